@@ -1,0 +1,65 @@
+"""Nominal time and wall time: the only place where the dilation is applied (DESIGN section 3).
+
+A nominal second takes ``dilation`` wall seconds. Rates shrink by the same factor, bytes never change. Everything
+outside the data plane speaks nominal units.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import TypeVar
+
+import numpy as np
+
+Number = TypeVar("Number", float, np.ndarray)
+
+NS = 1e9
+
+
+@dataclass(frozen=True)
+class Clock:
+    """Converts between nominal units and the wall clock of this machine.
+
+    ``epoch_ns`` is the CLOCK_MONOTONIC reading (ns) at nominal time 0; the kernel's ``bpf_ktime_get_ns`` reads the
+    same clock.
+    """
+
+    dilation: float
+    epoch_ns: int = 0
+
+    def started(self) -> Clock:
+        """The same clock with nominal time 0 at this moment."""
+        return Clock(self.dilation, time.monotonic_ns())
+
+    def now(self) -> float:
+        """Nominal seconds since the epoch."""
+        return (time.monotonic_ns() - self.epoch_ns) / (NS * self.dilation)
+
+    def nominal_seconds(self, wall_seconds: Number) -> Number:
+        """Duration: wall to nominal."""
+        return wall_seconds / self.dilation
+
+    def wall_seconds(self, nominal_seconds: Number) -> Number:
+        """Duration: nominal to wall."""
+        return nominal_seconds * self.dilation
+
+    def wall_ns(self, nominal_seconds: float) -> int:
+        """Duration: nominal seconds to wall nanoseconds, as the kernel wants it."""
+        return round(nominal_seconds * self.dilation * NS)
+
+    def nominal_from_stamps(self, stamps_ns: np.ndarray) -> np.ndarray:
+        """Kernel timestamps (u64 ns) to nominal seconds since the epoch."""
+        return (stamps_ns.astype(np.int64) - self.epoch_ns) / (NS * self.dilation)
+
+    def nominal_from_ns(self, wall_ns: np.ndarray) -> np.ndarray:
+        """Durations in wall nanoseconds to nominal seconds."""
+        return wall_ns / (NS * self.dilation)
+
+    def wall_rate(self, nominal_rate: Number) -> Number:
+        """Rate (bit/s): nominal to wall."""
+        return nominal_rate / self.dilation
+
+    def nominal_rate(self, wall_rate: Number) -> Number:
+        """Rate (bit/s): wall to nominal."""
+        return wall_rate * self.dilation

@@ -1,0 +1,281 @@
+"""The sender-side plugin interface: what the author of a congestion controller reads.
+
+A controller decides a rate, a window, or both, for every flow of an agent. Everything is in nominal SI units:
+seconds since the start of the run, bit/s, bytes. Rates and windows count *wire* bytes (whole Ethernet frames), as
+links, switches and INT do.
+
+Write one of two forms:
+
+* `RateController`, the batch form: one instance serves all flows, state lives in numpy columns.
+* `FlowController`, the newcomer's form: one small object per flow. `PerFlow` runs it as the first.
+
+The event model is that of DOCA PCC (TX, ACK, NACK, CNP, RTT, timers), so that a controller can be carried to a NIC.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import Flag, auto
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from testbed.plugin import PluginConfig
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+
+class Signal(Flag):
+    """What a controller needs from the data plane. Every packet is acknowledged, with or without these."""
+
+    NONE = 0
+    RTT = auto()  # a round-trip time per acknowledgement
+    CE = auto()  # ECN echo: how many of the acknowledged packets were marked
+    CNP = auto()  # congestion notification packets, at most one per CNP interval and flow
+    INT = auto()  # in-band telemetry of every hop, in every packet
+    TX = auto()  # on_sent after packets were sent (byte counters)
+
+
+@dataclass(frozen=True)
+class Paths:
+    """What a controller may know of its flows before they start. Columns have one entry per flow, shape (n,)."""
+
+    line_rate: Floats  # bit/s of the sender's NIC
+    base_rtt: Floats  # s, round trip of a full packet through empty queues
+    hops: Ints  # switches on the way
+    payload: int  # bytes of user data in a full packet
+    wire_size: int  # bytes of a full packet on the wire
+
+    def __len__(self) -> int:
+        return len(self.line_rate)
+
+    @property
+    def bdp(self) -> Floats:
+        """Bandwidth-delay product in bytes, shape (n,)."""
+        return self.line_rate * self.base_rtt / 8
+
+
+@dataclass(frozen=True)
+class IntStack:
+    """INT-MD records, shape (k, max_hops); row i is valid in its first ``hops[i]`` columns, in path order."""
+
+    hops: Ints  # shape (k,)
+    node: Ints  # identifies switch and port
+    ts: Floats  # s, clock of the switch
+    tx_bytes: Floats  # bytes dequeued by the port until ts
+    queue: Floats  # bytes in the port's queue at ts
+    rate: Floats  # bit/s of the port
+
+
+@dataclass(frozen=True)
+class Feedback:
+    """What came back for k different flows since the last call. Columns of shape (k,), aligned with ``flows``.
+
+    Several packets of a flow that came back together are one row: counts are summed, RTT and INT are the latest.
+    """
+
+    acked_packets: Ints
+    acked_bytes: Ints  # wire bytes
+    acked_seq: Ints  # highest packet number acknowledged so far
+    next_seq: Ints  # packet number of the next packet to be sent (snd_nxt)
+    inflight: Ints  # wire bytes sent and neither acknowledged nor lost
+    rtt: Floats  # s, newest sample; nan where nothing was acknowledged
+    ce_packets: Ints  # acknowledged packets that carried CE
+    cnps: Ints
+    lost_packets: Ints  # gaps in the acknowledged packet numbers (NACK)
+    timeouts: Ints  # 1 where the retransmission timeout fired
+    int_stack: IntStack | None = None  # only with Signal.INT; rows with hops == 0 carry none
+
+
+class ControllerBase(ABC):
+    """What both forms declare."""
+
+    name: ClassVar[str]
+    signals: ClassVar[Signal] = Signal.RTT
+    Config: ClassVar[type[PluginConfig]] = PluginConfig
+    presets: ClassVar[Mapping[str, Mapping[str, Any]]] = {}
+    """Named sets of options, e.g. ``{"paper": {"f": 5}, "nic": {"f": 1}}``; the first is the default."""
+
+
+class RateController(ControllerBase):
+    """The batch form. Write ``self.rate[flows]`` and ``self.window[flows]``; the agent enforces both.
+
+    ``self.timer[flows]`` is the nominal time at which `on_timer` should be called for a flow, or inf.
+    """
+
+    def __init__(self, config: PluginConfig, paths: Paths) -> None:
+        self.config = config
+        self.paths = paths
+        self.rate: Floats = paths.line_rate.copy()  # bit/s
+        self.window: Floats = np.full(len(paths), np.inf)  # bytes in flight
+        self.timer: Floats = np.full(len(paths), np.inf)  # s
+
+    def on_start(self, now: float, flows: Ints) -> None:
+        """Flows (re)start: set their state to its initial values."""
+
+    @abstractmethod
+    def on_feedback(self, now: float, flows: Ints, feedback: Feedback) -> None:
+        """Feedback for distinct ``flows``, shape (k,), k >= 1."""
+
+    def on_timer(self, now: float, flows: Ints) -> None:
+        """``self.timer[flows]`` is due. Set the next time, or inf. Late calls are possible: compare with ``now``."""
+
+    def on_sent(self, now: float, flows: Ints, sent_bytes: Ints) -> None:
+        """Wire bytes were sent for distinct flows (only with Signal.TX)."""
+
+
+@dataclass(frozen=True)
+class Path:
+    """`Paths` for one flow."""
+
+    line_rate: float
+    base_rtt: float
+    hops: int
+    payload: int
+    wire_size: int
+
+    @property
+    def bdp(self) -> float:
+        """Bandwidth-delay product in bytes."""
+        return self.line_rate * self.base_rtt / 8
+
+
+@dataclass(frozen=True)
+class Hop:
+    """One INT record."""
+
+    node: int
+    ts: float
+    tx_bytes: float
+    queue: float
+    rate: float
+
+
+@dataclass(frozen=True)
+class Ack:
+    """One row of `Feedback` with at least one acknowledged packet."""
+
+    now: float
+    packets: int
+    bytes: int
+    seq: int
+    next_seq: int
+    inflight: int
+    rtt: float
+    ce_packets: int
+    hops: tuple[Hop, ...]
+
+
+class FlowController(ControllerBase):
+    """The newcomer's form: one object per flow. Set ``self.rate``, ``self.window``, ``self.timer`` in callbacks."""
+
+    def __init__(self, config: PluginConfig, path: Path) -> None:
+        self.config = config
+        self.path = path
+        self.rate: float = path.line_rate
+        self.window: float = float("inf")
+        self.timer: float = float("inf")
+
+    @abstractmethod
+    def on_ack(self, ack: Ack) -> None:
+        """Packets were acknowledged."""
+
+    def on_cnp(self, now: float) -> None:
+        """A congestion notification packet arrived (needs Signal.CNP)."""
+
+    def on_loss(self, now: float, packets: int) -> None:
+        """Packets were lost (a gap in the acknowledged packet numbers)."""
+
+    def on_timeout(self, now: float) -> None:
+        """Nothing came back for a whole retransmission timeout."""
+
+    def on_timer(self, now: float) -> None:
+        """``self.timer`` is due. Set the next time, or inf."""
+
+    def on_sent(self, now: float, sent_bytes: int) -> None:
+        """Wire bytes were sent (only with Signal.TX)."""
+
+
+class PerFlow(RateController):
+    """Runs a `FlowController` class as a `RateController`."""
+
+    def __init__(self, form: type[FlowController], config: PluginConfig, paths: Paths) -> None:
+        super().__init__(config, paths)
+        self.form = form
+        self.paths_by_flow = [
+            Path(float(rate), float(rtt), int(hops), paths.payload, paths.wire_size)
+            for rate, rtt, hops in zip(paths.line_rate, paths.base_rtt, paths.hops, strict=True)
+        ]
+        self.flows: list[FlowController | None] = [None] * len(paths)
+
+    def on_start(self, now: float, flows: Ints) -> None:  # noqa: ARG002 - part of the interface
+        for flow in flows.tolist():
+            self.flows[flow] = self.form(self.config, self.paths_by_flow[flow])
+            self._publish(flow)
+
+    def on_feedback(self, now: float, flows: Ints, feedback: Feedback) -> None:
+        for row, flow in enumerate(flows.tolist()):
+            one = self._of(flow)
+            if feedback.lost_packets[row]:
+                one.on_loss(now, int(feedback.lost_packets[row]))
+            if feedback.acked_packets[row]:
+                one.on_ack(_ack(now, row, feedback))
+            for _ in range(int(feedback.cnps[row])):
+                one.on_cnp(now)
+            if feedback.timeouts[row]:
+                one.on_timeout(now)
+            self._publish(flow)
+
+    def on_timer(self, now: float, flows: Ints) -> None:
+        for flow in flows.tolist():
+            self._of(flow).on_timer(now)
+            self._publish(flow)
+
+    def on_sent(self, now: float, flows: Ints, sent_bytes: Ints) -> None:
+        for flow, sent in zip(flows.tolist(), sent_bytes.tolist(), strict=True):
+            self._of(flow).on_sent(now, sent)
+            self._publish(flow)
+
+    def _of(self, flow: int) -> FlowController:
+        one = self.flows[flow]
+        assert one is not None, f"flow {flow} gave feedback before it started"
+        return one
+
+    def _publish(self, flow: int) -> None:
+        one = self._of(flow)
+        self.rate[flow], self.window[flow], self.timer[flow] = one.rate, one.window, one.timer
+
+
+def _ack(now: float, row: int, feedback: Feedback) -> Ack:
+    stack = feedback.int_stack
+    hops: tuple[Hop, ...] = ()
+    if stack is not None:
+        hops = tuple(
+            Hop(
+                *(column[row, hop].item() for column in (stack.node, stack.ts, stack.tx_bytes, stack.queue, stack.rate))
+            )
+            for hop in range(int(stack.hops[row]))
+        )
+    return Ack(
+        now=now,
+        packets=int(feedback.acked_packets[row]),
+        bytes=int(feedback.acked_bytes[row]),
+        seq=int(feedback.acked_seq[row]),
+        next_seq=int(feedback.next_seq[row]),
+        inflight=int(feedback.inflight[row]),
+        rtt=float(feedback.rtt[row]),
+        ce_packets=int(feedback.ce_packets[row]),
+        hops=hops,
+    )
+
+
+def build(form: type[ControllerBase], config: PluginConfig, paths: Paths) -> RateController:
+    """An instance of either form, ready for the agent."""
+    if issubclass(form, FlowController):
+        return PerFlow(form, config, paths)
+    assert issubclass(form, RateController)
+    return form(config, paths)

@@ -1,0 +1,36 @@
+"""Errors a user sees, each with the exit code that the command line gives back.
+
+A message names the thing, what was expected and what to do. Nobody should meet a traceback for their own mistake.
+"""
+
+from __future__ import annotations
+
+
+class TestbedError(Exception):
+    """Something went wrong while running: exit code 1."""
+
+    __test__ = False  # not a pytest class
+    exit_code = 1
+
+
+class BadInput(TestbedError):
+    """The user's input cannot be used: exit code 2, and nothing was built."""
+
+    exit_code = 2
+
+
+class PluginFailed(TestbedError):
+    """A plugin raised while it ran; names the plugin, file and line."""
+
+
+def nearest(word: str, allowed: list[str]) -> str:
+    """The hint that ends an error message: the nearest allowed value, or all of them.
+
+    >>> nearest("dcqn", ["dcqcn", "swift"])
+    "did you mean 'dcqcn'? (allowed: dcqcn, swift)"
+    """
+    import difflib
+
+    close = difflib.get_close_matches(word, allowed, n=1)
+    listed = f"allowed: {', '.join(sorted(allowed))}" if allowed else "none is available"
+    return f"did you mean '{close[0]}'? ({listed})" if close else listed

@@ -1,0 +1,137 @@
+"""What one run leaves behind, in memory: written by the recorder, read by the summary and the report.
+
+All times are nominal seconds since the start of the run, all sizes bytes, all rates bit/s. Counters in the series are
+cumulative, so that any window can be cut out of them afterwards.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from testbed.controller import Floats, Ints
+
+RTT_BINS_PER_OCTAVE = 16
+QUEUE_BINS_PER_OCTAVE = 8
+
+
+@dataclass
+class FlowTable:
+    """One row per flow, shape (n,). The last eight columns are totals over the whole run."""
+
+    src: list[str]  # host names
+    dst: list[str]
+    start: Floats
+    size: Floats  # bytes of payload; inf for an endless flow
+    finished: Floats  # time of the last acknowledgement of a finite flow; nan if it did not finish
+    line_rate: Floats
+    base_rtt: Floats
+    sent_packets: Ints
+    acked_packets: Ints
+    lost_packets: Ints  # declared lost by the sender
+    late_acks: Ints  # acknowledged after they were declared lost
+    timeouts: Ints
+    cnps: Ints
+    ce_packets: Ints  # acknowledgements with CE
+    delivered_packets: Ints  # counted by the receiver's NIC
+
+    def __len__(self) -> int:
+        return len(self.src)
+
+
+@dataclass
+class FlowSeries:
+    """Samples of all flows. ``time`` has shape (t,), the columns (t, n)."""
+
+    time: Floats
+    acked_bytes: Floats  # payload bytes acknowledged, cumulative
+    wire_bytes: Floats  # wire bytes acknowledged, cumulative
+    rate: Floats  # set by the controller
+    window: Floats  # set by the controller; inf for none
+    rtt: Floats  # newest sample; nan before the first
+    inflight: Floats
+
+
+@dataclass
+class PortSeries:
+    """Samples of all switch ports. ``time`` has shape (t,), the columns (t, p)."""
+
+    time: Floats
+    tx_bytes: Floats  # wire bytes that left the port, cumulative
+    tx_packets: Floats
+    queue: Floats  # bytes now
+    peak_queue: Floats  # highest since the run began
+    queue_area: Floats  # integral of the queue over time, byte-seconds, cumulative
+    marked_packets: Floats
+    dropped_packets: Floats
+    kmin: Floats
+    kmax: Floats
+    pmax: Floats
+
+
+@dataclass
+class Histogram:
+    """Counts per bin; ``edges`` has one entry more than ``counts``."""
+
+    edges: Floats
+    counts: NDArray[np.int64]
+
+    def quantile(self, q: float) -> float:
+        """The value below which a share ``q`` of the samples lies (linear inside the bin); nan if empty."""
+        total = self.counts.sum()
+        if total == 0:
+            return float("nan")
+        below = np.concatenate(([0], np.cumsum(self.counts)))
+        target = q * total
+        bin_ = min(int(np.searchsorted(below, target, side="left")) - 1, len(self.counts) - 1)
+        bin_ = max(bin_, 0)
+        inside = (target - below[bin_]) / max(self.counts[bin_], 1)
+        return float(self.edges[bin_] + inside * (self.edges[bin_ + 1] - self.edges[bin_]))
+
+    def minus(self, earlier: Histogram) -> Histogram:
+        """The samples that came after ``earlier`` was taken."""
+        return Histogram(self.edges, self.counts - earlier.counts)
+
+
+@dataclass
+class Lag:
+    """A delay that the emulation added: samples and the largest, in nominal seconds."""
+
+    histogram: Histogram
+    largest: float
+
+
+@dataclass
+class Decisions:
+    """What the controller cost, per agent summed. Seconds of wall time (the one place where wall time is meant)."""
+
+    calls: int
+    rows: int  # flows that were decided about, summed over the calls
+    seconds: float
+
+
+@dataclass
+class RunRecord:
+    """Everything that was measured in one run."""
+
+    duration: float  # how long it really ran; shorter than asked if it was ended early
+    warmup: float  # the summary's window is [warmup, duration]
+    wall_seconds: float
+    ports: list[str]  # names such as s1-eth3, in the order of the columns
+    port_rate: Floats  # (p,)
+    port_buffer: Floats  # (p,)
+    bottleneck: int  # column of the port that the flows share, or the busiest
+    flows: FlowTable
+    flow_series: FlowSeries
+    port_series: PortSeries
+    queue_histogram: Histogram  # bytes seen by arriving packets at the bottleneck, in the window
+    rtt_histogram: Histogram  # seconds, one sample per acknowledgement, in the window
+    decisions: Decisions
+    pacing_lag: Lag  # actual minus scheduled time of sending
+    feedback_lag: Lag  # time a feedback waited for the agent after it was due
+    payload: int
+    wire_size: int
+    counters: dict[str, int] = field(default_factory=dict)  # drops outside the model, ring overflow, ...
+    interrupted: str = ""  # why the run ended early: "" | "Ctrl-C" | the plugin's failure
