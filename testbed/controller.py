@@ -99,10 +99,20 @@ class ControllerBase(ABC):
     Config: ClassVar[type[PluginConfig]] = PluginConfig
     presets: ClassVar[Mapping[str, Mapping[str, Any]]] = {}
     """Named sets of options, e.g. ``{"paper": {"f": 5}, "nic": {"f": 1}}``; the first is the default."""
+    adaptive: ClassVar[bool] = True
+    """False for a controller that does not react by design: `testbed check` then asks for no reaction."""
+
+    @classmethod
+    def cnp_interval(cls, config: PluginConfig) -> float:  # noqa: ARG003 - part of the interface
+        """Seconds between the CNPs that a receiver sends for one flow (only with Signal.CNP)."""
+        return 50e-6
 
 
 class RateController(ControllerBase):
     """The batch form. Write ``self.rate[flows]`` and ``self.window[flows]``; the agent enforces both.
+
+    A packet leaves when its pacing gap is over and ``inflight`` plus the packet is at most the window: a window below
+    one packet stops a flow. Bounds: 0 < rate <= line rate, window > 0, neither of them nan.
 
     ``self.timer[flows]`` is the nominal time at which `on_timer` should be called for a flow, or inf.
     """

@@ -18,7 +18,7 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from testbed.errors import BadInput, nearest
+from testbed.errors import BadInput, PluginFailed, nearest
 
 GROUPS = {"controller": "testbed.controllers", "tuner": "testbed.tuners"}
 
@@ -73,7 +73,8 @@ class Plugin:
             known = list(self.form.Config.model_fields)
             return f"{self.kind} '{self.name}' has no option '{key}'; {nearest(key, known)}"
         reason = first["msg"].removeprefix("Value error, ")
-        return f"{self.kind} '{self.name}', option '{key}': {reason}"
+        option = f", option '{key}'" if key else ""  # a rule between options blames none of them
+        return f"{self.kind} '{self.name}'{option}: {reason}"
 
 
 def find(kind: str, spec: str) -> Plugin:
@@ -89,6 +90,14 @@ def find(kind: str, spec: str) -> Plugin:
 def available(kind: str) -> list[Plugin]:
     """All installed plugins of a kind, sorted by name."""
     return [_from_entry(kind, entry) for _, entry in sorted(_entries(kind).items())]
+
+
+def failed(plugin: Plugin, error: Exception) -> PluginFailed:
+    """What to raise when a callback of ``plugin`` raised ``error``: names the plugin, file and line."""
+    frames = traceback.extract_tb(error.__traceback__)
+    own = [frame for frame in frames if Path(frame.filename) == plugin.file]
+    place = ", ".join(f"{Path(frame.filename).name} line {frame.lineno}" for frame in (own or frames)[-1:])
+    return PluginFailed(f"{plugin.kind} '{plugin.name}', {place}: {type(error).__name__}: {error}")
 
 
 def _entries(kind: str) -> dict[str, EntryPoint]:

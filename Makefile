@@ -1,0 +1,38 @@
+# Two commands do all: `make run` and `make test`. Both install what is missing first.
+
+PYTHON := .venv/bin/python
+SUDO := $(if $(filter 0,$(shell id -u)),,sudo -E)
+EXPERIMENT ?= incast-64
+
+.PHONY: run test setup check unit bench schema clean help
+
+run: ## install what is missing, run incast-64 (EXPERIMENT=incast-8 for another)
+	@scripts/setup
+	@$(SUDO) .venv/bin/testbed run $(EXPERIMENT)
+
+test: setup check ## install what is missing, pass all checks and tests
+	$(SUDO) env PYTHONDONTWRITEBYTECODE=1 $(PYTHON) -m pytest -p no:cacheprovider
+
+setup: ## install what is missing, for running and for testing
+	@scripts/setup --tests
+
+check: ## ruff and mypy
+	.venv/bin/ruff check .
+	.venv/bin/ruff format --check .
+	.venv/bin/mypy
+
+unit: ## the tests that need no root and take seconds
+	$(PYTHON) -m pytest -m "not root and not slow and not uml"
+
+bench: setup ## measure the data path (needs root)
+	$(SUDO) $(PYTHON) -m tests.bench
+
+schema: ## write testbed/experiment.schema.json and docs/experiment.md
+	$(PYTHON) -m testbed.schema
+
+clean: ## remove what was made here; results/ stays
+	rm -rf .venv build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+help: ## this list
+	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## (.*)/\1\t\2/' | expand -t 10

@@ -1,0 +1,69 @@
+"""Flow state as numpy columns in memory that agents and the recorder share.
+
+An agent writes the columns of its own flows; the recorder reads all of them while the run goes on, and still has them
+when an agent has died. Nominal units throughout.
+"""
+
+from __future__ import annotations
+
+import mmap
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from testbed.controller import Floats, Ints
+
+ENDLESS = 1 << 60  # packets still to send of an endless flow
+
+
+class Shared:
+    """Allocates numpy arrays in anonymous memory that forked children share."""
+
+    @staticmethod
+    def floats(*shape: int, fill: float = 0.0) -> Floats:
+        """A float64 array."""
+        array = Shared._array(np.dtype(np.float64), shape)
+        array[...] = fill
+        return array
+
+    @staticmethod
+    def ints(*shape: int) -> Ints:
+        """An int64 array of zeros."""
+        return Shared._array(np.dtype(np.int64), shape)
+
+    @staticmethod
+    def _array(dtype: np.dtype[Any], shape: tuple[int, ...]) -> NDArray[Any]:
+        count = int(np.prod(shape))
+        return np.frombuffer(mmap.mmap(-1, max(1, count * dtype.itemsize)), dtype, count).reshape(shape)
+
+
+class Flows:
+    """All flows of the rack, shape (n,) per column, ordered by source host."""
+
+    def __init__(self, n: int) -> None:
+        self.rate = Shared.floats(n)  # bit/s, decided by the controller
+        self.window = Shared.floats(n, fill=np.inf)  # bytes, decided by the controller
+        self.rtt = Shared.floats(n, fill=np.nan)  # s, newest sample
+        self.finished = Shared.floats(n, fill=np.nan)  # s, when the last packet was acknowledged
+        self.sent = Shared.ints(n)  # packets; also the next packet number
+        self.acked = Shared.ints(n)
+        self.acked_payload = Shared.ints(n)  # bytes
+        self.acked_wire = Shared.ints(n)  # bytes
+        self.lost = Shared.ints(n)  # packets that the sender gave up on
+        self.late = Shared.ints(n)  # packets acknowledged after that
+        self.timeouts = Shared.ints(n)
+        self.cnps = Shared.ints(n)
+        self.ce = Shared.ints(n)
+        self.inflight = Shared.ints(n)  # packets
+        self.to_send = Shared.ints(n)  # packets, retransmissions included
+
+    def __len__(self) -> int:
+        return len(self.rate)
+
+    def part(self, low: int, high: int) -> Flows:
+        """The same memory, flows low .. high - 1 only."""
+        part = Flows.__new__(Flows)
+        for name, column in vars(self).items():
+            setattr(part, name, column[low:high])
+        return part

@@ -1,0 +1,208 @@
+"""Starting agents: one process per core, each serving a share of the hosts.
+
+An agent is a forked child: it inherits the rack's namespaces, the maps and the shared columns. It opens its sockets,
+builds its controller, says that it is ready, and begins when it is told the time at which nominal time 0 was.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import os
+import pickle
+import signal
+import traceback
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from testbed import linux
+from testbed.agent.agent import Agent, Meter, Timing, blame
+from testbed.agent.columns import Flows
+from testbed.agent.inbox import Inbox
+from testbed.agent.pacer import Pace, Pacer
+from testbed.agent.sockets import Route, Sockets
+from testbed.clock import Clock
+from testbed.controller import Ints, Paths, RateController, Signal
+from testbed.dataplane.programs import RING_SIZE
+from testbed.dataplane.ring import Ring
+from testbed.dataplane.wire import Framing
+from testbed.errors import PluginFailed, TestbedError
+
+FIFO_PRIORITY = 1
+
+
+@dataclass(frozen=True)
+class Share:
+    """What one agent serves: flows ``first`` .. ``first + len(routes) - 1`` of the rack."""
+
+    number: int
+    core: int
+    first: int
+    routes: list[Route]
+    host: Ints  # number of each flow's host within the share
+    ring_fd: int
+    flows: Flows  # the share's part of the columns
+    paths: Paths
+    held: float  # s that the delay line holds feedback
+    timing: Timing
+    meter: Meter
+
+
+@dataclass(frozen=True)
+class Common:
+    """What is the same for all agents."""
+
+    name: str  # of the controller
+    dilation: float
+    framing: Framing
+    burst: int
+    signals: Signal
+    controller: Callable[[Paths], RateController]
+    segment: bool  # several packets per system call
+    wake_by_ring: bool  # feedback is due at once (netem): the ring wakes the agent
+
+
+class Crew:
+    """The agents of a run."""
+
+    def __init__(self) -> None:
+        self.members: list[Member] = []
+
+    def launch(self, share: Share, common: Common) -> None:
+        """Fork one agent."""
+        self.members.append(Member(share, common))
+
+    def begin(self) -> Clock:
+        """Wait until all are ready, then start nominal time."""
+        for member in self.members:
+            member.wait_ready()
+        clock = Clock(self.members[0].common.dilation).started()
+        for member in self.members:
+            os.write(member.go, clock.epoch_ns.to_bytes(8, "little"))
+        return clock
+
+    def failure(self) -> str:
+        """Why an agent ended before its time; empty if none did."""
+        for member in self.members:
+            if member.poll():
+                return member.failure
+        return ""
+
+    def finished(self) -> bool:
+        """Whether all have ended."""
+        return all([member.poll() for member in self.members])
+
+    def end(self) -> None:
+        """End those that are still there."""
+        for member in self.members:
+            if not member.poll():
+                os.kill(member.pid, signal.SIGKILL)
+                os.waitpid(member.pid, 0)
+
+
+class Member:
+    """One agent process, seen from outside."""
+
+    def __init__(self, share: Share, common: Common) -> None:
+        self.share, self.common = share, common
+        self.failure = ""
+        self._ended = False
+        self._said, say = os.pipe()
+        hear, self.go = os.pipe()
+        parent = os.getpid()
+        self.pid = os.fork()
+        if self.pid == 0:
+            os.close(self._said)
+            os.close(self.go)
+            _child(share, common, say, hear, parent)
+        os.close(say)
+        os.close(hear)
+
+    def wait_ready(self) -> None:
+        """Blocks until the agent is ready. Raises TestbedError if it failed instead."""
+        if os.read(self._said, 1) != b"+":
+            self.poll(wait=True)
+            raise PluginFailed(self.failure or f"agent {self.share.number} ended before it started")
+
+    def poll(self, wait: bool = False) -> bool:
+        """Whether the agent has ended; then ``failure`` says why, or is empty."""
+        if self._ended:
+            return True
+        pid, status = os.waitpid(self.pid, 0 if wait else os.WNOHANG)
+        if pid == 0:
+            return False
+        self._ended = True
+        if status:
+            with os.fdopen(self._said, "rb") as said, contextlib.suppress(EOFError, pickle.UnpicklingError):
+                self.failure = str(pickle.load(said))
+            code = os.waitstatus_to_exitcode(status)
+            self.failure = self.failure or f"agent {self.share.number} ended with {code}"
+        return True
+
+
+def _child(share: Share, common: Common, say: int, hear: int, parent: int) -> None:
+    """The agent's process; never returns."""
+    status = 1
+    try:
+        linux.die_with_parent(parent)
+        _prepare_process(share.core)
+        build = _prepare(share, common)
+        os.write(say, b"+")
+        epoch = os.read(hear, 8)
+        if len(epoch) == 8:
+            build(Clock(common.dilation, int.from_bytes(epoch, "little"))).run()
+            status = 0
+    except TestbedError as error:
+        os.write(say, pickle.dumps(str(error)))
+    except BaseException:  # noqa: BLE001 - a bug of ours must reach the user as well
+        os.write(say, pickle.dumps(f"agent {share.number} failed:\n{traceback.format_exc()}"))
+    finally:
+        os._exit(status)
+
+
+def _prepare_process(core: int) -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    os.sched_setaffinity(0, {core})
+    linux.sharpen_timers()
+    with contextlib.suppress(PermissionError):  # in a container's cgroup without real-time budget
+        os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(FIFO_PRIORITY))
+
+
+def _prepare(share: Share, common: Common) -> Callable[[Clock], Agent]:
+    try:
+        controller = common.controller(share.paths)
+    except Exception as error:
+        raise PluginFailed(blame("controller", common.name, error)) from error
+    sockets = Sockets(share.routes, common.framing, common.segment)
+    ring = Ring(share.ring_fd, RING_SIZE)
+    pace = Pace(share.host, share.paths.line_rate, common.framing.wire_size, common.burst, share.timing.longest_sleep)
+    pacer = Pacer(share.flows, sockets, pace, share.meter.pacing_lag)
+
+    def build(clock: Clock) -> Agent:
+        inbox = Inbox(ring, clock, share.flows, first=share.first, held=share.held, wire_size=common.framing.wire_size)
+        gc.collect()
+        gc.freeze()
+        gc.disable()  # a collection would hold packets up for milliseconds
+        return Agent(
+            name=common.name,
+            clock=clock,
+            flows=share.flows,
+            controller=controller,
+            signals=common.signals,
+            inbox=inbox,
+            pacer=pacer,
+            timing=share.timing,
+            meter=share.meter,
+        )
+
+    return build
+
+
+def shares_of_hosts(hosts: Ints, agents: int) -> list[tuple[int, int]]:
+    """Cut flows, ordered by host, into at most ``agents`` ranges [first, end) at host borders, of about equal size."""
+    borders = np.concatenate(([0], np.flatnonzero(np.diff(hosts)) + 1, [len(hosts)]))
+    wanted = np.linspace(0, len(hosts), agents + 1)
+    cuts = sorted({int(borders[np.abs(borders - want).argmin()]) for want in wanted})
+    return list(zip(cuts[:-1], cuts[1:], strict=True))

@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: (GPL-2.0-only OR Apache-2.0)
+/*
+ * The NIC of a host.
+ *
+ * nic_tx  where packets leave the host: gives each data packet its number (PSN) and stamps its departure.
+ * nic_rx  where packets arrive: turns data into its ACK in place and sends it back, as a RoCE NIC does in hardware,
+ *         with at most one CNP per interval and flow when CE arrives (DCQCN's notification point); hands ACKs and CNPs
+ *         of the host's own flows to its agent through a ring buffer.
+ */
+#include "roce.bpf.h"
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct flow_tx);
+} flows_tx SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct flow_rx);
+} flows_rx SEC(".maps");
+
+struct ring {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, 4096);
+};
+
+/* One ring per agent. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__array(values, struct ring);
+} rings SEC(".maps");
+
+const volatile struct nic_settings settings = {};
+
+SEC("tc")
+int nic_tx(struct __sk_buff *skb)
+{
+	struct roce packet;
+	struct flow_tx *flow;
+	__be32 psn;
+	__be64 now;
+	__u32 id;
+
+	if (!read_roce(skb, &packet) || packet.opcode != BTH_SEND_ONLY_IMM)
+		return TC_ACT_OK;
+	id = flow_of(&packet);
+	flow = bpf_map_lookup_elem(&flows_tx, &id);
+	if (!flow)
+		return TC_ACT_OK;
+	psn = packet.psn | bpf_htonl(__sync_fetch_and_add(&flow->packets, 1) & 0xffffff);
+	bpf_skb_store_bytes(skb, __builtin_offsetof(struct roce, psn), &psn, sizeof(psn), 0);
+	now = bpf_cpu_to_be64(bpf_ktime_get_ns());
+	bpf_skb_store_bytes(skb, __builtin_offsetof(struct roce, shim.tx_ns), &now, sizeof(now), 0);
+	return TC_ACT_OK;
+}
+
+static __always_inline void count_arrival(struct flow_rx *flow, const struct roce *packet)
+{
+	__u32 psn = bpf_ntohl(packet->psn) & 0xffffff;
+	__u32 ahead = (psn - (__u32)flow->next_psn) & 0xffffff;
+
+	flow->packets++;
+	flow->payload_bytes += bpf_ntohs(packet->shim.payload);
+	if (ahead < 0x800000) {
+		flow->gaps += ahead;
+		flow->next_psn = (psn + 1) & 0xffffff;
+	} else {
+		flow->reorders++;
+	}
+}
+
+static __always_inline void answer(struct __sk_buff *skb, struct roce *packet, __u8 opcode, __u32 length)
+{
+	packet->opcode = opcode;
+	packet->ip_len = bpf_htons(length - sizeof(struct ethhdr));
+	packet->udp_len = bpf_htons(length - sizeof(struct ethhdr) - 20);
+	set_ip_checksum(packet);
+	bpf_skb_change_tail(skb, length, 0);
+	bpf_skb_store_bytes(skb, 0, packet, sizeof(*packet), 0);
+}
+
+static __always_inline void turn_around(struct roce *packet)
+{
+	__u8 mac[6];
+	__be32 ip = packet->src_ip;
+
+	__builtin_memcpy(mac, packet->src_mac, 6);
+	__builtin_memcpy(packet->src_mac, packet->dst_mac, 6);
+	__builtin_memcpy(packet->dst_mac, mac, 6);
+	packet->src_ip = packet->dst_ip;
+	packet->dst_ip = ip;
+	packet->shim.ttl = packet->ttl;
+	packet->ttl = 64;
+	packet->tos &= ~3; /* answers are not ECN-capable */
+	packet->udp_csum = 0;
+	packet->psn &= ~bpf_htonl((__u32)BTH_ACK_REQ << 24);
+	packet->imm = 0; /* AETH: plain ACK */
+}
+
+static __always_inline int on_data(struct __sk_buff *skb, struct roce *packet)
+{
+	struct int_header int_header;
+	__u32 id = flow_of(packet), length = sizeof(*packet) + ICRC_SIZE;
+	struct flow_rx *flow = bpf_map_lookup_elem(&flows_rx, &id);
+	int ce = (packet->tos & 3) == 3, notify = 0;
+
+	if (!flow)
+		return TC_ACT_OK;
+	count_arrival(flow, packet);
+	if (ce) {
+		__u64 now = bpf_ktime_get_ns();
+
+		flow->ce++;
+		packet->shim.flags |= SHIM_CE;
+		if (now - flow->last_cnp_ns >= settings.cnp_interval_ns) {
+			flow->last_cnp_ns = now;
+			flow->cnps++;
+			notify = 1;
+		}
+	}
+	if (!(packet->psn & bpf_htonl((__u32)BTH_ACK_REQ << 24)))
+		return TC_ACT_SHOT; /* delivered; nobody reads the payload */
+
+	if (packet->shim.flags & SHIM_INT) {
+		if (bpf_skb_load_bytes(skb, INT_OFFSET, &int_header, sizeof(int_header)))
+			return TC_ACT_OK;
+		length += 4 + 4 * (__u32)int_header.length;
+	}
+	if (length > skb->len)
+		return TC_ACT_OK;
+	turn_around(packet);
+	answer(skb, packet, BTH_ACK, length);
+	if (!notify)
+		return bpf_redirect(skb->ifindex, 0);
+
+	bpf_clone_redirect(skb, skb->ifindex, 0); /* the ACK; the packet itself becomes the CNP */
+	packet->qp |= bpf_htonl((__u32)BTH_BECN << 24);
+	packet->shim.flags = 0;
+	packet->shim.tx_ns = 0;
+	answer(skb, packet, BTH_CNP, sizeof(*packet) + ICRC_SIZE);
+	return bpf_redirect(skb->ifindex, 0);
+}
+
+static __always_inline void read_hops(struct __sk_buff *skb, struct record *record)
+{
+	struct int_header header;
+	struct int_hop hop;
+
+	if (bpf_skb_load_bytes(skb, INT_OFFSET, &header, sizeof(header)))
+		return;
+	/* The length says how many hops were reserved, the header how many of them are left. */
+	__u32 reserved = ((__u32)header.length * 4 - (sizeof(header) - 4)) / sizeof(hop);
+	__u32 used = reserved - (bpf_ntohl(header.version) & 0xff);
+
+	for (__u32 i = 0; i < MAX_HOPS; i++) {
+		if (i >= used || bpf_skb_load_bytes(skb, HOPS_OFFSET + i * sizeof(hop), &hop, sizeof(hop)))
+			break;
+		record->hop[i].ts_ns = bpf_be64_to_cpu(hop.ts_ns);
+		record->hop[i].tx_bytes = bpf_be64_to_cpu(hop.tx_bytes);
+		record->hop[i].node = bpf_ntohl(hop.node);
+		record->hop[i].queue = bpf_ntohl(hop.queue);
+		record->hop[i].rate = bpf_ntohl(hop.rate);
+		record->hops = i + 1;
+	}
+}
+
+static __always_inline int on_answer(struct __sk_buff *skb, struct roce *packet)
+{
+	__u32 id = flow_of(packet), agent;
+	struct flow_tx *flow = bpf_map_lookup_elem(&flows_tx, &id);
+	struct record *record;
+	void *ring;
+
+	if (!flow)
+		return TC_ACT_OK;
+	if (packet->opcode == BTH_ACK)
+		__sync_fetch_and_add(&flow->acks, 1);
+	else
+		__sync_fetch_and_add(&flow->cnps, 1);
+	if (packet->shim.flags & SHIM_CE)
+		__sync_fetch_and_add(&flow->ce_echoes, 1);
+
+	agent = flow->agent;
+	ring = bpf_map_lookup_elem(&rings, &agent);
+	if (!ring)
+		return TC_ACT_SHOT;
+	record = bpf_ringbuf_reserve(ring, sizeof(*record), 0);
+	if (!record) {
+		__sync_fetch_and_add(&flow->ring_full, 1);
+		return TC_ACT_SHOT;
+	}
+	record->rx_ns = bpf_ktime_get_ns();
+	record->tx_ns = bpf_be64_to_cpu(packet->shim.tx_ns);
+	record->flow = id;
+	record->psn = bpf_ntohl(packet->psn) & 0xffffff;
+	record->frame = bpf_ntohs(packet->shim.frame);
+	record->payload = bpf_ntohs(packet->shim.payload);
+	record->opcode = packet->opcode;
+	record->ce = !!(packet->shim.flags & SHIM_CE);
+	record->ttl = packet->shim.ttl;
+	record->hops = 0;
+	if (packet->shim.flags & SHIM_INT)
+		read_hops(skb, record);
+	bpf_ringbuf_submit(record, settings.ring_flags);
+	return TC_ACT_SHOT; /* consumed */
+}
+
+SEC("tc")
+int nic_rx(struct __sk_buff *skb)
+{
+	struct roce packet;
+
+	if (!read_roce(skb, &packet))
+		return TC_ACT_OK;
+	if (packet.opcode == BTH_SEND_ONLY_IMM)
+		return on_data(skb, &packet);
+	if (packet.opcode == BTH_ACK || packet.opcode == BTH_CNP)
+		return on_answer(skb, &packet);
+	return TC_ACT_OK;
+}
+
+char LICENSE[] SEC("license") = "Dual BSD/GPL";

@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: (GPL-2.0-only OR Apache-2.0)
+/*
+ * The egress queue of a switch port.
+ *
+ * A virtual queue drains at exactly the port's rate: tail drop at the buffer, RED marking on the instantaneous queue
+ * (Kmin, Kmax, Pmax), INT stamping, counters. A shaper qdisc of the same rate below this hook does the physical
+ * serialising. Works under any forwarding.
+ *
+ * This hook runs before the qdisc, so INT is stamped at enqueue. tx_bytes therefore counts *dequeued* bytes (enqueued
+ * minus queue), or HPCC's rate term would count the queue twice.
+ */
+#include "roce.bpf.h"
+
+/* All maps are indexed by ifindex. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct port_config);
+} port_config SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct port_counters);
+} port_counters SEC(".maps");
+
+/* Written from user space under the lock (BPF_F_LOCK), so that no packet sees Kmin of one setting and Kmax of another. */
+struct red {
+	struct bpf_spin_lock lock;
+	__u32 kmin;
+	__u32 kmax;
+	__u32 pmax; /* probability << 32, minus one */
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct red);
+} port_red SEC(".maps");
+
+struct queue {
+	struct bpf_spin_lock lock;
+	__u32 random;
+	__u64 bytes; /* << RATE_SHIFT */
+	__u64 last_ns;
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct queue);
+} port_queue SEC(".maps");
+
+/* log2 with 2^QUEUE_SUB_BITS linear bins per octave; the same arithmetic as histogram.py. */
+static __always_inline __u32 bin_of(__u32 bytes)
+{
+	__u32 octave = 0, rest = bytes >> QUEUE_SUB_BITS;
+
+	if (rest >= 1 << 16) { octave += 16; rest >>= 16; }
+	if (rest >= 1 << 8) { octave += 8; rest >>= 8; }
+	if (rest >= 1 << 4) { octave += 4; rest >>= 4; }
+	if (rest >= 1 << 2) { octave += 2; rest >>= 2; }
+	if (rest >= 1 << 1) { octave += 1; rest >>= 1; }
+	if (!rest)
+		return bytes;
+	return ((octave + 1) << QUEUE_SUB_BITS) + ((bytes >> octave) & ((1 << QUEUE_SUB_BITS) - 1));
+}
+
+static __always_inline int red_marks(const struct red *red, __u32 queue, __u32 random)
+{
+	if (queue <= red->kmin)
+		return 0;
+	if (queue > red->kmax)
+		return 1;
+	/* kmax > kmin here */
+	return random < (__u64)red->pmax * (queue - red->kmin) / (red->kmax - red->kmin);
+}
+
+static __always_inline void stamp_int(struct __sk_buff *skb, const struct port_config *config, __u64 now, __u32 queue,
+				      __u64 tx_bytes)
+{
+	struct int_header header;
+	struct int_hop hop;
+	__u32 remaining, reserved, version;
+
+	if (bpf_skb_load_bytes(skb, INT_OFFSET, &header, sizeof(header)))
+		return;
+	version = bpf_ntohl(header.version);
+	remaining = version & 0xff;
+	reserved = ((__u32)header.length * 4 - (sizeof(header) - 4)) / sizeof(hop);
+	if (!remaining || remaining > reserved || reserved > MAX_HOPS)
+		return; /* no room left: the sender sees fewer hops than the path has */
+	hop.node = bpf_htonl(config->node);
+	hop.queue = bpf_htonl(queue);
+	hop.ts_ns = bpf_cpu_to_be64(now);
+	hop.tx_bytes = bpf_cpu_to_be64(tx_bytes);
+	hop.rate = bpf_htonl(config->rate_kbps);
+	bpf_skb_store_bytes(skb, HOPS_OFFSET + (reserved - remaining) * sizeof(hop), &hop, sizeof(hop), 0);
+	header.version = bpf_htonl(version - 1);
+	bpf_skb_store_bytes(skb, INT_OFFSET + 4, &header.version, sizeof(header.version), 0);
+}
+
+SEC("tc")
+int port_egress(struct __sk_buff *skb)
+{
+	__u32 key = skb->ifindex, length = skb->len, random, queue, bin;
+	struct port_config *config = bpf_map_lookup_elem(&port_config, &key);
+	struct port_counters *count = bpf_map_lookup_elem(&port_counters, &key);
+	struct queue *port = bpf_map_lookup_elem(&port_queue, &key);
+	struct red *shared_red = bpf_map_lookup_elem(&port_red, &key);
+	struct red red = {};
+	struct roce packet;
+	__u64 now, dt, drained, before, tx_bytes;
+	int full, lost;
+
+	if (!config || !count || !port || !shared_red || !config->drain)
+		return TC_ACT_OK;
+
+	bpf_spin_lock(&shared_red->lock);
+	red.kmin = shared_red->kmin;
+	red.kmax = shared_red->kmax;
+	red.pmax = shared_red->pmax;
+	bpf_spin_unlock(&shared_red->lock);
+
+	now = bpf_ktime_get_ns();
+	bpf_spin_lock(&port->lock);
+	/* xorshift32: seeded, so that marking is reproducible for the same arrivals */
+	random = port->random;
+	random ^= random << 13;
+	random ^= random >> 17;
+	random ^= random << 5;
+	port->random = random;
+	/* Another core may have been here with a later time: then no time has passed. */
+	if (now < port->last_ns)
+		now = port->last_ns;
+	dt = now - port->last_ns;
+	before = port->bytes;
+	drained = dt * config->drain;
+	if (dt > 1000000000 || drained > before) {
+		/* emptied on the way: a triangle of height q and base q/rate */
+		__u64 q = before >> RATE_SHIFT;
+
+		drained = before;
+		count->area += q * (q * 1000000000 / config->rate_Bps) / 2;
+	} else {
+		count->area += (((2 * before - drained) / 2) >> 16) * dt >> (RATE_SHIFT - 16);
+	}
+	before -= drained;
+	queue = before >> RATE_SHIFT;
+	tx_bytes = count->bytes - queue;
+	lost = config->loss && random <= config->loss;
+	full = queue + length > config->buffer;
+	if (!full && !lost)
+		before += (__u64)length << RATE_SHIFT;
+	port->bytes = before;
+	port->last_ns = now;
+	count->queue = before >> RATE_SHIFT;
+	count->last_ns = now;
+	if (!full && !lost) {
+		count->packets++;
+		count->bytes += length;
+	}
+	if (count->queue > count->peak)
+		count->peak = count->queue;
+	bpf_spin_unlock(&port->lock);
+
+	bin = bin_of(queue);
+	if (bin < QUEUE_BINS)
+		__sync_fetch_and_add(&count->histogram[bin], 1);
+	if (lost) {
+		__sync_fetch_and_add(&count->lost_packets, 1);
+		return TC_ACT_SHOT;
+	}
+	if (full) {
+		__sync_fetch_and_add(&count->dropped_packets, 1);
+		__sync_fetch_and_add(&count->dropped_bytes, length);
+		return TC_ACT_SHOT;
+	}
+	if (!read_roce(skb, &packet) || packet.opcode != BTH_SEND_ONLY_IMM)
+		return TC_ACT_OK;
+	/* A second draw for marking, so that loss and marking are independent. */
+	if ((packet.tos & 3) && red_marks(&red, queue, random * 2654435761u) && bpf_skb_ecn_set_ce(skb)) {
+		__sync_fetch_and_add(&count->marked_packets, 1);
+		__sync_fetch_and_add(&count->marked_bytes, length);
+	}
+	if (packet.shim.flags & SHIM_INT)
+		stamp_int(skb, config, now, queue, tx_bytes);
+	return TC_ACT_OK;
+}
+
+char LICENSE[] SEC("license") = "Dual BSD/GPL";

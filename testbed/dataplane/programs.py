@@ -1,0 +1,92 @@
+"""The loaded data plane of one rack: NIC programs with their flows and rings, port programs with their ports.
+
+Counters are numpy views of the kernel's memory: reading them costs no system call. Values in here are wall-clock
+values, as the kernel needs them; `testbed.clock` converts.
+"""
+
+from __future__ import annotations
+
+import mmap
+import struct
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from testbed.dataplane import libbpf, wire
+from testbed.dataplane.build import compiled
+
+RING_NO_WAKEUP = 1
+RING_SIZE = 1 << 22  # 20,000 records; an agent reads thousands of times per second
+
+
+def _view(fd: int, dtype: np.dtype, entries: int) -> NDArray[np.void]:
+    size = -(-dtype.itemsize * entries // mmap.PAGESIZE) * mmap.PAGESIZE
+    return np.frombuffer(mmap.mmap(fd, size, mmap.MAP_SHARED), dtype, entries)
+
+
+class NicPrograms:
+    """``nic_tx`` and ``nic_rx``, shared by all hosts of a rack. Flows are numbered 0 .. flows - 1 in the whole rack."""
+
+    def __init__(self, flows: int, agents: int, cnp_interval_ns: int, wake_agents: bool) -> None:
+        self._object = libbpf.Object(compiled("nic"))
+        self._object.size_map("flows_tx", flows)
+        self._object.size_map("flows_rx", flows)
+        self._object.size_map("rings", agents)
+        self._object.set_constants(wire.NIC_SETTINGS.pack(cnp_interval_ns, 0 if wake_agents else RING_NO_WAKEUP))
+        self._object.load()
+        self.tx_fd = self._object.program_fd("nic_tx")
+        self.rx_fd = self._object.program_fd("nic_rx")
+        self.flows_tx = _view(self._object.map_fd("flows_tx"), wire.FLOW_TX, flows)
+        self.flows_rx = _view(self._object.map_fd("flows_rx"), wire.FLOW_RX, flows)
+        self.ring_fds = [libbpf.create_ring(f"agent{agent}", RING_SIZE) for agent in range(agents)]
+        for agent, fd in enumerate(self.ring_fds):
+            libbpf.update(self._object.map_fd("rings"), agent, struct.pack("=I", fd))
+
+
+@dataclass(frozen=True)
+class Port:
+    """One switch port as the kernel sees it: wall-clock rate."""
+
+    ifindex: int
+    node: int  # switch number << 16 | port number
+    rate: float  # bit/s of wall time
+    buffer: int  # bytes
+    loss: float = 0.0  # probability of a random drop
+
+
+class PortPrograms:
+    """``port_egress`` for the ports of all switches in one namespace. Arrays are indexed by ifindex."""
+
+    def __init__(self, largest_ifindex: int) -> None:
+        self._object = libbpf.Object(compiled("port"))
+        entries = largest_ifindex + 1
+        for name in ("port_config", "port_counters", "port_red", "port_queue"):
+            self._object.size_map(name, entries)
+        self._object.load()
+        self.fd = self._object.program_fd("port_egress")
+        self.counters = _view(self._object.map_fd("port_counters"), wire.PORT_COUNTERS, entries)
+
+    def configure(self, port: Port, seed: int) -> None:
+        """Switch a port on: from now on its queue drains at ``port.rate``."""
+        bytes_per_second = port.rate / 8
+        drain = round(bytes_per_second / 1e9 * (1 << wire.RATE_SHIFT))
+        loss = max(0, round(port.loss * 2**32) - 1)
+        config = wire.PORT_CONFIG.pack(
+            drain, round(bytes_per_second), port.buffer, port.node, round(port.rate / 1e3), loss
+        )
+        random = (seed * 2654435761 + port.ifindex * 40503) % (2**32 - 1) + 1  # xorshift must not start at 0
+        libbpf.update(self._object.map_fd("port_queue"), port.ifindex, wire.PORT_QUEUE.pack(0, random, 0, 0))
+        libbpf.update(self._object.map_fd("port_config"), port.ifindex, config)
+
+    def set_red(self, ifindex: int, kmin: float, kmax: float, pmax: float) -> None:
+        """Set all three thresholds at once (bytes, bytes, probability); no packet sees a mixture."""
+        scaled = max(0, min(2**32, round(pmax * 2**32)) - 1)
+        value = wire.PORT_RED.pack(0, round(kmin), round(kmax), scaled)
+        libbpf.update(self._object.map_fd("port_red"), ifindex, value, libbpf.BPF_F_LOCK)
+
+    def red(self, ifindex: int) -> tuple[int, int, float]:
+        """The thresholds in force: Kmin and Kmax in bytes, Pmax."""
+        raw = libbpf.lookup(self._object.map_fd("port_red"), ifindex, wire.PORT_RED.size, libbpf.BPF_F_LOCK)
+        _, kmin, kmax, scaled = wire.PORT_RED.unpack(raw)
+        return kmin, kmax, (scaled + 1) / 2**32 if scaled else 0.0

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: (GPL-2.0-only OR Apache-2.0)
+ *
+ * What the NIC and port programs share: reading RoCEv2 headers and writing the checksum of IPv4.
+ */
+#ifndef TESTBED_ROCE_BPF_H
+#define TESTBED_ROCE_BPF_H
+
+#include <linux/bpf.h>
+#include <linux/if_ether.h>
+#include <linux/pkt_cls.h>
+
+#include <bpf/bpf_endian.h>
+#include <bpf/bpf_helpers.h>
+
+#include "wire.h"
+
+/* Copy the headers to the stack. Headers may lie in page fragments (after UDP segmentation), so load, do not map. */
+static __always_inline int read_roce(struct __sk_buff *skb, struct roce *packet)
+{
+	if (skb->protocol != bpf_htons(ETH_P_IP) || skb->len < sizeof(*packet))
+		return 0;
+	if (bpf_skb_load_bytes(skb, 0, packet, sizeof(*packet)))
+		return 0;
+	return packet->version_ihl == 0x45 && packet->protocol == 17 && packet->dst_port == bpf_htons(ROCE_PORT);
+}
+
+static __always_inline void set_ip_checksum(struct roce *packet)
+{
+	__u8 *ip = &packet->version_ihl;
+	__u32 sum = 0;
+
+	packet->ip_csum = 0;
+#pragma unroll
+	for (int i = 0; i < 20; i += 2)
+		sum += ((__u32)ip[i] << 8) | ip[i + 1];
+	sum = (sum & 0xffff) + (sum >> 16);
+	sum = (sum & 0xffff) + (sum >> 16);
+	packet->ip_csum = bpf_htons(~sum & 0xffff);
+}
+
+static __always_inline __u32 flow_of(const struct roce *packet)
+{
+	return (bpf_ntohl(packet->qp) & 0xffffff) - QP_BASE;
+}
+
+#endif

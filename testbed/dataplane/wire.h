@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: (GPL-2.0-only OR Apache-2.0)
+ *
+ * The packet on the wire, and the records and counters that user space maps. wire.py mirrors this file;
+ * tests/dataplane/test_wire.py compares the two.
+ *
+ *   Ethernet 14 | IPv4 20 | UDP 8 (dst 4791) | BTH 12 | ImmDt or AETH 4 | shim 16 | [INT-MD 16 + hops x 28] | payload | iCRC 4
+ *
+ * Data is RC SEND Only with Immediate: its ImmDt slot becomes the AETH of the ACK, so that a NIC can turn a data packet
+ * into its ACK in place. Multi-byte fields are in network byte order. The iCRC is carried as zero: no RoCE NIC is
+ * asked to accept these packets.
+ */
+#ifndef TESTBED_WIRE_H
+#define TESTBED_WIRE_H
+
+#include <linux/types.h>
+
+#define ROCE_PORT 4791
+#define BTH_SEND_ONLY_IMM 0x05
+#define BTH_ACK 0x11
+#define BTH_CNP 0x81
+#define BTH_ACK_REQ 0x80
+#define BTH_BECN 0x40
+
+#define SHIM_INT 0x01 /* an INT-MD header and reserved hops follow the shim */
+#define SHIM_CE 0x02  /* ACK only: the acknowledged packet carried CE */
+
+#define MAX_HOPS 5
+#define QP_BASE 0x100 /* queue pair number of flow 0; the low numbers are special in InfiniBand */
+
+struct shim {
+	__be64 tx_ns;   /* sender NIC's clock when the packet left */
+	__be16 frame;   /* bytes of the data packet, Ethernet header included */
+	__be16 payload; /* bytes of user data in it */
+	__u8 ttl;       /* ACK only: TTL with which the data packet arrived */
+	__u8 flags;
+	__be16 reserved;
+} __attribute__((packed));
+
+struct roce {
+	__u8 dst_mac[6];
+	__u8 src_mac[6];
+	__be16 ethertype;
+	__u8 version_ihl;
+	__u8 tos;
+	__be16 ip_len;
+	__be16 ip_id;
+	__be16 ip_frag;
+	__u8 ttl;
+	__u8 protocol;
+	__be16 ip_csum;
+	__be32 src_ip;
+	__be32 dst_ip;
+	__be16 src_port;
+	__be16 dst_port;
+	__be16 udp_len;
+	__be16 udp_csum;
+	__u8 opcode;
+	__u8 bth_flags;
+	__be16 pkey;
+	__be32 qp;  /* FECN, BECN, 6 reserved bits, destination QP (24 bits) */
+	__be32 psn; /* AckReq, 7 reserved bits, PSN (24 bits) */
+	__be32 imm; /* ImmDt of a data packet, AETH of an ACK */
+	struct shim shim;
+} __attribute__((packed));
+
+/* INT-MD 2.1 (P4.org Applications WG, 2020-11): shim and metadata header, then one record per hop in path order. The
+ * wide fields are domain-specific metadata. */
+struct int_header {
+	__u8 type;      /* shim: type 1 (INT-MD) in the high nibble */
+	__u8 length;    /* shim: words that follow the shim */
+	__be16 npt;
+	__be32 version; /* version 2 | D E M | reserved | hop length in words (5 bits) | remaining hops (8 bits) */
+	__be16 instructions;
+	__be16 domain;
+	__be16 domain_instructions;
+	__be16 domain_flags;
+} __attribute__((packed));
+
+struct int_hop {
+	__be32 node;  /* switch number << 16 | port number */
+	__be32 queue; /* bytes in the port's queue before this packet */
+	__be64 ts_ns; /* switch clock at that moment */
+	__be64 tx_bytes; /* bytes dequeued by the port until then */
+	__be32 rate;  /* kbit/s */
+} __attribute__((packed));
+
+#define INT_OFFSET sizeof(struct roce)
+#define HOPS_OFFSET (INT_OFFSET + sizeof(struct int_header))
+#define ICRC_SIZE 4
+
+/* One feedback record in the ring buffer of an agent: host byte order. */
+struct record_hop {
+	__u64 ts_ns;
+	__u64 tx_bytes;
+	__u32 node;
+	__u32 queue;
+	__u32 rate;
+	__u32 reserved;
+};
+
+struct record {
+	__u64 rx_ns; /* when the ACK or CNP reached the sender's NIC */
+	__u64 tx_ns; /* echoed: when the data packet left it; 0 for a CNP */
+	__u32 flow;
+	__u32 psn; /* 24 bits */
+	__u16 frame;
+	__u16 payload;
+	__u8 opcode;
+	__u8 ce;
+	__u8 ttl;
+	__u8 hops;
+	struct record_hop hop[MAX_HOPS];
+};
+
+/* Set before the NIC programs are loaded. */
+struct nic_settings {
+	__u64 cnp_interval_ns; /* wall time */
+	__u64 ring_flags;      /* BPF_RB_NO_WAKEUP where the agent polls anyway, 0 to wake it */
+};
+
+/* Per flow, at the sender's NIC. */
+struct flow_tx {
+	__u64 packets; /* sent: the next PSN */
+	__u64 acks;
+	__u64 ce_echoes;
+	__u64 cnps;
+	__u64 ring_full; /* feedback that found no room in the ring */
+	__u32 agent;     /* whose ring */
+	__u32 reserved;
+	__u64 reserved2[2];
+};
+
+/* Per flow, at the receiver's NIC. */
+struct flow_rx {
+	__u64 packets;
+	__u64 payload_bytes;
+	__u64 ce;
+	__u64 cnps;
+	__u64 gaps;     /* packets that never came, by PSN */
+	__u64 reorders; /* packets that came after a later one */
+	__u64 last_cnp_ns;
+	__u64 next_psn; /* 24 bits */
+};
+
+#define RATE_SHIFT 24      /* fixed point of queue bytes and drain rate */
+#define QUEUE_SUB_BITS 3   /* queue histogram: 8 bins per octave */
+#define QUEUE_BINS 224
+
+struct port_config {
+	__u64 drain; /* bytes per ns << RATE_SHIFT */
+	__u64 rate_Bps;
+	__u32 buffer; /* bytes */
+	__u32 node;
+	__u32 rate_kbps;
+	__u32 loss; /* probability of a random drop << 32, minus one; 0 for none */
+};
+
+struct port_counters {
+	__u64 packets; /* enqueued */
+	__u64 bytes;
+	__u64 marked_packets;
+	__u64 marked_bytes;
+	__u64 dropped_packets; /* by the buffer limit */
+	__u64 dropped_bytes;
+	__u64 lost_packets; /* by the loss model */
+	__u64 queue;        /* bytes after the last arrival */
+	__u64 last_ns;      /* of the last arrival */
+	__u64 peak;
+	__u64 area;         /* integral of the queue, byte x ns, until last_ns */
+	__u64 reserved;
+	__u64 histogram[QUEUE_BINS]; /* of the queue that arriving packets found */
+};
+
+#endif

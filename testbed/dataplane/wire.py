@@ -1,0 +1,144 @@
+"""wire.h for Python: packet layout as bytes, records and counters as numpy types.
+
+`frame` builds the bytes that a sender's socket carries (from BTH on; the kernel adds UDP, IP and Ethernet).
+"""
+
+from __future__ import annotations
+
+import struct
+from dataclasses import dataclass
+
+import numpy as np
+
+ROCE_PORT = 4791
+SEND_ONLY_IMM = 0x05
+ACK = 0x11
+CNP = 0x81
+ACK_REQUEST = 0x80
+SHIM_INT = 0x01
+MAX_HOPS = 5
+QP_BASE = 0x100
+QP_MAX = 0xFFFFFF - QP_BASE
+ICRC = 4
+RATE_SHIFT = 24
+QUEUE_SUB_BITS = 3
+QUEUE_BINS = 224
+
+ETHERNET_IP_UDP = 14 + 20 + 8
+BTH = struct.Struct("!BBHIII")  # opcode, flags, P_Key, queue pair, PSN, ImmDt or AETH
+SHIM = struct.Struct("!QHHBBH")  # departure, frame, payload, TTL, flags, reserved
+INT_HEADER = struct.Struct("!BBHIHHHH")
+INT_HOP = struct.Struct("!IIQQI")
+P_KEY = 0xFFFF  # the default partition
+
+INT_DOMAIN = 0x7B  # our domain-specific metadata; any number that no other domain here uses
+INT_ALL = 0xF800  # domain-specific instructions: node, queue, time, bytes, rate
+
+RECORD_HOP = np.dtype(
+    [("ts_ns", "<u8"), ("tx_bytes", "<u8"), ("node", "<u4"), ("queue", "<u4"), ("rate", "<u4"), ("reserved", "<u4")]
+)
+RECORD = np.dtype(
+    [
+        ("rx_ns", "<u8"),
+        ("tx_ns", "<u8"),
+        ("flow", "<u4"),
+        ("psn", "<u4"),
+        ("frame", "<u2"),
+        ("payload", "<u2"),
+        ("opcode", "u1"),
+        ("ce", "u1"),
+        ("ttl", "u1"),
+        ("hops", "u1"),
+        ("hop", RECORD_HOP, (MAX_HOPS,)),
+    ]
+)
+FLOW_TX = np.dtype(
+    [
+        ("packets", "<u8"),
+        ("acks", "<u8"),
+        ("ce_echoes", "<u8"),
+        ("cnps", "<u8"),
+        ("ring_full", "<u8"),
+        ("agent", "<u4"),
+        ("reserved", "<u4"),
+        ("reserved2", "<u8", (2,)),
+    ]
+)
+FLOW_RX = np.dtype(
+    [
+        ("packets", "<u8"),
+        ("payload_bytes", "<u8"),
+        ("ce", "<u8"),
+        ("cnps", "<u8"),
+        ("gaps", "<u8"),
+        ("reorders", "<u8"),
+        ("last_cnp_ns", "<u8"),
+        ("next_psn", "<u8"),
+    ]
+)
+PORT_CONFIG = struct.Struct("=QQIIII")  # drain, bytes per second, buffer, node, kbit/s, loss
+PORT_RED = struct.Struct("=IIII")  # lock, Kmin, Kmax, Pmax
+PORT_QUEUE = struct.Struct("=IIQQ")  # lock, random state, bytes, time
+PORT_COUNTERS = np.dtype(
+    [
+        ("packets", "<u8"),
+        ("bytes", "<u8"),
+        ("marked_packets", "<u8"),
+        ("marked_bytes", "<u8"),
+        ("dropped_packets", "<u8"),
+        ("dropped_bytes", "<u8"),
+        ("lost_packets", "<u8"),
+        ("queue", "<u8"),
+        ("last_ns", "<u8"),
+        ("peak", "<u8"),
+        ("area", "<u8"),
+        ("reserved", "<u8"),
+        ("histogram", "<u8", (QUEUE_BINS,)),
+    ]
+)
+NIC_SETTINGS = struct.Struct("=QQ")  # CNP interval in wall ns, ring flags
+
+
+@dataclass(frozen=True)
+class Framing:
+    """How large packets are: ``int_hops`` INT records are reserved in every data packet (0 for no INT)."""
+
+    payload: int
+    int_hops: int = 0
+
+    @property
+    def int_size(self) -> int:
+        """Bytes of INT shim, header and reserved records."""
+        return INT_HEADER.size + self.int_hops * INT_HOP.size if self.int_hops else 0
+
+    @property
+    def overhead(self) -> int:
+        """Bytes of a frame that are not payload."""
+        return ETHERNET_IP_UDP + BTH.size + SHIM.size + self.int_size + ICRC
+
+    @property
+    def wire_size(self) -> int:
+        """Bytes of a full frame."""
+        return self.overhead + self.payload
+
+    @property
+    def ack_size(self) -> int:
+        """Bytes of the frame that acknowledges."""
+        return self.overhead
+
+
+def frame(framing: Framing, flow: int, payload: int) -> bytes:
+    """The UDP payload of a data packet of ``flow``; the sender's NIC fills in PSN and departure."""
+    size = framing.overhead + payload
+    bth = BTH.pack(SEND_ONLY_IMM, 0x40, P_KEY, QP_BASE + flow, ACK_REQUEST << 24, 0)
+    shim = SHIM.pack(0, size, payload, 0, SHIM_INT if framing.int_hops else 0, 0)
+    return bth + shim + int_header(framing.int_hops) + bytes(payload + ICRC)
+
+
+def int_header(hops: int) -> bytes:
+    """INT-MD shim and header with ``hops`` empty records; nothing for 0 hops."""
+    if not hops:
+        return b""
+    words = (INT_HEADER.size - 4 + hops * INT_HOP.size) // 4
+    version = 2 << 28 | (INT_HOP.size // 4) << 8 | hops
+    return INT_HEADER.pack(1 << 4, words, 0, version, 0, INT_DOMAIN, INT_ALL, 0) + bytes(hops * INT_HOP.size)

@@ -1,0 +1,120 @@
+"""A YAML document that remembers where each value came from, so that an error can name the file and the line."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from testbed.errors import BadInput
+
+KeyPath = tuple[str | int, ...]
+DEEPEST = 20  # an experiment has five levels; more is a YAML alias that contains itself
+
+
+@dataclass
+class Document:
+    """Plain data, and the origin of every key: ``incast.yaml, line 3`` or ``--set traffic.senders=8``."""
+
+    name: str  # as the user wrote it, for messages
+    data: dict[str, Any]
+    origins: dict[KeyPath, str] = field(default_factory=dict)
+
+    @classmethod
+    def read(cls, file: Path, name: str = "") -> Document:
+        """Parse a file. Raises BadInput if it cannot be read, is not YAML, or repeats a key."""
+        name = name or str(file)
+        try:
+            text = file.read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError) as error:
+            reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
+            raise BadInput(f"cannot read {name}: {reason}") from None
+        return cls.parse(text, name)
+
+    @classmethod
+    def parse(cls, text: str, name: str) -> Document:
+        """Parse text; ``name`` stands for the file in messages."""
+        document = cls(name, {})
+        loader = yaml.SafeLoader(text)
+        try:
+            root = loader.get_single_node()
+            if not isinstance(root, yaml.MappingNode):
+                raise BadInput(f"{name}, line 1: expected an experiment: 'key: value' lines, such as 'traffic:'")
+            document.data = document._build(loader, root, ())
+        except yaml.MarkedYAMLError as error:
+            line = error.problem_mark.line + 1 if error.problem_mark else 1
+            raise BadInput(f"{name}, line {line}: not valid YAML: {error.problem}") from None
+        except yaml.YAMLError as error:
+            raise BadInput(f"{name}: not valid YAML: {error}") from None
+        finally:
+            loader.dispose()
+        return document
+
+    def _build(self, loader: yaml.SafeLoader, node: yaml.Node, path: KeyPath) -> Any:
+        where = f"{self.name}, line {node.start_mark.line + 1}"
+        self.origins.setdefault(path, where)
+        if len(path) > DEEPEST:
+            raise BadInput(f"{where}: nested too deeply")
+        if isinstance(node, yaml.SequenceNode):
+            return [self._build(loader, item, (*path, index)) for index, item in enumerate(node.value)]
+        if not isinstance(node, yaml.MappingNode):
+            try:
+                return loader.construct_object(node)
+            except ValueError as error:  # an impossible date, for example
+                raise BadInput(f"{where}: {error}") from None
+        built: dict[str, Any] = {}
+        for key_node, value_node in node.value:
+            key = str(key_node.value)
+            inner = (*path, key)
+            if key in built:
+                line = key_node.start_mark.line + 1
+                raise BadInput(
+                    f"{self.name}, line {line}: {dotted(inner)}: given twice; first at {self.origins[inner]}"
+                )
+            self.origins[inner] = f"{self.name}, line {key_node.start_mark.line + 1}"
+            built[key] = self._build(loader, value_node, inner)
+        return built
+
+    def origin(self, path: KeyPath) -> str:
+        """Where a key, or else the nearest key around it, was written."""
+        while path and path not in self.origins:
+            path = path[:-1]
+        return self.origins.get(path, self.name)
+
+    def put(self, path: KeyPath, value: Any, origin: str) -> None:
+        """Set one key, making what is missing on the way; all that was below it is replaced."""
+        at: Any = self.data
+        for depth, key in enumerate(path[:-1]):
+            below = self._get(at, key)
+            if not isinstance(below, dict | list):
+                # `controller: swift` and `--set controller.ai=1` mean {name: swift, ai: 1}
+                below = {} if below is None else {"name": below}
+                self._set(at, key, below, path[: depth + 1], origin)
+                self.origins.setdefault(path[: depth + 1], origin)
+            at = below
+        for known in [known for known in self.origins if known[: len(path)] == path]:
+            del self.origins[known]
+        self._set(at, path[-1], value, path, origin)
+        self.origins[path] = origin
+
+    @staticmethod
+    def _get(at: Any, key: str | int) -> Any:
+        if isinstance(at, dict):
+            return at.get(str(key))
+        return at[key] if isinstance(key, int) and 0 <= key < len(at) else None
+
+    @staticmethod
+    def _set(at: Any, key: str | int, value: Any, path: KeyPath, origin: str) -> None:
+        if isinstance(at, dict):
+            at[str(key)] = value
+        elif isinstance(key, int) and 0 <= key < len(at):
+            at[key] = value
+        else:
+            raise BadInput(f"{origin}: {dotted(path)}: the list has {len(at)} entries, numbered from 0")
+
+
+def dotted(path: KeyPath) -> str:
+    """A key as the user writes it: ``traffic.flows.0.size``."""
+    return ".".join(str(part) for part in path)

@@ -1,0 +1,200 @@
+"""One run inside its sandbox: build the rack, start the agents, record, end.
+
+Everything here happens in a process that the kernel will remove with all it has made. Progress and the finished
+`RunRecord` go to the outside through a connection.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from multiprocessing.connection import Connection
+
+import numpy as np
+
+from testbed.agent.agent import Meter, Timing
+from testbed.agent.columns import ENDLESS, Flows
+from testbed.agent.launch import Common, Crew, Share, shares_of_hosts
+from testbed.agent.sockets import Route
+from testbed.clock import Clock
+from testbed.controller import Paths, Signal, build
+from testbed.dataplane.programs import NicPrograms, PortPrograms
+from testbed.dataplane.wire import Framing
+from testbed.loading import Resolved
+from testbed.rack.net import Rack, Wire
+from testbed.rack.paths import PathTimes
+from testbed.telemetry.collect import Collector
+from testbed.telemetry.live import Live
+from testbed.telemetry.record import RTT_BINS_PER_OCTAVE, RunRecord
+from testbed.telemetry.recorder import PortReader, Recorder
+from testbed.traffic.plan import Plan
+from testbed.tuning import Tuning
+
+LINKS_OF_A_STAR = 2  # host to switch, switch to host
+BATCHES_PER_RTT = 32  # how finely feedback is handed over
+LOOKS_PER_RTT = 4  # a delay line holds feedback for about an RTT: looking at the ring this often loses nothing
+
+
+class Emulation:
+    """The parts of one run and what they need to know of each other."""
+
+    def __init__(self, resolved: Resolved, use_netem: bool) -> None:
+        self.resolved = resolved
+        self.experiment = experiment = resolved.experiment
+        self.clock = Clock(experiment.time.dilation)
+        self.signals: Signal = resolved.controller.form.signals
+        self.plan = Plan.of(experiment.traffic.expand())
+        hops = 1 if Signal.INT in self.signals else 0
+        self.framing = Framing(round(experiment.traffic.payload), hops)
+        link = experiment.rack.link
+        self.path = PathTimes(LINKS_OF_A_STAR, link.rate, link.delay, self.framing)
+        self.use_netem = use_netem
+        self.flows = Flows(len(self.plan))
+        self.meters: list[Meter] = []
+        self.crew = Crew()
+
+    # -- building ---------------------------------------------------------------------------------------------------
+
+    def build(self) -> None:
+        """Rack, programs and agents, ready to begin."""
+        experiment = self.experiment
+        agents = len(os.sched_getaffinity(0))
+        self.shares = shares_of_hosts(self.plan.src_number, agents)
+        self.rack = Rack(experiment.hosts, self._wire())
+        form, config = self.resolved.controller.form, self.resolved.controller_config
+        self.nic = NicPrograms(
+            len(self.plan),
+            len(self.shares),
+            cnp_interval_ns=self.clock.wall_ns(form.cnp_interval(config)),
+            wake_agents=self.use_netem,
+        )
+        self.programs: PortPrograms = self.rack.attach(self.nic, experiment.seed)
+        self.rack.connect(self.plan.pairs)
+        self.ports = PortReader(self.programs, self.rack.ports, self.clock)
+        self.tuning = Tuning(self.resolved, self.ports, self.port_names, self.path.base_rtt)
+        self._launch_agents()
+        self.rack.wait_until_active()
+
+    def _wire(self) -> Wire:
+        rack = self.experiment.rack
+        return Wire(
+            rate=self.clock.wall_rate(rack.link.rate),
+            frame=self.framing.wire_size,
+            buffer=round(rack.switch.buffer),
+            loss=rack.link.loss,
+            netem_delay=self.clock.wall_seconds(self.path.base_rtt / 2) if self.use_netem else None,
+        )
+
+    @property
+    def port_names(self) -> list[str]:
+        """Names of the switch ports, in the order of all port columns."""
+        return [link.intf2.name for link in self.rack.links]
+
+    @property
+    def bottleneck(self) -> int:
+        """Position of the port towards the busiest receiver."""
+        return int(self.plan.busiest_receiver[1:]) - 1
+
+    def _paths(self, first: int, end: int) -> Paths:
+        n = end - first
+        return Paths(
+            line_rate=np.full(n, self.experiment.rack.link.rate),
+            base_rtt=np.full(n, self.path.base_rtt),
+            hops=np.full(n, LINKS_OF_A_STAR - 1),
+            payload=self.framing.payload,
+            wire_size=self.framing.wire_size,
+        )
+
+    def _launch_agents(self) -> None:
+        packets = np.ceil(self.plan.size / self.framing.payload)
+        self.flows.to_send[:] = np.where(np.isfinite(packets), packets, ENDLESS)
+        form, config = self.resolved.controller.form, self.resolved.controller_config
+        common = Common(
+            name=self.resolved.controller.name,
+            dilation=self.clock.dilation,
+            framing=self.framing,
+            burst=self.experiment.pacing.burst,
+            signals=self.signals,
+            controller=lambda paths: build(form, config, paths),
+            segment=not self.use_netem,  # nic_tx sees single packets only behind the shaper
+            wake_by_ring=self.use_netem,
+        )
+        cores = sorted(os.sched_getaffinity(0))
+        for number, (first, end) in enumerate(self.shares):
+            self.nic.flows_tx["agent"][first:end] = number
+            self.meters.append(Meter(RTT_BINS_PER_OCTAVE))
+            self.crew.launch(self._share(number, cores[number], first, end), common)
+
+    def _share(self, number: int, core: int, first: int, end: int) -> Share:
+        plan = self.plan
+        routes = [
+            Route(flow, self.rack[src].netns, self.rack[src].IP(), self.rack[dst].IP(), size)
+            for flow, src, dst, size in zip(
+                range(first, end), plan.src[first:end], plan.dst[first:end], plan.size[first:end].tolist(), strict=True
+            )
+        ]
+        held = 0.0 if self.use_netem else self.path.base_rtt
+        return Share(
+            number=number,
+            core=core,
+            first=first,
+            routes=routes,
+            host=np.unique(plan.src_number[first:end], return_inverse=True)[1].astype(np.int64),
+            ring_fd=self.nic.ring_fds[number],
+            flows=self.flows.part(first, end),
+            paths=self._paths(first, end),
+            held=held,
+            timing=Timing(
+                start=plan.start[first:end],
+                end=self.experiment.time.duration,
+                timeout=self._retransmission_timeout(),
+                longest_sleep=self.path.base_rtt / LOOKS_PER_RTT,
+                gather=self.path.base_rtt / BATCHES_PER_RTT,
+            ),
+            meter=self.meters[number],
+        )
+
+    def _retransmission_timeout(self) -> float:
+        """As asked, or three times the longest RTT that the rack can have: base plus a full buffer."""
+        asked = self.experiment.loss_recovery.timeout
+        if not isinstance(asked, str):
+            return asked
+        rack = self.experiment.rack
+        return 3 * (self.path.base_rtt + rack.switch.buffer * 8 / rack.link.rate)
+
+    # -- running ----------------------------------------------------------------------------------------------------
+
+    def run(self, connection: Connection) -> RunRecord:
+        """From the first packet to the end of the experiment, or of patience."""
+        experiment = self.experiment
+        chosen = np.arange(min(len(self.plan), experiment.record.flows))
+        self.clock = self.ports.clock = self.crew.begin()
+        recorder = Recorder(self.flows, chosen, self.ports, self.framing.wire_size)
+        live = Live(connection, self.ports, self.bottleneck, self.flows)
+        collector = Collector(self, recorder)
+        next_sample = 0.0
+        while True:
+            now_ns, now = time.monotonic_ns(), self.clock.now()
+            recorder.sample(now_ns, now)
+            if now >= experiment.time.warmup:
+                collector.window_begins()
+            self.tuning.step(now, now_ns)
+            live.show(now, now_ns)
+            interrupted = self.crew.failure() or live.interrupted()
+            if interrupted or self.crew.finished():
+                break
+            next_sample = max(next_sample + experiment.record.interval, now)
+            until = min(next_sample, self.tuning.next_slot)
+            time.sleep(max(0.0, self.clock.wall_seconds(until - self.clock.now())))
+        self.crew.end()
+        recorder.sample(time.monotonic_ns(), self.clock.now())
+        return collector.record(interrupted)
+
+
+def emulate(resolved: Resolved, use_netem: bool, connection: Connection) -> None:
+    """What the sandbox runs: messages are ("stage", text), ("begins", None), ("live", figures), ("record", RunRecord)."""
+    connection.send(("stage", f"building {resolved.experiment.hosts} hosts"))
+    emulation = Emulation(resolved, use_netem)
+    emulation.build()
+    connection.send(("begins", None))
+    connection.send(("record", emulation.run(connection)))

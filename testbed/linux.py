@@ -1,0 +1,81 @@
+"""System calls that Python 3.11 does not wrap: namespaces, mounts, process control."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+CLONE_NEWNS = 0x00020000
+CLONE_NEWPID = 0x20000000
+CLONE_NEWNET = 0x40000000
+MS_REC = 0x4000
+MS_PRIVATE = 1 << 18
+PR_SET_PDEATHSIG = 1
+PR_SET_TIMERSLACK = 29
+
+_libc = ctypes.CDLL(None, use_errno=True)
+
+
+def _check(result: int, what: str) -> None:
+    if result != 0:
+        code = ctypes.get_errno()
+        raise OSError(code, f"{what}: {os.strerror(code)}")
+
+
+def unshare(flags: int) -> None:
+    """Leave the namespaces named by ``flags`` for new ones."""
+    _check(_libc.unshare(flags), "unshare")
+
+
+def setns(fd: int, flags: int) -> None:
+    """Enter the namespace behind ``fd`` (this thread only)."""
+    _check(_libc.setns(fd, flags), "setns")
+
+
+def mount(source: str, target: str, kind: str | None, flags: int = 0) -> None:
+    """mount(2) without data."""
+    kind_bytes = None if kind is None else kind.encode()
+    _check(_libc.mount(source.encode(), target.encode(), kind_bytes, ctypes.c_ulong(flags), None), f"mount {target}")
+
+
+def die_with_parent(parent: int) -> None:
+    """Have the kernel kill this process when its parent is gone, whatever ended the parent."""
+    _check(_libc.prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0), "prctl")
+    if os.getppid() != parent:  # it was gone before we asked
+        os._exit(1)
+
+
+def sharpen_timers() -> None:
+    """Let sleeps end when they should: the default slack of 50 us is larger than a packet's slot."""
+    _check(_libc.prctl(PR_SET_TIMERSLACK, 1, 0, 0, 0), "prctl")
+
+
+def current_netns() -> int:
+    """A file descriptor of the network namespace that this thread is in."""
+    return os.open("/proc/thread-self/ns/net", os.O_RDONLY | os.O_CLOEXEC)
+
+
+def new_netns() -> int:
+    """A file descriptor of a new, unnamed network namespace: it lives as long as the descriptor."""
+    home = current_netns()
+    try:
+        unshare(CLONE_NEWNET)
+        return current_netns()
+    finally:
+        setns(home, CLONE_NEWNET)
+        os.close(home)
+
+
+@contextmanager
+def inside(netns: int) -> Iterator[None]:
+    """Do something in another network namespace; sockets opened there stay there."""
+    home = current_netns()
+    try:
+        setns(netns, CLONE_NEWNET)
+        yield
+    finally:
+        setns(home, CLONE_NEWNET)
+        os.close(home)

@@ -1,0 +1,91 @@
+"""Links: veth pairs, shaped to the wall-clock rate at both ends.
+
+The shaper is a token bucket that holds two frames: enough to make up for a late timer, little enough that a packet
+finds the queue that the model says. A token bucket lets a packet start at once when its bucket is full; a wire would
+have taken the packet's own serialisation time. That constant belongs to the path's delay (see `testbed.rack.paths`).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from mininet.link import Intf, Link
+
+from testbed.errors import TestbedError
+
+BURST_FRAMES = 2
+BURST_SECONDS = 100e-6  # fast links: timers on a busy machine are this late
+OPER_UP = "UP"
+
+
+class RackIntf(Intf):
+    """One end of a link. ``index`` is its ifindex in its node's namespace."""
+
+    index: int
+
+    def config(self, **_params: Any) -> dict[str, Any]:
+        """Everything was set when the pair was created."""
+        return {}
+
+    def shape(self, rate: float, frame: int, limit: int) -> None:
+        """Serialise at ``rate`` bit/s (wall); hold up to ``limit`` bytes."""
+        burst = max(BURST_FRAMES * frame, round(rate / 8 * BURST_SECONDS))
+        self.node.netlink.tc("add", "tbf", self.index, rate=round(rate / 8), burst=burst, limit=limit)
+
+    def delay_and_shape(self, rate: float, frame: int, limit: int, delay: float) -> None:
+        """Hold packets for ``delay`` s (wall) with netem, then serialise."""
+        burst = max(BURST_FRAMES * frame, round(rate / 8 * BURST_SECONDS))
+        netlink = self.node.netlink
+        netlink.tc("add", "tbf", self.index, handle="1:", rate=round(rate / 8), burst=burst, limit=limit)
+        packets = max(1000, limit // 64)
+        netlink.tc("add", "netem", self.index, handle="2:", parent="1:1", delay=round(delay * 1e6), limit=packets)
+
+    def attach(self, direction: str, program_fd: int, name: str) -> None:
+        """Run a program on every packet that enters (``ingress``) or leaves (``egress``) here."""
+        netlink = self.node.netlink
+        if not getattr(self, "has_clsact", False):
+            netlink.tc("add", "clsact", self.index)
+            self.has_clsact = True
+        parent = {"ingress": "ffff:fff2", "egress": "ffff:fff3"}[direction]
+        netlink.tc(
+            "add-filter", "bpf", self.index, fd=program_fd, name=name, parent=parent, classid=1, direct_action=True
+        )
+
+    def qdisc_drops(self) -> int:
+        """Packets dropped by the queues here since they were made; what the programs drop is counted at clsact."""
+        drops = 0
+        for qdisc in self.node.netlink.get_qdiscs(self.index):
+            if qdisc.get_attr("TCA_KIND") in ("tbf", "netem"):
+                stats = qdisc.get_attr("TCA_STATS2")
+                drops += int(stats.get_attr("TCA_STATS_QUEUE")["drops"])
+        return drops
+
+    def is_running(self) -> bool:
+        """Whether the kernel has activated the interface's queue; before that it drops everything."""
+        state = self.node.netlink.get_links(self.index)[0].get_attr("IFLA_OPERSTATE")
+        return bool(state == OPER_UP)
+
+
+class RackLink(Link):
+    """A veth pair created directly in both namespaces, with its addresses, MTU and no segmentation offload."""
+
+    def __init__(self, node1: Any, node2: Any, mtu: int = 1500, **params: Any) -> None:
+        self.mtu = mtu
+        self.nodes = (node1, node2)
+        super().__init__(node1, node2, intf=RackIntf, **{k: v for k, v in params.items() if k != "intf"})
+        for intf in (self.intf1, self.intf2):
+            intf.index = intf.node.netlink.link_lookup(ifname=intf.name)[0]
+            # single packets on the wire: the switch must see what a switch would see
+            intf.node.netlink.link("set", index=intf.index, gso_max_segs=1, state="up")
+
+    def makeIntfPair(  # type: ignore[override]  # noqa: N802 - Mininet's name; there it is a class method
+        self, name1: str, name2: str, mac1: str, mac2: str, node1: Any, node2: Any, deleteIntfs: bool = False  # noqa: N803, ARG002
+    ) -> None:  # fmt: skip
+        """Create the pair, each end where it belongs."""
+        try:
+            node1.netlink.link(
+                "add", ifname=name1, kind="veth", address=mac1, mtu=self.mtu,
+                peer={"ifname": name2, "net_ns_fd": node2.netns, "address": mac2, "mtu": self.mtu},
+            )  # fmt: skip
+        except Exception as error:
+            raise TestbedError(f"link {name1} <-> {name2} cannot be created: {error}") from error

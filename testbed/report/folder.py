@@ -1,0 +1,210 @@
+"""The results folder: checked before the run, written at once after it, and read back.
+
+    manifest.json   what is needed to run it again
+    summary.json    the figures
+    flows.parquet, flow_series.parquet, port_series.parquet, histograms.parquet
+    report.html     the same for the eye
+
+A folder that has its name is complete: everything is written beside it and moved into place by one rename.
+"""
+
+from __future__ import annotations
+
+import errno
+import itertools
+import json
+import os
+import re
+import shutil
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+
+from pydantic import BaseModel, ValidationError
+
+from testbed.errors import BadInput, TestbedError
+from testbed.report.manifest import SCHEMA_VERSION, Manifest
+from testbed.report.series import TABLES, write_tables
+from testbed.report.summary import Summary
+from testbed.telemetry.record import RunRecord
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+Model = TypeVar("Model", bound=BaseModel)
+
+MANIFEST, SUMMARY, REPORT = "manifest.json", "summary.json", "report.html"
+
+
+class Results(NamedTuple):
+    """A results folder in memory; ``tables`` has one Arrow table per name in `TABLES`."""
+
+    manifest: Manifest
+    summary: Summary
+    tables: dict[str, pa.Table]
+
+
+def prepare(out: Path | None, name: str) -> Path:
+    """Where the results of a run will go, as an absolute path; raises BadInput if they could not be written there.
+
+    Call it before anything is built. ``name`` is ``<experiment>-<controller>``; it and the time make the folder under
+    ``./results`` if the user named none. Nothing is left on disk, so a run that fails leaves no empty folder.
+    """
+    target = _unused(Path.cwd() / "results", name) if out is None else _given(out.expanduser())
+    nearest_parent = next(parent for parent in target.parents if os.path.lexists(parent))
+    try:
+        # Trying is the only test that is right for root, read-only mounts and network file systems alike.
+        Path(tempfile.mkdtemp(prefix=".testbed-", dir=nearest_parent)).rmdir()
+    except OSError as error:
+        raise BadInput(
+            f"results cannot be written to {target}: {nearest_parent}: {error.strerror}; "
+            "name another folder with --out, or run from a folder that you can write to"
+        ) from None
+    return target
+
+
+def _given(out: Path) -> Path:
+    out = out.absolute() if not out.is_symlink() else out.resolve()
+    try:
+        if out.is_dir() and any(out.iterdir()):
+            raise BadInput(f"--out {out} already exists and is not empty; results never overwrite, name another folder")
+    except PermissionError as error:
+        raise BadInput(f"--out {out} cannot be read: {error.strerror}") from None
+    if os.path.lexists(out) and not out.is_dir():
+        raise BadInput(f"--out {out} exists and is not a folder")
+    if out.is_mount():
+        raise BadInput(f"--out {out} is a mount point and cannot be replaced; name a folder inside: {out / 'run'}")
+    return out
+
+
+def _unused(parent: Path, name: str) -> Path:
+    safe = re.sub(r"[^A-Za-z0-9._+-]+", "-", name).strip("-.") or "run"
+    candidates = _numbered(parent / f"{safe}-{time.strftime('%Y%m%d-%H%M%S')}")
+    return next(path for path in candidates if not os.path.lexists(path))
+
+
+def _numbered(path: Path) -> Iterator[Path]:
+    yield path
+    for number in itertools.count(2):
+        yield path.with_name(f"{path.name}-{number}")
+
+
+def write(path: Path, manifest: Manifest, record: RunRecord, summary: Summary) -> Path:
+    """Write the results folder and give back where it is: ``path``, or ``path-2`` if another run was faster.
+
+    Through sudo, the folder and the parents that had to be made belong to the user who called it.
+    """
+    from testbed.report import html
+
+    manifest = manifest.model_copy(update={"verdict": summary.verdict})
+    owner = _sudo_caller()
+    try:
+        _make_parents(path.parent, owner)
+        unfinished = Path(tempfile.mkdtemp(prefix=f".{path.name}-", dir=path.parent))
+        try:
+            write_tables(unfinished, record)
+            (unfinished / MANIFEST).write_text(manifest.to_json() + "\n", encoding="utf-8")
+            (unfinished / SUMMARY).write_text(summary.to_json() + "\n", encoding="utf-8")
+            (unfinished / REPORT).write_text(html.render(record, summary, manifest), encoding="utf-8")
+            unfinished.chmod(0o755)  # mkdtemp's are private
+            for made in (unfinished, *unfinished.iterdir()):
+                _give(made, owner)
+            return _move(unfinished, path)
+        finally:
+            shutil.rmtree(unfinished, ignore_errors=True)  # after a move there is nothing
+    except OSError as error:
+        raise TestbedError(f"results could not be written to {path}: {error.strerror or error}") from error
+
+
+def _move(unfinished: Path, path: Path) -> Path:
+    for target in _numbered(path):
+        try:
+            unfinished.rename(target)  # replaces an empty folder, and nothing else
+        except OSError as error:
+            if error.errno not in (errno.ENOTEMPTY, errno.EEXIST, errno.ENOTDIR):
+                raise
+        else:
+            return target
+    raise AssertionError("unreachable: there is always another number")
+
+
+def _sudo_caller() -> tuple[int, int] | None:
+    if os.geteuid() != 0 or "SUDO_UID" not in os.environ:
+        return None
+    uid = int(os.environ["SUDO_UID"])
+    return uid, int(os.environ.get("SUDO_GID", uid))
+
+
+def _make_parents(folder: Path, owner: tuple[int, int] | None) -> None:
+    missing = [parent for parent in (folder, *folder.parents) if not parent.exists()]
+    for parent in reversed(missing):
+        parent.mkdir(exist_ok=True)
+        _give(parent, owner)
+
+
+def _give(path: Path, owner: tuple[int, int] | None) -> None:
+    if owner is not None:
+        os.chown(path, *owner, follow_symlinks=False)
+
+
+def load(path: Path) -> Results:
+    """Read a results folder back; raises BadInput that says which file is missing, too new, or cut short."""
+    if not path.is_dir():
+        raise BadInput(f"no results folder at {path}")
+    if not (path / MANIFEST).is_file():
+        raise BadInput(f"{path} is not a results folder: it has no {MANIFEST}")
+    described = _read_json(path / MANIFEST)
+    found = described.get("schema_version") if isinstance(described, dict) else None
+    if found != SCHEMA_VERSION:
+        raise BadInput(
+            f"{path} has results schema version {found}, this testbed reads {SCHEMA_VERSION}; "
+            "read it with the testbed that wrote it, or run the experiment again"
+        )
+    return Results(
+        manifest=_validated(path / MANIFEST, Manifest),
+        summary=_validated(path / SUMMARY, Summary),
+        tables={name: _read_table(path / f"{name}.parquet") for name in TABLES},
+    )
+
+
+def _read_json(file: Path) -> Any:
+    try:
+        return json.loads(_read(file))
+    except ValueError as error:
+        raise BadInput(f"{file} is cut short or damaged: {error}") from None
+
+
+def _validated(file: Path, model: type[Model]) -> Model:
+    try:
+        return model.model_validate(_read_json(file))
+    except ValidationError as error:
+        first = error.errors()[0]
+        key = ".".join(str(part) for part in first["loc"])
+        raise BadInput(f"{file} is damaged: {key}: {first['msg']}") from None
+
+
+def _read_table(file: Path) -> pa.Table:
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    if not file.is_file():
+        raise _missing(file)
+    try:
+        return parquet.read_table(file, partitioning=None)  # a parent such as "load=0.5" is not a column
+    except (pa.ArrowException, OSError) as error:
+        raise BadInput(f"{file} is cut short or damaged: {error}") from None
+
+
+def _read(file: Path) -> bytes:
+    try:
+        return file.read_bytes()
+    except FileNotFoundError:
+        raise _missing(file) from None
+    except OSError as error:
+        raise BadInput(f"{file} cannot be read: {error.strerror}") from None
+
+
+def _missing(file: Path) -> BadInput:
+    return BadInput(f"the results folder is incomplete: {file} is missing")

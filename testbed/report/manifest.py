@@ -1,0 +1,113 @@
+"""Everything that is needed to run an experiment again, and to know what the results stand on."""
+
+from __future__ import annotations
+
+import os
+import platform
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict
+
+import testbed
+from testbed.plugin import Plugin
+from testbed.report.verdict import Verdict
+
+SCHEMA_VERSION = 1  # of the results folder; raise it when an older reader would misread a newer folder
+
+
+class PluginEntry(BaseModel):
+    """Which code decided. The hash is taken when the manifest is made, so make it when the plugin is loaded."""
+
+    model_config = ConfigDict(frozen=True)
+
+    name: str
+    origin: str  # distribution and version, or the path
+    file: str
+    sha256: str
+
+    @classmethod
+    def of(cls, plugin: Plugin) -> PluginEntry:
+        """The entry of a loaded plugin."""
+        return cls(name=plugin.name, origin=plugin.origin, file=str(plugin.file), sha256=plugin.digest)
+
+
+class Machine(BaseModel):
+    """The computer that emulated."""
+
+    model_config = ConfigDict(frozen=True)
+
+    cpu: str
+    cores: int
+    usable_cores: int  # that this process may run on
+    memory: int  # bytes
+
+
+class Manifest(BaseModel):
+    """The content of manifest.json."""
+
+    model_config = ConfigDict(frozen=True)
+
+    schema_version: int = SCHEMA_VERSION
+    created: str  # ISO 8601 with the zone
+    command_line: list[str]
+    experiment: dict[str, Any]  # as resolved: defaults, file, overrides
+    seed: int
+    controller: PluginEntry
+    tuner: PluginEntry | None
+    versions: dict[str, str]
+    machine: Machine
+    kernel_features: dict[str, Any]
+    verdict: Verdict | None = None  # filled in when the results are written
+
+    def to_json(self) -> str:
+        """Indented JSON."""
+        return self.model_dump_json(indent=2)
+
+
+def describe(
+    *,
+    experiment: Mapping[str, Any],
+    command_line: Sequence[str],
+    seed: int,
+    controller: Plugin,
+    tuner: Plugin | None = None,
+    kernel_features: Mapping[str, Any],
+) -> Manifest:
+    """The manifest of a run that is about to start, on this machine."""
+    return Manifest(
+        created=datetime.now().astimezone().isoformat(timespec="seconds"),
+        command_line=list(command_line),
+        experiment=dict(experiment),
+        seed=seed,
+        controller=PluginEntry.of(controller),
+        tuner=PluginEntry.of(tuner) if tuner else None,
+        versions={
+            "testbed": testbed.__version__,
+            "python": platform.python_version(),
+            "numpy": version("numpy"),
+            "kernel": platform.release(),
+        },
+        machine=_machine(),
+        kernel_features=dict(kernel_features),
+    )
+
+
+def _machine() -> Machine:
+    return Machine(
+        cpu=_first_value(Path("/proc/cpuinfo"), "model name") or platform.machine(),
+        cores=os.cpu_count() or 1,
+        usable_cores=len(os.sched_getaffinity(0)),
+        memory=os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"),
+    )
+
+
+def _first_value(file: Path, key: str) -> str:
+    for line in file.read_text().splitlines():
+        name, _, value = line.partition(":")
+        if name.strip() == key:
+            return value.strip()
+    return ""  # some architectures do not name their model

@@ -1,0 +1,153 @@
+"""Did the emulation keep up? ``clean``, or ``degraded`` with what, how much, and which knob helps.
+
+A degraded run has results, but they are partly about this machine and not about the controller. The limits stand in
+one table, each with its reason.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, computed_field
+
+from testbed.report import metrics
+from testbed.telemetry.record import Lag, RunRecord
+
+# The keys of `RunRecord.counters` that are judged; others are only reported.
+RING_OVERFLOW = "ring_overflow"  # feedback records that found the ring buffer full
+DROPS_OUTSIDE_MODEL = "drops_outside_model"  # packets lost in a qdisc, a socket or a device
+
+
+class Exit(IntEnum):
+    """What a run's exit code says (1 and 2 come with the errors, see `testbed.errors`)."""
+
+    CLEAN = 0
+    DEGRADED = 3
+
+
+class Reason(BaseModel):
+    """One way in which the emulation distorted the run."""
+
+    model_config = ConfigDict(frozen=True)
+
+    what: str
+    how_much: str
+    knob: str
+
+    def __str__(self) -> str:
+        return f"{self.what}: {self.how_much}; {self.knob}"
+
+
+class Verdict(BaseModel):
+    """The judgement on one run; clean if there is no reason against it."""
+
+    model_config = ConfigDict(frozen=True)
+
+    reasons: tuple[Reason, ...] = ()
+
+    @computed_field  # type: ignore[prop-decorator]
+    @property
+    def word(self) -> Literal["clean", "degraded"]:
+        """``clean`` or ``degraded``."""
+        return "degraded" if self.reasons else "clean"
+
+    @property
+    def exit_code(self) -> Exit:
+        """0 or 3."""
+        return Exit.DEGRADED if self.reasons else Exit.CLEAN
+
+    def __str__(self) -> str:
+        return ": ".join([self.word, *(["; also ".join(map(str, self.reasons))] if self.reasons else [])])
+
+
+@dataclass(frozen=True)
+class Limit:
+    """The most of something that a clean run may have, why that much, and what the user can do beyond it."""
+
+    what: str
+    measure: Callable[[RunRecord], float]
+    limit: float
+    why: str
+    knob: Callable[[float, float], str]  # of measured and limit
+    show: Callable[[float], str]
+
+
+def _lag_over_rtt(lag: Lag, record: RunRecord) -> float:
+    value, rtt = lag.histogram.quantile(0.99), metrics.base_rtt(record)
+    return value / rtt if rtt > 0 and math.isfinite(value) else 0.0  # nothing sent: another limit says so
+
+
+def _more_dilation(measured: float, limit: float) -> str:
+    # The lag is wall time, so its share of the RTT falls as the dilation rises.
+    return f"a --dilation {math.ceil(10 * measured / limit) / 10:g} times as high would cure it"
+
+
+def _share_of_rtt(value: float) -> str:
+    return f"p99 is {value:.0%} of the base RTT"
+
+
+LIMITS: tuple[Limit, ...] = (
+    Limit(
+        "packets left late",
+        lambda record: _lag_over_rtt(record.pacing_lag, record),
+        0.25,
+        "packets that wait for the pacer leave in a burst; a quarter of an RTT of one host's share is small against "
+        "the queues that controllers aim at (a fifth of a BDP), more would be the emulator's queue and not theirs",
+        _more_dilation,
+        _share_of_rtt,
+    ),
+    Limit(
+        "feedback waited",
+        lambda record: _lag_over_rtt(record.feedback_lag, record),
+        0.25,
+        "it lengthens the control loop unseen, for the RTT is taken in the kernel; a quarter is what one more hop "
+        "would add, and the published controllers are stable over such a difference",
+        _more_dilation,
+        _share_of_rtt,
+    ),
+    Limit(
+        "feedback was lost, the ring buffer was full",
+        lambda record: record.counters.get(RING_OVERFLOW, 0),
+        0,
+        "a controller that misses feedback decides about another network",
+        lambda _measured, _limit: "raise --dilation, or use fewer flows",
+        lambda value: f"{value:.0f} records",
+    ),
+    Limit(
+        "packets were dropped outside the model",
+        lambda record: record.counters.get(DROPS_OUTSIDE_MODEL, 0),
+        0,
+        "a drop that no queue of the experiment made is a congestion signal of this machine",
+        lambda _measured, _limit: "raise --dilation, and see 'testbed doctor'",
+        lambda value: f"{value:.0f} packets",
+    ),
+    Limit(
+        "nothing was delivered",
+        lambda record: float(record.flows.delivered_packets.sum() == 0),
+        0,
+        "without a packet there is no result",
+        lambda _measured, _limit: "see 'testbed doctor', and whether the flows start before the end",
+        lambda _value: "0 packets",
+    ),
+)
+
+
+def judge(record: RunRecord) -> Verdict:
+    """Hold a run against the limits."""
+    reasons = []
+    if record.interrupted:
+        how_much = f"{record.interrupted} after {record.duration * 1e3:.4g} ms of nominal time"
+        reasons.append(Reason(what="the run ended early", how_much=how_much, knob="run it again to its end"))
+    if metrics.window(record).length <= 0:
+        how_much = f"{record.duration * 1e3:.4g} ms of {record.warmup * 1e3:.4g} ms"
+        reasons.append(Reason(what="no longer than the warm-up", how_much=how_much, knob="raise --duration"))
+    for limit in LIMITS:
+        value = limit.measure(record)
+        if value > limit.limit:
+            knob = limit.knob(value, limit.limit)
+            reasons.append(Reason(what=limit.what, how_much=limit.show(value), knob=knob))
+    return Verdict(reasons=tuple(reasons))

@@ -1,0 +1,119 @@
+"""One run, from start to end: check, build in a sandbox, follow it, write the results."""
+
+from __future__ import annotations
+
+import signal
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from types import FrameType
+
+from testbed import kernel
+from testbed.dataplane.build import compiled
+from testbed.errors import PluginFailed, TestbedError
+from testbed.loading import Resolved
+from testbed.report import folder, manifest
+from testbed.report.summary import Summary, summarise
+from testbed.sandbox import Sandbox
+from testbed.telemetry.progress import Progress
+from testbed.telemetry.record import RunRecord
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """A finished run: its summary and where its results are."""
+
+    summary: Summary
+    folder: Path
+    failure: str = ""  # a plugin's exception that ended it; the data until then is kept
+
+
+def execute(resolved: Resolved, out: Path | None, progress: Progress) -> Outcome:
+    """Run the experiment and write its results. Raises TestbedError; Ctrl-C ends the run early and keeps the data."""
+    experiment = resolved.experiment
+    target = folder.prepare(out, f"{experiment.name}-{resolved.controller.name}")
+    use_netem = _use_netem(resolved)
+    for program in ("nic", "port"):
+        compiled(program)
+    about = manifest.describe(
+        experiment=resolved.as_dict(),
+        command_line=sys.argv,
+        seed=experiment.seed,
+        controller=resolved.controller,
+        tuner=resolved.tuner,
+        kernel_features={"delay_by": "netem" if use_netem else "delay-line", "shaper": "tbf"},
+    )
+    record = _follow(resolved, use_netem, progress)
+    summary = summarise(
+        record, experiment=experiment.name, controller=resolved.controller.name, tuner=resolved.tuner.name
+    )
+    progress.stage("writing results")
+    written = folder.write(target, about, record, summary)
+    failure = record.interrupted if record.interrupted not in ("", CTRL_C) else ""
+    return Outcome(summary, written, failure)
+
+
+CTRL_C = "Ctrl-C"
+
+
+def _use_netem(resolved: Resolved) -> bool:
+    """netem where the kernel has it, else the delay line, unless the experiment insists. Raises TestbedError."""
+    asked = resolved.experiment.rack.delay_by
+    if asked == "delay-line":
+        return False
+    reason = kernel.ask()["netem"]
+    if asked == "netem" and reason:
+        raise TestbedError(
+            f"rack.delay_by: netem was asked for, but {reason}; load sch_netem, or use 'auto' or 'delay-line'"
+        )
+    return not reason
+
+
+def _follow(resolved: Resolved, use_netem: bool, progress: Progress) -> RunRecord:
+    experiment = resolved.experiment
+    sandbox = Sandbox(partial(_work, resolved, use_netem))
+    record: RunRecord | None = None
+    try:
+        with _ctrl_c_asks_to_stop(sandbox):
+            for kind, content in sandbox.messages():
+                if kind == "stage":
+                    progress.stage(content)
+                elif kind == "begins":
+                    progress.start(experiment.time.duration, experiment.time.duration * experiment.time.dilation)
+                elif kind == "live":
+                    progress.update(content.now, content.utilisation, content.queue, content.rtt)
+                elif kind == "record":
+                    record = content
+    finally:
+        sandbox.kill()
+        progress.finish()
+    if record is None:
+        raise TestbedError("the run ended without a record")
+    return record
+
+
+def _work(resolved: Resolved, use_netem: bool, connection) -> None:  # type: ignore[no-untyped-def]
+    from testbed.emulate import emulate  # mininet and pyroute2 are needed inside only
+
+    emulate(resolved, use_netem, connection)
+
+
+@contextmanager
+def _ctrl_c_asks_to_stop(sandbox: Sandbox) -> Iterator[None]:
+    """The first Ctrl-C ends the run and keeps what it has; the second one ends everything."""
+
+    def ask(_number: int, _frame: FrameType | None) -> None:
+        signal.signal(signal.SIGINT, previous)
+        sandbox.ask_to_stop(CTRL_C)
+
+    previous = signal.signal(signal.SIGINT, ask)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, previous)
+
+
+__all__ = ["Outcome", "PluginFailed", "execute"]

@@ -1,0 +1,134 @@
+"""Renders the experiment's models: JSON schema for editors, docs/experiment.md for readers.
+
+``python -m testbed.schema`` writes both (``make schema``); a test says when they are not current.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from types import UnionType
+from typing import Any, Union, get_args, get_origin
+
+from pydantic import BaseModel
+from pydantic.fields import FieldInfo
+from pydantic_core import PydanticUndefined
+
+from testbed.experiment import Experiment, Part, PluginChoice
+
+SCHEMA_FILE = Path(__file__).parent / "experiment.schema.json"
+DOCS_FILE = Path(__file__).parent.parent / "docs" / "experiment.md"
+
+INTRODUCTION = """\
+# The experiment file
+
+*Written by `make schema` from `testbed/experiment.py`; change it there.*
+
+An experiment is one YAML file. `testbed list` names the shipped ones, `testbed show incast-64` prints one with every
+default spelled out, and `--set key=value` overrides any key below: `--set traffic.senders=8`.
+
+Quantities carry their unit: `100 Gbit/s`, `8 us`, `5 MB`, `20 %`. Prefixes are decimal (1 kB is 1000 B); KiB, MiB and
+GiB are understood. A bare number is refused where a unit belongs, except 0. All quantities are nominal: they describe
+the rack that is emulated, not the wall clock of the machine that emulates it.
+
+The smallest file says who sends to whom, and under which controller:
+
+```yaml
+traffic:
+  pattern: incast
+  senders: 8
+controller: dcqcn
+```
+
+A first line `# yaml-language-server: $schema=PATH/testbed/experiment.schema.json` makes editors complete and check it.
+"""
+
+
+def schema() -> dict[str, Any]:
+    """The JSON schema of an experiment file."""
+    built = Experiment.model_json_schema()
+    built["$schema"] = "https://json-schema.org/draft/2020-12/schema"
+    built["title"] = "testbed experiment"
+    for model in Part.__subclasses__():
+        properties = built["$defs"][model.__name__]["properties"] if model is not Experiment else built["properties"]
+        for name, info in model.model_fields.items():
+            if isinstance(info.default, BaseModel):
+                del properties[name]["default"]  # its own keys have theirs
+            elif info.default not in (None, "", PydanticUndefined):
+                properties[name]["default"] = _shown(model, name, info)  # with its unit
+    return built
+
+
+def schema_text() -> str:
+    """`schema` as it is checked in."""
+    return json.dumps(schema(), indent=2, ensure_ascii=False) + "\n"
+
+
+def docs_text() -> str:
+    """docs/experiment.md as it is checked in."""
+    parts = [INTRODUCTION, *_section("", "Top level", Experiment)]
+    return "\n".join(parts)
+
+
+def _section(prefix: str, title: str, model: type[BaseModel]) -> Iterator[str]:
+    """One table per model, depth first."""
+    yield f"## {title}\n"
+    yield f"{(model.__doc__ or '').strip()}\n"
+    yield "| key | default | meaning |\n|---|---|---|"
+    inner: list[tuple[str, str, type[BaseModel]]] = []
+    for name, info in model.model_fields.items():
+        key = f"{prefix}{name}"
+        yield f"| `{key}` | {_default(model, name, info)} | {info.description or ''} |"
+        models = list(_models(info.annotation))
+        for one in models:
+            if one is PluginChoice and name == "tuner":
+                continue  # the same keys as the controller
+            label = f"`{key}`" if len(models) == 1 else f"`{key}` with pattern `{_pattern(one)}`"
+            inner.append((f"{key}." if get_origin(info.annotation) is not list else f"{key}[].", label, one))
+    if model is PluginChoice:
+        yield "| *any other* | | An option of the plugin itself; see `testbed list`. |"
+    yield ""
+    for below, label, one in inner:
+        yield from _section(below, label, one)
+
+
+def _models(annotation: Any) -> Iterator[type[BaseModel]]:
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        yield annotation
+    elif get_origin(annotation) in (Union, UnionType, list):
+        for argument in get_args(annotation):
+            yield from _models(argument)
+
+
+def _pattern(model: type[BaseModel]) -> str:
+    (value,) = get_args(model.model_fields["pattern"].annotation)
+    return str(value)
+
+
+def _default(model: type[BaseModel], name: str, info: FieldInfo) -> str:
+    if info.is_required():
+        return "*required*"
+    if isinstance(info.default, PluginChoice):
+        return f"`{info.default.name}`"
+    if info.default in (None, "", PydanticUndefined) or isinstance(info.default, BaseModel):
+        return ""
+    shown = _shown(model, name, info)
+    return f"`{shown:g}`" if isinstance(shown, float) else f"`{shown}`"
+
+
+def _shown(model: type[BaseModel], name: str, info: FieldInfo) -> Any:
+    """The default as the model would write it: 100 Gbit/s and not 1e11."""
+    shown = model.model_construct(**{name: info.default}).model_dump(mode="json", include={name})[name]
+    return "0" if shown == "0 ns" else shown
+
+
+def main() -> None:
+    """Write both files."""
+    SCHEMA_FILE.write_text(schema_text(), encoding="utf-8")
+    DOCS_FILE.parent.mkdir(exist_ok=True)
+    DOCS_FILE.write_text(docs_text(), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

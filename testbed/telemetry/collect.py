@@ -1,0 +1,121 @@
+"""Puts the `RunRecord` together when a run has ended, from counters that the parts have kept."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from testbed.agent.histogram import TimeHistogram
+from testbed.controller import Floats, Ints
+from testbed.dataplane import histogram
+from testbed.telemetry.record import Decisions, FlowTable, Histogram, Lag, RunRecord
+from testbed.telemetry.recorder import Recorder
+
+if TYPE_CHECKING:
+    from testbed.emulate import Emulation
+
+
+class Collector:
+    """Remembers histograms at the start of the window and makes the record at the end."""
+
+    def __init__(self, emulation: Emulation, recorder: Recorder) -> None:
+        self.run = emulation
+        self.recorder = recorder
+        self._began = False
+        self._queue = self._queue_counts() * 0
+        self._rtt = self._rtt_counts() * 0
+
+    def window_begins(self) -> None:
+        """The warm-up is over: what the histograms hold until now does not count. Later calls do nothing."""
+        if not self._began:
+            self._began = True
+            self._queue, self._rtt = self._queue_counts(), self._rtt_counts()
+
+    def _queue_counts(self) -> Ints:
+        port = self.run.rack.ports[self.run.bottleneck]
+        return self.run.programs.counters["histogram"][port.ifindex].astype(np.int64)
+
+    def _rtt_counts(self) -> Ints:
+        return _summed([meter.rtt for meter in self.run.meters])
+
+    def record(self, interrupted: str) -> RunRecord:
+        """Everything that was measured."""
+        run = self.run
+        experiment = run.experiment
+        duration = min(experiment.time.duration, self.recorder.time[-1])
+        meters = run.meters
+        return RunRecord(
+            duration=duration,
+            warmup=experiment.time.warmup,
+            wall_seconds=run.clock.wall_seconds(duration),
+            ports=run.port_names,
+            port_rate=np.full(len(run.port_names), experiment.rack.link.rate),
+            port_buffer=np.full(len(run.port_names), experiment.rack.switch.buffer),
+            bottleneck=run.bottleneck,
+            flows=self._flow_table(),
+            flow_series=self.recorder.flow_series(),
+            port_series=self.recorder.port_series(),
+            queue_histogram=Histogram(histogram.edges(), self._queue_counts() - self._queue),
+            rtt_histogram=Histogram(meters[0].rtt.edges, self._rtt_counts() - self._rtt),
+            decisions=Decisions(
+                calls=sum(int(meter.decisions[0]) for meter in meters),
+                rows=sum(int(meter.decisions[1]) for meter in meters),
+                seconds=sum(float(meter.decision_seconds[0]) for meter in meters),
+            ),
+            pacing_lag=_lag([meter.pacing_lag for meter in meters]),
+            feedback_lag=_lag([meter.feedback_lag for meter in meters]),
+            payload=run.framing.payload,
+            wire_size=run.framing.wire_size,
+            counters=self._counters(),
+            interrupted=interrupted,
+        )
+
+    def _flow_table(self) -> FlowTable:
+        run, flows = self.run, self.run.flows
+        n = len(flows)
+        return FlowTable(
+            src=run.plan.src,
+            dst=run.plan.dst,
+            start=run.plan.start,
+            size=run.plan.size,
+            finished=_copy(flows.finished),
+            line_rate=np.full(n, run.experiment.rack.link.rate),
+            base_rtt=np.full(n, run.path.base_rtt),
+            sent_packets=_copy(flows.sent),
+            acked_packets=_copy(flows.acked),
+            lost_packets=_copy(flows.lost),
+            late_acks=_copy(flows.late),
+            timeouts=_copy(flows.timeouts),
+            cnps=_copy(flows.cnps),
+            ce_packets=_copy(flows.ce),
+            delivered_packets=run.nic.flows_rx["packets"].astype(np.int64),
+        )
+
+    def _counters(self) -> dict[str, int]:
+        """Events that the experiment did not ask for, and the agents' own counts."""
+        run = self.run
+        meters = run.meters
+        return {
+            "ring_overflow": int(run.nic.flows_tx["ring_full"].sum()),
+            "drops_outside_model": run.rack.shaper_drops(),
+            "sends_refused": sum(int(meter.counters[0]) for meter in meters),
+            "ring_high_water_bytes": max(int(meter.counters[1]) for meter in meters),
+            "agent_turns": sum(int(meter.counters[2]) for meter in meters),
+            "reordered_packets": int(run.nic.flows_rx["reorders"].sum()),
+            "agents": len(meters),
+        }
+
+
+def _copy(column: Floats | Ints) -> Floats | Ints:
+    """Out of shared memory, which ends with the sandbox."""
+    return np.array(column)
+
+
+def _summed(histograms: list[TimeHistogram]) -> Ints:
+    return np.sum([one.counts for one in histograms], axis=0, dtype=np.int64)
+
+
+def _lag(histograms: list[TimeHistogram]) -> Lag:
+    largest = max(float(one.top[0]) for one in histograms)
+    return Lag(Histogram(histograms[0].edges, _summed(histograms)), largest)

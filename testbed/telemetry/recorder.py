@@ -1,0 +1,95 @@
+"""Samples flows and ports while a run goes on, from memory that agents and kernel write anyway.
+
+A sample costs a few array copies; no agent and no packet waits for it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from testbed.agent.columns import Flows
+from testbed.clock import Clock
+from testbed.controller import Floats, Ints
+from testbed.dataplane.programs import Port, PortPrograms
+from testbed.telemetry.record import FlowSeries, PortSeries
+
+FLOW_COLUMNS = {"acked_bytes": "acked_payload", "wire_bytes": "acked_wire", "rate": "rate", "window": "window"}
+
+
+class PortReader:
+    """The counters of the rack's ports in nominal units, as of now."""
+
+    def __init__(self, programs: PortPrograms, ports: list[Port], clock: Clock) -> None:
+        self.programs = programs
+        self.clock = clock
+        self.index = np.array([port.ifindex for port in ports])
+        self.rate = np.array([port.rate for port in ports])  # wall bit/s
+        self.thresholds = self._read_thresholds()
+
+    def _read_thresholds(self) -> Floats:
+        return np.array([self.programs.red(int(index)) for index in self.index]).T
+
+    def set_thresholds(self, kmin: Floats, kmax: Floats, pmax: Floats) -> None:
+        """Write the thresholds of all ports and remember what the kernel reads back."""
+        for index, *values in zip(self.index.tolist(), kmin.tolist(), kmax.tolist(), pmax.tolist(), strict=True):
+            self.programs.set_red(index, *values)
+        self.thresholds = self._read_thresholds()
+
+    def sample(self, now_ns: int) -> dict[str, Floats]:
+        """All columns of `PortSeries`, shape (p,). The queue drains between arrivals, so it is carried on to now."""
+        count = self.programs.counters[self.index]
+        idle = np.maximum(0, now_ns - count["last_ns"].astype(np.int64)) / 1e9
+        before = count["queue"].astype(float)
+        bytes_per_second = self.rate / 8
+        busy = np.minimum(idle, before / bytes_per_second)
+        queue = before - busy * bytes_per_second
+        area = count["area"] / 1e9 + (before + queue) / 2 * busy
+        return {
+            "tx_bytes": count["bytes"] - queue,
+            "tx_packets": count["packets"].astype(float),
+            "queue": queue,
+            "peak_queue": count["peak"].astype(float),
+            "queue_area": self.clock.nominal_seconds(area),
+            "marked_packets": count["marked_packets"].astype(float),
+            "dropped_packets": (count["dropped_packets"] + count["lost_packets"]).astype(float),
+            "kmin": self.thresholds[0],
+            "kmax": self.thresholds[1],
+            "pmax": self.thresholds[2],
+        }
+
+
+@dataclass
+class Recorder:
+    """Collects samples; flows are a chosen subset of the rack's."""
+
+    flows: Flows
+    chosen: Ints  # numbers of the flows whose series are kept
+    ports: PortReader
+    wire_size: int
+    time: list[float] = field(default_factory=list)
+    flow_samples: list[dict[str, Floats]] = field(default_factory=list)
+    port_samples: list[dict[str, Floats]] = field(default_factory=list)
+
+    def sample(self, now_ns: int, now: float) -> None:
+        """Take one sample."""
+        flows = self.flows
+        columns = {name: getattr(flows, column)[self.chosen] for name, column in FLOW_COLUMNS.items()}
+        columns["rtt"] = flows.rtt[self.chosen]
+        columns["inflight"] = flows.inflight[self.chosen] * self.wire_size
+        self.time.append(now)
+        self.flow_samples.append(columns)
+        self.port_samples.append(self.ports.sample(now_ns))
+
+    def flow_series(self) -> FlowSeries:
+        """The samples of the chosen flows, shape (t, n)."""
+        return FlowSeries(time=np.array(self.time), **_stacked(self.flow_samples))
+
+    def port_series(self) -> PortSeries:
+        """The samples of all ports, shape (t, p)."""
+        return PortSeries(time=np.array(self.time), **_stacked(self.port_samples))
+
+
+def _stacked(samples: list[dict[str, Floats]]) -> dict[str, Floats]:
+    return {name: np.array([sample[name] for sample in samples], np.float64) for name in samples[0]}

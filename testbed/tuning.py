@@ -1,0 +1,80 @@
+"""Runs the tuner: one instance per switch, its observations from the port programs, its thresholds into them."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from testbed.controller import Floats
+from testbed.errors import PluginFailed
+from testbed.loading import Resolved
+from testbed.telemetry.recorder import PortReader
+from testbed.tuner import Ports, PortSample, Thresholds
+
+
+class Tuning:
+    """The tuner of one switch. ``next_slot`` is the nominal time of its next decision."""
+
+    def __init__(self, resolved: Resolved, reader: PortReader, names: list[str], base_rtt: float) -> None:
+        rack = resolved.experiment.rack
+        self.plugin = resolved.tuner
+        self.reader = reader
+        n = len(names)
+        self.ports = Ports(tuple(names), np.full(n, rack.link.rate), np.full(n, float(rack.switch.buffer)), base_rtt)
+        self.tuner = self._call(lambda: self.plugin.form(resolved.tuner_config, self.ports))
+        self._set(self._call(self.tuner.initial))
+        self.slot = float(self.tuner.slot)
+        self.next_slot = self.slot
+        self._before: tuple[float, dict[str, Floats]] | None = None
+
+    def step(self, now: float, now_ns: int) -> None:
+        """Let the tuner decide if its slot is over."""
+        if not np.isfinite(self.slot):
+            return
+        if self._before is None:
+            self._before = (now, self.reader.sample(now_ns))
+        if now < self.next_slot:
+            return
+        then, before = self._before
+        after = self.reader.sample(now_ns)
+        self._before = (now, after)
+        self.next_slot = now + self.slot
+        decided = self._call(lambda: self.tuner.on_slot(now, observed(before, after, now - then)))
+        if decided is not None:
+            self._set(decided)
+
+    def _set(self, wanted: Thresholds) -> None:
+        kmin, kmax, pmax = (np.asarray(column, float) for column in (wanted.kmin, wanted.kmax, wanted.pmax))
+        with np.errstate(invalid="ignore"):
+            valid = (kmin >= 0) & (kmin <= kmax) & (kmax <= self.ports.buffer) & (pmax >= 0) & (pmax <= 1)
+        if kmin.shape != self.ports.buffer.shape or not valid.all():
+            port = int(np.flatnonzero(~valid)[0]) if valid.shape == self.ports.buffer.shape else 0
+            raise PluginFailed(
+                f"tuner '{self.plugin.name}' wants Kmin {kmin.flat[port]:g}, Kmax {kmax.flat[port]:g}, Pmax "
+                f"{pmax.flat[port]:g} at {self.ports.name[port]}; expected 0 <= Kmin <= Kmax <= buffer, 0 <= Pmax <= 1"
+            )
+        self.reader.set_thresholds(kmin, kmax, pmax)
+
+    def _call(self, callback):  # type: ignore[no-untyped-def] # returns whatever the plugin's callback does
+        try:
+            return callback()
+        except Exception as error:
+            from testbed.agent.agent import blame
+
+            raise PluginFailed(blame("tuner", self.plugin.name, error)) from error
+
+
+def observed(before: dict[str, Floats], after: dict[str, Floats], seconds: float) -> PortSample:
+    """What happened between two samples."""
+    packets = np.maximum(1.0, after["tx_packets"] - before["tx_packets"])
+    tx_rate = (after["tx_bytes"] - before["tx_bytes"]) * 8 / seconds
+    marked_share = (after["marked_packets"] - before["marked_packets"]) / packets
+    return PortSample(
+        queue=after["queue"],
+        mean_queue=(after["queue_area"] - before["queue_area"]) / seconds,
+        tx_rate=tx_rate,
+        marked_rate=tx_rate * np.minimum(1.0, marked_share),
+        dropped=(after["dropped_packets"] - before["dropped_packets"]).astype(np.int64),
+        kmin=after["kmin"],
+        kmax=after["kmax"],
+        pmax=after["pmax"],
+    )

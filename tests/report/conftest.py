@@ -1,0 +1,23 @@
+"""A manifest for the tests that write or show results."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from testbed.plugin import Plugin
+from testbed.report.manifest import Manifest, describe
+
+
+@pytest.fixture
+def manifest(tmp_path_factory: pytest.TempPathFactory) -> Manifest:
+    file = tmp_path_factory.mktemp("plugin") / "my_cc.py"
+    file.write_text("rate = 1\n")
+    return describe(
+        experiment={"name": "incast-2", "note": "</script><b>not markup</b>"},
+        command_line=["testbed", "run", "incast-2"],
+        seed=7,
+        controller=Plugin("controller", "my_cc", object, str(file), Path(file)),
+        kernel_features={"netem": False},
+    )

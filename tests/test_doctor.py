@@ -1,0 +1,99 @@
+"""The doctor says what is missing and how to get it, and leaves nothing."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+from testbed import doctor, kernel
+from testbed.errors import TestbedError
+
+EVERYTHING = dict.fromkeys(kernel.FEATURES, "")
+
+
+@pytest.fixture
+def machine(monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
+    """A machine that has everything, to take things from."""
+    answers = dict(EVERYTHING)
+    monkeypatch.setattr(kernel, "ask", lambda: answers)
+    monkeypatch.setattr(os, "geteuid", lambda: 0)
+    monkeypatch.setattr(doctor, "_clang", lambda: ("ok",))
+    monkeypatch.setattr(doctor, "_libbpf", lambda: ("ok",))
+    return answers
+
+
+def test_complete_machine_passes(machine: dict[str, str]) -> None:
+    assert machine
+    doctor.require()
+    assert doctor.worst(doctor.examine()) == "ok"
+
+
+@pytest.mark.parametrize("feature", [name for name in kernel.FEATURES if name not in ("netem", "HTB")])
+def test_missing_kernel_feature_is_named(machine: dict[str, str], feature: str) -> None:
+    machine[feature] = "this kernel has none"
+    with pytest.raises(TestbedError) as caught:
+        doctor.require()
+    assert f"{feature}: this kernel has none; " in str(caught.value)
+    assert doctor.worst(doctor.examine()) == "missing"
+
+
+def test_netem_is_optional(machine: dict[str, str]) -> None:
+    machine["netem"] = "this kernel has none"
+    doctor.require()
+    (netem,) = [probe for probe in doctor.examine() if probe.name == "netem"]
+    assert netem.status == "optional"
+    assert "delay line" in netem.detail
+    assert "sch_netem" in netem.get or "linux-modules-extra" in netem.get
+
+
+def test_everything_missing_is_one_message(machine: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
+    machine["TBF"] = "this kernel has none"
+    monkeypatch.undo()
+    monkeypatch.setattr(os, "geteuid", lambda: 0)
+    monkeypatch.setattr(kernel, "ask", lambda: machine)
+    monkeypatch.setenv("PATH", "/nowhere")
+    with pytest.raises(TestbedError) as caught:
+        doctor.require()
+    assert "clang: not installed; install what Debian calls clang" in str(caught.value)
+    assert "TBF: this kernel has none; run: modprobe sch_tbf" in str(caught.value)
+
+
+def test_without_root(machine: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
+    machine |= dict.fromkeys(("eBPF", "cls_bpf"), kernel.NEEDS_ROOT)
+    monkeypatch.setattr(kernel, "ask", lambda: machine)
+    monkeypatch.setattr(os, "geteuid", lambda: 1000)
+    with pytest.raises(TestbedError, match="sudo testbed run"):
+        doctor.require()
+    probes = doctor.examine()
+    assert doctor.worst(probes) == "unknown"
+    assert {probe.name for probe in probes if probe.status == "unknown"} >= {"root", "eBPF", "cls_bpf"}
+
+
+def test_every_gap_has_a_way_out() -> None:
+    for probe in doctor.examine():
+        if probe.status == "missing":
+            assert probe.get, probe
+
+
+def test_lines_and_dicts_show_the_same() -> None:
+    probes = [doctor.Probe("clang", "missing", "not installed", "run: apt install clang")]
+    assert list(doctor.as_lines(probes)) == ["missing   clang            not installed (run: apt install clang)"]
+    assert doctor.as_dicts(probes)[0]["get"] == "run: apt install clang"
+
+
+@pytest.mark.root
+def test_asking_the_kernel_leaves_nothing() -> None:
+    answers = kernel.ask()
+    assert set(answers) == set(kernel.FEATURES)
+    assert "probe failed" not in " ".join(answers.values())
+
+
+@pytest.mark.root
+def test_asking_without_root_does_not_fail() -> None:
+    code = "from testbed.kernel import ask; print(*ask().values(), sep='\\n')"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, user=65534, check=True)
+    assert "probe failed" not in done.stdout
+    assert kernel.NEEDS_ROOT in done.stdout

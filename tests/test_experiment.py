@@ -1,0 +1,175 @@
+"""Experiment files: what is accepted, what is refused and with which words (tests/errors holds the golden cases)."""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from jsonschema import Draft202012Validator
+
+from testbed import schema
+from testbed.errors import BadInput
+from testbed.loading import Loaded, available, load, resolve
+
+ERRORS = Path(__file__).parent / "errors"
+SHIPPED = ["incast-2", "incast-8", "incast-16", "incast-64", "incast-128", "incast-1024"]
+
+
+@pytest.fixture
+def folder(monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The golden files name no folder."""
+    monkeypatch.chdir(ERRORS)
+    return ERRORS
+
+
+@pytest.mark.parametrize("case", sorted(file.stem for file in ERRORS.glob("*.yaml")))
+def test_golden_error(case: str, folder: Path) -> None:
+    with pytest.raises(BadInput) as caught:
+        resolve(load(f"{case}.yaml"))
+    message = str(caught.value).replace(str(folder), "FOLDER")
+    assert message == (folder / f"{case}.txt").read_text().rstrip("\n")
+
+
+@pytest.mark.parametrize(
+    ("setting", "says"),
+    [
+        ("traffic.sender=8", "--set traffic.sender=8: traffic.sender: no such key; did you mean 'senders'?"),
+        ("traffic.senders", "expected key=value, for example --set traffic.senders=8"),
+        ("=8", "expected key=value"),
+        ("time.duration=10", "--set time.duration=10: time.duration: 10 has no unit"),
+        ("time.duration=a: b: c", "not valid YAML"),
+        ("traffic.flows.3.size=1 MB", "traffic.flows: no such key"),
+        ("controller.rat=1", "controller 'dcqcn' has no option 'rat'"),
+        ("rack.link.x.y=1", "--set rack.link.x.y=1: rack.link.x: no such key"),
+    ],
+)
+def test_wrong_override_names_itself(setting: str, says: str) -> None:
+    with pytest.raises(BadInput) as caught:
+        resolve(load("incast-8").apply([setting]))
+    assert says in str(caught.value)
+
+
+def overridden(*settings: str) -> Loaded:
+    return load("incast-8").apply(settings)
+
+
+def test_override_of_any_key() -> None:
+    experiment = overridden(
+        "traffic.senders=3", "traffic.size=1 MB", "rack.link.delay=1 us", "seed=7", "time.duration=6ms"
+    ).experiment
+    assert len(experiment.traffic.expand()) == 3
+    assert experiment.traffic.expand()[0].size == 1e6
+    assert experiment.hosts == 4
+    assert experiment.rack.link.delay == pytest.approx(1e-6)
+    assert experiment.seed == 7
+    assert experiment.time.warmup == pytest.approx(2e-3)
+
+
+def test_later_override_wins_and_the_file_stays_as_it_was() -> None:
+    loaded = load("incast-8")
+    assert loaded.apply(["seed=2", "seed=3"]).experiment.seed == 3
+    assert loaded.experiment.seed == 1
+
+
+def test_null_makes_a_flow_endless() -> None:
+    assert overridden("traffic.size=null").experiment.traffic.expand()[0].size == math.inf
+
+
+def test_option_of_a_plain_controller_name() -> None:
+    loaded = load("incast-8").replace({"controller": "swift"}, "--controller")
+    assert loaded.experiment.controller.options == {}  # the options of the file's dcqcn are gone
+    choice = loaded.apply(["controller.beta=0.5"]).experiment.controller
+    assert (choice.name, choice.options) == ("swift", {"beta": 0.5})
+
+
+def test_entry_of_a_flow_list(tmp_path: Path) -> None:
+    file = tmp_path / "two.yaml"
+    file.write_text(
+        "traffic:\n  pattern: flows\n  flows:\n    - {src: h1, dst: h3}\n    - {src: h2, dst: h3, start: 1 ms}\n"
+        "controller: fixed\n"
+    )
+    loaded = load(str(file)).apply(["traffic.flows.1.size=2 MB"])
+    assert [flow.size for flow in loaded.experiment.traffic.expand()] == [math.inf, 2e6]
+    assert loaded.experiment.name == "two"
+    assert loaded.experiment.hosts == 3
+    with pytest.raises(BadInput, match="the list has 2 entries"):
+        loaded.apply(["traffic.flows.2.size=2 MB"])
+
+
+def test_plugin_path_in_a_file_is_relative_to_the_file(tmp_path: Path) -> None:
+    file = tmp_path / "mine.yaml"
+    file.write_text("traffic: {pattern: incast, senders: 2}\ncontroller: ./my_cc.py:Mine\n")
+    assert load(str(file)).experiment.controller.name == f"{tmp_path}/my_cc.py:Mine"
+
+
+def test_names_of_hosts_and_staggered_starts() -> None:
+    flows = overridden("traffic.senders=2", "traffic.flows_per_sender=2", "traffic.stagger=1 ms").experiment.traffic
+    assert [(flow.src, flow.dst, round(flow.start, 9)) for flow in flows.expand()] == [
+        ("h1", "h3", 0.0),
+        ("h2", "h3", 0.001),
+        ("h1", "h3", 0.002),
+        ("h2", "h3", 0.003),
+    ]
+
+
+def test_shipped_experiments_are_found() -> None:
+    assert list(available()) == SHIPPED
+
+
+@pytest.mark.parametrize("name", SHIPPED)
+def test_shipped_experiment(name: str) -> None:
+    resolved = resolve(load(name))
+    experiment = resolved.experiment
+    assert len(experiment.traffic.expand()) == int(name.split("-")[1])
+    assert experiment.rack.link.rate == 100e9
+    assert 4 * experiment.rack.link.delay == pytest.approx(8e-6)
+    assert experiment.rack.switch.buffer == 5e6
+    assert experiment.traffic.payload == 1000
+    assert experiment.description
+    assert experiment.name == name
+
+
+@pytest.mark.parametrize("name", SHIPPED)
+def test_resolved_experiment_loads_as_itself(name: str, tmp_path: Path) -> None:
+    resolved = resolve(load(name))
+    file = tmp_path / "again.yaml"
+    file.write_text(resolved.as_yaml())
+    again = resolve(load(str(file)))
+    assert again.as_dict() == resolved.as_dict()
+    assert json.loads(resolved.as_json()) == resolved.as_dict()
+
+
+def test_incast_64_takes_20_to_40_seconds() -> None:
+    time = load("incast-64").experiment.time
+    assert 20 <= time.duration * time.dilation <= 40
+
+
+def test_schema_and_docs_are_current() -> None:
+    advice = "run: make schema"
+    assert schema.SCHEMA_FILE.read_text() == schema.schema_text(), advice
+    assert schema.DOCS_FILE.read_text() == schema.docs_text(), advice
+
+
+@pytest.mark.parametrize("name", SHIPPED)
+def test_schema_accepts_shipped_files(name: str) -> None:
+    file = available()[name]
+    assert complaints(yaml.safe_load(file.read_text())) == []
+    assert complaints(resolve(load(name)).as_dict()) == []
+    first = file.read_text().splitlines()[0]
+    assert first.startswith("# yaml-language-server: $schema=")
+    assert (file.parent / first.partition("$schema=")[2]).resolve() == schema.SCHEMA_FILE.resolve()
+
+
+@pytest.mark.parametrize(
+    "case", ["unknown-key-top", "unknown-pattern", "no-controller", "senders-text", "rate-no-unit"]
+)
+def test_schema_refuses_what_the_loader_refuses(case: str) -> None:
+    assert complaints(yaml.safe_load((ERRORS / f"{case}.yaml").read_text()))
+
+
+def complaints(data: Any) -> list[str]:
+    return [error.message for error in Draft202012Validator(schema.schema()).iter_errors(data)]

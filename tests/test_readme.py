@@ -1,0 +1,80 @@
+"""The README's own steps, taken from the README, work."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+README = (ROOT / "README.md").read_text()
+BIN = Path(sys.executable).parent
+
+
+def walk_through() -> list[str]:
+    """The shell lines below the marker."""
+    block = re.search(r"<!-- walk-through.*?-->\n```sh\n(.*?)```", README, re.DOTALL)
+    assert block
+    return block[1].strip().splitlines()
+
+
+def shell(line: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    """As the user types it, with the command of this environment; we are root already, or the test needs none."""
+    environment = {**os.environ, "PATH": f"{BIN}:{os.environ['PATH']}"}
+    return subprocess.run(
+        ["sh", "-c", line.removeprefix("sudo ")],
+        cwd=folder, env=environment, capture_output=True, text=True, timeout=300, check=False,
+    )  # fmt: skip
+
+
+def test_the_readme_walks_through_new_check_run() -> None:
+    lines = walk_through()
+    assert [line.removeprefix("sudo ").split()[:2] for line in lines] == [
+        ["testbed", "new"],
+        ["testbed", "check"],
+        ["testbed", "run"],
+    ]
+
+
+def test_steps_without_root(tmp_path: Path) -> None:
+    for line in walk_through():
+        if not line.startswith("sudo"):
+            done = shell(line, tmp_path)
+            assert done.returncode == 0, f"{line}\n{done.stdout}{done.stderr}"
+        else:
+            done = shell(f"{line} --dry-run", tmp_path)
+            assert done.returncode == 0, f"{line}\n{done.stdout}{done.stderr}"
+    written = sorted(file.name for file in tmp_path.glob("*my_cc*"))
+    assert written == ["my_cc.py", "test_my_cc.py"]
+    assert len((tmp_path / "my_cc.py").read_text().splitlines()) <= 60
+    tested = shell(f"{sys.executable} -m pytest -q -p no:cacheprovider test_my_cc.py", tmp_path)
+    assert tested.returncode == 0, tested.stdout + tested.stderr
+
+
+@pytest.mark.root
+def test_step_with_root(tmp_path: Path) -> None:
+    for line in walk_through():
+        if line.startswith("sudo"):
+            # 3: this machine may be busy with other tests; the README promises a result, not a fast machine
+            done = shell(f'{line} --duration "2 ms" --set traffic.senders=2 --out results', tmp_path)
+            assert done.returncode in (0, 3), f"{line}\n{done.stdout}{done.stderr}"
+            assert (tmp_path / "results" / "summary.json").is_file()
+        elif " new " in line:
+            assert shell(line, tmp_path).returncode == 0
+
+
+def test_links_lead_somewhere() -> None:
+    for target in re.findall(r"\]\(([^)#:]+)\)", README):
+        assert (ROOT / target).exists(), target
+
+
+def test_dry_runs_of_all_other_run_lines(tmp_path: Path) -> None:
+    lines = [line.strip() for line in README.splitlines() if line.startswith("    sudo testbed run ")]
+    assert lines
+    for line in lines:
+        done = shell(f"{line} --dry-run", tmp_path)
+        assert done.returncode == 0, f"{line}\n{done.stderr}"
