@@ -21,7 +21,7 @@ check: ## ruff and mypy
 	.venv/bin/ruff format --check .
 	.venv/bin/mypy
 
-unit: ## the tests that need no root and take seconds
+unit: ## the tests that need no root, in about 20 s
 	$(PYTHON) -m pytest -m "not root and not slow and not uml"
 
 bench: setup ## measure the data path (needs root)

@@ -11,11 +11,14 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 from pydantic import Field
 
 from testbed.controller import Feedback, Floats, Ints, IntStack, Paths, RateController, Signal
 from testbed.plugin import PluginConfig
 from testbed.units import Rate, Ratio, Time
+
+Bools = NDArray[np.bool_]
 
 
 class HpccConfig(PluginConfig):
@@ -51,15 +54,16 @@ class Hpcc(RateController):
     def __init__(self, config: HpccConfig, paths: Paths) -> None:
         super().__init__(config, paths)
         n = len(paths)
-        self.T = config.base_rtt or float(paths.base_rtt.max(initial=1e-9))
-        self.initial = paths.line_rate * self.T / 8  # W_init, bytes: one BDP, a flow starts at line rate
+        self.base_rtt = config.base_rtt or float(paths.base_rtt.max(initial=1e-9))
+        self.initial = paths.line_rate * self.base_rtt / 8  # W_init, bytes: one BDP, a flow starts at line rate
         self.additive = self.initial * (1 - config.eta) / config.flows  # W_AI
-        self.least = np.minimum(config.min_rate * self.T / 8, self.initial)
+        self.least = np.minimum(config.min_rate * self.base_rtt / 8, self.initial)
         self.reference: Floats = self.initial.copy()  # Wc
         self.utilisation: Floats = np.ones(n)  # U
         self.stage: Ints = np.zeros(n, np.int64)
         self.update_after: Ints = np.full(n, -1)  # lastUpdateSeq; -1 before the first acknowledgement
-        self.last = _empty_stack(n, 0)
+        self.last: Floats = np.zeros((4, n, 0))  # L: node, ts, tx_bytes and queue per flow and hop
+        self.last_hops: Ints = np.zeros(n, np.int64)
         self._publish(np.arange(n), self.initial)
 
     def on_start(self, now: float, flows: Ints) -> None:  # noqa: ARG002 - part of the interface
@@ -67,53 +71,48 @@ class Hpcc(RateController):
         self.utilisation[flows] = 1
         self.stage[flows] = 0
         self.update_after[flows] = -1
-        self.last.hops[flows] = 0
+        self.last_hops[flows] = 0
         self._publish(flows, self.initial[flows])
 
     def on_feedback(self, now: float, flows: Ints, feedback: Feedback) -> None:  # noqa: ARG002 - INT carries the time
         stack = feedback.int_stack
         if stack is None:
             return
-        if stack.node.shape[1] > self.last.node.shape[1]:
-            self.last = _empty_stack(len(self.paths), stack.node.shape[1])
-        usable, keep, u, tau = self._measure(flows, stack)
-        rows = np.flatnonzero(keep)
-        self._remember(flows[rows], rows, stack)
+        width = stack.node.shape[1]
+        if width > self.last.shape[2]:
+            self.last = np.zeros((4, len(self.paths), width))
+            self.last_hops[:] = 0
+        records: Floats = np.array((stack.node, stack.ts, stack.tx_bytes, stack.queue))
+        usable, keep, u, tau = self._measure(flows, stack, records)
+        kept = flows[keep]
+        self.last[:, kept, :width], self.last_hops[kept] = records[:, keep], stack.hops[keep]
+        if usable.any():
+            acked, next_seq = feedback.acked_seq[usable], feedback.next_seq[usable]
+            self._react(flows[usable], u[usable], tau[usable], acked, next_seq)
         first = keep & (self.update_after[flows] < 0)
         self.update_after[flows[first]] = feedback.next_seq[first]
-        rows = np.flatnonzero(usable)
-        if len(rows):
-            self._react(flows[rows], u[rows], tau[rows], feedback.acked_seq[rows], feedback.next_seq[rows])
 
-    def _measure(self, flows: Ints, stack: IntStack) -> tuple[Ints, Ints, Floats, Floats]:
-        """MeasureInflight: which rows can be used, which to keep as the last stack, u, and tau of the fullest hop."""
-        last, hops, width = self.last, stack.hops, stack.node.shape[1]
-        beyond = np.arange(width) >= hops[:, None]
-        dt = np.where(beyond, np.inf, stack.ts - last.ts[flows, :width])
-        sent = stack.tx_bytes - last.tx_bytes[flows, :width]
-        same_nodes = ((stack.node == last.node[flows, :width]) | beyond).all(axis=1)
-        same_path = (hops > 0) & (hops == last.hops[flows]) & same_nodes
+    def _measure(self, flows: Ints, stack: IntStack, records: Floats) -> tuple[Bools, Bools, Floats, Floats]:
+        """MeasureInflight: the rows to use, those to keep as the last stack, u, and tau of the fullest hop."""
+        before = self.last[:, flows, : records.shape[2]]
+        other_node, dt, sent, _ = records - before
+        beyond = np.arange(records.shape[2]) >= stack.hops[:, None]
+        other_node[beyond], dt[beyond], sent[beyond] = 0, np.inf, 0
+        same_path = (stack.hops > 0) & (stack.hops == self.last_hops[flows]) & ~other_node.any(axis=1)
         newer = (dt > 0).all(axis=1)
         # A counter that ran backwards, or a clock by more than T, was restarted: begin anew with this stack.
-        counters = ((sent >= 0) | beyond).all(axis=1)
-        restarted = (dt < -self.T).any(axis=1)
-        dt[dt <= 0] = np.inf  # rows that are not used
-        queue = np.minimum(stack.queue, last.queue[flows, :width])
-        u = np.where(beyond, -np.inf, 8 * (queue / self.T + sent / dt) / np.where(beyond, 1, stack.rate))
-        fullest = u.argmax(axis=1)
-        row = np.arange(len(flows))
-        keep = (hops > 0) & (newer | restarted | ~same_path)
-        return same_path & newer & counters, keep, u[row, fullest], np.minimum(dt[row, fullest], self.T)
-
-    def _remember(self, flows: Ints, rows: Ints, stack: IntStack) -> None:
-        last, width = self.last, stack.node.shape[1]
-        last.hops[flows] = stack.hops[rows]
-        last.node[flows, :width], last.ts[flows, :width] = stack.node[rows], stack.ts[rows]
-        last.tx_bytes[flows, :width], last.queue[flows, :width] = stack.tx_bytes[rows], stack.queue[rows]
+        keep = (stack.hops > 0) & (newer | ~same_path | (dt < -self.base_rtt).any(axis=1))
+        usable = same_path & newer & (sent >= 0).all(axis=1)
+        dt[dt <= 0] = np.inf  # in rows that are not used
+        queue = np.minimum(records[3], before[3])
+        u = 8 * (queue / self.base_rtt + sent / dt) / np.where(beyond, 1, stack.rate)
+        u[beyond] = -np.inf
+        fullest = np.arange(len(flows)), u.argmax(axis=1)
+        return usable, keep, u[fullest], np.minimum(dt[fullest], self.base_rtt)
 
     def _react(self, flows: Ints, u: Floats, tau: Floats, acked: Ints, next_seq: Ints) -> None:
         """ComputeWind, and the reference window once per RTT."""
-        share = tau / self.T
+        share = tau / self.base_rtt
         utilisation = (1 - share) * self.utilisation[flows] + share * u
         self.utilisation[flows] = utilisation
         eta, reference, stage = self.config.eta, self.reference[flows], self.stage[flows]
@@ -128,10 +127,6 @@ class Hpcc(RateController):
         self.update_after[moved] = next_seq[update]
 
     def _publish(self, flows: Ints, window: Floats) -> None:
-        self.rate[flows] = np.minimum(window * (8 / self.T), self.paths.line_rate[flows])
+        self.rate[flows] = np.minimum(window * (8 / self.base_rtt), self.paths.line_rate[flows])
         # Whole packets, rounded up: a flow may send while it has less than W in flight, and the rate does the rest.
         self.window[flows] = np.ceil(window / self.paths.wire_size) * self.paths.wire_size
-
-
-def _empty_stack(flows: int, hops: int) -> IntStack:
-    return IntStack(np.zeros(flows, np.int64), np.zeros((flows, hops), np.int64), *np.zeros((4, flows, hops)))

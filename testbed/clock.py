@@ -48,14 +48,6 @@ class Clock:
         """Duration: nominal seconds to wall nanoseconds, as the kernel wants it."""
         return round(nominal_seconds * self.dilation * NS)
 
-    def stamp(self, nominal_seconds: float) -> int:
-        """The kernel's timestamp (ns) at a nominal time."""
-        return self.epoch_ns + round(nominal_seconds * self.dilation * NS)
-
-    def nominal_from_stamp(self, stamp_ns: int) -> float:
-        """One kernel timestamp (ns) to nominal seconds since the epoch."""
-        return (stamp_ns - self.epoch_ns) / (NS * self.dilation)
-
     def nominal_from_stamps(self, stamps_ns: np.ndarray) -> np.ndarray:
         """Kernel timestamps (u64 ns) to nominal seconds since the epoch."""
         return (stamps_ns.astype(np.int64) - self.epoch_ns) / (NS * self.dilation)

@@ -22,10 +22,11 @@ from testbed.units import show_rate, show_size, show_time
 
 Outcome = Literal["passed", "failed", "skipped"]
 Run = Callable[[Scenario], Trace]
-Answer = tuple[bool, str]
+Answer = tuple[bool | None, str]  # None: the question is not for this plugin
 
 RTT = Scenario.base_rtt
 LINE = Scenario.line_rate
+LIMIT = LINE * (1 + 1e-9)  # above the line by more than rounding
 
 
 @dataclass(frozen=True)
@@ -42,27 +43,40 @@ class Result:
         return self.outcome != "failed"
 
 
-def check(plugin: Plugin, preset: str | None = None, options: dict[str, Any] | None = None) -> list[Result]:
-    """Ask a plugin everything. Raises BadInput if the preset or the options are wrong."""
+def check(
+    plugin: Plugin, preset: str | None = None, options: dict[str, Any] | None = None, only: str | None = None
+) -> list[Result]:
+    """Ask a plugin everything, or ``only`` one question. Raises BadInput if the preset or the options are wrong."""
     config = plugin.configure(preset, options or {})
     if plugin.kind == "tuner":
         from testbed.conformance_tuner import tuner_questions
 
-        return [_ask(plugin, name, question) for name, question in tuner_questions(plugin.form, config)]
+        questions = tuner_questions(plugin.form, config)
+    else:
+        questions = _controller_questions(plugin.form, config)
+    return [_ask(plugin, name, question) for name, question in questions if only in (None, name)]
 
+
+def _controller_questions(form: type[ControllerBase], config: PluginConfig) -> list[tuple[str, Callable[[], Answer]]]:
     def run(scenario: Scenario) -> Trace:
-        return Mock(plugin.form, config, scenario, _watch(scenario)).run()
+        return Mock(form, config, scenario, _in_bounds(scenario)).run()
 
-    results = []
-    for name, question, of_adaptive in CONTROLLER_QUESTIONS:
-        if of_adaptive and not plugin.form.adaptive:
-            results.append(
-                Result(name, "skipped", f"'{plugin.name}' declares that it does not react (adaptive = False)")
-            )
-        else:
-            results.append(_ask(plugin, name, partial(question, run)))
-    results.append(_ask(plugin, "a restarted flow begins anew", lambda: _restart(plugin.form, config)))
-    return results
+    def of_adaptive(question: Callable[[Run], Answer]) -> Answer:
+        if not form.adaptive:
+            return None, "the controller declares that it does not react (adaptive = False)"
+        return question(run)
+
+    return [
+        ("starts within bounds", partial(_starts, run)),
+        ("fills the line", partial(_fills_the_line, run)),
+        ("reacts to congestion", partial(of_adaptive, _reacts)),
+        ("two flows share", partial(of_adaptive, _shares)),
+        ("survives loss", partial(_survives_loss, run)),
+        ("survives timeouts", partial(_survives_timeouts, run)),
+        ("survives late and duplicate feedback", partial(_survives_disorder, run)),
+        ("same seed, same decisions", partial(_repeats, run)),
+        ("a restarted flow begins anew", partial(_restart, form, config)),
+    ]
 
 
 def _ask(plugin: Plugin, name: str, question: Callable[[], Answer]) -> Result:
@@ -75,14 +89,14 @@ def _ask(plugin: Plugin, name: str, question: Callable[[], Answer]) -> Result:
             raise failed(plugin, error) from error
     except TestbedError as error:
         return Result(name, "failed", str(error))
-    return Result(name, "passed" if passed else "failed", why)
+    return Result(name, "skipped" if passed is None else "passed" if passed else "failed", why)
 
 
 class OutOfBounds(TestbedError):
     """A controller set something that no agent can enforce."""
 
 
-def _watch(scenario: Scenario) -> Callable[[float, str, RateController], None]:
+def _in_bounds(scenario: Scenario) -> Callable[[float, str, RateController], None]:
     """Looks at all rates, windows and timers after every callback."""
 
     def watch(now: float, callback: str, controller: RateController) -> None:
@@ -104,12 +118,9 @@ def _watch(scenario: Scenario) -> Callable[[float, str, RateController], None]:
     return watch
 
 
-LIMIT = LINE * (1 + 1e-9)
-
-
 def _starts(run: Run) -> Answer:
-    trace = run(Scenario(flows=3, duration=RTT))  # no feedback is back yet
-    rate, window = trace.rate[-1].min(), trace.window[-1].min()
+    trace = run(Scenario(flows=3, duration=0.0))
+    rate, window = trace.rate[0].min(), trace.window[0].min()
     limit = f"a window of {show_size(window)}" if np.isfinite(window) else "no window"
     return True, f"flows start at {show_rate(rate)} with {limit}"
 
@@ -152,19 +163,19 @@ def _alive(trace: Trace, start: float, least: float, faults: str) -> Answer:
 
 
 def _survives_loss(run: Run) -> Answer:
-    return _alive(run(Scenario(duration=150 * RTT, lose=0.02)), 75 * RTT, 0.01, "2 % of the packets lost at random")
+    return _alive(run(Scenario(duration=100 * RTT, lose=0.02)), 50 * RTT, 0.01, "2 % of the packets lost at random")
 
 
 def _survives_timeouts(run: Run) -> Answer:
     silence = 2.5 * Scenario.timeout
-    trace = run(Scenario(duration=20 * RTT + silence + 120 * RTT, blackout=(20 * RTT, 20 * RTT + silence)))
+    trace = run(Scenario(duration=20 * RTT + silence + 80 * RTT, blackout=(20 * RTT, 20 * RTT + silence)))
     faults = f"after {show_time(silence)} of silence and {trace.timeouts[-1]} timeouts"
-    return _alive(trace, 20 * RTT + silence + 60 * RTT, 0.1, faults)
+    return _alive(trace, 20 * RTT + silence + 40 * RTT, 0.1, faults)
 
 
 def _survives_disorder(run: Run) -> Answer:
-    trace = run(Scenario(flows=2, duration=120 * RTT, lose=0.002, duplicate=0.1, reorder=0.1, poll=2e-6))
-    return _alive(trace, 60 * RTT, 0.01, "a tenth of the feedback late, a tenth twice")
+    trace = run(Scenario(flows=2, duration=80 * RTT, lose=0.002, duplicate=0.1, reorder=0.1, poll=2e-6))
+    return _alive(trace, 40 * RTT, 0.01, "a tenth of the feedback late, a tenth twice")
 
 
 def _repeats(run: Run) -> Answer:
@@ -177,7 +188,7 @@ def _repeats(run: Run) -> Answer:
 def _restart(form: type[ControllerBase], config: PluginConfig) -> Answer:
     """Flows that have been through congestion start again, as they do when a host's next message begins."""
     scenario, began = Scenario(flows=4, duration=30 * RTT), []
-    in_bounds = _watch(scenario)
+    in_bounds = _in_bounds(scenario)
 
     def watch(now: float, callback: str, controller: RateController) -> None:
         in_bounds(now, callback, controller)
@@ -196,16 +207,3 @@ def _restart(form: type[ControllerBase], config: PluginConfig) -> Answer:
 
 def _percent(share: float) -> str:
     return f"{100 * share:.1f} %"
-
-
-# Name, question, and whether it is only for controllers that react.
-CONTROLLER_QUESTIONS: list[tuple[str, Callable[[Run], Answer], bool]] = [
-    ("starts within bounds", _starts, False),
-    ("fills the line", _fills_the_line, False),
-    ("reacts to congestion", _reacts, True),
-    ("two flows share", _shares, True),
-    ("survives loss", _survives_loss, False),
-    ("survives timeouts", _survives_timeouts, False),
-    ("survives late and duplicate feedback", _survives_disorder, False),
-    ("same seed, same decisions", _repeats, False),
-]

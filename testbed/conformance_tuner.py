@@ -10,7 +10,7 @@ from testbed.plugin import PluginConfig
 from testbed.tuner import Ports, PortSample, Thresholds, Tuner
 from testbed.units import show_size, show_time
 
-Answer = tuple[bool, str]
+Answer = tuple[bool | None, str]
 
 PORTS = Ports(("leaf", "host", "spine"), np.array([25e9, 25e9, 100e9]), np.full(3, 9e6), 13e-6)
 SLOTS = 50

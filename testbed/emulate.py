@@ -63,8 +63,9 @@ class Emulation:
         self.rack = Rack(experiment.hosts, self._wire())
         form, config = self.resolved.controller.form, self.resolved.controller_config
         self.nic = NicPrograms(
-            len(self.plan),
-            len(self.shares),
+            hosts=experiment.hosts,
+            flows=len(self.plan),
+            agents=len(self.shares),
             cnp_interval_ns=self.clock.wall_ns(form.cnp_interval(config)),
             wake_agents=self.use_netem,
         )
@@ -114,7 +115,6 @@ class Emulation:
             dilation=self.clock.dilation,
             framing=self.framing,
             burst=self.experiment.pacing.burst,
-            signals=self.signals,
             controller=lambda paths: build(form, config, paths),
             segment=not self.use_netem,  # nic_tx sees single packets only behind the shaper
             wake_by_ring=self.use_netem,

@@ -89,8 +89,8 @@ class Mock:
             flow, departure = self._next_departure()
             heard = min(flow.heard for flow in self.flows)
             due: list[tuple[float, Callable[[], None]]] = [
-                (len(self.samples) * self.scenario.base_rtt, self._sample),
                 (self.starts[-1][0] if self.starts else math.inf, self._start),
+                (len(self.samples) * self.scenario.base_rtt, self._sample),
                 (self.acks[0].due if self.acks else math.inf, self._acknowledge),
                 (heard + self.scenario.timeout, self._time_out),
                 (float(self.controller.timer.min()), self._timers),
@@ -214,7 +214,7 @@ class Mock:
 
     def _sample(self) -> None:
         port, controller = self.port, self.controller
-        queue = port.advance(max(self.now, port.at))
+        queue = port.advance(self.now + self.scenario.base_rtt / 2)  # whatever is sent from now on arrives later
         self.samples.append({
             "time": self.now, "rate": controller.rate.copy(), "window": controller.window.copy(),
             "acked": self.acked.copy(), "sent": self.sent.copy(), "cnps": self.cnps.copy(), "queue": queue,

@@ -53,13 +53,13 @@ class Port:
         self.area = 0.0  # integral of the queue over time, byte-seconds
         self.dropped = 0  # packets
         self.marked = 0
-        self._queue, self.at = 0.0, 0.0  # bytes at the time of the last change
+        self._queue, self._at = 0.0, 0.0  # bytes at the time of the last change
 
     def advance(self, now: float) -> float:
         """Drain until ``now``. The queue then, in bytes."""
-        drained = min(self._queue, (now - self.at) * self.rate / 8)
+        drained = min(self._queue, (now - self._at) * self.rate / 8)
         self.area += (self._queue - drained / 2) * drained * 8 / self.rate
-        self._queue, self.at = self._queue - drained, now
+        self._queue, self._at = self._queue - drained, now
         return self._queue
 
     def offer(self, now: float, size: int) -> Passed | None:

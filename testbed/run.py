@@ -12,7 +12,7 @@ from pathlib import Path
 from types import FrameType
 
 from testbed import kernel
-from testbed.dataplane.build import compiled
+from testbed.dataplane.build import compile_all
 from testbed.errors import PluginFailed, TestbedError
 from testbed.loading import Resolved
 from testbed.report import folder, manifest
@@ -36,8 +36,7 @@ def execute(resolved: Resolved, out: Path | None, progress: Progress) -> Outcome
     experiment = resolved.experiment
     target = folder.prepare(out, f"{experiment.name}-{resolved.controller.name}")
     use_netem = _use_netem(resolved)
-    for program in ("nic", "port"):
-        compiled(program)
+    compile_all()
     about = manifest.describe(
         experiment=resolved.as_dict(),
         command_line=sys.argv,

@@ -51,7 +51,6 @@ def command(*arguments: str, cwd: Path | None = None, user: int | None = None) -
         (["check", "nothing"], 2, "no tuner 'nothing'"),
         (["new"], 2, "controller"),
         (["version"], 0, "0."),
-        (["--show-completion", "bash"], 0, "complete"),
     ],
 )
 def test_exit_code_and_message(arguments: list[str], code: int, says: str, tmp_path: Path) -> None:
@@ -90,6 +89,14 @@ def test_invalid_file_in_json(tmp_path: Path) -> None:
     answer = json.loads(done.stdout)
     assert answer["valid"] is False
     assert len(answer["problems"]) == 2
+
+
+def test_completion_of_a_verb() -> None:
+    """What the script that --install-completion installs asks for at a tab."""
+    environment = {**os.environ, "_TESTBED_COMPLETE": "complete_bash", "COMP_WORDS": "testbed va", "COMP_CWORD": "1"}
+    command = [Path(sys.executable).parent / "testbed"]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60, check=False)
+    assert done.stdout.split() == ["validate"]
 
 
 def test_list_names_everything() -> None:

@@ -1,6 +1,7 @@
-"""The loop of one agent: read the ring, let the controller digest, send what is due, sleep until the next thing is due.
+"""The loop of one agent: read the ring, let the controller decide, send what is due, sleep until the next thing is due.
 
-It runs on nominal time and never waits busily, so it would be right on a virtual clock as well.
+It runs on nominal time and never waits busily, so it would be right on a virtual clock as well. Python is here for
+decisions; what happens per packet is in datapath.c.
 """
 
 from __future__ import annotations
@@ -13,12 +14,11 @@ from pathlib import Path
 
 import numpy as np
 
-from testbed.agent.columns import ENDLESS, Flows, Shared
+from testbed.agent.columns import Flows, Shared
+from testbed.agent.datapath import Datapath
 from testbed.agent.histogram import TimeHistogram
-from testbed.agent.inbox import Inbox
-from testbed.agent.pacer import Pacer
 from testbed.clock import Clock
-from testbed.controller import Feedback, Floats, Ints, RateController, Signal
+from testbed.controller import Feedback, Floats, Ints, PerFlow, RateController, Signal
 from testbed.errors import PluginFailed
 
 ENGINE = Path(__file__).parent.parent
@@ -36,12 +36,6 @@ class Meter:
         self.decision_seconds = Shared.floats(1)  # wall time
         self.counters = Shared.ints(3)  # refused sends, ring high-water mark in bytes, turns of the loop
 
-    def close(self, refused: int, ring_high_water: int) -> None:
-        """Bring everything that was noted into the shared memory."""
-        self.counters[:2] = refused, ring_high_water
-        for histogram in (self.rtt, self.pacing_lag, self.feedback_lag):
-            histogram.flush()
-
 
 @dataclass(frozen=True)
 class Timing:
@@ -58,89 +52,60 @@ class Agent:
     """Serves flows 0 .. n - 1 (numbers within the agent) with one controller."""
 
     def __init__(
-        self,
-        *,
-        name: str,
-        clock: Clock,
-        flows: Flows,
-        controller: RateController,
-        signals: Signal,
-        inbox: Inbox,
-        pacer: Pacer,
-        timing: Timing,
-        meter: Meter,
-        sleep: Callable[[float], None] = time.sleep,
+        self, name: str, clock: Clock, controller: RateController, datapath: Datapath, timing: Timing, meter: Meter
     ) -> None:
         self.name = name  # of the controller, for messages
         self.clock = clock
-        self.flows = flows
         self.controller = controller
-        self.signals = signals
-        self.inbox = inbox
-        self.pacer = pacer
+        self.signals = type(controller).signals if not isinstance(controller, PerFlow) else controller.form.signals
+        self.datapath = datapath
+        self.flows = datapath.flows
         self.timing = timing
         self.meter = meter
-        self.sleep = sleep
         self._pending = np.argsort(timing.start, kind="stable")  # flows that have not started
-        self._heard: Floats = np.full(len(flows), -np.inf)  # when something last came back
-        self._some_are_finite = bool((flows.to_send < ENDLESS).any())
         self._next_check = 0.0
         self._next_timer = np.inf
+        datapath.begin(clock)
 
     def run(self) -> None:
         """Until the end of the run. Raises PluginFailed if the controller does."""
         try:
-            while True:
-                now = self.clock.now()
-                if now >= self.timing.end:
-                    break
+            while (now := self.clock.now()) < self.timing.end:
                 self.turn(now)
-                wait = self.clock.wall_seconds(self._next_event() - self.clock.now())
-                if wait > 0:
-                    self.sleep(wait)
+                self.datapath.pace(min(self._next_event(now), self.timing.end))
         finally:
-            self.meter.close(self.pacer.refused, self.inbox.ring.high_water)
+            self.meter.counters[:2] = self.datapath.refused, self.datapath.high_water
 
     def turn(self, now: float) -> None:
-        """Everything that is due now, once."""
+        """All decisions that are due now."""
         self.meter.counters[2] += 1
         if len(self._pending) and self.timing.start[self._pending[0]] <= now:
             self._start_flows(now)
-        if self.inbox.next_due() <= now:
-            self._digest(now)
+        if self.datapath.next_due() <= now:
+            batch = self.datapath.digest(now, Signal.INT in self.signals)
+            if batch is not None:
+                self._decide(now, *batch)
         if self._next_timer <= now:
             due = np.flatnonzero(self.controller.timer <= now)
             self._call(self.controller.on_timer, now, due)
             self._apply(due, now)
         if now >= self._next_check:
             self._check_timeouts(now)
-        self.pacer.send_due(now)
-        if Signal.TX in self.signals and self.pacer.just_sent:
+        if Signal.TX in self.signals:
             self._tell_sent(now)
 
-    def _next_event(self) -> float:
-        """When to look again. Feedback is gathered for a moment: several rows cost little more than one."""
+    def _next_event(self, now: float) -> float:
+        """When to decide again. Feedback is gathered for a moment: several rows cost little more than one."""
         start = self.timing.start[self._pending[0]] if len(self._pending) else np.inf
-        feedback = min(self.inbox.next_due() + self.timing.gather, self.clock.now() + self.timing.longest_sleep)
-        return min(self.pacer.next_departure(), feedback, self._next_timer, float(start), self._next_check)
+        feedback = min(max(self.datapath.next_due(), now) + self.timing.gather, now + self.timing.longest_sleep)
+        return min(feedback, self._next_timer, float(start), self._next_check)
 
     def _start_flows(self, now: float) -> None:
         count = int(np.searchsorted(self.timing.start[self._pending], now, side="right"))
         flows, self._pending = np.sort(self._pending[:count]), self._pending[count:]
         self._call(self.controller.on_start, now, flows)
+        self.datapath.started[flows] = 1
         self._apply(flows, now)
-        self.pacer.start(flows.tolist(), now)
-
-    def _digest(self, now: float) -> None:
-        batch = self.inbox.collect(now, Signal.INT in self.signals)
-        if batch is None:
-            return
-        self.meter.feedback_lag.note_all(batch.waited)
-        self.meter.rtt.note_all(batch.rtts)
-        self._heard[batch.flows] = now
-        self._decide(now, batch.flows, batch.feedback)
-        if self._some_are_finite:
-            self._note_finished(batch.flows, now)
 
     def _decide(self, now: float, flows: Ints, feedback: Feedback) -> None:
         began = time.perf_counter()
@@ -158,37 +123,34 @@ class Agent:
     def _apply(self, flows: Ints, now: float) -> None:
         """Take over what the controller decided; refuse what cannot be a rate or a window."""
         rate, window = self.controller.rate[flows], self.controller.window[flows]
-        if not (0 < rate.min() and rate.max() < np.inf and window.min() > 0):  # nan fails these as well
+        if not (rate.min() > 0 and rate.max() < np.inf and window.min() > 0):  # nan fails these as well
             wrong = flows[~(np.isfinite(rate) & (rate > 0) & (window > 0))][0]
             raise PluginFailed(
                 f"controller '{self.name}' set rate {self.controller.rate[wrong]} bit/s and window "
                 f"{self.controller.window[wrong]} bytes for a flow; both must be positive numbers"
             )
-        self.flows.rate[flows] = np.minimum(np.maximum(rate, SLOWEST), self.pacer.pace.line_rate[flows])
+        self.flows.rate[flows] = np.minimum(np.maximum(rate, SLOWEST), self.controller.paths.line_rate[flows])
         self.flows.window[flows] = window
-        self.pacer.reschedule(flows.tolist(), now)
+        self.datapath.reschedule(flows, now)
         self._next_timer = float(self.controller.timer.min())
 
     def _tell_sent(self, now: float) -> None:
-        sent, self.pacer.just_sent = self.pacer.just_sent, {}
-        flows, packets = np.array(list(sent)), np.array(list(sent.values()))
-        self._call(self.controller.on_sent, now, flows, packets * self.pacer.pace.wire_size)
+        flows = np.flatnonzero(self.datapath.sent_now)
+        if not len(flows):
+            return
+        sent = self.datapath.sent_now[flows] * self.controller.paths.wire_size
+        self.datapath.sent_now[flows] = 0
+        self._call(self.controller.on_sent, now, flows, sent)
         self._apply(flows, now)
-
-    def _note_finished(self, flows: Ints, now: float) -> None:
-        state = self.flows
-        done = flows[(state.to_send[flows] == 0) & (state.inflight[flows] == 0) & np.isnan(state.finished[flows])]
-        state.finished[done] = now
 
     def _check_timeouts(self, now: float) -> None:
         self._next_check = now + self.timing.timeout / 8
-        heard = np.maximum(self._heard, self.pacer.silent_since)
-        silent = np.flatnonzero((self.flows.inflight > 0) & (now - heard > self.timing.timeout))
+        silent = np.flatnonzero((self.flows.inflight > 0) & (now - self.datapath.heard > self.timing.timeout))
         if not len(silent):
             return
-        self.inbox.give_up(silent)
-        self._heard[silent] = now
-        self._decide(now, silent, timeout_feedback(self.flows, silent, self.inbox.expected))
+        self.datapath.give_up(silent)
+        self.datapath.heard[silent] = now
+        self._decide(now, silent, timeout_feedback(self.flows, silent, self.datapath.expected))
 
 
 def timeout_feedback(flows: Flows, silent: Ints, expected: Ints) -> Feedback:

@@ -20,11 +20,10 @@ import numpy as np
 from testbed import linux
 from testbed.agent.agent import Agent, Meter, Timing, blame
 from testbed.agent.columns import Flows
-from testbed.agent.inbox import Inbox
-from testbed.agent.pacer import Pace, Pacer
+from testbed.agent.datapath import Datapath, Lags, Pace
 from testbed.agent.sockets import Route, Sockets
 from testbed.clock import Clock
-from testbed.controller import Ints, Paths, RateController, Signal
+from testbed.controller import Ints, Paths, RateController
 from testbed.dataplane.programs import RING_SIZE
 from testbed.dataplane.ring import Ring
 from testbed.dataplane.wire import Framing
@@ -58,7 +57,6 @@ class Common:
     dilation: float
     framing: Framing
     burst: int
-    signals: Signal
     controller: Callable[[Paths], RateController]
     segment: bool  # several packets per system call
     wake_by_ring: bool  # feedback is due at once (netem): the ring wakes the agent
@@ -176,28 +174,23 @@ def _prepare(share: Share, common: Common) -> Callable[[Clock], Agent]:
     except Exception as error:
         raise PluginFailed(blame("controller", common.name, error)) from error
     sockets = Sockets(share.routes, common.framing, common.segment)
-    ring = Ring(share.ring_fd, RING_SIZE)
-    pace = Pace(share.host, share.paths.line_rate, common.framing.wire_size, common.burst, share.timing.longest_sleep)
-    pacer = Pacer(share.flows, sockets, pace, share.meter.pacing_lag)
-
-    def build(clock: Clock) -> Agent:
-        inbox = Inbox(ring, clock, share.flows, first=share.first, held=share.held, wire_size=common.framing.wire_size)
-        gc.collect()
-        gc.freeze()
-        gc.disable()  # a collection would hold packets up for milliseconds
-        return Agent(
-            name=common.name,
-            clock=clock,
-            flows=share.flows,
-            controller=controller,
-            signals=common.signals,
-            inbox=inbox,
-            pacer=pacer,
-            timing=share.timing,
-            meter=share.meter,
-        )
-
-    return build
+    pace = Pace(
+        host=share.host,
+        line_rate=share.paths.line_rate,
+        wire_size=common.framing.wire_size,
+        burst=common.burst,
+        credit=share.timing.longest_sleep,
+        held=share.held,
+        first=share.first,
+        segment=common.segment,
+        wake_by_ring=common.wake_by_ring,
+    )
+    lags = Lags(share.meter.rtt, share.meter.pacing_lag, share.meter.feedback_lag)
+    datapath = Datapath(share.flows, sockets, Ring(share.ring_fd, RING_SIZE), pace, lags)
+    gc.collect()
+    gc.freeze()
+    gc.disable()  # a collection would hold packets up for milliseconds
+    return lambda clock: Agent(common.name, clock, controller, datapath, share.timing, share.meter)
 
 
 def shares_of_hosts(hosts: Ints, agents: int) -> list[tuple[int, int]]:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import contextlib
 import socket
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,6 +15,7 @@ from testbed import linux
 from testbed.dataplane.wire import ROCE_PORT, Framing, frame
 
 UDP_SEGMENT = 103
+SO_SNDBUFFORCE = 32
 ECT0 = 2
 FIRST_PORT = 0xC000  # RoCEv2 takes source ports from the dynamic range, for ECMP entropy
 PORTS = 0x4000
@@ -34,66 +34,39 @@ class Route:
 
 
 class Sockets:
-    """Sends packets of flows; numbers are within the agent."""
+    """Descriptors and packet templates of the flows, as columns for the datapath.
+
+    The last new packet of a flow may be short; retransmissions are full, since packets are interchangeable.
+    """
 
     def __init__(self, routes: list[Route], framing: Framing, segment: bool) -> None:
-        self.framing = framing
-        self.segment = segment
-        self._full = [frame(framing, route.flow, framing.payload) for route in routes]
-        self._send: list[Callable[[bytes], int]] = []
-        self._send_many: list[Callable[[list[bytes]], int]] = []
-        self._short: dict[int, tuple[int, bytes]] = {}
-        for number, route in enumerate(routes):
-            opened = self._open(route)
-            self._send.append(opened.send)
-            self._send_many.append(opened.sendmsg)
-            if np.isfinite(route.size) and route.size % framing.payload:
-                rest = int(route.size % framing.payload)
-                self._short[number] = (int(route.size // framing.payload), frame(framing, route.flow, rest))
+        n = len(routes)
+        self.segment_size = len(frame(framing, 0, framing.payload))
+        self.packets = np.zeros((n, self.segment_size), np.uint8)
+        self.short_packets = np.zeros((n, self.segment_size), np.uint8)
+        self.short_sizes = np.zeros(n, np.int64)  # 0 where the flow has no short packet
+        self.short_at = np.full(n, -1)  # its packet number
+        self._sockets = [self._open(route, segment) for route in routes]
+        self.fds = np.array([one.fileno() for one in self._sockets], np.int64)
+        for row, route in enumerate(routes):
+            self.packets[row] = np.frombuffer(frame(framing, route.flow, framing.payload), np.uint8)
+            rest = int(route.size % framing.payload) if np.isfinite(route.size) else 0
+            if rest:
+                short = frame(framing, route.flow, rest)
+                self.short_packets[row, : len(short)] = np.frombuffer(short, np.uint8)
+                self.short_sizes[row], self.short_at[row] = len(short), int(route.size // framing.payload)
 
-    def _open(self, route: Route) -> socket.socket:
+    def _open(self, route: Route, segment: bool) -> socket.socket:
         where = linux.inside(route.netns) if route.netns is not None else contextlib.nullcontext()
         with where:
             opened = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
-        opened.setblocking(False)
         opened.setsockopt(socket.IPPROTO_IP, socket.IP_TOS, ECT0)
-        opened.setsockopt(socket.SOL_SOCKET, getattr(socket, "SO_SNDBUFFORCE", 32), SEND_BUFFER)
-        if self.segment:
-            opened.setsockopt(socket.IPPROTO_UDP, UDP_SEGMENT, len(self._full[0]))
+        opened.setsockopt(socket.SOL_SOCKET, SO_SNDBUFFORCE, SEND_BUFFER)
+        if segment:
+            opened.setsockopt(socket.IPPROTO_UDP, UDP_SEGMENT, self.segment_size)
         for attempt in range(PORTS):
             with contextlib.suppress(OSError):
                 opened.bind((route.src, FIRST_PORT + (route.flow + attempt) % PORTS))
                 break
         opened.connect((route.dst, ROCE_PORT))
         return opened
-
-    def send(self, flow: int, packets: int, already_sent: int) -> bool:
-        """Send packets of a flow; False if the kernel took none of them."""
-        try:
-            if flow in self._short:
-                self._send_with_short(flow, packets, already_sent)
-            elif packets == 1:
-                self._send[flow](self._full[flow])
-            else:
-                self._send_full(flow, packets)
-        except BlockingIOError:
-            return False
-        return True
-
-    def _send_full(self, flow: int, count: int) -> None:
-        if self.segment:
-            self._send_many[flow]([self._full[flow]] * count)
-        else:
-            for _ in range(count):
-                self._send[flow](self._full[flow])
-
-    def _send_with_short(self, flow: int, count: int, already_sent: int) -> None:
-        """The last new packet of a flow may be short; retransmissions are full (packets are interchangeable)."""
-        position, short = self._short[flow]
-        before = min(max(position - already_sent, 0), count) if already_sent <= position else count
-        if before:
-            self._send_full(flow, before)
-        if already_sent <= position < already_sent + count:
-            self._send[flow](short)
-            if count - before - 1:
-                self._send_full(flow, count - before - 1)

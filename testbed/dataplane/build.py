@@ -1,4 +1,4 @@
-"""Compiling the eBPF programs with clang, once per version of their source."""
+"""Compiling the data plane with clang, once per version of its source: eBPF programs and the agents' datapath."""
 
 from __future__ import annotations
 
@@ -12,7 +12,9 @@ from pathlib import Path
 from testbed.errors import TestbedError
 
 SOURCE = Path(__file__).parent
-CLANG_FLAGS = ("-O2", "-g", "-Wall", "-Werror", "-target", "bpf")
+BPF_FLAGS = ("-O2", "-g", "-Wall", "-Werror", "-target", "bpf", "-c")
+LIBRARY_FLAGS = ("-O2", "-g", "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC", "-lm")
+DATAPATH = SOURCE.parent / "agent" / "datapath.c"
 
 
 def cache_folder() -> Path:
@@ -23,31 +25,47 @@ def cache_folder() -> Path:
 
 
 def compiled(program: str) -> Path:
-    """The object file of ``nic`` or ``port``, compiled now if its source changed. Raises TestbedError."""
-    source = SOURCE / f"{program}.bpf.c"
+    """The eBPF object file of ``nic`` or ``port``, compiled now if its source changed. Raises TestbedError."""
+    return _cached(SOURCE / f"{program}.bpf.c", ".o", BPF_FLAGS)
+
+
+def compiled_library() -> Path:
+    """The shared library of the agents' datapath."""
+    return _cached(DATAPATH, ".so", LIBRARY_FLAGS)
+
+
+def compile_all() -> None:
+    """Compile whatever is not in the cache yet."""
+    compiled("nic")
+    compiled("port")
+    compiled_library()
+
+
+def _cached(source: Path, suffix: str, flags: tuple[str, ...]) -> Path:
     headers = sorted(SOURCE.glob("*.h"))
     digest = hashlib.sha256(b"".join(file.read_bytes() for file in [source, *headers]))
-    target = cache_folder() / f"{program}-{digest.hexdigest()[:16]}.o"
+    target = cache_folder() / f"{source.name.partition('.')[0]}-{digest.hexdigest()[:16]}{suffix}"
     if not target.exists():
-        _compile(source, target)
+        _compile(source, target, flags)
     return target
 
 
-def _compile(source: Path, target: Path) -> None:
+def _compile(source: Path, target: Path, flags: tuple[str, ...]) -> None:
     clang = shutil.which("clang")
     if clang is None:
-        raise TestbedError("clang is needed to compile the eBPF programs and is not installed; run: apt install clang")
+        raise TestbedError("clang is needed to compile the data plane and is not installed; run: apt install clang")
     target.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.NamedTemporaryFile(dir=target.parent, suffix=".o", delete=False) as unfinished:
+    with tempfile.NamedTemporaryFile(dir=target.parent, suffix=target.suffix, delete=False) as unfinished:
         output = Path(unfinished.name)
     try:
         # asm/types.h lies in the multiarch folder, which clang does not search for the bpf target
         multiarch = [f"-I{folder}" for folder in sorted(Path("/usr/include").glob("*-linux-gnu"))]
-        command = [clang, *CLANG_FLAGS, *multiarch, "-c", str(source), "-o", str(output)]
+        command = [clang, str(source), "-o", str(output), *flags, *multiarch]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         if done.returncode != 0:
-            hint = "; run: apt install libbpf-dev linux-libc-dev" if "file not found" in done.stderr else ""
+            hint = "; run: apt install libbpf-dev libc6-dev" if "file not found" in done.stderr else ""
             raise TestbedError(f"clang could not compile {source.name}{hint}\n{done.stderr.strip()}")
+        output.chmod(0o755)
         output.rename(target)
     finally:
         output.unlink(missing_ok=True)

@@ -25,6 +25,7 @@ _SIGNATURES: dict[str, tuple[Any, list[Any]]] = {
     "bpf_map__name": (c_char_p, [c_void_p]),
     "bpf_map__fd": (c_int, [c_void_p]),
     "bpf_map__set_max_entries": (c_int, [c_void_p, c_uint32]),
+    "bpf_map__reuse_fd": (c_int, [c_void_p, c_int]),
     "bpf_map__value_size": (c_uint32, [c_void_p]),
     "bpf_map__set_initial_value": (c_int, [c_void_p, c_char_p, c_size_t]),
     "bpf_program__fd": (c_int, [c_void_p]),
@@ -83,6 +84,11 @@ class Object:
     def size_map(self, name: str, entries: int) -> None:
         """Set the number of entries of a map; before `load`."""
         self._lib.bpf_map__set_max_entries(self._map(name), entries)
+
+    def share_map(self, name: str, fd: int) -> None:
+        """Use a map of another object; before `load`."""
+        if self._lib.bpf_map__reuse_fd(self._map(name), fd) != 0:
+            raise TestbedError(f"{self.file.name} cannot share the map {name}: {self._reason()}")
 
     def set_constants(self, value: bytes) -> None:
         """Fill the read-only data (``const volatile``); before `load`."""

@@ -216,8 +216,11 @@ static __always_inline int on_answer(struct __sk_buff *skb, struct roce *packet)
 SEC("tc")
 int nic_rx(struct __sk_buff *skb)
 {
+	struct host_bytes *host = addressee(skb);
 	struct roce packet;
 
+	if (host)
+		__sync_fetch_and_add(&host->received, skb->len);
 	if (!read_roce(skb, &packet))
 		return TC_ACT_OK;
 	if (packet.opcode == BTH_SEND_ONLY_IMM)

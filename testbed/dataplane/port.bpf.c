@@ -6,6 +6,9 @@
  * (Kmin, Kmax, Pmax), INT stamping, counters. A shaper qdisc of the same rate below this hook does the physical
  * serialising. Works under any forwarding.
  *
+ * Timers of a busy machine are late, and a shaper that wakes up late has lost that time for good. So the virtual queue
+ * never claims to be shorter than what physically waits: it is corrected upwards, and the correction is counted.
+ *
  * This hook runs before the qdisc, so INT is stamped at enqueue. tx_bytes therefore counts *dequeued* bytes (enqueued
  * minus queue), or HPCC's rate term would count the queue twice.
  */
@@ -113,6 +116,7 @@ int port_egress(struct __sk_buff *skb)
 	struct port_counters *count = bpf_map_lookup_elem(&port_counters, &key);
 	struct queue *port = bpf_map_lookup_elem(&port_queue, &key);
 	struct red *shared_red = bpf_map_lookup_elem(&port_red, &key);
+	struct host_bytes *host = addressee(skb);
 	struct red red = {};
 	struct roce packet;
 	__u64 now, dt, drained, before, tx_bytes;
@@ -151,6 +155,14 @@ int port_egress(struct __sk_buff *skb)
 		count->area += (((2 * before - drained) / 2) >> 16) * dt >> (RATE_SHIFT - 16);
 	}
 	before -= drained;
+	if (host) {
+		__u64 waiting = host->enqueued - host->received;
+
+		if (waiting < 1ull << 31 && waiting > (before >> RATE_SHIFT) + config->slack) {
+			count->stalled += waiting - config->slack - (before >> RATE_SHIFT);
+			before = (waiting - config->slack) << RATE_SHIFT;
+		}
+	}
 	queue = before >> RATE_SHIFT;
 	tx_bytes = count->bytes - queue;
 	lost = config->loss && random <= config->loss;
@@ -164,6 +176,8 @@ int port_egress(struct __sk_buff *skb)
 	if (!full && !lost) {
 		count->packets++;
 		count->bytes += length;
+		if (host)
+			host->enqueued += length;
 	}
 	if (count->queue > count->peak)
 		count->peak = count->queue;

@@ -28,8 +28,9 @@ def _view(fd: int, dtype: np.dtype, entries: int) -> NDArray[np.void]:
 class NicPrograms:
     """``nic_tx`` and ``nic_rx``, shared by all hosts of a rack. Flows are numbered 0 .. flows - 1 in the whole rack."""
 
-    def __init__(self, flows: int, agents: int, cnp_interval_ns: int, wake_agents: bool) -> None:
+    def __init__(self, hosts: int, flows: int, agents: int, cnp_interval_ns: int, wake_agents: bool) -> None:
         self._object = libbpf.Object(compiled("nic"))
+        self._object.size_map("hosts", hosts + 1)  # hosts are numbered from 1
         self._object.size_map("flows_tx", flows)
         self._object.size_map("flows_rx", flows)
         self._object.size_map("rings", agents)
@@ -37,6 +38,8 @@ class NicPrograms:
         self._object.load()
         self.tx_fd = self._object.program_fd("nic_tx")
         self.rx_fd = self._object.program_fd("nic_rx")
+        self.hosts_fd = self._object.map_fd("hosts")
+        self.hosts = _view(self.hosts_fd, wire.HOST_BYTES, hosts + 1)
         self.flows_tx = _view(self._object.map_fd("flows_tx"), wire.FLOW_TX, flows)
         self.flows_rx = _view(self._object.map_fd("flows_rx"), wire.FLOW_RX, flows)
         self.ring_fds = [libbpf.create_ring(f"agent{agent}", RING_SIZE) for agent in range(agents)]
@@ -52,14 +55,16 @@ class Port:
     node: int  # switch number << 16 | port number
     rate: float  # bit/s of wall time
     buffer: int  # bytes
+    slack: int  # bytes by which the shaper may rightly differ from the virtual queue
     loss: float = 0.0  # probability of a random drop
 
 
 class PortPrograms:
     """``port_egress`` for the ports of all switches in one namespace. Arrays are indexed by ifindex."""
 
-    def __init__(self, largest_ifindex: int) -> None:
+    def __init__(self, largest_ifindex: int, nic: NicPrograms) -> None:
         self._object = libbpf.Object(compiled("port"))
+        self._object.share_map("hosts", nic.hosts_fd)
         entries = largest_ifindex + 1
         for name in ("port_config", "port_counters", "port_red", "port_queue"):
             self._object.size_map(name, entries)
@@ -73,7 +78,7 @@ class PortPrograms:
         drain = round(bytes_per_second / 1e9 * (1 << wire.RATE_SHIFT))
         loss = max(0, round(port.loss * 2**32) - 1)
         config = wire.PORT_CONFIG.pack(
-            drain, round(bytes_per_second), port.buffer, port.node, round(port.rate / 1e3), loss
+            drain, round(bytes_per_second), port.buffer, port.node, round(port.rate / 1e3), loss, port.slack, 0
         )
         random = (seed * 2654435761 + port.ifindex * 40503) % (2**32 - 1) + 1  # xorshift must not start at 0
         libbpf.update(self._object.map_fd("port_queue"), port.ifindex, wire.PORT_QUEUE.pack(0, random, 0, 0))

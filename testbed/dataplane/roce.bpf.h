@@ -8,11 +8,32 @@
 #include <linux/bpf.h>
 #include <linux/if_ether.h>
 #include <linux/pkt_cls.h>
+#include <stddef.h>
 
 #include <bpf/bpf_endian.h>
 #include <bpf/bpf_helpers.h>
 
 #include "wire.h"
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct host_bytes);
+} hosts SEC(".maps");
+
+/* The byte counters of the host that a frame is addressed to; none for broadcast and strangers. */
+static __always_inline struct host_bytes *addressee(struct __sk_buff *skb)
+{
+	__u8 *mac = (void *)(long)skb->data;
+	__u32 host;
+
+	if ((void *)(mac + 6) > (void *)(long)skb->data_end || mac[0] != 2 || mac[1] || mac[2])
+		return NULL;
+	host = (__u32)mac[3] << 16 | (__u32)mac[4] << 8 | mac[5];
+	return bpf_map_lookup_elem(&hosts, &host);
+}
 
 /* Copy the headers to the stack. Headers may lie in page fragments (after UDP segmentation), so load, do not map. */
 static __always_inline int read_roce(struct __sk_buff *skb, struct roce *packet)

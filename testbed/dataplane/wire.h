@@ -153,6 +153,15 @@ struct port_config {
 	__u32 node;
 	__u32 rate_kbps;
 	__u32 loss; /* probability of a random drop << 32, minus one; 0 for none */
+	__u32 slack; /* bytes by which the shaper may rightly differ from the virtual queue */
+	__u32 reserved;
+};
+
+/* Per host: bytes of unicast frames that its switch port took, and that its NIC received. What lies between waits in
+ * the shaper. Indexed by the host number, which is in the last three bytes of the host's MAC address. */
+struct host_bytes {
+	__u64 enqueued;
+	__u64 received;
 };
 
 struct port_counters {
@@ -167,7 +176,7 @@ struct port_counters {
 	__u64 last_ns;      /* of the last arrival */
 	__u64 peak;
 	__u64 area;         /* integral of the queue, byte x ns, until last_ns */
-	__u64 reserved;
+	__u64 stalled;      /* bytes that the shaper did not send in time: the queue was corrected upwards by them */
 	__u64 histogram[QUEUE_BINS]; /* of the queue that arriving packets found */
 };
 

@@ -76,7 +76,7 @@ FLOW_RX = np.dtype(
         ("next_psn", "<u8"),
     ]
 )
-PORT_CONFIG = struct.Struct("=QQIIII")  # drain, bytes per second, buffer, node, kbit/s, loss
+PORT_CONFIG = struct.Struct("=QQIIIIII")  # drain, bytes per second, buffer, node, kbit/s, loss, slack, reserved
 PORT_RED = struct.Struct("=IIII")  # lock, Kmin, Kmax, Pmax
 PORT_QUEUE = struct.Struct("=IIQQ")  # lock, random state, bytes, time
 PORT_COUNTERS = np.dtype(
@@ -92,10 +92,11 @@ PORT_COUNTERS = np.dtype(
         ("last_ns", "<u8"),
         ("peak", "<u8"),
         ("area", "<u8"),
-        ("reserved", "<u8"),
+        ("stalled", "<u8"),
         ("histogram", "<u8", (QUEUE_BINS,)),
     ]
 )
+HOST_BYTES = np.dtype([("enqueued", "<u8"), ("received", "<u8")])
 NIC_SETTINGS = struct.Struct("=QQ")  # CNP interval in wall ns, ring flags
 
 

@@ -18,6 +18,11 @@ BURST_SECONDS = 100e-6  # fast links: timers on a busy machine are this late
 OPER_UP = "UP"
 
 
+def burst(rate: float, frame: int) -> int:
+    """Bytes that a shaper's bucket holds."""
+    return max(BURST_FRAMES * frame, round(rate / 8 * BURST_SECONDS))
+
+
 class RackIntf(Intf):
     """One end of a link. ``index`` is its ifindex in its node's namespace."""
 
@@ -29,14 +34,13 @@ class RackIntf(Intf):
 
     def shape(self, rate: float, frame: int, limit: int) -> None:
         """Serialise at ``rate`` bit/s (wall); hold up to ``limit`` bytes."""
-        burst = max(BURST_FRAMES * frame, round(rate / 8 * BURST_SECONDS))
-        self.node.netlink.tc("add", "tbf", self.index, rate=round(rate / 8), burst=burst, limit=limit)
+        self.node.netlink.tc("add", "tbf", self.index, rate=round(rate / 8), burst=burst(rate, frame), limit=limit)
 
     def delay_and_shape(self, rate: float, frame: int, limit: int, delay: float) -> None:
         """Hold packets for ``delay`` s (wall) with netem, then serialise."""
-        burst = max(BURST_FRAMES * frame, round(rate / 8 * BURST_SECONDS))
         netlink = self.node.netlink
-        netlink.tc("add", "tbf", self.index, handle="1:", rate=round(rate / 8), burst=burst, limit=limit)
+        bucket = burst(rate, frame)
+        netlink.tc("add", "tbf", self.index, handle="1:", rate=round(rate / 8), burst=bucket, limit=limit)
         packets = max(1000, limit // 64)
         netlink.tc("add", "netem", self.index, handle="2:", parent="1:1", delay=round(delay * 1e6), limit=packets)
 

@@ -14,7 +14,7 @@ from mininet.topo import Topo
 from testbed.dataplane.programs import NicPrograms, Port, PortPrograms
 from testbed.errors import TestbedError
 from testbed.rack.host import RackHost
-from testbed.rack.link import RackLink
+from testbed.rack.link import RackLink, burst
 from testbed.rack.switch import BridgeSwitch
 
 ACTIVATION_SECONDS = 5.0
@@ -73,7 +73,7 @@ class Rack(Mininet):
 
     def attach(self, nic: NicPrograms, seed: int) -> PortPrograms:
         """Put the programs in their places and switch the ports on."""
-        ports = PortPrograms(max(link.intf2.index for link in self.links))
+        ports = PortPrograms(max(link.intf2.index for link in self.links), nic)
         for number, link in enumerate(self.links, start=1):
             host_end, switch_end = link.intf1, link.intf2
             host_end.attach("ingress", nic.rx_fd, "nic_rx")
@@ -84,7 +84,14 @@ class Rack(Mininet):
             else:
                 host_end.attach("egress", nic.tx_fd, "nic_tx")
             switch_end.attach("egress", ports.fd, "port_egress")
-            port = Port(switch_end.index, 1 << 16 | number, self.wire.rate, self.wire.buffer, self.wire.loss)
+            port = Port(
+                ifindex=switch_end.index,
+                node=1 << 16 | number,
+                rate=self.wire.rate,
+                buffer=self.wire.buffer,
+                slack=burst(self.wire.rate, self.wire.frame) + 2 * self.wire.frame,
+                loss=self.wire.loss,
+            )
             ports.configure(port, seed)
             self.ports.append(port)
         return ports

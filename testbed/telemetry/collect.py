@@ -33,8 +33,10 @@ class Collector:
             self._queue, self._rtt = self._queue_counts(), self._rtt_counts()
 
     def _queue_counts(self) -> Ints:
-        port = self.run.rack.ports[self.run.bottleneck]
-        return self.run.programs.counters["histogram"][port.ifindex].astype(np.int64)
+        return self.run.programs.counters["histogram"][self._bottleneck_index()].astype(np.int64)
+
+    def _bottleneck_index(self) -> int:
+        return self.run.rack.ports[self.run.bottleneck].ifindex
 
     def _rtt_counts(self) -> Ints:
         return _summed([meter.rtt for meter in self.run.meters])
@@ -99,6 +101,7 @@ class Collector:
         return {
             "ring_overflow": int(run.nic.flows_tx["ring_full"].sum()),
             "drops_outside_model": run.rack.shaper_drops(),
+            "stalled_bytes": int(run.programs.counters["stalled"][self._bottleneck_index()]),
             "sends_refused": sum(int(meter.counters[0]) for meter in meters),
             "ring_high_water_bytes": max(int(meter.counters[1]) for meter in meters),
             "agent_turns": sum(int(meter.counters[2]) for meter in meters),

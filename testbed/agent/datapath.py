@@ -1,0 +1,225 @@
+"""The compiled part of an agent (datapath.c) and its state as numpy columns."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+from ctypes import c_double, c_int64, c_void_p
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from testbed.agent.columns import Flows
+from testbed.agent.histogram import TimeHistogram
+from testbed.agent.sockets import Sockets
+from testbed.clock import Clock
+from testbed.controller import Feedback, Floats, Ints, IntStack
+from testbed.dataplane.build import compiled_library
+from testbed.dataplane.ring import Ring
+from testbed.dataplane.wire import MAX_HOPS
+from testbed.errors import TestbedError
+
+SETTINGS = ("flows", "hosts", "epoch_ns")
+TIMES = ("seconds_per_ns", "held", "credit")
+MORE_SETTINGS = ("wire_size", "burst", "segment", "wake_by_ring", "first", "heap_size", "ring_mask")
+SHARED = (
+    "rate", "window", "rtt", "finished", "sent", "acked", "acked_payload", "acked_wire", "lost", "late", "cnps", "ce",
+    "inflight", "to_send",
+)  # fmt: skip
+OWN = (
+    "slot", "last", "next", "heard", "expected", "host", "queued", "started", "fd", "after", "row", "sent_now",
+    "short_at", "packet", "short_packet", "short_size",
+)  # fmt: skip
+ROWS = ("row_flow", "row_acked", "row_bytes", "row_ce", "row_cnps", "row_lost", "row_hops", "row_rtt")
+HOPS = ("hop_node", "hop_ts", "hop_tx", "hop_queue", "hop_rate")
+
+
+class _Histogram(ctypes.Structure):
+    _fields_ = [("counts", c_void_p), ("top", c_void_p), ("bins", c_int64), ("per_octave", c_int64)]
+
+
+class _Datapath(ctypes.Structure):
+    """struct datapath, field by field."""
+
+    _fields_ = [
+        *((name, c_int64) for name in SETTINGS),
+        *((name, c_double) for name in TIMES),
+        *((name, c_int64) for name in MORE_SETTINGS),
+        *((name, c_void_p) for name in (*SHARED, *OWN)),
+        ("segment_size", c_int64),
+        *((name, c_void_p) for name in ("line_free", "first_waiting", "last_waiting", "heap")),
+        ("heap_length", c_int64),
+        *((name, c_void_p) for name in ("consumer", "producer", "data")),
+        ("ring_fd", c_int64),
+        *((name, c_void_p) for name in (*ROWS, *HOPS)),
+        *((name, _Histogram) for name in ("rtts", "pacing", "feedback")),
+        ("refused", c_int64),
+        ("high_water", c_int64),
+        ("send_error", c_int64),
+    ]
+
+
+@cache
+def _library() -> ctypes.CDLL:
+    library = ctypes.CDLL(str(compiled_library()))
+    library.digest.restype, library.digest.argtypes = c_int64, [c_void_p, c_double]
+    library.next_due.restype, library.next_due.argtypes = c_double, [c_void_p]
+    library.pace.restype, library.pace.argtypes = None, [c_void_p, c_double]
+    library.send_due.restype, library.send_due.argtypes = None, [c_void_p, c_double]
+    library.reschedule.restype, library.reschedule.argtypes = None, [c_void_p, c_void_p, c_int64, c_double]
+    return library
+
+
+@dataclass(frozen=True)
+class Pace:
+    """How flows send. Columns have one entry per flow of the agent, in the order of their hosts."""
+
+    host: Ints  # number of the flow's host within the agent
+    line_rate: Floats  # bit/s, per flow
+    wire_size: int
+    burst: int  # packets that a flow sends back to back
+    credit: float  # s, how far behind schedule a sender may catch up
+    held: float  # s that the delay line holds feedback
+    first: int  # number in the rack of the agent's first flow
+    segment: bool  # several packets per system call
+    wake_by_ring: bool
+
+
+@dataclass(frozen=True)
+class Lags:
+    """Where the datapath counts its times."""
+
+    rtt: TimeHistogram
+    pacing: TimeHistogram
+    feedback: TimeHistogram
+
+
+class Datapath:
+    """State and operations of one agent's packets. Flow numbers are within the agent."""
+
+    def __init__(self, flows: Flows, sockets: Sockets, ring: Ring, pace: Pace, lags: Lags) -> None:
+        n, hosts = len(flows), int(pace.host.max()) + 1
+        self.flows = flows
+        self._owners = (sockets, ring)  # close their descriptors and memory when they go
+        self._keep: list[NDArray[Any]] = []  # what C points to must live as long as this
+        self._c = c = _Datapath(flows=n, hosts=hosts, burst=pace.burst, segment=pace.segment, first=pace.first)
+        c.held, c.credit, c.wire_size, c.wake_by_ring = pace.held, pace.credit, pace.wire_size, pace.wake_by_ring
+        for name in SHARED:
+            self._point(name, getattr(flows, name))
+        self._own_columns(n, sockets, pace)
+        self._point("line_free", np.full(hosts, -np.inf))
+        self._point("first_waiting", np.full(hosts, -1))
+        self._point("last_waiting", np.full(hosts, -1))
+        c.heap_size = 4 * n + hosts + 64
+        self._point("heap", np.zeros((c.heap_size, 2)))
+        c.consumer, c.producer, c.data, c.ring_mask = *ring.addresses(), ring.size - 1
+        c.ring_fd = ring.fd
+        self._row_columns(n)
+        for name, histogram in (("rtts", lags.rtt), ("pacing", lags.pacing), ("feedback", lags.feedback)):
+            counts, top = histogram.counts, histogram.top
+            setattr(c, name, _Histogram(counts.ctypes.data, top.ctypes.data, len(counts), histogram.per_octave))
+        self._pointer = ctypes.addressof(c)
+        self._lib = _library()
+
+    def _point(self, name: str, column: NDArray[Any]) -> NDArray[Any]:
+        assert column.flags.c_contiguous
+        self._keep.append(column)
+        setattr(self._c, name, column.ctypes.data)
+        return column
+
+    def _own_columns(self, n: int, sockets: Sockets, pace: Pace) -> None:
+        self._point("slot", pace.wire_size * 8 / pace.line_rate)
+        self._point("last", np.full(n, -np.inf))
+        self._point("next", np.full(n, np.inf))
+        self.heard = self._point("heard", np.full(n, np.inf))
+        self.expected = self._point("expected", np.zeros(n, np.int64))
+        self._point("host", pace.host.astype(np.int64))
+        self._point("queued", np.zeros(n, np.int64))
+        self.started = self._point("started", np.zeros(n, np.int64))
+        self._point("fd", sockets.fds)
+        self._point("after", np.full(n, -1))
+        self._point("row", np.full(n, -1))
+        self.sent_now = self._point("sent_now", np.zeros(n, np.int64))
+        self._point("short_at", sockets.short_at)
+        self._point("packet", sockets.packets)
+        self._point("short_packet", sockets.short_packets)
+        self._point("short_size", sockets.short_sizes)
+        self._c.segment_size = sockets.packets.shape[1]
+
+    def _row_columns(self, n: int) -> None:
+        self._rows = {name: self._point(name, np.zeros(n, np.int64)) for name in ROWS[:-1]}
+        self._rtts = self._point("row_rtt", np.zeros(n))
+        self._node = self._point("hop_node", np.zeros((n, MAX_HOPS), np.int64))
+        self._hops = {name: self._point(name, np.zeros((n, MAX_HOPS))) for name in HOPS[1:]}
+
+    def begin(self, clock: Clock) -> None:
+        """Nominal time 0 is known now."""
+        self._c.epoch_ns, self._c.seconds_per_ns = clock.epoch_ns, clock.nominal_from_ns(1.0)
+
+    @property
+    def refused(self) -> int:
+        """Packets that the kernel did not take: a full socket buffer."""
+        return int(self._c.refused)
+
+    @property
+    def high_water(self) -> int:
+        """The most bytes that ever waited in the ring."""
+        return int(self._c.high_water)
+
+    def next_due(self) -> float:
+        """When the oldest waiting feedback is due; inf for none."""
+        return float(self._lib.next_due(self._pointer))
+
+    def pace(self, until: float) -> None:
+        """Sleep and send until then, or until the ring wakes us. Raises TestbedError if sockets do not work."""
+        self._lib.pace(self._pointer, until)
+        if self._c.send_error:
+            raise TestbedError(f"an agent cannot send: {os.strerror(self._c.send_error)}")
+
+    def send_due(self, now: float) -> None:
+        """Send everything that is due by ``now``; does not sleep."""
+        self._lib.send_due(self._pointer, now)
+
+    def reschedule(self, flows: Ints, now: float) -> None:
+        """Rate, window or what is left to send of ``flows`` has changed."""
+        flows = np.ascontiguousarray(flows, np.int64)
+        self._lib.reschedule(self._pointer, flows.ctypes.data, len(flows), now)
+
+    def digest(self, now: float, want_int: bool) -> tuple[Ints, Feedback] | None:
+        """What is due by ``now``, one row per flow; None if nothing is."""
+        k = self._lib.digest(self._pointer, now)
+        if not k:
+            return None
+        flow, acked, sizes, ce, cnps, lost, hops = (column[:k].copy() for column in self._rows.values())
+        state = self.flows
+        return flow, Feedback(
+            acked_packets=acked,
+            acked_bytes=sizes,
+            acked_seq=self.expected[flow] - 1,
+            next_seq=state.sent[flow],
+            inflight=state.inflight[flow] * self._c.wire_size,
+            rtt=self._rtts[:k].copy(),
+            ce_packets=ce,
+            cnps=cnps,
+            lost_packets=lost,
+            timeouts=np.zeros(k, np.int64),
+            int_stack=self._int_stack(k, hops) if want_int else None,
+        )
+
+    def _int_stack(self, k: int, hops: Ints) -> IntStack:
+        most = max(1, int(hops.max()))
+        ts, tx_bytes, queue, rate = (column[:k, :most].copy() for column in self._hops.values())
+        return IntStack(hops, self._node[:k, :most].copy(), ts, tx_bytes, queue, rate)
+
+    def give_up(self, flows: Ints) -> None:
+        """Declare everything in flight of ``flows`` lost: the retransmission timeout."""
+        state = self.flows
+        lost = state.inflight[flows]
+        self.expected[flows] = state.sent[flows]
+        state.lost[flows] += lost
+        state.to_send[flows] += lost
+        state.inflight[flows] = 0
+        state.timeouts[flows] += 1

@@ -1,0 +1,296 @@
+"""DCQCN against the numbers of the facts sheet, sections 1.3, 1.4 and 10."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from testbed.mock import Mock
+from testbed.mock_scenario import Scenario
+from testbed.plugin import find
+from tests.controllers.rows import ONE, WIRE, controller, feedback, paths
+
+CNP = feedback(cnps=1)
+LINE = 40e9
+
+
+def paper(line_rate: float = LINE, **options: Any) -> Any:
+    return controller("dcqcn", paths(line_rate=line_rate), "paper", **options)
+
+
+def nic(line_rate: float = 25e9, **options: Any) -> Any:
+    return controller("dcqcn", paths(line_rate=line_rate), "nic", **options)
+
+
+def step(dcqcn: Any) -> float:
+    """Let the next timer fire; returns its time."""
+    now = float(dcqcn.timer[0])
+    dcqcn.on_timer(now, ONE)
+    return now
+
+
+def test_starts_at_line_rate_with_no_timer_and_no_window() -> None:
+    dcqcn = paper()
+    assert dcqcn.rate[0] == LINE
+    assert dcqcn.window[0] == np.inf
+    assert dcqcn.timer[0] == np.inf
+    assert dcqcn.alpha[0] == 1
+
+
+def test_first_cnp_halves_the_rate_and_the_target_keeps_the_old_one() -> None:
+    dcqcn = paper()
+    dcqcn.on_feedback(1e-3, ONE, CNP)
+    assert dcqcn.rate[0] == LINE / 2
+    assert dcqcn.target[0] == LINE
+    assert dcqcn.timer[0] == pytest.approx(1e-3 + 55e-6)
+
+
+def test_every_cnp_sets_the_target_in_the_paper() -> None:
+    dcqcn = paper()
+    dcqcn.on_feedback(0.0, ONE, CNP)
+    dcqcn.on_feedback(50e-6, ONE, CNP)
+    assert dcqcn.target[0] == LINE / 2
+    assert dcqcn.rate[0] == LINE / 4
+
+
+def test_several_cnps_in_one_batch_are_one_cut() -> None:
+    dcqcn = paper()
+    dcqcn.on_feedback(0.0, ONE, feedback(cnps=3))
+    assert dcqcn.rate[0] == LINE / 2
+
+
+def test_feedback_without_a_cnp_changes_nothing() -> None:
+    dcqcn = paper()
+    dcqcn.on_feedback(0.0, ONE, feedback(acked_packets=5, ce_packets=5, lost_packets=2, timeouts=1, rtt=1e-3))
+    assert dcqcn.rate[0] == LINE
+
+
+def test_only_the_flow_with_the_cnp_is_cut() -> None:
+    dcqcn = controller("dcqcn", paths(3, LINE), "paper")
+    rows = feedback(3)
+    rows.cnps[1] = 1
+    dcqcn.on_feedback(0.0, np.arange(3), rows)
+    assert dcqcn.rate.tolist() == [LINE, LINE / 2, LINE]
+
+
+def test_alpha_decays_once_per_period_without_a_cnp() -> None:
+    dcqcn, g = paper(), 1 / 256
+    dcqcn.on_feedback(0.0, ONE, CNP)  # alpha was 1 and stays 1
+    rate = dcqcn.rate[0]
+    dcqcn.on_feedback(10.5 * 55e-6, ONE, CNP)
+    decayed = (1 - g) ** 10
+    assert dcqcn.rate[0] == pytest.approx(rate * (1 - decayed / 2))
+    assert dcqcn.alpha[0] == pytest.approx((1 - g) * decayed + g)
+
+
+def test_cnps_closer_than_the_period_keep_alpha_up() -> None:
+    dcqcn = paper()
+    for count in range(100):
+        dcqcn.on_feedback(count * 50e-6, ONE, CNP)
+    assert dcqcn.alpha[0] == pytest.approx(1)
+
+
+@pytest.mark.parametrize(("order", "alpha"), [("cut_first", 0.5), ("alpha_first", 0.5 + 0.5 / 256)])
+def test_order_of_cut_and_alpha(order: str, alpha: float) -> None:
+    dcqcn = paper(order=order)
+    dcqcn.alpha[0] = 0.5
+    dcqcn.on_feedback(0.0, ONE, CNP)
+    assert dcqcn.rate[0] == pytest.approx(LINE * (1 - alpha / 2), rel=1e-12)
+
+
+def test_five_recovery_steps_leave_one_64th_and_then_the_target_rises() -> None:
+    """Compare, then increment: F = 5 means 5 steps, which leave (1/2)^6 of the old rate."""
+    dcqcn = paper()
+    dcqcn.on_feedback(0.0, ONE, CNP)
+    dcqcn.on_feedback(50e-6, ONE, CNP)
+    old = dcqcn.target[0]
+    assert old == LINE / 2
+    for steps in range(1, 6):
+        assert step(dcqcn) == pytest.approx(50e-6 + steps * 55e-6)
+        assert dcqcn.target[0] == old
+        assert old - dcqcn.rate[0] == pytest.approx(old * 0.5 ** (steps + 1))
+    rate = dcqcn.rate[0]
+    step(dcqcn)
+    assert dcqcn.target[0] == old + 40e6
+    assert dcqcn.rate[0] == pytest.approx((rate + old + 40e6) / 2)
+
+
+def test_a_cnp_restarts_recovery() -> None:
+    dcqcn = paper()
+    dcqcn.on_feedback(0.0, ONE, CNP)
+    for _ in range(4):
+        now = step(dcqcn)
+    dcqcn.on_feedback(now, ONE, CNP)
+    target = dcqcn.target[0]
+    for _ in range(5):
+        step(dcqcn)
+    assert dcqcn.target[0] == target
+
+
+def test_ten_megabytes_are_an_increase() -> None:
+    dcqcn = paper()
+    dcqcn.on_feedback(0.0, ONE, CNP)
+    dcqcn.on_sent(1e-6, ONE, np.array([9_999_999]))
+    assert dcqcn.rate[0] == LINE / 2
+    dcqcn.on_sent(2e-6, ONE, np.array([1]))
+    assert dcqcn.rate[0] == LINE * 3 / 4
+    dcqcn.on_sent(3e-6, ONE, np.array([9_999_999]))
+    assert dcqcn.rate[0] == LINE * 3 / 4
+
+
+def test_byte_counter_off() -> None:
+    dcqcn = paper(byte_counter=0)
+    dcqcn.on_feedback(0.0, ONE, CNP)
+    dcqcn.on_sent(1e-6, ONE, np.array([10**9]))
+    assert dcqcn.rate[0] == LINE / 2
+
+
+def test_hyper_increase_needs_both_counters_past_f_and_grows() -> None:
+    dcqcn = paper(recovery_steps=1)
+    dcqcn.on_feedback(0.0, ONE, CNP)
+    dcqcn.on_feedback(0.0, ONE, CNP)
+    gained = []
+    for _ in range(4):
+        for increase in (lambda: step(dcqcn), lambda: dcqcn.on_sent(0.0, ONE, np.array([10_000_000]))):
+            before = dcqcn.target[0]
+            increase()
+            gained.append(round((dcqcn.target[0] - before) / 1e6))
+    # (timer, bytes) before each: 00 10 11 21 22 32 33 43; min > 1 is hyper, with i = min - 1
+    assert gained == [0, 40, 40, 40, 200, 200, 400, 400]
+
+
+def test_nic_has_one_recovery_step_one_additive_and_then_hyper_without_growth() -> None:
+    dcqcn = nic()
+    for _ in range(3):
+        dcqcn.on_feedback(0.0, ONE, CNP)
+        step(dcqcn)
+    dcqcn.target[0] = 10e9
+    dcqcn._cut(1e-3, ONE, np.array([1.0]))
+    gained = []
+    for _ in range(4):
+        before = dcqcn.target[0]
+        step(dcqcn)
+        gained.append(round((dcqcn.target[0] - before) / 1e6))
+    assert gained == [0, 5, 50, 50]
+
+
+def test_rates_scale_with_the_line() -> None:
+    """Regime A of section 0.6: 100 Mbit/s."""
+    assert nic(100e6).additive[0] == pytest.approx(20e3)
+    assert nic(100e6).hyper[0] == pytest.approx(200e3)
+    assert paper(100e6).additive[0] == pytest.approx(100e3)
+    assert paper(LINE).additive[0] == 40e6
+
+
+def test_rate_never_leaves_its_bounds() -> None:
+    dcqcn = paper(min_rate="1 Gbit/s")
+    for count in range(50):
+        dcqcn.on_feedback(count * 50e-6, ONE, CNP)
+        assert 1e9 <= dcqcn.rate[0] <= LINE
+    while dcqcn.timer[0] < np.inf:
+        step(dcqcn)
+        assert dcqcn.rate[0] <= dcqcn.target[0] <= LINE
+
+
+def test_timer_stops_once_the_rate_is_back() -> None:
+    dcqcn = paper()
+    dcqcn.on_feedback(0.0, ONE, CNP)
+    fired = 0
+    while dcqcn.timer[0] < np.inf:
+        step(dcqcn)
+        fired += 1
+    assert dcqcn.rate[0] == pytest.approx(LINE, rel=1e-6)
+    assert fired == 19  # 2^-20 is the first power below a millionth
+
+
+def test_late_timer_loses_no_step() -> None:
+    dcqcn = paper()
+    dcqcn.on_feedback(0.0, ONE, CNP)
+    now = 3.5 * 55e-6
+    calls = 0
+    while dcqcn.timer[0] <= now:
+        dcqcn.on_timer(now, ONE)
+        calls += 1
+    assert calls == 3
+    assert LINE - dcqcn.rate[0] == pytest.approx(LINE / 16)
+
+
+def test_nic_cuts_at_most_once_per_period_and_forgets_no_cnp() -> None:
+    dcqcn = nic(initial_alpha=1.0)
+    dcqcn.on_feedback(0.0, ONE, CNP)
+    first = dcqcn.rate[0]
+    assert first == 25e9 / 2
+    dcqcn.on_feedback(1.5e-6, ONE, CNP)
+    assert dcqcn.rate[0] == first
+    assert dcqcn.timer[0] == pytest.approx(4e-6)
+    step(dcqcn)
+    assert dcqcn.rate[0] < 0.52 * first
+    assert dcqcn.timer[0] == pytest.approx(4e-6 + 300e-6)
+
+
+def test_nic_keeps_the_target_while_cuts_follow_each_other() -> None:
+    dcqcn = nic()
+    dcqcn.on_feedback(0.0, ONE, CNP)
+    dcqcn.on_feedback(5e-6, ONE, CNP)
+    assert dcqcn.target[0] == 25e9
+    step(dcqcn)
+    rate = dcqcn.rate[0]
+    dcqcn.on_feedback(400e-6, ONE, CNP)
+    assert dcqcn.target[0] == rate
+
+
+def test_target_may_wait_for_the_byte_counter() -> None:
+    dcqcn = paper(clamp_target="byte_increase")
+    dcqcn.on_feedback(0.0, ONE, CNP)
+    step(dcqcn)
+    dcqcn.on_feedback(1e-4, ONE, CNP)
+    assert dcqcn.target[0] == LINE
+    dcqcn.on_sent(1e-4, ONE, np.array([10_000_000]))
+    rate = dcqcn.rate[0]
+    dcqcn.on_feedback(2e-4, ONE, CNP)
+    assert dcqcn.target[0] == rate
+
+
+def test_one_cut_keeps_the_least_share() -> None:
+    dcqcn = paper(min_decrease="80 %")
+    dcqcn.on_feedback(0.0, ONE, CNP)
+    assert dcqcn.rate[0] == pytest.approx(0.8 * LINE)
+
+
+def test_published_constants_of_the_nic() -> None:
+    config = nic().config
+    assert config.g == 5 / 1024  # 1019/1024 is the weight of history
+    assert (config.initial_alpha, config.alpha_period, config.recovery_steps) == (1023 / 1024, 1e-6, 1)
+
+
+@pytest.mark.parametrize(("preset", "interval"), [("paper", 50e-6), ("nic", 4e-6)])
+def test_cnp_interval_belongs_to_the_preset(preset: str, interval: float) -> None:
+    plugin = find("controller", "dcqcn")
+    assert plugin.form.cnp_interval(plugin.configure(preset, {})) == pytest.approx(interval)
+    assert plugin.form.cnp_interval(plugin.configure(preset, {"cnp_interval": "7 us"})) == pytest.approx(7e-6)
+
+
+def test_window_of_one_bdp() -> None:
+    dcqcn = paper(window="bdp")
+    assert dcqcn.window[0] == LINE * 8e-6 / 8
+    assert paper(line_rate=1e8, window="bdp").window[0] == WIRE  # a smaller one would stop the flow
+
+
+def test_restart_forgets() -> None:
+    dcqcn = paper()
+    dcqcn.on_feedback(0.0, ONE, CNP)
+    dcqcn.on_start(1.0, ONE)
+    assert (dcqcn.rate[0], dcqcn.target[0], dcqcn.timer[0]) == (LINE, LINE, np.inf)
+
+
+def test_receiver_paces_cnps_and_flows_are_independent() -> None:
+    """CE on every packet for 1 s and N = 19 ms give 52 or 53 CNPs per flow; here a thousand times faster."""
+    plugin = find("controller", "dcqcn")
+    config = plugin.configure(
+        "paper", {"cnp_interval": "19 us", "min_rate": "10 Gbit/s", "reference_rate": "25 Gbit/s"}
+    )
+    marked = Scenario(flows=2, duration=1e-3 + 15e-6, red=(-1, -1, 1))
+    trace = Mock(plugin.form, config, marked).run()
+    assert set(trace.cnps[-1].astype(int)) <= {52, 53}

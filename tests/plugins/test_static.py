@@ -1,0 +1,73 @@
+"""The static tuner: published thresholds, scaled with the port."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from testbed.errors import BadInput
+from testbed.plugin import find
+from testbed.tuner import Ports, Thresholds
+
+PLUGIN = find("tuner", "static")
+
+
+def thresholds(preset: str | None = None, rate: float = 25e9, buffer: float = 5e6, **options: Any) -> Thresholds:
+    ports = Ports(("s1-eth1", "s1-eth2"), np.array([rate, 4 * rate]), np.full(2, buffer), 8e-6)
+    tuner = PLUGIN.form(PLUGIN.configure(preset, options), ports)
+    assert tuner.slot == np.inf
+    first: Thresholds = tuner.initial()
+    return first
+
+
+def test_secn2_is_the_default_and_scales_with_the_port() -> None:
+    for preset in (None, "secn2"):
+        found = thresholds(preset)
+        assert found.kmin.tolist() == [100e3, 400e3]
+        assert found.kmax.tolist() == [400e3, 1600e3]
+        assert found.pmax.tolist() == [0.2, 0.2]
+
+
+def test_secn1_at_its_own_rate() -> None:
+    found = thresholds("secn1", rate=40e9)
+    assert (found.kmin[0], found.kmax[0], found.pmax[0]) == (5e3, 200e3, 0.01)
+
+
+@pytest.mark.parametrize(("preset", "kmin", "kmax"), [("secn1", 12.5e3, 500e3), ("secn2", 400e3, 1600e3)])
+def test_at_100_gigabits(preset: str, kmin: float, kmax: float) -> None:
+    found = thresholds(preset, rate=100e9, buffer=10e6)
+    assert (found.kmin[0], found.kmax[0]) == pytest.approx((kmin, kmax))
+
+
+def test_absolute_thresholds() -> None:
+    found = thresholds(kmin="30 kB", kmax="30 kB", pmax=1, reference_rate=0)
+    assert found.kmin.tolist() == found.kmax.tolist() == [30e3, 30e3]
+
+
+def test_kmin_above_kmax_is_refused() -> None:
+    with pytest.raises(BadInput) as error:
+        PLUGIN.configure(None, {"kmin": "500 kB"})
+    assert str(error.value) == (
+        "tuner 'static': kmin (500 kB) must not be above kmax (400 kB); equal values mark as a step"
+    )
+
+
+def test_kmax_above_the_buffer_is_refused_and_names_the_port() -> None:
+    with pytest.raises(BadInput) as error:
+        thresholds(buffer=1e6)
+    message = str(error.value)
+    assert message.startswith(
+        "tuner 'static', port s1-eth2 at 100 Gbit/s: Kmax would be 1.6 MB, above the buffer of 1 MB"
+    )
+    assert "lower kmax" in message
+
+
+def test_kmax_may_fill_the_buffer() -> None:
+    assert thresholds(buffer=1600e3).kmax[1] == 1600e3
+
+
+def test_options_survive_a_round_trip() -> None:
+    config = PLUGIN.configure("secn1", {"kmax": "123 kB"})
+    assert PLUGIN.configure("secn1", config.model_dump(mode="json")) == config

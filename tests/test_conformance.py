@@ -1,0 +1,281 @@
+"""The conformance suite: what ships passes, and what is broken fails for the right reason."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from textwrap import dedent, indent
+
+import numpy as np
+import pytest
+
+from testbed.conformance import Result, check
+from testbed.conformance_tuner import PORTS, wrong
+from testbed.errors import BadInput
+from testbed.plugin import available, find
+from testbed.tuner import Thresholds
+
+SHIPPED = [
+    (plugin.kind, plugin.name, preset)
+    for kind in ("controller", "tuner")
+    for plugin in available(kind)
+    for preset in plugin.form.presets or [None]
+]
+
+
+@pytest.mark.parametrize(("kind", "name", "preset"), SHIPPED, ids=[f"{name}-{preset}" for _, name, preset in SHIPPED])
+def test_shipped_plugins_pass(kind: str, name: str, preset: str | None) -> None:
+    results = check(find(kind, name), preset)
+    assert [f"{result.name}: {result.why}" for result in results if not result.passed] == []
+    skipped = {result.name for result in results if result.outcome == "skipped"}
+    assert skipped == ({"reacts to congestion", "two flows share"} if name == "fixed" else set())
+
+
+def of_controller(folder: Path, body: str, only: str | None = None) -> dict[str, Result]:
+    """Check a batch controller whose methods are ``body``."""
+    head = dedent(
+        """
+        import math, random
+        import numpy as np
+        from testbed.controller import FlowController, RateController, Signal
+
+        class Broken(RateController):
+            name = "broken"
+        """
+    )
+    return checked("controller", folder, head + indent(dedent(body), "    "), only)
+
+
+def checked(kind: str, folder: Path, text: str, only: str | None = None) -> dict[str, Result]:
+    file = folder / "broken.py"
+    file.write_text(text)
+    return {result.name: result for result in check(find(kind, str(file)), only=only)}
+
+
+def answer(folder: Path, body: str, only: str) -> Result:
+    """The answer of a batch controller to one question."""
+    return of_controller(folder, body, only)[only]
+
+
+def line_of(folder: Path, code: str) -> int:
+    lines = (folder / "broken.py").read_text().splitlines()
+    return next(number for number, line in enumerate(lines, 1) if code in line)
+
+
+# A controller that works: a window of one BDP that is halved above twice the base RTT.
+WORKING = """
+    def on_start(self, now, flows):
+        self.window[flows] = self.paths.bdp[flows]
+        self.rate[flows] = self.paths.line_rate[flows]
+        self.since = getattr(self, "since", np.zeros(len(self.paths)))
+        self.since[flows] = 0
+
+    def on_feedback(self, now, flows, feedback):
+        base, wire = self.paths.base_rtt[flows], self.paths.wire_size
+        above = (feedback.rtt > 1.5 * base) & (now - self.since[flows] > 2 * base)
+        below = feedback.rtt <= 1.5 * base
+        window = self.window[flows]
+        window = np.where(above, window / 2, window + below * feedback.acked_packets * wire**2 / window)
+        self.window[flows] = np.clip(window, wire, 2 * self.paths.bdp[flows])
+        self.since[flows[above]] = now
+"""
+
+
+def test_the_working_example_passes(tmp_path: Path) -> None:
+    results = of_controller(tmp_path, WORKING)
+    assert {result.outcome for result in results.values()} == {"passed"}
+    assert len(results) == 9
+
+
+def test_no_reaction_fails(tmp_path: Path) -> None:
+    results = of_controller(tmp_path, "def on_feedback(self, now, flows, feedback): pass")
+    assert {name for name, result in results.items() if not result.passed} == {
+        "reacts to congestion",
+        "two flows share",
+    }
+    assert "they ask for 100.0 % of their 8 lines" in results["reacts to congestion"].why
+    assert "lose 87.5 % of their packets" in results["reacts to congestion"].why
+
+
+def test_no_reaction_on_purpose_is_skipped(tmp_path: Path) -> None:
+    results = of_controller(tmp_path, "adaptive = False\ndef on_feedback(self, now, flows, feedback): pass")
+    assert results["reacts to congestion"].outcome == "skipped"
+    assert "adaptive = False" in results["reacts to congestion"].why
+    assert all(result.passed for result in results.values())
+
+
+def test_a_window_that_never_shrinks_fails_to_react(tmp_path: Path) -> None:
+    body = WORKING.replace("window / 2", "window").replace("2 * self.paths.bdp", "9 * self.paths.bdp")
+    assert not answer(tmp_path, body, "reacts to congestion").passed
+
+
+@pytest.mark.parametrize(
+    ("decision", "why"),
+    [
+        ("self.rate[flows] = math.nan", "rate of flow 0 of 1 is nan after on_feedback at 13"),
+        ("self.rate[flows] = 0", "rate of flow 0 of 1 is 0 after on_feedback"),
+        ("self.rate[flows] = -1e9", "rate of flow 0 of 1 is -1e+09 after on_feedback"),
+        ("self.rate[flows] *= 2", "rate of flow 0 of 1 is 5e+10 after on_feedback"),
+        ("self.window[flows] = 0", "window of flow 0 of 1 is 0 after on_feedback"),
+        ("self.window[flows] = math.nan", "window of flow 0 of 1 is nan after on_feedback"),
+        ("self.timer[flows] = math.nan", "timer of flow 0 of 1 is nan after on_feedback"),
+    ],
+)
+def test_what_no_agent_can_enforce_fails(tmp_path: Path, decision: str, why: str) -> None:
+    body = f"def on_feedback(self, now, flows, feedback): {decision}"
+    assert answer(tmp_path, body, "starts within bounds").passed  # nothing was heard yet
+    result = answer(tmp_path, body, "fills the line")
+    assert why in result.why
+    assert not result.passed
+
+
+def test_bad_start_fails_at_once(tmp_path: Path) -> None:
+    body = WORKING.replace("self.rate[flows] = self.paths.line_rate[flows]", "self.rate[flows] = 0")
+    start = answer(tmp_path, body, "starts within bounds")
+    assert not start.passed
+    assert "the rate of flow 0 of 3 is 0 after on_start at 0" in start.why
+    assert "above 0 and at most the line rate, 25 Gbit/s" in start.why
+
+
+def test_raising_names_file_and_line(tmp_path: Path) -> None:
+    failure = answer(tmp_path, "def on_feedback(self, now, flows, feedback):\n    return 1 / 0", "fills the line")
+    assert not failure.passed
+    line = line_of(tmp_path, "1 / 0")
+    assert failure.why == f"controller 'broken', broken.py line {line}: ZeroDivisionError: division by zero"
+
+
+def test_raising_only_on_a_timeout_is_found(tmp_path: Path) -> None:
+    body = WORKING + "        assert not feedback.timeouts.any(), 'no idea what to do'\n"
+    assert answer(tmp_path, body, "survives loss").passed
+    assert "AssertionError: no idea what to do" in answer(tmp_path, body, "survives timeouts").why
+
+
+def test_too_shy_fails_to_fill_the_line(tmp_path: Path) -> None:
+    body = WORKING.replace("self.paths.line_rate[flows]", "self.paths.line_rate[flows] / 2")
+    result = answer(tmp_path, body, "fills the line")
+    assert not result.passed
+    assert "one flow used 50" in result.why
+
+
+def test_unfair_fails_to_share(tmp_path: Path) -> None:
+    body = WORKING.replace("window / 2", "window * np.where(flows == 0, 0.97, 0.5)")
+    result = answer(tmp_path, body, "two flows share")
+    assert not result.passed
+    assert "more than 0.95 is expected" in result.why
+
+
+def test_giving_up_after_a_loss_fails(tmp_path: Path) -> None:
+    body = WORKING + "        self.rate[flows[feedback.lost_packets > 0]] = 1e3\n"
+    assert not answer(tmp_path, body, "survives loss").passed
+
+
+def test_unseeded_randomness_fails(tmp_path: Path) -> None:
+    body = WORKING.replace("window / 2", "window * random.uniform(0.4, 0.6)").replace("1.5 * base", "1.0001 * base")
+    result = answer(tmp_path, body, "same seed, same decisions")
+    assert not result.passed
+    assert "gave other decisions" in result.why
+
+
+def test_a_start_that_does_not_reset_fails(tmp_path: Path) -> None:
+    body = WORKING.replace(
+        "self.window[flows] = self.paths.bdp[flows]", "self.window = np.minimum(self.window, self.paths.bdp)"
+    )
+    assert not answer(tmp_path, body, "a restarted flow begins anew").passed
+    assert answer(tmp_path, WORKING, "a restarted flow begins anew").passed
+
+
+def test_a_timer_loop_is_found(tmp_path: Path) -> None:
+    body = WORKING + "        self.timer[flows] = now\n"
+    assert "on_timer leaves the timer of flow 0 in the past" in answer(tmp_path, body, "fills the line").why
+
+
+def test_per_flow_form_is_checked_too(tmp_path: Path) -> None:
+    text = """
+    from testbed.controller import FlowController
+
+    class Shy(FlowController):
+        name = "shy"
+
+        def on_ack(self, ack):
+            self.rate = 0.5 * self.path.line_rate if ack.rtt < 2e-5 else ack.no_such_thing
+    """
+    results = checked("controller", tmp_path, dedent(text))
+    assert "one flow used 50" in results["fills the line"].why
+    line = line_of(tmp_path, "no_such_thing")
+    assert f"controller 'shy', broken.py line {line}: AttributeError" in results["reacts to congestion"].why
+
+
+def test_wrong_options_are_the_users_mistake() -> None:
+    with pytest.raises(BadInput, match="has no preset 'papr'; did you mean 'paper'"):
+        check(find("controller", "hpcc"), "papr")
+
+
+def of_tuner(folder: Path, initial: str, on_slot: str = "None") -> dict[str, Result]:
+    text = f"""
+    import math, random
+    import numpy as np
+    from testbed.tuner import Thresholds, Tuner
+
+    class Broken(Tuner):
+        name = "broken"
+
+        def __init__(self, config, ports):
+            super().__init__(config, ports)
+            self.slot = 1e-4
+
+        def initial(self):
+            return {initial}
+
+        def on_slot(self, now, sample):
+            return {on_slot}
+    """
+    return checked("tuner", folder, dedent(text))
+
+
+GOOD = "Thresholds.uniform(len(self.ports), 1e5, 4e5, 0.2)"
+
+
+def test_working_tuner_passes(tmp_path: Path) -> None:
+    results = of_tuner(tmp_path, GOOD, "Thresholds(sample.kmin, sample.kmax, sample.pmax)")
+    assert {result.outcome for result in results.values()} == {"passed"}
+    assert "50 of 50 slots" in results["thresholds stay valid in every slot"].why
+
+
+@pytest.mark.parametrize(
+    ("thresholds", "why"),
+    [
+        ("Thresholds.uniform(3, 5e5, 4e5, 0.2)", "breaks 0 <= Kmin <= Kmax: Kmin 500000 B, Kmax 400000 B"),
+        ("Thresholds.uniform(3, math.nan, 4e5, 0.2)", "breaks 0 <= Kmin <= Kmax"),
+        ("Thresholds.uniform(3, -1, 4e5, 0.2)", "breaks 0 <= Kmin <= Kmax"),
+        ("Thresholds.uniform(3, 1e5, 1e9, 0.2)", "breaks Kmax <= buffer"),
+        ("Thresholds.uniform(3, 1e5, math.inf, 0.2)", "breaks Kmax <= buffer"),
+        ("Thresholds.uniform(3, 1e5, 4e5, 1.2)", "breaks 0 <= Pmax <= 1"),
+        ("Thresholds.uniform(2, 1e5, 4e5, 0.2)", "kmin has shape (2,); one value per port, (3,), is expected"),
+        ("(1e5, 4e5, 0.2)", "expected Thresholds, got tuple"),
+    ],
+)
+def test_broken_thresholds_fail(tmp_path: Path, thresholds: str, why: str) -> None:
+    assert why in of_tuner(tmp_path, thresholds)["initial thresholds are valid"].why
+    later = of_tuner(tmp_path, GOOD, thresholds)
+    assert later["initial thresholds are valid"].passed
+    assert why in later["thresholds stay valid in every slot"].why
+    assert not later["thresholds stay valid in every slot"].passed
+
+
+def test_tuner_that_fails_on_an_empty_queue(tmp_path: Path) -> None:
+    results = of_tuner(tmp_path, GOOD, "1 / int(sample.queue.sum())")
+    line = line_of(tmp_path, "1 / int")
+    assert (
+        f"tuner 'broken', broken.py line {line}: ZeroDivisionError"
+        in results["thresholds stay valid in every slot"].why
+    )
+
+
+def test_tuner_with_unseeded_randomness(tmp_path: Path) -> None:
+    results = of_tuner(tmp_path, GOOD, "Thresholds.uniform(3, random.uniform(1e4, 1e5), 4e5, 0.2)")
+    assert [name for name, result in results.items() if not result.passed] == ["same slots, same decisions"]
+
+
+def test_names_the_port_that_is_wrong() -> None:
+    thresholds = Thresholds(np.array([1e5, 1e5, 9e5]), np.full(3, 4e5), np.full(3, 0.2))
+    assert wrong(thresholds, PORTS).startswith("port spine breaks")
+    assert wrong(Thresholds.uniform(3, 1e5, 1e5, 1), PORTS) == ""

@@ -1,0 +1,133 @@
+"""The adapter that runs one object per flow as a batch controller."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from testbed.controller import Ack, FlowController, IntStack, Path, PerFlow, Signal, build
+from testbed.plugin import PluginConfig, find
+from tests.controllers.rows import WIRE, feedback, paths
+
+
+class Diary(FlowController):
+    """Writes down what it is told."""
+
+    name = "diary"
+    signals = Signal.INT | Signal.CNP | Signal.TX
+
+    def __init__(self, config: PluginConfig, path: Path) -> None:
+        super().__init__(config, path)
+        self.told: list[Any] = []
+        self.rate, self.window, self.timer = 1e9, 5000.0, 7e-6
+
+    def on_ack(self, ack: Ack) -> None:
+        self.told.append(ack)
+        self.rate = 2e9
+
+    def on_cnp(self, now: float) -> None:
+        self.told.append(("cnp", now))
+
+    def on_loss(self, now: float, packets: int) -> None:
+        self.told.append(("loss", now, packets))
+
+    def on_timeout(self, now: float) -> None:
+        self.told.append(("timeout", now))
+        self.window = 1000.0
+
+    def on_timer(self, now: float) -> None:
+        self.told.append(("timer", now))
+        self.timer = now + 1
+
+    def on_sent(self, now: float, sent_bytes: int) -> None:
+        self.told.append(("sent", now, sent_bytes))
+
+
+def made(flows: int = 3) -> PerFlow:
+    one = build(Diary, PluginConfig(), paths(flows, hops=2))
+    assert isinstance(one, PerFlow)
+    one.on_start(0.0, np.arange(flows))
+    return one
+
+
+def diary(controller: PerFlow, flow: int) -> list[Any]:
+    one = controller.flows[flow]
+    assert isinstance(one, Diary)
+    return one.told
+
+
+def test_start_makes_one_object_per_flow_and_publishes_it() -> None:
+    controller = build(Diary, PluginConfig(), paths(3))
+    controller.on_start(0.0, np.array([1]))
+    assert controller.rate.tolist() == [100e9, 1e9, 100e9]
+    assert controller.window.tolist() == [np.inf, 5000, np.inf]
+    assert controller.timer.tolist() == [np.inf, 7e-6, np.inf]
+    assert isinstance(controller, PerFlow)
+    path = controller.paths_by_flow[1]
+    assert path == Path(100e9, 8e-6, 1, WIRE - 100, WIRE)
+    assert path.bdp == pytest.approx(100e3)
+
+
+def test_start_again_is_a_new_object() -> None:
+    controller = made()
+    controller.on_timer(1.0, np.array([0]))
+    controller.on_start(2.0, np.array([0]))
+    assert diary(controller, 0) == []
+    assert controller.timer[0] == 7e-6
+
+
+def test_one_row_becomes_callbacks_in_order() -> None:
+    controller = made()
+    row = feedback(acked_packets=4, lost_packets=2, cnps=2, timeouts=1, ce_packets=3, acked_seq=9, next_seq=20,
+                   inflight=7000, rtt=9e-6)  # fmt: skip
+    controller.on_feedback(1.0, np.array([2]), row)
+    loss, ack, *rest = diary(controller, 2)
+    assert loss == ("loss", 1.0, 2)
+    assert rest == [("cnp", 1.0), ("cnp", 1.0), ("timeout", 1.0)]
+    assert ack == Ack(1.0, 4, 4 * WIRE, 9, 20, 7000, 9e-6, 3, ())
+    assert (controller.rate[2], controller.window[2]) == (2e9, 1000)
+    assert diary(controller, 0) == diary(controller, 1) == []
+    assert controller.rate[0] == 1e9
+
+
+def test_nothing_acknowledged_is_no_ack() -> None:
+    controller = made()
+    controller.on_feedback(1.0, np.array([0]), feedback(timeouts=1))
+    assert diary(controller, 0) == [("timeout", 1.0)]
+
+
+def test_rows_go_to_their_flows_with_their_hops() -> None:
+    controller = made()
+    columns = np.arange(2 * 5 * 4, dtype=float).reshape(4, 2, 5)
+    stack = IntStack(np.array([2, 0]), np.arange(10).reshape(2, 5), *columns)
+    controller.on_feedback(1.0, np.array([2, 0]), feedback(2, stack=stack, acked_packets=1))
+    hops = diary(controller, 2)[0].hops
+    assert [(hop.node, hop.ts, hop.tx_bytes, hop.queue, hop.rate) for hop in hops] == [
+        (0, 0.0, 10.0, 20.0, 30.0),
+        (1, 1.0, 11.0, 21.0, 31.0),
+    ]
+    assert type(hops[0].node) is int
+    assert type(hops[0].ts) is float
+    assert diary(controller, 0)[0].hops == ()
+    assert diary(controller, 1) == []
+
+
+def test_timer_and_sent() -> None:
+    controller = made()
+    controller.on_timer(3.0, np.array([1]))
+    controller.on_sent(4.0, np.array([0, 1]), np.array([1000, 3000]))
+    assert diary(controller, 0) == [("sent", 4.0, 1000)]
+    assert diary(controller, 1) == [("timer", 3.0), ("sent", 4.0, 3000)]
+    assert controller.timer.tolist() == [7e-6, 4.0, 7e-6]
+
+
+def test_batch_form_is_built_as_it_is() -> None:
+    plugin = find("controller", "fixed")
+    assert type(build(plugin.form, plugin.configure(None, {}), paths())) is plugin.form
+
+
+def test_defaults_of_the_interface() -> None:
+    assert Diary.adaptive is True
+    assert Diary.cnp_interval(PluginConfig()) == 50e-6

@@ -1,0 +1,180 @@
+"""Finding, loading and configuring plugins."""
+
+from __future__ import annotations
+
+import hashlib
+from importlib.metadata import EntryPoint
+from pathlib import Path
+
+import pytest
+
+from testbed import plugin as plugins
+from testbed.errors import BadInput
+from testbed.plugin import available, failed, find
+
+ONE = '''
+"""The module's line."""
+from testbed.controller import FlowController
+from testbed.plugin import PluginConfig
+from testbed.units import Time
+
+class Options(PluginConfig):
+    wait: Time = 1e-6
+    gain: float = 1.0
+
+class Mine(FlowController):
+    """Waits a little.
+
+    And more.
+    """
+
+    name = "mine"
+    Config = Options
+    presets = {"short": {"wait": "2 us"}, "long": {"wait": "2 ms", "gain": 3}}
+
+    def on_ack(self, ack):
+        return self.missing
+'''
+OTHER = """
+class Other(FlowController):
+    def on_ack(self, ack): ...
+"""
+
+
+@pytest.fixture
+def mine(tmp_path: Path) -> Path:
+    file = tmp_path / "mine.py"
+    file.write_text(ONE)
+    return file
+
+
+def message(kind: str, spec: str) -> str:
+    with pytest.raises(BadInput) as error:
+        find(kind, spec)
+    return str(error.value)
+
+
+def test_found_by_entry_point() -> None:
+    plugin = find("controller", "dcqcn")
+    assert (plugin.kind, plugin.name, plugin.form.__name__) == ("controller", "dcqcn", "Dcqcn")
+    assert plugin.origin.startswith("cc-testbed ")
+    assert plugin.file.name == "dcqcn.py"
+    assert plugin.digest == hashlib.sha256(plugin.file.read_bytes()).hexdigest()
+
+
+def test_everything_that_ships_is_available_and_says_what_it_is() -> None:
+    controllers, tuners = available("controller"), available("tuner")
+    names = [plugin.name for plugin in controllers]
+    assert names == sorted(names)
+    assert {"dcqcn", "fixed", "hpcc", "swift"} <= set(names)
+    assert "static" in [plugin.name for plugin in tuners]
+    for plugin in controllers + tuners:
+        assert plugin.form.name == plugin.name
+        assert plugin.summary
+        assert plugin.configure(None, {}) == plugin.form.Config(**dict(next(iter(plugin.form.presets.values()), {})))
+
+
+def test_unknown_name_gets_the_nearest_and_the_way_to_a_file() -> None:
+    text = message("controller", "dcqn")
+    assert "no controller 'dcqn' is installed; did you mean 'dcqcn'?" in text
+    assert "./dcqn.py" in text
+    assert "no tuner 'dcqcn' is installed; allowed:" in message("tuner", "dcqcn")
+
+
+def test_found_by_path(mine: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    plugin = find("controller", str(mine))
+    assert (plugin.name, plugin.origin, plugin.file) == ("mine", str(mine), mine)
+    assert plugin.summary == "Waits a little."
+    assert find("controller", f"{mine}:Mine").form.__name__ == "Mine"
+    monkeypatch.chdir(mine.parent)
+    assert find("controller", "./mine.py").name == "mine"
+    assert find("controller", "mine.py").name == "mine"
+
+
+def test_class_without_a_name_is_called_by_its_class(mine: Path) -> None:
+    mine.write_text(ONE.replace('    name = "mine"\n', ""))
+    assert find("controller", str(mine)).name == "Mine"
+
+
+def test_several_classes_need_a_choice(mine: Path) -> None:
+    mine.write_text(ONE + OTHER)
+    text = message("controller", str(mine))
+    assert "should define one controller" in text
+    assert f"it defines Mine, Other: name one, as in {mine}:Mine" in text
+    assert find("controller", f"{mine}:Other").form.__name__ == "Other"
+    assert "defines no controller class 'Othr'; did you mean 'Other'?" in message("controller", f"{mine}:Othr")
+
+
+def test_imported_and_abstract_classes_do_not_count(mine: Path) -> None:
+    mine.write_text("from testbed.controller import FlowController\nfrom testbed_controllers.hpcc import Hpcc\n")
+    assert "it defines none" in message("controller", str(mine))
+    mine.write_text("from testbed.controller import FlowController\nclass Half(FlowController): pass\n")
+    assert "it defines none" in message("controller", str(mine))
+
+
+def test_wrong_kind(mine: Path) -> None:
+    assert "should define one tuner (a subclass of Tuner); it defines none" in message("tuner", str(mine))
+
+
+def test_missing_file() -> None:
+    assert "controller file './nowhere.py' does not exist (looked at /" in message("controller", "./nowhere.py")
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("import os\n\nx = 1 / 0\n", "line 3: ZeroDivisionError: division by zero"),
+        ("x = 1\ndef f(:\n", "line 2: SyntaxError"),
+        ("import no_such_module\n", "line 1: ModuleNotFoundError: No module named 'no_such_module'"),
+    ],
+)
+def test_file_that_cannot_be_loaded(text: str, expected: str, mine: Path) -> None:
+    mine.write_text(text)
+    assert f"controller file '{mine}', {expected}" in message("controller", str(mine))
+
+
+def test_two_installed_plugins_of_one_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    entries = [EntryPoint("dcqcn", value, "testbed.controllers") for value in ("a.b:C", "d.e:F", "a.b:C")]
+    monkeypatch.setattr(plugins, "entry_points", lambda group: entries if group == "testbed.controllers" else [])
+    text = message("controller", "dcqcn")
+    assert text == "two installed controllers are named 'dcqcn': a.b:C and d.e:F; uninstall one"
+    entries.pop(1)  # the same one twice is no collision
+    assert "cannot be loaded" in message("controller", "dcqcn")
+
+
+def test_installed_plugin_that_cannot_be_loaded(monkeypatch: pytest.MonkeyPatch) -> None:
+    entries = [EntryPoint("gone", "testbed.units:Gone", "testbed.controllers")]
+    monkeypatch.setattr(plugins, "entry_points", lambda group: entries)  # noqa: ARG005 - the signature
+    assert "controller 'gone' (testbed.units:Gone) cannot be loaded" in message("controller", "gone")
+
+
+def test_configuring(mine: Path) -> None:
+    plugin = find("controller", str(mine))
+    assert plugin.configure(None, {}).model_dump() == pytest.approx({"wait": 2e-6, "gain": 1.0})
+    assert plugin.configure("long", {}).model_dump() == pytest.approx({"wait": 2e-3, "gain": 3.0})
+    assert plugin.configure("long", {"gain": 5}).model_dump() == pytest.approx({"wait": 2e-3, "gain": 5.0})
+
+
+@pytest.mark.parametrize(
+    ("preset", "options", "expected"),
+    [
+        ("shrt", {}, "controller 'mine' has no preset 'shrt'; did you mean 'short'? (allowed: long, short)"),
+        (None, {"gian": 1}, "controller 'mine' has no option 'gian'; did you mean 'gain'? (allowed: gain, wait)"),
+        (None, {"wait": "5"}, "controller 'mine', option 'wait': '5' has no unit for a time"),
+        (None, {"wait": "5 kB"}, "controller 'mine', option 'wait': '5 kB' has unknown unit 'kB' for a time"),
+        (None, {"gain": "much"}, "controller 'mine', option 'gain': Input should be a valid number"),
+    ],
+)
+def test_wrong_options(preset: str | None, options: dict[str, object], expected: str, mine: Path) -> None:
+    with pytest.raises(BadInput) as error:
+        find("controller", str(mine)).configure(preset, options)
+    assert expected in str(error.value)
+
+
+def test_a_callback_that_raised_is_told_with_file_and_line(mine: Path) -> None:
+    plugin = find("controller", str(mine))
+    line = next(number for number, text in enumerate(ONE.splitlines(), 1) if "self.missing" in text)
+    with pytest.raises(AttributeError) as raised:
+        plugin.form.on_ack(object(), None)
+    text = str(failed(plugin, raised.value))
+    assert text == f"controller 'mine', mine.py line {line}: AttributeError: 'object' object has no attribute 'missing'"

@@ -1,0 +1,78 @@
+"""What `testbed new` writes works as it is."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from testbed.conformance import check
+from testbed.errors import BadInput
+from testbed.plugin import find
+from testbed.scaffold import new
+
+
+@pytest.mark.parametrize(("kind", "form"), [("controller", "MyOwnOne"), ("tuner", "MyOwnOne")])
+def test_new_plugin_passes_conformance_and_its_own_test(kind: str, form: str, tmp_path: Path) -> None:
+    plugin_file, test_file = new(kind, "my_own_one", tmp_path)
+    assert plugin_file == tmp_path / "my_own_one.py"
+    assert test_file == tmp_path / "test_my_own_one.py"
+    plugin = find(kind, str(plugin_file))
+    assert (plugin.name, plugin.form.__name__) == ("my_own_one", form)
+    assert {result.outcome for result in check(plugin)} == {"passed"}
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", test_file.name]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("kind", ["controller", "tuner"])
+def test_new_plugin_is_short(kind: str, tmp_path: Path) -> None:
+    plugin_file, test_file = new(kind, "short", tmp_path)
+    assert len(plugin_file.read_text().splitlines()) <= 42
+    assert len(test_file.read_text().splitlines()) <= 60
+    assert "$" not in plugin_file.read_text() + test_file.read_text()
+
+
+def test_its_test_fails_when_the_plugin_is_broken(tmp_path: Path) -> None:
+    plugin_file, test_file = new("controller", "my_cc", tmp_path)
+    text = plugin_file.read_text()
+    assert "1 - self.config.cut" in text
+    plugin_file.write_text(text.replace("1 - self.config.cut", "1"))
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", test_file.name]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert "reacts to congestion" in done.stdout
+
+
+@pytest.mark.parametrize("name", ["My", "my-cc", "1st", "", "class", "../up", "test_me", "a b", "my_cc.py", "é"])
+def test_bad_names_are_refused(name: str, tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match="cannot be the name of a controller"):
+        new("controller", name, tmp_path)
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("name", ["numpy", "random", "testbed"])
+def test_names_of_modules_are_refused(name: str, tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match=f"'{name}.py' would hide the installed module '{name}'"):
+        new("controller", name, tmp_path)
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("existing", ["my_cc.py", "test_my_cc.py"])
+def test_nothing_is_overwritten(existing: str, tmp_path: Path) -> None:
+    (tmp_path / existing).write_text("precious")
+    with pytest.raises(BadInput, match=rf"{existing}' exists already"):
+        new("controller", "my_cc", tmp_path)
+    assert [file.read_text() for file in tmp_path.iterdir()] == ["precious"]
+
+
+def test_missing_folder_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match="nowhere' does not exist"):
+        new("controller", "my_cc", tmp_path / "nowhere")
+
+
+def test_unknown_kind_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match="'controler' is not a kind of plugin; did you mean 'controller'"):
+        new("controler", "my_cc", tmp_path)
