@@ -132,8 +132,9 @@ class Dcqcn(RateController):
         if self.config.byte_counter == 0:
             return
         sent = self.sent[flows] + sent_bytes
-        full = sent >= self.bytes_per_increase[flows]
-        self.sent[flows] = np.where(full, 0, sent)
+        wanted = self.bytes_per_increase[flows]
+        full = sent >= wanted
+        self.sent[flows] = sent - full * wanted
         if full.any():
             self._increase(flows[full], self.byte_steps)
 

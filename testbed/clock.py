@@ -52,9 +52,10 @@ class Clock:
         """Kernel timestamps (u64 ns) to nominal seconds since the epoch."""
         return (stamps_ns.astype(np.int64) - self.epoch_ns) / (NS * self.dilation)
 
-    def nominal_from_ns(self, wall_ns: np.ndarray) -> np.ndarray:
-        """Durations in wall nanoseconds to nominal seconds."""
-        return wall_ns / (NS * self.dilation)
+    @property
+    def seconds_per_ns(self) -> float:
+        """Nominal seconds per wall nanosecond."""
+        return 1 / (NS * self.dilation)
 
     def wall_rate(self, nominal_rate: Number) -> Number:
         """Rate (bit/s): nominal to wall."""

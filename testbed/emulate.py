@@ -192,7 +192,7 @@ class Emulation:
 
 
 def emulate(resolved: Resolved, use_netem: bool, connection: Connection) -> None:
-    """What the sandbox runs: messages are ("stage", text), ("begins", None), ("live", figures), ("record", RunRecord)."""
+    """What the sandbox runs. Sends ("stage", text), ("begins", None), ("live", Figures) and ("record", RunRecord)."""
     connection.send(("stage", f"building {resolved.experiment.hosts} hosts"))
     emulation = Emulation(resolved, use_netem)
     emulation.build()

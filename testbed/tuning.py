@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import TypeVar
+
 import numpy as np
 
+from testbed.agent.agent import blame
 from testbed.controller import Floats
 from testbed.errors import PluginFailed
 from testbed.loading import Resolved
 from testbed.telemetry.recorder import PortReader
 from testbed.tuner import Ports, PortSample, Thresholds
+
+Answer = TypeVar("Answer")
 
 
 class Tuning:
@@ -54,12 +60,10 @@ class Tuning:
             )
         self.reader.set_thresholds(kmin, kmax, pmax)
 
-    def _call(self, callback):  # type: ignore[no-untyped-def] # returns whatever the plugin's callback does
+    def _call(self, callback: Callable[[], Answer]) -> Answer:
         try:
             return callback()
         except Exception as error:
-            from testbed.agent.agent import blame
-
             raise PluginFailed(blame("tuner", self.plugin.name, error)) from error
 
 

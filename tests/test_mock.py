@@ -161,6 +161,7 @@ def test_timeouts_fire_once_per_silent_timeout_and_empty_the_flight() -> None:
     assert all(feedback.inflight[0] == 0 and np.isnan(feedback.rtt[0]) for _, feedback in timeouts)
     assert all(feedback.int_stack.hops[0] == 0 for _, feedback in timeouts)
     assert trace.timeouts[-1] == 4
+    assert probe.total("lost_packets") == 0  # what timed out is no gap afterwards
     assert trace.growth("acked", 1.5e-3)[0] * RTT / WIRE == pytest.approx(10, rel=0.1)
 
 

@@ -52,7 +52,7 @@ class Agent:
     """Serves flows 0 .. n - 1 (numbers within the agent) with one controller."""
 
     def __init__(
-        self, name: str, clock: Clock, controller: RateController, datapath: Datapath, timing: Timing, meter: Meter
+        self, name: str, clock: Clock, controller: RateController, datapath: Datapath, *, timing: Timing, meter: Meter
     ) -> None:
         self.name = name  # of the controller, for messages
         self.clock = clock

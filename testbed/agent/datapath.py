@@ -157,7 +157,7 @@ class Datapath:
 
     def begin(self, clock: Clock) -> None:
         """Nominal time 0 is known now."""
-        self._c.epoch_ns, self._c.seconds_per_ns = clock.epoch_ns, clock.nominal_from_ns(1.0)
+        self._c.epoch_ns, self._c.seconds_per_ns = clock.epoch_ns, clock.seconds_per_ns
 
     @property
     def refused(self) -> int:

@@ -14,6 +14,7 @@ import signal
 import traceback
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
@@ -90,7 +91,8 @@ class Crew:
 
     def finished(self) -> bool:
         """Whether all have ended."""
-        return all([member.poll() for member in self.members])
+        polled = [member.poll() for member in self.members]  # all of them, to collect their exit codes
+        return all(polled)
 
     def end(self) -> None:
         """End those that are still there."""
@@ -190,7 +192,7 @@ def _prepare(share: Share, common: Common) -> Callable[[Clock], Agent]:
     gc.collect()
     gc.freeze()
     gc.disable()  # a collection would hold packets up for milliseconds
-    return lambda clock: Agent(common.name, clock, controller, datapath, share.timing, share.meter)
+    return lambda clock: Agent(common.name, clock, controller, datapath, timing=share.timing, meter=share.meter)
 
 
 def shares_of_hosts(hosts: Ints, agents: int) -> list[tuple[int, int]]:
@@ -198,4 +200,4 @@ def shares_of_hosts(hosts: Ints, agents: int) -> list[tuple[int, int]]:
     borders = np.concatenate(([0], np.flatnonzero(np.diff(hosts)) + 1, [len(hosts)]))
     wanted = np.linspace(0, len(hosts), agents + 1)
     cuts = sorted({int(borders[np.abs(borders - want).argmin()]) for want in wanted})
-    return list(zip(cuts[:-1], cuts[1:], strict=True))
+    return list(pairwise(cuts))

@@ -82,7 +82,7 @@ class RackLink(Link):
             # single packets on the wire: the switch must see what a switch would see
             intf.node.netlink.link("set", index=intf.index, gso_max_segs=1, state="up")
 
-    def makeIntfPair(  # type: ignore[override]  # noqa: N802 - Mininet's name; there it is a class method
+    def makeIntfPair(  # noqa: N802, PLR0917 - overrides Mininet's
         self, name1: str, name2: str, mac1: str, mac2: str, node1: Any, node2: Any, deleteIntfs: bool = False  # noqa: N803, ARG002
     ) -> None:  # fmt: skip
         """Create the pair, each end where it belongs."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
@@ -14,6 +14,8 @@ from testbed.telemetry.recorder import Recorder
 
 if TYPE_CHECKING:
     from testbed.emulate import Emulation
+
+Column = TypeVar("Column", Floats, Ints)
 
 
 class Collector:
@@ -33,7 +35,7 @@ class Collector:
             self._queue, self._rtt = self._queue_counts(), self._rtt_counts()
 
     def _queue_counts(self) -> Ints:
-        return self.run.programs.counters["histogram"][self._bottleneck_index()].astype(np.int64)
+        return np.asarray(self.run.programs.counters["histogram"][self._bottleneck_index()], np.int64)
 
     def _bottleneck_index(self) -> int:
         return self.run.rack.ports[self.run.bottleneck].ifindex
@@ -110,13 +112,13 @@ class Collector:
         }
 
 
-def _copy(column: Floats | Ints) -> Floats | Ints:
+def _copy(column: Column) -> Column:
     """Out of shared memory, which ends with the sandbox."""
-    return np.array(column)
+    return column.copy()
 
 
 def _summed(histograms: list[TimeHistogram]) -> Ints:
-    return np.sum([one.counts for one in histograms], axis=0, dtype=np.int64)
+    return np.asarray(np.sum([one.counts for one in histograms], axis=0), np.int64)
 
 
 def _lag(histograms: list[TimeHistogram]) -> Lag:

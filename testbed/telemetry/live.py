@@ -1,4 +1,4 @@
-"""The figures that a user sees while a run goes on: utilisation, queue, RTT. Sent to the outside a few times a second."""
+"""The figures that a user sees while a run goes on: utilisation, queue, RTT. Sent out a few times a second."""
 
 from __future__ import annotations
 

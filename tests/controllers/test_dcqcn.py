@@ -140,6 +140,19 @@ def test_ten_megabytes_are_an_increase() -> None:
     assert dcqcn.rate[0] == LINE * 3 / 4
 
 
+def test_a_cnp_starts_the_byte_counter_anew() -> None:
+    dcqcn = paper()
+    dcqcn.on_feedback(0.0, ONE, CNP)
+    dcqcn.on_sent(1e-6, ONE, np.array([9_000_000]))
+    dcqcn.on_feedback(2e-6, ONE, CNP)
+    dcqcn.on_sent(3e-6, ONE, np.array([9_000_000]))
+    assert dcqcn.rate[0] == LINE / 4
+    dcqcn.on_sent(4e-6, ONE, np.array([1_500_000]))  # half a megabyte too many counts for the next step
+    assert dcqcn.rate[0] == LINE * 3 / 8
+    dcqcn.on_sent(5e-6, ONE, np.array([9_500_000]))
+    assert dcqcn.rate[0] == LINE * 7 / 16
+
+
 def test_byte_counter_off() -> None:
     dcqcn = paper(byte_counter=0)
     dcqcn.on_feedback(0.0, ONE, CNP)

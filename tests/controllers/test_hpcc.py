@@ -215,6 +215,15 @@ def test_rows_are_independent() -> None:
     assert hpcc.rate[[0, 2]] == pytest.approx((BDP / 2 + W_AI) * 8 / T)
 
 
+def test_restart_forgets() -> None:
+    hpcc = started()
+    hear(hpcc, at(T, 1.9), seq=101, next_seq=200)
+    hpcc.on_start(1.0, ONE)
+    assert (hpcc.rate[0], hpcc.window[0], hpcc.utilisation[0]) == (B, BDP, 1)
+    assert hear(hpcc, at(2 * T, 0.95), seq=0, next_seq=100) == BDP  # the first stack again, which is only stored
+    assert hear(hpcc, at(2.5 * T, 0.95), seq=1, next_seq=100) == pytest.approx(BDP * 0.95 / 0.975 + W_AI)
+
+
 def test_base_rtt_is_the_longest_unless_it_is_given() -> None:
     mixed = paths(2)
     mixed.base_rtt[1] = 2 * T
