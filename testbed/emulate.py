@@ -20,6 +20,7 @@ from testbed.clock import Clock
 from testbed.controller import Paths, Signal, build
 from testbed.dataplane.programs import NicPrograms, PortPrograms
 from testbed.dataplane.wire import Framing
+from testbed.errors import PluginFailed
 from testbed.loading import Resolved
 from testbed.rack.net import Rack, Wire
 from testbed.rack.paths import PathTimes
@@ -31,7 +32,10 @@ from testbed.traffic.plan import Plan
 from testbed.tuning import Tuning
 
 LINKS_OF_A_STAR = 2  # host to switch, switch to host
+QUANTA_PER_RTT = 64  # how finely packets are paced, but
+SHORTEST_SLEEP = 100e-6  # wall seconds: waking up takes a virtual machine 20 us of CPU
 BATCHES_PER_RTT = 32  # how finely feedback is handed over
+PATIENCE = 10.0  # wall seconds that agents may take to end after the run is over
 LOOKS_PER_RTT = 4  # a delay line holds feedback for about an RTT: looking at the ring this often loses nothing
 
 
@@ -150,6 +154,7 @@ class Emulation:
                 timeout=self._retransmission_timeout(),
                 longest_sleep=self.path.base_rtt / LOOKS_PER_RTT,
                 gather=self.path.base_rtt / BATCHES_PER_RTT,
+                quantum=max(self.path.base_rtt / QUANTA_PER_RTT, self.clock.nominal_seconds(SHORTEST_SLEEP)),
             ),
             meter=self.meters[number],
         )
@@ -178,17 +183,32 @@ class Emulation:
             recorder.sample(now_ns, now)
             if now >= experiment.time.warmup:
                 collector.window_begins()
-            self.tuning.step(now, now_ns)
             live.show(now, now_ns)
-            interrupted = self.crew.failure() or live.interrupted()
+            interrupted = self._tune(now, now_ns) or self.crew.failure() or live.interrupted() or self._overdue(now)
             if interrupted or self.crew.finished():
                 break
             next_sample = max(next_sample + experiment.record.interval, now)
             until = min(next_sample, self.tuning.next_slot)
             time.sleep(max(0.0, self.clock.wall_seconds(until - self.clock.now())))
+        interrupted = interrupted or self.crew.failure()
         self.crew.end()
         recorder.sample(time.monotonic_ns(), self.clock.now())
         return collector.record(interrupted)
+
+    def _tune(self, now: float, now_ns: int) -> str:
+        """Let the tuner decide; if it failed, why."""
+        try:
+            self.tuning.step(now, now_ns)
+        except PluginFailed as error:
+            return str(error)
+        return ""
+
+    def _overdue(self, now: float) -> str:
+        """Agents end by themselves; one that does not is held up by its controller."""
+        late = self.clock.wall_seconds(now - self.experiment.time.duration)
+        if late < PATIENCE:
+            return ""
+        return f"controller '{self.resolved.controller.name}' did not return from a callback for {late:.0f} s"
 
 
 def emulate(resolved: Resolved, use_netem: bool, connection: Connection) -> None:

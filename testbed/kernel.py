@@ -6,6 +6,7 @@ namespaces; what even then needs root answers `NEEDS_ROOT`.
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import errno
 import json
@@ -40,7 +41,8 @@ def ask() -> dict[str, str]:
             answers = _answers()
         except BaseException as error:  # noqa: BLE001 - a child must report and leave, whatever happens
             answers = dict.fromkeys(FEATURES, f"probe failed: {type(error).__name__}: {error}")
-        os.write(writer, json.dumps(answers).encode())
+        with contextlib.suppress(BrokenPipeError):  # whoever asked is gone
+            os.write(writer, json.dumps(answers).encode())
         os._exit(0)
     os.close(writer)
     with os.fdopen(reader, "rb") as pipe:

@@ -11,6 +11,7 @@ import os
 import pickle
 import signal
 import struct
+import sys
 import traceback
 from collections.abc import Callable
 from multiprocessing.connection import Connection, Pipe
@@ -27,11 +28,14 @@ class Sandbox:
 
     def __init__(self, work: Callable[[Connection], None]) -> None:
         self.connection, theirs = Pipe()
+        self._ended = False
         parent = os.getpid()
+        signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})  # the child must not hear it before it ignores it
         self.pid = os.fork()
         if self.pid == 0:
             self.connection.close()
             _outer_child(work, theirs, parent)
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
         theirs.close()
 
     def messages(self) -> Any:
@@ -55,15 +59,14 @@ class Sandbox:
 
     def kill(self) -> None:
         """End it now."""
-        with contextlib.suppress(ProcessLookupError):
+        if not self._ended:
             os.kill(self.pid, signal.SIGKILL)
-        self._wait()
+            self._wait()
 
     def _wait(self) -> str:
-        with contextlib.suppress(ChildProcessError):
-            code = os.waitstatus_to_exitcode(os.waitpid(self.pid, 0)[1])
-            return f"signal {-code}" if code < 0 else f"exit code {code}"
-        return "already gone"
+        code = os.waitstatus_to_exitcode(os.waitpid(self.pid, 0)[1])
+        self._ended = True  # from now on the number may be another process's
+        return f"signal {-code}" if code < 0 else f"exit code {code}"
 
 
 def _outer_child(work: Callable[[Connection], None], connection: Connection, parent: int) -> None:
@@ -71,6 +74,9 @@ def _outer_child(work: Callable[[Connection], None], connection: Connection, par
     try:
         linux.die_with_parent(parent)
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the whole group; the parent decides
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
+        os.dup2(2, 1)  # stdout is for results: what a plugin prints goes to stderr
+        sys.stdout = sys.stderr
         linux.unshare(linux.CLONE_NEWNET | linux.CLONE_NEWNS | linux.CLONE_NEWPID)
         this = os.getpid()
         pid = os.fork()

@@ -7,7 +7,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from testbed.agent.agent import blame
+from testbed.agent.agent import blame, place
 from testbed.controller import Floats
 from testbed.errors import PluginFailed
 from testbed.loading import Resolved
@@ -27,8 +27,10 @@ class Tuning:
         n = len(names)
         self.ports = Ports(tuple(names), np.full(n, rack.link.rate), np.full(n, float(rack.switch.buffer)), base_rtt)
         self.tuner = self._call(lambda: self.plugin.form(resolved.tuner_config, self.ports))
-        self._set(self._call(self.tuner.initial))
-        self.slot = float(self.tuner.slot)
+        self._set(self._call(self.tuner.initial), self.tuner.initial)
+        self.slot = self._call(lambda: float(self.tuner.slot))
+        if not self.slot > 0:
+            raise self._refused(f"slot is {self.slot:g} s, expected a positive time or inf", self.plugin.form.__init__)
         self.next_slot = self.slot
         self._before: tuple[float, dict[str, Floats]] | None = None
 
@@ -46,17 +48,22 @@ class Tuning:
         self.next_slot = now + self.slot
         decided = self._call(lambda: self.tuner.on_slot(now, observed(before, after, now - then)))
         if decided is not None:
-            self._set(decided)
+            self._set(decided, self.tuner.on_slot)
 
-    def _set(self, wanted: Thresholds) -> None:
-        kmin, kmax, pmax = (np.asarray(column, float) for column in (wanted.kmin, wanted.kmax, wanted.pmax))
+    def _set(self, wanted: Thresholds, by: Callable[..., object]) -> None:
+        """Put thresholds in force, or refuse what ``by`` gave back."""
+        try:
+            kmin, kmax, pmax = (np.asarray(column, float) for column in (wanted.kmin, wanted.kmax, wanted.pmax))
+        except (AttributeError, TypeError, ValueError) as error:
+            raise self._refused(f"expected Thresholds with a number per port: {error}", by) from error
         with np.errstate(invalid="ignore"):
             valid = (kmin >= 0) & (kmin <= kmax) & (kmax <= self.ports.buffer) & (pmax >= 0) & (pmax <= 1)
         if kmin.shape != self.ports.buffer.shape or not valid.all():
             port = int(np.flatnonzero(~valid)[0]) if valid.shape == self.ports.buffer.shape else 0
-            raise PluginFailed(
-                f"tuner '{self.plugin.name}' wants Kmin {kmin.flat[port]:g}, Kmax {kmax.flat[port]:g}, Pmax "
-                f"{pmax.flat[port]:g} at {self.ports.name[port]}; expected 0 <= Kmin <= Kmax <= buffer, 0 <= Pmax <= 1"
+            raise self._refused(
+                f"wants Kmin {kmin.flat[port]:g}, Kmax {kmax.flat[port]:g}, Pmax {pmax.flat[port]:g} at "
+                f"{self.ports.name[port]}; expected 0 <= Kmin <= Kmax <= buffer, 0 <= Pmax <= 1",
+                by,
             )
         self.reader.set_thresholds(kmin, kmax, pmax)
 
@@ -65,6 +72,9 @@ class Tuning:
             return callback()
         except Exception as error:
             raise PluginFailed(blame("tuner", self.plugin.name, error)) from error
+
+    def _refused(self, why: str, by: Callable[..., object]) -> PluginFailed:
+        return PluginFailed(f"tuner '{self.plugin.name}' ({place(by)}): {why}")
 
 
 def observed(before: dict[str, Floats], after: dict[str, Floats], seconds: float) -> PortSample:

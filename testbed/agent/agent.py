@@ -6,6 +6,7 @@ decisions; what happens per packet is in datapath.c.
 
 from __future__ import annotations
 
+import inspect
 import time
 import traceback
 from collections.abc import Callable
@@ -22,7 +23,6 @@ from testbed.controller import Feedback, Floats, Ints, PerFlow, RateController, 
 from testbed.errors import PluginFailed
 
 ENGINE = Path(__file__).parent.parent
-SLOWEST = 1.0  # bit/s: a rate of zero would never send again
 
 
 class Meter:
@@ -34,7 +34,7 @@ class Meter:
         self.feedback_lag = TimeHistogram(4)
         self.decisions = Shared.ints(2)  # calls, rows
         self.decision_seconds = Shared.floats(1)  # wall time
-        self.counters = Shared.ints(3)  # refused sends, ring high-water mark in bytes, turns of the loop
+        self.counters = Shared.ints(4)  # refused sends, ring high-water mark in bytes, turns of the loop, swaps
 
 
 @dataclass(frozen=True)
@@ -46,6 +46,7 @@ class Timing:
     timeout: float  # retransmission timeout
     longest_sleep: float  # the ring is looked at this often
     gather: float  # feedback may wait this long for more of it
+    quantum: float  # packets may wait this long for more of them
 
 
 class Agent:
@@ -57,14 +58,20 @@ class Agent:
         self.name = name  # of the controller, for messages
         self.clock = clock
         self.controller = controller
-        self.signals = type(controller).signals if not isinstance(controller, PerFlow) else controller.form.signals
+        signals = controller.form.signals if isinstance(controller, PerFlow) else controller.signals
+        self._wants_int, self._wants_sent = Signal.INT in signals, Signal.TX in signals
         self.datapath = datapath
         self.flows = datapath.flows
         self.timing = timing
         self.meter = meter
         self._pending = np.argsort(timing.start, kind="stable")  # flows that have not started
+        self._turns = self._decisions = self._rows = 0
+        self._seconds = 0.0  # of wall time in on_feedback
+        self._next_start = float(timing.start.min())
         self._next_check = 0.0
+        self._next_tell = 0.0
         self._next_timer = np.inf
+        self._called: Callable[..., None] = controller.on_start  # last
         datapath.begin(clock)
 
     def run(self) -> None:
@@ -74,15 +81,17 @@ class Agent:
                 self.turn(now)
                 self.datapath.pace(min(self._next_event(now), self.timing.end))
         finally:
-            self.meter.counters[:2] = self.datapath.refused, self.datapath.high_water
+            self._close()
 
     def turn(self, now: float) -> None:
         """All decisions that are due now."""
-        self.meter.counters[2] += 1
-        if len(self._pending) and self.timing.start[self._pending[0]] <= now:
+        self._turns += 1
+        if self._next_start <= now:
             self._start_flows(now)
+        if self._wants_sent and now >= self._next_tell:
+            self._tell_sent(now)
         if self.datapath.next_due() <= now:
-            batch = self.datapath.digest(now, Signal.INT in self.signals)
+            batch = self.datapath.digest(now, self._wants_int)
             if batch is not None:
                 self._decide(now, *batch)
         if self._next_timer <= now:
@@ -91,18 +100,23 @@ class Agent:
             self._apply(due, now)
         if now >= self._next_check:
             self._check_timeouts(now)
-        if Signal.TX in self.signals:
-            self._tell_sent(now)
+
+    def _close(self) -> None:
+        """Leave in the shared memory what was counted in objects, which are faster."""
+        datapath = self.datapath
+        self.meter.counters[:] = datapath.refused, datapath.high_water, self._turns, datapath.swapped
+        self.meter.decisions[:] = self._decisions, self._rows
+        self.meter.decision_seconds[0] = self._seconds
 
     def _next_event(self, now: float) -> float:
         """When to decide again. Feedback is gathered for a moment: several rows cost little more than one."""
-        start = self.timing.start[self._pending[0]] if len(self._pending) else np.inf
         feedback = min(max(self.datapath.next_due(), now) + self.timing.gather, now + self.timing.longest_sleep)
-        return min(feedback, self._next_timer, float(start), self._next_check)
+        return min(feedback, self._next_timer, self._next_start, self._next_check)
 
     def _start_flows(self, now: float) -> None:
         count = int(np.searchsorted(self.timing.start[self._pending], now, side="right"))
         flows, self._pending = np.sort(self._pending[:count]), self._pending[count:]
+        self._next_start = float(self.timing.start[self._pending[0]]) if len(self._pending) else np.inf
         self._call(self.controller.on_start, now, flows)
         self.datapath.started[flows] = 1
         self._apply(flows, now)
@@ -110,11 +124,13 @@ class Agent:
     def _decide(self, now: float, flows: Ints, feedback: Feedback) -> None:
         began = time.perf_counter()
         self._call(self.controller.on_feedback, now, flows, feedback)
-        self.meter.decision_seconds[0] += time.perf_counter() - began
-        self.meter.decisions += (1, len(flows))
+        self._decisions += 1
+        self._rows += len(flows)
+        self._seconds += time.perf_counter() - began
         self._apply(flows, now)
 
     def _call(self, callback: Callable[..., None], *arguments: object) -> None:
+        self._called = callback
         try:
             callback(*arguments)
         except Exception as error:
@@ -122,19 +138,26 @@ class Agent:
 
     def _apply(self, flows: Ints, now: float) -> None:
         """Take over what the controller decided; refuse what cannot be a rate or a window."""
-        rate, window = self.controller.rate[flows], self.controller.window[flows]
-        if not (rate.min() > 0 and rate.max() < np.inf and window.min() > 0):  # nan fails these as well
-            wrong = flows[~(np.isfinite(rate) & (rate > 0) & (window > 0))][0]
-            raise PluginFailed(
-                f"controller '{self.name}' set rate {self.controller.rate[wrong]} bit/s and window "
-                f"{self.controller.window[wrong]} bytes for a flow; both must be positive numbers"
+        try:
+            wrong, self._next_timer = self.datapath.adopt(flows, self.controller, now)
+        except (AttributeError, TypeError) as error:
+            raise self._refused(
+                f"self.rate, window and timer must stay arrays, one number per flow: {error}"
+            ) from error
+        if wrong >= 0:
+            raise self._refused(
+                f"set rate {self.controller.rate[wrong]} bit/s and window {self.controller.window[wrong]} bytes for a "
+                "flow; both must be positive numbers"
             )
-        self.flows.rate[flows] = np.minimum(np.maximum(rate, SLOWEST), self.controller.paths.line_rate[flows])
-        self.flows.window[flows] = window
-        self.datapath.reschedule(flows, now)
-        self._next_timer = float(self.controller.timer.min())
+
+    def _refused(self, why: str) -> PluginFailed:
+        """What the controller decided cannot be used; names the callback that decided last."""
+        own = self.controller.form.on_ack if isinstance(self.controller, PerFlow) else self._called
+        return PluginFailed(f"controller '{self.name}' ({place(own)}): {why}")
 
     def _tell_sent(self, now: float) -> None:
+        """Byte counters are slow clocks: telling of every packet would cost more than sending it."""
+        self._next_tell = now + self.timing.longest_sleep
         flows = np.flatnonzero(self.datapath.sent_now)
         if not len(flows):
             return
@@ -176,6 +199,12 @@ def blame(kind: str, name: str, error: BaseException) -> str:
     own = [frame for frame in frames if not _is_engine(Path(frame.filename))]
     where = (own or list(frames))[-1]
     return f"{kind} '{name}' ({where.filename}, line {where.lineno}): {type(error).__name__}: {error}"
+
+
+def place(callback: Callable[..., object]) -> str:
+    """``file.py, line 12``: where a plugin's callback is defined."""
+    code = inspect.unwrap(callback).__code__
+    return f"{code.co_filename}, line {code.co_firstlineno}"
 
 
 def _is_engine(file: Path) -> bool:

@@ -4,8 +4,9 @@
  *
  * digest    ring buffer to one row of feedback per flow. Where the kernel has no netem, a record is handed on `held`
  *           seconds after it arrived (the delay line) and that time is part of the RTT; until then it stays in the ring.
- *           Packets of a flow never overtake each other, so a gap in the acknowledged packet numbers is a loss; a packet
- *           that is acknowledged after it was given up counts as late, and is not lost.
+ *           Packets of a flow do not overtake each other in the network, so a gap in the acknowledged packet numbers is
+ *           a loss. The cores of this machine may swap two of them, though: what fills a gap and is already in the ring
+ *           is taken first. A packet that is acknowledged after it was given up counts as late, and is not lost.
  * pace      sends what is due. Departures follow an ideal schedule, so a late wake-up delays packets but does not lower
  *           the rate; how late each one was is the pacing lag. A flow whose turn passed while its window was closed, or
  *           while others held the host's line, gains no credit. Flows of a host take turns.
@@ -27,8 +28,10 @@
 #define MOST_AT_ONCE 60 /* packets in one system call: the kernel takes 64 segments */
 #define HEADER 8	/* of a ring buffer record: length, with two flags on top */
 #define BUSY 0xc0000000u
+#define SWAPS 64
 #define HALF 0x800000 /* packet numbers have 24 bits: the nearer half is ahead, the other behind */
 #define SMALLEST 1e-12
+#define SLOWEST 1.0 /* bit/s: a rate of next to nothing would never send again */
 
 struct event {
 	double time;
@@ -37,7 +40,7 @@ struct event {
 
 struct histogram {
 	int64_t *counts;
-	double *top;
+	double *top, *bottom; /* the largest and the smallest so far */
 	int64_t bins, per_octave;
 };
 
@@ -45,7 +48,7 @@ struct histogram {
 struct datapath {
 	/* settings */
 	int64_t flows, hosts, epoch_ns;
-	double seconds_per_ns, held, credit;
+	double seconds_per_ns, held, credit, quantum;
 	int64_t wire_size, burst, segment, wake_by_ring, first, heap_size, ring_mask;
 	/* shared columns, per flow */
 	double *rate, *window, *rtt, *finished;
@@ -67,13 +70,16 @@ struct datapath {
 	uint8_t *data;
 	int64_t ring_fd;
 	/* feedback of one batch, per row */
-	int64_t *row_flow, *row_acked, *row_bytes, *row_ce, *row_cnps, *row_lost, *row_hops;
+	int64_t *row_flow, *row_acked, *row_bytes, *row_ce, *row_cnps, *row_lost, *row_hops, *row_last, *row_next,
+		*row_inflight;
 	double *row_rtt;
 	int64_t *hop_node;
 	double *hop_ts, *hop_tx, *hop_queue, *hop_rate;
 	/* what it measures about itself */
 	struct histogram rtts, pacing, feedback;
-	int64_t refused, high_water, send_error;
+	int64_t refused, high_water, send_error, swapped;
+	uint64_t taken[SWAPS]; /* ring positions of records that were taken before their turn */
+	int64_t taken_length;
 };
 
 static double now_seconds(const struct datapath *d)
@@ -96,6 +102,8 @@ static void count(struct histogram *h, double time)
 	h->counts[bin < h->bins ? bin : h->bins - 1]++;
 	if (time > *h->top)
 		*h->top = time;
+	if (time < *h->bottom)
+		*h->bottom = time;
 }
 
 /* ---- events ------------------------------------------------------------------------------------------------------- */
@@ -178,6 +186,32 @@ void reschedule(struct datapath *d, const int64_t *flows, int64_t n, double now)
 			push(d, due, f);
 		}
 	}
+}
+
+/*
+ * Take over what a controller decided for `flows`, bounded by the line rate. Returns a flow whose rate or window is not
+ * a positive number, or -1. `next_timer` becomes the earliest of all timers.
+ */
+int64_t adopt(struct datapath *d, const int64_t *flows, int64_t n, double now, const double *rate, const double *window,
+	      const double *timer, double *next_timer)
+{
+	double earliest = INFINITY;
+
+	for (int64_t i = 0; i < n; i++) {
+		int64_t f = flows[i];
+		double line = (double)(d->wire_size * 8) / d->slot[f];
+
+		if (!(rate[f] > 0) || isinf(rate[f]) || !(window[f] > 0)) /* nan fails, too */
+			return f;
+		d->rate[f] = rate[f] > line ? line : fmax(rate[f], SLOWEST);
+		d->window[f] = window[f];
+	}
+	reschedule(d, flows, n, now);
+	for (int64_t f = 0; f < d->flows; f++)
+		if (timer[f] < earliest)
+			earliest = timer[f];
+	*next_timer = earliest;
+	return -1;
 }
 
 /* Hand `packets` packets to the kernel; returns how many it took. UDP_SEGMENT cuts them apart behind one call. */
@@ -310,6 +344,8 @@ void pace(struct datapath *d, double until)
 		if (now >= until)
 			return;
 		next = d->heap_length && d->heap[0].time < until ? d->heap[0].time : until;
+		if (next < now + d->quantum) /* a timer per packet costs more than the packet */
+			next = now + d->quantum;
 		ns = (int64_t)((next - now_seconds(d)) / d->seconds_per_ns);
 		if (ns <= 0)
 			continue;
@@ -383,6 +419,39 @@ static void on_ack(struct datapath *d, int64_t row, int64_t f, const struct reco
 		d->finished[f] = due;
 }
 
+/* Acknowledgements that fill the gap before packet `psn` may be waiting behind it: take them now. */
+static void fill_gap(struct datapath *d, int64_t row, int64_t f, const struct record *r, uint64_t position, double due)
+{
+	uint64_t end = __atomic_load_n(d->producer, __ATOMIC_ACQUIRE);
+	uint64_t step = HEADER + sizeof(*r);
+
+	for (uint64_t later = position + step; later < end && ((r->psn - d->expected[f]) & 0xffffff); later += step) {
+		const uint8_t *slot = d->data + (later & d->ring_mask);
+		const struct record *other = (const struct record *)(slot + HEADER);
+
+		if (__atomic_load_n((const uint32_t *)slot, __ATOMIC_ACQUIRE) & BUSY)
+			return;
+		if (other->flow != r->flow || other->opcode != BTH_ACK || d->taken_length == SWAPS)
+			continue;
+		if (((uint32_t)(other->psn - d->expected[f]) & 0xffffff) >= ((r->psn - d->expected[f]) & 0xffffff))
+			continue;
+		on_ack(d, row, f, other, due);
+		d->taken[d->taken_length++] = later;
+		d->swapped++;
+	}
+}
+
+static int was_taken(struct datapath *d, uint64_t position)
+{
+	for (int64_t i = 0; i < d->taken_length; i++) {
+		if (d->taken[i] == position) {
+			d->taken[i] = d->taken[--d->taken_length];
+			return 1;
+		}
+	}
+	return 0;
+}
+
 /* Turn everything that is due by `now` into rows; returns their number. A flow occurs once. */
 int64_t digest(struct datapath *d, double now)
 {
@@ -402,6 +471,8 @@ int64_t digest(struct datapath *d, double now)
 		due = nominal(d, r->rx_ns) + d->held;
 		if (due > now)
 			break;
+		if (d->taken_length && was_taken(d, position))
+			continue;
 		f = (int64_t)r->flow - d->first;
 		count(&d->feedback, now - due);
 		row = d->row[f];
@@ -414,6 +485,10 @@ int64_t digest(struct datapath *d, double now)
 		}
 		d->heard[f] = now;
 		if (r->opcode == BTH_ACK) {
+			int64_t ahead = (r->psn - d->expected[f]) & 0xffffff;
+
+			if (ahead && ahead < HALF)
+				fill_gap(d, row, f, r, position, due);
 			on_ack(d, row, f, r, due);
 		} else {
 			d->row_cnps[row]++;
@@ -421,7 +496,13 @@ int64_t digest(struct datapath *d, double now)
 		}
 	}
 	__atomic_store_n(d->consumer, position, __ATOMIC_RELEASE);
-	for (int64_t row = 0; row < rows; row++)
-		d->row[d->row_flow[row]] = -1;
+	for (int64_t row = 0; row < rows; row++) {
+		int64_t f = d->row_flow[row];
+
+		d->row[f] = -1;
+		d->row_last[row] = d->expected[f] - 1;
+		d->row_next[row] = d->sent[f];
+		d->row_inflight[row] = d->inflight[f] * d->wire_size;
+	}
 	return rows;
 }

@@ -16,14 +16,15 @@ from testbed.agent.columns import Flows
 from testbed.agent.histogram import TimeHistogram
 from testbed.agent.sockets import Sockets
 from testbed.clock import Clock
-from testbed.controller import Feedback, Floats, Ints, IntStack
+from testbed.controller import Feedback, Floats, Ints, IntStack, RateController
 from testbed.dataplane.build import compiled_library
 from testbed.dataplane.ring import Ring
 from testbed.dataplane.wire import MAX_HOPS
 from testbed.errors import TestbedError
 
+SWAPS = 64  # as in datapath.c
 SETTINGS = ("flows", "hosts", "epoch_ns")
-TIMES = ("seconds_per_ns", "held", "credit")
+TIMES = ("seconds_per_ns", "held", "credit", "quantum")
 MORE_SETTINGS = ("wire_size", "burst", "segment", "wake_by_ring", "first", "heap_size", "ring_mask")
 SHARED = (
     "rate", "window", "rtt", "finished", "sent", "acked", "acked_payload", "acked_wire", "lost", "late", "cnps", "ce",
@@ -33,12 +34,18 @@ OWN = (
     "slot", "last", "next", "heard", "expected", "host", "queued", "started", "fd", "after", "row", "sent_now",
     "short_at", "packet", "short_packet", "short_size",
 )  # fmt: skip
-ROWS = ("row_flow", "row_acked", "row_bytes", "row_ce", "row_cnps", "row_lost", "row_hops", "row_rtt")
+ROWS = (
+    "row_flow", "row_acked", "row_bytes", "row_ce", "row_cnps", "row_lost", "row_hops", "row_last", "row_next",
+    "row_inflight",
+)  # fmt: skip
 HOPS = ("hop_node", "hop_ts", "hop_tx", "hop_queue", "hop_rate")
 
 
 class _Histogram(ctypes.Structure):
-    _fields_ = [("counts", c_void_p), ("top", c_void_p), ("bins", c_int64), ("per_octave", c_int64)]
+    _fields_ = [
+        *((name, c_void_p) for name in ("counts", "top", "bottom")),
+        *((name, c_int64) for name in ("bins", "per_octave")),
+    ]
 
 
 class _Datapath(ctypes.Structure):
@@ -54,11 +61,14 @@ class _Datapath(ctypes.Structure):
         ("heap_length", c_int64),
         *((name, c_void_p) for name in ("consumer", "producer", "data")),
         ("ring_fd", c_int64),
-        *((name, c_void_p) for name in (*ROWS, *HOPS)),
+        *((name, c_void_p) for name in (*ROWS, "row_rtt", *HOPS)),
         *((name, _Histogram) for name in ("rtts", "pacing", "feedback")),
         ("refused", c_int64),
         ("high_water", c_int64),
         ("send_error", c_int64),
+        ("swapped", c_int64),
+        ("taken", ctypes.c_uint64 * SWAPS),
+        ("taken_length", c_int64),
     ]
 
 
@@ -70,6 +80,8 @@ def _library() -> ctypes.CDLL:
     library.pace.restype, library.pace.argtypes = None, [c_void_p, c_double]
     library.send_due.restype, library.send_due.argtypes = None, [c_void_p, c_double]
     library.reschedule.restype, library.reschedule.argtypes = None, [c_void_p, c_void_p, c_int64, c_double]
+    library.adopt.restype = c_int64
+    library.adopt.argtypes = [c_void_p, c_void_p, c_int64, c_double, c_void_p, c_void_p, c_void_p, c_void_p]
     return library
 
 
@@ -82,6 +94,7 @@ class Pace:
     wire_size: int
     burst: int  # packets that a flow sends back to back
     credit: float  # s, how far behind schedule a sender may catch up
+    quantum: float  # s, the shortest sleep: packets that are due within it leave together
     held: float  # s that the delay line holds feedback
     first: int  # number in the rack of the agent's first flow
     segment: bool  # several packets per system call
@@ -106,7 +119,8 @@ class Datapath:
         self._owners = (sockets, ring)  # close their descriptors and memory when they go
         self._keep: list[NDArray[Any]] = []  # what C points to must live as long as this
         self._c = c = _Datapath(flows=n, hosts=hosts, burst=pace.burst, segment=pace.segment, first=pace.first)
-        c.held, c.credit, c.wire_size, c.wake_by_ring = pace.held, pace.credit, pace.wire_size, pace.wake_by_ring
+        c.held, c.credit, c.quantum = pace.held, pace.credit, pace.quantum
+        c.wire_size, c.wake_by_ring = pace.wire_size, pace.wake_by_ring
         for name in SHARED:
             self._point(name, getattr(flows, name))
         self._own_columns(n, sockets, pace)
@@ -119,8 +133,15 @@ class Datapath:
         c.ring_fd = ring.fd
         self._row_columns(n)
         for name, histogram in (("rtts", lags.rtt), ("pacing", lags.pacing), ("feedback", lags.feedback)):
-            counts, top = histogram.counts, histogram.top
-            setattr(c, name, _Histogram(counts.ctypes.data, top.ctypes.data, len(counts), histogram.per_octave))
+            columns = (histogram.counts, histogram.top, histogram.bottom)
+            addresses = [column.ctypes.data for column in columns]
+            setattr(c, name, _Histogram(*addresses, len(histogram.counts), histogram.per_octave))
+        self._none = np.zeros(n, np.int64)
+        self._none.flags.writeable = False
+        self._decided: tuple[Floats | None, ...] = (None, None, None)  # the controller's columns
+        self._decided_at: list[int] = []
+        self._next_timer = c_double(np.inf)
+        self._next_timer_at = ctypes.addressof(self._next_timer)
         self._pointer = ctypes.addressof(c)
         self._lib = _library()
 
@@ -150,7 +171,9 @@ class Datapath:
         self._c.segment_size = sockets.packets.shape[1]
 
     def _row_columns(self, n: int) -> None:
-        self._rows = {name: self._point(name, np.zeros(n, np.int64)) for name in ROWS[:-1]}
+        self._rows = np.zeros((len(ROWS), n), np.int64)
+        for name, row in zip(ROWS, self._rows, strict=True):
+            self._point(name, row)
         self._rtts = self._point("row_rtt", np.zeros(n))
         self._node = self._point("hop_node", np.zeros((n, MAX_HOPS), np.int64))
         self._hops = {name: self._point(name, np.zeros((n, MAX_HOPS))) for name in HOPS[1:]}
@@ -163,6 +186,11 @@ class Datapath:
     def refused(self) -> int:
         """Packets that the kernel did not take: a full socket buffer."""
         return int(self._c.refused)
+
+    @property
+    def swapped(self) -> int:
+        """Acknowledgements that the cores of this machine had brought out of order."""
+        return int(self._c.swapped)
 
     @property
     def high_water(self) -> int:
@@ -188,24 +216,38 @@ class Datapath:
         flows = np.ascontiguousarray(flows, np.int64)
         self._lib.reschedule(self._pointer, flows.ctypes.data, len(flows), now)
 
+    def adopt(self, flows: Ints, controller: RateController, now: float) -> tuple[int, float]:
+        """Take over the controller's decisions for ``flows``.
+
+        Returns a flow whose rate or window is not a positive number (-1 for none), and the earliest of all timers.
+        Raises AttributeError or TypeError if rate, window or timer are not columns any more.
+        """
+        columns = (controller.rate, controller.window, controller.timer)
+        if any(new is not old for new, old in zip(columns, self._decided, strict=True)):
+            self._decided_at = [_address(column, len(self.flows)) for column in columns]
+            self._decided = columns
+        flows = np.ascontiguousarray(flows, np.int64)
+        address = flows.__array_interface__["data"][0]
+        wrong = self._lib.adopt(self._pointer, address, len(flows), now, *self._decided_at, self._next_timer_at)
+        return wrong, self._next_timer.value
+
     def digest(self, now: float, want_int: bool) -> tuple[Ints, Feedback] | None:
         """What is due by ``now``, one row per flow; None if nothing is."""
         k = self._lib.digest(self._pointer, now)
         if not k:
             return None
-        flow, acked, sizes, ce, cnps, lost, hops = (column[:k].copy() for column in self._rows.values())
-        state = self.flows
+        flow, acked, sizes, ce, cnps, lost, hops, last, following, inflight = self._rows[:, :k].copy()
         return flow, Feedback(
             acked_packets=acked,
             acked_bytes=sizes,
-            acked_seq=self.expected[flow] - 1,
-            next_seq=state.sent[flow],
-            inflight=state.inflight[flow] * self._c.wire_size,
+            acked_seq=last,
+            next_seq=following,
+            inflight=inflight,
             rtt=self._rtts[:k].copy(),
             ce_packets=ce,
             cnps=cnps,
             lost_packets=lost,
-            timeouts=np.zeros(k, np.int64),
+            timeouts=self._none[:k],
             int_stack=self._int_stack(k, hops) if want_int else None,
         )
 
@@ -223,3 +265,11 @@ class Datapath:
         state.to_send[flows] += lost
         state.inflight[flows] = 0
         state.timeouts[flows] += 1
+
+
+def _address(column: object, n: int) -> int:
+    if not isinstance(column, np.ndarray) or column.dtype != np.float64 or column.shape != (n,):
+        raise TypeError(f"expected {n} float64 numbers, got {column!r:.60}")
+    if not column.flags.c_contiguous:
+        raise TypeError("expected a contiguous array")
+    return int(column.ctypes.data)

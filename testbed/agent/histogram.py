@@ -12,12 +12,13 @@ OCTAVES = 44  # up to 17 s
 
 
 class TimeHistogram:
-    """Counts of times (s) with ``per_octave`` bins per doubling, and the largest time seen."""
+    """Counts of times (s) with ``per_octave`` bins per doubling, and the largest and the smallest time seen."""
 
     def __init__(self, per_octave: int) -> None:
         self.per_octave = per_octave
         self.counts = Shared.ints(OCTAVES * per_octave)
         self.top = Shared.floats(1)
+        self.bottom = Shared.floats(1, fill=np.inf)
 
     @property
     def edges(self) -> Floats:

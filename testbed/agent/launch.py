@@ -9,7 +9,6 @@ from __future__ import annotations
 import contextlib
 import gc
 import os
-import pickle
 import signal
 import traceback
 from collections.abc import Callable
@@ -31,6 +30,7 @@ from testbed.dataplane.wire import Framing
 from testbed.errors import PluginFailed, TestbedError
 
 FIFO_PRIORITY = 1
+MESSAGE_BYTES = 16_384  # less than any pipe holds
 
 
 @dataclass(frozen=True)
@@ -85,7 +85,7 @@ class Crew:
     def failure(self) -> str:
         """Why an agent ended before its time; empty if none did."""
         for member in self.members:
-            if member.poll():
+            if member.poll() and member.failure:
                 return member.failure
         return ""
 
@@ -109,6 +109,7 @@ class Member:
         self.share, self.common = share, common
         self.failure = ""
         self._ended = False
+        self._begun = b""  # of a message, if the first byte was one
         self._said, say = os.pipe()
         hear, self.go = os.pipe()
         parent = os.getpid()
@@ -122,7 +123,10 @@ class Member:
 
     def wait_ready(self) -> None:
         """Blocks until the agent is ready. Raises TestbedError if it failed instead."""
-        if os.read(self._said, 1) != b"+":
+        self._begun = os.read(self._said, 1)
+        if self._begun == b"+":
+            self._begun = b""
+        else:
             self.poll(wait=True)
             raise PluginFailed(self.failure or f"agent {self.share.number} ended before it started")
 
@@ -135,8 +139,8 @@ class Member:
             return False
         self._ended = True
         if status:
-            with os.fdopen(self._said, "rb") as said, contextlib.suppress(EOFError, pickle.UnpicklingError):
-                self.failure = str(pickle.load(said))
+            with os.fdopen(self._said, "rb") as said:
+                self.failure = (self._begun + said.read()).decode(errors="replace")
             code = os.waitstatus_to_exitcode(status)
             self.failure = self.failure or f"agent {self.share.number} ended with {code}"
         return True
@@ -155,11 +159,16 @@ def _child(share: Share, common: Common, say: int, hear: int, parent: int) -> No
             build(Clock(common.dilation, int.from_bytes(epoch, "little"))).run()
             status = 0
     except TestbedError as error:
-        os.write(say, pickle.dumps(str(error)))
+        _complain(say, str(error))
     except BaseException:  # noqa: BLE001 - a bug of ours must reach the user as well
-        os.write(say, pickle.dumps(f"agent {share.number} failed:\n{traceback.format_exc()}"))
+        _complain(say, f"agent {share.number} failed:\n{traceback.format_exc()}")
     finally:
         os._exit(status)
+
+
+def _complain(say: int, text: str) -> None:
+    """Leave a message that the other side reads when this process has ended; more than a pipe holds would block."""
+    os.write(say, text.encode(errors="replace")[:MESSAGE_BYTES])
 
 
 def _prepare_process(core: int) -> None:
@@ -182,6 +191,7 @@ def _prepare(share: Share, common: Common) -> Callable[[Clock], Agent]:
         wire_size=common.framing.wire_size,
         burst=common.burst,
         credit=share.timing.longest_sleep,
+        quantum=share.timing.quantum,
         held=share.held,
         first=share.first,
         segment=common.segment,

@@ -18,7 +18,9 @@ DATAPATH = SOURCE.parent / "agent" / "datapath.c"
 
 
 def cache_folder() -> Path:
-    """Where compiled programs are kept: a system folder for root, the user's cache otherwise."""
+    """Where compiled programs are kept: a system folder for root, the user's cache otherwise, or $TESTBED_CACHE."""
+    if chosen := os.environ.get("TESTBED_CACHE"):
+        return Path(chosen)
     if os.geteuid() == 0:
         return Path("/var/cache/testbed")
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "testbed"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 from mininet.node import Switch
@@ -9,6 +10,7 @@ from mininet.node import Switch
 from testbed.rack.host import ShellFree
 
 NEVER_AGE = 0
+NETFILTER = Path("/proc/sys/net/bridge")  # exists where br_netfilter is loaded; it would see every packet twice
 
 
 class BridgeSwitch(ShellFree, Switch):
@@ -22,6 +24,8 @@ class BridgeSwitch(ShellFree, Switch):
         )  # fmt: skip
         self.bridge = self.netlink.link_lookup(ifname=self.name)[0]
         self.netlink.link("set", index=self.bridge, state="up")
+        for switch in NETFILTER.glob("bridge-nf-call-*"):
+            switch.write_text("0")  # this namespace only
         for intf in self.intfList():
             if intf.link is None:
                 continue

@@ -48,6 +48,7 @@ class Summary(BaseModel):
     ql_mean: Figure = Field(description="queue latency, mean over time, s")
     ql_p99: Figure = Field(description="queue latency, of arriving packets, s")
     ql_max: Figure = Field(description="queue latency, s")
+    rtt_min: Figure = Field(description="s, whole run")
     rtt_p50: Figure = Field(description="s")
     rtt_p99: Figure = Field(description="s")
     goodput: Figure = Field(description="payload acknowledged, all flows, bit/s")
@@ -120,6 +121,7 @@ def summarise(record: RunRecord, *, experiment: str, controller: str, tuner: str
         ql_mean=metrics.queue_latency_mean(record, span),
         ql_p99=metrics.queue_latency_quantile(record, 0.99),
         ql_max=metrics.queue_latency_max(record, span),
+        rtt_min=record.rtt_min,
         rtt_p50=record.rtt_histogram.quantile(0.5),
         rtt_p99=record.rtt_histogram.quantile(0.99),
         goodput=float(metrics.flow_goodput(record, span).sum()),

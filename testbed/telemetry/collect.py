@@ -72,6 +72,7 @@ class Collector:
             payload=run.framing.payload,
             wire_size=run.framing.wire_size,
             counters=self._counters(),
+            rtt_min=_smallest([meter.rtt for meter in meters]),
             interrupted=interrupted,
         )
 
@@ -106,6 +107,7 @@ class Collector:
             "stalled_bytes": int(run.programs.counters["stalled"][self._bottleneck_index()]),
             "sends_refused": sum(int(meter.counters[0]) for meter in meters),
             "ring_high_water_bytes": max(int(meter.counters[1]) for meter in meters),
+            "swapped_acks": sum(int(meter.counters[3]) for meter in meters),
             "agent_turns": sum(int(meter.counters[2]) for meter in meters),
             "reordered_packets": int(run.nic.flows_rx["reorders"].sum()),
             "agents": len(meters),
@@ -119,6 +121,11 @@ def _copy(column: Column) -> Column:
 
 def _summed(histograms: list[TimeHistogram]) -> Ints:
     return np.asarray(np.sum([one.counts for one in histograms], axis=0), np.int64)
+
+
+def _smallest(histograms: list[TimeHistogram]) -> float:
+    smallest = min(float(one.bottom[0]) for one in histograms)
+    return smallest if np.isfinite(smallest) else float("nan")
 
 
 def _lag(histograms: list[TimeHistogram]) -> Lag:

@@ -134,4 +134,5 @@ class RunRecord:
     payload: int
     wire_size: int
     counters: dict[str, int] = field(default_factory=dict)  # drops outside the model, ring overflow, ...
+    rtt_min: float = float("nan")  # s, smallest of the whole run
     interrupted: str = ""  # why the run ended early: "" | "Ctrl-C" | the plugin's failure
