@@ -111,8 +111,9 @@ class ControllerBase(ABC):
 class RateController(ControllerBase):
     """The batch form. Write ``self.rate[flows]`` and ``self.window[flows]``; the agent enforces both.
 
-    A packet leaves when its pacing gap is over and ``inflight`` plus the packet is at most the window: a window below
-    one packet stops a flow. Bounds: 0 < rate <= line rate, window > 0, neither of them nan.
+    A packet leaves when its pacing gap is over and ``inflight`` plus the packet is at most the window. With nothing in
+    flight one packet always leaves, or a window below one packet would stop a flow for good: a rate slows it down
+    further. Bounds: 0 < rate <= line rate, window > 0, neither of them nan.
 
     ``self.timer[flows]`` is the nominal time at which `on_timer` should be called for a flow, or inf.
     """

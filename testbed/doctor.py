@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from testbed import kernel
+from testbed.dataplane import build
 from testbed.errors import TestbedError
 
 OLDEST_TESTED = (6, 1)
@@ -48,7 +49,8 @@ def require() -> None:
     """Raise one message with all that a run needs and this machine lacks, before anything is built."""
     if os.geteuid() != 0:
         raise TestbedError("a rack needs root; run it with sudo: sudo testbed run ...")
-    missing = [probe for probe in _required() if probe.status == "missing"]
+    compiled = build.all_compiled()  # then nobody needs clang, and trying it takes time
+    missing = [probe for probe in _required(clang=not compiled) if probe.status == "missing"]
     if missing:
         lines = [f"  {probe.name}: {probe.detail}; {probe.get or 'see testbed doctor'}" for probe in missing]
         raise TestbedError("this machine cannot run a rack yet:\n" + "\n".join(lines))
@@ -80,12 +82,13 @@ def apt(*packages: str) -> str:
     return f"install what Debian calls {' '.join(packages)}"
 
 
-def _required() -> Iterator[Probe]:
+def _required(clang: bool = True) -> Iterator[Probe]:
     root = os.geteuid() == 0
     yield Probe("root", "ok" if root else "unknown", "" if root else "not root now", "" if root else "run it with sudo")
     release = platform.release()
     yield Probe("kernel", *_kernel_version(release))
-    yield Probe("clang", *_clang())
+    if clang:
+        yield Probe("clang", *_clang())
     yield Probe("libbpf", *_libbpf())
     answers = kernel.ask()
     for feature in kernel.FEATURES:

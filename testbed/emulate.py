@@ -29,7 +29,7 @@ from testbed.telemetry.live import Live
 from testbed.telemetry.record import RTT_BINS_PER_OCTAVE, RunRecord
 from testbed.telemetry.recorder import PortReader, Recorder
 from testbed.traffic.plan import Plan
-from testbed.tuning import Tuning
+from testbed.tuning import Tuning, ports_of
 
 LINKS_OF_A_STAR = 2  # host to switch, switch to host
 QUANTA_PER_RTT = 64  # how finely packets are paced, but
@@ -76,7 +76,7 @@ class Emulation:
         self.programs: PortPrograms = self.rack.attach(self.nic, experiment.seed)
         self.rack.connect(self.plan.pairs)
         self.ports = PortReader(self.programs, self.rack.ports, self.clock)
-        self.tuning = Tuning(self.resolved, self.ports, self.port_names, self.path.base_rtt)
+        self.tuning = Tuning(self.resolved, self.ports, ports_of(self.resolved))
         self._launch_agents()
         self.rack.wait_until_active()
 

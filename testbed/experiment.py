@@ -38,6 +38,9 @@ def _refuse(key: str, problem: str) -> NoReturn:
     raise PydanticCustomError("refused", "{problem}", {"key": key, "problem": problem})
 
 
+DEFAULT_TUNER = "static"
+
+
 class Part(BaseModel):
     """A block of the file: fixed once loaded, and unknown keys are refused with the nearest known one."""
 
@@ -268,7 +271,7 @@ class Experiment(Part):
     traffic: Traffic = Field(description="Who sends to whom; the keys depend on `pattern`.")
     controller: PluginChoice = Field(description="Sender-side congestion control; a plain name will do.")
     tuner: PluginChoice = Field(
-        default=PluginChoice(name="static"), description="Switch-side ECN tuner; a plain name will do."
+        default=PluginChoice(name=DEFAULT_TUNER), description="Switch-side ECN tuner; a plain name will do."
     )
     time: TimeSpan = Field(default_factory=TimeSpan, description="How long, and how much slower.")
     pacing: Pacing = Field(default=Pacing(), description="How senders spread their packets.")
@@ -277,6 +280,14 @@ class Experiment(Part):
     )
     record: Record = Field(default=Record(), description="What the time series hold.")
     seed: Annotated[int, Field(strict=True, ge=0)] = Field(default=1, description="Seed of everything that is random.")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _default_tuner(cls, data: Any) -> Any:
+        """``tuner: {preset: secn1}`` means the default tuner."""
+        if isinstance(data, dict) and isinstance(data.get("tuner"), dict):
+            return {**data, "tuner": {"name": DEFAULT_TUNER, **data["tuner"]}}
+        return data
 
     @property
     def hosts(self) -> int:

@@ -119,10 +119,17 @@ def _natural(name: str) -> tuple[str, int]:
 
 
 def resolve(loaded: Loaded) -> Resolved:
-    """Load and configure the plugins. Raises BadInput for a plugin or an option that does not exist."""
+    """Load and configure the plugins. Raises BadInput for a plugin or an option that does not exist or fit."""
+    from testbed.tuning import rehearse
+
     controller, controller_config = _plugin("controller", loaded)
     tuner, tuner_config = _plugin("tuner", loaded)
-    return Resolved(loaded.experiment, controller, controller_config, tuner, tuner_config)
+    resolved = Resolved(loaded.experiment, controller, controller_config, tuner, tuner_config)
+    try:
+        rehearse(resolved)
+    except BadInput as error:
+        raise BadInput(f"{loaded.document.origin(('tuner',))}: {error}") from error
+    return resolved
 
 
 def _plugin(kind: str, loaded: Loaded) -> tuple[Plugin, PluginConfig]:

@@ -11,6 +11,7 @@ import importlib.util
 import inspect
 import sys
 import traceback
+from contextlib import redirect_stdout
 from dataclasses import dataclass
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
@@ -113,7 +114,8 @@ def _entries(kind: str) -> dict[str, EntryPoint]:
 
 def _from_entry(kind: str, entry: EntryPoint) -> Plugin:
     try:
-        form = entry.load()
+        with redirect_stdout(sys.stderr):  # stdout is for results
+            form = entry.load()
     except (ImportError, AttributeError) as error:
         raise BadInput(f"{kind} '{entry.name}' ({entry.value}) cannot be loaded: {error}") from error
     origin = f"{entry.dist.name} {entry.dist.version}" if entry.dist else entry.value
@@ -132,7 +134,8 @@ def _from_path(kind: str, spec: str) -> Plugin:
     module = importlib.util.module_from_spec(module_spec)
     sys.modules[name] = module
     try:
-        module_spec.loader.exec_module(module)
+        with redirect_stdout(sys.stderr):  # stdout is for results
+            module_spec.loader.exec_module(module)
     except Exception as error:  # whatever the user's file raises is theirs to see, in one line
         line = error.lineno if isinstance(error, SyntaxError) else _line_in(error, file)
         raise BadInput(f"{kind} file '{text}', line {line}: {type(error).__name__}: {error}") from error

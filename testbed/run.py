@@ -45,12 +45,13 @@ def execute(resolved: Resolved, out: Path | None, progress: Progress) -> Outcome
         tuner=resolved.tuner,
         kernel_features={"delay_by": "netem" if use_netem else "delay-line", "shaper": "tbf"},
     )
-    record = _follow(resolved, use_netem, progress)
-    summary = summarise(
-        record, experiment=experiment.name, controller=resolved.controller.name, tuner=resolved.tuner.name
-    )
-    progress.stage("writing results")
-    written = folder.write(target, about, record, summary)
+    with _ctrl_c_keeps_the_data() as running:
+        record = _follow(resolved, use_netem, progress, running)
+        summary = summarise(
+            record, experiment=experiment.name, controller=resolved.controller.name, tuner=resolved.tuner.name
+        )
+        progress.stage("writing results")
+        written = folder.write(target, about, record, summary)
     failure = record.interrupted if record.interrupted not in ("", CTRL_C) else ""
     return Outcome(summary, written, failure)
 
@@ -71,23 +72,24 @@ def _use_netem(resolved: Resolved) -> bool:
     return not reason
 
 
-def _follow(resolved: Resolved, use_netem: bool, progress: Progress) -> RunRecord:
+def _follow(resolved: Resolved, use_netem: bool, progress: Progress, running: list[Sandbox]) -> RunRecord:
     experiment = resolved.experiment
     sandbox = Sandbox(partial(_work, resolved, use_netem))
+    running.append(sandbox)
     record: RunRecord | None = None
     try:
-        with _ctrl_c_asks_to_stop(sandbox):
-            for kind, content in sandbox.messages():
-                if kind == "stage":
-                    progress.stage(content)
-                elif kind == "begins":
-                    progress.start(experiment.time.duration, experiment.time.duration * experiment.time.dilation)
-                elif kind == "live":
-                    progress.update(content.now, content.utilisation, content.queue, content.rtt)
-                elif kind == "record":
-                    record = content
+        for kind, content in sandbox.messages():
+            if kind == "stage":
+                progress.stage(content)
+            elif kind == "begins":
+                progress.start(experiment.time.duration, experiment.time.duration * experiment.time.dilation)
+            elif kind == "live":
+                progress.update(content.now, content.utilisation, content.queue, content.rtt)
+            elif kind == "record":
+                record = content
     finally:
         sandbox.kill()
+        running.clear()
         progress.finish()
     if record is None:
         raise TestbedError("the run ended without a record")
@@ -101,16 +103,18 @@ def _work(resolved: Resolved, use_netem: bool, connection) -> None:  # type: ign
 
 
 @contextmanager
-def _ctrl_c_asks_to_stop(sandbox: Sandbox) -> Iterator[None]:
-    """The first Ctrl-C ends the run and keeps what it has; the second one ends everything."""
+def _ctrl_c_keeps_the_data() -> Iterator[list[Sandbox]]:
+    """The first Ctrl-C ends the sandboxes in the list and keeps what they have; the second one ends everything."""
+    running: list[Sandbox] = []
 
     def ask(_number: int, _frame: FrameType | None) -> None:
         signal.signal(signal.SIGINT, previous)
-        sandbox.ask_to_stop(CTRL_C)
+        for sandbox in running:  # there is none when the results are being written: then they still will be
+            sandbox.ask_to_stop(CTRL_C)
 
     previous = signal.signal(signal.SIGINT, ask)
     try:
-        yield
+        yield running
     finally:
         signal.signal(signal.SIGINT, previous)
 

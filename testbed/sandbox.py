@@ -83,7 +83,8 @@ def _outer_child(work: Callable[[Connection], None], connection: Connection, par
         if pid == 0:
             _first_process(work, connection, this)
         connection.close()
-        os._exit(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) & 0xFF)
+        code = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+        os._exit(code if code >= 0 else 128 - code)  # 137 is known as killed, for lack of memory mostly
     except BaseException as error:  # noqa: BLE001 - whatever it is, the parent must hear of it
         _report(connection, error)
         os._exit(1)

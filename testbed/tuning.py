@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
 from testbed.agent.agent import blame, place
 from testbed.controller import Floats
-from testbed.errors import PluginFailed
-from testbed.loading import Resolved
+from testbed.errors import BadInput, PluginFailed
+from testbed.plugin import failed
 from testbed.telemetry.recorder import PortReader
 from testbed.tuner import Ports, PortSample, Thresholds
+
+if TYPE_CHECKING:
+    from testbed.loading import Resolved
 
 Answer = TypeVar("Answer")
 
@@ -20,12 +23,10 @@ Answer = TypeVar("Answer")
 class Tuning:
     """The tuner of one switch. ``next_slot`` is the nominal time of its next decision."""
 
-    def __init__(self, resolved: Resolved, reader: PortReader, names: list[str], base_rtt: float) -> None:
-        rack = resolved.experiment.rack
+    def __init__(self, resolved: Resolved, reader: PortReader, ports: Ports) -> None:
         self.plugin = resolved.tuner
         self.reader = reader
-        n = len(names)
-        self.ports = Ports(tuple(names), np.full(n, rack.link.rate), np.full(n, float(rack.switch.buffer)), base_rtt)
+        self.ports = ports
         self.tuner = self._call(lambda: self.plugin.form(resolved.tuner_config, self.ports))
         self._set(self._call(self.tuner.initial), self.tuner.initial)
         self.slot = self._call(lambda: float(self.tuner.slot))
@@ -70,11 +71,32 @@ class Tuning:
     def _call(self, callback: Callable[[], Answer]) -> Answer:
         try:
             return callback()
+        except BadInput:  # its options do not fit the rack: the user's mistake, not the plugin's
+            raise
         except Exception as error:
             raise PluginFailed(blame("tuner", self.plugin.name, error)) from error
 
     def _refused(self, why: str, by: Callable[..., object]) -> PluginFailed:
         return PluginFailed(f"tuner '{self.plugin.name}' ({place(by)}): {why}")
+
+
+def ports_of(resolved: Resolved) -> Ports:
+    """The ports of the rack's switch, as the tuner sees them."""
+    rack, n = resolved.experiment.rack, resolved.experiment.hosts
+    base_rtt = 4 * rack.link.delay  # in this unit tuners choose their slots: serialisation does not matter
+    names = tuple(f"s1-eth{number}" for number in range(1, n + 1))
+    return Ports(names, np.full(n, rack.link.rate), np.full(n, float(rack.switch.buffer)), base_rtt)
+
+
+def rehearse(resolved: Resolved) -> None:
+    """Make the tuner and ask for its first thresholds, before anything is built. Raises BadInput if it cannot."""
+    plugin = resolved.tuner
+    try:
+        plugin.form(resolved.tuner_config, ports_of(resolved)).initial()
+    except BadInput:
+        raise
+    except Exception as error:
+        raise failed(plugin, error) from error
 
 
 def observed(before: dict[str, Floats], after: dict[str, Floats], seconds: float) -> PortSample:

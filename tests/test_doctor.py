@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -49,12 +50,15 @@ def test_netem_is_optional(machine: dict[str, str]) -> None:
     assert "sch_netem" in netem.get or "linux-modules-extra" in netem.get
 
 
-def test_everything_missing_is_one_message(machine: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_everything_missing_is_one_message(
+    machine: dict[str, str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     machine["TBF"] = "this kernel has none"
     monkeypatch.undo()
     monkeypatch.setattr(os, "geteuid", lambda: 0)
     monkeypatch.setattr(kernel, "ask", lambda: machine)
     monkeypatch.setenv("PATH", "/nowhere")
+    monkeypatch.setenv("TESTBED_CACHE", str(tmp_path))
     with pytest.raises(TestbedError) as caught:
         doctor.require()
     assert "clang: not installed; install what Debian calls clang" in str(caught.value)

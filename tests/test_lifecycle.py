@@ -6,12 +6,10 @@ import json
 import os
 import random
 import re
-import shutil
 import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -59,7 +57,11 @@ def read_until(process: subprocess.Popen[str], text: str) -> None:
     raise AssertionError(f"it never said '{text}'")
 
 
-# ---- SIGKILL ----------------------------------------------------------------------------------------------------------
+def children(pid: int) -> list[int]:
+    return [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+
+
+# ---- SIGKILL --------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.slow
@@ -71,16 +73,19 @@ def test_sigkill_at_any_moment_leaves_nothing_and_the_next_run_starts(tmp_path: 
     killed = 0
     seen = ""
     for number in range(MOMENTS):
+        moment = (number + chosen.random()) / MOMENTS  # one in each twentieth, so that none is left out
+        experiment = LONG if moment < 0.7 else SHORT  # one that would not end by itself, but for its end
         folder = tmp_path / str(number)
         folder.mkdir()
         before = Census.take()
-        process = start(folder, *SHORT)
-        time.sleep(0.1 + (whole - 0.1) * (number + chosen.random()) / MOMENTS)  # one in each twentieth of the run
+        process = start(folder, *experiment)
+        time.sleep(0.1 + (whole - 0.1) * (moment * 1.5 if experiment is LONG else moment))
         process.kill()
-        said = process.communicate()[1]
-        assert "Traceback" not in said
+        process.wait()
         left = before.leftovers()
-        assert not left, f"after {number} of {MOMENTS}, having said {said!r}: {left}"
+        assert not left, f"killed at {moment:.0%}: {left}"
+        said = process.communicate()[1]  # not before: it would wait for whoever still holds the pipe
+        assert "Traceback" not in said
         killed += process.returncode == -signal.SIGKILL
         seen += said
         for incomplete in folder.glob("out/*"):
@@ -93,14 +98,36 @@ def test_sigkill_at_any_moment_leaves_nothing_and_the_next_run_starts(tmp_path: 
 
 
 def test_sigterm_leaves_nothing(tmp_path: Path) -> None:
+    before = Census.take()
     process = start(tmp_path, *LONG)
     read_until(process, "running")
     process.terminate()
-    assert process.communicate()[1].count("Traceback") == 0
-    assert process.returncode == -signal.SIGTERM
+    assert process.wait() == -signal.SIGTERM
+    assert before.leftovers() == []
+    assert "Traceback" not in process.communicate()[1]
 
 
-# ---- Ctrl-C -----------------------------------------------------------------------------------------------------------
+def test_agent_that_is_killed_ends_the_run_and_the_data_is_kept(tmp_path: Path) -> None:
+    process = start(tmp_path, *LONG)
+    read_until(process, "running")
+    time.sleep(0.3)
+    os.kill(children(children(children(process.pid)[0])[0])[0], signal.SIGKILL)
+    _, said = process.communicate(timeout=30)
+    assert process.returncode == 1
+    assert "ended with -9; what was measured until then is kept" in said
+    assert summary_in(tmp_path)["packets_sent"] > 0
+
+
+def test_sandbox_that_is_killed_is_one_message(tmp_path: Path) -> None:
+    process = start(tmp_path, *LONG)
+    read_until(process, "running")
+    os.kill(children(children(process.pid)[0])[0], signal.SIGKILL)
+    _, said = process.communicate(timeout=30)
+    assert process.returncode == 1
+    assert said.splitlines()[-1] == "testbed: the run's process died (exit code 137); nothing of it is left"
+
+
+# ---- Ctrl-C ---------------------------------------------------------------------------------------------------------
 
 
 def test_ctrl_c_ends_early_and_keeps_the_data(tmp_path: Path) -> None:
@@ -131,13 +158,20 @@ def test_ctrl_c_while_the_rack_is_built_ends_as_well(tmp_path: Path) -> None:
     assert summary_in(tmp_path)["duration"] < 1e-3
 
 
+def test_ctrl_c_while_results_are_written_does_not_lose_them(tmp_path: Path) -> None:
+    process = start(tmp_path, *SHORT)
+    read_until(process, "writing results")
+    os.killpg(process.pid, signal.SIGINT)
+    _, said = process.communicate(timeout=30)
+    assert process.returncode in (0, 3), said
+    assert summary_in(tmp_path)["packets_sent"] > 0
+
+
 def test_second_ctrl_c_ends_at_once(tmp_path: Path) -> None:
     process = start(tmp_path, *LONG)
     read_until(process, "running")
     # the sandbox stands still, so that the first one cannot be answered before the second comes
-    inside = int(Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()[0])
-    first = int(Path(f"/proc/{inside}/task/{inside}/children").read_text().split()[0])
-    os.kill(first, signal.SIGSTOP)
+    os.kill(children(children(process.pid)[0])[0], signal.SIGSTOP)
     os.killpg(process.pid, signal.SIGINT)
     time.sleep(0.3)
     assert process.poll() is None
@@ -150,7 +184,7 @@ def test_second_ctrl_c_ends_at_once(tmp_path: Path) -> None:
     assert not (tmp_path / "out").exists()
 
 
-# ---- plugins that fail ------------------------------------------------------------------------------------------------
+# ---- plugins that fail ----------------------------------------------------------------------------------------------
 
 CONTROLLER = """
 from testbed.controller import RateController
@@ -228,7 +262,7 @@ def line_of(source: str, text: str) -> int:
         (CONTROLLER, {"timer": "1 / 0"}, "1 / 0", "ZeroDivisionError: division by zero"),
         (CONTROLLER, {"feedback": "self.rate[flows] = float('nan')"}, "def on_feedback", "set rate nan bit/s"),
         (CONTROLLER, {"feedback": "self.window[flows] = 0"}, "def on_feedback", "window 0.0 bytes"),
-        (CONTROLLER, {"timer": "self.rate = 1e9"}, "def on_timer", "arrays with one number per flow"),
+        (CONTROLLER, {"timer": "self.rate = 1e9"}, "def on_timer", "must stay arrays, one number per flow"),
         (FLOW_CONTROLLER, {"ack": "raise KeyError('gone')"}, "raise KeyError", "KeyError: 'gone'"),
         (FLOW_CONTROLLER, {"ack": "self.rate = float('nan')"}, "def on_ack", "set rate nan bit/s"),
         (TUNER, {"initial": GOOD_THRESHOLDS, "slot": "sample.nothing"}, "sample.nothing", "AttributeError"),
@@ -259,8 +293,8 @@ def test_plugin_that_fails_ends_the_run_and_keeps_the_data(
     ("template", "parts", "marker", "says"),
     [
         (CONTROLLER, {"init": "open('/nonesuch')"}, "open(", "FileNotFoundError"),
-        (TUNER, {"initial": "1 / 0"}, "1 / 0", "ZeroDivisionError"),
-        (TUNER, {"initial": "None"}, "def initial", "expected Thresholds"),
+        (TUNER, {"initial": "1 / 0", "slot": "None"}, "1 / 0", "ZeroDivisionError"),
+        (TUNER, {"initial": "None", "slot": "None"}, "def initial", "expected Thresholds"),
     ],
     ids=lambda value: " ".join(value.values()) if isinstance(value, dict) else "",
 )
@@ -277,15 +311,29 @@ def test_plugin_that_fails_before_the_first_packet_leaves_no_results(
     assert not (tmp_path / "out").exists()
 
 
+def test_plugin_that_does_not_return_ends_the_run_as_well(tmp_path: Path) -> None:
+    file, _ = plugin(tmp_path, CONTROLLER, feedback="__import__('time').sleep(60)")
+    impatient = "from testbed import emulate; emulate.PATIENCE = 0.5; " + TESTBED[-1]
+    done = subprocess.run(
+        [*TESTBED[:-1], impatient, *SHORT, "--controller", str(file), "--out", str(tmp_path / "out")],
+        capture_output=True, text=True, timeout=60, check=False,
+    )  # fmt: skip
+    assert done.returncode == 1
+    assert "testbed: controller 'mine' did not return from a callback for" in done.stderr
+    assert summary_in(tmp_path)["packets_sent"] > 0
+
+
 def test_plugin_that_prints_does_not_disturb_the_results(tmp_path: Path) -> None:
-    file, _ = plugin(tmp_path, CONTROLLER, timer="print('here I am')")
+    file, source = plugin(tmp_path, CONTROLLER, timer="print('here I am')")
+    file.write_text(source + "print('loaded')")
     done = run(tmp_path, *SHORT, "--controller", str(file), "--format", "json")
     assert done.returncode in (0, 3)
+    assert "loaded" in done.stderr
     assert "here I am" in done.stderr
     json.loads(done.stdout)
 
 
-# ---- two at once ------------------------------------------------------------------------------------------------------
+# ---- two at once ----------------------------------------------------------------------------------------------------
 
 
 def test_two_runs_at_once_are_two_runs(tmp_path: Path) -> None:
@@ -309,7 +357,7 @@ def test_two_runs_at_once_are_two_runs(tmp_path: Path) -> None:
         assert kept["drops_in_run"] == 0
 
 
-# ---- results ----------------------------------------------------------------------------------------------------------
+# ---- results --------------------------------------------------------------------------------------------------------
 
 
 def test_results_belong_to_the_user_who_called_sudo_and_stdout_is_one_document(tmp_path: Path) -> None:
@@ -321,32 +369,35 @@ def test_results_belong_to_the_user_who_called_sudo_and_stdout_is_one_document(t
     assert {(path.stat().st_uid, path.stat().st_gid) for path in made} == {(1234, 2345)}
 
 
-# ---- what is missing --------------------------------------------------------------------------------------------------
+# ---- what is missing ------------------------------------------------------------------------------------------------
 
 
 @pytest.fixture
-def empty_path(tmp_path: Path) -> Iterator[str]:
-    """A PATH with apt-get and nothing else: neither clang nor anything that could get in its place."""
+def without_clang(tmp_path: Path) -> str:
+    """A PATH on which everything is but clang."""
     folder = tmp_path / "bin"
     folder.mkdir()
-    if apt := shutil.which("apt-get"):
-        (folder / "apt-get").symlink_to(apt)
-    yield str(folder)
+    for place in reversed(os.environ["PATH"].split(":")):
+        for program in Path(place).glob("*"):
+            if not program.name.startswith("clang"):
+                (folder / program.name).unlink(missing_ok=True)
+                (folder / program.name).symlink_to(program)
+    return str(folder)
 
 
-def test_without_clang_it_says_how_to_get_it(tmp_path: Path, empty_path: str) -> None:
-    done = run(tmp_path, *SHORT, PATH=empty_path, TESTBED_CACHE=str(tmp_path / "cache"))
+def test_without_clang_it_says_how_to_get_it(tmp_path: Path, without_clang: str) -> None:
+    done = run(tmp_path, *SHORT, PATH=without_clang, TESTBED_CACHE=str(tmp_path / "cache"))
     assert done.returncode == 1
     assert "clang: not installed; " in done.stderr
     assert "clang" in done.stderr.rpartition("install")[2]
     assert not (tmp_path / "out").exists()
 
 
-def test_without_clang_what_was_compiled_before_will_do(tmp_path: Path, empty_path: str) -> None:
+def test_without_clang_what_was_compiled_before_will_do(tmp_path: Path, without_clang: str) -> None:
     cache = str(tmp_path / "cache")
     compile_all = "from testbed.dataplane.build import compile_all; compile_all()"
     subprocess.run([sys.executable, "-c", compile_all], env={**os.environ, "TESTBED_CACHE": cache}, check=True)
-    assert run(tmp_path, *SHORT, PATH=empty_path, TESTBED_CACHE=cache).returncode in (0, 3)
+    assert run(tmp_path, *SHORT, PATH=without_clang, TESTBED_CACHE=cache).returncode in (0, 3)
 
 
 def test_kernel_that_lacks_something_says_what_and_how_to_get_it(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ decisions; what happens per packet is in datapath.c.
 from __future__ import annotations
 
 import inspect
+import sysconfig
 import time
 import traceback
 from collections.abc import Callable
@@ -23,6 +24,7 @@ from testbed.controller import Feedback, Floats, Ints, PerFlow, RateController, 
 from testbed.errors import PluginFailed
 
 ENGINE = Path(__file__).parent.parent
+STANDARD_LIBRARY = sysconfig.get_path("stdlib")
 
 
 class Meter:
@@ -208,4 +210,5 @@ def place(callback: Callable[..., object]) -> str:
 
 
 def _is_engine(file: Path) -> bool:
-    return file.is_relative_to(ENGINE) or "site-packages" in file.parts or "dist-packages" in file.parts
+    libraries = {"site-packages", "dist-packages"}
+    return file.is_relative_to(ENGINE) or file.is_relative_to(STANDARD_LIBRARY) or bool(libraries & set(file.parts))

@@ -28,6 +28,8 @@
 #define MOST_AT_ONCE 60 /* packets in one system call: the kernel takes 64 segments */
 #define HEADER 8	/* of a ring buffer record: length, with two flags on top */
 #define BUSY 0xc0000000u
+#define LARGEST 65000	/* bytes in one system call: a UDP datagram, cut apart or not, has at most 65507 */
+#define KEPT 2		/* in `queued`, only inside push() */
 #define SWAPS 64
 #define HALF 0x800000 /* packet numbers have 24 bits: the nearer half is ahead, the other behind */
 #define SMALLEST 1e-12
@@ -119,12 +121,18 @@ static void push(struct datapath *d, double time, int64_t id)
 		for (i = 0; i < d->heap_length; i++) {
 			struct event e = d->heap[i];
 
-			if (e.id < 0 || (d->next[e.id] == e.time && !d->queued[e.id]))
-				d->heap[kept++] = e;
+			if (e.id >= 0 && (d->next[e.id] != e.time || d->queued[e.id]))
+				continue;
+			if (e.id >= 0)
+				d->queued[e.id] = KEPT; /* once: a time that came back has left several events */
+			d->heap[kept++] = e;
 		}
 		d->heap_length = 0;
-		for (i = 0; i < kept; i++)
+		for (i = 0; i < kept; i++) {
+			if (d->heap[i].id >= 0)
+				d->queued[d->heap[i].id] = 0;
 			push(d, d->heap[i].time, d->heap[i].id);
+		}
 	}
 	for (i = d->heap_length++; i > 0 && d->heap[(i - 1) / 2].time > time; i = (i - 1) / 2)
 		d->heap[i] = d->heap[(i - 1) / 2];
@@ -178,7 +186,7 @@ void reschedule(struct datapath *d, const int64_t *flows, int64_t n, double now)
 			d->next[f] = INFINITY;
 			continue;
 		}
-		due = d->last[f] + (double)(d->burst * d->wire_size * 8) / d->rate[f];
+		due = d->last[f] + (double)(d->wire_size * 8) / d->rate[f];
 		if (due < now) /* an earlier departure than before counts from now; lateness that was there is kept */
 			due = fmin(now, fmax(due, before));
 		if (due != before) {
@@ -247,6 +255,7 @@ static int64_t transmit(struct datapath *d, int64_t f, int64_t packets)
 static void send_flow(struct datapath *d, int64_t f, double departure, double now)
 {
 	int64_t host = d->host[f], packets = d->burst, most = room(d, f), taken;
+	int64_t at_once = LARGEST / d->segment_size < MOST_AT_ONCE ? LARGEST / d->segment_size : MOST_AT_ONCE;
 	double gap = (double)(d->wire_size * 8) / d->rate[f], slot = d->slot[f];
 	double late;
 
@@ -254,8 +263,8 @@ static void send_flow(struct datapath *d, int64_t f, double departure, double no
 		departure = now - d->credit;
 	if (now - departure >= gap && d->first_waiting[host] < 0) /* late by more than a packet: catch up at once */
 		packets += (int64_t)((now - departure) / fmax(gap, slot));
-	if (packets > MOST_AT_ONCE)
-		packets = MOST_AT_ONCE;
+	if (packets > at_once)
+		packets = at_once;
 	if (packets > most)
 		packets = most;
 	late = now_seconds(d) - departure;
@@ -279,7 +288,7 @@ static void send_flow(struct datapath *d, int64_t f, double departure, double no
 	d->line_free[host] = departure + (double)taken * slot;
 	d->next[f] = INFINITY;
 	if (room(d, f) > 0) {
-		d->next[f] = d->last[f] + fmax((double)d->burst * gap, slot);
+		d->next[f] = d->last[f] + fmax(gap, slot);
 		push(d, d->next[f], f);
 	}
 }

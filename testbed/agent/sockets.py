@@ -61,7 +61,10 @@ class Sockets:
         with where:
             opened = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
         opened.setsockopt(socket.IPPROTO_IP, socket.IP_TOS, ECT0)
-        opened.setsockopt(socket.SOL_SOCKET, SO_SNDBUFFORCE, SEND_BUFFER)
+        try:
+            opened.setsockopt(socket.SOL_SOCKET, SO_SNDBUFFORCE, SEND_BUFFER)
+        except PermissionError:  # not root: as much as the system allows
+            opened.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, SEND_BUFFER)
         if segment:
             opened.setsockopt(socket.IPPROTO_UDP, UDP_SEGMENT, self.segment_size)
         for attempt in range(PORTS):

@@ -14,6 +14,7 @@ from testbed.errors import TestbedError
 SOURCE = Path(__file__).parent
 BPF_FLAGS = ("-O2", "-g", "-Wall", "-Werror", "-target", "bpf", "-c")
 LIBRARY_FLAGS = ("-O2", "-g", "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC", "-lm")
+PROGRAMS = ("nic", "port")
 DATAPATH = SOURCE.parent / "agent" / "datapath.c"
 
 
@@ -36,17 +37,28 @@ def compiled_library() -> Path:
     return _cached(DATAPATH, ".so", LIBRARY_FLAGS)
 
 
+def all_compiled() -> bool:
+    """Whether the cache holds everything."""
+    targets = [_target(SOURCE / f"{program}.bpf.c", ".o") for program in PROGRAMS]
+    return all(target.exists() for target in (*targets, _target(DATAPATH, ".so")))
+
+
 def compile_all() -> None:
     """Compile whatever is not in the cache yet."""
-    compiled("nic")
-    compiled("port")
+    for program in PROGRAMS:
+        compiled(program)
     compiled_library()
 
 
-def _cached(source: Path, suffix: str, flags: tuple[str, ...]) -> Path:
+def _target(source: Path, suffix: str) -> Path:
+    """Where the outcome of this version of the source is kept."""
     headers = sorted(SOURCE.glob("*.h"))
     digest = hashlib.sha256(b"".join(file.read_bytes() for file in [source, *headers]))
-    target = cache_folder() / f"{source.name.partition('.')[0]}-{digest.hexdigest()[:16]}{suffix}"
+    return cache_folder() / f"{source.name.partition('.')[0]}-{digest.hexdigest()[:16]}{suffix}"
+
+
+def _cached(source: Path, suffix: str, flags: tuple[str, ...]) -> Path:
+    target = _target(source, suffix)
     if not target.exists():
         _compile(source, target, flags)
     return target

@@ -74,6 +74,8 @@ static __always_inline void count_arrival(struct flow_rx *flow, const struct roc
 		flow->next_psn = (psn + 1) & 0xffffff;
 	} else {
 		flow->reorders++;
+		if (flow->gaps)
+			flow->gaps--; /* it came after all */
 	}
 }
 
@@ -110,7 +112,7 @@ static __always_inline int on_data(struct __sk_buff *skb, struct roce *packet)
 	struct int_header int_header;
 	__u32 id = flow_of(packet), length = sizeof(*packet) + ICRC_SIZE;
 	struct flow_rx *flow = bpf_map_lookup_elem(&flows_rx, &id);
-	int ce = (packet->tos & 3) == 3, notify = 0;
+	int ce = (packet->tos & 3) == 3, notify = 0, asked = !!(packet->psn & bpf_htonl((__u32)BTH_ACK_REQ << 24));
 
 	if (!flow)
 		return TC_ACT_OK;
@@ -120,13 +122,14 @@ static __always_inline int on_data(struct __sk_buff *skb, struct roce *packet)
 
 		flow->ce++;
 		packet->shim.flags |= SHIM_CE;
-		if (now - flow->last_cnp_ns >= settings.cnp_interval_ns) {
+		/* signed: another core may have been here with a later time */
+		if ((__s64)(now - flow->last_cnp_ns) >= (__s64)settings.cnp_interval_ns) {
 			flow->last_cnp_ns = now;
 			flow->cnps++;
 			notify = 1;
 		}
 	}
-	if (!(packet->psn & bpf_htonl((__u32)BTH_ACK_REQ << 24)))
+	if (!asked && !notify)
 		return TC_ACT_SHOT; /* delivered; nobody reads the payload */
 
 	if (packet->shim.flags & SHIM_INT) {
@@ -137,11 +140,12 @@ static __always_inline int on_data(struct __sk_buff *skb, struct roce *packet)
 	if (length > skb->len)
 		return TC_ACT_OK;
 	turn_around(packet);
-	answer(skb, packet, BTH_ACK, length);
-	if (!notify)
-		return bpf_redirect(skb->ifindex, 0);
-
-	bpf_clone_redirect(skb, skb->ifindex, 0); /* the ACK; the packet itself becomes the CNP */
+	if (asked) {
+		answer(skb, packet, BTH_ACK, length);
+		if (!notify)
+			return bpf_redirect(skb->ifindex, 0);
+		bpf_clone_redirect(skb, skb->ifindex, 0); /* the ACK; the packet itself becomes the CNP */
+	}
 	packet->qp |= bpf_htonl((__u32)BTH_BECN << 24);
 	packet->shim.flags = 0;
 	packet->shim.tx_ns = 0;

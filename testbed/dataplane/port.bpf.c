@@ -144,15 +144,17 @@ int port_egress(struct __sk_buff *skb)
 		now = port->last_ns;
 	dt = now - port->last_ns;
 	before = port->bytes;
-	drained = dt * config->drain;
-	if (dt > 1000000000 || drained > before) {
+	if (dt > before / config->drain) {
 		/* emptied on the way: a triangle of height q and base q/rate */
 		__u64 q = before >> RATE_SHIFT;
 
 		drained = before;
 		count->area += q * (q * 1000000000 / config->rate_Bps) / 2;
 	} else {
-		count->area += (((2 * before - drained) / 2) >> 16) * dt >> (RATE_SHIFT - 16);
+		__u64 mean = before - dt * config->drain / 2;
+
+		drained = dt * config->drain;
+		count->area += (mean >> RATE_SHIFT) * dt + ((mean & ((1 << RATE_SHIFT) - 1)) * dt >> RATE_SHIFT);
 	}
 	before -= drained;
 	if (host) {

@@ -17,7 +17,7 @@ from pyroute2 import IPRoute
 
 from testbed import linux
 
-NO_IPV6 = Path("/proc/sys/net/ipv6/conf/default/disable_ipv6")
+IPV6 = Path("/proc/sys/net/ipv6/conf")
 
 
 class ShellFree(Node):
@@ -35,8 +35,12 @@ class ShellFree(Node):
         self.netns = linux.new_netns() if self.inNamespace else linux.current_netns()
         with linux.inside(self.netns):
             self.netlink = IPRoute()
-            if self.inNamespace and NO_IPV6.exists():
-                NO_IPV6.write_text("1")  # no router solicitations among the measured packets
+
+    def silence(self, interface: str) -> None:
+        """No IPv6 there: no router solicitations or listener reports among the measured packets. Before it is up."""
+        with linux.inside(self.netns):
+            if (IPV6 / interface).exists():
+                (IPV6 / interface / "disable_ipv6").write_text("1")
 
     def popen(self, *args: Any, **kwargs: Any) -> subprocess.Popen[Any]:
         """Start a process in the node's namespace; a single string is split as Mininet does."""

@@ -79,6 +79,7 @@ class RackLink(Link):
         super().__init__(node1, node2, intf=RackIntf, **{k: v for k, v in params.items() if k != "intf"})
         for intf in (self.intf1, self.intf2):
             intf.index = intf.node.netlink.link_lookup(ifname=intf.name)[0]
+            intf.node.silence(intf.name)
             # single packets on the wire: the switch must see what a switch would see
             intf.node.netlink.link("set", index=intf.index, gso_max_segs=1, state="up")
 

@@ -23,6 +23,7 @@ class BridgeSwitch(ShellFree, Switch):
             br_mcast_snooping=0,
         )  # fmt: skip
         self.bridge = self.netlink.link_lookup(ifname=self.name)[0]
+        self.silence(self.name)
         self.netlink.link("set", index=self.bridge, state="up")
         for switch in NETFILTER.glob("bridge-nf-call-*"):
             switch.write_text("0")  # this namespace only

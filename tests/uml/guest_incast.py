@@ -13,7 +13,7 @@ from testbed import cli
 
 
 def main(results: Path, arguments: list[str]) -> int:
-    worst = 0
+    codes = set()
     for delay_by in ("netem", "delay-line"):
         out = ["--set", f"rack.delay_by={delay_by}", "--out", str(results / delay_by)]
         sys.argv = ["testbed", "run", *arguments, *out]
@@ -22,8 +22,8 @@ def main(results: Path, arguments: list[str]) -> int:
         except SystemExit as ended:
             code = int(ended.code or 0)
         print(f"{delay_by}: exit code {code}", file=sys.stderr)
-        worst = max(worst, code)
-    return worst
+        codes.add(code)
+    return int(not codes <= {0, 3})  # on a busy machine a run may be degraded
 
 
 if __name__ == "__main__":

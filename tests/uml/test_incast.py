@@ -21,8 +21,14 @@ SENDERS, LINKS = 4, 2
 RATE, DELAY, PAYLOAD = 100e9, 2e-6, 1000
 OVERHEAD = 14 + 20 + 8 + 16 + 16 + 4  # Ethernet, IP, UDP, BTH and immediate, our shim, ICRC
 EXPERIMENT = ("incast-2", "--controller", "fixed", "--duration", "600 us", "--dilation", "4000")
-SETTINGS = (f"traffic.senders={SENDERS}", "controller.rate=5 %", "traffic.stagger=10 us")
-FULL_RATE = f"traffic.payload={PAYLOAD} B"
+SETTINGS = (
+    f"traffic.senders={SENDERS}",
+    "traffic.stagger=10 us",
+    f"traffic.payload={PAYLOAD} B",
+    "controller.rate=5 %",
+    "rack.link.rate=100 Gbit/s",
+    "rack.link.delay=2 us",
+)
 
 pytestmark = [
     pytest.mark.uml,
@@ -39,7 +45,7 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Results]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("TESTBED_CACHE", str(cache))
         build.compile_all()
-    settings = [part for setting in (*SETTINGS, FULL_RATE) for part in ("--set", setting)]
+    settings = [part for setting in SETTINGS for part in ("--set", setting)]
     done = run_in_uml(
         [sys.executable, "-m", "tests.uml.guest_incast", shared, *EXPERIMENT, *settings],
         writable=[shared],  # pytest's folder lies in /tmp, which the guest has its own of

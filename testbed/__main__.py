@@ -1,0 +1,7 @@
+"""``python -m testbed``: the same as the command ``testbed``."""
+
+import sys
+
+from testbed.cli import main
+
+sys.exit(main())
