@@ -24,8 +24,8 @@ check: ## ruff and mypy
 unit: ## the tests that need no root, in about 20 s
 	$(PYTHON) -m pytest -m "not root and not slow and not uml"
 
-bench: setup ## measure the data path (needs root)
-	$(SUDO) $(PYTHON) -m tests.bench
+bench: setup ## measure what docs/bench.md promises (root; ONLY="switch goodput" for a part, JSON=FILE)
+	$(SUDO) $(PYTHON) -m bench $(if $(ONLY),--only $(ONLY)) $(if $(JSON),--json $(JSON))
 
 schema: ## write testbed/experiment.schema.json and docs/experiment.md
 	$(PYTHON) -m testbed.schema

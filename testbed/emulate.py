@@ -115,7 +115,7 @@ class Emulation:
         self.flows.to_send[:] = np.where(np.isfinite(packets), packets, ENDLESS)
         form, config = self.resolved.controller.form, self.resolved.controller_config
         common = Common(
-            name=self.resolved.controller.name,
+            plugin=self.resolved.controller,
             dilation=self.clock.dilation,
             framing=self.framing,
             burst=self.experiment.pacing.burst,

@@ -11,6 +11,7 @@ import importlib.util
 import inspect
 import sys
 import traceback
+from collections.abc import Callable
 from contextlib import redirect_stdout
 from dataclasses import dataclass
 from importlib.metadata import EntryPoint, entry_points
@@ -39,6 +40,11 @@ class Plugin:
     form: Any  # the class
     origin: str  # distribution and version, or the path
     file: Path
+
+    @property
+    def title(self) -> str:
+        """For messages: ``controller 'dcqcn'``."""
+        return f"{self.kind} '{self.name}'"
 
     @property
     def digest(self) -> str:
@@ -96,9 +102,15 @@ def available(kind: str) -> list[Plugin]:
 def failed(plugin: Plugin, error: Exception) -> PluginFailed:
     """What to raise when a callback of ``plugin`` raised ``error``: names the plugin, file and line."""
     frames = traceback.extract_tb(error.__traceback__)
-    own = [frame for frame in frames if Path(frame.filename) == plugin.file]
-    place = ", ".join(f"{Path(frame.filename).name} line {frame.lineno}" for frame in (own or frames)[-1:])
-    return PluginFailed(f"{plugin.kind} '{plugin.name}', {place}: {type(error).__name__}: {error}")
+    own = [frame for frame in frames if Path(frame.filename).parent == plugin.file.parent]
+    where = (own or list(frames))[-1]
+    return PluginFailed(f"{plugin.title} ({where.filename}, line {where.lineno}): {type(error).__name__}: {error}")
+
+
+def refused(plugin: Plugin, callback: Callable[..., object], why: str) -> PluginFailed:
+    """What to raise when what ``callback`` of ``plugin`` decided cannot be used."""
+    code = inspect.unwrap(callback).__code__
+    return PluginFailed(f"{plugin.title} ({code.co_filename}, line {code.co_firstlineno}): {why}")
 
 
 def _entries(kind: str) -> dict[str, EntryPoint]:

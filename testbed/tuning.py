@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
-from testbed.agent.agent import blame, place
 from testbed.controller import Floats
 from testbed.errors import BadInput, PluginFailed
-from testbed.plugin import failed
+from testbed.plugin import failed, refused
 from testbed.telemetry.recorder import PortReader
 from testbed.tuner import Ports, PortSample, Thresholds
 
@@ -74,10 +73,10 @@ class Tuning:
         except BadInput:  # its options do not fit the rack: the user's mistake, not the plugin's
             raise
         except Exception as error:
-            raise PluginFailed(blame("tuner", self.plugin.name, error)) from error
+            raise failed(self.plugin, error) from error
 
     def _refused(self, why: str, by: Callable[..., object]) -> PluginFailed:
-        return PluginFailed(f"tuner '{self.plugin.name}' ({place(by)}): {why}")
+        return refused(self.plugin, by, why)
 
 
 def ports_of(resolved: Resolved) -> Ports:

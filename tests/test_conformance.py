@@ -140,7 +140,10 @@ def test_raising_names_file_and_line(tmp_path: Path) -> None:
     failure = answer(tmp_path, "def on_feedback(self, now, flows, feedback):\n    return 1 / 0", "fills the line")
     assert not failure.passed
     line = line_of(tmp_path, "1 / 0")
-    assert failure.why == f"controller 'broken', broken.py line {line}: ZeroDivisionError: division by zero"
+    assert (
+        failure.why
+        == f"controller 'broken' ({tmp_path / 'broken.py'}, line {line}): ZeroDivisionError: division by zero"
+    )
 
 
 def test_raising_only_on_a_timeout_is_found(tmp_path: Path) -> None:
@@ -201,7 +204,10 @@ def test_per_flow_form_is_checked_too(tmp_path: Path) -> None:
     results = checked("controller", tmp_path, dedent(text))
     assert "one flow used 50" in results["fills the line"].why
     line = line_of(tmp_path, "no_such_thing")
-    assert f"controller 'shy', broken.py line {line}: AttributeError" in results["reacts to congestion"].why
+    assert (
+        f"controller 'shy' ({tmp_path / 'broken.py'}, line {line}): AttributeError"
+        in results["reacts to congestion"].why
+    )
 
 
 def test_wrong_options_are_the_users_mistake() -> None:
@@ -265,7 +271,7 @@ def test_tuner_that_fails_on_an_empty_queue(tmp_path: Path) -> None:
     results = of_tuner(tmp_path, GOOD, "1 / int(sample.queue.sum())")
     line = line_of(tmp_path, "1 / int")
     assert (
-        f"tuner 'broken', broken.py line {line}: ZeroDivisionError"
+        f"tuner 'broken' ({tmp_path / 'broken.py'}, line {line}): ZeroDivisionError"
         in results["thresholds stay valid in every slot"].why
     )
 

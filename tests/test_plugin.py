@@ -177,4 +177,6 @@ def test_a_callback_that_raised_is_told_with_file_and_line(mine: Path) -> None:
     with pytest.raises(AttributeError) as raised:
         plugin.form.on_ack(object(), None)
     text = str(failed(plugin, raised.value))
-    assert text == f"controller 'mine', mine.py line {line}: AttributeError: 'object' object has no attribute 'missing'"
+    assert (
+        text == f"controller 'mine' ({mine}, line {line}): AttributeError: 'object' object has no attribute 'missing'"
+    )

@@ -6,13 +6,9 @@ decisions; what happens per packet is in datapath.c.
 
 from __future__ import annotations
 
-import inspect
-import sysconfig
 import time
-import traceback
 from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 
@@ -22,9 +18,7 @@ from testbed.agent.histogram import TimeHistogram
 from testbed.clock import Clock
 from testbed.controller import Feedback, Floats, Ints, PerFlow, RateController, Signal
 from testbed.errors import PluginFailed
-
-ENGINE = Path(__file__).parent.parent
-STANDARD_LIBRARY = sysconfig.get_path("stdlib")
+from testbed.plugin import Plugin, failed, refused
 
 
 class Meter:
@@ -55,9 +49,16 @@ class Agent:
     """Serves flows 0 .. n - 1 (numbers within the agent) with one controller."""
 
     def __init__(
-        self, name: str, clock: Clock, controller: RateController, datapath: Datapath, *, timing: Timing, meter: Meter
+        self,
+        plugin: Plugin,
+        clock: Clock,
+        controller: RateController,
+        datapath: Datapath,
+        *,
+        timing: Timing,
+        meter: Meter,
     ) -> None:
-        self.name = name  # of the controller, for messages
+        self.plugin = plugin  # of the controller, for messages
         self.clock = clock
         self.controller = controller
         signals = controller.form.signals if isinstance(controller, PerFlow) else controller.signals
@@ -136,7 +137,7 @@ class Agent:
         try:
             callback(*arguments)
         except Exception as error:
-            raise PluginFailed(blame("controller", self.name, error)) from error
+            raise failed(self.plugin, error) from error
 
     def _apply(self, flows: Ints, now: float) -> None:
         """Take over what the controller decided; refuse what cannot be a rate or a window."""
@@ -148,14 +149,14 @@ class Agent:
             ) from error
         if wrong >= 0:
             raise self._refused(
-                f"set rate {self.controller.rate[wrong]} bit/s and window {self.controller.window[wrong]} bytes for a "
-                "flow; both must be positive numbers"
+                f"set rate {self.controller.rate[wrong]} bit/s, window {self.controller.window[wrong]} bytes and timer "
+                f"{self.controller.timer[wrong]} s for a flow; expected positive numbers, and a time or inf"
             )
 
     def _refused(self, why: str) -> PluginFailed:
         """What the controller decided cannot be used; names the callback that decided last."""
         own = self.controller.form.on_ack if isinstance(self.controller, PerFlow) else self._called
-        return PluginFailed(f"controller '{self.name}' ({place(own)}): {why}")
+        return refused(self.plugin, own, why)
 
     def _tell_sent(self, now: float) -> None:
         """Byte counters are slow clocks: telling of every packet would cost more than sending it."""
@@ -193,22 +194,3 @@ def timeout_feedback(flows: Flows, silent: Ints, expected: Ints) -> Feedback:
         lost_packets=none,
         timeouts=np.ones(len(silent), np.int64),
     )
-
-
-def blame(kind: str, name: str, error: BaseException) -> str:
-    """``controller 'x' (file.py, line 12): ZeroDivisionError: ...``: the innermost line that is the plugin's own."""
-    frames = traceback.extract_tb(error.__traceback__)
-    own = [frame for frame in frames if not _is_engine(Path(frame.filename))]
-    where = (own or list(frames))[-1]
-    return f"{kind} '{name}' ({where.filename}, line {where.lineno}): {type(error).__name__}: {error}"
-
-
-def place(callback: Callable[..., object]) -> str:
-    """``file.py, line 12``: where a plugin's callback is defined."""
-    code = inspect.unwrap(callback).__code__
-    return f"{code.co_filename}, line {code.co_firstlineno}"
-
-
-def _is_engine(file: Path) -> bool:
-    libraries = {"site-packages", "dist-packages"}
-    return file.is_relative_to(ENGINE) or file.is_relative_to(STANDARD_LIBRARY) or bool(libraries & set(file.parts))

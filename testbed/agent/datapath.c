@@ -198,7 +198,7 @@ void reschedule(struct datapath *d, const int64_t *flows, int64_t n, double now)
 
 /*
  * Take over what a controller decided for `flows`, bounded by the line rate. Returns a flow whose rate or window is not
- * a positive number, or -1. `next_timer` becomes the earliest of all timers.
+ * a positive number or whose timer is none, or -1. `next_timer` becomes the earliest of all timers.
  */
 int64_t adopt(struct datapath *d, const int64_t *flows, int64_t n, double now, const double *rate, const double *window,
 	      const double *timer, double *next_timer)
@@ -209,7 +209,7 @@ int64_t adopt(struct datapath *d, const int64_t *flows, int64_t n, double now, c
 		int64_t f = flows[i];
 		double line = (double)(d->wire_size * 8) / d->slot[f];
 
-		if (!(rate[f] > 0) || isinf(rate[f]) || !(window[f] > 0)) /* nan fails, too */
+		if (!(rate[f] > 0) || isinf(rate[f]) || !(window[f] > 0) || isnan(timer[f])) /* nan fails, too */
 			return f;
 		d->rate[f] = rate[f] > line ? line : fmax(rate[f], SLOWEST);
 		d->window[f] = window[f];

@@ -10,15 +10,17 @@ import contextlib
 import gc
 import os
 import signal
+import time
 import traceback
 from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import pairwise
+from types import FrameType
 
 import numpy as np
 
 from testbed import linux
-from testbed.agent.agent import Agent, Meter, Timing, blame
+from testbed.agent.agent import Agent, Meter, Timing
 from testbed.agent.columns import Flows
 from testbed.agent.datapath import Datapath, Lags, Pace
 from testbed.agent.sockets import Route, Sockets
@@ -28,8 +30,10 @@ from testbed.dataplane.programs import RING_SIZE
 from testbed.dataplane.ring import Ring
 from testbed.dataplane.wire import Framing
 from testbed.errors import PluginFailed, TestbedError
+from testbed.plugin import Plugin, failed
 
 FIFO_PRIORITY = 1
+END_SECONDS = 0.5  # for an agent to leave its callback
 MESSAGE_BYTES = 16_384  # less than any pipe holds
 
 
@@ -54,13 +58,17 @@ class Share:
 class Common:
     """What is the same for all agents."""
 
-    name: str  # of the controller
+    plugin: Plugin  # the controller
     dilation: float
     framing: Framing
     burst: int
     controller: Callable[[Paths], RateController]
     segment: bool  # several packets per system call
     wake_by_ring: bool  # feedback is due at once (netem): the ring wakes the agent
+
+
+class Ended(BaseException):
+    """The agent was asked to end before its time."""
 
 
 class Crew:
@@ -95,7 +103,13 @@ class Crew:
         return all(polled)
 
     def end(self) -> None:
-        """End those that are still there."""
+        """End those that are still there; they leave their counts behind if they can."""
+        for member in self.members:
+            if not member.poll():
+                os.kill(member.pid, signal.SIGTERM)
+        deadline = time.monotonic() + END_SECONDS
+        while not self.finished() and time.monotonic() < deadline:
+            time.sleep(0.01)
         for member in self.members:
             if not member.poll():
                 os.kill(member.pid, signal.SIGKILL)
@@ -158,12 +172,18 @@ def _child(share: Share, common: Common, say: int, hear: int, parent: int) -> No
         if len(epoch) == 8:
             build(Clock(common.dilation, int.from_bytes(epoch, "little"))).run()
             status = 0
+    except Ended:
+        status = 0
     except TestbedError as error:
         _complain(say, str(error))
     except BaseException:  # noqa: BLE001 - a bug of ours must reach the user as well
         _complain(say, f"agent {share.number} failed:\n{traceback.format_exc()}")
     finally:
         os._exit(status)
+
+
+def _end(_number: int, _frame: FrameType | None) -> None:
+    raise Ended
 
 
 def _complain(say: int, text: str) -> None:
@@ -173,6 +193,7 @@ def _complain(say: int, text: str) -> None:
 
 def _prepare_process(core: int) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, _end)
     os.sched_setaffinity(0, {core})
     linux.sharpen_timers()
     with contextlib.suppress(PermissionError):  # in a container's cgroup without real-time budget
@@ -183,7 +204,7 @@ def _prepare(share: Share, common: Common) -> Callable[[Clock], Agent]:
     try:
         controller = common.controller(share.paths)
     except Exception as error:
-        raise PluginFailed(blame("controller", common.name, error)) from error
+        raise failed(common.plugin, error) from error
     sockets = Sockets(share.routes, common.framing, common.segment)
     pace = Pace(
         host=share.host,
@@ -202,7 +223,7 @@ def _prepare(share: Share, common: Common) -> Callable[[Clock], Agent]:
     gc.collect()
     gc.freeze()
     gc.disable()  # a collection would hold packets up for milliseconds
-    return lambda clock: Agent(common.name, clock, controller, datapath, timing=share.timing, meter=share.meter)
+    return lambda clock: Agent(common.plugin, clock, controller, datapath, timing=share.timing, meter=share.meter)
 
 
 def shares_of_hosts(hosts: Ints, agents: int) -> list[tuple[int, int]]:

@@ -97,9 +97,13 @@ def queue_latency_mean(record: RunRecord, span: Window) -> float:
     return _ratio(8 * float(area), span.length * float(record.port_rate[record.bottleneck]))
 
 
-def queue_latency_quantile(record: RunRecord, q: float) -> float:
-    """The waiting time at the bottleneck that a share ``q`` of the arriving packets did not exceed, s."""
-    return _ratio(8 * record.queue_histogram.quantile(q), float(record.port_rate[record.bottleneck]))
+def queue_latency_quantile(record: RunRecord, span: Window, q: float) -> float:
+    """The waiting time at the bottleneck that a share ``q`` of the arriving packets did not exceed, s.
+
+    Exact to one bin; the longest waiting time bounds it, which is known better.
+    """
+    quantile = _ratio(8 * record.queue_histogram.quantile(q), float(record.port_rate[record.bottleneck]))
+    return min(quantile, queue_latency_max(record, span))  # nan if there were no packets
 
 
 def queue_latency_max(record: RunRecord, span: Window) -> float:

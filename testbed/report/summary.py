@@ -119,7 +119,7 @@ def summarise(record: RunRecord, *, experiment: str, controller: str, tuner: str
         jain_hosts=metrics.jain(host_rates),
         fairness_flows=int(steady.sum()),
         ql_mean=metrics.queue_latency_mean(record, span),
-        ql_p99=metrics.queue_latency_quantile(record, 0.99),
+        ql_p99=metrics.queue_latency_quantile(record, span, 0.99),
         ql_max=metrics.queue_latency_max(record, span),
         rtt_min=record.rtt_min,
         rtt_p50=record.rtt_histogram.quantile(0.5),

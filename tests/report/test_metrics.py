@@ -44,7 +44,7 @@ def test_goodput_is_of_payload() -> None:
 def test_queue_of_50_kb_at_100_gbit_is_4_us() -> None:
     record = run(queue=50e3)
     assert metrics.queue_latency_mean(record, metrics.window(record)) == pytest.approx(4e-6)
-    assert metrics.queue_latency_quantile(record, 0.99) == pytest.approx(4e-6, rel=0.01)
+    assert metrics.queue_latency_quantile(record, metrics.window(record), 0.99) == pytest.approx(4e-6, rel=0.01)
 
 
 def test_queue_maximum_does_not_come_from_the_warmup() -> None:
@@ -135,4 +135,11 @@ def test_an_empty_window_knows_nothing() -> None:
 def test_queue_quantile_of_no_packets_is_unknown() -> None:
     record = run()
     record.queue_histogram = histogram([0, 1, 2], [0, 0])
-    assert math.isnan(metrics.queue_latency_quantile(record, 0.99))
+    assert math.isnan(metrics.queue_latency_quantile(record, metrics.window(record), 0.99))
+
+
+def test_queue_quantile_is_not_above_the_maximum() -> None:
+    record = run(queue=50e3)
+    record.queue_histogram = histogram([0, 40e3, 90e3], [0, 10])  # the top bin ends above the highest queue
+    span = metrics.window(record)
+    assert metrics.queue_latency_quantile(record, span, 0.99) <= metrics.queue_latency_max(record, span)

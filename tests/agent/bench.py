@@ -1,0 +1,188 @@
+"""An agent's datapath between real UDP sockets on the loopback network and a ring buffer that the test fills."""
+
+from __future__ import annotations
+
+import random
+import socket
+from dataclasses import dataclass, field
+from types import TracebackType
+
+import numpy as np
+
+from testbed.agent.columns import ENDLESS, Flows
+from testbed.agent.datapath import Datapath, Lags, Pace
+from testbed.agent.histogram import TimeHistogram
+from testbed.agent.sockets import Route, Sockets
+from testbed.clock import Clock
+from testbed.dataplane import wire
+
+HEADER = 8
+BUSY = 1 << 31
+SLOT = 1e-6  # s that a full packet takes at line rate, in all these tests
+EPOCH = 1 << 44  # ns: nominal time 0
+DILATION = 1000.0
+MTU_OF_LOOPBACK = 65536
+
+
+class FakeRing:
+    """What `testbed.dataplane.ring.Ring` offers, in plain memory; the test is the kernel."""
+
+    def __init__(self, size: int = 1 << 16) -> None:
+        self.fd = -1
+        self.size = size
+        self.positions = np.zeros(2, np.uint64)  # consumer, producer
+        self.data = np.zeros(2 * size, np.uint8)  # a record that begins before the end runs on behind it
+
+    def addresses(self) -> tuple[int, int, int]:
+        start = self.positions.ctypes.data
+        return start, start + 8, self.data.ctypes.data
+
+    def put(self, record: np.ndarray, busy: bool = False) -> int:
+        """Append one record; returns where its header is."""
+        step = HEADER + record.itemsize
+        end = int(self.positions[1])
+        assert end + step - int(self.positions[0]) < self.size, "the ring is full"
+        at = end % self.size
+        self.data[at : at + HEADER].view(np.uint32)[:] = record.itemsize | (BUSY if busy else 0), 0
+        self.data[at + HEADER : at + step] = np.frombuffer(record.tobytes(), np.uint8)
+        self.positions[1] += np.uint64(step)
+        return at
+
+    def finish(self, at: int) -> None:
+        """A record that was being written is complete."""
+        self.data[at : at + 4].view(np.uint32)[0] &= BUSY - 1
+
+
+@dataclass(frozen=True)
+class Packet:
+    """What arrived at the receiver."""
+
+    flow: int
+    size: int  # of the frame
+    payload: int
+
+
+@dataclass
+class Bench:
+    """``hosts[i]`` is the host of flow i; all flows go to one receiver, which sees them in the order of sending."""
+
+    hosts: tuple[int, ...] = (0,)
+    size: float = np.inf
+    payload: int = 100
+    int_hops: int = 0
+    burst: int = 1
+    credit: float = 1.0
+    held: float = 0.0
+    first: int = 0
+    segment: bool = True
+    ring: FakeRing = field(default_factory=FakeRing)
+
+    def __post_init__(self) -> None:
+        n = len(self.hosts)
+        self.framing = wire.Framing(self.payload, self.int_hops)
+        self.wire_size = self.framing.wire_size
+        self.line_rate = self.wire_size * 8 / SLOT
+        self.receiver = self._listen()
+        address = self.receiver.getsockname()[0]
+        routes = [Route(self.first + i, None, address, address, self.size) for i in range(n)]
+        self.sockets = Sockets(routes, self.framing, self.segment)
+        self.flows = Flows(n)
+        self.flows.to_send[:] = ENDLESS if np.isinf(self.size) else int(np.ceil(self.size / self.payload))
+        pace = Pace(
+            host=np.array(self.hosts, np.int64),
+            line_rate=np.full(n, self.line_rate),
+            wire_size=self.wire_size,
+            burst=self.burst,
+            credit=self.credit,
+            quantum=0.0,
+            held=self.held,
+            first=self.first,
+            segment=self.segment,
+            wake_by_ring=False,
+        )
+        self.lags = Lags(TimeHistogram(16), TimeHistogram(4), TimeHistogram(4))
+        self.datapath = Datapath(self.flows, self.sockets, self.ring, pace, self.lags)  # type: ignore[arg-type]
+        self.clock = Clock(DILATION, EPOCH)
+        self.datapath.begin(self.clock)
+
+    def __enter__(self) -> Bench:
+        return self
+
+    def __exit__(self, *_: type[BaseException] | BaseException | TracebackType | None) -> None:
+        self.receiver.close()
+        for one in self.sockets._sockets:
+            one.close()
+
+    @staticmethod
+    def _listen() -> socket.socket:
+        """At an address of 127/8 that nobody else uses: tests may run side by side."""
+        while True:
+            opened = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+            opened.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1 << 22)
+            opened.setblocking(False)
+            chosen = random.SystemRandom()
+            try:
+                opened.bind((f"127.{chosen.randint(1, 254)}.{chosen.randint(1, 254)}.1", wire.ROCE_PORT))
+            except OSError:
+                opened.close()
+            else:
+                return opened
+
+    # -- sending ----------------------------------------------------------------------------------------------------
+
+    def start(self, share: float = 1.0, window: float = np.inf, now: float = 0.0) -> None:
+        """Start all flows with ``share`` of the line rate and ``window`` packets."""
+        self.flows.rate[:] = share * self.line_rate
+        self.flows.window[:] = window * self.wire_size
+        self.datapath.started[:] = 1
+        self.change(now)
+
+    def change(self, now: float) -> None:
+        """Rates, windows or what is left have changed."""
+        self.datapath.reschedule(np.arange(len(self.hosts)), now)
+
+    def at(self, slots: float) -> list[Packet]:
+        """What is sent when the agent wakes up ``slots`` slots after nominal time 0."""
+        self.datapath.send_due(slots * SLOT)
+        assert self.datapath._c.send_error == 0
+        return self.arrived()
+
+    def arrived(self) -> list[Packet]:
+        """What the receiver got since it was asked last."""
+        found = []
+        while True:
+            try:
+                carried = self.receiver.recv(1 << 16)
+            except BlockingIOError:
+                return found
+            _, _, _, qp, _, _ = wire.BTH.unpack_from(carried)
+            _, size, payload, *_ = wire.SHIM.unpack_from(carried, wire.BTH.size)
+            assert len(carried) + wire.ETHERNET_IP_UDP == size
+            found.append(Packet(qp - wire.QP_BASE, size, payload))
+
+    # -- feedback ---------------------------------------------------------------------------------------------------
+
+    def stamp(self, seconds: float) -> int:
+        return EPOCH + round(seconds * DILATION * 1e9)
+
+    def record(self, flow: int = 0, psn: int = 0, rx: float = 0.0, tx: float = 0.0, **values: object) -> np.ndarray:
+        """A record as the NIC program writes it; times in slots."""
+        made = np.zeros(1, wire.RECORD)
+        made["rx_ns"], made["tx_ns"] = self.stamp(rx * SLOT), self.stamp(tx * SLOT)
+        made["flow"], made["psn"] = flow, psn & 0xFFFFFF
+        made["opcode"], made["frame"], made["payload"] = wire.ACK, self.wire_size, self.payload
+        for name, value in values.items():
+            made[name] = value
+        return made
+
+    def ack(self, *psns: int, flow: int = 0, **values: object) -> None:
+        """These packets come back."""
+        for psn in psns:
+            self.ring.put(self.record(flow, psn, **values))  # type: ignore[arg-type]
+
+    def cnp(self, flow: int = 0) -> None:
+        self.ring.put(self.record(flow, opcode=wire.CNP, tx_ns=0))
+
+    def digest(self, slots: float = 0.0):
+        """Rows that are due by then."""
+        return self.datapath.digest(slots * SLOT, want_int=self.int_hops > 0)

@@ -1,0 +1,373 @@
+"""One agent's decisions: what it asks of a controller, when, and what it does not accept."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from testbed.agent.agent import Agent, Meter, Timing
+from testbed.controller import Feedback, Ints, Paths, RateController, Signal, build
+from testbed.errors import PluginFailed
+from testbed.plugin import Plugin, PluginConfig, find
+from tests.agent.bench import SLOT, Bench
+
+TIMEOUT = 1000.0  # slots
+
+
+class Scripted(RateController):
+    """Remembers what it was told, and decides what the test has prepared."""
+
+    name = "scripted"
+    signals = Signal.RTT
+
+    def __init__(self, config: PluginConfig, paths: Paths) -> None:
+        super().__init__(config, paths)
+        self.told: list[tuple[Any, ...]] = []
+        self.feedback: list[Feedback] = []
+
+    def on_start(self, now: float, flows: Ints) -> None:
+        self.told.append(("start", round(now / SLOT, 3), flows.tolist()))
+
+    def on_feedback(self, now: float, flows: Ints, feedback: Feedback) -> None:
+        self.told.append(("feedback", round(now / SLOT, 3), flows.tolist()))
+        self.feedback.append(feedback)
+
+    def on_timer(self, now: float, flows: Ints) -> None:
+        self.told.append(("timer", round(now / SLOT, 3), flows.tolist()))
+        self.timer[flows] = np.inf
+
+    def on_sent(self, now: float, flows: Ints, sent_bytes: Ints) -> None:  # noqa: ARG002 - part of the interface
+        self.told.append(("sent", flows.tolist(), sent_bytes.tolist()))
+
+
+class Counting(Scripted):
+    signals = Signal.RTT | Signal.TX
+
+
+class Telemetry(Scripted):
+    signals = Signal.INT
+
+
+@contextmanager
+def serving(
+    form: Any = Scripted, hosts: tuple[int, ...] = (0,), start: tuple[float, ...] | None = None, **settings: Any
+) -> Iterator[tuple[Agent, Bench]]:
+    """An agent whose flows start at ``start`` (slots)."""
+    with Bench(hosts=hosts, **settings) as bench:
+        n = len(hosts)
+        paths = Paths(
+            np.full(n, bench.line_rate), np.full(n, 8 * SLOT), np.full(n, 1), bench.payload, bench.wire_size
+        )  # fmt: skip
+        controller = build(form, form.Config(), paths)
+        plugin = Plugin("controller", form.name, form, "here", Path(inspect.getfile(form)))
+        timing = Timing(
+            start=np.array(start or (0.0,) * n) * SLOT,
+            end=1.0,
+            timeout=TIMEOUT * SLOT,
+            longest_sleep=2 * SLOT,
+            gather=0.25 * SLOT,
+            quantum=0.0,
+        )
+        agent = Agent(plugin, bench.clock, controller, bench.datapath, timing=timing, meter=Meter(16))
+        yield agent, bench
+
+
+def turn(agent: Agent, slots: float) -> None:
+    agent.turn(slots * SLOT)
+    agent.datapath.send_due(slots * SLOT)
+
+
+# -- starting -------------------------------------------------------------------------------------------------------
+
+
+def test_flows_start_at_their_time() -> None:
+    with serving(hosts=(0, 1, 2, 3), start=(5.0, 0.0, 5.0, 9.0)) as (agent, bench):
+        for now in (0.0, 4.9, 5.0, 7.0, 9.5):
+            turn(agent, now)
+        assert agent.controller.told == [("start", 0.0, [1]), ("start", 5.0, [0, 2]), ("start", 9.5, [3])]
+        assert bench.flows.sent.tolist() == [5, 10, 5, 1]
+
+
+def test_it_wakes_up_for_the_next_start() -> None:
+    with serving(hosts=(0, 1), start=(0.0, 1.5)) as (agent, _):
+        turn(agent, 0.5)
+        assert agent._next_event(0.5 * SLOT) == pytest.approx(1.5 * SLOT)
+        turn(agent, 1.5)
+        assert agent._next_event(1.5 * SLOT) == pytest.approx(3.5 * SLOT)  # the longest sleep
+
+
+# -- timers ---------------------------------------------------------------------------------------------------------
+
+
+def test_timers_are_called_when_they_are_due() -> None:
+    with serving(hosts=(0, 1, 2)) as (agent, _):
+        agent.controller.timer[:] = np.array([3.0, np.inf, 4.0]) * SLOT
+        for now in (0.0, 2.9):
+            turn(agent, now)
+        assert agent._next_event(2.9 * SLOT) == pytest.approx(3 * SLOT)
+        for now in (3.0, 3.9, 4.5, 5.0, 6.0):
+            turn(agent, now)
+        assert agent.controller.told == [("start", 0.0, [0, 1, 2]), ("timer", 3.0, [0]), ("timer", 4.5, [2])]
+
+
+def test_timers_that_are_due_together_are_one_call() -> None:
+    with serving(hosts=(0, 1, 2)) as (agent, _):
+        agent.controller.timer[:] = np.array([3.0, 8.0, 2.0]) * SLOT
+        for now in (0.0, 5.0):
+            turn(agent, now)
+        assert agent.controller.told[-1] == ("timer", 5.0, [0, 2])
+
+
+# -- decisions ------------------------------------------------------------------------------------------------------
+
+
+def test_decisions_are_in_force_at_once() -> None:
+    with serving() as (agent, bench):
+        agent.controller.rate[0] = 0.25 * bench.line_rate
+        agent.controller.window[0] = 3 * bench.wire_size
+        for now in range(20):
+            turn(agent, now + 0.5)
+        assert bench.flows.rate[0] == 0.25 * bench.line_rate
+        assert bench.flows.sent[0] == 3
+        agent.controller.window[0] = 10 * bench.wire_size
+        bench.ack(0, rx=20)
+        turn(agent, 20.6)
+        assert bench.flows.window[0] == 10 * bench.wire_size
+        assert bench.flows.sent[0] == 4
+
+
+def test_rates_end_at_the_line_and_above_nothing() -> None:
+    with serving(hosts=(0, 1)) as (agent, bench):
+        agent.controller.rate[:] = 7 * bench.line_rate, 1e-300
+        turn(agent, 0.0)
+        assert bench.flows.rate.tolist() == pytest.approx([bench.line_rate, 1.0])
+        assert np.isinf(bench.flows.window).all()  # no window at all is a decision as well
+
+
+@pytest.mark.parametrize("value", [np.nan, 0.0, -1.0, np.inf, -np.inf])
+@pytest.mark.parametrize("column", ["rate", "window"])
+def test_what_is_no_rate_or_window_is_refused(column: str, value: float) -> None:
+    with serving(hosts=(0, 1, 2)) as (agent, bench):
+        turn(agent, 0.0)
+        getattr(agent.controller, column)[1] = value
+        bench.ack(0, flow=1)
+        if column == "window" and value == np.inf:
+            turn(agent, 1.0)
+            return
+        with pytest.raises(PluginFailed, match=r"controller 'scripted' \(.*test_agent\.py, line \d+\)") as raised:
+            turn(agent, 1.0)
+        assert f"{column} {value}" in str(raised.value)
+
+
+@pytest.mark.parametrize("column", ["rate", "window", "timer"])
+@pytest.mark.parametrize("value", [3.0, None, np.ones(2), np.ones(3, int), np.ones((3, 2))[:, 0]], ids=repr)
+def test_columns_must_stay_columns(column: str, value: object) -> None:
+    with serving(hosts=(0, 1, 2)) as (agent, bench):
+        turn(agent, 0.0)
+        setattr(agent.controller, column, value)
+        bench.ack(0)
+        with pytest.raises(PluginFailed, match=r"controller 'scripted'.*must stay arrays"):
+            turn(agent, 1.0)
+
+
+def test_a_column_may_be_replaced_by_another() -> None:
+    with serving(hosts=(0, 1)) as (agent, bench):
+        turn(agent, 0.0)
+        agent.controller.rate = np.array([0.5, 0.25]) * bench.line_rate
+        bench.ack(0, flow=0)
+        bench.ack(0, flow=1)
+        turn(agent, 1.0)
+        assert bench.flows.rate.tolist() == [0.5 * bench.line_rate, 0.25 * bench.line_rate]
+
+
+# -- what it is told ------------------------------------------------------------------------------------------------
+
+
+def test_sent_bytes_are_told_once_with_the_signal() -> None:
+    with serving(Counting, hosts=(0, 1)) as (agent, bench):
+        bench.flows.to_send[1] = 2
+        for now in np.arange(0.0, 20.0, 0.5):
+            turn(agent, float(now))
+        agent.turn(30 * SLOT)
+        told = np.zeros(2, int)
+        for kind, flows, sizes in agent.controller.told:
+            if kind == "sent":
+                told[flows] += sizes
+        assert bench.flows.sent.tolist() == [20, 2]
+        assert told.tolist() == [20 * bench.wire_size, 2 * bench.wire_size]
+        assert all(0 not in entry[2] for entry in agent.controller.told if entry[0] == "sent")
+
+
+def test_sent_bytes_are_not_told_without_the_signal() -> None:
+    with serving() as (agent, _):
+        for now in range(20):
+            turn(agent, now)
+        assert {entry[0] for entry in agent.controller.told} == {"start"}
+
+
+def test_int_is_handed_over_with_the_signal_only() -> None:
+    for form, wanted in ((Scripted, False), (Telemetry, True)):
+        with serving(form, int_hops=1) as (agent, bench):
+            turn(agent, 0.0)
+            bench.ack(0, rx=0.5, hops=1)
+            turn(agent, 1.0)
+            assert (agent.controller.feedback[0].int_stack is not None) == wanted
+
+
+def test_decisions_are_counted() -> None:
+    with serving(hosts=(0, 1)) as (agent, bench):
+        turn(agent, 0.0)
+        bench.ack(0, flow=0)
+        bench.ack(0, flow=1)
+        turn(agent, 1.0)
+        bench.ack(1, flow=0)
+        turn(agent, 2.0)
+        agent._close()
+        assert agent.meter.decisions.tolist() == [2, 3]
+        assert agent.meter.counters[2] == 3
+
+
+# -- silence --------------------------------------------------------------------------------------------------------
+
+
+def test_silence_ends_in_a_timeout() -> None:
+    """Not before the timeout, and at most an eighth of it later; then again after another one."""
+    with serving(hosts=(0, 1)) as (agent, bench):
+        agent.controller.window[:] = 5 * bench.wire_size
+        heard: list[float] = []
+        for now in np.arange(0.0, 2500.0, 10.0):
+            if now <= 1500:
+                bench.ack(*range(bench.flows.acked[1], bench.flows.sent[1]), flow=1, rx=now - 1)
+            turn(agent, float(now))
+            for kind, when, flows in agent.controller.told:
+                if kind == "feedback" and 0 in flows and when == now:
+                    heard.append(when)
+        assert len(heard) == 2
+        assert TIMEOUT <= heard[0] <= 1.125 * TIMEOUT + 20
+        assert TIMEOUT <= heard[1] - heard[0] <= 1.125 * TIMEOUT + 20
+        assert bench.flows.timeouts.tolist() == [2, 0]
+        assert bench.flows.lost[0] == 10
+        told = next(one for one in agent.controller.feedback if one.timeouts.any())
+        assert (told.timeouts.tolist(), told.acked_packets.tolist(), told.inflight.tolist()) == ([1], [0], [0])
+        assert np.isnan(told.rtt).all()
+        assert told.acked_seq.tolist() == [4]
+        assert bench.flows.sent[0] == 15  # it goes on, with new numbers
+
+
+def test_nothing_in_flight_is_not_silence() -> None:
+    with serving(size=300) as (agent, bench):
+        for now in range(5):
+            turn(agent, now)
+        bench.ack(0, 1, 2, rx=5)
+        for now in range(6, 4000, 50):
+            turn(agent, now)
+        assert bench.flows.timeouts[0] == 0
+
+
+# -- a plugin that raises -------------------------------------------------------------------------------------------
+
+BATCH = """\
+import statistics
+import numpy as np
+from testbed.controller import RateController, Signal
+
+class Broken(RateController):
+    name = "broken"
+    signals = Signal.RTT | Signal.TX
+
+    def __init__(self, config, paths):
+        super().__init__(config, paths)
+        self.timer[:] = {timer}
+
+    def on_start(self, now, flows):
+        {on_start}
+
+    def on_feedback(self, now, flows, feedback):
+        {on_feedback}
+
+    def on_timer(self, now, flows):
+        {on_timer}
+
+    def on_sent(self, now, flows, sent_bytes):
+        {on_sent}
+"""
+ONE = """\
+from testbed.controller import FlowController, Signal
+
+class Broken(FlowController):
+    name = "broken"
+    signals = Signal.RTT | Signal.TX | Signal.CNP
+
+    def __init__(self, config, path):
+        super().__init__(config, path)
+        self.timer = {timer}
+
+    def on_ack(self, ack):
+        {on_ack}
+
+    def on_cnp(self, now):
+        {on_cnp}
+
+    def on_loss(self, now, packets):
+        {on_loss}
+
+    def on_timeout(self, now):
+        {on_timeout}
+
+    def on_timer(self, now):
+        {on_timer}
+
+    def on_sent(self, now, sent_bytes):
+        {on_sent}
+"""
+
+
+def everything_happens(agent: Agent, bench: Bench) -> None:
+    """An acknowledgement, a loss, a CNP, a timer, a timeout."""
+    for now in (0.0, 1.0):
+        turn(agent, now)
+    bench.cnp()
+    bench.ack(1)
+    for now in range(5, 4000, 50):
+        turn(agent, now)
+
+
+def failure_of(folder: Path, template: str, callback: str, statement: str) -> tuple[str, Path, int]:
+    """Run a controller whose ``callback`` executes ``statement``: the message, the file and the statement's line."""
+    quiet = dict.fromkeys(re.findall(r"\{(on_\w+)\}", template), "pass")
+    timer = "0.0" if callback == "on_timer" else "float('inf')"
+    text = template.format(**{**quiet, "timer": timer, callback: statement})
+    file = folder / "broken.py"
+    file.write_text(text)
+    line = 1 + text.splitlines().index(f"        {statement}")
+    with serving(find("controller", str(file)).form) as (agent, bench), pytest.raises(PluginFailed) as raised:
+        everything_happens(agent, bench)
+    return str(raised.value), file, line
+
+
+@pytest.mark.parametrize("callback", ["on_start", "on_feedback", "on_timer", "on_sent"])
+def test_an_exception_names_plugin_file_and_line(tmp_path: Path, callback: str) -> None:
+    message, file, line = failure_of(tmp_path, BATCH, callback, "self.missing['key'] = 1 / 0")
+    assert message == f"controller 'broken' ({file}, line {line}): ZeroDivisionError: division by zero"
+
+
+@pytest.mark.parametrize("callback", ["on_ack", "on_cnp", "on_loss", "on_timeout", "on_timer", "on_sent"])
+def test_an_exception_in_one_flows_object_is_found_as_well(tmp_path: Path, callback: str) -> None:
+    message, file, line = failure_of(tmp_path, ONE, callback, "self.missing += 1")
+    assert message.startswith(f"controller 'broken' ({file}, line {line}): AttributeError:")
+
+
+@pytest.mark.parametrize(
+    "statement", ["np.ones(3).reshape(2)", "np.concatenate([])", "statistics.mean([])", "np.stack([])"]
+)
+def test_the_line_is_the_plugins_own(tmp_path: Path, statement: str) -> None:
+    """Also where the exception was raised by a library that the plugin called."""
+    message, file, line = failure_of(tmp_path, BATCH, "on_feedback", statement)
+    assert f"({file}, line {line})" in message

@@ -1,0 +1,102 @@
+"""Sharing hosts out among agents, and hearing from agents that fail."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from testbed.agent.agent import Meter, Timing
+from testbed.agent.columns import Flows
+from testbed.agent.launch import Common, Crew, Share, shares_of_hosts
+from testbed.controller import Paths, RateController
+from testbed.dataplane.wire import Framing
+from testbed.errors import PluginFailed
+from testbed.plugin import Plugin
+
+FLOWS_PER_HOST = st.lists(st.integers(1, 40), min_size=1, max_size=70)
+
+
+@given(FLOWS_PER_HOST, st.integers(1, 16))
+def test_shares_cover_everything_and_split_no_host(flows: list[int], agents: int) -> None:
+    hosts = np.repeat(np.arange(len(flows)), flows)
+    shares = shares_of_hosts(hosts, agents)
+    assert 1 <= len(shares) <= agents
+    assert [first for first, _ in shares] == [0, *(end for _, end in shares[:-1])]
+    assert shares[-1][1] == len(hosts)
+    served = [set(hosts[first:end].tolist()) for first, end in shares]
+    assert all(served)
+    assert sum(len(one) for one in served) == len(flows)
+
+
+@given(FLOWS_PER_HOST, st.integers(1, 16))
+def test_shares_are_about_equal(flows: list[int], agents: int) -> None:
+    """A border is moved to the nearest host's, so a share is off by at most one host."""
+    shares = shares_of_hosts(np.repeat(np.arange(len(flows)), flows), agents)
+    equal = sum(flows) / agents
+    assert all(end - first <= equal + max(flows) for first, end in shares)
+    if len(shares) == agents:
+        assert all(end - first >= equal - max(flows) for first, end in shares)
+
+
+def test_equal_hosts_are_shared_equally() -> None:
+    hosts = np.repeat(np.arange(64), 128)
+    assert shares_of_hosts(hosts, 2) == [(0, 4096), (4096, 8192)]
+    assert shares_of_hosts(hosts, 8) == [(1024 * i, 1024 * (i + 1)) for i in range(8)]
+    assert shares_of_hosts(np.zeros(5, int), 4) == [(0, 5)]
+
+
+def launched(controller: Callable[[Paths], RateController]) -> Crew:
+    """A crew of one agent without flows of its own to send; it fails before it needs its ring."""
+    paths = Paths(np.full(1, 1e9), np.full(1, 1e-5), np.full(1, 1), 1000, 1078)
+    share = Share(
+        number=0,
+        core=min(os.sched_getaffinity(0)),
+        first=0,
+        routes=[],
+        host=np.zeros(1, np.int64),
+        ring_fd=-1,
+        flows=Flows(1),
+        paths=paths,
+        held=0.0,
+        timing=Timing(np.zeros(1), 1.0, 1.0, 1.0, 1.0, 1.0),
+        meter=Meter(16),
+    )
+    plugin = Plugin("controller", "named", RateController, "here", Path(__file__))
+    crew = Crew()
+    crew.launch(share, Common(plugin, 1000.0, Framing(1000), 1, controller, True, False))
+    return crew
+
+
+def raising(error: BaseException) -> Callable[[Paths], RateController]:
+    def controller(_paths: Paths) -> RateController:
+        raise error
+
+    return controller
+
+
+def test_a_controller_that_cannot_be_built_is_named() -> None:
+    crew = launched(raising(ValueError("no such constant")))
+    with pytest.raises(PluginFailed, match=r"controller 'named' \(.*test_launch\.py, line \d+\): ValueError: no such"):
+        crew.begin()
+    crew.end()
+
+
+def test_a_long_message_arrives() -> None:
+    crew = launched(raising(ValueError("x" * 300_000)))
+    with pytest.raises(PluginFailed, match="ValueError: xxx"):
+        crew.begin()
+    crew.end()
+
+
+def test_an_agent_that_was_killed_is_missed() -> None:
+    crew = launched(lambda _paths: os.kill(os.getpid(), signal.SIGKILL))  # type: ignore[arg-type, return-value]
+    with pytest.raises(PluginFailed, match="agent 0 ended with -9"):
+        crew.begin()
+    crew.end()

@@ -1,0 +1,360 @@
+"""The NIC programs, frame by frame: numbering and stamping, ACKs and CNPs, feedback records."""
+
+from __future__ import annotations
+
+import mmap
+import socket
+import time
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+from pyroute2 import IPRoute
+
+from testbed.dataplane import wire
+from testbed.dataplane.programs import RING_SIZE
+from testbed.dataplane.ring import Ring
+from tests.dataplane.packets import (
+    BEYOND,
+    CE,
+    ECT0,
+    FRAMING,
+    FUTURE,
+    H1,
+    H2,
+    INT_AT,
+    IP1,
+    IP2,
+    LOOPBACK,
+    OK,
+    PLAIN,
+    PSN_AT,
+    REDIRECT,
+    SHIM_AT,
+    SHOT,
+    Bench,
+    bench,
+    checksum,
+    data,
+    ecn_of,
+    on_the_wire,
+    psn_of,
+    shim_of,
+)
+
+pytestmark = pytest.mark.root
+HEADER = 8  # of a ring buffer record
+
+
+# -- leaving the sender ---------------------------------------------------------------------------------------------
+
+
+def test_packets_get_numbers_and_departure_times(rig: Bench) -> None:
+    frames, times = [], [time.monotonic_ns()]
+    for _ in range(5):
+        frames.append(rig.tx(data(flow=2)))
+        times.append(time.monotonic_ns())
+    assert [psn_of(frame) for frame in frames] == [0, 1, 2, 3, 4]
+    for frame, before, after in zip(frames, times, times[1:], strict=False):
+        assert before <= shim_of(frame)[0] <= after
+    assert rig.nic.flows_tx["packets"].tolist() == [0, 0, 5, 0, 0, 0, 0, 0]
+    original = data(flow=2)
+    assert frames[0][:PSN_AT] == original[:PSN_AT]
+    assert frames[0][PSN_AT] == wire.ACK_REQUEST
+    assert frames[0][SHIM_AT + 8 :] == original[SHIM_AT + 8 :]
+
+
+def test_packet_numbers_wrap_at_24_bits(rig: Bench) -> None:
+    rig.nic.flows_tx["packets"][0] = 0xFFFFFF
+    frames = [rig.tx(data()) for _ in range(2)]
+    assert [psn_of(frame) for frame in frames] == [0xFFFFFF, 0]
+    assert [frame[PSN_AT] for frame in frames] == [wire.ACK_REQUEST] * 2
+    assert rig.nic.flows_tx["packets"][0] == 0x1000001
+
+
+def test_what_is_not_data_of_a_known_flow_leaves_untouched(rig: Bench) -> None:
+    ack = bytearray(data())
+    ack[42] = wire.ACK
+    for frame in (bytes(ack), data(flow=8), on_the_wire(b"ping" * 20), b"\xff" * 6 + H1 + b"\x08\x06" + bytes(46)):
+        assert rig.tx(frame) == frame
+    assert rig.nic.flows_tx["packets"].sum() == 0
+
+
+# -- the receiver ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("framing", [PLAIN, FRAMING], ids=["plain", "INT"])
+def test_data_becomes_its_ack_in_place(rig: Bench, framing: wire.Framing) -> None:
+    sent = rig.tx(data(flow=3, framing=framing, tos=0x68 | ECT0, dst=H2))
+    verdict, ack = rig.rx(sent)
+    assert verdict == REDIRECT
+    assert len(ack) == framing.ack_size
+    assert (ack[0:6], ack[6:12]) == (H1, H2)
+    assert (ack[26:30], ack[30:34]) == (IP2, IP1)
+    assert ack[34:38] == sent[34:38]  # ports: the answer goes to 4791 as well
+    assert int.from_bytes(ack[16:18], "big") == len(ack) - 14
+    assert int.from_bytes(ack[38:40], "big") == len(ack) - 34
+    assert ack[40:42] == b"\0\0"  # no UDP checksum
+    assert checksum(ack[14:34]) == 0
+    assert ack[15] == 0x68  # same DSCP, not ECN-capable
+    assert ack[22] == 64
+    opcode, _, _, qp, psn, aeth = wire.BTH.unpack_from(ack, 42)
+    assert (opcode, qp, psn, aeth) == (wire.ACK, wire.QP_BASE + 3, psn_of(sent), 0)
+    departure, size, payload, ttl, flags, _ = shim_of(ack)
+    assert (departure, size, payload) == shim_of(sent)[:3]
+    assert size == framing.wire_size
+    assert ttl == sent[22]
+    assert flags == (wire.SHIM_INT if framing.int_hops else 0)
+
+
+def test_ack_carries_the_int_stack_back(rig: Bench) -> None:
+    rig.freeze(1234)
+    _, stamped = rig.egress(rig.tx(data(framing=FRAMING)))
+    _, ack = rig.rx(stamped)
+    assert ack[INT_AT : INT_AT + FRAMING.int_size] == stamped[INT_AT : INT_AT + FRAMING.int_size]
+    assert wire.INT_HOP.unpack_from(ack, INT_AT + wire.INT_HEADER.size)[1] == 1234
+
+
+def test_short_packet_is_acknowledged_with_its_own_size(rig: Bench) -> None:
+    _, ack = rig.rx(rig.tx(data(payload=1)))
+    assert shim_of(ack)[1:3] == (PLAIN.overhead + 1, 1)
+    assert rig.nic.flows_rx["payload_bytes"][0] == 1
+
+
+def test_arrivals_are_counted_per_flow(rig: Bench) -> None:
+    for flow, packets in ((1, 3), (4, 2)):
+        for psn in range(packets):
+            rig.rx(data(flow=flow, psn=psn, payload=500))
+    assert rig.nic.flows_rx["packets"].tolist() == [0, 3, 0, 0, 2, 0, 0, 0]
+    assert rig.nic.flows_rx["payload_bytes"].tolist() == [0, 1500, 0, 0, 1000, 0, 0, 0]
+    assert rig.nic.flows_rx["gaps"].sum() == rig.nic.flows_rx["reorders"].sum() == rig.nic.flows_rx["ce"].sum() == 0
+
+
+@pytest.mark.parametrize("first", [0, 0xFFFFFC], ids=["from 0", "over the wrap"])
+def test_gaps_and_reorders(rig: Bench, first: int) -> None:
+    """Packets 0 1 4 3 6 of 0..6: 2 and 5 never came, 3 came late."""
+    rig.nic.flows_rx["next_psn"][0] = first
+    for offset, gaps, reorders in ((0, 0, 0), (1, 0, 0), (4, 2, 0), (3, 1, 1), (6, 2, 1)):
+        rig.rx(data(psn=(first + offset) & 0xFFFFFF))
+        assert (rig.nic.flows_rx["gaps"][0], rig.nic.flows_rx["reorders"][0]) == (gaps, reorders)
+    assert rig.nic.flows_rx["next_psn"][0] == (first + 7) & 0xFFFFFF
+
+
+def test_no_answer_where_none_was_asked_for(rig: Bench) -> None:
+    frame = bytearray(data())
+    frame[PSN_AT] = 0
+    assert rig.rx(bytes(frame))[0] == SHOT
+    assert rig.nic.flows_rx["packets"][0] == 1
+
+
+def test_cnp_does_not_wait_for_a_packet_that_asks_for_an_ack(rig: Bench) -> None:
+    """RoCEv2: a CNP answers the mark, not the request for an ACK."""
+    frame = bytearray(data(tos=CE))
+    frame[PSN_AT] = 0
+    verdict, out = rig.rx(bytes(frame))
+    assert (verdict, out[42], rig.nic.flows_rx["cnps"][0]) == (REDIRECT, wire.CNP, 1)
+
+
+def test_strangers_reach_the_host(rig: Bench) -> None:
+    for frame in (data(flow=8), on_the_wire(b"ping" * 20), b"\xff" * 6 + H1 + b"\x08\x06" + bytes(46)):
+        assert rig.rx(frame) == (OK, frame)
+    assert rig.nic.flows_rx["packets"].sum() == 0
+
+
+def test_received_bytes_belong_to_the_addressee(rig: Bench) -> None:
+    rig.rx(data(dst=H2))
+    rig.rx(on_the_wire(b"ping" * 20, dst=H1))
+    rig.rx(data(dst=BEYOND))
+    assert rig.nic.hosts["received"].tolist() == [0, 42 + 80, PLAIN.wire_size, 0, 0]
+
+
+# -- CNPs -----------------------------------------------------------------------------------------------------------
+
+
+def test_cnp_frame(rig: Bench) -> None:
+    sent = rig.tx(data(flow=3, framing=FRAMING, tos=CE, dst=H2))
+    verdict, cnp = rig.rx(sent)
+    assert verdict == REDIRECT
+    assert len(cnp) == PLAIN.ack_size  # no INT in it
+    opcode, _, _, qp, _, aeth = wire.BTH.unpack_from(cnp, 42)
+    assert (opcode, qp, aeth) == (wire.CNP, 0x40 << 24 | wire.QP_BASE + 3, 0)  # BECN
+    assert shim_of(cnp)[0] == 0  # says nothing about an RTT
+    assert shim_of(cnp)[4] == 0
+    assert ecn_of(cnp) == 0
+    assert (cnp[0:6], cnp[6:12], cnp[26:30], cnp[30:34]) == (H1, H2, IP2, IP1)
+    assert checksum(cnp[14:34]) == 0
+
+
+def test_cnp_at_most_once_per_interval_and_flow() -> None:
+    """DCQCN's notification point: CE in every packet for time T gives ceil(T / N) CNPs per flow (T = 1 s and N = 19 ms
+    give 53; here both are 20 times shorter). Each decision is checked against the kernel's own time."""
+    interval, flows = 950_000, 3
+    with bench(cnp_interval_ns=interval) as rig:
+        seen: list[list[int]] = [[] for _ in range(flows)]  # times of CNPs
+        first = pauses = 0
+        before = [0] * flows  # latest moment at which the flow's packet before could have arrived
+        while first == 0 or before[0] - first < 50_000_000:
+            for flow in range(flows):
+                asked = time.monotonic_ns()
+                _, out = rig.rx(data(flow=flow, tos=CE))
+                now = time.monotonic_ns()
+                first = first or now
+                is_cnp = out[42] == wire.CNP
+                if is_cnp:
+                    seen[flow].append(int(rig.nic.flows_rx["last_cnp_ns"][flow]))
+                    assert asked <= seen[flow][-1] <= now
+                else:  # too early for one
+                    assert asked - seen[flow][-1] < interval
+                pauses += now - before[flow] > interval // 2 if before[flow] else 0
+                before[flow] = now
+        for flow in range(flows):
+            gaps = np.diff(seen[flow])
+            assert gaps.min() >= interval
+            # a CNP is late by at most the time to the next packet; this machine may pause us, seldom
+            expected = 50_000_000 // interval + 1
+            assert expected - 3 - 2 * pauses <= len(seen[flow]) <= (before[flow] - first) // interval + 2
+            assert rig.nic.flows_rx["cnps"][flow] == len(seen[flow])
+        assert rig.nic.flows_rx["ce"][:flows].tolist() == rig.nic.flows_rx["packets"][:flows].tolist()
+
+
+def test_ce_is_echoed_in_every_ack_also_between_cnps() -> None:
+    with bench(cnp_interval_ns=1 << 62) as rig:
+        rig.nic.flows_rx["last_cnp_ns"][0] = time.monotonic_ns()  # the interval has just begun
+        acks = [rig.rx(data(tos=tos, psn=psn))[1] for psn, tos in enumerate((CE, ECT0, CE, 0))]
+        assert [ack[42] for ack in acks] == [wire.ACK] * 4
+        assert [shim_of(ack)[4] for ack in acks] == [2, 0, 2, 0]
+        assert (rig.nic.flows_rx["ce"][0], rig.nic.flows_rx["cnps"][0]) == (2, 0)
+
+
+@pytest.fixture
+def tap() -> Iterator[tuple[Bench, socket.socket]]:
+    """A bench whose loopback interface is up, and a socket that hears what is sent there."""
+    with bench() as rig, IPRoute() as ip, socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(3)) as ear:
+        ip.link("set", index=LOOPBACK, state="up")
+        ear.bind(("lo", 0x0003))
+        ear.settimeout(1.0)
+        yield rig, ear
+
+
+def test_ack_goes_out_beside_the_cnp(tap: tuple[Bench, socket.socket]) -> None:
+    """The CNP is the frame itself; the ACK is a copy that was sent already."""
+    rig, ear = tap
+    sent = rig.tx(data(flow=3, framing=FRAMING, tos=CE, psn=0))
+    _, cnp = rig.rx(sent)
+    ack = ear.recv(4096)
+    assert (cnp[42], ack[42]) == (wire.CNP, wire.ACK)
+    assert len(ack) == FRAMING.ack_size
+    assert shim_of(ack)[0] == shim_of(sent)[0]
+    assert shim_of(ack)[4] == wire.SHIM_INT | 2
+    assert checksum(ack[14:34]) == 0
+    assert ack[INT_AT : INT_AT + FRAMING.int_size] == sent[INT_AT : INT_AT + FRAMING.int_size]
+
+
+# -- the sender: feedback -------------------------------------------------------------------------------------------
+
+
+class Reader:
+    """Reads a ring as an agent does."""
+
+    def __init__(self, rig: Bench, agent: int = 0) -> None:
+        self.ring = Ring(rig.nic.ring_fds[agent], RING_SIZE)
+        self.position = self.ring._consumer
+        self.produced = self.ring._rest[:8].view(np.uint64)
+
+    def records(self) -> np.ndarray:
+        step = HEADER + wire.RECORD.itemsize
+        start, end = int(self.position[0]), int(self.produced[0])
+        assert (end - start) % step == 0
+        found = []
+        for at in range(start, end, step):
+            begin = mmap.PAGESIZE + at % RING_SIZE
+            raw = self.ring._rest[begin : begin + step]
+            assert raw[:4].view(np.uint32)[0] == wire.RECORD.itemsize  # complete, not discarded
+            found.append(raw[HEADER:].copy().view(wire.RECORD)[0])
+        self.position[0] = end
+        return np.array(found, wire.RECORD)
+
+
+def test_ack_becomes_a_record(rig: Bench) -> None:
+    reader = Reader(rig)
+    rig.port(rate=100e6)
+    frame = rig.tx(data(flow=5, framing=FRAMING, payload=700, psn=0))
+    for queue in (4000, 5000):
+        rig.freeze(queue)
+        _, frame = rig.egress(frame)
+    stamp = int(rig.count["last_ns"])
+    frame = frame[:15] + bytes([CE]) + frame[16:]
+    rig.nic.flows_rx["last_cnp_ns"][5] = FUTURE  # no CNP now
+    _, ack = rig.rx(frame)
+    before = time.monotonic_ns()
+    assert rig.rx(ack)[0] == SHOT  # consumed
+    after = time.monotonic_ns()
+    (record,) = reader.records()
+    assert before <= record["rx_ns"] <= after
+    assert record["tx_ns"] == shim_of(frame)[0]
+    assert (record["flow"], record["psn"]) == (5, 0)
+    assert (record["frame"], record["payload"]) == (FRAMING.overhead + 700, 700)
+    assert (record["opcode"], record["ce"], record["ttl"], record["hops"]) == (wire.ACK, 1, 61, 2)
+    hops = record["hop"][:2]
+    assert hops["queue"].tolist() == [4000, 5000]
+    assert hops["ts_ns"].tolist() == [stamp, stamp]
+    assert hops["node"].tolist() == [1 << 16 | 7] * 2
+    assert hops["rate"].tolist() == [100_000] * 2
+    counted = rig.nic.flows_tx[5]
+    assert (counted["acks"], counted["ce_echoes"], counted["cnps"], counted["ring_full"]) == (1, 1, 0, 0)
+
+
+def test_cnp_becomes_a_record(rig: Bench) -> None:
+    reader = Reader(rig)
+    _, cnp = rig.rx(rig.tx(data(flow=5, framing=FRAMING, tos=CE)))
+    assert rig.rx(cnp)[0] == SHOT
+    (record,) = reader.records()
+    assert (record["opcode"], record["flow"], record["tx_ns"], record["hops"]) == (wire.CNP, 5, 0, 0)
+    counted = rig.nic.flows_tx[5]
+    assert (counted["acks"], counted["ce_echoes"], counted["cnps"]) == (0, 0, 1)  # CE was echoed by the ACK
+
+
+@pytest.mark.parametrize("hops", [0, 1, wire.MAX_HOPS])
+def test_as_many_hops_as_were_stamped(rig: Bench, hops: int) -> None:
+    """Of 5 reserved records, those that a port filled in."""
+    framing = wire.Framing(payload=100, int_hops=wire.MAX_HOPS)
+    reader = Reader(rig)
+    frame = rig.tx(data(framing=framing))
+    rig.freeze(100)
+    for _ in range(hops):
+        _, frame = rig.egress(frame)
+    rig.rx(rig.rx(frame)[1])
+    (record,) = reader.records()
+    assert record["hops"] == hops
+    assert record["hop"]["queue"][:hops].tolist() == [100 + i * len(frame) for i in range(hops)]
+
+
+def test_records_go_to_the_agent_of_the_flow() -> None:
+    with bench(agents=2) as rig:
+        readers = [Reader(rig, agent) for agent in range(2)]
+        rig.nic.flows_tx["agent"][:] = [0, 0, 0, 0, 1, 1, 1, 1]
+        for flow in (1, 6, 2, 7):
+            rig.rx(rig.rx(data(flow=flow))[1])
+        assert [reader.records()["flow"].tolist() for reader in readers] == [[1, 2], [6, 7]]
+
+
+def test_feedback_of_strangers_reaches_the_host(rig: Bench) -> None:
+    ack = bytearray(data(flow=8))
+    ack[42] = wire.ACK
+    assert rig.rx(bytes(ack)) == (OK, bytes(ack))
+
+
+def test_full_ring_is_counted(rig: Bench) -> None:
+    """The kernel keeps at least one byte free."""
+    reader = Reader(rig)
+    _, ack = rig.rx(data(flow=2))
+    room = (RING_SIZE - 1) // (HEADER + wire.RECORD.itemsize)
+    rig.rx(ack, repeat=room)
+    assert rig.nic.flows_tx["ring_full"][2] == 0
+    assert rig.rx(ack, repeat=7)[0] == SHOT
+    assert rig.nic.flows_tx["ring_full"][2] == 7
+    assert rig.nic.flows_tx["acks"][2] == room + 7
+    assert len(reader.records()) == room
+    rig.rx(ack)
+    assert len(reader.records()) == 1  # over the end of the ring and on
+    assert rig.nic.flows_tx["ring_full"][2] == 7

@@ -1,0 +1,453 @@
+"""The egress queue of a switch port against theory, packet by packet.
+
+Most tests stop the clock of the virtual queue (`Bench.freeze`), so that its length is known to the byte. The random
+numbers of a port are seeded, so a test sees the same ones every time.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from math import sqrt
+
+import numpy as np
+import pytest
+
+from testbed.dataplane import histogram, wire
+from tests.dataplane.packets import (
+    CE,
+    ECT0,
+    FRAMING,
+    H1,
+    H2,
+    INT_AT,
+    LOOPBACK,
+    NOT_ECT,
+    OK,
+    PLAIN,
+    SHOT,
+    Bench,
+    bench,
+    checksum,
+    data,
+    ecn_of,
+    on_the_wire,
+)
+
+pytestmark = pytest.mark.root
+SIGMAS = 4.5  # one test in 10^5 would fail with other seeds
+FULL = PLAIN.wire_size
+
+
+def frame_of(size: int) -> bytes:
+    """A data frame of exactly ``size`` bytes."""
+    frame = data(payload=size - PLAIN.overhead)
+    assert len(frame) == size
+    return frame
+
+
+def expect_share(hits: int, of: int, probability: float) -> None:
+    """Binomial: within `SIGMAS` standard deviations of the expected number."""
+    assert abs(hits - of * probability) <= SIGMAS * sqrt(of * probability * (1 - probability)) + 1e-9
+
+
+# -- buffer ---------------------------------------------------------------------------------------------------------
+
+
+def test_tail_drop_is_exactly_at_the_buffer(rig: Bench) -> None:
+    rig.port(buffer=10_000)
+    rig.freeze(0)
+    full = 10_000 // FULL
+    assert [rig.egress(data())[0] for _ in range(full)] == [OK] * full
+    rest = 10_000 - full * FULL
+    assert rig.egress(frame_of(rest + 1))[0] == SHOT
+    assert rig.egress(frame_of(rest))[0] == OK
+    assert rig.count["queue"] == rig.count["peak"] == 10_000
+    assert rig.egress(frame_of(PLAIN.overhead))[0] == SHOT
+    assert (rig.count["packets"], rig.count["bytes"]) == (full + 1, 10_000)
+    assert (rig.count["dropped_packets"], rig.count["dropped_bytes"]) == (2, rest + 1 + PLAIN.overhead)
+
+
+def test_every_frame_takes_its_place_in_the_queue(rig: Bench) -> None:
+    """Also those that are not RoCE, such as ping: they use the link like the others."""
+    rig.freeze(0)
+    rig.egress(b"\xff" * 6 + H1 + b"\x08\x06" + bytes(46))
+    assert rig.count["queue"] == 60
+
+
+def test_a_port_that_is_off_lets_everything_pass() -> None:
+    with bench() as switched_off:
+        assert switched_off.egress(data()) == (OK, data())
+        assert switched_off.count["packets"] == 0
+
+
+def test_the_queue_drains_at_the_rate(rig: Bench) -> None:
+    """q - rate x dt, with dt read back from the program, at rates from 1 Mbit/s to 100 Gbit/s."""
+    for rate in (1e6, 100e6, 10e9, 100e9):
+        rig.port(rate=rate, buffer=1 << 30)
+        seconds = 0.004
+        size = round(2 * rate / 8 * seconds) + 100_000
+        began = time.monotonic_ns() - round(seconds * 1e9)
+        rig.set_queue(size, began)
+        rig.egress(data())
+        drained = (int(rig.count["last_ns"]) - began) / 1e9 * rate / 8
+        left = max(0.0, size - drained) + FULL
+        assert rig.count["queue"] == pytest.approx(left, rel=1e-4, abs=2), rate
+
+
+def test_a_long_pause_does_not_empty_a_long_queue(rig: Bench) -> None:
+    """2 s at 1 Mbit/s send 250 kB, whatever waits."""
+    rig.port(rate=1e6, buffer=1 << 30)
+    began = time.monotonic_ns() - 2_000_000_000
+    rig.set_queue(1_000_000, began)
+    rig.egress(data())
+    drained = (int(rig.count["last_ns"]) - began) / 1e9 * 125_000
+    assert rig.count["queue"] == pytest.approx(1_000_000 - drained + FULL, rel=1e-4)
+
+
+@pytest.mark.parametrize(("rate", "size", "pause"), [(100e6, 50_000, 1e-3), (100e6, 50_000, 0.5), (1e6, 900_000, 3.0)])
+def test_area_is_the_integral_of_the_queue(rig: Bench, rate: float, size: int, pause: float) -> None:
+    """A trapezoid while the queue lasts, a triangle when it empties on the way."""
+    rig.port(rate=rate, buffer=1 << 30)
+    began = time.monotonic_ns() - round(pause * 1e9)
+    rig.set_queue(size, began)
+    before = int(rig.count["area"])
+    rig.egress(data())
+    passed = (int(rig.count["last_ns"]) - began) / 1e9
+    busy = min(passed, size / (rate / 8))
+    expected = (size - busy * rate / 16) * busy
+    assert (int(rig.count["area"]) - before) / 1e9 == pytest.approx(expected, rel=1e-3)
+
+
+def test_area_over_many_arrivals(rig: Bench) -> None:
+    """Packets at times of their own, replayed in floating point from the times that the program saw."""
+    rig.port(rate=200e6, buffer=1 << 30)
+    rate, queue, area, last = 200e6 / 8e9, 0.0, 0.0, 0
+    for i in range(300):
+        if i % 20 == 0:
+            time.sleep(0.0005)
+        rig.egress(data())
+        now = int(rig.count["last_ns"])
+        busy = min(now - last, queue / rate)
+        area += (queue - busy * rate / 2) * busy
+        queue += FULL - busy * rate
+        last = now
+    assert float(rig.count["area"]) == pytest.approx(area, rel=2e-3)
+    assert rig.count["queue"] == pytest.approx(queue, rel=1e-3, abs=2)
+
+
+def test_time_never_runs_backwards(rig: Bench) -> None:
+    """Another core may have been here with a later time."""
+    later = time.monotonic_ns() + 10_000_000_000
+    rig.set_queue(5000, later)
+    rig.egress(data())
+    assert (rig.count["queue"], rig.count["last_ns"], rig.count["area"]) == (5000 + FULL, later, 0)
+
+
+# -- histogram ------------------------------------------------------------------------------------------------------
+
+
+def test_histogram_bins_are_those_of_python(rig: Bench) -> None:
+    edges = histogram.edges()
+    rig.port(buffer=0)  # nothing is taken in, everything is counted
+    inner = edges[1:-1].astype(np.int64)
+    sizes = np.unique(np.concatenate([[0], inner - 1, inner, inner + 1, [int(edges[-1]) - 1]]))
+    for size in sizes.tolist():
+        before = rig.count["histogram"].copy()
+        rig.freeze(size)
+        rig.egress(data())
+        grown = np.flatnonzero(rig.count["histogram"] - before)
+        assert grown.tolist() == [int(np.searchsorted(edges, size, side="right")) - 1], size
+    assert rig.count["histogram"].sum() == len(sizes)
+
+
+def test_histogram_leaves_out_what_is_too_long(rig: Bench) -> None:
+    rig.port(buffer=0)
+    rig.freeze(int(histogram.edges()[-1]))
+    rig.egress(data())
+    assert rig.count["histogram"].sum() == 0
+    assert rig.count["dropped_packets"] == 1
+
+
+# -- marking --------------------------------------------------------------------------------------------------------
+
+
+def marked(rig: Bench, queue: int, packets: int) -> int:
+    """How many of ``packets`` are marked that all find ``queue`` bytes; checks every frame against the counter."""
+    before, frames = int(rig.count["marked_packets"]), 0
+    for _ in range(packets):
+        rig.freeze(queue)
+        verdict, out = rig.egress(data())
+        assert verdict == OK
+        frames += ecn_of(out) == CE
+    assert rig.count["marked_packets"] - before == frames
+    return frames
+
+
+def test_red_follows_its_law(rig: Bench) -> None:
+    """Zhu et al. (SIGCOMM 2015): 0 up to Kmin, linear to Pmax at Kmax, 1 above."""
+    kmin, kmax, pmax, n = 40_000, 160_000, 0.2, 4000
+    rig.ports.set_red(LOOPBACK, kmin, kmax, pmax)
+    assert rig.ports.red(LOOPBACK) == pytest.approx((kmin, kmax, pmax))
+    for queue in (0, 20_000, kmin):
+        assert marked(rig, queue, 500) == 0
+    for share in (0.05, 0.25, 0.5, 0.75, 1.0):
+        expect_share(marked(rig, round(kmin + share * (kmax - kmin)), n), n, pmax * share)
+    for queue in (kmax + 1, 2 * kmax):
+        assert marked(rig, queue, 500) == 500
+    assert rig.count["marked_bytes"] == rig.count["marked_packets"] * FULL
+
+
+def test_red_with_equal_thresholds_is_a_step(rig: Bench) -> None:
+    """DCTCP's marking."""
+    for pmax in (0.0, 0.5, 1.0):
+        rig.ports.set_red(LOOPBACK, 50_000, 50_000, pmax)
+        assert (marked(rig, 50_000, 50), marked(rig, 50_001, 50)) == (0, 50)
+
+
+@pytest.mark.parametrize("pmax", [0.0, 1.0])
+def test_red_at_the_ends_of_pmax(rig: Bench, pmax: float) -> None:
+    rig.ports.set_red(LOOPBACK, 0, 1000, pmax)
+    assert rig.ports.red(LOOPBACK)[2] == pmax
+    assert marked(rig, 1000, 1000) == 1000 * pmax
+
+
+def test_ports_draw_different_numbers_and_repeat_their_own(rig: Bench) -> None:
+    def draws(seed: int) -> list[int]:
+        rig.port(seed=seed)
+        rig.ports.set_red(LOOPBACK, 0, 2000, 1.0)
+        found = []
+        for _ in range(64):
+            rig.freeze(1000)
+            found.append(ecn_of(rig.egress(data())[1]))
+        return found
+
+    assert draws(1) == draws(1)
+    assert draws(1) != draws(2)
+
+
+@pytest.mark.parametrize("tos", [NOT_ECT, ECT0, 1, 0x68 | ECT0, CE])
+def test_only_ect_is_marked(rig: Bench, tos: int) -> None:
+    """RFC 3168: never set CE on a packet whose sender does not understand it. DSCP stays as it is."""
+    rig.ports.set_red(LOOPBACK, 0, 0, 1.0)
+    rig.freeze(1000)
+    frame = data(tos=tos)
+    verdict, out = rig.egress(frame)
+    assert verdict == OK
+    if tos & 3 == NOT_ECT:
+        assert out == frame
+        assert rig.count["marked_packets"] == 0
+    else:
+        assert out[15] == tos | CE
+        assert checksum(out[14:34]) == 0
+        assert rig.count["marked_packets"] == 1
+
+
+def test_what_is_not_data_is_not_marked(rig: Bench) -> None:
+    rig.ports.set_red(LOOPBACK, 0, 0, 1.0)
+    rig.freeze(1000)
+    ack = bytearray(data(framing=FRAMING))
+    ack[42] = wire.ACK
+    other_port = on_the_wire(wire.frame(PLAIN, 0, 1000), port=4792)
+    for frame in (bytes(ack), other_port):
+        assert rig.egress(frame) == (OK, frame)
+
+
+@contextmanager
+def flipping(write: Callable[[bool], None]) -> Iterator[list[int]]:
+    """Another thread that calls ``write`` with True and False in turns; yields how often it did."""
+    done, turns = threading.Event(), [0]
+
+    def work() -> None:
+        while not done.is_set():
+            write(turns[0] % 2 == 0)
+            turns[0] += 1
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    try:
+        yield turns
+    finally:
+        done.set()
+        thread.join()
+
+
+def test_no_packet_sees_half_of_a_change(rig: Bench) -> None:
+    """Between 20 and 60 kB neither setting marks. A mixture, Kmin of one with Pmax of the other, marks every second."""
+    one, other, mixture = (10_000, 70_000, 0.0), (60_000, 70_000, 1.0), (10_000, 70_000, 1.0)
+    small = frame_of(PLAIN.overhead + 1)
+    packets = 40_000 // len(small)  # in one system call, so that the other thread writes meanwhile
+
+    def fill() -> int:
+        before = int(rig.count["marked_packets"])
+        rig.freeze(20_000)
+        rig.egress(small, repeat=packets)
+        return int(rig.count["marked_packets"]) - before
+
+    rig.ports.set_red(LOOPBACK, *mixture)
+    assert fill() > packets // 4  # the test sees a mixture
+    rig.ports.set_red(LOOPBACK, *one)
+    with flipping(lambda even: rig.ports.set_red(LOOPBACK, *(one if even else other))) as turns:
+        rounds = marks = 0
+        while rounds < 1000 or turns[0] < 10_000:
+            marks += fill()
+            rounds += 1
+    assert marks == 0
+    rig.ports.set_red(LOOPBACK, *mixture)
+    assert fill() > packets // 4
+
+
+# -- INT ------------------------------------------------------------------------------------------------------------
+
+
+def hops_of(frame: bytes) -> tuple[int, list[tuple[int, ...]]]:
+    """Remaining hops, and all records."""
+    start = INT_AT + wire.INT_HEADER.size
+    version = wire.INT_HEADER.unpack_from(frame, INT_AT)[3]
+    return version & 0xFF, [
+        wire.INT_HOP.unpack_from(frame, start + i * wire.INT_HOP.size) for i in range(FRAMING.int_hops)
+    ]
+
+
+def test_int_records_what_the_packet_found(rig: Bench) -> None:
+    rig.port(rate=100e6)
+    size = FRAMING.wire_size
+    rig.freeze(0)
+    for _ in range(5):
+        rig.egress(data(framing=FRAMING))
+    rig.set_queue(3000, rig.state()[2])  # 5 x size bytes came, 3000 of them are still here
+    frame = data(framing=FRAMING)
+    _, out = rig.egress(frame)
+    left, (first, second) = hops_of(out)
+    node, queue, stamp, tx_bytes, rate = first
+    assert node == 1 << 16 | 7
+    assert queue == 3000
+    assert stamp == rig.count["last_ns"]
+    assert tx_bytes == 5 * size - 3000  # dequeued, not enqueued
+    assert rate == 100_000  # kbit/s
+    assert left == 1
+    assert second == (0, 0, 0, 0, 0)
+    start = INT_AT + wire.INT_HEADER.size
+    assert out[:INT_AT] == frame[:INT_AT]
+    assert out[start + wire.INT_HOP.size :] == frame[start + wire.INT_HOP.size :]
+
+
+def test_int_hops_are_in_path_order_until_the_room_is_used(rig: Bench) -> None:
+    rig.freeze(1000)
+    frame = data(framing=FRAMING)
+    for hop in range(FRAMING.int_hops):
+        _, frame = rig.egress(frame)
+        left, records = hops_of(frame)
+        assert left == FRAMING.int_hops - hop - 1
+        assert [record[1] for record in records[: hop + 1]] == [1000 + i * len(frame) for i in range(hop + 1)]
+    assert rig.egress(frame) == (OK, frame)  # no room left: untouched
+
+
+@pytest.mark.parametrize(
+    ("at", "value"), [(1, 0), (1, 255), (7, 3), (7, 255)], ids=["short", "long", "more than reserved", "far more"]
+)
+def test_int_header_that_lies_is_left_alone(rig: Bench, at: int, value: int) -> None:
+    """Byte 1 is the length, byte 7 the remaining hops."""
+    frame = bytearray(data(framing=FRAMING))
+    frame[INT_AT + at] = value
+    assert rig.egress(bytes(frame)) == (OK, bytes(frame))
+
+
+def test_no_int_without_the_flag(rig: Bench) -> None:
+    frame = data(framing=PLAIN)
+    assert rig.egress(frame) == (OK, frame)
+
+
+def test_tx_bytes_grow_with_what_left(rig: Bench) -> None:
+    """HPCC takes differences of it: over any two packets it must grow by what the link carried, never shrink."""
+    rate = 100e6
+    rig.port(rate=rate, buffer=20_000)
+    seen = []
+    for i in range(400):
+        verdict, out = rig.egress(data(framing=FRAMING))
+        if i % 50 == 0:
+            time.sleep(0.0003)
+        if verdict == OK:
+            seen.append(hops_of(out)[1][0])
+    stamps, sent = (np.array([record[column] for record in seen], np.int64) for column in (2, 3))
+    assert rig.count["dropped_packets"] > 0  # the link was busy
+    assert np.diff(sent).min() >= 0
+    assert (np.diff(sent) <= np.diff(stamps) * rate / 8e9 * (1 + 1e-4) + 2).all()
+
+
+# -- loss -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("probability", [0.0, 1e-3, 0.3, 1.0])
+def test_random_loss_has_its_probability(rig: Bench, probability: float) -> None:
+    rig.port(loss=probability, buffer=1 << 31)
+    rig.ports.set_red(LOOPBACK, 0, 1 << 31, 0.0)
+    rig.freeze(0)
+    n = 20_000
+    rig.egress(data(), repeat=n)
+    expect_share(int(rig.count["lost_packets"]), n, probability)
+    assert rig.count["packets"] == n - rig.count["lost_packets"]
+    assert rig.count["queue"] == rig.count["packets"] * FULL  # what is lost takes no place
+    assert rig.count["dropped_packets"] == 0
+
+
+def test_loss_and_marking_are_independent(rig: Bench) -> None:
+    rig.port(loss=0.3)
+    rig.ports.set_red(LOOPBACK, 0, 100_000, 1.0)
+    n = 6000
+    for _ in range(n):
+        rig.freeze(40_000)
+        rig.egress(data())
+    survived = int(rig.count["packets"])
+    expect_share(survived, n, 0.7)
+    expect_share(int(rig.count["marked_packets"]), survived, 0.4)
+
+
+def test_marks_do_not_come_in_runs(rig: Bench) -> None:
+    """Pairs of neighbours: with p = 0.5 half of them differ."""
+    rig.ports.set_red(LOOPBACK, 0, 100_000, 1.0)
+    marks = []
+    for _ in range(4000):
+        rig.freeze(50_000)
+        marks.append(ecn_of(rig.egress(data())[1]) == CE)
+    expect_share(int(np.count_nonzero(np.diff(np.array(marks, int)))), len(marks) - 1, 0.5)
+
+
+# -- the shaper below -----------------------------------------------------------------------------------------------
+
+
+def test_the_queue_is_never_shorter_than_what_waits(rig: Bench) -> None:
+    """A shaper that woke up late: h2 has received less than the virtual queue says."""
+    rig.port(rate=1e9, slack=3000)
+    rig.nic.hosts["enqueued"][2], rig.nic.hosts["received"][2] = 50_000, 20_000
+    rig.egress(data(dst=H2))
+    assert rig.count["queue"] == 30_000 - 3000 + FULL
+    assert rig.count["stalled"] == 30_000 - 3000
+    assert rig.nic.hosts["enqueued"][2] == 50_000 + FULL
+    rig.freeze(29_000)  # within the slack: nothing to correct
+    rig.egress(data(dst=H2))
+    assert rig.count["queue"] == 29_000 + FULL
+    assert rig.count["stalled"] == 30_000 - 3000
+
+
+def test_a_host_that_received_more_than_was_sent_changes_nothing(rig: Bench) -> None:
+    """Frames that passed before the ports were switched on."""
+    rig.freeze(0)
+    rig.nic.hosts["received"][2] = 5000
+    rig.egress(data(dst=H2))
+    assert (rig.count["queue"], rig.count["stalled"]) == (FULL, 0)
+
+
+@pytest.mark.parametrize("dst", ["ffffffffffff", "333300000001", "020100000002", "0200000000ff"])
+def test_strangers_are_nobodys_bytes(rig: Bench, dst: str) -> None:
+    rig.egress(on_the_wire(wire.frame(PLAIN, 0, 1000), dst=bytes.fromhex(dst)))
+    assert rig.nic.hosts["enqueued"].sum() == 0
+    assert rig.count["packets"] == 1
+
+
+def test_dropped_frames_are_not_on_their_way(rig: Bench) -> None:
+    rig.port(buffer=0)
+    rig.egress(data(dst=H2))
+    assert rig.nic.hosts["enqueued"][2] == 0

@@ -1,0 +1,239 @@
+"""One wire format in four places: wire.h, wire.py, the agents' C structure, and what other people's tools decode."""
+
+from __future__ import annotations
+
+import ctypes
+import re
+import shutil
+import struct
+import subprocess
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from testbed.agent import datapath
+from testbed.dataplane import build, wire
+from tests.dataplane.packets import CE, FRAMING, INT_AT, REDIRECT, Bench, data
+
+HEADER = build.SOURCE / "wire.h"
+PORT_SOURCE = build.SOURCE / "port.bpf.c"
+
+RECORDS = {
+    "record": wire.RECORD,
+    "record_hop": wire.RECORD_HOP,
+    "flow_tx": wire.FLOW_TX,
+    "flow_rx": wire.FLOW_RX,
+    "port_counters": wire.PORT_COUNTERS,
+    "host_bytes": wire.HOST_BYTES,
+}
+# struct in C: its Struct in Python and the C fields in order
+PACKED = {
+    "port_config": (wire.PORT_CONFIG, "drain rate_Bps buffer node rate_kbps loss slack reserved"),
+    "nic_settings": (wire.NIC_SETTINGS, "cnp_interval_ns ring_flags"),
+    "shim": (wire.SHIM, "tx_ns frame payload ttl flags reserved"),
+    "int_header": (
+        wire.INT_HEADER,
+        "type length npt version instructions domain domain_instructions domain_flags",
+    ),
+    "int_hop": (wire.INT_HOP, "node queue ts_ns tx_bytes rate"),
+    "red": (wire.PORT_RED, "lock kmin kmax pmax"),
+    "queue": (wire.PORT_QUEUE, "lock random bytes last_ns"),
+}
+CONSTANTS = {
+    "ROCE_PORT": wire.ROCE_PORT,
+    "BTH_SEND_ONLY_IMM": wire.SEND_ONLY_IMM,
+    "BTH_ACK": wire.ACK,
+    "BTH_CNP": wire.CNP,
+    "BTH_ACK_REQ": wire.ACK_REQUEST,
+    "SHIM_INT": wire.SHIM_INT,
+    "MAX_HOPS": wire.MAX_HOPS,
+    "QP_BASE": wire.QP_BASE,
+    "ICRC_SIZE": wire.ICRC,
+    "RATE_SHIFT": wire.RATE_SHIFT,
+    "QUEUE_SUB_BITS": wire.QUEUE_SUB_BITS,
+    "QUEUE_BINS": wire.QUEUE_BINS,
+    "INT_OFFSET": wire.ETHERNET_IP_UDP + wire.BTH.size + wire.SHIM.size,
+    "HOPS_OFFSET": wire.ETHERNET_IP_UDP + wire.BTH.size + wire.SHIM.size + wire.INT_HEADER.size,
+}
+
+
+def definition(name: str, source: str) -> str:
+    """The body of a C structure."""
+    found = re.search(rf"\bstruct {name} \{{(.*?)\n\}}", source, re.S)
+    assert found, f"no struct {name}"
+    return re.sub(r"/\*.*?\*/", "", found[1], flags=re.S)
+
+
+def fields_of(body: str) -> list[str]:
+    """Names of a structure's fields, in order."""
+    declarations = (re.sub(r"^\s*struct\s+\w+|^\s*\w+", "", one.strip()) for one in body.split(";") if one.strip())
+    return [re.sub(r"[*\s]|\[.*?\]", "", name) for declaration in declarations for name in declaration.split(",")]
+
+
+def ask_compiler(folder: Path, includes: str, expressions: list[str]) -> list[int]:
+    """What clang says that integer expressions are."""
+    lines = "".join(f'printf("%lld\\n", (long long)({one}));' for one in expressions)
+    program = folder / "ask.c"
+    program.write_text(f"#include <stddef.h>\n#include <stdio.h>\n{includes}\nint main(void) {{ {lines} }}\n")
+    subprocess.run(["clang", "-w", str(program), "-lm", "-o", str(folder / "ask")], check=True)
+    answer = subprocess.run([str(folder / "ask")], check=True, capture_output=True, text=True)
+    return [int(line) for line in answer.stdout.split()]
+
+
+def offsets(layout: struct.Struct) -> list[int]:
+    """Where each field of a Struct begins."""
+    order, codes = layout.format[0], layout.format[1:]
+    return [struct.calcsize(order + codes[:i]) for i in range(len(codes))]
+
+
+def test_records_are_those_of_wire_h(tmp_path: Path) -> None:
+    for name, dtype in RECORDS.items():
+        assert dtype.names is not None
+        expressions = [f"sizeof(struct {name})"]
+        for field in dtype.names:
+            expressions += [f"offsetof(struct {name}, {field})", f"sizeof(((struct {name} *)0)->{field})"]
+        size, *places = ask_compiler(tmp_path, f'#include "{HEADER}"', expressions)
+        assert dtype.fields is not None
+        ours = [number for field in dtype.names for number in (dtype.fields[field][1], dtype.fields[field][0].itemsize)]
+        assert (size, places) == (dtype.itemsize, ours), name
+        assert fields_of(definition(name, HEADER.read_text())) == list(dtype.names)
+
+
+def test_packed_structures_are_those_of_c(tmp_path: Path) -> None:
+    programs = PORT_SOURCE.read_text()
+    own = "struct bpf_spin_lock { unsigned int value; };\n" + "".join(
+        f"struct {name} {{{definition(name, programs)}\n}};\n" for name in ("red", "queue")
+    )
+    for name, (layout, names) in PACKED.items():
+        expressions = [f"sizeof(struct {name})", *(f"offsetof(struct {name}, {field})" for field in names.split())]
+        size, *places = ask_compiler(tmp_path, f'#include "{HEADER}"\n{own}', expressions)
+        assert (size, places) == (layout.size, offsets(layout)), name
+        source = HEADER.read_text() if f"struct {name} {{" in HEADER.read_text() else programs
+        assert fields_of(definition(name, source)) == names.split()
+
+
+def test_constants_are_those_of_wire_h(tmp_path: Path) -> None:
+    assert (
+        dict(zip(CONSTANTS, ask_compiler(tmp_path, f'#include "{HEADER}"', list(CONSTANTS)), strict=True)) == CONSTANTS
+    )
+
+
+def test_bth_lies_behind_udp(tmp_path: Path) -> None:
+    fields = ("opcode", "bth_flags", "pkey", "qp", "psn", "imm", "shim")
+    expressions = [f"offsetof(struct roce, {field})" for field in fields]
+    expected = [wire.ETHERNET_IP_UDP + offset for offset in [*offsets(wire.BTH), wire.BTH.size]]
+    assert ask_compiler(tmp_path, f'#include "{HEADER}"', expressions) == expected
+
+
+def test_datapath_structure_is_that_of_c(tmp_path: Path) -> None:
+    """struct datapath is private to datapath.c, so the whole file is compiled into the question."""
+    ours = datapath._Datapath
+    names = [name for name, _ in ours._fields_]
+    assert fields_of(definition("datapath", build.DATAPATH.read_text())) == names
+    histogram = [name for name, _ in datapath._Histogram._fields_]
+    expressions = [
+        "sizeof(struct datapath)",
+        *(f"offsetof(struct datapath, {name})" for name in names),
+        "sizeof(struct histogram)",
+        *(f"offsetof(struct histogram, {name})" for name in histogram),
+        "sizeof(struct event)",
+    ]
+    expected = [
+        ctypes.sizeof(ours),
+        *(getattr(ours, name).offset for name in names),
+        ctypes.sizeof(datapath._Histogram),
+        *(getattr(datapath._Histogram, name).offset for name in histogram),
+        2 * np.dtype(np.float64).itemsize,
+    ]
+    assert ask_compiler(tmp_path, f'#include "{build.DATAPATH}"', expressions) == expected
+
+
+@pytest.mark.parametrize("hops", [0, 1, wire.MAX_HOPS])
+def test_sizes_of_a_frame_add_up(hops: int) -> None:
+    framing = wire.Framing(payload=1000, int_hops=hops)
+    carried = wire.frame(framing, flow=3, payload=1000)
+    assert framing.wire_size == wire.ETHERNET_IP_UDP + len(carried)
+    assert framing.overhead == 42 + 12 + 4 + 16 + (16 + 28 * hops if hops else 0) + 4
+    assert wire.SHIM.unpack_from(carried, wire.BTH.size)[1:3] == (framing.wire_size, 1000)
+
+
+def test_int_header_is_int_md_2_1() -> None:
+    """Bits counted by hand from the INT 2.1 specification, section 5.7: the shim for UDP, then the MD header."""
+    header = wire.int_header(3)
+    words = [int.from_bytes(header[i : i + 4], "big") for i in range(0, 16, 4)]
+    shim, first, second, third = words
+    assert shim >> 28 == 1  # type: INT-MD
+    assert shim >> 16 & 0xFF == (len(header) - 4) // 4  # length in words, without the shim
+    assert first >> 28 == 2  # version
+    assert first >> 25 & 0b111 == 0  # D, E, M: none
+    assert first >> 8 & 0b11111 == 28 // 4  # hop length in words
+    assert first & 0xFF == 3  # remaining hops
+    assert second >> 16 == 0  # no standard instruction: everything is in our domain
+    assert second & 0xFFFF == wire.INT_DOMAIN
+    assert third >> 16 == wire.INT_ALL
+    assert len(header) == 4 + 12 + 3 * 28
+
+
+def decoded(frame: bytes):
+    """scapy's idea of a frame."""
+    from scapy.contrib import roce
+    from scapy.layers.l2 import Ether
+
+    return Ether(frame), roce
+
+
+def three_frames(rig: Bench) -> tuple[bytes, bytes, bytes]:
+    """A data frame, its ACK and its CNP, from the real programs."""
+    rig.nic.flows_tx["packets"][5:7] = 0xABCDEF, (7 << 24) + 0x123456  # packet numbers keep 24 bits of the count
+    sent = rig.tx(data(flow=5, framing=FRAMING, tos=CE))
+    plain = rig.tx(data(flow=6, framing=FRAMING))
+    verdict, cnp = rig.rx(sent)
+    verdict_ack, ack = rig.rx(plain)
+    assert (verdict, verdict_ack) == (REDIRECT, REDIRECT)
+    return plain, ack, cnp
+
+
+@pytest.mark.root
+def test_scapy_decodes_all_three_as_rocev2(rig: Bench) -> None:
+    sent, ack, cnp = three_frames(rig)
+    frame, roce = decoded(sent)
+    bth = frame[roce.BTH]
+    assert (bth.opcode, bth.dqpn, bth.psn, bth.ackreq) == (wire.SEND_ONLY_IMM, wire.QP_BASE + 6, 0x123456, 1)
+    frame, roce = decoded(ack)
+    bth = frame[roce.BTH]
+    assert (bth.opcode, bth.dqpn, bth.psn, bth.ackreq, bth.becn) == (wire.ACK, wire.QP_BASE + 6, 0x123456, 0, 0)
+    assert frame[roce.AETH].syndrome == 0  # a plain ACK
+    frame, roce = decoded(cnp)
+    bth = frame[roce.BTH]
+    assert (bth.opcode, bth.dqpn, bth.becn, bth.fecn) == (wire.CNP, wire.QP_BASE + 5, 1, 0)
+
+
+@pytest.mark.root
+@pytest.mark.skipif(shutil.which("tshark") is None, reason="tshark is not installed: apt install tshark")
+def test_wireshark_decodes_all_three_as_rocev2(rig: Bench, tmp_path: Path) -> None:
+    capture = tmp_path / "three.pcap"
+    with capture.open("wb") as file:
+        file.write(struct.pack("<IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, 65535, 1))
+        for frame in three_frames(rig):
+            file.write(struct.pack("<IIII", 0, 0, len(frame), len(frame)) + frame)
+    fields = ("frame.protocols", "infiniband.bth.opcode", "infiniband.bth.destqp", "infiniband.bth.psn")
+    more = ("infiniband.bth.a", "infiniband.aeth.syndrome.opcode", "_ws.malformed")
+    columns = [part for field in (*fields, *more) for part in ("-e", field)]
+    command = ["tshark", "-r", str(capture), "-o", "ip.check_checksum:TRUE", "-T", "fields", *columns]
+    command += ["-e", "ip.checksum.status"]
+    done = subprocess.run(command, check=True, capture_output=True, text=True)
+    rows = [line.split("\t") for line in done.stdout.splitlines()]
+    assert [row[0].split(":")[:5] for row in rows] == [["eth", "ethertype", "ip", "udp", "infiniband"]] * 3
+    assert [int(row[1]) for row in rows] == [wire.SEND_ONLY_IMM, wire.ACK, wire.CNP]
+    assert [int(row[2], 16) for row in rows] == [wire.QP_BASE + 6, wire.QP_BASE + 6, wire.QP_BASE + 5]
+    assert [int(row[3]) for row in rows] == [0x123456, 0x123456, 0xABCDEF]
+    assert [row[4] in ("1", "True") for row in rows] == [True, False, False]  # asks for an ACK
+    assert rows[1][5] == "0"
+    assert [row[6] for row in rows] == ["", "", ""]
+    assert [row[7] for row in rows] == ["1", "1", "1"]  # IP checksum: good
+
+
+def test_int_area_is_where_the_programs_look() -> None:
+    """The INT header of a frame begins where `INT_OFFSET` says; see `test_constants_are_those_of_wire_h`."""
+    assert data(framing=FRAMING)[INT_AT : INT_AT + 16] == wire.int_header(2)[:16]
