@@ -16,12 +16,17 @@ from testbed.agent.agent import Meter, Timing
 from testbed.agent.columns import ENDLESS, Flows
 from testbed.agent.launch import Common, Crew, Share, shares_of_hosts
 from testbed.agent.sockets import Route
+from testbed.checks.gather import drain, gather, input_queue_drops
+from testbed.checks.invariants import broken
+from testbed.checks.processors import Processors
+from testbed.checks.watch import QueueWatch
 from testbed.clock import Clock
 from testbed.controller import Paths, Signal, build
 from testbed.dataplane.programs import NicPrograms, PortPrograms
 from testbed.dataplane.wire import Framing
 from testbed.errors import PluginFailed
 from testbed.loading import Resolved
+from testbed.rack.backlog import QueueReader
 from testbed.rack.net import Rack, Wire
 from testbed.rack.paths import PathTimes
 from testbed.telemetry.collect import Collector
@@ -56,6 +61,7 @@ class Emulation:
         self.flows = Flows(len(self.plan))
         self.meters: list[Meter] = []
         self.crew = Crew()
+        self.input_queue_drops = input_queue_drops()
 
     # -- building ---------------------------------------------------------------------------------------------------
 
@@ -175,12 +181,15 @@ class Emulation:
         chosen = np.arange(min(len(self.plan), experiment.record.flows))
         self.clock = self.ports.clock = self.crew.begin()
         recorder = Recorder(self.flows, chosen, self.ports, self.framing.wire_size)
+        watch = self._watch()
+        processors = Processors()
         live = Live(connection, self.ports, self.bottleneck, self.flows)
         collector = Collector(self, recorder)
         next_sample = 0.0
         while True:
             now_ns, now = time.monotonic_ns(), self.clock.now()
             recorder.sample(now_ns, now)
+            watch.sample()
             if now >= experiment.time.warmup:
                 collector.window_begins()
             live.show(now, now_ns)
@@ -193,7 +202,18 @@ class Emulation:
         interrupted = interrupted or self.crew.failure()
         self.crew.end()
         recorder.sample(time.monotonic_ns(), self.clock.now())
-        return collector.record(interrupted)
+        record = collector.record(interrupted)
+        record.cpu_idle = processors.idle()
+        drain(self)
+        counts = gather(self, watch, self.clock.now())
+        record.broken = [(one.what, one.how_much) for one in broken(counts)]
+        record.queue_difference = counts.queue_difference
+        record.decided_by = [one.as_dict() for one in counts.deciders]
+        return record
+
+    def _watch(self) -> QueueWatch:
+        reader = QueueReader(self.rack["s1"].netns)
+        return QueueWatch(reader, self.ports, self.bottleneck, self.rack.ports[self.bottleneck])
 
     def _tune(self, now: float, now_ns: int) -> str:
         """Let the tuner decide; if it failed, why."""

@@ -28,9 +28,10 @@ class Meter:
         self.rtt = TimeHistogram(rtt_bins)
         self.pacing_lag = TimeHistogram(4)
         self.feedback_lag = TimeHistogram(4)
+        self.timer_lag = TimeHistogram(4)
         self.decisions = Shared.ints(2)  # calls, rows
         self.decision_seconds = Shared.floats(1)  # wall time
-        self.counters = Shared.ints(4)  # refused sends, ring high-water mark in bytes, turns of the loop, swaps
+        self.counters = Shared.ints(5)  # refused sends, ring high-water mark in bytes, turns, swaps, INT faults
 
 
 @dataclass(frozen=True)
@@ -107,7 +108,9 @@ class Agent:
     def _close(self) -> None:
         """Leave in the shared memory what was counted in objects, which are faster."""
         datapath = self.datapath
-        self.meter.counters[:] = datapath.refused, datapath.high_water, self._turns, datapath.swapped
+        self.meter.counters[:] = (
+            datapath.refused, datapath.high_water, self._turns, datapath.swapped, datapath.int_faults,
+        )  # fmt: skip
         self.meter.decisions[:] = self._decisions, self._rows
         self.meter.decision_seconds[0] = self._seconds
 

@@ -51,7 +51,7 @@ struct datapath {
 	/* settings */
 	int64_t flows, hosts, epoch_ns;
 	double seconds_per_ns, held, credit, quantum;
-	int64_t wire_size, burst, segment, wake_by_ring, first, heap_size, ring_mask;
+	int64_t wire_size, burst, segment, wake_by_ring, first, heap_size, ring_mask, hops; /* switches on the way */
 	/* shared columns, per flow */
 	double *rate, *window, *rtt, *finished;
 	int64_t *sent, *acked, *acked_payload, *acked_wire, *lost, *late, *cnps, *ce, *inflight, *to_send;
@@ -77,9 +77,12 @@ struct datapath {
 	double *row_rtt;
 	int64_t *hop_node;
 	double *hop_ts, *hop_tx, *hop_queue, *hop_rate;
+	/* per flow and hop: the newest INT record, to see that node, time and bytes are in order */
+	int64_t *seen_node;
+	double *seen_ts, *seen_tx;
 	/* what it measures about itself */
-	struct histogram rtts, pacing, feedback;
-	int64_t refused, high_water, send_error, swapped;
+	struct histogram rtts, pacing, feedback, timers;
+	int64_t refused, high_water, send_error, swapped, int_faults;
 	uint64_t taken[SWAPS]; /* ring positions of records that were taken before their turn */
 	int64_t taken_length;
 };
@@ -366,6 +369,7 @@ void pace(struct datapath *d, double until)
 				return;
 		} else {
 			clock_nanosleep(CLOCK_MONOTONIC, 0, &t, NULL);
+			count(&d->timers, now_seconds(d) - next);
 		}
 	}
 }
@@ -380,6 +384,26 @@ double next_due(struct datapath *d)
 	if (position >= __atomic_load_n(d->producer, __ATOMIC_ACQUIRE))
 		return INFINITY;
 	return nominal(d, ((struct record *)(d->data + (position & d->ring_mask) + HEADER))->rx_ns) + d->held;
+}
+
+/* INT must come from the same nodes in the same order, with time and bytes that only grow. */
+static void check_hops(struct datapath *d, int64_t f, const struct record *r)
+{
+	int wrong = r->hops != d->hops;
+
+	for (int64_t i = 0; i < r->hops && i < MAX_HOPS; i++) {
+		int64_t at = f * MAX_HOPS + i;
+		double ts = nominal(d, r->hop[i].ts_ns), tx = (double)r->hop[i].tx_bytes;
+
+		if (d->seen_node[at] >= 0 && d->seen_node[at] != r->hop[i].node)
+			wrong = 1;
+		if (ts < d->seen_ts[at] || tx < d->seen_tx[at] || (i && ts < nominal(d, r->hop[i - 1].ts_ns)))
+			wrong = 1;
+		d->seen_node[at] = r->hop[i].node;
+		d->seen_ts[at] = ts;
+		d->seen_tx[at] = tx;
+	}
+	d->int_faults += wrong;
 }
 
 static void read_hops(struct datapath *d, int64_t row, const struct record *r)
@@ -422,6 +446,8 @@ static void on_ack(struct datapath *d, int64_t row, int64_t f, const struct reco
 		if (d->to_send[f] > 0)
 			d->to_send[f]--;
 	}
+	if (d->hops && ahead < HALF)
+		check_hops(d, f, r);
 	if (r->hops)
 		read_hops(d, row, r);
 	if (!d->to_send[f] && !d->inflight[f] && isnan(d->finished[f]))

@@ -25,7 +25,7 @@ from testbed.errors import TestbedError
 SWAPS = 64  # as in datapath.c
 SETTINGS = ("flows", "hosts", "epoch_ns")
 TIMES = ("seconds_per_ns", "held", "credit", "quantum")
-MORE_SETTINGS = ("wire_size", "burst", "segment", "wake_by_ring", "first", "heap_size", "ring_mask")
+MORE_SETTINGS = ("wire_size", "burst", "segment", "wake_by_ring", "first", "heap_size", "ring_mask", "hops")
 SHARED = (
     "rate", "window", "rtt", "finished", "sent", "acked", "acked_payload", "acked_wire", "lost", "late", "cnps", "ce",
     "inflight", "to_send",
@@ -61,12 +61,13 @@ class _Datapath(ctypes.Structure):
         ("heap_length", c_int64),
         *((name, c_void_p) for name in ("consumer", "producer", "data")),
         ("ring_fd", c_int64),
-        *((name, c_void_p) for name in (*ROWS, "row_rtt", *HOPS)),
-        *((name, _Histogram) for name in ("rtts", "pacing", "feedback")),
+        *((name, c_void_p) for name in (*ROWS, "row_rtt", *HOPS, "seen_node", "seen_ts", "seen_tx")),
+        *((name, _Histogram) for name in ("rtts", "pacing", "feedback", "timers")),
         ("refused", c_int64),
         ("high_water", c_int64),
         ("send_error", c_int64),
         ("swapped", c_int64),
+        ("int_faults", c_int64),
         ("taken", ctypes.c_uint64 * SWAPS),
         ("taken_length", c_int64),
     ]
@@ -99,6 +100,7 @@ class Pace:
     first: int  # number in the rack of the agent's first flow
     segment: bool  # several packets per system call
     wake_by_ring: bool
+    int_hops: int  # INT records that every answer must carry
 
 
 @dataclass(frozen=True)
@@ -108,6 +110,7 @@ class Lags:
     rtt: TimeHistogram
     pacing: TimeHistogram
     feedback: TimeHistogram
+    timers: TimeHistogram
 
 
 class Datapath:
@@ -120,7 +123,7 @@ class Datapath:
         self._keep: list[NDArray[Any]] = []  # what C points to must live as long as this
         self._c = c = _Datapath(flows=n, hosts=hosts, burst=pace.burst, segment=pace.segment, first=pace.first)
         c.held, c.credit, c.quantum = pace.held, pace.credit, pace.quantum
-        c.wire_size, c.wake_by_ring = pace.wire_size, pace.wake_by_ring
+        c.wire_size, c.wake_by_ring, c.hops = pace.wire_size, pace.wake_by_ring, pace.int_hops
         for name in SHARED:
             self._point(name, getattr(flows, name))
         self._own_columns(n, sockets, pace)
@@ -132,7 +135,8 @@ class Datapath:
         c.consumer, c.producer, c.data, c.ring_mask = *ring.addresses(), ring.size - 1
         c.ring_fd = ring.fd
         self._row_columns(n)
-        for name, histogram in (("rtts", lags.rtt), ("pacing", lags.pacing), ("feedback", lags.feedback)):
+        histograms = (("rtts", lags.rtt), ("pacing", lags.pacing), ("feedback", lags.feedback), ("timers", lags.timers))
+        for name, histogram in histograms:
             columns = (histogram.counts, histogram.top, histogram.bottom)
             addresses = [column.ctypes.data for column in columns]
             setattr(c, name, _Histogram(*addresses, len(histogram.counts), histogram.per_octave))
@@ -177,6 +181,9 @@ class Datapath:
         self._rtts = self._point("row_rtt", np.zeros(n))
         self._node = self._point("hop_node", np.zeros((n, MAX_HOPS), np.int64))
         self._hops = {name: self._point(name, np.zeros((n, MAX_HOPS))) for name in HOPS[1:]}
+        self._point("seen_node", np.full((n, MAX_HOPS), -1))
+        self._point("seen_ts", np.full((n, MAX_HOPS), -np.inf))
+        self._point("seen_tx", np.full((n, MAX_HOPS), -np.inf))
 
     def begin(self, clock: Clock) -> None:
         """Nominal time 0 is known now."""
@@ -191,6 +198,11 @@ class Datapath:
     def swapped(self) -> int:
         """Acknowledgements that the cores of this machine had brought out of order."""
         return int(self._c.swapped)
+
+    @property
+    def int_faults(self) -> int:
+        """Answers whose INT records were not in order."""
+        return int(self._c.int_faults)
 
     @property
     def high_water(self) -> int:

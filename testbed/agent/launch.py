@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import gc
+import json
 import os
 import signal
 import time
@@ -24,6 +25,7 @@ from testbed.agent.agent import Agent, Meter, Timing
 from testbed.agent.columns import Flows
 from testbed.agent.datapath import Datapath, Lags, Pace
 from testbed.agent.sockets import Route, Sockets
+from testbed.checks.identity import Identity
 from testbed.clock import Clock
 from testbed.controller import Ints, Paths, RateController
 from testbed.dataplane.programs import RING_SIZE
@@ -122,6 +124,7 @@ class Member:
     def __init__(self, share: Share, common: Common) -> None:
         self.share, self.common = share, common
         self.failure = ""
+        self.identity: Identity | None = None  # of its controller, once it is ready
         self._ended = False
         self._begun = b""  # of a message, if the first byte was one
         self._said, say = os.pipe()
@@ -140,9 +143,19 @@ class Member:
         self._begun = os.read(self._said, 1)
         if self._begun == b"+":
             self._begun = b""
+            self.identity = Identity(**json.loads(self._read_line()))
         else:
             self.poll(wait=True)
             raise PluginFailed(self.failure or f"agent {self.share.number} ended before it started")
+
+    def _read_line(self) -> bytes:
+        line = b""
+        while not line.endswith(b"\n"):
+            part = os.read(self._said, 1)
+            if not part:
+                raise TestbedError(f"agent {self.share.number} ended while it said who it is")
+            line += part
+        return line
 
     def poll(self, wait: bool = False) -> bool:
         """Whether the agent has ended; then ``failure`` says why, or is empty."""
@@ -166,8 +179,8 @@ def _child(share: Share, common: Common, say: int, hear: int, parent: int) -> No
     try:
         linux.die_with_parent(parent)
         _prepare_process(share.core)
-        build = _prepare(share, common)
-        os.write(say, b"+")
+        controller, build = _prepare(share, common)
+        os.write(say, b"+" + json.dumps(Identity.of(controller).as_dict()).encode() + b"\n")
         epoch = os.read(hear, 8)
         if len(epoch) == 8:
             build(Clock(common.dilation, int.from_bytes(epoch, "little"))).run()
@@ -200,7 +213,7 @@ def _prepare_process(core: int) -> None:
         os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(FIFO_PRIORITY))
 
 
-def _prepare(share: Share, common: Common) -> Callable[[Clock], Agent]:
+def _prepare(share: Share, common: Common) -> tuple[RateController, Callable[[Clock], Agent]]:
     try:
         controller = common.controller(share.paths)
     except Exception as error:
@@ -217,13 +230,19 @@ def _prepare(share: Share, common: Common) -> Callable[[Clock], Agent]:
         first=share.first,
         segment=common.segment,
         wake_by_ring=common.wake_by_ring,
+        int_hops=common.framing.int_hops,
     )
-    lags = Lags(share.meter.rtt, share.meter.pacing_lag, share.meter.feedback_lag)
+    meter = share.meter
+    lags = Lags(meter.rtt, meter.pacing_lag, meter.feedback_lag, meter.timer_lag)
     datapath = Datapath(share.flows, sockets, Ring(share.ring_fd, RING_SIZE), pace, lags)
     gc.collect()
     gc.freeze()
     gc.disable()  # a collection would hold packets up for milliseconds
-    return lambda clock: Agent(common.plugin, clock, controller, datapath, timing=share.timing, meter=share.meter)
+
+    def build(clock: Clock) -> Agent:
+        return Agent(common.plugin, clock, controller, datapath, timing=share.timing, meter=meter)
+
+    return controller, build
 
 
 def shares_of_hosts(hosts: Ints, agents: int) -> list[tuple[int, int]]:

@@ -67,8 +67,8 @@ static __always_inline void count_arrival(struct flow_rx *flow, const struct roc
 	__u32 psn = bpf_ntohl(packet->psn) & 0xffffff;
 	__u32 ahead = (psn - (__u32)flow->next_psn) & 0xffffff;
 
-	flow->packets++;
-	flow->payload_bytes += bpf_ntohs(packet->shim.payload);
+	__sync_fetch_and_add(&flow->packets, 1); /* two cores may receive packets of one flow */
+	__sync_fetch_and_add(&flow->payload_bytes, bpf_ntohs(packet->shim.payload));
 	if (ahead < 0x800000) {
 		flow->gaps += ahead;
 		flow->next_psn = (psn + 1) & 0xffffff;
@@ -120,12 +120,12 @@ static __always_inline int on_data(struct __sk_buff *skb, struct roce *packet)
 	if (ce) {
 		__u64 now = bpf_ktime_get_ns();
 
-		flow->ce++;
+		__sync_fetch_and_add(&flow->ce, 1);
 		packet->shim.flags |= SHIM_CE;
 		/* signed: another core may have been here with a later time */
 		if ((__s64)(now - flow->last_cnp_ns) >= (__s64)settings.cnp_interval_ns) {
 			flow->last_cnp_ns = now;
-			flow->cnps++;
+			__sync_fetch_and_add(&flow->cnps, 1);
 			notify = 1;
 		}
 	}

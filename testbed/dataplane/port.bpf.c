@@ -50,6 +50,7 @@ struct queue {
 	__u32 random;
 	__u64 bytes; /* << RATE_SHIFT */
 	__u64 last_ns;
+	__u64 tx_bytes; /* dequeued; never goes back, not even when the queue is corrected */
 };
 
 struct {
@@ -166,7 +167,9 @@ int port_egress(struct __sk_buff *skb)
 		}
 	}
 	queue = before >> RATE_SHIFT;
-	tx_bytes = count->bytes - queue;
+	if (count->bytes - queue > port->tx_bytes)
+		port->tx_bytes = count->bytes - queue;
+	tx_bytes = port->tx_bytes;
 	lost = config->loss && random <= config->loss;
 	full = queue + length > config->buffer;
 	if (!full && !lost)

@@ -9,8 +9,12 @@ from __future__ import annotations
 import mmap
 
 import numpy as np
+from numpy.typing import NDArray
+
+from testbed.dataplane.wire import RECORD
 
 PAGE = mmap.PAGESIZE
+SLOT = np.dtype([("header", "<u8"), ("record", RECORD)])
 
 
 class Ring:
@@ -25,6 +29,12 @@ class Ring:
         self._rest = np.frombuffer(
             mmap.mmap(fd, PAGE + 2 * size, mmap.MAP_SHARED, mmap.PROT_READ, offset=PAGE), np.uint8
         )
+
+    def waiting(self) -> NDArray[np.void]:
+        """A view of the records that wait, oldest first, with dtype `SLOT`."""
+        start, end = int(self._consumer[0]), int(self._rest[:8].view(np.uint64)[0])
+        offset = PAGE + start % self.size
+        return self._rest[offset : offset + end - start].view(SLOT)["record"]
 
     def addresses(self) -> tuple[int, int, int]:
         """Of the consumer's position, the producer's position, and the data."""

@@ -78,7 +78,7 @@ FLOW_RX = np.dtype(
 )
 PORT_CONFIG = struct.Struct("=QQIIIIII")  # drain, bytes per second, buffer, node, kbit/s, loss, slack, reserved
 PORT_RED = struct.Struct("=IIII")  # lock, Kmin, Kmax, Pmax
-PORT_QUEUE = struct.Struct("=IIQQ")  # lock, random state, bytes, time
+PORT_QUEUE = struct.Struct("=IIQQQ")  # lock, random state, bytes, time, bytes dequeued
 PORT_COUNTERS = np.dtype(
     [
         ("packets", "<u8"),

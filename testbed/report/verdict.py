@@ -77,7 +77,11 @@ class Limit:
 
 
 def _lag_over_rtt(lag: Lag, record: RunRecord) -> float:
-    value, rtt = lag.histogram.quantile(0.99), metrics.base_rtt(record)
+    return _over_rtt(lag.histogram.quantile(0.99), record)
+
+
+def _over_rtt(value: float, record: RunRecord) -> float:
+    rtt = metrics.base_rtt(record)
     return value / rtt if rtt > 0 and math.isfinite(value) else 0.0  # nothing sent: another limit says so
 
 
@@ -108,6 +112,30 @@ LIMITS: tuple[Limit, ...] = (
         "would add, and the published controllers are stable over such a difference",
         _more_dilation,
         _share_of_rtt,
+    ),
+    Limit(
+        "an agent stood still",
+        lambda record: _over_rtt(record.timer_lag.largest if record.timer_lag else 0.0, record),
+        2.0,
+        "a sleep that ends two RTTs late has missed two rounds of control: bursts and silence that no algorithm chose",
+        lambda _measured, _limit: "something else took its core: run it again on a quiet machine, or raise --dilation",
+        lambda value: f"for {value:.1f} base RTTs",
+    ),
+    Limit(
+        "a core was short of time",
+        lambda record: 1.0 - record.cpu_idle,
+        0.9,
+        "agents, switch and recorder share the cores; with less than a tenth left, queues build up that no model knows",
+        _more_dilation,
+        lambda value: f"{value:.0%} busy",
+    ),
+    Limit(
+        "the shaper lost time",
+        lambda record: record.stalled_share,
+        0.01,
+        "the bottleneck was slower than asked by this share: late timers; 1 % is half of what calibration allows",
+        _more_dilation,
+        lambda value: f"{value:.1%} of the bytes left late",
     ),
     Limit(
         "feedback was lost, the ring buffer was full",
@@ -145,6 +173,10 @@ def judge(record: RunRecord) -> Verdict:
     if metrics.window(record).length <= 0:
         how_much = f"{record.duration * 1e3:.4g} ms of {record.warmup * 1e3:.4g} ms"
         reasons.append(Reason(what="no longer than the warm-up", how_much=how_much, knob="raise --duration"))
+    for what, how_much in record.broken:
+        reasons.append(
+            Reason(what=what, how_much=how_much, knob="the result is not the experiment's; see docs/fidelity.md")
+        )
     for limit in LIMITS:
         value = limit.measure(record)
         if value > limit.limit:

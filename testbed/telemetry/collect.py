@@ -69,12 +69,18 @@ class Collector:
             ),
             pacing_lag=_lag([meter.pacing_lag for meter in meters]),
             feedback_lag=_lag([meter.feedback_lag for meter in meters]),
+            timer_lag=_lag([meter.timer_lag for meter in meters]),
+            stalled_share=self._stalled_share(),
             payload=run.framing.payload,
             wire_size=run.framing.wire_size,
             counters=self._counters(),
             rtt_min=_smallest([meter.rtt for meter in meters]),
             interrupted=interrupted,
         )
+
+    def _stalled_share(self) -> float:
+        count = self.run.programs.counters[self._bottleneck_index()]
+        return float(count["stalled"] / max(1, count["bytes"]))
 
     def _flow_table(self) -> FlowTable:
         run, flows = self.run, self.run.flows

@@ -135,4 +135,10 @@ class RunRecord:
     wire_size: int
     counters: dict[str, int] = field(default_factory=dict)  # drops outside the model, ring overflow, ...
     rtt_min: float = float("nan")  # s, smallest of the whole run
+    timer_lag: Lag | None = None  # how late the agents' sleeps ended
+    cpu_idle: float = 1.0  # share of the usable cores' time that was left
+    stalled_share: float = 0.0  # bytes that the bottleneck's shaper did not send in time / bytes sent
+    queue_difference: float = 0.0  # bytes, between virtual queue and shaper; 99 % of the samples are better
+    broken: list[tuple[str, str]] = field(default_factory=list)  # invariants that did not hold: what, how much
+    decided_by: list[dict[str, str]] = field(default_factory=list)  # who decided, as the agents say
     interrupted: str = ""  # why the run ended early: "" | "Ctrl-C" | the plugin's failure

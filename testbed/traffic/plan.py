@@ -40,6 +40,11 @@ class Plan:
         return np.array([int(name[1:]) for name in self.src])
 
     @property
+    def dst_number(self) -> Ints:
+        """Number of each flow's receiving host."""
+        return np.array([int(name[1:]) for name in self.dst])
+
+    @property
     def pairs(self) -> set[tuple[str, str]]:
         """Which host talks to which."""
         return set(zip(self.src, self.dst, strict=True))

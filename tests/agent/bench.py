@@ -99,8 +99,9 @@ class Bench:
             first=self.first,
             segment=self.segment,
             wake_by_ring=False,
+            int_hops=self.int_hops,
         )
-        self.lags = Lags(TimeHistogram(16), TimeHistogram(4), TimeHistogram(4))
+        self.lags = Lags(TimeHistogram(16), TimeHistogram(4), TimeHistogram(4), TimeHistogram(4))
         self.datapath = Datapath(self.flows, self.sockets, self.ring, pace, self.lags)  # type: ignore[arg-type]
         self.clock = Clock(DILATION, EPOCH)
         self.datapath.begin(self.clock)

@@ -383,6 +383,31 @@ def test_int_becomes_nominal() -> None:
         assert stack.rate[0] == pytest.approx([100e6 * DILATION, 400e6 * DILATION])
 
 
+@pytest.mark.parametrize(
+    ("change", "faults"),
+    [
+        ({}, 0),
+        ({"ts_ns": -1}, 1),  # time goes back
+        ({"tx_bytes": -1}, 1),  # bytes go back
+        ({"node": 1}, 1),  # another port
+        ({"hops": -1}, 1),  # a switch is missing
+    ],
+)
+def test_int_out_of_order_is_counted(change: dict[str, int], faults: int) -> None:
+    with Bench(int_hops=2) as bench:
+        sending(bench, 3)
+        hop = np.zeros(wire.MAX_HOPS, wire.RECORD_HOP)
+        hop[:2]["ts_ns"] = bench.stamp(7 * SLOT), bench.stamp(8 * SLOT)
+        hop[:2]["tx_bytes"], hop[:2]["node"] = (50, 60), (3, 4)
+        bench.ack(0, hops=2, hop=hop)
+        for name, by in change.items():
+            if name != "hops":
+                hop[0][name] = int(hop[0][name]) + by
+        bench.ack(1, hops=2 + change.get("hops", 0), hop=hop)
+        bench.digest(10)
+        assert bench.datapath.int_faults == faults
+
+
 def test_rows_without_int_say_so() -> None:
     with Bench(hosts=(0, 1), int_hops=1) as bench:
         sending(bench, 3)

@@ -141,11 +141,11 @@ class Bench:
 
     def state(self) -> tuple[int, int, int]:
         """Random state, queue (fixed point), time of the last arrival."""
-        return wire.PORT_QUEUE.unpack(libbpf.lookup(self._queue, LOOPBACK, wire.PORT_QUEUE.size))[1:]
+        return wire.PORT_QUEUE.unpack(libbpf.lookup(self._queue, LOOPBACK, wire.PORT_QUEUE.size))[1:4]
 
     def set_queue(self, size: int, last_ns: int) -> None:
         """Put ``size`` bytes into the virtual queue, as of ``last_ns``; the random state goes on."""
-        value = wire.PORT_QUEUE.pack(0, self.state()[0], size << wire.RATE_SHIFT, last_ns)
+        value = wire.PORT_QUEUE.pack(0, self.state()[0], size << wire.RATE_SHIFT, last_ns, 0)
         libbpf.update(self._queue, LOOPBACK, value)
 
     def freeze(self, size: int) -> None:

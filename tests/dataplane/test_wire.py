@@ -38,7 +38,7 @@ PACKED = {
     ),
     "int_hop": (wire.INT_HOP, "node queue ts_ns tx_bytes rate"),
     "red": (wire.PORT_RED, "lock kmin kmax pmax"),
-    "queue": (wire.PORT_QUEUE, "lock random bytes last_ns"),
+    "queue": (wire.PORT_QUEUE, "lock random bytes last_ns tx_bytes"),
 }
 CONSTANTS = {
     "ROCE_PORT": wire.ROCE_PORT,

@@ -1,0 +1,68 @@
+"""Running the `testbed` command as a user would, in a folder of its own."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+TESTBED = str(Path(sys.executable).parent / "testbed")
+BEGINS = "running "  # what the progress says when the experiment begins
+
+
+class CommandFailed(Exception):
+    """The command ended with an error."""
+
+
+def run(*arguments: str) -> dict[str, Any]:
+    """``testbed run`` and its summary. A degraded result is a result."""
+    with tempfile.TemporaryDirectory() as folder:
+        command = [TESTBED, "run", *arguments, "--format", "json", "--out", f"{folder}/out"]
+        done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=folder)
+    if done.returncode not in {0, 3}:
+        raise CommandFailed(f"{' '.join(command)}: {done.stderr.strip()[-500:]}")
+    summary: dict[str, Any] = json.loads(done.stdout)
+    return summary
+
+
+@dataclass(frozen=True)
+class Cost:
+    """What one process and its children took, in seconds."""
+
+    wall: float
+    cpu: float  # user and system
+
+
+def cost(*arguments: str) -> Cost:
+    """Run ``testbed`` with these arguments, output discarded."""
+    began = time.perf_counter()
+    process = subprocess.Popen([TESTBED, *arguments], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    usage = os.wait4(process.pid, 0)[2]
+    return Cost(time.perf_counter() - began, usage.ru_utime + usage.ru_stime)
+
+
+def seconds_until_it_begins(*arguments: str) -> float:
+    """Wall time from calling ``testbed run`` until the experiment begins; waits for its end."""
+    with tempfile.TemporaryDirectory() as folder:
+        began = time.perf_counter()
+        process = subprocess.Popen(
+            [TESTBED, "run", *arguments, "--out", f"{folder}/out"],
+            stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, cwd=folder,
+        )  # fmt: skip
+        assert process.stderr is not None
+        said: list[str] = []
+        took = 0.0
+        for line in process.stderr:
+            said.append(line)
+            if not took and line.startswith(BEGINS):
+                took = time.perf_counter() - began
+        process.wait()
+    if not took:
+        raise CommandFailed("".join(said)[-500:])
+    return took

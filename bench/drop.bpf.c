@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: (GPL-2.0-only OR Apache-2.0)
+/* A receiver that only counts: what the switch's queue model must know, and nothing else. */
+#include "roce.bpf.h"
+
+SEC("tc")
+int drop(struct __sk_buff *skb)
+{
+	struct host_bytes *host = addressee(skb);
+
+	if (host)
+		__sync_fetch_and_add(&host->received, skb->len);
+	return TC_ACT_SHOT;
+}
+
+char LICENSE[] SEC("license") = "Dual BSD/GPL";

@@ -1,0 +1,64 @@
+"""Racks without agents, built inside a sandbox as a run does it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from multiprocessing.connection import Connection
+from typing import Any
+
+from testbed import kernel
+from testbed.clock import Clock
+from testbed.dataplane.build import compile_all
+from testbed.dataplane.programs import NicPrograms, PortPrograms
+from testbed.dataplane.wire import Framing
+from testbed.rack.net import Rack, Wire
+from testbed.sandbox import Sandbox
+
+LINE = 100e9  # bit/s, nominal
+BUFFER = 5_000_000
+BASE_RTT = 8e-6  # s, nominal
+CNP_INTERVAL = 50e-6  # s, nominal
+NEVER_MARK = 1 << 31  # bytes: no queue is that long
+
+
+def in_sandbox(work: Callable[[Connection], Any]) -> Any:
+    """What ``work`` returns, done in namespaces that vanish afterwards. Raises what a run would raise."""
+    compile_all()
+    kernel.ask()  # remembered, so that the inside need not
+
+    def report(connection: Connection) -> None:
+        connection.send(("result", work(connection)))
+
+    result = None
+    sandbox = Sandbox(report)
+    try:
+        for kind, content in sandbox.messages():
+            if kind == "result":
+                result = content
+    finally:
+        sandbox.kill()
+    return result
+
+
+def build(hosts: int, flows: int, agents: int, dilation: float, framing: Framing) -> tuple[Rack, NicPrograms]:
+    """A star with all links shaped and all programs attached, every host connected to the last, active."""
+    clock = Clock(dilation)
+    delay = clock.wall_seconds(BASE_RTT / 2) if has_netem() else None
+    rack = Rack(hosts, Wire(clock.wall_rate(LINE), framing.wire_size, BUFFER, 0.0, delay))
+    nic = NicPrograms(hosts, flows, agents, clock.wall_ns(CNP_INTERVAL), wake_agents=False)
+    ports = rack.attach(nic, seed=1)
+    never_mark(rack, ports)
+    rack.connect({(f"h{number}", f"h{hosts}") for number in range(1, hosts)})
+    rack.wait_until_active()
+    return rack, nic
+
+
+def has_netem() -> bool:
+    """Whether netem delays packets here; then several packets per system call are not possible."""
+    return not kernel.ask()["netem"]
+
+
+def never_mark(rack: Rack, ports: PortPrograms) -> None:
+    """No RED thresholds: without a controller nobody would listen."""
+    for port in rack.ports:
+        ports.set_red(port.ifindex, NEVER_MARK, NEVER_MARK, 1.0)

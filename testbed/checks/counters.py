@@ -1,0 +1,61 @@
+"""The independent counts of one run that the invariants compare, taken when all queues have drained.
+
+Four parties count on their own: agents (what they sent and heard), the senders' NICs, the receivers' NICs, and the
+switch ports. Columns have one entry per flow, shape (n,), or per port, shape (p,).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from testbed.checks.identity import Identity
+from testbed.controller import Floats, Ints
+
+
+@dataclass(frozen=True)
+class FlowCounts:
+    """Packets per flow."""
+
+    src: Ints  # number of the sending host; its switch port has position src - 1
+    dst: Ints
+    agent_sent: Ints
+    agent_acked: Ints
+    agent_cnps: Ints
+    agent_ce: Ints
+    nic_sent: Ints  # counted where packets leave the sender
+    nic_acks: Ints  # answers that came back to the sender's NIC
+    nic_cnps: Ints
+    nic_ce: Ints  # ... with a CE echo
+    received: Ints  # data counted by the receiver's NIC
+    received_ce: Ints
+    cnps_made: Ints
+    ring_full: Ints  # answers for which the ring had no room
+    unread: Ints  # answers that the agent had not read when it ended
+
+
+@dataclass(frozen=True)
+class PortCounts:
+    """Packets per switch port."""
+
+    name: list[str]
+    enqueued: Ints
+    marked: Ints
+    dropped: Ints  # by the buffer limit and by the loss model
+    tx_bytes: Floats
+    rate: Floats  # bit/s
+
+
+@dataclass(frozen=True)
+class Counts:
+    """Everything that is compared."""
+
+    flows: FlowCounts
+    ports: PortCounts
+    duration: float  # s, of the run and of draining
+    deciders: list[Identity]  # one per agent
+    wanted: Identity
+    shaper_drops: int
+    backlog_drops: int  # the kernel's per-core input queues
+    int_faults: int  # INT records out of path order, or going back in time or bytes
+    queue_difference: float  # bytes, largest difference of a port's virtual queue and its shaper's backlog
+    queue_tolerance: float  # bytes: a burst

@@ -1,0 +1,126 @@
+"""What must hold in every run, whatever the algorithm does: each check compares counters that do not know each other.
+
+A broken invariant means that something other than the experiment shaped the result: the verdict says so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from testbed.checks.counters import Counts
+from testbed.controller import Ints
+
+RATE_TOLERANCE = 0.01  # of a link: a token bucket may be ahead by its burst
+
+
+@dataclass(frozen=True)
+class Broken:
+    """An invariant that does not hold."""
+
+    what: str
+    how_much: str
+
+
+def broken(counts: Counts) -> list[Broken]:
+    """All invariants that do not hold."""
+    return [one for check in CHECKS for one in check(counts)]
+
+
+def agents_and_nics_agree(counts: Counts) -> Iterator[Broken]:
+    """Every packet that an agent sent left its host; every answer that reached a host was read, or is still waiting."""
+    flows = counts.flows
+    yield from _differences("packets sent by agents never left their hosts", flows.agent_sent - flows.nic_sent)
+    heard = flows.agent_acked + flows.agent_cnps + flows.unread + flows.ring_full
+    yield from _differences("answers at the senders' NICs were not read", flows.nic_acks + flows.nic_cnps - heard)
+
+
+def packets_are_conserved(counts: Counts) -> Iterator[Broken]:
+    """Sent = delivered + dropped by the model, at every port; data towards a host, and answers back to it."""
+    flows, ports = counts.flows, counts.ports
+    missing = np.zeros(len(ports.name), np.int64)
+    np.add.at(missing, flows.dst - 1, flows.nic_sent - flows.received)
+    answers = flows.received + flows.cnps_made - flows.nic_acks - flows.nic_cnps
+    np.add.at(missing, flows.src - 1, answers)
+    for port in np.flatnonzero(missing != ports.dropped):
+        how_much = f"{missing[port]} packets missing, {ports.dropped[port]} dropped by the model"
+        yield Broken(f"packets are not conserved at {ports.name[port]}", how_much)
+
+
+def marks_are_echoed(counts: Counts) -> Iterator[Broken]:
+    """CE marks made = marks seen by receivers = marks echoed to senders, less what was dropped on the way back."""
+    flows, ports = counts.flows, counts.ports
+    seen = np.zeros(len(ports.name), np.int64)
+    np.add.at(seen, flows.dst - 1, flows.received_ce)
+    for port in np.flatnonzero(seen != ports.marked):
+        yield Broken(f"marks made and seen differ at {ports.name[port]}", f"{ports.marked[port]} and {seen[port]}")
+    lost_answers = flows.received - flows.nic_acks
+    unechoed = flows.received_ce - flows.nic_ce
+    wrong = int(((unechoed < 0) | (unechoed > lost_answers)).sum())
+    if wrong:
+        yield Broken("CE marks were not echoed as they were seen", f"{wrong} flows")
+
+
+def only_the_model_drops(counts: Counts) -> Iterator[Broken]:
+    """No queue of this machine dropped what the experiment's queues had kept."""
+    for what, number in (
+        ("shapers dropped packets", counts.shaper_drops),
+        ("the kernel's input queues dropped packets", counts.backlog_drops),
+        ("feedback found the ring buffer full", int(counts.flows.ring_full.sum())),
+    ):
+        if number:
+            yield Broken(what, f"{number}")
+
+
+def telemetry_is_ordered(counts: Counts) -> Iterator[Broken]:
+    """INT hops come in path order, with time and bytes that only grow."""
+    if counts.int_faults:
+        yield Broken("INT records are out of order", f"{counts.int_faults} records")
+
+
+def no_link_is_exceeded(counts: Counts) -> Iterator[Broken]:
+    """Nothing is faster than its link over the whole run."""
+    ports = counts.ports
+    rate = ports.tx_bytes * 8 / counts.duration
+    for port in np.flatnonzero(rate > ports.rate * (1 + RATE_TOLERANCE)):
+        yield Broken(f"{ports.name[port]} was faster than its link", f"{rate[port] / ports.rate[port]:.3f} of the rate")
+
+
+def queues_agree(counts: Counts) -> Iterator[Broken]:
+    """The virtual queue that marks and the shaper's queue that delays are the same, within a burst."""
+    if counts.queue_difference > counts.queue_tolerance:
+        yield Broken(
+            "virtual queue and shaper disagree",
+            f"by {counts.queue_difference:.0f} bytes; a burst is {counts.queue_tolerance:.0f}",
+        )
+
+
+def the_named_controller_decided(counts: Counts) -> Iterator[Broken]:
+    """Every agent ran the class that was asked for, from the file that was asked for."""
+    if not counts.deciders:
+        yield Broken("nobody says who decided", "no agent")
+    for agent, decider in enumerate(counts.deciders):
+        if decider != counts.wanted:
+            how_much = f"agent {agent} ran {decider.form} of {decider.file} ({decider.sha256[:12]})"
+            wanted = f"{counts.wanted.form} of {counts.wanted.file} ({counts.wanted.sha256[:12]})"
+            yield Broken("another controller decided", f"{how_much} instead of {wanted}")
+
+
+CHECKS: tuple[Callable[[Counts], Iterator[Broken]], ...] = (
+    agents_and_nics_agree,
+    packets_are_conserved,
+    marks_are_echoed,
+    only_the_model_drops,
+    telemetry_is_ordered,
+    no_link_is_exceeded,
+    queues_agree,
+    the_named_controller_decided,
+)
+
+
+def _differences(what: str, difference: Ints) -> Iterator[Broken]:
+    flows = np.flatnonzero(difference)
+    if len(flows):
+        yield Broken(what, f"{np.abs(difference).sum()} packets of {len(flows)} flows, the first is flow {flows[0]}")

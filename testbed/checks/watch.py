@@ -1,0 +1,40 @@
+"""Compares the virtual queue of a port, which marks, with the backlog of its shaper, which delays, during the run."""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+
+from testbed.dataplane.programs import Port
+from testbed.rack.backlog import QueueReader
+from testbed.telemetry.recorder import PortReader
+
+BELIEVED = 0.99  # share of the samples that must agree: a late timer may fall between two packets
+
+
+class QueueWatch:
+    """Samples of one port. A sample counts only if no packet arrived while it was taken."""
+
+    def __init__(self, reader: QueueReader, ports: PortReader, position: int, port: Port) -> None:
+        self.reader = reader
+        self.ports = ports
+        self.position = position
+        self.port = port
+        self.tolerance = 2.0 * port.slack
+        self._differences: list[float] = []
+
+    def sample(self) -> None:
+        """Compare once."""
+        packets = self.ports.programs.counters["packets"]
+        before = packets[self.port.ifindex]
+        began = time.monotonic_ns()
+        backlog = self.reader.read(self.port.ifindex).backlog
+        middle = (began + time.monotonic_ns()) // 2
+        queue = self.ports.sample(middle)["queue"][self.position]
+        if packets[self.port.ifindex] == before:
+            self._differences.append(abs(backlog - queue))
+
+    def difference(self) -> float:
+        """Bytes; a few samples may be worse."""
+        return float(np.quantile(self._differences, BELIEVED)) if self._differences else 0.0

@@ -1,0 +1,111 @@
+"""Counters of a healthy run pass; each kind of wrong is named, and nothing else with it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from testbed.checks.counters import Counts, FlowCounts, PortCounts
+from testbed.checks.identity import Identity
+from testbed.checks.invariants import broken
+
+WANTED = Identity("dcqcn", "Dcqcn", str(Path("/there/dcqcn.py")), "ab" * 32)
+
+
+def healthy() -> Counts:
+    """Two flows, h1 and h2 to h3. Of flow 1, the port towards h3 dropped 5 packets and that towards h2 an answer."""
+    flows = FlowCounts(
+        src=np.array([1, 2]),
+        dst=np.array([3, 3]),
+        agent_sent=np.array([100, 50]),
+        agent_acked=np.array([98, 44]),
+        agent_cnps=np.array([2, 1]),
+        agent_ce=np.array([7, 4]),
+        nic_sent=np.array([100, 50]),
+        nic_acks=np.array([100, 44]),
+        nic_cnps=np.array([2, 1]),
+        nic_ce=np.array([7, 4]),
+        received=np.array([100, 45]),
+        received_ce=np.array([7, 5]),
+        cnps_made=np.array([2, 1]),
+        ring_full=np.array([0, 0]),
+        unread=np.array([2, 0]),
+    )
+    ports = PortCounts(
+        name=["s1-eth1", "s1-eth2", "s1-eth3"],
+        enqueued=np.array([102, 45, 145]),
+        marked=np.array([0, 0, 12]),
+        dropped=np.array([0, 1, 5]),
+        tx_bytes=np.array([7e3, 3e3, 150e3]),
+        rate=np.full(3, 100e9),
+    )
+    return Counts(
+        flows=flows,
+        ports=ports,
+        duration=20e-6,
+        deciders=[WANTED, WANTED],
+        wanted=WANTED,
+        shaper_drops=0,
+        backlog_drops=0,
+        int_faults=0,
+        queue_difference=3000.0,
+        queue_tolerance=8000.0,
+    )
+
+
+def with_flow(name: str, flow: int, more: int) -> Counts:
+    counts = healthy()
+    getattr(counts.flows, name)[flow] += more
+    return counts
+
+
+def test_a_healthy_run_breaks_nothing() -> None:
+    assert broken(healthy()) == []
+
+
+@pytest.mark.parametrize(
+    ("name", "more", "expected"),
+    [
+        ("agent_sent", 3, "packets sent by agents never left their hosts: 3 packets of 1 flows"),
+        ("agent_acked", -2, "answers at the senders' NICs were not read: 2 packets"),
+        ("received", -1, "packets are not conserved at s1-eth3: 6 packets missing, 5 dropped by the model"),
+        ("received_ce", 2, "marks made and seen differ at s1-eth3: 12 and 14"),
+        ("nic_ce", -1, "CE marks were not echoed as they were seen: 1 flows"),
+        ("nic_ce", 1, "CE marks were not echoed as they were seen: 1 flows"),
+        ("cnps_made", 1, "packets are not conserved at s1-eth1: 1 packets missing, 0 dropped"),
+    ],
+)
+def test_wrong_flow_counts_are_named(name: str, more: int, expected: str) -> None:
+    texts = [f"{one.what}: {one.how_much}" for one in broken(with_flow(name, 0, more))]
+    assert any(text.startswith(expected) for text in texts), texts
+
+
+@pytest.mark.parametrize(
+    ("change", "expected"),
+    [
+        ({"shaper_drops": 4}, "shapers dropped packets: 4"),
+        ({"backlog_drops": 1}, "the kernel's input queues dropped packets: 1"),
+        ({"int_faults": 9}, "INT records are out of order: 9 records"),
+        ({"queue_difference": 9000.0}, "virtual queue and shaper disagree: by 9000 bytes; a burst is 8000"),
+        ({"duration": 10e-6}, "s1-eth3 was faster than its link: 1.200 of the rate"),
+        ({"deciders": []}, "nobody says who decided: no agent"),
+        ({"deciders": [WANTED, replace(WANTED, sha256="cd" * 32)]}, "another controller decided: agent 1 ran Dcqcn"),
+        ({"deciders": [replace(WANTED, form="Fixed")]}, "another controller decided: agent 0 ran Fixed"),
+    ],
+)
+def test_everything_else_is_named_alone(change: dict[str, Any], expected: str) -> None:
+    (one,) = broken(replace(healthy(), **change))
+    assert f"{one.what}: {one.how_much}".startswith(expected)
+
+
+def test_drops_by_the_model_at_another_port_do_not_explain_a_loss() -> None:
+    counts = healthy()
+    counts.ports.dropped[:] = [5, 1, 0]
+    assert [one.what for one in broken(counts)] == [
+        "packets are not conserved at s1-eth1",
+        "packets are not conserved at s1-eth3",
+    ]
