@@ -16,6 +16,7 @@ from testbed.agent.agent import Meter, Timing
 from testbed.agent.columns import ENDLESS, Flows
 from testbed.agent.launch import Common, Crew, Share, shares_of_hosts
 from testbed.agent.sockets import Route
+from testbed.checks.calibration import Measured, calibrate
 from testbed.checks.gather import drain, gather, input_queue_drops
 from testbed.checks.invariants import broken
 from testbed.checks.processors import Processors
@@ -83,8 +84,19 @@ class Emulation:
         self.rack.connect(self.plan.pairs)
         self.ports = PortReader(self.programs, self.rack.ports, self.clock)
         self.tuning = Tuning(self.resolved, self.ports, ports_of(self.resolved))
-        self._launch_agents()
         self.rack.wait_until_active()
+        self.calibration = self._calibrate()
+        self._launch_agents()
+
+    def _calibrate(self) -> list[Measured]:
+        """Is the rack what was asked for? Afterwards no counter knows of it."""
+        if self.experiment.rack.calibrate == "off":
+            return []
+        measured = calibrate(self)
+        drain(self)
+        for port in self.rack.ports:
+            self.programs.forget(port, self.experiment.seed)
+        return measured
 
     def _wire(self) -> Wire:
         rack = self.experiment.rack

@@ -120,6 +120,10 @@ class Rack(Part):
     )
     link: Link = Field(default=Link(), description="Every cable of the rack.")
     switch: Switch = Field(default=Switch(), description="The switch.")
+    calibrate: Literal["off", "classes", "all"] = Field(
+        default="classes",
+        description="Measured before the run: every kind of link (`classes`), `all` links, or nothing (`off`).",
+    )
     delay_by: Literal["auto", "netem", "delay-line"] = Field(
         default="auto",
         description="Who delays packets: `netem` in the kernel, or the `delay-line` of the sender where the kernel "

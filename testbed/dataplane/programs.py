@@ -17,6 +17,7 @@ from testbed.dataplane import libbpf, wire
 from testbed.dataplane.build import compiled
 
 RING_NO_WAKEUP = 1
+PROBE_FLOWS = 8  # for calibration, numbered after those of the experiment
 RING_SIZE = 1 << 22  # 20,000 records; an agent reads thousands of times per second
 
 
@@ -31,20 +32,24 @@ class NicPrograms:
     def __init__(self, hosts: int, flows: int, agents: int, cnp_interval_ns: int, wake_agents: bool) -> None:
         self._object = libbpf.Object(compiled("nic"))
         self._object.size_map("hosts", hosts + 1)  # hosts are numbered from 1
-        self._object.size_map("flows_tx", flows)
-        self._object.size_map("flows_rx", flows)
-        self._object.size_map("rings", agents)
+        everyone = flows + PROBE_FLOWS
+        self._object.size_map("flows_tx", everyone)
+        self._object.size_map("flows_rx", everyone)
+        self._object.size_map("rings", agents + 1)
         self._object.set_constants(wire.NIC_SETTINGS.pack(cnp_interval_ns, 0 if wake_agents else RING_NO_WAKEUP))
         self._object.load()
         self.tx_fd = self._object.program_fd("nic_tx")
         self.rx_fd = self._object.program_fd("nic_rx")
         self.hosts_fd = self._object.map_fd("hosts")
         self.hosts = _view(self.hosts_fd, wire.HOST_BYTES, hosts + 1)
-        self.flows_tx = _view(self._object.map_fd("flows_tx"), wire.FLOW_TX, flows)
-        self.flows_rx = _view(self._object.map_fd("flows_rx"), wire.FLOW_RX, flows)
-        self.ring_fds = [libbpf.create_ring(f"agent{agent}", RING_SIZE) for agent in range(agents)]
-        for agent, fd in enumerate(self.ring_fds):
+        flows_tx = _view(self._object.map_fd("flows_tx"), wire.FLOW_TX, everyone)
+        flows_tx["agent"][flows:] = agents
+        self.flows_tx = flows_tx[:flows]
+        self.flows_rx = _view(self._object.map_fd("flows_rx"), wire.FLOW_RX, everyone)[:flows]
+        fds = [libbpf.create_ring(f"agent{agent}", RING_SIZE) for agent in range(agents + 1)]
+        for agent, fd in enumerate(fds):
             libbpf.update(self._object.map_fd("rings"), agent, struct.pack("=I", fd))
+        *self.ring_fds, self.probe_ring_fd = fds
 
 
 @dataclass(frozen=True)
@@ -83,6 +88,11 @@ class PortPrograms:
         random = (seed * 2654435761 + port.ifindex * 40503) % (2**32 - 1) + 1  # xorshift must not start at 0
         libbpf.update(self._object.map_fd("port_queue"), port.ifindex, wire.PORT_QUEUE.pack(0, random, 0, 0, 0))
         libbpf.update(self._object.map_fd("port_config"), port.ifindex, config)
+
+    def forget(self, port: Port, seed: int) -> None:
+        """Set a port's counters back to 0 and its queue to empty: nothing may be on its way."""
+        self.counters[port.ifindex] = 0
+        self.configure(port, seed)
 
     def set_red(self, ifindex: int, kmin: float, kmax: float, pmax: float) -> None:
         """Set all three thresholds at once (bytes, bytes, probability); no packet sees a mixture."""

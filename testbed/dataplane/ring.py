@@ -36,6 +36,10 @@ class Ring:
         offset = PAGE + start % self.size
         return self._rest[offset : offset + end - start].view(SLOT)["record"]
 
+    def consume(self, records: int) -> None:
+        """Give the oldest records back to the kernel."""
+        self._consumer[0] += np.uint64(records * SLOT.itemsize)
+
     def addresses(self) -> tuple[int, int, int]:
         """Of the consumer's position, the producer's position, and the data."""
         return self._consumer.ctypes.data, self._rest.ctypes.data, self._rest.ctypes.data + PAGE

@@ -1,0 +1,227 @@
+"""Before the first packet of an experiment: is the rack what was asked for?
+
+Rate, base RTT, buffer depth and marking are measured in place, with packets like the experiment's. What is off stops
+the run: a result from another rack than the one in the file would be worse than none.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from testbed.checks.probe import Probe
+from testbed.errors import TestbedError
+from testbed.rack.backlog import QueueReader
+from testbed.units import show_rate, show_size, show_time
+
+if TYPE_CHECKING:
+    from testbed.emulate import Emulation
+
+TOLERANCE = 0.02  # of rate and RTT
+ATTEMPTS = 4  # a busy machine may spoil one
+RTT_PROBES = 5
+RATE_PACKETS = 150
+SKIPPED = 10  # packets at the start that a full bucket lets through at once
+FILLERS = 8  # hosts that fill a buffer together
+LONGEST_FILL = 1.5  # wall seconds that a full buffer may take to drain; slower racks are read back, not filled
+SIGMAS = 5  # of the binomial spread of marks
+
+
+@dataclass(frozen=True)
+class Measured:
+    """One property of one link."""
+
+    link: str
+    what: str
+    asked: float
+    got: float
+    tolerance: float  # in the unit of both
+    shown: Callable[[float], str]
+
+    @property
+    def good(self) -> bool:
+        """Whether it is what was asked for."""
+        return abs(self.got - self.asked) <= self.tolerance
+
+    def as_dict(self) -> dict[str, Any]:
+        """For the manifest; SI units."""
+        return {name: value for name, value in asdict(self).items() if name != "shown"} | {"good": self.good}
+
+    def __str__(self) -> str:
+        return f"{self.link}: {self.what} asked {self.shown(self.asked)}, got {self.shown(self.got)}"
+
+
+def calibrate(run: Emulation) -> list[Measured]:
+    """Measure the links of the busiest receiver and of a sender; every link if the experiment asks for it.
+
+    Raises TestbedError naming each link that is not what was asked for, with asked and got.
+    """
+    results: list[Measured] = []
+    receiver = f"h{run.bottleneck + 1}"
+    others = [host.name for host in run.rack.hosts if host.name != receiver]
+    every = run.experiment.rack.calibrate == "all"
+    for sender in others if every else others[:1]:
+        results += _retried(partial(_sender, run, sender, receiver))
+    for target in [receiver, *others] if every else [receiver]:
+        pair = [name for name in [*others, receiver] if name != target][:2]
+        results += _retried(partial(_downlink, run, pair, target))
+    results += _retried(partial(_queue, run, others[:FILLERS], receiver))
+    wrong = [str(one) for one in results if not one.good]
+    if wrong:
+        raise TestbedError("the rack is not what was asked for; nothing was run\n  " + "\n  ".join(wrong))
+    return results
+
+
+def _retried(measure: Callable[[], list[Measured]]) -> list[Measured]:
+    for _ in range(ATTEMPTS):
+        results = measure()
+        if all(one.good for one in results):
+            break
+    return results
+
+
+def _sender(run: Emulation, sender: str, receiver: str) -> list[Measured]:
+    """Base RTT, and the rate at which one host can send."""
+    probe = Probe(run, [sender], receiver)
+    try:
+        best = min(_round_trip(run, probe) for _ in range(RTT_PROBES))
+        rtt = run.path.base_rtt
+        rate = _arrival_rate(run, probe, RATE_PACKETS)
+    finally:
+        probe.close()
+    link = f"{sender}:e0"
+    return [
+        Measured(link, "base RTT", rtt, best, TOLERANCE * rtt, show_time),
+        _rate(run, link, rate),
+    ]
+
+
+def _downlink(run: Emulation, senders: list[str], receiver: str) -> list[Measured]:
+    """The rate at which a port serves a host when more arrives than it can send."""
+    if len(senders) < 2:
+        return []
+    probe = Probe(run, senders, receiver)
+    try:
+        rate = _arrival_rate(run, probe, RATE_PACKETS // len(senders))
+    finally:
+        probe.close()
+    return [_rate(run, _port(receiver), rate)]
+
+
+def _port(host: str) -> str:
+    return f"s1-eth{host[1:]}"
+
+
+def _rate(run: Emulation, link: str, got: float) -> Measured:
+    asked = run.experiment.rack.link.rate
+    return Measured(link, "rate", asked, got, TOLERANCE * asked, show_rate)
+
+
+def _patience(run: Emulation, packets: int, wire_size: int) -> float:
+    serial = packets * wire_size * 8 / run.experiment.rack.link.rate
+    return 0.2 + 3 * run.clock.wall_seconds(serial + run.path.base_rtt)
+
+
+def _round_trip(run: Emulation, probe: Probe) -> float:
+    """Nominal RTT of one packet through empty queues; inf if it did not come back."""
+    probe.send(1)
+    answers = probe.answers(1, _patience(run, 1, probe.framing.wire_size))
+    if not len(answers):
+        return math.inf
+    wall = float(answers["rx_ns"][0] - answers["tx_ns"][0]) * run.clock.seconds_per_ns
+    return wall + (0.0 if run.use_netem else run.path.base_rtt)
+
+
+def _arrival_rate(run: Emulation, probe: Probe, packets: int) -> float:
+    """Nominal bit/s at which bursts of all senders arrive, by the acknowledgements' times."""
+    probe.send(packets)
+    expected = packets * len(probe._frames)
+    times = np.sort(probe.answers(expected, _patience(run, expected, probe.framing.wire_size))["rx_ns"])
+    times = times[SKIPPED:]
+    if len(times) < expected // 2:
+        return 0.0
+    seconds = float(times[-1] - times[0]) * run.clock.seconds_per_ns
+    return (len(times) - 1) * probe.framing.wire_size * 8 / seconds
+
+
+def _queue(run: Emulation, senders: list[str], receiver: str) -> list[Measured]:
+    """Fill the buffer from many hosts: how much fits, in the model and in the shaper, and what is marked meanwhile."""
+    rack = run.experiment.rack
+    drain = run.clock.wall_seconds(rack.switch.buffer * 8 / rack.link.rate)
+    if len(senders) < 2 or drain > LONGEST_FILL:
+        return []
+    position = int(receiver[1:]) - 1
+    port, before = run.rack.ports[position], run.ports.sample(time.monotonic_ns())
+    probe = Probe(run, senders, receiver)
+    try:
+        size = probe.framing.wire_size
+        # What drains while it fills, once more, so that the queue stays at the limit for a moment.
+        packets = math.ceil(rack.switch.buffer / size / (len(senders) - 1) * 1.3) + 20
+        run.programs.counters["peak"][port.ifindex] = 0
+        probe.send(packets)
+        backlog = _highest_backlog(run, port.ifindex, drain)
+        answers = _all_answers(probe, run, drain)
+    finally:
+        probe.close()
+    peak = float(run.programs.counters["peak"][port.ifindex])
+    link = _port(receiver)
+    buffer = float(round(rack.switch.buffer))
+    return [
+        Measured(link, "buffer", buffer, peak, size, show_size),
+        Measured(link, "buffer as the shaper held it", buffer, backlog, size + 2 * port.slack, show_size),
+        *_marking(link, answers, *(float(before[name][position]) for name in ("kmin", "kmax", "pmax"))),
+    ]
+
+
+def _highest_backlog(run: Emulation, ifindex: int, drain: float) -> float:
+    reader = QueueReader(run.rack["s1"].netns)
+    highest, deadline = 0, time.monotonic() + drain + 0.5
+    while time.monotonic() < deadline:
+        backlog = reader.read(ifindex).backlog
+        if backlog < highest * 0.9:
+            break
+        highest = max(highest, backlog)
+        time.sleep(0.0005)
+    return float(highest)
+
+
+def _all_answers(probe: Probe, run: Emulation, drain: float) -> NDArray[np.void]:
+    """Everything that comes back until the queue is empty."""
+    parts, deadline = [], time.monotonic() + 2 * drain + 0.5
+    quiet = 0.02 + 2 * run.clock.wall_seconds(run.path.base_rtt if run.use_netem else 0.0)
+    last = time.monotonic()
+    while time.monotonic() < deadline and time.monotonic() - last < quiet:
+        part = probe.take()
+        if len(part):
+            parts.append(part)
+            last = time.monotonic()
+        time.sleep(0.002)
+    return np.concatenate(parts) if parts else probe.take()
+
+
+def _marking(link: str, answers: NDArray[np.void], kmin: float, kmax: float, pmax: float) -> Iterator[Measured]:
+    """Marks below Kmin (none), above Kmax (all), and between (Pmax/2 on average over the slope), by INT's queue."""
+    queue, marked = answers["hop"]["queue"][:, 0].astype(float), answers["ce"] > 0
+    below, above = queue <= kmin, queue > kmax
+    slope = ~below & ~above
+
+    def counted(value: float) -> str:
+        return f"{value:.0f} marks"
+
+    yield Measured(link, f"marking up to Kmin {show_size(kmin)}", 0.0, float(marked[below].sum()), 0.5, counted)
+    yield Measured(
+        link, f"marking above Kmax {show_size(kmax)}", float(above.sum()), float(marked[above].sum()), 0.5, counted
+    )
+    chance = pmax * (queue[slope] - kmin) / max(kmax - kmin, 1.0)
+    spread = float(np.sqrt((chance * (1 - chance)).sum()))
+    yield Measured(
+        link, "marking between Kmin and Kmax", float(chance.sum()), float(marked[slope].sum()),
+        SIGMAS * spread + 1, counted,
+    )  # fmt: skip
