@@ -14,7 +14,7 @@ from bench.measure import Row, spread
 from testbed import scaffold
 from testbed.dataplane.wire import Framing
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).resolve().parent.parent
 REPEATS = 3
 
 GOODPUT_SECONDS = 2.0  # wall
@@ -46,7 +46,7 @@ def of_goodput() -> Iterator[Row]:
     framing = Framing(1000)
     for dilation in GOODPUT_DILATIONS:
         summary = command.run(
-            "incast-2", "--set", "traffic.senders=1", "--controller", "fixed", "--dilation", str(dilation),
+            "incast-2", *command.UNCALIBRATED, "--set", "traffic.senders=1", "--controller", "fixed", "--dilation", str(dilation),
             "--duration", f"{GOODPUT_SECONDS / dilation * 1e3:g} ms",
         )  # fmt: skip
         asked = summary["bottleneck_rate"] * framing.payload / framing.wire_size
@@ -70,7 +70,7 @@ def of_help() -> Iterator[Row]:
 
 def of_memory() -> Iterator[Row]:
     """All processes of an incast with as many samples as the default run has."""
-    most = memory.peak("incast-64", "--dilation", "300")
+    most = memory.peak("incast-64", "--dilation", "500")
     yield Row(
         "memory of the whole run, 64 hosts", f"{most / 1e6:,.0f} MB", f"< {MEMORY_BYTES / 1e6:,.0f} MB",
         most < MEMORY_BYTES, "PSS of all processes, highest of all samples", {"bytes": most},
@@ -98,7 +98,7 @@ def of_start() -> Iterator[Row]:
         began = time.perf_counter()
         subprocess.run([ROOT / "scripts" / "setup"], check=True, capture_output=True)
         setup.append(time.perf_counter() - began)
-        until.append(command.seconds_until_it_begins("incast-64", "--dilation", "200", "--duration", "1 ms"))
+        until.append(command.seconds_until_it_begins("incast-64", "--duration", "1 ms"))
     total = [one + other for one, other in zip(setup, until, strict=True)]
     yield Row(
         "second `make run` until the experiment begins", f"{spread(total, '.2f')} s", f"<= {START_SECONDS:g} s",

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from statistics import median
 from typing import Any
+
+INDENT = "    "
+NOTE_COLUMNS = 120
 
 
 @dataclass(frozen=True)
@@ -47,6 +51,6 @@ def table(rows: Sequence[Row]) -> str:
     for line, note in zip(cells, ["", *(row.note for row in rows)], strict=True):
         padded = [text.ljust(width) for text, width in zip(line, widths, strict=False)]
         lines.append("  ".join([*padded, line[3]]).rstrip())
-        lines += [f"    {note}"] if note else []
+        lines += textwrap.wrap(note, NOTE_COLUMNS, initial_indent=INDENT, subsequent_indent=INDENT)
     lines.insert(1, "-" * max(map(len, lines)))
     return "\n".join(lines)

@@ -171,6 +171,27 @@ def check(
 
 
 @app.command()
+def selftest(
+    quiet: Annotated[int, typer.Option(help="Undisturbed runs, which must be clean.")] = 3,
+    only: Annotated[str, typer.Option(help="Only faults whose name contains this.")] = "",
+    format: Formatted = Format.text,
+) -> None:
+    """Break runs on purpose, and see that the verdict names what is wrong (needs root; about a minute)."""
+    from testbed import doctor
+    from testbed.selftest.examine import examine
+
+    doctor.require()
+    findings = []
+    for one in examine(quiet, only):
+        findings.append(one)
+        if format is Format.text:
+            print(f"{'right' if one.right else 'WRONG'}  {one.name}: {one.said}", flush=True)
+    if format is Format.json:
+        _print_json([one.as_dict() for one in findings])
+    raise typer.Exit(int(not all(one.right for one in findings)))
+
+
+@app.command()
 def version() -> None:
     """Print the version."""
     from testbed import __version__

@@ -26,6 +26,7 @@ from testbed.controller import Paths, Signal, build
 from testbed.dataplane.programs import NicPrograms, PortPrograms
 from testbed.dataplane.wire import Framing
 from testbed.errors import PluginFailed
+from testbed.faults import NO_FAULT, Fault
 from testbed.loading import Resolved
 from testbed.rack.backlog import QueueReader
 from testbed.rack.net import Rack, Wire
@@ -48,8 +49,9 @@ LOOKS_PER_RTT = 4  # a delay line holds feedback for about an RTT: looking at th
 class Emulation:
     """The parts of one run and what they need to know of each other."""
 
-    def __init__(self, resolved: Resolved, use_netem: bool) -> None:
+    def __init__(self, resolved: Resolved, use_netem: bool, fault: Fault = NO_FAULT) -> None:
         self.resolved = resolved
+        self.fault = fault
         self.experiment = experiment = resolved.experiment
         self.clock = Clock(experiment.time.dilation)
         self.signals: Signal = resolved.controller.form.signals
@@ -79,6 +81,7 @@ class Emulation:
             agents=len(self.shares),
             cnp_interval_ns=self.clock.wall_ns(form.cnp_interval(config)),
             wake_agents=self.use_netem,
+            ring_size=self.fault.ring_size,
         )
         self.programs: PortPrograms = self.rack.attach(self.nic, experiment.seed)
         self.rack.connect(self.plan.pairs)
@@ -92,6 +95,7 @@ class Emulation:
         """Is the rack what was asked for? Afterwards no counter knows of it."""
         if self.experiment.rack.calibrate == "off":
             return []
+        self.fault.on_built(self)
         measured = calibrate(self)
         drain(self)
         for port in self.rack.ports:
@@ -145,7 +149,8 @@ class Emulation:
         for number, (first, end) in enumerate(self.shares):
             self.nic.flows_tx["agent"][first:end] = number
             self.meters.append(Meter(RTT_BINS_PER_OCTAVE))
-            self.crew.launch(self._share(number, cores[number], first, end), common)
+            share = self._share(number, cores[number], first, end)
+            self.crew.launch(self.fault.on_share(share), self.fault.on_common(common))
 
     def _share(self, number: int, core: int, first: int, end: int) -> Share:
         plan = self.plan
@@ -163,6 +168,7 @@ class Emulation:
             routes=routes,
             host=np.unique(plan.src_number[first:end], return_inverse=True)[1].astype(np.int64),
             ring_fd=self.nic.ring_fds[number],
+            ring_size=self.nic.ring_size,
             flows=self.flows.part(first, end),
             paths=self._paths(first, end),
             held=held,
@@ -202,6 +208,8 @@ class Emulation:
             now_ns, now = time.monotonic_ns(), self.clock.now()
             recorder.sample(now_ns, now)
             watch.sample()
+            processors.sample()
+            self.fault.on_sample(self, now)
             if now >= experiment.time.warmup:
                 collector.window_begins()
             live.show(now, now_ns)
@@ -215,11 +223,12 @@ class Emulation:
         self.crew.end()
         recorder.sample(time.monotonic_ns(), self.clock.now())
         record = collector.record(interrupted)
-        record.cpu_idle = processors.idle()
+        record.cpu_idle = processors.least_idle
         drain(self)
         counts = gather(self, watch, self.clock.now())
         record.broken = [(one.what, one.how_much) for one in broken(counts)]
         record.queue_difference = counts.queue_difference
+        record.calibration = [one.as_dict() for one in self.calibration]
         record.decided_by = [one.as_dict() for one in counts.deciders]
         return record
 
@@ -243,10 +252,10 @@ class Emulation:
         return f"controller '{self.resolved.controller.name}' did not return from a callback for {late:.0f} s"
 
 
-def emulate(resolved: Resolved, use_netem: bool, connection: Connection) -> None:
+def emulate(resolved: Resolved, use_netem: bool, connection: Connection, fault: Fault = NO_FAULT) -> None:
     """What the sandbox runs. Sends ("stage", text), ("begins", None), ("live", Figures) and ("record", RunRecord)."""
     connection.send(("stage", f"building {resolved.experiment.hosts} hosts"))
-    emulation = Emulation(resolved, use_netem)
+    emulation = Emulation(resolved, use_netem, fault)
     emulation.build()
     connection.send(("begins", None))
     connection.send(("record", emulation.run(connection)))

@@ -14,6 +14,7 @@ from types import FrameType
 from testbed import kernel
 from testbed.dataplane.build import compile_all
 from testbed.errors import PluginFailed, TestbedError
+from testbed.faults import NO_FAULT, Fault
 from testbed.loading import Resolved
 from testbed.report import folder, manifest
 from testbed.report.summary import Summary, summarise
@@ -35,7 +36,7 @@ def execute(resolved: Resolved, out: Path | None, progress: Progress) -> Outcome
     """Run the experiment and write its results. Raises TestbedError; Ctrl-C ends the run early and keeps the data."""
     experiment = resolved.experiment
     target = folder.prepare(out, f"{experiment.name}-{resolved.controller.name}")
-    use_netem = _use_netem(resolved)
+    netem = use_netem(resolved)
     compile_all()
     about = manifest.describe(
         experiment=resolved.as_dict(),
@@ -43,10 +44,10 @@ def execute(resolved: Resolved, out: Path | None, progress: Progress) -> Outcome
         seed=experiment.seed,
         controller=resolved.controller,
         tuner=resolved.tuner,
-        kernel_features={"delay_by": "netem" if use_netem else "delay-line", "shaper": "tbf"},
+        kernel_features={"delay_by": "netem" if netem else "delay-line", "shaper": "tbf"},
     )
     with _ctrl_c_keeps_the_data() as running:
-        record = _follow(resolved, use_netem, progress, running)
+        record = follow(resolved, netem, progress, NO_FAULT, running)
         summary = summarise(
             record, experiment=experiment.name, controller=resolved.controller.name, tuner=resolved.tuner.name
         )
@@ -59,7 +60,7 @@ def execute(resolved: Resolved, out: Path | None, progress: Progress) -> Outcome
 CTRL_C = "Ctrl-C"
 
 
-def _use_netem(resolved: Resolved) -> bool:
+def use_netem(resolved: Resolved) -> bool:
     """netem where the kernel has it, else the delay line, unless the experiment insists. Raises TestbedError."""
     asked = resolved.experiment.rack.delay_by
     if asked == "delay-line":
@@ -72,9 +73,13 @@ def _use_netem(resolved: Resolved) -> bool:
     return not reason
 
 
-def _follow(resolved: Resolved, use_netem: bool, progress: Progress, running: list[Sandbox]) -> RunRecord:
+def follow(
+    resolved: Resolved, netem: bool, progress: Progress, fault: Fault = NO_FAULT, running: list[Sandbox] | None = None
+) -> RunRecord:
+    """One run in a sandbox of its own, which is in ``running`` meanwhile."""
+    running = [] if running is None else running
     experiment = resolved.experiment
-    sandbox = Sandbox(partial(_work, resolved, use_netem))
+    sandbox = Sandbox(partial(_work, resolved, netem, fault))
     running.append(sandbox)
     record: RunRecord | None = None
     try:
@@ -96,10 +101,10 @@ def _follow(resolved: Resolved, use_netem: bool, progress: Progress, running: li
     return record
 
 
-def _work(resolved: Resolved, use_netem: bool, connection) -> None:  # type: ignore[no-untyped-def]
+def _work(resolved: Resolved, netem: bool, fault: Fault, connection) -> None:  # type: ignore[no-untyped-def]
     from testbed.emulate import emulate  # mininet and pyroute2 are needed inside only
 
-    emulate(resolved, use_netem, connection)
+    emulate(resolved, netem, connection, fault)
 
 
 @contextmanager

@@ -31,6 +31,7 @@ class Meter:
         self.timer_lag = TimeHistogram(4)
         self.decisions = Shared.ints(2)  # calls, rows
         self.decision_seconds = Shared.floats(1)  # wall time
+        self.clock_jump = Shared.floats(1)  # wall s by which the two clocks of this machine went apart
         self.counters = Shared.ints(5)  # refused sends, ring high-water mark in bytes, turns, swaps, INT faults
 
 
@@ -80,12 +81,14 @@ class Agent:
 
     def run(self) -> None:
         """Until the end of the run. Raises PluginFailed if the controller does."""
+        apart = time.time_ns() - time.monotonic_ns()
         try:
             while (now := self.clock.now()) < self.timing.end:
                 self.turn(now)
                 self.datapath.pace(min(self._next_event(now), self.timing.end))
         finally:
             self._close()
+            self.meter.clock_jump[0] = abs(time.time_ns() - time.monotonic_ns() - apart) / 1e9
 
     def turn(self, now: float) -> None:
         """All decisions that are due now."""

@@ -50,7 +50,7 @@ struct histogram {
 struct datapath {
 	/* settings */
 	int64_t flows, hosts, epoch_ns;
-	double seconds_per_ns, held, credit, quantum;
+	double seconds_per_ns, held, credit, quantum, awake_by; /* when the loop meant to go on */
 	int64_t wire_size, burst, segment, wake_by_ring, first, heap_size, ring_mask, hops; /* switches on the way */
 	/* shared columns, per flow */
 	double *rate, *window, *rtt, *finished;
@@ -260,7 +260,7 @@ static void send_flow(struct datapath *d, int64_t f, double departure, double no
 	int64_t host = d->host[f], packets = d->burst, most = room(d, f), taken;
 	int64_t at_once = LARGEST / d->segment_size < MOST_AT_ONCE ? LARGEST / d->segment_size : MOST_AT_ONCE;
 	double gap = (double)(d->wire_size * 8) / d->rate[f], slot = d->slot[f];
-	double late;
+	double late = now_seconds(d) - departure;
 
 	if (departure < now - d->credit)
 		departure = now - d->credit;
@@ -270,7 +270,6 @@ static void send_flow(struct datapath *d, int64_t f, double departure, double no
 		packets = at_once;
 	if (packets > most)
 		packets = most;
-	late = now_seconds(d) - departure;
 	count(&d->pacing, late);
 	taken = transmit(d, f, packets);
 	if (!taken) {
@@ -352,9 +351,12 @@ void pace(struct datapath *d, double until)
 		int64_t ns;
 		struct timespec t;
 
+		if (d->awake_by > 0)
+			count(&d->timers, fmax(now - d->awake_by, 0));
 		send_due(d, now);
+		d->awake_by = now_seconds(d);
 		if (now >= until)
-			return;
+			return; /* what Python takes until it is back counts as well */
 		next = d->heap_length && d->heap[0].time < until ? d->heap[0].time : until;
 		if (next < now + d->quantum) /* a timer per packet costs more than the packet */
 			next = now + d->quantum;
@@ -362,14 +364,16 @@ void pace(struct datapath *d, double until)
 		if (ns <= 0)
 			continue;
 		t = (struct timespec){ns / 1000000000, ns % 1000000000};
+		d->awake_by = next;
 		if (d->wake_by_ring) {
 			struct pollfd ring = {.fd = (int)d->ring_fd, .events = POLLIN};
 
-			if (ppoll(&ring, 1, &t, NULL) > 0)
+			if (ppoll(&ring, 1, &t, NULL) > 0) {
+				d->awake_by = 0;
 				return;
+			}
 		} else {
 			clock_nanosleep(CLOCK_MONOTONIC, 0, &t, NULL);
-			count(&d->timers, now_seconds(d) - next);
 		}
 	}
 }

@@ -24,7 +24,7 @@ from testbed.errors import TestbedError
 
 SWAPS = 64  # as in datapath.c
 SETTINGS = ("flows", "hosts", "epoch_ns")
-TIMES = ("seconds_per_ns", "held", "credit", "quantum")
+TIMES = ("seconds_per_ns", "held", "credit", "quantum", "awake_by")
 MORE_SETTINGS = ("wire_size", "burst", "segment", "wake_by_ring", "first", "heap_size", "ring_mask", "hops")
 SHARED = (
     "rate", "window", "rtt", "finished", "sent", "acked", "acked_payload", "acked_wire", "lost", "late", "cnps", "ce",

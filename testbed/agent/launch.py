@@ -28,7 +28,6 @@ from testbed.agent.sockets import Route, Sockets
 from testbed.checks.identity import Identity
 from testbed.clock import Clock
 from testbed.controller import Ints, Paths, RateController
-from testbed.dataplane.programs import RING_SIZE
 from testbed.dataplane.ring import Ring
 from testbed.dataplane.wire import Framing
 from testbed.errors import PluginFailed, TestbedError
@@ -49,6 +48,7 @@ class Share:
     routes: list[Route]
     host: Ints  # number of each flow's host within the share
     ring_fd: int
+    ring_size: int
     flows: Flows  # the share's part of the columns
     paths: Paths
     held: float  # s that the delay line holds feedback
@@ -234,7 +234,7 @@ def _prepare(share: Share, common: Common) -> tuple[RateController, Callable[[Cl
     )
     meter = share.meter
     lags = Lags(meter.rtt, meter.pacing_lag, meter.feedback_lag, meter.timer_lag)
-    datapath = Datapath(share.flows, sockets, Ring(share.ring_fd, RING_SIZE), pace, lags)
+    datapath = Datapath(share.flows, sockets, Ring(share.ring_fd, share.ring_size), pace, lags)
     gc.collect()
     gc.freeze()
     gc.disable()  # a collection would hold packets up for milliseconds

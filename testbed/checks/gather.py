@@ -11,7 +11,6 @@ import numpy as np
 from testbed.checks.counters import Counts, FlowCounts, PortCounts
 from testbed.checks.identity import Identity
 from testbed.controller import Ints
-from testbed.dataplane.programs import RING_SIZE
 from testbed.dataplane.ring import Ring
 
 if TYPE_CHECKING:
@@ -97,5 +96,5 @@ def unread(run: Emulation) -> Ints:
     """Answers per flow that wait in the agents' rings."""
     waiting = np.zeros(len(run.flows), np.int64)
     for fd in run.nic.ring_fds:
-        np.add.at(waiting, Ring(fd, RING_SIZE).waiting()["flow"].astype(np.int64), 1)
+        np.add.at(waiting, Ring(fd, run.nic.ring_size).waiting()["flow"].astype(np.int64), 1)
     return waiting

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import os
+import time
 from pathlib import Path
 
 STAT = Path("/proc/stat")
 IDLE, IOWAIT = 3, 4
+WINDOW_SECONDS = 0.5  # the kernel counts in ticks of a few milliseconds
 
 
 class Processors:
     """Counts from when it is made; only the cores that this process may use."""
 
     def __init__(self) -> None:
+        self.least_idle = 1.0  # share of the time that the busiest core had left in its busiest window
         self._before = self._times()
+        self._since = time.monotonic()
 
     def _times(self) -> dict[str, tuple[int, int]]:
         usable = {f"cpu{core}" for core in os.sched_getaffinity(0)}
@@ -25,10 +29,13 @@ class Processors:
                 times[name] = (values[IDLE] + values[IOWAIT], sum(values[:8]))
         return times
 
-    def idle(self) -> float:
-        """The smallest idle share of the cores since then."""
-        shares = []
-        for name, (idle, total) in self._times().items():
+    def sample(self) -> None:
+        """Look whether a window is over; cheap enough for every turn of a loop."""
+        now = time.monotonic()
+        if now - self._since < WINDOW_SECONDS:
+            return
+        times = self._times()
+        for name, (idle, total) in times.items():
             idle_before, total_before = self._before[name]
-            shares.append((idle - idle_before) / max(1, total - total_before))
-        return min(shares, default=1.0)
+            self.least_idle = min(self.least_idle, (idle - idle_before) / max(1, total - total_before))
+        self._before, self._since = times, now

@@ -14,7 +14,7 @@ from testbed.errors import TestbedError
 SOURCE = Path(__file__).parent
 BPF_FLAGS = ("-O2", "-g", "-Wall", "-Werror", "-target", "bpf", "-c")
 LIBRARY_FLAGS = ("-O2", "-g", "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC", "-lm")
-PROGRAMS = ("nic", "port")
+PROGRAMS = ("nic", "port", "drop")
 DATAPATH = SOURCE.parent / "agent" / "datapath.c"
 
 

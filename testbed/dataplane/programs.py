@@ -29,7 +29,16 @@ def _view(fd: int, dtype: np.dtype, entries: int) -> NDArray[np.void]:
 class NicPrograms:
     """``nic_tx`` and ``nic_rx``, shared by all hosts of a rack. Flows are numbered 0 .. flows - 1 in the whole rack."""
 
-    def __init__(self, hosts: int, flows: int, agents: int, cnp_interval_ns: int, wake_agents: bool) -> None:
+    def __init__(
+        self,
+        hosts: int,
+        flows: int,
+        agents: int,
+        cnp_interval_ns: int,
+        *,
+        wake_agents: bool,
+        ring_size: int = RING_SIZE,
+    ) -> None:
         self._object = libbpf.Object(compiled("nic"))
         self._object.size_map("hosts", hosts + 1)  # hosts are numbered from 1
         everyone = flows + PROBE_FLOWS
@@ -46,7 +55,9 @@ class NicPrograms:
         flows_tx["agent"][flows:] = agents
         self.flows_tx = flows_tx[:flows]
         self.flows_rx = _view(self._object.map_fd("flows_rx"), wire.FLOW_RX, everyone)[:flows]
-        fds = [libbpf.create_ring(f"agent{agent}", RING_SIZE) for agent in range(agents + 1)]
+        self.ring_size = ring_size
+        fds = [libbpf.create_ring(f"agent{agent}", ring_size) for agent in range(agents)]
+        fds.append(libbpf.create_ring("probe", RING_SIZE))
         for agent, fd in enumerate(fds):
             libbpf.update(self._object.map_fd("rings"), agent, struct.pack("=I", fd))
         *self.ring_fds, self.probe_ring_fd = fds

@@ -98,7 +98,8 @@ def write(path: Path, manifest: Manifest, record: RunRecord, summary: Summary) -
     """
     from testbed.report import html
 
-    manifest = manifest.model_copy(update={"verdict": summary.verdict})
+    told = {"verdict": summary.verdict, "calibration": record.calibration, "decided_by": record.decided_by}
+    manifest = manifest.model_copy(update=told)
     owner = _sudo_caller()
     try:
         _make_parents(path.parent, owner)

@@ -61,7 +61,10 @@ class Manifest(BaseModel):
     versions: dict[str, str]
     machine: Machine
     kernel_features: dict[str, Any]
-    verdict: Verdict | None = None  # filled in when the results are written
+    # filled in when the results are written
+    calibration: list[dict[str, Any]] = []  # what each link was measured to be before the run, SI units
+    decided_by: list[dict[str, str]] = []  # the controller's class, file and hash, as each agent says
+    verdict: Verdict | None = None
 
     def to_json(self) -> str:
         """Indented JSON."""

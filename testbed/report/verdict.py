@@ -80,6 +80,12 @@ def _lag_over_rtt(lag: Lag, record: RunRecord) -> float:
     return _over_rtt(lag.histogram.quantile(0.99), record)
 
 
+def _longest_stop(record: RunRecord) -> float:
+    """In base RTTs. A stop in the middle of a burst is seen by the packets that leave after it."""
+    stopped = record.timer_lag.largest if record.timer_lag else 0.0
+    return max(_over_rtt(stopped, record), _over_rtt(record.pacing_lag.largest, record) / 2)
+
+
 def _over_rtt(value: float, record: RunRecord) -> float:
     rtt = metrics.base_rtt(record)
     return value / rtt if rtt > 0 and math.isfinite(value) else 0.0  # nothing sent: another limit says so
@@ -114,8 +120,27 @@ LIMITS: tuple[Limit, ...] = (
         _share_of_rtt,
     ),
     Limit(
+        "a clock jumped",
+        lambda record: record.clock_jump,
+        1e-3,
+        "monotonic and calendar time are slewed together; only a step of one of them takes them apart",
+        lambda _measured, _limit: "run it again, and see who sets the clocks",
+        lambda value: f"two clocks of this machine went apart by {value * 1e3:.1f} ms",
+    ),
+    Limit(
+        "the RTT never came near its base",
+        lambda record: (
+            abs(record.rtt_min - metrics.base_rtt(record)) / metrics.base_rtt(record) if record.rtt_min else 0.0
+        ),
+        0.05,
+        "the first packets find empty queues, so that the smallest RTT is the links' delay and serialisation; 2 % is "
+        "what calibration allows, and the first of many senders may meet a few others",
+        lambda _measured, _limit: "a link delays more or less than asked, or flows start into a standing queue",
+        lambda value: f"the smallest is {value:.1%} off",
+    ),
+    Limit(
         "an agent stood still",
-        lambda record: _over_rtt(record.timer_lag.largest if record.timer_lag else 0.0, record),
+        _longest_stop,
         2.0,
         "a sleep that ends two RTTs late has missed two rounds of control: bursts and silence that no algorithm chose",
         lambda _measured, _limit: "something else took its core: run it again on a quiet machine, or raise --dilation",
@@ -127,7 +152,7 @@ LIMITS: tuple[Limit, ...] = (
         0.9,
         "agents, switch and recorder share the cores; with less than a tenth left, queues build up that no model knows",
         _more_dilation,
-        lambda value: f"{value:.0%} busy",
+        lambda value: f"one was {value:.0%} busy for half a second",
     ),
     Limit(
         "the shaper lost time",

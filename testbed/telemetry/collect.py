@@ -70,6 +70,7 @@ class Collector:
             pacing_lag=_lag([meter.pacing_lag for meter in meters]),
             feedback_lag=_lag([meter.feedback_lag for meter in meters]),
             timer_lag=_lag([meter.timer_lag for meter in meters]),
+            clock_jump=max(float(meter.clock_jump[0]) for meter in meters),
             stalled_share=self._stalled_share(),
             payload=run.framing.payload,
             wire_size=run.framing.wire_size,

@@ -7,6 +7,7 @@ cumulative, so that any window can be cut out of them afterwards.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -136,9 +137,11 @@ class RunRecord:
     counters: dict[str, int] = field(default_factory=dict)  # drops outside the model, ring overflow, ...
     rtt_min: float = float("nan")  # s, smallest of the whole run
     timer_lag: Lag | None = None  # how late the agents' sleeps ended
-    cpu_idle: float = 1.0  # share of the usable cores' time that was left
+    cpu_idle: float = 1.0  # share of its time that the busiest core had left in its busiest half second
     stalled_share: float = 0.0  # bytes that the bottleneck's shaper did not send in time / bytes sent
     queue_difference: float = 0.0  # bytes, between virtual queue and shaper; 99 % of the samples are better
+    calibration: list[dict[str, Any]] = field(default_factory=list)  # before the run
+    clock_jump: float = 0.0  # wall seconds by which an agent's clocks disagreed at the end
     broken: list[tuple[str, str]] = field(default_factory=list)  # invariants that did not hold: what, how much
     decided_by: list[dict[str, str]] = field(default_factory=list)  # who decided, as the agents say
     interrupted: str = ""  # why the run ended early: "" | "Ctrl-C" | the plugin's failure

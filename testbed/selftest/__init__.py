@@ -1,0 +1,1 @@
+"""Breaks runs on purpose, to see that the verdict says so."""

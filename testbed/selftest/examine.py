@@ -1,0 +1,70 @@
+"""`testbed selftest`: quiet runs must be called clean, broken ones must not, and the verdict must name the fault."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from testbed.errors import TestbedError
+from testbed.faults import NO_FAULT, Fault
+from testbed.loading import Resolved, load, resolve
+from testbed.report.verdict import judge
+from testbed.run import follow, use_netem
+from testbed.selftest.catalogue import FAULTS
+from testbed.telemetry.progress import Progress
+
+SETTINGS = ("time.duration=2 ms", "tuner.preset=secn1")
+EXPERIMENT = "incast-8"
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One run and whether it was judged rightly."""
+
+    name: str
+    right: bool
+    said: str  # the verdict, or the refusal
+
+    def as_dict(self) -> dict[str, object]:
+        """For JSON."""
+        return {"name": self.name, "right": self.right, "said": self.said}
+
+
+def examine(quiet_runs: int, only: str = "") -> Iterator[Finding]:
+    """Run the catalogue. Raises TestbedError if ``only`` names no fault."""
+    resolved = resolve(load(EXPERIMENT).apply(SETTINGS))
+    chosen = {name: fault for name, fault in FAULTS.items() if only in name}
+    if not chosen:
+        raise TestbedError(f"no fault is called '{only}'; there are: {'; '.join(FAULTS)}")
+    for number in range(quiet_runs):
+        said = _run(resolved, NO_FAULT)
+        yield Finding(f"nothing is wrong ({number + 1} of {quiet_runs})", said == "clean", said)
+    for name, (fault, words) in chosen.items():
+        said = _run(resolved, fault())
+        yield Finding(name, words in said, said)
+
+
+def _run(resolved: Resolved, fault: Fault) -> str:
+    try:
+        record = follow(resolved, use_netem(resolved), Silent(), fault)
+    except TestbedError as refusal:
+        return f"refused: {refusal}"
+    return str(judge(record))
+
+
+class Silent(Progress):
+    """Shows nothing."""
+
+    def stage(self, text: str) -> None:
+        """Nothing."""
+
+    def start(self, total_nominal_seconds: float, wall_seconds: float) -> None:
+        """Nothing."""
+
+    def update(
+        self, nominal_now: float, utilisation: float, queue_seconds: float, rtt_seconds: float, note: str = ""
+    ) -> None:
+        """Nothing."""
+
+    def finish(self) -> None:
+        """Nothing."""
