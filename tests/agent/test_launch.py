@@ -62,6 +62,7 @@ def launched(controller: Callable[[Paths], RateController]) -> Crew:
         routes=[],
         host=np.zeros(1, np.int64),
         ring_fd=-1,
+        ring_size=4096,
         flows=Flows(1),
         paths=paths,
         held=0.0,
