@@ -12,7 +12,7 @@ import pytest
 from pyroute2 import IPRoute
 
 from testbed.dataplane import wire
-from testbed.dataplane.programs import RING_SIZE
+from testbed.dataplane.programs import PROBE_FLOWS, RING_SIZE
 from testbed.dataplane.ring import Ring
 from tests.dataplane.packets import (
     BEYOND,
@@ -48,6 +48,8 @@ HEADER = 8  # of a ring buffer record
 
 # -- leaving the sender ---------------------------------------------------------------------------------------------
 
+STRANGER = 8 + PROBE_FLOWS  # the rig knows 8 flows, and those of calibration
+
 
 def test_packets_get_numbers_and_departure_times(rig: Bench) -> None:
     frames, times = [], [time.monotonic_ns()]
@@ -75,7 +77,12 @@ def test_packet_numbers_wrap_at_24_bits(rig: Bench) -> None:
 def test_what_is_not_data_of_a_known_flow_leaves_untouched(rig: Bench) -> None:
     ack = bytearray(data())
     ack[42] = wire.ACK
-    for frame in (bytes(ack), data(flow=8), on_the_wire(b"ping" * 20), b"\xff" * 6 + H1 + b"\x08\x06" + bytes(46)):
+    for frame in (
+        bytes(ack),
+        data(flow=STRANGER),
+        on_the_wire(b"ping" * 20),
+        b"\xff" * 6 + H1 + b"\x08\x06" + bytes(46),
+    ):
         assert rig.tx(frame) == frame
     assert rig.nic.flows_tx["packets"].sum() == 0
 
@@ -156,7 +163,7 @@ def test_cnp_does_not_wait_for_a_packet_that_asks_for_an_ack(rig: Bench) -> None
 
 
 def test_strangers_reach_the_host(rig: Bench) -> None:
-    for frame in (data(flow=8), on_the_wire(b"ping" * 20), b"\xff" * 6 + H1 + b"\x08\x06" + bytes(46)):
+    for frame in (data(flow=STRANGER), on_the_wire(b"ping" * 20), b"\xff" * 6 + H1 + b"\x08\x06" + bytes(46)):
         assert rig.rx(frame) == (OK, frame)
     assert rig.nic.flows_rx["packets"].sum() == 0
 
@@ -339,7 +346,7 @@ def test_records_go_to_the_agent_of_the_flow() -> None:
 
 
 def test_feedback_of_strangers_reaches_the_host(rig: Bench) -> None:
-    ack = bytearray(data(flow=8))
+    ack = bytearray(data(flow=STRANGER))
     ack[42] = wire.ACK
     assert rig.rx(bytes(ack)) == (OK, bytes(ack))
 
