@@ -198,7 +198,7 @@ def test_cnp_at_most_once_per_interval_and_flow() -> None:
     interval, flows = 950_000, 3
     with bench(cnp_interval_ns=interval) as rig:
         seen: list[list[int]] = [[] for _ in range(flows)]  # times of CNPs
-        first = pauses = 0
+        first = 0
         before = [0] * flows  # latest moment at which the flow's packet before could have arrived
         while first == 0 or before[0] - first < 50_000_000:
             for flow in range(flows):
@@ -212,14 +212,13 @@ def test_cnp_at_most_once_per_interval_and_flow() -> None:
                     assert asked <= seen[flow][-1] <= now
                 else:  # too early for one
                     assert asked - seen[flow][-1] < interval
-                pauses += now - before[flow] > interval // 2 if before[flow] else 0
                 before[flow] = now
         for flow in range(flows):
             gaps = np.diff(seen[flow])
             assert gaps.min() >= interval
-            # a CNP is late by at most the time to the next packet; this machine may pause us, seldom
-            expected = 50_000_000 // interval + 1
-            assert expected - 3 - 2 * pauses <= len(seen[flow]) <= (before[flow] - first) // interval + 2
+            # no packet came between the end of an interval and its CNP (seen above); less what that made them late
+            late = int((gaps - interval).sum())
+            assert (50_000_000 - late) // interval <= len(seen[flow]) <= (before[flow] - first) // interval + 2
             assert rig.nic.flows_rx["cnps"][flow] == len(seen[flow])
         assert rig.nic.flows_rx["ce"][:flows].tolist() == rig.nic.flows_rx["packets"][:flows].tolist()
 
