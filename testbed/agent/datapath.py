@@ -1,4 +1,4 @@
-"""The compiled part of an agent (datapath.c) and its state as numpy columns."""
+"""The compiled part of an agent (pace.c, digest.c) and its state as numpy columns (datapath.h)."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from testbed.agent.histogram import TimeHistogram
 from testbed.agent.sockets import Sockets
 from testbed.clock import Clock
 from testbed.controller import Feedback, Floats, Ints, IntStack, RateController
-from testbed.dataplane.build import compiled_library
+from testbed.dataplane.build import DATAPATH
 from testbed.dataplane.ring import Ring
 from testbed.dataplane.wire import MAX_HOPS
 from testbed.errors import TestbedError
 
-SWAPS = 64  # as in datapath.c
+SWAPS = 64  # as in datapath.h
 SETTINGS = ("flows", "hosts", "epoch_ns")
 TIMES = ("seconds_per_ns", "held", "credit", "quantum", "awake_by")
 MORE_SETTINGS = ("wire_size", "burst", "segment", "wake_by_ring", "first", "heap_size", "ring_mask", "hops")
@@ -75,7 +75,7 @@ class _Datapath(ctypes.Structure):
 
 @cache
 def _library() -> ctypes.CDLL:
-    library = ctypes.CDLL(str(compiled_library()))
+    library = ctypes.CDLL(str(DATAPATH.compiled()))
     library.digest.restype, library.digest.argtypes = c_int64, [c_void_p, c_double]
     library.next_due.restype, library.next_due.argtypes = c_double, [c_void_p]
     library.pace.restype, library.pace.argtypes = None, [c_void_p, c_double]

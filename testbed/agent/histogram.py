@@ -7,7 +7,7 @@ import numpy as np
 from testbed.agent.columns import Shared
 from testbed.controller import Floats
 
-SMALLEST = 1e-12  # s; everything below falls into the first bin, as in datapath.c
+SMALLEST = 1e-12  # s; everything below falls into the first bin, as in datapath.h
 OCTAVES = 44  # up to 17 s
 
 

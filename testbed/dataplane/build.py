@@ -7,15 +7,45 @@ import os
 import shutil
 import subprocess
 import tempfile
+from dataclasses import dataclass
 from pathlib import Path
 
 from testbed.errors import TestbedError
 
 SOURCE = Path(__file__).parent
+AGENT = SOURCE.parent / "agent"
 BPF_FLAGS = ("-O2", "-g", "-Wall", "-Werror", "-target", "bpf", "-c")
 LIBRARY_FLAGS = ("-O2", "-g", "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC", "-lm")
-PROGRAMS = ("nic", "port", "drop")
-DATAPATH = SOURCE.parent / "agent" / "datapath.c"
+
+
+@dataclass(frozen=True)
+class Unit:
+    """Something that is compiled into one file."""
+
+    name: str
+    sources: tuple[Path, ...]
+    suffix: str
+    flags: tuple[str, ...]
+
+    def target(self) -> Path:
+        """Where the outcome of this version of the source is kept."""
+        read = [*self.sources, *sorted({header for folder in (SOURCE, AGENT) for header in folder.glob("*.h")})]
+        digest = hashlib.sha256(b"".join(file.read_bytes() for file in read))
+        return cache_folder() / f"{self.name}-{digest.hexdigest()[:16]}{self.suffix}"
+
+    def compiled(self) -> Path:
+        """The file, compiled now if the source has changed. Raises TestbedError."""
+        target = self.target()
+        if not target.exists():
+            compile_to(target, self.sources, self.flags)
+        return target
+
+
+PROGRAMS = {
+    name: Unit(name, (SOURCE / f"{name}.bpf.c",), ".o", BPF_FLAGS) for name in ("nic", "port", "drop")
+}  # fmt: skip
+DATAPATH = Unit("datapath", (AGENT / "pace.c", AGENT / "digest.c"), ".so", LIBRARY_FLAGS)
+UNITS = (*PROGRAMS.values(), DATAPATH)
 
 
 def cache_folder() -> Path:
@@ -28,43 +58,23 @@ def cache_folder() -> Path:
 
 
 def compiled(program: str) -> Path:
-    """The eBPF object file of ``nic`` or ``port``, compiled now if its source changed. Raises TestbedError."""
-    return _cached(SOURCE / f"{program}.bpf.c", ".o", BPF_FLAGS)
-
-
-def compiled_library() -> Path:
-    """The shared library of the agents' datapath."""
-    return _cached(DATAPATH, ".so", LIBRARY_FLAGS)
+    """The eBPF object file of a program."""
+    return PROGRAMS[program].compiled()
 
 
 def all_compiled() -> bool:
     """Whether the cache holds everything."""
-    targets = [_target(SOURCE / f"{program}.bpf.c", ".o") for program in PROGRAMS]
-    return all(target.exists() for target in (*targets, _target(DATAPATH, ".so")))
+    return all(unit.target().exists() for unit in UNITS)
 
 
 def compile_all() -> None:
     """Compile whatever is not in the cache yet."""
-    for program in PROGRAMS:
-        compiled(program)
-    compiled_library()
+    for unit in UNITS:
+        unit.compiled()
 
 
-def _target(source: Path, suffix: str) -> Path:
-    """Where the outcome of this version of the source is kept."""
-    headers = sorted(SOURCE.glob("*.h"))
-    digest = hashlib.sha256(b"".join(file.read_bytes() for file in [source, *headers]))
-    return cache_folder() / f"{source.name.partition('.')[0]}-{digest.hexdigest()[:16]}{suffix}"
-
-
-def _cached(source: Path, suffix: str, flags: tuple[str, ...]) -> Path:
-    target = _target(source, suffix)
-    if not target.exists():
-        _compile(source, target, flags)
-    return target
-
-
-def _compile(source: Path, target: Path, flags: tuple[str, ...]) -> None:
+def compile_to(target: Path, sources: tuple[Path, ...], flags: tuple[str, ...]) -> None:
+    """Run clang; ``target`` appears complete or not at all. Raises TestbedError with what clang said."""
     clang = shutil.which("clang")
     if clang is None:
         raise TestbedError("clang is needed to compile the data plane and is not installed; run: apt install clang")
@@ -74,11 +84,12 @@ def _compile(source: Path, target: Path, flags: tuple[str, ...]) -> None:
     try:
         # asm/types.h lies in the multiarch folder, which clang does not search for the bpf target
         multiarch = [f"-I{folder}" for folder in sorted(Path("/usr/include").glob("*-linux-gnu"))]
-        command = [clang, str(source), "-o", str(output), *flags, *multiarch]
+        command = [clang, *map(str, sources), "-o", str(output), *flags, *multiarch]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         if done.returncode != 0:
             hint = "; run: apt install libbpf-dev libc6-dev" if "file not found" in done.stderr else ""
-            raise TestbedError(f"clang could not compile {source.name}{hint}\n{done.stderr.strip()}")
+            names = ", ".join(source.name for source in sources)
+            raise TestbedError(f"clang could not compile {names}{hint}\n{done.stderr.strip()}")
         output.chmod(0o755)
         output.rename(target)
     finally:

@@ -17,6 +17,7 @@ from testbed.dataplane import build, wire
 from tests.dataplane.packets import CE, FRAMING, INT_AT, REDIRECT, Bench, data
 
 HEADER = build.SOURCE / "wire.h"
+STATE = build.AGENT / "datapath.h"
 PORT_SOURCE = build.SOURCE / "port.bpf.c"
 
 RECORDS = {
@@ -127,10 +128,9 @@ def test_bth_lies_behind_udp(tmp_path: Path) -> None:
 
 
 def test_datapath_structure_is_that_of_c(tmp_path: Path) -> None:
-    """struct datapath is private to datapath.c, so the whole file is compiled into the question."""
     ours = datapath._Datapath
     names = [name for name, _ in ours._fields_]
-    assert fields_of(definition("datapath", build.DATAPATH.read_text())) == names
+    assert fields_of(definition("datapath", STATE.read_text())) == names
     histogram = [name for name, _ in datapath._Histogram._fields_]
     expressions = [
         "sizeof(struct datapath)",
@@ -146,7 +146,7 @@ def test_datapath_structure_is_that_of_c(tmp_path: Path) -> None:
         *(getattr(datapath._Histogram, name).offset for name in histogram),
         2 * np.dtype(np.float64).itemsize,
     ]
-    assert ask_compiler(tmp_path, f'#include "{build.DATAPATH}"', expressions) == expected
+    assert ask_compiler(tmp_path, f'#include "{STATE}"', expressions) == expected
 
 
 @pytest.mark.parametrize("hops", [0, 1, wire.MAX_HOPS])

@@ -39,7 +39,7 @@ def seen(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     folder = tmp_path_factory.mktemp("guest")
     source, program = folder / "stamp.bpf.c", folder / "stamp.bpf.o"
     source.write_text(STAMP_SOURCE)
-    build._compile(source, program, build.BPF_FLAGS)
+    build.compile_to(program, (source,), build.BPF_FLAGS)
     done = run_in_uml(
         [sys.executable, "-m", "tests.uml.guest_kernel", program],
         modules=[*DEFAULT_MODULES, "sch_htb", "openvswitch"],

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The state of an agent's packets, shared by pace.c (sending) and digest.c (feedback); datapath.py mirrors it.
+ *
+ * Time is nominal seconds (double); `seconds_per_ns` and `epoch_ns` come from testbed.clock.
+ */
+#ifndef TESTBED_DATAPATH_H
+#define TESTBED_DATAPATH_H
+
+#define _GNU_SOURCE
+#include <math.h>
+#include <stdint.h>
+#include <time.h>
+
+#include "../dataplane/wire.h"
+
+#define SWAPS 64
+#define SMALLEST 1e-12
+
+struct event {
+	double time;
+	int64_t id; /* a flow, or -1 - host when a host's line becomes free for a waiter */
+};
+
+struct histogram {
+	int64_t *counts;
+	double *top, *bottom; /* the largest and the smallest so far */
+	int64_t bins, per_octave;
+};
+
+/* Mirrored field by field in datapath.py. */
+struct datapath {
+	/* settings */
+	int64_t flows, hosts, epoch_ns;
+	double seconds_per_ns, held, credit, quantum, awake_by; /* when the loop meant to go on */
+	int64_t wire_size, burst, segment, wake_by_ring, first, heap_size, ring_mask, hops; /* switches on the way */
+	/* shared columns, per flow */
+	double *rate, *window, *rtt, *finished;
+	int64_t *sent, *acked, *acked_payload, *acked_wire, *lost, *late, *cnps, *ce, *inflight, *to_send;
+	/* own columns, per flow */
+	double *slot, *last, *next, *heard;
+	int64_t *expected, *host, *queued, *started, *fd, *after, *row, *sent_now, *short_at;
+	uint8_t *packet, *short_packet; /* templates: `segment_size` bytes each; short_size is 0 where there is none */
+	int64_t *short_size;
+	int64_t segment_size;
+	/* per host: when the line is free, and the queue of flows that wait for it */
+	double *line_free;
+	int64_t *first_waiting, *last_waiting;
+	/* room for two events per flow and one per host: stale ones are replaced, see push() */
+	struct event *heap;
+	int64_t heap_length;
+	/* ring buffer */
+	uint64_t *consumer, *producer;
+	uint8_t *data;
+	int64_t ring_fd;
+	/* feedback of one batch, per row */
+	int64_t *row_flow, *row_acked, *row_bytes, *row_ce, *row_cnps, *row_lost, *row_hops, *row_last, *row_next,
+		*row_inflight;
+	double *row_rtt;
+	int64_t *hop_node;
+	double *hop_ts, *hop_tx, *hop_queue, *hop_rate;
+	/* per flow and hop: the newest INT record, to see that node, time and bytes are in order */
+	int64_t *seen_node;
+	double *seen_ts, *seen_tx;
+	/* what it measures about itself */
+	struct histogram rtts, pacing, feedback, timers;
+	int64_t refused, high_water, send_error, swapped, int_faults;
+	uint64_t taken[SWAPS]; /* ring positions of records that were taken before their turn */
+	int64_t taken_length;
+};
+
+static inline double now_seconds(const struct datapath *d)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)(t.tv_sec * 1000000000ll + t.tv_nsec - d->epoch_ns) * d->seconds_per_ns;
+}
+
+static inline double nominal(const struct datapath *d, uint64_t stamp)
+{
+	return (double)((int64_t)stamp - d->epoch_ns) * d->seconds_per_ns;
+}
+
+static inline void count(struct histogram *h, double time)
+{
+	int64_t bin = time > SMALLEST ? (int64_t)(log2(time / SMALLEST) * (double)h->per_octave) : 0;
+
+	h->counts[bin < h->bins ? bin : h->bins - 1]++;
+	if (time > *h->top)
+		*h->top = time;
+	if (time < *h->bottom)
+		*h->bottom = time;
+}
+
+#endif
