@@ -17,6 +17,7 @@ import numpy as np
 
 from bench import racks
 from bench.blaster import library
+from testbed.agent.launch import FIFO_PRIORITY
 from testbed.agent.sockets import Route, Sockets
 from testbed.controller import Ints
 from testbed.dataplane.programs import RING_SIZE, NicPrograms
@@ -51,6 +52,7 @@ class Bare:
             return child
         try:
             os.sched_setaffinity(0, {core})
+            os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(FIFO_PRIORITY))  # as agents do
             self._send(number, share)
             os._exit(0)
         finally:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 TESTBED = str(Path(sys.executable).parent / "testbed")
-UNCALIBRATED = ("--set", "rack.calibrate=off")  # for speeds at which calibration would refuse to begin
+UNCALIBRATED = ("--set", "rack.calibrate='off'")  # for speeds at which calibration would refuse to begin
 BEGINS = "running "  # what the progress says when the experiment begins
 
 

@@ -46,8 +46,8 @@ def of_goodput() -> Iterator[Row]:
     framing = Framing(1000)
     for dilation in GOODPUT_DILATIONS:
         summary = command.run(
-            "incast-2", *command.UNCALIBRATED, "--set", "traffic.senders=1", "--controller", "fixed", "--dilation", str(dilation),
-            "--duration", f"{GOODPUT_SECONDS / dilation * 1e3:g} ms",
+            "incast-2", "--set", "traffic.senders=1", "--controller", "fixed", *command.UNCALIBRATED,
+            "--dilation", str(dilation), "--duration", f"{GOODPUT_SECONDS / dilation * 1e3:g} ms",
         )  # fmt: skip
         asked = summary["bottleneck_rate"] * framing.payload / framing.wire_size
         error = summary["goodput"] / asked - 1

@@ -1,0 +1,133 @@
+"""``python -m bench.grid``: is a rack what was asked for, over a grid of rates, delays, depths and dilations?
+
+Builds a rack per cell, measures it with the code that calibrates every run, and prints the errors of rate, base RTT and
+buffer. A cell that a run would refuse (an error above 2 %) is listed by itself.
+"""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+import json
+import os
+import sys
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from functools import partial
+from multiprocessing.connection import Connection
+from pathlib import Path
+
+import numpy as np
+
+from bench.measure import Row, table
+from bench.racks import in_sandbox
+from testbed.errors import TestbedError
+from testbed.loading import Resolved, load, resolve
+from testbed.run import use_netem
+from testbed.units import show_rate, show_size, show_time
+
+DILATIONS = (1000, 500, 200, 100)
+RATES = (10e9, 25e9, 100e9)
+DELAYS = (1e-6, 2e-6, 10e-6)
+BUFFERS = (0.5e6, 5e6)
+MOST = 0.02  # of what was asked for
+KINDS = {"rate": "rate", "base RTT": "base RTT", "buffer": "buffer", "buffer as the shaper held it": "shaper's queue"}
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One rack of the grid, in nominal units."""
+
+    dilation: float
+    rate: float
+    delay: float
+    buffer: float
+
+    def __str__(self) -> str:
+        return (
+            f"{show_rate(self.rate)}, {show_time(self.delay)} per link, {show_size(self.buffer)}, "
+            f"dilation {self.dilation:g}"
+        )
+
+    def resolved(self) -> Resolved:
+        """Eight senders, as many as fill a buffer; thresholds in proportion to it."""
+        settings = (
+            f"rack.link.rate={show_rate(self.rate)}", f"rack.link.delay={show_time(self.delay)}",
+            f"rack.switch.buffer={self.buffer:g} B", f"time.dilation={self.dilation:g}", "rack.calibrate='off'",
+            f"tuner.kmin={0.1 * self.buffer:g} B", f"tuner.kmax={0.5 * self.buffer:g} B", "tuner.reference_rate=0",
+        )  # fmt: skip
+        return resolve(load("incast-8").apply(settings))
+
+
+def measure(cell: Cell) -> dict[str, float]:
+    """The largest error per kind, relative to what was asked; kinds that were not measured are missing."""
+    resolved = cell.resolved()
+    return dict(in_sandbox(partial(_inside, resolved, use_netem(resolved))))
+
+
+def _inside(resolved: Resolved, netem: bool, _connection: Connection) -> dict[str, float]:
+    from testbed.checks.calibration import measure
+    from testbed.emulate import Emulation
+
+    run = Emulation(resolved, netem)
+    run.build()
+    errors: dict[str, float] = {}
+    for one in measure(run):
+        if one.what in KINDS:
+            kind = KINDS[one.what]
+            errors[kind] = max(abs(one.got / one.asked - 1), errors.get(kind, 0.0))
+    return errors
+
+
+def grid() -> Iterator[Cell]:
+    """All cells."""
+    for values in itertools.product(DILATIONS, RATES, DELAYS, BUFFERS):
+        yield Cell(*values)
+
+
+def rows(measured: dict[Cell, dict[str, float]]) -> Iterator[Row]:
+    """p50, p99 and the largest error of every kind, over the cells that a run would accept."""
+    accepted = [errors for errors in measured.values() if max(errors.values()) <= MOST]
+    for kind in KINDS.values():
+        errors = [one[kind] for one in accepted if kind in one]
+        if not errors:
+            yield Row(f"error of the {kind}", "not measured", passed=False)
+            continue
+        p50, p99, most = (float(np.quantile(errors, q)) for q in (0.5, 0.99, 1.0))
+        text = f"p50 {p50:.2%}, p99 {p99:.2%}, max {most:.2%}"
+        yield Row(f"error of the {kind}, {len(errors)} cells", text, f"<= {MOST:.0%}", most <= MOST)
+    refused = {cell: errors for cell, errors in measured.items() if max(errors.values()) > MOST}
+    note = "; ".join(
+        f"{cell}: {', '.join(f'{kind} {error:.1%}' for kind, error in errors.items() if error > MOST)}"
+        for cell, errors in refused.items()
+    )
+    yield Row("cells that a run would refuse", f"{len(refused)} of {len(measured)}", note=note)
+
+
+def main() -> int:
+    """Exit code 0 if all that was accepted is as asked."""
+    parser = argparse.ArgumentParser(prog="python -m bench.grid", description=__doc__)
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write all values there")
+    chosen = parser.parse_args()
+    if os.geteuid() != 0:
+        print("bench.grid: needs root to build racks", file=sys.stderr)
+        return 2
+    measured: dict[Cell, dict[str, float]] = {}
+    for cell in grid():
+        try:
+            measured[cell] = measure(cell)
+        except TestbedError as error:
+            print(f"{cell}: {error}", file=sys.stderr, flush=True)
+            continue
+        shown = ", ".join(f"{kind} {error:.2%}" for kind, error in measured[cell].items())
+        print(f"{cell}: {shown}", file=sys.stderr, flush=True)
+    found = list(rows(measured))
+    print(table(found))
+    if chosen.json:
+        content = [asdict(cell) | {"errors": errors} for cell, errors in measured.items()]
+        chosen.json.write_text(json.dumps(content, indent=2) + "\n")
+    return int(len(measured) < len(list(grid())) or any(row.passed is False for row in found))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
