@@ -82,8 +82,7 @@ def _attach(rack: Rack, nic: NicPrograms) -> PortPrograms:
 
 def _detach(rack: Rack) -> None:
     port = rack.links[1].intf2
-    port.node.netlink.tc("del", "clsact", port.index)
-    port.has_clsact = False
+    port.detach("port_egress")
 
 
 def _check(rack: Rack, programs: PortPrograms) -> None:

@@ -54,7 +54,7 @@ def run(  # noqa: PLR0917 - one parameter per option
     tuner: Annotated[str, typer.Option(help="ECN tuner instead of the file's: a name or a path.")] = "",
     settings: Settings = None,
     duration: Annotated[str, typer.Option(help="Nominal length, for example '10 ms'.")] = "",
-    dilation: Annotated[str, typer.Option(help="Wall seconds per nominal second.")] = "",
+    dilation: Annotated[str, typer.Option(help="Wall seconds per nominal second, or 'auto'.")] = "",
     seed: Annotated[str, typer.Option(help="Seed of everything random.")] = "",
     out: Annotated[Path | None, typer.Option(help="Folder for the results.")] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Check and print the experiment; build nothing.")] = False,
@@ -130,10 +130,13 @@ def validate(
 def doctor(format: Formatted = Format.text) -> None:
     """Say what this machine can do, and how to get what is missing."""
     from testbed import doctor as machine
+    from testbed.speed import suggest
 
-    probes = machine.examine()
+    suggestion = suggest()
+    probes = [*machine.examine(), machine.speed(suggestion)]
     if format is Format.json:
-        _print_json({"status": machine.worst(probes), "probes": machine.as_dicts(probes)})
+        probed = {"status": machine.worst(probes), "probes": machine.as_dicts(probes)}
+        _print_json({**probed, "speed": suggestion.as_dict()})
     else:
         for line in machine.as_lines(probes):
             print(line)
@@ -168,6 +171,24 @@ def check(
         for one in results:
             print(f"{one.outcome}  {one.name}: {one.why}")
     raise typer.Exit(int(not all(one.passed for one in results)))
+
+
+@app.command()
+def replay(
+    run: Annotated[Path, typer.Argument(metavar="RUN", help="A results folder.")],
+    controller: Annotated[str, typer.Option(help="Another controller on the same feedback: a name or a path.")] = "",
+    format: Formatted = Format.text,
+) -> None:
+    """Feed a run's recorded feedback to its controller again: same decisions, or where is the first difference?"""
+    from testbed import replay as recorded
+
+    done = recorded.replay(run, controller)
+    if format is Format.json:
+        _print_json(done.as_dict())
+    else:
+        for line in done.as_lines():
+            print(line)
+    raise typer.Exit(int(not done.identical))
 
 
 @app.command()

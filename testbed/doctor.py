@@ -15,16 +15,31 @@ import time
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from testbed import kernel
 from testbed.dataplane import build
 from testbed.errors import TestbedError
 
+if TYPE_CHECKING:
+    from testbed.speed import Suggestion
+
 OLDEST_TESTED = (6, 1)
 LEAST_MEMORY = 1e9  # bytes that a run with 64 hosts may use
 GOOD_CLOCKS = {"tsc", "kvm-clock", "arch_sys_counter", "hyperv_clocksource_tsc_page"}
-MODULES = {"TBF": "sch_tbf", "HTB": "sch_htb", "netem": "sch_netem", "cls_bpf": "cls_bpf", "bridge": "bridge"}
+MODULES = {
+    "TBF": "sch_tbf",
+    "HTB": "sch_htb",
+    "netem": "sch_netem",
+    "cls_bpf": "cls_bpf",
+    "bridge": "bridge",
+    "Open vSwitch": "openvswitch",
+}
+WITHOUT = {
+    "netem": "; the delay line delays instead",
+    "HTB": "; TBF shapes instead",
+    "Open vSwitch": "; the bridge forwards",
+}
 C_PROGRAM = '#include <linux/bpf.h>\n#include <bpf/bpf_helpers.h>\nSEC("tc") int f(void *c) { return 0; }\n'
 
 Status = Literal["ok", "missing", "optional", "unknown"]
@@ -62,6 +77,13 @@ def worst(probes: list[Probe]) -> Status:
     return "missing" if "missing" in found else "unknown" if "unknown" in found else "ok"
 
 
+def speed(found: Suggestion) -> Probe:
+    """What `testbed.speed` measured, among the probes."""
+    if found.settled:
+        return Probe("speed", "ok", str(found))
+    return Probe("speed", "unknown", str(found), "run it with sudo" if found.why_not == kernel.NEEDS_ROOT else "")
+
+
 def as_lines(probes: list[Probe]) -> Iterator[str]:
     """Plain text, one line per probe."""
     for probe in probes:
@@ -91,17 +113,14 @@ def _required(clang: bool = True) -> Iterator[Probe]:
         yield Probe("clang", *_clang())
     yield Probe("libbpf", *_libbpf())
     answers = kernel.ask()
-    for feature in kernel.FEATURES:
-        if feature not in ("netem", "HTB"):
-            yield _kernel_probe(feature, answers.get(feature, "not asked"), "missing")
+    for feature in kernel.REQUIRED:
+        yield _kernel_probe(feature, answers.get(feature, "not asked"), "missing")
 
 
 def _helpful() -> Iterator[Probe]:
     answers = kernel.ask()
-    for feature in ("HTB", "netem"):
+    for feature in kernel.OPTIONAL:
         yield _kernel_probe(feature, answers.get(feature, "not asked"), "optional")
-    ovs = shutil.which("ovs-vsctl")
-    yield Probe("Open vSwitch", *(("ok", ovs) if ovs else ("optional", "not installed", apt("openvswitch-switch"))))
     yield Probe("BTF", *_path_exists("/sys/kernel/btf/vmlinux", "the kernel has no type information"))
     yield Probe("BPF JIT", *_jit())
     cores = len(os.sched_getaffinity(0))
@@ -124,8 +143,7 @@ def _kernel_probe(feature: str, answer: str, without: Status) -> Probe:
         return Probe(feature, "ok")
     if answer == kernel.NEEDS_ROOT:
         return Probe(feature, "unknown", answer, "run it with sudo")
-    note = {"netem": "; the delay line delays instead", "HTB": "; TBF shapes instead"}.get(feature, "")
-    return Probe(feature, without, f"{answer}{note}", _get_module(feature))
+    return Probe(feature, without, answer + WITHOUT.get(feature, ""), _get_module(feature))
 
 
 def _get_module(feature: str) -> str:

@@ -16,12 +16,13 @@ from testbed.agent.agent import Meter, Timing
 from testbed.agent.columns import ENDLESS, Flows
 from testbed.agent.launch import Common, Crew, Share, shares_of_hosts
 from testbed.agent.sockets import Route
+from testbed.agent.trace import Trace
 from testbed.checks.calibration import Measured, calibrate
 from testbed.checks.gather import drain, gather, input_queue_drops
 from testbed.checks.invariants import broken
 from testbed.checks.processors import Processors
 from testbed.checks.watch import QueueWatch
-from testbed.clock import Clock
+from testbed.clock import SHORTEST_SLEEP, Clock
 from testbed.controller import Paths, Signal, build
 from testbed.dataplane.programs import NicPrograms, PortPrograms
 from testbed.dataplane.wire import Framing
@@ -29,8 +30,11 @@ from testbed.errors import PluginFailed
 from testbed.faults import NO_FAULT, Fault
 from testbed.loading import Resolved
 from testbed.rack.backlog import QueueReader
+from testbed.rack.link import burst
 from testbed.rack.net import Rack, Wire
-from testbed.rack.paths import PathTimes
+from testbed.rack.paths import LINKS_OF_A_STAR, PathTimes
+from testbed.report import decisions
+from testbed.report.decisions import Served
 from testbed.telemetry.collect import Collector
 from testbed.telemetry.live import Live
 from testbed.telemetry.record import RTT_BINS_PER_OCTAVE, RunRecord
@@ -38,9 +42,7 @@ from testbed.telemetry.recorder import PortReader, Recorder
 from testbed.traffic.plan import Plan
 from testbed.tuning import Tuning, ports_of
 
-LINKS_OF_A_STAR = 2  # host to switch, switch to host
 QUANTA_PER_RTT = 64  # how finely packets are paced, but
-SHORTEST_SLEEP = 100e-6  # wall seconds: waking up takes a virtual machine 20 us of CPU
 BATCHES_PER_RTT = 32  # how finely feedback is handed over
 PATIENCE = 10.0  # wall seconds that agents may take to end after the run is over
 LOOKS_PER_RTT = 4  # a delay line holds feedback for about an RTT: looking at the ring this often loses nothing
@@ -53,7 +55,7 @@ class Emulation:
         self.resolved = resolved
         self.fault = fault
         self.experiment = experiment = resolved.experiment
-        self.clock = Clock(experiment.time.dilation)
+        self.clock = Clock(experiment.time.factor)
         self.signals: Signal = resolved.controller.form.signals
         self.plan = Plan.of(experiment.traffic.expand())
         hops = 1 if Signal.INT in self.signals else 0
@@ -109,6 +111,7 @@ class Emulation:
             frame=self.framing.wire_size,
             buffer=round(rack.switch.buffer),
             loss=rack.link.loss,
+            forwarding=rack.switch.forwarding,
             netem_delay=self.clock.wall_seconds(self.path.base_rtt / 2) if self.use_netem else None,
         )
 
@@ -141,6 +144,7 @@ class Emulation:
             dilation=self.clock.dilation,
             framing=self.framing,
             burst=self.experiment.pacing.burst,
+            at_once=max(1, burst(self.rack.wire.rate, self.framing.wire_size) // self.framing.wire_size),
             controller=lambda paths: build(form, config, paths),
             segment=not self.use_netem,  # nic_tx sees single packets only behind the shaper
             wake_by_ring=self.use_netem,
@@ -148,9 +152,13 @@ class Emulation:
         cores = sorted(os.sched_getaffinity(0))
         for number, (first, end) in enumerate(self.shares):
             self.nic.flows_tx["agent"][first:end] = number
-            self.meters.append(Meter(RTT_BINS_PER_OCTAVE))
+            self.meters.append(Meter(RTT_BINS_PER_OCTAVE, self._trace()))
             share = self._share(number, cores[number], first, end)
             self.crew.launch(self.fault.on_share(share), self.fault.on_common(common))
+
+    def _trace(self) -> Trace:
+        """Its part of the rows that all agents may record."""
+        return Trace(self.experiment.record.decisions // len(self.shares), self.framing.int_hops)
 
     def _share(self, number: int, core: int, first: int, end: int) -> Share:
         plan = self.plan
@@ -230,7 +238,14 @@ class Emulation:
         record.queue_difference = counts.queue_difference
         record.calibration = [one.as_dict() for one in self.calibration]
         record.decided_by = [one.as_dict() for one in counts.deciders]
+        self._keep_decisions(record)
         return record
+
+    def _keep_decisions(self, record: RunRecord) -> None:
+        if self.experiment.record.decisions:
+            served = [Served(one.share.first, one.share.paths, one.share.meter.trace) for one in self.crew.members]
+            record.decisions_file = decisions.encode(self.experiment.controller, served)
+            record.decisions_kept = decisions.kept(served)
 
     def _watch(self) -> QueueWatch:
         reader = QueueReader(self.rack["s1"].netns)

@@ -30,6 +30,7 @@ PAYLOAD = (64, 8900)  # bytes: room for headers and INT above 64 B frames, and b
 MOST_HOSTS = 1023  # a Linux bridge has 1,024 ports
 MOST_FLOWS = 65_536
 MOST_CELLS = 20_000_000  # samples x flows kept in memory
+DILATIONS = (1.0, 1e6)
 SLOWEST, FASTEST = 1e5, 1e10  # bit/s of wall time that software links can shape at all
 
 
@@ -58,18 +59,34 @@ class Part(BaseModel):
         return data
 
 
-def _number(value: object) -> object:
-    if isinstance(value, bool):
-        raise ValueError(f"expected a number, got {str(value).lower()}")
+def _auto_or_number(value: object) -> float | str:
+    """A validator of its own, so that messages speak of the number and not of the members of a union."""
     if value == "auto":
-        raise ValueError("'auto' comes in a later version; give a number, for example 1000")
-    return value
+        return "auto"
+    try:
+        number = math.nan if isinstance(value, bool) else float(value)  # type: ignore[arg-type] # caught below
+    except (TypeError, ValueError):
+        number = math.nan
+    if math.isnan(number):
+        shown = str(value).lower() if isinstance(value, bool) else f"'{value}'"
+        raise ValueError(f"expected a number or 'auto', got {shown}")
+    if not DILATIONS[0] <= number <= DILATIONS[1]:
+        bound = f"at least {DILATIONS[0]:g}" if number < DILATIONS[0] else f"at most {DILATIONS[1]:g}"
+        raise ValueError(f"must be {bound}, got {number:g}")
+    return number
 
 
 def _auto_or_time(value: object) -> float | str:
     return "auto" if value == "auto" else parse(value, TIME_UNITS, "a time or 'auto'")
 
 
+AutoOrDilation = Annotated[
+    float | Literal["auto"],
+    BeforeValidator(_auto_or_number),
+    WithJsonSchema(
+        {"anyOf": [{"type": "number", "minimum": DILATIONS[0], "maximum": DILATIONS[1]}, {"const": "auto"}]}
+    ),
+]
 AutoOrTime = Annotated[
     float | Literal["auto"],
     BeforeValidator(_auto_or_time),
@@ -99,7 +116,7 @@ class Link(Part):
     delay: Annotated[Time, Field(ge=0)] = Field(
         default=2e-6, description="One way, per link: the round trip through one switch is four times this."
     )
-    loss: Share = Field(default=0.0, description="Share of packets lost at random on each link.")
+    loss: Share = Field(default=0.0, description="Share of packets lost at random at each switch port, by the seed.")
 
 
 class Switch(Part):
@@ -108,7 +125,14 @@ class Switch(Part):
     buffer: Annotated[Size, Field(gt=0)] = Field(
         default=5e6, description="Queue space of each port; what exceeds it is lost."
     )
-    forwarding: Literal["bridge"] = Field(default="bridge", description="Who forwards: `bridge` is the Linux bridge.")
+    forwarding: Literal["bridge", "ovs"] = Field(
+        default="bridge",
+        description="Who forwards: `bridge` is the Linux bridge, `ovs` is Open vSwitch in the kernel, if it has it.",
+    )
+
+
+def _off(value: object) -> object:
+    return "off" if value is False else value  # what YAML makes of `off`
 
 
 class Rack(Part):
@@ -120,7 +144,7 @@ class Rack(Part):
     )
     link: Link = Field(default=Link(), description="Every cable of the rack.")
     switch: Switch = Field(default=Switch(), description="The switch.")
-    calibrate: Literal["off", "classes", "all"] = Field(
+    calibrate: Annotated[Literal["off", "classes", "all"], BeforeValidator(_off)] = Field(
         default="classes",
         description="Measured before the run: every kind of link (`classes`), `all` links, or nothing (`off`).",
     )
@@ -234,9 +258,18 @@ class TimeSpan(Part):
         default_factory=lambda data: data.get("duration", 0.0) / 3,
         description="Left out of the summary; by default a third of the duration (10 ms of 30 ms).",
     )
-    dilation: Annotated[float, BeforeValidator(_number), Field(ge=1, le=1e6)] = Field(
-        default=1000.0, description="Wall seconds per nominal second. Rates are divided by it, bytes are never scaled."
+    dilation: AutoOrDilation = Field(
+        default=1000.0,
+        description="Wall seconds per nominal second. Rates are divided by it, bytes are never scaled. `auto` measures "
+        "this machine just before the run and takes the smallest that should be clean.",
     )
+
+    @property
+    def factor(self) -> float:
+        """The dilation as a number; `testbed.speed` turns `auto` into one."""
+        if isinstance(self.dilation, str):
+            raise ValueError("time.dilation is 'auto': nobody has measured this machine yet")
+        return self.dilation
 
     @model_validator(mode="after")
     def _something_is_measured(self) -> Self:
@@ -263,6 +296,11 @@ class Record(Part):
     interval: Annotated[Time, Field(gt=0)] = Field(default=10e-6, description="Time between two samples.")
     flows: Annotated[int, Field(strict=True, ge=0)] = Field(
         default=1024, description="Series for this many flows at most."
+    )
+    decisions: Annotated[int, Field(strict=True, ge=0, le=MOST_CELLS)] = Field(
+        default=1_000_000,
+        description="For `testbed replay`: calls of the controller are kept until they were about this many flows in "
+        "sum; 0 keeps none.",
     )
 
 
@@ -334,14 +372,22 @@ class Experiment(Part):
             key = "flows" if isinstance(self.traffic, FlowList) else "stagger" if self.traffic.stagger else "start"
             end = show_time(self.time.duration)
             _refuse(f"traffic.{key}", f"the flow {late.src} to {late.dst} would start only after time.duration ({end})")
-        wall_rate = self.rack.link.rate / self.time.dilation  # a check of limits; only testbed.clock converts
-        if not SLOWEST <= wall_rate <= FASTEST:
-            low, high = self.rack.link.rate / FASTEST, self.rack.link.rate / SLOWEST
+        if self.time.dilation == "auto":  # the number will be within these limits
+            return
+        low, high = self.dilation_limits
+        if not low <= self.time.factor <= high:
+            wall_rate = self.rack.link.rate / self.time.factor  # a check of limits; only testbed.clock converts
             _refuse(
                 "time.dilation",
                 f"makes rack.link.rate {show_rate(wall_rate)} of wall time; with {show_rate(self.rack.link.rate)} "
-                f"links it must be from {max(1, low):.0f} to {high:.0f}",
+                f"links it must be from {low:.0f} to {high:.0f}",
             )
+
+    @property
+    def dilation_limits(self) -> tuple[float, float]:
+        """Smallest and largest dilation with these links."""
+        rate = self.rack.link.rate
+        return max(DILATIONS[0], rate / FASTEST), min(DILATIONS[1], rate / SLOWEST)
 
 
 def _product(incast: Incast) -> int:

@@ -25,7 +25,9 @@ BPF_SYSCALL = {"x86_64": 321, "aarch64": 280, "riscv64": 280}
 BPF_MAP_CREATE, BPF_PROG_LOAD = 0, 5
 SCHED_CLS, RINGBUF = 3, 27
 EGRESS = 0xFFFFFFF3  # clsact's egress hook
-FEATURES = ("namespaces", "veth", "bridge", "TBF", "HTB", "netem", "clsact", "eBPF", "cls_bpf", "ring buffer", "bpffs")
+REQUIRED = ("namespaces", "veth", "bridge", "TBF", "clsact", "eBPF", "cls_bpf", "ring buffer", "bpffs")
+OPTIONAL = ("HTB", "netem", "Open vSwitch")
+FEATURES = REQUIRED + OPTIONAL
 
 _libc = ctypes.CDLL(None, use_errno=True)
 
@@ -62,6 +64,8 @@ def _answers() -> dict[str, str]:
     from pyroute2 import IPRoute
     from pyroute2.netlink.exceptions import NetlinkError
 
+    from testbed.rack.ovs import Datapath
+
     with IPRoute() as ip:
 
         def attempt(feature: str, action: Callable[[], object]) -> None:
@@ -90,6 +94,7 @@ def _answers() -> dict[str, str]:
         attempt("HTB", root_qdisc("htb"))
         attempt("netem", root_qdisc("netem", delay=1000))
         attempt("clsact", lambda: ip.tc("add", "clsact", port))
+        attempt("Open vSwitch", lambda: Datapath("probe3").close())
         attempt("eBPF", _load_program)
         attempt(
             "cls_bpf",

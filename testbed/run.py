@@ -34,17 +34,22 @@ class Outcome:
 
 def execute(resolved: Resolved, out: Path | None, progress: Progress) -> Outcome:
     """Run the experiment and write its results. Raises TestbedError; Ctrl-C ends the run early and keeps the data."""
-    experiment = resolved.experiment
-    target = folder.prepare(out, f"{experiment.name}-{resolved.controller.name}")
+    from testbed import speed  # which makes runs of its own
+
+    target = folder.prepare(out, f"{resolved.experiment.name}-{resolved.controller.name}")
     netem = use_netem(resolved)
+    forwarding = forwarding_by(resolved)
     compile_all()
+    settled = speed.settle(resolved, progress)
+    resolved, experiment = settled.resolved, settled.resolved.experiment
     about = manifest.describe(
         experiment=resolved.as_dict(),
         command_line=sys.argv,
         seed=experiment.seed,
         controller=resolved.controller,
         tuner=resolved.tuner,
-        kernel_features={"delay_by": "netem" if netem else "delay-line", "shaper": "tbf"},
+        kernel_features={"delay_by": "netem" if netem else "delay-line", "shaper": "tbf", "forwarding": forwarding},
+        speed=settled.as_dict(),
     )
     with _ctrl_c_keeps_the_data() as running:
         record = follow(resolved, netem, progress, NO_FAULT, running)
@@ -73,6 +78,17 @@ def use_netem(resolved: Resolved) -> bool:
     return not reason
 
 
+def forwarding_by(resolved: Resolved) -> str:
+    """Who forwards at the switches. Raises TestbedError if the kernel cannot."""
+    asked = resolved.experiment.rack.switch.forwarding
+    reason = kernel.ask()["Open vSwitch"] if asked == "ovs" else ""
+    if reason:
+        raise TestbedError(
+            f"rack.switch.forwarding: ovs was asked for, but {reason}; load the module openvswitch, or use 'bridge'"
+        )
+    return asked
+
+
 def follow(
     resolved: Resolved, netem: bool, progress: Progress, fault: Fault = NO_FAULT, running: list[Sandbox] | None = None
 ) -> RunRecord:
@@ -87,7 +103,7 @@ def follow(
             if kind == "stage":
                 progress.stage(content)
             elif kind == "begins":
-                progress.start(experiment.time.duration, experiment.time.duration * experiment.time.dilation)
+                progress.start(experiment.time.duration, experiment.time.duration * experiment.time.factor)
             elif kind == "live":
                 progress.update(content.now, content.utilisation, content.queue, content.rtt)
             elif kind == "record":

@@ -41,7 +41,7 @@ def command(*arguments: str, cwd: Path | None = None, user: int | None = None) -
         (["run", "incast-8", "--tuner", "stat"], 2, "did you mean 'static'?"),
         (["run", "incast-8", "--duration", "10"], 2, "10 has no unit"),
         (["run", "incast-8", "--duration", "soon"], 2, "'soon' is not a time"),
-        (["run", "incast-8", "--dilation", "fast"], 2, "expected a number, got 'fast'"),
+        (["run", "incast-8", "--dilation", "fast"], 2, "expected a number or 'auto', got 'fast'"),
         (["run", "incast-8", "--seed", "x"], 2, "expected a whole number, got 'x'"),
         (["run", "incast-8", "--set", "traffic.sender=2"], 2, "did you mean 'senders'?"),
         (["show", "incast-8", "--set", "nothing"], 2, "expected key=value"),
@@ -122,6 +122,12 @@ def test_dry_run_applies_overrides_and_builds_nothing(tmp_path: Path) -> None:
     assert shown["time"] == {"duration": "6 ms", "warmup": "2 ms", "dilation": 500.0}
     assert shown["seed"] == 9
     assert list(tmp_path.iterdir()) == []
+
+
+def test_auto_is_not_measured_before_a_run() -> None:
+    done = command("run", "incast-8", "--dry-run", "--dilation", "auto")
+    assert yaml.safe_load(done.stdout)["time"]["dilation"] == "auto"
+    assert done.stderr == ""
 
 
 def test_set_adds_to_the_chosen_controller() -> None:

@@ -32,7 +32,7 @@ def test_complete_machine_passes(machine: dict[str, str]) -> None:
     assert doctor.worst(doctor.examine()) == "ok"
 
 
-@pytest.mark.parametrize("feature", [name for name in kernel.FEATURES if name not in ("netem", "HTB")])
+@pytest.mark.parametrize("feature", kernel.REQUIRED)
 def test_missing_kernel_feature_is_named(machine: dict[str, str], feature: str) -> None:
     machine[feature] = "this kernel has none"
     with pytest.raises(TestbedError) as caught:

@@ -75,6 +75,10 @@ def test_later_override_wins_and_the_file_stays_as_it_was() -> None:
     assert loaded.experiment.seed == 1
 
 
+def test_off_needs_no_quotes() -> None:
+    assert load("incast-2").apply(["rack.calibrate=off"]).experiment.rack.calibrate == "off"
+
+
 def test_null_makes_a_flow_endless() -> None:
     assert overridden("traffic.size=null").experiment.traffic.expand()[0].size == math.inf
 

@@ -20,7 +20,9 @@ from tests.census import Census
 TESTBED = [sys.executable, "-c", "from testbed.cli import main; raise SystemExit(main())"]
 SHORT = ("run", "incast-2", "--duration", "400 us")
 LONG = ("run", "incast-2", "--duration", "30 ms")  # half a minute: it never gets there here
-MOMENTS = 20
+# docs/fidelity.md records 100 kills, four times 25 with other seeds; every test run makes 20.
+MOMENTS = int(os.environ.get("TESTBED_KILLS", "20"))
+SEED = int(os.environ.get("TESTBED_KILLS_SEED", "1"))
 
 pytestmark = pytest.mark.root
 
@@ -69,7 +71,7 @@ def test_sigkill_at_any_moment_leaves_nothing_and_the_next_run_starts(tmp_path: 
     began = time.monotonic()
     assert run(tmp_path, *SHORT).returncode in (0, 3)
     whole = time.monotonic() - began
-    chosen = random.Random(1)
+    chosen = random.Random(SEED)
     killed = 0
     seen = ""
     for number in range(MOMENTS):
@@ -423,4 +425,15 @@ def test_netem_that_is_not_there_is_refused_before_anything_is_built(tmp_path: P
     done = run(tmp_path, *SHORT, "--set", "rack.delay_by=netem")
     assert done.returncode == 1
     assert "netem was asked for, but this kernel has none; load sch_netem" in done.stderr
+    assert not (tmp_path / "out").exists()
+
+
+def test_open_vswitch_that_is_not_there_is_refused_before_anything_is_built(tmp_path: Path) -> None:
+    from testbed import kernel
+
+    if not kernel.ask()["Open vSwitch"]:
+        pytest.skip("this kernel has Open vSwitch")
+    done = run(tmp_path, *SHORT, "--set", "rack.switch.forwarding=ovs")
+    assert done.returncode == 1
+    assert "ovs was asked for, but this kernel has none; load the module openvswitch" in done.stderr
     assert not (tmp_path / "out").exists()

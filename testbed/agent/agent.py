@@ -1,7 +1,7 @@
 """The loop of one agent: read the ring, let the controller decide, send what is due, sleep until the next thing is due.
 
 It runs on nominal time and never waits busily, so it would be right on a virtual clock as well. Python is here for
-decisions; what happens per packet is in datapath.c.
+decisions; what happens per packet is in pace.c and digest.c.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import numpy as np
 from testbed.agent.columns import Flows, Shared
 from testbed.agent.datapath import Datapath
 from testbed.agent.histogram import TimeHistogram
+from testbed.agent.trace import FEEDBACK, SENT, START, TIMEOUT, TIMER, Trace, timeout_row
 from testbed.clock import Clock
 from testbed.controller import Feedback, Floats, Ints, PerFlow, RateController, Signal
 from testbed.errors import PluginFailed
@@ -24,7 +25,8 @@ from testbed.plugin import Plugin, failed, refused
 class Meter:
     """What an agent measures about itself, in memory that the recorder reads."""
 
-    def __init__(self, rtt_bins: int) -> None:
+    def __init__(self, rtt_bins: int, trace: Trace | None = None) -> None:
+        self.trace = trace or Trace(0, 0)
         self.rtt = TimeHistogram(rtt_bins)
         self.pacing_lag = TimeHistogram(4)
         self.feedback_lag = TimeHistogram(4)
@@ -69,6 +71,7 @@ class Agent:
         self.flows = datapath.flows
         self.timing = timing
         self.meter = meter
+        self._trace = meter.trace
         self._pending = np.argsort(timing.start, kind="stable")  # flows that have not started
         self._turns = self._decisions = self._rows = 0
         self._seconds = 0.0  # of wall time in on_feedback
@@ -100,9 +103,11 @@ class Agent:
         if self.datapath.next_due() <= now:
             batch = self.datapath.digest(now, self._wants_int)
             if batch is not None:
+                self._trace.told(FEEDBACK, now, len(batch[0]), self.datapath.digested, batch[1].int_stack)
                 self._decide(now, *batch)
         if self._next_timer <= now:
             due = np.flatnonzero(self.controller.timer <= now)
+            self._trace.told(TIMER, now, len(due), due)
             self._call(self.controller.on_timer, now, due)
             self._apply(due, now)
         if now >= self._next_check:
@@ -126,6 +131,7 @@ class Agent:
         count = int(np.searchsorted(self.timing.start[self._pending], now, side="right"))
         flows, self._pending = np.sort(self._pending[:count]), self._pending[count:]
         self._next_start = float(self.timing.start[self._pending[0]]) if len(self._pending) else np.inf
+        self._trace.told(START, now, len(flows), flows)
         self._call(self.controller.on_start, now, flows)
         self.datapath.started[flows] = 1
         self._apply(flows, now)
@@ -148,7 +154,7 @@ class Agent:
     def _apply(self, flows: Ints, now: float) -> None:
         """Take over what the controller decided; refuse what cannot be a rate or a window."""
         try:
-            wrong, self._next_timer = self.datapath.adopt(flows, self.controller, now)
+            wrong, self._next_timer = self.datapath.adopt(flows, self.controller, now, self._trace.copy_to)
         except (AttributeError, TypeError) as error:
             raise self._refused(
                 f"self.rate, window and timer must stay arrays, one number per flow: {error}"
@@ -158,6 +164,7 @@ class Agent:
                 f"set rate {self.controller.rate[wrong]} bit/s, window {self.controller.window[wrong]} bytes and timer "
                 f"{self.controller.timer[wrong]} s for a flow; expected positive numbers, and a time or inf"
             )
+        self._trace.done()
 
     def _refused(self, why: str) -> PluginFailed:
         """What the controller decided cannot be used; names the callback that decided last."""
@@ -172,6 +179,7 @@ class Agent:
             return
         sent = self.datapath.sent_now[flows] * self.controller.paths.wire_size
         self.datapath.sent_now[flows] = 0
+        self._trace.told(SENT, now, len(flows), np.concatenate((flows, sent)))
         self._call(self.controller.on_sent, now, flows, sent)
         self._apply(flows, now)
 
@@ -182,7 +190,9 @@ class Agent:
             return
         self.datapath.give_up(silent)
         self.datapath.heard[silent] = now
-        self._decide(now, silent, timeout_feedback(self.flows, silent, self.datapath.expected))
+        feedback = timeout_feedback(self.flows, silent, self.datapath.expected)
+        self._trace.told(TIMEOUT, now, len(silent), timeout_row(silent, feedback))
+        self._decide(now, silent, feedback)
 
 
 def timeout_feedback(flows: Flows, silent: Ints, expected: Ints) -> Feedback:

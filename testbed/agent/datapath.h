@@ -33,7 +33,8 @@ struct datapath {
 	/* settings */
 	int64_t flows, hosts, epoch_ns;
 	double seconds_per_ns, held, credit, quantum, awake_by; /* when the loop meant to go on */
-	int64_t wire_size, burst, segment, wake_by_ring, first, heap_size, ring_mask, hops; /* switches on the way */
+	int64_t wire_size, burst, segment, wake_by_ring, first, heap_size, ring_mask, hops, /* switches on the way */
+		at_once; /* packets that the host's shaper lets through together; 0 for any number */
 	/* shared columns, per flow */
 	double *rate, *window, *rtt, *finished;
 	int64_t *sent, *acked, *acked_payload, *acked_wire, *lost, *late, *cnps, *ce, *inflight, *to_send;

@@ -25,7 +25,7 @@ from testbed.errors import TestbedError
 SWAPS = 64  # as in datapath.h
 SETTINGS = ("flows", "hosts", "epoch_ns")
 TIMES = ("seconds_per_ns", "held", "credit", "quantum", "awake_by")
-MORE_SETTINGS = ("wire_size", "burst", "segment", "wake_by_ring", "first", "heap_size", "ring_mask", "hops")
+MORE_SETTINGS = ("wire_size", "burst", "segment", "wake_by_ring", "first", "heap_size", "ring_mask", "hops", "at_once")
 SHARED = (
     "rate", "window", "rtt", "finished", "sent", "acked", "acked_payload", "acked_wire", "lost", "late", "cnps", "ce",
     "inflight", "to_send",
@@ -82,7 +82,7 @@ def _library() -> ctypes.CDLL:
     library.send_due.restype, library.send_due.argtypes = None, [c_void_p, c_double]
     library.reschedule.restype, library.reschedule.argtypes = None, [c_void_p, c_void_p, c_int64, c_double]
     library.adopt.restype = c_int64
-    library.adopt.argtypes = [c_void_p, c_void_p, c_int64, c_double, c_void_p, c_void_p, c_void_p, c_void_p]
+    library.adopt.argtypes = [c_void_p, c_void_p, c_int64, c_double, *[c_void_p] * 5]
     return library
 
 
@@ -94,6 +94,7 @@ class Pace:
     line_rate: Floats  # bit/s, per flow
     wire_size: int
     burst: int  # packets that a flow sends back to back
+    at_once: int  # packets that the host's shaper lets through together; 0 for any number
     credit: float  # s, how far behind schedule a sender may catch up
     quantum: float  # s, the shortest sleep: packets that are due within it leave together
     held: float  # s that the delay line holds feedback
@@ -124,6 +125,7 @@ class Datapath:
         self._c = c = _Datapath(flows=n, hosts=hosts, burst=pace.burst, segment=pace.segment, first=pace.first)
         c.held, c.credit, c.quantum = pace.held, pace.credit, pace.quantum
         c.wire_size, c.wake_by_ring, c.hops = pace.wire_size, pace.wake_by_ring, pace.int_hops
+        c.at_once = pace.at_once
         for name in SHARED:
             self._point(name, getattr(flows, name))
         self._own_columns(n, sockets, pace)
@@ -175,10 +177,11 @@ class Datapath:
         self._c.segment_size = sockets.packets.shape[1]
 
     def _row_columns(self, n: int) -> None:
-        self._rows = np.zeros((len(ROWS), n), np.int64)
-        for name, row in zip(ROWS, self._rows, strict=True):
+        self._rows = np.zeros((len(ROWS) + 1, n), np.int64)  # one array, for one copy; the RTT is its last row
+        self.digested: Ints = self._rows[:, :0]  # columns of what `digest` gave last
+        for name, row in zip(ROWS, self._rows[:-1], strict=True):
             self._point(name, row)
-        self._rtts = self._point("row_rtt", np.zeros(n))
+        self._point("row_rtt", self._rows[-1].view(np.float64))
         self._node = self._point("hop_node", np.zeros((n, MAX_HOPS), np.int64))
         self._hops = {name: self._point(name, np.zeros((n, MAX_HOPS))) for name in HOPS[1:]}
         self._point("seen_node", np.full((n, MAX_HOPS), -1))
@@ -228,8 +231,8 @@ class Datapath:
         flows = np.ascontiguousarray(flows, np.int64)
         self._lib.reschedule(self._pointer, flows.ctypes.data, len(flows), now)
 
-    def adopt(self, flows: Ints, controller: RateController, now: float) -> tuple[int, float]:
-        """Take over the controller's decisions for ``flows``.
+    def adopt(self, flows: Ints, controller: RateController, now: float, copy_to: int = 0) -> tuple[int, float]:
+        """Take over the controller's decisions for ``flows``; leave them at the address ``copy_to`` as well, unless 0.
 
         Returns a flow whose rate or window is not a positive number (-1 for none), and the earliest of all timers.
         Raises AttributeError or TypeError if rate, window or timer are not columns any more.
@@ -240,7 +243,9 @@ class Datapath:
             self._decided = columns
         flows = np.ascontiguousarray(flows, np.int64)
         address = flows.__array_interface__["data"][0]
-        wrong = self._lib.adopt(self._pointer, address, len(flows), now, *self._decided_at, self._next_timer_at)
+        wrong = self._lib.adopt(
+            self._pointer, address, len(flows), now, *self._decided_at, self._next_timer_at, copy_to
+        )
         return wrong, self._next_timer.value
 
     def digest(self, now: float, want_int: bool) -> tuple[Ints, Feedback] | None:
@@ -248,14 +253,15 @@ class Datapath:
         k = self._lib.digest(self._pointer, now)
         if not k:
             return None
-        flow, acked, sizes, ce, cnps, lost, hops, last, following, inflight = self._rows[:, :k].copy()
+        self.digested = self._rows[:, :k].copy()
+        flow, acked, sizes, ce, cnps, lost, hops, last, following, inflight, rtt = self.digested
         return flow, Feedback(
             acked_packets=acked,
             acked_bytes=sizes,
             acked_seq=last,
             next_seq=following,
             inflight=inflight,
-            rtt=self._rtts[:k].copy(),
+            rtt=rtt.view(np.float64),
             ce_packets=ce,
             cnps=cnps,
             lost_packets=lost,

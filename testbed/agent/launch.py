@@ -64,6 +64,7 @@ class Common:
     dilation: float
     framing: Framing
     burst: int
+    at_once: int  # packets that a host's shaper lets through together
     controller: Callable[[Paths], RateController]
     segment: bool  # several packets per system call
     wake_by_ring: bool  # feedback is due at once (netem): the ring wakes the agent
@@ -224,6 +225,7 @@ def _prepare(share: Share, common: Common) -> tuple[RateController, Callable[[Cl
         line_rate=share.paths.line_rate,
         wire_size=common.framing.wire_size,
         burst=common.burst,
+        at_once=common.at_once,
         credit=share.timing.longest_sleep,
         quantum=share.timing.quantum,
         held=share.held,

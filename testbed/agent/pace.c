@@ -107,10 +107,11 @@ void reschedule(struct datapath *d, const int64_t *flows, int64_t n, double now)
 
 /*
  * Take over what a controller decided for `flows`, bounded by the line rate. Returns a flow whose rate or window is not
- * a positive number or whose timer is none, or -1. `next_timer` becomes the earliest of all timers.
+ * a positive number or whose timer is none, or -1. `next_timer` becomes the earliest of all timers. `decided` (or NULL)
+ * takes a copy as it was decided: n rates, n windows, n timers.
  */
 int64_t adopt(struct datapath *d, const int64_t *flows, int64_t n, double now, const double *rate, const double *window,
-	      const double *timer, double *next_timer)
+	      const double *timer, double *next_timer, double *decided)
 {
 	double earliest = INFINITY;
 
@@ -120,6 +121,11 @@ int64_t adopt(struct datapath *d, const int64_t *flows, int64_t n, double now, c
 
 		if (!(rate[f] > 0) || isinf(rate[f]) || !(window[f] > 0) || isnan(timer[f])) /* nan fails, too */
 			return f;
+		if (decided) {
+			decided[i] = rate[f];
+			decided[n + i] = window[f];
+			decided[2 * n + i] = timer[f];
+		}
 		d->rate[f] = rate[f] > line ? line : fmax(rate[f], SLOWEST);
 		d->window[f] = window[f];
 	}
@@ -172,6 +178,8 @@ static void send_flow(struct datapath *d, int64_t f, double departure, double no
 		departure = now - d->credit;
 	if (now - departure >= gap && d->first_waiting[host] < 0) /* late by more than a packet: catch up at once */
 		packets += (int64_t)((now - departure) / fmax(gap, slot));
+	if (d->at_once > 0 && at_once > d->at_once)
+		at_once = d->at_once; /* more than the shaper's bucket holds, it would cut apart, with a timer per packet */
 	if (packets > at_once)
 		packets = at_once;
 	if (packets > most)

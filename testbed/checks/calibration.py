@@ -59,10 +59,16 @@ class Measured:
 
 
 def calibrate(run: Emulation) -> list[Measured]:
-    """Measure the links of the busiest receiver and of a sender; every link if the experiment asks for it.
+    """`measure` the rack. Raises TestbedError naming each link that is not what was asked for, with asked and got."""
+    results = measure(run)
+    wrong = [str(one) for one in results if not one.good]
+    if wrong:
+        raise TestbedError("the rack is not what was asked for; nothing was run\n  " + "\n  ".join(wrong))
+    return results
 
-    Raises TestbedError naming each link that is not what was asked for, with asked and got.
-    """
+
+def measure(run: Emulation) -> list[Measured]:
+    """Measure the links of the busiest receiver and of a sender; every link if the experiment asks for it."""
     results: list[Measured] = []
     receiver = f"h{run.bottleneck + 1}"
     others = [host.name for host in run.rack.hosts if host.name != receiver]
@@ -73,9 +79,6 @@ def calibrate(run: Emulation) -> list[Measured]:
         pair = [name for name in [*others, receiver] if name != target][:2]
         results += _retried(partial(_downlink, run, pair, target))
     results += _retried(partial(_queue, run, others[:FILLERS], receiver))
-    wrong = [str(one) for one in results if not one.good]
-    if wrong:
-        raise TestbedError("the rack is not what was asked for; nothing was run\n  " + "\n  ".join(wrong))
     return results
 
 

@@ -14,6 +14,7 @@ from testbed.errors import TestbedError
 BPF_ANY = 0
 BPF_F_LOCK = 4
 BPF_MAP_TYPE_RINGBUF = 27
+BPF_TCX_INGRESS, BPF_TCX_EGRESS, BPF_F_BEFORE = 46, 47, 8
 
 _SIGNATURES: dict[str, tuple[Any, list[Any]]] = {
     "bpf_object__open_file": (c_void_p, [c_char_p, c_void_p]),
@@ -29,6 +30,7 @@ _SIGNATURES: dict[str, tuple[Any, list[Any]]] = {
     "bpf_map__value_size": (c_uint32, [c_void_p]),
     "bpf_map__set_initial_value": (c_int, [c_void_p, c_char_p, c_size_t]),
     "bpf_program__fd": (c_int, [c_void_p]),
+    "bpf_link_create": (c_int, [c_int, c_int, c_uint32, c_void_p]),
     "bpf_map_create": (c_int, [c_uint32, c_char_p, c_uint32, c_uint32, c_uint32, c_void_p]),
     "bpf_map_update_elem": (c_int, [c_int, c_void_p, c_void_p, c_uint64]),
     "bpf_map_lookup_elem_flags": (c_int, [c_int, c_void_p, c_void_p, c_uint64]),
@@ -133,6 +135,21 @@ def create_ring(name: str, size: int) -> int:
     return fd
 
 
+class _LinkOptions(ctypes.Structure):
+    _fields_ = [("size", c_size_t), ("flags", c_uint32), ("padding", c_uint32)]
+
+
+def attach_tcx(program: int, ifindex: int, direction: str, first: bool = False) -> int | None:
+    """Attach to an interface of this network namespace; the descriptor that is returned holds the attachment.
+
+    None where the kernel has no tcx (before 6.6). ``first`` puts the program before those that are there.
+    """
+    kind = {"ingress": BPF_TCX_INGRESS, "egress": BPF_TCX_EGRESS}[direction]
+    options = _LinkOptions(ctypes.sizeof(_LinkOptions), BPF_F_BEFORE if first else 0)
+    fd = int(_library().bpf_link_create(program, ifindex, kind, ctypes.byref(options)))
+    return fd if fd >= 0 else None
+
+
 def update(fd: int, key: int, value: bytes, flags: int = BPF_ANY) -> None:
     """Write one element of an array map."""
     index = c_uint32(key)
@@ -149,4 +166,4 @@ def lookup(fd: int, key: int, size: int, flags: int = BPF_ANY) -> bytes:
     return value.raw
 
 
-__all__ = ["BPF_ANY", "BPF_F_LOCK", "Object", "create_ring", "lookup", "update"]
+__all__ = ["BPF_ANY", "BPF_F_LOCK", "Object", "attach_tcx", "create_ring", "lookup", "update"]

@@ -104,8 +104,17 @@ static __always_inline void stamp_int(struct __sk_buff *skb, const struct port_c
 	hop.ts_ns = bpf_cpu_to_be64(now);
 	hop.tx_bytes = bpf_cpu_to_be64(tx_bytes);
 	hop.rate = bpf_htonl(config->rate_kbps);
-	bpf_skb_store_bytes(skb, HOPS_OFFSET + (reserved - remaining) * sizeof(hop), &hop, sizeof(hop), 0);
 	header.version = bpf_htonl(version - 1);
+	if (remaining == reserved) { /* the first hop lies right behind the header: one store instead of two */
+		struct {
+			struct int_header header;
+			struct int_hop hop;
+		} __attribute__((packed)) both = {header, hop};
+
+		bpf_skb_store_bytes(skb, INT_OFFSET, &both, sizeof(both), 0);
+		return;
+	}
+	bpf_skb_store_bytes(skb, HOPS_OFFSET + (reserved - remaining) * sizeof(hop), &hop, sizeof(hop), 0);
 	bpf_skb_store_bytes(skb, INT_OFFSET + 4, &header.version, sizeof(header.version), 0);
 }
 
@@ -186,11 +195,11 @@ int port_egress(struct __sk_buff *skb)
 	}
 	if (count->queue > count->peak)
 		count->peak = count->queue;
-	bpf_spin_unlock(&port->lock);
-
 	bin = bin_of(queue);
 	if (bin < QUEUE_BINS)
-		__sync_fetch_and_add(&count->histogram[bin], 1);
+		count->histogram[bin]++;
+	bpf_spin_unlock(&port->lock);
+
 	if (lost) {
 		__sync_fetch_and_add(&count->lost_packets, 1);
 		return TC_ACT_SHOT;

@@ -15,7 +15,7 @@ from testbed.dataplane.programs import NicPrograms, Port, PortPrograms
 from testbed.errors import TestbedError
 from testbed.rack.host import RackHost
 from testbed.rack.link import RackLink, burst
-from testbed.rack.switch import BridgeSwitch
+from testbed.rack.switch import SWITCHES
 
 ACTIVATION_SECONDS = 5.0
 HEADROOM = 1 << 20  # bytes that a shaper holds beyond the model's buffer: only the model may drop
@@ -28,8 +28,9 @@ class Wire:
     rate: float  # bit/s
     frame: int  # bytes of a full frame
     buffer: int  # bytes of a switch port
-    loss: float  # probability of a random drop per switch port
+    loss: float  # probability of a random drop per switch port; by its program, for netem's dice cannot be seeded
     netem_delay: float | None  # s that netem holds packets leaving a host; None where the agents' delay line does it
+    forwarding: str = "bridge"  # a key of SWITCHES
 
 
 class Star(Topo):
@@ -55,8 +56,8 @@ class Rack(Mininet):
         self.wire = wire
         Mininet.inited = True  # its own preparation writes machine-wide sysctls
         super().__init__(
-            topo=Star(hosts=hosts, mtu=max(1500, wire.frame)), host=RackHost, switch=BridgeSwitch, link=RackLink,
-            controller=None, waitConnected=False,
+            topo=Star(hosts=hosts, mtu=max(1500, wire.frame)), host=RackHost, switch=SWITCHES[wire.forwarding],
+            link=RackLink, controller=None, waitConnected=False,
         )  # fmt: skip
         self.start()
         self._shape()

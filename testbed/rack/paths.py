@@ -12,6 +12,8 @@ from dataclasses import dataclass
 
 from testbed.dataplane.wire import Framing
 
+LINKS_OF_A_STAR = 2  # host to switch, switch to host
+
 
 @dataclass(frozen=True)
 class PathTimes:

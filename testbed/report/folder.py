@@ -3,6 +3,7 @@
     manifest.json   what is needed to run it again
     summary.json    the figures
     flows.parquet, flow_series.parquet, port_series.parquet, histograms.parquet
+    decisions.parquet   what the controllers were told and decided (`testbed.report.decisions`)
     report.html     the same for the eye
 
 A folder that has its name is complete: everything is written beside it and moved into place by one rename.
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
 
 Model = TypeVar("Model", bound=BaseModel)
 
-MANIFEST, SUMMARY, REPORT = "manifest.json", "summary.json", "report.html"
+MANIFEST, SUMMARY, REPORT, DECISIONS = "manifest.json", "summary.json", "report.html", "decisions.parquet"
 
 
 class Results(NamedTuple):
@@ -98,7 +99,12 @@ def write(path: Path, manifest: Manifest, record: RunRecord, summary: Summary) -
     """
     from testbed.report import html
 
-    told = {"verdict": summary.verdict, "calibration": record.calibration, "decided_by": record.decided_by}
+    told = {
+        "verdict": summary.verdict,
+        "calibration": record.calibration,
+        "decided_by": record.decided_by,
+        "decisions": record.decisions_kept,
+    }
     manifest = manifest.model_copy(update=told)
     owner = _sudo_caller()
     try:
@@ -106,6 +112,8 @@ def write(path: Path, manifest: Manifest, record: RunRecord, summary: Summary) -
         unfinished = Path(tempfile.mkdtemp(prefix=f".{path.name}-", dir=path.parent))
         try:
             write_tables(unfinished, record)
+            if record.decisions_file:
+                (unfinished / DECISIONS).write_bytes(record.decisions_file)
             (unfinished / MANIFEST).write_text(manifest.to_json() + "\n", encoding="utf-8")
             (unfinished / SUMMARY).write_text(summary.to_json() + "\n", encoding="utf-8")
             (unfinished / REPORT).write_text(html.render(record, summary, manifest), encoding="utf-8")
@@ -150,8 +158,8 @@ def _give(path: Path, owner: tuple[int, int] | None) -> None:
         os.chown(path, *owner, follow_symlinks=False)
 
 
-def load(path: Path) -> Results:
-    """Read a results folder back; raises BadInput that says which file is missing, too new, or cut short."""
+def load_manifest(path: Path) -> Manifest:
+    """The manifest of a results folder; raises BadInput if it is none, or one of another schema version."""
     if not path.is_dir():
         raise BadInput(f"no results folder at {path}")
     if not (path / MANIFEST).is_file():
@@ -163,10 +171,15 @@ def load(path: Path) -> Results:
             f"{path} has results schema version {found}, this testbed reads {SCHEMA_VERSION}; "
             "read it with the testbed that wrote it, or run the experiment again"
         )
+    return _validated(path / MANIFEST, Manifest)
+
+
+def load(path: Path) -> Results:
+    """Read a results folder back; raises BadInput that says which file is missing, too new, or cut short."""
     return Results(
-        manifest=_validated(path / MANIFEST, Manifest),
+        manifest=load_manifest(path),
         summary=_validated(path / SUMMARY, Summary),
-        tables={name: _read_table(path / f"{name}.parquet") for name in TABLES},
+        tables={name: read_table(path / f"{name}.parquet") for name in TABLES},
     )
 
 
@@ -186,7 +199,8 @@ def _validated(file: Path, model: type[Model]) -> Model:
         raise BadInput(f"{file} is damaged: {key}: {first['msg']}") from None
 
 
-def _read_table(file: Path) -> pa.Table:
+def read_table(file: Path) -> pa.Table:
+    """One Parquet file; raises BadInput if it is missing or cut short."""
     import pyarrow as pa
     from pyarrow import parquet
 

@@ -61,9 +61,11 @@ class Manifest(BaseModel):
     versions: dict[str, str]
     machine: Machine
     kernel_features: dict[str, Any]
+    speed: dict[str, Any] | None = None  # of this machine, if it was measured for dilation: auto (`testbed.speed`)
     # filled in when the results are written
     calibration: list[dict[str, Any]] = []  # what each link was measured to be before the run, SI units
     decided_by: list[dict[str, str]] = []  # the controller's class, file and hash, as each agent says
+    decisions: dict[str, Any] = {}  # how much of decisions.parquet there is: calls, rows, cut (why not all; or empty)
     verdict: Verdict | None = None
 
     def to_json(self) -> str:
@@ -79,6 +81,7 @@ def describe(
     controller: Plugin,
     tuner: Plugin | None = None,
     kernel_features: Mapping[str, Any],
+    speed: Mapping[str, Any] | None = None,
 ) -> Manifest:
     """The manifest of a run that is about to start, on this machine."""
     return Manifest(
@@ -96,6 +99,7 @@ def describe(
         },
         machine=_machine(),
         kernel_features=dict(kernel_features),
+        speed=dict(speed) if speed else None,
     )
 
 

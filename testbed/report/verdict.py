@@ -17,6 +17,8 @@ from pydantic import BaseModel, ConfigDict, computed_field
 from testbed.report import metrics
 from testbed.telemetry.record import Lag, RunRecord
 
+LAG_LIMIT = 0.25  # base RTTs that packets or feedback may wait; `testbed.speed` plans with it
+
 # The keys of `RunRecord.counters` that are judged; others are only reported.
 RING_OVERFLOW = "ring_overflow"  # feedback records that found the ring buffer full
 DROPS_OUTSIDE_MODEL = "drops_outside_model"  # packets lost in a qdisc, a socket or a device
@@ -104,7 +106,7 @@ LIMITS: tuple[Limit, ...] = (
     Limit(
         "packets left late",
         lambda record: _lag_over_rtt(record.pacing_lag, record),
-        0.25,
+        LAG_LIMIT,
         "packets that wait for the pacer leave in a burst; a quarter of an RTT of one host's share is small against "
         "the queues that controllers aim at (a fifth of a BDP), more would be the emulator's queue and not theirs",
         _more_dilation,
@@ -113,7 +115,7 @@ LIMITS: tuple[Limit, ...] = (
     Limit(
         "feedback waited",
         lambda record: _lag_over_rtt(record.feedback_lag, record),
-        0.25,
+        LAG_LIMIT,
         "it lengthens the control loop unseen, for the RTT is taken in the kernel; a quarter is what one more hop "
         "would add, and the published controllers are stable over such a difference",
         _more_dilation,

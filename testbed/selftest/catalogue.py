@@ -93,11 +93,7 @@ class LostFeedback(Midway):
     def harm(self, run: Emulation) -> None:
         self.object = libbpf.Object(compiled("drop"))
         self.object.load()
-        intf = run.rack.links[0].intf1
-        intf.node.netlink.tc(
-            "add-filter", "bpf", intf.index, fd=self.object.program_fd("drop"), name="drop", parent="ffff:fff2",
-            classid=1, direct_action=True, prio=1,
-        )  # fmt: skip
+        run.rack.links[0].intf1.attach("ingress", self.object.program_fd("drop"), "drop", first=True)
 
 
 class StoppedAgent(Midway):
@@ -114,8 +110,7 @@ class DetachedProgram(Midway):
     """The NIC program of h1 is gone: nobody hears its answers."""
 
     def harm(self, run: Emulation) -> None:
-        intf = run.rack.links[0].intf1
-        intf.node.netlink.tc("del", "clsact", intf.index)
+        run.rack.links[0].intf1.detach("nic_rx")
 
 
 class Impostor(RateController):

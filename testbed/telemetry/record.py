@@ -144,4 +144,6 @@ class RunRecord:
     clock_jump: float = 0.0  # wall seconds by which an agent's clocks disagreed at the end
     broken: list[tuple[str, str]] = field(default_factory=list)  # invariants that did not hold: what, how much
     decided_by: list[dict[str, str]] = field(default_factory=list)  # who decided, as the agents say
+    decisions_file: bytes = b""  # see testbed.report.decisions; empty if it was not asked for
+    decisions_kept: dict[str, Any] = field(default_factory=dict)  # calls and rows in there, and why not all
     interrupted: str = ""  # why the run ended early: "" | "Ctrl-C" | the plugin's failure

@@ -93,6 +93,7 @@ class Bench:
             line_rate=np.full(n, self.line_rate),
             wire_size=self.wire_size,
             burst=self.burst,
+            at_once=0,
             credit=self.credit,
             quantum=0.0,
             held=self.held,

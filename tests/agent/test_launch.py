@@ -71,7 +71,7 @@ def launched(controller: Callable[[Paths], RateController]) -> Crew:
     )
     plugin = Plugin("controller", "named", RateController, "here", Path(__file__))
     crew = Crew()
-    crew.launch(share, Common(plugin, 1000.0, Framing(1000), 1, controller, True, False))
+    crew.launch(share, Common(plugin, 1000.0, Framing(1000), 1, 1, controller, True, False))
     return crew
 
 

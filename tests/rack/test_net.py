@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import socket
 import time
 from typing import Any
@@ -10,7 +11,7 @@ import pytest
 from pyroute2.netlink.rtnl.tcmsg import common
 
 from testbed import linux
-from testbed.dataplane import wire
+from testbed.dataplane import libbpf, wire
 from testbed.dataplane.programs import NicPrograms, PortPrograms
 from testbed.rack.link import burst
 from testbed.rack.net import HEADROOM, Rack, Wire
@@ -74,15 +75,16 @@ def work_state() -> dict[str, Any]:
     }
     found["mac"] = {host.name: host.defaultIntf().MAC() for host in rack.hosts}
     found["shapers"] = [_shaper(end) for link in rack.links for end in (link.intf1, link.intf2)]
-    found["filters"] = {
-        name: [_filters(getattr(link, end), parent) for link in rack.links]
-        for name, end, parent in (
-            ("host in", "intf1", "ffff:fff2"),
-            ("host out", "intf1", "ffff:fff3"),
-            ("switch in", "intf2", "ffff:fff2"),
-            ("switch out", "intf2", "ffff:fff3"),
+    found["programs"] = {
+        name: [_programs(getattr(link, end), direction) for link in rack.links]
+        for name, end, direction in (
+            ("host in", "intf1", "ingress"),
+            ("host out", "intf1", "egress"),
+            ("switch in", "intf2", "ingress"),
+            ("switch out", "intf2", "egress"),
         )
     }
+    found["named"] = [(list(link.intf1.programs), list(link.intf2.programs)) for link in rack.links]
     found["drops"] = rack.shaper_drops()
     return found
 
@@ -96,11 +98,17 @@ def _shaper(intf: Any) -> tuple[str, int, int, int]:
     return qdisc.get_attr("TCA_KIND"), parms["rate"], round(bucket), parms["limit"]
 
 
-def _filters(intf: Any, parent: str) -> list[str]:
-    major, minor = (int(part, 16) for part in parent.split(":"))
-    found = intf.node.netlink.get_filters(index=intf.index, parent=major << 16 | minor)
-    options = [one.get_attr("TCA_OPTIONS") for one in found]
-    return [option.get_attr("TCA_BPF_NAME") for option in options if option and option.get_attr("TCA_BPF_NAME")]
+def _programs(intf: Any, direction: str) -> int:
+    """How many programs the kernel runs there: by tcx, or by the filters of clsact."""
+    kind = {"ingress": libbpf.BPF_TCX_INGRESS, "egress": libbpf.BPF_TCX_EGRESS}[direction]
+    ids, count, flags = (ctypes.c_uint32 * 8)(), ctypes.c_uint32(8), ctypes.c_uint32()
+    query = ctypes.CDLL("libbpf.so.1").bpf_prog_query
+    with linux.inside(intf.node.netns):
+        if query(intf.index, kind, 0, ctypes.byref(flags), ids, ctypes.byref(count)) == 0:
+            return count.value
+    parent = {"ingress": 0xFFFFFFF2, "egress": 0xFFFFFFF3}[direction]
+    options = [one.get_attr("TCA_OPTIONS") for one in intf.node.netlink.get_filters(index=intf.index, parent=parent)]
+    return len([option for option in options if option and option.get_attr("TCA_BPF_NAME")])
 
 
 def test_the_rack_is_what_was_asked_for() -> None:
@@ -123,12 +131,9 @@ def test_the_rack_is_what_was_asked_for() -> None:
     for kind, rate, bucket, held in found["shapers"]:
         assert (kind, rate, held) == ("tbf", 12_500_000, limit)
         assert bucket == pytest.approx(burst(WIRE.rate, WIRE.frame), rel=0.01)
-    assert found["filters"] == {
-        "host in": [["nic_rx"]] * HOSTS,
-        "host out": [[]] * HOSTS,
-        "switch in": [["nic_tx"]] * HOSTS,
-        "switch out": [["port_egress"]] * HOSTS,
-    }
+    one, none = [1] * HOSTS, [0] * HOSTS
+    assert found["programs"] == {"host in": one, "host out": none, "switch in": one, "switch out": one}
+    assert found["named"] == [(["nic_rx"], ["nic_tx", "port_egress"])] * HOSTS
 
 
 def work_idle() -> list[int]:

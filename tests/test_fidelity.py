@@ -1,0 +1,44 @@
+"""docs/fidelity.md, the contract, says what the code does: every limit, every check, every fault."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from testbed.checks import calibration, invariants
+from testbed.report.verdict import LIMITS, Limit
+from testbed.selftest.catalogue import FAULTS
+
+CONTRACT = (Path(__file__).parent.parent / "docs" / "fidelity.md").read_text()
+
+
+def row(first: str) -> list[str]:
+    """The cells of the table row that begins so."""
+    (line,) = [line for line in CONTRACT.splitlines() if line.startswith(f"| {first} |")]
+    return [cell.strip() for cell in line.strip("|").split("|")]
+
+
+@pytest.mark.parametrize("limit", LIMITS, ids=lambda limit: limit.what)
+def test_every_limit_is_there_with_its_value(limit: Limit) -> None:
+    assert row(limit.what)[1] == f"{limit.limit:g}"
+
+
+@pytest.mark.parametrize("check", invariants.CHECKS, ids=lambda check: check.__name__)
+def test_every_check_is_there_by_name_with_what_it_compares(check: object) -> None:
+    assert row(f"`{check.__name__}`")[1] == check.__doc__  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_every_fault_is_there_with_what_the_verdict_says(fault: str) -> None:
+    assert row(fault)[1] == f"`{FAULTS[fault][1]}`"
+
+
+def test_tolerances_of_the_calibration_are_those_of_the_code() -> None:
+    assert f"rate and RTT within {calibration.TOLERANCE:.0%}".replace("%", " %") in CONTRACT
+    assert f"{calibration.ATTEMPTS} attempts" in CONTRACT
+
+
+def test_it_is_one_page() -> None:
+    words = " ".join(line for line in CONTRACT.splitlines() if not line.startswith("|")).split()
+    assert len(words) < 1000
