@@ -42,6 +42,7 @@ from testbed.telemetry.recorder import PortReader, Recorder
 from testbed.traffic.plan import Plan
 from testbed.tuning import Tuning, ports_of
 
+WORTH_A_LIMIT = 4  # packets; below that more system calls cost a start burst more than the shaper's timers
 QUANTA_PER_RTT = 64  # how finely packets are paced, but
 BATCHES_PER_RTT = 32  # how finely feedback is handed over
 PATIENCE = 10.0  # wall seconds that agents may take to end after the run is over
@@ -144,7 +145,7 @@ class Emulation:
             dilation=self.clock.dilation,
             framing=self.framing,
             burst=self.experiment.pacing.burst,
-            at_once=max(1, burst(self.rack.wire.rate, self.framing.wire_size) // self.framing.wire_size),
+            at_once=self._taken_whole(),
             controller=lambda paths: build(form, config, paths),
             segment=not self.use_netem,  # nic_tx sees single packets only behind the shaper
             wake_by_ring=self.use_netem,
@@ -159,6 +160,11 @@ class Emulation:
     def _trace(self) -> Trace:
         """Its part of the rows that all agents may record."""
         return Trace(self.experiment.record.decisions // len(self.shares), self.framing.int_hops)
+
+    def _taken_whole(self) -> int:
+        """Packets that a host's shaper passes on in one go; 0 (no limit) where it takes them one by one anyway."""
+        packets = burst(self.rack.wire.rate, self.framing.wire_size) // self.framing.wire_size
+        return packets if packets >= WORTH_A_LIMIT else 0
 
     def _share(self, number: int, core: int, first: int, end: int) -> Share:
         plan = self.plan
