@@ -31,6 +31,7 @@ _SIGNATURES: dict[str, tuple[Any, list[Any]]] = {
     "bpf_map__set_initial_value": (c_int, [c_void_p, c_char_p, c_size_t]),
     "bpf_program__fd": (c_int, [c_void_p]),
     "bpf_link_create": (c_int, [c_int, c_int, c_uint32, c_void_p]),
+    "bpf_link_detach": (c_int, [c_int]),
     "bpf_map_create": (c_int, [c_uint32, c_char_p, c_uint32, c_uint32, c_uint32, c_void_p]),
     "bpf_map_update_elem": (c_int, [c_int, c_void_p, c_void_p, c_uint64]),
     "bpf_map_lookup_elem_flags": (c_int, [c_int, c_void_p, c_void_p, c_uint64]),
@@ -150,6 +151,13 @@ def attach_tcx(program: int, ifindex: int, direction: str, first: bool = False) 
     return fd if fd >= 0 else None
 
 
+def detach(link: int) -> None:
+    """End an attachment, also where other processes have inherited its descriptor."""
+    if _library().bpf_link_detach(link) != 0:
+        raise TestbedError(f"cannot detach a program: {os.strerror(ctypes.get_errno())}")
+    os.close(link)
+
+
 def update(fd: int, key: int, value: bytes, flags: int = BPF_ANY) -> None:
     """Write one element of an array map."""
     index = c_uint32(key)
@@ -166,4 +174,4 @@ def lookup(fd: int, key: int, size: int, flags: int = BPF_ANY) -> bytes:
     return value.raw
 
 
-__all__ = ["BPF_ANY", "BPF_F_LOCK", "Object", "attach_tcx", "create_ring", "lookup", "update"]
+__all__ = ["BPF_ANY", "BPF_F_LOCK", "Object", "attach_tcx", "create_ring", "detach", "lookup", "update"]

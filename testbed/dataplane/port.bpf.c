@@ -85,37 +85,62 @@ static __always_inline int red_marks(const struct red *red, __u32 queue, __u32 r
 	return random < (__u64)red->pmax * (queue - red->kmin) / (red->kmax - red->kmin);
 }
 
-static __always_inline void stamp_int(struct __sk_buff *skb, const struct port_config *config, __u64 now, __u32 queue,
-				      __u64 tx_bytes)
-{
-	struct int_header header;
-	struct int_hop hop;
-	__u32 remaining, reserved, version;
+#define STAMPED (HOPS_OFFSET + sizeof(struct int_hop))
 
-	if (bpf_skb_load_bytes(skb, INT_OFFSET, &header, sizeof(header)))
+/* The headers of a data packet, in place; none for anything else. */
+static __always_inline struct roce *data_packet(struct __sk_buff *skb)
+{
+	struct roce *packet;
+
+	if (skb->protocol != bpf_htons(ETH_P_IP) || skb->len < sizeof(*packet))
+		return NULL;
+	if ((void *)(long)skb->data + STAMPED > (void *)(long)skb->data_end) /* short, or headers in a page fragment */
+		bpf_skb_pull_data(skb, skb->len < STAMPED ? sizeof(*packet) : STAMPED);
+	packet = (void *)(long)skb->data;
+	if ((void *)(packet + 1) > (void *)(long)skb->data_end)
+		return NULL;
+	if (packet->version_ihl != 0x45 || packet->protocol != 17 || packet->dst_port != bpf_htons(ROCE_PORT))
+		return NULL;
+	return packet->opcode == BTH_SEND_ONLY_IMM ? packet : NULL;
+}
+
+/* From ECT to CE, with the checksum's difference (RFC 1624). */
+static __always_inline void set_ce(struct roce *packet)
+{
+	__u32 sum = (~bpf_ntohs(packet->ip_csum) & 0xffff) + (~(0x4500u | packet->tos) & 0xffff);
+
+	packet->tos |= 3;
+	sum += 0x4500u | packet->tos;
+	sum = (sum & 0xffff) + (sum >> 16);
+	sum = (sum & 0xffff) + (sum >> 16);
+	packet->ip_csum = bpf_htons(~sum & 0xffff);
+}
+
+static __always_inline void stamp_int(struct __sk_buff *skb, struct roce *packet, const struct port_config *config,
+				      __u64 now, __u32 queue, __u64 tx_bytes)
+{
+	struct int_header *header = (void *)packet + INT_OFFSET;
+	__u32 version, remaining, reserved;
+	struct int_hop hop = {
+		.node = bpf_htonl(config->node),
+		.queue = bpf_htonl(queue),
+		.ts_ns = bpf_cpu_to_be64(now),
+		.tx_bytes = bpf_cpu_to_be64(tx_bytes),
+		.rate = bpf_htonl(config->rate_kbps),
+	};
+
+	if ((void *)packet + STAMPED > (void *)(long)skb->data_end)
 		return;
-	version = bpf_ntohl(header.version);
+	version = bpf_ntohl(header->version);
 	remaining = version & 0xff;
-	reserved = ((__u32)header.length * 4 - (sizeof(header) - 4)) / sizeof(hop);
+	reserved = ((__u32)header->length * 4 - (sizeof(*header) - 4)) / sizeof(hop);
 	if (!remaining || remaining > reserved || reserved > MAX_HOPS)
 		return; /* no room left: the sender sees fewer hops than the path has */
-	hop.node = bpf_htonl(config->node);
-	hop.queue = bpf_htonl(queue);
-	hop.ts_ns = bpf_cpu_to_be64(now);
-	hop.tx_bytes = bpf_cpu_to_be64(tx_bytes);
-	hop.rate = bpf_htonl(config->rate_kbps);
-	header.version = bpf_htonl(version - 1);
-	if (remaining == reserved) { /* the first hop lies right behind the header: one store instead of two */
-		struct {
-			struct int_header header;
-			struct int_hop hop;
-		} __attribute__((packed)) both = {header, hop};
-
-		bpf_skb_store_bytes(skb, INT_OFFSET, &both, sizeof(both), 0);
-		return;
-	}
-	bpf_skb_store_bytes(skb, HOPS_OFFSET + (reserved - remaining) * sizeof(hop), &hop, sizeof(hop), 0);
-	bpf_skb_store_bytes(skb, INT_OFFSET + 4, &header.version, sizeof(header.version), 0);
+	header->version = bpf_htonl(version - 1);
+	if (remaining == reserved) /* the first hop lies right behind the header */
+		*(struct int_hop *)((void *)packet + HOPS_OFFSET) = hop;
+	else /* the verifier knows no variable offset; this is the last look at the packet, which it may move */
+		bpf_skb_store_bytes(skb, HOPS_OFFSET + (reserved - remaining) * sizeof(hop), &hop, sizeof(hop), 0);
 }
 
 SEC("tc")
@@ -126,11 +151,11 @@ int port_egress(struct __sk_buff *skb)
 	struct port_counters *count = bpf_map_lookup_elem(&port_counters, &key);
 	struct queue *port = bpf_map_lookup_elem(&port_queue, &key);
 	struct red *shared_red = bpf_map_lookup_elem(&port_red, &key);
+	struct roce *packet = data_packet(skb); /* first: it may move the packet */
 	struct host_bytes *host = addressee(skb);
 	struct red red = {};
-	struct roce packet;
 	__u64 now, dt, drained, before, tx_bytes;
-	int full, lost;
+	int full, lost, mark;
 
 	if (!config || !count || !port || !shared_red || !config->drain)
 		return TC_ACT_OK;
@@ -154,7 +179,7 @@ int port_egress(struct __sk_buff *skb)
 		now = port->last_ns;
 	dt = now - port->last_ns;
 	before = port->bytes;
-	if (dt > before / config->drain) {
+	if (dt > config->longest_ns || dt * config->drain > before) {
 		/* emptied on the way: a triangle of height q and base q/rate */
 		__u64 q = before >> RATE_SHIFT;
 
@@ -193,6 +218,12 @@ int port_egress(struct __sk_buff *skb)
 		if (host)
 			host->enqueued += length;
 	}
+	/* A second draw for marking, so that loss and marking are independent. */
+	mark = !full && !lost && packet && (packet->tos & 3) && red_marks(&red, queue, random * 2654435761u);
+	if (mark) {
+		count->marked_packets++;
+		count->marked_bytes += length;
+	}
 	if (count->queue > count->peak)
 		count->peak = count->queue;
 	bin = bin_of(queue);
@@ -209,15 +240,10 @@ int port_egress(struct __sk_buff *skb)
 		__sync_fetch_and_add(&count->dropped_bytes, length);
 		return TC_ACT_SHOT;
 	}
-	if (!read_roce(skb, &packet) || packet.opcode != BTH_SEND_ONLY_IMM)
-		return TC_ACT_OK;
-	/* A second draw for marking, so that loss and marking are independent. */
-	if ((packet.tos & 3) && red_marks(&red, queue, random * 2654435761u) && bpf_skb_ecn_set_ce(skb)) {
-		__sync_fetch_and_add(&count->marked_packets, 1);
-		__sync_fetch_and_add(&count->marked_bytes, length);
-	}
-	if (packet.shim.flags & SHIM_INT)
-		stamp_int(skb, config, now, queue, tx_bytes);
+	if (mark)
+		set_ce(packet);
+	if (packet && packet->shim.flags & SHIM_INT)
+		stamp_int(skb, packet, config, now, queue, tx_bytes);
 	return TC_ACT_OK;
 }
 

@@ -94,7 +94,15 @@ class PortPrograms:
         drain = round(bytes_per_second / 1e9 * (1 << wire.RATE_SHIFT))
         loss = max(0, round(port.loss * 2**32) - 1)
         config = wire.PORT_CONFIG.pack(
-            drain, round(bytes_per_second), port.buffer, port.node, round(port.rate / 1e3), loss, port.slack, 0
+            drain,
+            round(bytes_per_second),
+            2**63 // drain,
+            port.buffer,
+            port.node,
+            round(port.rate / 1e3),
+            loss,
+            port.slack,
+            0,
         )
         random = (seed * 2654435761 + port.ifindex * 40503) % (2**32 - 1) + 1  # xorshift must not start at 0
         libbpf.update(self._object.map_fd("port_queue"), port.ifindex, wire.PORT_QUEUE.pack(0, random, 0, 0, 0))

@@ -149,6 +149,7 @@ struct flow_rx {
 struct port_config {
 	__u64 drain; /* bytes per ns << RATE_SHIFT */
 	__u64 rate_Bps;
+	__u64 longest_ns; /* beyond it, drain x time would not fit 64 bits, and any queue is empty */
 	__u32 buffer; /* bytes */
 	__u32 node;
 	__u32 rate_kbps;

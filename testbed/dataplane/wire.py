@@ -76,7 +76,7 @@ FLOW_RX = np.dtype(
         ("next_psn", "<u8"),
     ]
 )
-PORT_CONFIG = struct.Struct("=QQIIIIII")  # drain, bytes per second, buffer, node, kbit/s, loss, slack, reserved
+PORT_CONFIG = struct.Struct("=QQQIIIIII")  # drain, bytes/s, longest ns, buffer, node, kbit/s, loss, slack, reserved
 PORT_RED = struct.Struct("=IIII")  # lock, Kmin, Kmax, Pmax
 PORT_QUEUE = struct.Struct("=IIQQQ")  # lock, random state, bytes, time, bytes dequeued
 PORT_COUNTERS = np.dtype(

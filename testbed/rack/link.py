@@ -7,7 +7,6 @@ have taken the packet's own serialisation time. That constant belongs to the pat
 
 from __future__ import annotations
 
-import os
 from typing import Any
 
 from mininet.link import Intf, Link
@@ -80,7 +79,7 @@ class RackIntf(Intf):
             self.node.netlink.tc("del", "clsact", self.index)
             self.has_clsact = False
         else:
-            os.close(held)
+            libbpf.detach(held)
 
     def qdisc_drops(self) -> int:
         """Packets dropped by the queues here since they were made; what the programs drop is counted at clsact."""

@@ -30,7 +30,7 @@ RECORDS = {
 }
 # struct in C: its Struct in Python and the C fields in order
 PACKED = {
-    "port_config": (wire.PORT_CONFIG, "drain rate_Bps buffer node rate_kbps loss slack reserved"),
+    "port_config": (wire.PORT_CONFIG, "drain rate_Bps longest_ns buffer node rate_kbps loss slack reserved"),
     "nic_settings": (wire.NIC_SETTINGS, "cnp_interval_ns ring_flags"),
     "shim": (wire.SHIM, "tx_ns frame payload ttl flags reserved"),
     "int_header": (
