@@ -46,6 +46,7 @@ WORTH_A_LIMIT = 4  # packets; below that more system calls cost a start burst mo
 QUANTA_PER_RTT = 64  # how finely packets are paced, but
 BATCHES_PER_RTT = 32  # how finely feedback is handed over
 PATIENCE = 10.0  # wall seconds that agents may take to end after the run is over
+USUAL_LATENESS = 2e-3  # wall seconds for which another process may hold a core: the rate must not suffer from it
 LOOKS_PER_RTT = 4  # a delay line holds feedback for about an RTT: looking at the ring this often loses nothing
 
 
@@ -90,6 +91,7 @@ class Emulation:
         self.rack.connect(self.plan.pairs)
         self.ports = PortReader(self.programs, self.rack.ports, self.clock)
         self.tuning = Tuning(self.resolved, self.ports, ports_of(self.resolved))
+        self._use_spare_cores()
         self.rack.wait_until_active()
         self.calibration = self._calibrate()
         self._launch_agents()
@@ -161,6 +163,13 @@ class Emulation:
         """Its part of the rows that all agents may record."""
         return Trace(self.experiment.record.decisions // len(self.shares), self.framing.int_hops)
 
+    def _use_spare_cores(self) -> None:
+        """Cores that no agent has take the receivers' side, so that one sender can fill a fast link."""
+        cores = sorted(os.sched_getaffinity(0))
+        if spare := set(cores[len(self.shares) :]):
+            for receiver in sorted(set(self.plan.dst)):
+                self.rack[receiver].receive_on(spare)
+
     def _taken_whole(self) -> int:
         """Packets that a host's shaper passes on in one go; 0 (no limit) where it takes them one by one anyway."""
         packets = burst(self.rack.wire.rate, self.framing.wire_size) // self.framing.wire_size
@@ -191,6 +200,7 @@ class Emulation:
                 end=self.experiment.time.duration,
                 timeout=self._retransmission_timeout(),
                 longest_sleep=self.path.base_rtt / LOOKS_PER_RTT,
+                credit=max(self.path.base_rtt / LOOKS_PER_RTT, self.clock.nominal_seconds(USUAL_LATENESS)),
                 gather=self.path.base_rtt / BATCHES_PER_RTT,
                 quantum=max(self.path.base_rtt / QUANTA_PER_RTT, self.clock.nominal_seconds(SHORTEST_SLEEP)),
             ),

@@ -41,6 +41,11 @@ def mount(source: str, target: str, kind: str | None, flags: int = 0) -> None:
     _check(_libc.mount(source.encode(), target.encode(), kind_bytes, ctypes.c_ulong(flags), None), f"mount {target}")
 
 
+def umount(target: str) -> None:
+    """umount(2): what was mounted there last."""
+    _check(_libc.umount2(target.encode(), 0), f"umount {target}")
+
+
 def die_with_parent(parent: int) -> None:
     """Have the kernel kill this process when its parent is gone, whatever ended the parent."""
     _check(_libc.prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0), "prctl")

@@ -45,6 +45,7 @@ class Timing:
     end: float
     timeout: float  # retransmission timeout
     longest_sleep: float  # the ring is looked at this often
+    credit: float  # a sender that is later than this does not catch up
     gather: float  # feedback may wait this long for more of it
     quantum: float  # packets may wait this long for more of them
 

@@ -226,7 +226,7 @@ def _prepare(share: Share, common: Common) -> tuple[RateController, Callable[[Cl
         wire_size=common.framing.wire_size,
         burst=common.burst,
         at_once=common.at_once,
-        credit=share.timing.longest_sleep,
+        credit=share.timing.credit,
         quantum=share.timing.quantum,
         held=share.held,
         first=share.first,

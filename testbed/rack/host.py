@@ -76,6 +76,17 @@ class RackHost(ShellFree, Host):
         self.netlink.addr("add", index=intf.index, address=address, prefixlen=int(prefix))
         return {}
 
+    def receive_on(self, cores: set[int]) -> None:
+        """Process what arrives here on these cores, not on the sender's. Where the kernel cannot, nothing changes."""
+        mask = f"{sum(1 << core for core in cores):x}"
+        with linux.inside(self.netns):
+            linux.mount("sysfs", "/sys", "sysfs")  # over the sandbox's own, which shows another namespace
+            try:
+                for queue in Path("/sys/class/net/e0/queues").glob("rx-*/rps_cpus"):
+                    queue.write_text(mask)
+            finally:
+                linux.umount("/sys")
+
     def add_neighbour(self, ip: str, mac: str) -> None:
         """A permanent neighbour entry: no ARP on the way of a flow."""
         self.netlink.neigh("replace", dst=ip, lladdr=mac, ifindex=self.defaultIntf().index, state="permanent")

@@ -72,6 +72,7 @@ def serving(
             end=1.0,
             timeout=TIMEOUT * SLOT,
             longest_sleep=2 * SLOT,
+            credit=2 * SLOT,
             gather=0.25 * SLOT,
             quantum=0.0,
         )

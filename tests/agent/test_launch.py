@@ -66,7 +66,7 @@ def launched(controller: Callable[[Paths], RateController]) -> Crew:
         flows=Flows(1),
         paths=paths,
         held=0.0,
-        timing=Timing(np.zeros(1), 1.0, 1.0, 1.0, 1.0, 1.0),
+        timing=Timing(np.zeros(1), 1.0, 1.0, 1.0, 1.0, 1.0, 1.0),
         meter=Meter(16),
     )
     plugin = Plugin("controller", "named", RateController, "here", Path(__file__))
