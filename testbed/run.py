@@ -13,7 +13,7 @@ from types import FrameType
 
 from testbed import kernel
 from testbed.dataplane.build import compile_all
-from testbed.errors import PluginFailed, TestbedError
+from testbed.errors import TestbedError
 from testbed.faults import NO_FAULT, Fault
 from testbed.loading import Resolved
 from testbed.report import folder, manifest
@@ -138,6 +138,3 @@ def _ctrl_c_keeps_the_data() -> Iterator[list[Sandbox]]:
         yield running
     finally:
         signal.signal(signal.SIGINT, previous)
-
-
-__all__ = ["Outcome", "PluginFailed", "execute"]

@@ -101,7 +101,6 @@ class RackLink(Link):
 
     def __init__(self, node1: Any, node2: Any, mtu: int = 1500, **params: Any) -> None:
         self.mtu = mtu
-        self.nodes = (node1, node2)
         super().__init__(node1, node2, intf=RackIntf, **{k: v for k, v in params.items() if k != "intf"})
         for intf in (self.intf1, self.intf2):
             intf.index = intf.node.netlink.link_lookup(ifname=intf.name)[0]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -26,7 +27,7 @@ STOP_SECONDS = 0.05
 JUMP_NS = 20_000_000
 
 
-class Midway(Fault):
+class Midway(Fault, ABC):
     """Does its harm once, when a third of the run is over."""
 
     _done = False
@@ -36,9 +37,9 @@ class Midway(Fault):
             self._done = True
             self.harm(run)
 
+    @abstractmethod
     def harm(self, run: Emulation) -> None:
         """The fault."""
-        raise NotImplementedError
 
 
 class BusyCores(Midway):
