@@ -1,0 +1,54 @@
+"""`testbed list`, `show` and `validate`: what could be run."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from testbed.commands.shared import (
+    ExperimentArgument,
+    Format,
+    Formatted,
+    Settings,
+    print_json,
+    print_resolved,
+    resolve,
+)
+from testbed.errors import TestbedError
+
+
+def list_(format: Formatted = Format.text) -> None:
+    """List experiments, controllers and tuners."""
+    from testbed import catalogue
+
+    found = catalogue.collect()
+    if format is Format.json:
+        print_json(found)
+    else:
+        for text in catalogue.as_lines(found):
+            print(text)
+
+
+def show(experiment: ExperimentArgument, settings: Settings = None, format: Formatted = Format.text) -> None:
+    """Print an experiment with every default spelled out."""
+    print_resolved(resolve(experiment, {}, {}, settings), format)
+
+
+def validate(
+    file: Annotated[str, typer.Argument(metavar="FILE", help="An experiment file, or a name.")],
+    settings: Settings = None,
+    format: Formatted = Format.text,
+) -> None:
+    """Check an experiment file and the plugins it names."""
+    try:
+        resolved = resolve(file, {}, {}, settings)
+    except TestbedError as error:
+        if format is Format.text:
+            raise
+        print_json({"valid": False, "problems": str(error).splitlines()})
+        raise typer.Exit(error.exit_code) from None
+    if format is Format.json:
+        print_json({"valid": True, "problems": []})
+    else:
+        print(f"{file} is valid: {resolved.experiment.hosts} hosts, {len(resolved.experiment.traffic.expand())} flows")
