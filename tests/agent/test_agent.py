@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from testbed.agent.agent import Agent, Meter, Timing
+from testbed.agent.agent import Agent, Timing
+from testbed.agent.meter import Meter
 from testbed.controller import Feedback, Ints, Paths, RateController, Signal, build
 from testbed.errors import PluginFailed
 from testbed.plugin import Plugin, PluginConfig, find

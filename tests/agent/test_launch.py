@@ -12,9 +12,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from testbed.agent.agent import Meter, Timing
+from testbed.agent.agent import Timing
 from testbed.agent.columns import Flows
 from testbed.agent.launch import Common, Crew, Share, shares_of_hosts
+from testbed.agent.meter import Meter
 from testbed.controller import Paths, RateController
 from testbed.dataplane.wire import Framing
 from testbed.errors import PluginFailed

@@ -16,7 +16,7 @@ from testbed.faults import Fault
 from testbed.loading import load, resolve
 from testbed.report.verdict import judge
 from testbed.run import follow, use_netem
-from testbed.selftest.examine import Silent
+from testbed.telemetry.audience import Audience
 
 REFERENCES = Path("/sys/module/openvswitch/refcnt")
 
@@ -66,7 +66,7 @@ def main(shared: Path) -> int:
     for name, (experiment, settings) in job["lossy"].items():
         began = time.monotonic()
         resolved = resolve(load(experiment).apply(settings))
-        record = follow(resolved, use_netem(resolved), Silent(), NetemLoss())
+        record = follow(resolved, use_netem(resolved), Audience(), NetemLoss())
         (shared / name).write_text(str(judge(record)))
         print(f"{name}: {time.monotonic() - began:.1f} s", file=sys.stderr)
     (shared / "datapaths").write_text(str(datapaths_left()))
