@@ -13,13 +13,14 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from bench import closed_loop, command, items
+from bench import closed_loop, command, items, live
 from bench.measure import Row, table
 from testbed.errors import TestbedError
 
 ITEMS: dict[str, Callable[[], Iterator[Row]]] = {
     "closed-loop": closed_loop.of_closed_loop,
     "clean-loop": closed_loop.of_clean_loop,
+    "live": live.of_live,
     "switch": items.of_switch,
     "goodput": items.of_goodput,
     "help": items.of_help,

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, TypeVar
 import numpy as np
 
 from testbed.agent.histogram import TimeHistogram
+from testbed.checks.processors import Processors
 from testbed.controller import Floats, Ints
 from testbed.dataplane import histogram
-from testbed.telemetry.record import Decisions, FlowTable, Histogram, Lag, RunRecord
+from testbed.telemetry.record import Decisions, FlowSeries, FlowTable, Histogram, Lag, PortSeries, RunRecord
 from testbed.telemetry.recorder import Recorder
 
 if TYPE_CHECKING:
@@ -21,9 +22,10 @@ Column = TypeVar("Column", Floats, Ints)
 class Collector:
     """Remembers histograms at the start of the window and makes the record at the end."""
 
-    def __init__(self, emulation: Emulation, recorder: Recorder) -> None:
+    def __init__(self, emulation: Emulation, recorder: Recorder, processors: Processors) -> None:
         self.run = emulation
         self.recorder = recorder
+        self.processors = processors
         self._began = False
         self._queue = self._queue_counts() * 0
         self._rtt = self._rtt_counts() * 0
@@ -45,6 +47,14 @@ class Collector:
 
     def record(self, interrupted: str) -> RunRecord:
         """Everything that was measured."""
+        record = self.so_far()
+        record.interrupted = interrupted
+        record.flow_series, record.port_series = self.recorder.flow_series(), self.recorder.port_series()
+        record.counters["drops_outside_model"] = self.run.rack.shaper_drops()
+        return record
+
+    def so_far(self) -> RunRecord:
+        """Without the time series, which grow, and what only the kernel's lists tell: quick enough to be live."""
         run = self.run
         experiment = run.experiment
         duration = min(experiment.time.duration, self.recorder.time[-1])
@@ -58,8 +68,8 @@ class Collector:
             port_buffer=np.full(len(run.port_names), experiment.rack.switch.buffer),
             bottleneck=run.bottleneck,
             flows=self._flow_table(),
-            flow_series=self.recorder.flow_series(),
-            port_series=self.recorder.port_series(),
+            flow_series=FlowSeries.empty(len(run.flows)),
+            port_series=PortSeries.empty(len(run.port_names)),
             queue_histogram=Histogram(histogram.edges(), self._queue_counts() - self._queue),
             rtt_histogram=Histogram(meters[0].rtt.edges, self._rtt_counts() - self._rtt),
             decisions=Decisions(
@@ -76,7 +86,7 @@ class Collector:
             wire_size=run.framing.wire_size,
             counters=self._counters(),
             rtt_min=_smallest([meter.rtt for meter in meters]),
-            interrupted=interrupted,
+            cpu_idle=self.processors.least_idle,
         )
 
     def _stalled_share(self) -> float:
@@ -110,7 +120,6 @@ class Collector:
         meters = run.meters
         return {
             "ring_overflow": int(run.nic.flows_tx["ring_full"].sum()),
-            "drops_outside_model": run.rack.shaper_drops(),
             "stalled_bytes": int(run.programs.counters["stalled"][self._bottleneck_index()]),
             "sends_refused": sum(int(meter.counters[0]) for meter in meters),
             "ring_high_water_bytes": max(int(meter.counters[1]) for meter in meters),

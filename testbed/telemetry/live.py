@@ -1,53 +1,107 @@
-"""The figures that a user sees while a run goes on: utilisation, queue, RTT. Sent out a few times a second."""
+"""Tells the outside how a run goes: a `Snapshot` a few times a second, from memory that is written anyway."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import time
 from multiprocessing.connection import Connection
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from testbed.agent.columns import Flows
-from testbed.telemetry.recorder import PortReader
+from testbed.controller import Floats, Ints
+from testbed.report.verdict import LIMITS
+from testbed.telemetry.collect import Collector
+from testbed.telemetry.record import RunRecord
+from testbed.telemetry.scene import Groups, Scene, ScenePort
+from testbed.telemetry.snapshot import FLOW_COUNTERS, Counted, Snapshot, coarse_queue
 
-WALL_NS_BETWEEN = 250_000_000
+if TYPE_CHECKING:
+    from testbed.emulate import Emulation
 
-
-@dataclass(frozen=True)
-class Figures:
-    """One update. Nominal seconds; utilisation is a ratio of the bottleneck's rate since the last update."""
-
-    now: float
-    utilisation: float
-    queue: float  # s that a packet arriving now would wait
-    rtt: float  # s, median of the flows' newest samples; nan before the first
+WALL_NS_BETWEEN = 200_000_000
 
 
 class Live:
-    """Sends `Figures` through the connection, and hears there whether the user wants to stop."""
+    """Sends snapshots through the connection, and hears there whether the user wants to stop."""
 
-    def __init__(self, connection: Connection, ports: PortReader, bottleneck: int, flows: Flows) -> None:
+    def __init__(self, connection: Connection, run: Emulation, collector: Collector) -> None:
         self.connection = connection
-        self.ports = ports
-        self.bottleneck = bottleneck
-        self.flows = flows
-        self._last = (0, 0.0)  # wall ns, bytes sent by the bottleneck
+        self.run = run
+        self.collector = collector
+        self.groups = Groups(run.plan)
+        self._next_ns = 0
+        self._tx_bytes = np.zeros(len(run.port_names))
 
     def show(self, now: float, now_ns: int) -> None:
-        """Send an update if it is time for one."""
-        last_ns, last_bytes = self._last
-        if now_ns - last_ns < WALL_NS_BETWEEN:
-            return
-        sample = self.ports.sample(now_ns)
-        rate = self.ports.rate[self.bottleneck] / 8  # wall bytes/s
-        sent, queue = sample["tx_bytes"][self.bottleneck], sample["queue"][self.bottleneck]
-        utilisation = (sent - last_bytes) / (rate * (now_ns - last_ns) / 1e9) if last_ns else 0.0
-        self._last = (now_ns, sent)
-        known = self.flows.rtt[np.isfinite(self.flows.rtt)]
-        rtt = float(np.median(known)) if len(known) else float("nan")
-        wait = self.ports.clock.nominal_seconds(float(queue / rate))
-        self.connection.send(("live", Figures(now, float(utilisation), wait, rtt)))
+        """Send a snapshot if it is time for one."""
+        if now_ns >= self._next_ns:
+            self._next_ns = now_ns + WALL_NS_BETWEEN
+            self.connection.send(("snapshot", self._snapshot(now, now_ns)))
+
+    def seconds_left(self) -> float:
+        """Of wall time until the next snapshot."""
+        return (self._next_ns - time.monotonic_ns()) / 1e9
 
     def interrupted(self) -> str:
         """Why the user ended the run; empty if it should go on. Raises EOFError if nobody listens any more."""
         return str(self.connection.recv()) if self.connection.poll() else ""
+
+    def _snapshot(self, now: float, now_ns: int) -> Snapshot:
+        run, record = self.run, self.collector.so_far()
+        ports = run.programs.counters[run.ports.index]
+        meters = run.meters
+        return Snapshot(
+            time=now,
+            ports=self._ports(now_ns),
+            queue_found=Counted(coarse_queue(ports["histogram"]), ports["found"].astype(float)),
+            flows=self._flows(),
+            flow_rtt=Counted(self.groups.sum(run.flows.rtt_counts), self.groups.sum(run.flows.rtt_sum)),
+            rtt=np.sum([meter.rtt.counts for meter in meters], axis=0),
+            decision_time=Counted(
+                np.sum([meter.decision_times.counts for meter in meters], axis=0),
+                np.array(record.decisions.seconds),
+            ),
+            decided=record.decisions.rows,
+            distortion={limit.what: limit.used(record) for limit in LIMITS if limit.live},
+            reasons=_reasons(record),
+        )
+
+    def _ports(self, now_ns: int) -> dict[str, Floats]:
+        """A queue that was found to be longer (see the port program) must not take back bytes that were sent."""
+        sample = self.run.ports.sample(now_ns)
+        sample["tx_bytes"] = self._tx_bytes = np.maximum(self._tx_bytes, sample["tx_bytes"])
+        return sample
+
+    def _flows(self) -> dict[str, Floats | Ints]:
+        flows = self.run.flows
+        inflight = self.groups.sum(flows.inflight) * float(self.run.framing.wire_size)
+        summed = {name: self.groups.sum(getattr(flows, name)) for name in (*FLOW_COUNTERS, "rate", "window")}
+        return summed | {"inflight": inflight, "rtt": self.groups.mean(flows.rtt)}
+
+
+def _reasons(record: RunRecord) -> tuple[str, ...]:
+    return tuple(str(limit.reason(record)) for limit in LIMITS if limit.live and limit.used(record) > 1)
+
+
+def scene(run: Emulation) -> Scene:
+    """The run that is about to begin."""
+    experiment, groups = run.experiment, Groups(run.plan)
+    link, switch = experiment.rack.link, experiment.rack.switch
+    ports = (
+        ScenePort(one.intf2.name, one.intf2.node.name, one.intf1.node.name, link.rate, float(round(switch.buffer)))
+        for one in run.rack.links
+    )
+    return Scene(
+        experiment=experiment.name,
+        controller=run.resolved.controller.name,
+        tuner=run.resolved.tuner.name,
+        seed=experiment.seed,
+        duration=experiment.time.duration,
+        warmup=experiment.time.warmup,
+        dilation=experiment.time.factor,
+        base_rtt=run.path.base_rtt,
+        bottleneck=run.bottleneck,
+        ports=tuple(ports),
+        flows_by=groups.by,
+        flows=groups.flows,
+    )

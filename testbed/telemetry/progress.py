@@ -6,6 +6,10 @@ import sys
 import time
 from typing import TYPE_CHECKING, TextIO
 
+from testbed.telemetry.audience import Audience
+from testbed.telemetry.scene import Scene
+from testbed.telemetry.snapshot import Snapshot
+from testbed.telemetry.updates import Update
 from testbed.units import show_time
 
 if TYPE_CHECKING:
@@ -15,11 +19,12 @@ if TYPE_CHECKING:
 LINE_EVERY = 5.0  # s of wall time between plain lines
 
 
-class Progress:
-    """Used by `testbed.run`; every method may be called at any time, in any order."""
+class Progress(Audience):
+    """Every method may be called at any time, in any order."""
 
     def __init__(self, stream: TextIO | None = None) -> None:
         self.stream = stream or sys.stderr
+        self.scene: Scene | None = None
         self.total = 0.0
         self.wall_total = 0.0
         self._began = time.monotonic()
@@ -28,41 +33,42 @@ class Progress:
         self._task: TaskID | None = None
 
     def stage(self, text: str) -> None:
-        """Say what is being done, outside the run proper."""
         if self._bar is not None:
             self._bar.console.print(text, highlight=False)
         else:
             print(text, file=self.stream, flush=True)
 
-    def start(self, total_nominal_seconds: float, wall_seconds: float) -> None:
-        """The run proper begins and is expected to take ``wall_seconds``."""
-        self.total, self.wall_total = total_nominal_seconds, wall_seconds
+    def begins(self, scene: Scene) -> None:
+        self.scene = scene
+        self.total, self.wall_total = scene.duration, scene.wall_seconds
         self._began = time.monotonic()
         if self.stream.isatty():
             self._start_bar()
         else:
-            self.stage(f"running {show_time(total_nominal_seconds)} of rack time, about {wall_seconds:.0f} s")
+            self.stage(f"running {show_time(self.total)} of rack time, about {self.wall_total:.0f} s")
 
-    def update(
-        self, nominal_now: float, utilisation: float, queue_seconds: float, rtt_seconds: float, note: str = ""
-    ) -> None:
-        """Show the live figures: utilisation as a ratio, queue and RTT in nominal seconds."""
+    def goes_on(self, now: Snapshot, told: Update) -> None:  # noqa: ARG002 - what has happened is enough
+        if self.scene is None:
+            return
+        port = self.scene.bottleneck
+        wait = (told["ports"]["queue"][port] or 0.0) * 8 / self.scene.ports[port].rate
+        rtt = told["rtt"]["p50"]
         figures = (
-            f"utilisation {utilisation:.0%}  queue {show_time(_rounded(queue_seconds))}  "
-            f"RTT {show_time(_rounded(rtt_seconds))}{'  ' + note if note else ''}"
+            f"utilisation {told['ports']['utilisation'][port] or 0.0:.0%}  queue {show_time(_rounded(wait))}  "
+            f"RTT {show_time(_rounded(rtt)) if rtt else '-'}"
         )
+        nominal_now = told["time"]
         if self._bar is not None and self._task is not None:
             self._bar.update(self._task, completed=min(nominal_now, self.total), figures=figures)
             return
-        now = time.monotonic()
-        if now - self._last_line >= LINE_EVERY:
-            self._last_line = now
+        moment = time.monotonic()
+        if moment - self._last_line >= LINE_EVERY:
+            self._last_line = moment
             share = nominal_now / self.total if self.total else 0.0
-            left = max(0.0, self.wall_total - (now - self._began))
+            left = max(0.0, self.wall_total - (moment - self._began))
             self.stage(f"{share:4.0%}  {left:.0f} s left  {figures}")
 
-    def finish(self) -> None:
-        """Leave the terminal as it was."""
+    def stops(self) -> None:
         if self._bar is not None:
             self._bar.stop()
             self._bar = None

@@ -6,8 +6,8 @@ cumulative, so that any window can be cut out of them afterwards.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass, field, fields
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,8 +42,18 @@ class FlowTable:
         return len(self.src)
 
 
+class Series:
+    """A time and columns of equal width."""
+
+    @classmethod
+    def empty(cls, width: int) -> Self:
+        """Without a sample, for ``width`` flows or ports."""
+        columns = fields(cls)[1:]  # type: ignore[arg-type] # subclasses are dataclasses
+        return cls(np.empty(0), *(np.empty((0, width)) for _ in columns))  # type: ignore[call-arg]
+
+
 @dataclass
-class FlowSeries:
+class FlowSeries(Series):
     """Samples of all flows. ``time`` has shape (t,), the columns (t, n)."""
 
     time: Floats
@@ -56,7 +66,7 @@ class FlowSeries:
 
 
 @dataclass
-class PortSeries:
+class PortSeries(Series):
     """Samples of all switch ports. ``time`` has shape (t,), the columns (t, p)."""
 
     time: Floats

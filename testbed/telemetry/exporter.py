@@ -1,0 +1,70 @@
+"""The newest snapshot as Prometheus metrics, made when somebody asks for them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily, Metric
+from prometheus_client.registry import Collector
+
+from testbed.telemetry import names
+from testbed.telemetry.names import LABELS, Labels
+from testbed.telemetry.scene import Scene
+from testbed.telemetry.snapshot import Counted, Snapshot
+
+Family = CounterMetricFamily | GaugeMetricFamily
+
+
+class Exporter(Collector):
+    """Knows nothing before the scene is set, and constants only before the first snapshot."""
+
+    def __init__(self) -> None:
+        self.scene: Scene | None = None
+        self.snapshot: Snapshot | None = None
+
+    def collect(self) -> Iterator[Metric]:
+        """All families, one sample per port, flow or limit."""
+        scene, now = self.scene, self.snapshot
+        if scene is None:
+            return
+        for info in names.INFOS:
+            told = list(info.read(scene))
+            yield _filled(GaugeMetricFamily(info.name, info.help, labels=info.labels), told, [1.0] * len(told))
+        for one in names.CONSTANTS:
+            family = GaugeMetricFamily(one.name, one.help, labels=LABELS[one.per])
+            yield _filled(family, _label_sets(scene, one.per), one.read(scene))
+        if now is None:
+            return
+        for metric in names.METRICS:
+            kind = CounterMetricFamily if metric.kind == "counter" else GaugeMetricFamily
+            sets = _label_sets(scene, metric.per) if metric.per != "limit" else [(limit,) for limit in now.distortion]
+            yield _filled(kind(metric.name, metric.help, labels=LABELS[metric.per]), sets, metric.read(now))
+        for distribution in names.DISTRIBUTIONS:
+            yield _histogram(distribution, scene, distribution.read(now))
+
+
+def _filled(family: Family, sets: Sequence[Sequence[str]], column: names.Column) -> Family:
+    for labels, value in zip(sets, _floats(column), strict=True):
+        family.add_metric(labels, value)
+    return family
+
+
+def _histogram(distribution: names.Distribution, scene: Scene, counted: Counted) -> Metric:
+    family = HistogramMetricFamily(distribution.name, distribution.help, labels=LABELS[distribution.per])
+    sets = _label_sets(scene, distribution.per)
+    limits = [*(f"{limit:.10g}" for limit in distribution.limits), "+Inf"]
+    below = np.cumsum(counted.counts, axis=-1).reshape(len(sets), -1).tolist()
+    for labels, counts, total in zip(sets, below, np.reshape(counted.total, -1).tolist(), strict=True):
+        family.add_metric(labels, list(zip(limits, counts, strict=True)), total)
+    return family
+
+
+def _label_sets(scene: Scene, per: Labels) -> Sequence[Sequence[str]]:
+    if per == "port":
+        return [(port.name,) for port in scene.ports]
+    return [(flow.name,) for flow in scene.flows] if per == "flow" else [()]
+
+
+def _floats(column: names.Column) -> list[float]:
+    return column.tolist() if isinstance(column, np.ndarray) else [float(value) for value in column]

@@ -1,0 +1,142 @@
+from __future__ import annotations
+
+import http.client
+import json
+import threading
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+
+import pytest
+
+from testbed.errors import BadInput
+from testbed.telemetry import server as live
+from testbed.telemetry.server import LiveServer, listen
+
+
+@pytest.fixture
+def server() -> Iterator[LiveServer]:
+    made = LiveServer("127.0.0.1", 0)
+    made.start()
+    yield made
+    made.close()
+
+
+@contextmanager
+def reading(server: LiveServer) -> Iterator[Iterator[tuple[str, object]]]:
+    connection = http.client.HTTPConnection("127.0.0.1", server.server_port, timeout=10)
+    connection.request("GET", "/live")
+    with closing(connection):
+        yield events(connection.getresponse())
+
+
+def events(response: http.client.HTTPResponse) -> Iterator[tuple[str, object]]:
+    name = ""
+    for line in response:
+        key, _, value = line.decode().rstrip("\n").partition(": ")
+        if key == "event":
+            name = value
+        elif key == "data":
+            yield name, json.loads(value)
+
+
+def get(server: LiveServer, path: str) -> tuple[int, str]:
+    connection = http.client.HTTPConnection("127.0.0.1", server.server_port, timeout=10)
+    with closing(connection):
+        connection.request("GET", path)
+        response = connection.getresponse()
+        return response.status, response.read().decode()
+
+
+def test_readers_hear_events_as_they_come_and_latecomers_all_of_them(server: LiveServer) -> None:
+    server.publish("scene", {"experiment": "made"})
+    with reading(server) as early:
+        assert next(early) == ("scene", {"experiment": "made"})
+        server.publish("update", {"time": 1})
+        assert next(early) == ("update", {"time": 1})
+        with reading(server) as late:
+            assert [next(late) for _ in range(2)] == [("scene", {"experiment": "made"}), ("update", {"time": 1})]
+            server.publish("end", {"verdict": "clean"})
+            assert next(early) == next(late) == ("end", {"verdict": "clean"})
+
+
+def test_the_end_is_heard_although_the_server_closes_at_once() -> None:
+    server = LiveServer("127.0.0.1", 0)
+    server.start()
+    with reading(server) as reader:
+        server.publish("scene", {})
+        assert next(reader)[0] == "scene"
+        server.publish("end", {"verdict": "clean"})
+        server.close()
+        assert list(reader) == [("end", {"verdict": "clean"})]
+
+
+def test_a_long_run_keeps_its_scene_and_the_newest_updates(server: LiveServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(live, "MOST_EVENTS", 10)
+    server.publish("stage", {})
+    server.publish("scene", {})
+    for number in range(20):
+        server.publish("update", {"time": number})
+    with reading(server) as reader:
+        told = [next(reader) for _ in range(10)]
+        assert [name for name, _ in told[:2]] == ["stage", "scene"]
+        assert [data for _, data in told[2:]] == [{"time": number} for number in range(12, 20)]
+        server.publish("update", {"time": 20})
+        assert next(reader) == ("update", {"time": 20})
+
+
+def test_a_reader_that_goes_away_disturbs_nobody(server: LiveServer) -> None:
+    server.publish("scene", {"experiment": "x" * 1000})
+    with reading(server) as reader:
+        next(reader)
+    for number in range(100):
+        server.publish("update", {"time": number, "filling": "x" * 10_000})
+    assert get(server, "/metrics")[0] == 200
+
+
+def test_paths(server: LiveServer) -> None:
+    assert get(server, "/")[0] == 404
+    assert "--ui" in get(server, "/favicon.ico")[1]
+    server.page = b"<!doctype html>"
+    assert get(server, "/?theme=dark") == (200, "<!doctype html>")
+
+
+def test_two_runs_at_once_take_different_ports_by_default() -> None:
+    first, second = listen(None), listen(None)
+    try:
+        assert first
+        assert second
+        assert first.url != second.url
+    finally:
+        for one in (first, second):
+            assert one
+            one.server_close()
+
+
+def test_a_server_that_never_started_closes() -> None:
+    made = LiveServer("127.0.0.1", 0)
+    closer = threading.Thread(target=made.close)
+    closer.start()
+    closer.join(timeout=5)
+    assert not closer.is_alive()
+
+
+def test_an_address_in_use_is_bad_input(server: LiveServer) -> None:
+    with pytest.raises(BadInput, match=r"already in use; name another HOST:PORT, or 'none'"):
+        listen(f"127.0.0.1:{server.server_port}")
+
+
+@pytest.mark.parametrize("address", ["9464", "localhost:", ":9464", "localhost:http", "127.0.0.1:65536", ""])
+def test_what_is_no_address_is_bad_input(address: str) -> None:
+    with pytest.raises(BadInput, match=r"expected HOST:PORT such as 127\.0\.0\.1:9464, or 'none'"):
+        listen(address)
+
+
+def test_an_unknown_host_is_bad_input() -> None:
+    with pytest.raises(BadInput, match="no-such-host"):
+        listen("no-such-host.invalid:9464")
+
+
+def test_ipv6() -> None:
+    made = LiveServer("::1", 0)
+    assert made.url == f"http://[::1]:{made.server_port}"
+    made.close()
