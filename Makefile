@@ -4,7 +4,7 @@ PYTHON := .venv/bin/python
 SUDO := $(if $(filter 0,$(shell id -u)),,sudo -E)
 EXPERIMENT ?= incast-64
 
-.PHONY: run test setup check unit bench schema clean help
+.PHONY: run test setup check unit bench schema dashboards clean help
 
 run: ## install what is missing, run incast-64 (EXPERIMENT=incast-8 for another)
 	@scripts/setup
@@ -27,12 +27,16 @@ unit: ## the tests that need no root, in about 20 s
 bench: setup ## measure what docs/bench.md promises (root; ONLY="switch goodput" for a part, JSON=FILE)
 	$(SUDO) $(PYTHON) -m bench $(if $(ONLY),--only $(ONLY)) $(if $(JSON),--json $(JSON))
 
-schema: ## write testbed/experiment.schema.json and docs/experiment.md
+schema: ## write testbed/experiment.schema.json, docs/experiment.md and docs/metrics.md
 	$(PYTHON) -m testbed.schema
+	$(PYTHON) -m testbed.telemetry.glossary
+
+dashboards: ## write testbed/monitor's dashboards and provisioning
+	$(PYTHON) -m testbed.monitor
 
 clean: ## remove what was made here; results/ stays
 	rm -rf .venv build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 help: ## this list
-	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## (.*)/\1\t\2/' | expand -t 10
+	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## (.*)/\1\t\2/' | expand -t 12

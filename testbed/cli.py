@@ -11,7 +11,7 @@ import sys
 
 import typer
 
-from testbed.commands import experiments, machine, plugins, run
+from testbed.commands import capture, compare, experiments, machine, monitor, plugins, report, run, sweep, watch
 from testbed.errors import TestbedError
 
 app = typer.Typer(
@@ -23,6 +23,9 @@ app = typer.Typer(
     epilog="Exit codes: 0 clean, 1 error, 2 bad input, 3 ran but the result is degraded.",
 )
 app.command()(run.run)
+app.command()(watch.watch)
+app.command()(sweep.sweep)
+app.command()(compare.compare)
 app.command("list")(experiments.list_)
 app.command()(experiments.show)
 app.command()(experiments.validate)
@@ -30,8 +33,11 @@ app.command()(machine.doctor)
 app.add_typer(plugins.new, name="new")
 app.command()(plugins.check)
 app.command()(plugins.replay)
+app.command()(report.report)
+app.command()(capture.decode)
 app.command()(machine.selftest)
 app.command()(machine.version)
+app.add_typer(monitor.monitor, name="monitor")
 
 
 def main() -> int:

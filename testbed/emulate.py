@@ -8,15 +8,20 @@ from __future__ import annotations
 
 import os
 import time
+from collections.abc import Sequence
 from multiprocessing.connection import Connection
 
 import numpy as np
 
-from testbed.agent.agent import Meter, Timing
+from testbed.agent.agent import Timing
 from testbed.agent.columns import ENDLESS, Flows
 from testbed.agent.launch import Common, Crew, Share, shares_of_hosts
+from testbed.agent.meter import Meter
 from testbed.agent.sockets import Route
 from testbed.agent.trace import Trace
+from testbed.capture.files import Capture
+from testbed.capture.recording import Recording
+from testbed.capture.tap import Setting
 from testbed.checks.calibration import Measured, calibrate
 from testbed.checks.gather import drain, gather, input_queue_drops
 from testbed.checks.invariants import broken
@@ -36,7 +41,7 @@ from testbed.rack.paths import LINKS_OF_A_STAR, PathTimes
 from testbed.report import decisions
 from testbed.report.decisions import Served
 from testbed.telemetry.collect import Collector
-from testbed.telemetry.live import Live
+from testbed.telemetry.live import Live, scene
 from testbed.telemetry.record import RTT_BINS_PER_OCTAVE, RunRecord
 from testbed.telemetry.recorder import PortReader, Recorder
 from testbed.traffic.plan import Plan
@@ -53,9 +58,12 @@ LOOKS_PER_RTT = 4  # a delay line holds feedback for about an RTT: looking at th
 class Emulation:
     """The parts of one run and what they need to know of each other."""
 
-    def __init__(self, resolved: Resolved, use_netem: bool, fault: Fault = NO_FAULT) -> None:
+    def __init__(
+        self, resolved: Resolved, use_netem: bool, fault: Fault = NO_FAULT, captures: Sequence[Capture] = ()
+    ) -> None:
         self.resolved = resolved
         self.fault = fault
+        self.captures = captures
         self.experiment = experiment = resolved.experiment
         self.clock = Clock(experiment.time.factor)
         self.signals: Signal = resolved.controller.form.signals
@@ -221,33 +229,36 @@ class Emulation:
         """From the first packet to the end of the experiment, or of patience."""
         experiment = self.experiment
         chosen = np.arange(min(len(self.plan), experiment.record.flows))
-        self.clock = self.ports.clock = self.crew.begin()
+        recording = self._recording()
         recorder = Recorder(self.flows, chosen, self.ports, self.framing.wire_size)
         watch = self._watch()
         processors = Processors()
-        live = Live(connection, self.ports, self.bottleneck, self.flows)
-        collector = Collector(self, recorder)
+        collector = Collector(self, recorder, processors)
+        live = Live(connection, self, collector)
+        recorder.sample(time.monotonic_ns(), 0.0)  # all that is counted is counted from nothing
+        self.clock = self.ports.clock = self.crew.begin()
+        recording.begin(self.clock)
         next_sample = 0.0
         while True:
             now_ns, now = time.monotonic_ns(), self.clock.now()
-            recorder.sample(now_ns, now)
-            watch.sample()
-            processors.sample()
-            self.fault.on_sample(self, now)
+            if now >= next_sample:
+                next_sample = max(next_sample + experiment.record.interval, now)
+                recorder.sample(now_ns, now)
+                watch.sample()
+                processors.sample()
+                self.fault.on_sample(self, now)
             if now >= experiment.time.warmup:
-                collector.window_begins()
+                collector.window_begins(now)
             live.show(now, now_ns)
             interrupted = self._tune(now, now_ns) or self.crew.failure() or live.interrupted() or self._overdue(now)
             if interrupted or self.crew.finished():
                 break
-            next_sample = max(next_sample + experiment.record.interval, now)
             until = min(next_sample, self.tuning.next_slot)
-            time.sleep(max(0.0, self.clock.wall_seconds(until - self.clock.now())))
+            time.sleep(max(0.0, min(self.clock.wall_seconds(until - self.clock.now()), live.seconds_left())))
         interrupted = interrupted or self.crew.failure()
         self.crew.end()
         recorder.sample(time.monotonic_ns(), self.clock.now())
         record = collector.record(interrupted)
-        record.cpu_idle = processors.least_idle
         drain(self)
         counts = gather(self, watch, self.clock.now())
         record.broken = [(one.what, one.how_much) for one in broken(counts)]
@@ -255,6 +266,7 @@ class Emulation:
         record.calibration = [one.as_dict() for one in self.calibration]
         record.decided_by = [one.as_dict() for one in counts.deciders]
         self._keep_decisions(record)
+        record.captures = recording.end()
         return record
 
     def _keep_decisions(self, record: RunRecord) -> None:
@@ -262,6 +274,15 @@ class Emulation:
             served = [Served(one.share.first, one.share.paths, one.share.meter.trace) for one in self.crew.members]
             record.decisions_file = decisions.encode(self.experiment.controller, served)
             record.decisions_kept = decisions.kept(served)
+
+    def _recording(self) -> Recording:
+        setting = Setting(
+            experiment=self.experiment.name,
+            controller=self.resolved.controller.name,
+            rate=self.experiment.rack.link.rate,
+            numbered_by_host=self.use_netem,
+        )
+        return Recording(self.captures, self.rack, setting)
 
     def _watch(self) -> QueueWatch:
         reader = QueueReader(self.rack["s1"].netns)
@@ -283,10 +304,16 @@ class Emulation:
         return f"controller '{self.resolved.controller.name}' did not return from a callback for {late:.0f} s"
 
 
-def emulate(resolved: Resolved, use_netem: bool, connection: Connection, fault: Fault = NO_FAULT) -> None:
-    """What the sandbox runs. Sends ("stage", text), ("begins", None), ("live", Figures) and ("record", RunRecord)."""
+def emulate(
+    resolved: Resolved,
+    use_netem: bool,
+    connection: Connection,
+    fault: Fault = NO_FAULT,
+    captures: Sequence[Capture] = (),
+) -> None:
+    """What the sandbox runs. Sends ("stage", text), ("begins", Scene), ("snapshot", Snapshot), ("record", ...)."""
     connection.send(("stage", f"building {resolved.experiment.hosts} hosts"))
-    emulation = Emulation(resolved, use_netem, fault)
+    emulation = Emulation(resolved, use_netem, fault, captures)
     emulation.build()
-    connection.send(("begins", None))
+    connection.send(("begins", scene(emulation)))
     connection.send(("record", emulation.run(connection)))

@@ -46,9 +46,9 @@ def umount(target: str) -> None:
     _check(_libc.umount2(target.encode(), 0), f"umount {target}")
 
 
-def die_with_parent(parent: int) -> None:
-    """Have the kernel kill this process when its parent is gone, whatever ended the parent."""
-    _check(_libc.prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0), "prctl")
+def die_with_parent(parent: int, by: signal.Signals = signal.SIGKILL) -> None:
+    """Have the kernel end this process when its parent is gone, whatever ended the parent."""
+    _check(_libc.prctl(PR_SET_PDEATHSIG, by, 0, 0, 0), "prctl")
     if os.getppid() != parent:  # it was gone before we asked
         os._exit(1)
 

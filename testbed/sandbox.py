@@ -13,7 +13,7 @@ import signal
 import struct
 import sys
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from multiprocessing.connection import Connection, Pipe
 from typing import Any
 
@@ -24,9 +24,9 @@ BPFFS = "/sys/fs/bpf"
 
 
 class Sandbox:
-    """Runs ``work(connection)`` inside. What it sends arrives here through `messages`."""
+    """Runs ``work(connection)`` inside, without some open files. What it sends arrives here through `messages`."""
 
-    def __init__(self, work: Callable[[Connection], None]) -> None:
+    def __init__(self, work: Callable[[Connection], None], without: Iterable[int] = ()) -> None:
         self.connection, theirs = Pipe()
         self._ended = False
         parent = os.getpid()
@@ -34,6 +34,8 @@ class Sandbox:
         self.pid = os.fork()
         if self.pid == 0:
             self.connection.close()
+            for descriptor in without:
+                os.close(descriptor)
             _outer_child(work, theirs, parent)
         signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
         theirs.close()

@@ -22,7 +22,6 @@ Then it must stay within what the links can be shaped to (`Experiment.dilation_l
 
 from __future__ import annotations
 
-import io
 import math
 import os
 from dataclasses import asdict, dataclass, replace
@@ -39,7 +38,7 @@ from testbed.loading import Resolved, load, resolve
 from testbed.rack.paths import LINKS_OF_A_STAR, PathTimes
 from testbed.report.verdict import LAG_LIMIT
 from testbed.run import follow, use_netem
-from testbed.telemetry.progress import Progress
+from testbed.telemetry.audience import Audience
 
 SHARE = 0.35  # of the busiest core's time that an experiment's packets may take
 ROOM = 0.5  # of the verdict's limit for lags that sleeping may take
@@ -151,20 +150,20 @@ def suggest(experiment: str = "incast-64") -> Suggestion:
         return Suggestion(experiment, why_not=kernel.NEEDS_ROOT)
     try:
         doctor.require()
-        settled = settle(resolve(load(experiment).apply(["time.dilation=auto"])), Progress(io.StringIO()))
+        settled = settle(resolve(load(experiment).apply(["time.dilation=auto"])), Audience())
     except TestbedError as error:
         return Suggestion(experiment, why_not=str(error).splitlines()[0])
     return Suggestion(experiment, settled)
 
 
-def settle(resolved: Resolved, progress: Progress) -> Settled:
+def settle(resolved: Resolved, audience: Audience) -> Settled:
     """Measure this machine if the experiment's dilation is ``auto``, and say so. Raises TestbedError."""
     if resolved.experiment.time.dilation != "auto":
         return Settled(resolved)
-    progress.stage("measuring this machine for dilation: auto")
+    audience.stage("measuring this machine for dilation: auto")
     speed = measure(resolved)
     dilation = Needs.of(resolved).dilation(speed)
-    progress.stage(f"dilation {dilation:g} should be clean: {speed}")
+    audience.stage(f"dilation {dilation:g} should be clean: {speed}")
     time = resolved.experiment.time.model_copy(update={"dilation": dilation})
     return Settled(replace(resolved, experiment=resolved.experiment.model_copy(update={"time": time})), speed)
 
@@ -185,7 +184,7 @@ def measure(resolved: Resolved) -> Speed:
 
 def _measure(resolved: Resolved, dilation: float) -> Speed:
     small = replace(resolved, experiment=_small(resolved.experiment, dilation))
-    record = follow(small, use_netem(small), Progress(io.StringIO()))
+    record = follow(small, use_netem(small), Audience())
     packets = int(record.flows.delivered_packets.sum())
     if record.interrupted or not packets or record.timer_lag is None:
         raise TestbedError(f"this machine could not be measured: {record.interrupted or 'no packet arrived'}")

@@ -42,8 +42,10 @@ def test_list_shows_everything_shipped(installed: Path, tmp_path: Path) -> None:
     names = {section: {row["name"] for row in rows} for section, rows in listed.items()}
     assert names["experiments"] == {file.stem for file in (ROOT / "topologies").glob("*.yaml")}
     for section, folder in (("controllers", "controllers"), ("tuners", "plugins")):
-        shipped = {file.stem for file in (ROOT / folder).glob("*.py") if not file.stem.startswith("_")}
-        assert names[section] == shipped
+        modules = {file.stem for file in (ROOT / folder).glob("*.py")} | {
+            file.parent.name for file in (ROOT / folder).glob("*/__init__.py")
+        }
+        assert {name.partition("-")[0] for name in names[section]} == modules - {"__init__"}
 
 
 def test_experiments_resolve(installed: Path, tmp_path: Path) -> None:

@@ -73,7 +73,8 @@ def test_links_lead_somewhere() -> None:
 
 
 def test_dry_runs_of_all_other_run_lines(tmp_path: Path) -> None:
-    lines = [line.strip() for line in README.splitlines() if line.startswith("    sudo testbed run ")]
+    commands = ("    sudo testbed run ", "    sudo testbed sweep ")
+    lines = [line.partition("  # ")[0].strip() for line in README.splitlines() if line.startswith(commands)]
     assert lines
     for line in lines:
         done = shell(f"{line} --dry-run", tmp_path)

@@ -85,7 +85,9 @@ def written(path: Path, spec: str, rows: int = 10_000) -> Path:
     record = synthetic_run((0.1,) * 6)
     choice = PluginChoice.model_validate(spec)
     record.decisions_file, record.decisions_kept = decisions.encode(choice, served), decisions.kept(served)
-    about = manifest.describe(experiment={}, command_line=[], seed=1, controller=plugin, kernel_features={})
+    rack = {"link": {"rate": "100 Gbit/s"}, "switch": {"buffer": "5 MB"}}
+    experiment = {"rack": rack, "time": {"warmup": "2 ms"}}
+    about = manifest.describe(experiment=experiment, command_line=[], seed=1, controller=plugin, kernel_features={})
     summary = summarise(record, experiment="made", controller=plugin.name, tuner="static")
     return folder.write(path, about, record, summary)
 

@@ -12,29 +12,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from testbed.agent.columns import Flows, Shared
+from testbed.agent.columns import Flows
 from testbed.agent.datapath import Datapath
-from testbed.agent.histogram import TimeHistogram
-from testbed.agent.trace import FEEDBACK, SENT, START, TIMEOUT, TIMER, Trace, timeout_row
+from testbed.agent.meter import Meter
+from testbed.agent.trace import FEEDBACK, SENT, START, TIMEOUT, TIMER, timeout_row
 from testbed.clock import Clock
 from testbed.controller import Feedback, Floats, Ints, PerFlow, RateController, Signal
 from testbed.errors import PluginFailed
 from testbed.plugin import Plugin, failed, refused
-
-
-class Meter:
-    """What an agent measures about itself, in memory that the recorder reads."""
-
-    def __init__(self, rtt_bins: int, trace: Trace | None = None) -> None:
-        self.trace = trace or Trace(0, 0)
-        self.rtt = TimeHistogram(rtt_bins)
-        self.pacing_lag = TimeHistogram(4)
-        self.feedback_lag = TimeHistogram(4)
-        self.timer_lag = TimeHistogram(4)
-        self.decisions = Shared.ints(2)  # calls, rows
-        self.decision_seconds = Shared.floats(1)  # wall time
-        self.clock_jump = Shared.floats(1)  # wall s by which the two clocks of this machine went apart
-        self.counters = Shared.ints(5)  # refused sends, ring high-water mark in bytes, turns, swaps, INT faults
 
 
 @dataclass(frozen=True)
@@ -74,8 +59,9 @@ class Agent:
         self.meter = meter
         self._trace = meter.trace
         self._pending = np.argsort(timing.start, kind="stable")  # flows that have not started
-        self._turns = self._decisions = self._rows = 0
-        self._seconds = 0.0  # of wall time in on_feedback
+        self._turns = 0
+        self._decisions = meter.decisions.data
+        self._seconds = meter.decision_seconds.data.cast("B").cast("d")
         self._next_start = float(timing.start.min())
         self._next_check = 0.0
         self._next_tell = 0.0
@@ -120,8 +106,6 @@ class Agent:
         self.meter.counters[:] = (
             datapath.refused, datapath.high_water, self._turns, datapath.swapped, datapath.int_faults,
         )  # fmt: skip
-        self.meter.decisions[:] = self._decisions, self._rows
-        self.meter.decision_seconds[0] = self._seconds
 
     def _next_event(self, now: float) -> float:
         """When to decide again. Feedback is gathered for a moment: several rows cost little more than one."""
@@ -140,9 +124,11 @@ class Agent:
     def _decide(self, now: float, flows: Ints, feedback: Feedback) -> None:
         began = time.perf_counter()
         self._call(self.controller.on_feedback, now, flows, feedback)
-        self._decisions += 1
-        self._rows += len(flows)
-        self._seconds += time.perf_counter() - began
+        seconds = time.perf_counter() - began
+        self._decisions[0] += 1
+        self._decisions[1] += len(flows)
+        self._seconds[0] += seconds
+        self.meter.decision_times.add(seconds)
         self._apply(flows, now)
 
     def _call(self, callback: Callable[..., None], *arguments: object) -> None:

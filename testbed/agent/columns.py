@@ -6,36 +6,14 @@ when an agent has died. Nominal units throughout.
 
 from __future__ import annotations
 
-import mmap
-from typing import Any
-
 import numpy as np
-from numpy.typing import NDArray
 
-from testbed.controller import Floats, Ints
+from testbed.agent.histogram import OCTAVES
+from testbed.agent.shared import Shared
 
 ENDLESS = 1 << 60  # packets still to send of an endless flow
-
-
-class Shared:
-    """Allocates numpy arrays in anonymous memory that forked children share."""
-
-    @staticmethod
-    def floats(*shape: int, fill: float = 0.0) -> Floats:
-        """A float64 array."""
-        array = Shared._array(np.dtype(np.float64), shape)
-        array[...] = fill
-        return array
-
-    @staticmethod
-    def ints(*shape: int) -> Ints:
-        """An int64 array of zeros."""
-        return Shared._array(np.dtype(np.int64), shape)
-
-    @staticmethod
-    def _array(dtype: np.dtype[Any], shape: tuple[int, ...]) -> NDArray[Any]:
-        count = int(np.prod(shape))
-        return np.frombuffer(mmap.mmap(-1, max(1, count * dtype.itemsize)), dtype, count).reshape(shape)
+RTT_BINS_PER_OCTAVE = 2  # of each flow's histogram
+RTT_BINS = OCTAVES * RTT_BINS_PER_OCTAVE  # as FLOW_RTT_BINS in datapath.h
 
 
 class Flows:
@@ -45,6 +23,8 @@ class Flows:
         self.rate = Shared.floats(n)  # bit/s, decided by the controller
         self.window = Shared.floats(n, fill=np.inf)  # bytes, decided by the controller
         self.rtt = Shared.floats(n, fill=np.nan)  # s, newest sample
+        self.rtt_sum = Shared.floats(n)  # s, of all samples
+        self.rtt_counts = Shared.ints(n, RTT_BINS)  # of all samples, bins as in `testbed.agent.histogram`
         self.finished = Shared.floats(n, fill=np.nan)  # s, when the last packet was acknowledged
         self.sent = Shared.ints(n)  # packets; also the next packet number
         self.acked = Shared.ints(n)

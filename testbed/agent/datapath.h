@@ -16,6 +16,7 @@
 
 #define SWAPS 64
 #define SMALLEST 1e-12
+#define FLOW_RTT_BINS 88 /* per flow: two per octave; as in columns.py */
 
 struct event {
 	double time;
@@ -36,8 +37,9 @@ struct datapath {
 	int64_t wire_size, burst, segment, wake_by_ring, first, heap_size, ring_mask, hops, /* switches on the way */
 		at_once; /* packets that the host's shaper lets through together; 0 for any number */
 	/* shared columns, per flow */
-	double *rate, *window, *rtt, *finished;
+	double *rate, *window, *rtt, *rtt_sum, *finished;
 	int64_t *sent, *acked, *acked_payload, *acked_wire, *lost, *late, *cnps, *ce, *inflight, *to_send;
+	int64_t *rtt_counts; /* FLOW_RTT_BINS per flow */
 	/* own columns, per flow */
 	double *slot, *last, *next, *heard;
 	int64_t *expected, *host, *queued, *started, *fd, *after, *row, *sent_now, *short_at;
@@ -83,15 +85,19 @@ static inline double nominal(const struct datapath *d, uint64_t stamp)
 	return (double)((int64_t)stamp - d->epoch_ns) * d->seconds_per_ns;
 }
 
-static inline void count(struct histogram *h, double time)
+/* Returns the bin. */
+static inline int64_t count(struct histogram *h, double time)
 {
 	int64_t bin = time > SMALLEST ? (int64_t)(log2(time / SMALLEST) * (double)h->per_octave) : 0;
 
-	h->counts[bin < h->bins ? bin : h->bins - 1]++;
+	if (bin >= h->bins)
+		bin = h->bins - 1;
+	h->counts[bin]++;
 	if (time > *h->top)
 		*h->top = time;
 	if (time < *h->bottom)
 		*h->bottom = time;
+	return bin;
 }
 
 #endif

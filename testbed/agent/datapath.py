@@ -27,8 +27,8 @@ SETTINGS = ("flows", "hosts", "epoch_ns")
 TIMES = ("seconds_per_ns", "held", "credit", "quantum", "awake_by")
 MORE_SETTINGS = ("wire_size", "burst", "segment", "wake_by_ring", "first", "heap_size", "ring_mask", "hops", "at_once")
 SHARED = (
-    "rate", "window", "rtt", "finished", "sent", "acked", "acked_payload", "acked_wire", "lost", "late", "cnps", "ce",
-    "inflight", "to_send",
+    "rate", "window", "rtt", "rtt_sum", "finished", "sent", "acked", "acked_payload", "acked_wire", "lost", "late",
+    "cnps", "ce", "inflight", "to_send", "rtt_counts",
 )  # fmt: skip
 OWN = (
     "slot", "last", "next", "heard", "expected", "host", "queued", "started", "fd", "after", "row", "sent_now",

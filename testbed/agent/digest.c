@@ -66,7 +66,8 @@ static void on_ack(struct datapath *d, int64_t row, int64_t f, const struct reco
 	d->row_bytes[row] += r->frame;
 	d->row_ce[row] += r->ce;
 	d->row_rtt[row] = due - nominal(d, r->tx_ns);
-	count(&d->rtts, d->row_rtt[row]);
+	d->rtt_counts[f * FLOW_RTT_BINS + count(&d->rtts, d->row_rtt[row]) * FLOW_RTT_BINS / d->rtts.bins]++;
+	d->rtt_sum[f] += d->row_rtt[row];
 	d->acked[f]++;
 	d->acked_wire[f] += r->frame;
 	d->acked_payload[f] += r->payload;

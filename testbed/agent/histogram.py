@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
-from testbed.agent.columns import Shared
+from testbed.agent.shared import Shared
 from testbed.controller import Floats
 
 SMALLEST = 1e-12  # s; everything below falls into the first bin, as in datapath.h
@@ -17,10 +19,21 @@ class TimeHistogram:
     def __init__(self, per_octave: int) -> None:
         self.per_octave = per_octave
         self.counts = Shared.ints(OCTAVES * per_octave)
+        self._counts = self.counts.data  # quicker than numpy for one number
         self.top = Shared.floats(1)
         self.bottom = Shared.floats(1, fill=np.inf)
+
+    def add(self, time: float) -> None:
+        """Count one; for what happens a few thousand times per second."""
+        position = int(math.log2(time / SMALLEST) * self.per_octave) if time > SMALLEST else 0
+        self._counts[min(position, len(self._counts) - 1)] += 1
 
     @property
     def edges(self) -> Floats:
         """Bin edges in seconds, one more than bins."""
-        return SMALLEST * np.exp2(np.arange(len(self.counts) + 1) / self.per_octave)
+        return edges(self.per_octave)
+
+
+def edges(per_octave: int) -> Floats:
+    """Bin edges in seconds of a histogram with ``per_octave`` bins per doubling."""
+    return SMALLEST * np.exp2(np.arange(OCTAVES * per_octave + 1) / per_octave)

@@ -21,9 +21,10 @@ from types import FrameType
 import numpy as np
 
 from testbed import linux
-from testbed.agent.agent import Agent, Meter, Timing
+from testbed.agent.agent import Agent, Timing
 from testbed.agent.columns import Flows
 from testbed.agent.datapath import Datapath, Lags, Pace
+from testbed.agent.meter import Meter
 from testbed.agent.sockets import Route, Sockets
 from testbed.checks.identity import Identity
 from testbed.clock import Clock

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from testbed.agent.columns import Shared
+from testbed.agent.shared import Shared
 from testbed.controller import Feedback, Ints, IntStack
 
 KINDS = ("on_start", "on_feedback", "timeout", "on_sent", "on_timer")  # a timeout is a call of on_feedback as well

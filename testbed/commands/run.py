@@ -21,12 +21,32 @@ def run(  # noqa: PLR0917 - one parameter per option
     dilation: Annotated[str, typer.Option(help="Wall seconds per nominal second, or 'auto'.")] = "",
     seed: Annotated[str, typer.Option(help="Seed of everything random.")] = "",
     out: Annotated[Path | None, typer.Option(help="Folder for the results.")] = None,
+    metrics_addr: Annotated[
+        str | None,
+        typer.Option(
+            metavar="HOST:PORT",
+            help="Where Prometheus, 'testbed watch' and browsers find the run; 'none' for nowhere. "
+            "By default 127.0.0.1:9464, or the next free port.",
+        ),
+    ] = None,
+    ui: Annotated[bool, typer.Option("--ui", help="Serve a live page, and say where.")] = False,
+    pcap: Annotated[
+        list[str] | None,
+        typer.Option(metavar="POINT", help="Capture packets at port:s1-eth65 or nic:h3; may be repeated."),
+    ] = None,
+    snap: Annotated[
+        str, typer.Option(metavar="SIZE", help="Keep so much of captured packets: '256 B' are all headers.")
+    ] = "",
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Check and print the experiment; build nothing.")] = False,
     format: Formatted = Format.text,
 ) -> None:
     """Run an experiment (needs root)."""
     options = {"time.duration": duration, "time.dilation": dilation, "seed": seed}
     resolved = resolve(experiment, {"controller": controller, "tuner": tuner}, options, settings)
+    from testbed.capture.files import snap_of
+    from testbed.capture.point import points
+
+    captured, kept = points(pcap or [], resolved.experiment.hosts), snap_of(snap)
     if dry_run:
         print_resolved(resolved, format)
         return
@@ -34,9 +54,10 @@ def run(  # noqa: PLR0917 - one parameter per option
 
     doctor.require()
     from testbed.run import execute
-    from testbed.telemetry.progress import Progress
+    from testbed.telemetry.broadcast import audience
 
-    outcome = execute(resolved, out, Progress())
+    with audience(metrics_addr, ui) as everyone:
+        outcome = execute(resolved, out, everyone, captured, kept)
     if format is Format.json:
         print(outcome.summary.to_json())
     else:

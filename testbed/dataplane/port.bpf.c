@@ -226,6 +226,7 @@ int port_egress(struct __sk_buff *skb)
 	}
 	if (count->queue > count->peak)
 		count->peak = count->queue;
+	count->found += queue;
 	bin = bin_of(queue);
 	if (bin < QUEUE_BINS)
 		count->histogram[bin]++;

@@ -177,6 +177,7 @@ struct port_counters {
 	__u64 last_ns;      /* of the last arrival */
 	__u64 peak;
 	__u64 area;         /* integral of the queue, byte x ns, until last_ns */
+	__u64 found;        /* sum of the queues that arriving packets found, bytes */
 	__u64 stalled;      /* bytes that the shaper did not send in time: the queue was corrected upwards by them */
 	__u64 histogram[QUEUE_BINS]; /* of the queue that arriving packets found */
 };

@@ -92,6 +92,7 @@ PORT_COUNTERS = np.dtype(
         ("last_ns", "<u8"),
         ("peak", "<u8"),
         ("area", "<u8"),
+        ("found", "<u8"),
         ("stalled", "<u8"),
         ("histogram", "<u8", (QUEUE_BINS,)),
     ]

@@ -48,6 +48,7 @@ class Recorded:
     paths: Paths
     columns: dict[str, NDArray[Any]]  # one entry per row; 0 where a column says nothing
     hops: NDArray[np.int64]  # per row, widths of the INT stack; -1 for none
+    cut: bool = False  # there were more calls than were kept
 
 
 def encode(choice: PluginChoice, agents: Sequence[Served]) -> bytes:
@@ -153,7 +154,7 @@ def _recorded(about: dict[str, Any], table: Any, number: int) -> Recorded:
         if name.endswith(f"_{HOP[0]}"):
             hops[own[name].is_valid().to_numpy()] = int(name.removeprefix("hop").partition("_")[0])
         columns[name] = _plain(own[name])
-    return Recorded(about["first"], _paths_of(about["paths"]), columns, hops)
+    return Recorded(about["first"], _paths_of(about["paths"]), columns, hops, bool(about.get("cut")))
 
 
 def _kinds() -> Any:

@@ -4,7 +4,7 @@
     summary.json    the figures
     flows.parquet, flow_series.parquet, port_series.parquet, histograms.parquet
     decisions.parquet   what the controllers were told and decided (`testbed.report.decisions`)
-    report.html     the same for the eye
+    report.html     the same for the eye; plots/*.svg for print (`testbed.report.build`)
 
 A folder that has its name is complete: everything is written beside it and moved into place by one rename.
 """
@@ -19,7 +19,8 @@ import re
 import shutil
 import tempfile
 import time
-from collections.abc import Iterator
+import traceback
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
@@ -33,6 +34,8 @@ from testbed.telemetry.record import RunRecord
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+    from testbed.capture.files import Captures
 
 Model = TypeVar("Model", bound=BaseModel)
 
@@ -92,18 +95,20 @@ def _numbered(path: Path) -> Iterator[Path]:
         yield path.with_name(f"{path.name}-{number}")
 
 
-def write(path: Path, manifest: Manifest, record: RunRecord, summary: Summary) -> Path:
+def write(
+    path: Path, manifest: Manifest, record: RunRecord, summary: Summary, captures: Captures | None = None
+) -> Path:
     """Write the results folder and give back where it is: ``path``, or ``path-2`` if another run was faster.
 
     Through sudo, the folder and the parents that had to be made belong to the user who called it.
     """
-    from testbed.report import html
 
     told = {
         "verdict": summary.verdict,
         "calibration": record.calibration,
         "decided_by": record.decided_by,
         "decisions": record.decisions_kept,
+        "captures": record.captures,
     }
     manifest = manifest.model_copy(update=told)
     owner = _sudo_caller()
@@ -116,15 +121,47 @@ def write(path: Path, manifest: Manifest, record: RunRecord, summary: Summary) -
                 (unfinished / DECISIONS).write_bytes(record.decisions_file)
             (unfinished / MANIFEST).write_text(manifest.to_json() + "\n", encoding="utf-8")
             (unfinished / SUMMARY).write_text(summary.to_json() + "\n", encoding="utf-8")
-            (unfinished / REPORT).write_text(html.render(record, summary, manifest), encoding="utf-8")
+            trouble = _write_report(unfinished)
+            if captures is not None:
+                captures.keep(unfinished)
             unfinished.chmod(0o755)  # mkdtemp's are private
-            for made in (unfinished, *unfinished.iterdir()):
+            for made in (unfinished, *unfinished.rglob("*")):
                 _give(made, owner)
-            return _move(unfinished, path)
+            target = _move(unfinished, path)
         finally:
             shutil.rmtree(unfinished, ignore_errors=True)  # after a move there is nothing
     except OSError as error:
         raise TestbedError(f"results could not be written to {path}: {error.strerror or error}") from error
+    if trouble:
+        raise TestbedError(
+            f"this is a bug in testbed: the results are in {target}, but their report failed:\n{trouble}"
+        )
+    return target
+
+
+def _write_report(unfinished: Path) -> str:
+    """Why there is none; empty if it was written. What was measured must not be lost for it."""
+    from testbed.report import build
+
+    try:
+        build.write(build.build(unfinished), unfinished / REPORT, unfinished / build.PLOTS)
+    except OSError:
+        raise
+    except Exception:  # noqa: BLE001 - whatever it is
+        return traceback.format_exc().rstrip()
+    return ""
+
+
+def make_folder(path: Path) -> None:
+    """Make a folder and its parents if they are missing; through sudo they belong to the user who called it."""
+    _make_parents(path, _sudo_caller())
+
+
+def give_to_caller(made: Iterable[Path]) -> None:
+    """Through sudo, these files belong to the user who called it."""
+    owner = _sudo_caller()
+    for path in made:
+        _give(path, owner)
 
 
 def _move(unfinished: Path, path: Path) -> Path:

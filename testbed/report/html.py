@@ -1,56 +1,41 @@
-"""report.html: one file that opens offline, with the verdict, the table, the plots and the manifest."""
+"""report.html: the verdict, the table, the rack, the plots, the controller's decisions and the manifest."""
 
 from __future__ import annotations
 
-import json
-from dataclasses import asdict
+from collections.abc import Iterator
 from html import escape
-from importlib.resources import files
+from typing import TYPE_CHECKING
 
 from testbed.report import table
-from testbed.report.manifest import Manifest
-from testbed.report.plots import plots
+from testbed.report.page import document, figures
+from testbed.report.story import Story
 from testbed.report.summary import Summary
-from testbed.telemetry.record import RunRecord
 
-# No address is allowed at all: whatever a script might try, the page stays offline.
-_POLICY = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:"
+if TYPE_CHECKING:
+    from testbed.report.build import Report
+    from testbed.report.manifest import Manifest
 
 
-def render(record: RunRecord, summary: Summary, manifest: Manifest) -> str:
+def render(report: Report) -> str:
     """The whole page as text."""
-    from plotly.offline import get_plotlyjs
-
-    drawn = plots(record)
-    figures = "\n".join(
-        f'<figure><h2>{escape(plot.title)}</h2><p class="note">{escape(plot.note)}</p>'
-        f'<div class="plot" id="plot{number}"></div></figure>'
-        for number, plot in enumerate(drawn)
-    )
-    return f"""<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="{_POLICY}">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>{escape(table.title(summary))}</title>
-<style>{_asset("page.css")}</style>
-</head>
-<body>
+    summary, manifest = report.summary, report.manifest
+    body = f"""<header>
 <h1>{escape(table.title(summary))}</h1>
 <p class="note">{escape(table.scope(summary))}; {escape(manifest.created)}</p>
+</header>
 {_verdict(summary)}
-{_table(summary)}
-<div class="plots">
-{figures}
-</div>
-<details><summary>Manifest</summary><pre>{escape(manifest.to_json(), quote=False)}</pre></details>
-<script type="application/json" id="figures">{_json([asdict(plot) for plot in drawn])}</script>
-<script>{get_plotlyjs()}</script>
-<script>{_asset("page.js")}</script>
-</body>
-</html>
-"""
+<section class="overview">
+<div>{_table(summary)}</div>
+<figure class="rack"><h2>Rack</h2>
+<p class="note">every link over the window: left what the host sent, right what it got</p>{report.topology}</figure>
+</section>
+<section class="plots">
+{figures(report.plots)}
+</section>
+{_decisions(report)}
+{_manifest(manifest)}"""
+    told = {"story": [_story(one) for one in report.stories]} if report.stories else {}
+    return document(table.title(summary), body, report.plots, told)
 
 
 def _verdict(summary: Summary) -> str:
@@ -67,13 +52,51 @@ def _table(summary: Summary) -> str:
         missing = "<td></td>" * (3 - len(row.values))
         lines.append(f'<tr><th scope="row">{escape(row.name)}</th>{cells}{missing}</tr>')
     below = "".join(f'<p class="note">{escape(note)}</p>' for note in table.notes(summary))
-    return f'<div class="wide"><table>{"".join(lines)}</table></div>\n{below}'
+    return f'<h2>Figures</h2><div class="wide"><table>{"".join(lines)}</table></div>\n{below}'
 
 
-def _json(value: object) -> str:
-    """JSON that can stand inside a script element: no text in it can end the element."""
-    return json.dumps(value, separators=(",", ":"), allow_nan=False).replace("<", "\\u003c")
+def _decisions(report: Report) -> str:
+    notes = "".join(f'<p class="note">{escape(note)}</p>' for note in report.about_stories)
+    head = f"<h2>Why did the rate change?</h2>{notes}"
+    if not report.stories:
+        return f'<section id="decisions">{head}</section>'
+    return f"""<section id="decisions">{head}
+<div class="flows" role="group" aria-label="Flow"></div>
+<div class="story">
+<figure><h3 id="story-title"></h3><p class="note" id="story-note"></p>
+<div class="plot tall" id="story-plot"></div></figure>
+<div><h3>The biggest changes</h3><ol class="changes"></ol></div>
+</div>
+<div class="steps"><h3>Step by step around <output></output>
+<button type="button" class="earlier">earlier</button> <button type="button" class="later">later</button></h3>
+<p class="note">one call of the controller per line, or several in which little happened</p>
+<div class="wide"><table><thead><tr><th>ms</th><th>what came</th><th>what was decided</th><th>change</th></tr></thead>
+<tbody></tbody></table></div></div>
+</section>"""
 
 
-def _asset(name: str) -> str:
-    return files("testbed.report").joinpath(name).read_text(encoding="utf-8")
+def _story(story: Story) -> dict[str, object]:
+    plain = {"flow": story.flow, "chosen": story.chosen, "note": story.note, "steps": story.steps}
+    return plain | {"plot": vars(story.plot), "changes": [vars(change) for change in story.changes]}
+
+
+def _manifest(manifest: Manifest) -> str:
+    facts = "".join(f"<dt>{escape(name)}</dt><dd>{escape(text)}</dd>" for name, text in _facts(manifest))
+    whole = escape(manifest.to_json(), quote=False)
+    return f"""<section id="manifest"><h2>What ran</h2><dl>{facts}</dl>
+<details><summary>Manifest</summary><pre>{whole}</pre></details></section>"""
+
+
+def _facts(manifest: Manifest) -> Iterator[tuple[str, str]]:
+    yield "command", " ".join(manifest.command_line)
+    for kind, plugin in (("controller", manifest.controller), ("tuner", manifest.tuner)):
+        if plugin is not None:
+            yield kind, f"{plugin.name}, {plugin.origin}, SHA-256 {plugin.sha256[:12]}"
+    yield "seed", str(manifest.seed)
+    yield "versions", ", ".join(f"{name} {version}" for name, version in manifest.versions.items())
+    machine = manifest.machine
+    yield "machine", f"{machine.cpu}, {machine.usable_cores} of {machine.cores} cores, {machine.memory / 1e9:.3g} GB"
+    yield "kernel", ", ".join(f"{name} {value}" for name, value in manifest.kernel_features.items())
+    if manifest.calibration:
+        good = sum(bool(one.get("good")) for one in manifest.calibration)
+        yield "calibration", f"{good} of {len(manifest.calibration)} measurements of the links as asked for"

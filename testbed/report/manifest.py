@@ -66,6 +66,7 @@ class Manifest(BaseModel):
     calibration: list[dict[str, Any]] = []  # what each link was measured to be before the run, SI units
     decided_by: list[dict[str, str]] = []  # the controller's class, file and hash, as each agent says
     decisions: dict[str, Any] = {}  # how much of decisions.parquet there is: calls, rows, cut (why not all; or empty)
+    captures: list[dict[str, Any]] = []  # per --pcap: point, packets, dropped (missing in the file), problem
     verdict: Verdict | None = None
 
     def to_json(self) -> str:

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from testbed.controller import Floats
+from testbed.report.measured import Measured
 from testbed.telemetry.record import RunRecord
 
 NAN = float("nan")
@@ -36,7 +37,7 @@ class Window(NamedTuple):
         return max(self.end - self.start, 0.0)
 
 
-def window(record: RunRecord) -> Window:
+def window(record: Measured) -> Window:
     """From the end of the warm-up to the end of the run, inside the sampled time.
 
     RLCC leaves out the first 50 of 200 ms (sheet 8). Trap: a counter has no value outside its samples; taking the
@@ -84,6 +85,8 @@ def flow_goodput(record: RunRecord, span: Window) -> Floats:
     Trap: payload, not wire bytes; and it is what was acknowledged, so what is in flight at the end does not count.
     """
     acked = growth(record.flow_series.time, record.flow_series.acked_bytes, span)
+    if len(acked) < len(record.flows):  # record.flows: only some have series
+        acked = record.acked_in_window if span.length > 0 else np.full(len(record.flows), np.nan)
     return np.asarray(8 * acked / span.length) if span.length > 0 else acked
 
 
@@ -272,7 +275,7 @@ def decision_per_row(record: RunRecord) -> float:
     return _ratio(record.decisions.seconds, record.decisions.rows)
 
 
-def base_rtt(record: RunRecord) -> float:
+def base_rtt(record: Measured) -> float:
     """The median flow's base RTT, s: the yardstick of the emulation's own delays."""
     return _quantile(record.flows.base_rtt, 0.5)
 

@@ -1,93 +1,109 @@
-"""The plots of a run as plotly figures in plain JSON: what is drawn, not how it looks.
-
-Colours are the names of CSS variables (``@accent``); the page resolves them, so that a plot follows its theme. Only
-plotly.js ever sees these: plotly's Python side would cost half a second and add nothing.
-"""
+"""The plots of a run."""
 
 from __future__ import annotations
 
-import base64
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from testbed.controller import Floats, Ints
 from testbed.report import metrics
+from testbed.report.measured import Measured
+from testbed.report.plot import (
+    MOST_POINTS,
+    Plot,
+    Trace,
+    from_start,
+    growth_rate,
+    line,
+    ms,
+    over_time,
+    points_of,
+    spread,
+)
 from testbed.report.series import flow_names
-from testbed.telemetry.record import FlowTable, RunRecord
 from testbed.units import show_rate, show_size, show_time
 
-MOST_POINTS = 2000  # of one curve; a screen has no more
-MOST_POINTS_IN_ALL = 60_000  # of all curves of a plot: beyond it SVG gets slow
 MOST_CURVES = 64
 MOST_COLOURS = 8
 PACKETS_PER_POINT = 50  # of a mean flow's throughput: fewer would draw the packets and not the rate
 
-Trace = dict[str, Any]
 
-
-@dataclass(frozen=True)
-class Plot:
-    """One figure: its heading, what the reader should know about it, and plotly's data and layout."""
-
-    title: str
-    note: str
-    data: list[Trace]
-    layout: dict[str, Any] = field(default_factory=dict)
-
-
-def plots(record: RunRecord) -> list[Plot]:
+def plots(record: Measured) -> list[Plot]:
     """All plots of a run, in the order of the report."""
-    return [_throughput(record), _queue(record), _rtt(record), _marks(record), _drops(record), _rates(record)]
+    drawn = (_throughput, _queue, _rtt, _fairness, _marks, _drops, _rates)
+    return [plot(record) for plot in drawn]
 
 
-def _throughput(record: RunRecord) -> Plot:
-    series, flows = record.flow_series, record.flows
-    groups = _groups(flows)
-    packets = float(flows.acked_packets.sum()) / max(groups.curves, 1)
-    most = int(np.clip(packets / PACKETS_PER_POINT, 50, _points(groups.curves)))
-    kept = _evenly(len(series.time), most + 1)
-    time, rates = _growth_rate(series.time[kept], groups.sum(series.acked_bytes[kept]))
-    return Plot(
-        "Throughput", f"goodput {groups.note}, Gbit/s", _curves(time, 8 * rates / 1e9, groups), _over_time(record)
-    )
+def _throughput(record: Measured) -> Plot:
+    series, groups = record.flow_series, _groups(record)
+    kept = _intervals(record, groups.curves)
+    time, rates = growth_rate(*from_start(series.time[kept], groups.sum(series.acked_bytes[kept])))
+    data = _curves(time, 8 * rates / 1e9, groups)
+    return Plot("Throughput", f"goodput {groups.note}, Gbit/s", data, _time_axis(record), "throughput")
 
 
-def _rates(record: RunRecord) -> Plot:
-    series, groups = record.flow_series, _groups(record.flows)
-    kept = _evenly(len(series.time), _points(groups.curves))
+def _intervals(record: Measured, curves: int) -> Ints:
+    """Samples between which a mean curve's flows had enough packets acknowledged to speak of a rate."""
+    packets = float(record.flows.acked_packets.sum()) / max(curves, 1)
+    most = int(np.clip(packets / PACKETS_PER_POINT, 50, points_of(curves)))
+    return spread(record.flow_series.time, most + 1)
+
+
+def _fairness(record: Measured) -> Plot:
+    series = record.flow_series
+    flows = series.acked_bytes.shape[1]
+    kept = _intervals(record, flows)
+    time, rates = growth_rate(series.time[kept], series.acked_bytes[kept])
+    # Only flows that were there from an interval's start to its end can be compared.
+    begin, end = series.time[kept][:-1, None], series.time[kept][1:, None]
+    finished = np.where(np.isnan(record.flows.finished), np.inf, record.flows.finished)[:flows]
+    there = (record.flows.start[:flows] <= begin) & (finished >= end)
+    rates = np.where(there, rates, 0.0)
+    squares = there.sum(axis=1) * (rates**2).sum(axis=1)
+    index = np.divide(rates.sum(axis=1) ** 2, squares, out=np.full(len(time), np.nan), where=squares > 0)
+    step = f" of {show_time(float(f'{(end - begin).mean():.2g}'))}" if len(time) else ""
+    note = f"Jain's index of the flows' goodput in intervals{step}; 1 is fair, 1/n is one flow of n that has everything"
+    layout = _time_axis(record) | {"yaxis": {"range": [0, 1.04]}}
+    return Plot("Fairness", note, [line(ms(time), index, "Jain", "@accent")], layout, "fairness")
+
+
+def _rates(record: Measured) -> Plot:
+    series, groups = record.flow_series, _groups(record)
+    kept = spread(series.time, points_of(groups.curves))
     what, unit, values = "Rate", "Gbit/s", series.rate[kept] / 1e9
     if not np.isfinite(values).any():  # a controller may work by window alone
         what, unit, values = "Window", "kB", series.window[kept] / 1e3
     values = np.where(np.isfinite(values), values, np.nan)  # infinity has no place on an axis
     data = _curves(series.time[kept], groups.sum(values), groups)
-    return Plot(f"{what} set by the controller", f"{groups.note}, {unit}", data, _over_time(record))
+    return Plot(f"{what} set by the controller", f"{groups.note}, {unit}", data, _time_axis(record), "decided")
 
 
-def _queue(record: RunRecord) -> Plot:
+def _queue(record: Measured) -> Plot:
     ports, port = record.port_series, record.bottleneck
-    kept = _evenly(len(ports.time), MOST_POINTS)
-    at = _ms(ports.time[kept])
+    kept = spread(ports.time, MOST_POINTS)
+    at = ms(ports.time[kept])
     highest = np.maximum.reduceat(ports.queue[:, port], kept) if len(kept) else np.empty(0)
-    middle, mean = _growth_rate(ports.time[kept], ports.queue_area[kept, port : port + 1])
+    middle, mean = growth_rate(*from_start(ports.time[kept], ports.queue_area[kept, port : port + 1]))
+    # A sample's time is not exactly that of its integral; a mean above the highest queue is that error.
+    mean = np.minimum(mean[:, 0], ports.peak_queue[kept, port][len(kept) - len(mean) :])
     data = [
-        _line(at, highest / 1e3, "highest sample", "@faint", width=1),
-        _line(_ms(middle), mean[:, 0] / 1e3, "mean", "@accent"),
+        line(at, highest / 1e3, "highest sample", "@faint", width=1),
+        line(ms(middle), mean / 1e3, "mean", "@accent"),
     ]
     for name, column, dash in (("Kmin", ports.kmin, "dot"), ("Kmax", ports.kmax, "dash")):
         threshold = column[kept, port] / 1e3
         if np.isfinite(threshold).all() and threshold.any():
-            data.append(_line(at, threshold, name, "@limit", width=1, dash=dash, step=True))
+            data.append(line(at, threshold, name, "@limit", width=1, dash=dash, step=True))
     rate = float(record.port_rate[port])
     scale = f"100 kB are {show_time(float(f'{8e5 / rate:.3g}'))} at {show_rate(rate)}"
     buffer = f"the buffer holds {show_size(float(record.port_buffer[port]))}"
-    layout = _over_time(record) | {"showlegend": True}
-    return Plot(f"Queue at {record.ports[port]}", f"kB; {scale}; {buffer}", data, layout)
+    layout = _time_axis(record) | {"showlegend": True}
+    return Plot(f"Queue at {record.ports[port]}", f"kB; {scale}; {buffer}", data, layout, "queue")
 
 
-def _rtt(record: RunRecord) -> Plot:
+def _rtt(record: Measured) -> Plot:
     histogram = record.rtt_histogram
     total = max(int(histogram.counts.sum()), 1)
     share = np.concatenate(([0.0], np.cumsum(histogram.counts) / total))
@@ -96,35 +112,37 @@ def _rtt(record: RunRecord) -> Plot:
     base = metrics.base_rtt(record) * 1e6
     layout: dict[str, Any] = {"xaxis": {"title": {"text": "us"}}, "yaxis": {"range": [0, 1.02]}}
     if np.isfinite(base):
-        line = {"color": "@limit", "width": 1, "dash": "dot"}
-        layout["shapes"] = [{"type": "line", "x0": base, "x1": base, "y0": 0, "y1": 1, "yref": "paper", "line": line}]
+        style = {"color": "@limit", "width": 1, "dash": "dot"}
+        layout["shapes"] = [{"type": "line", "x0": base, "x1": base, "y0": 0, "y1": 1, "yref": "paper", "line": style}]
         layout["annotations"] = [
             {"x": base, "y": 0.02, "yref": "paper", "text": "base RTT", "showarrow": False, "xanchor": "left"}
         ]
-    data = [_line(1e6 * histogram.edges[shown], share[shown], "share of RTTs", "@accent")]
-    return Plot("RTT", "share of acknowledgements with at most this RTT", data, layout)
+    data = [line(1e6 * histogram.edges[shown], share[shown], "share of RTTs", "@accent")]
+    return Plot("RTT", "share of acknowledgements with at most this RTT", data, layout, "rtt")
 
 
-def _marks(record: RunRecord) -> Plot:
+def _marks(record: Measured) -> Plot:
     return _share_of_packets(record, record.port_series.marked_packets, "Marks", "marked CE", arriving=False)
 
 
-def _drops(record: RunRecord) -> Plot:
+def _drops(record: Measured) -> Plot:
     return _share_of_packets(record, record.port_series.dropped_packets, "Drops", "dropped by the model", arriving=True)
 
 
-def _share_of_packets(record: RunRecord, counter: Floats, title: str, what: str, *, arriving: bool) -> Plot:
+def _share_of_packets(record: Measured, counter: Floats, title: str, what: str, *, arriving: bool) -> Plot:
     ports, port = record.port_series, slice(record.bottleneck, record.bottleneck + 1)
-    kept = _evenly(len(ports.time), MOST_POINTS)
-    time, events = _growth_rate(ports.time[kept], counter[kept, port])
-    _, passed = _growth_rate(ports.time[kept], ports.tx_packets[kept, port])
+    kept = spread(ports.time, MOST_POINTS)
+    time, events = growth_rate(*from_start(ports.time[kept], counter[kept, port]))
+    _, passed = growth_rate(*from_start(ports.time[kept], ports.tx_packets[kept, port]))
     whole = passed + events if arriving else passed
     share = np.divide(100 * events, whole, out=np.zeros_like(events), where=whole > 0)
     group = "arriving" if arriving else "passing"
-    data = [_line(_ms(time), share[:, 0], what, "@accent")]
-    layout = _over_time(record)
+    data = [line(ms(time), share[:, 0], what, "@accent")]
+    layout = _time_axis(record)
     layout["yaxis"] = {"rangemode": "tozero"} if share.any() else {"range": [0, 1]}
-    return Plot(title, f"% of the packets {group} {record.ports[record.bottleneck]} that were {what}", data, layout)
+    total = float(counter[-1, record.bottleneck]) if len(counter) else 0.0
+    note = f"% of the packets {group} {record.ports[record.bottleneck]} that were {what}; {total:,.0f} in the whole run"
+    return Plot(title, note, data, layout, title.lower())
 
 
 # Many flows
@@ -146,15 +164,17 @@ class _Groups:
         return np.column_stack([np.nansum(values[:, columns], axis=1) for columns in self.columns])
 
 
-def _groups(flows: FlowTable) -> _Groups:
-    if len(flows) <= MOST_CURVES:
-        return _Groups(flow_names(flows), "per flow", [], len(flows))
+def _groups(record: Measured) -> _Groups:
+    count = record.flow_series.acked_bytes.shape[1]  # record.flows may have kept fewer than there were
+    of_all = f" (the first {count} of {len(record.flows)})" if count < len(record.flows) else ""
+    if count <= MOST_CURVES:
+        return _Groups(flow_names(record.flows)[:count], f"per flow{of_all}", [], count)
     by_host: dict[str, list[int]] = {}
-    for column, host in enumerate(flows.src):
+    for column, host in enumerate(record.flows.src[:count]):
         by_host.setdefault(host, []).append(column)
     if len(by_host) <= MOST_CURVES:
-        return _Groups(list(by_host), "per sending host", list(by_host.values()), len(by_host))
-    return _Groups([], "of the flows: median, middle half, all", [], len(flows))
+        return _Groups(list(by_host), f"per sending host{of_all}", list(by_host.values()), len(by_host))
+    return _Groups([], f"of the flows{of_all}: median, middle half, all", [], count)
 
 
 def _curves(time: Floats, values: Floats, groups: _Groups) -> list[Trace]:
@@ -162,75 +182,20 @@ def _curves(time: Floats, values: Floats, groups: _Groups) -> list[Trace]:
     if not names:
         return _bands(time, values) if groups.curves else []
     if len(names) <= MOST_COLOURS:
-        return [_line(_ms(time), values[:, i], name, f"@c{i}") for i, name in enumerate(names)]
+        return [line(ms(time), values[:, i], name, f"@c{i}") for i, name in enumerate(names)]
     # Many curves of one colour show the spread, which is the point; the name comes with the pointer.
-    return [_line(_ms(time), values[:, i], name, "@accent", width=1, opacity=0.35) for i, name in enumerate(names)]
+    return [line(ms(time), values[:, i], name, "@accent", width=1, opacity=0.35) for i, name in enumerate(names)]
 
 
 def _bands(time: Floats, values: Floats) -> list[Trace]:
     levels = np.nanquantile(np.nan_to_num(values), [0, 1, 0.25, 0.75, 0.5], axis=1)
-    at, lines = _ms(time), []
+    at, lines = ms(time), []
     for low, high, name, colour in ((0, 1, "all", "@band1"), (2, 3, "middle half", "@band2")):
-        lines.append(_line(at, levels[low], f"{name}, lower end", colour, width=0))
+        lines.append(line(at, levels[low], f"{name}, lower end", colour, width=0))
         filled = {"fill": "tonexty", "fillcolor": colour}
-        lines.append(_line(at, levels[high], f"{name}, upper end", colour, width=0) | filled)
-    return [*lines, _line(at, levels[4], "median", "@accent")]
+        lines.append(line(at, levels[high], f"{name}, upper end", colour, width=0) | filled)
+    return [*lines, line(at, levels[4], "median", "@accent")]
 
 
-# Thinning out
-
-
-def _points(curves: int) -> int:
-    return int(np.clip(MOST_POINTS_IN_ALL // max(curves, 1), 200, MOST_POINTS))
-
-
-def _evenly(samples: int, most: int) -> Ints:
-    """At most ``most`` indices, first and last among them."""
-    return np.unique(np.linspace(0, max(samples - 1, 0), min(samples, most)).round().astype(np.int64))
-
-
-def _growth_rate(time: Floats, counter: Floats) -> tuple[Floats, Floats]:
-    """Mean growth of cumulative columns between samples, placed in the middle: thinned-out samples lose nothing."""
-    steps = np.diff(time)
-    return (time[1:] + time[:-1]) / 2, np.diff(counter, axis=0) / np.where(steps > 0, steps, np.nan)[:, None]
-
-
-# Plotly's vocabulary
-
-
-def _line(
-    x: Floats, y: Floats, name: str, colour: str, *, width: float = 1.5, dash: str = "solid", step: bool = False,
-    opacity: float = 1.0,
-) -> Trace:  # fmt: skip
-    return {
-        "type": "scatter",
-        "mode": "lines",
-        "name": name,
-        "x": _packed(x),
-        "y": _packed(y),
-        "opacity": opacity,
-        "line": {"color": colour, "width": width, "dash": dash, "shape": "hv" if step else "linear"},
-        "hovertemplate": "%{y:.4g} at %{x:.4g}",
-    }
-
-
-def _packed(values: NDArray[Any]) -> dict[str, str]:
-    """Plotly's binary form: four bytes a number and nothing to parse; nan is a gap."""
-    return {"dtype": "f4", "bdata": base64.b64encode(np.ascontiguousarray(values, "<f4").tobytes()).decode()}
-
-
-def _ms(seconds: Floats) -> Floats:
-    return np.asarray(1e3 * seconds)
-
-
-def _over_time(record: RunRecord) -> dict[str, Any]:
-    """A time axis in milliseconds, with the warm-up shaded."""
-    shade = {
-        "type": "rect", "x0": 0, "x1": 1e3 * min(record.warmup, record.duration), "y0": 0, "y1": 1, "yref": "paper",
-        "layer": "below", "fillcolor": "@shade", "line": {"width": 0},
-    }  # fmt: skip
-    return {
-        "xaxis": {"title": {"text": "ms, nominal"}, "range": [0, 1e3 * record.duration]},
-        "yaxis": {"rangemode": "tozero"},
-        "shapes": [shade] if record.warmup > 0 else [],
-    }
+def _time_axis(record: Measured) -> dict[str, Any]:
+    return over_time(record.duration, record.warmup)

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
 from testbed.report.metrics import flow_goodput, window
-from testbed.telemetry.record import FlowTable, Histogram, RunRecord
+from testbed.telemetry.record import Histogram, RunRecord
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -28,7 +28,16 @@ UNITS = {
 _ROWS_AT_ONCE = 1 << 20  # bounds the memory of writing thousands of flows
 
 
-def flow_names(flows: FlowTable) -> list[str]:
+class Pairs(Protocol):
+    """Flows that have a sender and a receiver."""
+
+    @property
+    def src(self) -> list[str]: ...
+    @property
+    def dst(self) -> list[str]: ...
+
+
+def flow_names(flows: Pairs) -> list[str]:
     """``h1-h65`` for each flow, and ``h1-h65#2`` for the second of a pair of hosts."""
     seen: dict[str, int] = {}
     names = []
@@ -42,7 +51,10 @@ def flow_names(flows: FlowTable) -> list[str]:
 def write_tables(folder: Path, record: RunRecord) -> None:
     """Write one file per entry of `TABLES` into ``folder``."""
     _write(folder / "flows.parquet", [_flows(record)])
-    _write(folder / "flow_series.parquet", _long(record.flow_series, "flow", flow_names(record.flows)))
+    _write(
+        folder / "flow_series.parquet",
+        _long(record.flow_series, "flow", flow_names(record.flows)[: record.flow_series.rate.shape[1]]),
+    )
     _write(folder / "port_series.parquet", _long(record.port_series, "port", record.ports))
     _write(folder / "histograms.parquet", [_histograms(record)])
 

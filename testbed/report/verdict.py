@@ -76,6 +76,17 @@ class Limit:
     why: str
     knob: Callable[[float, float], str]  # of measured and limit
     show: Callable[[float], str]
+    live: bool = True  # whether it can be said before the run is over
+
+    def used(self, record: RunRecord) -> float:
+        """Measured / allowed: above 1 the run is degraded. One event where none is allowed is 2."""
+        value = self.measure(record)
+        return value / self.limit if self.limit else value + (value > 0)
+
+    def reason(self, record: RunRecord) -> Reason:
+        """What there is to say if the limit is exceeded."""
+        value = self.measure(record)
+        return Reason(what=self.what, how_much=self.show(value), knob=self.knob(value, self.limit))
 
 
 def _lag_over_rtt(lag: Lag, record: RunRecord) -> float:
@@ -179,6 +190,7 @@ LIMITS: tuple[Limit, ...] = (
         "a drop that no queue of the experiment made is a congestion signal of this machine",
         lambda _measured, _limit: "raise --dilation, and see 'testbed doctor'",
         lambda value: f"{value:.0f} packets",
+        live=False,
     ),
     Limit(
         "nothing was delivered",
@@ -187,6 +199,7 @@ LIMITS: tuple[Limit, ...] = (
         "without a packet there is no result",
         lambda _measured, _limit: "see 'testbed doctor', and whether the flows start before the end",
         lambda _value: "0 packets",
+        live=False,
     ),
 )
 
@@ -204,9 +217,5 @@ def judge(record: RunRecord) -> Verdict:
         reasons.append(
             Reason(what=what, how_much=how_much, knob="the result is not the experiment's; see docs/fidelity.md")
         )
-    for limit in LIMITS:
-        value = limit.measure(record)
-        if value > limit.limit:
-            knob = limit.knob(value, limit.limit)
-            reasons.append(Reason(what=limit.what, how_much=limit.show(value), knob=knob))
+    reasons += [limit.reason(record) for limit in LIMITS if limit.used(record) > 1]
     return Verdict(reasons=tuple(reasons))

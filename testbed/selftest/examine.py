@@ -11,7 +11,7 @@ from testbed.loading import Resolved, load, resolve
 from testbed.report.verdict import judge
 from testbed.run import follow, use_netem
 from testbed.selftest.catalogue import FAULTS
-from testbed.telemetry.progress import Progress
+from testbed.telemetry.audience import Audience
 
 SETTINGS = ("time.duration=2 ms", "tuner.preset=secn1")
 EXPERIMENT = "incast-8"
@@ -46,25 +46,7 @@ def examine(quiet_runs: int, only: str = "") -> Iterator[Finding]:
 
 def _run(resolved: Resolved, fault: Fault) -> str:
     try:
-        record = follow(resolved, use_netem(resolved), Silent(), fault)
+        record = follow(resolved, use_netem(resolved), Audience(), fault)
     except TestbedError as refusal:
         return f"refused: {refusal}"
     return str(judge(record))
-
-
-class Silent(Progress):
-    """Shows nothing."""
-
-    def stage(self, text: str) -> None:
-        """Nothing."""
-
-    def start(self, total_nominal_seconds: float, wall_seconds: float) -> None:
-        """Nothing."""
-
-    def update(
-        self, nominal_now: float, utilisation: float, queue_seconds: float, rtt_seconds: float, note: str = ""
-    ) -> None:
-        """Nothing."""
-
-    def finish(self) -> None:
-        """Nothing."""

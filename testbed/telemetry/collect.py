@@ -26,15 +26,17 @@ class Collector:
         self.run = emulation
         self.recorder = recorder
         self.processors = processors
-        self._began = False
+        self._began = -1.0  # when the window began
+        self._acked = emulation.flows.acked_payload.copy()
         self._queue = self._queue_counts() * 0
         self._rtt = self._rtt_counts() * 0
 
-    def window_begins(self) -> None:
-        """The warm-up is over: what the histograms hold until now does not count. Later calls do nothing."""
-        if not self._began:
-            self._began = True
+    def window_begins(self, now: float) -> None:
+        """The warm-up is over: what was counted until now does not count. Later calls do nothing."""
+        if self._began < 0:
+            self._began = now
             self._queue, self._rtt = self._queue_counts(), self._rtt_counts()
+            self._acked = self.run.flows.acked_payload.copy()
 
     def _queue_counts(self) -> Ints:
         return np.asarray(self.run.programs.counters["histogram"][self._bottleneck_index()], np.int64)
@@ -51,7 +53,15 @@ class Collector:
         record.interrupted = interrupted
         record.flow_series, record.port_series = self.recorder.flow_series(), self.recorder.port_series()
         record.counters["drops_outside_model"] = self.run.rack.shaper_drops()
+        record.acked_in_window = self._acked_in_window(record)
         return record
+
+    def _acked_in_window(self, record: RunRecord) -> Floats:
+        """From a sample that may be a little late, so scaled to the window."""
+        until = self.recorder.time[-1]
+        began = max(self._began, 0.0)
+        acked = (self.run.flows.acked_payload - self._acked).astype(float)
+        return acked * max(record.duration - record.warmup, 0.0) / max(until - began, 1e-12)
 
     def so_far(self) -> RunRecord:
         """Without the time series, which grow, and what only the kernel's lists tell: quick enough to be live."""

@@ -144,6 +144,7 @@ class RunRecord:
     feedback_lag: Lag  # time a feedback waited for the agent after it was due
     payload: int
     wire_size: int
+    acked_in_window: Floats = field(default_factory=lambda: np.empty(0))  # (n,) payload bytes, for flows without series
     counters: dict[str, int] = field(default_factory=dict)  # drops outside the model, ring overflow, ...
     rtt_min: float = float("nan")  # s, smallest of the whole run
     timer_lag: Lag | None = None  # how late the agents' sleeps ended
@@ -156,4 +157,5 @@ class RunRecord:
     decided_by: list[dict[str, str]] = field(default_factory=list)  # who decided, as the agents say
     decisions_file: bytes = b""  # see testbed.report.decisions; empty if it was not asked for
     decisions_kept: dict[str, Any] = field(default_factory=dict)  # calls and rows in there, and why not all
+    captures: list[dict[str, Any]] = field(default_factory=list)  # per --pcap: point, packets, dropped, problem
     interrupted: str = ""  # why the run ended early: "" | "Ctrl-C" | the plugin's failure

@@ -13,8 +13,10 @@ import pytest
 from synthetic_runs import lag, run
 
 from testbed.report import html
+from testbed.report.build import compose
 from testbed.report.manifest import Manifest
-from testbed.report.plots import MOST_POINTS, plots
+from testbed.report.plot import MOST_POINTS
+from testbed.report.plots import plots
 from testbed.report.summary import summarise
 from testbed.telemetry.record import RunRecord
 
@@ -46,7 +48,12 @@ class Page(HTMLParser):
 
 
 def page(record: RunRecord, manifest: Manifest) -> Page:
-    return Page(html.render(record, summarise(record, experiment="incast-2", controller="my_cc"), manifest))
+    return Page(text(record, manifest))
+
+
+def text(record: RunRecord, manifest: Manifest) -> str:
+    summary = summarise(record, experiment="incast-2", controller="my_cc")
+    return html.render(compose(record, summary, manifest))
 
 
 def numbers(packed: dict[str, str]) -> np.ndarray:
@@ -79,12 +86,13 @@ def test_text_in_figures_cannot_end_the_script(manifest: Manifest) -> None:
 
 
 def test_plots_say_what_was_measured() -> None:
-    throughput, queue, rtt, marks, drops, rates = plots(run((0.6, 0.4)))
+    throughput, queue, rtt, fairness, marks, drops, rates = plots(run((0.6, 0.4)))
     assert numbers(throughput.data[0]["y"]) == pytest.approx(0.6 * 95 / 1.1)
     assert numbers(queue.data[1]["y"]) == pytest.approx(50)
     assert [trace["name"] for trace in queue.data] == ["highest sample", "mean", "Kmin", "Kmax"]
     assert numbers(queue.data[3]["y"]) == pytest.approx(400)
     assert numbers(rtt.data[0]["y"]) == pytest.approx([0, 0.5, 0.99, 1.0])
+    assert numbers(fairness.data[0]["y"]) == pytest.approx(1 / (2 * (0.6**2 + 0.4**2)))
     assert numbers(marks.data[0]["y"]) == pytest.approx(10)
     arriving = 0.95 * 100e9 / 8 / 1100 + 1e5
     assert numbers(drops.data[0]["y"]) == pytest.approx(100 * 1e5 / arriving)
@@ -103,6 +111,26 @@ def test_many_flows_stay_readable(flows: int, hosts: int, curves: int) -> None:
         assert total == pytest.approx(95 / 1.1, rel=1e-5)
 
 
+def test_two_samples_in_quick_succession_make_no_spike() -> None:
+    record = run()
+    for series in (record.flow_series, record.port_series):
+        series.time[100] = series.time[99] + 1e-9  # its counters are those of 50 us later
+    throughput, queue, *_ = plots(record)
+    assert numbers(throughput.data[0]["y"]).max() < 2 * 0.6 * 95 / 1.1
+    assert numbers(queue.data[1]["y"]).max() <= 100  # the highest that there was
+
+
+def test_what_happened_before_the_first_sample_is_shown() -> None:
+    record = run()
+    for series in (record.flow_series, record.port_series):
+        for name, values in vars(series).items():
+            setattr(series, name, values[10:])
+    marks, drops = plots(record)[4:6]
+    assert numbers(marks.data[0]["y"])[0] == pytest.approx(10)
+    assert numbers(drops.data[0]["x"])[0] == pytest.approx(0.25)  # between 0 and 0.5 ms
+    assert drops.note.endswith("1,000 in the whole run")
+
+
 def test_a_window_based_controller_shows_its_window() -> None:
     record = run()
     record.flow_series.rate[:] = np.inf
@@ -116,7 +144,7 @@ def test_a_window_based_controller_shows_its_window() -> None:
     "record", [run(samples=1), run([]), run([0, 0])], ids=["one sample", "no flow", "nothing sent"]
 )
 def test_runs_with_little_in_them_have_a_report(record: RunRecord, manifest: Manifest) -> None:
-    assert len(page(record, manifest).figures) == 6
+    assert len(page(record, manifest).figures) == 7
 
 
 def test_plotly_knows_every_attribute() -> None:
@@ -136,8 +164,6 @@ def test_plotly_knows_every_attribute() -> None:
 
 def test_it_is_quick(manifest: Manifest) -> None:
     record = run([1 / 64] * 64, samples=4000)
-    summary = summarise(record, experiment="incast-64", controller="my_cc")
     before = time.process_time()
-    text = html.render(record, summary, manifest)
+    assert len(text(record, manifest)) < 8e6
     assert time.process_time() - before < 2
-    assert len(text) < 8e6

@@ -143,3 +143,14 @@ def test_queue_quantile_is_not_above_the_maximum() -> None:
     record.queue_histogram = histogram([0, 40e3, 90e3], [0, 10])  # the top bin ends above the highest queue
     span = metrics.window(record)
     assert metrics.queue_latency_quantile(record, span, 0.99) <= metrics.queue_latency_max(record, span)
+
+
+def test_flows_without_series_have_figures_all_the_same() -> None:
+    record = run((0.4, 0.3, 0.2, 0.1))
+    span = metrics.window(record)
+    whole = metrics.flow_goodput(record, span)
+    record.acked_in_window = metrics.growth(record.flow_series.time, record.flow_series.acked_bytes, span)
+    for name in ("acked_bytes", "wire_bytes", "rate", "window", "rtt", "inflight"):
+        setattr(record.flow_series, name, getattr(record.flow_series, name)[:, :2])
+    assert metrics.flow_goodput(record, span).tolist() == whole.tolist()
+    assert metrics.steady_rates(record, span).tolist() == pytest.approx(whole.tolist())

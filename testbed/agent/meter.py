@@ -1,0 +1,25 @@
+"""What an agent measures about itself while it runs."""
+
+from __future__ import annotations
+
+from testbed.agent.histogram import TimeHistogram
+from testbed.agent.shared import Shared
+from testbed.agent.trace import Trace
+
+DECISION_BINS_PER_OCTAVE = 2
+
+
+class Meter:
+    """What an agent measures about itself, in memory that the recorder reads."""
+
+    def __init__(self, rtt_bins: int, trace: Trace | None = None) -> None:
+        self.trace = trace or Trace(0, 0)
+        self.rtt = TimeHistogram(rtt_bins)
+        self.pacing_lag = TimeHistogram(4)
+        self.feedback_lag = TimeHistogram(4)
+        self.timer_lag = TimeHistogram(4)
+        self.decisions = Shared.ints(2)  # calls, rows
+        self.decision_seconds = Shared.floats(1)  # wall time, sum
+        self.decision_times = TimeHistogram(DECISION_BINS_PER_OCTAVE)  # wall time
+        self.clock_jump = Shared.floats(1)  # wall s by which the two clocks of this machine went apart
+        self.counters = Shared.ints(5)  # refused sends, ring high-water mark in bytes, turns, swaps, INT faults

@@ -1,0 +1,93 @@
+"""Captures packets while a run goes on: one process of normal priority for all points, which dies with the run."""
+
+from __future__ import annotations
+
+import gc
+import json
+import os
+import select
+import signal
+import traceback
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from testbed import linux
+from testbed.capture.files import Capture
+from testbed.capture.tap import Setting, Tap, told
+from testbed.clock import Clock
+
+if TYPE_CHECKING:
+    from testbed.rack.net import Rack
+
+
+class Recording:
+    """Begins to capture when it is made: the kernel keeps what comes until `begin` has said what time it is."""
+
+    def __init__(self, captures: Sequence[Capture], rack: Rack, setting: Setting) -> None:
+        self._taps = [Tap(one, rack, setting, len(captures)) for one in captures]
+        if not self._taps:
+            return
+        self._said, say = os.pipe()
+        hear, self._go = os.pipe()
+        parent = os.getpid()
+        self._pid = os.fork()
+        if self._pid == 0:
+            os.close(self._said)
+            os.close(self._go)
+            _child(self._taps, say, hear, parent)
+        os.close(say)
+        os.close(hear)
+        for tap in self._taps:
+            tap.ring.close()
+
+    def begin(self, clock: Clock) -> None:
+        """Nominal time has begun."""
+        if self._taps:
+            os.write(self._go, json.dumps([clock.dilation, clock.epoch_ns]).encode())
+
+    def end(self) -> list[dict[str, Any]]:
+        """Per point: its name, packets that passed, how many of them were dropped, and the problem if it failed.
+
+        Call it when nothing is on its way any more.
+        """
+        if not self._taps:
+            return []
+        os.close(self._go)
+        with os.fdopen(self._said, "rb") as said:
+            report = said.read()
+        os.waitpid(self._pid, 0)
+        if not report:
+            return [
+                told(tap.capture.point.name, problem="its process was killed, what it had written is kept")
+                for tap in self._taps
+            ]
+        found: list[dict[str, Any]] = json.loads(report)
+        return found
+
+
+def _child(taps: list[Tap], say: int, hear: int, parent: int) -> None:
+    """The capturing process; never returns."""
+    try:
+        linux.die_with_parent(parent)
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        gc.freeze()
+        epoch = os.read(hear, 256)
+        if epoch:
+            os.write(say, json.dumps(_record(taps, Clock(*json.loads(epoch)), hear)).encode())
+    except BaseException:  # noqa: BLE001 - whatever it is, the user must hear of it
+        problem = f"a bug in testbed: {traceback.format_exc()}"
+        os.write(say, json.dumps([told(tap.capture.point.name, problem=problem) for tap in taps]).encode())
+    finally:
+        os._exit(0)
+
+
+def _record(taps: list[Tap], clock: Clock, hear: int) -> list[dict[str, Any]]:
+    poll = select.poll()
+    poll.register(hear, select.POLLIN)
+    for tap in taps:
+        tap.begin(clock)
+        poll.register(tap.ring, select.POLLIN)
+    while not any(fd == hear for fd, _ in poll.poll()):
+        for tap in taps:
+            tap.drain()
+    return [tap.finish() for tap in taps]

@@ -1,0 +1,120 @@
+"""What the report needs of a run: a `RunRecord` has it, and a results folder gives it back."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from dataclasses import fields as fields_of
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+
+import numpy as np
+
+from testbed.controller import Floats
+from testbed.errors import BadInput
+from testbed.telemetry.record import FlowSeries, FlowTable, Histogram, PortSeries
+from testbed.units import RATE_UNITS, SIZE_UNITS, TIME_UNITS, parse
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from testbed.report.folder import Results
+
+Series = TypeVar("Series", FlowSeries, PortSeries)
+
+
+class Measured(Protocol):
+    """The part of a run's record that is kept as time series, see `testbed.telemetry.record.RunRecord`."""
+
+    duration: float
+    warmup: float
+    ports: list[str]
+    port_rate: Floats
+    port_buffer: Floats
+    bottleneck: int
+    flows: FlowTable
+    flow_series: FlowSeries
+    port_series: PortSeries
+    queue_histogram: Histogram
+    rtt_histogram: Histogram
+
+
+@dataclass
+class Restored:
+    """A `Measured` from a results folder."""
+
+    duration: float
+    warmup: float
+    ports: list[str]
+    port_rate: Floats
+    port_buffer: Floats
+    bottleneck: int
+    flows: FlowTable
+    flow_series: FlowSeries
+    port_series: PortSeries
+    queue_histogram: Histogram
+    rtt_histogram: Histogram
+
+
+def restore(results: Results) -> Restored:
+    """What was measured, from the tables of a results folder. Raises BadInput if they contradict each other."""
+    manifest, summary, tables = results
+    try:
+        ports, port_series = _series(tables["port_series"], "port", PortSeries)
+        names, flow_series = _series(tables["flow_series"], "flow", FlowSeries)
+        if tables["flows"]["flow"].to_pylist()[: len(names)] != names:
+            raise ValueError("flows.parquet and flow_series.parquet are about different flows")
+        rack, time = manifest.experiment["rack"], manifest.experiment["time"]
+        return Restored(
+            duration=summary.duration,
+            warmup=parse(time["warmup"], TIME_UNITS, "a time"),
+            ports=ports,
+            port_rate=np.full(len(ports), parse(rack["link"]["rate"], RATE_UNITS, "a rate")),
+            port_buffer=np.full(len(ports), parse(rack["switch"]["buffer"], SIZE_UNITS, "a size")),
+            bottleneck=ports.index(summary.bottleneck),
+            flows=_flows(tables["flows"]),
+            flow_series=flow_series,
+            port_series=port_series,
+            queue_histogram=_histogram(tables["histograms"], "queue"),
+            rtt_histogram=_histogram(tables["histograms"], "rtt"),
+        )
+    except (KeyError, ValueError, TypeError, IndexError) as error:
+        raise BadInput(
+            f"the results folder is damaged, its files do not fit together: {type(error).__name__}: {error}"
+        ) from None
+
+
+def _flows(table: pa.Table) -> FlowTable:
+    return FlowTable(**{field.name: _column(table, field.name) for field in fields_of(FlowTable)})
+
+
+def _series(table: pa.Table, key: str, form: type[Series]) -> tuple[list[str], Series]:
+    """The reverse of `testbed.report.series`: rows by time and name to columns of shape (t, n), and the names."""
+    names = list(dict.fromkeys(_names(table[key])))
+    columns: dict[str, Any] = {field.name: _column(table, field.name) for field in fields_of(form)}
+    time = columns.pop("time")[:: max(len(names), 1)]
+    shaped = {name: values.reshape(len(time), len(names)) for name, values in columns.items()}
+    return names, form(time=time, **shaped)
+
+
+def _names(column: Any) -> Sequence[str]:
+    """In the order of their columns: the dictionary's, or else as they come."""
+    import pyarrow as pa
+
+    if pa.types.is_dictionary(column.type) and column.num_chunks:
+        return list(column.unify_dictionaries().chunk(0).dictionary.to_pylist())
+    return list(column.to_pylist())
+
+
+def _column(table: pa.Table, name: str) -> Any:
+    import pyarrow as pa
+
+    column = table[name]
+    return column.to_pylist() if pa.types.is_string(column.type) else column.to_numpy()
+
+
+def _histogram(table: pa.Table, name: str) -> Histogram:
+    import pyarrow.compute as pc
+
+    own = table.filter(pc.equal(table["histogram"], name))
+    edges = np.append(own["lower"].to_numpy(), own["upper"].to_numpy()[-1])
+    return Histogram(edges, own["count"].to_numpy())

@@ -1,0 +1,37 @@
+"""Names of points: what the user may write, and what is said of anything else."""
+
+from __future__ import annotations
+
+import pytest
+
+from testbed.capture.files import snap_of
+from testbed.capture.point import points
+from testbed.errors import BadInput
+
+
+def test_points_are_ports_and_nics_each_once_in_the_order_given() -> None:
+    found = points(["nic:h3", "port:s1-eth65", "nic:h3"], hosts=65)
+    assert [point.name for point in found] == ["nic:h3", "port:s1-eth65"]
+    assert [point.file for point in found] == ["nic-h3.pcapng", "port-s1-eth65.pcapng"]
+    assert points([], hosts=2) == []
+
+
+@pytest.mark.parametrize("name", ["port:s1-eth0", "port:s1-eth4", "nic:h4", "nic:h0", "h1", "", "port:s2-eth1", "nic:"])
+def test_unknown_point_names_what_there_is(name: str) -> None:
+    with pytest.raises(BadInput) as error:
+        points([name], hosts=3)
+    assert f"--pcap {name}: there is no such point" in str(error.value)
+    assert "port:s1-eth1 ... port:s1-eth3 and nic:h1 ... nic:h3" in str(error.value)
+
+
+def test_nearest_point_is_suggested() -> None:
+    with pytest.raises(BadInput, match=r"did you mean 'port:s1-eth3'\?"):
+        points(["s1-eth3"], hosts=3)
+
+
+def test_snap_is_a_size_that_holds_all_headers() -> None:
+    assert snap_of("") == 65_535
+    assert snap_of("1 kB") == 1000
+    for wrong in ("10", "10 B", "big", "1 MB"):
+        with pytest.raises(BadInput, match=f"--snap {wrong}: "):
+            snap_of(wrong)

@@ -1,0 +1,90 @@
+"""The plots for print: valid SVG with the curves in it, the same every time."""
+
+from __future__ import annotations
+
+import re
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+from synthetic_decisions import halved_by_a_cnp, recorded
+from synthetic_runs import run
+
+from testbed.report import vector
+from testbed.report.plot import Plot, line
+from testbed.report.plots import plots
+from testbed.report.story import stories
+from testbed.report.topology import draw, links_of
+
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+def paths(text: str, colour: str) -> list[list[tuple[float, float]]]:
+    """The points of each path of this colour."""
+    found = []
+    for path in ElementTree.fromstring(text).iter(f"{SVG}path"):
+        if f"stroke: {vector.theme()[colour]}" in path.get("style", ""):
+            points = re.findall(r"[ML] ([-\d.]+) ([-\d.]+)", path.get("d", ""))
+            found.append([(float(x), float(y)) for x, y in points])
+    return found
+
+
+def test_the_curve_is_where_its_numbers_are() -> None:
+    x = np.linspace(0, 10, 6)
+    text = vector.svg(Plot("Test", "a curve", [line(x, np.array([0, 1, 0, 4, 0, 2.0]), "y", "@c6")]))
+    (points,) = [one for one in paths(text, "c6") if len(one) == 6]
+    at, height = np.array(points).T
+    assert np.diff(at) == pytest.approx(np.diff(at)[0], rel=1e-3)
+    assert (height[0] - height) / (height[0] - height[3]) == pytest.approx([0, 0.25, 0, 1, 0, 0.5], abs=1e-3)
+
+
+@pytest.mark.parametrize("flows", [2, 64, 100])
+def test_every_plot_can_be_printed(flows: int) -> None:
+    for plot in plots(run([1 / flows] * flows)):
+        root = ElementTree.fromstring(vector.svg(plot))
+        words = [text.text for text in root.iter(f"{SVG}text")]  # as text, not as outlines
+        assert plot.title in words
+        assert plot.note in words
+
+
+def test_thresholds_and_names_are_in_it() -> None:
+    text = vector.svg(plots(run())[1])
+    for name in ("highest sample", "mean", "Kmin", "Kmax"):
+        assert f">{name}<" in text
+
+
+def test_the_story_of_a_flow_has_its_panels() -> None:
+    plot = stories(run((1.0,)), [recorded(halved_by_a_cnp())])[0].plot
+    text = vector.svg(plot)
+    for word in ("rate, Gbit/s", "RTT, us", "CNP", "loss", "timeout"):
+        assert f">{word}<" in text
+
+
+def test_it_is_the_same_every_time() -> None:
+    first, second = (vector.svg(plots(run())[0]) for _ in range(2))
+    assert first == second
+    assert "<dc:date>" not in first
+
+
+def test_names_are_only_names() -> None:
+    curve = line(np.arange(2.0), np.arange(2.0), "$x_1$ <&>", "@c0")
+    text = vector.svg(Plot("$\\frac$ <b>", "100 % of $", [curve], {"showlegend": True}))
+    words = [one.text for one in ElementTree.fromstring(text).iter(f"{SVG}text")]
+    assert {"$\\frac$ <b>", "100 % of $", "$x_1$ <&>"} <= set(words)
+
+
+def test_an_empty_plot_can_be_printed() -> None:
+    for plot in plots(run([], samples=1)):
+        ElementTree.fromstring(vector.svg(plot))
+
+
+def test_what_it_cannot_draw_is_an_error() -> None:
+    with pytest.raises(ValueError, match="pie"):
+        vector.svg(Plot("Test", "", [{"type": "pie", "name": "x"}]))
+
+
+def test_the_topology_stands_alone() -> None:
+    text = vector.standalone(draw(links_of(run()), "s1-eth2"))
+    assert "var(" not in text
+    assert vector.theme()["u5"] in text
+    ElementTree.fromstring(text)

@@ -1,0 +1,69 @@
+"""A real browser: Debian's Chromium, headless. One at a time; close it before a census is taken."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+import pytest
+from playwright.sync_api import Browser, Page, sync_playwright
+
+ARGUMENTS = (
+    "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
+    "--disable-component-update", "--disable-sync",
+)  # fmt: skip
+DESKTOP = {"width": 1280, "height": 800}
+PHONE = {"width": 390, "height": 844}
+
+
+@contextmanager
+def chromium() -> Iterator[Browser]:
+    path = shutil.which("chromium")
+    if path is None:
+        pytest.skip("needs Debian's chromium: make setup")
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=path, args=list(ARGUMENTS))
+        try:
+            yield browser
+        finally:
+            browser.close()
+
+
+@dataclass
+class Visit:
+    """One page that is looked at, and what went wrong on it."""
+
+    page: Page
+    errors: list[str] = field(default_factory=list)
+
+    def updates(self) -> int:
+        return int(self.page.evaluate("document.body.dataset.updates ?? 0"))
+
+    def text(self, selector: str) -> str:
+        return self.page.locator(selector).inner_text()
+
+    def picture(self, chart: str) -> str:
+        """What is drawn on a chart's canvas."""
+        return str(self.page.evaluate(f"document.querySelector('#{chart} canvas').toDataURL()"))
+
+    def overflow(self) -> int:
+        """Pixels that the page is wider than the screen."""
+        return int(self.page.evaluate("document.documentElement.scrollWidth - innerWidth"))
+
+
+@contextmanager
+def visit(browser: Browser, url: str, size: dict[str, int] | None = None, dark: bool = False) -> Iterator[Visit]:
+    size = size or DESKTOP
+    page = browser.new_page(
+        viewport={"width": size["width"], "height": size["height"]}, color_scheme="dark" if dark else "light"
+    )
+    seen = Visit(page)
+    page.on("console", lambda message: seen.errors.append(message.text) if message.type == "error" else None)
+    page.on("pageerror", lambda error: seen.errors.append(str(error)))
+    try:
+        page.goto(url)
+        yield seen
+    finally:
+        page.close()

@@ -1,0 +1,91 @@
+"""A server that plays the events of a real run again (incast-8, 6 ms), and may cut the connection in the middle.
+
+`incast-8.jsonl` is what ``testbed watch --format json`` printed.
+"""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+from testbed.ui import page
+
+EVENTS: list[dict[str, Any]] = [
+    json.loads(line) for line in (Path(__file__).parent / "incast-8.jsonl").read_text().splitlines()
+]
+UPDATES = sum(event["event"] == "update" for event in EVENTS)
+
+
+class Replay(ThreadingHTTPServer):
+    """``go_on`` lets out events past the first ``held``; ``cut`` ends the first connection after so many."""
+
+    daemon_threads = True
+    block_on_close = False
+
+    def __init__(self, events: list[dict[str, Any]], held: int | None, cut: int | None) -> None:
+        super().__init__(("127.0.0.1", 0), _Handler)
+        self.told = [f"event: {one['event']}\ndata: {json.dumps(one['data'])}\n\n".encode() for one in events]
+        self.held = len(self.told) if held is None else held
+        self.cut = cut
+        self.go_on = threading.Event()
+        self.connections = 0
+        self.pause = 0.0  # s between events past ``held``
+
+    @property
+    def port(self) -> int:
+        return int(self.server_address[1])
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.port}/"
+
+
+class _Handler(BaseHTTPRequestHandler):
+    server: Replay
+
+    def do_GET(self) -> None:
+        body = page() if self.path == "/" else b""
+        self.send_response(200 if self.path in ("/", "/live") else 404)
+        self.send_header("Content-Type", "text/html; charset=utf-8" if body else "text/event-stream")
+        self.end_headers()
+        try:
+            self.wfile.write(body)
+            if self.path == "/live":
+                self._play()
+        except OSError:  # the reader has gone
+            return
+
+    def _play(self) -> None:
+        server = self.server
+        server.connections += 1
+        first = server.connections == 1
+        for number, event in enumerate(server.told):
+            if first and number == server.cut:
+                return
+            if number >= server.held:
+                server.go_on.wait()
+                time.sleep(server.pause)
+            self.wfile.write(event)
+
+    def log_message(self, format: str, *args: object) -> None:
+        pass
+
+
+@contextmanager
+def replay(events: list[dict[str, Any]] = EVENTS, held: int | None = None, cut: int | None = None) -> Iterator[Replay]:
+    server = Replay(events, held, cut)
+    thread = threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True)
+    thread.start()
+    try:
+        yield server
+    finally:
+        server.go_on.set()
+        server.shutdown()
+        server.server_close()
+        thread.join()
