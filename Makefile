@@ -2,6 +2,7 @@
 
 PYTHON := .venv/bin/python
 SUDO := $(if $(filter 0,$(shell id -u)),,sudo -E)
+PYTEST := env PYTHONDONTWRITEBYTECODE=1 $(PYTHON) -m pytest -p no:cacheprovider
 EXPERIMENT ?= incast-64
 
 .PHONY: run test setup check unit bench schema dashboards clean help
@@ -10,8 +11,9 @@ run: ## install what is missing, run incast-64 (EXPERIMENT=incast-8 for another)
 	@scripts/setup
 	@$(SUDO) .venv/bin/testbed run $(EXPERIMENT)
 
-test: setup check ## install what is missing, pass all checks and tests
-	$(SUDO) env PYTHONDONTWRITEBYTECODE=1 $(PYTHON) -m pytest -p no:cacheprovider
+test: setup check ## install what is missing, pass all checks and tests (those with a rack one by one)
+	$(SUDO) $(PYTEST) -m "not root and not uml" -n 2 --dist loadfile
+	$(SUDO) $(PYTEST) -m "root or uml"
 
 setup: ## install what is missing, for running and for testing
 	@scripts/setup --tests
@@ -22,7 +24,7 @@ check: ## ruff and mypy
 	.venv/bin/mypy
 
 unit: ## the tests that need no root, in about 20 s
-	$(PYTHON) -m pytest -m "not root and not slow and not uml"
+	$(PYTEST) -m "not root and not slow and not uml" -n 2 --dist loadfile
 
 bench: setup ## measure what docs/bench.md promises (root; ONLY="switch goodput" for a part, JSON=FILE)
 	$(SUDO) $(PYTHON) -m bench $(if $(ONLY),--only $(ONLY)) $(if $(JSON),--json $(JSON))

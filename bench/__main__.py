@@ -13,13 +13,14 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from bench import closed_loop, command, items, live
+from bench import adpg, closed_loop, command, decisions, items, live
 from bench.measure import Row, table
 from testbed.errors import TestbedError
 
 ITEMS: dict[str, Callable[[], Iterator[Row]]] = {
     "closed-loop": closed_loop.of_closed_loop,
     "clean-loop": closed_loop.of_clean_loop,
+    "decisions": decisions.of_decisions,
     "live": live.of_live,
     "switch": items.of_switch,
     "goodput": items.of_goodput,
@@ -27,6 +28,7 @@ ITEMS: dict[str, Callable[[], Iterator[Row]]] = {
     "memory": items.of_memory,
     "start": items.of_start,
     "lines": items.of_lines,
+    "adpg": adpg.of_adpg,
 }
 BUSY = 0.5  # load average above which figures should not be trusted
 

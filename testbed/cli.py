@@ -11,7 +11,20 @@ import sys
 
 import typer
 
-from testbed.commands import capture, compare, experiments, machine, monitor, plugins, report, run, sweep, watch
+from testbed.commands import (
+    capture,
+    compare,
+    experiments,
+    machine,
+    model,
+    monitor,
+    plugins,
+    report,
+    run,
+    sweep,
+    watch,
+    workshop,
+)
 from testbed.errors import TestbedError
 
 app = typer.Typer(
@@ -38,6 +51,9 @@ app.command()(capture.decode)
 app.command()(machine.selftest)
 app.command()(machine.version)
 app.add_typer(monitor.monitor, name="monitor")
+app.add_typer(model.model, name="model")
+for making in (workshop.train, workshop.distil, workshop.explain, workshop.export):
+    app.command()(making)
 
 
 def main() -> int:

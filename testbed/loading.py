@@ -120,15 +120,16 @@ def _natural(name: str) -> tuple[str, int]:
 
 def resolve(loaded: Loaded) -> Resolved:
     """Load and configure the plugins. Raises BadInput for a plugin or an option that does not exist or fit."""
-    from testbed.tuning import rehearse
+    from testbed.rehearsal import rehearse
 
     controller, controller_config = _plugin("controller", loaded)
     tuner, tuner_config = _plugin("tuner", loaded)
     resolved = Resolved(loaded.experiment, controller, controller_config, tuner, tuner_config)
-    try:
-        rehearse(resolved)
-    except BadInput as error:
-        raise BadInput(f"{loaded.document.origin(('tuner',))}: {error}") from error
+    for kind in ("controller", "tuner"):
+        try:
+            rehearse(resolved, kind)
+        except BadInput as error:
+            raise BadInput(f"{loaded.document.origin((kind,))}: {error}") from error
     return resolved
 
 

@@ -87,17 +87,6 @@ def ports_of(resolved: Resolved) -> Ports:
     return Ports(names, np.full(n, rack.link.rate), np.full(n, float(rack.switch.buffer)), base_rtt)
 
 
-def rehearse(resolved: Resolved) -> None:
-    """Make the tuner and ask for its first thresholds, before anything is built. Raises BadInput if it cannot."""
-    plugin = resolved.tuner
-    try:
-        plugin.form(resolved.tuner_config, ports_of(resolved)).initial()
-    except BadInput:
-        raise
-    except Exception as error:
-        raise failed(plugin, error) from error
-
-
 def observed(before: dict[str, Floats], after: dict[str, Floats], seconds: float) -> PortSample:
     """What happened between two samples."""
     packets = np.maximum(1.0, after["tx_packets"] - before["tx_packets"])

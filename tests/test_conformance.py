@@ -25,7 +25,10 @@ SHIPPED = [
 @pytest.mark.parametrize(("kind", "name", "preset"), SHIPPED, ids=[f"{name}-{preset}" for _, name, preset in SHIPPED])
 def test_shipped_plugins_pass(kind: str, name: str, preset: str | None) -> None:
     results = check(find(kind, name), preset)
-    assert [f"{result.name}: {result.why}" for result in results if not result.passed] == []
+    failed = {result.name: result.why for result in results if not result.passed}
+    # The papers' ADPG has no window: eight flows that start at line rate fill the buffer for a thousand RTTs.
+    known = {"reacts to congestion"} if name.startswith("adpg") and preset == "paper" else set()
+    assert set(failed) == known, failed
     skipped = {result.name for result in results if result.outcome == "skipped"}
     assert skipped == ({"reacts to congestion", "two flows share"} if name == "fixed" else set())
 

@@ -1,0 +1,93 @@
+"""ADPG's control loop: one decision per flow and RTT, by whatever form of the policy.
+
+The papers' controller has a rate and no window: many flows that start at line rate into one port lose packets until the
+rates have come down, which takes 8 ms for 8 flows. ``window`` or ``start_rate`` avoid it.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from typing import Any, ClassVar, Protocol
+
+import numpy as np
+
+from testbed.controller import Feedback, Floats, Ints, Paths, RateController, Signal
+
+from .observation import LEAST_RATE, AdpgConfig, History, limited, signal
+
+
+class Policy(Protocol):
+    """A trained policy, loaded."""
+
+    def decide(self, features: Floats) -> Floats:
+        """Multipliers, shape (k,), for features of shape (k, 4)."""
+        ...
+
+
+class AdpgController(RateController):
+    """What all forms share."""
+
+    signals = Signal.RTT
+    Config = AdpgConfig
+    presets: ClassVar[dict[str, dict[str, Any]]] = {
+        # As NICs send: without the window, a start of many flows at line rate loses packets for thousands of RTTs.
+        "windowed": {"window": "bdp"},
+        "paper": {},
+    }
+
+    config: AdpgConfig
+
+    def __init__(self, config: AdpgConfig, paths: Paths) -> None:
+        super().__init__(config, paths)
+        n = len(paths)
+        self.policy = self.load(config)
+        self.share: Floats = np.full(n, config.start_rate)  # of line rate
+        self.history = History(n)
+        self.decided_seq: Ints = np.zeros(n, np.int64)  # packets from this one on were sent after the last decision
+        self.effect: Floats = np.ones(n)  # multiplier that was decided and waits for the decision delay
+        self.ready: Floats = np.zeros(n)  # s: no decision before
+        if config.window == "bdp":
+            self.window = np.maximum(config.beta * paths.bdp, paths.wire_size)
+        self._publish(np.arange(n))
+
+    @classmethod
+    @abstractmethod
+    def load(cls, config: AdpgConfig) -> Policy:
+        """The policy that the options name, or the shipped one. Raises BadInput if it cannot be used."""
+
+    def on_start(self, now: float, flows: Ints) -> None:
+        self.share[flows] = self.config.start_rate
+        self.history.forget(flows)
+        self.decided_seq[flows] = 0
+        self.ready[flows] = now
+        self._publish(flows)
+
+    def on_feedback(self, now: float, flows: Ints, feedback: Feedback) -> None:
+        answered = feedback.acked_seq + 1 >= self.decided_seq[flows]
+        due = np.flatnonzero(answered & np.isfinite(feedback.rtt) & (now >= self.ready[flows]))
+        if not len(due):
+            return
+        mine = flows[due]
+        x = signal(feedback.rtt[due], self.paths.base_rtt[mine], self.share[mine], self.config)
+        decided = limited(self.policy.decide(self.history.features(mine, x)))
+        self.history.remember(mine, x, decided)
+        self.decided_seq[mine] = feedback.next_seq[due]
+        if self.config.decision_delay:
+            self.effect[mine] = decided
+            self.timer[mine] = now + self.config.decision_delay
+            self.ready[mine] = np.inf
+        else:
+            self._apply(mine, decided)
+
+    def on_timer(self, now: float, flows: Ints) -> None:
+        """The decision takes effect; the next RTT that counts is one that could see it."""
+        self.timer[flows] = np.inf
+        self.ready[flows] = now + self.paths.base_rtt[flows]
+        self._apply(flows, self.effect[flows])
+
+    def _apply(self, flows: Ints, decided: Floats) -> None:
+        self.share[flows] = np.clip(self.share[flows] * decided, LEAST_RATE, 1.0)
+        self._publish(flows)
+
+    def _publish(self, flows: Ints) -> None:
+        self.rate[flows] = self.share[flows] * self.paths.line_rate[flows]

@@ -1,0 +1,104 @@
+"""An export that was just written, compiled and held against what it was made of.
+
+The tests hold it to much more; this is for policies that they have not seen.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import tempfile
+from ctypes import POINTER, byref, c_double, c_int, c_uint32
+from dataclasses import astuple
+from pathlib import Path
+
+import numpy as np
+
+from testbed.controller import Floats, Ints
+from testbed.dataplane.build import compile_to
+
+from ..observation import LEAST_RATE, AdpgConfig, History, limited, signal
+from ..tree import Trees
+from .fixed import FixedFlows, FixedTrees, Parameters
+
+FLOWS, ROUNDS = 200, 100
+BASE_RTT = 8.192e-6  # s
+FLAGS = ("-std=c99", "-O2", "-Wall", "-Wextra", "-Werror", "-Wdouble-promotion", "-shared", "-fPIC")
+
+
+class _Flow(ctypes.Structure):
+    """struct adpg_flow of portable/adpg.h."""
+
+    _fields_ = [*((name, c_double) for name in ("rate", "oldest", "newest", "signal")), ("fresh", c_int)]
+
+
+class _Config(ctypes.Structure):
+    """struct adpg_config."""
+
+    _fields_ = [(name, c_double) for name in ("beta", "target", "reference_rtt")]
+
+
+class _FixedFlow(ctypes.Structure):
+    """struct adpg_flow of doca_pcc/adpg_fixed.h."""
+
+    _fields_ = [("rate", c_uint32), ("rest", c_uint32 * 11)]
+
+
+def portable(folder: Path, trees: Trees, config: AdpgConfig) -> str:
+    """What is wrong with the portable export, or nothing. Raises TestbedError if it cannot be compiled."""
+    library = _compiled(folder, ("adpg.c", "adpg_trees.c"), "-lm", "-ffp-contract=off")
+    library.adpg_decide.restype = c_double
+    library.adpg_decide.argtypes = [POINTER(_Flow), POINTER(_Config), c_double, c_double]
+    settings = _Config(config.beta, config.target, config.reference_rtt)
+    rtts, flows = np.multiply(_rtts(), 1e-9, dtype=np.float64), [_Flow() for _ in range(FLOWS)]
+    for flow in flows:
+        library.adpg_start(byref(flow), c_double(config.start_rate))
+    found = np.empty(rtts.shape)
+    for number, row in enumerate(rtts.tolist()):
+        for index, (flow, rtt) in enumerate(zip(flows, row, strict=True)):
+            library.adpg_apply(byref(flow), c_double(library.adpg_decide(flow, settings, rtt, BASE_RTT)))
+            found[number, index] = flow.rate
+    wrong = int((~np.isclose(found, _reference(trees, config, rtts), rtol=1e-9)).sum())
+    return f"{wrong:,} of {found.size:,} rates are not the library's" if wrong else ""
+
+
+def fixed(folder: Path, trees: Trees, parameters: Parameters) -> str:
+    """The same for fixed point: every bit counts."""
+    library = _compiled(folder, ("adpg_fixed.c",))
+    settings = (c_uint32 * 9)(*astuple(parameters), 0)
+    model, every = FixedFlows(FixedTrees.of(trees), parameters, FLOWS), np.arange(FLOWS)
+    flows = [_FixedFlow() for _ in range(FLOWS)]
+    for flow in flows:
+        library.adpg_start(byref(flow), settings)
+    wrong = 0
+    for row in _rtts():
+        model.decide(every, row)
+        for flow, rtt in zip(flows, row.tolist(), strict=True):
+            library.adpg_decide(byref(flow), settings, c_uint32(rtt))
+        wrong += int((model.rate != [flow.rate for flow in flows]).sum())
+    return f"{wrong:,} of {FLOWS * ROUNDS:,} rates are not the model's" if wrong else ""
+
+
+def _rtts() -> Ints:
+    """Random round-trip times (ns) that keep rates between their bounds, shape (rounds, flows)."""
+    rng = np.random.default_rng(1)
+    queueing = rng.exponential(20_000, (ROUNDS, FLOWS)) * rng.integers(0, 2, (ROUNDS, FLOWS))
+    return np.asarray(queueing + BASE_RTT * 1e9, np.int64)
+
+
+def _reference(trees: Trees, config: AdpgConfig, rtts: Floats) -> Floats:
+    """Rates that the controller in numpy decides."""
+    history, every = History(FLOWS), np.arange(FLOWS)
+    share, base, rates = np.full(FLOWS, config.start_rate), np.full(FLOWS, BASE_RTT), np.empty(rtts.shape)
+    for number, rtt in enumerate(rtts):
+        x = signal(rtt, base, share, config)
+        decided = limited(trees.decide(history.features(every, x)))
+        history.remember(every, x, decided)
+        rates[number] = share = np.clip(share * decided, LEAST_RATE, 1.0)
+    return rates
+
+
+def _compiled(folder: Path, sources: tuple[str, ...], *flags: str) -> ctypes.CDLL:
+    with tempfile.TemporaryDirectory() as made:
+        target = Path(made) / "export.so"
+        compile_to(target, tuple(folder / name for name in sources), (*FLAGS, f"-I{folder}", *flags))
+        return ctypes.CDLL(str(target))

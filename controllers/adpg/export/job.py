@@ -1,0 +1,72 @@
+"""``testbed export adpg``: the trees, and the controller around them, as C."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+from pydantic import Field
+
+from testbed.errors import BadInput, nearest
+from testbed.units import Ratio, Time
+from testbed.workshop import Job, JobConfig, Order, Result
+
+from ..observation import LEAST_RATE, AdpgConfig
+from ..tree import Trees
+from . import c, check, doca
+from .fixed import Parameters
+
+TARGETS = {
+    "c": "portable C99 with doubles",
+    "doca-pcc": "fixed point, for the DPA of NVIDIA's NICs; runs on no card yet",
+}
+SHIPPED = Path(__file__).parents[1] / "policies" / "trees.json"
+
+
+class ExportConfig(JobConfig):
+    """What is exported, to what, and the options that it starts with."""
+
+    to: str = Field(default="c", description=f"Form of the export: {', '.join(TARGETS)}.")
+    policy: str = Field(default="", description="File with trees; by default the shipped ones.")
+    beta: float = Field(default=1.5, gt=1, le=4, description="RTT inflation up to which there is no congestion.")
+    target: float = Field(default=0.064, gt=0, le=0.64, description="Inflation beyond beta times sqrt(rate) aimed at.")
+    reference_rtt: Time = Field(default=8.192e-6, ge=1e-6, le=1e-3, description="What an RTT's excess is measured in.")
+    start_rate: Ratio = Field(default=1.0, ge=LEAST_RATE, le=1, description="Of a new flow, as a share of line rate.")
+    base_rtt: Time = Field(
+        default=8.192e-6, ge=0, le=1.0, description="RTT through empty queues; 0: least seen. Only for doca-pcc."
+    )
+
+    def controller(self) -> AdpgConfig:
+        """The same as the controller's options."""
+        names = ("beta", "target", "reference_rtt", "start_rate")
+        return AdpgConfig.model_construct(**{name: getattr(self, name) for name in names})
+
+
+def export(config: ExportConfig, order: Order) -> Result:
+    """Write the files. Raises BadInput for an unknown target or an unusable policy."""
+    if config.to not in TARGETS:
+        raise BadInput(f"adpg cannot be exported to '{config.to}'; {nearest(config.to, list(TARGETS))}")
+    trees, controller = Trees.load(Path(config.policy) if config.policy else SHIPPED), config.controller()
+    files = c.exported(trees, controller) if config.to == "c" else doca.exported(trees, controller, config.base_rtt)
+    for name, text in files.items():
+        (order.out / name).write_text(text, encoding="utf-8")
+    wrong, checked = _check(config, trees, order.out)
+    count, depth = trees.feature.shape
+    lines = [f"{count} trees of depth {depth} as {TARGETS[config.to]}: {', '.join(files)}", checked]
+    data = {"to": config.to, "files": list(files), "trees": count, "depth": depth, "checked": checked}
+    return Result(lines, data, wrong)
+
+
+def _check(config: ExportConfig, trees: Trees, folder: Path) -> tuple[str, str]:
+    """What is wrong with the files, and what to say of the check. Raises TestbedError if they do not compile."""
+    if shutil.which("clang") is None:
+        return "", "not checked: there is no clang on this machine"
+    if config.to == "c":
+        wrong, equal = check.portable(folder, trees, config.controller()), "equal to the controller's"
+    else:
+        parameters = Parameters.of(config.controller(), config.base_rtt)
+        wrong, equal = check.fixed(folder, trees, parameters), "bit for bit the model's"
+    return wrong, f"checked: compiled, and {check.FLOWS * check.ROUNDS:,} decisions {equal}"
+
+
+EXPORT = Job("The controller as C: portable, or in fixed point for a NIC.", ExportConfig, export)

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "adpg.h"
+
+#include <math.h>
+
+static double limited(double value, double least, double most)
+{
+	return value < least ? least : value > most ? most : value;
+}
+
+void adpg_start(struct adpg_flow *flow, double rate)
+{
+	flow->rate = rate;
+	flow->oldest = flow->newest = 1;
+	flow->signal = 0;
+	flow->fresh = 1;
+}
+
+double adpg_signal(const struct adpg_config *config, double rtt, double base_rtt, double rate)
+{
+	double inflation = 1 + (rtt - base_rtt) / config->reference_rtt, excess = inflation - config->beta;
+	double x = ADPG_SCALE * ((excess > 0 ? excess : 0) * sqrt(rate) - config->target);
+
+	return x > ADPG_HIGHEST_X ? ADPG_HIGHEST_X : x;
+}
+
+double adpg_decide(struct adpg_flow *flow, const struct adpg_config *config, double rtt, double base_rtt)
+{
+	double x = adpg_signal(config, rtt, base_rtt, flow->rate);
+	double features[ADPG_FEATURES] = {flow->oldest, flow->fresh ? x : flow->signal, flow->newest, x};
+	double multiplier = limited(adpg_trees(features), ADPG_DOWN, ADPG_UP);
+
+	flow->oldest = flow->newest;
+	flow->newest = multiplier;
+	flow->signal = x;
+	flow->fresh = 0;
+	return multiplier;
+}
+
+void adpg_apply(struct adpg_flow *flow, double multiplier)
+{
+	flow->rate = limited(flow->rate * multiplier, ADPG_LEAST_RATE, 1);
+}

@@ -1,0 +1,103 @@
+"""The policy network, 4-12-12-1 without biases: its file, and its value with numpy.
+
+ReLU inside, tanh at the end (facts sheet 4.2). The file is JSON: 204 weights, and how they were trained.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from testbed.controller import Floats
+from testbed.errors import BadInput
+
+from .observation import FEATURES, multiplier
+
+SHAPES = ((12, FEATURES), (12, 12), (1, 12))
+FORMAT, VERSION = "adpg-network", 1
+
+
+@dataclass(frozen=True)
+class Network:
+    """Weights of the three layers, shapes `SHAPES`; ``training`` says where they are from."""
+
+    layers: tuple[Floats, ...]
+    training: dict[str, Any] = field(default_factory=dict)
+
+    def actions(self, features: Floats) -> Floats:
+        """The network's output in [-1, 1], shape (k,)."""
+        hidden = features
+        for weights in self.layers[:-1]:
+            hidden = np.maximum(hidden @ weights.T, 0.0)
+        return np.asarray(np.tanh(hidden @ self.layers[-1].T)[:, 0])
+
+    def decide(self, features: Floats) -> Floats:
+        """Multipliers, shape (k,)."""
+        return multiplier(self.actions(features))
+
+    def in_c(self) -> tuple[int, Floats]:
+        """For `rollout.Rollout`."""
+        from .rollout import network_in_c
+
+        return network_in_c(), np.concatenate([layer.reshape(-1) for layer in self.layers])
+
+    def save(self, file: Path) -> None:
+        """Write the file, whole or not at all."""
+        layers = [[[float(f"{weight:.9g}") for weight in row] for row in layer] for layer in self.layers]
+        write_whole(file, {"format": FORMAT, "version": VERSION, "layers": layers, "training": self.training})
+
+    @classmethod
+    def load(cls, file: Path) -> Network:
+        """Raises BadInput if the file is not a policy network of this version, or holds what is no number."""
+        content = read_policy(file, FORMAT, VERSION)
+        layers = tuple(_layer(file, content, number, shape) for number, shape in enumerate(SHAPES))
+        return cls(layers, content.get("training", {}))
+
+
+def _layer(file: Path, content: dict[str, Any], number: int, shape: tuple[int, int]) -> Floats:
+    try:
+        layer = np.array(content["layers"][number], float)
+    except (KeyError, IndexError, TypeError, ValueError):
+        layer = np.empty(0)
+    if layer.shape != shape or len(content["layers"]) != len(SHAPES):
+        raise BadInput(f"{file}: layer {number} has shape {layer.shape}, expected {shape} of {len(SHAPES)} layers")
+    if not np.isfinite(layer).all():
+        raise BadInput(f"{file}: layer {number} holds weights that are no numbers")
+    return layer
+
+
+def read_policy(file: Path, expected: str, version: int) -> dict[str, Any]:
+    """A policy file's content. Raises BadInput if it is missing, cut short, or of another format or version."""
+    try:
+        content = json.loads(file.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise BadInput(f"no policy file at {file}") from None
+    except OSError as error:
+        raise BadInput(f"{file} cannot be read: {error.strerror}") from None
+    except ValueError as error:
+        raise BadInput(f"{file} is cut short or damaged: {error}") from None
+    found = content.get("format") if isinstance(content, dict) else None
+    if found != expected:
+        raise BadInput(f"{file} has format {found!r}, expected '{expected}'")
+    if content.get("version") != version:
+        raise BadInput(f"{file} has version {content.get('version')!r}, this testbed reads {version}")
+    return dict(content)
+
+
+def write_whole(file: Path, content: dict[str, Any]) -> None:
+    """JSON, moved into place when it is complete."""
+    descriptor, unfinished = tempfile.mkstemp(prefix=f".{file.name}-", dir=file.parent)
+    try:
+        with os.fdopen(descriptor, "w", encoding="utf-8") as out:
+            json.dump(content, out, indent=1)
+            out.write("\n")
+        Path(unfinished).chmod(0o644)
+        Path(unfinished).replace(file)
+    finally:
+        Path(unfinished).unlink(missing_ok=True)

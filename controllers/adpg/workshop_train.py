@@ -1,0 +1,155 @@
+"""`testbed train adpg`: the network in its forms, the log that gives it again, and the curves of the training."""
+
+from __future__ import annotations
+
+import math
+import platform
+from importlib import import_module
+from importlib.metadata import PackageNotFoundError, version
+from typing import Any
+
+import numpy as np
+
+from testbed.errors import BadInput
+from testbed.units import show_time
+from testbed.workshop import Job, Order, Result, Told
+
+from . import onnx_network
+from .distillation import visited
+from .evaluate import Figures, ramp, settled
+from .int8 import Int8Network
+from .network import write_whole
+from .rollout import InC
+from .training import CHECK_EVERY, Attempt, Outcome, Progress, train
+from .training_curves import draw
+from .training_settings import PRESETS, Settings
+
+NETWORK, ONNX, INT8, LOG, CURVES = "network.json", "network.onnx", "int8.json", "training.json", "curves.svg"
+CHECKED = (2, 4, 8, 64, 256, 1024)  # flows
+CALIBRATION = 100_000  # states that the 8 bit form's scales are set by
+
+NOTES = {
+    "recipe": "x limited at 8, gradient clipped by norm, learning rate decays: converges from every seed",
+    "nimble": "recipe, where an idle link weighs four times in the loss: ramps in a third of the time",
+    "sheet": "the published settings with x limited: gradient clipped by value 0.5, constant learning rate; wanders",
+    "rlcc": "the published code: sheet without the limit of x, 4, 8, 32 senders (but no all-to-all); fails",
+    "rlcc-10": "rlcc with the reward's coefficient that its command line sets by default (10); fails",
+    "paper": "the paper's printed gradient: the mean over the whole rollout instead of tails; fails",
+    "printed": "the paper's printed reward, without beta; target such that 2 flows have the queue of its table 6",
+}
+
+
+def run(settings: Settings, order: Order) -> Result:
+    """Train, measure in closed loops, write."""
+    _need("torch", "onnx")  # before any time is spent
+    outcome = train(settings, _teller(settings, order))
+    network, aim = outcome.network, settings.aim
+    int8 = Int8Network.of(network, visited(network, CALIBRATION, np.random.default_rng(settings.seed)))
+    forms: dict[str, InC] = {"network": network, "int8": int8}
+    measured = {name: [settled(form, flows, aim) for flows in CHECKED] for name, form in forms.items()}
+    ramps = {name: ramp(form, aim) for name, form in forms.items()}
+    network.save(order.out / NETWORK)
+    onnx_network.write(network, order.out / ONNX)
+    int8.save(order.out / INT8)
+    log = _log(settings, order, outcome, measured, ramps)
+    write_whole(order.out / LOG, log)
+    (order.out / CURVES).write_text(draw(outcome.chosen), encoding="utf-8")
+    lines = [_summary(outcome), *table(measured, ramps)]
+    refused = f"no seed of {len(outcome.attempts)} converged" if outcome.chosen.failure else ""
+    return Result(lines, {key: log[key] for key in ("converged", "seed", "restarts", "figures", "ramp_rtts")}, refused)
+
+
+def _need(*packages: str) -> None:
+    for package in packages:
+        try:
+            import_module(package)
+        except ImportError:
+            raise BadInput(f"training needs the package {package}: pip install 'cc-testbed[train]'") from None
+
+
+def _teller(settings: Settings, order: Order) -> Any:
+    attempt = 0
+
+    def tell(progress: Progress) -> None:
+        nonlocal attempt
+        attempt += progress.update == CHECK_EVERY
+        seen = ", ".join(f"N={one.flows}: queue {one.error:+.0%}, FR {one.fr:.2f}" for one in progress.figures)
+        again = f"attempt {attempt}, " if attempt > 1 else ""
+        text = f"{again}update {progress.update}: score {progress.score:.3f} ({seen})"
+        order.told(Told(progress.update, settings.updates, text))
+
+    return tell
+
+
+def _log(
+    settings: Settings,
+    order: Order,
+    outcome: Outcome,
+    measured: dict[str, list[Figures]],
+    ramps: dict[str, float],
+) -> dict[str, Any]:
+    """Everything that is needed to train the same network again, and how it went."""
+    return {
+        "command": order.command,
+        "settings": settings.model_dump(mode="json"),
+        "versions": versions("numpy", "torch", "onnx"),
+        "seed": outcome.chosen.seed,
+        "converged": outcome.converged,
+        "restarts": len(outcome.attempts) - 1,
+        "update": outcome.best.update,
+        "figures": {name: [one.as_dict() for one in figures] for name, figures in measured.items()},
+        "ramp_rtts": {name: finite(value) for name, value in ramps.items()},
+        "attempts": [_attempt(one) for one in outcome.attempts],
+    }
+
+
+def _attempt(one: Attempt) -> dict[str, Any]:
+    history = [
+        {
+            "update": check.update,
+            "cpu_seconds": round(check.seconds, 2),
+            "score": round(check.score, 5),
+            "figures": [figures.as_dict() for figures in check.figures],
+        }
+        for check in one.history
+    ]
+    return {"seed": one.seed, "failure": one.failure, "history": history}
+
+
+def _summary(outcome: Outcome) -> str:
+    tried = [f"seed {one.seed}: {one.failure}" for one in outcome.attempts if one.failure]
+    seconds = show_time(round(sum(one.history[-1].seconds for one in outcome.attempts), 1))
+    word = "converged" if outcome.converged else "not converged"
+    best = f"best checkpoint at update {outcome.best.update}, score {outcome.best.score:.3f}"
+    return "; ".join([f"seed {outcome.chosen.seed} {word} in {seconds} of CPU, {best}", *tried])
+
+
+def table(measured: dict[str, list[Figures]], ramps: dict[str, float]) -> list[str]:
+    """Closed loops as text, a line per form and number of flows."""
+    lines = [f"{'form':10} {'flows':>5} {'SU %':>6} {'FR':>5} {'queue us':>9} {'oracle us':>9} {'off':>7}"]
+    for name, figures in measured.items():
+        lines += [
+            f"{name:10} {one.flows:5} {one.su:6.1f} {one.fr:5.2f} {one.queue * 1e6:9.2f} {one.oracle * 1e6:9.2f} "
+            f"{one.error:+7.1%}"
+            for one in figures
+        ]
+    return [*lines, *(f"ramp of one flow, 0.01 to 0.95, {name}: {value:.0f} RTTs" for name, value in ramps.items())]
+
+
+def finite(value: float) -> float | None:
+    """For JSON."""
+    return round(value, 1) if math.isfinite(value) else None
+
+
+def versions(*packages: str) -> dict[str, str]:
+    """What a result depends on."""
+    found = {"python": platform.python_version()}
+    for package in ("cc-testbed", *packages):
+        try:
+            found[package] = version(package)
+        except PackageNotFoundError:
+            continue
+    return found
+
+
+TRAIN = Job("Train ADPG's network in the fluid model.", Settings, run, PRESETS, NOTES)

@@ -1,0 +1,80 @@
+"""Who sends to whom in the fluid model: columns per flow, and one queue per destination."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from testbed.controller import Floats, Ints, Paths
+from testbed.dataplane.wire import Framing
+from testbed.experiment import Experiment
+from testbed.rack.paths import LINKS_OF_A_STAR, PathTimes
+from testbed.traffic.plan import Plan
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Flows in columns of shape (n,), queues in columns of shape (m,). SI units."""
+
+    host: Ints  # number of the sending host, 0 .. hosts - 1
+    queue: Ints  # number of the queue, 0 .. m - 1
+    start: Floats  # s
+    size: Floats  # wire bytes; inf for an endless flow
+    base_rtt: Floats  # s
+    line_rate: float  # bit/s, of hosts and queues
+    buffer: float  # bytes per queue
+    payload: int = 1000
+    wire_size: int = 1122
+
+    @property
+    def queues(self) -> int:
+        """Number of queues."""
+        return int(self.queue.max()) + 1
+
+    @property
+    def paths(self) -> Paths:
+        """What a controller is told of the flows."""
+        n = len(self.host)
+        return Paths(
+            line_rate=np.full(n, self.line_rate),
+            base_rtt=self.base_rtt,
+            hops=np.ones(n, np.int64),
+            payload=self.payload,
+            wire_size=self.wire_size,
+        )
+
+
+def incast(
+    senders: int, *, copies: int = 1, line_rate: float = 100e9, base_rtt: float = 8.192e-6, buffer: float = 5e6
+) -> Layout:
+    """``copies`` separate incasts side by side; each sender has one flow, all start at 0."""
+    n = senders * copies
+    return Layout(
+        host=np.arange(n),
+        queue=np.repeat(np.arange(copies), senders),
+        start=np.zeros(n),
+        size=np.full(n, np.inf),
+        base_rtt=np.full(n, base_rtt),
+        line_rate=line_rate,
+        buffer=buffer,
+    )
+
+
+def of_experiment(experiment: Experiment, int_hops: int) -> Layout:
+    """The rack and the traffic of an experiment."""
+    plan = Plan.of(experiment.traffic.expand())
+    framing = Framing(round(experiment.traffic.payload), int_hops)
+    link = experiment.rack.link
+    n = len(plan)
+    return Layout(
+        host=np.unique(plan.src_number, return_inverse=True)[1].astype(np.int64),
+        queue=np.unique(plan.dst_number, return_inverse=True)[1].astype(np.int64),
+        start=plan.start,
+        size=np.ceil(plan.size / framing.payload) * framing.wire_size,
+        base_rtt=np.full(n, PathTimes(LINKS_OF_A_STAR, link.rate, link.delay, framing).base_rtt),
+        line_rate=link.rate,
+        buffer=float(round(experiment.rack.switch.buffer)),
+        payload=framing.payload,
+        wire_size=framing.wire_size,
+    )

@@ -1,0 +1,152 @@
+"""An experiment in the fluid model: the same controller and tuner classes as in the rack, without a packet."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import cast
+
+import numpy as np
+
+from testbed.controller import Floats, FlowController, RateController, Signal, build
+from testbed.errors import BadInput, TestbedError
+from testbed.loading import Resolved
+from testbed.model.figures import Figures, figures
+from testbed.model.fluid import Fluid, Options, UnusableDecision
+from testbed.model.layout import Layout, of_experiment
+from testbed.model.trace import Trace, run
+from testbed.plugin import failed, refused
+from testbed.telemetry.recorder import PortReader
+from testbed.traffic.plan import Plan
+from testbed.tuning import Tuning, ports_of
+from testbed.units import show_time
+
+PROBES = 8
+STEPS_PER_RTT = 16
+LEAST_STEPS_PER_RTT = 4
+MOST_PROBES = 64
+MOST_SAMPLES = 2000
+
+
+@dataclass(frozen=True)
+class Modelled:
+    """A run of the model."""
+
+    figures: Figures
+    trace: Trace
+    layout: Layout
+
+
+def simulate(
+    resolved: Resolved, *, step: float = 0.0, probes: int = PROBES, told: Callable[[float], None] = lambda _now: None
+) -> Modelled:
+    """Run it to its end; ``told`` hears the time now and then. ``step`` in s, 0: a sixteenth of the base RTT.
+
+    Raises BadInput if step or probes make no sense, TestbedError if a plugin fails.
+    """
+    experiment, plugin = resolved.experiment, resolved.controller
+    layout = apart(of_experiment(experiment, int_hops=int(Signal.INT in plugin.form.signals)), experiment.seed)
+    options = Options(
+        step=_step(step, float(layout.base_rtt.min())),
+        probes=probes,
+        cnp_interval=plugin.form.cnp_interval(resolved.controller_config),
+        seed=experiment.seed,
+    )
+    if not 1 <= probes <= MOST_PROBES:
+        raise BadInput(f"--probes {probes}: expected a number from 1 to {MOST_PROBES}")
+    began = time.monotonic()
+    try:
+        fluid = Fluid(layout, lambda: _controller(resolved, layout), options, plugin.form.signals)
+        tuning = _tuning(resolved, fluid)
+
+        def each_step(number: int) -> None:
+            if number % STEPS_PER_RTT == 0:
+                tuning.step(fluid.now, round(fluid.now * 1e9))
+            if number % every == 0:
+                told(fluid.now)
+
+        steps = experiment.time.duration / options.step
+        every = max(1, min(STEPS_PER_RTT, int(steps / 20)), round(steps / MOST_SAMPLES))
+        trace = run(fluid, experiment.time.duration, every, each_step)
+    except TestbedError:
+        raise
+    except UnusableDecision as error:
+        form = plugin.form
+        raise refused(
+            plugin, form.on_ack if issubclass(form, FlowController) else form.on_feedback, str(error)
+        ) from None
+    except Exception as error:  # whatever the plugin raises is its author's to see, in one line
+        raise failed(plugin, error) from error
+    shown = figures(
+        fluid,
+        trace,
+        experiment.time.warmup,
+        experiment=experiment.name,
+        controller=plugin.name,
+        tuner=resolved.tuner.name,
+        wall_seconds=time.monotonic() - began,
+    )
+    return Modelled(shown, trace, layout)
+
+
+def apart(layout: Layout, seed: int) -> Layout:
+    """The same with every start up to a base RTT later.
+
+    Flows that start at one instant stay in step for good in a model, which nothing in a rack does, and swing together.
+    """
+    late = np.random.default_rng(seed).uniform(0.0, layout.base_rtt)
+    return replace(layout, start=layout.start + late)
+
+
+def _controller(resolved: Resolved, layout: Layout) -> RateController:
+    return build(resolved.controller.form, resolved.controller_config, layout.paths)
+
+
+def _step(asked: float, base_rtt: float) -> float:
+    step = asked or base_rtt / STEPS_PER_RTT
+    if not 0 < step <= base_rtt / LEAST_STEPS_PER_RTT:
+        raise BadInput(
+            f"--step {show_time(step)}: expected a positive time up to {show_time(base_rtt / LEAST_STEPS_PER_RTT)}, "
+            f"a quarter of the shortest base RTT"
+        )
+    return step
+
+
+class _Ports:
+    """The switch's ports for a tuner: those that data goes to are the model's queues, the others are idle."""
+
+    def __init__(self, fluid: Fluid, experiment_ports: int, port_of: np.ndarray) -> None:
+        self.fluid, self.n, self.port_of = fluid, experiment_ports, port_of
+        self.thresholds: Floats = np.zeros((3, experiment_ports))
+
+    def set_thresholds(self, kmin: Floats, kmax: Floats, pmax: Floats) -> None:
+        """As `PortReader` does."""
+        self.thresholds = np.array((kmin, kmax, pmax))
+        self.fluid.queues.set_thresholds(*self.thresholds[:, self.port_of])
+
+    def sample(self, _now_ns: int) -> dict[str, Floats]:
+        """As `PortReader` does."""
+        queues, wire = self.fluid.queues, self.fluid.layout.wire_size
+        columns = {
+            "tx_bytes": queues.left,
+            "tx_packets": queues.left / wire,
+            "queue": queues.now,
+            "queue_area": queues.area * self.fluid.options.step,
+            "marked_packets": queues.marked / wire,
+            "dropped_packets": queues.dropped / wire,
+        }
+        spread = {name: self._spread(column) for name, column in columns.items()}
+        return spread | dict(zip(("kmin", "kmax", "pmax"), self.thresholds, strict=True))
+
+    def _spread(self, column: Floats) -> Floats:
+        out = np.zeros(self.n)
+        out[self.port_of] = column
+        return out
+
+
+def _tuning(resolved: Resolved, fluid: Fluid) -> Tuning:
+    plan = Plan.of(resolved.experiment.traffic.expand())
+    ports = ports_of(resolved)
+    reader = _Ports(fluid, len(ports), np.unique(plan.dst_number) - 1)
+    return Tuning(resolved, cast(PortReader, reader), ports)

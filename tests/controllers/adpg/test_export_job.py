@@ -1,0 +1,112 @@
+"""`testbed export adpg` from outside, and the check that it makes of its own files."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from testbed_controllers.adpg.export import check
+from testbed_controllers.adpg.export.fixed import Parameters
+from testbed_controllers.adpg.export.job import SHIPPED
+from testbed_controllers.adpg.observation import AdpgConfig
+
+from tests.controllers.adpg.conftest import exported
+from tests.controllers.adpg.loops import BASE_RTT, TREES
+
+TESTBED = [sys.executable, "-c", "from testbed.cli import main; raise SystemExit(main())"]
+FILES = {
+    "c": {"README.md", "adpg.c", "adpg.h", "adpg_trees.c"},
+    "doca-pcc": {"README.md", "adpg_defaults.h", "adpg_fixed.c", "adpg_fixed.h", "adpg_pcc.c", "adpg_tables.h"},
+}
+
+
+def command(*arguments: str) -> subprocess.CompletedProcess[str]:
+    done = subprocess.run([*TESTBED, *arguments], capture_output=True, text=True, timeout=60, check=False)
+    assert "Traceback" not in done.stderr
+    return done
+
+
+@pytest.mark.parametrize("to", FILES)
+def test_exports_and_says_that_it_checked(to: str, tmp_path: Path) -> None:
+    done = command("export", "adpg", "--to", to, "--out", str(tmp_path / "made"), "--format", "json")
+    assert done.returncode == 0, done.stderr
+    said = json.loads(done.stdout)
+    assert {file.name for file in (tmp_path / "made").iterdir()} == set(said["files"]) == FILES[to]
+    assert said["checked"].startswith("checked: compiled, and 20,000 decisions")
+    assert "$" not in (tmp_path / "made" / "README.md").read_text()
+
+
+def damaged(tmp_path: Path, change: str) -> str:
+    """Another policy file, made of the shipped one."""
+    content = json.loads(SHIPPED.read_text())
+    if change == "feature":
+        content["feature"][0][0] = 4
+    elif change == "shape":
+        content["leaves"][0].pop()
+    elif change == "nan":
+        content["leaves"][0][0] = float("nan")
+    elif change == "version":
+        content["version"] = 99
+    elif change == "large":
+        content["bias"] = 200.0
+    text = json.dumps(content)
+    file = tmp_path / f"{change}.json"
+    file.write_text(text[: len(text) // 2] if change == "truncated" else text)
+    return f"policy={file}"
+
+
+@pytest.mark.parametrize(
+    ("to", "change", "says"),
+    [
+        ("doca", "none", "cannot be exported to 'doca'; did you mean 'doca-pcc'? (allowed: c, doca-pcc)"),
+        ("c", "missing", "no policy file at"),
+        ("c", "truncated", "cut short"),
+        ("c", "feature", "asks for a feature that there is not"),
+        ("c", "shape", "damaged"),
+        ("c", "nan", "no numbers"),
+        ("c", "version", "version 99"),
+        ("doca-pcc", "large", "too large for fixed point"),
+    ],
+)
+def test_refusals_leave_nothing_behind(to: str, change: str, says: str, tmp_path: Path) -> None:
+    policy = f"policy={tmp_path}/none.json" if change == "missing" else damaged(tmp_path, change)
+    out = tmp_path / "folder" / "made"
+    done = command("export", "adpg", "--to", to, "--out", str(out), "--set", policy)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert says in done.stderr
+    assert not out.exists()
+    assert list(out.parent.glob(".*")) == []
+
+
+def test_start_rate_and_base_rtt_reach_the_card_s_defaults(tmp_path: Path) -> None:
+    folder = exported("doca-pcc", tmp_path, start_rate=0.01, base_rtt="3 us", beta=2.0)
+    defaults = (folder / "adpg_defaults.h").read_text()
+    assert "START_RATE 10486u" in defaults  # 0.01 * 2^20
+    assert "BASE_RTT 3000u" in defaults
+    assert "THRESHOLD 8192u" in defaults  # (2 - 1) * 8192 ns
+
+
+@pytest.mark.parametrize(
+    ("to", "name", "before", "after"),
+    [
+        ("c", "adpg.c", "1.2", "1.2"),
+        ("c", "adpg.h", "12.5", "12.6"),
+        ("c", "adpg_trees.c", " > ", " < "),
+        ("doca-pcc", "adpg_fixed.c", "<< bit", "<< (3 - bit)"),
+        ("doca-pcc", "adpg_fixed.c", "rate <<= 2", "rate <<= 1"),
+        ("doca-pcc", "adpg_fixed.c", "+ (1u << 7)", ""),
+        ("doca-pcc", "adpg_fixed.h", "ADPG_TWICE_SCALE 25", "ADPG_TWICE_SCALE 24"),
+    ],
+)
+def test_check_sees_what_is_not_the_controller(to: str, name: str, before: str, after: str, tmp_path: Path) -> None:
+    folder, config = exported(to, tmp_path), AdpgConfig()
+    text = (folder / name).read_text()
+    (folder / name).write_text(text.replace(before, after))
+    if to == "c":
+        wrong = check.portable(folder, TREES, config)
+    else:
+        wrong = check.fixed(folder, TREES, Parameters.of(config, BASE_RTT))
+    assert bool(wrong) == (before != after)

@@ -1,0 +1,116 @@
+"""`testbed train`, `distil` and `explain` from outside: messages, and that nothing is left half-written."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.test_cli import TESTBED, command
+
+WITHOUT = "import sys; sys.modules['{0}'] = None; from testbed.cli import main; raise SystemExit(main())"
+SHORT = ("--set", "updates=25", "--set", "attempts=1")  # too short for any seed
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["train", "nothing"], "nothing is installed to train 'nothing'; allowed: adpg"),
+        (["distil", "adgp"], "did you mean 'adpg'?"),
+        (["train", "adpg", "--set", "sed=2"], "did you mean 'seed'?"),
+        (["train", "adpg", "--set", "seed"], "expected key=value"),
+        (["train", "adpg", "--set", "updates=3"], "option 'updates'"),
+        (["train", "adpg", "--set", "target=-1"], "option 'target'"),
+        (["train", "adpg", "--set", "step=1"], "1 has no unit"),
+        (["train", "adpg", "--preset", "papr"], "did you mean 'paper'?"),
+        (["train", "adpg", "--set", "rollout=numpy", "--set", "beta=0.5"], "use rollout=compiled"),
+        (["distil", "adpg", "--set", "depth=99"], "option 'depth'"),
+        (["distil", "adpg", "--set", "network=none.json"], "no policy file at none.json"),
+        (["explain", "adpg", "--flow", "h1-h2"], "of which run?"),
+        (["explain", "adpg", "--run", "nowhere"], "no results folder at nowhere"),
+        (["explain", "adpg", "--set", "trees=none.json"], "no policy file at none.json"),
+        (["train", "adpg", "--out", "/proc/adpg"], "cannot be written to /proc/adpg"),
+    ],
+)
+def test_bad_input_is_one_message_and_leaves_nothing(arguments: list[str], says: str, tmp_path: Path) -> None:
+    done = command(*arguments, cwd=tmp_path)
+    assert done.returncode == 2, done.stderr
+    assert says in done.stderr
+    assert done.stdout == ""
+    assert not [file for file in tmp_path.rglob("*") if file.is_file()]
+
+
+@pytest.mark.parametrize(("job", "package"), [("train", "torch"), ("distil", "catboost"), ("train", "onnx")])
+def test_a_missing_extra_is_one_message(job: str, package: str, tmp_path: Path) -> None:
+    arguments = [sys.executable, "-c", WITHOUT.format(package), job, "adpg"]
+    done = subprocess.run(arguments, capture_output=True, text=True, cwd=tmp_path, timeout=60, check=False)
+    assert done.returncode == 2, done.stderr
+    assert "pip install 'cc-testbed[train]'" in done.stderr.splitlines()[-1]
+    assert "Traceback" not in done.stderr
+    assert not [file for file in tmp_path.rglob("*") if file.is_file()]
+
+
+def test_what_does_not_converge_is_not_kept(tmp_path: Path) -> None:
+    pytest.importorskip("torch")
+    done = command("train", "adpg", *SHORT, "--out", "here", cwd=tmp_path)
+    assert done.returncode == 1
+    assert "no seed of 1 converged; nothing was kept" in done.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_trained_policy_runs_and_its_log_gives_it_again(tmp_path: Path) -> None:
+    pytest.importorskip("torch")
+    arguments = ["train", "adpg", "--seed", "2", "--set", "updates=250", "--format", "json"]
+    first, again = (command(*arguments, "--out", name, cwd=tmp_path) for name in ("first", "again"))
+    assert first.returncode == 0, first.stderr
+    assert json.loads(first.stdout)["converged"]
+    assert first.stdout == again.stdout
+    made = {file.name for file in (tmp_path / "first").iterdir()}
+    assert made == {"network.json", "network.onnx", "int8.json", "training.json", "curves.svg"}
+    for name in made - {"training.json"}:  # which has the CPU time, and the command
+        assert (tmp_path / "first" / name).read_bytes() == (tmp_path / "again" / name).read_bytes()
+    log = json.loads((tmp_path / "first" / "training.json").read_text())
+    assert log["command"].endswith("--seed 2 --set updates=250 --format json --out first")
+    assert [check["update"] for check in log["attempts"][0]["history"]] == list(range(25, 251, 25))
+    done = command("train", "adpg", "--out", "first", cwd=tmp_path)
+    assert done.returncode == 2
+    assert "never overwrite" in done.stderr
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupted_training_leaves_nothing(number: int, tmp_path: Path) -> None:
+    pytest.importorskip("torch")
+    with subprocess.Popen(
+        [*TESTBED, "train", "adpg", "--out", "here"], stderr=subprocess.PIPE, text=True, cwd=tmp_path
+    ) as started:
+        assert started.stderr is not None
+        assert "update 25" in started.stderr.readline()
+        assert [file.name for file in tmp_path.iterdir()] != []  # it is under way
+        started.send_signal(number)
+        rest = started.stderr.read()
+    assert started.returncode != 0
+    assert "Traceback" not in rest
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_options_are_explained(tmp_path: Path) -> None:
+    done = command("train", "adpg", "--dry-run", cwd=tmp_path)
+    assert done.returncode == 0
+    for word in ("smoothness=1.0: ", "--preset recipe: ", "--preset paper: "):
+        assert word in done.stdout
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_policy_is_explained(tmp_path: Path) -> None:
+    done = command("explain", "adpg", "--out", "here", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    rest = next(line.split() for line in done.stdout.splitlines() if "x stays 0 " in line)
+    assert float(rest[-3]) == pytest.approx(1, abs=0.003)  # network
+    assert float(rest[-2]) == pytest.approx(1, abs=0.003)  # trees: at rest nothing changes
+    assert {"explained.html", "surface.svg", "trees.svg", "importance.svg"} == {
+        one.name for one in (tmp_path / "here").iterdir()
+    }
