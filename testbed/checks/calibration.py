@@ -25,7 +25,8 @@ if TYPE_CHECKING:
     from testbed.emulate import Emulation
 
 TOLERANCE = 0.02  # of rate and RTT
-ATTEMPTS = 4  # a busy machine may spoil one
+ATTEMPTS = 8  # a busy machine may spoil some
+PAUSE = 0.1  # s of wall time, longer with each attempt: what keeps the machine busy may be over then
 RTT_PROBES = 5
 RATE_PACKETS = 150
 SKIPPED = 10  # packets at the start that a full bucket lets through at once
@@ -83,7 +84,8 @@ def measure(run: Emulation) -> list[Measured]:
 
 
 def _retried(measure: Callable[[], list[Measured]]) -> list[Measured]:
-    for _ in range(ATTEMPTS):
+    for attempt in range(ATTEMPTS):
+        time.sleep(PAUSE * attempt)
         results = measure()
         if all(one.good for one in results):
             break

@@ -19,10 +19,10 @@ LEAST_SU, LEAST_FR = 95.0, 85.0  # %
 
 @pytest.mark.root
 @pytest.mark.slow
-@pytest.mark.parametrize("senders", [8, 64])
-def test_many_to_one_rests_at_the_oracle(tmp_path: Path, senders: int) -> None:
-    settings = ("--controller", "adpg", "--set", "controller.start_rate=1 %", "--duration", "12 ms")
-    summary = run_clean(tmp_path, f"incast-{senders}", *settings, "--metrics-addr", "none")
+@pytest.mark.parametrize(("senders", "start"), [(8, "10 %"), (64, "1 %")])
+def test_many_to_one_rests_at_the_oracle(tmp_path: Path, senders: int, start: str) -> None:
+    settings = ("--controller", "adpg", "--set", f"controller.start_rate={start}", "--set", "time.warmup=3.5 ms")
+    summary = run_clean(tmp_path, f"incast-{senders}", *settings, "--duration", "7 ms", "--metrics-addr", "none")
     assert summary["ql_mean"] == pytest.approx(T_REF * (BETA - 1 + TARGET * math.sqrt(senders)), rel=QUEUE_ERROR)
     assert summary["su"] >= LEAST_SU
     assert summary["fr_flows"] >= LEAST_FR

@@ -58,8 +58,7 @@ def test_it_is_another_kernel_with_every_feature(seen: dict[str, Any]) -> None:
 @pytest.mark.parametrize("where", ["netem", "netem both ways"])
 def test_netem_delay_is_the_round_trip(seen: dict[str, Any], where: str) -> None:
     assert min(seen["plain"]) < 0.1e-3
-    assert min(seen[where]) == pytest.approx(8e-3, rel=0.02)
-    assert min(seen[where]) >= 8e-3
+    assert 8e-3 <= min(seen[where]) <= 8e-3 * 1.05  # netem is never early; how late depends on who else uses the host
 
 
 def test_tbf_spaces_packets_at_its_rate(seen: dict[str, Any]) -> None:
