@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import fcntl
 import os
 import pty
@@ -10,7 +11,7 @@ import struct
 import subprocess
 import sys
 import termios
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 TESTBED = [sys.executable, "-c", "from testbed.cli import main; raise SystemExit(main())"]
 HOME = "\x1b[H"  # begins every frame
@@ -23,6 +24,7 @@ class Terminal:
     process: subprocess.Popen[bytes]
     screen: int
     text: str = ""
+    decoder: codecs.IncrementalDecoder = field(default_factory=codecs.getincrementaldecoder("utf-8"))
 
     @classmethod
     def start(cls, *arguments: str, columns: int = 80, rows: int = 24) -> Terminal:
@@ -44,7 +46,7 @@ class Terminal:
             data = os.read(self.screen, 1 << 16)
         except OSError:  # the other side is closed
             return False
-        self.text += data.decode(errors="replace")
+        self.text += self.decoder.decode(data)  # a character may come in two pieces
         return bool(data)
 
     def read_until(self, text: str) -> None:
