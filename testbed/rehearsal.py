@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from testbed.controller import Paths, build
+from testbed.controller import Paths, Signal, build
+from testbed.dataplane.wire import Framing
 from testbed.errors import BadInput
 from testbed.plugin import Plugin, failed
+from testbed.rack.paths import LINKS_OF_A_STAR, PathTimes
 
 if TYPE_CHECKING:
     from testbed.loading import Resolved
@@ -38,11 +40,13 @@ def _made(plugin: Plugin, make: Callable[[], object]) -> None:
 
 
 def _controller(resolved: Resolved) -> object:
-    experiment = resolved.experiment
+    experiment, form = resolved.experiment, resolved.controller.form
     link = experiment.rack.link
-    payload = round(experiment.traffic.payload)
-    path = Paths(np.array([link.rate]), np.array([4 * link.delay]), np.ones(1, np.int64), payload, payload + 200)
-    return build(resolved.controller.form, resolved.controller_config, path)
+    framing = Framing(round(experiment.traffic.payload), int(Signal.INT in form.signals))
+    base_rtt = PathTimes(LINKS_OF_A_STAR, link.rate, link.delay, framing).base_rtt
+    hops = np.full(1, LINKS_OF_A_STAR - 1)
+    path = Paths(np.array([link.rate]), np.array([base_rtt]), hops, framing.payload, framing.wire_size)
+    return build(form, resolved.controller_config, path)
 
 
 def _tuner(resolved: Resolved) -> object:

@@ -16,7 +16,7 @@ import numpy as np
 from testbed.controller import Floats
 from testbed.errors import BadInput
 
-from .network import SHAPES, Network, read_policy, write_whole
+from .network import SHAPES, Network, read_policy, write_json
 from .observation import HIGHEST_X, multiplier
 
 FORMAT, VERSION = "adpg-int8", 1
@@ -71,7 +71,7 @@ class Int8Network:
             "layers": [layer.astype(int).tolist() for layer in self.layers],
             "training": self.training,
         }
-        write_whole(file, content)
+        write_json(file, content)
 
     @classmethod
     def load(cls, file: Path) -> Int8Network:

@@ -6,8 +6,6 @@ ReLU inside, tanh at the end (facts sheet 4.2). The file is JSON: 204 weights, a
 from __future__ import annotations
 
 import json
-import os
-import tempfile
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -16,6 +14,7 @@ import numpy as np
 
 from testbed.controller import Floats
 from testbed.errors import BadInput
+from testbed.whole import write_whole
 
 from .observation import FEATURES, multiplier
 
@@ -50,7 +49,7 @@ class Network:
     def save(self, file: Path) -> None:
         """Write the file, whole or not at all."""
         layers = [[[float(f"{weight:.9g}") for weight in row] for row in layer] for layer in self.layers]
-        write_whole(file, {"format": FORMAT, "version": VERSION, "layers": layers, "training": self.training})
+        write_json(file, {"format": FORMAT, "version": VERSION, "layers": layers, "training": self.training})
 
     @classmethod
     def load(cls, file: Path) -> Network:
@@ -90,14 +89,6 @@ def read_policy(file: Path, expected: str, version: int) -> dict[str, Any]:
     return dict(content)
 
 
-def write_whole(file: Path, content: dict[str, Any]) -> None:
-    """JSON, moved into place when it is complete."""
-    descriptor, unfinished = tempfile.mkstemp(prefix=f".{file.name}-", dir=file.parent)
-    try:
-        with os.fdopen(descriptor, "w", encoding="utf-8") as out:
-            json.dump(content, out, indent=1)
-            out.write("\n")
-        Path(unfinished).chmod(0o644)
-        Path(unfinished).replace(file)
-    finally:
-        Path(unfinished).unlink(missing_ok=True)
+def write_json(file: Path, content: dict[str, Any]) -> None:
+    """JSON, whole or not at all."""
+    write_whole(file, (json.dumps(content, indent=1) + "\n").encode())

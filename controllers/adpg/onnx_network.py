@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +9,7 @@ import numpy as np
 
 from testbed.controller import Floats
 from testbed.errors import BadInput
+from testbed.whole import write_whole
 
 from .network import SHAPES, Network
 from .observation import FEATURES, multiplier
@@ -77,8 +76,4 @@ def write(network: Network, file: Path) -> None:
     graph = helper.make_graph(nodes, "adpg", inputs, outputs, weights)
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", OPSET)], ir_version=IR)
     checker.check_model(model)
-    descriptor, unfinished = tempfile.mkstemp(prefix=f".{file.name}-", dir=file.parent)
-    with os.fdopen(descriptor, "wb") as target:
-        target.write(model.SerializeToString())
-    Path(unfinished).chmod(0o644)
-    Path(unfinished).replace(file)
+    write_whole(file, model.SerializeToString())

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from testbed.controller import Floats, Ints
 from testbed.errors import BadInput
 
-from .network import read_policy, write_whole
+from .network import read_policy, write_json
 from .observation import FEATURES
 
 FORMAT, VERSION = "adpg-trees", 1
@@ -66,7 +66,7 @@ class Trees:
             "leaves": self.leaves.tolist(),
             "training": self.training,
         }
-        write_whole(file, content)
+        write_json(file, content)
 
     @classmethod
     def load(cls, file: Path) -> Trees:

@@ -11,7 +11,7 @@ from testbed.workshop import Job, Order, Result, Told
 
 from .distillation import CLOSED_LOOPS, Attempt, Settings, aim_of, distil
 from .evaluate import ramp, settled
-from .network import Network, write_whole
+from .network import Network, write_json
 from .workshop_train import NETWORK, finite, table, versions
 
 POLICIES = Path(__file__).with_name("policies")
@@ -53,7 +53,7 @@ def run(settings: Settings, order: Order) -> Result:
         "attempts": [_attempt(one) for one in attempts],
     }
     chosen.trees.save(order.out / TREES)
-    write_whole(order.out / LOG, log)
+    write_json(order.out / LOG, log)
     lines = [*(_verdict(one) for one in attempts), _rmse(chosen), *table(measured, ramps)]
     return Result(lines, log, f"no tree of {len(attempts)} was accepted" if chosen.failure else "")
 

@@ -18,7 +18,7 @@ from . import onnx_network
 from .distillation import visited
 from .evaluate import Figures, ramp, settled
 from .int8 import Int8Network
-from .network import write_whole
+from .network import write_json
 from .rollout import InC
 from .training import CHECK_EVERY, Attempt, Outcome, Progress, train
 from .training_curves import draw
@@ -52,7 +52,7 @@ def run(settings: Settings, order: Order) -> Result:
     onnx_network.write(network, order.out / ONNX)
     int8.save(order.out / INT8)
     log = _log(settings, order, outcome, measured, ramps)
-    write_whole(order.out / LOG, log)
+    write_json(order.out / LOG, log)
     (order.out / CURVES).write_text(draw(outcome.chosen), encoding="utf-8")
     lines = [_summary(outcome), *table(measured, ramps)]
     refused = f"no seed of {len(outcome.attempts)} converged" if outcome.chosen.failure else ""

@@ -6,6 +6,7 @@ are over time, RTTs are what a packet would have had that arrived then, losses a
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
@@ -138,17 +139,6 @@ def _rtts(window: Floats, left: Floats, base_rtt: Floats, queue_of: Ints, line: 
 
 def _completion(fluid: Fluid) -> dict[str, Any]:
     layout = fluid.layout
-    finite = np.isfinite(layout.size)
-    done = finite & np.isfinite(fluid.finished)
-    times = (fluid.finished - layout.start)[done]
     ideal = layout.base_rtt + 8 * layout.size / layout.line_rate
-    slowdown = np.maximum(times / ideal[done], 1.0)
-    found: dict[str, Any] = {"fct_finished": int(done.sum()), "fct_unfinished": int(finite.sum() - done.sum())}
-    for name, values in (("fct", times), ("slowdown", slowdown)):
-        known = len(values) > 0
-        found |= {
-            f"{name}_mean": float(values.mean()) if known else NAN,
-            f"{name}_p50": float(np.quantile(values, 0.5)) if known else NAN,
-            f"{name}_p99": float(np.quantile(values, 0.99)) if known else NAN,
-        }
-    return found
+    found = asdict(metrics.completion_of(layout.size, layout.start, fluid.finished, ideal))
+    return {name if name.startswith("slowdown") else f"fct_{name}": value for name, value in found.items()}

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,6 +16,7 @@ from testbed.report.plots import plots
 from testbed.report.story import MOST_CHANGES, Story, stories
 from testbed.report.summary import Summary
 from testbed.report.topology import draw, links_of
+from testbed.whole import write_whole
 
 PLOTS = "plots"
 
@@ -87,20 +86,8 @@ def write(report: Report, page: Path, drawings: Path | None) -> None:
     if drawings is not None:
         drawings.mkdir(exist_ok=True)
         for name, text in report.drawings().items():
-            _replace(drawings / name, text)
-    _replace(page, html.render(report))
-
-
-def _replace(file: Path, text: str) -> None:
-    descriptor, name = tempfile.mkstemp(prefix=f".{file.name}-", dir=file.parent)
-    unfinished = Path(name)
-    try:
-        with os.fdopen(descriptor, "w", encoding="utf-8") as sink:
-            sink.write(text)
-        unfinished.chmod(0o644)
-        unfinished.replace(file)
-    finally:
-        unfinished.unlink(missing_ok=True)
+            write_whole(drawings / name, text.encode())
+    write_whole(page, html.render(report).encode())
 
 
 def rebuild(run: Path, out: Path | None, flows: Sequence[str] = ()) -> list[Path]:

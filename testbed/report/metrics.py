@@ -246,10 +246,15 @@ def completion(record: RunRecord) -> Completion:
     packet, so the ideal is that much too long for a flow of a single packet.
     """
     flows = record.flows
-    finite = np.isfinite(flows.size)
-    done = finite & np.isfinite(flows.finished)
-    times = (flows.finished - flows.start)[done]
-    slowdown = np.maximum(times / ideal_fct(record)[done], 1.0)
+    return completion_of(flows.size, flows.start, flows.finished, ideal_fct(record))
+
+
+def completion_of(size: Floats, start: Floats, finished: Floats, ideal: Floats) -> Completion:
+    """`completion` of columns of shape (n,): an endless flow has size inf, one that did not finish has finished nan."""
+    finite = np.isfinite(size)
+    done = finite & np.isfinite(finished)
+    times = (finished - start)[done]
+    slowdown = np.maximum(times / ideal[done], 1.0)
     return Completion(
         finished=int(done.sum()),
         unfinished=int(finite.sum() - done.sum()),

@@ -17,6 +17,7 @@ from pydantic import BaseModel, ConfigDict, computed_field
 from testbed.report import metrics
 from testbed.telemetry.record import Lag, RunRecord
 
+ENDED_EARLY = "the run ended early"
 LAG_LIMIT = 0.25  # base RTTs that packets or feedback may wait; `testbed.speed` plans with it
 
 # The keys of `RunRecord.counters` that are judged; others are only reported.
@@ -209,7 +210,7 @@ def judge(record: RunRecord) -> Verdict:
     reasons = []
     if record.interrupted:
         how_much = f"{record.interrupted} after {record.duration * 1e3:.4g} ms of nominal time"
-        reasons.append(Reason(what="the run ended early", how_much=how_much, knob="run it again to its end"))
+        reasons.append(Reason(what=ENDED_EARLY, how_much=how_much, knob="run it again to its end"))
     if metrics.window(record).length <= 0:
         how_much = f"{record.duration * 1e3:.4g} ms of {record.warmup * 1e3:.4g} ms"
         reasons.append(Reason(what="no longer than the warm-up", how_much=how_much, knob="raise --duration"))

@@ -22,7 +22,7 @@ from typing import IO, Literal
 
 from testbed.errors import BadInput, TestbedError
 from testbed.report import folder as results
-from testbed.report.verdict import Exit
+from testbed.report.verdict import ENDED_EARLY, Exit
 from testbed.sweep.plan import FILE, Cell, Plan
 from testbed.sweep.progress import SweepProgress
 
@@ -108,7 +108,7 @@ class Runner:
         if not cell.matches(found.manifest):
             raise BadInput(f"{path} holds another run than the sweep's cell of that name; move it away")
         verdict = found.summary.verdict
-        if any(reason.what == "the run ended early" for reason in verdict.reasons):
+        if any(reason.what == ENDED_EARLY for reason in verdict.reasons):
             self.progress.say(f"{cell.name} was ended early; {self._put_aside(cell)}, and will be run again")
             return None
         return Outcome(cell.name, verdict.word, "; also ".join(map(str, verdict.reasons)))

@@ -11,7 +11,6 @@ import numpy as np
 from testbed.controller import Floats, Ints
 from testbed.report.verdict import LIMITS
 from testbed.telemetry.collect import Collector
-from testbed.telemetry.record import RunRecord
 from testbed.telemetry.scene import Groups, Scene, ScenePort
 from testbed.telemetry.snapshot import FLOW_COUNTERS, Counted, Snapshot, coarse_queue
 
@@ -48,6 +47,7 @@ class Live:
 
     def _snapshot(self, now: float, now_ns: int) -> Snapshot:
         run, record = self.run, self.collector.so_far()
+        used = {limit.what: limit.used(record) for limit in LIMITS if limit.live}
         ports = run.programs.counters[run.ports.index]
         meters = run.meters
         return Snapshot(
@@ -62,8 +62,8 @@ class Live:
                 np.array(record.decisions.seconds),
             ),
             decided=record.decisions.rows,
-            distortion={limit.what: limit.used(record) for limit in LIMITS if limit.live},
-            reasons=_reasons(record),
+            distortion=used,
+            reasons=tuple(str(limit.reason(record)) for limit in LIMITS if used.get(limit.what, 0.0) > 1),
         )
 
     def _ports(self, now_ns: int) -> dict[str, Floats]:
@@ -77,10 +77,6 @@ class Live:
         inflight = self.groups.sum(flows.inflight) * float(self.run.framing.wire_size)
         summed = {name: self.groups.sum(getattr(flows, name)) for name in (*FLOW_COUNTERS, "rate", "window")}
         return summed | {"inflight": inflight, "rtt": self.groups.mean(flows.rtt)}
-
-
-def _reasons(record: RunRecord) -> tuple[str, ...]:
-    return tuple(str(limit.reason(record)) for limit in LIMITS if limit.live and limit.used(record) > 1)
 
 
 def scene(run: Emulation) -> Scene:

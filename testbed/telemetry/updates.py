@@ -20,12 +20,13 @@ DIGITS = 5  # of a figure in an update: more than any screen shows
 
 def update(scene: Scene, before: Snapshot, now: Snapshot) -> Update:
     """One update for JSON: nominal SI units; None is unknown or unlimited."""
+    goodput = _goodput(before, now)
     return {
         "time": now.time,
         "ports": _ports(scene, before, now),
-        "flows": _flows(before, now),
+        "flows": _flows(goodput, now),
         "rtt": _rtt(before, now),
-        "jain": _plain(jain(_started(_goodput(before, now), now))),
+        "jain": _plain(jain(goodput[now.flows["sent"] > 0])),  # of the flows that have started
         "distortion": {limit: _plain(used) for limit, used in now.distortion.items()},
         "verdict": "degraded" if now.reasons else "clean",
         "reasons": list(now.reasons),
@@ -46,10 +47,10 @@ def _ports(scene: Scene, before: Snapshot, now: Snapshot) -> dict[str, Any]:
     return {name: _list(column) for name, column in columns.items()}
 
 
-def _flows(before: Snapshot, now: Snapshot) -> dict[str, Any]:
+def _flows(goodput: Floats, now: Snapshot) -> dict[str, Any]:
     flows = now.flows
     columns = {
-        "goodput": _goodput(before, now),
+        "goodput": goodput,
         **{name: flows[name] for name in ("rate", "window", "rtt", "inflight", "lost", "cnps")},
     }
     return {name: _list(np.asarray(column, float)) for name, column in columns.items()}
@@ -58,10 +59,6 @@ def _flows(before: Snapshot, now: Snapshot) -> dict[str, Any]:
 def _goodput(before: Snapshot, now: Snapshot) -> Floats:
     acked = now.flows["acked_payload"] - before.flows["acked_payload"]
     return np.asarray(acked * 8 / _seconds(before, now))
-
-
-def _started(goodput: Floats, now: Snapshot) -> Floats:
-    return goodput[now.flows["sent"] > 0]
 
 
 def _rtt(before: Snapshot, now: Snapshot) -> dict[str, float | None]:
