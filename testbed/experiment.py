@@ -1,16 +1,16 @@
 """The experiment file: what can be said, the defaults, and what is refused.
 
-The field descriptions here are the one place where keys and defaults are documented; `testbed.schema` renders them
-into the JSON schema and docs/experiment.md. Everything is nominal (see `testbed.clock`) and SI once it is loaded.
+The field descriptions of these models (`rack:` and `traffic:` have theirs in `testbed.rack.settings` and
+`testbed.traffic`) are the one place where keys and defaults are documented; `testbed.schema` renders them into the JSON
+schema and docs/experiment.md. Everything is nominal (see `testbed.clock`) and SI once it is loaded.
 """
 
 from __future__ import annotations
 
 import math
-from typing import Annotated, Any, Literal, NamedTuple, NoReturn, Self
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import (
-    AfterValidator,
     BaseModel,
     BeforeValidator,
     ConfigDict,
@@ -21,42 +21,19 @@ from pydantic import (
     model_validator,
 )
 from pydantic.json_schema import JsonSchemaValue
-from pydantic_core import CoreSchema, PydanticCustomError
+from pydantic_core import CoreSchema
 
-from testbed.errors import nearest
-from testbed.units import TIME_UNITS, Rate, Ratio, Size, Time, parse, show_rate, show_time
+from testbed.rack.settings import MOST_HOSTS, Rack
+from testbed.settings import Count, Part, refuse
+from testbed.traffic.incast import Incast
+from testbed.traffic.listed import FlowList
+from testbed.units import TIME_UNITS, Time, parse, show_rate, show_time
 
-PAYLOAD = (64, 8900)  # bytes: room for headers and INT above 64 B frames, and below a 9,000-byte jumbo frame
-MOST_HOSTS = 1023  # a Linux bridge has 1,024 ports
 MOST_FLOWS = 65_536
 MOST_CELLS = 20_000_000  # samples x flows kept in memory
 DILATIONS = (1.0, 1e6)
 SLOWEST, FASTEST = 1e5, 1e10  # bit/s of wall time that software links can shape at all
-
-
-def _refuse(key: str, problem: str) -> NoReturn:
-    """Blame one key, relative to the model that is being validated."""
-    raise PydanticCustomError("refused", "{problem}", {"key": key, "problem": problem})
-
-
 DEFAULT_TUNER = "static"
-
-
-class Part(BaseModel):
-    """A block of the file: fixed once loaded, and unknown keys are refused with the nearest known one."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-    @model_validator(mode="before")
-    @classmethod
-    def _known_keys(cls, data: Any) -> Any:
-        if data is None:
-            return {}  # `pacing:` with nothing below it
-        if isinstance(data, dict):
-            for key in data:
-                if key not in cls.model_fields:
-                    _refuse(str(key), f"no such key; {nearest(str(key), list(cls.model_fields))}")
-        return data
 
 
 def _auto_or_number(value: object) -> float | str:
@@ -93,133 +70,6 @@ AutoOrTime = Annotated[
     PlainSerializer(lambda value: value if value == "auto" else show_time(value), when_used="json"),
     WithJsonSchema({"type": "string", "examples": ["auto", "100 us"]}),
 ]
-Count = Annotated[int, Field(strict=True, ge=1)]
-Moment = Annotated[Time, Field(ge=0)]
-
-
-def _host_name(value: str) -> str:
-    if not (value.startswith("h") and value[1:].isdecimal() and value[1] != "0"):
-        raise ValueError(f"'{value}' is not a host; hosts are named h1, h2, h3, ...")
-    return value
-
-
-HostName = Annotated[str, AfterValidator(_host_name)]
-
-
-Share = Annotated[Ratio, Field(ge=0, lt=1), PlainSerializer(lambda value: float(f"{value:.6g}"), when_used="json")]
-
-
-class Link(Part):
-    """Every cable of the rack."""
-
-    rate: Annotated[Rate, Field(gt=0)] = Field(default=100e9, description="Speed of every link, both directions.")
-    delay: Annotated[Time, Field(ge=0)] = Field(
-        default=2e-6, description="One way, per link: the round trip through one switch is four times this."
-    )
-    loss: Share = Field(default=0.0, description="Share of packets lost at random at each switch port, by the seed.")
-
-
-class Switch(Part):
-    """The switch."""
-
-    buffer: Annotated[Size, Field(gt=0)] = Field(
-        default=5e6, description="Queue space of each port; what exceeds it is lost."
-    )
-    forwarding: Literal["bridge", "ovs"] = Field(
-        default="bridge",
-        description="Who forwards: `bridge` is the Linux bridge, `ovs` is Open vSwitch in the kernel, if it has it.",
-    )
-
-
-def _off(value: object) -> object:
-    return "off" if value is False else value  # what YAML makes of `off`
-
-
-class Rack(Part):
-    """Hosts, links and the switch between them."""
-
-    kind: Literal["star"] = Field(default="star", description="Shape: `star` is one switch with all hosts.")
-    hosts: Annotated[int, Field(strict=True, ge=2, le=MOST_HOSTS)] | None = Field(
-        default=None, description="Number of hosts, named h1, h2, ...; by default as many as the traffic needs."
-    )
-    link: Link = Field(default=Link(), description="Every cable of the rack.")
-    switch: Switch = Field(default=Switch(), description="The switch.")
-    calibrate: Annotated[Literal["off", "classes", "all"], BeforeValidator(_off)] = Field(
-        default="classes",
-        description="Measured before the run: every kind of link (`classes`), `all` links, or nothing (`off`).",
-    )
-    delay_by: Literal["auto", "netem", "delay-line"] = Field(
-        default="auto",
-        description="Who delays packets: `netem` in the kernel, or the `delay-line` of the sender where the kernel "
-        "has no netem. `auto` takes netem if it is there.",
-    )
-
-
-class Flow(NamedTuple):
-    """One flow, as the traffic pattern makes it."""
-
-    src: str
-    dst: str
-    size: float  # bytes of payload; inf for an endless flow
-    start: float  # s
-
-
-def _in_a_frame(value: float) -> float:
-    if not PAYLOAD[0] <= value <= PAYLOAD[1] or value != int(value):
-        raise ValueError(f"must be a whole number of bytes from {PAYLOAD[0]} B to {PAYLOAD[1]} B, got {value:g} B")
-    return value
-
-
-Payload = Annotated[Size, AfterValidator(_in_a_frame)]
-
-
-class Incast(Part):
-    """Many senders, one receiver: hosts h1 to hN send to the next one, h(N+1)."""
-
-    pattern: Literal["incast"] = Field(description="`incast`")
-    senders: Count = Field(description="Number of sending hosts.")
-    flows_per_sender: Count = Field(default=1, description="Flows of each sending host.")
-    payload: Payload = Field(default=1000.0, description="User data in a full packet.")
-    size: Annotated[Size, Field(ge=1)] | None = Field(
-        default=None, description="User data per flow; null is an endless flow."
-    )
-    start: Moment = Field(default=0.0, description="When the first flow starts.")
-    stagger: Moment = Field(default=0.0, description="Flow i starts i times this later.")
-
-    def expand(self) -> list[Flow]:
-        """The flows, neighbours on different hosts, so that a stagger brings in one host after the other."""
-        size = math.inf if self.size is None else self.size
-        return [
-            Flow(f"h{i % self.senders + 1}", f"h{self.senders + 1}", size, self.start + i * self.stagger)
-            for i in range(self.senders * self.flows_per_sender)
-        ]
-
-
-class FlowSpec(Part):
-    """One flow of an explicit list."""
-
-    src: HostName = Field(description="Sending host, h1 to hN.")
-    dst: HostName = Field(description="Receiving host, another one.")
-    size: Annotated[Size, Field(ge=1)] | None = Field(default=None, description="User data; null is an endless flow.")
-    start: Moment = Field(default=0.0, description="When it starts.")
-
-    @model_validator(mode="after")
-    def _two_hosts(self) -> Self:
-        if self.src == self.dst:
-            _refuse("dst", f"a flow needs two hosts, but src and dst are both '{self.src}'")
-        return self
-
-
-class FlowList(Part):
-    """Flows that are listed one by one."""
-
-    pattern: Literal["flows"] = Field(description="`flows`")
-    payload: Payload = Field(default=1000.0, description="User data in a full packet.")
-    flows: Annotated[list[FlowSpec], Field(min_length=1)] = Field(description="The flows, each with these keys:")
-
-    def expand(self) -> list[Flow]:
-        """The flows, in the order of the list."""
-        return [Flow(f.src, f.dst, math.inf if f.size is None else f.size, f.start) for f in self.flows]
 
 
 Traffic = Annotated[Incast | FlowList, Field(discriminator="pattern")]
@@ -274,7 +124,7 @@ class TimeSpan(Part):
     @model_validator(mode="after")
     def _something_is_measured(self) -> Self:
         if self.warmup >= self.duration:
-            _refuse("warmup", f"must be less than time.duration ({show_time(self.duration)})")
+            refuse("warmup", f"must be less than time.duration ({show_time(self.duration)})")
         return self
 
 
@@ -351,33 +201,33 @@ class Experiment(Part):
         blame = "traffic.senders" if isinstance(self.traffic, Incast) else "traffic.flows"
         needed = self._hosts_needed()
         if needed > MOST_HOSTS:
-            _refuse(blame, f"needs {needed} hosts, but one switch has at most {MOST_HOSTS}")
+            refuse(blame, f"needs {needed} hosts, but one switch has at most {MOST_HOSTS}")
         if self.rack.hosts is not None and needed > self.rack.hosts:
-            _refuse("rack.hosts", f"the traffic needs at least {needed}, got {self.rack.hosts}")
+            refuse("rack.hosts", f"the traffic needs at least {needed}, got {self.rack.hosts}")
         flows = len(self.traffic.expand()) if isinstance(self.traffic, FlowList) else _product(self.traffic)
         if flows > MOST_FLOWS:
-            _refuse("traffic.flows_per_sender", f"makes {flows} flows, at most {MOST_FLOWS} are allowed")
+            refuse("traffic.flows_per_sender", f"makes {flows} flows, at most {MOST_FLOWS} are allowed")
         cells = self.time.duration / self.record.interval * max(1, min(flows, self.record.flows))
         if cells > MOST_CELLS:
-            _refuse(
+            refuse(
                 "record.interval",
                 f"would keep {cells:.3g} samples, at most {MOST_CELLS:.0e}; raise it, or lower record.flows",
             )
         if self.rack.switch.buffer < self.traffic.payload + 200:
-            _refuse("rack.switch.buffer", "must hold at least one full packet (traffic.payload and 200 B of headers)")
+            refuse("rack.switch.buffer", "must hold at least one full packet (traffic.payload and 200 B of headers)")
 
     def _check_time(self) -> None:
         late = next((flow for flow in self.traffic.expand() if flow.start >= self.time.duration), None)
         if late is not None:
             key = "flows" if isinstance(self.traffic, FlowList) else "stagger" if self.traffic.stagger else "start"
             end = show_time(self.time.duration)
-            _refuse(f"traffic.{key}", f"the flow {late.src} to {late.dst} would start only after time.duration ({end})")
+            refuse(f"traffic.{key}", f"the flow {late.src} to {late.dst} would start only after time.duration ({end})")
         if self.time.dilation == "auto":  # the number will be within these limits
             return
         low, high = self.dilation_limits
         if not low <= self.time.factor <= high:
             wall_rate = self.rack.link.rate / self.time.factor  # a check of limits; only testbed.clock converts
-            _refuse(
+            refuse(
                 "time.dilation",
                 f"makes rack.link.rate {show_rate(wall_rate)} of wall time; with {show_rate(self.rack.link.rate)} "
                 f"links it must be from {low:.0f} to {high:.0f}",

@@ -15,7 +15,8 @@ from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 
-from testbed.experiment import Experiment, Part, PluginChoice
+from testbed.experiment import Experiment, PluginChoice
+from testbed.settings import Part
 
 SCHEMA_FILE = Path(__file__).parent / "experiment.schema.json"
 DOCS_FILE = Path(__file__).parent.parent / "docs" / "experiment.md"

@@ -33,12 +33,13 @@ from testbed.controller import Signal
 from testbed.dataplane.build import compile_all
 from testbed.dataplane.wire import Framing
 from testbed.errors import TestbedError
-from testbed.experiment import Experiment, Incast, TimeSpan
+from testbed.experiment import Experiment, TimeSpan
 from testbed.loading import Resolved, load, resolve
 from testbed.rack.paths import LINKS_OF_A_STAR, PathTimes
 from testbed.report.verdict import LAG_LIMIT
 from testbed.run import follow, use_netem
 from testbed.telemetry.audience import Audience
+from testbed.traffic.incast import Incast
 
 SHARE = 0.35  # of the busiest core's time that an experiment's packets may take
 ROOM = 0.5  # of the verdict's limit for lags that sleeping may take

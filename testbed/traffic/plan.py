@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from testbed.controller import Floats, Ints
-from testbed.experiment import Flow
+from testbed.traffic.flow import Flow
 
 
 @dataclass(frozen=True)

@@ -7,10 +7,10 @@ import numpy as np
 from testbed.agent.columns import RTT_BINS
 from testbed.agent.histogram import OCTAVES, edges
 from testbed.controller import Ints
-from testbed.experiment import Flow
 from testbed.telemetry.record import RTT_BINS_PER_OCTAVE
 from testbed.telemetry.scene import Groups, Scene, ScenePort
 from testbed.telemetry.snapshot import FLOW_COUNTERS, QUEUE_LIMITS, Counted, Snapshot
+from testbed.traffic.flow import Flow
 from testbed.traffic.plan import Plan
 
 RATE = 8e9
