@@ -83,7 +83,7 @@ def _word(ours: Estimate | None, printed: float | str | None, metric: Metric, eq
     if ours is None or not isinstance(printed, float | int) or math.isnan(ours.median):
         return ""
     difference = ours.median - printed
-    if within(difference, printed, equal):
+    if within(difference, printed, metric.equal or equal):
         return "equal"
     return "better" if (difference > 0) == (metric.better == "higher") else "worse"
 

@@ -105,6 +105,8 @@ def notes(figures: Figures, places: list[Place], quick: bool) -> Iterator[str]:
     for metric in comparison.metrics.values():
         if metric.meaning:
             yield f"{metric.label}: {metric.meaning}."
+        if metric.equal is not None:
+            yield f"{metric.label}: {metric.equal.rule}."
     for row in dict.fromkeys(place.row for place in places):
         yield f"{row} here: {_how(comparison, row, places)}."
     yield from _setting(places)
