@@ -114,7 +114,7 @@ def notes(figures: Figures, places: list[Place], quick: bool) -> Iterator[str]:
         yield f"--quick: {'; '.join(cuts(comparison))}."
     yield from comparison.notes
     yield from (f"{column.label}: {column.note}" for column in comparison.columns.values() if column.note)
-    yield from (f"Failed: {failure}" for failure in figures.measured.failures)
+    yield from (f"Failed: {cell}: {why}" for cell, why in figures.measured.failures.items())
     yield from _degraded(figures)
 
 
