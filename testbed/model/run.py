@@ -18,7 +18,6 @@ from testbed.model.layout import Layout, of_experiment
 from testbed.model.trace import Trace, run
 from testbed.plugin import failed, refused
 from testbed.telemetry.recorder import PortReader
-from testbed.traffic.plan import Plan
 from testbed.tuning import Tuning, ports_of
 from testbed.units import show_time
 
@@ -146,7 +145,7 @@ class _Ports:
 
 
 def _tuning(resolved: Resolved, fluid: Fluid) -> Tuning:
-    plan = Plan.of(resolved.experiment.traffic.expand())
+    plan = resolved.experiment.plan
     ports = ports_of(resolved)
     reader = _Ports(fluid, len(ports), np.unique(plan.dst_number) - 1)
     return Tuning(resolved, cast(PortReader, reader), ports)

@@ -109,7 +109,7 @@ class Collector:
         return FlowTable(
             src=run.plan.src,
             dst=run.plan.dst,
-            start=run.plan.start,
+            start=_copy(flows.start),
             size=run.plan.size,
             finished=_copy(flows.finished),
             line_rate=np.full(n, run.experiment.rack.link.rate),
