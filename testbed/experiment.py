@@ -8,8 +8,11 @@ schema and docs/experiment.md. Everything is nominal (see `testbed.clock`) and S
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
+from functools import cached_property
 from typing import Annotated, Any, Literal, Self
 
+import numpy as np
 from pydantic import (
     BaseModel,
     BeforeValidator,
@@ -185,10 +188,16 @@ class Experiment(Part):
         """Number of hosts: as asked, or as many as the traffic needs."""
         return self.rack.hosts or self.traffic.hosts_needed()
 
-    @property
+    @cached_property
     def plan(self) -> Plan:
-        """The flows, as the traffic pattern and the seed make them; makes them anew each time."""
+        """The flows, as the traffic pattern and the seed make them."""
         return Plan.of(self.traffic.expand(self.context))
+
+    def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Self:
+        """As pydantic's; the copy makes its own plan."""
+        copy = super().model_copy(update=update, deep=deep)
+        copy.__dict__.pop("plan", None)
+        return copy
 
     @property
     def context(self) -> Context:
@@ -226,15 +235,16 @@ class Experiment(Part):
             refuse("rack.switch.buffer", "must hold at least one full packet (traffic.payload and 200 B of headers)")
 
     def _check_time(self) -> None:
-        flows, end = self.traffic.expand(self.context), show_time(self.time.duration)
-        if len(flows) > MOST_FLOWS:  # chance made more than expected
-            self._check_size(len(flows))
-        if not flows:
+        plan, end = self.plan, show_time(self.time.duration)
+        if len(plan) > MOST_FLOWS:  # chance made more than expected
+            self._check_size(len(plan))
+        if not len(plan):
             refuse("time.duration", f"no flow starts within {end}")
-        late = next((flow for flow in flows if flow.start >= self.time.duration and flow.after == NO_GROUP), None)
-        if late is not None:
+        late = np.flatnonzero((plan.start >= self.time.duration) & (plan.after == NO_GROUP))
+        if len(late):
+            first = late[plan.start[late].argmin()]
             key = f"traffic.{self.traffic.start_key}"
-            refuse(key, f"the flow {late.src} to {late.dst} would start only after time.duration ({end})")
+            refuse(key, f"the flow {plan.src[first]} to {plan.dst[first]} would start only after time.duration ({end})")
         if self.time.dilation == "auto":  # the number will be within these limits
             return
         low, high = self.dilation_limits

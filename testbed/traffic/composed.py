@@ -134,26 +134,26 @@ class Phases(Composed):
     """Patterns that follow each other. At a switch no flow of the old pattern starts any more; those that run go on."""
 
     pattern: Literal["phases"] = Field(description="`phases`")
-    phases: Annotated[list[Phase], Field(min_length=1)] = Field(description="In the order of their starts.")
+    parts: Annotated[list[Phase], Field(min_length=1)] = Field(description="The phases, in the order of their starts.")
 
     @model_validator(mode="after")
     def _in_order(self) -> Self:
-        for i, (before, after) in enumerate(pairwise(self.phases)):
+        for i, (before, after) in enumerate(pairwise(self.parts)):
             if after.start <= before.start:
-                refuse(f"phases.{i + 1}.start", "each phase must start after the one before")
+                refuse(f"parts.{i + 1}.start", "each phase must start after the one before")
         return self
 
     def members(self) -> list[Pattern]:
         """The patterns within."""
-        return [phase.traffic for phase in self.phases]
+        return [phase.traffic for phase in self.parts]
 
     def key_of(self, number: int) -> str:
         """Where the file has one of them."""
-        return f"phases.{number}.traffic"
+        return f"parts.{number}.traffic"
 
     def contexts(self, context: Context) -> list[tuple[float, Context]]:
         """Each until the next begins."""
-        borders = [*(phase.start for phase in self.phases), context.end]
+        borders = [*(phase.start for phase in self.parts), context.end]
         return [
             (begin, Context(context.hosts, context.line_rate, max(0.0, end - begin), (*context.seed, number)))
             for number, (begin, end) in enumerate(pairwise(borders))
@@ -172,20 +172,20 @@ class Phases(Composed):
     @property
     def start_key(self) -> str:
         """The key that makes flows start late."""
-        return "phases"
+        return "parts"
 
     @model_validator(mode="before")
     @classmethod
     def _payload_of_all(cls, data: Any) -> Any:
-        if not isinstance(data, dict) or not isinstance(data.get("phases"), list):
+        if not isinstance(data, dict) or not isinstance(data.get("parts"), list):
             return data
-        phases = [
-            {**phase, "traffic": _one_payload(phase["traffic"], data, f"phases.{i}.traffic")}
+        parts = [
+            {**phase, "traffic": _one_payload(phase["traffic"], data, f"parts.{i}.traffic")}
             if isinstance(phase, dict) and "traffic" in phase
             else phase
-            for i, phase in enumerate(data["phases"])
+            for i, phase in enumerate(data["parts"])
         ]
-        return {**data, "phases": phases}
+        return {**data, "parts": parts}
 
 
 def shifted(flows: list[Flow], begin: float, groups: int) -> list[Flow]:
