@@ -14,6 +14,7 @@ from multiprocessing.connection import Connection
 import numpy as np
 
 from testbed.agent.agent import Timing
+from testbed.agent.barriers import Barriers
 from testbed.agent.columns import ENDLESS, Flows
 from testbed.agent.launch import Common, Crew, Share, shares_of_hosts
 from testbed.agent.meter import Meter
@@ -44,7 +45,7 @@ from testbed.telemetry.collect import Collector
 from testbed.telemetry.live import Live, scene
 from testbed.telemetry.record import RTT_BINS_PER_OCTAVE, RunRecord
 from testbed.telemetry.recorder import PortReader, Recorder
-from testbed.traffic.plan import Plan
+from testbed.traffic.flow import NO_GROUP
 from testbed.tuning import in_rack
 
 WORTH_A_LIMIT = 4  # packets; below that more system calls cost a start burst more than the shaper's timers
@@ -67,7 +68,7 @@ class Emulation:
         self.experiment = experiment = resolved.experiment
         self.clock = Clock(experiment.time.factor)
         self.signals: Signal = resolved.controller.form.signals
-        self.plan = Plan.of(experiment.traffic.expand())
+        self.plan = experiment.plan
         hops = 1 if Signal.INT in self.signals else 0
         self.framing = Framing(round(experiment.traffic.payload), hops)
         link = experiment.rack.link
@@ -204,13 +205,14 @@ class Emulation:
             paths=self._paths(first, end),
             held=held,
             timing=Timing(
-                start=plan.start[first:end],
+                start=np.where(plan.after == NO_GROUP, plan.start, np.inf)[first:end],
                 end=self.experiment.time.duration,
                 timeout=self._retransmission_timeout(),
                 longest_sleep=self.path.base_rtt / LOOKS_PER_RTT,
                 credit=max(self.path.base_rtt / LOOKS_PER_RTT, self.clock.nominal_seconds(USUAL_LATENESS)),
                 gather=self.path.base_rtt / BATCHES_PER_RTT,
                 quantum=max(self.path.base_rtt / QUANTA_PER_RTT, self.clock.nominal_seconds(SHORTEST_SLEEP)),
+                barriers=Barriers(plan, self.flows.finished, first, end) if (plan.after != NO_GROUP).any() else None,
             ),
             meter=self.meters[number],
         )

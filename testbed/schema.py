@@ -51,8 +51,11 @@ def schema() -> dict[str, Any]:
     built = Experiment.model_json_schema()
     built["$schema"] = "https://json-schema.org/draft/2020-12/schema"
     built["title"] = "testbed experiment"
-    for model in Part.__subclasses__():
-        properties = built["$defs"][model.__name__]["properties"] if model is not Experiment else built["properties"]
+    definitions = built["$defs"]
+    for model in _subclasses(Part):
+        if model is not Experiment and model.__name__ not in definitions:
+            continue  # a base class
+        properties = definitions[model.__name__]["properties"] if model is not Experiment else built["properties"]
         for name, info in model.model_fields.items():
             if isinstance(info.default, BaseModel):
                 del properties[name]["default"]  # its own keys have theirs
@@ -64,6 +67,12 @@ def schema() -> dict[str, Any]:
 def schema_text() -> str:
     """`schema` as it is checked in."""
     return json.dumps(schema(), indent=2, ensure_ascii=False) + "\n"
+
+
+def _subclasses(model: type[BaseModel]) -> Iterator[type[BaseModel]]:
+    for one in model.__subclasses__():
+        yield one
+        yield from _subclasses(one)
 
 
 def docs_text() -> str:
@@ -86,6 +95,8 @@ def _section(prefix: str, title: str, model: type[BaseModel]) -> Iterator[str]:
             if one is PluginChoice and name == "tuner":
                 continue  # the same keys as the controller
             label = f"`{key}`" if len(models) == 1 else f"`{key}` with pattern `{_pattern(one)}`"
+            if prefix and "pattern" in one.model_fields:
+                continue  # a pattern within another has the same keys
             inner.append((f"{key}." if get_origin(info.annotation) is not list else f"{key}[].", label, one))
     if model is PluginChoice:
         yield "| *any other* | | An option of the plugin itself; see `testbed list`. |"

@@ -7,10 +7,11 @@ pushed until the busiest core is about half busy, since costs per packet differ 
 `Needs` are two lower bounds for the dilation ``d``, and the larger one, rounded up to two digits, is suggested:
 
 packets  The experiment's links make ``streams * rate / (8 * wire_size) / d`` packets per wall second, where a stream is
-         a sender or a receiver, whichever are fewer. They may take `SHARE` of the busiest core. The verdict's limit is
-         nine tenths in any half second; the rest is for what a second cannot show: flows that start at once, more hosts
-         than were measured, another program's seconds. On a virtual machine with two cores and little else to do 38,600
-         to 44,500 packets/s were measured. Real runs of incast-64 there: at 1000 clean; at 550 (half of a core by this
+         a sender or a receiver, whichever are fewer (random traffic: as many as its load fills). They may take `SHARE`
+         of the busiest core. The verdict's limit is nine tenths in any half second; the rest is for what a second
+         cannot show: flows that start at once, more hosts than were measured, another program's seconds. On a virtual
+         machine with two cores and little else to do 38,600 to 44,500 packets/s were measured. Real runs of incast-64
+         there: at 1000 clean; at 550 (half of a core by this
          formula) 59 % busy or more, and some packets waited 18 ms, probably because 64 flows start at once, just above
          what an agent may stand still, which is why it is not half; at 145 all of the core, degraded.
 lag      A packet or a feedback waits up to the shortest sleep of an agent, plus as much as that sleep ends late (p99).
@@ -82,9 +83,9 @@ class Needs:
     def of(cls, resolved: Resolved) -> Needs:
         """By its links and traffic, as if no controller held anything back."""
         experiment = resolved.experiment
-        link, flows = experiment.rack.link, experiment.traffic.expand()
+        link = experiment.rack.link
         framing = _framing(resolved)
-        streams = min(len({flow.src for flow in flows}), len({flow.dst for flow in flows}))
+        streams = experiment.traffic.links_filled(experiment.context)
         return cls(
             packets_per_second=streams * link.rate / (8 * framing.wire_size),
             base_rtt=PathTimes(LINKS_OF_A_STAR, link.rate, link.delay, framing).base_rtt,
@@ -199,7 +200,7 @@ def _small(experiment: Experiment, dilation: float) -> Experiment:
     """The rack that is measured: a few senders, at once and without end."""
     rack, duration = experiment.rack, SECONDS / dilation
     link = rack.link.model_copy(update={"delay": BDP / rack.link.rate / (2 * LINKS_OF_A_STAR), "loss": 0.0})
-    incast = Incast(pattern="incast", senders=SENDERS).model_copy(update={"payload": experiment.traffic.payload})
+    incast = Incast(pattern="incast", senders=SENDERS).with_payload(experiment.traffic.payload)
     return experiment.model_copy(
         update={
             "rack": rack.model_copy(update={"hosts": None, "calibrate": "off", "link": link}),

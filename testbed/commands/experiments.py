@@ -51,4 +51,4 @@ def validate(
     if format is Format.json:
         print_json({"valid": True, "problems": []})
     else:
-        print(f"{file} is valid: {resolved.experiment.hosts} hosts, {len(resolved.experiment.traffic.expand())} flows")
+        print(f"{file} is valid: {resolved.experiment.hosts} hosts, {len(resolved.experiment.plan)} flows")

@@ -8,9 +8,10 @@ import numpy as np
 
 from testbed.controller import Floats, Ints, Paths
 from testbed.dataplane.wire import Framing
+from testbed.errors import BadInput
 from testbed.experiment import Experiment
 from testbed.rack.paths import LINKS_OF_A_STAR, PathTimes
-from testbed.traffic.plan import Plan
+from testbed.traffic.flow import NO_GROUP
 
 
 @dataclass(frozen=True)
@@ -63,7 +64,12 @@ def incast(
 
 def of_experiment(experiment: Experiment, int_hops: int) -> Layout:
     """The rack and the traffic of an experiment."""
-    plan = Plan.of(experiment.traffic.expand())
+    plan = experiment.plan
+    if (plan.after != NO_GROUP).any():
+        raise BadInput(
+            f"the fluid model has no flows that wait for others to finish, as those of '{experiment.traffic.pattern}' "
+            f"do: run it in the rack"
+        )
     framing = Framing(round(experiment.traffic.payload), int_hops)
     link = experiment.rack.link
     n = len(plan)

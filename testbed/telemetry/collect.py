@@ -111,9 +111,9 @@ class Collector:
         return FlowTable(
             src=run.plan.src,
             dst=run.plan.dst,
-            label=[""] * n,
-            group=np.full(n, -1),
-            start=run.plan.start,
+            label=run.plan.label,
+            group=run.plan.group,
+            start=_copy(flows.start),
             size=run.plan.size,
             finished=_copy(flows.finished),
             line_rate=np.full(n, run.experiment.rack.link.rate),
