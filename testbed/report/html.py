@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from testbed.report import table
 from testbed.report.page import document, figures
+from testbed.report.rows import rows
 from testbed.report.story import Story
 from testbed.report.summary import Summary
 
@@ -47,7 +48,7 @@ def _verdict(summary: Summary) -> str:
 
 def _table(summary: Summary) -> str:
     lines = []
-    for row in table.rows(summary):
+    for row in rows(summary):
         cells = "".join(f"<td>{escape(value)} <span>{escape(word)}</span></td>" for value, word in row.values)
         missing = "<td></td>" * (3 - len(row.values))
         lines.append(f'<tr><th scope="row">{escape(row.name)}</th>{cells}{missing}</tr>')
