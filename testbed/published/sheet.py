@@ -42,19 +42,17 @@ def apart(beside: Beside, metric: Metric) -> str:
     return f"{beside.difference:+,.{metric.digits}f} {SIGNS[beside.word]}"
 
 
-def why_empty(figures: Figures, row: str, column: str, places: list[Place]) -> str:
+def why_empty(figures: Figures, row: str, column: str) -> str:
     """What to show for a row that has no runs in a column."""
     if figures.measured.of(row, column) or figures.comparison.columns[column].best_of:
         return ""
-    if not any(place.row == row for place in places):
-        return NOT_HERE
-    return NOT_RUN
+    return NOT_RUN if row in figures.implemented else NOT_HERE
 
 
-def empty(figures: Figures, column: str, places: list[Place]) -> Iterator[str]:
+def empty(figures: Figures, column: str) -> Iterator[str]:
     """Which rows have no runs in a column, by reason."""
     for why in (NOT_HERE, NOT_RUN):
-        rows = [row for row in figures.comparison.rows if why_empty(figures, row, column, places) == why]
+        rows = [row for row in figures.comparison.rows if why_empty(figures, row, column) == why]
         if rows:
             yield f"{why}: {', '.join(rows)}"
 
