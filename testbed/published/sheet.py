@@ -96,7 +96,7 @@ def notes(figures: Figures, places: list[Place], quick: bool) -> Iterator[str]:
     yield f"Printed: {comparison.source.paper}, {comparison.source.where}. {comparison.source.setup}"
     yield (
         f"Here: medians of the runs. = equal to the printed number, + better, - worse; {comparison.equal.rule}. "
-        f"{DAGGER} a run behind it is degraded, even at a higher dilation: partly about this machine."
+        f"{DAGGER} a run behind it is degraded{'' if quick else ', slower as well'}: partly about this machine."
     )
     for word, meaning in comparison.words.items():
         yield f"{word}: {meaning}."
