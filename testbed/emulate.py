@@ -106,9 +106,9 @@ class Emulation:
 
     def _calibrate(self) -> list[Measured]:
         """Is the rack what was asked for? Afterwards no counter knows of it."""
+        self.fault.on_built(self)
         if self.experiment.rack.calibrate == "off":
             return []
-        self.fault.on_built(self)
         measured = calibrate(self)
         drain(self)
         for port in self.rack.ports:
