@@ -35,10 +35,10 @@ def messages(flows: FlowTable) -> list[Messages]:
         return []
     _, operation = np.unique(flows.group[grouped], return_inverse=True)
     count = int(operation.max()) + 1
-    start, end = flows.start[grouped], flows.finished[grouped]
+    start, end = flows.start[grouped], np.nan_to_num(flows.finished[grouped], nan=np.inf)
     begin, done = np.full(count, np.inf), np.full(count, -np.inf)
     np.minimum.at(begin, operation, start)
-    np.maximum.at(done, operation, end)  # nan of a flow that did not finish spreads
+    np.maximum.at(done, operation, end)
     whole = np.isfinite(done) & np.isfinite(begin)
 
     # A rank is a host that takes part in an operation, as sender or as receiver.
