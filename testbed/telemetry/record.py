@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from testbed.controller import Floats, Ints
+from testbed.telemetry.tuned import TunerLog
 
 RTT_BINS_PER_OCTAVE = 16
 QUEUE_BINS_PER_OCTAVE = 8
@@ -173,4 +174,5 @@ class RunRecord:
     decisions_file: bytes = b""  # see testbed.report.decisions; empty if it was not asked for
     decisions_kept: dict[str, Any] = field(default_factory=dict)  # calls and rows in there, and why not all
     captures: list[dict[str, Any]] = field(default_factory=list)  # per --pcap: point, packets, dropped, problem
+    tuners: list[TunerLog] = field(default_factory=list)  # one per switch
     interrupted: str = ""  # why the run ended early: "" | "Ctrl-C" | the plugin's failure
