@@ -21,7 +21,7 @@ def slowdown_plots(summary: Summary) -> list[Plot]:
         return []
     size = np.array([one.largest for one in bins]) / 1e3
     data = [line(size, np.array([getattr(one, name) for one in bins]), name, CURVES[name]) for name in CURVES]
-    axis = {"title": {"text": "kB, largest of each bin"}}
+    axis: dict[str, object] = {"title": {"text": "kB, largest of each bin"}}
     if size.max() > 10 * size.min():
         axis["type"] = "log"
     layout = {"xaxis": axis, "yaxis": {"rangemode": "tozero"}, "showlegend": True}

@@ -116,14 +116,15 @@ def test_slowdown_by_share_of_the_flows() -> None:
 
 
 def test_messages_of_an_exchange() -> None:
-    """Two exchanges of three hosts at 1 and 3 ms; the second lasts twice as long, the third does not end."""
-    record = run([0.1] * 18, sizes=[32768] * 18)
+    """Two exchanges of three hosts at 1 and 3 ms; the second lasts twice as long, the third does not end, and the
+    fourth waits for it in vain."""
+    record = run([0.04] * 24, sizes=[32768] * 24)
     flows, end = record.flows, np.array([1.0, 1, 2, 2, 3, 3])
-    flows.src, flows.dst = [*"aabbcc"] * 3, [*"bcacab"] * 3
-    flows.group, flows.label = np.repeat([0, 1, 2], 6), ["alltoall-32768"] * 18
-    flows.start = np.repeat([1e-3, 3e-3, 8e-3], 6)
-    flows.finished = flows.start + 1e-4 * np.concatenate([end, 2 * end, end])
-    flows.finished[-1] = np.nan
+    flows.src, flows.dst = [*"aabbcc"] * 4, [*"bcacab"] * 4
+    flows.group, flows.label = np.repeat([0, 1, 2, 3], 6), ["alltoall-32768"] * 24
+    flows.start = np.repeat([1e-3, 3e-3, 8e-3, np.inf], 6)
+    flows.finished = flows.start + 1e-4 * np.concatenate([end, 2 * end, end, end])
+    flows.finished[17:] = np.nan
     (found,) = metrics.messages(flows)
     assert (found.label, found.size, found.operations) == ("alltoall-32768", 32768, 2)
     assert found.message == pytest.approx(1.5 * 2e-4)

@@ -64,9 +64,9 @@ def messages(flows: FlowTable) -> list[Messages]:
                 label=label,
                 size=float(size[kind == label].max()),
                 operations=int(kept.sum()),
-                message=mean((end - start)[own]),
-                rank=mean((last - begin[rank_of])[own_ranks]),
-                operation=mean((done - begin)[kept]),
+                message=mean(end[own] - start[own]),
+                rank=mean(last[own_ranks] - begin[rank_of[own_ranks]]),
+                operation=mean(done[kept] - begin[kept]),
             )
         )
     return sorted(found, key=lambda one: one.size)
