@@ -10,6 +10,7 @@ import numpy as np
 from testbed.controller import Floats
 from testbed.errors import BadInput, PluginFailed
 from testbed.plugin import failed, refused
+from testbed.rack.kinds import shape_of
 from testbed.telemetry.recorder import PortReader
 from testbed.tuner import Ports, PortSample, Thresholds
 
@@ -80,11 +81,12 @@ class Tuning:
 
 
 def ports_of(resolved: Resolved) -> Ports:
-    """The ports of the rack's switch, as the tuner sees them."""
-    rack, n = resolved.experiment.rack, resolved.experiment.hosts
-    base_rtt = 4 * rack.link.delay  # in this unit tuners choose their slots: serialisation does not matter
-    names = tuple(f"s1-eth{number}" for number in range(1, n + 1))
-    return Ports(names, np.full(n, rack.link.rate), np.full(n, float(rack.switch.buffer)), base_rtt)
+    """The switch ports of the rack, as the tuner sees them."""
+    experiment = resolved.experiment
+    ports = shape_of(experiment.rack, experiment.hosts).ports
+    base_rtt = 4 * experiment.rack.link.delay  # in this unit tuners choose slots: serialisation does not matter
+    names, rate = tuple(port.name for port in ports), np.array([port.cable.rate for port in ports])
+    return Ports(names, rate, np.full(len(ports), float(experiment.rack.switch.buffer)), base_rtt)
 
 
 def observed(before: dict[str, Floats], after: dict[str, Floats], seconds: float) -> PortSample:

@@ -223,7 +223,7 @@ int nic_rx(struct __sk_buff *skb)
 {
 	struct roce packet;
 
-	count_arrival(skb);
+	count_arrival(skb, 1);
 	if (!read_roce(skb, &packet))
 		return TC_ACT_OK;
 	if (packet.opcode == BTH_SEND_ONLY_IMM)

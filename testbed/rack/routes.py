@@ -39,6 +39,12 @@ class Routes:
             return []
         return [port for port in self._trunks[switch] if distance.get(port.neighbour) == here - 1]
 
+    @property
+    def most_hops(self) -> int:
+        """Switches on the longest path between two hosts."""
+        edges = {cable.high.node for cable in self.shape.cable_of.values()}
+        return 1 + max(self._distances(edge)[other] for edge in edges for other in edges)
+
     def path(self, src: str, dst: str) -> list[Cable]:
         """The cables from one host to another; of several paths, which are of equal length, the first."""
         at, edge = self.shape.edge(src), self.shape.edge(dst)
