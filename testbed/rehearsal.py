@@ -9,8 +9,8 @@ import numpy as np
 
 from testbed.controller import Paths, Signal, build
 from testbed.dataplane.wire import Framing
-from testbed.errors import BadInput
-from testbed.plugin import Plugin, failed
+from testbed.errors import BadInput, PluginFailed
+from testbed.plugin import Plugin, failed, refused
 from testbed.rack.kinds import shape_of
 from testbed.rack.paths import PathTimes
 from testbed.rack.routes import Routes
@@ -35,7 +35,7 @@ def rehearse(resolved: Resolved, kind: str) -> None:
 def _made(plugin: Plugin, make: Callable[[], object]) -> None:
     try:
         make()
-    except BadInput:
+    except (BadInput, PluginFailed):
         raise
     except Exception as error:
         raise failed(plugin, error) from error
@@ -52,7 +52,11 @@ def _controller(resolved: Resolved) -> object:
     return build(form, resolved.controller_config, paths)
 
 
-def _tuner(resolved: Resolved) -> object:
+def _tuner(resolved: Resolved) -> None:
+    from testbed.tuner import wrong
     from testbed.tuning import ports_of
 
-    return resolved.tuner.form(resolved.tuner_config, ports_of(resolved)).initial()
+    for ports in ports_of(resolved):
+        tuner = resolved.tuner.form(resolved.tuner_config, ports)
+        if why := wrong(tuner.initial(), ports):
+            raise refused(resolved.tuner, tuner.initial, why)
