@@ -21,8 +21,8 @@ from tests.rack.runs import UNCALIBRATED
 TESTBED = [sys.executable, "-c", "from testbed.cli import main; raise SystemExit(main())"]
 SHORT = ("run", "incast-2", "--duration", "400 us", *UNCALIBRATED)
 LONG = ("run", "incast-2", "--duration", "30 ms", *UNCALIBRATED)  # half a minute: it never gets there here
-# docs/fidelity.md records 100 kills, four times 25 with other seeds; every test run makes 20.
-MOMENTS = int(os.environ.get("TESTBED_KILLS", "12"))
+# docs/fidelity.md records 100 kills, four times 25 with other seeds; every test run makes 8.
+MOMENTS = int(os.environ.get("TESTBED_KILLS", "8"))
 SEED = int(os.environ.get("TESTBED_KILLS_SEED", "1"))
 
 pytestmark = pytest.mark.root
