@@ -110,8 +110,8 @@ class Collector:
         return FlowTable(
             src=run.plan.src,
             dst=run.plan.dst,
-            label=[""] * n,
-            group=np.full(n, -1),
+            label=[""] * len(flows),
+            group=np.full(len(flows), -1),
             start=run.plan.start,
             size=run.plan.size,
             finished=_copy(flows.finished),
