@@ -26,7 +26,7 @@ from pydantic import (
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema
 
-from testbed.rack.settings import MOST_HOSTS, Rack
+from testbed.rack.settings import MOST_HOSTS, Rack, Star
 from testbed.settings import Count, Part, refuse
 from testbed.traffic import Traffic
 from testbed.traffic.flow import NO_GROUP
@@ -161,7 +161,7 @@ class Experiment(Part):
 
     name: str = Field(default="", description="By default the name of the file.")
     description: str = Field(default="", description="One line, shown by `testbed list`.")
-    rack: Rack = Field(default=Rack(), description="Hosts, links and the switch between them.")
+    rack: Rack = Field(default=Star(), description="Hosts, cables and switches; the keys depend on `kind`.")
     traffic: Traffic = Field(description="Who sends to whom; the keys depend on `pattern`.")
     controller: PluginChoice = Field(description="Sender-side congestion control; a plain name will do.")
     tuner: PluginChoice = Field(
@@ -186,7 +186,7 @@ class Experiment(Part):
     @property
     def hosts(self) -> int:
         """Number of hosts: as asked, or as many as the traffic needs."""
-        return self.rack.hosts or self.traffic.hosts_needed()
+        return self.rack.size or self.traffic.hosts_needed()
 
     @cached_property
     def plan(self) -> Plan:
@@ -219,8 +219,10 @@ class Experiment(Part):
             refuse(
                 f"traffic.{self.traffic.hosts_key}", f"needs {needed} hosts, but one switch has at most {MOST_HOSTS}"
             )
-        if self.rack.hosts is not None and needed > self.rack.hosts:
-            refuse("rack.hosts", f"the traffic needs at least {needed}, got {self.rack.hosts}")
+        if self.rack.size is not None and needed > self.rack.size:
+            if isinstance(self.rack, Star):
+                refuse("rack.hosts", f"the traffic needs at least {needed}, got {self.rack.size}")
+            refuse("rack.kind", f"{self.rack.kind} of {self.rack.size} hosts, but the traffic needs at least {needed}")
 
     def _check_size(self, flows: float) -> None:
         if flows > MOST_FLOWS:
