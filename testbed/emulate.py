@@ -304,6 +304,16 @@ class Emulation:
         reader = QueueReader(self.rack[self.shape.ports[self.bottleneck].switch].netns)
         return QueueWatch(reader, self.ports, self.bottleneck, self.rack.ports[self.bottleneck])
 
+    def cut(self, cable: str) -> None:
+        """Take a cable between switches down; see `Rack.cut`."""
+        self.flows.rerouted += 1  # first: agents must not take other INT nodes for a fault
+        self.rack.cut(cable)
+
+    def mend(self, cable: str) -> None:
+        """Put it back into service."""
+        self.flows.rerouted += 1
+        self.rack.mend(cable)
+
     def _tune(self, now: float, now_ns: int) -> str:
         """Let the tuner decide; if it failed, why."""
         try:
