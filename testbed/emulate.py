@@ -34,6 +34,7 @@ from testbed.controller import Paths, Signal, build
 from testbed.dataplane.programs import NicPrograms, PortPrograms
 from testbed.dataplane.wire import Framing
 from testbed.errors import PluginFailed
+from testbed.events import Timetable
 from testbed.faults import NO_FAULT, Fault
 from testbed.loading import Resolved
 from testbed.rack.backlog import QueueReader
@@ -253,6 +254,7 @@ class Emulation:
         recorder.sample(time.monotonic_ns(), 0.0)  # all that is counted is counted from nothing
         self.clock = self.ports.clock = self.crew.begin()
         recording.begin(self.clock)
+        timetable = Timetable(experiment.steps(), self.rack.cut, self.rack.mend)
         next_sample = 0.0
         while True:
             now_ns, now = time.monotonic_ns(), self.clock.now()
@@ -264,11 +266,12 @@ class Emulation:
                 self.fault.on_sample(self, now)
             if now >= experiment.time.warmup:
                 collector.window_begins(now)
+            timetable.step(now)
             live.show(now, now_ns)
             interrupted = self._tune(now, now_ns) or self.crew.failure() or live.interrupted() or self._overdue(now)
             if interrupted or self.crew.finished():
                 break
-            until = min(next_sample, self.tuning.next_slot)
+            until = min(next_sample, self.tuning.next_slot, timetable.next)
             time.sleep(max(0.0, min(self.clock.wall_seconds(until - self.clock.now()), live.seconds_left())))
         interrupted = interrupted or self.crew.failure()
         self.crew.end()
@@ -277,6 +280,7 @@ class Emulation:
         drain(self)
         counts = gather(self, watch, self.clock.now())
         record.broken = [(one.what, one.how_much) for one in broken(counts)]
+        record.events = timetable.done
         record.queue_difference = counts.queue_difference
         record.calibration = [one.as_dict() for one in self.calibration]
         record.decided_by = [one.as_dict() for one in counts.deciders]

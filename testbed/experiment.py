@@ -26,6 +26,9 @@ from pydantic import (
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema
 
+from testbed import events
+from testbed.events import EventSpec, Step
+from testbed.rack.kinds import shape_of
 from testbed.rack.settings import MOST_HOSTS, Rack, Star
 from testbed.settings import Count, Part, refuse
 from testbed.traffic import Traffic
@@ -173,6 +176,9 @@ class Experiment(Part):
         default=LossRecovery(), description="What a sender does when nothing comes back."
     )
     record: Record = Field(default=Record(), description="What the time series hold.")
+    events: list[EventSpec] = Field(
+        default=[], description="Cables between switches that fail and come back, each with these keys:"
+    )
     seed: Annotated[int, Field(strict=True, ge=0)] = Field(default=1, description="Seed of everything that is random.")
 
     @model_validator(mode="before")
@@ -209,7 +215,14 @@ class Experiment(Part):
         self._check_hosts()
         self._check_size(self.traffic.flow_count(self.context))
         self._check_time()
+        self.steps()
         return self
+
+    def steps(self) -> list[Step]:
+        """The events, in order of time, with their cables chosen."""
+        if not self.events:
+            return []
+        return events.plan(self.events, shape_of(self.rack, self.hosts), self.seed, self.time.duration)
 
     def _check_hosts(self) -> None:
         needed = self.traffic.hosts_needed()
