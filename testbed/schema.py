@@ -94,6 +94,8 @@ def _section(prefix: str, title: str, model: type[BaseModel]) -> Iterator[str]:
             if one is PluginChoice and name == "tuner":
                 continue  # the same keys as the controller
             label = f"`{key}`" if len(models) == 1 else f"`{key}` with {_choice(info, one)}"
+            if prefix and "pattern" in one.model_fields:
+                continue  # a pattern within another has the same keys
             inner.append((f"{key}." if get_origin(info.annotation) is not list else f"{key}[].", label, one))
     if model is PluginChoice:
         yield "| *any other* | | An option of the plugin itself; see `testbed list`. |"

@@ -16,7 +16,6 @@ from testbed.model.fluid import Fluid, Options, UnusableDecision
 from testbed.model.layout import Layout, of_experiment
 from testbed.model.trace import Trace, run
 from testbed.plugin import failed, refused
-from testbed.traffic.plan import Plan
 from testbed.tuning import Tunings, ports_of
 from testbed.units import show_time
 
@@ -143,6 +142,6 @@ class _Switch:
 
 
 def _tuning(resolved: Resolved, fluid: Fluid) -> Tunings:
-    plan = Plan.of(resolved.experiment.traffic.expand())
+    plan = resolved.experiment.plan
     (ports,) = ports_of(resolved)
     return Tunings(resolved, [(_Switch(fluid, len(ports), np.unique(plan.dst_number) - 1), ports)])

@@ -138,6 +138,34 @@ class Rack(Mininet):
                 peer=far.index,
             )
 
+    def cut(self, name: str) -> None:
+        """Take a cable between switches down, by the name of one of its ports or by its ends: ``leaf1-spine2``.
+
+        What is on it or will be sent into it is lost, and counted as the model's loss. Switches that have other
+        shortest paths take these from now on. Raises KeyError if there is no such cable.
+        """
+        cable = self.shape.find(name)
+        self._set_loss(cable, 1.0)
+        self._reroute(self.dead | {cable})
+
+    def mend(self, name: str) -> None:
+        """Put a cable back into service."""
+        cable = self.shape.find(name)
+        self._set_loss(cable, cable.loss)
+        self._reroute(self.dead - {cable})
+
+    def _set_loss(self, cable: Cable, loss: float) -> None:
+        if not cable.low.port:
+            raise KeyError(cable.low.node)
+        for end in (cable.low, cable.high):
+            self.programs.set_loss(self.ports[self.shape.position[end.interface]], loss)
+
+    def _reroute(self, dead: frozenset[Cable]) -> None:
+        self.dead = dead
+        routes, whole = Routes(self.shape, dead), Routes(self.shape)
+        for switch in self.switches:
+            switch.change_routes(routes, whole)
+
     def connect(self, pairs: set[tuple[str, str]]) -> None:
         """Neighbour entries for hosts that will talk, so that no flow waits for ARP. Routed hosts have a gateway."""
         if self.routed:
