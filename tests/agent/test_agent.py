@@ -113,7 +113,7 @@ def test_timers_are_called_when_they_are_due() -> None:
         agent.controller.timer[:] = np.array([3.0, np.inf, 4.0]) * SLOT
         for now in (0.0, 2.9):
             turn(agent, now)
-        assert agent._next_event(2.9 * SLOT) == pytest.approx(3 * SLOT)
+        assert agent._next_event(2.9 * SLOT) == pytest.approx(3.25 * SLOT)  # gathered with what comes soon
         for now in (3.0, 3.9, 4.5, 5.0, 6.0):
             turn(agent, now)
         assert agent.controller.told == [("start", 0.0, [0, 1, 2]), ("timer", 3.0, [0]), ("timer", 4.5, [2])]
