@@ -45,7 +45,7 @@ from testbed.telemetry.live import Live, scene
 from testbed.telemetry.record import RTT_BINS_PER_OCTAVE, RunRecord
 from testbed.telemetry.recorder import PortReader, Recorder
 from testbed.traffic.plan import Plan
-from testbed.tuning import Tuning, ports_of
+from testbed.tuning import in_rack
 
 WORTH_A_LIMIT = 4  # packets; below that more system calls cost a start burst more than the shaper's timers
 QUANTA_PER_RTT = 64  # how finely packets are paced, but
@@ -98,7 +98,7 @@ class Emulation:
         self.programs: PortPrograms = self.rack.attach(self.nic, experiment.seed)
         self.rack.connect(self.plan.pairs)
         self.ports = PortReader(self.programs, self.rack.ports, self.clock)
-        self.tuning = Tuning(self.resolved, self.ports, ports_of(self.resolved))
+        self.tuning = in_rack(self.resolved, self.ports, self.port_names)
         self._use_spare_cores()
         self.rack.wait_until_active()
         self.calibration = self._calibrate()
@@ -266,6 +266,7 @@ class Emulation:
         record.calibration = [one.as_dict() for one in self.calibration]
         record.decided_by = [one.as_dict() for one in counts.deciders]
         self._keep_decisions(record)
+        record.tuners = [one.log for one in self.tuning.all]
         record.captures = recording.end()
         return record
 
