@@ -64,7 +64,9 @@ class Bare:
         routes = [Route(flow, host.netns, host.IP(), far, np.inf) for flow, host in hosts]
         segment = not racks.has_netem()
         sockets = Sockets(routes, self.framing, segment)
-        packets = np.array([np.frombuffer(frame(self.framing, route.flow, self.framing.payload), np.uint8) for route in routes])
+        packets = np.array(
+            [np.frombuffer(frame(self.framing, route.flow, self.framing.payload), np.uint8) for route in routes]
+        )
         ring = Ring(self.nic.ring_fds[number], RING_SIZE)  # unmapped when it goes
         consumer, producer, _data = ring.addresses()
         window = racks.BUFFER // self.framing.wire_size // SENDERS

@@ -373,3 +373,17 @@ def test_the_line_is_the_plugins_own(tmp_path: Path, statement: str) -> None:
     """Also where the exception was raised by a library that the plugin called."""
     message, file, line = failure_of(tmp_path, BATCH, "on_feedback", statement)
     assert f"({file}, line {line})" in message
+
+
+def test_a_flow_that_sends_rarely_does_not_time_out() -> None:
+    """One packet in five timeouts, answered at once: the silence between them is its own."""
+    with serving() as (agent, bench):
+        agent.controller.rate[:] = bench.line_rate / (5 * TIMEOUT)
+        for number in range(4):
+            at = number * 5 * TIMEOUT + 1
+            turn(agent, at)
+            bench.ack(number, rx=at + 8)
+            for later in (9, 100, TIMEOUT + 10, 4 * TIMEOUT):
+                turn(agent, at + later)
+        assert bench.flows.acked[0] == bench.flows.sent[0] == 4
+        assert bench.flows.timeouts[0] == 0
