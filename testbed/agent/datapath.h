@@ -61,7 +61,7 @@ struct datapath {
 	struct batch *batches;
 	int64_t *filled, filled_length; /* hosts that have some, or had */
 	/* a full packet of flow 0, as a socket carries it */
-	const uint8_t *packet;
+	uint8_t *packet;
 	int64_t segment_size;
 	struct heap agenda; /* flow: its next packet is due; `flows` + host: the line becomes free for who waits */
 	struct heap alarms; /* per flow, the timer that its controller has set */

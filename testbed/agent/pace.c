@@ -149,7 +149,7 @@ static int64_t transmit(struct datapath *d, const struct batch *batch)
 			int64_t size = write_head(d, p->flow, p->number + k, heads[packets]);
 
 			part[2 * packets] = (struct iovec){heads[packets], HEAD};
-			part[2 * packets + 1] = (struct iovec){(void *)(d->packet + HEAD), size - HEAD};
+			part[2 * packets + 1] = (struct iovec){d->packet + HEAD, size - HEAD};
 		}
 	}
 	if (d->segment)
