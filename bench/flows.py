@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from statistics import median
 
-from bench import command
+from bench import command, memory
 from bench.closed_loop import FULL_SPEED
 from bench.measure import Row, spread
 
@@ -19,9 +19,10 @@ SECONDS = 3.0  # wall, per run
 REPEATS = 3
 SHARE = 0.9  # of the bottleneck's line
 MOST = 1.5
+MEMORY_BYTES = 2e9
 
 
-def of_flows() -> Iterator[Row]:
+def _of_time() -> Iterator[Row]:
     """Alternating."""
     few, many = [], []
     for _ in range(REPEATS):
@@ -32,6 +33,19 @@ def of_flows() -> Iterator[Row]:
         f"wall time of {SENDERS * MANY:,} flows / {SENDERS * FEW} flows, at equal packets", spread(ratios, ".2f"),
         f"<= {MOST}", median(ratios) <= MOST, f"packets/s: {spread(many)} / {spread(few)}",
         {"few": few, "many": many, "dilation": FULL_SPEED},
+    )  # fmt: skip
+
+
+def of_flows() -> Iterator[Row]:
+    """Wall time and memory."""
+    yield from _of_time()
+    most = memory.peak(
+        "incast-64", "--set", f"traffic.flows_per_sender={MANY}", "--controller", "dcqcn", "--set",
+        "controller.window=bdp", "--duration", "4 ms", *command.UNCALIBRATED,
+    )  # fmt: skip
+    yield Row(
+        f"memory of the whole run, {SENDERS * MANY:,} flows", f"{most / 1e6:,.0f} MB", f"< {MEMORY_BYTES / 1e6:,.0f} MB",
+        most < MEMORY_BYTES, "PSS of all processes, highest of all samples", {"bytes": most},
     )  # fmt: skip
 
 

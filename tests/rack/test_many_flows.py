@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import resource
 from pathlib import Path
 
 import pytest
@@ -26,8 +25,6 @@ def test_8192_flows_share_one_line(tmp_path: Path) -> None:
     )  # fmt: skip
     assert summary["flows"] == flows
     assert summary["drops_in_run"] == 0
-    table = parquet.read_table(next(tmp_path.glob("*/flows.parquet"))).to_pydict()
+    table = parquet.read_table(tmp_path / "clean" / "flows.parquet").to_pydict()
     assert min(table["acked_packets"]) >= 1  # all flows got through
     assert sum(table["timeouts"]) == 0  # a hundred RTTs of silence are the flow's own
-    largest = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * 1024
-    assert 4 * largest < 2e9  # the command, the sandbox and two agents
