@@ -22,7 +22,8 @@ from testbed.report.plot import (
     points_of,
     spread,
 )
-from testbed.report.series import flow_names
+from testbed.report.queues import busiest_queues
+from testbed.report.series import series_names
 from testbed.units import show_rate, show_size, show_time
 
 MOST_CURVES = 64
@@ -33,7 +34,10 @@ PACKETS_PER_POINT = 50  # of a mean flow's throughput: fewer would draw the pack
 def plots(record: Measured) -> list[Plot]:
     """All plots of a run, in the order of the report."""
     drawn = (_throughput, _queue, _rtt, _fairness, _marks, _drops, _rates)
-    return [plot(record) for plot in drawn]
+    found = [plot(record) for plot in drawn]
+    switches = {port.rpartition("-eth")[0] for port in record.ports}
+    several = len(switches) > 1 or len(set(record.flows.dst)) > 1  # else one queue is all there is to see
+    return [*found[:2], busiest_queues(record), *found[2:]] if several else found
 
 
 def _throughput(record: Measured) -> Plot:
@@ -58,8 +62,8 @@ def _fairness(record: Measured) -> Plot:
     time, rates = growth_rate(series.time[kept], series.acked_bytes[kept])
     # Only flows that were there from an interval's start to its end can be compared.
     begin, end = series.time[kept][:-1, None], series.time[kept][1:, None]
-    finished = np.where(np.isnan(record.flows.finished), np.inf, record.flows.finished)[:flows]
-    there = (record.flows.start[:flows] <= begin) & (finished >= end)
+    finished = np.where(np.isnan(record.flows.finished), np.inf, record.flows.finished)[record.series_flows]
+    there = (record.flows.start[record.series_flows] <= begin) & (finished >= end)
     rates = np.where(there, rates, 0.0)
     squares = there.sum(axis=1) * (rates**2).sum(axis=1)
     index = np.divide(rates.sum(axis=1) ** 2, squares, out=np.full(len(time), np.nan), where=squares > 0)
@@ -165,13 +169,13 @@ class _Groups:
 
 
 def _groups(record: Measured) -> _Groups:
-    count = record.flow_series.acked_bytes.shape[1]  # record.flows may have kept fewer than there were
-    of_all = f" (the first {count} of {len(record.flows)})" if count < len(record.flows) else ""
+    count = len(record.series_flows)  # record.flows may have kept fewer than there were
+    of_all = f" ({count} of {len(record.flows)})" if count < len(record.flows) else ""
     if count <= MOST_CURVES:
-        return _Groups(flow_names(record.flows)[:count], f"per flow{of_all}", [], count)
+        return _Groups(series_names(record), f"per flow{of_all}", [], count)
     by_host: dict[str, list[int]] = {}
-    for column, host in enumerate(record.flows.src[:count]):
-        by_host.setdefault(host, []).append(column)
+    for column, number in enumerate(record.series_flows.tolist()):
+        by_host.setdefault(record.flows.src[number], []).append(column)
     if len(by_host) <= MOST_CURVES:
         return _Groups(list(by_host), f"per sending host{of_all}", list(by_host.values()), len(by_host))
     return _Groups([], f"of the flows{of_all}: median, middle half, all", [], count)

@@ -74,11 +74,13 @@ class Collector:
             warmup=experiment.time.warmup,
             wall_seconds=run.clock.wall_seconds(duration),
             ports=run.port_names,
-            port_rate=np.full(len(run.port_names), experiment.rack.link.rate),
+            port_neighbour=[port.neighbour for port in run.shape.ports],
+            port_rate=np.array([port.cable.rate for port in run.shape.ports]),
             port_buffer=np.full(len(run.port_names), experiment.rack.switch.buffer),
             bottleneck=run.bottleneck,
             flows=self._flow_table(),
-            flow_series=FlowSeries.empty(len(run.flows)),
+            flow_series=FlowSeries.empty(len(self.recorder.chosen)),
+            series_flows=self.recorder.chosen,
             port_series=PortSeries.empty(len(run.port_names)),
             queue_histogram=Histogram(histogram.edges(), self._queue_counts() - self._queue),
             rtt_histogram=Histogram(meters[0].rtt.edges, self._rtt_counts() - self._rtt),
@@ -105,15 +107,18 @@ class Collector:
 
     def _flow_table(self) -> FlowTable:
         run, flows = self.run, self.run.flows
-        n = len(flows)
         return FlowTable(
             src=run.plan.src,
             dst=run.plan.dst,
+            label=[""] * n,
+            group=np.full(n, -1),
             start=run.plan.start,
             size=run.plan.size,
             finished=_copy(flows.finished),
-            line_rate=np.full(n, run.experiment.rack.link.rate),
-            base_rtt=np.full(n, run.path.base_rtt),
+            line_rate=run.paths.line_rate,
+            path_rate=run.paths.path_rate,
+            hops=run.paths.hops,
+            base_rtt=run.paths.base_rtt,
             sent_packets=_copy(flows.sent),
             acked_packets=_copy(flows.acked),
             lost_packets=_copy(flows.lost),
