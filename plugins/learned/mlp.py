@@ -35,9 +35,9 @@ def torch_of(seed: int) -> Any:
     return torch
 
 
-def mlp(torch: Any, inputs: int, outputs: int, gain: float) -> Any:
+def mlp(torch: Any, inputs: int, outputs: int, gain: float, hidden: Sequence[int] = HIDDEN) -> Any:
     """A network with orthogonal weights; ``gain`` is that of the last layer: a small one begins near indifference."""
-    sizes = (inputs, *HIDDEN, outputs)
+    sizes = (inputs, *hidden, outputs)
     parts: list[Any] = []
     for number, (into, out) in enumerate(pairwise(sizes)):
         layer = torch.nn.Linear(into, out)
@@ -52,6 +52,14 @@ def layers_of(network: Any) -> list[Layer]:
     """Its weights and biases, as `policy.write` takes them."""
     linear = [one for one in network if hasattr(one, "weight")]
     return [(one.weight.detach().numpy().copy(), one.bias.detach().numpy().copy()) for one in linear]
+
+
+def of_layers(torch: Any, layers: Sequence[Layer]) -> Any:
+    """A network with these weights and biases."""
+    widths = [weights.shape[0] for weights, _ in layers]
+    network = mlp(torch, layers[0][0].shape[1], widths[-1], 1.0, widths[:-1])
+    put_layers(torch, network, layers)
+    return network
 
 
 def put_layers(torch: Any, network: Any, layers: Sequence[Layer]) -> None:

@@ -14,7 +14,7 @@ import numpy as np
 from testbed.controller import Floats, Ints
 from testbed.tuner import Thresholds
 
-from ..learned.mlp import put_layers
+from ..learned.mlp import need
 from ..learned.policy import layers_of
 from .ppo import Ppo, PpoSettings, Trajectories
 
@@ -64,8 +64,8 @@ class Online:
         settings = PpoSettings(actor_rate=ACTOR_RATE, critic_rate=CRITIC_RATE, epochs=2)
         # Independent learners that begin with the same weights must still draw apart.
         seed = crc32(f"{pet.ports.switch} {pet.config.seed}".encode())
-        self.ppo = Ppo(pet.grid, features, settings, seed)
-        put_layers(self.ppo.torch, self.ppo.actor, layers_of(pet.file))
+        need("torch", "onnx")
+        self.ppo = Ppo(pet.grid, features, settings, seed, layers_of(pet.file))
         self.rng = np.random.default_rng(seed)
         self.guard = Guard(pet.config.guard)
         self.slots = 0

@@ -5,6 +5,7 @@ Actor and critic are two networks; all queues of a switch share them, each contr
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -13,7 +14,8 @@ import numpy as np
 from testbed.controller import Floats, Ints
 
 from ..learned.grid import Grid
-from ..learned.mlp import mlp, torch_of
+from ..learned.mlp import mlp, of_layers, torch_of
+from ..learned.policy import Layer
 from .decision import Heads
 
 SMALL = 0.01  # gain of the actor's last layer
@@ -48,11 +50,14 @@ class Trajectories(NamedTuple):
 class Ppo:
     """Actor, critic, and what makes them better."""
 
-    def __init__(self, grid: Grid, features: int, settings: PpoSettings, seed: int) -> None:
+    def __init__(
+        self, grid: Grid, features: int, settings: PpoSettings, seed: int, actor: Sequence[Layer] = ()
+    ) -> None:
+        """``actor``: the layers to begin with, if not any."""
         self.torch = torch = torch_of(seed)
         self.settings, self.grid = settings, grid
         self.rng = np.random.default_rng(seed)
-        self.actor = mlp(torch, features, sum(grid.sizes), SMALL)
+        self.actor = of_layers(torch, actor) if actor else mlp(torch, features, sum(grid.sizes), SMALL)
         self.critic = mlp(torch, features, 1, 1.0)
         self.optimisers = (
             torch.optim.Adam(self.actor.parameters(), lr=settings.actor_rate, eps=1e-5),

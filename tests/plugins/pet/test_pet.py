@@ -138,7 +138,7 @@ def test_online_learns_and_falls_back_to_static(tmp_path: Path) -> None:
         sample = slot(first, mean_queue=5e6 if bad else 0.0, tx_rate=0.0 if bad else 20e9)
         decided = one.on_slot(number * 1e-4, sample)
         seen.add(float(decided.kmin[0]))
-    assert one.learner.ppo.updates == 3
+    assert one.learner.ppo.updates == 2  # each of 32 slots; the first slot ends nothing that was decided
     assert len(seen) > 1  # it explored
     assert one.report["static"] == 1
     assert (decided.kmin[0], decided.kmax[0], decided.pmax[0]) == (80e3, 320e3, 0.2)
