@@ -28,12 +28,12 @@ class PpoSettings:
     actor_rate: float = 4e-4
     critic_rate: float = 1e-3
     clip: float = 0.2
-    gamma: float = 0.99  # open
+    gamma: float = 0.9  # open
     decay: float = 0.95  # lambda of the advantages; the paper's "coefficient of GAE" is 0.01
     entropy: float = 0.01  # open; falls to 0 over the training
     clip_decays: bool = False  # equation 13: the clip is multiplied with 0.99 ** (update / 50) after 50 updates
-    epochs: int = 4  # open
-    batch: int = 512  # open
+    epochs: int = 6  # open
+    batch: int = 256  # open
 
 
 class Trajectories(NamedTuple):

@@ -18,7 +18,7 @@ class Settings(JobConfig):
 
     seed: int = Field(default=1, ge=0, description="Of the first weights, of the traffic and of what is drawn.")
     workloads: tuple[Workload, ...] = Field(default=WORKLOADS, min_length=1, description="One policy for each.")
-    updates: int = Field(default=150, ge=1, le=100_000, description="Of the actor, each after a trajectory.")
+    updates: int = Field(default=400, ge=1, le=100_000, description="Of the actor, each after a trajectory.")
     trajectory: int = Field(default=32, ge=8, le=1000, description="Slots between two updates.")
     episode: int = Field(default=128, ge=8, le=10_000, description="Slots until traffic and links are drawn anew.")
     ports: int = Field(default=32, ge=1, le=256, description="Queues of the switch that it trains on.")
@@ -30,11 +30,11 @@ class Settings(JobConfig):
     )
     clip: float = Field(default=0.2, gt=0, lt=1, description="Of the probability ratio.")
     clip_decays: bool = Field(default=False, description="Equation 13: 0.99 ** (update / 50) after 50 updates.")
-    gamma: float = Field(default=0.99, ge=0, lt=1, description="Weight of the next slot's reward.")
+    gamma: float = Field(default=0.9, ge=0, lt=1, description="Weight of the next slot's reward.")
     decay: float = Field(default=0.95, ge=0, le=1, description="Lambda of the generalised advantage.")
     entropy: float = Field(default=0.01, ge=0, le=1, description="Weight of the entropy; it falls to 0, linearly.")
-    epochs: int = Field(default=8, ge=1, le=100, description="Passes over a trajectory.")
-    batch: int = Field(default=512, ge=16, le=100_000, description="Slots of a queue per step of Adam.")
+    epochs: int = Field(default=6, ge=1, le=100, description="Passes over a trajectory.")
+    batch: int = Field(default=256, ge=16, le=100_000, description="Slots of a queue per step of Adam.")
 
 
 PRESETS: dict[str, dict[str, Any]] = {
