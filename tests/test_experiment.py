@@ -121,7 +121,7 @@ def test_names_of_hosts_and_staggered_starts() -> None:
 
 
 def test_shipped_experiments_are_found() -> None:
-    assert list(available()) == SHIPPED
+    assert {*SHIPPED, "dumbbell", "leaf-spine", "pet-288"} <= set(available())
 
 
 @pytest.mark.parametrize("name", SHIPPED)
