@@ -47,7 +47,7 @@ from testbed.report.decisions import Served
 from testbed.telemetry.collect import Collector
 from testbed.telemetry.live import Live, scene
 from testbed.telemetry.record import RTT_BINS_PER_OCTAVE, RunRecord
-from testbed.telemetry.recorder import PortReader, Recorder
+from testbed.telemetry.recorder import PortReader, Recorder, largest
 from testbed.traffic.plan import Plan
 from testbed.tuning import in_rack
 
@@ -241,7 +241,7 @@ class Emulation:
     def run(self, connection: Connection) -> RunRecord:
         """From the first packet to the end of the experiment, or of patience."""
         experiment = self.experiment
-        chosen = np.arange(min(len(self.plan), experiment.record.flows))
+        chosen = largest(self.plan.size, experiment.record.flows)
         recording = self._recording()
         recorder = Recorder(self.flows, chosen, self.ports, self.framing.wire_size)
         watch = self._watch()

@@ -145,7 +145,7 @@ class Record(Part):
 
     interval: Annotated[Time, Field(gt=0)] = Field(default=10e-6, description="Time between two samples.")
     flows: Annotated[int, Field(strict=True, ge=0)] = Field(
-        default=1024, description="Series for this many flows at most."
+        default=1024, description="Series for this many flows at most, the largest ones."
     )
     decisions: Annotated[int, Field(strict=True, ge=0, le=MOST_CELLS)] = Field(
         default=1_000_000,
