@@ -115,7 +115,7 @@ def test_drops_by_the_model_at_another_port_do_not_explain_a_loss() -> None:
 
 
 def two_switches() -> Counts:
-    """One flow, h1 at s1 to h2 at s2: 100 packets, of which s1 dropped 4 and the cut cable lost 6; all ACKs came back."""
+    """h1 at s1 to h2 at s2: 100 packets, of which s1 dropped 4 and the cut cable lost 6; all ACKs came back."""
     none = ("agent_cnps", "agent_ce", "nic_cnps", "nic_ce", "received_ce", "cnps_made", "ring_full", "unread")
     flow = replace(
         healthy().flows,
