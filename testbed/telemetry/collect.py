@@ -107,7 +107,6 @@ class Collector:
 
     def _flow_table(self) -> FlowTable:
         run, flows = self.run, self.run.flows
-        n = len(flows)
         return FlowTable(
             src=run.plan.src,
             dst=run.plan.dst,
