@@ -26,7 +26,10 @@ from pydantic import (
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema
 
-from testbed.rack.settings import MOST_HOSTS, Rack
+from testbed import events
+from testbed.events import EventSpec, Step
+from testbed.rack.kinds import shape_of
+from testbed.rack.settings import MOST_HOSTS, Rack, Star
 from testbed.settings import Count, Part, refuse
 from testbed.traffic import Traffic
 from testbed.traffic.flow import NO_GROUP
@@ -161,7 +164,7 @@ class Experiment(Part):
 
     name: str = Field(default="", description="By default the name of the file.")
     description: str = Field(default="", description="One line, shown by `testbed list`.")
-    rack: Rack = Field(default=Rack(), description="Hosts, links and the switch between them.")
+    rack: Rack = Field(default=Star(), description="Hosts, cables and switches; the keys depend on `kind`.")
     traffic: Traffic = Field(description="Who sends to whom; the keys depend on `pattern`.")
     controller: PluginChoice = Field(description="Sender-side congestion control; a plain name will do.")
     tuner: PluginChoice = Field(
@@ -173,6 +176,9 @@ class Experiment(Part):
         default=LossRecovery(), description="What a sender does when nothing comes back."
     )
     record: Record = Field(default=Record(), description="What the time series hold.")
+    events: list[EventSpec] = Field(
+        default=[], description="Cables between switches that fail and come back, each with these keys:"
+    )
     seed: Annotated[int, Field(strict=True, ge=0)] = Field(default=1, description="Seed of everything that is random.")
 
     @model_validator(mode="before")
@@ -186,7 +192,7 @@ class Experiment(Part):
     @property
     def hosts(self) -> int:
         """Number of hosts: as asked, or as many as the traffic needs."""
-        return self.rack.hosts or self.traffic.hosts_needed()
+        return self.rack.size or self.traffic.hosts_needed()
 
     @cached_property
     def plan(self) -> Plan:
@@ -209,7 +215,14 @@ class Experiment(Part):
         self._check_hosts()
         self._check_size(self.traffic.flow_count(self.context))
         self._check_time()
+        self.steps()
         return self
+
+    def steps(self) -> list[Step]:
+        """The events, in order of time, with their cables chosen."""
+        if not self.events:
+            return []
+        return events.plan(self.events, shape_of(self.rack, self.hosts), self.seed, self.time.duration)
 
     def _check_hosts(self) -> None:
         needed = self.traffic.hosts_needed()
@@ -219,8 +232,10 @@ class Experiment(Part):
             refuse(
                 f"traffic.{self.traffic.hosts_key}", f"needs {needed} hosts, but one switch has at most {MOST_HOSTS}"
             )
-        if self.rack.hosts is not None and needed > self.rack.hosts:
-            refuse("rack.hosts", f"the traffic needs at least {needed}, got {self.rack.hosts}")
+        if self.rack.size is not None and needed > self.rack.size:
+            if isinstance(self.rack, Star):
+                refuse("rack.hosts", f"the traffic needs at least {needed}, got {self.rack.size}")
+            refuse("rack.kind", f"{self.rack.kind} of {self.rack.size} hosts, but the traffic needs at least {needed}")
 
     def _check_size(self, flows: float) -> None:
         if flows > MOST_FLOWS:

@@ -24,6 +24,7 @@ from testbed.errors import BadInput, nearest
 from testbed.experiment import Experiment, PluginChoice
 from testbed.explain import explain
 from testbed.plugin import Plugin, PluginConfig, find
+from testbed.rack.settings import Star
 
 GROUP = "testbed.experiments"
 FILE_KEYS = ("file", "sizes")  # of traffic patterns: paths are relative to the experiment file
@@ -71,7 +72,8 @@ class Resolved:
     def as_dict(self) -> dict[str, Any]:
         """Everything spelled out, with units, the plugins' options included. It loads again as it is."""
         data = self.experiment.model_dump(mode="json")
-        data["rack"]["hosts"] = self.experiment.hosts
+        if isinstance(self.experiment.rack, Star):
+            data["rack"]["hosts"] = self.experiment.hosts
         for kind, config in (("controller", self.controller_config), ("tuner", self.tuner_config)):
             choice: PluginChoice = getattr(self.experiment, kind)
             presets = getattr(self, kind).form.presets
@@ -180,13 +182,17 @@ def _anchor(data: dict[str, Any], kind: str, folder: Path) -> None:
         choice["name"] = _absolute(choice["name"], folder)
 
 
-def _anchor_files(traffic: dict[str, Any] | list[Any], folder: Path) -> None:
+def _anchor_files(traffic: object, folder: Path) -> None:
     """The same for files that traffic patterns read, at any depth."""
-    for key, value in list(traffic.items() if isinstance(traffic, dict) else enumerate(traffic)):
-        if isinstance(value, dict | list):
+    if isinstance(traffic, list):
+        for value in traffic:
             _anchor_files(value, folder)
-        elif key in FILE_KEYS and isinstance(value, str):
-            traffic[key] = _file(key, value, folder)
+    elif isinstance(traffic, dict):
+        for key, value in traffic.items():
+            if key in FILE_KEYS and isinstance(value, str):
+                traffic[key] = _file(key, value, folder)
+            else:
+                _anchor_files(value, folder)
 
 
 def _file(key: str, value: str, folder: Path) -> str:

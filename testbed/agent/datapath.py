@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import os
+from collections.abc import Sequence
 from ctypes import c_double, c_int64, c_void_p
 from dataclasses import dataclass
 from functools import cache
@@ -23,16 +24,17 @@ from testbed.dataplane.wire import MAX_HOPS
 from testbed.errors import TestbedError
 
 SWAPS = 64  # as in datapath.h
+BATCH_WORDS = 3 + 4 * 60  # struct batch in datapath.h
 SETTINGS = ("flows", "hosts", "epoch_ns")
-TIMES = ("seconds_per_ns", "held", "credit", "quantum", "awake_by")
-MORE_SETTINGS = ("wire_size", "burst", "segment", "wake_by_ring", "first", "heap_size", "ring_mask", "hops", "at_once")
+TIMES = ("seconds_per_ns", "credit", "quantum", "awake_by")
+MORE_SETTINGS = ("wire_size", "burst", "segment", "wake_by_ring", "first", "int_on", "at_once")
 SHARED = (
     "rate", "window", "rtt", "rtt_sum", "finished", "sent", "acked", "acked_payload", "acked_wire", "lost", "late",
-    "cnps", "ce", "inflight", "to_send", "rtt_counts",
+    "cnps", "ce", "inflight", "to_send", "rerouted", "rtt_counts",
 )  # fmt: skip
 OWN = (
-    "slot", "last", "next", "heard", "expected", "host", "queued", "started", "fd", "after", "row", "sent_now",
-    "short_at", "packet", "short_packet", "short_size",
+    "slot", "last", "next", "heard", "expected", "hops", "host", "queued", "started", "fd", "after", "row", "sent_now",
+    "short_at", "short_size",
 )  # fmt: skip
 ROWS = (
     "row_flow", "row_acked", "row_bytes", "row_ce", "row_cnps", "row_lost", "row_hops", "row_last", "row_next",
@@ -48,6 +50,22 @@ class _Histogram(ctypes.Structure):
     ]
 
 
+class _Ring(ctypes.Structure):
+    _fields_ = [
+        *((name, c_void_p) for name in ("consumer", "producer", "data")),
+        ("mask", c_int64),
+        ("held", c_double),
+        ("taken", ctypes.c_uint64 * SWAPS),
+        ("taken_length", c_int64),
+    ]
+
+
+class _Heap(ctypes.Structure):
+    """struct heap of heap.h."""
+
+    _fields_ = [*((name, c_void_p) for name in ("events", "place")), ("length", c_int64)]
+
+
 class _Datapath(ctypes.Structure):
     """struct datapath, field by field."""
 
@@ -56,10 +74,16 @@ class _Datapath(ctypes.Structure):
         *((name, c_double) for name in TIMES),
         *((name, c_int64) for name in MORE_SETTINGS),
         *((name, c_void_p) for name in (*SHARED, *OWN)),
+        *((name, c_void_p) for name in ("line_free", "first_waiting", "last_waiting", "batches", "filled")),
+        ("filled_length", c_int64),
+        ("packet", c_void_p),
         ("segment_size", c_int64),
-        *((name, c_void_p) for name in ("line_free", "first_waiting", "last_waiting", "heap")),
-        ("heap_length", c_int64),
-        *((name, c_void_p) for name in ("consumer", "producer", "data")),
+        ("agenda", _Heap),
+        ("alarms", _Heap),
+        ("unreported", c_void_p),
+        ("unreported_length", c_int64),
+        ("rings", c_void_p),
+        ("ring_count", c_int64),
         ("ring_fd", c_int64),
         *((name, c_void_p) for name in (*ROWS, "row_rtt", *HOPS, "seen_node", "seen_ts", "seen_tx")),
         *((name, _Histogram) for name in ("rtts", "pacing", "feedback", "timers")),
@@ -68,8 +92,6 @@ class _Datapath(ctypes.Structure):
         ("send_error", c_int64),
         ("swapped", c_int64),
         ("int_faults", c_int64),
-        ("taken", ctypes.c_uint64 * SWAPS),
-        ("taken_length", c_int64),
     ]
 
 
@@ -81,9 +103,19 @@ def _library() -> ctypes.CDLL:
     library.pace.restype, library.pace.argtypes = None, [c_void_p, c_double]
     library.send_due.restype, library.send_due.argtypes = None, [c_void_p, c_double]
     library.reschedule.restype, library.reschedule.argtypes = None, [c_void_p, c_void_p, c_int64, c_double]
+    library.due_timers.restype, library.due_timers.argtypes = c_int64, [c_void_p, c_double, c_void_p]
+    library.report_sent.restype, library.report_sent.argtypes = c_int64, [c_void_p, c_void_p, c_void_p]
     library.adopt.restype = c_int64
     library.adopt.argtypes = [c_void_p, c_void_p, c_int64, c_double, *[c_void_p] * 5]
     return library
+
+
+@dataclass(frozen=True)
+class Held:
+    """A ring buffer, and for how many seconds the delay line holds what is in it."""
+
+    ring: Ring
+    held: float
 
 
 @dataclass(frozen=True)
@@ -97,11 +129,11 @@ class Pace:
     at_once: int  # packets that the host's shaper lets through together; 0 for any number
     credit: float  # s, how far behind schedule a sender may catch up
     quantum: float  # s, the shortest sleep: packets that are due within it leave together
-    held: float  # s that the delay line holds feedback
+    hops: Ints  # switches on the way, per flow: INT records that every answer must carry, if it carries INT
     first: int  # number in the rack of the agent's first flow
     segment: bool  # several packets per system call
     wake_by_ring: bool
-    int_hops: int  # INT records that every answer must carry
+    int_on: bool
 
 
 @dataclass(frozen=True)
@@ -117,14 +149,14 @@ class Lags:
 class Datapath:
     """State and operations of one agent's packets. Flow numbers are within the agent."""
 
-    def __init__(self, flows: Flows, sockets: Sockets, ring: Ring, pace: Pace, lags: Lags) -> None:
+    def __init__(self, flows: Flows, sockets: Sockets, rings: Sequence[Held], pace: Pace, lags: Lags) -> None:
         n, hosts = len(flows), int(pace.host.max()) + 1
         self.flows = flows
-        self._owners = (sockets, ring)  # close their descriptors and memory when they go
+        self._owners = (sockets, rings)  # close their descriptors and memory when they go
         self._keep: list[NDArray[Any]] = []  # what C points to must live as long as this
         self._c = c = _Datapath(flows=n, hosts=hosts, burst=pace.burst, segment=pace.segment, first=pace.first)
-        c.held, c.credit, c.quantum = pace.held, pace.credit, pace.quantum
-        c.wire_size, c.wake_by_ring, c.hops = pace.wire_size, pace.wake_by_ring, pace.int_hops
+        c.credit, c.quantum = pace.credit, pace.quantum
+        c.wire_size, c.wake_by_ring, c.int_on = pace.wire_size, pace.wake_by_ring, pace.int_on
         c.at_once = pace.at_once
         for name in SHARED:
             self._point(name, getattr(flows, name))
@@ -132,10 +164,15 @@ class Datapath:
         self._point("line_free", np.full(hosts, -np.inf))
         self._point("first_waiting", np.full(hosts, -1))
         self._point("last_waiting", np.full(hosts, -1))
-        c.heap_size = 4 * n + hosts + 64
-        self._point("heap", np.zeros((c.heap_size, 2)))
-        c.consumer, c.producer, c.data, c.ring_mask = *ring.addresses(), ring.size - 1
-        c.ring_fd = ring.fd
+        self._point("batches", np.zeros((hosts, BATCH_WORDS), np.int64))
+        self._point("filled", np.zeros(hosts, np.int64))
+        self._point("packet", sockets.packet)
+        c.segment_size = len(sockets.packet)
+        c.agenda, c.alarms = self._heap(n + hosts), self._heap(n)
+        self._rings = (_Ring * len(rings))(
+            *(_Ring(*one.ring.addresses(), one.ring.size - 1, one.held) for one in rings)
+        )
+        c.rings, c.ring_count, c.ring_fd = ctypes.addressof(self._rings), len(rings), rings[0].ring.fd
         self._row_columns(n)
         histograms = (("rtts", lags.rtt), ("pacing", lags.pacing), ("feedback", lags.feedback), ("timers", lags.timers))
         for name, histogram in histograms:
@@ -152,10 +189,18 @@ class Datapath:
         self._lib = _library()
 
     def _point(self, name: str, column: NDArray[Any]) -> NDArray[Any]:
+        setattr(self._c, name, self._keeping(column))
+        return column
+
+    def _keeping(self, column: NDArray[Any]) -> int:
+        """Address of a column that will live as long as this."""
         assert column.flags.c_contiguous
         self._keep.append(column)
-        setattr(self._c, name, column.ctypes.data)
-        return column
+        return int(column.ctypes.data)
+
+    def _heap(self, ids: int) -> _Heap:
+        """An empty heap for moments of as many ids."""
+        return _Heap(self._keeping(np.zeros((ids, 2))), self._keeping(np.full(ids, -1)), 0)
 
     def _own_columns(self, n: int, sockets: Sockets, pace: Pace) -> None:
         self._point("slot", pace.wire_size * 8 / pace.line_rate)
@@ -163,18 +208,19 @@ class Datapath:
         self._point("next", np.full(n, np.inf))
         self.heard = self._point("heard", np.full(n, np.inf))
         self.expected = self._point("expected", np.zeros(n, np.int64))
+        self._point("hops", pace.hops.astype(np.int64))
         self._point("host", pace.host.astype(np.int64))
         self._point("queued", np.zeros(n, np.int64))
         self.started = self._point("started", np.zeros(n, np.int64))
         self._point("fd", sockets.fds)
         self._point("after", np.full(n, -1))
         self._point("row", np.full(n, -1))
-        self.sent_now = self._point("sent_now", np.zeros(n, np.int64))
+        self._point("sent_now", np.zeros(n, np.int64))
+        self._point("unreported", np.zeros(n, np.int64))
         self._point("short_at", sockets.short_at)
-        self._point("packet", sockets.packets)
-        self._point("short_packet", sockets.short_packets)
         self._point("short_size", sockets.short_sizes)
-        self._c.segment_size = sockets.packets.shape[1]
+        self._due = np.zeros((2, n), np.int64)  # what C says about flows: who, and how many packets
+        self._due_at = [row.ctypes.data for row in self._due]
 
     def _row_columns(self, n: int) -> None:
         self._rows = np.zeros((len(ROWS) + 1, n), np.int64)  # one array, for one copy; the RTT is its last row
@@ -247,6 +293,16 @@ class Datapath:
             self._pointer, address, len(flows), now, *self._decided_at, self._next_timer_at, copy_to
         )
         return wrong, self._next_timer.value
+
+    def due_timers(self, now: float) -> Ints:
+        """Flows whose timers are due, earliest first; `adopt` must follow, which sets them again."""
+        return self._due[0, : self._lib.due_timers(self._pointer, now, self._due_at[0])].copy()
+
+    def report_sent(self) -> tuple[Ints, Ints]:
+        """Flows that have sent something since the last call, and how many packets each."""
+        k = self._lib.report_sent(self._pointer, *self._due_at)
+        flows, packets = self._due[:, :k].copy()
+        return flows, packets
 
     def digest(self, now: float, want_int: bool) -> tuple[Ints, Feedback] | None:
         """What is due by ``now``, one row per flow; None if nothing is."""

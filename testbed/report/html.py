@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from testbed.report import table
 from testbed.report.page import document, figures
 from testbed.report.rows import rows
+from testbed.report.sizes import slowdown_table
 from testbed.report.story import Story
 from testbed.report.summary import Summary
 
@@ -33,6 +34,7 @@ def render(report: Report) -> str:
 <section class="plots">
 {figures(report.plots)}
 </section>
+{slowdown_table(summary)}
 {_decisions(report)}
 {_manifest(manifest)}"""
     told = {"story": [_story(one) for one in report.stories]} if report.stories else {}

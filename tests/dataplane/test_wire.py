@@ -26,11 +26,11 @@ RECORDS = {
     "flow_tx": wire.FLOW_TX,
     "flow_rx": wire.FLOW_RX,
     "port_counters": wire.PORT_COUNTERS,
-    "host_bytes": wire.HOST_BYTES,
+    "arrivals": wire.ARRIVALS,
 }
 # struct in C: its Struct in Python and the C fields in order
 PACKED = {
-    "port_config": (wire.PORT_CONFIG, "drain rate_Bps longest_ns buffer node rate_kbps loss slack reserved"),
+    "port_config": (wire.PORT_CONFIG, "drain rate_Bps longest_ns buffer node rate_kbps loss slack peer"),
     "nic_settings": (wire.NIC_SETTINGS, "cnp_interval_ns ring_flags"),
     "shim": (wire.SHIM, "tx_ns frame payload ttl flags reserved"),
     "int_header": (
@@ -49,6 +49,7 @@ CONSTANTS = {
     "BTH_ACK_REQ": wire.ACK_REQUEST,
     "SHIM_INT": wire.SHIM_INT,
     "MAX_HOPS": wire.MAX_HOPS,
+    "CUT": wire.CUT,
     "QP_BASE": wire.QP_BASE,
     "ICRC_SIZE": wire.ICRC,
     "RATE_SHIFT": wire.RATE_SHIFT,
@@ -137,14 +138,18 @@ def test_datapath_structure_is_that_of_c(tmp_path: Path) -> None:
         *(f"offsetof(struct datapath, {name})" for name in names),
         "sizeof(struct histogram)",
         *(f"offsetof(struct histogram, {name})" for name in histogram),
+        "sizeof(struct heap)",
         "sizeof(struct event)",
+        "sizeof(struct batch)",
     ]
     expected = [
         ctypes.sizeof(ours),
         *(getattr(ours, name).offset for name in names),
         ctypes.sizeof(datapath._Histogram),
         *(getattr(datapath._Histogram, name).offset for name in histogram),
+        ctypes.sizeof(datapath._Heap),
         2 * np.dtype(np.float64).itemsize,
+        datapath.BATCH_WORDS * np.dtype(np.int64).itemsize,
     ]
     assert ask_compiler(tmp_path, f'#include "{STATE}"', expressions) == expected
 

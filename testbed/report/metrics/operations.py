@@ -35,10 +35,10 @@ def messages(flows: FlowTable) -> list[Messages]:
         return []
     _, operation = np.unique(flows.group[grouped], return_inverse=True)
     count = int(operation.max()) + 1
-    start, end = flows.start[grouped], flows.finished[grouped]
+    start, end = flows.start[grouped], np.nan_to_num(flows.finished[grouped], nan=np.inf)
     begin, done = np.full(count, np.inf), np.full(count, -np.inf)
     np.minimum.at(begin, operation, start)
-    np.maximum.at(done, operation, end)  # nan of a flow that did not finish spreads
+    np.maximum.at(done, operation, end)
     whole = np.isfinite(done) & np.isfinite(begin)
 
     # A rank is a host that takes part in an operation, as sender or as receiver.
@@ -64,9 +64,9 @@ def messages(flows: FlowTable) -> list[Messages]:
                 label=label,
                 size=float(size[kind == label].max()),
                 operations=int(kept.sum()),
-                message=mean((end - start)[own]),
-                rank=mean((last - begin[rank_of])[own_ranks]),
-                operation=mean((done - begin)[kept]),
+                message=mean(end[own] - start[own]),
+                rank=mean(last[own_ranks] - begin[rank_of[own_ranks]]),
+                operation=mean(done[kept] - begin[kept]),
             )
         )
     return sorted(found, key=lambda one: one.size)
