@@ -45,8 +45,8 @@ def of_flows() -> Iterator[Row]:
     )  # fmt: skip
     yield Row(
         f"memory of the whole run, {SENDERS * MANY:,} flows", f"{most / 1e6:,.0f} MB",
-        f"< {MEMORY_BYTES / 1e6:,.0f} MB",
-        most < MEMORY_BYTES, "PSS of all processes, highest of all samples", {"bytes": most},
+        f"< {MEMORY_BYTES / 1e6:,.0f} MB", most < MEMORY_BYTES,
+        "PSS of all processes, highest of all samples", {"bytes": most},
     )  # fmt: skip
 
 

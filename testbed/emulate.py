@@ -9,11 +9,13 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Sequence
+from functools import cached_property
 from multiprocessing.connection import Connection
 
 import numpy as np
 
 from testbed.agent.agent import Timing
+from testbed.agent.barriers import Barriers
 from testbed.agent.columns import ENDLESS, Flows
 from testbed.agent.launch import Common, Crew, Share, shares_of_hosts
 from testbed.agent.meter import Meter
@@ -32,19 +34,23 @@ from testbed.controller import Paths, Signal, build
 from testbed.dataplane.programs import NicPrograms, PortPrograms
 from testbed.dataplane.wire import Framing
 from testbed.errors import PluginFailed
+from testbed.events import Timetable
 from testbed.faults import NO_FAULT, Fault
 from testbed.loading import Resolved
 from testbed.rack.backlog import QueueReader
+from testbed.rack.kinds import shape_of
 from testbed.rack.link import burst
+from testbed.rack.load import busiest_port
 from testbed.rack.net import Rack, Wire
-from testbed.rack.paths import LINKS_OF_A_STAR, PathTimes
+from testbed.rack.paths import FlowPaths, most_hops, netem_delay
+from testbed.rack.routes import Routes
 from testbed.report import decisions
 from testbed.report.decisions import Served
 from testbed.telemetry.collect import Collector
 from testbed.telemetry.live import Live, scene
 from testbed.telemetry.record import RTT_BINS_PER_OCTAVE, RunRecord
-from testbed.telemetry.recorder import PortReader, Recorder
-from testbed.traffic.plan import Plan
+from testbed.telemetry.recorder import PortReader, Recorder, largest
+from testbed.traffic.flow import NO_GROUP
 from testbed.tuning import in_rack
 
 WORTH_A_LIMIT = 4  # packets; below that more system calls cost a start burst more than the shaper's timers
@@ -67,11 +73,12 @@ class Emulation:
         self.experiment = experiment = resolved.experiment
         self.clock = Clock(experiment.time.factor)
         self.signals: Signal = resolved.controller.form.signals
-        self.plan = Plan.of(experiment.traffic.expand())
-        hops = 1 if Signal.INT in self.signals else 0
+        self.plan = experiment.plan
+        self.shape = shape_of(experiment.rack, experiment.hosts)
+        self.routes = Routes(self.shape)
+        hops = most_hops(self.routes, self.plan.src, self.plan.dst) if Signal.INT in self.signals else 0
         self.framing = Framing(round(experiment.traffic.payload), hops)
-        link = experiment.rack.link
-        self.path = PathTimes(LINKS_OF_A_STAR, link.rate, link.delay, self.framing)
+        self.paths = FlowPaths.of(self.routes, self.plan.src, self.plan.dst, self.framing)
         self.use_netem = use_netem
         self.flows = Flows(len(self.plan))
         self.meters: list[Meter] = []
@@ -85,12 +92,13 @@ class Emulation:
         experiment = self.experiment
         agents = len(os.sched_getaffinity(0))
         self.shares = shares_of_hosts(self.plan.src_number, agents)
-        self.rack = Rack(experiment.hosts, self._wire())
+        self.held = [self._held(first, end) for first, end in self.shares]
+        self.rack = Rack(self.shape.converted(self.clock.wall_rate, self.clock.wall_seconds), self._wire())
         form, config = self.resolved.controller.form, self.resolved.controller_config
         self.nic = NicPrograms(
-            hosts=experiment.hosts,
+            largest_ifindex=self.rack.largest_ifindex,
             flows=len(self.plan),
-            agents=len(self.shares),
+            rings=sum(map(len, self.held)),
             cnp_interval_ns=self.clock.wall_ns(form.cnp_interval(config)),
             wake_agents=self.use_netem,
             ring_size=self.fault.ring_size,
@@ -106,9 +114,9 @@ class Emulation:
 
     def _calibrate(self) -> list[Measured]:
         """Is the rack what was asked for? Afterwards no counter knows of it."""
+        self.fault.on_built(self)
         if self.experiment.rack.calibrate == "off":
             return []
-        self.fault.on_built(self)
         measured = calibrate(self)
         drain(self)
         for port in self.rack.ports:
@@ -118,30 +126,38 @@ class Emulation:
     def _wire(self) -> Wire:
         rack = self.experiment.rack
         return Wire(
-            rate=self.clock.wall_rate(rack.link.rate),
             frame=self.framing.wire_size,
             buffer=round(rack.switch.buffer),
-            loss=rack.link.loss,
+            netem=self._netem() if self.use_netem else None,
             forwarding=rack.switch.forwarding,
-            netem_delay=self.clock.wall_seconds(self.path.base_rtt / 2) if self.use_netem else None,
+            seed=self.experiment.seed,
         )
+
+    def _netem(self) -> list[float]:
+        return [self.clock.wall_seconds(netem_delay(cable, self.framing)) for cable in self.shape.cables]
 
     @property
     def port_names(self) -> list[str]:
         """Names of the switch ports, in the order of all port columns."""
-        return [link.intf2.name for link in self.rack.links]
+        return [port.name for port in self.shape.ports]
 
-    @property
+    @cached_property
     def bottleneck(self) -> int:
-        """Position of the port towards the busiest receiver."""
-        return int(self.plan.busiest_receiver[1:]) - 1
+        """Position of the port that the summary looks at: the one that is asked to carry the most."""
+        return busiest_port(self.routes, self.plan, self.experiment.time.duration)
+
+    def _held(self, first: int, end: int) -> list[float]:
+        """For how long the delay line of an agent holds feedback: one ring for each base RTT."""
+        if self.use_netem:
+            return [0.0]
+        held: list[float] = np.unique(self.paths.base_rtt[first:end]).tolist()
+        return held
 
     def _paths(self, first: int, end: int) -> Paths:
-        n = end - first
         return Paths(
-            line_rate=np.full(n, self.experiment.rack.link.rate),
-            base_rtt=np.full(n, self.path.base_rtt),
-            hops=np.full(n, LINKS_OF_A_STAR - 1),
+            line_rate=self.paths.line_rate[first:end],
+            base_rtt=self.paths.base_rtt[first:end],
+            hops=self.paths.hops[first:end],
             payload=self.framing.payload,
             wire_size=self.framing.wire_size,
         )
@@ -162,7 +178,6 @@ class Emulation:
         )
         cores = sorted(os.sched_getaffinity(0))
         for number, (first, end) in enumerate(self.shares):
-            self.nic.flows_tx["agent"][first:end] = number
             self.meters.append(Meter(RTT_BINS_PER_OCTAVE, self._trace()))
             share = self._share(number, cores[number], first, end)
             self.crew.launch(self.fault.on_share(share), self.fault.on_common(common))
@@ -180,7 +195,8 @@ class Emulation:
 
     def _taken_whole(self) -> int:
         """Packets that a host's shaper passes on in one go; 0 (no limit) where it takes them one by one anyway."""
-        packets = burst(self.rack.wire.rate, self.framing.wire_size) // self.framing.wire_size
+        rate = self.clock.wall_rate(float(self.paths.line_rate.min()))
+        packets = burst(rate, self.framing.wire_size) // self.framing.wire_size
         return packets if packets >= WORTH_A_LIMIT else 0
 
     def _share(self, number: int, core: int, first: int, end: int) -> Share:
@@ -191,26 +207,30 @@ class Emulation:
                 range(first, end), plan.src[first:end], plan.dst[first:end], plan.size[first:end].tolist(), strict=True
             )
         ]
-        held = 0.0 if self.use_netem else self.path.base_rtt
+        before = sum(map(len, self.held[:number]))
+        fds = self.nic.ring_fds[before : before + len(self.held[number])]
+        place = np.searchsorted(self.held[number], self.paths.base_rtt[first:end]) if not self.use_netem else 0
+        self.nic.flows_tx["ring"][first:end] = before + place
+        shortest = float(self.paths.base_rtt[first:end].min())
         return Share(
             number=number,
             core=core,
             first=first,
             routes=routes,
             host=np.unique(plan.src_number[first:end], return_inverse=True)[1].astype(np.int64),
-            ring_fd=self.nic.ring_fds[number],
+            rings=list(zip(fds, self.held[number], strict=True)),
             ring_size=self.nic.ring_size,
             flows=self.flows.part(first, end),
             paths=self._paths(first, end),
-            held=held,
             timing=Timing(
-                start=plan.start[first:end],
+                start=np.where(plan.after == NO_GROUP, plan.start, np.inf)[first:end],
                 end=self.experiment.time.duration,
                 timeout=self._retransmission_timeout(),
-                longest_sleep=self.path.base_rtt / LOOKS_PER_RTT,
-                credit=max(self.path.base_rtt / LOOKS_PER_RTT, self.clock.nominal_seconds(USUAL_LATENESS)),
-                gather=self.path.base_rtt / BATCHES_PER_RTT,
-                quantum=max(self.path.base_rtt / QUANTA_PER_RTT, self.clock.nominal_seconds(SHORTEST_SLEEP)),
+                longest_sleep=shortest / LOOKS_PER_RTT,
+                credit=max(shortest / LOOKS_PER_RTT, self.clock.nominal_seconds(USUAL_LATENESS)),
+                gather=shortest / BATCHES_PER_RTT,
+                quantum=max(shortest / QUANTA_PER_RTT, self.clock.nominal_seconds(SHORTEST_SLEEP)),
+                barriers=Barriers(plan, self.flows.finished, first, end) if (plan.after != NO_GROUP).any() else None,
             ),
             meter=self.meters[number],
         )
@@ -220,15 +240,14 @@ class Emulation:
         asked = self.experiment.loss_recovery.timeout
         if not isinstance(asked, str):
             return asked
-        rack = self.experiment.rack
-        return 3 * (self.path.base_rtt + rack.switch.buffer * 8 / rack.link.rate)
+        return 3 * float((self.paths.base_rtt + self.paths.full_buffers(self.experiment.rack.switch.buffer)).max())
 
     # -- running ----------------------------------------------------------------------------------------------------
 
     def run(self, connection: Connection) -> RunRecord:
         """From the first packet to the end of the experiment, or of patience."""
         experiment = self.experiment
-        chosen = np.arange(min(len(self.plan), experiment.record.flows))
+        chosen = largest(self.plan.size, experiment.record.flows)
         recording = self._recording()
         recorder = Recorder(self.flows, chosen, self.ports, self.framing.wire_size)
         watch = self._watch()
@@ -238,6 +257,7 @@ class Emulation:
         recorder.sample(time.monotonic_ns(), 0.0)  # all that is counted is counted from nothing
         self.clock = self.ports.clock = self.crew.begin()
         recording.begin(self.clock)
+        timetable = Timetable(experiment.steps(), self.rack.cut, self.rack.mend)
         next_sample = 0.0
         while True:
             now_ns, now = time.monotonic_ns(), self.clock.now()
@@ -249,11 +269,12 @@ class Emulation:
                 self.fault.on_sample(self, now)
             if now >= experiment.time.warmup:
                 collector.window_begins(now)
+            timetable.step(now)
             live.show(now, now_ns)
             interrupted = self._tune(now, now_ns) or self.crew.failure() or live.interrupted() or self._overdue(now)
             if interrupted or self.crew.finished():
                 break
-            until = min(next_sample, self.tuning.next_slot)
+            until = min(next_sample, self.tuning.next_slot, timetable.next)
             time.sleep(max(0.0, min(self.clock.wall_seconds(until - self.clock.now()), live.seconds_left())))
         interrupted = interrupted or self.crew.failure()
         self.crew.end()
@@ -262,6 +283,7 @@ class Emulation:
         drain(self)
         counts = gather(self, watch, self.clock.now())
         record.broken = [(one.what, one.how_much) for one in broken(counts)]
+        record.events = timetable.done
         record.queue_difference = counts.queue_difference
         record.calibration = [one.as_dict() for one in self.calibration]
         record.decided_by = [one.as_dict() for one in counts.deciders]
@@ -280,14 +302,24 @@ class Emulation:
         setting = Setting(
             experiment=self.experiment.name,
             controller=self.resolved.controller.name,
-            rate=self.experiment.rack.link.rate,
+            shape=self.shape,
             numbered_by_host=self.use_netem,
         )
         return Recording(self.captures, self.rack, setting)
 
     def _watch(self) -> QueueWatch:
-        reader = QueueReader(self.rack["s1"].netns)
+        reader = QueueReader(self.rack[self.shape.ports[self.bottleneck].switch].netns)
         return QueueWatch(reader, self.ports, self.bottleneck, self.rack.ports[self.bottleneck])
+
+    def cut(self, cable: str) -> None:
+        """Take a cable between switches down; see `Rack.cut`."""
+        self.flows.rerouted += 1  # first: agents must not take other INT nodes for a fault
+        self.rack.cut(cable)
+
+    def mend(self, cable: str) -> None:
+        """Put it back into service."""
+        self.flows.rerouted += 1
+        self.rack.mend(cable)
 
     def _tune(self, now: float, now_ns: int) -> str:
         """Let the tuner decide; if it failed, why."""

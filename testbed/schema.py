@@ -51,7 +51,9 @@ def schema() -> dict[str, Any]:
     built = Experiment.model_json_schema()
     built["$schema"] = "https://json-schema.org/draft/2020-12/schema"
     built["title"] = "testbed experiment"
-    for model in Part.__subclasses__():
+    for model in _parts(Part):
+        if model is not Experiment and model.__name__ not in built["$defs"]:
+            continue  # a base class
         properties = built["$defs"][model.__name__]["properties"] if model is not Experiment else built["properties"]
         for name, info in model.model_fields.items():
             if isinstance(info.default, BaseModel):
@@ -61,6 +63,12 @@ def schema() -> dict[str, Any]:
     return built
 
 
+def _parts(base: type[Part]) -> Iterator[type[Part]]:
+    for model in base.__subclasses__():
+        yield model
+        yield from _parts(model)
+
+
 def schema_text() -> str:
     """`schema` as it is checked in."""
     return json.dumps(schema(), indent=2, ensure_ascii=False) + "\n"
@@ -68,12 +76,15 @@ def schema_text() -> str:
 
 def docs_text() -> str:
     """docs/experiment.md as it is checked in."""
-    parts = [INTRODUCTION, *_section("", "Top level", Experiment)]
+    parts = [INTRODUCTION, *_section("", "Top level", Experiment, set())]
     return "\n".join(parts)
 
 
-def _section(prefix: str, title: str, model: type[BaseModel]) -> Iterator[str]:
-    """One table per model, depth first."""
+def _section(prefix: str, title: str, model: type[BaseModel], shown: set[tuple[str, type[BaseModel]]]) -> Iterator[str]:
+    """One table per key and model, depth first."""
+    if (title, model) in shown:
+        return  # several kinds of racks have the same links
+    shown.add((title, model))
     yield f"## {title}\n"
     yield f"{(model.__doc__ or '').strip()}\n"
     yield "| key | default | meaning |\n|---|---|---|"
@@ -85,13 +96,15 @@ def _section(prefix: str, title: str, model: type[BaseModel]) -> Iterator[str]:
         for one in models:
             if one is PluginChoice and name == "tuner":
                 continue  # the same keys as the controller
-            label = f"`{key}`" if len(models) == 1 else f"`{key}` with pattern `{_pattern(one)}`"
+            label = f"`{key}`" if len(models) == 1 else f"`{key}` with {_choice(info, one)}"
+            if prefix and "pattern" in one.model_fields:
+                continue  # a pattern within another has the same keys
             inner.append((f"{key}." if get_origin(info.annotation) is not list else f"{key}[].", label, one))
     if model is PluginChoice:
         yield "| *any other* | | An option of the plugin itself; see `testbed list`. |"
     yield ""
     for below, label, one in inner:
-        yield from _section(below, label, one)
+        yield from _section(below, label, one, shown)
 
 
 def _models(annotation: Any) -> Iterator[type[BaseModel]]:
@@ -102,9 +115,11 @@ def _models(annotation: Any) -> Iterator[type[BaseModel]]:
             yield from _models(argument)
 
 
-def _pattern(model: type[BaseModel]) -> str:
-    (value,) = get_args(model.model_fields["pattern"].annotation)
-    return str(value)
+def _choice(info: FieldInfo, model: type[BaseModel]) -> str:
+    """The key that chooses among several models, and its value: pattern `incast`."""
+    key = str(info.discriminator)
+    (value,) = get_args(model.model_fields[key].annotation)
+    return f"{key} `{value}`"
 
 
 def _default(model: type[BaseModel], name: str, info: FieldInfo) -> str:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from testbed.agent.barriers import Barriers
 from testbed.agent.columns import Flows
 from testbed.agent.datapath import Datapath
 from testbed.agent.meter import Meter
@@ -26,13 +27,14 @@ from testbed.plugin import Plugin, failed, refused
 class Timing:
     """When flows start and how long silence may last. Nominal seconds."""
 
-    start: Floats
+    start: Floats  # inf for a flow that waits for others
     end: float
     timeout: float  # retransmission timeout
     longest_sleep: float  # the ring is looked at this often
     credit: float  # a sender that is later than this does not catch up
     gather: float  # feedback may wait this long for more of it
     quantum: float  # packets may wait this long for more of them
+    barriers: Barriers | None = None  # if there are flows that wait for others
 
 
 class Agent:
@@ -58,6 +60,7 @@ class Agent:
         self.timing = timing
         self.meter = meter
         self._trace = meter.trace
+        self.flows.start[:] = timing.start
         self._order = np.argsort(timing.start, kind="stable")
         self._starts = timing.start[self._order]
         self._begun = 0  # flows that have started
@@ -85,6 +88,8 @@ class Agent:
     def turn(self, now: float) -> None:
         """All decisions that are due now."""
         self._turns += 1
+        if self.timing.barriers is not None:
+            self._release(self.timing.barriers, now)
         if self._next_start <= now:
             self._start_flows(now)
         if self._wants_sent and now >= self._next_tell:
@@ -113,6 +118,17 @@ class Agent:
         """When to decide again. Feedback and timers are gathered for a moment: several cost little more than one."""
         soonest = max(min(self.datapath.next_due(), self._next_timer), now) + self.timing.gather
         return min(soonest, now + self.timing.longest_sleep, self._next_start, self._next_check)
+
+    def _release(self, barriers: Barriers, now: float) -> None:
+        """Flows whose group has finished start now, or their delay later."""
+        flows = barriers.released()
+        if not len(flows):
+            return
+        self.flows.start[flows] = now + barriers.delay[flows]
+        left = self._order[self._begun :]
+        left = left[np.argsort(self.flows.start[left], kind="stable")]
+        self._order[self._begun :], self._starts[self._begun :] = left, self.flows.start[left]
+        self._next_start = float(self._starts[self._begun])
 
     def _start_flows(self, now: float) -> None:
         until = int(np.searchsorted(self._starts, now, side="right"))

@@ -39,20 +39,31 @@ struct histogram {
 	int64_t bins, per_octave;
 };
 
+/* A ring buffer of feedback whose paths have one base RTT. Mirrored in datapath.py, as is struct datapath. */
+struct ring {
+	uint64_t *consumer, *producer;
+	uint8_t *data;
+	int64_t mask;
+	double held; /* time that the delay line holds a record */
+	uint64_t taken[SWAPS]; /* positions of records that were taken before their turn */
+	int64_t taken_length;
+};
+
 /* Mirrored field by field in datapath.py. */
 struct datapath {
 	/* settings */
 	int64_t flows, hosts, epoch_ns;
-	double seconds_per_ns, held, credit, quantum, awake_by; /* when the loop meant to go on */
-	int64_t wire_size, burst, segment, wake_by_ring, first, ring_mask, hops, /* switches on the way */
+	double seconds_per_ns, credit, quantum, awake_by; /* when the loop meant to go on */
+	int64_t wire_size, burst, segment, wake_by_ring, first, int_on,
 		at_once; /* packets that the host's shaper lets through together; 0 for any number */
 	/* shared columns, per flow */
 	double *rate, *window, *rtt, *rtt_sum, *finished;
-	int64_t *sent, *acked, *acked_payload, *acked_wire, *lost, *late, *cnps, *ce, *inflight, *to_send;
+	int64_t *sent, *acked, *acked_payload, *acked_wire, *lost, *late, *cnps, *ce, *inflight, *to_send,
+		*rerouted;
 	int64_t *rtt_counts; /* FLOW_RTT_BINS per flow */
 	/* own columns, per flow */
 	double *slot, *last, *next, *heard;
-	int64_t *expected, *host, *queued, *started, *fd, *after, *row, *sent_now;
+	int64_t *expected, *hops, *host, *queued, *started, *fd, *after, *row, *sent_now;
 	int64_t *short_at, *short_size; /* the one packet that is not full: its number, and its bytes (0: there is none) */
 	/* per host: when the line is free, and the queue of flows that wait for it */
 	double *line_free;
@@ -66,10 +77,8 @@ struct datapath {
 	struct heap agenda; /* flow: its next packet is due; `flows` + host: the line becomes free for who waits */
 	struct heap alarms; /* per flow, the timer that its controller has set */
 	int64_t *unreported, unreported_length; /* flows whose `sent_now` is above 0 */
-	/* ring buffer */
-	uint64_t *consumer, *producer;
-	uint8_t *data;
-	int64_t ring_fd;
+	struct ring *rings;
+	int64_t ring_count, ring_fd; /* the descriptor is of the first, which is the only one where rings wake us */
 	/* feedback of one batch, per row */
 	int64_t *row_flow, *row_acked, *row_bytes, *row_ce, *row_cnps, *row_lost, *row_hops, *row_last, *row_next,
 		*row_inflight;
@@ -82,8 +91,6 @@ struct datapath {
 	/* what it measures about itself */
 	struct histogram rtts, pacing, feedback, timers;
 	int64_t refused, high_water, send_error, swapped, int_faults;
-	uint64_t taken[SWAPS]; /* ring positions of records that were taken before their turn */
-	int64_t taken_length;
 };
 
 static inline double now_seconds(const struct datapath *d)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import os
+from collections.abc import Sequence
 from ctypes import c_double, c_int64, c_void_p
 from dataclasses import dataclass
 from functools import cache
@@ -25,14 +26,14 @@ from testbed.errors import TestbedError
 SWAPS = 64  # as in datapath.h
 BATCH_WORDS = 3 + 4 * 60  # struct batch in datapath.h
 SETTINGS = ("flows", "hosts", "epoch_ns")
-TIMES = ("seconds_per_ns", "held", "credit", "quantum", "awake_by")
-MORE_SETTINGS = ("wire_size", "burst", "segment", "wake_by_ring", "first", "ring_mask", "hops", "at_once")
+TIMES = ("seconds_per_ns", "credit", "quantum", "awake_by")
+MORE_SETTINGS = ("wire_size", "burst", "segment", "wake_by_ring", "first", "int_on", "at_once")
 SHARED = (
     "rate", "window", "rtt", "rtt_sum", "finished", "sent", "acked", "acked_payload", "acked_wire", "lost", "late",
-    "cnps", "ce", "inflight", "to_send", "rtt_counts",
+    "cnps", "ce", "inflight", "to_send", "rerouted", "rtt_counts",
 )  # fmt: skip
 OWN = (
-    "slot", "last", "next", "heard", "expected", "host", "queued", "started", "fd", "after", "row", "sent_now",
+    "slot", "last", "next", "heard", "expected", "hops", "host", "queued", "started", "fd", "after", "row", "sent_now",
     "short_at", "short_size",
 )  # fmt: skip
 ROWS = (
@@ -46,6 +47,16 @@ class _Histogram(ctypes.Structure):
     _fields_ = [
         *((name, c_void_p) for name in ("counts", "top", "bottom")),
         *((name, c_int64) for name in ("bins", "per_octave")),
+    ]
+
+
+class _Ring(ctypes.Structure):
+    _fields_ = [
+        *((name, c_void_p) for name in ("consumer", "producer", "data")),
+        ("mask", c_int64),
+        ("held", c_double),
+        ("taken", ctypes.c_uint64 * SWAPS),
+        ("taken_length", c_int64),
     ]
 
 
@@ -71,7 +82,8 @@ class _Datapath(ctypes.Structure):
         ("alarms", _Heap),
         ("unreported", c_void_p),
         ("unreported_length", c_int64),
-        *((name, c_void_p) for name in ("consumer", "producer", "data")),
+        ("rings", c_void_p),
+        ("ring_count", c_int64),
         ("ring_fd", c_int64),
         *((name, c_void_p) for name in (*ROWS, "row_rtt", *HOPS, "seen_node", "seen_ts", "seen_tx")),
         *((name, _Histogram) for name in ("rtts", "pacing", "feedback", "timers")),
@@ -80,8 +92,6 @@ class _Datapath(ctypes.Structure):
         ("send_error", c_int64),
         ("swapped", c_int64),
         ("int_faults", c_int64),
-        ("taken", ctypes.c_uint64 * SWAPS),
-        ("taken_length", c_int64),
     ]
 
 
@@ -101,6 +111,14 @@ def _library() -> ctypes.CDLL:
 
 
 @dataclass(frozen=True)
+class Held:
+    """A ring buffer, and for how many seconds the delay line holds what is in it."""
+
+    ring: Ring
+    held: float
+
+
+@dataclass(frozen=True)
 class Pace:
     """How flows send. Columns have one entry per flow of the agent, in the order of their hosts."""
 
@@ -111,11 +129,11 @@ class Pace:
     at_once: int  # packets that the host's shaper lets through together; 0 for any number
     credit: float  # s, how far behind schedule a sender may catch up
     quantum: float  # s, the shortest sleep: packets that are due within it leave together
-    held: float  # s that the delay line holds feedback
+    hops: Ints  # switches on the way, per flow: INT records that every answer must carry, if it carries INT
     first: int  # number in the rack of the agent's first flow
     segment: bool  # several packets per system call
     wake_by_ring: bool
-    int_hops: int  # INT records that every answer must carry
+    int_on: bool
 
 
 @dataclass(frozen=True)
@@ -131,14 +149,14 @@ class Lags:
 class Datapath:
     """State and operations of one agent's packets. Flow numbers are within the agent."""
 
-    def __init__(self, flows: Flows, sockets: Sockets, ring: Ring, pace: Pace, lags: Lags) -> None:
+    def __init__(self, flows: Flows, sockets: Sockets, rings: Sequence[Held], pace: Pace, lags: Lags) -> None:
         n, hosts = len(flows), int(pace.host.max()) + 1
         self.flows = flows
-        self._owners = (sockets, ring)  # close their descriptors and memory when they go
+        self._owners = (sockets, rings)  # close their descriptors and memory when they go
         self._keep: list[NDArray[Any]] = []  # what C points to must live as long as this
         self._c = c = _Datapath(flows=n, hosts=hosts, burst=pace.burst, segment=pace.segment, first=pace.first)
-        c.held, c.credit, c.quantum = pace.held, pace.credit, pace.quantum
-        c.wire_size, c.wake_by_ring, c.hops = pace.wire_size, pace.wake_by_ring, pace.int_hops
+        c.credit, c.quantum = pace.credit, pace.quantum
+        c.wire_size, c.wake_by_ring, c.int_on = pace.wire_size, pace.wake_by_ring, pace.int_on
         c.at_once = pace.at_once
         for name in SHARED:
             self._point(name, getattr(flows, name))
@@ -151,8 +169,10 @@ class Datapath:
         self._point("packet", sockets.packet)
         c.segment_size = len(sockets.packet)
         c.agenda, c.alarms = self._heap(n + hosts), self._heap(n)
-        c.consumer, c.producer, c.data, c.ring_mask = *ring.addresses(), ring.size - 1
-        c.ring_fd = ring.fd
+        self._rings = (_Ring * len(rings))(
+            *(_Ring(*one.ring.addresses(), one.ring.size - 1, one.held) for one in rings)
+        )
+        c.rings, c.ring_count, c.ring_fd = ctypes.addressof(self._rings), len(rings), rings[0].ring.fd
         self._row_columns(n)
         histograms = (("rtts", lags.rtt), ("pacing", lags.pacing), ("feedback", lags.feedback), ("timers", lags.timers))
         for name, histogram in histograms:
@@ -188,6 +208,7 @@ class Datapath:
         self._point("next", np.full(n, np.inf))
         self.heard = self._point("heard", np.full(n, np.inf))
         self.expected = self._point("expected", np.zeros(n, np.int64))
+        self._point("hops", pace.hops.astype(np.int64))
         self._point("host", pace.host.astype(np.int64))
         self._point("queued", np.zeros(n, np.int64))
         self.started = self._point("started", np.zeros(n, np.int64))

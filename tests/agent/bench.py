@@ -10,7 +10,7 @@ from types import TracebackType
 import numpy as np
 
 from testbed.agent.columns import ENDLESS, Flows
-from testbed.agent.datapath import Datapath, Lags, Pace
+from testbed.agent.datapath import Datapath, Held, Lags, Pace
 from testbed.agent.histogram import TimeHistogram
 from testbed.agent.sockets import Route, Sockets
 from testbed.clock import Clock
@@ -76,6 +76,7 @@ class Bench:
     first: int = 0
     segment: bool = True
     ring: FakeRing = field(default_factory=FakeRing)
+    also: tuple[tuple[FakeRing, float], ...] = ()  # more rings, and for how long they are held
 
     def __post_init__(self) -> None:
         n = len(self.hosts)
@@ -96,14 +97,15 @@ class Bench:
             at_once=0,
             credit=self.credit,
             quantum=0.0,
-            held=self.held,
+            hops=np.full(n, self.int_hops),
             first=self.first,
             segment=self.segment,
             wake_by_ring=False,
-            int_hops=self.int_hops,
+            int_on=self.int_hops > 0,
         )
         self.lags = Lags(TimeHistogram(16), TimeHistogram(4), TimeHistogram(4), TimeHistogram(4))
-        self.datapath = Datapath(self.flows, self.sockets, self.ring, pace, self.lags)  # type: ignore[arg-type]
+        rings = [Held(*one) for one in ((self.ring, self.held), *self.also)]  # type: ignore[arg-type]
+        self.datapath = Datapath(self.flows, self.sockets, rings, pace, self.lags)
         self.clock = Clock(DILATION, EPOCH)
         self.datapath.begin(self.clock)
 

@@ -368,6 +368,26 @@ def test_rows_are_copies() -> None:
         assert kept.acked_packets.tolist() == [1]
 
 
+def test_paths_of_different_length_are_held_for_their_own_time() -> None:
+    """What came later over the shorter path is due first, and waits for nobody."""
+    short = FakeRing()
+    with Bench(hosts=(0, 1), held=8 * SLOT, also=((short, 2 * SLOT),)) as bench:
+        sending(bench, 3)
+        bench.ack(0, rx=10, tx=9)
+        assert bench.datapath.next_due() == pytest.approx(18 * SLOT)
+        short.put(bench.record(1, 1, rx=13, tx=12))  # before its turn
+        short.put(bench.record(1, 0, rx=13.5, tx=12))
+        assert bench.datapath.next_due() == pytest.approx(15 * SLOT)
+        flows, rows = bench.digest(15.6)
+        assert (flows.tolist(), rows.rtt.tolist()) == ([1], pytest.approx([3 * SLOT]))
+        assert (rows.acked_packets.tolist(), rows.lost_packets.tolist(), bench.datapath.swapped) == ([2], [0], 1)
+        assert bench.datapath.next_due() == pytest.approx(18 * SLOT)  # nothing is left of what was taken early
+        short.put(bench.record(1, 2, rx=16, tx=15))
+        flows, rows = bench.digest(18.1)
+        assert (flows.tolist(), rows.rtt.tolist()) == ([0, 1], pytest.approx([9 * SLOT, 3 * SLOT]))
+        assert bench.datapath.next_due() == np.inf
+
+
 def test_feedback_is_held_for_the_delay_line() -> None:
     """It is due ``held`` after it arrived, and this time is part of the RTT."""
     with Bench(held=8 * SLOT) as bench:
