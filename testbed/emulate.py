@@ -42,7 +42,7 @@ from testbed.rack.kinds import shape_of
 from testbed.rack.link import burst
 from testbed.rack.load import busiest_port
 from testbed.rack.net import Rack, Wire
-from testbed.rack.paths import FlowPaths, most_hops
+from testbed.rack.paths import FlowPaths, most_hops, netem_delay
 from testbed.rack.routes import Routes
 from testbed.report import decisions
 from testbed.report.decisions import Served
@@ -114,9 +114,9 @@ class Emulation:
 
     def _calibrate(self) -> list[Measured]:
         """Is the rack what was asked for? Afterwards no counter knows of it."""
+        self.fault.on_built(self)
         if self.experiment.rack.calibrate == "off":
             return []
-        self.fault.on_built(self)
         measured = calibrate(self)
         drain(self)
         for port in self.rack.ports:
@@ -128,10 +128,13 @@ class Emulation:
         return Wire(
             frame=self.framing.wire_size,
             buffer=round(rack.switch.buffer),
-            netem_delay=self.clock.wall_seconds(self.paths.base_rtt.min() / 2) if self.use_netem else None,
+            netem=self._netem() if self.use_netem else None,
             forwarding=rack.switch.forwarding,
             seed=self.experiment.seed,
         )
+
+    def _netem(self) -> list[float]:
+        return [self.clock.wall_seconds(netem_delay(cable, self.framing)) for cable in self.shape.cables]
 
     @property
     def port_names(self) -> list[str]:

@@ -182,13 +182,17 @@ def _anchor(data: dict[str, Any], kind: str, folder: Path) -> None:
         choice["name"] = _absolute(choice["name"], folder)
 
 
-def _anchor_files(traffic: dict[str, Any] | list[Any], folder: Path) -> None:
+def _anchor_files(traffic: object, folder: Path) -> None:
     """The same for files that traffic patterns read, at any depth."""
-    for key, value in list(traffic.items() if isinstance(traffic, dict) else enumerate(traffic)):
-        if isinstance(value, dict | list):
+    if isinstance(traffic, list):
+        for value in traffic:
             _anchor_files(value, folder)
-        elif key in FILE_KEYS and isinstance(value, str):
-            traffic[key] = _file(key, value, folder)
+    elif isinstance(traffic, dict):
+        for key, value in traffic.items():
+            if key in FILE_KEYS and isinstance(value, str):
+                traffic[key] = _file(key, value, folder)
+            else:
+                _anchor_files(value, folder)
 
 
 def _file(key: str, value: str, folder: Path) -> str:

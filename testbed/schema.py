@@ -76,12 +76,15 @@ def schema_text() -> str:
 
 def docs_text() -> str:
     """docs/experiment.md as it is checked in."""
-    parts = [INTRODUCTION, *_section("", "Top level", Experiment)]
+    parts = [INTRODUCTION, *_section("", "Top level", Experiment, set())]
     return "\n".join(parts)
 
 
-def _section(prefix: str, title: str, model: type[BaseModel]) -> Iterator[str]:
-    """One table per model, depth first."""
+def _section(prefix: str, title: str, model: type[BaseModel], shown: set[tuple[str, type[BaseModel]]]) -> Iterator[str]:
+    """One table per key and model, depth first."""
+    if (title, model) in shown:
+        return  # several kinds of racks have the same links
+    shown.add((title, model))
     yield f"## {title}\n"
     yield f"{(model.__doc__ or '').strip()}\n"
     yield "| key | default | meaning |\n|---|---|---|"
@@ -101,7 +104,7 @@ def _section(prefix: str, title: str, model: type[BaseModel]) -> Iterator[str]:
         yield "| *any other* | | An option of the plugin itself; see `testbed list`. |"
     yield ""
     for below, label, one in inner:
-        yield from _section(below, label, one)
+        yield from _section(below, label, one, shown)
 
 
 def _models(annotation: Any) -> Iterator[type[BaseModel]]:

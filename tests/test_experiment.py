@@ -122,7 +122,7 @@ def test_names_of_hosts_and_staggered_starts() -> None:
 
 
 def test_shipped_experiments_are_found() -> None:
-    assert set(INCASTS) < set(SHIPPED)
+    assert {*INCASTS, "dumbbell", "leaf-spine", "pet-288"} <= set(SHIPPED)
     assert [name for name in SHIPPED if name in INCASTS] == INCASTS  # by their numbers
 
 

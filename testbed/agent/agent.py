@@ -100,7 +100,7 @@ class Agent:
                 self._trace.told(FEEDBACK, now, len(batch[0]), self.datapath.digested, batch[1].int_stack)
                 self._decide(now, *batch)
         if self._next_timer <= now:
-            due = np.flatnonzero(self.controller.timer <= now)
+            due = np.sort(self.datapath.due_timers(now))
             self._trace.told(TIMER, now, len(due), due)
             self._call(self.controller.on_timer, now, due)
             self._apply(due, now)
@@ -115,9 +115,9 @@ class Agent:
         )  # fmt: skip
 
     def _next_event(self, now: float) -> float:
-        """When to decide again. Feedback is gathered for a moment: several rows cost little more than one."""
-        feedback = min(max(self.datapath.next_due(), now) + self.timing.gather, now + self.timing.longest_sleep)
-        return min(feedback, self._next_timer, self._next_start, self._next_check)
+        """When to decide again. Feedback and timers are gathered for a moment: several cost little more than one."""
+        soonest = max(min(self.datapath.next_due(), self._next_timer), now) + self.timing.gather
+        return min(soonest, now + self.timing.longest_sleep, self._next_start, self._next_check)
 
     def _release(self, barriers: Barriers, now: float) -> None:
         """Flows whose group has finished start now, or their delay later."""
@@ -179,11 +179,10 @@ class Agent:
     def _tell_sent(self, now: float) -> None:
         """Byte counters are slow clocks: telling of every packet would cost more than sending it."""
         self._next_tell = now + self.timing.longest_sleep
-        flows = np.flatnonzero(self.datapath.sent_now)
+        flows, packets = self.datapath.report_sent()
         if not len(flows):
             return
-        sent = self.datapath.sent_now[flows] * self.controller.paths.wire_size
-        self.datapath.sent_now[flows] = 0
+        sent = packets * self.controller.paths.wire_size
         self._trace.told(SENT, now, len(flows), np.concatenate((flows, sent)))
         self._call(self.controller.on_sent, now, flows, sent)
         self._apply(flows, now)

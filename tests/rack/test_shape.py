@@ -8,7 +8,7 @@ from testbed.dataplane.wire import Framing
 from testbed.loading import load
 from testbed.rack.kinds import shape_of
 from testbed.rack.load import busiest_port
-from testbed.rack.paths import FlowPaths, PathTimes
+from testbed.rack.paths import FlowPaths, PathTimes, netem_delay
 from testbed.rack.routes import Routes
 from testbed.rack.shape import LONGEST_NAME, Quality, Shape, dumbbell, star, two_level
 from testbed.traffic.flow import Flow
@@ -80,6 +80,16 @@ def test_base_rtt_is_propagation_and_serialisation_at_each_link() -> None:
 def test_the_published_star_has_an_rtt_of_8_us_and_serialisation() -> None:
     routes = Routes(star(3, 100e9, 2e-6))
     assert PathTimes(routes.path("h1", "h3"), FRAMING).base_rtt == pytest.approx(8e-6 + 2 * (1078 + 78) * 8 / 100e9)
+
+
+def test_netem_delays_add_up_to_the_base_rtt() -> None:
+    """Data out of its host and through the switches' ports, and the ACK back."""
+    routes = Routes(leaf_spine())
+    for dst in ("h2", "h12"):
+        cables = routes.path("h1", dst)
+        trunks = [netem_delay(cable, FRAMING) for cable in cables[1:-1]]
+        there, back = netem_delay(cables[0], FRAMING), netem_delay(cables[-1], FRAMING)
+        assert there + back + 2 * sum(trunks) == pytest.approx(PathTimes(cables, FRAMING).base_rtt)
 
 
 def test_ecmp_spreads_over_all_spines_and_only_up_and_down() -> None:
