@@ -17,7 +17,6 @@ from testbed.model.layout import Layout, of_experiment
 from testbed.model.switch import ModelSwitch
 from testbed.model.trace import Trace, run
 from testbed.plugin import failed, refused
-from testbed.traffic.plan import Plan
 from testbed.tuning import Tunings, ports_of
 from testbed.units import show_time
 
@@ -115,6 +114,6 @@ def _step(asked: float, base_rtt: float) -> float:
 
 
 def _tuning(resolved: Resolved, fluid: Fluid) -> Tunings:
-    plan = Plan.of(resolved.experiment.traffic.expand())
+    plan = resolved.experiment.plan
     (ports,) = ports_of(resolved)
     return Tunings(resolved, [(ModelSwitch(fluid, len(ports), np.unique(plan.dst_number) - 1), ports)])

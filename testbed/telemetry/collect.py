@@ -107,13 +107,12 @@ class Collector:
 
     def _flow_table(self) -> FlowTable:
         run, flows = self.run, self.run.flows
-        n = len(flows)
         return FlowTable(
             src=run.plan.src,
             dst=run.plan.dst,
-            label=[""] * n,
-            group=np.full(n, -1),
-            start=run.plan.start,
+            label=run.plan.label,
+            group=run.plan.group,
+            start=_copy(flows.start),
             size=run.plan.size,
             finished=_copy(flows.finished),
             line_rate=run.paths.line_rate,

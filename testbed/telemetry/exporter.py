@@ -32,8 +32,8 @@ class Exporter(Collector):
             told = list(info.read(scene))
             yield _filled(GaugeMetricFamily(info.name, info.help, labels=info.labels), told, [1.0] * len(told))
         for one in names.CONSTANTS:
-            family = GaugeMetricFamily(one.name, one.help, labels=LABELS[one.per])
-            yield _filled(family, _label_sets(scene, one.per), one.read(scene))
+            constant = GaugeMetricFamily(one.name, one.help, labels=LABELS[one.per])
+            yield _filled(constant, _label_sets(scene, one.per), one.read(scene))
         if now is None:
             return
         for metric in names.METRICS:

@@ -76,6 +76,7 @@ class Bench:
     first: int = 0
     segment: bool = True
     ring: FakeRing = field(default_factory=FakeRing)
+    also: tuple[tuple[FakeRing, float], ...] = ()  # more rings, and for how long they are held
 
     def __post_init__(self) -> None:
         n = len(self.hosts)
@@ -103,7 +104,7 @@ class Bench:
             int_on=self.int_hops > 0,
         )
         self.lags = Lags(TimeHistogram(16), TimeHistogram(4), TimeHistogram(4), TimeHistogram(4))
-        rings = [Held(self.ring, self.held)]  # type: ignore[arg-type]
+        rings = [Held(*one) for one in ((self.ring, self.held), *self.also)]  # type: ignore[arg-type]
         self.datapath = Datapath(self.flows, self.sockets, rings, pace, self.lags)
         self.clock = Clock(DILATION, EPOCH)
         self.datapath.begin(self.clock)
