@@ -14,7 +14,7 @@ from testbed_plugins.learned.shop import with_policy
 from testbed_plugins.learned.tuner import LearnedTuner
 from testbed_plugins.pet import Pet
 from testbed_plugins.pet.reward import WEIGHTS, reward
-from testbed_plugins.pet.settings import Settings
+from testbed_plugins.pet.settings import PRESETS, Settings
 from testbed_plugins.pet.training import Training
 
 from testbed.plugin import find
@@ -57,8 +57,9 @@ def test_one_decision_for_all_ports_is_quick(name: str) -> None:
     assert np.median(took) < 2e-3
 
 
-def test_the_same_seed_trains_the_same_actor() -> None:
-    settings = Settings(updates=2, trajectory=8, ports=4, batch=16)
+@pytest.mark.parametrize("preset", PRESETS)
+def test_the_same_seed_trains_the_same_actor(preset: str) -> None:
+    settings = Settings(**PRESETS[preset], updates=2, trajectory=8, ports=4, batch=16)
     actors = [Training(settings, "websearch").run().actor for _ in range(2)]
     assert all(
         np.array_equal(a, b) for one, other in zip(*actors, strict=True) for a, b in zip(one, other, strict=True)
