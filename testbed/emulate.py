@@ -31,7 +31,7 @@ from testbed.checks.processors import Processors
 from testbed.checks.watch import QueueWatch
 from testbed.clock import SHORTEST_SLEEP, Clock
 from testbed.controller import Paths, Signal, build
-from testbed.dataplane.programs import NicPrograms, PortPrograms
+from testbed.dataplane.programs import FLOW_TABLE, NicPrograms, PortPrograms
 from testbed.dataplane.wire import Framing
 from testbed.errors import PluginFailed
 from testbed.events import Timetable
@@ -51,6 +51,7 @@ from testbed.telemetry.live import Live, scene
 from testbed.telemetry.record import RTT_BINS_PER_OCTAVE, RunRecord
 from testbed.telemetry.recorder import PortReader, Recorder, largest
 from testbed.traffic.flow import NO_GROUP
+from testbed.tuner import Need
 from testbed.tuning import in_rack
 
 WORTH_A_LIMIT = 4  # packets; below that more system calls cost a start burst more than the shaper's timers
@@ -103,7 +104,8 @@ class Emulation:
             wake_agents=self.use_netem,
             ring_size=self.fault.ring_size,
         )
-        self.programs: PortPrograms = self.rack.attach(self.nic, experiment.seed)
+        monitor = FLOW_TABLE if Need.FLOWS in self.resolved.tuner.form.needs else 0
+        self.programs: PortPrograms = self.rack.attach(self.nic, experiment.seed, monitor)
         self.rack.connect(self.plan.pairs)
         self.ports = PortReader(self.programs, self.rack.ports, self.clock)
         self.tuning = in_rack(self.resolved, self.ports, self.port_names)

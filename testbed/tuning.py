@@ -18,6 +18,7 @@ from testbed.errors import BadInput
 from testbed.plugin import Plugin, PluginConfig, failed, refused
 from testbed.rack.kinds import shape_of
 from testbed.rack.routes import Routes
+from testbed.telemetry.conditions import ConditionMonitor
 from testbed.telemetry.recorder import PortReader
 from testbed.telemetry.tuned import TunerLog
 from testbed.tuner import Ports, PortSample, Thresholds, switch_of, wrong
@@ -44,13 +45,15 @@ class Switch(Protocol):
 
 @dataclass(frozen=True)
 class RackSwitch:
-    """A switch of the rack: some of the ports of the reader of them all."""
+    """A switch of the rack: some of the ports of the reader of them all, and of the monitor if there is one."""
 
     reader: PortReader
     rows: Ints
+    monitor: ConditionMonitor | None = None
 
     def sample(self, now_ns: int) -> Mapping[str, Floats]:
-        return self.reader.sample(now_ns, self.rows)
+        conditions = self.monitor.sample(now_ns) if self.monitor else {}
+        return self.reader.sample(now_ns, self.rows) | {name: one[self.rows] for name, one in conditions.items()}
 
     def set_thresholds(self, kmin: Floats, kmax: Floats, pmax: Floats) -> None:
         self.reader.set_thresholds(kmin, kmax, pmax, self.rows)
@@ -131,8 +134,11 @@ class Tunings:
 def in_rack(resolved: Resolved, reader: PortReader, names: Sequence[str]) -> Tunings:
     """Tuners for the rack whose ports have these names, in the order of ``reader``. Raises BadInput, PluginFailed."""
     row = {name: number for number, name in enumerate(names)}
+    table = reader.programs.flow_table
+    monitor = ConditionMonitor(table, reader.index) if table else None
     switches = [
-        (RackSwitch(reader, np.array([row[name] for name in ports.name])), ports) for ports in ports_of(resolved)
+        (RackSwitch(reader, np.array([row[name] for name in ports.name]), monitor), ports)
+        for ports in ports_of(resolved)
     ]
     return Tunings(resolved, switches)
 

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import ctypes
+import errno
 import os
 from ctypes import c_char_p, c_int, c_size_t, c_uint32, c_uint64, c_void_p
 from functools import cache
 from pathlib import Path
 from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from testbed.errors import TestbedError
 
@@ -35,6 +39,8 @@ _SIGNATURES: dict[str, tuple[Any, list[Any]]] = {
     "bpf_map_create": (c_int, [c_uint32, c_char_p, c_uint32, c_uint32, c_uint32, c_void_p]),
     "bpf_map_update_elem": (c_int, [c_int, c_void_p, c_void_p, c_uint64]),
     "bpf_map_lookup_elem_flags": (c_int, [c_int, c_void_p, c_void_p, c_uint64]),
+    "bpf_map_lookup_batch": (c_int, [c_int, *[c_void_p] * 6]),
+    "bpf_map_delete_batch": (c_int, [c_int, *[c_void_p] * 3]),
 }
 _LOG = ctypes.CFUNCTYPE(c_int, c_int, c_char_p, c_void_p)
 
@@ -174,4 +180,23 @@ def lookup(fd: int, key: int, size: int, flags: int = BPF_ANY) -> bytes:
     return value.raw
 
 
-__all__ = ["BPF_ANY", "BPF_F_LOCK", "Object", "attach_tcx", "create_ring", "detach", "lookup", "update"]
+def lookup_batch(fd: int, keys: NDArray[np.void], values: NDArray[np.void]) -> int:
+    """Copy all elements of a hash map to arrays that have room for them. Returns how many they are."""
+    count, place = c_uint32(len(keys)), c_uint32()
+    arguments = (None, ctypes.byref(place), keys.ctypes.data, values.ctypes.data, ctypes.byref(count), None)
+    if _library().bpf_map_lookup_batch(fd, *arguments) != 0 and ctypes.get_errno() != errno.ENOENT:  # ENOENT: the end
+        raise TestbedError(f"cannot read a BPF map: {os.strerror(ctypes.get_errno())}")
+    return count.value
+
+
+def delete_batch(fd: int, keys: NDArray[np.void]) -> None:
+    """Remove elements of a hash map; ``keys`` is contiguous."""
+    count = c_uint32(len(keys))
+    if _library().bpf_map_delete_batch(fd, keys.ctypes.data, ctypes.byref(count), None) != 0:
+        raise TestbedError(f"cannot remove elements of a BPF map: {os.strerror(ctypes.get_errno())}")
+
+
+__all__ = [
+    "BPF_ANY", "BPF_F_LOCK", "Object", "attach_tcx", "create_ring", "delete_batch", "detach", "lookup", "lookup_batch",
+    "update",
+]  # fmt: skip

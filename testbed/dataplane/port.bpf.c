@@ -15,7 +15,7 @@
  * This hook runs before the qdisc, so INT is stamped at enqueue. tx_bytes therefore counts *dequeued* bytes (enqueued
  * minus queue), or HPCC's rate term would count the queue twice.
  */
-#include "roce.bpf.h"
+#include "monitor.bpf.h"
 
 /* All maps are indexed by ifindex. */
 struct {
@@ -62,6 +62,8 @@ struct {
 	__type(key, __u32);
 	__type(value, struct queue);
 } port_queue SEC(".maps");
+
+const volatile struct port_settings settings = {};
 
 /* log2 with 2^QUEUE_SUB_BITS linear bins per octave; the same arithmetic as histogram.py. */
 static __always_inline __u32 bin_of(__u32 bytes)
@@ -242,6 +244,8 @@ int port_egress(struct __sk_buff *skb)
 		__sync_fetch_and_add(&count->dropped_bytes, length);
 		return TC_ACT_SHOT;
 	}
+	if (settings.monitor && packet)
+		note_flow(key, packet, length, now);
 	if (mark)
 		set_ce(packet);
 	if (packet && packet->shim.flags & SHIM_INT)

@@ -15,7 +15,9 @@ from numpy.typing import NDArray
 
 from testbed.dataplane import libbpf, wire
 from testbed.dataplane.build import compiled
+from testbed.dataplane.flow_table import FlowTable
 
+FLOW_TABLE = 1 << 15  # flows of all ports together that the network condition monitor can know at a time: 4 MB
 RING_NO_WAKEUP = 1
 PROBE_FLOWS = 8  # for calibration, numbered after those of the experiment
 RING_SIZE = 1 << 22  # 20,000 records; an agent reads thousands of times per second
@@ -81,16 +83,22 @@ class Port:
 
 
 class PortPrograms:
-    """``port_egress`` and ``port_ingress`` for the ports of all switches. Arrays are indexed by ifindex."""
+    """``port_egress`` and ``port_ingress`` for the ports of all switches. Arrays are indexed by ifindex.
 
-    def __init__(self, nic: NicPrograms) -> None:
+    With ``monitor`` they note flows, so many at most, in ``flow_table``.
+    """
+
+    def __init__(self, nic: NicPrograms, monitor: int = 0) -> None:
         self._object = libbpf.Object(compiled("port"))
         self._object.share_map("arrivals", nic.arrivals_fd)
         self.arrivals = nic.arrivals
         entries = nic.largest_ifindex + 1
         for name in ("port_config", "port_counters", "port_red", "port_queue"):
             self._object.size_map(name, entries)
+        self._object.size_map("flow_table", max(1, monitor))
+        self._object.set_constants(wire.PORT_SETTINGS.pack(monitor > 0, 0))
         self._object.load()
+        self.flow_table = FlowTable(self._object.map_fd("flow_table"), monitor) if monitor else None
         self.fd = self._object.program_fd("port_egress")
         self.ingress_fd = self._object.program_fd("port_ingress")
         self.counters = _view(self._object.map_fd("port_counters"), wire.PORT_COUNTERS, entries)

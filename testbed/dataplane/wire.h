@@ -184,4 +184,23 @@ struct port_counters {
 	__u64 histogram[QUEUE_BINS]; /* of the queue that arriving packets found */
 };
 
+/* Set before the port programs are loaded. */
+struct port_settings {
+	__u32 monitor; /* whether flows are noted */
+	__u32 reserved;
+};
+
+/* The flow table. */
+struct flow_key {
+	__u32 port; /* ifindex */
+	__be32 src;
+	__be32 dst;
+	__be32 qp; /* 24 bits */
+};
+
+struct flow_seen {
+	__u64 bytes; /* of its frames that the port took in */
+	__u64 last_ns;
+};
+
 #endif

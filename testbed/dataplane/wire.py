@@ -100,6 +100,9 @@ PORT_COUNTERS = np.dtype(
 )
 ARRIVALS = np.dtype([("bytes", "<u8"), ("packets", "<u8")])
 NIC_SETTINGS = struct.Struct("=QQ")  # CNP interval in wall ns, ring flags
+PORT_SETTINGS = struct.Struct("=II")  # whether flows are noted, reserved
+FLOW_KEY = np.dtype([("port", "<u4"), ("src", ">u4"), ("dst", ">u4"), ("qp", ">u4")])
+FLOW_SEEN = np.dtype([("bytes", "<u8"), ("last_ns", "<u8")])
 
 
 @dataclass(frozen=True)

@@ -102,9 +102,9 @@ class Rack(Mininet):
                 else:
                     end.delay_and_shape(link.cable.rate, self.wire.frame, limit, self.wire.netem[position])
 
-    def attach(self, nic: NicPrograms, seed: int) -> PortPrograms:
-        """Put the programs in their places and switch the ports on."""
-        self.programs = ports = PortPrograms(nic)
+    def attach(self, nic: NicPrograms, seed: int, monitor: int = 0) -> PortPrograms:
+        """Put the programs in their places and switch the ports on. For ``monitor`` see `PortPrograms`."""
+        self.programs = ports = PortPrograms(nic, monitor)
         for link in self.links:
             if link.cable.low.port:
                 for end in (link.intf1, link.intf2):

@@ -119,9 +119,9 @@ def ecn_of(frame: bytes) -> int:
 class Bench:
     """NIC and port programs, loaded; the port is the loopback interface of a private namespace."""
 
-    def __init__(self, flows: int = 8, cnp_interval_ns: int = 1_000_000, rings: int = 1) -> None:
+    def __init__(self, flows: int = 8, cnp_interval_ns: int = 1_000_000, rings: int = 1, monitor: int = 0) -> None:
         self.nic = NicPrograms(8, flows, rings, cnp_interval_ns, wake_agents=False)
-        self.ports = PortPrograms(self.nic)
+        self.ports = PortPrograms(self.nic, monitor)
 
     def port(
         self,

@@ -27,11 +27,14 @@ RECORDS = {
     "flow_rx": wire.FLOW_RX,
     "port_counters": wire.PORT_COUNTERS,
     "arrivals": wire.ARRIVALS,
+    "flow_key": wire.FLOW_KEY,
+    "flow_seen": wire.FLOW_SEEN,
 }
 # struct in C: its Struct in Python and the C fields in order
 PACKED = {
     "port_config": (wire.PORT_CONFIG, "drain rate_Bps longest_ns buffer node rate_kbps loss slack peer"),
     "nic_settings": (wire.NIC_SETTINGS, "cnp_interval_ns ring_flags"),
+    "port_settings": (wire.PORT_SETTINGS, "monitor reserved"),
     "shim": (wire.SHIM, "tx_ns frame payload ttl flags reserved"),
     "int_header": (
         wire.INT_HEADER,
