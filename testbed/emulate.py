@@ -29,11 +29,13 @@ from testbed.checks.processors import Processors
 from testbed.checks.watch import QueueWatch
 from testbed.clock import SHORTEST_SLEEP, Clock
 from testbed.controller import Paths, Signal, build
-from testbed.dataplane.programs import NicPrograms, PortPrograms
+from testbed.dataplane.programs import NO_PFC, NicPrograms, PortPrograms
 from testbed.dataplane.wire import Framing
 from testbed.errors import PluginFailed
 from testbed.faults import NO_FAULT, Fault
 from testbed.loading import Resolved
+from testbed.pfc import headroom
+from testbed.pfc.lossless import Lossless
 from testbed.rack.backlog import QueueReader
 from testbed.rack.link import burst
 from testbed.rack.net import Rack, Wire
@@ -73,6 +75,7 @@ class Emulation:
         link = experiment.rack.link
         self.path = PathTimes(LINKS_OF_A_STAR, link.rate, link.delay, self.framing)
         self.use_netem = use_netem
+        self.lossless = self._lossless()
         self.flows = Flows(len(self.plan))
         self.meters: list[Meter] = []
         self.crew = Crew()
@@ -94,9 +97,12 @@ class Emulation:
             cnp_interval_ns=self.clock.wall_ns(form.cnp_interval(config)),
             wake_agents=self.use_netem,
             ring_size=self.fault.ring_size,
+            pfc=self.lossless.thresholds if self.lossless else NO_PFC,
         )
         self.programs: PortPrograms = self.rack.attach(self.nic, experiment.seed)
         self.rack.connect(self.plan.pairs)
+        if self.lossless:
+            self.lossless.start(self.rack, self.nic, self.clock)
         self.ports = PortReader(self.programs, self.rack.ports, self.clock)
         self.tuning = Tuning(self.resolved, self.ports, ports_of(self.resolved))
         self._use_spare_cores()
@@ -113,7 +119,35 @@ class Emulation:
         drain(self)
         for port in self.rack.ports:
             self.programs.forget(port, self.experiment.seed)
+        if self.lossless:
+            self.lossless.forget()
         return measured
+
+    def _lossless(self) -> Lossless | None:
+        """Priority flow control, if it was asked for. Raises BadInput if its sizes do not do."""
+        rack = self.experiment.rack
+        pfc = rack.switch.pfc
+        if pfc is None:
+            return None
+        room = headroom.room(pfc, rack.link, rack.switch.buffer, self.framing.wire_size, self._credit)
+        return Lossless(room, rack.link.delay, self._quantum, self.use_netem)
+
+    @property
+    def longest_queue(self) -> float:
+        """Bytes that may wait at a port: its buffer, or what all ports have with priority flow control."""
+        if self.lossless:
+            return self.experiment.hosts * self.lossless.room.limit
+        return self.experiment.rack.switch.buffer
+
+    @property
+    def _credit(self) -> float:
+        """How far behind schedule a sender may catch up, s."""
+        return max(self.path.base_rtt / LOOKS_PER_RTT, self.clock.nominal_seconds(USUAL_LATENESS))
+
+    @property
+    def _quantum(self) -> float:
+        """The shortest sleep, s."""
+        return max(self.path.base_rtt / QUANTA_PER_RTT, self.clock.nominal_seconds(SHORTEST_SLEEP))
 
     def _wire(self) -> Wire:
         rack = self.experiment.rack
@@ -124,6 +158,7 @@ class Emulation:
             loss=rack.link.loss,
             forwarding=rack.switch.forwarding,
             netem_delay=self.clock.wall_seconds(self.path.base_rtt / 2) if self.use_netem else None,
+            pooled=round(self.longest_queue),
         )
 
     @property
@@ -192,12 +227,15 @@ class Emulation:
             )
         ]
         held = 0.0 if self.use_netem else self.path.base_rtt
+        senders, host = np.unique(plan.src_number[first:end], return_inverse=True)
+        interfaces = np.array([self.rack[f"h{number}"].defaultIntf().index for number in senders])
         return Share(
             number=number,
             core=core,
             first=first,
             routes=routes,
-            host=np.unique(plan.src_number[first:end], return_inverse=True)[1].astype(np.int64),
+            host=host.astype(np.int64),
+            pauses=self.lossless.pauses(interfaces) if self.lossless else None,
             ring_fd=self.nic.ring_fds[number],
             ring_size=self.nic.ring_size,
             flows=self.flows.part(first, end),
@@ -208,9 +246,9 @@ class Emulation:
                 end=self.experiment.time.duration,
                 timeout=self._retransmission_timeout(),
                 longest_sleep=self.path.base_rtt / LOOKS_PER_RTT,
-                credit=max(self.path.base_rtt / LOOKS_PER_RTT, self.clock.nominal_seconds(USUAL_LATENESS)),
+                credit=self._credit,
                 gather=self.path.base_rtt / BATCHES_PER_RTT,
-                quantum=max(self.path.base_rtt / QUANTA_PER_RTT, self.clock.nominal_seconds(SHORTEST_SLEEP)),
+                quantum=self._quantum,
             ),
             meter=self.meters[number],
         )
@@ -221,7 +259,7 @@ class Emulation:
         if not isinstance(asked, str):
             return asked
         rack = self.experiment.rack
-        return 3 * (self.path.base_rtt + rack.switch.buffer * 8 / rack.link.rate)
+        return 3 * (self.path.base_rtt + self.longest_queue * 8 / rack.link.rate)
 
     # -- running ----------------------------------------------------------------------------------------------------
 
@@ -260,6 +298,8 @@ class Emulation:
         recorder.sample(time.monotonic_ns(), self.clock.now())
         record = collector.record(interrupted)
         drain(self)
+        if self.lossless:
+            self.lossless.engine.end()
         counts = gather(self, watch, self.clock.now())
         record.broken = [(one.what, one.how_much) for one in broken(counts)]
         record.queue_difference = counts.queue_difference

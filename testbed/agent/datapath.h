@@ -33,7 +33,8 @@ struct histogram {
 struct datapath {
 	/* settings */
 	int64_t flows, hosts, epoch_ns;
-	double seconds_per_ns, held, credit, quantum, awake_by; /* when the loop meant to go on */
+	double seconds_per_ns, held, credit, quantum, awake_by, /* when the loop meant to go on */
+		relook; /* how often a paused host looks whether it may go on */
 	int64_t wire_size, burst, segment, wake_by_ring, first, heap_size, ring_mask, hops, /* switches on the way */
 		at_once; /* packets that the host's shaper lets through together; 0 for any number */
 	/* shared columns, per flow */
@@ -49,6 +50,9 @@ struct datapath {
 	/* per host: when the line is free, and the queue of flows that wait for it */
 	double *line_free;
 	int64_t *first_waiting, *last_waiting;
+	/* per host: the entry in `pauses` (NULL without priority flow control) */
+	int64_t *pause_at;
+	const struct pause *pauses;
 	/* room for two events per flow and one per host: stale ones are replaced, see push() */
 	struct event *heap;
 	int64_t heap_length;

@@ -24,7 +24,7 @@ from testbed.errors import TestbedError
 
 SWAPS = 64  # as in datapath.h
 SETTINGS = ("flows", "hosts", "epoch_ns")
-TIMES = ("seconds_per_ns", "held", "credit", "quantum", "awake_by")
+TIMES = ("seconds_per_ns", "held", "credit", "quantum", "awake_by", "relook")
 MORE_SETTINGS = ("wire_size", "burst", "segment", "wake_by_ring", "first", "heap_size", "ring_mask", "hops", "at_once")
 SHARED = (
     "rate", "window", "rtt", "rtt_sum", "finished", "sent", "acked", "acked_payload", "acked_wire", "lost", "late",
@@ -57,7 +57,7 @@ class _Datapath(ctypes.Structure):
         *((name, c_int64) for name in MORE_SETTINGS),
         *((name, c_void_p) for name in (*SHARED, *OWN)),
         ("segment_size", c_int64),
-        *((name, c_void_p) for name in ("line_free", "first_waiting", "last_waiting", "heap")),
+        *((name, c_void_p) for name in ("line_free", "first_waiting", "last_waiting", "pause_at", "pauses", "heap")),
         ("heap_length", c_int64),
         *((name, c_void_p) for name in ("consumer", "producer", "data")),
         ("ring_fd", c_int64),
@@ -87,6 +87,15 @@ def _library() -> ctypes.CDLL:
 
 
 @dataclass(frozen=True)
+class Pauses:
+    """What the NICs have written down of pauses."""
+
+    notes: NDArray[np.void]  # of dtype `testbed.dataplane.wire.PAUSE`, of the whole rack
+    of_host: Ints  # position of each of the agent's hosts in there
+    relook: float  # s, how often a paused host looks whether it may go on
+
+
+@dataclass(frozen=True)
 class Pace:
     """How flows send. Columns have one entry per flow of the agent, in the order of their hosts."""
 
@@ -102,6 +111,7 @@ class Pace:
     segment: bool  # several packets per system call
     wake_by_ring: bool
     int_hops: int  # INT records that every answer must carry
+    pauses: Pauses | None = None  # where to look whether a host is paused; None without priority flow control
 
 
 @dataclass(frozen=True)
@@ -132,6 +142,10 @@ class Datapath:
         self._point("line_free", np.full(hosts, -np.inf))
         self._point("first_waiting", np.full(hosts, -1))
         self._point("last_waiting", np.full(hosts, -1))
+        if pace.pauses:
+            self._point("pauses", pace.pauses.notes)
+            self._point("pause_at", pace.pauses.of_host)
+            c.relook = pace.pauses.relook
         c.heap_size = 4 * n + hosts + 64
         self._point("heap", np.zeros((c.heap_size, 2)))
         c.consumer, c.producer, c.data, c.ring_mask = *ring.addresses(), ring.size - 1

@@ -2,7 +2,8 @@
 /*
  * Sends what is due. Departures follow an ideal schedule, so a late wake-up delays packets but does not lower the rate;
  * how late each one was is the pacing lag. A flow whose turn passed while its window was closed, or while others held
- * the host's line, gains no credit. Flows of a host take turns.
+ * the host's line, gains no credit. Flows of a host take turns. A host that its switch has paused (802.1Qbb) holds its
+ * line until it may go on.
  *
  * The events of all flows wait in one heap: cost grows with packets, not with flows.
  */
@@ -167,6 +168,25 @@ static int64_t transmit(struct datapath *d, int64_t f, int64_t packets)
 	return sendmsg((int)d->fd[f], &message, MSG_DONTWAIT) < 0 ? 0 : packets;
 }
 
+/*
+ * Whether the host was paused at any time from when a packet was due until now; then its line is free when the pause is
+ * over. That may be changed meanwhile, in good time (see pause.bpf.h): a host that waits looks again every `relook`.
+ */
+static int paused(struct datapath *d, int64_t host, double due, double now)
+{
+	const struct pause *pause = d->pauses ? d->pauses + d->pause_at[host] : NULL;
+
+	for (int64_t i = 0; pause && i < 2; i++) {
+		double until = nominal(d, __atomic_load_n(&pause->span[i].until, __ATOMIC_RELAXED));
+
+		if (due < until && now >= nominal(d, __atomic_load_n(&pause->span[i].from, __ATOMIC_RELAXED))) {
+			d->line_free[host] = fmin(until, now + d->relook);
+			return 1;
+		}
+	}
+	return 0;
+}
+
 static void send_flow(struct datapath *d, int64_t f, double departure, double now)
 {
 	int64_t host = d->host[f], packets = d->burst, most = room(d, f), taken;
@@ -214,6 +234,10 @@ static void serve_waiter(struct datapath *d, int64_t host, double due, double no
 {
 	int64_t f = d->first_waiting[host];
 
+	if (paused(d, host, due, now)) {
+		push(d, d->line_free[host], -1 - host);
+		return;
+	}
 	d->first_waiting[host] = d->after[f];
 	d->queued[f] = 0;
 	d->next[f] = INFINITY;
@@ -249,7 +273,7 @@ void send_due(struct datapath *d, double now)
 		else if (d->next[e.id] == e.time && !d->queued[e.id]) { /* otherwise it was rescheduled since */
 			int64_t host = d->host[e.id];
 
-			if (d->first_waiting[host] >= 0 || d->line_free[host] > e.time)
+			if (d->first_waiting[host] >= 0 || d->line_free[host] > e.time || paused(d, host, e.time, now))
 				wait_for_line(d, e.id);
 			else
 				send_flow(d, e.id, e.time, now);

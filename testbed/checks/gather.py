@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from testbed.checks.counters import Counts, FlowCounts, PortCounts
+from testbed.checks.counters import Counts, FlowCounts, PauseCounts, PortCounts
 from testbed.checks.identity import Identity
 from testbed.controller import Ints
 from testbed.dataplane.ring import Ring
+from testbed.pfc import books
 
 if TYPE_CHECKING:
     from testbed.checks.watch import QueueWatch
@@ -28,13 +29,12 @@ def drain(run: Emulation) -> float:
     Waits no longer than a full buffer takes to drain; what is missing then, the invariants will name.
     """
     began = time.monotonic()
-    rack = run.experiment.rack
-    longest = run.clock.wall_seconds(2 * rack.switch.buffer * 8 / rack.link.rate + 4 * run.path.base_rtt)
+    longest = run.clock.wall_seconds(2 * run.longest_queue * 8 / run.experiment.rack.link.rate + 4 * run.path.base_rtt)
     before = -1
     while time.monotonic() - began < longest + SPARE_SECONDS:
         hosts = run.nic.hosts
         arrived = int(hosts["received"].sum())
-        if (hosts["enqueued"] == hosts["received"]).all() and arrived == before:
+        if (hosts["enqueued"] == hosts["received"]).all() and arrived == before and _settled(run):
             break
         before = arrived
         time.sleep(LOOK_SECONDS + (run.clock.wall_seconds(run.path.base_rtt) if run.use_netem else 0))
@@ -89,7 +89,29 @@ def gather(run: Emulation, watch: QueueWatch, duration: float) -> Counts:
         int_faults=sum(int(meter.counters[4]) for meter in run.meters),
         queue_difference=watch.difference(),
         queue_tolerance=watch.tolerance,
+        pauses=_pauses(run) if run.lossless else None,
     )
+
+
+def _pauses(run: Emulation) -> PauseCounts:
+    programs, ports = run.programs, run.ports
+    ingresses, notes = programs.ingresses[ports.index], programs.pauses[ports.far]
+    return PauseCounts(
+        left=ingresses["bytes"].astype(np.int64),
+        overrun=programs.counters["dropped_packets"][ports.index].astype(np.int64),
+        sent=ingresses["frames"].astype(np.int64),
+        heard=notes["frames"].astype(np.int64),
+        untold=ingresses["untold"].astype(np.int64),
+        over=(ingresses["paused"] == 0) & books.are_over(notes, time.monotonic_ns()),
+    )
+
+
+def _settled(run: Emulation) -> bool:
+    """Whether all pauses have ended, and those who were paused know."""
+    if not run.lossless:
+        return True
+    pauses = _pauses(run)
+    return bool(pauses.over.all() and (pauses.sent == pauses.heard).all())
 
 
 def unread(run: Emulation) -> Ints:

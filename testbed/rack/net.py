@@ -31,6 +31,7 @@ class Wire:
     loss: float  # probability of a random drop per switch port; by its program, for netem's dice cannot be seeded
     netem_delay: float | None  # s that netem holds packets leaving a host; None where the agents' delay line does it
     forwarding: str = "bridge"  # a key of SWITCHES
+    pooled: int = 0  # bytes that may wait at a switch port with priority flow control: what all ports have together
 
 
 class Star(Topo):
@@ -64,7 +65,7 @@ class Rack(Mininet):
         self.ports: list[Port] = []
 
     def _shape(self) -> None:
-        limit = 2 * self.wire.buffer + HEADROOM
+        limit = 2 * max(self.wire.buffer, self.wire.pooled) + HEADROOM
         for link in self.links:
             link.intf2.shape(self.wire.rate, self.wire.frame, limit)
             if self.wire.netem_delay is None:
@@ -92,6 +93,7 @@ class Rack(Mininet):
                 buffer=self.wire.buffer,
                 slack=burst(self.wire.rate, self.wire.frame) + 2 * self.wire.frame,
                 loss=self.wire.loss,
+                peer=host_end.index,
             )
             ports.configure(port, seed)
             self.ports.append(port)

@@ -210,6 +210,26 @@ def loss_share(record: RunRecord) -> float:
     return _ratio(packets(record, window(record)).dropped_in_run, sent)
 
 
+# Pauses
+
+
+def pause_frames(record: RunRecord) -> float:
+    """PFC frames of all switch ports over the whole run: pauses, their renewals and their ends."""
+    frames = record.port_series.pause_frames
+    return float(frames[-1].sum()) if len(frames) else NAN
+
+
+def paused_share(record: RunRecord, span: Window) -> float:
+    """The mean share of a span for which a sending host was paused. Trap: ports count frames, hosts know the time."""
+    ports = record.port_series
+    sending = np.isin([_neighbour(port) for port in record.ports], record.flows.src)
+    return _ratio(float(growth(ports.time, ports.paused, span)[sending].sum()), span.length * float(sending.sum()))
+
+
+def _neighbour(port: str) -> str:
+    return f"h{port.rpartition('-eth')[2]}"  # of a star
+
+
 # Finite flows
 
 

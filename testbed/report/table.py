@@ -51,6 +51,9 @@ def rows(summary: Summary) -> list[Row]:
         Row("drops", ((_integer(s.drops), "packets"), (_number(s.loss, " %"), "of sent"))),
         Row("marks", ((_integer(s.marks), "packets"), (_number(s.marked, " %"), "of passed"))),
     ]
+    if s.lossless:
+        shares = (_number(s.paused, " %"), "of the time"), (_number(s.paused_in_run, " %"), "with the warm-up")
+        table.append(Row("pauses", ((_integer(s.pause_frames), "frames"), *shares)))
     if s.fct_finished or s.fct_unfinished:
         slowdown = (s.slowdown_mean, "mean"), (s.slowdown_p50, "p50"), (s.slowdown_p99, "p99")
         table.append(Row("FCT", ((_time(s.fct_mean), "mean"), (_time(s.fct_p50), "p50"), (_time(s.fct_p99), "p99"))))
@@ -63,6 +66,8 @@ def notes(summary: Summary) -> list[str]:
     """What a reader must know to take the figures for what they are."""
     s = summary
     found = ["drops of sent: over the whole run; decision time: wall time"]
+    if s.lossless:
+        found.append("lossless fabric (PFC): pause frames are of the whole run, paused time is a sending host's mean")
     if s.drops_in_run > s.drops:
         found.append(f"{s.drops_in_run - s.drops:,.0f} more packets were dropped in the warm-up")
     if s.flows > s.fairness_flows and s.window_end > s.window_start:

@@ -13,6 +13,7 @@ from testbed.agent.columns import Flows
 from testbed.clock import Clock
 from testbed.controller import Floats, Ints
 from testbed.dataplane.programs import Port, PortPrograms
+from testbed.pfc.books import paused_ns
 from testbed.telemetry.record import FlowSeries, PortSeries
 
 FLOW_COLUMNS = {"acked_bytes": "acked_payload", "wire_bytes": "acked_wire", "rate": "rate", "window": "window"}
@@ -25,6 +26,7 @@ class PortReader:
         self.programs = programs
         self.clock = clock
         self.index = np.array([port.ifindex for port in ports])
+        self.far = np.array([port.peer for port in ports])
         self.rate = np.array([port.rate for port in ports])  # wall bit/s
         self.thresholds = self._read_thresholds()
 
@@ -57,6 +59,9 @@ class PortReader:
             "kmin": self.thresholds[0],
             "kmax": self.thresholds[1],
             "pmax": self.thresholds[2],
+            "ingress": self.programs.ingresses["bytes"][self.index].astype(float),
+            "pause_frames": self.programs.ingresses["frames"][self.index].astype(float),
+            "paused": self.clock.nominal_seconds(paused_ns(self.programs.pauses[self.far], now_ns) / 1e9),
         }
 
 
