@@ -81,7 +81,7 @@ def _measure(dilation: float, seconds: float, hops: int, _connection: Connection
     senders = Bare(rack, nic, framing, seconds + 2 * INTERVAL)
     children = []
     for number, share in enumerate(np.array_split(np.arange(SENDERS), len(cores))):
-        nic.flows_tx["agent"][share] = number
+        nic.flows_tx["ring"][share] = number
         children.append(senders.start(number, cores[number], share))
     time.sleep(INTERVAL)
     began, before = time.perf_counter(), int(nic.flows_tx["acks"].sum())

@@ -5,10 +5,7 @@
 SEC("tc")
 int drop(struct __sk_buff *skb)
 {
-	struct host_bytes *host = addressee(skb);
-
-	if (host)
-		__sync_fetch_and_add(&host->received, skb->len);
+	count_arrival(skb);
 	return TC_ACT_SHOT;
 }
 

@@ -12,6 +12,7 @@ from testbed.dataplane.build import compile_all
 from testbed.dataplane.programs import NicPrograms, PortPrograms
 from testbed.dataplane.wire import Framing
 from testbed.rack.net import Rack, Wire
+from testbed.rack.shape import star
 from testbed.sandbox import Sandbox
 
 LINE = 100e9  # bit/s, nominal
@@ -44,8 +45,8 @@ def build(hosts: int, flows: int, agents: int, dilation: float, framing: Framing
     """A star with all links shaped and all programs attached, every host connected to the last, active."""
     clock = Clock(dilation)
     delay = clock.wall_seconds(BASE_RTT / 2) if has_netem() else None
-    rack = Rack(hosts, Wire(clock.wall_rate(LINE), framing.wire_size, BUFFER, 0.0, delay))
-    nic = NicPrograms(hosts, flows, agents, clock.wall_ns(CNP_INTERVAL), wake_agents=False)
+    rack = Rack(star(hosts, clock.wall_rate(LINE)), Wire(framing.wire_size, BUFFER, delay))
+    nic = NicPrograms(rack.largest_ifindex, flows, agents, clock.wall_ns(CNP_INTERVAL), wake_agents=False)
     ports = rack.attach(nic, seed=1)
     never_mark(rack, ports)
     rack.connect({(f"h{number}", f"h{hosts}") for number in range(1, hosts)})

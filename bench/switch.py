@@ -23,6 +23,7 @@ from testbed.dataplane import libbpf
 from testbed.dataplane.programs import NicPrograms, Port, PortPrograms
 from testbed.dataplane.wire import Framing
 from testbed.rack.net import Rack, Wire
+from testbed.rack.shape import star
 
 BATCH = 1
 SLOW = 1e9  # bit/s: slower than the sender, so that the queue grows
@@ -48,11 +49,11 @@ def compare(repeats: int, seconds: float) -> tuple[list[float], list[float]]:
 
 def _compare(repeats: int, seconds: float, _connection: Connection) -> tuple[list[float], list[float]]:
     os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
-    rack = Unshaped(2, Wire(SLOW, FRAMING.wire_size, HUGE, 0.0, None))
-    nic = NicPrograms(hosts=2, flows=1, agents=1, cnp_interval_ns=1, wake_agents=False)
+    rack = Unshaped(star(2, SLOW), Wire(FRAMING.wire_size, HUGE))
+    nic = NicPrograms(rack.largest_ifindex, flows=1, rings=1, cnp_interval_ns=1, wake_agents=False)
     rack.connect({("h1", "h2")})
     drop = libbpf.Object(dropper())
-    drop.share_map("hosts", nic.hosts_fd)
+    drop.share_map("arrivals", nic.arrivals_fd)
     drop.load()
     receiver = rack.links[1].intf1
     receiver.attach("ingress", drop.program_fd("drop"), "drop")
@@ -72,9 +73,10 @@ def _compare(repeats: int, seconds: float, _connection: Connection) -> tuple[lis
 
 def _attach(rack: Rack, nic: NicPrograms) -> PortPrograms:
     port = rack.links[1].intf2
-    nic.hosts["enqueued"] = nic.hosts["received"] = 0
-    programs = PortPrograms(port.index, nic)
-    programs.configure(Port(ifindex=port.index, node=1, rate=SLOW, buffer=HUGE, slack=HUGE), seed=1)
+    far = rack.links[1].intf1.index
+    nic.arrivals[far] = 0
+    programs = PortPrograms(nic)
+    programs.configure(Port(ifindex=port.index, node=1, rate=SLOW, buffer=HUGE, slack=HUGE, peer=far), seed=1)
     programs.set_red(port.index, KMIN, KMAX, 1.0)
     port.attach("egress", programs.fd, "port_egress")
     return programs

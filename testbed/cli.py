@@ -12,6 +12,7 @@ import sys
 import typer
 
 from testbed.commands import (
+    bench,
     capture,
     compare,
     experiments,
@@ -39,6 +40,7 @@ app.command()(run.run)
 app.command()(watch.watch)
 app.command()(sweep.sweep)
 app.command()(compare.compare)
+app.command()(bench.bench)
 app.command("list")(experiments.list_)
 app.command()(experiments.show)
 app.command()(experiments.validate)

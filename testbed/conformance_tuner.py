@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 
 import numpy as np
 
 from testbed.plugin import PluginConfig
-from testbed.tuner import Ports, PortSample, Thresholds, Tuner
+from testbed.tuner import Need, Ports, PortSample, Thresholds, Tuner, wrong
 from testbed.units import show_size, show_time
 
 Answer = tuple[bool | None, str]
@@ -29,42 +30,24 @@ def tuner_questions(form: type[Tuner], config: PluginConfig) -> list[tuple[str, 
     ]
 
 
-def wrong(thresholds: object, ports: Ports) -> str:
-    """What is wrong with thresholds for these ports, in one sentence; empty if nothing is."""
-    if not isinstance(thresholds, Thresholds):
-        return f"expected Thresholds, got {type(thresholds).__name__}"
-    columns = {name: np.asarray(getattr(thresholds, name), float) for name in ("kmin", "kmax", "pmax")}
-    for name, column in columns.items():
-        if column.shape != (len(ports),):
-            return f"{name} has shape {column.shape}; one value per port, ({len(ports)},), is expected"
-    kmin, kmax, pmax = columns.values()
-    # Written so that nan breaks every rule.
-    rules = (
-        ((kmin >= 0) & (kmin <= kmax), "0 <= Kmin <= Kmax"),
-        (kmax <= ports.buffer, "Kmax <= buffer"),
-        ((pmax >= 0) & (pmax <= 1), "0 <= Pmax <= 1"),
-    )
-    for kept, rule in rules:
-        for port in np.flatnonzero(~kept):
-            buffer = show_size(float(ports.buffer[port]))
-            return (
-                f"port {ports.name[port]} breaks {rule}: Kmin {kmin[port]:g} B, Kmax {kmax[port]:g} B, "
-                f"Pmax {pmax[port]:g}, buffer {buffer}"
-            )
-    return ""
-
-
-def _samples(thresholds: Thresholds) -> Iterator[PortSample]:
-    """Slots of empty, full, and random queues. ``thresholds`` is read anew in every slot."""
+def _samples(thresholds: Thresholds, needs: Need) -> Iterator[PortSample]:
+    """Slots of empty, full, and random queues, with and without flows. ``thresholds`` is read anew in every slot."""
     rng = np.random.default_rng(1)
     for slot in range(SLOTS):
         fill = (np.zeros(3), np.ones(3), rng.random(3))[min(slot % 10, 2)]
         queue, load = fill * PORTS.buffer, np.minimum(1, fill * 3)
-        dropped = np.where(fill == 1, 1000, 0)
-        marked = load * PORTS.rate * (queue > thresholds.kmin)
-        yield PortSample(
-            queue, queue * 0.8, load * PORTS.rate, marked, dropped, thresholds.kmin, thresholds.kmax, thresholds.pmax
+        sample = replace(
+            PortSample.idle(thresholds),
+            queue=queue,
+            mean_queue=queue * 0.8,
+            tx_rate=load * PORTS.rate,
+            marked_rate=load * PORTS.rate * (queue > thresholds.kmin),
+            dropped=np.where(fill == 1, 1000, 0),
         )
+        if Need.FLOWS in needs:
+            mice = np.where(load > 0, rng.random(3), np.nan)
+            sample = replace(sample, incast_degree=np.rint(load * 100), mice_share=mice)
+        yield sample
 
 
 def _initial(tuner: Tuner) -> Answer:
@@ -81,7 +64,7 @@ def _initial(tuner: Tuner) -> Answer:
 def _slots(tuner: Tuner) -> Answer:
     now, current = 0.0, _copy(tuner.initial())
     changes = 0
-    for sample in _samples(current):
+    for sample in _samples(current, tuner.needs):
         now += min(tuner.slot, 1.0)
         chosen = tuner.on_slot(now, sample)
         if chosen is None:
@@ -103,7 +86,7 @@ def _repeats(one: Tuner, two: Tuner) -> Answer:
 def _decisions(tuner: Tuner) -> list[np.ndarray]:
     current = _copy(tuner.initial())
     found = []
-    for number, sample in enumerate(_samples(current), 1):
+    for number, sample in enumerate(_samples(current, tuner.needs), 1):
         chosen = tuner.on_slot(number * min(tuner.slot, 1.0), sample)
         if chosen is not None:
             current.kmin, current.kmax, current.pmax = chosen.kmin, chosen.kmax, chosen.pmax

@@ -39,7 +39,9 @@ from testbed.pfc.lossless import Lossless
 from testbed.rack.backlog import QueueReader
 from testbed.rack.link import burst
 from testbed.rack.net import Rack, Wire
-from testbed.rack.paths import LINKS_OF_A_STAR, PathTimes
+from testbed.rack.kinds import shape_of
+from testbed.rack.paths import FlowPaths, most_hops
+from testbed.rack.routes import Routes
 from testbed.report import decisions
 from testbed.report.decisions import Served
 from testbed.telemetry.collect import Collector
@@ -47,7 +49,7 @@ from testbed.telemetry.live import Live, scene
 from testbed.telemetry.record import RTT_BINS_PER_OCTAVE, RunRecord
 from testbed.telemetry.recorder import PortReader, Recorder
 from testbed.traffic.plan import Plan
-from testbed.tuning import Tuning, ports_of
+from testbed.tuning import in_rack
 
 WORTH_A_LIMIT = 4  # packets; below that more system calls cost a start burst more than the shaper's timers
 QUANTA_PER_RTT = 64  # how finely packets are paced, but
@@ -70,10 +72,11 @@ class Emulation:
         self.clock = Clock(experiment.time.factor)
         self.signals: Signal = resolved.controller.form.signals
         self.plan = Plan.of(experiment.traffic.expand())
-        hops = 1 if Signal.INT in self.signals else 0
+        self.shape = shape_of(experiment.rack, experiment.hosts)
+        self.routes = Routes(self.shape)
+        hops = most_hops(self.routes, self.plan.src, self.plan.dst) if Signal.INT in self.signals else 0
         self.framing = Framing(round(experiment.traffic.payload), hops)
-        link = experiment.rack.link
-        self.path = PathTimes(LINKS_OF_A_STAR, link.rate, link.delay, self.framing)
+        self.paths = FlowPaths.of(self.routes, self.plan.src, self.plan.dst, self.framing)
         self.use_netem = use_netem
         self.lossless = self._lossless()
         self.flows = Flows(len(self.plan))
@@ -88,12 +91,12 @@ class Emulation:
         experiment = self.experiment
         agents = len(os.sched_getaffinity(0))
         self.shares = shares_of_hosts(self.plan.src_number, agents)
-        self.rack = Rack(experiment.hosts, self._wire())
+        self.rack = Rack(self.shape.converted(self.clock.wall_rate, self.clock.wall_seconds), self._wire())
         form, config = self.resolved.controller.form, self.resolved.controller_config
         self.nic = NicPrograms(
-            hosts=experiment.hosts,
+            largest_ifindex=self.rack.largest_ifindex,
             flows=len(self.plan),
-            agents=len(self.shares),
+            rings=len(self.shares),
             cnp_interval_ns=self.clock.wall_ns(form.cnp_interval(config)),
             wake_agents=self.use_netem,
             ring_size=self.fault.ring_size,
@@ -104,7 +107,7 @@ class Emulation:
         if self.lossless:
             self.lossless.start(self.rack, self.nic, self.clock)
         self.ports = PortReader(self.programs, self.rack.ports, self.clock)
-        self.tuning = Tuning(self.resolved, self.ports, ports_of(self.resolved))
+        self.tuning = in_rack(self.resolved, self.ports, self.port_names)
         self._use_spare_cores()
         self.rack.wait_until_active()
         self.calibration = self._calibrate()
@@ -152,19 +155,18 @@ class Emulation:
     def _wire(self) -> Wire:
         rack = self.experiment.rack
         return Wire(
-            rate=self.clock.wall_rate(rack.link.rate),
             frame=self.framing.wire_size,
             buffer=round(rack.switch.buffer),
-            loss=rack.link.loss,
+            netem_delay=self.clock.wall_seconds(self.paths.base_rtt.min() / 2) if self.use_netem else None,
             forwarding=rack.switch.forwarding,
-            netem_delay=self.clock.wall_seconds(self.path.base_rtt / 2) if self.use_netem else None,
-            pooled=round(self.longest_queue),
+            seed=self.experiment.seed,
+            pooled=round(self.longest_queue) if self.lossless else 0,
         )
 
     @property
     def port_names(self) -> list[str]:
         """Names of the switch ports, in the order of all port columns."""
-        return [link.intf2.name for link in self.rack.links]
+        return [port.name for port in self.shape.ports]
 
     @property
     def bottleneck(self) -> int:
@@ -197,7 +199,7 @@ class Emulation:
         )
         cores = sorted(os.sched_getaffinity(0))
         for number, (first, end) in enumerate(self.shares):
-            self.nic.flows_tx["agent"][first:end] = number
+            self.nic.flows_tx["ring"][first:end] = number
             self.meters.append(Meter(RTT_BINS_PER_OCTAVE, self._trace()))
             share = self._share(number, cores[number], first, end)
             self.crew.launch(self.fault.on_share(share), self.fault.on_common(common))
@@ -306,6 +308,7 @@ class Emulation:
         record.calibration = [one.as_dict() for one in self.calibration]
         record.decided_by = [one.as_dict() for one in counts.deciders]
         self._keep_decisions(record)
+        record.tuners = [one.log for one in self.tuning.all]
         record.captures = recording.end()
         return record
 

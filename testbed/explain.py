@@ -47,7 +47,7 @@ def explain(error: ValidationError, document: Document) -> str:
 
 
 def _path(detail: ErrorDetails, data: Any) -> KeyPath:
-    """The key in the file. Pydantic's location also holds the chosen traffic pattern, which the file does not."""
+    """The key in the file. Pydantic's location also holds the chosen pattern or kind, which the file does not."""
     path: KeyPath = ()
     last = len(detail["loc"]) - 1
     for depth, part in enumerate(detail["loc"]):
@@ -59,7 +59,7 @@ def _path(detail: ErrorDetails, data: Any) -> KeyPath:
         path = (*path, part)
     blamed = detail.get("ctx", {}).get("key")
     if detail["type"] == "union_tag_invalid":
-        blamed = "pattern"
+        blamed = detail["ctx"]["discriminator"].strip("'")
     return (*path, *blamed.split(".")) if blamed else path
 
 

@@ -24,6 +24,7 @@ from testbed.errors import BadInput, nearest
 from testbed.experiment import Experiment, PluginChoice
 from testbed.explain import explain
 from testbed.plugin import Plugin, PluginConfig, find
+from testbed.rack.settings import Star
 
 GROUP = "testbed.experiments"
 
@@ -70,7 +71,8 @@ class Resolved:
     def as_dict(self) -> dict[str, Any]:
         """Everything spelled out, with units, the plugins' options included. It loads again as it is."""
         data = self.experiment.model_dump(mode="json")
-        data["rack"]["hosts"] = self.experiment.hosts
+        if isinstance(self.experiment.rack, Star):
+            data["rack"]["hosts"] = self.experiment.hosts
         for kind, config in (("controller", self.controller_config), ("tuner", self.tuner_config)):
             choice: PluginChoice = getattr(self.experiment, kind)
             presets = getattr(self, kind).form.presets

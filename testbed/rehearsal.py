@@ -9,8 +9,8 @@ import numpy as np
 
 from testbed.controller import Paths, Signal, build
 from testbed.dataplane.wire import Framing
-from testbed.errors import BadInput
-from testbed.plugin import Plugin, failed
+from testbed.errors import BadInput, PluginFailed
+from testbed.plugin import Plugin, failed, refused
 from testbed.rack.paths import LINKS_OF_A_STAR, PathTimes
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ def rehearse(resolved: Resolved, kind: str) -> None:
 def _made(plugin: Plugin, make: Callable[[], object]) -> None:
     try:
         make()
-    except BadInput:
+    except (BadInput, PluginFailed):
         raise
     except Exception as error:
         raise failed(plugin, error) from error
@@ -49,7 +49,11 @@ def _controller(resolved: Resolved) -> object:
     return build(form, resolved.controller_config, path)
 
 
-def _tuner(resolved: Resolved) -> object:
+def _tuner(resolved: Resolved) -> None:
+    from testbed.tuner import wrong
     from testbed.tuning import ports_of
 
-    return resolved.tuner.form(resolved.tuner_config, ports_of(resolved)).initial()
+    for ports in ports_of(resolved):
+        tuner = resolved.tuner.form(resolved.tuner_config, ports)
+        if why := wrong(tuner.initial(), ports):
+            raise refused(resolved.tuner, tuner.initial, why)

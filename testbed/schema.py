@@ -51,7 +51,9 @@ def schema() -> dict[str, Any]:
     built = Experiment.model_json_schema()
     built["$schema"] = "https://json-schema.org/draft/2020-12/schema"
     built["title"] = "testbed experiment"
-    for model in Part.__subclasses__():
+    for model in _parts(Part):
+        if model is not Experiment and model.__name__ not in built["$defs"]:
+            continue  # a base class
         properties = built["$defs"][model.__name__]["properties"] if model is not Experiment else built["properties"]
         for name, info in model.model_fields.items():
             if isinstance(info.default, BaseModel):
@@ -59,6 +61,12 @@ def schema() -> dict[str, Any]:
             elif info.default not in (None, "", PydanticUndefined):
                 properties[name]["default"] = _shown(model, name, info)  # with its unit
     return built
+
+
+def _parts(base: type[Part]) -> Iterator[type[Part]]:
+    for model in base.__subclasses__():
+        yield model
+        yield from _parts(model)
 
 
 def schema_text() -> str:
@@ -85,7 +93,7 @@ def _section(prefix: str, title: str, model: type[BaseModel]) -> Iterator[str]:
         for one in models:
             if one is PluginChoice and name == "tuner":
                 continue  # the same keys as the controller
-            label = f"`{key}`" if len(models) == 1 else f"`{key}` with pattern `{_pattern(one)}`"
+            label = f"`{key}`" if len(models) == 1 else f"`{key}` with {_choice(info, one)}"
             inner.append((f"{key}." if get_origin(info.annotation) is not list else f"{key}[].", label, one))
     if model is PluginChoice:
         yield "| *any other* | | An option of the plugin itself; see `testbed list`. |"
@@ -102,9 +110,11 @@ def _models(annotation: Any) -> Iterator[type[BaseModel]]:
             yield from _models(argument)
 
 
-def _pattern(model: type[BaseModel]) -> str:
-    (value,) = get_args(model.model_fields["pattern"].annotation)
-    return str(value)
+def _choice(info: FieldInfo, model: type[BaseModel]) -> str:
+    """The key that chooses among several models, and its value: pattern `incast`."""
+    key = str(info.discriminator)
+    (value,) = get_args(model.model_fields[key].annotation)
+    return f"{key} `{value}`"
 
 
 def _default(model: type[BaseModel], name: str, info: FieldInfo) -> str:

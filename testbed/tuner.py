@@ -1,6 +1,6 @@
 """The switch-side plugin interface: what the author of an ECN tuner reads.
 
-A tuner sees one switch and sets the RED thresholds of its ports once per slot. One instance per switch, local
+A tuner sees one switch and sets the RED thresholds of its queues once per slot. One instance per switch, local
 observations only. Units are nominal SI: seconds, bytes, bit/s.
 """
 
@@ -8,45 +8,85 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from enum import Flag, auto
 from typing import Any, ClassVar
 
 import numpy as np
 
 from testbed.controller import Floats, Ints
 from testbed.plugin import PluginConfig
+from testbed.units import show_size
+
+ELEPHANT = 1e6  # bytes: a flow that has sent more is an elephant, any other a mouse (PET, section 4.2.1)
+
+
+class Need(Flag):
+    """What a tuner wants to be measured beyond the port's counters; the port program does no more than is asked for."""
+
+    NONE = 0
+    FLOWS = auto()  # `PortSample.incast_degree` and `PortSample.mice_share`: the flows that the port has seen
 
 
 @dataclass(frozen=True)
 class Ports:
-    """The ports of one switch, columns of shape (n,)."""
+    """The queues of one switch, columns of shape (n,). A port with several queues has a row for each of them."""
 
     name: tuple[str, ...]
-    rate: Floats  # bit/s
-    buffer: Floats  # bytes
+    rate: Floats  # bit/s of the port
+    buffer: Floats  # bytes of the queue
     base_rtt: float  # s, of the rack: the unit in which slots are chosen
+    port: Ints = field(default_factory=lambda: np.empty(0, np.int64))  # which port a row is of; empty: one row each
+
+    def __post_init__(self) -> None:
+        if not len(self.port):
+            object.__setattr__(self, "port", np.arange(len(self.name)))
 
     def __len__(self) -> int:
         return len(self.name)
 
+    @property
+    def switch(self) -> str:
+        """Name of the switch: that of its first port up to ``-eth``."""
+        return switch_of(self.name[0]) if self.name else ""
+
+
+def switch_of(port: str) -> str:
+    """The switch that a port is of: ``leaf1`` for ``leaf1-eth3``."""
+    return port.partition("-eth")[0]
+
 
 @dataclass(frozen=True)
 class PortSample:
-    """What the ports did in the slot that just ended, columns of shape (n,)."""
+    """What the queues did in the slot that just ended, columns of shape (n,)."""
 
     queue: Floats  # bytes now
     mean_queue: Floats  # bytes, averaged over the slot's time
-    tx_rate: Floats  # bit/s that left the port
+    tx_rate: Floats  # bit/s that left the queue
     marked_rate: Floats  # bit/s of packets that were CE-marked
     dropped: Ints  # packets dropped by the buffer limit
     kmin: Floats  # thresholds in force
     kmax: Floats
     pmax: Floats
+    incast_degree: Floats  # most senders that one receiver behind the port hears now; nan without `Need.FLOWS`
+    mice_share: Floats  # mice / (mice + elephants) of the flows seen lately; nan without `Need.FLOWS` or a flow
+
+    @classmethod
+    def idle(cls, thresholds: Thresholds) -> PortSample:
+        """A slot in which nothing happened; with `dataclasses.replace` any other can be made of it."""
+        zero = np.zeros(len(thresholds.kmin))
+        none = np.zeros(len(zero), np.int64)
+        kmin, kmax, pmax = thresholds.kmin, thresholds.kmax, thresholds.pmax
+        unknown = np.full(len(zero), np.nan)
+        return cls(zero, zero, zero, zero, none, kmin, kmax, pmax, unknown, unknown)
 
 
 @dataclass
 class Thresholds:
-    """RED thresholds per port, columns of shape (n,): bytes, bytes, probability. Kmin < Kmax, or equal for a step."""
+    """RED thresholds per queue, columns of shape (n,): bytes, bytes, probability. Kmin < Kmax, or equal for a step.
+
+    A queue's three values take effect at once: no packet sees a mixture.
+    """
 
     kmin: Floats
     kmax: Floats
@@ -58,22 +98,79 @@ class Thresholds:
         return cls(np.full(ports, kmin), np.full(ports, kmax), np.full(ports, pmax))
 
 
+class History:
+    """The last ``slots`` rows of features per queue, side by side, for tuners that look at changes over time."""
+
+    def __init__(self, slots: int) -> None:
+        self.slots = slots
+        self._rows: Floats = np.empty((0, 0))
+
+    def append(self, features: Floats) -> Floats:
+        """Features of the newest slot, shape (n, f), to those of all slots, shape (n, slots * f), oldest first.
+
+        Before there have been that many slots, the first one stands for those before it.
+        """
+        if not len(self._rows):
+            self._rows = np.tile(features, self.slots)
+        else:
+            self._rows = np.concatenate((self._rows[:, features.shape[1] :], features), axis=1)
+        return self._rows
+
+
 class Tuner(ABC):
-    """Sets thresholds at the start, and again after every slot (``slot`` seconds; inf for never)."""
+    """Sets thresholds at the start, and again after every slot (``slot`` seconds; inf for never).
+
+    ``report`` may hold numbers about the last slot, by name (for example ``reward``): they are shown while the run
+    goes on and kept with its results.
+    """
 
     name: ClassVar[str]
     Config: ClassVar[type[PluginConfig]] = PluginConfig
     presets: ClassVar[Mapping[str, Mapping[str, Any]]] = {}
+    needs: ClassVar[Need] = Need.NONE
 
     def __init__(self, config: PluginConfig, ports: Ports) -> None:
         self.config = config
         self.ports = ports
-        self.slot: float = float("inf")  # s
+        self.slot: float = float("inf")  # s; in the unit ports.base_rtt it holds in every rack
+        self.report: dict[str, float] = {}
 
     @abstractmethod
     def initial(self) -> Thresholds:
         """Thresholds before the first packet."""
 
     def on_slot(self, now: float, sample: PortSample) -> Thresholds | None:  # noqa: ARG002 - part of the interface
-        """Thresholds from now on, or None to leave them as they are."""
+        """Thresholds from now on, or None to leave them as they are.
+
+        If they cannot be put in force (see `wrong`) those before them stay, and the verdict says so.
+        """
         return None
+
+
+def wrong(thresholds: object, ports: Ports) -> str:
+    """What is wrong with thresholds for these ports, in one sentence; empty if nothing is."""
+    if not isinstance(thresholds, Thresholds):
+        return f"expected Thresholds, got {type(thresholds).__name__}"
+    columns: dict[str, Floats] = {}
+    for name in ("kmin", "kmax", "pmax"):
+        try:
+            columns[name] = np.asarray(getattr(thresholds, name), float)
+        except (TypeError, ValueError) as error:
+            return f"{name} is not a column of numbers: {error}"
+        if columns[name].shape != (len(ports),):
+            return f"{name} has shape {columns[name].shape}; one value per port, ({len(ports)},), is expected"
+    kmin, kmax, pmax = columns.values()
+    # Written so that nan breaks every rule.
+    rules = (
+        ((kmin >= 0) & (kmin <= kmax), "0 <= Kmin <= Kmax"),
+        (kmax <= ports.buffer, "Kmax <= buffer"),
+        ((pmax >= 0) & (pmax <= 1), "0 <= Pmax <= 1"),
+    )
+    for kept, rule in rules:
+        for port in np.flatnonzero(~kept):
+            buffer = show_size(float(ports.buffer[port]))
+            return (
+                f"port {ports.name[port]} breaks {rule}: Kmin {kmin[port]:g} B, Kmax {kmax[port]:g} B, "
+                f"Pmax {pmax[port]:g}, buffer {buffer}"
+            )
+    return ""

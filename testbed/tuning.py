@@ -1,17 +1,24 @@
-"""Runs the tuner: one instance per switch, its observations from the port programs, its thresholds into them."""
+"""Runs the tuners: one instance per switch, its observations from the switch's counters, its thresholds into it.
+
+A tuner meets its switch through `Switch` alone, so that the same class runs on the rack's port programs, on the
+queues of the fluid model, and on anything else that has counters and thresholds.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, TypeVar
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
 import numpy as np
 
-from testbed.controller import Floats
-from testbed.errors import BadInput, PluginFailed
-from testbed.plugin import failed, refused
+from testbed.controller import Floats, Ints
+from testbed.errors import BadInput
+from testbed.plugin import Plugin, PluginConfig, failed, refused
 from testbed.telemetry.recorder import PortReader
-from testbed.tuner import Ports, PortSample, Thresholds
+from testbed.telemetry.tuned import TunerLog
+from testbed.tuner import Ports, PortSample, Thresholds, switch_of, wrong
 
 if TYPE_CHECKING:
     from testbed.loading import Resolved
@@ -19,53 +26,79 @@ if TYPE_CHECKING:
 Answer = TypeVar("Answer")
 
 
+class Switch(Protocol):
+    """One switch, as a tuner's observations and decisions meet it. Columns have shape (n,), rows as in `Ports`."""
+
+    def sample(self, now_ns: int) -> Mapping[str, Floats]:
+        """As of now. Cumulative: tx_bytes, marked_bytes, dropped_packets, queue_area (byte-seconds); at the moment:
+        queue (bytes) and kmin, kmax, pmax in force. If its flows are monitored also incast_degree and mice_share.
+        """
+        ...
+
+    def set_thresholds(self, kmin: Floats, kmax: Floats, pmax: Floats) -> None:
+        """Put thresholds in force; those of one queue at once."""
+        ...
+
+
+@dataclass(frozen=True)
+class RackSwitch:
+    """A switch of the rack: some of the ports of the reader of them all."""
+
+    reader: PortReader
+    rows: Ints
+
+    def sample(self, now_ns: int) -> Mapping[str, Floats]:
+        return self.reader.sample(now_ns, self.rows)
+
+    def set_thresholds(self, kmin: Floats, kmax: Floats, pmax: Floats) -> None:
+        self.reader.set_thresholds(kmin, kmax, pmax, self.rows)
+
+
 class Tuning:
     """The tuner of one switch. ``next_slot`` is the nominal time of its next decision."""
 
-    def __init__(self, resolved: Resolved, reader: PortReader, ports: Ports) -> None:
-        self.plugin = resolved.tuner
-        self.reader = reader
+    def __init__(self, plugin: Plugin, config: PluginConfig, switch: Switch, ports: Ports) -> None:
+        self.plugin = plugin
+        self.switch = switch
         self.ports = ports
-        self.tuner = self._call(lambda: self.plugin.form(resolved.tuner_config, self.ports))
-        self._set(self._call(self.tuner.initial), self.tuner.initial)
+        self.log = TunerLog(ports.switch)
+        self.tuner = self._call(lambda: self.plugin.form(config, ports))
+        first = self._call(self.tuner.initial)
+        if why := wrong(first, ports):
+            raise refused(plugin, self.tuner.initial, why)
+        self._set(first)
         self.slot = self._call(lambda: float(self.tuner.slot))
         if not self.slot > 0:
-            raise self._refused(f"slot is {self.slot:g} s, expected a positive time or inf", self.plugin.form.__init__)
+            why = f"slot is {self.slot:g} s, expected a positive time or inf"
+            raise refused(plugin, self.plugin.form.__init__, why)
         self.next_slot = self.slot
-        self._before: tuple[float, dict[str, Floats]] | None = None
+        self._before: tuple[float, Mapping[str, Floats]] | None = None
 
     def step(self, now: float, now_ns: int) -> None:
-        """Let the tuner decide if its slot is over."""
+        """Let the tuner decide if its slot is over. Raises PluginFailed if it raises anything."""
         if not np.isfinite(self.slot):
             return
         if self._before is None:
-            self._before = (now, self.reader.sample(now_ns))
+            self._before = (now, self.switch.sample(now_ns))
         if now < self.next_slot:
             return
         then, before = self._before
-        after = self.reader.sample(now_ns)
+        after = self.switch.sample(now_ns)
         self._before = (now, after)
         self.next_slot = now + self.slot
-        decided = self._call(lambda: self.tuner.on_slot(now, observed(before, after, now - then)))
-        if decided is not None:
-            self._set(decided, self.tuner.on_slot)
+        sample = observed(before, after, now - then)
+        began = time.perf_counter()
+        decided = self._call(lambda: self.tuner.on_slot(now, sample))
+        self.log.decided(now, time.perf_counter() - began, self.tuner.report)
+        if decided is None:
+            return
+        if why := wrong(decided, self.ports):  # the last good thresholds stay
+            self.log.refuse(why)
+        else:
+            self._set(decided)
 
-    def _set(self, wanted: Thresholds, by: Callable[..., object]) -> None:
-        """Put thresholds in force, or refuse what ``by`` gave back."""
-        try:
-            kmin, kmax, pmax = (np.asarray(column, float) for column in (wanted.kmin, wanted.kmax, wanted.pmax))
-        except (AttributeError, TypeError, ValueError) as error:
-            raise self._refused(f"expected Thresholds with a number per port: {error}", by) from error
-        with np.errstate(invalid="ignore"):
-            valid = (kmin >= 0) & (kmin <= kmax) & (kmax <= self.ports.buffer) & (pmax >= 0) & (pmax <= 1)
-        if kmin.shape != self.ports.buffer.shape or not valid.all():
-            port = int(np.flatnonzero(~valid)[0]) if valid.shape == self.ports.buffer.shape else 0
-            raise self._refused(
-                f"wants Kmin {kmin.flat[port]:g}, Kmax {kmax.flat[port]:g}, Pmax {pmax.flat[port]:g} at "
-                f"{self.ports.name[port]}; expected 0 <= Kmin <= Kmax <= buffer, 0 <= Pmax <= 1",
-                by,
-            )
-        self.reader.set_thresholds(kmin, kmax, pmax)
+    def _set(self, wanted: Thresholds) -> None:
+        self.switch.set_thresholds(*(np.asarray(one, float) for one in (wanted.kmin, wanted.kmax, wanted.pmax)))
 
     def _call(self, callback: Callable[[], Answer]) -> Answer:
         try:
@@ -75,30 +108,65 @@ class Tuning:
         except Exception as error:
             raise failed(self.plugin, error) from error
 
-    def _refused(self, why: str, by: Callable[..., object]) -> PluginFailed:
-        return refused(self.plugin, by, why)
+
+class Tunings:
+    """The tuners of all switches."""
+
+    def __init__(self, resolved: Resolved, switches: Sequence[tuple[Switch, Ports]]) -> None:
+        self.all = [Tuning(resolved.tuner, resolved.tuner_config, *one) for one in switches]
+
+    @property
+    def next_slot(self) -> float:
+        """Nominal time of the next decision at any switch."""
+        return min(one.next_slot for one in self.all)
+
+    def step(self, now: float, now_ns: int) -> None:
+        """Let those decide whose slot is over. Raises PluginFailed."""
+        for one in self.all:
+            one.step(now, now_ns)
 
 
-def ports_of(resolved: Resolved) -> Ports:
-    """The ports of the rack's switch, as the tuner sees them."""
+def in_rack(resolved: Resolved, reader: PortReader, names: Sequence[str]) -> Tunings:
+    """Tuners for the rack whose ports have these names, in the order of ``reader``. Raises BadInput, PluginFailed."""
+    row = {name: number for number, name in enumerate(names)}
+    switches = [
+        (RackSwitch(reader, np.array([row[name] for name in ports.name])), ports) for ports in ports_of(resolved)
+    ]
+    return Tunings(resolved, switches)
+
+
+def ports_of(resolved: Resolved) -> list[Ports]:
+    """The ports of every switch in the rack, as its tuner sees them."""
     rack, n = resolved.experiment.rack, resolved.experiment.hosts
     base_rtt = 4 * rack.link.delay  # in this unit tuners choose their slots: serialisation does not matter
-    names = tuple(f"s1-eth{number}" for number in range(1, n + 1))
-    return Ports(names, np.full(n, rack.link.rate), np.full(n, float(rack.switch.buffer)), base_rtt)
+    names = [f"s1-eth{number}" for number in range(1, n + 1)]
+    rate, buffer = np.full(n, rack.link.rate), np.full(n, float(rack.switch.buffer))
+    return by_switch(names, rate, buffer, base_rtt)
 
 
-def observed(before: dict[str, Floats], after: dict[str, Floats], seconds: float) -> PortSample:
+def by_switch(names: Sequence[str], rate: Floats, buffer: Floats, base_rtt: float) -> list[Ports]:
+    """Ports of many switches to one `Ports` per switch, in the order of their first ports."""
+    rows: dict[str, list[int]] = {}
+    for number, name in enumerate(names):
+        rows.setdefault(switch_of(name), []).append(number)
+    return [Ports(tuple(names[one] for one in mine), rate[mine], buffer[mine], base_rtt) for mine in rows.values()]
+
+
+def observed(before: Mapping[str, Floats], after: Mapping[str, Floats], seconds: float) -> PortSample:
     """What happened between two samples."""
-    packets = np.maximum(1.0, after["tx_packets"] - before["tx_packets"])
-    tx_rate = (after["tx_bytes"] - before["tx_bytes"]) * 8 / seconds
-    marked_share = (after["marked_packets"] - before["marked_packets"]) / packets
+    grown = {name: after[name] - before[name] for name in ("tx_bytes", "marked_bytes", "queue_area", "dropped_packets")}
+    tx_rate = np.maximum(grown["tx_bytes"], 0.0) * 8 / seconds
+    unknown = np.full(len(tx_rate), np.nan)
     return PortSample(
         queue=after["queue"],
-        mean_queue=(after["queue_area"] - before["queue_area"]) / seconds,
+        mean_queue=grown["queue_area"] / seconds,
         tx_rate=tx_rate,
-        marked_rate=tx_rate * np.minimum(1.0, marked_share),
-        dropped=(after["dropped_packets"] - before["dropped_packets"]).astype(np.int64),
+        # Marked when they came, sent when they leave: in one slot more may be marked than sent.
+        marked_rate=np.minimum(grown["marked_bytes"] * 8 / seconds, tx_rate),
+        dropped=grown["dropped_packets"].astype(np.int64),
         kmin=after["kmin"],
         kmax=after["kmax"],
         pmax=after["pmax"],
+        incast_degree=after.get("incast_degree", unknown),
+        mice_share=after.get("mice_share", unknown),
     )

@@ -60,12 +60,12 @@ def curves(results: Results) -> Curves:
 
 
 def _fairness(record: Measured) -> Curve:
-    series, columns = record.flow_series, record.flow_series.acked_bytes.shape[1]
-    packets = float(record.flows.acked_packets.sum()) / max(columns, 1)
+    series, numbers = record.flow_series, record.series_flows
+    packets = float(record.flows.acked_packets.sum()) / max(len(numbers), 1)
     steps = int(np.clip(packets / PACKETS_PER_POINT, FEWEST_POINTS, MOST_POINTS))
     kept = evenly(len(series.time), steps + 1)
     time, rates = growth_rate(series.time[kept], series.acked_bytes[kept])
-    started, finished = record.flows.start[:columns], record.flows.finished[:columns]  # nan: not at all
+    started, finished = record.flows.start[numbers], record.flows.finished[numbers]  # nan: not at all
     edges = series.time[kept]
     there = [(started <= begin) & ~(finished < end) for begin, end in pairwise(edges)]
     index = [jain(rate[who]) if who.any() else np.nan for rate, who in zip(rates, there, strict=True)]

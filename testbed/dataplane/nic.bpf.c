@@ -30,7 +30,7 @@ struct ring {
 	__uint(max_entries, 4096);
 };
 
-/* One ring per agent. */
+/* Of the agents: one per agent and time that its delay line holds feedback for. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS);
 	__uint(max_entries, 1);
@@ -56,13 +56,14 @@ int nic_tx(struct __sk_buff *skb)
 	if (!flow)
 		return TC_ACT_OK;
 	psn = packet.psn | bpf_htonl(__sync_fetch_and_add(&flow->packets, 1) & 0xffffff);
-	bpf_skb_store_bytes(skb, __builtin_offsetof(struct roce, psn), &psn, sizeof(psn), 0);
+	/* Without the socket's hash, which is random: ECMP shall depend on the addresses and ports alone. */
+	bpf_skb_store_bytes(skb, __builtin_offsetof(struct roce, psn), &psn, sizeof(psn), BPF_F_INVALIDATE_HASH);
 	now = bpf_cpu_to_be64(bpf_ktime_get_ns());
 	bpf_skb_store_bytes(skb, __builtin_offsetof(struct roce, shim.tx_ns), &now, sizeof(now), 0);
 	return TC_ACT_OK;
 }
 
-static __always_inline void count_arrival(struct flow_rx *flow, const struct roce *packet)
+static __always_inline void count_data(struct flow_rx *flow, const struct roce *packet)
 {
 	__u32 psn = bpf_ntohl(packet->psn) & 0xffffff;
 	__u32 ahead = (psn - (__u32)flow->next_psn) & 0xffffff;
@@ -86,7 +87,7 @@ static __always_inline void answer(struct __sk_buff *skb, struct roce *packet, _
 	packet->udp_len = bpf_htons(length - sizeof(struct ethhdr) - 20);
 	set_ip_checksum(packet);
 	bpf_skb_change_tail(skb, length, 0);
-	bpf_skb_store_bytes(skb, 0, packet, sizeof(*packet), 0);
+	bpf_skb_store_bytes(skb, 0, packet, sizeof(*packet), BPF_F_INVALIDATE_HASH); /* other addresses, other path */
 }
 
 static __always_inline void turn_around(struct roce *packet)
@@ -117,7 +118,7 @@ static __always_inline int on_data(struct __sk_buff *skb, struct roce *packet)
 
 	if (!flow)
 		return TC_ACT_OK;
-	count_arrival(flow, packet);
+	count_data(flow, packet);
 	if (ce) {
 		__u64 now = bpf_ktime_get_ns();
 
@@ -180,7 +181,7 @@ static __always_inline void read_hops(struct __sk_buff *skb, struct record *reco
 
 static __always_inline int on_answer(struct __sk_buff *skb, struct roce *packet)
 {
-	__u32 id = flow_of(packet), agent;
+	__u32 id = flow_of(packet), number;
 	struct flow_tx *flow = bpf_map_lookup_elem(&flows_tx, &id);
 	struct record *record;
 	void *ring;
@@ -194,8 +195,8 @@ static __always_inline int on_answer(struct __sk_buff *skb, struct roce *packet)
 	if (packet->shim.flags & SHIM_CE)
 		__sync_fetch_and_add(&flow->ce_echoes, 1);
 
-	agent = flow->agent;
-	ring = bpf_map_lookup_elem(&rings, &agent);
+	number = flow->ring;
+	ring = bpf_map_lookup_elem(&rings, &number);
 	if (!ring)
 		return TC_ACT_SHOT;
 	record = bpf_ringbuf_reserve(ring, sizeof(*record), 0);
@@ -222,11 +223,9 @@ static __always_inline int on_answer(struct __sk_buff *skb, struct roce *packet)
 SEC("tc")
 int nic_rx(struct __sk_buff *skb)
 {
-	struct host_bytes *host = addressee(skb);
 	struct roce packet;
 
-	if (host)
-		__sync_fetch_and_add(&host->received, skb->len);
+	count_arrival(skb);
 	if (!read_roce(skb, &packet))
 		return settings.lossless && read_pause(skb) ? TC_ACT_SHOT : TC_ACT_OK;
 	if (packet.opcode == BTH_SEND_ONLY_IMM) {

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: (GPL-2.0-only OR Apache-2.0)
 /*
- * The egress queue of a switch port.
+ * A switch port.
+ *
+ * port_egress   the queue.
+ * port_ingress  at the ports between switches: what came out of the cable. (Behind a host's cable that is nic_tx.)
  *
  * A virtual queue drains at exactly the port's rate: tail drop at the buffer, RED marking on the instantaneous queue
  * (Kmin, Kmax, Pmax), INT stamping, counters. A shaper qdisc of the same rate below this hook does the physical
@@ -157,9 +160,9 @@ int port_egress(struct __sk_buff *skb)
 	struct queue *port = bpf_map_lookup_elem(&port_queue, &key);
 	struct red *shared_red = bpf_map_lookup_elem(&port_red, &key);
 	struct roce *packet = data_packet(skb); /* first: it may move the packet */
-	struct host_bytes *host = addressee(skb);
 	__u32 came_in = settings.xoff && packet ? skb->ingress_ifindex : 0;
 	struct ingress *ingress = came_in ? bpf_map_lookup_elem(&ingresses, &came_in) : NULL;
+	struct arrivals *far = config ? bpf_map_lookup_elem(&arrivals, &config->peer) : NULL;
 	struct red red = {};
 	__u64 now, dt, drained, before, tx_bytes;
 	int full, lost, mark, overrun = ingress && ingress->bytes + length > settings.limit;
@@ -199,8 +202,8 @@ int port_egress(struct __sk_buff *skb)
 		count->area += (mean >> RATE_SHIFT) * dt + ((mean & ((1 << RATE_SHIFT) - 1)) * dt >> RATE_SHIFT);
 	}
 	before -= drained;
-	if (host) {
-		__u64 waiting = host->enqueued - host->received;
+	if (far && config->peer) {
+		__u64 waiting = count->bytes - far->bytes;
 
 		if (waiting < 1ull << 31 && waiting > (before >> RATE_SHIFT) + config->slack) {
 			count->stalled += waiting - config->slack - (before >> RATE_SHIFT);
@@ -222,8 +225,6 @@ int port_egress(struct __sk_buff *skb)
 	if (!full && !lost) {
 		count->packets++;
 		count->bytes += length;
-		if (host)
-			host->enqueued += length;
 	}
 	/* A second draw for marking, so that loss and marking are independent. */
 	mark = !full && !lost && packet && (packet->tos & 3) && red_marks(&red, queue, random * 2654435761u);
@@ -257,6 +258,23 @@ int port_egress(struct __sk_buff *skb)
 	if (packet && packet->shim.flags & SHIM_INT)
 		stamp_int(skb, packet, config, now, queue, tx_bytes);
 	return TC_ACT_OK;
+}
+
+SEC("tc")
+int port_ingress(struct __sk_buff *skb)
+{
+	__u32 key = skb->ifindex;
+	struct port_config *config = bpf_map_lookup_elem(&port_config, &key);
+
+	count_arrival(skb);
+	if (config && config->loss == CUT) {
+		struct port_counters *sender = bpf_map_lookup_elem(&port_counters, &config->peer);
+
+		if (sender)
+			__sync_fetch_and_add(&sender->lost_packets, 1);
+		return TC_ACT_SHOT;
+	}
+	return TC_ACT_UNSPEC; /* on to the next program */
 }
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";

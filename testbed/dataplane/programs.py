@@ -39,13 +39,16 @@ NO_PFC = Thresholds()
 
 
 class NicPrograms:
-    """``nic_tx`` and ``nic_rx``, shared by all hosts of a rack. Flows are numbered 0 .. flows - 1 in the whole rack."""
+    """``nic_tx`` and ``nic_rx``, shared by all hosts of a rack. Flows are numbered 0 .. flows - 1 in the whole rack.
+
+    ``arrivals`` is indexed by ifindex, which no two interfaces of the rack may share.
+    """
 
     def __init__(
         self,
-        hosts: int,
+        largest_ifindex: int,
         flows: int,
-        agents: int,
+        rings: int,
         cnp_interval_ns: int,
         *,
         wake_agents: bool,
@@ -53,33 +56,34 @@ class NicPrograms:
         pfc: Thresholds = NO_PFC,
     ) -> None:
         self._object = libbpf.Object(compiled("nic"))
-        self._object.size_map("hosts", hosts + 1)  # hosts are numbered from 1
+        self._object.size_map("arrivals", largest_ifindex + 1)
         everyone = flows + PROBE_FLOWS
         self._object.size_map("flows_tx", everyone)
         self._object.size_map("flows_rx", everyone)
-        self._object.size_map("rings", agents + 1)
+        self._object.size_map("rings", rings + 1)
         for name in ("ingresses", "pauses"):
-            self._object.size_map(name, 4096)
+            self._object.size_map(name, largest_ifindex + 1)
         self.pfc = pfc
         wakeup = 0 if wake_agents else RING_NO_WAKEUP
         self._object.set_constants(wire.NIC_SETTINGS.pack(cnp_interval_ns, wakeup, pfc.xoff > 0, pfc.xon))
         self._object.load()
         self.tx_fd = self._object.program_fd("nic_tx")
         self.rx_fd = self._object.program_fd("nic_rx")
-        self.hosts_fd = self._object.map_fd("hosts")
-        self.hosts = _view(self.hosts_fd, wire.HOST_BYTES, hosts + 1)
+        self.largest_ifindex = largest_ifindex
+        self.arrivals_fd = self._object.map_fd("arrivals")
+        self.arrivals = _view(self.arrivals_fd, wire.ARRIVALS, largest_ifindex + 1)
         self.pause_events_fd = self._object.map_fd("pause_events")
-        self.ingresses = self._table("ingresses", wire.INGRESS, 4096)
-        self.pauses = self._table("pauses", wire.PAUSE, 4096)
+        self.ingresses = _view(self._object.map_fd("ingresses"), wire.INGRESS, largest_ifindex + 1)
+        self.pauses = _view(self._object.map_fd("pauses"), wire.PAUSE, largest_ifindex + 1)
         flows_tx = _view(self._object.map_fd("flows_tx"), wire.FLOW_TX, everyone)
-        flows_tx["agent"][flows:] = agents
+        flows_tx["ring"][flows:] = rings
         self.flows_tx = flows_tx[:flows]
         self.flows_rx = _view(self._object.map_fd("flows_rx"), wire.FLOW_RX, everyone)[:flows]
         self.ring_size = ring_size
-        fds = [libbpf.create_ring(f"agent{agent}", ring_size) for agent in range(agents)]
+        fds = [libbpf.create_ring(f"ring{number}", ring_size) for number in range(rings)]
         fds.append(libbpf.create_ring("probe", RING_SIZE))
-        for agent, fd in enumerate(fds):
-            libbpf.update(self._object.map_fd("rings"), agent, struct.pack("=I", fd))
+        for number, fd in enumerate(fds):
+            libbpf.update(self._object.map_fd("rings"), number, struct.pack("=I", fd))
         *self.ring_fds, self.probe_ring_fd = fds
 
 
@@ -102,30 +106,37 @@ class Port:
     buffer: int  # bytes
     slack: int  # bytes by which the shaper may rightly differ from the virtual queue
     loss: float = 0.0  # probability of a random drop
-    peer: int = 0  # ifindex at the far end of the cable
+    peer: int = 0  # ifindex at the far end of the cable; 0: the shaper is not compared with the virtual queue
 
 
 class PortPrograms:
-    """``port_egress`` for the ports of all switches in one namespace. Arrays are indexed by ifindex."""
+    """``port_egress`` and ``port_ingress`` for the ports of all switches. Arrays are indexed by ifindex."""
 
-    def __init__(self, largest_ifindex: int, nic: NicPrograms) -> None:
+    def __init__(self, nic: NicPrograms) -> None:
         self._object = libbpf.Object(compiled("port"))
-        self._object.share_map("hosts", nic.hosts_fd)
+        self._object.share_map("arrivals", nic.arrivals_fd)
+        self.arrivals = nic.arrivals
         nic.share_pauses(self._object)
         self._object.set_constants(wire.PORT_SETTINGS.pack(*nic.pfc, 0))
         self.ingresses, self.pauses = nic.ingresses, nic.pauses
-        entries = largest_ifindex + 1
+        entries = nic.largest_ifindex + 1
         for name in ("port_config", "port_counters", "port_red", "port_queue"):
             self._object.size_map(name, entries)
         self._object.load()
         self.fd = self._object.program_fd("port_egress")
+        self.ingress_fd = self._object.program_fd("port_ingress")
         self.counters = _view(self._object.map_fd("port_counters"), wire.PORT_COUNTERS, entries)
 
     def configure(self, port: Port, seed: int) -> None:
         """Switch a port on: from now on its queue drains at ``port.rate``."""
+        random = (seed * 2654435761 + port.ifindex * 40503) % (2**32 - 1) + 1  # xorshift must not start at 0
+        libbpf.update(self._object.map_fd("port_queue"), port.ifindex, wire.PORT_QUEUE.pack(0, random, 0, 0, 0))
+        self.set_loss(port, port.loss)
+
+    def set_loss(self, port: Port, loss: float) -> None:
+        """Lose packets of a running port with this probability; 1 also loses what is on its cable already."""
         bytes_per_second = port.rate / 8
         drain = round(bytes_per_second / 1e9 * (1 << wire.RATE_SHIFT))
-        loss = max(0, round(port.loss * 2**32) - 1)
         config = wire.PORT_CONFIG.pack(
             drain,
             round(bytes_per_second),
@@ -133,17 +144,16 @@ class PortPrograms:
             port.buffer,
             port.node,
             round(port.rate / 1e3),
-            loss,
+            max(0, round(loss * 2**32) - 1),
             port.slack,
-            0,
+            port.peer,
         )
-        random = (seed * 2654435761 + port.ifindex * 40503) % (2**32 - 1) + 1  # xorshift must not start at 0
-        libbpf.update(self._object.map_fd("port_queue"), port.ifindex, wire.PORT_QUEUE.pack(0, random, 0, 0, 0))
         libbpf.update(self._object.map_fd("port_config"), port.ifindex, config)
 
     def forget(self, port: Port, seed: int) -> None:
         """Set a port's counters back to 0 and its queue to empty: nothing may be on its way."""
         self.counters[port.ifindex] = 0
+        self.arrivals[port.peer] = 0
         self.configure(port, seed)
 
     def set_red(self, ifindex: int, kmin: float, kmax: float, pmax: float) -> None:

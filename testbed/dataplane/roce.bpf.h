@@ -20,19 +20,19 @@ struct {
 	__uint(map_flags, BPF_F_MMAPABLE);
 	__uint(max_entries, 1);
 	__type(key, __u32);
-	__type(value, struct host_bytes);
-} hosts SEC(".maps");
+	__type(value, struct arrivals);
+} arrivals SEC(".maps");
 
-/* The byte counters of the host that a frame is addressed to; none for broadcast and strangers. */
-static __always_inline struct host_bytes *addressee(struct __sk_buff *skb)
+/* The frame has reached the end of its cable. */
+static __always_inline void count_arrival(struct __sk_buff *skb)
 {
-	__u8 *mac = (void *)(long)skb->data;
-	__u32 host;
+	__u32 key = skb->ifindex;
+	struct arrivals *here = bpf_map_lookup_elem(&arrivals, &key);
 
-	if ((void *)(mac + 6) > (void *)(long)skb->data_end || mac[0] != 2 || mac[1] || mac[2])
-		return NULL;
-	host = (__u32)mac[3] << 16 | (__u32)mac[4] << 8 | mac[5];
-	return bpf_map_lookup_elem(&hosts, &host);
+	if (!here)
+		return;
+	__sync_fetch_and_add(&here->bytes, skb->len);
+	__sync_fetch_and_add(&here->packets, 1);
 }
 
 /* Copy the headers to the stack. Headers may lie in page fragments (after UDP segmentation), so load, do not map. */

@@ -128,7 +128,7 @@ struct flow_tx {
 	__u64 ce_echoes;
 	__u64 cnps;
 	__u64 ring_full; /* feedback that found no room in the ring */
-	__u32 agent;     /* whose ring */
+	__u32 ring;      /* where its feedback goes */
 	__u32 reserved;
 	__u64 reserved2[2];
 };
@@ -149,6 +149,8 @@ struct flow_rx {
 #define QUEUE_SUB_BITS 3   /* queue histogram: 8 bins per octave */
 #define QUEUE_BINS 224
 
+#define CUT 0xffffffffu	   /* as the loss of a port: nothing passes its cable, in either direction */
+
 struct port_config {
 	__u64 drain; /* bytes per ns << RATE_SHIFT */
 	__u64 rate_Bps;
@@ -158,14 +160,14 @@ struct port_config {
 	__u32 rate_kbps;
 	__u32 loss; /* probability of a random drop << 32, minus one; 0 for none */
 	__u32 slack; /* bytes by which the shaper may rightly differ from the virtual queue */
-	__u32 reserved;
+	__u32 peer;  /* ifindex at the far end of the cable; 0 for unknown */
 };
 
-/* Per host: bytes of unicast frames that its switch port took, and that its NIC received. What lies between waits in
- * the shaper. Indexed by the host number, which is in the last three bytes of the host's MAC address. */
-struct host_bytes {
-	__u64 enqueued;
-	__u64 received;
+/* Per interface: what came out of its cable. What a port has enqueued and its far end has not seen yet waits in the
+ * port's shaper. Indexed by ifindex, which is unique in the whole rack. */
+struct arrivals {
+	__u64 bytes;
+	__u64 packets;
 };
 
 struct port_counters {
@@ -175,7 +177,7 @@ struct port_counters {
 	__u64 marked_bytes;
 	__u64 dropped_packets; /* by the buffer limit */
 	__u64 dropped_bytes;
-	__u64 lost_packets; /* by the loss model */
+	__u64 lost_packets; /* by the loss model, or on a cable that was cut */
 	__u64 queue;        /* bytes after the last arrival */
 	__u64 last_ns;      /* of the last arrival */
 	__u64 peak;

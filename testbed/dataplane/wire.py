@@ -23,6 +23,7 @@ QP_BASE = 0x100
 QP_MAX = 0xFFFFFF - QP_BASE
 ICRC = 4
 RATE_SHIFT = 24
+CUT = (1 << 32) - 1  # as the loss of a port: nothing passes its cable
 QUEUE_SUB_BITS = 3
 QUEUE_BINS = 224
 
@@ -61,7 +62,7 @@ FLOW_TX = np.dtype(
         ("ce_echoes", "<u8"),
         ("cnps", "<u8"),
         ("ring_full", "<u8"),
-        ("agent", "<u4"),
+        ("ring", "<u4"),
         ("reserved", "<u4"),
         ("reserved2", "<u8", (2,)),
     ]
@@ -78,7 +79,7 @@ FLOW_RX = np.dtype(
         ("next_psn", "<u8"),
     ]
 )
-PORT_CONFIG = struct.Struct("=QQQIIIIII")  # drain, bytes/s, longest ns, buffer, node, kbit/s, loss, slack, reserved
+PORT_CONFIG = struct.Struct("=QQQIIIIII")  # drain, bytes/s, longest ns, buffer, node, kbit/s, loss, slack, peer
 PORT_RED = struct.Struct("=IIII")  # lock, Kmin, Kmax, Pmax
 PORT_QUEUE = struct.Struct("=IIQQQ")  # lock, random state, bytes, time, bytes dequeued
 PORT_COUNTERS = np.dtype(
@@ -99,7 +100,7 @@ PORT_COUNTERS = np.dtype(
         ("histogram", "<u8", (QUEUE_BINS,)),
     ]
 )
-HOST_BYTES = np.dtype([("enqueued", "<u8"), ("received", "<u8")])
+ARRIVALS = np.dtype([("bytes", "<u8"), ("packets", "<u8")])
 NIC_SETTINGS = struct.Struct("=QQII")  # CNP interval in wall ns, ring flags, PFC or not, xon
 PORT_SETTINGS = struct.Struct("=IIII")  # xoff, xon, limit, reserved
 INGRESS = np.dtype(

@@ -5,21 +5,19 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import cast
 
 import numpy as np
 
 from testbed.controller import Floats, FlowController, RateController, Signal, build
-from testbed.errors import BadInput, TestbedError
+from testbed.errors import BadInput, PluginFailed, TestbedError
 from testbed.loading import Resolved
 from testbed.model.figures import Figures, figures
 from testbed.model.fluid import Fluid, Options, UnusableDecision
 from testbed.model.layout import Layout, of_experiment
 from testbed.model.trace import Trace, run
 from testbed.plugin import failed, refused
-from testbed.telemetry.recorder import PortReader
 from testbed.traffic.plan import Plan
-from testbed.tuning import Tuning, ports_of
+from testbed.tuning import Tunings, ports_of
 from testbed.units import show_time
 
 PROBES = 8
@@ -69,6 +67,8 @@ def simulate(
         steps = experiment.time.duration / options.step
         every = max(1, min(STEPS_PER_RTT, int(steps / 20)), round(steps / MOST_SAMPLES))
         trace = run(fluid, experiment.time.duration, every, each_step)
+        for log in (one.log for one in tuning.all if one.log.refusals):
+            raise PluginFailed(f"{resolved.tuner.title}: {log.first_refusal}")
     except TestbedError:
         raise
     except UnusableDecision as error:
@@ -113,28 +113,25 @@ def _step(asked: float, base_rtt: float) -> float:
     return step
 
 
-class _Ports:
-    """The switch's ports for a tuner: those that data goes to are the model's queues, the others are idle."""
+class _Switch:
+    """The rack's one switch for its tuner: ports that data goes to are the model's queues, the others are idle."""
 
-    def __init__(self, fluid: Fluid, experiment_ports: int, port_of: np.ndarray) -> None:
-        self.fluid, self.n, self.port_of = fluid, experiment_ports, port_of
-        self.thresholds: Floats = np.zeros((3, experiment_ports))
+    def __init__(self, fluid: Fluid, ports: int, port_of: np.ndarray) -> None:
+        self.fluid, self.n, self.port_of = fluid, ports, port_of
+        self.thresholds: Floats = np.zeros((3, ports))
 
     def set_thresholds(self, kmin: Floats, kmax: Floats, pmax: Floats) -> None:
-        """As `PortReader` does."""
         self.thresholds = np.array((kmin, kmax, pmax))
         self.fluid.queues.set_thresholds(*self.thresholds[:, self.port_of])
 
     def sample(self, _now_ns: int) -> dict[str, Floats]:
-        """As `PortReader` does."""
-        queues, wire = self.fluid.queues, self.fluid.layout.wire_size
+        queues = self.fluid.queues
         columns = {
             "tx_bytes": queues.left,
-            "tx_packets": queues.left / wire,
             "queue": queues.now,
             "queue_area": queues.area * self.fluid.options.step,
-            "marked_packets": queues.marked / wire,
-            "dropped_packets": queues.dropped / wire,
+            "marked_bytes": queues.marked,
+            "dropped_packets": queues.dropped / self.fluid.layout.wire_size,
         }
         spread = {name: self._spread(column) for name, column in columns.items()}
         return spread | dict(zip(("kmin", "kmax", "pmax"), self.thresholds, strict=True))
@@ -145,8 +142,7 @@ class _Ports:
         return out
 
 
-def _tuning(resolved: Resolved, fluid: Fluid) -> Tuning:
+def _tuning(resolved: Resolved, fluid: Fluid) -> Tunings:
     plan = Plan.of(resolved.experiment.traffic.expand())
-    ports = ports_of(resolved)
-    reader = _Ports(fluid, len(ports), np.unique(plan.dst_number) - 1)
-    return Tuning(resolved, cast(PortReader, reader), ports)
+    (ports,) = ports_of(resolved)
+    return Tunings(resolved, [(_Switch(fluid, len(ports), np.unique(plan.dst_number) - 1), ports)])

@@ -14,7 +14,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from testbed.errors import BadInput
-from testbed.rack.settings import Link, Pfc
+from testbed.pfc.settings import Pfc
+from testbed.rack.settings import Link
 from testbed.units import show_size, show_time
 
 FRAMES = 2  # one in either direction that has just begun

@@ -17,6 +17,8 @@ from pyroute2 import IPRoute
 
 from testbed import linux
 
+GATEWAY = "169.254.0.1"  # the other end of whatever cable, in racks that route
+RTNH_F_ONLINK = 4  # a gateway that no subnet tells of
 IPV6 = Path("/proc/sys/net/ipv6/conf")
 
 
@@ -86,6 +88,13 @@ class RackHost(ShellFree, Host):
                     queue.write_text(mask)
             finally:
                 linux.umount("/sys")
+
+    def use_gateway(self) -> None:
+        """Send everything to the switch at the other end of e0."""
+        near = self.defaultIntf()
+        far = near.link.intf2
+        self.add_neighbour(GATEWAY, far.MAC())
+        self.netlink.route("add", dst="default", gateway=GATEWAY, oif=near.index, flags=RTNH_F_ONLINK)
 
     def add_neighbour(self, ip: str, mac: str) -> None:
         """A permanent neighbour entry: no ARP on the way of a flow."""

@@ -14,6 +14,7 @@ from mininet.link import Intf, Link
 from testbed import linux
 from testbed.dataplane import libbpf
 from testbed.errors import TestbedError
+from testbed.rack.shape import Cable
 
 BURST_FRAMES = 2
 BURST_SECONDS = 150e-6  # fast links: agents wake up every 100 us, and what they send then should pass in one go
@@ -97,13 +98,16 @@ class RackIntf(Intf):
 
 
 class RackLink(Link):
-    """A veth pair created directly in both namespaces, with its addresses, MTU and no segmentation offload."""
+    """A veth pair created directly in both namespaces, with its addresses, MTU and no segmentation offload.
 
-    def __init__(self, node1: Any, node2: Any, mtu: int = 1500, **params: Any) -> None:
-        self.mtu = mtu
+    Its ends have the ifindexes ``index`` and ``index`` + 1, for the programs of all nodes share their maps.
+    """
+
+    def __init__(self, node1: Any, node2: Any, index: int, cable: Cable, mtu: int = 1500, **params: Any) -> None:
+        self.index, self.cable, self.mtu = index, cable, mtu
         super().__init__(node1, node2, intf=RackIntf, **{k: v for k, v in params.items() if k != "intf"})
-        for intf in (self.intf1, self.intf2):
-            intf.index = intf.node.netlink.link_lookup(ifname=intf.name)[0]
+        for number, intf in enumerate((self.intf1, self.intf2)):
+            intf.index = index + number
             intf.node.silence(intf.name)
             # single packets on the wire: the switch must see what a switch would see
             intf.node.netlink.link("set", index=intf.index, gso_max_segs=1, state="up")
@@ -112,10 +116,21 @@ class RackLink(Link):
         self, name1: str, name2: str, mac1: str, mac2: str, node1: Any, node2: Any, deleteIntfs: bool = False  # noqa: N803, ARG002
     ) -> None:  # fmt: skip
         """Create the pair, each end where it belongs."""
+        # pyroute2's own `peer` argument cannot say the peer's ifindex.
+        peer = {
+            "index": self.index + 1,
+            "attrs": [
+                ["IFLA_IFNAME", name2],
+                ["IFLA_NET_NS_FD", node2.netns],
+                ["IFLA_ADDRESS", mac2],
+                ["IFLA_MTU", self.mtu],
+            ],
+        }
+        data = ["IFLA_INFO_DATA", {"attrs": [["VETH_INFO_PEER", peer]]}]
+        kind = {"attrs": [["IFLA_INFO_KIND", "veth"], data]}
         try:
             node1.netlink.link(
-                "add", ifname=name1, kind="veth", address=mac1, mtu=self.mtu,
-                peer={"ifname": name2, "net_ns_fd": node2.netns, "address": mac2, "mtu": self.mtu},
+                "add", ifname=name1, index=self.index, address=mac1, mtu=self.mtu, IFLA_LINKINFO=kind
             )  # fmt: skip
         except Exception as error:
             raise TestbedError(f"link {name1} <-> {name2} cannot be created: {error}") from error

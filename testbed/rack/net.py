@@ -1,11 +1,12 @@
 """Building a rack through Mininet's API: topology, hosts, links, shapers, programs.
 
-A star: hosts h1 ... hN at switch s1. Everything here is wall-clock; the caller converts (`testbed.clock`).
+Everything here is wall-clock; the caller converts (`testbed.clock`).
 """
 
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from mininet.net import Mininet
@@ -14,93 +15,134 @@ from mininet.topo import Topo
 from testbed.dataplane.programs import NicPrograms, Port, PortPrograms
 from testbed.errors import TestbedError
 from testbed.rack.host import RackHost
-from testbed.rack.link import RackLink, burst
+from testbed.rack.link import RackIntf, RackLink, burst
+from testbed.rack.router import RouterSwitch
+from testbed.rack.routes import Routes
+from testbed.rack.shape import Cable, Shape
 from testbed.rack.switch import SWITCHES
 
 ACTIVATION_SECONDS = 5.0
 HEADROOM = 1 << 20  # bytes that a shaper holds beyond the model's buffer: only the model may drop
+FIRST_INDEX = 64  # of interfaces; those that the kernel numbers itself (lo, a bridge) are below
 
 
 @dataclass(frozen=True)
 class Wire:
-    """How links and ports behave, in wall-clock units."""
+    """How cables and ports behave besides the shape's own figures, in wall-clock units."""
 
-    rate: float  # bit/s
     frame: int  # bytes of a full frame
     buffer: int  # bytes of a switch port
-    loss: float  # probability of a random drop per switch port; by its program, for netem's dice cannot be seeded
-    netem_delay: float | None  # s that netem holds packets leaving a host; None where the agents' delay line does it
-    forwarding: str = "bridge"  # a key of SWITCHES
+    netem_delay: float | None = None  # s that netem holds packets leaving a host; None where the agents delay feedback
+    forwarding: str = "bridge"  # of a star: a key of SWITCHES
+    seed: int = 1  # of ECMP's hash
     pooled: int = 0  # bytes that may wait at a switch port with priority flow control: what all ports have together
 
 
-class Star(Topo):
-    """``hosts`` hosts at one switch; host hN has address 10.x.y.z of its number and sits at port N."""
+class Cabling(Topo):
+    """A shape in Mininet's words. A host's end of a cable is ``intf1``."""
 
-    def build(self, hosts: int, mtu: int) -> None:
+    def build(self, shape: Shape, mtu: int) -> None:
         """Called by Mininet's Topo."""
-        self.addSwitch("s1")
-        for number in range(1, hosts + 1):
-            ip = f"10.{number >> 16}.{number >> 8 & 255}.{number & 255}"
-            mac = f"02:00:00:{number >> 16:02x}:{number >> 8 & 255:02x}:{number & 255:02x}"
-            self.addHost(f"h{number}", ip=f"{ip}/8")
+        routed = len(shape.switches) > 1
+        for number, switch in enumerate(shape.switches, start=1):
+            self.addSwitch(switch, inNamespace=routed, number=number)
+        for position, cable in enumerate(shape.cables):
+            number = position + 1
+            tail = f"{number >> 16:02x}:{number >> 8 & 255:02x}:{number & 255:02x}"
+            if not cable.low.port:
+                self.addHost(cable.low.node, ip=f"{shape.address(cable.low.node)}/{32 if routed else 8}")
             self.addLink(
-                f"h{number}", "s1", port1=0, port2=number, intfName1="e0", intfName2=f"s1-eth{number}",
-                addr1=mac, addr2="02:01" + mac[5:], mtu=mtu,
+                cable.low.node, cable.high.node, port1=cable.low.port, port2=cable.high.port,
+                intfName1=cable.low.interface, intfName2=cable.high.interface,
+                addr1=f"02:00:00:{tail}", addr2=f"02:01:00:{tail}",
+                index=FIRST_INDEX + 2 * position, cable=cable, mtu=mtu,
             )  # fmt: skip
 
 
 class Rack(Mininet):
-    """A running rack. ``ports[i]`` is the switch port of host i + 1."""
+    """A running rack. ``ports[i]`` is the switch port ``shape.ports[i]``."""
 
-    def __init__(self, hosts: int, wire: Wire) -> None:
-        self.wire = wire
+    def __init__(self, shape: Shape, wire: Wire) -> None:
+        self.shape, self.wire = shape, wire
+        self.routed = len(shape.switches) > 1
         Mininet.inited = True  # its own preparation writes machine-wide sysctls
         super().__init__(
-            topo=Star(hosts=hosts, mtu=max(1500, wire.frame)), host=RackHost, switch=SWITCHES[wire.forwarding],
+            topo=Cabling(shape=shape, mtu=max(1500, wire.frame)), host=RackHost,
+            switch=RouterSwitch if self.routed else SWITCHES[wire.forwarding],
             link=RackLink, controller=None, waitConnected=False,
         )  # fmt: skip
+        self.ends: dict[str, RackIntf] = {
+            intf.name: intf for link in self.links for intf in (link.intf1, link.intf2) if intf.name != "e0"
+        }
+        self.dead: frozenset[Cable] = frozenset()
         self.start()
+        if self.routed:
+            self._route()
         self._shape()
         self.ports: list[Port] = []
+
+    @property
+    def largest_ifindex(self) -> int:
+        """Of all interfaces; no two have the same."""
+        return FIRST_INDEX + 2 * len(self.links) - 1
+
+    def _route(self) -> None:
+        routes = Routes(self.shape, self.dead)
+        for switch in self.switches:
+            switch.route(self.shape, routes, self.wire.seed)
+        for host in self.hosts:
+            host.use_gateway()
 
     def _shape(self) -> None:
         limit = 2 * max(self.wire.buffer, self.wire.pooled) + HEADROOM
         for link in self.links:
-            link.intf2.shape(self.wire.rate, self.wire.frame, limit)
-            if self.wire.netem_delay is None:
-                link.intf1.shape(self.wire.rate, self.wire.frame, limit)
+            rate = link.cable.rate
+            link.intf2.shape(rate, self.wire.frame, limit)
+            if link.cable.low.port or self.wire.netem_delay is None:
+                link.intf1.shape(rate, self.wire.frame, limit)
             else:
-                link.intf1.delay_and_shape(self.wire.rate, self.wire.frame, limit, self.wire.netem_delay)
+                link.intf1.delay_and_shape(rate, self.wire.frame, limit, self.wire.netem_delay)
 
     def attach(self, nic: NicPrograms, seed: int) -> PortPrograms:
         """Put the programs in their places and switch the ports on."""
-        ports = PortPrograms(max(link.intf2.index for link in self.links), nic)
-        for number, link in enumerate(self.links, start=1):
-            host_end, switch_end = link.intf1, link.intf2
-            host_end.attach("ingress", nic.rx_fd, "nic_rx")
+        self.programs = ports = PortPrograms(nic)
+        for link in self.links:
+            if link.cable.low.port:
+                for end in (link.intf1, link.intf2):
+                    end.attach("ingress", ports.ingress_fd, "port_ingress")
+                continue
+            link.intf1.attach("ingress", nic.rx_fd, "nic_rx")
             if self.wire.netem_delay is None:
                 # The far end of the veth is where a packet has left the host's shaper: waiting in one's own shaper
                 # is not the network's delay.
-                switch_end.attach("ingress", nic.tx_fd, "nic_tx")
+                link.intf2.attach("ingress", nic.tx_fd, "nic_tx")
             else:
-                host_end.attach("egress", nic.tx_fd, "nic_tx")
-            switch_end.attach("egress", ports.fd, "port_egress")
-            port = Port(
-                ifindex=switch_end.index,
-                node=1 << 16 | number,
-                rate=self.wire.rate,
-                buffer=self.wire.buffer,
-                slack=burst(self.wire.rate, self.wire.frame) + 2 * self.wire.frame,
-                loss=self.wire.loss,
-                peer=host_end.index,
-            )
+                link.intf1.attach("egress", nic.tx_fd, "nic_tx")
+        self.ports = list(self._ports())
+        for port, place in zip(self.ports, self.shape.ports, strict=True):
+            self.ends[place.name].attach("egress", ports.fd, "port_egress")
             ports.configure(port, seed)
-            self.ports.append(port)
         return ports
 
+    def _ports(self) -> Iterator[Port]:
+        frame = self.wire.frame
+        for place in self.shape.ports:
+            end = self.ends[place.name]
+            far = end.link.intf1 if end.link.intf2 is end else end.link.intf2
+            yield Port(
+                ifindex=end.index,
+                node=self.shape.switches.index(place.switch) + 1 << 16 | place.number,
+                rate=place.cable.rate,
+                buffer=self.wire.buffer,
+                slack=burst(place.cable.rate, frame) + 2 * frame,
+                loss=place.cable.loss,
+                peer=far.index,
+            )
+
     def connect(self, pairs: set[tuple[str, str]]) -> None:
-        """Neighbour entries for hosts that will talk, so that no flow waits for ARP."""
+        """Neighbour entries for hosts that will talk, so that no flow waits for ARP. Routed hosts have a gateway."""
+        if self.routed:
+            return
         for src, dst in sorted(pairs):
             far = self[dst].defaultIntf()
             self[src].add_neighbour(far.IP(), far.MAC())

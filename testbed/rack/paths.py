@@ -2,39 +2,75 @@
 
 A shaper with a full bucket lets a packet start at once, so the physical rack holds a packet only behind others. The
 packet's own serialisation at every hop is a constant, and it is emulated together with propagation: by netem, or by
-the delay line. `Path.held` is that whole constant; the unloaded RTT of the rack is `held` plus the kernel's own
-forwarding time.
+the delay line, which holds feedback for the whole base RTT of its path.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from testbed.dataplane.wire import Framing
+import numpy as np
 
-LINKS_OF_A_STAR = 2  # host to switch, switch to host
+from testbed.controller import Floats, Ints
+from testbed.dataplane.wire import Framing
+from testbed.rack.routes import Routes
+from testbed.rack.shape import Cable
+
+PRECISION = 12  # decimals of a second: paths of the same cables must have the same base RTT
 
 
 @dataclass(frozen=True)
 class PathTimes:
-    """Times of one round trip over ``links`` equal links each way."""
+    """Times of one round trip over the same cables each way."""
 
-    links: int
-    rate: float  # bit/s
-    delay: float  # s, one way, per link
+    cables: Sequence[Cable]
     framing: Framing
 
     @property
+    def hops(self) -> int:
+        """Switches on the way."""
+        return len(self.cables) - 1
+
+    @property
     def propagation(self) -> float:
-        """Both ways, all links."""
-        return 2 * self.links * self.delay
+        """Both ways, all cables."""
+        return 2 * sum(cable.delay for cable in self.cables)
 
     @property
     def serialisation(self) -> float:
-        """Of a full packet there and its ACK back, at every link."""
-        return self.links * (self.framing.wire_size + self.framing.ack_size) * 8 / self.rate
+        """Of a full packet there and its ACK back, at every cable."""
+        bits = (self.framing.wire_size + self.framing.ack_size) * 8
+        return sum(bits / cable.rate for cable in self.cables)
 
     @property
     def base_rtt(self) -> float:
         """Round trip of a full packet through empty queues."""
-        return self.propagation + self.serialisation
+        return round(self.propagation + self.serialisation, PRECISION)
+
+
+@dataclass(frozen=True)
+class FlowPaths:
+    """Columns of shape (n,): one entry per flow."""
+
+    line_rate: Floats  # bit/s, of the sender's NIC
+    base_rtt: Floats  # s
+    hops: Ints  # switches
+
+    @classmethod
+    def of(cls, routes: Routes, src: Sequence[str], dst: Sequence[str], framing: Framing) -> FlowPaths:
+        """The paths between hosts."""
+        known: dict[tuple[str, str], PathTimes] = {}
+        for pair in set(zip(src, dst, strict=True)):
+            known[pair] = PathTimes(routes.path(*pair), framing)
+        paths = [known[pair] for pair in zip(src, dst, strict=True)]
+        return cls(
+            line_rate=np.array([path.cables[0].rate for path in paths]),
+            base_rtt=np.array([path.base_rtt for path in paths]),
+            hops=np.array([path.hops for path in paths], np.int64),
+        )
+
+
+def most_hops(routes: Routes, src: Sequence[str], dst: Sequence[str]) -> int:
+    """Switches on the longest of the paths between hosts: INT needs room for as many records."""
+    return max(len(routes.path(*pair)) - 1 for pair in set(zip(src, dst, strict=True)))

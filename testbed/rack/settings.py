@@ -1,99 +1,43 @@
-"""The `rack:` block of an experiment file."""
+"""The `rack:` block of an experiment file. Its ``kind`` chooses the other keys."""
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Literal, Self
 
-from pydantic import BeforeValidator, Field, PlainSerializer, WithJsonSchema, model_validator
+from pydantic import BeforeValidator, Field, model_validator
 
-from testbed.settings import Part, Share, refuse
-from testbed.units import SIZE_UNITS, Rate, Size, Time, parse, show_size
+from testbed.pfc.settings import OnOrOff, on_or_off
+from testbed.settings import Count, Part, Share, refuse
+from testbed.units import Rate, Size, Time, show_size
 
-MOST_HOSTS = 1023  # a Linux bridge has 1,024 ports
+MOST_HOSTS = 1023  # a Linux bridge has 1,024 ports; other racks are limited by what one machine can build
+MOST_SWITCHES = 255  # with hosts: one byte of an address
 
 
 class Link(Part):
-    """Every cable of the rack."""
+    """A kind of cable."""
 
-    rate: Annotated[Rate, Field(gt=0)] = Field(default=100e9, description="Speed of every link, both directions.")
+    rate: Annotated[Rate, Field(gt=0)] = Field(default=100e9, description="Speed, both directions.")
     delay: Annotated[Time, Field(ge=0)] = Field(
         default=2e-6, description="One way, per link: the round trip through one switch is four times this."
     )
     loss: Share = Field(default=0.0, description="Share of packets lost at random at each switch port, by the seed.")
 
 
-def _auto_or_size(value: object) -> float | str:
-    return "auto" if value == "auto" else parse(value, SIZE_UNITS, "a size or 'auto'")
-
-
-AutoOrSize = Annotated[
-    float | Literal["auto"],
-    BeforeValidator(_auto_or_size),
-    PlainSerializer(lambda value: value if value == "auto" else show_size(value), when_used="json"),
-    WithJsonSchema({"type": "string", "examples": ["auto", "100 kB"]}),
-]
-
-
-class Pfc(Part):
-    """Priority flow control (802.1Qbb): nothing is dropped, senders pause. All sizes are per ingress port."""
-
-    xoff: Annotated[Size, Field(gt=0)] = Field(
-        default=200e3, description="Bytes that came in at a port and have not left the switch, above which the port "
-        "tells its far end to pause."
-    )  # fmt: skip
-    xon: Annotated[Size, Field(ge=0)] = Field(
-        default_factory=lambda data: data.get("xoff", 0.0) / 2,
-        description="Bytes down to which they must fall before the far end may go on; by default half of `xoff`.",
-    )
-    headroom: AutoOrSize = Field(
-        default="auto",
-        description="Room beyond `xoff` for what still arrives until a pause is felt; `auto` is what that needs. What "
-        "exceeds it is dropped.",
-    )
-
-    @model_validator(mode="after")
-    def _hysteresis(self) -> Self:
-        if self.xon >= self.xoff:
-            refuse("xon", f"must be less than xoff ({show_size(self.xoff)}), got {show_size(self.xon)}")
-        return self
-
-
-def _switched(value: object) -> object:
-    """``on`` means the defaults; YAML makes booleans of ``on`` and ``off``."""
-    if value in (True, "on"):
-        return {}
-    if value in (False, "off"):
-        return None
-    if isinstance(value, dict | Pfc):
-        return value
-    raise ValueError(f"expected 'on', 'off', or a block with xoff, xon and headroom, got {value or 'nothing'}")
-
-
-OnOrOff = Annotated[
-    Pfc | None,
-    BeforeValidator(_switched),
-    PlainSerializer(lambda value: value or "off"),
-]
-
-
-def _on_or_off(schema: dict[str, Any]) -> None:
-    schema["anyOf"] = [{"enum": ["on", "off", True, False]}, *(one for one in schema["anyOf"] if "$ref" in one)]
-    schema["default"] = "off"
-
-
 class Switch(Part):
-    """The switch."""
+    """The switches."""
 
     buffer: Annotated[Size, Field(gt=0)] = Field(
         default=5e6, description="Queue space of each port; what exceeds it is lost."
     )
     forwarding: Literal["bridge", "ovs"] = Field(
         default="bridge",
-        description="Who forwards: `bridge` is the Linux bridge, `ovs` is Open vSwitch in the kernel, if it has it.",
+        description="Who forwards in a star: `bridge` is the Linux bridge, `ovs` is Open vSwitch in the kernel, if it "
+        "has it. Racks of several switches route.",
     )
     pfc: OnOrOff = Field(
         default=None,
-        json_schema_extra=_on_or_off,
+        json_schema_extra=on_or_off,
         description="Priority flow control; `on` is the block with its defaults. The ports' buffers then belong to the "
         "ports at which packets come in.",
     )
@@ -111,15 +55,11 @@ def _off(value: object) -> object:
     return "off" if value is False else value  # what YAML makes of `off`
 
 
-class Rack(Part):
-    """Hosts, links and the switch between them."""
+class AnyRack(Part):
+    """What racks of all kinds have."""
 
-    kind: Literal["star"] = Field(default="star", description="Shape: `star` is one switch with all hosts.")
-    hosts: Annotated[int, Field(strict=True, ge=2, le=MOST_HOSTS)] | None = Field(
-        default=None, description="Number of hosts, named h1, h2, ...; by default as many as the traffic needs."
-    )
-    link: Link = Field(default=Link(), description="Every cable of the rack.")
-    switch: Switch = Field(default=Switch(), description="The switch.")
+    link: Link = Field(default=Link(), description="The cables between hosts and switches.")
+    switch: Switch = Field(default=Switch(), description="The switches.")
     calibrate: Annotated[Literal["off", "classes", "all"], BeforeValidator(_off)] = Field(
         default="classes",
         description="Measured before the run: every kind of link (`classes`), `all` links, or nothing (`off`).",
@@ -129,3 +69,96 @@ class Rack(Part):
         description="Who delays packets: `netem` in the kernel, or the `delay-line` of the sender where the kernel "
         "has no netem. `auto` takes netem if it is there.",
     )
+
+    @property
+    def size(self) -> int | None:
+        """Number of hosts; None for as many as the traffic needs."""
+        raise NotImplementedError
+
+    @model_validator(mode="after")
+    def _can_be_built(self) -> Self:
+        if self.size is not None and self.size > MOST_HOSTS:
+            refuse("kind", f"makes a rack of {self.size} hosts, at most {MOST_HOSTS} are possible")
+        return self
+
+
+class Star(AnyRack):
+    """One switch, s1, with all hosts."""
+
+    kind: Literal["star"] = Field(default="star", description="`star`")
+    hosts: Annotated[int, Field(strict=True, ge=2, le=MOST_HOSTS)] | None = Field(
+        default=None, description="Number of hosts, named h1, h2, ...; by default as many as the traffic needs."
+    )
+
+    @property
+    def size(self) -> int | None:
+        """As asked."""
+        return self.hosts
+
+
+Edge = Annotated[int, Field(strict=True, ge=1, le=MOST_SWITCHES)]
+Some = Annotated[int, Field(strict=True, ge=2, le=MOST_SWITCHES)]
+
+
+class _Routed(AnyRack):
+    @model_validator(mode="after")
+    def _routes(self) -> Self:
+        if "forwarding" in self.switch.model_fields_set and self.switch.forwarding == "ovs":
+            refuse("switch.forwarding", "'ovs' is possible in a star only; racks of several switches route")
+        return self
+
+
+class LeafSpine(_Routed):
+    """Leaves with hosts, and one cable from every leaf to every spine. Hosts are numbered leaf by leaf."""
+
+    kind: Literal["leaf-spine"] = Field(description="`leaf-spine`")
+    leaves: Some = Field(default=2, description="Number of leaves, named leaf1, leaf2, ...")
+    spines: Edge = Field(default=2, description="Number of spines, named spine1, spine2, ...")
+    hosts_per_leaf: Count = Field(default=4, description="Number of hosts at each leaf.")
+    uplink: Link = Field(default=Link(), description="The cables between leaves and spines.")
+
+    @property
+    def size(self) -> int:
+        """All leaves have the same number."""
+        return self.leaves * self.hosts_per_leaf
+
+
+class FatTree(_Routed):
+    """Two levels, non-blocking: the uplinks of a ToR carry together what its hosts can send."""
+
+    kind: Literal["fat-tree"] = Field(description="`fat-tree`")
+    tors: Some = Field(default=4, description="Number of top-of-rack switches, named tor1, tor2, ...")
+    cores: Edge = Field(
+        default=4,
+        description="Number of core switches, named core1, core2, ...; one cable from every ToR to every core, with "
+        "the rate of `link` times hosts_per_tor / cores, and the delay and loss of `link`.",
+    )
+    hosts_per_tor: Count = Field(default=16, description="Number of hosts at each ToR.")
+
+    @property
+    def size(self) -> int:
+        """All ToRs have the same number."""
+        return self.tors * self.hosts_per_tor
+
+
+class Dumbbell(_Routed):
+    """Two switches, s1 and s2, and one cable between them."""
+
+    kind: Literal["dumbbell"] = Field(description="`dumbbell`")
+    left: Count = Field(default=4, description="Number of hosts at s1: h1, h2, ...")
+    right: Count = Field(default=4, description="Number of hosts at s2; their numbers follow those of s1.")
+    bottleneck: Link = Field(default=Link(), description="The cable between the switches.")
+
+    @property
+    def size(self) -> int:
+        """Both sides."""
+        return self.left + self.right
+
+
+def _star_by_default(value: Any) -> Any:
+    if value is None:
+        return {"kind": "star"}
+    return {"kind": "star", **value} if isinstance(value, dict) else value
+
+
+Rack = Annotated[Star | LeafSpine | FatTree | Dumbbell, Field(discriminator="kind"), BeforeValidator(_star_by_default)]

@@ -2,7 +2,7 @@
 
     manifest.json   what is needed to run it again
     summary.json    the figures
-    flows.parquet, flow_series.parquet, port_series.parquet, histograms.parquet
+    flows.parquet, flow_series.parquet, ports.parquet, port_series.parquet, histograms.parquet
     decisions.parquet   what the controllers were told and decided (`testbed.report.decisions`)
     report.html     the same for the eye; plots/*.svg for print (`testbed.report.build`)
 
@@ -109,6 +109,7 @@ def write(
         "decided_by": record.decided_by,
         "decisions": record.decisions_kept,
         "captures": record.captures,
+        "events": record.events,
     }
     manifest = manifest.model_copy(update=told)
     owner = _sudo_caller()

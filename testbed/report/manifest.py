@@ -15,8 +15,9 @@ from pydantic import BaseModel, ConfigDict
 import testbed
 from testbed.plugin import Plugin
 from testbed.report.verdict import Verdict
+from testbed.telemetry.record import Event
 
-SCHEMA_VERSION = 1  # of the results folder; raise it when an older reader would misread a newer folder
+SCHEMA_VERSION = 2  # of the results folder; raise it when an older reader would misread a newer folder
 
 
 class PluginEntry(BaseModel):
@@ -67,6 +68,7 @@ class Manifest(BaseModel):
     decided_by: list[dict[str, str]] = []  # the controller's class, file and hash, as each agent says
     decisions: dict[str, Any] = {}  # how much of decisions.parquet there is: calls, rows, cut (why not all; or empty)
     captures: list[dict[str, Any]] = []  # per --pcap: point, packets, dropped (missing in the file), problem
+    events: list[Event] = []  # what the experiment did to the rack while traffic went on
     verdict: Verdict | None = None
 
     def to_json(self) -> str:

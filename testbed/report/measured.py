@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import numpy as np
 
-from testbed.controller import Floats
+from testbed.controller import Floats, Ints
 from testbed.errors import BadInput
-from testbed.telemetry.record import FlowSeries, FlowTable, Histogram, PortSeries
-from testbed.units import RATE_UNITS, SIZE_UNITS, TIME_UNITS, parse
+from testbed.telemetry.record import Event, FlowSeries, FlowTable, Histogram, PortSeries
+from testbed.units import TIME_UNITS, parse
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -28,14 +28,17 @@ class Measured(Protocol):
     duration: float
     warmup: float
     ports: list[str]
+    port_neighbour: list[str]
     port_rate: Floats
     port_buffer: Floats
     bottleneck: int
     flows: FlowTable
     flow_series: FlowSeries
+    series_flows: Ints
     port_series: PortSeries
     queue_histogram: Histogram
     rtt_histogram: Histogram
+    events: list[Event]
 
 
 @dataclass
@@ -45,14 +48,17 @@ class Restored:
     duration: float
     warmup: float
     ports: list[str]
+    port_neighbour: list[str]
     port_rate: Floats
     port_buffer: Floats
     bottleneck: int
     flows: FlowTable
     flow_series: FlowSeries
+    series_flows: Ints
     port_series: PortSeries
     queue_histogram: Histogram
     rtt_histogram: Histogram
+    events: list[Event]
 
 
 def restore(results: Results) -> Restored:
@@ -61,21 +67,26 @@ def restore(results: Results) -> Restored:
     try:
         ports, port_series = _series(tables["port_series"], "port", PortSeries)
         names, flow_series = _series(tables["flow_series"], "flow", FlowSeries)
-        if tables["flows"]["flow"].to_pylist()[: len(names)] != names:
+        numbers = {name: number for number, name in enumerate(tables["flows"]["flow"].to_pylist())}
+        if not numbers.keys() >= set(names):
             raise ValueError("flows.parquet and flow_series.parquet are about different flows")
-        rack, time = manifest.experiment["rack"], manifest.experiment["time"]
+        if tables["ports"]["port"].to_pylist() != ports:
+            raise ValueError("ports.parquet and port_series.parquet are about different ports")
         return Restored(
             duration=summary.duration,
-            warmup=parse(time["warmup"], TIME_UNITS, "a time"),
+            warmup=parse(manifest.experiment["time"]["warmup"], TIME_UNITS, "a time"),
             ports=ports,
-            port_rate=np.full(len(ports), parse(rack["link"]["rate"], RATE_UNITS, "a rate")),
-            port_buffer=np.full(len(ports), parse(rack["switch"]["buffer"], SIZE_UNITS, "a size")),
+            port_neighbour=_column(tables["ports"], "neighbour"),
+            port_rate=_column(tables["ports"], "rate"),
+            port_buffer=_column(tables["ports"], "buffer"),
             bottleneck=ports.index(summary.bottleneck),
             flows=_flows(tables["flows"]),
             flow_series=flow_series,
+            series_flows=np.array([numbers[name] for name in names], np.int64),
             port_series=port_series,
             queue_histogram=_histogram(tables["histograms"], "queue"),
             rtt_histogram=_histogram(tables["histograms"], "rtt"),
+            events=manifest.events,
         )
     except (KeyError, ValueError, TypeError, IndexError) as error:
         raise BadInput(

@@ -22,7 +22,7 @@ from testbed.report.plot import (
     points_of,
     spread,
 )
-from testbed.report.series import flow_names
+from testbed.report.series import series_names
 from testbed.units import show_rate, show_size, show_time
 
 MOST_CURVES = 64
@@ -58,8 +58,8 @@ def _fairness(record: Measured) -> Plot:
     time, rates = growth_rate(series.time[kept], series.acked_bytes[kept])
     # Only flows that were there from an interval's start to its end can be compared.
     begin, end = series.time[kept][:-1, None], series.time[kept][1:, None]
-    finished = np.where(np.isnan(record.flows.finished), np.inf, record.flows.finished)[:flows]
-    there = (record.flows.start[:flows] <= begin) & (finished >= end)
+    finished = np.where(np.isnan(record.flows.finished), np.inf, record.flows.finished)[record.series_flows]
+    there = (record.flows.start[record.series_flows] <= begin) & (finished >= end)
     rates = np.where(there, rates, 0.0)
     squares = there.sum(axis=1) * (rates**2).sum(axis=1)
     index = np.divide(rates.sum(axis=1) ** 2, squares, out=np.full(len(time), np.nan), where=squares > 0)
@@ -165,13 +165,13 @@ class _Groups:
 
 
 def _groups(record: Measured) -> _Groups:
-    count = record.flow_series.acked_bytes.shape[1]  # record.flows may have kept fewer than there were
-    of_all = f" (the first {count} of {len(record.flows)})" if count < len(record.flows) else ""
+    count = len(record.series_flows)  # record.flows may have kept fewer than there were
+    of_all = f" ({count} of {len(record.flows)})" if count < len(record.flows) else ""
     if count <= MOST_CURVES:
-        return _Groups(flow_names(record.flows)[:count], f"per flow{of_all}", [], count)
+        return _Groups(series_names(record), f"per flow{of_all}", [], count)
     by_host: dict[str, list[int]] = {}
-    for column, host in enumerate(record.flows.src[:count]):
-        by_host.setdefault(host, []).append(column)
+    for column, number in enumerate(record.series_flows.tolist()):
+        by_host.setdefault(record.flows.src[number], []).append(column)
     if len(by_host) <= MOST_CURVES:
         return _Groups(list(by_host), f"per sending host{of_all}", list(by_host.values()), len(by_host))
     return _Groups([], f"of the flows{of_all}: median, middle half, all", [], count)

@@ -9,19 +9,20 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
+from testbed.report.measured import Measured
 from testbed.report.metrics import flow_goodput, window
 from testbed.telemetry.record import Histogram, RunRecord
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-TABLES = ("flows", "flow_series", "port_series", "histograms")
+TABLES = ("flows", "flow_series", "ports", "port_series", "histograms")
 
 UNITS = {
     "time": "s", "start": "s", "finished": "s", "base_rtt": "s", "rtt": "s",
     "size": "B", "acked_bytes": "B", "wire_bytes": "B", "window": "B", "inflight": "B",
     "tx_bytes": "B", "queue": "B", "peak_queue": "B", "kmin": "B", "kmax": "B", "queue_area": "B s",
-    "line_rate": "bit/s", "rate": "bit/s", "goodput": "bit/s",
+    "buffer": "B", "line_rate": "bit/s", "path_rate": "bit/s", "rate": "bit/s", "goodput": "bit/s",
     "pmax": "1", "count": "1",
 }  # fmt: skip
 
@@ -48,13 +49,20 @@ def flow_names(flows: Pairs) -> list[str]:
     return names
 
 
+def series_names(record: Measured) -> list[str]:
+    """The names of the flows that have series, in the order of their columns."""
+    names = flow_names(record.flows)
+    return [names[number] for number in record.series_flows.tolist()]
+
+
 def write_tables(folder: Path, record: RunRecord) -> None:
     """Write one file per entry of `TABLES` into ``folder``."""
     _write(folder / "flows.parquet", [_flows(record)])
     _write(
         folder / "flow_series.parquet",
-        _long(record.flow_series, "flow", flow_names(record.flows)[: record.flow_series.rate.shape[1]]),
+        _long(record.flow_series, "flow", series_names(record)),
     )
+    _write(folder / "ports.parquet", [_ports(record)])
     _write(folder / "port_series.parquet", _long(record.port_series, "port", record.ports))
     _write(folder / "histograms.parquet", [_histograms(record)])
 
@@ -63,6 +71,11 @@ def _flows(record: RunRecord) -> dict[str, Any]:
     columns: dict[str, Any] = {"flow": flow_names(record.flows)}
     columns |= {field.name: getattr(record.flows, field.name) for field in fields(record.flows)}
     return columns | {"goodput": flow_goodput(record, window(record))}
+
+
+def _ports(record: RunRecord) -> dict[str, Any]:
+    named = {"port": record.ports, "neighbour": record.port_neighbour}
+    return named | {"rate": record.port_rate, "buffer": record.port_buffer}
 
 
 def _long(series: Any, key: str, names: Sequence[str]) -> Iterator[dict[str, Any]]:

@@ -42,7 +42,7 @@ class Link:
 
 
 def links_of(measured: Measured) -> list[Link]:
-    """The links of a star: port N of the switch leads to host N. What a host sent is what was acknowledged."""
+    """The links, as their ports see them. What a host sent is what was acknowledged."""
     span = metrics.window(measured)
     series, flows = measured.flow_series, measured.flows
     sent = (
@@ -54,9 +54,9 @@ def links_of(measured: Measured) -> list[Link]:
         for host, share in zip(flows.src, (acked / flows.line_rate).tolist(), strict=True):
             by_host[host] = by_host.get(host, 0.0) + share
     links = []
-    for port, share in zip(measured.ports, (sent / measured.port_rate).tolist(), strict=True):
-        switch, _, number = port.partition("-eth")
-        links.append(Link(port, switch, f"h{number}", share, by_host.get(f"h{number}", math.nan)))
+    shares = (sent / measured.port_rate).tolist()
+    for port, neighbour, share in zip(measured.ports, measured.port_neighbour, shares, strict=True):
+        links.append(Link(port, port.rpartition("-eth")[0], neighbour, share, by_host.get(neighbour, math.nan)))
     return links
 
 

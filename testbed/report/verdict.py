@@ -203,6 +203,14 @@ LIMITS: tuple[Limit, ...] = (
         lambda value: f"by {value:.1f} times what the headroom covers",
     ),
     Limit(
+        "thresholds were refused",
+        lambda record: sum(one.refusals for one in record.tuners),
+        0,
+        "where the tuner's answer could not be put in force the last good thresholds stayed: another policy than asked",
+        lambda _measured, _limit: "see the tuner's policy and its inputs",
+        lambda value: f"{value:.0f} decisions of the tuner",
+    ),
+    Limit(
         "nothing was delivered",
         lambda record: float(record.flows.delivered_packets.sum() == 0),
         0,

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from testbed.controller import Floats, Ints
+from testbed.telemetry.tuned import TunerLog
 
 RTT_BINS_PER_OCTAVE = 16
 QUEUE_BINS_PER_OCTAVE = 8
@@ -24,10 +25,14 @@ class FlowTable:
 
     src: list[str]  # host names
     dst: list[str]
+    label: list[str]  # "long", "short", "incast", "background"; "" for a flow of the traffic's only kind
+    group: Ints  # flows of one number are one operation, such as an iteration of an all-to-all; -1 for none
     start: Floats
     size: Floats  # bytes of payload; inf for an endless flow
     finished: Floats  # time of the last acknowledgement of a finite flow; nan if it did not finish
-    line_rate: Floats
+    line_rate: Floats  # of the sending host's link
+    path_rate: Floats  # of the slowest link on the way
+    hops: Ints  # switches on the way
     base_rtt: Floats
     sent_packets: Ints
     acked_packets: Ints
@@ -54,7 +59,7 @@ class Series:
 
 @dataclass
 class FlowSeries(Series):
-    """Samples of all flows. ``time`` has shape (t,), the columns (t, n)."""
+    """Samples of flows. ``time`` has shape (t,), the columns (t, n), n as in `RunRecord.series_flows`."""
 
     time: Floats
     acked_bytes: Floats  # payload bytes acknowledged, cumulative
@@ -117,6 +122,14 @@ class Lag:
     largest: float
 
 
+@dataclass(frozen=True)
+class Event:
+    """Something that the experiment did to the rack while traffic went on."""
+
+    time: float
+    what: str  # "cut leaf1-spine1"
+
+
 @dataclass
 class Decisions:
     """What the controller cost, per agent summed. Seconds of wall time (the one place where wall time is meant)."""
@@ -134,11 +147,13 @@ class RunRecord:
     warmup: float  # the summary's window is [warmup, duration]
     wall_seconds: float
     ports: list[str]  # names such as s1-eth3, in the order of the columns
+    port_neighbour: list[str]  # the node at the far end of each port: "h3", "spine1"
     port_rate: Floats  # (p,)
     port_buffer: Floats  # (p,)
     bottleneck: int  # column of the port that the flows share, or the busiest
     flows: FlowTable
     flow_series: FlowSeries
+    series_flows: Ints  # numbers of the flows in flow_series, ascending
     port_series: PortSeries
     queue_histogram: Histogram  # bytes seen by arriving packets at the bottleneck, in the window
     rtt_histogram: Histogram  # seconds, one sample per acknowledgement, in the window
@@ -148,6 +163,7 @@ class RunRecord:
     payload: int
     wire_size: int
     acked_in_window: Floats = field(default_factory=lambda: np.empty(0))  # (n,) payload bytes, for flows without series
+    events: list[Event] = field(default_factory=list)  # what the experiment did to the rack, in order of time
     counters: dict[str, int] = field(default_factory=dict)  # drops outside the model, ring overflow, ...
     rtt_min: float = float("nan")  # s, smallest of the whole run
     timer_lag: Lag | None = None  # how late the agents' sleeps ended
@@ -164,4 +180,5 @@ class RunRecord:
     decisions_file: bytes = b""  # see testbed.report.decisions; empty if it was not asked for
     decisions_kept: dict[str, Any] = field(default_factory=dict)  # calls and rows in there, and why not all
     captures: list[dict[str, Any]] = field(default_factory=list)  # per --pcap: point, packets, dropped, problem
+    tuners: list[TunerLog] = field(default_factory=list)  # one per switch
     interrupted: str = ""  # why the run ended early: "" | "Ctrl-C" | the plugin's failure

@@ -5,7 +5,7 @@ A sample costs a few array copies; no agent and no packet waits for it.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 
 import numpy as np
 
@@ -16,7 +16,9 @@ from testbed.dataplane.programs import Port, PortPrograms
 from testbed.pfc.books import paused_ns
 from testbed.telemetry.record import FlowSeries, PortSeries
 
+ALL = slice(None)
 FLOW_COLUMNS = {"acked_bytes": "acked_payload", "wire_bytes": "acked_wire", "rate": "rate", "window": "window"}
+PORT_COLUMNS = [one.name for one in fields(PortSeries) if one.name != "time"]
 
 
 class PortReader:
@@ -28,23 +30,27 @@ class PortReader:
         self.index = np.array([port.ifindex for port in ports])
         self.far = np.array([port.peer for port in ports])
         self.rate = np.array([port.rate for port in ports])  # wall bit/s
-        self.thresholds = self._read_thresholds()
+        self.thresholds = self._read_thresholds(self.index)
 
-    def _read_thresholds(self) -> Floats:
-        return np.array([self.programs.red(int(index)) for index in self.index]).T
+    def _read_thresholds(self, index: Ints) -> Floats:
+        return np.array([self.programs.red(int(one)) for one in index]).T
 
-    def set_thresholds(self, kmin: Floats, kmax: Floats, pmax: Floats) -> None:
-        """Write the thresholds of all ports and remember what the kernel reads back."""
-        for index, *values in zip(self.index.tolist(), kmin.tolist(), kmax.tolist(), pmax.tolist(), strict=True):
-            self.programs.set_red(index, *values)
-        self.thresholds = self._read_thresholds()
+    def set_thresholds(self, kmin: Floats, kmax: Floats, pmax: Floats, rows: Ints) -> None:
+        """Write the thresholds of these ports and remember what the kernel reads back."""
+        index = self.index[rows]
+        for one, *values in zip(index.tolist(), kmin.tolist(), kmax.tolist(), pmax.tolist(), strict=True):
+            self.programs.set_red(one, *values)
+        self.thresholds[:, rows] = self._read_thresholds(index)
 
-    def sample(self, now_ns: int) -> dict[str, Floats]:
-        """All columns of `PortSeries`, shape (p,). The queue drains between arrivals, so it is carried on to now."""
-        count = self.programs.counters[self.index]
+    def sample(self, now_ns: int, rows: Ints | slice = ALL) -> dict[str, Floats]:
+        """Of these ports. The columns of `PortSeries`, and marked_bytes, in the rows' order.
+
+        The queue drains between arrivals, so it is carried on to now.
+        """
+        count = self.programs.counters[self.index[rows]]
         idle = np.maximum(0, now_ns - count["last_ns"].astype(np.int64)) / 1e9
         before = count["queue"].astype(float)
-        bytes_per_second = self.rate / 8
+        bytes_per_second = self.rate[rows] / 8
         busy = np.minimum(idle, before / bytes_per_second)
         queue = before - busy * bytes_per_second
         area = count["area"] / 1e9 + (before + queue) / 2 * busy
@@ -55,13 +61,14 @@ class PortReader:
             "peak_queue": count["peak"].astype(float),
             "queue_area": self.clock.nominal_seconds(area),
             "marked_packets": count["marked_packets"].astype(float),
+            "marked_bytes": count["marked_bytes"].astype(float),
             "dropped_packets": (count["dropped_packets"] + count["lost_packets"]).astype(float),
-            "kmin": self.thresholds[0],
-            "kmax": self.thresholds[1],
-            "pmax": self.thresholds[2],
-            "ingress": self.programs.ingresses["bytes"][self.index].astype(float),
-            "pause_frames": self.programs.ingresses["frames"][self.index].astype(float),
-            "paused": self.clock.nominal_seconds(paused_ns(self.programs.pauses[self.far], now_ns) / 1e9),
+            "kmin": self.thresholds[0, rows],
+            "kmax": self.thresholds[1, rows],
+            "pmax": self.thresholds[2, rows],
+            "ingress": self.programs.ingresses["bytes"][self.index[rows]].astype(float),
+            "pause_frames": self.programs.ingresses["frames"][self.index[rows]].astype(float),
+            "paused": self.clock.nominal_seconds(paused_ns(self.programs.pauses[self.far[rows]], now_ns) / 1e9),
         }
 
 
@@ -85,7 +92,8 @@ class Recorder:
         columns["inflight"] = flows.inflight[self.chosen] * self.wire_size
         self.time.append(now)
         self.flow_samples.append(columns)
-        self.port_samples.append(self.ports.sample(now_ns))
+        sampled = self.ports.sample(now_ns)
+        self.port_samples.append({name: sampled[name] for name in PORT_COLUMNS})
 
     def flow_series(self) -> FlowSeries:
         """The samples of the chosen flows, shape (t, n)."""

@@ -13,11 +13,11 @@ from testbed import linux
 from testbed.dataplane import libbpf, wire
 from testbed.dataplane.programs import NicPrograms, Port, PortPrograms
 
-OK, SHOT, REDIRECT = 0, 2, 7
+UNSPEC, OK, SHOT, REDIRECT = 0xFFFFFFFF, 0, 2, 7
 LOOPBACK = 1  # ifindex of the interface that test runs are on
 NOT_ECT, ECT0, CE = 0, 2, 3
+PEER = 2  # ifindex of what would be at the far end of the cable
 H1, H2 = bytes.fromhex("020000000001"), bytes.fromhex("020000000002")
-BEYOND = bytes.fromhex("020000000009")  # a host without byte counters: the port does not compare with its shaper
 IP1, IP2 = bytes([10, 0, 0, 1]), bytes([10, 0, 0, 2])
 FRAMING = wire.Framing(payload=1000, int_hops=2)
 PLAIN = wire.Framing(payload=1000)
@@ -70,7 +70,7 @@ def checksum(header: bytes) -> int:
     return ~total & 0xFFFF
 
 
-def on_the_wire(udp_payload: bytes, tos: int = ECT0, dst: bytes = BEYOND, port: int = wire.ROCE_PORT) -> bytes:
+def on_the_wire(udp_payload: bytes, tos: int = ECT0, dst: bytes = H2, port: int = wire.ROCE_PORT) -> bytes:
     """Ethernet, IPv4 and UDP around what a socket sends, from h1 to h2."""
     length = 28 + len(udp_payload)
     ip = struct.pack("!BBHHHBBH4s4s", 0x45, tos, length, 0, 0, 61, 17, 0, IP1, IP2)
@@ -86,7 +86,7 @@ def data(
     tos: int = ECT0,
     psn: int = 0,
     payload: int | None = None,
-    dst: bytes = BEYOND,
+    dst: bytes = H2,
 ) -> bytes:
     """A data frame as it leaves the sender's NIC, but for its departure time."""
     carried = wire.frame(framing, flow, framing.payload if payload is None else payload)
@@ -119,15 +119,22 @@ def ecn_of(frame: bytes) -> int:
 class Bench:
     """NIC and port programs, loaded; the port is the loopback interface of a private namespace."""
 
-    def __init__(self, hosts: int = 4, flows: int = 8, cnp_interval_ns: int = 1_000_000, agents: int = 1) -> None:
-        self.nic = NicPrograms(hosts, flows, agents, cnp_interval_ns, wake_agents=False)
-        self.ports = PortPrograms(8, self.nic)
+    def __init__(self, flows: int = 8, cnp_interval_ns: int = 1_000_000, rings: int = 1) -> None:
+        self.nic = NicPrograms(8, flows, rings, cnp_interval_ns, wake_agents=False)
+        self.ports = PortPrograms(self.nic)
 
     def port(
-        self, rate: float = 100e6, buffer: int = 1 << 20, loss: float = 0.0, seed: int = 1, slack: int = 3000
+        self,
+        rate: float = 100e6,
+        buffer: int = 1 << 20,
+        *,
+        loss: float = 0.0,
+        seed: int = 1,
+        slack: int = 3000,
+        peer: int = 0,
     ) -> None:
-        """Switch the port on, with no marking."""
-        self.ports.configure(Port(LOOPBACK, 1 << 16 | 7, rate, buffer, slack, loss), seed)
+        """Switch the port on, with no marking; without a peer it is not compared with its shaper."""
+        self.ports.configure(Port(LOOPBACK, 1 << 16 | 7, rate, buffer, slack, loss, peer), seed)
         self.ports.set_red(LOOPBACK, 1 << 30, 1 << 30, 0.0)
 
     @property
@@ -154,6 +161,10 @@ class Bench:
 
     def egress(self, frame: bytes, repeat: int = 1) -> tuple[int, bytes]:
         return run(self.ports.fd, frame, repeat)
+
+    def ingress(self, frame: bytes) -> int:
+        """Verdict on a frame that comes out of the port's cable."""
+        return run(self.ports.ingress_fd, frame)[0]
 
     def tx(self, frame: bytes) -> bytes:
         """What leaves the sender's NIC."""

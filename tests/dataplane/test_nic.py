@@ -15,7 +15,6 @@ from testbed.dataplane import wire
 from testbed.dataplane.programs import PROBE_FLOWS, RING_SIZE
 from testbed.dataplane.ring import Ring
 from tests.dataplane.packets import (
-    BEYOND,
     CE,
     ECT0,
     FRAMING,
@@ -168,11 +167,11 @@ def test_strangers_reach_the_host(rig: Bench) -> None:
     assert rig.nic.flows_rx["packets"].sum() == 0
 
 
-def test_received_bytes_belong_to_the_addressee(rig: Bench) -> None:
-    rig.rx(data(dst=H2))
-    rig.rx(on_the_wire(b"ping" * 20, dst=H1))
-    rig.rx(data(dst=BEYOND))
-    assert rig.nic.hosts["received"].tolist() == [0, 42 + 80, PLAIN.wire_size, 0, 0]
+def test_everything_that_arrives_is_counted_where_it_does(rig: Bench) -> None:
+    for frame in (data(), on_the_wire(b"ping" * 20), b"\xff" * 6 + H1 + b"\x08\x06" + bytes(46)):
+        rig.rx(frame)
+    assert rig.nic.arrivals["bytes"].tolist() == [0, PLAIN.wire_size + 42 + 80 + 60] + [0] * 7
+    assert rig.nic.arrivals["packets"][LOOPBACK] == 3
 
 
 # -- CNPs -----------------------------------------------------------------------------------------------------------
@@ -336,9 +335,9 @@ def test_as_many_hops_as_were_stamped(rig: Bench, hops: int) -> None:
 
 
 def test_records_go_to_the_agent_of_the_flow() -> None:
-    with bench(agents=2) as rig:
+    with bench(rings=2) as rig:
         readers = [Reader(rig, agent) for agent in range(2)]
-        rig.nic.flows_tx["agent"][:] = [0, 0, 0, 0, 1, 1, 1, 1]
+        rig.nic.flows_tx["ring"][:] = [0, 0, 0, 0, 1, 1, 1, 1]
         for flow in (1, 6, 2, 7):
             rig.rx(rig.rx(data(flow=flow))[1])
         assert [reader.records()["flow"].tolist() for reader in readers] == [[1, 2], [6, 7]]

@@ -16,18 +16,20 @@ import numpy as np
 import pytest
 
 from testbed.dataplane import histogram, wire
+from testbed.dataplane.programs import Port
 from tests.dataplane.packets import (
     CE,
     ECT0,
     FRAMING,
     H1,
-    H2,
     INT_AT,
     LOOPBACK,
     NOT_ECT,
     OK,
+    PEER,
     PLAIN,
     SHOT,
+    UNSPEC,
     Bench,
     bench,
     checksum,
@@ -419,35 +421,53 @@ def test_marks_do_not_come_in_runs(rig: Bench) -> None:
 
 
 def test_the_queue_is_never_shorter_than_what_waits(rig: Bench) -> None:
-    """A shaper that woke up late: h2 has received less than the virtual queue says."""
-    rig.port(rate=1e9, slack=3000)
-    rig.nic.hosts["enqueued"][2], rig.nic.hosts["received"][2] = 50_000, 20_000
-    rig.egress(data(dst=H2))
+    """A shaper that woke up late: the far end has seen less than the virtual queue says."""
+    rig.port(rate=1e9, slack=3000, peer=PEER)
+    rig.count["bytes"], rig.nic.arrivals["bytes"][PEER] = 50_000, 20_000
+    rig.egress(data())
     assert rig.count["queue"] == 30_000 - 3000 + FULL
     assert rig.count["stalled"] == 30_000 - 3000
-    assert rig.nic.hosts["enqueued"][2] == 50_000 + FULL
+    assert rig.count["bytes"] == 50_000 + FULL
     rig.freeze(29_000)  # within the slack: nothing to correct
-    rig.egress(data(dst=H2))
+    rig.egress(data())
     assert rig.count["queue"] == 29_000 + FULL
     assert rig.count["stalled"] == 30_000 - 3000
 
 
-def test_a_host_that_received_more_than_was_sent_changes_nothing(rig: Bench) -> None:
+def test_a_far_end_that_received_more_than_was_sent_changes_nothing(rig: Bench) -> None:
     """Frames that passed before the ports were switched on."""
+    rig.port(peer=PEER)
     rig.freeze(0)
-    rig.nic.hosts["received"][2] = 5000
-    rig.egress(data(dst=H2))
+    rig.nic.arrivals["bytes"][PEER] = 5000
+    rig.egress(data())
     assert (rig.count["queue"], rig.count["stalled"]) == (FULL, 0)
-
-
-@pytest.mark.parametrize("dst", ["ffffffffffff", "333300000001", "020100000002", "0200000000ff"])
-def test_strangers_are_nobodys_bytes(rig: Bench, dst: str) -> None:
-    rig.egress(on_the_wire(wire.frame(PLAIN, 0, 1000), dst=bytes.fromhex(dst)))
-    assert rig.nic.hosts["enqueued"].sum() == 0
-    assert rig.count["packets"] == 1
 
 
 def test_dropped_frames_are_not_on_their_way(rig: Bench) -> None:
     rig.port(buffer=0)
-    rig.egress(data(dst=H2))
-    assert rig.nic.hosts["enqueued"][2] == 0
+    rig.egress(data())
+    assert rig.count["bytes"] == 0
+
+
+# -- the far end of a cable -----------------------------------------------------------------------------------------
+
+
+def test_what_comes_out_of_a_cable_is_counted_and_goes_on(rig: Bench) -> None:
+    assert [rig.ingress(data()) for _ in range(3)] == [UNSPEC] * 3
+    assert rig.nic.arrivals[LOOPBACK].tolist() == (3 * FULL, 3)
+
+
+def test_nothing_passes_a_cable_that_was_cut(rig: Bench) -> None:
+    """Lost packets count where they were sent, so both ends together tell what went in and did not come out."""
+    rig.port(peer=PEER)
+    rig.egress(data())
+    left = int(rig.count["queue"])
+    rig.ports.set_loss(Port(LOOPBACK, 1 << 16 | 7, 100e6, 1 << 20, 3000, 0.0, PEER), 1.0)
+    assert [rig.egress(data())[0] for _ in range(50)] == [SHOT] * 50
+    assert (rig.count["packets"], rig.count["lost_packets"]) == (1, 50)
+    assert rig.count["bytes"] == FULL
+    assert rig.count["queue"] <= left  # it goes on draining
+    assert rig.ingress(data()) == SHOT
+    assert rig.ports.counters["lost_packets"][PEER] == 1
+    rig.port(peer=PEER)
+    assert (rig.egress(data())[0], rig.ingress(data())) == (OK, UNSPEC)

@@ -26,11 +26,11 @@ RECORDS = {
     "flow_tx": wire.FLOW_TX,
     "flow_rx": wire.FLOW_RX,
     "port_counters": wire.PORT_COUNTERS,
-    "host_bytes": wire.HOST_BYTES,
+    "arrivals": wire.ARRIVALS,
 }
 # struct in C: its Struct in Python and the C fields in order
 PACKED = {
-    "port_config": (wire.PORT_CONFIG, "drain rate_Bps longest_ns buffer node rate_kbps loss slack reserved"),
+    "port_config": (wire.PORT_CONFIG, "drain rate_Bps longest_ns buffer node rate_kbps loss slack peer"),
     "nic_settings": (wire.NIC_SETTINGS, "cnp_interval_ns ring_flags"),
     "shim": (wire.SHIM, "tx_ns frame payload ttl flags reserved"),
     "int_header": (
@@ -49,6 +49,7 @@ CONSTANTS = {
     "BTH_ACK_REQ": wire.ACK_REQUEST,
     "SHIM_INT": wire.SHIM_INT,
     "MAX_HOPS": wire.MAX_HOPS,
+    "CUT": wire.CUT,
     "QP_BASE": wire.QP_BASE,
     "ICRC_SIZE": wire.ICRC,
     "RATE_SHIFT": wire.RATE_SHIFT,

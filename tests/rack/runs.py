@@ -32,7 +32,10 @@ def run(folder: Path, *arguments: str) -> dict[str, Any]:
 
 
 def run_clean(folder: Path, *arguments: str) -> dict[str, Any]:
-    """The summary of the first clean run of a few attempts, which get slower: results do not depend on the dilation."""
+    """The summary of the first clean run of a few attempts, which get slower: results do not depend on the dilation.
+
+    Its results folder is ``folder / "clean"``.
+    """
     seen = []
     for attempt, slower in enumerate(SLOWER):
         dilation = ("--dilation", f"{slower * _dilation(arguments):g}")
@@ -42,6 +45,7 @@ def run_clean(folder: Path, *arguments: str) -> dict[str, Any]:
             seen.append(str(refused))
             continue
         if not summary["verdict"]["reasons"]:
+            (folder / f"attempt-{attempt}").rename(folder / "clean")
             return summary
         seen.append(str(summary["verdict"]))
     raise AssertionError("no clean run:\n" + "\n".join(seen))

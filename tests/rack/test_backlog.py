@@ -24,7 +24,7 @@ def by_pyroute2(intf: Any) -> QueueState:
 
 def work_compare() -> list[tuple[QueueState, QueueState]]:
     """Queues of h1 in three states: empty, filled, overrun. At 100 kbit/s they hold still between two readings."""
-    rack, _, _ = built(Wire(rate=100e3, frame=FRAMING.wire_size, buffer=1000, loss=0.0, netem_delay=None))
+    rack, _, _ = built(Wire(frame=FRAMING.wire_size, buffer=1000), rate=100e3)
     intf = rack["h1"].defaultIntf()
     reader = QueueReader(rack["h1"].netns)
     found = []

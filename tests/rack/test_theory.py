@@ -9,14 +9,19 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+from testbed.controller import Floats
+from testbed.rack.link import BURST_FRAMES
+from testbed.report import decisions
 from tests import theory
 from tests.rack.runs import run_clean
 
 pytestmark = [pytest.mark.root, pytest.mark.slow]
 
 HPCC_FLOWS = 8
+SLACK = (BURST_FRAMES + 2) * theory.WIRE * 8 / theory.LINE  # s; see testbed/dataplane/wire.h
 HELD = 1 / 32 + 1 / 64  # of a base RTT: an agent gathers feedback for the one, and packets for the other
 
 
@@ -50,22 +55,36 @@ def test_hpcc_queue_is_what_too_much_additive_increase_asks_for(tmp_path: Path) 
     assert queue == pytest.approx(theory.hpcc_full(HPCC_FLOWS, 2) - 1, abs=HELD)
 
 
-@pytest.mark.parametrize("flows", [2, 8, 32, 64])
-def test_swift_queue_follows_the_target_with_flow_scaling(tmp_path: Path, flows: int) -> None:
-    """The mean lies above the fluid's RTT by up to half of the swing (0.1 us for 2 flows, 2.8 us for 64).
+@pytest.mark.parametrize("flows", [2, 8, 32])
+def test_swift_rtt_follows_the_target_with_flow_scaling_and_the_queue_is_what_it_waits(
+    tmp_path: Path, flows: int
+) -> None:
+    """Swift holds the RTT that it measures at its target, so the queue is what the rest of the path leaves of it.
 
-    Below, 2 % is what calibration allows.
+    The RTT lies above the fluid's by up to half of the swing (0.1 us for 2 flows, 1.4 us for 32); 2 % is what
+    calibration allows a rate. The median: one late timer of this machine cuts all windows, and the mean remembers it.
+
+    A packet waits at the shaper, which may rightly differ from the virtual queue by `SLACK` (0.35 us): ahead by its
+    bucket, or behind by what late timers lost. Sampled packets found 3 frames more than the virtual queue most of the
+    time, and 2 less at times. Forwarding may add the 2 % of the base RTT that calibration allows.
     """
     experiment = "incast-64" if flows > 8 else "incast-8"
     options = ["--set", f"traffic.senders={flows}", "--controller", "swift", "--duration", "3 ms"]
-    options += ["--set", "time.warmup=1.5 ms"]  # 64 first windows take 0.5 ms to drain, and a while to settle
-    if flows == 64:
-        options += ["--dilation", "2000"]  # a sixth of all packets leave at once in the beginning: give them time
+    options += ["--set", "time.warmup=1.5 ms"]  # many first windows take a while to drain, and to settle
     summary = run_clean(tmp_path, experiment, *options)
-    expected = theory.swift_rtt(flows)
-    above = theory.base_rtt(theory.WIRE) + summary["ql_mean"] - expected
-    assert -0.02 * expected <= above <= theory.swift_swing(flows) / 2 + 0.02 * expected
+    rtt = rtts(tmp_path / "clean", since=summary["window_start"])
+    expected, base = theory.swift_rtt(flows), theory.base_rtt(theory.WIRE)
+    assert -0.02 * expected <= np.median(rtt) - expected <= theory.swift_swing(flows) / 2 + 0.02 * expected
+    assert np.mean(rtt) - base == pytest.approx(summary["ql_mean"], abs=SLACK + 0.02 * base)
     assert summary["jain_flows"] > 0.95
+
+
+def rtts(results: Path, since: float) -> Floats:
+    """Every RTT that a controller was told from then on, in seconds."""
+    _, agents = decisions.read(results)
+    told = [(one.columns["time"], one.columns["rtt"]) for one in agents if not one.cut]
+    assert len(told) == len(agents)
+    return np.concatenate([rtt[(time >= since) & (rtt > 0)] for time, rtt in told])
 
 
 @pytest.mark.parametrize("flows", [4, 8])

@@ -30,6 +30,13 @@ def lag(seconds: float) -> Lag:
     return Lag(histogram([0.99 * seconds, 1.01 * seconds], [1000]), 1.01 * seconds)
 
 
+def without_series(record: RunRecord, kept: Sequence[int]) -> None:
+    """Leave only the flows of these numbers their series, as ``record.flows`` does."""
+    record.series_flows = np.array(kept)
+    for name in ("acked_bytes", "wire_bytes", "rate", "window", "rtt", "inflight"):
+        setattr(record.flow_series, name, getattr(record.flow_series, name)[:, kept])
+
+
 def run(
     shares: Sequence[float] = (0.6, 0.4),
     *,
@@ -41,6 +48,7 @@ def run(
     start: Sequence[float] | None = None,
     finished: Sequence[float] | None = None,
     sizes: Sequence[float] | None = None,
+    labels: Sequence[str] | None = None,
 ) -> RunRecord:
     """Flows that hold constant ``shares`` of the bottleneck's payload rate, and a queue of constant size.
 
@@ -68,16 +76,21 @@ def run(
         warmup=warmup,
         wall_seconds=duration * 1000,
         ports=["s1-eth1", "s1-eth2"],
+        port_neighbour=["h1", "h99"],
         port_rate=np.array([B, B]),
         port_buffer=np.array([5e6, 5e6]),
         bottleneck=1,
         flows=FlowTable(
             src=list(sources) if sources else [f"h{i + 1}" for i in range(n)],
             dst=["h99"] * n,
+            label=list(labels) if labels else [""] * n,
+            group=np.full(n, -1),
             start=begin,
             size=np.full(n, np.inf) if sizes is None else np.array(sizes, float),
             finished=end,
             line_rate=np.full(n, B),
+            path_rate=np.full(n, B),
+            hops=np.ones(n, np.int64),
             base_rtt=np.full(n, RTT),
             sent_packets=packets + 10,
             acked_packets=packets,
@@ -97,6 +110,7 @@ def run(
             rtt=np.where(time[:, None] > 0, RTT + 8 * queue / B, np.nan) * np.ones(n),
             inflight=np.full((samples, n), 1e4),
         ),
+        series_flows=np.arange(n),
         port_series=PortSeries(
             time=time,
             tx_bytes=growing(0.95 * B / 8),

@@ -37,6 +37,7 @@ def test_round_trip(tmp_path: Path, manifest: Manifest) -> None:
     second = [i for i, name in enumerate(series["flow"]) if name == "h2-h99"]
     assert np.array(series["acked_bytes"])[second].tolist() == record.flow_series.acked_bytes[:, 1].tolist()
     assert np.array(series["time"])[second].tolist() == record.flow_series.time.tolist()
+    assert found.tables["ports"].to_pydict()["neighbour"] == ["h1", "h99"]
     ports = found.tables["port_series"].to_pydict()
     assert set(ports["port"]) == {"s1-eth1", "s1-eth2"}
     goodput = found.tables["flows"]["goodput"].to_pylist()
@@ -222,7 +223,7 @@ def test_other_schema_version(tmp_path: Path, manifest: Manifest) -> None:
     path = written(tmp_path / "out", manifest)
     content = json.loads((path / "manifest.json").read_text()) | {"schema_version": 99}
     (path / "manifest.json").write_text(json.dumps(content))
-    with pytest.raises(BadInput, match="schema version 99, this testbed reads 1"):
+    with pytest.raises(BadInput, match="schema version 99, this testbed reads 2"):
         folder.load(path)
 
 

@@ -1,0 +1,1 @@
+"""Published comparisons of controllers as data files, and running them here: what `testbed bench` does."""

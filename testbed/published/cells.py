@@ -1,0 +1,100 @@
+"""From a comparison to the runs that fill it: the cells of a sweep, each resolved and checked before any is run."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass
+from typing import Any
+
+from testbed import plugin
+from testbed.errors import BadInput
+from testbed.loading import load
+from testbed.published.comparison import Column, Comparison, How, Row, Settings
+from testbed.sweep.grid import Combination
+from testbed.sweep.plan import Cell
+
+
+@dataclass(frozen=True)
+class Place:
+    """One run, and the place in the table that it is for."""
+
+    row: str
+    column: str
+    cell: Cell
+
+
+def places(comparison: Comparison, *, quick: bool = False) -> list[Place]:
+    """Every run, row by row. Raises BadInput that names the place if one could not run."""
+    found = []
+    installed = {kind: {each.name for each in plugin.available(kind)} for kind in ("controller", "tuner")}
+    for row, column in ((row, column) for row in comparison.rows for column in comparison.columns):
+        how = implemented(comparison.rows[row], installed)
+        if (
+            how is not None
+            and comparison.columns[column].experiment
+            and (not quick or column in comparison.quick.columns)
+        ):
+            found += _repeats(comparison, row, column, how, quick)
+    return found
+
+
+def implemented(row: Row, installed: dict[str, set[str]]) -> How | None:
+    """How a row is run here, if its plugins are installed (or are files)."""
+    if row.here is None:
+        return None
+    plugins = {"controller": row.here.controller, "tuner": row.here.tuner}
+    there = all("/" in name or name in installed[kind] for kind, name in plugins.items())
+    return row.here if there else None
+
+
+def _repeats(comparison: Comparison, row: str, column: str, how: How, quick: bool) -> list[Place]:
+    experiment = comparison.columns[column].experiment
+    plugins = {"controller": how.controller, "tuner": how.tuner}
+    settings = texts(_settings(comparison, comparison.columns[column], how, quick))
+    try:
+        resolved = Combination(plugins, settings).resolve(load(experiment))
+    except BadInput as error:
+        raise BadInput(f"{comparison.name}, row {row}, column {column}: {error}") from None
+    seeds = range(comparison.seed, comparison.seed + (comparison.quick.repeats if quick else comparison.repeats))
+    cells = [Cell.of(resolved, experiment, plugins, settings, seed) for seed in seeds]
+    return [Place(row, column, cell.model_copy(update={"name": _name(row, column, cell.seed)})) for cell in cells]
+
+
+def _settings(comparison: Comparison, column: Column, how: How, quick: bool) -> Settings:
+    """The later ones win: everywhere, this column, this row, quick."""
+    return comparison.settings | column.settings | how.settings | (comparison.quick.settings if quick else {})
+
+
+def texts(settings: Settings) -> dict[str, str]:
+    """As for ``--set``: text as it is, anything else as YAML understands it."""
+    return {key: value if isinstance(value, str) else json.dumps(value) for key, value in settings.items()}
+
+
+def slower(cell: Cell, factor: float) -> Cell:
+    """The same run at ``factor`` times its dilation. Raises BadInput if the links cannot be shaped to that."""
+    dilation = float(cell.experiment["time"]["dilation"]) * factor
+    settings = cell.settings | {"time.dilation": f"{dilation:g}"}
+    resolved = Combination(cell.plugins, settings).resolve(load(cell.source))
+    again = Cell.of(resolved, cell.source, cell.plugins, settings, cell.seed)
+    return again.model_copy(update={"name": cell.name})
+
+
+def cuts(comparison: Comparison) -> list[str]:
+    """What `--quick` leaves out, in words."""
+    quick, found = comparison.quick, []
+    left_out = [
+        column.label for name, column in comparison.columns.items() if column.experiment and name not in quick.columns
+    ]
+    if left_out:
+        found.append(f"not run: {', '.join(left_out)}")
+    if quick.repeats < comparison.repeats:
+        found.append(f"{quick.repeats} run of every cell instead of {comparison.repeats}")
+    before: dict[str, Any] = dict(comparison.settings)
+    found += [f"{key} {value} instead of {before.get(key, 'the usual')}" for key, value in quick.settings.items()]
+    return [*found, "a degraded cell is not repeated slower"]
+
+
+def _name(row: str, column: str, seed: int) -> str:
+    plain = [re.sub(r"[^A-Za-z0-9._+=-]+", "-", part).strip("-.") for part in (row, column)]
+    return ",".join([*plain, f"seed={seed}"])

@@ -1,0 +1,42 @@
+"""The comparison as Markdown, for docs and notes: the same cells and words as on a terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from testbed.published import sheet
+from testbed.published.cells import Place
+from testbed.published.figures import Figures
+
+
+def render(figures: Figures, places: list[Place], *, quick: bool) -> str:
+    """One table with all scenarios, the derived one, the notes as a list."""
+    comparison = figures.comparison
+    parts = [f"**{comparison.name}**: {comparison.title}", "", *_table(figures, places), ""]
+    if any(True for _ in sheet.orders(figures)):
+        parts += [*_derived(figures), ""]
+    return "\n".join([*parts, *(f"* {note}" for note in sheet.notes(figures, places, quick))])
+
+
+def _table(figures: Figures, places: list[Place]) -> Iterator[str]:
+    comparison = figures.comparison
+    heads = [f"{sheet.heading(metric)}: here | paper" for metric in comparison.metrics.values()]
+    yield f"| | | {' | '.join(heads)} |"
+    yield f"|---|---|{'---:|---:|' * len(heads)}"
+    for column in comparison.columns:
+        for row in comparison.rows:
+            cells = []
+            for metric, about in comparison.metrics.items():
+                one = figures.beside(row, column, metric)
+                mark = sheet.SIGNS[one.word]
+                cells += [f"{sheet.ours(one, about)} {mark}".rstrip(), sheet.printed(one)]
+            empty = sheet.why_empty(figures, row, column, places)
+            label = f"{row} ({empty})" if empty else row
+            yield f"| {comparison.columns[column].label} | {label} | {' | '.join(cells)} |"
+
+
+def _derived(figures: Figures) -> Iterator[str]:
+    yield f"| {' | '.join(sheet.order_headings(figures.comparison))} |"
+    yield "|---|---|---|---|"
+    for cells in sheet.orders(figures):
+        yield f"| {' | '.join(cell.replace(chr(10), '<br>') for cell in cells)} |"

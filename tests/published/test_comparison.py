@@ -1,0 +1,79 @@
+"""A comparison file that cannot be right is refused in one line that names the key."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from testbed.errors import BadInput
+from testbed.published import cells
+from testbed.published.comparison import load
+
+MINE = Path(__file__).parent / "mine.yaml"
+
+
+@pytest.mark.parametrize(
+    ("was", "now", "said"),
+    [
+        ("two: [90, 5]", "two: [90]", r"rows\.A\.printed\.two: expected 2 numbers \(su, ql\), got 1"),
+        ("most: PL", "most: LP", r"rows\.A\.printed\.most: 'LP' is not there; allowed: PL"),
+        ("eight: [80, 12]", "nine: [80, 12]", r"rows\.B\.printed: 'nine' is not there; .*allowed: best, eight, most"),
+        ("field: su,", "field: sue,", r"metrics\.su\.field: no such figure; did you mean 'su'"),
+        ("per: bottleneck_rate", "per: rate", r"metrics\.share\.per: no such figure"),
+        ("relative_to: A", "relative_to: D", r"metrics\.gain\.relative_to: 'D' is not there"),
+        ("best_of: [two, eight]", "best_of: [two, nine]", r"columns\.best\.best_of: 'nine' is not there"),
+        ("best_of: [two,", "experiment: incast-8, best_of: [two,", r"columns\.best\.best_of: a column has"),
+        ("quick: {columns: [two]", "quick: {columns: [one]", r"quick\.columns: 'one' is not there"),
+        ("order: ql", "order: qll", r"judged\.order: 'qll' is not there; did you mean 'ql'"),
+        ("better: higher}", "beter: higher}", r"metrics\.su\.beter: no such key; did you mean 'better'"),
+        ("within: 5, of: points", "within: 5, of: point", r"equal\.of: 'point' is not allowed; did you mean 'points'"),
+    ],
+)  # fmt: skip
+def test_a_mistake_is_named(tmp_path: Path, was: str, now: str, said: str) -> None:
+    text = MINE.read_text()
+    assert was in text
+    file = tmp_path / "mine.yaml"
+    file.write_text(text.replace(was, now, 1))
+    with pytest.raises(BadInput, match=said) as caught:
+        load(str(file))
+    assert "mine.yaml, line " in str(caught.value)
+
+
+def test_a_name_that_is_not_there() -> None:
+    with pytest.raises(BadInput, match="no comparison is named 'adpg-table2'; did you mean 'adpg-table-2'"):
+        load("adpg-table2")
+
+
+def test_runs_are_those_of_rows_and_columns_that_can_be_run() -> None:
+    comparison = load(str(MINE))
+    every = cells.places(comparison)
+    assert [place.cell.name for place in every] == [
+        f"{row},{column},seed={seed}" for row in "AB" for column in ("two", "eight") for seed in (1, 2)
+    ]
+    assert [place.cell.name for place in cells.places(comparison, quick=True)] == ["A,two,seed=1", "B,two,seed=1"]
+    assert every[0].cell.experiment["traffic"]["senders"] == 2
+    assert every[-1].cell.experiment["controller"]["name"] == "fixed"
+    assert cells.cuts(comparison) == [
+        "not run: 8 to 1",
+        "1 run of every cell instead of 2",
+        "time.duration 200 us instead of 400 us",
+        "a degraded cell is not repeated slower",
+    ]
+
+
+def test_a_setting_that_does_not_exist_names_its_place(tmp_path: Path) -> None:
+    file = tmp_path / "mine.yaml"
+    file.write_text(MINE.read_text().replace("traffic.senders: 2", "traffic.sender: 2"))
+    with pytest.raises(
+        BadInput, match=r"mine, row A, column two: .*traffic\.sender: no such key; did you mean 'senders'"
+    ):
+        cells.places(load(str(file)))
+
+
+def test_slower_is_the_same_run_at_another_dilation() -> None:
+    cell = cells.places(load(str(MINE)))[0].cell
+    again = cells.slower(cell, 2)
+    assert again.name == cell.name
+    assert again.experiment["time"].pop("dilation") == 2 * cell.experiment["time"].pop("dilation")
+    assert again.experiment == cell.experiment

@@ -1,0 +1,96 @@
+"""What is in the folder fills the table; and one comparison with real packets."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from testbed import cli
+from testbed.errors import BadInput
+from testbed.published.cells import Place, places, slower
+from testbed.published.comparison import load
+from testbed.published.measure import FACTOR, SLOWER, collect
+from tests.compare.folders import results
+
+MINE = Path(__file__).parent / "mine.yaml"
+
+
+@pytest.fixture
+def every() -> list[Place]:
+    return places(load(str(MINE)))
+
+
+def write(folder: Path, place: Place, factor: float = 1.0, **figures: Any) -> None:
+    cell = place.cell if factor == 1 else slower(place.cell, factor)
+    settings = [f"{key}={value}" for key, value in cell.settings.items()]
+    results(folder / cell.name, cell.plugins["controller"], cell.seed, *settings, **figures)
+
+
+def test_the_runs_that_are_there_are_found(tmp_path: Path, every: list[Place]) -> None:
+    write(tmp_path, every[0], su=90.0)
+    write(tmp_path, every[1], su=80.0, degraded=True)
+    found = collect(tmp_path, every)
+    assert [one.su for one in found.of("A", "two")] == [90, 80]
+    assert len(found.degraded("A", "two")) == 1
+    assert found.of("B", "two") == []
+
+
+def test_the_slower_repetition_of_a_degraded_run_counts(tmp_path: Path, every: list[Place]) -> None:
+    write(tmp_path, every[0], su=80.0, degraded=True)
+    write(tmp_path / SLOWER, every[0], FACTOR, su=90.0)
+    found = collect(tmp_path, every)
+    assert [one.su for one in found.of("A", "two")] == [90]
+    assert not found.degraded("A", "two")
+
+
+def test_another_run_under_a_cells_name_is_refused(tmp_path: Path, every: list[Place]) -> None:
+    results(tmp_path / every[0].cell.name, "dcqcn", 1, "traffic.senders=3")
+    with pytest.raises(BadInput, match=r"A,two,seed=1 holds another run than this comparison's"):
+        collect(tmp_path, every)
+
+
+def bench(monkeypatch: pytest.MonkeyPatch, *arguments: str) -> int:
+    monkeypatch.setattr(sys, "argv", ["testbed", "bench", *arguments])
+    try:
+        return cli.main()
+    except SystemExit as end:
+        return int(end.code or 0)
+
+
+def test_the_command_without_a_run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    assert bench(monkeypatch) == 0
+    listed = capsys.readouterr().out
+    assert "adpg-table-2" in listed
+    assert "Table 2" in listed
+    assert bench(monkeypatch, str(MINE), "--no-run", "--format", "json") == 0
+    data = json.loads(capsys.readouterr().out)
+    assert {cell["empty"] for cell in data["cells"] if cell["row"] == "C" and cell["column"] == "two"} == {
+        "not implemented here"
+    }
+    assert bench(monkeypatch, str(MINE), "--dry-run") == 0
+    assert "8 runs, about " in capsys.readouterr().out
+    assert bench(monkeypatch, str(MINE), "--row", "AA") == 2
+    assert "--row AA: not in this comparison; did you mean 'A'?" in capsys.readouterr().err
+
+
+@pytest.mark.root
+@pytest.mark.skipif(os.geteuid() != 0, reason="builds a rack")
+def test_a_comparison_is_run_once_and_then_read(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "testbed", "bench", str(MINE), "--quick", "--out", str(tmp_path / "out")]
+    command += ["--format", "json", "--column", "two", "--row", "A"]
+    seen = []
+    for _ in range(2):
+        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=100)
+        assert done.returncode in (0, 3), done.stderr
+        cells = json.loads(done.stdout)["cells"]
+        ours = {cell["metric"]: cell["here"] for cell in cells if (cell["row"], cell["column"]) == ("A", "two")}
+        assert ours["su"]["median"] > 50
+        assert all(cell["here"] is None for cell in cells if cell["row"] == "C")
+        seen.append((ours["su"], "1 of 1 cells are there already" in done.stderr))
+    assert seen == [(seen[0][0], False), (seen[0][0], True)]
