@@ -5,7 +5,7 @@
 SEC("tc")
 int drop(struct __sk_buff *skb)
 {
-	count_arrival(skb);
+	count_arrival(skb, 1);
 	return TC_ACT_SHOT;
 }
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Sequence
+from functools import cached_property
 from multiprocessing.connection import Connection
 
 import numpy as np
@@ -37,9 +38,10 @@ from testbed.loading import Resolved
 from testbed.pfc import headroom
 from testbed.pfc.lossless import Lossless
 from testbed.rack.backlog import QueueReader
-from testbed.rack.link import burst
-from testbed.rack.net import Rack, Wire
 from testbed.rack.kinds import shape_of
+from testbed.rack.link import burst
+from testbed.rack.load import busiest_port
+from testbed.rack.net import Rack, Wire
 from testbed.rack.paths import FlowPaths, most_hops
 from testbed.rack.routes import Routes
 from testbed.report import decisions
@@ -91,12 +93,13 @@ class Emulation:
         experiment = self.experiment
         agents = len(os.sched_getaffinity(0))
         self.shares = shares_of_hosts(self.plan.src_number, agents)
+        self.held = [self._held(first, end) for first, end in self.shares]
         self.rack = Rack(self.shape.converted(self.clock.wall_rate, self.clock.wall_seconds), self._wire())
         form, config = self.resolved.controller.form, self.resolved.controller_config
         self.nic = NicPrograms(
             largest_ifindex=self.rack.largest_ifindex,
             flows=len(self.plan),
-            rings=len(self.shares),
+            rings=sum(map(len, self.held)),
             cnp_interval_ns=self.clock.wall_ns(form.cnp_interval(config)),
             wake_agents=self.use_netem,
             ring_size=self.fault.ring_size,
@@ -132,8 +135,9 @@ class Emulation:
         pfc = rack.switch.pfc
         if pfc is None:
             return None
-        room = headroom.room(pfc, rack.link, rack.switch.buffer, self.framing.wire_size, self._credit)
-        return Lossless(room, rack.link.delay, self._quantum, self.use_netem)
+        late = max(float(self.paths.base_rtt.max()) / LOOKS_PER_RTT, self.clock.nominal_seconds(USUAL_LATENESS))
+        room = headroom.room(pfc, rack.link, rack.switch.buffer, self.framing.wire_size, late)
+        return Lossless(room, rack.link.delay, self.clock.nominal_seconds(SHORTEST_SLEEP), self.use_netem)
 
     @property
     def longest_queue(self) -> float:
@@ -141,16 +145,6 @@ class Emulation:
         if self.lossless:
             return self.experiment.hosts * self.lossless.room.limit
         return self.experiment.rack.switch.buffer
-
-    @property
-    def _credit(self) -> float:
-        """How far behind schedule a sender may catch up, s."""
-        return max(self.path.base_rtt / LOOKS_PER_RTT, self.clock.nominal_seconds(USUAL_LATENESS))
-
-    @property
-    def _quantum(self) -> float:
-        """The shortest sleep, s."""
-        return max(self.path.base_rtt / QUANTA_PER_RTT, self.clock.nominal_seconds(SHORTEST_SLEEP))
 
     def _wire(self) -> Wire:
         rack = self.experiment.rack
@@ -168,17 +162,23 @@ class Emulation:
         """Names of the switch ports, in the order of all port columns."""
         return [port.name for port in self.shape.ports]
 
-    @property
+    @cached_property
     def bottleneck(self) -> int:
-        """Position of the port towards the busiest receiver."""
-        return int(self.plan.busiest_receiver[1:]) - 1
+        """Position of the port that the summary looks at: the one that is asked to carry the most."""
+        return busiest_port(self.routes, self.plan, self.experiment.time.duration)
+
+    def _held(self, first: int, end: int) -> list[float]:
+        """For how long the delay line of an agent holds feedback: one ring for each base RTT."""
+        if self.use_netem:
+            return [0.0]
+        held: list[float] = np.unique(self.paths.base_rtt[first:end]).tolist()
+        return held
 
     def _paths(self, first: int, end: int) -> Paths:
-        n = end - first
         return Paths(
-            line_rate=np.full(n, self.experiment.rack.link.rate),
-            base_rtt=np.full(n, self.path.base_rtt),
-            hops=np.full(n, LINKS_OF_A_STAR - 1),
+            line_rate=self.paths.line_rate[first:end],
+            base_rtt=self.paths.base_rtt[first:end],
+            hops=self.paths.hops[first:end],
             payload=self.framing.payload,
             wire_size=self.framing.wire_size,
         )
@@ -199,7 +199,6 @@ class Emulation:
         )
         cores = sorted(os.sched_getaffinity(0))
         for number, (first, end) in enumerate(self.shares):
-            self.nic.flows_tx["ring"][first:end] = number
             self.meters.append(Meter(RTT_BINS_PER_OCTAVE, self._trace()))
             share = self._share(number, cores[number], first, end)
             self.crew.launch(self.fault.on_share(share), self.fault.on_common(common))
@@ -217,7 +216,8 @@ class Emulation:
 
     def _taken_whole(self) -> int:
         """Packets that a host's shaper passes on in one go; 0 (no limit) where it takes them one by one anyway."""
-        packets = burst(self.rack.wire.rate, self.framing.wire_size) // self.framing.wire_size
+        rate = self.clock.wall_rate(float(self.paths.line_rate.min()))
+        packets = burst(rate, self.framing.wire_size) // self.framing.wire_size
         return packets if packets >= WORTH_A_LIMIT else 0
 
     def _share(self, number: int, core: int, first: int, end: int) -> Share:
@@ -228,7 +228,11 @@ class Emulation:
                 range(first, end), plan.src[first:end], plan.dst[first:end], plan.size[first:end].tolist(), strict=True
             )
         ]
-        held = 0.0 if self.use_netem else self.path.base_rtt
+        before = sum(map(len, self.held[:number]))
+        fds = self.nic.ring_fds[before : before + len(self.held[number])]
+        place = np.searchsorted(self.held[number], self.paths.base_rtt[first:end]) if not self.use_netem else 0
+        self.nic.flows_tx["ring"][first:end] = before + place
+        shortest = float(self.paths.base_rtt[first:end].min())
         senders, host = np.unique(plan.src_number[first:end], return_inverse=True)
         interfaces = np.array([self.rack[f"h{number}"].defaultIntf().index for number in senders])
         return Share(
@@ -238,19 +242,18 @@ class Emulation:
             routes=routes,
             host=host.astype(np.int64),
             pauses=self.lossless.pauses(interfaces) if self.lossless else None,
-            ring_fd=self.nic.ring_fds[number],
+            rings=list(zip(fds, self.held[number], strict=True)),
             ring_size=self.nic.ring_size,
             flows=self.flows.part(first, end),
             paths=self._paths(first, end),
-            held=held,
             timing=Timing(
                 start=plan.start[first:end],
                 end=self.experiment.time.duration,
                 timeout=self._retransmission_timeout(),
-                longest_sleep=self.path.base_rtt / LOOKS_PER_RTT,
-                credit=self._credit,
-                gather=self.path.base_rtt / BATCHES_PER_RTT,
-                quantum=self._quantum,
+                longest_sleep=shortest / LOOKS_PER_RTT,
+                credit=max(shortest / LOOKS_PER_RTT, self.clock.nominal_seconds(USUAL_LATENESS)),
+                gather=shortest / BATCHES_PER_RTT,
+                quantum=max(shortest / QUANTA_PER_RTT, self.clock.nominal_seconds(SHORTEST_SLEEP)),
             ),
             meter=self.meters[number],
         )
@@ -260,8 +263,7 @@ class Emulation:
         asked = self.experiment.loss_recovery.timeout
         if not isinstance(asked, str):
             return asked
-        rack = self.experiment.rack
-        return 3 * (self.path.base_rtt + self.longest_queue * 8 / rack.link.rate)
+        return 3 * float((self.paths.base_rtt + self.paths.full_buffers(self.longest_queue)).max())
 
     # -- running ----------------------------------------------------------------------------------------------------
 
@@ -322,13 +324,13 @@ class Emulation:
         setting = Setting(
             experiment=self.experiment.name,
             controller=self.resolved.controller.name,
-            rate=self.experiment.rack.link.rate,
+            shape=self.shape,
             numbered_by_host=self.use_netem,
         )
         return Recording(self.captures, self.rack, setting)
 
     def _watch(self) -> QueueWatch:
-        reader = QueueReader(self.rack["s1"].netns)
+        reader = QueueReader(self.rack[self.shape.ports[self.bottleneck].switch].netns)
         return QueueWatch(reader, self.ports, self.bottleneck, self.rack.ports[self.bottleneck])
 
     def _tune(self, now: float, now_ns: int) -> str:

@@ -46,6 +46,36 @@ def umount(target: str) -> None:
     _check(_libc.umount2(target.encode(), 0), f"umount {target}")
 
 
+class _Iovec(ctypes.Structure):
+    _fields_ = [("base", ctypes.c_void_p), ("size", ctypes.c_size_t)]
+
+
+class _Message(ctypes.Structure):
+    """struct mmsghdr."""
+
+    _fields_ = [
+        ("name", ctypes.c_void_p),
+        ("name_size", ctypes.c_uint32),
+        ("parts", ctypes.POINTER(_Iovec)),
+        ("part_count", ctypes.c_size_t),
+        ("control", ctypes.c_void_p),
+        ("control_size", ctypes.c_size_t),
+        ("flags", ctypes.c_int),
+        ("sent", ctypes.c_uint32),
+    ]
+
+
+def send_many(fd: int, packet: bytes, count: int) -> None:
+    """The same packet ``count`` times, with few system calls: sendmmsg(2)."""
+    part = _Iovec(ctypes.cast(ctypes.c_char_p(packet), ctypes.c_void_p), len(packet))
+    messages = (_Message * count)(*(_Message(parts=ctypes.pointer(part), part_count=1) for _ in range(count)))
+    done = 0
+    while done < count:
+        sent = _libc.sendmmsg(fd, ctypes.byref(messages, done * ctypes.sizeof(_Message)), count - done, 0)
+        _check(0 if sent > 0 else -1, "sendmmsg")
+        done += sent
+
+
 def die_with_parent(parent: int, by: signal.Signals = signal.SIGKILL) -> None:
     """Have the kernel end this process when its parent is gone, whatever ended the parent."""
     _check(_libc.prctl(PR_SET_PDEATHSIG, by, 0, 0, 0), "prctl")

@@ -11,7 +11,9 @@ from testbed.controller import Paths, Signal, build
 from testbed.dataplane.wire import Framing
 from testbed.errors import BadInput, PluginFailed
 from testbed.plugin import Plugin, failed, refused
-from testbed.rack.paths import LINKS_OF_A_STAR, PathTimes
+from testbed.rack.kinds import shape_of
+from testbed.rack.paths import PathTimes
+from testbed.rack.routes import Routes
 
 if TYPE_CHECKING:
     from testbed.loading import Resolved
@@ -41,12 +43,13 @@ def _made(plugin: Plugin, make: Callable[[], object]) -> None:
 
 def _controller(resolved: Resolved) -> object:
     experiment, form = resolved.experiment, resolved.controller.form
-    link = experiment.rack.link
-    framing = Framing(round(experiment.traffic.payload), int(Signal.INT in form.signals))
-    base_rtt = PathTimes(LINKS_OF_A_STAR, link.rate, link.delay, framing).base_rtt
-    hops = np.full(1, LINKS_OF_A_STAR - 1)
-    path = Paths(np.array([link.rate]), np.array([base_rtt]), hops, framing.payload, framing.wire_size)
-    return build(form, resolved.controller_config, path)
+    flow = experiment.traffic.expand()[0]
+    cables = Routes(shape_of(experiment.rack, experiment.hosts)).path(flow.src, flow.dst)
+    hops = len(cables) - 1
+    framing = Framing(round(experiment.traffic.payload), hops if Signal.INT in form.signals else 0)
+    base_rtt = np.array([PathTimes(cables, framing).base_rtt])
+    paths = Paths(np.array([cables[0].rate]), base_rtt, np.full(1, hops), framing.payload, framing.wire_size)
+    return build(form, resolved.controller_config, paths)
 
 
 def _tuner(resolved: Resolved) -> None:

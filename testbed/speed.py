@@ -35,11 +35,15 @@ from testbed.dataplane.wire import Framing
 from testbed.errors import TestbedError
 from testbed.experiment import Experiment, TimeSpan
 from testbed.loading import Resolved, load, resolve
-from testbed.rack.paths import LINKS_OF_A_STAR, PathTimes
+from testbed.rack.kinds import shape_of
+from testbed.rack.paths import FlowPaths, most_hops
+from testbed.rack.routes import Routes
+from testbed.rack.settings import Star
 from testbed.report.verdict import LAG_LIMIT
 from testbed.run import follow, use_netem
 from testbed.telemetry.audience import Audience
 from testbed.traffic.incast import Incast
+from testbed.traffic.plan import Plan
 
 SHARE = 0.35  # of the busiest core's time that an experiment's packets may take
 ROOM = 0.5  # of the verdict's limit for lags that sleeping may take
@@ -50,6 +54,7 @@ SAMPLES = 500  # of the series, as many as the recorder takes in a second of a u
 FIRST_TRY = 20_000  # packets per second, about half of what a core of a small virtual machine does
 BUSY = (0.3, 0.8)  # shares of a core between which one measurement is enough
 AIM = 0.5  # the share that another one is made at
+PER_HOP = 0.5  # of the cost of a packet through one switch
 BDP = 100_000 * 8  # bits: the link delay that is measured with, so that many round trips fit into a second
 
 
@@ -80,14 +85,22 @@ class Needs:
 
     @classmethod
     def of(cls, resolved: Resolved) -> Needs:
-        """By its links and traffic, as if no controller held anything back."""
+        """By its links and traffic, as if no controller held anything back.
+
+        What was measured is one switch; each further one on the way makes packets more expensive.
+        """
         experiment = resolved.experiment
-        link, flows = experiment.rack.link, experiment.traffic.expand()
+        plan, routes = Plan.of(experiment.traffic.expand()), Routes(shape_of(experiment.rack, experiment.hosts))
         framing = _framing(resolved)
-        streams = min(len({flow.src for flow in flows}), len({flow.dst for flow in flows}))
+        paths = FlowPaths.of(routes, plan.src, plan.dst, framing)
+        streams = min(len(set(plan.src)), len(set(plan.dst)))
+        hops = float(paths.hops.mean())
         return cls(
-            packets_per_second=streams * link.rate / (8 * framing.wire_size),
-            base_rtt=PathTimes(LINKS_OF_A_STAR, link.rate, link.delay, framing).base_rtt,
+            packets_per_second=streams
+            * experiment.rack.link.rate
+            / (8 * framing.wire_size)
+            * (1 + PER_HOP * (hops - 1)),
+            base_rtt=float(paths.base_rtt.min()),
             limits=experiment.dilation_limits,
         )
 
@@ -198,11 +211,12 @@ def _measure(resolved: Resolved, dilation: float) -> Speed:
 def _small(experiment: Experiment, dilation: float) -> Experiment:
     """The rack that is measured: a few senders, at once and without end."""
     rack, duration = experiment.rack, SECONDS / dilation
-    link = rack.link.model_copy(update={"delay": BDP / rack.link.rate / (2 * LINKS_OF_A_STAR), "loss": 0.0})
+    link = rack.link.model_copy(update={"delay": BDP / rack.link.rate / 4, "loss": 0.0})
+    star = Star(delay_by=rack.delay_by, calibrate="off").model_copy(update={"link": link, "switch": rack.switch})
     incast = Incast(pattern="incast", senders=SENDERS).model_copy(update={"payload": experiment.traffic.payload})
     return experiment.model_copy(
         update={
-            "rack": rack.model_copy(update={"hosts": None, "calibrate": "off", "link": link}),
+            "rack": star,
             "traffic": incast,
             "time": TimeSpan().model_copy(update={"duration": duration, "warmup": 0.0, "dilation": dilation}),
             "record": experiment.record.model_copy(update={"interval": duration / SAMPLES}),
@@ -211,5 +225,7 @@ def _small(experiment: Experiment, dilation: float) -> Experiment:
 
 
 def _framing(resolved: Resolved) -> Framing:
-    hops = 1 if Signal.INT in resolved.controller.form.signals else 0
+    plan = Plan.of(resolved.experiment.traffic.expand())
+    routes = Routes(shape_of(resolved.experiment.rack, resolved.experiment.hosts))
+    hops = most_hops(routes, plan.src, plan.dst) if Signal.INT in resolved.controller.form.signals else 0
     return Framing(round(resolved.experiment.traffic.payload), hops)

@@ -16,6 +16,8 @@ import numpy as np
 from testbed.controller import Floats, Ints
 from testbed.errors import BadInput
 from testbed.plugin import Plugin, PluginConfig, failed, refused
+from testbed.rack.kinds import shape_of
+from testbed.rack.routes import Routes
 from testbed.telemetry.recorder import PortReader
 from testbed.telemetry.tuned import TunerLog
 from testbed.tuner import Ports, PortSample, Thresholds, switch_of, wrong
@@ -137,10 +139,12 @@ def in_rack(resolved: Resolved, reader: PortReader, names: Sequence[str]) -> Tun
 
 def ports_of(resolved: Resolved) -> list[Ports]:
     """The ports of every switch in the rack, as its tuner sees them."""
-    rack, n = resolved.experiment.rack, resolved.experiment.hosts
-    base_rtt = 4 * rack.link.delay  # in this unit tuners choose their slots: serialisation does not matter
-    names = [f"s1-eth{number}" for number in range(1, n + 1)]
-    rate, buffer = np.full(n, rack.link.rate), np.full(n, float(rack.switch.buffer))
+    rack = resolved.experiment.rack
+    routes = Routes(shape_of(rack, resolved.experiment.hosts))
+    ports = routes.shape.ports
+    base_rtt = 2 * routes.longest_delay  # in this unit tuners choose their slots: serialisation does not matter
+    rate, buffer = np.array([port.cable.rate for port in ports]), np.full(len(ports), float(rack.switch.buffer))
+    names = [port.name for port in ports]
     return by_switch(names, rate, buffer, base_rtt)
 
 

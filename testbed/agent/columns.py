@@ -37,6 +37,7 @@ class Flows:
         self.ce = Shared.ints(n)
         self.inflight = Shared.ints(n)  # packets
         self.to_send = Shared.ints(n)  # packets, retransmissions included
+        self.rerouted = Shared.ints(n)  # changes of the rack's routes so far; written by the run, not by the agent
 
     def __len__(self) -> int:
         return len(self.rate)

@@ -29,21 +29,32 @@ struct histogram {
 	int64_t bins, per_octave;
 };
 
+/* A ring buffer of feedback whose paths have one base RTT. Mirrored in datapath.py, as is struct datapath. */
+struct ring {
+	uint64_t *consumer, *producer;
+	uint8_t *data;
+	int64_t mask;
+	double held; /* time that the delay line holds a record */
+	uint64_t taken[SWAPS]; /* positions of records that were taken before their turn */
+	int64_t taken_length;
+};
+
 /* Mirrored field by field in datapath.py. */
 struct datapath {
 	/* settings */
 	int64_t flows, hosts, epoch_ns;
-	double seconds_per_ns, held, credit, quantum, awake_by, /* when the loop meant to go on */
+	double seconds_per_ns, credit, quantum, awake_by, /* when the loop meant to go on */
 		relook; /* how often a paused host looks whether it may go on */
-	int64_t wire_size, burst, segment, wake_by_ring, first, heap_size, ring_mask, hops, /* switches on the way */
+	int64_t wire_size, burst, segment, wake_by_ring, first, heap_size, int_on,
 		at_once; /* packets that the host's shaper lets through together; 0 for any number */
 	/* shared columns, per flow */
 	double *rate, *window, *rtt, *rtt_sum, *finished;
-	int64_t *sent, *acked, *acked_payload, *acked_wire, *lost, *late, *cnps, *ce, *inflight, *to_send;
+	int64_t *sent, *acked, *acked_payload, *acked_wire, *lost, *late, *cnps, *ce, *inflight, *to_send,
+		*rerouted;
 	int64_t *rtt_counts; /* FLOW_RTT_BINS per flow */
 	/* own columns, per flow */
 	double *slot, *last, *next, *heard;
-	int64_t *expected, *host, *queued, *started, *fd, *after, *row, *sent_now, *short_at;
+	int64_t *expected, *hops, *host, *queued, *started, *fd, *after, *row, *sent_now, *short_at;
 	uint8_t *packet, *short_packet; /* templates: `segment_size` bytes each; short_size is 0 where there is none */
 	int64_t *short_size;
 	int64_t segment_size;
@@ -56,10 +67,8 @@ struct datapath {
 	/* room for two events per flow and one per host: stale ones are replaced, see push() */
 	struct event *heap;
 	int64_t heap_length;
-	/* ring buffer */
-	uint64_t *consumer, *producer;
-	uint8_t *data;
-	int64_t ring_fd;
+	struct ring *rings;
+	int64_t ring_count, ring_fd; /* the descriptor is of the first, which is the only one where rings wake us */
 	/* feedback of one batch, per row */
 	int64_t *row_flow, *row_acked, *row_bytes, *row_ce, *row_cnps, *row_lost, *row_hops, *row_last, *row_next,
 		*row_inflight;
@@ -72,8 +81,6 @@ struct datapath {
 	/* what it measures about itself */
 	struct histogram rtts, pacing, feedback, timers;
 	int64_t refused, high_water, send_error, swapped, int_faults;
-	uint64_t taken[SWAPS]; /* ring positions of records that were taken before their turn */
-	int64_t taken_length;
 };
 
 static inline double now_seconds(const struct datapath *d)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import os
+from collections.abc import Sequence
 from ctypes import c_double, c_int64, c_void_p
 from dataclasses import dataclass
 from functools import cache
@@ -24,14 +25,14 @@ from testbed.errors import TestbedError
 
 SWAPS = 64  # as in datapath.h
 SETTINGS = ("flows", "hosts", "epoch_ns")
-TIMES = ("seconds_per_ns", "held", "credit", "quantum", "awake_by", "relook")
-MORE_SETTINGS = ("wire_size", "burst", "segment", "wake_by_ring", "first", "heap_size", "ring_mask", "hops", "at_once")
+TIMES = ("seconds_per_ns", "credit", "quantum", "awake_by", "relook")
+MORE_SETTINGS = ("wire_size", "burst", "segment", "wake_by_ring", "first", "heap_size", "int_on", "at_once")
 SHARED = (
     "rate", "window", "rtt", "rtt_sum", "finished", "sent", "acked", "acked_payload", "acked_wire", "lost", "late",
-    "cnps", "ce", "inflight", "to_send", "rtt_counts",
+    "cnps", "ce", "inflight", "to_send", "rerouted", "rtt_counts",
 )  # fmt: skip
 OWN = (
-    "slot", "last", "next", "heard", "expected", "host", "queued", "started", "fd", "after", "row", "sent_now",
+    "slot", "last", "next", "heard", "expected", "hops", "host", "queued", "started", "fd", "after", "row", "sent_now",
     "short_at", "packet", "short_packet", "short_size",
 )  # fmt: skip
 ROWS = (
@@ -48,6 +49,16 @@ class _Histogram(ctypes.Structure):
     ]
 
 
+class _Ring(ctypes.Structure):
+    _fields_ = [
+        *((name, c_void_p) for name in ("consumer", "producer", "data")),
+        ("mask", c_int64),
+        ("held", c_double),
+        ("taken", ctypes.c_uint64 * SWAPS),
+        ("taken_length", c_int64),
+    ]
+
+
 class _Datapath(ctypes.Structure):
     """struct datapath, field by field."""
 
@@ -59,7 +70,8 @@ class _Datapath(ctypes.Structure):
         ("segment_size", c_int64),
         *((name, c_void_p) for name in ("line_free", "first_waiting", "last_waiting", "pause_at", "pauses", "heap")),
         ("heap_length", c_int64),
-        *((name, c_void_p) for name in ("consumer", "producer", "data")),
+        ("rings", c_void_p),
+        ("ring_count", c_int64),
         ("ring_fd", c_int64),
         *((name, c_void_p) for name in (*ROWS, "row_rtt", *HOPS, "seen_node", "seen_ts", "seen_tx")),
         *((name, _Histogram) for name in ("rtts", "pacing", "feedback", "timers")),
@@ -68,8 +80,6 @@ class _Datapath(ctypes.Structure):
         ("send_error", c_int64),
         ("swapped", c_int64),
         ("int_faults", c_int64),
-        ("taken", ctypes.c_uint64 * SWAPS),
-        ("taken_length", c_int64),
     ]
 
 
@@ -96,6 +106,14 @@ class Pauses:
 
 
 @dataclass(frozen=True)
+class Held:
+    """A ring buffer, and for how many seconds the delay line holds what is in it."""
+
+    ring: Ring
+    held: float
+
+
+@dataclass(frozen=True)
 class Pace:
     """How flows send. Columns have one entry per flow of the agent, in the order of their hosts."""
 
@@ -106,11 +124,11 @@ class Pace:
     at_once: int  # packets that the host's shaper lets through together; 0 for any number
     credit: float  # s, how far behind schedule a sender may catch up
     quantum: float  # s, the shortest sleep: packets that are due within it leave together
-    held: float  # s that the delay line holds feedback
+    hops: Ints  # switches on the way, per flow: INT records that every answer must carry, if it carries INT
     first: int  # number in the rack of the agent's first flow
     segment: bool  # several packets per system call
     wake_by_ring: bool
-    int_hops: int  # INT records that every answer must carry
+    int_on: bool
     pauses: Pauses | None = None  # where to look whether a host is paused; None without priority flow control
 
 
@@ -127,14 +145,14 @@ class Lags:
 class Datapath:
     """State and operations of one agent's packets. Flow numbers are within the agent."""
 
-    def __init__(self, flows: Flows, sockets: Sockets, ring: Ring, pace: Pace, lags: Lags) -> None:
+    def __init__(self, flows: Flows, sockets: Sockets, rings: Sequence[Held], pace: Pace, lags: Lags) -> None:
         n, hosts = len(flows), int(pace.host.max()) + 1
         self.flows = flows
-        self._owners = (sockets, ring)  # close their descriptors and memory when they go
+        self._owners = (sockets, rings)  # close their descriptors and memory when they go
         self._keep: list[NDArray[Any]] = []  # what C points to must live as long as this
         self._c = c = _Datapath(flows=n, hosts=hosts, burst=pace.burst, segment=pace.segment, first=pace.first)
-        c.held, c.credit, c.quantum = pace.held, pace.credit, pace.quantum
-        c.wire_size, c.wake_by_ring, c.hops = pace.wire_size, pace.wake_by_ring, pace.int_hops
+        c.credit, c.quantum = pace.credit, pace.quantum
+        c.wire_size, c.wake_by_ring, c.int_on = pace.wire_size, pace.wake_by_ring, pace.int_on
         c.at_once = pace.at_once
         for name in SHARED:
             self._point(name, getattr(flows, name))
@@ -148,8 +166,10 @@ class Datapath:
             c.relook = pace.pauses.relook
         c.heap_size = 4 * n + hosts + 64
         self._point("heap", np.zeros((c.heap_size, 2)))
-        c.consumer, c.producer, c.data, c.ring_mask = *ring.addresses(), ring.size - 1
-        c.ring_fd = ring.fd
+        self._rings = (_Ring * len(rings))(
+            *(_Ring(*one.ring.addresses(), one.ring.size - 1, one.held) for one in rings)
+        )
+        c.rings, c.ring_count, c.ring_fd = ctypes.addressof(self._rings), len(rings), rings[0].ring.fd
         self._row_columns(n)
         histograms = (("rtts", lags.rtt), ("pacing", lags.pacing), ("feedback", lags.feedback), ("timers", lags.timers))
         for name, histogram in histograms:
@@ -177,6 +197,7 @@ class Datapath:
         self._point("next", np.full(n, np.inf))
         self.heard = self._point("heard", np.full(n, np.inf))
         self.expected = self._point("expected", np.zeros(n, np.int64))
+        self._point("hops", pace.hops.astype(np.int64))
         self._point("host", pace.host.astype(np.int64))
         self._point("queued", np.zeros(n, np.int64))
         self.started = self._point("started", np.zeros(n, np.int64))

@@ -17,25 +17,34 @@
 /* When the oldest waiting feedback is due; inf for none. */
 double next_due(struct datapath *d)
 {
-	uint64_t position = *d->consumer;
+	double earliest = INFINITY;
 
-	if (position >= __atomic_load_n(d->producer, __ATOMIC_ACQUIRE))
-		return INFINITY;
-	return nominal(d, ((struct record *)(d->data + (position & d->ring_mask) + HEADER))->rx_ns) + d->held;
+	for (int64_t i = 0; i < d->ring_count; i++) {
+		const struct ring *ring = &d->rings[i];
+		uint64_t position = *ring->consumer;
+		const struct record *r = (const struct record *)(ring->data + (position & ring->mask) + HEADER);
+
+		if (position < __atomic_load_n(ring->producer, __ATOMIC_ACQUIRE))
+			earliest = fmin(earliest, nominal(d, r->rx_ns) + ring->held);
+	}
+	return earliest;
 }
 
-/* INT must come from the same nodes in the same order, with time and bytes that only grow. */
+/* INT must come from the same nodes in the same order, with time and bytes that only grow. Other nodes are right only
+ * where the rack's routes have changed. */
 static void check_hops(struct datapath *d, int64_t f, const struct record *r)
 {
-	int wrong = r->hops != d->hops;
+	int wrong = r->hops != d->hops[f] && !d->rerouted[f];
 
 	for (int64_t i = 0; i < r->hops && i < MAX_HOPS; i++) {
 		int64_t at = f * MAX_HOPS + i;
 		double ts = nominal(d, r->hop[i].ts_ns), tx = (double)r->hop[i].tx_bytes;
 
-		if (d->seen_node[at] >= 0 && d->seen_node[at] != r->hop[i].node)
+		int moved = d->seen_node[at] >= 0 && d->seen_node[at] != r->hop[i].node;
+
+		if (moved && !d->rerouted[f])
 			wrong = 1;
-		if (ts < d->seen_ts[at] || tx < d->seen_tx[at] || (i && ts < nominal(d, r->hop[i - 1].ts_ns)))
+		if ((!moved && (ts < d->seen_ts[at] || tx < d->seen_tx[at])) || (i && ts < nominal(d, r->hop[i - 1].ts_ns)))
 			wrong = 1;
 		d->seen_node[at] = r->hop[i].node;
 		d->seen_ts[at] = ts;
@@ -85,7 +94,7 @@ static void on_ack(struct datapath *d, int64_t row, int64_t f, const struct reco
 		if (d->to_send[f] > 0)
 			d->to_send[f]--;
 	}
-	if (d->hops && ahead < HALF)
+	if (d->int_on && ahead < HALF)
 		check_hops(d, f, r);
 	if (r->hops)
 		read_hops(d, row, r);
@@ -94,58 +103,58 @@ static void on_ack(struct datapath *d, int64_t row, int64_t f, const struct reco
 }
 
 /* Acknowledgements that fill the gap before packet `psn` may be waiting behind it: take them now. */
-static void fill_gap(struct datapath *d, int64_t row, int64_t f, const struct record *r, uint64_t position, double due)
+static void fill_gap(struct datapath *d, struct ring *ring, int64_t row, int64_t f, uint64_t position, double due)
 {
-	uint64_t end = __atomic_load_n(d->producer, __ATOMIC_ACQUIRE);
+	const struct record *r = (const struct record *)(ring->data + (position & ring->mask) + HEADER);
+	uint64_t end = __atomic_load_n(ring->producer, __ATOMIC_ACQUIRE);
 	uint64_t step = HEADER + sizeof(*r);
 
 	for (uint64_t later = position + step; later < end && ((r->psn - d->expected[f]) & 0xffffff); later += step) {
-		const uint8_t *slot = d->data + (later & d->ring_mask);
+		const uint8_t *slot = ring->data + (later & ring->mask);
 		const struct record *other = (const struct record *)(slot + HEADER);
 
 		if (__atomic_load_n((const uint32_t *)slot, __ATOMIC_ACQUIRE) & BUSY)
 			return;
-		if (other->flow != r->flow || other->opcode != BTH_ACK || d->taken_length == SWAPS)
+		if (other->flow != r->flow || other->opcode != BTH_ACK || ring->taken_length == SWAPS)
 			continue;
 		if (((uint32_t)(other->psn - d->expected[f]) & 0xffffff) >= ((r->psn - d->expected[f]) & 0xffffff))
 			continue;
 		on_ack(d, row, f, other, due);
-		d->taken[d->taken_length++] = later;
+		ring->taken[ring->taken_length++] = later;
 		d->swapped++;
 	}
 }
 
-static int was_taken(struct datapath *d, uint64_t position)
+static int was_taken(struct ring *ring, uint64_t position)
 {
-	for (int64_t i = 0; i < d->taken_length; i++) {
-		if (d->taken[i] == position) {
-			d->taken[i] = d->taken[--d->taken_length];
+	for (int64_t i = 0; i < ring->taken_length; i++) {
+		if (ring->taken[i] == position) {
+			ring->taken[i] = ring->taken[--ring->taken_length];
 			return 1;
 		}
 	}
 	return 0;
 }
 
-/* Turn everything that is due by `now` into rows; returns their number. A flow occurs once. */
-int64_t digest(struct datapath *d, double now)
+/* Turn what is due in one ring into rows, behind the `rows` that there are; returns their number. */
+static int64_t digest_ring(struct datapath *d, struct ring *ring, int64_t rows, double now)
 {
-	uint64_t position = *d->consumer, end = __atomic_load_n(d->producer, __ATOMIC_ACQUIRE);
-	int64_t rows = 0;
+	uint64_t position = *ring->consumer, end = __atomic_load_n(ring->producer, __ATOMIC_ACQUIRE);
 
 	if ((int64_t)(end - position) > d->high_water)
 		d->high_water = (int64_t)(end - position);
 	for (; position < end; position += HEADER + sizeof(struct record)) {
-		uint8_t *slot = d->data + (position & d->ring_mask);
+		uint8_t *slot = ring->data + (position & ring->mask);
 		struct record *r = (struct record *)(slot + HEADER);
 		int64_t f, row;
 		double due;
 
 		if (__atomic_load_n((uint32_t *)slot, __ATOMIC_ACQUIRE) & BUSY)
 			break; /* another core is still writing it */
-		due = nominal(d, r->rx_ns) + d->held;
+		due = nominal(d, r->rx_ns) + ring->held;
 		if (due > now)
 			break;
-		if (d->taken_length && was_taken(d, position))
+		if (ring->taken_length && was_taken(ring, position))
 			continue;
 		f = (int64_t)r->flow - d->first;
 		count(&d->feedback, now - due);
@@ -162,14 +171,25 @@ int64_t digest(struct datapath *d, double now)
 			int64_t ahead = (r->psn - d->expected[f]) & 0xffffff;
 
 			if (ahead && ahead < HALF)
-				fill_gap(d, row, f, r, position, due);
+				fill_gap(d, ring, row, f, position, due);
 			on_ack(d, row, f, r, due);
 		} else {
 			d->row_cnps[row]++;
 			d->cnps[f]++;
 		}
 	}
-	__atomic_store_n(d->consumer, position, __ATOMIC_RELEASE);
+	__atomic_store_n(ring->consumer, position, __ATOMIC_RELEASE);
+	return rows;
+}
+
+/* Turn everything that is due by `now` into rows; returns their number. A flow occurs once: all its feedback is in one
+ * ring. */
+int64_t digest(struct datapath *d, double now)
+{
+	int64_t rows = 0;
+
+	for (int64_t i = 0; i < d->ring_count; i++)
+		rows = digest_ring(d, &d->rings[i], rows, now);
 	for (int64_t row = 0; row < rows; row++) {
 		int64_t f = d->row_flow[row];
 

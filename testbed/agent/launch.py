@@ -22,7 +22,7 @@ import numpy as np
 from testbed import linux
 from testbed.agent.agent import Agent, Timing
 from testbed.agent.columns import Flows
-from testbed.agent.datapath import Datapath, Lags, Pace, Pauses
+from testbed.agent.datapath import Datapath, Held, Lags, Pace, Pauses
 from testbed.agent.meter import Meter
 from testbed.agent.sockets import Route, Sockets
 from testbed.checks.identity import Identity
@@ -47,11 +47,10 @@ class Share:
     first: int
     routes: list[Route]
     host: Ints  # number of each flow's host within the share
-    ring_fd: int
+    rings: list[tuple[int, float]]  # descriptor, and s that the delay line holds feedback
     ring_size: int
     flows: Flows  # the share's part of the columns
     paths: Paths
-    held: float  # s that the delay line holds feedback
     timing: Timing
     meter: Meter
     pauses: Pauses | None  # with priority flow control
@@ -228,16 +227,17 @@ def _prepare(share: Share, common: Common) -> tuple[RateController, Callable[[Cl
         at_once=common.at_once,
         credit=share.timing.credit,
         quantum=share.timing.quantum,
-        held=share.held,
+        hops=share.paths.hops,
         first=share.first,
         segment=common.segment,
         wake_by_ring=common.wake_by_ring,
-        int_hops=common.framing.int_hops,
+        int_on=common.framing.int_hops > 0,
         pauses=share.pauses,
     )
     meter = share.meter
     lags = Lags(meter.rtt, meter.pacing_lag, meter.feedback_lag, meter.timer_lag)
-    datapath = Datapath(share.flows, sockets, Ring(share.ring_fd, share.ring_size), pace, lags)
+    rings = [Held(Ring(fd, share.ring_size), held) for fd, held in share.rings]
+    datapath = Datapath(share.flows, sockets, rings, pace, lags)
     gc.collect()
     gc.freeze()
     gc.disable()  # a collection would hold packets up for milliseconds

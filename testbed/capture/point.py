@@ -11,41 +11,52 @@ from testbed.errors import BadInput, nearest
 if TYPE_CHECKING:
     from testbed.rack.link import RackIntf
     from testbed.rack.net import Rack
-
-PREFIX = {"port": "port:s1-eth", "nic": "nic:h"}
+    from testbed.rack.shape import Shape
 
 
 @dataclass(frozen=True)
 class Point:
-    """One end of the link of host ``number``: ``kind`` is a key of `PREFIX`."""
+    """A switch port (``kind`` is "port") or a host ("nic"), by its name in the rack."""
 
     kind: str
-    number: int
+    place: str
 
     @property
     def name(self) -> str:
         """As the user writes it."""
-        return f"{PREFIX[self.kind]}{self.number}"
+        return f"{self.kind}:{self.place}"
 
     @property
     def file(self) -> str:
         """Name of its file in the results folder."""
         return f"{self.name.replace(':', '-')}.pcapng"
 
+    def rate(self, shape: Shape) -> float:
+        """Of its cable, in the shape's unit."""
+        port = shape.ports[shape.position[self.place]] if self.kind == "port" else shape.port_of(self.place)
+        return port.cable.rate
+
     def interface(self, rack: Rack) -> RackIntf:
         """The interface in a running rack."""
-        link = rack.links[self.number - 1]
-        found: RackIntf = link.intf2 if self.kind == "port" else link.intf1
+        found: RackIntf = rack.ends[self.place] if self.kind == "port" else rack[self.place].defaultIntf()
         return found
 
 
-def points(names: Sequence[str], hosts: int) -> list[Point]:
-    """The named points of a rack with ``hosts`` hosts, each once. Raises BadInput that says what there is."""
-    there = {point.name: point for kind in PREFIX for point in (Point(kind, n) for n in range(1, hosts + 1))}
+def points(names: Sequence[str], shape: Shape) -> list[Point]:
+    """The named points of a rack, each once. Raises BadInput that says what there is."""
+    nics = [Point("nic", host) for host in shape.hosts]
+    there = {point.name: point for point in (*nics, *(Point("port", port.name) for port in shape.ports))}
     for name in names:
         if name not in there:
-            ranges = " and ".join(f"{prefix}1 ... {prefix}{hosts}" for prefix in PREFIX.values())
             hint = nearest(name, list(there)).partition("?")
             meant = f"{hint[0]}? " if hint[1] else ""
-            raise BadInput(f"--pcap {name}: there is no such point; {meant}(there are {ranges})")
+            raise BadInput(f"--pcap {name}: there is no such point; {meant}(there are {_ranges(shape)})")
     return [there[name] for name in dict.fromkeys(names)]
+
+
+def _ranges(shape: Shape) -> str:
+    per_switch: dict[str, list[str]] = {}
+    for port in shape.ports:
+        per_switch.setdefault(port.switch, []).append(port.name)
+    ranges = [f"port:{names[0]} ... port:{names[-1]}" for names in per_switch.values()]
+    return ", ".join(ranges) + f" and nic:h1 ... nic:h{len(shape.hosts)}"

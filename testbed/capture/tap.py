@@ -18,6 +18,7 @@ from testbed.errors import TestbedError
 
 if TYPE_CHECKING:
     from testbed.rack.net import Rack
+    from testbed.rack.shape import Shape
 
 LAST_SECONDS = 1.0  # of patience for the ring's last block
 
@@ -28,7 +29,7 @@ class Setting:
 
     experiment: str
     controller: str
-    rate: float  # of the links, nominal bit/s
+    shape: Shape  # of the rack, nominal
     numbered_by_host: bool  # packets leave a host with their PSN; else the far end of its link gives it to them
 
 
@@ -67,7 +68,7 @@ class Tap:
         ]
         about = "" if setting.numbered_by_host else _not_numbered(point.kind)
         self._write(self.writer.section, f"testbed {testbed.__version__}", comments)
-        self._write(self.writer.interface, point.name, about, setting.rate, self.capture.snap)
+        self._write(self.writer.interface, point.name, about, point.rate(setting.shape), self.capture.snap)
 
     def drain(self) -> None:
         """Write all that is there."""

@@ -16,9 +16,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from testbed.checks.injection import Injection
 from testbed.checks.probe import Probe
 from testbed.errors import TestbedError
 from testbed.rack.backlog import QueueReader
+from testbed.rack.paths import PathTimes
+from testbed.rack.shape import SwitchPort
 from testbed.units import show_rate, show_size, show_time
 
 if TYPE_CHECKING:
@@ -29,7 +32,9 @@ ATTEMPTS = 8  # a busy machine may spoil some
 PAUSE = 0.1  # s of wall time, longer with each attempt: what keeps the machine busy may be over then
 RTT_PROBES = 5
 RATE_PACKETS = 150
+TRUNK_SECONDS = 0.03  # wall, for which a cable between switches is kept busy
 SKIPPED = 10  # packets at the start that a full bucket lets through at once
+PLENTY = 1.6  # times what fits is sent, so that the queue stays at the limit for a moment
 FILLERS = 8  # hosts that fill a buffer together
 LONGEST_FILL = 1.5  # wall seconds that a full buffer may take to drain; slower racks are read back, not filled
 SIGMAS = 5  # of the binomial spread of marks
@@ -69,18 +74,59 @@ def calibrate(run: Emulation) -> list[Measured]:
 
 
 def measure(run: Emulation) -> list[Measured]:
-    """Measure the links of the busiest receiver and of a sender; every link if the experiment asks for it."""
+    """Measure one path of each length, one link of each kind and direction, and the bottleneck's queue.
+
+    Every host's links, and every cable between switches, if the experiment asks for it.
+    """
     results: list[Measured] = []
-    receiver = f"h{run.bottleneck + 1}"
-    others = [host.name for host in run.rack.hosts if host.name != receiver]
     every = run.experiment.rack.calibrate == "all"
-    for sender in others if every else others[:1]:
+    port = run.shape.ports[run.bottleneck]
+    receiver = port.neighbour if port.to_host else run.plan.dst[_through(run, port.name)]
+    others = _nearest_first(run, receiver)
+    for sender in others if every else _one_per_path(run, others, receiver):
         results += _retried(partial(_sender, run, sender, receiver))
     for target in [receiver, *others] if every else [receiver]:
         pair = [name for name in [*others, receiver] if name != target][:2]
         results += _retried(partial(_downlink, run, pair, target))
-    results += _retried(partial(_queue, run, others[:FILLERS], receiver))
+    for trunk in _trunks(run, every):
+        results += _retried(partial(_trunk, run, trunk))
+    if port.to_host:
+        results += _retried(partial(_queue, run, others[:FILLERS], port))
+    else:
+        results += _retried(partial(_trunk_queue, run, port))
     return results
+
+
+def _through(run: Emulation, port: str) -> int:
+    """The first flow that may take a port."""
+    pairs = zip(run.plan.src, run.plan.dst, strict=True)
+    return next(flow for flow, pair in enumerate(pairs) if port in run.routes.spread(*pair))
+
+
+def _nearest_first(run: Emulation, receiver: str) -> list[str]:
+    """All other hosts: those that share only the last port with others come first."""
+    others = [host for host in run.shape.hosts if host != receiver]
+    return sorted(others, key=lambda host: len(run.routes.path(host, receiver)))
+
+
+def _one_per_path(run: Emulation, others: list[str], receiver: str) -> Iterator[str]:
+    """A sender for each base RTT that paths to the receiver have."""
+    seen = set()
+    for host in others:
+        base_rtt = PathTimes(run.routes.path(host, receiver), run.framing).base_rtt
+        if base_rtt not in seen:
+            seen.add(base_rtt)
+            yield host
+
+
+def _trunks(run: Emulation, every: bool) -> Iterator[SwitchPort]:
+    """Ports between switches: one of each kind of cable and direction, or all."""
+    seen = set()
+    for port in run.shape.ports:
+        kind = (port.cable.kind, port.cable.rate, port.cable.low.interface == port.name)
+        if not port.to_host and (every or kind not in seen):
+            seen.add(kind)
+            yield port
 
 
 def _retried(measure: Callable[[], list[Measured]]) -> list[Measured]:
@@ -96,15 +142,15 @@ def _sender(run: Emulation, sender: str, receiver: str) -> list[Measured]:
     """Base RTT, and the rate at which one host can send."""
     probe = Probe(run, [sender], receiver)
     try:
-        best = min(_round_trip(run, probe) for _ in range(RTT_PROBES))
-        rtt = run.path.base_rtt
+        rtt = PathTimes(run.routes.path(sender, receiver), run.framing).base_rtt
+        best = min(_round_trip(run, probe, rtt) for _ in range(RTT_PROBES))
         rate = _arrival_rate(run, probe, RATE_PACKETS)
     finally:
         probe.close()
     link = f"{sender}:e0"
     return [
         Measured(link, "base RTT", rtt, best, TOLERANCE * rtt, show_time),
-        _rate(run, link, rate),
+        _rate(link, run.shape.line_rate(sender), rate),
     ]
 
 
@@ -117,31 +163,34 @@ def _downlink(run: Emulation, senders: list[str], receiver: str) -> list[Measure
         rate = _arrival_rate(run, probe, RATE_PACKETS // len(senders))
     finally:
         probe.close()
-    return [_rate(run, _port(receiver), rate)]
+    return [_rate(run.shape.port_of(receiver).name, run.shape.line_rate(receiver), rate)]
 
 
-def _port(host: str) -> str:
-    return f"s1-eth{host[1:]}"
+def _trunk(run: Emulation, port: SwitchPort) -> list[Measured]:
+    """The rate at which a port serves a cable between switches, whatever ECMP would send there."""
+    with Injection(run, port) as injection:
+        rate = injection.rate(TRUNK_SECONDS, RATE_PACKETS, SKIPPED)
+    return [_rate(port.name, port.cable.rate, rate)]
 
 
-def _rate(run: Emulation, link: str, got: float) -> Measured:
-    asked = run.experiment.rack.link.rate
+def _rate(link: str, asked: float, got: float) -> Measured:
     return Measured(link, "rate", asked, got, TOLERANCE * asked, show_rate)
 
 
 def _patience(run: Emulation, packets: int, wire_size: int) -> float:
-    serial = packets * wire_size * 8 / run.experiment.rack.link.rate
-    return 0.2 + 3 * run.clock.wall_seconds(serial + run.path.base_rtt)
+    slowest = min(cable.rate for cable in run.shape.cables)
+    serial = packets * wire_size * 8 / slowest
+    return 0.2 + 3 * run.clock.wall_seconds(serial + float(run.paths.base_rtt.max()))
 
 
-def _round_trip(run: Emulation, probe: Probe) -> float:
+def _round_trip(run: Emulation, probe: Probe, base_rtt: float) -> float:
     """Nominal RTT of one packet through empty queues; inf if it did not come back."""
     probe.send(1)
     answers = probe.answers(1, _patience(run, 1, probe.framing.wire_size))
     if not len(answers):
         return math.inf
     wall = float(answers["rx_ns"][0] - answers["tx_ns"][0]) * run.clock.seconds_per_ns
-    return wall + (0.0 if run.use_netem else run.path.base_rtt)
+    return wall + (0.0 if run.use_netem else base_rtt)
 
 
 def _arrival_rate(run: Emulation, probe: Probe, packets: int) -> float:
@@ -156,37 +205,61 @@ def _arrival_rate(run: Emulation, probe: Probe, packets: int) -> float:
     return (len(times) - 1) * probe.framing.wire_size * 8 / seconds
 
 
-def _queue(run: Emulation, senders: list[str], receiver: str) -> list[Measured]:
+def _queue(run: Emulation, senders: list[str], place: SwitchPort) -> list[Measured]:
     """Fill the buffer from many hosts: how much fits, in the model and in the shaper, and what is marked meanwhile."""
-    rack = run.experiment.rack
-    drain = run.clock.wall_seconds(rack.switch.buffer * 8 / rack.link.rate)
+    room = _room(run, len(senders))
+    drain = run.clock.wall_seconds(room * 8 / place.cable.rate)
     if len(senders) < 2 or drain > LONGEST_FILL:
         return []
-    position = int(receiver[1:]) - 1
+    position = run.shape.position[place.name]
     port, before = run.rack.ports[position], run.ports.sample(time.monotonic_ns())
-    probe = Probe(run, senders, receiver)
+    probe = Probe(run, senders, place.neighbour)
     try:
         size = probe.framing.wire_size
-        # What drains while it fills, once more, so that the queue stays at the limit for a moment.
-        packets = math.ceil(rack.switch.buffer / size / (len(senders) - 1) * 1.3) + 20
+        # Once more what drains while it fills.
+        packets = math.ceil(room / size / (len(senders) - 1) * PLENTY) + 20
         run.programs.counters["peak"][port.ifindex] = 0
         probe.send(packets)
-        backlog = _highest_backlog(run, port.ifindex, drain)
+        backlog = _highest_backlog(run, place, drain)
         answers = _all_answers(probe, run, drain)
     finally:
         probe.close()
+    thresholds = [float(before[name][position]) for name in ("kmin", "kmax", "pmax")]
+    loose = size * len(senders) if run.lossless else size  # a packet less per account that is full
+    return [*_depth(run, place, room, loose, backlog), *_marking(place.name, port.node, answers, thresholds)]
+
+
+def _trunk_queue(run: Emulation, place: SwitchPort) -> list[Measured]:
+    """Fill the buffer of a port between switches from inside its switch; what it marks, nobody there would answer."""
+    drain = run.clock.wall_seconds(run.experiment.rack.switch.buffer * 8 / place.cable.rate)
+    if drain > LONGEST_FILL:
+        return []
+    run.programs.counters["peak"][run.rack.ports[run.shape.position[place.name]].ifindex] = 0
+    with Injection(run, place) as injection:
+        injection.send(math.ceil(run.experiment.rack.switch.buffer / injection.size * 1.3) + 20)
+        backlog = _highest_backlog(run, place, drain)
+        injection.wait_until_quiet(drain)
+    return _depth(run, place, _room(run, 1), injection.size, backlog)
+
+
+def _room(run: Emulation, senders: int) -> float:
+    """Bytes that a port takes: its buffer, or with priority flow control what so many ingress ports have."""
+    if run.lossless:
+        return float(senders * run.lossless.room.limit)
+    return float(round(run.experiment.rack.switch.buffer))
+
+
+def _depth(run: Emulation, place: SwitchPort, buffer: float, loose: int, backlog: float) -> list[Measured]:
+    port = run.rack.ports[run.shape.position[place.name]]
     peak = float(run.programs.counters["peak"][port.ifindex])
-    link = _port(receiver)
-    buffer = float(round(rack.switch.buffer))
     return [
-        Measured(link, "buffer", buffer, peak, size, show_size),
-        Measured(link, "buffer as the shaper held it", buffer, backlog, size + 2 * port.slack, show_size),
-        *_marking(link, answers, *(float(before[name][position]) for name in ("kmin", "kmax", "pmax"))),
+        Measured(place.name, "buffer", buffer, peak, loose, show_size),
+        Measured(place.name, "buffer as the shaper held it", buffer, backlog, loose + 2 * port.slack, show_size),
     ]
 
 
-def _highest_backlog(run: Emulation, ifindex: int, drain: float) -> float:
-    reader = QueueReader(run.rack["s1"].netns)
+def _highest_backlog(run: Emulation, place: SwitchPort, drain: float) -> float:
+    reader, ifindex = QueueReader(run.rack[place.switch].netns), run.rack.ends[place.name].index
     highest, deadline = 0, time.monotonic() + drain + 0.5
     while time.monotonic() < deadline:
         backlog = reader.read(ifindex).backlog
@@ -200,7 +273,7 @@ def _highest_backlog(run: Emulation, ifindex: int, drain: float) -> float:
 def _all_answers(probe: Probe, run: Emulation, drain: float) -> NDArray[np.void]:
     """Everything that comes back until the queue is empty."""
     parts, deadline = [], time.monotonic() + 2 * drain + 0.5
-    quiet = 0.02 + 2 * run.clock.wall_seconds(run.path.base_rtt if run.use_netem else 0.0)
+    quiet = 0.02 + 2 * run.clock.wall_seconds(float(run.paths.base_rtt.max()) if run.use_netem else 0.0)
     last = time.monotonic()
     while time.monotonic() < deadline and time.monotonic() - last < quiet:
         part = probe.take()
@@ -211,9 +284,14 @@ def _all_answers(probe: Probe, run: Emulation, drain: float) -> NDArray[np.void]
     return np.concatenate(parts) if parts else probe.take()
 
 
-def _marking(link: str, answers: NDArray[np.void], kmin: float, kmax: float, pmax: float) -> Iterator[Measured]:
-    """Marks below Kmin (none), above Kmax (all), and between (Pmax/2 on average over the slope), by INT's queue."""
-    queue, marked = answers["hop"]["queue"][:, 0].astype(float), answers["ce"] > 0
+def _marking(link: str, node: int, answers: NDArray[np.void], thresholds: list[float]) -> Iterator[Measured]:
+    """Marks below Kmin (none), above Kmax (all), and between (Pmax/2 on average over the slope), by INT's queue.
+
+    ``node`` is the port in INT's words: the last hop of all packets.
+    """
+    kmin, kmax, pmax = thresholds
+    last = answers["hop"][np.arange(len(answers)), np.maximum(answers["hops"], 1) - 1]
+    queue, marked = last["queue"][last["node"] == node].astype(float), answers["ce"][last["node"] == node] > 0
     below, above = queue <= kmin, queue > kmax
     slope = ~below & ~above
 

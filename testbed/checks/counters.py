@@ -19,8 +19,8 @@ from testbed.controller import Floats, Ints
 class FlowCounts:
     """Packets per flow."""
 
-    src: Ints  # number of the sending host; its switch port has position src - 1
-    dst: Ints
+    src_port: Ints  # position of the switch port that leads to the sending host
+    dst_port: Ints
     agent_sent: Ints
     agent_acked: Ints
     agent_cnps: Ints
@@ -43,9 +43,12 @@ class PortCounts:
     name: list[str]
     enqueued: Ints
     marked: Ints
-    dropped: Ints  # by the buffer limit and by the loss model
+    dropped: Ints  # by the buffer limit and by the loss model; also what a cable that was cut has lost
     tx_bytes: Floats
     rate: Floats  # bit/s
+    switch: list[str]
+    far: Ints  # position of the port at the other end of the cable; -1 where a host is
+    arrived: Ints  # there
 
 
 @dataclass(frozen=True)

@@ -29,15 +29,16 @@ def drain(run: Emulation) -> float:
     Waits no longer than a full buffer takes to drain; what is missing then, the invariants will name.
     """
     began = time.monotonic()
-    longest = run.clock.wall_seconds(2 * run.longest_queue * 8 / run.experiment.rack.link.rate + 4 * run.path.base_rtt)
+    slowest, base_rtt = min(port.cable.rate for port in run.shape.ports), float(run.paths.base_rtt.max())
+    longest = run.clock.wall_seconds(2 * run.longest_queue * 8 / slowest + 4 * base_rtt)
+    index, peers = [port.ifindex for port in run.rack.ports], [port.peer for port in run.rack.ports]
     before = -1
     while time.monotonic() - began < longest + SPARE_SECONDS:
-        hosts = run.nic.hosts
-        arrived = int(hosts["received"].sum())
-        if (hosts["enqueued"] == hosts["received"]).all() and arrived == before and _settled(run):
+        sent, arrived = run.programs.counters["bytes"][index], run.nic.arrivals["bytes"][peers]
+        if (sent == arrived).all() and int(arrived.sum()) == before and _settled(run):
             break
-        before = arrived
-        time.sleep(LOOK_SECONDS + (run.clock.wall_seconds(run.path.base_rtt) if run.use_netem else 0))
+        before = int(arrived.sum())
+        time.sleep(LOOK_SECONDS + (run.clock.wall_seconds(base_rtt) if run.use_netem else 0))
     return time.monotonic() - began
 
 
@@ -57,8 +58,8 @@ def gather(run: Emulation, watch: QueueWatch, duration: float) -> Counts:
 
     return Counts(
         flows=FlowCounts(
-            src=run.plan.src_number,
-            dst=run.plan.dst_number,
+            src_port=last_port(run, run.plan.src),
+            dst_port=last_port(run, run.plan.dst),
             agent_sent=flows.sent.copy(),
             agent_acked=flows.acked.copy(),
             agent_cnps=flows.cnps.copy(),
@@ -79,7 +80,10 @@ def gather(run: Emulation, watch: QueueWatch, duration: float) -> Counts:
             marked=whole(ports["marked_packets"]),
             dropped=whole(ports["dropped_packets"] + ports["lost_packets"]),
             tx_bytes=ports["bytes"].astype(float),
-            rate=np.full(len(index), run.experiment.rack.link.rate),
+            rate=np.array([port.cable.rate for port in run.shape.ports]),
+            switch=[port.switch for port in run.shape.ports],
+            far=far_ports(run),
+            arrived=whole(run.nic.arrivals["packets"][[port.peer for port in run.rack.ports]]),
         ),
         duration=duration,
         deciders=[member.identity for member in run.crew.members if member.identity is not None],
@@ -112,6 +116,16 @@ def _settled(run: Emulation) -> bool:
         return True
     pauses = _pauses(run)
     return bool(pauses.over.all() and (pauses.sent == pauses.heard).all())
+
+
+def last_port(run: Emulation, hosts: list[str]) -> Ints:
+    """Positions of the switch ports that lead to hosts."""
+    return np.array([run.shape.position[run.shape.port_of(host).name] for host in hosts])
+
+
+def far_ports(run: Emulation) -> Ints:
+    """Position of the port at the other end of each port's cable; -1 where a host is."""
+    return np.array([run.shape.position.get(port.far.interface, -1) for port in run.shape.ports])
 
 
 def unread(run: Emulation) -> Ints:

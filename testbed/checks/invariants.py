@@ -38,24 +38,61 @@ def agents_and_nics_agree(counts: Counts) -> Iterator[Broken]:
 
 
 def packets_are_conserved(counts: Counts) -> Iterator[Broken]:
-    """Sent = delivered + dropped by the model, at every port; data towards a host, and answers back to it."""
+    """Sent = delivered + dropped by the model: in all, at every switch, and over every cable.
+
+    With one switch also at every port: data towards a host, and answers back to it. In larger racks ECMP decides which
+    ports a flow takes, but what goes into a switch is known, and what each of its ports did with it.
+    """
     flows, ports = counts.flows, counts.ports
+    answers = flows.received + flows.cnps_made
     missing = np.zeros(len(ports.name), np.int64)
-    np.add.at(missing, flows.dst - 1, flows.nic_sent - flows.received)
-    answers = flows.received + flows.cnps_made - flows.nic_acks - flows.nic_cnps
-    np.add.at(missing, flows.src - 1, answers)
-    for port in np.flatnonzero(missing != ports.dropped):
-        how_much = f"{missing[port]} packets missing, {ports.dropped[port]} dropped by the model"
-        yield Broken(f"packets are not conserved at {ports.name[port]}", how_much)
+    np.add.at(missing, flows.dst_port, flows.nic_sent - flows.received)
+    np.add.at(missing, flows.src_port, answers - flows.nic_acks - flows.nic_cnps)
+    switches = sorted(set(ports.switch))
+    if len(switches) == 1:
+        for port in np.flatnonzero(missing != ports.dropped):
+            how_much = f"{missing[port]} packets missing, {ports.dropped[port]} dropped by the model"
+            yield Broken(f"packets are not conserved at {ports.name[port]}", how_much)
+        return
+    if missing.sum() != ports.dropped.sum():
+        how_much = f"{missing.sum()} packets missing, {ports.dropped.sum()} dropped by the model"
+        yield Broken("packets are not conserved in the rack", how_much)
+    entered = np.zeros(len(ports.name), np.int64)  # at each port, from the host or the port at its far end
+    np.add.at(entered, flows.src_port, flows.nic_sent)
+    np.add.at(entered, flows.dst_port, answers)
+    trunks = ports.far >= 0
+    entered[ports.far[trunks]] = ports.arrived[trunks]
+    lost_on_cable = ports.enqueued - ports.arrived
+    left = ports.enqueued + ports.dropped - lost_on_cable
+    for switch in switches:
+        here = np.array([name == switch for name in ports.switch])
+        if entered[here].sum() != left[here].sum():
+            how_much = f"{entered[here].sum()} packets came, {left[here].sum()} left or were dropped by the model"
+            yield Broken(f"packets are not conserved in {switch}", how_much)
+
+
+def cables_lose_nothing(counts: Counts) -> Iterator[Broken]:
+    """What a port has enqueued comes out of its cable, but for what the model has lost there."""
+    ports = counts.ports
+    for port in np.flatnonzero((ports.arrived > ports.enqueued) | (ports.arrived < ports.enqueued - ports.dropped)):
+        how_much = f"{ports.enqueued[port]} packets in, {ports.arrived[port]} out"
+        yield Broken(f"packets vanished behind {ports.name[port]}", how_much)
 
 
 def marks_are_echoed(counts: Counts) -> Iterator[Broken]:
-    """CE marks made = marks seen by receivers = marks echoed to senders, less what was dropped on the way back."""
+    """CE marks made = marks seen by receivers = marks echoed to senders, less what was dropped on the way back.
+
+    Where there are several ports on the way, a packet may be marked twice, and dropped afterwards.
+    """
     flows, ports = counts.flows, counts.ports
     seen = np.zeros(len(ports.name), np.int64)
-    np.add.at(seen, flows.dst - 1, flows.received_ce)
-    for port in np.flatnonzero(seen != ports.marked):
+    np.add.at(seen, flows.dst_port, flows.received_ce)
+    one_switch = len(set(ports.switch)) == 1
+    last = ports.far < 0
+    for port in np.flatnonzero(last & ((seen != ports.marked) if one_switch else (seen < ports.marked))):
         yield Broken(f"marks made and seen differ at {ports.name[port]}", f"{ports.marked[port]} and {seen[port]}")
+    if seen.sum() > ports.marked.sum():
+        yield Broken("more marks were seen than made", f"{seen.sum()} and {ports.marked.sum()}")
     lost_answers = flows.received - flows.nic_acks
     unechoed = flows.received_ce - flows.nic_ce
     wrong = int(((unechoed < 0) | (unechoed > lost_answers)).sum())
@@ -124,7 +161,9 @@ def pauses_are_settled(counts: Counts) -> Iterator[Broken]:
     for port in np.flatnonzero(pauses.left):
         yield Broken(f"the ingress account of {names[port]} is not empty", f"{pauses.left[port]} bytes are left")
     for port in np.flatnonzero(pauses.sent != pauses.heard):
-        yield Broken(f"pause frames of {names[port]} were lost", f"{pauses.sent[port]} sent, {pauses.heard[port]} heard")
+        yield Broken(
+            f"pause frames of {names[port]} were lost", f"{pauses.sent[port]} sent, {pauses.heard[port]} heard"
+        )
     for port in np.flatnonzero(pauses.untold):
         yield Broken(f"pauses of {names[port]} were not announced", f"{pauses.untold[port]} crossings")
     for port in np.flatnonzero(~pauses.over):
@@ -134,6 +173,7 @@ def pauses_are_settled(counts: Counts) -> Iterator[Broken]:
 CHECKS: tuple[Callable[[Counts], Iterator[Broken]], ...] = (
     agents_and_nics_agree,
     packets_are_conserved,
+    cables_lose_nothing,
     marks_are_echoed,
     only_the_model_drops,
     telemetry_is_ordered,

@@ -27,7 +27,7 @@ class Probe:
 
     def __init__(self, run: Emulation, senders: list[str], receiver: str) -> None:
         self.run = run
-        self.framing = Framing(run.framing.payload, int_hops=1)
+        self.framing = Framing(run.framing.payload, int_hops=run.routes.most_hops)
         self.ring = Ring(run.nic.probe_ring_fd, RING_SIZE)
         self.receiver = receiver
         self._sockets = [self._open(run.rack[sender].netns, run.rack[receiver].IP()) for sender in senders]

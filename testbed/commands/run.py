@@ -45,8 +45,10 @@ def run(  # noqa: PLR0917 - one parameter per option
     resolved = resolve(experiment, {"controller": controller, "tuner": tuner}, options, settings)
     from testbed.capture.files import snap_of
     from testbed.capture.point import points
+    from testbed.rack.kinds import shape_of
 
-    captured, kept = points(pcap or [], resolved.experiment.hosts), snap_of(snap)
+    shape = shape_of(resolved.experiment.rack, resolved.experiment.hosts)
+    captured, kept = points(pcap or [], shape), snap_of(snap)
     if dry_run:
         print_resolved(resolved, format)
         return

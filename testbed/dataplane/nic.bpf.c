@@ -225,9 +225,11 @@ int nic_rx(struct __sk_buff *skb)
 {
 	struct roce packet;
 
-	count_arrival(skb);
+	if (settings.lossless && read_pause(skb))
+		return TC_ACT_SHOT; /* it came past the port's queue, where nobody counted it */
+	count_arrival(skb, 1);
 	if (!read_roce(skb, &packet))
-		return settings.lossless && read_pause(skb) ? TC_ACT_SHOT : TC_ACT_OK;
+		return TC_ACT_OK;
 	if (packet.opcode == BTH_SEND_ONLY_IMM) {
 		if (settings.lossless)
 			leave_switch(bpf_ntohs(packet.shim.ingress), skb->len, settings.xon);

@@ -266,14 +266,15 @@ int port_ingress(struct __sk_buff *skb)
 	__u32 key = skb->ifindex;
 	struct port_config *config = bpf_map_lookup_elem(&port_config, &key);
 
-	count_arrival(skb);
 	if (config && config->loss == CUT) {
 		struct port_counters *sender = bpf_map_lookup_elem(&port_counters, &config->peer);
 
 		if (sender)
 			__sync_fetch_and_add(&sender->lost_packets, 1);
+		count_arrival(skb, 0);
 		return TC_ACT_SHOT;
 	}
+	count_arrival(skb, 1);
 	return TC_ACT_UNSPEC; /* on to the next program */
 }
 

@@ -86,7 +86,6 @@ class NicPrograms:
             libbpf.update(self._object.map_fd("rings"), number, struct.pack("=I", fd))
         *self.ring_fds, self.probe_ring_fd = fds
 
-
     def _table(self, name: str, dtype: np.dtype[np.void], entries: int) -> NDArray[np.void]:
         return _view(self._object.map_fd(name), dtype, entries)
 

@@ -23,8 +23,8 @@ struct {
 	__type(value, struct arrivals);
 } arrivals SEC(".maps");
 
-/* The frame has reached the end of its cable. */
-static __always_inline void count_arrival(struct __sk_buff *skb)
+/* The frame has reached the end of its cable; bytes also of those that are lost there, for they do not wait any more. */
+static __always_inline void count_arrival(struct __sk_buff *skb, __u64 packets)
 {
 	__u32 key = skb->ifindex;
 	struct arrivals *here = bpf_map_lookup_elem(&arrivals, &key);
@@ -32,7 +32,7 @@ static __always_inline void count_arrival(struct __sk_buff *skb)
 	if (!here)
 		return;
 	__sync_fetch_and_add(&here->bytes, skb->len);
-	__sync_fetch_and_add(&here->packets, 1);
+	__sync_fetch_and_add(&here->packets, packets);
 }
 
 /* Copy the headers to the stack. Headers may lie in page fragments (after UDP segmentation), so load, do not map. */

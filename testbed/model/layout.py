@@ -8,8 +8,12 @@ import numpy as np
 
 from testbed.controller import Floats, Ints, Paths
 from testbed.dataplane.wire import Framing
+from testbed.errors import BadInput
 from testbed.experiment import Experiment
-from testbed.rack.paths import LINKS_OF_A_STAR, PathTimes
+from testbed.rack.kinds import shape_of
+from testbed.rack.paths import FlowPaths
+from testbed.rack.routes import Routes
+from testbed.rack.settings import Star
 from testbed.traffic.plan import Plan
 
 
@@ -62,18 +66,19 @@ def incast(
 
 
 def of_experiment(experiment: Experiment, int_hops: int) -> Layout:
-    """The rack and the traffic of an experiment."""
+    """The rack and the traffic of an experiment. Raises BadInput for a rack of several switches."""
+    if not isinstance(experiment.rack, Star):
+        raise BadInput(f"rack.kind: the fluid model knows 'star' only, got '{experiment.rack.kind}'; run it instead")
     plan = Plan.of(experiment.traffic.expand())
     framing = Framing(round(experiment.traffic.payload), int_hops)
-    link = experiment.rack.link
-    n = len(plan)
+    paths = FlowPaths.of(Routes(shape_of(experiment.rack, experiment.hosts)), plan.src, plan.dst, framing)
     return Layout(
         host=np.unique(plan.src_number, return_inverse=True)[1].astype(np.int64),
         queue=np.unique(plan.dst_number, return_inverse=True)[1].astype(np.int64),
         start=plan.start,
         size=np.ceil(plan.size / framing.payload) * framing.wire_size,
-        base_rtt=np.full(n, PathTimes(LINKS_OF_A_STAR, link.rate, link.delay, framing).base_rtt),
-        line_rate=link.rate,
+        base_rtt=paths.base_rtt,
+        line_rate=experiment.rack.link.rate,
         buffer=float(round(experiment.rack.switch.buffer)),
         payload=framing.payload,
         wire_size=framing.wire_size,

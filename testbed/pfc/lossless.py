@@ -42,14 +42,13 @@ class Lossless:
     def start(self, rack: Rack, nic: NicPrograms, clock: Clock) -> None:
         """The switches begin to pause their hosts."""
         self.nic = nic
-        quantum = frames.quantum(rack.wire.rate)
         speakers = []
         for link in rack.links:
+            quantum = frames.quantum(link.cable.rate)
             note = nic.pauses[link.intf1.index]
             note["hold_ns"], note["quantum_ps"] = clock.wall_ns(self.hold), round(quantum * 1e12)
             port = link.intf2
-            longest = frames.LONGEST * quantum
-            speakers.append(Speaker(port.index, port.name, port.MAC(), port.node.netns, longest))
+            speakers.append(Speaker(port.index, port.name, port.MAC(), port.node.netns, frames.LONGEST * quantum))
         self.engine = Engine(nic.pause_events_fd, nic.ingresses, speakers)
 
     def pauses(self, interfaces: Ints) -> Pauses:

@@ -56,6 +56,12 @@ class FlowPaths:
     line_rate: Floats  # bit/s, of the sender's NIC
     base_rtt: Floats  # s
     hops: Ints  # switches
+    path_rate: Floats  # bit/s, of the slowest cable
+    slowness: Floats  # s per bit through all switch ports on the way
+
+    def full_buffers(self, size: float) -> Floats:
+        """Seconds that packets wait if all buffers on their way, of ``size`` bytes, are full."""
+        return self.slowness * size * 8
 
     @classmethod
     def of(cls, routes: Routes, src: Sequence[str], dst: Sequence[str], framing: Framing) -> FlowPaths:
@@ -68,6 +74,8 @@ class FlowPaths:
             line_rate=np.array([path.cables[0].rate for path in paths]),
             base_rtt=np.array([path.base_rtt for path in paths]),
             hops=np.array([path.hops for path in paths], np.int64),
+            path_rate=np.array([min(cable.rate for cable in path.cables) for path in paths]),
+            slowness=np.array([sum(1 / cable.rate for cable in path.cables[1:]) for path in paths]),
         )
 
 

@@ -39,6 +39,21 @@ class Routes:
             return []
         return [port for port in self._trunks[switch] if distance.get(port.neighbour) == here - 1]
 
+    @property
+    def most_hops(self) -> int:
+        """Switches on the longest path between two hosts."""
+        edges = {cable.high.node for cable in self.shape.cable_of.values()}
+        return 1 + max(self._distances(edge)[other] for edge in edges for other in edges)
+
+    @property
+    def longest_delay(self) -> float:
+        """Propagation from a host to the farthest other, s."""
+        ends = {cable.high.node: host for host, cable in self.shape.cable_of.items()}  # one host per switch
+        hosts = [*ends.values()]
+        if len(hosts) == 1:
+            return 2 * self.shape.cable_of[hosts[0]].delay
+        return max(sum(cable.delay for cable in self.path(src, dst)) for src in hosts for dst in hosts if src != dst)
+
     def path(self, src: str, dst: str) -> list[Cable]:
         """The cables from one host to another; of several paths, which are of equal length, the first."""
         at, edge = self.shape.edge(src), self.shape.edge(dst)

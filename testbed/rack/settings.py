@@ -105,6 +105,8 @@ class _Routed(AnyRack):
     def _routes(self) -> Self:
         if "forwarding" in self.switch.model_fields_set and self.switch.forwarding == "ovs":
             refuse("switch.forwarding", "'ovs' is possible in a star only; racks of several switches route")
+        if self.switch.pfc:
+            refuse("switch.pfc", "is possible in a star only: a paused port between switches is not emulated")
         return self
 
 

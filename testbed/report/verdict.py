@@ -100,6 +100,12 @@ def _longest_stop(record: RunRecord) -> float:
     return max(_over_rtt(stopped, record), _over_rtt(record.pacing_lag.largest, record) / 2)
 
 
+def _off_base(record: RunRecord) -> float:
+    """Of the shortest of the paths that were used."""
+    used = record.flows.base_rtt[record.flows.acked_packets > 0]
+    return abs(record.rtt_min / float(used.min()) - 1) if len(used) and record.rtt_min else 0.0
+
+
 def _over_rtt(value: float, record: RunRecord) -> float:
     rtt = metrics.base_rtt(record)
     return value / rtt if rtt > 0 and math.isfinite(value) else 0.0  # nothing sent: another limit says so
@@ -143,9 +149,7 @@ LIMITS: tuple[Limit, ...] = (
     ),
     Limit(
         "the RTT never came near its base",
-        lambda record: (
-            abs(record.rtt_min - metrics.base_rtt(record)) / metrics.base_rtt(record) if record.rtt_min else 0.0
-        ),
+        _off_base,
         0.05,
         "the first packets find empty queues, so that the smallest RTT is the links' delay and serialisation; 2 % is "
         "what calibration allows, and the first of many senders may meet a few others",

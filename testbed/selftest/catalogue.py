@@ -59,8 +59,8 @@ class WrongRate(Fault):
     """The bottleneck serves a tenth less than asked."""
 
     def on_built(self, run: Emulation) -> None:
-        intf = run.rack.links[run.bottleneck].intf2
-        rate = round(0.9 * run.rack.wire.rate / 8)
+        intf = run.rack.ends[run.port_names[run.bottleneck]]
+        rate = round(0.9 * run.rack.ports[run.bottleneck].rate / 8)
         limit = 2 * run.rack.wire.buffer + (1 << 20)
         intf.node.netlink.tc("change", "tbf", intf.index, rate=rate, burst=3000, limit=limit)
 
@@ -69,7 +69,7 @@ class WrongDelay(Fault):
     """Feedback is held a tenth longer than the links' delay."""
 
     def on_share(self, share: Share) -> Share:
-        return replace(share, held=1.1 * share.held)
+        return replace(share, rings=[(fd, 1.1 * held) for fd, held in share.rings])
 
 
 class SmallBuffer(Fault):

@@ -82,11 +82,8 @@ class Live:
 def scene(run: Emulation) -> Scene:
     """The run that is about to begin."""
     experiment, groups = run.experiment, Groups(run.plan)
-    link, switch = experiment.rack.link, experiment.rack.switch
-    ports = (
-        ScenePort(one.intf2.name, one.intf2.node.name, one.intf1.node.name, link.rate, float(round(switch.buffer)))
-        for one in run.rack.links
-    )
+    buffer = float(round(experiment.rack.switch.buffer))
+    ports = (ScenePort(one.name, one.switch, one.neighbour, one.cable.rate, buffer) for one in run.shape.ports)
     return Scene(
         experiment=experiment.name,
         controller=run.resolved.controller.name,
@@ -95,7 +92,7 @@ def scene(run: Emulation) -> Scene:
         duration=experiment.time.duration,
         warmup=experiment.time.warmup,
         dilation=experiment.time.factor,
-        base_rtt=run.path.base_rtt,
+        base_rtt=float(run.paths.base_rtt.min()),
         bottleneck=run.bottleneck,
         ports=tuple(ports),
         flows_by=groups.by,

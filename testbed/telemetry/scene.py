@@ -74,7 +74,7 @@ class Scene:
     duration: float
     warmup: float
     dilation: float
-    base_rtt: float
+    base_rtt: float  # the shortest of the flows'
     bottleneck: int  # position of the port
     ports: tuple[ScenePort, ...]
     flows_by: Literal["flow", "host"]

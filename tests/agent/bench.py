@@ -10,7 +10,7 @@ from types import TracebackType
 import numpy as np
 
 from testbed.agent.columns import ENDLESS, Flows
-from testbed.agent.datapath import Datapath, Lags, Pace, Pauses
+from testbed.agent.datapath import Datapath, Held, Lags, Pace, Pauses
 from testbed.agent.histogram import TimeHistogram
 from testbed.agent.sockets import Route, Sockets
 from testbed.clock import Clock
@@ -97,15 +97,16 @@ class Bench:
             at_once=0,
             credit=self.credit,
             quantum=0.0,
-            held=self.held,
+            hops=np.full(n, self.int_hops),
             first=self.first,
             segment=self.segment,
             wake_by_ring=False,
-            int_hops=self.int_hops,
+            int_on=self.int_hops > 0,
             pauses=self._pauses() if self.relook else None,
         )
         self.lags = Lags(TimeHistogram(16), TimeHistogram(4), TimeHistogram(4), TimeHistogram(4))
-        self.datapath = Datapath(self.flows, self.sockets, self.ring, pace, self.lags)  # type: ignore[arg-type]
+        rings = [Held(self.ring, self.held)]  # type: ignore[arg-type]
+        self.datapath = Datapath(self.flows, self.sockets, rings, pace, self.lags)
         self.clock = Clock(DILATION, EPOCH)
         self.datapath.begin(self.clock)
 

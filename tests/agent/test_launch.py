@@ -62,11 +62,10 @@ def launched(controller: Callable[[Paths], RateController]) -> Crew:
         first=0,
         routes=[],
         host=np.zeros(1, np.int64),
-        ring_fd=-1,
+        rings=[(-1, 0.0)],
         ring_size=4096,
         flows=Flows(1),
         paths=paths,
-        held=0.0,
         timing=Timing(np.zeros(1), 1.0, 1.0, 1.0, 1.0, 1.0, 1.0),
         meter=Meter(16),
     )

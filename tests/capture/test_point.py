@@ -7,26 +7,27 @@ import pytest
 from testbed.capture.files import snap_of
 from testbed.capture.point import points
 from testbed.errors import BadInput
+from testbed.rack.shape import star
 
 
 def test_points_are_ports_and_nics_each_once_in_the_order_given() -> None:
-    found = points(["nic:h3", "port:s1-eth65", "nic:h3"], hosts=65)
+    found = points(["nic:h3", "port:s1-eth65", "nic:h3"], star(65, 1e9))
     assert [point.name for point in found] == ["nic:h3", "port:s1-eth65"]
     assert [point.file for point in found] == ["nic-h3.pcapng", "port-s1-eth65.pcapng"]
-    assert points([], hosts=2) == []
+    assert points([], star(2, 1e9)) == []
 
 
 @pytest.mark.parametrize("name", ["port:s1-eth0", "port:s1-eth4", "nic:h4", "nic:h0", "h1", "", "port:s2-eth1", "nic:"])
 def test_unknown_point_names_what_there_is(name: str) -> None:
     with pytest.raises(BadInput) as error:
-        points([name], hosts=3)
+        points([name], star(3, 1e9))
     assert f"--pcap {name}: there is no such point" in str(error.value)
     assert "port:s1-eth1 ... port:s1-eth3 and nic:h1 ... nic:h3" in str(error.value)
 
 
 def test_nearest_point_is_suggested() -> None:
     with pytest.raises(BadInput, match=r"did you mean 'port:s1-eth3'\?"):
-        points(["s1-eth3"], hosts=3)
+        points(["s1-eth3"], star(3, 1e9))
 
 
 def test_snap_is_a_size_that_holds_all_headers() -> None:

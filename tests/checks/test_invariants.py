@@ -19,8 +19,8 @@ WANTED = Identity("dcqcn", "Dcqcn", str(Path("/there/dcqcn.py")), "ab" * 32)
 def healthy() -> Counts:
     """Two flows, h1 and h2 to h3. Of flow 1, the port towards h3 dropped 5 packets and that towards h2 an answer."""
     flows = FlowCounts(
-        src=np.array([1, 2]),
-        dst=np.array([3, 3]),
+        src_port=np.array([0, 1]),
+        dst_port=np.array([2, 2]),
         agent_sent=np.array([100, 50]),
         agent_acked=np.array([98, 44]),
         agent_cnps=np.array([2, 1]),
@@ -42,6 +42,9 @@ def healthy() -> Counts:
         dropped=np.array([0, 1, 5]),
         tx_bytes=np.array([7e3, 3e3, 150e3]),
         rate=np.full(3, 100e9),
+        switch=["s1"] * 3,
+        far=np.full(3, -1),
+        arrived=np.array([102, 45, 145]),
     )
     return Counts(
         flows=flows,
