@@ -63,7 +63,7 @@ struct datapath {
 	int64_t *first_waiting, *last_waiting;
 	/* per host: the entry in `pauses` (NULL without priority flow control) */
 	int64_t *pause_at;
-	const struct pause *pauses;
+	struct pause *pauses;
 	/* room for two events per flow and one per host: stale ones are replaced, see push() */
 	struct event *heap;
 	int64_t heap_length;

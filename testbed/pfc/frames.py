@@ -19,7 +19,7 @@ FRAME = struct.Struct("!6s6sHHH8HQ18s")
 
 
 def frame(source: bytes, quanta: int, ns: int) -> bytes:
-    """Pause the lossless priority for ``quanta`` of 512 bit times; 0 lets it go on. ``source`` is the port's address."""
+    """Pause the lossless priority for ``quanta`` of 512 bit times, or let it go on (0); ``source`` is the port."""
     times = [quanta if priority == LOSSLESS else 0 for priority in range(8)]
     return FRAME.pack(DESTINATION, source, ETHERTYPE, OPCODE, 1 << LOSSLESS, *times, ns, bytes(18))
 

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import time
 from typing import TYPE_CHECKING
-
-import numpy as np
 
 from testbed.agent.datapath import Pauses
 from testbed.clock import Clock
