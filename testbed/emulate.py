@@ -357,8 +357,8 @@ def emulate(
     captures: Sequence[Capture] = (),
 ) -> None:
     """What the sandbox runs. Sends ("stage", text), ("begins", Scene), ("snapshot", Snapshot), ("record", ...)."""
-    connection.send(("stage", f"building {resolved.experiment.hosts} hosts"))
     emulation = Emulation(resolved, use_netem, fault, captures)
+    connection.send(("stage", f"building {resolved.experiment.hosts} hosts"))
     emulation.build()
     connection.send(("begins", scene(emulation)))
     connection.send(("record", emulation.run(connection)))

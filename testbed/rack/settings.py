@@ -47,7 +47,7 @@ class Switch(Part):
         if self.pfc:
             headroom = 0.0 if isinstance(self.pfc.headroom, str) else self.pfc.headroom
             if self.pfc.xoff + headroom > self.buffer:
-                refuse("pfc.xoff", f"and headroom must fit into the port's buffer ({show_size(self.buffer)})")
+                refuse("pfc.xoff", f"xoff and headroom must fit into the port's buffer ({show_size(self.buffer)})")
         return self
 
 

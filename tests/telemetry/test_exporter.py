@@ -100,7 +100,18 @@ def test_everything_in_the_table_is_exported_and_nothing_else(found: Samples) ->
 
 def test_names_follow_the_conventions() -> None:
     """https://prometheus.io/docs/practices/naming/: one prefix, base units, and counters end in _total."""
-    units = ("_bytes", "_seconds", "_ratio", "_packets", "_info", "_timeouts", "_cnps", "_flows", "_per_second")
+    units = (
+        "_bytes",
+        "_seconds",
+        "_ratio",
+        "_packets",
+        "_info",
+        "_timeouts",
+        "_cnps",
+        "_flows",
+        "_frames",
+        "_per_second",
+    )
     for name in names.exported_names():
         assert name.startswith("testbed_")
         assert name.removesuffix("_total").endswith(units), name
