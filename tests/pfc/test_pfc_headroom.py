@@ -9,7 +9,7 @@ from testbed.pfc import headroom
 from testbed.pfc.settings import Pfc
 from testbed.rack.settings import Link
 
-LINK = Link(rate=40e9, delay=1e-6)
+LINK = Link(rate="40 Gbit/s", delay="1 us")  # type: ignore[arg-type] # as a file has it
 FRAME = 1500
 NEEDED = 10_000 + 3_000  # 40 Gbit/s x 2 us, and two frames
 
