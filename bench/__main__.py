@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from bench import adpg, closed_loop, command, decisions, items, live
+from bench import adpg, closed_loop, command, decisions, flows, items, live
 from bench.measure import Row, table
 from testbed.errors import TestbedError
 
@@ -21,6 +21,7 @@ ITEMS: dict[str, Callable[[], Iterator[Row]]] = {
     "closed-loop": closed_loop.of_closed_loop,
     "clean-loop": closed_loop.of_clean_loop,
     "decisions": decisions.of_decisions,
+    "flows": flows.of_flows,
     "live": live.of_live,
     "switch": items.of_switch,
     "goodput": items.of_goodput,

@@ -22,7 +22,7 @@ from testbed.agent.sockets import Route, Sockets
 from testbed.controller import Ints
 from testbed.dataplane.programs import RING_SIZE, NicPrograms
 from testbed.dataplane.ring import Ring
-from testbed.dataplane.wire import Framing
+from testbed.dataplane.wire import Framing, frame
 from testbed.rack.net import Rack
 
 SENDERS = 64
@@ -64,12 +64,15 @@ class Bare:
         routes = [Route(flow, host.netns, host.IP(), far, np.inf) for flow, host in hosts]
         segment = not racks.has_netem()
         sockets = Sockets(routes, self.framing, segment)
+        packets = np.array(
+            [np.frombuffer(frame(self.framing, route.flow, self.framing.payload), np.uint8) for route in routes]
+        )
         ring = Ring(self.nic.ring_fds[number], RING_SIZE)  # unmapped when it goes
         consumer, producer, _data = ring.addresses()
         window = racks.BUFFER // self.framing.wire_size // SENDERS
         acks = self.nic.flows_tx["acks"][share[0] :]
         library().keep_full(
-            sockets.fds.ctypes.data, sockets.packets.ctypes.data, sockets.segment_size, len(share),
+            sockets.fds.ctypes.data, packets.ctypes.data, packets.shape[1], len(share),
             acks.ctypes.data, acks.strides[0], consumer, producer, window, BATCH if segment else 1, self.seconds,
         )  # fmt: skip
 

@@ -44,8 +44,8 @@ def in_sandbox(work: Callable[[Connection], Any]) -> Any:
 def build(hosts: int, flows: int, agents: int, dilation: float, framing: Framing) -> tuple[Rack, NicPrograms]:
     """A star with all links shaped and all programs attached, every host connected to the last, active."""
     clock = Clock(dilation)
-    delay = clock.wall_seconds(BASE_RTT / 2) if has_netem() else None
-    rack = Rack(star(hosts, clock.wall_rate(LINE)), Wire(framing.wire_size, BUFFER, delay))
+    delays = [clock.wall_seconds(BASE_RTT / 2)] * hosts if has_netem() else None
+    rack = Rack(star(hosts, clock.wall_rate(LINE)), Wire(framing.wire_size, BUFFER, delays))
     nic = NicPrograms(rack.largest_ifindex, flows, agents, clock.wall_ns(CNP_INTERVAL), wake_agents=False)
     ports = rack.attach(nic, seed=1)
     never_mark(rack, ports)

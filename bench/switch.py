@@ -96,7 +96,7 @@ def _check(rack: Rack, programs: PortPrograms) -> None:
 
 def _blast(receiver: Any, sockets: Sockets, seconds: float) -> float:
     before = _received(receiver)
-    library().blast(int(sockets.fds[0]), sockets.packets.ctypes.data, sockets.segment_size, BATCH, seconds)
+    library().blast(int(sockets.fds[0]), sockets.packet.ctypes.data, len(sockets.packet), BATCH, seconds)
     return (_received(receiver) - before) / seconds
 
 

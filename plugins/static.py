@@ -1,15 +1,36 @@
-"""Static ECN thresholds: the same RED curve on every port, for the whole run."""
+"""Static ECN thresholds: the same RED curve on every port, for the whole run or from given times on."""
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any, ClassVar, Self
 
-from pydantic import Field, model_validator
+import numpy as np
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
+from testbed.controller import Floats
 from testbed.errors import BadInput
 from testbed.plugin import PluginConfig
-from testbed.tuner import Ports, Thresholds, Tuner
-from testbed.units import Rate, Ratio, Size, show_rate, show_size
+from testbed.tuner import Ports, PortSample, Thresholds, Tuner
+from testbed.units import Rate, Ratio, Size, Time, show_rate, show_size
+
+
+def _ordered(kmin: float, kmax: float) -> None:
+    if kmin > kmax:
+        raise ValueError(
+            f"kmin ({show_size(kmin)}) must not be above kmax ({show_size(kmax)}); equal values mark as a step"
+        )
+
+
+class Change(BaseModel):
+    """Thresholds from a time on; what is not given stays."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    time: Time = Field(gt=0)
+    kmin: Size | None = Field(default=None, ge=0)
+    kmax: Size | None = Field(default=None, ge=0)
+    pmax: Ratio | None = Field(default=None, ge=0, le=1)
 
 
 class StaticConfig(PluginConfig):
@@ -23,13 +44,24 @@ class StaticConfig(PluginConfig):
         ge=0,
         description="Port rate for which kmin and kmax are given; other ports scale them. 0: the same on every port.",
     )
+    at: tuple[Change, ...] = Field(default=(), description="Changes: a list of {time, kmin, kmax, pmax}, in order.")
 
     @model_validator(mode="after")
-    def _ordered(self) -> Self:
-        if self.kmin > self.kmax:
-            kmin, kmax = show_size(self.kmin), show_size(self.kmax)
-            raise ValueError(f"kmin ({kmin}) must not be above kmax ({kmax}); equal values mark as a step")
+    def _checked(self) -> Self:
+        for before, after in pairwise(self.at):
+            if after.time <= before.time:
+                raise ValueError("the times of 'at' must rise from one entry to the next")
+        for kmin, kmax, _ in self.steps():
+            _ordered(kmin, kmax)
         return self
+
+    def steps(self) -> list[tuple[float, float, float]]:
+        """Kmin, Kmax, Pmax at the start and after each change."""
+        found = [(self.kmin, self.kmax, self.pmax)]
+        for one in self.at:
+            given = (one.kmin, one.kmax, one.pmax)
+            found.append(tuple(old if new is None else new for new, old in zip(given, found[-1], strict=True)))  # type: ignore[arg-type]
+        return found
 
 
 class Static(Tuner):
@@ -48,9 +80,18 @@ class Static(Tuner):
 
     def __init__(self, config: StaticConfig, ports: Ports) -> None:
         super().__init__(config, ports)
-        scale = ports.rate / config.reference_rate if config.reference_rate else ports.rate * 0 + 1
-        self.thresholds = Thresholds(config.kmin * scale, config.kmax * scale, config.pmax + 0 * scale)
-        for name, rate, buffer, kmax in zip(ports.name, ports.rate, ports.buffer, self.thresholds.kmax, strict=True):
+        scale = ports.rate / config.reference_rate if config.reference_rate else np.ones(len(ports))
+        uniform = [Thresholds.uniform(len(ports), *step) for step in config.steps()]
+        self.steps = [Thresholds(one.kmin * scale, one.kmax * scale, one.pmax) for one in uniform]
+        self.times = np.array([one.time for one in config.at])
+        for step in self.steps:
+            self._check(step.kmax)
+        if len(self.times):
+            self.slot = ports.base_rtt
+
+    def _check(self, wanted: Floats) -> None:
+        ports = self.ports
+        for name, rate, buffer, kmax in zip(ports.name, ports.rate, ports.buffer, wanted, strict=True):
             if kmax > buffer:
                 raise BadInput(
                     f"tuner 'static', port {name} at {show_rate(rate)}: Kmax would be {show_size(kmax)}, above the "
@@ -59,4 +100,9 @@ class Static(Tuner):
                 )
 
     def initial(self) -> Thresholds:
-        return self.thresholds
+        return self.steps[0]
+
+    def on_slot(self, now: float, sample: PortSample) -> Thresholds | None:
+        wanted = self.steps[int(np.searchsorted(self.times, now, side="right"))]
+        changes = not (np.allclose(wanted.kmin, sample.kmin, atol=1) and np.allclose(wanted.kmax, sample.kmax, atol=1))
+        return wanted if changes or not np.allclose(wanted.pmax, sample.pmax) else None

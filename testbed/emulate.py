@@ -15,6 +15,7 @@ from multiprocessing.connection import Connection
 import numpy as np
 
 from testbed.agent.agent import Timing
+from testbed.agent.barriers import Barriers
 from testbed.agent.columns import ENDLESS, Flows
 from testbed.agent.launch import Common, Crew, Share, shares_of_hosts
 from testbed.agent.meter import Meter
@@ -33,6 +34,7 @@ from testbed.controller import Paths, Signal, build
 from testbed.dataplane.programs import NO_PFC, NicPrograms, PortPrograms
 from testbed.dataplane.wire import Framing
 from testbed.errors import PluginFailed
+from testbed.events import Timetable
 from testbed.faults import NO_FAULT, Fault
 from testbed.loading import Resolved
 from testbed.pfc import headroom
@@ -42,15 +44,15 @@ from testbed.rack.kinds import shape_of
 from testbed.rack.link import burst
 from testbed.rack.load import busiest_port
 from testbed.rack.net import Rack, Wire
-from testbed.rack.paths import FlowPaths, most_hops
+from testbed.rack.paths import FlowPaths, most_hops, netem_delay
 from testbed.rack.routes import Routes
 from testbed.report import decisions
 from testbed.report.decisions import Served
 from testbed.telemetry.collect import Collector
 from testbed.telemetry.live import Live, scene
 from testbed.telemetry.record import RTT_BINS_PER_OCTAVE, RunRecord
-from testbed.telemetry.recorder import PortReader, Recorder
-from testbed.traffic.plan import Plan
+from testbed.telemetry.recorder import PortReader, Recorder, largest
+from testbed.traffic.flow import NO_GROUP
 from testbed.tuning import in_rack
 
 WORTH_A_LIMIT = 4  # packets; below that more system calls cost a start burst more than the shaper's timers
@@ -73,7 +75,7 @@ class Emulation:
         self.experiment = experiment = resolved.experiment
         self.clock = Clock(experiment.time.factor)
         self.signals: Signal = resolved.controller.form.signals
-        self.plan = Plan.of(experiment.traffic.expand())
+        self.plan = experiment.plan
         self.shape = shape_of(experiment.rack, experiment.hosts)
         self.routes = Routes(self.shape)
         hops = most_hops(self.routes, self.plan.src, self.plan.dst) if Signal.INT in self.signals else 0
@@ -118,9 +120,9 @@ class Emulation:
 
     def _calibrate(self) -> list[Measured]:
         """Is the rack what was asked for? Afterwards no counter knows of it."""
+        self.fault.on_built(self)
         if self.experiment.rack.calibrate == "off":
             return []
-        self.fault.on_built(self)
         measured = calibrate(self)
         drain(self)
         for port in self.rack.ports:
@@ -151,11 +153,14 @@ class Emulation:
         return Wire(
             frame=self.framing.wire_size,
             buffer=round(rack.switch.buffer),
-            netem_delay=self.clock.wall_seconds(self.paths.base_rtt.min() / 2) if self.use_netem else None,
+            netem=self._netem() if self.use_netem else None,
             forwarding=rack.switch.forwarding,
             seed=self.experiment.seed,
             pooled=round(self.longest_queue) if self.lossless else 0,
         )
+
+    def _netem(self) -> list[float]:
+        return [self.clock.wall_seconds(netem_delay(cable, self.framing)) for cable in self.shape.cables]
 
     @property
     def port_names(self) -> list[str]:
@@ -247,13 +252,14 @@ class Emulation:
             flows=self.flows.part(first, end),
             paths=self._paths(first, end),
             timing=Timing(
-                start=plan.start[first:end],
+                start=np.where(plan.after == NO_GROUP, plan.start, np.inf)[first:end],
                 end=self.experiment.time.duration,
                 timeout=self._retransmission_timeout(),
                 longest_sleep=shortest / LOOKS_PER_RTT,
                 credit=max(shortest / LOOKS_PER_RTT, self.clock.nominal_seconds(USUAL_LATENESS)),
                 gather=shortest / BATCHES_PER_RTT,
                 quantum=max(shortest / QUANTA_PER_RTT, self.clock.nominal_seconds(SHORTEST_SLEEP)),
+                barriers=Barriers(plan, self.flows.finished, first, end) if (plan.after != NO_GROUP).any() else None,
             ),
             meter=self.meters[number],
         )
@@ -270,7 +276,7 @@ class Emulation:
     def run(self, connection: Connection) -> RunRecord:
         """From the first packet to the end of the experiment, or of patience."""
         experiment = self.experiment
-        chosen = np.arange(min(len(self.plan), experiment.record.flows))
+        chosen = largest(self.plan.size, experiment.record.flows)
         recording = self._recording()
         recorder = Recorder(self.flows, chosen, self.ports, self.framing.wire_size)
         watch = self._watch()
@@ -280,6 +286,7 @@ class Emulation:
         recorder.sample(time.monotonic_ns(), 0.0)  # all that is counted is counted from nothing
         self.clock = self.ports.clock = self.crew.begin()
         recording.begin(self.clock)
+        timetable = Timetable(experiment.steps(), self.rack.cut, self.rack.mend)
         next_sample = 0.0
         while True:
             now_ns, now = time.monotonic_ns(), self.clock.now()
@@ -291,11 +298,12 @@ class Emulation:
                 self.fault.on_sample(self, now)
             if now >= experiment.time.warmup:
                 collector.window_begins(now)
+            timetable.step(now)
             live.show(now, now_ns)
             interrupted = self._tune(now, now_ns) or self.crew.failure() or live.interrupted() or self._overdue(now)
             if interrupted or self.crew.finished():
                 break
-            until = min(next_sample, self.tuning.next_slot)
+            until = min(next_sample, self.tuning.next_slot, timetable.next)
             time.sleep(max(0.0, min(self.clock.wall_seconds(until - self.clock.now()), live.seconds_left())))
         interrupted = interrupted or self.crew.failure()
         self.crew.end()
@@ -306,6 +314,7 @@ class Emulation:
             self.lossless.engine.end()
         counts = gather(self, watch, self.clock.now())
         record.broken = [(one.what, one.how_much) for one in broken(counts)]
+        record.events = timetable.done
         record.queue_difference = counts.queue_difference
         record.calibration = [one.as_dict() for one in self.calibration]
         record.decided_by = [one.as_dict() for one in counts.deciders]
@@ -332,6 +341,16 @@ class Emulation:
     def _watch(self) -> QueueWatch:
         reader = QueueReader(self.rack[self.shape.ports[self.bottleneck].switch].netns)
         return QueueWatch(reader, self.ports, self.bottleneck, self.rack.ports[self.bottleneck])
+
+    def cut(self, cable: str) -> None:
+        """Take a cable between switches down; see `Rack.cut`."""
+        self.flows.rerouted += 1  # first: agents must not take other INT nodes for a fault
+        self.rack.cut(cable)
+
+    def mend(self, cable: str) -> None:
+        """Put it back into service."""
+        self.flows.rerouted += 1
+        self.rack.mend(cable)
 
     def _tune(self, now: float, now_ns: int) -> str:
         """Let the tuner decide; if it failed, why."""

@@ -8,8 +8,11 @@ schema and docs/experiment.md. Everything is nominal (see `testbed.clock`) and S
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
+from functools import cached_property
 from typing import Annotated, Any, Literal, Self
 
+import numpy as np
 from pydantic import (
     BaseModel,
     BeforeValidator,
@@ -23,10 +26,15 @@ from pydantic import (
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema
 
+from testbed import events
+from testbed.events import EventSpec, Step
+from testbed.rack.kinds import shape_of
 from testbed.rack.settings import MOST_HOSTS, Rack, Star
 from testbed.settings import Count, Part, refuse
-from testbed.traffic.incast import Incast
-from testbed.traffic.listed import FlowList
+from testbed.traffic import Traffic
+from testbed.traffic.flow import NO_GROUP
+from testbed.traffic.pattern import Context
+from testbed.traffic.plan import Plan
 from testbed.units import TIME_UNITS, Time, parse, show_rate, show_time
 
 MOST_FLOWS = 65_536
@@ -70,9 +78,6 @@ AutoOrTime = Annotated[
     PlainSerializer(lambda value: value if value == "auto" else show_time(value), when_used="json"),
     WithJsonSchema({"type": "string", "examples": ["auto", "100 us"]}),
 ]
-
-
-Traffic = Annotated[Incast | FlowList, Field(discriminator="pattern")]
 
 
 class PluginChoice(BaseModel):
@@ -145,7 +150,7 @@ class Record(Part):
 
     interval: Annotated[Time, Field(gt=0)] = Field(default=10e-6, description="Time between two samples.")
     flows: Annotated[int, Field(strict=True, ge=0)] = Field(
-        default=1024, description="Series for this many flows at most."
+        default=1024, description="Series for this many flows at most, the largest ones."
     )
     decisions: Annotated[int, Field(strict=True, ge=0, le=MOST_CELLS)] = Field(
         default=1_000_000,
@@ -171,6 +176,9 @@ class Experiment(Part):
         default=LossRecovery(), description="What a sender does when nothing comes back."
     )
     record: Record = Field(default=Record(), description="What the time series hold.")
+    events: list[EventSpec] = Field(
+        default=[], description="Cables between switches that fail and come back, each with these keys:"
+    )
     seed: Annotated[int, Field(strict=True, ge=0)] = Field(default=1, description="Seed of everything that is random.")
 
     @model_validator(mode="before")
@@ -184,31 +192,54 @@ class Experiment(Part):
     @property
     def hosts(self) -> int:
         """Number of hosts: as asked, or as many as the traffic needs."""
-        return self.rack.size or self._hosts_needed()
+        return self.rack.size or self.traffic.hosts_needed()
 
-    def _hosts_needed(self) -> int:
-        if isinstance(self.traffic, Incast):
-            return self.traffic.senders + 1
-        return max(int(name[1:]) for flow in self.traffic.flows for name in (flow.src, flow.dst))
+    @cached_property
+    def plan(self) -> Plan:
+        """The flows, as the traffic pattern and the seed make them."""
+        return Plan.of(self.traffic.expand(self.context))
+
+    def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Self:
+        """As pydantic's; the copy makes its own plan."""
+        copy = super().model_copy(update=update, deep=deep)
+        copy.__dict__.pop("plan", None)
+        return copy
+
+    @property
+    def context(self) -> Context:
+        """What the traffic is made for."""
+        return Context(self.hosts, self.rack.link.rate, self.time.duration, (self.seed,))
 
     @model_validator(mode="after")
     def _parts_fit_together(self) -> Self:
-        self._check_size()
+        self._check_hosts()
+        self._check_size(self.traffic.flow_count(self.context))
         self._check_time()
+        self.steps()
         return self
 
-    def _check_size(self) -> None:
-        blame = "traffic.senders" if isinstance(self.traffic, Incast) else "traffic.flows"
-        needed = self._hosts_needed()
+    def steps(self) -> list[Step]:
+        """The events, in order of time, with their cables chosen."""
+        if not self.events:
+            return []
+        return events.plan(self.events, shape_of(self.rack, self.hosts), self.seed, self.time.duration)
+
+    def _check_hosts(self) -> None:
+        needed = self.traffic.hosts_needed()
+        if not self.hosts:
+            refuse("rack.hosts", f"say how many hosts there are: '{self.traffic.pattern}' does with any number")
         if needed > MOST_HOSTS:
-            refuse(blame, f"needs {needed} hosts, but one switch has at most {MOST_HOSTS}")
+            refuse(
+                f"traffic.{self.traffic.hosts_key}", f"needs {needed} hosts, but one switch has at most {MOST_HOSTS}"
+            )
         if self.rack.size is not None and needed > self.rack.size:
             if isinstance(self.rack, Star):
                 refuse("rack.hosts", f"the traffic needs at least {needed}, got {self.rack.size}")
             refuse("rack.kind", f"{self.rack.kind} of {self.rack.size} hosts, but the traffic needs at least {needed}")
-        flows = len(self.traffic.expand()) if isinstance(self.traffic, FlowList) else _product(self.traffic)
+
+    def _check_size(self, flows: float) -> None:
         if flows > MOST_FLOWS:
-            refuse("traffic.flows_per_sender", f"makes {flows} flows, at most {MOST_FLOWS} are allowed")
+            refuse(f"traffic.{self.traffic.flows_key}", f"makes {flows:.0f} flows, at most {MOST_FLOWS} are allowed")
         cells = self.time.duration / self.record.interval * max(1, min(flows, self.record.flows))
         if cells > MOST_CELLS:
             refuse(
@@ -219,11 +250,16 @@ class Experiment(Part):
             refuse("rack.switch.buffer", "must hold at least one full packet (traffic.payload and 200 B of headers)")
 
     def _check_time(self) -> None:
-        late = next((flow for flow in self.traffic.expand() if flow.start >= self.time.duration), None)
-        if late is not None:
-            key = "flows" if isinstance(self.traffic, FlowList) else "stagger" if self.traffic.stagger else "start"
-            end = show_time(self.time.duration)
-            refuse(f"traffic.{key}", f"the flow {late.src} to {late.dst} would start only after time.duration ({end})")
+        plan, end = self.plan, show_time(self.time.duration)
+        if len(plan) > MOST_FLOWS:  # chance made more than expected
+            self._check_size(len(plan))
+        if not len(plan):
+            refuse("time.duration", f"no flow starts within {end}")
+        late = np.flatnonzero((plan.start >= self.time.duration) & (plan.after == NO_GROUP))
+        if len(late):
+            first = late[plan.start[late].argmin()]
+            key = f"traffic.{self.traffic.start_key}"
+            refuse(key, f"the flow {plan.src[first]} to {plan.dst[first]} would start only after time.duration ({end})")
         if self.time.dilation == "auto":  # the number will be within these limits
             return
         low, high = self.dilation_limits
@@ -240,7 +276,3 @@ class Experiment(Part):
         """Smallest and largest dilation with these links."""
         rate = self.rack.link.rate
         return max(DILATIONS[0], rate / FASTEST), min(DILATIONS[1], rate / SLOWEST)
-
-
-def _product(incast: Incast) -> int:
-    return incast.senders * incast.flows_per_sender

@@ -60,7 +60,7 @@ def _path(detail: ErrorDetails, data: Any) -> KeyPath:
     blamed = detail.get("ctx", {}).get("key")
     if detail["type"] == "union_tag_invalid":
         blamed = detail["ctx"]["discriminator"].strip("'")
-    return (*path, *blamed.split(".")) if blamed else path
+    return (*path, *(int(key) if key.isdecimal() else key for key in blamed.split("."))) if blamed else path
 
 
 def _problem(detail: ErrorDetails) -> str:

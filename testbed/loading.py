@@ -27,6 +27,7 @@ from testbed.plugin import Plugin, PluginConfig, find
 from testbed.rack.settings import Star
 
 GROUP = "testbed.experiments"
+FILE_KEYS = ("file", "sizes")  # of traffic patterns: paths are relative to the experiment file
 
 
 @dataclass(frozen=True)
@@ -155,6 +156,8 @@ def _read(file: Path, name: str) -> Loaded:
     document = Document.read(file, name)
     for kind in ("controller", "tuner"):
         _anchor(document.data, kind, file.parent)
+    if isinstance(document.data.get("traffic"), dict):
+        _anchor_files(document.data["traffic"], file.parent)
     document.data.setdefault("name", file.stem)
     return _checked(document)
 
@@ -179,7 +182,28 @@ def _anchor(data: dict[str, Any], kind: str, folder: Path) -> None:
         choice["name"] = _absolute(choice["name"], folder)
 
 
+def _anchor_files(traffic: object, folder: Path) -> None:
+    """The same for files that traffic patterns read, at any depth."""
+    if isinstance(traffic, list):
+        for value in traffic:
+            _anchor_files(value, folder)
+    elif isinstance(traffic, dict):
+        for key, value in traffic.items():
+            if key in FILE_KEYS and isinstance(value, str):
+                traffic[key] = _file(key, value, folder)
+            else:
+                _anchor_files(value, folder)
+
+
+def _file(key: str, value: str, folder: Path) -> str:
+    """Absolute, unless it is the name of something shipped."""
+    named = key == "sizes" and "/" not in value and not value.endswith((".yaml", ".yml"))
+    return value if named else str((folder / Path(value).expanduser()).resolve())
+
+
 def _from_here(path: KeyPath, value: Any) -> Any:
+    if path[0] == "traffic" and path[-1] in FILE_KEYS and isinstance(value, str):
+        return _file(str(path[-1]), value, Path())
     named = path in {("controller",), ("tuner",), ("controller", "name"), ("tuner", "name")}
     return _absolute(value, Path()) if named and isinstance(value, str) else value
 

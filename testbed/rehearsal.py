@@ -43,8 +43,8 @@ def _made(plugin: Plugin, make: Callable[[], object]) -> None:
 
 def _controller(resolved: Resolved) -> object:
     experiment, form = resolved.experiment, resolved.controller.form
-    flow = experiment.traffic.expand()[0]
-    cables = Routes(shape_of(experiment.rack, experiment.hosts)).path(flow.src, flow.dst)
+    plan = experiment.plan
+    cables = Routes(shape_of(experiment.rack, experiment.hosts)).path(plan.src[0], plan.dst[0])
     hops = len(cables) - 1
     framing = Framing(round(experiment.traffic.payload), hops if Signal.INT in form.signals else 0)
     base_rtt = np.array([PathTimes(cables, framing).base_rtt])

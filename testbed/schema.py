@@ -76,12 +76,15 @@ def schema_text() -> str:
 
 def docs_text() -> str:
     """docs/experiment.md as it is checked in."""
-    parts = [INTRODUCTION, *_section("", "Top level", Experiment)]
+    parts = [INTRODUCTION, *_section("", "Top level", Experiment, set())]
     return "\n".join(parts)
 
 
-def _section(prefix: str, title: str, model: type[BaseModel]) -> Iterator[str]:
-    """One table per model, depth first."""
+def _section(prefix: str, title: str, model: type[BaseModel], shown: set[tuple[str, type[BaseModel]]]) -> Iterator[str]:
+    """One table per key and model, depth first."""
+    if (title, model) in shown:
+        return  # several kinds of racks have the same links
+    shown.add((title, model))
     yield f"## {title}\n"
     yield f"{(model.__doc__ or '').strip()}\n"
     yield "| key | default | meaning |\n|---|---|---|"
@@ -94,12 +97,14 @@ def _section(prefix: str, title: str, model: type[BaseModel]) -> Iterator[str]:
             if one is PluginChoice and name == "tuner":
                 continue  # the same keys as the controller
             label = f"`{key}`" if len(models) == 1 else f"`{key}` with {_choice(info, one)}"
+            if prefix and "pattern" in one.model_fields:
+                continue  # a pattern within another has the same keys
             inner.append((f"{key}." if get_origin(info.annotation) is not list else f"{key}[].", label, one))
     if model is PluginChoice:
         yield "| *any other* | | An option of the plugin itself; see `testbed list`. |"
     yield ""
     for below, label, one in inner:
-        yield from _section(below, label, one)
+        yield from _section(below, label, one, shown)
 
 
 def _models(annotation: Any) -> Iterator[type[BaseModel]]:

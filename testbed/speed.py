@@ -7,10 +7,11 @@ pushed until the busiest core is about half busy, since costs per packet differ 
 `Needs` are two lower bounds for the dilation ``d``, and the larger one, rounded up to two digits, is suggested:
 
 packets  The experiment's links make ``streams * rate / (8 * wire_size) / d`` packets per wall second, where a stream is
-         a sender or a receiver, whichever are fewer. They may take `SHARE` of the busiest core. The verdict's limit is
-         nine tenths in any half second; the rest is for what a second cannot show: flows that start at once, more hosts
-         than were measured, another program's seconds. On a virtual machine with two cores and little else to do 38,600
-         to 44,500 packets/s were measured. Real runs of incast-64 there: at 1000 clean; at 550 (half of a core by this
+         a sender or a receiver, whichever are fewer (random traffic: as many as its load fills). They may take `SHARE`
+         of the busiest core. The verdict's limit is nine tenths in any half second; the rest is for what a second
+         cannot show: flows that start at once, more hosts than were measured, another program's seconds. On a virtual
+         machine with two cores and little else to do 38,600 to 44,500 packets/s were measured. Real runs of incast-64
+         there: at 1000 clean; at 550 (half of a core by this
          formula) 59 % busy or more, and some packets waited 18 ms, probably because 64 flows start at once, just above
          what an agent may stand still, which is why it is not half; at 145 all of the core, degraded.
 lag      A packet or a feedback waits up to the shortest sleep of an agent, plus as much as that sleep ends late (p99).
@@ -43,7 +44,6 @@ from testbed.report.verdict import LAG_LIMIT
 from testbed.run import follow, use_netem
 from testbed.telemetry.audience import Audience
 from testbed.traffic.incast import Incast
-from testbed.traffic.plan import Plan
 
 SHARE = 0.35  # of the busiest core's time that an experiment's packets may take
 ROOM = 0.5  # of the verdict's limit for lags that sleeping may take
@@ -90,10 +90,10 @@ class Needs:
         What was measured is one switch; each further one on the way makes packets more expensive.
         """
         experiment = resolved.experiment
-        plan, routes = Plan.of(experiment.traffic.expand()), Routes(shape_of(experiment.rack, experiment.hosts))
+        plan, routes = experiment.plan, Routes(shape_of(experiment.rack, experiment.hosts))
         framing = _framing(resolved)
         paths = FlowPaths.of(routes, plan.src, plan.dst, framing)
-        streams = min(len(set(plan.src)), len(set(plan.dst)))
+        streams = experiment.traffic.links_filled(experiment.context)
         hops = float(paths.hops.mean())
         return cls(
             packets_per_second=streams
@@ -213,7 +213,7 @@ def _small(experiment: Experiment, dilation: float) -> Experiment:
     rack, duration = experiment.rack, SECONDS / dilation
     link = rack.link.model_copy(update={"delay": BDP / rack.link.rate / 4, "loss": 0.0})
     star = Star(delay_by=rack.delay_by, calibrate="off").model_copy(update={"link": link, "switch": rack.switch})
-    incast = Incast(pattern="incast", senders=SENDERS).model_copy(update={"payload": experiment.traffic.payload})
+    incast = Incast(pattern="incast", senders=SENDERS).with_payload(experiment.traffic.payload)
     return experiment.model_copy(
         update={
             "rack": star,
@@ -225,7 +225,7 @@ def _small(experiment: Experiment, dilation: float) -> Experiment:
 
 
 def _framing(resolved: Resolved) -> Framing:
-    plan = Plan.of(resolved.experiment.traffic.expand())
+    plan = resolved.experiment.plan
     routes = Routes(shape_of(resolved.experiment.rack, resolved.experiment.hosts))
     hops = most_hops(routes, plan.src, plan.dst) if Signal.INT in resolved.controller.form.signals else 0
     return Framing(round(resolved.experiment.traffic.payload), hops)

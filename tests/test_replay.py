@@ -23,6 +23,7 @@ from testbed.report.decisions import Served
 from testbed.report.summary import summarise
 from tests.agent.bench import SLOT, Bench
 from tests.agent.test_agent import TIMEOUT, serving, turn
+from tests.rack.runs import UNCALIBRATED
 from tests.rack.runs import run as run_for_real
 from tests.report.synthetic_runs import run as synthetic_run
 from tests.test_cli import command
@@ -249,7 +250,7 @@ def test_bad_input_is_one_message(tmp_path: Path, harm: Any, says: str) -> None:
 @pytest.mark.root
 @pytest.mark.parametrize("controller", ["dcqcn", "hpcc"])
 def test_a_real_run_is_replayed(tmp_path: Path, controller: str) -> None:
-    run_for_real(tmp_path / "run", "incast-2", "--controller", controller, "--duration", "2 ms")
+    run_for_real(tmp_path / "run", "incast-2", "--controller", controller, "--duration", "2 ms", *UNCALIBRATED)
     about = folder.load(tmp_path / "run").manifest.decisions
     done = command("replay", str(tmp_path / "run"), "--format", "json", user=65534 if _open(tmp_path) else None)
     answer = json.loads(done.stdout)
@@ -263,7 +264,7 @@ def test_a_real_run_is_replayed(tmp_path: Path, controller: str) -> None:
 @pytest.mark.root
 def test_a_run_that_failed_is_replayed_until_then(tmp_path: Path) -> None:
     spec = mine(tmp_path, f"{STEADY} if now < 5e-4 else 1 / 0")
-    arguments = ["--controller", spec, "--duration", "2 ms", "--set", "traffic.senders=2"]
+    arguments = ["--controller", spec, "--duration", "2 ms", "--set", "traffic.senders=2", *UNCALIBRATED]
     failed = command("run", "incast-2", *arguments, "--out", str(tmp_path / "run"))
     assert failed.returncode == 1
     assert "ZeroDivisionError" in failed.stderr

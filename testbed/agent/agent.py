@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from testbed.agent.barriers import Barriers
 from testbed.agent.columns import Flows
 from testbed.agent.datapath import Datapath
 from testbed.agent.meter import Meter
@@ -26,13 +27,14 @@ from testbed.plugin import Plugin, failed, refused
 class Timing:
     """When flows start and how long silence may last. Nominal seconds."""
 
-    start: Floats
+    start: Floats  # inf for a flow that waits for others
     end: float
     timeout: float  # retransmission timeout
     longest_sleep: float  # the ring is looked at this often
     credit: float  # a sender that is later than this does not catch up
     gather: float  # feedback may wait this long for more of it
     quantum: float  # packets may wait this long for more of them
+    barriers: Barriers | None = None  # if there are flows that wait for others
 
 
 class Agent:
@@ -58,11 +60,14 @@ class Agent:
         self.timing = timing
         self.meter = meter
         self._trace = meter.trace
-        self._pending = np.argsort(timing.start, kind="stable")  # flows that have not started
+        self.flows.start[:] = timing.start
+        self._order = np.argsort(timing.start, kind="stable")
+        self._starts = timing.start[self._order]
+        self._begun = 0  # flows that have started
         self._turns = 0
         self._decisions = meter.decisions.data
         self._seconds = meter.decision_seconds.data.cast("B").cast("d")
-        self._next_start = float(timing.start.min())
+        self._next_start = float(self._starts[0])
         self._next_check = 0.0
         self._next_tell = 0.0
         self._next_timer = np.inf
@@ -83,6 +88,8 @@ class Agent:
     def turn(self, now: float) -> None:
         """All decisions that are due now."""
         self._turns += 1
+        if self.timing.barriers is not None:
+            self._release(self.timing.barriers, now)
         if self._next_start <= now:
             self._start_flows(now)
         if self._wants_sent and now >= self._next_tell:
@@ -93,7 +100,7 @@ class Agent:
                 self._trace.told(FEEDBACK, now, len(batch[0]), self.datapath.digested, batch[1].int_stack)
                 self._decide(now, *batch)
         if self._next_timer <= now:
-            due = np.flatnonzero(self.controller.timer <= now)
+            due = np.sort(self.datapath.due_timers(now))
             self._trace.told(TIMER, now, len(due), due)
             self._call(self.controller.on_timer, now, due)
             self._apply(due, now)
@@ -108,14 +115,25 @@ class Agent:
         )  # fmt: skip
 
     def _next_event(self, now: float) -> float:
-        """When to decide again. Feedback is gathered for a moment: several rows cost little more than one."""
-        feedback = min(max(self.datapath.next_due(), now) + self.timing.gather, now + self.timing.longest_sleep)
-        return min(feedback, self._next_timer, self._next_start, self._next_check)
+        """When to decide again. Feedback and timers are gathered for a moment: several cost little more than one."""
+        soonest = max(min(self.datapath.next_due(), self._next_timer), now) + self.timing.gather
+        return min(soonest, now + self.timing.longest_sleep, self._next_start, self._next_check)
+
+    def _release(self, barriers: Barriers, now: float) -> None:
+        """Flows whose group has finished start now, or their delay later."""
+        flows = barriers.released()
+        if not len(flows):
+            return
+        self.flows.start[flows] = now + barriers.delay[flows]
+        left = self._order[self._begun :]
+        left = left[np.argsort(self.flows.start[left], kind="stable")]
+        self._order[self._begun :], self._starts[self._begun :] = left, self.flows.start[left]
+        self._next_start = float(self._starts[self._begun])
 
     def _start_flows(self, now: float) -> None:
-        count = int(np.searchsorted(self.timing.start[self._pending], now, side="right"))
-        flows, self._pending = np.sort(self._pending[:count]), self._pending[count:]
-        self._next_start = float(self.timing.start[self._pending[0]]) if len(self._pending) else np.inf
+        until = int(np.searchsorted(self._starts, now, side="right"))
+        flows, self._begun = np.sort(self._order[self._begun : until]), until
+        self._next_start = float(self._starts[until]) if until < len(self._starts) else np.inf
         self._trace.told(START, now, len(flows), flows)
         self._call(self.controller.on_start, now, flows)
         self.datapath.started[flows] = 1
@@ -161,11 +179,10 @@ class Agent:
     def _tell_sent(self, now: float) -> None:
         """Byte counters are slow clocks: telling of every packet would cost more than sending it."""
         self._next_tell = now + self.timing.longest_sleep
-        flows = np.flatnonzero(self.datapath.sent_now)
+        flows, packets = self.datapath.report_sent()
         if not len(flows):
             return
-        sent = self.datapath.sent_now[flows] * self.controller.paths.wire_size
-        self.datapath.sent_now[flows] = 0
+        sent = packets * self.controller.paths.wire_size
         self._trace.told(SENT, now, len(flows), np.concatenate((flows, sent)))
         self._call(self.controller.on_sent, now, flows, sent)
         self._apply(flows, now)

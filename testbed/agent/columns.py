@@ -25,6 +25,7 @@ class Flows:
         self.rtt = Shared.floats(n, fill=np.nan)  # s, newest sample
         self.rtt_sum = Shared.floats(n)  # s, of all samples
         self.rtt_counts = Shared.ints(n, RTT_BINS)  # of all samples, bins as in `testbed.agent.histogram`
+        self.start = Shared.floats(n, fill=np.inf)  # s; inf until it is known
         self.finished = Shared.floats(n, fill=np.nan)  # s, when the last packet was acknowledged
         self.sent = Shared.ints(n)  # packets; also the next packet number
         self.acked = Shared.ints(n)

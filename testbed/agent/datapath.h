@@ -13,14 +13,24 @@
 #include <time.h>
 
 #include "../dataplane/wire.h"
+#include "heap.h"
 
 #define SWAPS 64
 #define SMALLEST 1e-12
 #define FLOW_RTT_BINS 88 /* per flow: two per octave; as in columns.py */
 
-struct event {
-	double time;
-	int64_t id; /* a flow, or -1 - host when a host's line becomes free for a waiter */
+#define MOST_AT_ONCE 60 /* packets in one system call: the kernel takes 64 segments; as BATCH_WORDS in datapath.py */
+
+/* Packets of one flow, in one turn on the line. */
+struct parcel {
+	int64_t flow, packets, number; /* of the first */
+	double due;
+};
+
+/* What goes to the kernel in one system call: parcels of one socket. */
+struct batch {
+	int64_t length, packets, listed; /* in `filled` */
+	struct parcel parcels[MOST_AT_ONCE];
 };
 
 struct histogram {
@@ -45,7 +55,7 @@ struct datapath {
 	int64_t flows, hosts, epoch_ns;
 	double seconds_per_ns, credit, quantum, awake_by, /* when the loop meant to go on */
 		relook; /* how often a paused host looks whether it may go on */
-	int64_t wire_size, burst, segment, wake_by_ring, first, heap_size, int_on,
+	int64_t wire_size, burst, segment, wake_by_ring, first, int_on,
 		at_once; /* packets that the host's shaper lets through together; 0 for any number */
 	/* shared columns, per flow */
 	double *rate, *window, *rtt, *rtt_sum, *finished;
@@ -54,19 +64,23 @@ struct datapath {
 	int64_t *rtt_counts; /* FLOW_RTT_BINS per flow */
 	/* own columns, per flow */
 	double *slot, *last, *next, *heard;
-	int64_t *expected, *hops, *host, *queued, *started, *fd, *after, *row, *sent_now, *short_at;
-	uint8_t *packet, *short_packet; /* templates: `segment_size` bytes each; short_size is 0 where there is none */
-	int64_t *short_size;
-	int64_t segment_size;
+	int64_t *expected, *hops, *host, *queued, *started, *fd, *after, *row, *sent_now;
+	int64_t *short_at, *short_size; /* the one packet that is not full: its number, and its bytes (0: there is none) */
 	/* per host: when the line is free, and the queue of flows that wait for it */
 	double *line_free;
 	int64_t *first_waiting, *last_waiting;
 	/* per host: the entry in `pauses` (NULL without priority flow control) */
 	int64_t *pause_at;
 	struct pause *pauses;
-	/* room for two events per flow and one per host: stale ones are replaced, see push() */
-	struct event *heap;
-	int64_t heap_length;
+	/* per host: packets that are due and not handed to the kernel yet; only inside send_due() */
+	struct batch *batches;
+	int64_t *filled, filled_length; /* hosts that have some, or had */
+	/* a full packet of flow 0, as a socket carries it */
+	uint8_t *packet;
+	int64_t segment_size;
+	struct heap agenda; /* flow: its next packet is due; `flows` + host: the line becomes free for who waits */
+	struct heap alarms; /* per flow, the timer that its controller has set */
+	int64_t *unreported, unreported_length; /* flows whose `sent_now` is above 0 */
 	struct ring *rings;
 	int64_t ring_count, ring_fd; /* the descriptor is of the first, which is the only one where rings wake us */
 	/* feedback of one batch, per row */

@@ -24,16 +24,17 @@ from testbed.dataplane.wire import MAX_HOPS
 from testbed.errors import TestbedError
 
 SWAPS = 64  # as in datapath.h
+BATCH_WORDS = 3 + 4 * 60  # struct batch in datapath.h
 SETTINGS = ("flows", "hosts", "epoch_ns")
 TIMES = ("seconds_per_ns", "credit", "quantum", "awake_by", "relook")
-MORE_SETTINGS = ("wire_size", "burst", "segment", "wake_by_ring", "first", "heap_size", "int_on", "at_once")
+MORE_SETTINGS = ("wire_size", "burst", "segment", "wake_by_ring", "first", "int_on", "at_once")
 SHARED = (
     "rate", "window", "rtt", "rtt_sum", "finished", "sent", "acked", "acked_payload", "acked_wire", "lost", "late",
     "cnps", "ce", "inflight", "to_send", "rerouted", "rtt_counts",
 )  # fmt: skip
 OWN = (
     "slot", "last", "next", "heard", "expected", "hops", "host", "queued", "started", "fd", "after", "row", "sent_now",
-    "short_at", "packet", "short_packet", "short_size",
+    "short_at", "short_size",
 )  # fmt: skip
 ROWS = (
     "row_flow", "row_acked", "row_bytes", "row_ce", "row_cnps", "row_lost", "row_hops", "row_last", "row_next",
@@ -59,6 +60,12 @@ class _Ring(ctypes.Structure):
     ]
 
 
+class _Heap(ctypes.Structure):
+    """struct heap of heap.h."""
+
+    _fields_ = [*((name, c_void_p) for name in ("events", "place")), ("length", c_int64)]
+
+
 class _Datapath(ctypes.Structure):
     """struct datapath, field by field."""
 
@@ -67,9 +74,15 @@ class _Datapath(ctypes.Structure):
         *((name, c_double) for name in TIMES),
         *((name, c_int64) for name in MORE_SETTINGS),
         *((name, c_void_p) for name in (*SHARED, *OWN)),
+        *((name, c_void_p) for name in ("line_free", "first_waiting", "last_waiting", "pause_at", "pauses")),
+        *((name, c_void_p) for name in ("batches", "filled")),
+        ("filled_length", c_int64),
+        ("packet", c_void_p),
         ("segment_size", c_int64),
-        *((name, c_void_p) for name in ("line_free", "first_waiting", "last_waiting", "pause_at", "pauses", "heap")),
-        ("heap_length", c_int64),
+        ("agenda", _Heap),
+        ("alarms", _Heap),
+        ("unreported", c_void_p),
+        ("unreported_length", c_int64),
         ("rings", c_void_p),
         ("ring_count", c_int64),
         ("ring_fd", c_int64),
@@ -91,6 +104,8 @@ def _library() -> ctypes.CDLL:
     library.pace.restype, library.pace.argtypes = None, [c_void_p, c_double]
     library.send_due.restype, library.send_due.argtypes = None, [c_void_p, c_double]
     library.reschedule.restype, library.reschedule.argtypes = None, [c_void_p, c_void_p, c_int64, c_double]
+    library.due_timers.restype, library.due_timers.argtypes = c_int64, [c_void_p, c_double, c_void_p]
+    library.report_sent.restype, library.report_sent.argtypes = c_int64, [c_void_p, c_void_p, c_void_p]
     library.adopt.restype = c_int64
     library.adopt.argtypes = [c_void_p, c_void_p, c_int64, c_double, *[c_void_p] * 5]
     return library
@@ -164,8 +179,11 @@ class Datapath:
             self._point("pauses", pace.pauses.notes)
             self._point("pause_at", pace.pauses.of_host)
             c.relook = pace.pauses.relook
-        c.heap_size = 4 * n + hosts + 64
-        self._point("heap", np.zeros((c.heap_size, 2)))
+        self._point("batches", np.zeros((hosts, BATCH_WORDS), np.int64))
+        self._point("filled", np.zeros(hosts, np.int64))
+        self._point("packet", sockets.packet)
+        c.segment_size = len(sockets.packet)
+        c.agenda, c.alarms = self._heap(n + hosts), self._heap(n)
         self._rings = (_Ring * len(rings))(
             *(_Ring(*one.ring.addresses(), one.ring.size - 1, one.held) for one in rings)
         )
@@ -186,10 +204,18 @@ class Datapath:
         self._lib = _library()
 
     def _point(self, name: str, column: NDArray[Any]) -> NDArray[Any]:
+        setattr(self._c, name, self._keeping(column))
+        return column
+
+    def _keeping(self, column: NDArray[Any]) -> int:
+        """Address of a column that will live as long as this."""
         assert column.flags.c_contiguous
         self._keep.append(column)
-        setattr(self._c, name, column.ctypes.data)
-        return column
+        return int(column.ctypes.data)
+
+    def _heap(self, ids: int) -> _Heap:
+        """An empty heap for moments of as many ids."""
+        return _Heap(self._keeping(np.zeros((ids, 2))), self._keeping(np.full(ids, -1)), 0)
 
     def _own_columns(self, n: int, sockets: Sockets, pace: Pace) -> None:
         self._point("slot", pace.wire_size * 8 / pace.line_rate)
@@ -204,12 +230,12 @@ class Datapath:
         self._point("fd", sockets.fds)
         self._point("after", np.full(n, -1))
         self._point("row", np.full(n, -1))
-        self.sent_now = self._point("sent_now", np.zeros(n, np.int64))
+        self._point("sent_now", np.zeros(n, np.int64))
+        self._point("unreported", np.zeros(n, np.int64))
         self._point("short_at", sockets.short_at)
-        self._point("packet", sockets.packets)
-        self._point("short_packet", sockets.short_packets)
         self._point("short_size", sockets.short_sizes)
-        self._c.segment_size = sockets.packets.shape[1]
+        self._due = np.zeros((2, n), np.int64)  # what C says about flows: who, and how many packets
+        self._due_at = [row.ctypes.data for row in self._due]
 
     def _row_columns(self, n: int) -> None:
         self._rows = np.zeros((len(ROWS) + 1, n), np.int64)  # one array, for one copy; the RTT is its last row
@@ -282,6 +308,16 @@ class Datapath:
             self._pointer, address, len(flows), now, *self._decided_at, self._next_timer_at, copy_to
         )
         return wrong, self._next_timer.value
+
+    def due_timers(self, now: float) -> Ints:
+        """Flows whose timers are due, earliest first; `adopt` must follow, which sets them again."""
+        return self._due[0, : self._lib.due_timers(self._pointer, now, self._due_at[0])].copy()
+
+    def report_sent(self) -> tuple[Ints, Ints]:
+        """Flows that have sent something since the last call, and how many packets each."""
+        k = self._lib.report_sent(self._pointer, *self._due_at)
+        flows, packets = self._due[:, :k].copy()
+        return flows, packets
 
     def digest(self, now: float, want_int: bool) -> tuple[Ints, Feedback] | None:
         """What is due by ``now``, one row per flow; None if nothing is."""

@@ -53,7 +53,7 @@ class Share:
     paths: Paths
     timing: Timing
     meter: Meter
-    pauses: Pauses | None  # with priority flow control
+    pauses: Pauses | None = None  # with priority flow control
 
 
 @dataclass(frozen=True)
@@ -68,6 +68,7 @@ class Common:
     controller: Callable[[Paths], RateController]
     segment: bool  # several packets per system call
     wake_by_ring: bool  # feedback is due at once (netem): the ring wakes the agent
+    own_ports: bool = False  # each flow has a source port of its own, for ECMP: where there are several paths
 
 
 class Ended(BaseException):
@@ -218,7 +219,7 @@ def _prepare(share: Share, common: Common) -> tuple[RateController, Callable[[Cl
         controller = common.controller(share.paths)
     except Exception as error:
         raise failed(common.plugin, error) from error
-    sockets = Sockets(share.routes, common.framing, common.segment)
+    sockets = Sockets(share.routes, common.framing, common.segment, common.own_ports)
     pace = Pace(
         host=share.host,
         line_rate=share.paths.line_rate,

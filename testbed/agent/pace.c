@@ -2,69 +2,24 @@
 /*
  * Sends what is due. Departures follow an ideal schedule, so a late wake-up delays packets but does not lower the rate;
  * how late each one was is the pacing lag. A flow whose turn passed while its window was closed, or while others held
- * the host's line, gains no credit. Flows of a host take turns. A host that its switch has paused (802.1Qbb) holds its
- * line until it may go on.
+ * the host's line, gains no credit. Flows of a host take turns; those that are late together leave in one system call. A
+ * host that its switch has paused (802.1Qbb) holds its line until it may go on.
  *
- * The events of all flows wait in one heap: cost grows with packets, not with flows.
+ * What is to come waits in heaps: cost grows with packets, not with flows.
  */
 #include "datapath.h"
 
+#include <arpa/inet.h>
 #include <errno.h>
 #include <poll.h>
+#include <stddef.h>
+#include <string.h>
 #include <sys/socket.h>
 
-#define MOST_AT_ONCE 60 /* packets in one system call: the kernel takes 64 segments */
 #define LARGEST 65000	/* bytes in one system call: a UDP datagram, cut apart or not, has at most 65507 */
-#define KEPT 2		/* in `queued`, only inside push() */
 #define SLOWEST 1.0	/* bit/s: a rate of next to nothing would never send again */
-
-/* ---- events ------------------------------------------------------------------------------------------------------- */
-
-static void push(struct datapath *d, double time, int64_t id)
-{
-	int64_t i;
-
-	if (d->heap_length == d->heap_size) {
-		/* Only stale events can fill the heap: keep those that still hold. */
-		int64_t kept = 0;
-
-		for (i = 0; i < d->heap_length; i++) {
-			struct event e = d->heap[i];
-
-			if (e.id >= 0 && (d->next[e.id] != e.time || d->queued[e.id]))
-				continue;
-			if (e.id >= 0)
-				d->queued[e.id] = KEPT; /* once: a time that came back has left several events */
-			d->heap[kept++] = e;
-		}
-		d->heap_length = 0;
-		for (i = 0; i < kept; i++) {
-			if (d->heap[i].id >= 0)
-				d->queued[d->heap[i].id] = 0;
-			push(d, d->heap[i].time, d->heap[i].id);
-		}
-	}
-	for (i = d->heap_length++; i > 0 && d->heap[(i - 1) / 2].time > time; i = (i - 1) / 2)
-		d->heap[i] = d->heap[(i - 1) / 2];
-	d->heap[i] = (struct event){time, id};
-}
-
-static struct event pop(struct datapath *d)
-{
-	struct event top = d->heap[0], moved = d->heap[--d->heap_length];
-	int64_t i = 0, child;
-
-	while ((child = 2 * i + 1) < d->heap_length) {
-		if (child + 1 < d->heap_length && d->heap[child + 1].time < d->heap[child].time)
-			child++;
-		if (d->heap[child].time >= moved.time)
-			break;
-		d->heap[i] = d->heap[child];
-		i = child;
-	}
-	d->heap[i] = moved;
-	return top;
-}
+#define CARRIED offsetof(struct roce, opcode)  /* a socket carries what follows the UDP header */
+#define HEAD (sizeof(struct roce) - CARRIED)   /* BTH and shim: all that differs between packets */
 
 /* ---- sending ------------------------------------------------------------------------------------------------------ */
 
@@ -83,6 +38,12 @@ static int64_t room(const struct datapath *d, int64_t f)
 	return fits < d->to_send[f] ? fits : d->to_send[f];
 }
 
+static void due_at(struct datapath *d, int64_t f, double time)
+{
+	d->next[f] = time;
+	heap_set(&d->agenda, f, time);
+}
+
 /* Rate, window or what is left to send has changed. */
 void reschedule(struct datapath *d, const int64_t *flows, int64_t n, double now)
 {
@@ -93,29 +54,25 @@ void reschedule(struct datapath *d, const int64_t *flows, int64_t n, double now)
 		if (d->queued[f])
 			continue;
 		if (room(d, f) <= 0) {
-			d->next[f] = INFINITY;
+			due_at(d, f, INFINITY);
 			continue;
 		}
 		due = d->last[f] + (double)(d->wire_size * 8) / d->rate[f];
 		if (due < now) /* an earlier departure than before counts from now; lateness that was there is kept */
 			due = fmin(now, fmax(due, before));
-		if (due != before) {
-			d->next[f] = due;
-			push(d, due, f);
-		}
+		if (due != before)
+			due_at(d, f, due);
 	}
 }
 
 /*
  * Take over what a controller decided for `flows`, bounded by the line rate. Returns a flow whose rate or window is not
- * a positive number or whose timer is none, or -1. `next_timer` becomes the earliest of all timers. `decided` (or NULL)
- * takes a copy as it was decided: n rates, n windows, n timers.
+ * a positive number or whose timer is none, or -1. `next_timer` becomes the earliest timer of all flows. `decided` (or
+ * NULL) takes a copy as it was decided: n rates, n windows, n timers.
  */
 int64_t adopt(struct datapath *d, const int64_t *flows, int64_t n, double now, const double *rate, const double *window,
 	      const double *timer, double *next_timer, double *decided)
 {
-	double earliest = INFINITY;
-
 	for (int64_t i = 0; i < n; i++) {
 		int64_t f = flows[i];
 		double line = (double)(d->wire_size * 8) / d->slot[f];
@@ -129,43 +86,143 @@ int64_t adopt(struct datapath *d, const int64_t *flows, int64_t n, double now, c
 		}
 		d->rate[f] = rate[f] > line ? line : fmax(rate[f], SLOWEST);
 		d->window[f] = window[f];
+		heap_set(&d->alarms, f, timer[f]);
 	}
 	reschedule(d, flows, n, now);
-	for (int64_t f = 0; f < d->flows; f++)
-		if (timer[f] < earliest)
-			earliest = timer[f];
-	*next_timer = earliest;
+	*next_timer = heap_first(&d->alarms);
 	return -1;
 }
 
-/* Hand `packets` packets to the kernel; returns how many it took. UDP_SEGMENT cuts them apart behind one call. */
-static int64_t transmit(struct datapath *d, int64_t f, int64_t packets)
+/* Flows whose timers are due by `now`, earliest first; returns their number. They are set again by adopt(). */
+int64_t due_timers(struct datapath *d, double now, int64_t *flows)
 {
-	struct iovec part[MOST_AT_ONCE];
-	struct msghdr message = {.msg_iov = part, .msg_iovlen = packets};
-	int64_t last = d->short_size[f] ? d->short_at[f] - d->sent[f] : -1; /* position of the short packet in this call */
+	int64_t n = 0;
 
-	if (packets == 1 || !d->segment) {
-		for (int64_t i = 0; i < packets; i++) {
-			const uint8_t *bytes = i == last ? d->short_packet : d->packet;
-			int64_t size = i == last ? d->short_size[f] : d->segment_size;
+	while (heap_first(&d->alarms) <= now)
+		flows[n++] = heap_pop(&d->alarms);
+	return n;
+}
 
-			if (send((int)d->fd[f], bytes + f * d->segment_size, size, MSG_DONTWAIT) < 0)
-				return i;
-		}
-		return packets;
+/* Flows that have sent something since the last call, and how many packets; returns their number. */
+int64_t report_sent(struct datapath *d, int64_t *flows, int64_t *packets)
+{
+	int64_t n = d->unreported_length;
+
+	for (int64_t i = 0; i < n; i++) {
+		flows[i] = d->unreported[i];
+		packets[i] = d->sent_now[flows[i]];
+		d->sent_now[flows[i]] = 0;
 	}
-	if (last >= 0 && last < packets) /* segments must be equal but for the last: stop behind the short one */
-		message.msg_iovlen = packets = last + 1;
+	d->unreported_length = 0;
+	return n;
+}
+
+/* The head of packet `number` of a flow; the NIC adds the packet number. Returns how many bytes it has with payload. */
+static int64_t write_head(const struct datapath *d, int64_t f, int64_t number, uint8_t *head)
+{
+	uint32_t qp = htonl((uint32_t)(QP_BASE + d->first + f));
+	struct shim shim;
+
+	memcpy(head, d->packet, HEAD);
+	memcpy(head + offsetof(struct roce, qp) - CARRIED, &qp, sizeof(qp));
+	if (!d->short_size[f] || number != d->short_at[f])
+		return d->segment_size;
+	memcpy(&shim, head + offsetof(struct roce, shim) - CARRIED, sizeof(shim));
+	shim.payload = htons((uint16_t)(ntohs(shim.payload) - (d->segment_size - d->short_size[f])));
+	shim.frame = htons((uint16_t)(d->short_size[f] + (int64_t)CARRIED));
+	memcpy(head + offsetof(struct roce, shim) - CARRIED, &shim, sizeof(shim));
+	return d->short_size[f];
+}
+
+/* Hand a batch to the kernel; returns how many packets it took. UDP_SEGMENT cuts them apart behind one call. */
+static int64_t transmit(struct datapath *d, const struct batch *batch)
+{
+	uint8_t heads[MOST_AT_ONCE][HEAD];
+	struct iovec part[2 * MOST_AT_ONCE];
+	struct msghdr message = {.msg_iov = part, .msg_iovlen = 2 * batch->packets};
+	int fd = (int)d->fd[batch->parcels[0].flow];
+	int64_t packets = 0;
+
+	for (int64_t i = 0; i < batch->length; i++) {
+		const struct parcel *p = &batch->parcels[i];
+
+		for (int64_t k = 0; k < p->packets; k++, packets++) {
+			int64_t size = write_head(d, p->flow, p->number + k, heads[packets]);
+
+			part[2 * packets] = (struct iovec){heads[packets], HEAD};
+			part[2 * packets + 1] = (struct iovec){d->packet + HEAD, size - HEAD};
+		}
+	}
+	if (d->segment)
+		return sendmsg(fd, &message, MSG_DONTWAIT) < 0 ? 0 : packets;
 	for (int64_t i = 0; i < packets; i++) {
-		part[i].iov_base = d->packet + f * d->segment_size;
-		part[i].iov_len = d->segment_size;
-		if (i == last) {
-			part[i].iov_base = d->short_packet + f * d->segment_size;
-			part[i].iov_len = d->short_size[f];
-		}
+		message = (struct msghdr){.msg_iov = part + 2 * i, .msg_iovlen = 2};
+		if (sendmsg(fd, &message, MSG_DONTWAIT) < 0)
+			return i;
 	}
-	return sendmsg((int)d->fd[f], &message, MSG_DONTWAIT) < 0 ? 0 : packets;
+	return packets;
+}
+
+/* The kernel did not take the last `packets` packets of a parcel: the flow tries again. */
+static void take_back(struct datapath *d, int64_t f, int64_t packets, double now)
+{
+	d->refused += packets;
+	d->sent[f] -= packets;
+	d->inflight[f] -= packets;
+	d->to_send[f] += packets;
+	if (!d->queued[f])
+		due_at(d, f, now + d->slot[f]);
+}
+
+static void hand_over(struct datapath *d, int64_t host, double now)
+{
+	struct batch *batch = &d->batches[host];
+	double moment = now_seconds(d);
+	int64_t taken;
+
+	if (!batch->length)
+		return;
+	for (int64_t i = 0; i < batch->length; i++)
+		count(&d->pacing, moment - batch->parcels[i].due);
+	taken = transmit(d, batch);
+	if (taken < batch->packets && errno != EAGAIN && errno != ENOBUFS)
+		d->send_error = errno;
+	for (int64_t i = 0; i < batch->length; i++) {
+		int64_t f = batch->parcels[i].flow, packets = batch->parcels[i].packets;
+		int64_t mine = taken < packets ? taken : packets;
+
+		if (mine && !d->sent_now[f])
+			d->unreported[d->unreported_length++] = f;
+		d->sent_now[f] += mine;
+		if (mine < packets)
+			take_back(d, f, packets - mine, now);
+		taken -= mine;
+	}
+	batch->length = batch->packets = 0;
+}
+
+static int64_t most_at_once(const struct datapath *d)
+{
+	int64_t most = LARGEST / d->segment_size < MOST_AT_ONCE ? LARGEST / d->segment_size : MOST_AT_ONCE;
+
+	/* more than the shaper's bucket holds, it would cut apart, with a timer per packet */
+	return d->at_once > 0 && d->at_once < most ? d->at_once : most;
+}
+
+/* Packets of flows that are late together leave together; all in one call but the last must be full. */
+static void add_to_batch(struct datapath *d, struct parcel p, double now)
+{
+	int64_t host = d->host[p.flow];
+	struct batch *batch = &d->batches[host];
+
+	if (batch->length &&
+	    (d->fd[p.flow] != d->fd[batch->parcels[0].flow] || batch->packets + p.packets > most_at_once(d)))
+		hand_over(d, host, now);
+	if (!batch->listed)
+		d->filled[d->filled_length++] = host;
+	batch->listed = 1;
+	batch->parcels[batch->length++] = p;
+	batch->packets += p.packets;
 }
 
 /*
@@ -189,44 +246,32 @@ static int paused(struct datapath *d, int64_t host, double due, double now)
 
 static void send_flow(struct datapath *d, int64_t f, double departure, double now)
 {
-	int64_t host = d->host[f], packets = d->burst, most = room(d, f), taken;
-	int64_t at_once = LARGEST / d->segment_size < MOST_AT_ONCE ? LARGEST / d->segment_size : MOST_AT_ONCE;
-	double gap = (double)(d->wire_size * 8) / d->rate[f], slot = d->slot[f];
-	double late = now_seconds(d) - departure;
+	int64_t host = d->host[f], packets = d->burst, most = room(d, f), full = d->short_at[f] - d->sent[f];
+	double gap = (double)(d->wire_size * 8) / d->rate[f], slot = d->slot[f], due = departure;
+	int ends_short = 0;
 
-	if (departure < now - d->credit)
-		departure = now - d->credit;
+	departure = fmax(departure, now - d->credit);
 	if (now - departure >= gap && d->first_waiting[host] < 0) /* late by more than a packet: catch up at once */
 		packets += (int64_t)((now - departure) / fmax(gap, slot));
-	if (d->at_once > 0 && at_once > d->at_once)
-		at_once = d->at_once; /* more than the shaper's bucket holds, it would cut apart, with a timer per packet */
-	if (packets > at_once)
-		packets = at_once;
+	if (packets > most_at_once(d))
+		packets = most_at_once(d);
 	if (packets > most)
 		packets = most;
-	count(&d->pacing, late);
-	taken = transmit(d, f, packets);
-	if (!taken) {
-		if (errno != EAGAIN && errno != ENOBUFS)
-			d->send_error = errno;
-		d->refused += packets;
-		d->next[f] = now + slot;
-		push(d, d->next[f], f);
-		return;
+	if (d->short_size[f] && full >= 0 && packets > full) {
+		packets = full + 1;
+		ends_short = 1;
 	}
+	add_to_batch(d, (struct parcel){f, packets, d->sent[f], due}, now);
 	if (!d->inflight[f])
 		d->heard[f] = now; /* silence begins now */
-	d->sent[f] += taken;
-	d->sent_now[f] += taken;
-	d->inflight[f] += taken;
-	d->to_send[f] -= taken;
-	d->last[f] = departure + (double)(taken - 1) * gap;
-	d->line_free[host] = departure + (double)taken * slot;
-	d->next[f] = INFINITY;
-	if (room(d, f) > 0) {
-		d->next[f] = d->last[f] + fmax(gap, slot);
-		push(d, d->next[f], f);
-	}
+	d->sent[f] += packets;
+	d->inflight[f] += packets;
+	d->to_send[f] -= packets;
+	d->last[f] = departure + (double)(packets - 1) * gap;
+	d->line_free[host] = departure + (double)packets * slot;
+	due_at(d, f, room(d, f) > 0 ? d->last[f] + fmax(gap, slot) : INFINITY);
+	if (ends_short)
+		hand_over(d, host, now);
 }
 
 /* The flow that has waited longest for the host's line sends, and queues up again when its next packet is due. */
@@ -235,7 +280,7 @@ static void serve_waiter(struct datapath *d, int64_t host, double due, double no
 	int64_t f = d->first_waiting[host];
 
 	if (paused(d, host, due, now)) {
-		push(d, d->line_free[host], -1 - host);
+		heap_set(&d->agenda, d->flows + host, d->line_free[host]);
 		return;
 	}
 	d->first_waiting[host] = d->after[f];
@@ -244,7 +289,7 @@ static void serve_waiter(struct datapath *d, int64_t host, double due, double no
 	if (room(d, f) > 0)
 		send_flow(d, f, fmax(due, d->line_free[host]), now);
 	if (d->first_waiting[host] >= 0)
-		push(d, d->line_free[host], -1 - host);
+		heap_set(&d->agenda, d->flows + host, d->line_free[host]);
 }
 
 static void wait_for_line(struct datapath *d, int64_t f)
@@ -255,7 +300,7 @@ static void wait_for_line(struct datapath *d, int64_t f)
 	d->after[f] = -1;
 	if (d->first_waiting[host] < 0) {
 		d->first_waiting[host] = f;
-		push(d, d->line_free[host], -1 - host);
+		heap_set(&d->agenda, d->flows + host, d->line_free[host]);
 	} else {
 		d->after[d->last_waiting[host]] = f;
 	}
@@ -265,19 +310,23 @@ static void wait_for_line(struct datapath *d, int64_t f)
 /* Send everything that is due by `now`. */
 void send_due(struct datapath *d, double now)
 {
-	while (d->heap_length && d->heap[0].time <= now) {
-		struct event e = pop(d);
+	while (heap_first(&d->agenda) <= now) {
+		double due = heap_first(&d->agenda);
+		int64_t id = heap_pop(&d->agenda);
 
-		if (e.id < 0)
-			serve_waiter(d, -1 - e.id, e.time, now);
-		else if (d->next[e.id] == e.time && !d->queued[e.id]) { /* otherwise it was rescheduled since */
-			int64_t host = d->host[e.id];
+		if (id >= d->flows)
+			serve_waiter(d, id - d->flows, due, now);
+		else if (d->first_waiting[d->host[id]] >= 0 || d->line_free[d->host[id]] > due ||
+			 paused(d, d->host[id], due, now))
+			wait_for_line(d, id);
+		else
+			send_flow(d, id, due, now);
+	}
+	while (d->filled_length) {
+		int64_t host = d->filled[--d->filled_length];
 
-			if (d->first_waiting[host] >= 0 || d->line_free[host] > e.time || paused(d, host, e.time, now))
-				wait_for_line(d, e.id);
-			else
-				send_flow(d, e.id, e.time, now);
-		}
+		d->batches[host].listed = 0;
+		hand_over(d, host, now);
 	}
 }
 
@@ -295,7 +344,7 @@ void pace(struct datapath *d, double until)
 		d->awake_by = now_seconds(d);
 		if (now >= until)
 			return; /* what Python takes until it is back counts as well */
-		next = d->heap_length && d->heap[0].time < until ? d->heap[0].time : until;
+		next = fmin(heap_first(&d->agenda), until);
 		if (next < now + d->quantum) /* a timer per packet costs more than the packet */
 			next = now + d->quantum;
 		ns = (int64_t)((next - now_seconds(d)) / d->seconds_per_ns);

@@ -1,11 +1,14 @@
-"""The sockets of an agent's flows: one connected UDP socket per flow, opened inside its host's namespace.
+"""The sockets of an agent's flows: connected UDP sockets, opened inside the hosts' namespaces.
 
-Several packets of a flow go to the kernel in one system call (UDP_SEGMENT), which costs about as much as one packet.
+Several packets of a socket go to the kernel in one system call (UDP_SEGMENT), which costs about as much as one packet.
+Queue pair numbers tell flows apart, so all flows from one host to another share a socket, and whichever are due leave
+together. Their source port is the same then. Where paths are chosen by it (ECMP), each flow has a socket of its own.
 """
 
 from __future__ import annotations
 
 import contextlib
+import resource
 import socket
 from dataclasses import dataclass
 
@@ -18,6 +21,7 @@ UDP_SEGMENT = 103
 SO_SNDBUFFORCE = 32
 FIRST_PORT = 0xC000  # RoCEv2 takes source ports from the dynamic range, for ECMP entropy
 PORTS = 0x4000
+FILES = 256  # that an agent needs besides its sockets
 SEND_BUFFER = 4 << 20  # the shaper below must be the only one to hold packets back
 
 
@@ -33,27 +37,31 @@ class Route:
 
 
 class Sockets:
-    """Descriptors and packet templates of the flows, as columns for the datapath.
+    """Descriptors of the flows, as a column for the datapath, and the packet that it sends with their numbers in it.
 
     The last new packet of a flow may be short; retransmissions are full, since packets are interchangeable.
     """
 
-    def __init__(self, routes: list[Route], framing: Framing, segment: bool) -> None:
+    def __init__(self, routes: list[Route], framing: Framing, segment: bool, own_ports: bool = False) -> None:
         n = len(routes)
-        self.segment_size = len(frame(framing, 0, framing.payload))
-        self.packets = np.zeros((n, self.segment_size), np.uint8)
-        self.short_packets = np.zeros((n, self.segment_size), np.uint8)
+        self.packet = np.frombuffer(frame(framing, 0, framing.payload), np.uint8)
         self.short_sizes = np.zeros(n, np.int64)  # 0 where the flow has no short packet
         self.short_at = np.full(n, -1)  # its packet number
-        self._sockets = [self._open(route, segment) for route in routes]
-        self.fds = np.array([one.fileno() for one in self._sockets], np.int64)
+        self.fds = np.empty(n, np.int64)
+        self._sockets: list[socket.socket] = []  # close with this
+        fd_between: dict[tuple[str, str, int], int] = {}
+        if own_ports:
+            _allow_files(n)
         for row, route in enumerate(routes):
-            self.packets[row] = np.frombuffer(frame(framing, route.flow, framing.payload), np.uint8)
+            between = (route.src, route.dst, route.flow if own_ports else -1)
+            if between not in fd_between:
+                self._sockets.append(self._open(route, segment))
+                fd_between[between] = self._sockets[-1].fileno()
+            self.fds[row] = fd_between[between]
             rest = int(route.size % framing.payload) if np.isfinite(route.size) else 0
             if rest:
-                short = frame(framing, route.flow, rest)
-                self.short_packets[row, : len(short)] = np.frombuffer(short, np.uint8)
-                self.short_sizes[row], self.short_at[row] = len(short), int(route.size // framing.payload)
+                self.short_sizes[row] = len(self.packet) - framing.payload + rest
+                self.short_at[row] = int(route.size // framing.payload)
 
     def _open(self, route: Route, segment: bool) -> socket.socket:
         where = linux.inside(route.netns) if route.netns is not None else contextlib.nullcontext()
@@ -65,10 +73,21 @@ class Sockets:
         except PermissionError:  # not root: as much as the system allows
             opened.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, SEND_BUFFER)
         if segment:
-            opened.setsockopt(socket.IPPROTO_UDP, UDP_SEGMENT, self.segment_size)
+            opened.setsockopt(socket.IPPROTO_UDP, UDP_SEGMENT, len(self.packet))
         for attempt in range(PORTS):
             with contextlib.suppress(OSError):
                 opened.bind((route.src, FIRST_PORT + (route.flow + attempt) % PORTS))
                 break
         opened.connect((route.dst, ROCE_PORT))
         return opened
+
+
+def _allow_files(more: int) -> None:
+    """Raise the limit of open files for as many sockets, or as far as the system lets us."""
+    wanted = more + FILES
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if soft < wanted:
+        with contextlib.suppress(OSError, ValueError):  # not root: the hard limit holds
+            resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, max(hard, wanted)))
+            return
+        resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))

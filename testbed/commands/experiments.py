@@ -31,8 +31,13 @@ def list_(format: Formatted = Format.text) -> None:
 
 
 def show(experiment: ExperimentArgument, settings: Settings = None, format: Formatted = Format.text) -> None:
-    """Print an experiment with every default spelled out."""
-    print_resolved(resolve(experiment, {}, {}, settings), format)
+    """Print an experiment with every default spelled out, and what its traffic amounts to."""
+    from testbed.traffic.offered import Offered
+
+    resolved = resolve(experiment, {}, {}, settings)
+    if format is Format.text:  # a comment: what is printed can be run as it is
+        print(f"# {resolved.experiment.hosts} hosts, {Offered.of(resolved.experiment)}")
+    print_resolved(resolved, format)
 
 
 def validate(
@@ -51,4 +56,6 @@ def validate(
     if format is Format.json:
         print_json({"valid": True, "problems": []})
     else:
-        print(f"{file} is valid: {resolved.experiment.hosts} hosts, {len(resolved.experiment.traffic.expand())} flows")
+        from testbed.traffic.offered import Offered
+
+        print(f"{file} is valid: {resolved.experiment.hosts} hosts, {Offered.of(resolved.experiment)}")

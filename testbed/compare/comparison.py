@@ -54,7 +54,7 @@ class Comparison:
     def metrics(self) -> list[Metric]:
         """The metrics that at least one run knows."""
         known = {metric.name for metric in METRICS for one in self.variants if not _all_nan(one.values(metric.name))}
-        return [metric for metric in METRICS if metric.name in known or not metric.finite_flows]
+        return [metric for metric in METRICS if metric.name in known or not metric.seldom]
 
     def baseline_of(self, variant: Variant) -> Variant | None:
         """What a variant is held against: the one with the baseline's full name, or else the baseline's contender in

@@ -23,8 +23,8 @@ class Metric:
     equal_within: float | None = (
         None  # in ``unit``; given for the metrics of the Pareto rule, see `testbed.compare.pareto`
     )
-    per_flow: str = ""  # the metric that is the same over flows
-    finite_flows: bool = False  # known only where there are finite flows
+    same_as: str = ""  # left out of the table where it equals this metric everywhere
+    seldom: bool = False  # of some scenarios only; shown where it is known
 
     def of(self, summary: Summary) -> float:
         """The figure of one run; nan if it cannot be known."""
@@ -47,24 +47,47 @@ class Metric:
 # ADPG compares SU and FR in % and QL in us; its FR is of flows, see `testbed.report.metrics.fairness_ratio`.
 METRICS: tuple[Metric, ...] = (
     Metric("su", "SU", "higher", 1, "%", equal_within=5),
+    Metric("su_receivers", "SU of receivers", "higher", 1, "%", same_as="su"),
     Metric("fr_flows", "FR per flow", "higher", 1, "%", equal_within=5),
-    Metric("fr_hosts", "FR per host", "higher", 1, "%", per_flow="fr_flows"),
+    Metric("fr_hosts", "FR per host", "higher", 1, "%", same_as="fr_flows"),
     Metric("jain_flows", "Jain per flow", "higher"),
-    Metric("jain_hosts", "Jain per host", "higher", per_flow="jain_flows"),
+    Metric("jain_hosts", "Jain per host", "higher", same_as="jain_flows"),
     Metric("ql_mean", "QL mean", "lower", 1e6, "us", equal_within=5),
     Metric("ql_p99", "QL p99", "lower", 1e6, "us"),
     Metric("ql_max", "QL max", "lower", 1e6, "us"),
+    Metric("ql_receivers", "QL of receivers", "lower", 1e6, "us", same_as="ql_mean"),
+    Metric("ql_busiest", "QL of busiest port", "lower", 1e6, "us", same_as="ql_mean"),
+    Metric("queue_mean", "queue mean", "lower", 1e-3, "kB"),
+    Metric("queue_std", "queue std", "lower", 1e-3, "kB"),
+    Metric("queue_ports_mean", "queue mean, all ports", "lower", 1e-3, "kB"),
+    Metric("queue_ports_std", "queue std, all ports", "lower", 1e-3, "kB"),
     Metric("rtt_p50", "RTT p50", "lower", 1e6, "us"),
     Metric("rtt_p99", "RTT p99", "lower", 1e6, "us"),
+    Metric("delay_p99", "delay p99", "lower", 1e6, "us"),
     Metric("goodput", "goodput", "higher", 1e-9, "Gbit/s"),
     Metric("loss", "loss", "lower", 1, "%"),
+    Metric("loss_flows", "loss per flow", "lower", 1, "%"),
+    Metric("drop_rate", "DR", "lower", 1e-9, "Gbit/s"),
     Metric("drops", "drops", "lower", 1, "packets"),
     Metric("marks", "marks", "lower", 1, "packets"),
     Metric("marked", "marked", "lower", 1, "%"),
-    Metric("fct_mean", "FCT mean", "lower", 1e6, "us", finite_flows=True),
-    Metric("fct_p99", "FCT p99", "lower", 1e6, "us", finite_flows=True),
-    Metric("slowdown_mean", "slowdown mean", "lower", finite_flows=True),
-    Metric("slowdown_p99", "slowdown p99", "lower", finite_flows=True),
+    Metric("fct_mean", "FCT mean", "lower", 1e6, "us", seldom=True),
+    Metric("fct_p99", "FCT p99", "lower", 1e6, "us", seldom=True),
+    Metric("slowdown_mean", "slowdown mean", "lower", seldom=True),
+    Metric("slowdown_p99", "slowdown p99", "lower", seldom=True),
+    Metric("fct_mice_mean", "FCT mice mean", "lower", 1e6, "us", seldom=True),
+    Metric("fct_mice_p99", "FCT mice p99", "lower", 1e6, "us", seldom=True),
+    Metric("slowdown_mice_mean", "slowdown mice mean", "lower", seldom=True),
+    Metric("slowdown_mice_p99", "slowdown mice p99", "lower", seldom=True),
+    Metric("fct_elephants_mean", "FCT elephants mean", "lower", 1e6, "us", seldom=True),
+    Metric("fct_elephants_p99", "FCT elephants p99", "lower", 1e6, "us", seldom=True),
+    Metric("slowdown_elephants_mean", "slowdown elephants mean", "lower", seldom=True),
+    Metric("slowdown_elephants_p99", "slowdown elephants p99", "lower", seldom=True),
+    Metric("message_mean", "message", "lower", 1e6, "us", seldom=True),
+    Metric("message_rank_mean", "messages of a rank", "lower", 1e6, "us", seldom=True),
+    Metric("recovery", "RT, recovery", "lower", 1e6, "us", seldom=True),
+    Metric("reaction", "RT, reaction", "lower", 1, "RTT", seldom=True),
+    Metric("long_bandwidth", "LBW", "higher", 1, "%", seldom=True),
     Metric("decision_per_row", "decision", "lower", 1e6, "us"),
 )
 BY_NAME = {metric.name: metric for metric in METRICS}

@@ -50,12 +50,12 @@ def footnotes(comparison: Comparison) -> list[str]:
 def rows(comparison: Comparison) -> list[Metric]:
     """The metrics, without those per host that say the same as those per flow: every host has one flow."""
     every = comparison.variants
-    same = {metric.name for metric in comparison.metrics if metric.per_flow and all(map(_same_as(metric), every))}
+    same = {metric.name for metric in comparison.metrics if metric.same_as and all(map(_same_as(metric), every))}
     return [metric for metric in comparison.metrics if metric.name not in same]
 
 
 def _same_as(metric: Metric) -> Callable[[Variant], bool]:
-    return lambda variant: variant.values(metric.name) == variant.values(metric.per_flow)
+    return lambda variant: variant.values(metric.name) == variant.values(metric.same_as)
 
 
 def cell(comparison: Comparison, variant: Variant, metric: Metric) -> tuple[str, str]:

@@ -96,15 +96,20 @@ class Fluid:
     def restart(self, queues: Ints, starts: Floats) -> None:
         """Empty some queues and start all of their flows again, at ``starts`` (s, one per flow of the model)."""
         flows = np.flatnonzero(np.isin(self.layout.queue, queues))
-        self.starts[flows] = starts[flows]
+        self.begin(flows, starts[flows], self.layout.size[flows])
+        self._told[:, flows] = 0.0
+        self.queues.empty(queues)
+
+    def begin(self, flows: Ints, starts: Floats, size: Floats) -> None:
+        """Start these flows anew, at ``starts`` (s), with so many wire bytes. Each occurs once, none is sending."""
+        self.layout.size[flows] = size
+        self.starts[flows] = starts
         self._next_start = float(self.starts.min())
         self.sending[flows] = False
         self.finished[flows] = np.nan
         self.probes.stop(flows)
-        self._told[:, flows] = 0.0
         for column in (self.sent, self.acked, self.lost, self._told_sent):
             column[flows] = 0.0
-        self.queues.empty(queues)
         self._adopt()
 
     def _start(self, now: float) -> None:

@@ -14,7 +14,7 @@ from testbed.rack.kinds import shape_of
 from testbed.rack.paths import FlowPaths
 from testbed.rack.routes import Routes
 from testbed.rack.settings import Star
-from testbed.traffic.plan import Plan
+from testbed.traffic.flow import NO_GROUP
 
 
 @dataclass(frozen=True)
@@ -69,7 +69,12 @@ def of_experiment(experiment: Experiment, int_hops: int) -> Layout:
     """The rack and the traffic of an experiment. Raises BadInput for a rack of several switches."""
     if not isinstance(experiment.rack, Star):
         raise BadInput(f"rack.kind: the fluid model knows 'star' only, got '{experiment.rack.kind}'; run it instead")
-    plan = Plan.of(experiment.traffic.expand())
+    plan = experiment.plan
+    if (plan.after != NO_GROUP).any():
+        raise BadInput(
+            f"the fluid model has no flows that wait for others to finish, as those of '{experiment.traffic.pattern}' "
+            f"do: run it in the rack"
+        )
     framing = Framing(round(experiment.traffic.payload), int_hops)
     paths = FlowPaths.of(Routes(shape_of(experiment.rack, experiment.hosts)), plan.src, plan.dst, framing)
     return Layout(

@@ -8,15 +8,15 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from testbed.controller import Floats, FlowController, RateController, Signal, build
+from testbed.controller import FlowController, RateController, Signal, build
 from testbed.errors import BadInput, PluginFailed, TestbedError
 from testbed.loading import Resolved
 from testbed.model.figures import Figures, figures
 from testbed.model.fluid import Fluid, Options, UnusableDecision
 from testbed.model.layout import Layout, of_experiment
+from testbed.model.switch import ModelSwitch
 from testbed.model.trace import Trace, run
 from testbed.plugin import failed, refused
-from testbed.traffic.plan import Plan
 from testbed.tuning import Tunings, ports_of
 from testbed.units import show_time
 
@@ -113,36 +113,7 @@ def _step(asked: float, base_rtt: float) -> float:
     return step
 
 
-class _Switch:
-    """The rack's one switch for its tuner: ports that data goes to are the model's queues, the others are idle."""
-
-    def __init__(self, fluid: Fluid, ports: int, port_of: np.ndarray) -> None:
-        self.fluid, self.n, self.port_of = fluid, ports, port_of
-        self.thresholds: Floats = np.zeros((3, ports))
-
-    def set_thresholds(self, kmin: Floats, kmax: Floats, pmax: Floats) -> None:
-        self.thresholds = np.array((kmin, kmax, pmax))
-        self.fluid.queues.set_thresholds(*self.thresholds[:, self.port_of])
-
-    def sample(self, _now_ns: int) -> dict[str, Floats]:
-        queues = self.fluid.queues
-        columns = {
-            "tx_bytes": queues.left,
-            "queue": queues.now,
-            "queue_area": queues.area * self.fluid.options.step,
-            "marked_bytes": queues.marked,
-            "dropped_packets": queues.dropped / self.fluid.layout.wire_size,
-        }
-        spread = {name: self._spread(column) for name, column in columns.items()}
-        return spread | dict(zip(("kmin", "kmax", "pmax"), self.thresholds, strict=True))
-
-    def _spread(self, column: Floats) -> Floats:
-        out = np.zeros(self.n)
-        out[self.port_of] = column
-        return out
-
-
 def _tuning(resolved: Resolved, fluid: Fluid) -> Tunings:
-    plan = Plan.of(resolved.experiment.traffic.expand())
+    plan = resolved.experiment.plan
     (ports,) = ports_of(resolved)
-    return Tunings(resolved, [(_Switch(fluid, len(ports), np.unique(plan.dst_number) - 1), ports)])
+    return Tunings(resolved, [(ModelSwitch(fluid, len(ports), np.unique(plan.dst_number) - 1), ports)])

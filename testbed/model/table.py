@@ -1,4 +1,4 @@
-"""The table of a run of the fluid model: the rows of `testbed.report.table`, and that nothing of it is packets."""
+"""The table of a run of the fluid model: the rows of `testbed.report.rows`, and that nothing of it is packets."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from testbed.model.figures import Figures
 from testbed.report import table
+from testbed.report.rows import UNKNOWN, rows
 from testbed.report.summary import Summary
 
 if TYPE_CHECKING:
@@ -32,9 +33,10 @@ def render(figures: Figures) -> RenderableType:
     for _ in range(3):
         shown.add_column(justify="right", no_wrap=True)
         shown.add_column(style="dim", no_wrap=True)
-    for row in table.rows(summary):
-        if row.name != "decision":  # wall time per decision is a matter of the rack's agents
-            shown.add_row(row.name, *(Text(cell) for value in row.values for cell in value))
+    for row in rows(summary):
+        known = [value for value in row.values if value[0] != UNKNOWN]
+        if known and row.name != "decision":  # wall time per decision is a matter of the rack's agents
+            shown.add_row(row.name, *(Text(cell) for value in known for cell in value))
     scope = table.scope(summary).removeprefix(" at ")
     how = (
         f"{figures.probes} probes per flow, {figures.decisions:,} decisions, {figures.wall_seconds:.1f} s of wall time"

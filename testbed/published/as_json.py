@@ -29,7 +29,7 @@ def as_dict(figures: Figures, places: list[Place], *, quick: bool) -> dict[str, 
                 "unit": comparison.metrics[metric].unit,
                 **_beside(figures, row, column, metric),
                 "runs": len(figures.measured.of(row, column)),
-                "empty": sheet.why_empty(figures, row, column, places),
+                "empty": sheet.why_empty(figures, row, column),
             }
             for column in comparison.columns
             for row in comparison.rows

@@ -10,7 +10,7 @@ from typing import Any
 from testbed import plugin
 from testbed.errors import BadInput
 from testbed.loading import load
-from testbed.published.comparison import Column, Comparison, How, Row, Settings
+from testbed.published.comparison import Column, Comparison, How, Settings
 from testbed.sweep.grid import Combination
 from testbed.sweep.plan import Cell
 
@@ -27,25 +27,22 @@ class Place:
 def places(comparison: Comparison, *, quick: bool = False) -> list[Place]:
     """Every run, row by row. Raises BadInput that names the place if one could not run."""
     found = []
-    installed = {kind: {each.name for each in plugin.available(kind)} for kind in ("controller", "tuner")}
-    for row, column in ((row, column) for row in comparison.rows for column in comparison.columns):
-        how = implemented(comparison.rows[row], installed)
-        if (
-            how is not None
-            and comparison.columns[column].experiment
-            and (not quick or column in comparison.quick.columns)
-        ):
-            found += _repeats(comparison, row, column, how, quick)
+    for row, how in implemented(comparison).items():
+        for column, about in comparison.columns.items():
+            if about.experiment and (not quick or column in comparison.quick.columns):
+                found += _repeats(comparison, row, column, how, quick)
     return found
 
 
-def implemented(row: Row, installed: dict[str, set[str]]) -> How | None:
-    """How a row is run here, if its plugins are installed (or are files)."""
-    if row.here is None:
-        return None
-    plugins = {"controller": row.here.controller, "tuner": row.here.tuner}
-    there = all("/" in name or name in installed[kind] for kind, name in plugins.items())
-    return row.here if there else None
+def implemented(comparison: Comparison) -> dict[str, How]:
+    """The rows whose plugins are installed (or are files), and how they are run."""
+    installed = {kind: {each.name for each in plugin.available(kind)} for kind in ("controller", "tuner")}
+    found = {}
+    for name, row in comparison.rows.items():
+        plugins = {"controller": row.here.controller, "tuner": row.here.tuner} if row.here else {}
+        if row.here and all("/" in named or named in installed[kind] for kind, named in plugins.items()):
+            found[name] = row.here
+    return found
 
 
 def _repeats(comparison: Comparison, row: str, column: str, how: How, quick: bool) -> list[Place]:

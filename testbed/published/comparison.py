@@ -33,6 +33,14 @@ class Source(Part):
     setup: str = Field(description="What the paper says of its setup, and what it does not say.")
 
 
+class Equal(Part):
+    """When two figures count as equal."""
+
+    within: Annotated[float, Field(gt=0)]
+    of: Literal["points", "percent"] = Field(description="Of the printed unit, or of the printed number.")
+    rule: str = Field(description="Whose rule it is, in words.")
+
+
 class Metric(Part):
     """One figure of the table, and which figure of our summary it is."""
 
@@ -48,6 +56,7 @@ class Metric(Part):
     )
     printed: bool = Field(default=True, description="Whether the paper has a number for it; else ours stands alone.")
     meaning: str = Field(default="", description="Where the paper's definition and ours need a word.")
+    equal: Equal | None = Field(default=None, description="A rule of its own; else that of the comparison.")
 
     @model_validator(mode="after")
     def _fields_exist(self) -> Self:
@@ -87,14 +96,6 @@ class Row(Part):
 
     printed: dict[str, Printed] = Field(default={}, description="Column to its numbers; none were printed: leave out.")
     here: How | None = Field(default=None, description="None: there is no such plugin, the row stays empty.")
-
-
-class Equal(Part):
-    """When two figures count as equal."""
-
-    within: Annotated[float, Field(gt=0)]
-    of: Literal["points", "percent"] = Field(description="Of the printed unit, or of the printed number.")
-    rule: str = Field(description="Whose rule it is, in words.")
 
 
 class Judged(Part):

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Literal
 
 from testbed.compare.median import Estimate, estimate
+from testbed.published.cells import implemented
 from testbed.published.comparison import Comparison, Equal, Metric
 from testbed.published.measure import Measured
 
@@ -36,6 +38,11 @@ class Figures:
 
     comparison: Comparison
     measured: Measured
+
+    @cached_property
+    def implemented(self) -> frozenset[str]:
+        """The rows that can be run here."""
+        return frozenset(implemented(self.comparison))
 
     def beside(self, row: str, column: str, metric: str) -> Beside:
         """One figure; for a column that sums up others the best of theirs."""
@@ -83,7 +90,7 @@ def _word(ours: Estimate | None, printed: float | str | None, metric: Metric, eq
     if ours is None or not isinstance(printed, float | int) or math.isnan(ours.median):
         return ""
     difference = ours.median - printed
-    if within(difference, printed, equal):
+    if within(difference, printed, metric.equal or equal):
         return "equal"
     return "better" if (difference > 0) == (metric.better == "higher") else "worse"
 

@@ -85,4 +85,7 @@ def _column(figures: Figures, judged: Judged, column: str) -> Judgement:
 
 
 def _tie(figures: Figures, values: dict[str, float], a: str, b: str) -> bool:
-    return within(values[a] - values[b], values[a], figures.comparison.equal)
+    comparison = figures.comparison
+    order = comparison.judged.order if comparison.judged else ""
+    rule = comparison.metrics[order].equal or comparison.equal
+    return within(values[a] - values[b], values[a], rule)

@@ -12,13 +12,13 @@ from testbed.published.figures import Figures
 def render(figures: Figures, places: list[Place], *, quick: bool) -> str:
     """One table with all scenarios, the derived one, the notes as a list."""
     comparison = figures.comparison
-    parts = [f"**{comparison.name}**: {comparison.title}", "", *_table(figures, places), ""]
+    parts = [f"**{comparison.name}**: {comparison.title}", "", *_table(figures), ""]
     if any(True for _ in sheet.orders(figures)):
         parts += [*_derived(figures), ""]
     return "\n".join([*parts, *(f"* {note}" for note in sheet.notes(figures, places, quick))])
 
 
-def _table(figures: Figures, places: list[Place]) -> Iterator[str]:
+def _table(figures: Figures) -> Iterator[str]:
     comparison = figures.comparison
     heads = [f"{sheet.heading(metric)}: here | paper" for metric in comparison.metrics.values()]
     yield f"| | | {' | '.join(heads)} |"
@@ -30,7 +30,7 @@ def _table(figures: Figures, places: list[Place]) -> Iterator[str]:
                 one = figures.beside(row, column, metric)
                 mark = sheet.SIGNS[one.word]
                 cells += [f"{sheet.ours(one, about)} {mark}".rstrip(), sheet.printed(one)]
-            empty = sheet.why_empty(figures, row, column, places)
+            empty = sheet.why_empty(figures, row, column)
             label = f"{row} ({empty})" if empty else row
             yield f"| {comparison.columns[column].label} | {label} | {' | '.join(cells)} |"
 

@@ -17,7 +17,7 @@ from testbed.errors import BadInput
 from testbed.published.cells import Place, slower
 from testbed.report import folder as results
 from testbed.report.summary import Summary
-from testbed.sweep.plan import FILE, Cell, Plan
+from testbed.sweep.plan import Cell, Plan
 from testbed.sweep.progress import SweepProgress
 from testbed.sweep.runner import Outcome, Runner, alone
 
@@ -30,7 +30,7 @@ class Measured:
     """The runs that are there, by place in the table; of a repeated one the repetition."""
 
     summaries: dict[tuple[str, str], list[Summary]] = field(default_factory=dict)
-    failures: list[str] = field(default_factory=list)  # "cell: why"
+    failures: dict[str, str] = field(default_factory=dict)  # cell to why
     interrupted: bool = False
 
     def of(self, row: str, column: str) -> list[Summary]:
@@ -43,26 +43,29 @@ class Measured:
 
 
 def run(folder: Path, places: Sequence[Place], *, again: bool) -> Measured:
-    """Run what has no results yet; ``again``: and then what was degraded, slower. The folder must be prepared."""
+    """Run what has no results yet; ``again``: and then what was degraded or refused, slower."""
     measured = Measured()
-    _runs(folder, [place.cell for place in places], measured)
-    if again and not measured.interrupted:
-        repeated = [slower(place.cell, FACTOR) for place in places if _is_degraded(folder, place.cell)]
-        if repeated:
-            where = folder / SLOWER
-            print(f"{len(repeated)} degraded: again at {FACTOR:g} times the dilation, in {where}", file=sys.stderr)
-            _runs(where, repeated, measured)
+    cells = [place.cell for place in places]
+    _runs(folder, cells, measured)
+    repeated = [slower(cell, FACTOR) for cell in cells if cell.name in measured.failures or _is_degraded(folder, cell)]
+    if again and repeated and not measured.interrupted:
+        where = folder / SLOWER
+        print(f"{len(repeated)} not clean: again at {FACTOR:g} times the dilation, in {where}", file=sys.stderr)
+        _runs(where, repeated, measured)
     return measured
 
 
 def _runs(folder: Path, cells: Sequence[Cell], measured: Measured) -> None:
     plan = Plan.make(cells, ORDER_SEED, sys.argv)
-    if not (folder / FILE).is_file():
+    if not Plan.is_in(folder):
         plan.write(folder)
     runner = Runner(folder, plan, 1, SweepProgress(plan.cells, 1))
     with alone(folder):
         outcomes: list[Outcome] = runner.run()
-    measured.failures += [f"{one.cell}: {one.why}" for one in outcomes if one.word == "failed"]
+    for one in outcomes:
+        measured.failures.pop(one.cell, None)
+        if one.word == "failed":
+            measured.failures[one.cell] = one.why
     measured.interrupted = measured.interrupted or runner.interrupted
 
 

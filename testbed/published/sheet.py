@@ -42,19 +42,17 @@ def apart(beside: Beside, metric: Metric) -> str:
     return f"{beside.difference:+,.{metric.digits}f} {SIGNS[beside.word]}"
 
 
-def why_empty(figures: Figures, row: str, column: str, places: list[Place]) -> str:
+def why_empty(figures: Figures, row: str, column: str) -> str:
     """What to show for a row that has no runs in a column."""
     if figures.measured.of(row, column) or figures.comparison.columns[column].best_of:
         return ""
-    if not any(place.row == row for place in places):
-        return NOT_HERE
-    return NOT_RUN
+    return NOT_RUN if row in figures.implemented else NOT_HERE
 
 
-def empty(figures: Figures, column: str, places: list[Place]) -> Iterator[str]:
+def empty(figures: Figures, column: str) -> Iterator[str]:
     """Which rows have no runs in a column, by reason."""
     for why in (NOT_HERE, NOT_RUN):
-        rows = [row for row in figures.comparison.rows if why_empty(figures, row, column, places) == why]
+        rows = [row for row in figures.comparison.rows if why_empty(figures, row, column) == why]
         if rows:
             yield f"{why}: {', '.join(rows)}"
 
@@ -98,13 +96,15 @@ def notes(figures: Figures, places: list[Place], quick: bool) -> Iterator[str]:
     yield f"Printed: {comparison.source.paper}, {comparison.source.where}. {comparison.source.setup}"
     yield (
         f"Here: medians of the runs. = equal to the printed number, + better, - worse; {comparison.equal.rule}. "
-        f"{DAGGER} a run behind it is degraded, even at a higher dilation: partly about this machine."
+        f"{DAGGER} a run behind it is degraded{'' if quick else ', slower as well'}: partly about this machine."
     )
     for word, meaning in comparison.words.items():
         yield f"{word}: {meaning}."
     for metric in comparison.metrics.values():
         if metric.meaning:
             yield f"{metric.label}: {metric.meaning}."
+        if metric.equal is not None:
+            yield f"{metric.label}: {metric.equal.rule}."
     for row in dict.fromkeys(place.row for place in places):
         yield f"{row} here: {_how(comparison, row, places)}."
     yield from _setting(places)
@@ -112,7 +112,7 @@ def notes(figures: Figures, places: list[Place], quick: bool) -> Iterator[str]:
         yield f"--quick: {'; '.join(cuts(comparison))}."
     yield from comparison.notes
     yield from (f"{column.label}: {column.note}" for column in comparison.columns.values() if column.note)
-    yield from (f"Failed: {failure}" for failure in figures.measured.failures)
+    yield from (f"Failed: {cell}: {why}" for cell, why in figures.measured.failures.items())
     yield from _degraded(figures)
 
 

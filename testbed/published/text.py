@@ -55,7 +55,7 @@ def render(figures: Figures, places: list[Place], width: int, *, quick: bool) ->
         label = max(len(comparison.columns[column].label), *map(len, comparison.rows))
         for some in _that_fit(blocks, max(width, NARROWEST) - label):
             parts.append(_table(figures, column, some))
-        parts += [Text(line, style="dim italic") for line in sheet.empty(figures, column, places)]
+        parts += [Text(line, style="dim italic") for line in sheet.empty(figures, column)]
         parts.append(Text())
     if any(True for _ in sheet.orders(figures)):
         parts += [_derived(figures), Text()]

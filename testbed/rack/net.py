@@ -6,7 +6,7 @@ Everything here is wall-clock; the caller converts (`testbed.clock`).
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from mininet.net import Mininet
@@ -32,7 +32,7 @@ class Wire:
 
     frame: int  # bytes of a full frame
     buffer: int  # bytes of a switch port
-    netem_delay: float | None = None  # s that netem holds packets leaving a host; None where the agents delay feedback
+    netem: Sequence[float] | None = None  # s per cable, see `netem_delay`; None where the agents delay feedback
     forwarding: str = "bridge"  # of a star: a key of SWITCHES
     seed: int = 1  # of ECMP's hash
     pooled: int = 0  # bytes that may wait at a switch port with priority flow control: what all ports have together
@@ -75,6 +75,7 @@ class Rack(Mininet):
             intf.name: intf for link in self.links for intf in (link.intf1, link.intf2) if intf.name != "e0"
         }
         self.dead: frozenset[Cable] = frozenset()
+        self._cables = {cable: position for position, cable in enumerate(shape.cables)}
         self.start()
         if self.routed:
             self._route()
@@ -95,13 +96,12 @@ class Rack(Mininet):
 
     def _shape(self) -> None:
         limit = 2 * max(self.wire.buffer, self.wire.pooled) + HEADROOM
-        for link in self.links:
-            rate = link.cable.rate
-            link.intf2.shape(rate, self.wire.frame, limit)
-            if link.cable.low.port or self.wire.netem_delay is None:
-                link.intf1.shape(rate, self.wire.frame, limit)
-            else:
-                link.intf1.delay_and_shape(rate, self.wire.frame, limit, self.wire.netem_delay)
+        for position, link in enumerate(self.links):
+            for end in (link.intf1, link.intf2):
+                if self.wire.netem is None or (end is link.intf2 and not link.cable.low.port):
+                    end.shape(link.cable.rate, self.wire.frame, limit)
+                else:
+                    end.delay_and_shape(link.cable.rate, self.wire.frame, limit, self.wire.netem[position])
 
     def attach(self, nic: NicPrograms, seed: int) -> PortPrograms:
         """Put the programs in their places and switch the ports on."""
@@ -112,7 +112,7 @@ class Rack(Mininet):
                     end.attach("ingress", ports.ingress_fd, "port_ingress")
                 continue
             link.intf1.attach("ingress", nic.rx_fd, "nic_rx")
-            if self.wire.netem_delay is None:
+            if self.wire.netem is None:
                 # The far end of the veth is where a packet has left the host's shaper: waiting in one's own shaper
                 # is not the network's delay.
                 link.intf2.attach("ingress", nic.tx_fd, "nic_tx")
@@ -129,15 +129,44 @@ class Rack(Mininet):
         for place in self.shape.ports:
             end = self.ends[place.name]
             far = end.link.intf1 if end.link.intf2 is end else end.link.intf2
+            delayed = 0.0 if self.wire.netem is None or place.to_host else self.wire.netem[self._cables[place.cable]]
             yield Port(
                 ifindex=end.index,
                 node=self.shape.switches.index(place.switch) + 1 << 16 | place.number,
                 rate=place.cable.rate,
                 buffer=self.wire.buffer,
-                slack=burst(place.cable.rate, frame) + 2 * frame,
+                slack=burst(place.cable.rate, frame) + 2 * frame + round(delayed * place.cable.rate / 8),
                 loss=place.cable.loss,
                 peer=far.index,
             )
+
+    def cut(self, name: str) -> None:
+        """Take a cable between switches down, by the name of one of its ports or by its ends: ``leaf1-spine2``.
+
+        What is on it or will be sent into it is lost, and counted as the model's loss. Switches that have other
+        shortest paths take these from now on. Raises KeyError if there is no such cable.
+        """
+        cable = self.shape.find(name)
+        self._set_loss(cable, 1.0)
+        self._reroute(self.dead | {cable})
+
+    def mend(self, name: str) -> None:
+        """Put a cable back into service."""
+        cable = self.shape.find(name)
+        self._set_loss(cable, cable.loss)
+        self._reroute(self.dead - {cable})
+
+    def _set_loss(self, cable: Cable, loss: float) -> None:
+        if not cable.low.port:
+            raise KeyError(cable.low.node)
+        for end in (cable.low, cable.high):
+            self.programs.set_loss(self.ports[self.shape.position[end.interface]], loss)
+
+    def _reroute(self, dead: frozenset[Cable]) -> None:
+        self.dead = dead
+        routes, whole = Routes(self.shape, dead), Routes(self.shape)
+        for switch in self.switches:
+            switch.change_routes(routes, whole)
 
     def connect(self, pairs: set[tuple[str, str]]) -> None:
         """Neighbour entries for hosts that will talk, so that no flow waits for ARP. Routed hosts have a gateway."""

@@ -49,6 +49,16 @@ class PathTimes:
         return round(self.propagation + self.serialisation, PRECISION)
 
 
+def netem_delay(cable: Cable, framing: Framing) -> float:
+    """How long netem holds what goes into a cable, so that a round trip takes the base RTT.
+
+    At a host's cable only the host's end has netem, and a round trip passes it once, as data or as ACK; a cable between
+    switches has it at both ends.
+    """
+    serialisation = (framing.wire_size + framing.ack_size) * 8 / cable.rate
+    return cable.delay + serialisation / 2 if cable.low.port else 2 * cable.delay + serialisation
+
+
 @dataclass(frozen=True)
 class FlowPaths:
     """Columns of shape (n,): one entry per flow."""

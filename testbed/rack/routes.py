@@ -39,6 +39,10 @@ class Routes:
             return []
         return [port for port in self._trunks[switch] if distance.get(port.neighbour) == here - 1]
 
+    def distance(self, switch: str, edge: str) -> int | None:
+        """Cables between two switches; None if there is no way."""
+        return self._distances(edge).get(switch)
+
     @property
     def most_hops(self) -> int:
         """Switches on the longest path between two hosts."""

@@ -13,6 +13,7 @@ from testbed.report.manifest import Manifest
 from testbed.report.measured import Measured, restore
 from testbed.report.plot import Plot
 from testbed.report.plots import plots
+from testbed.report.sizes import slowdown_plots
 from testbed.report.story import MOST_CHANGES, Story, stories
 from testbed.report.summary import Summary
 from testbed.report.topology import draw, links_of
@@ -63,7 +64,7 @@ def compose(
     return Report(
         summary=summary,
         manifest=manifest,
-        plots=plots(measured),
+        plots=[*plots(measured), *slowdown_plots(summary)],
         topology=draw(links_of(measured), measured.ports[measured.bottleneck]),
         stories=told,
         about_stories=_about(told, agents, manifest, len(measured.flows)),

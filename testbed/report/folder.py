@@ -109,6 +109,7 @@ def write(
         "decided_by": record.decided_by,
         "decisions": record.decisions_kept,
         "captures": record.captures,
+        "tuners": [one.as_dict() for one in record.tuners],
         "events": record.events,
     }
     manifest = manifest.model_copy(update=told)

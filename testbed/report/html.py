@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 
 from testbed.report import table
 from testbed.report.page import document, figures
+from testbed.report.rows import rows
+from testbed.report.sizes import slowdown_table
 from testbed.report.story import Story
 from testbed.report.summary import Summary
 
@@ -32,6 +34,7 @@ def render(report: Report) -> str:
 <section class="plots">
 {figures(report.plots)}
 </section>
+{slowdown_table(summary)}
 {_decisions(report)}
 {_manifest(manifest)}"""
     told = {"story": [_story(one) for one in report.stories]} if report.stories else {}
@@ -47,7 +50,7 @@ def _verdict(summary: Summary) -> str:
 
 def _table(summary: Summary) -> str:
     lines = []
-    for row in table.rows(summary):
+    for row in rows(summary):
         cells = "".join(f"<td>{escape(value)} <span>{escape(word)}</span></td>" for value, word in row.values)
         missing = "<td></td>" * (3 - len(row.values))
         lines.append(f'<tr><th scope="row">{escape(row.name)}</th>{cells}{missing}</tr>')

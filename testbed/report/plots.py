@@ -22,6 +22,7 @@ from testbed.report.plot import (
     points_of,
     spread,
 )
+from testbed.report.queues import busiest_queues
 from testbed.report.series import series_names
 from testbed.units import show_rate, show_size, show_time
 
@@ -33,7 +34,10 @@ PACKETS_PER_POINT = 50  # of a mean flow's throughput: fewer would draw the pack
 def plots(record: Measured) -> list[Plot]:
     """All plots of a run, in the order of the report."""
     drawn = (_throughput, _queue, _rtt, _fairness, _marks, _drops, _rates)
-    return [plot(record) for plot in drawn]
+    found = [plot(record) for plot in drawn]
+    switches = {port.rpartition("-eth")[0] for port in record.ports}
+    several = len(switches) > 1 or len(set(record.flows.dst)) > 1  # else one queue is all there is to see
+    return [*found[:2], busiest_queues(record), *found[2:]] if several else found
 
 
 def _throughput(record: Measured) -> Plot:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Annotated
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
@@ -10,17 +11,47 @@ from testbed.report import metrics
 from testbed.report.verdict import Verdict, judge
 from testbed.telemetry.record import RunRecord
 
+NAN = float("nan")
+
 
 def _unknown(value: object) -> object:
-    return float("nan") if value is None else value
+    return NAN if value is None else value
 
 
 Figure = Annotated[float, BeforeValidator(_unknown)]
 """A number that may be nan inside and is null in JSON, which has no nan."""
 
 
+class SizeBin(BaseModel):
+    """The slowdown of finished flows of neighbouring sizes; see `testbed.report.metrics.SizeBin`."""
+
+    model_config = ConfigDict(frozen=True, ser_json_inf_nan="null")
+
+    largest: Figure = Field(description="bytes; null if the bin has no upper end")
+    flows: int
+    mean: Figure
+    p50: Figure
+    p99: Figure
+
+
+class Messages(BaseModel):
+    """Operations of one kind, such as exchanges of all with all; see `testbed.report.metrics.Messages`."""
+
+    model_config = ConfigDict(frozen=True, ser_json_inf_nan="null")
+
+    label: str
+    size: Figure = Field(description="bytes of a message")
+    operations: int
+    message: Figure = Field(description="s, mean of all messages")
+    rank: Figure = Field(description="s, mean over operations and hosts")
+    operation: Figure = Field(description="s, mean over operations, until all is done")
+
+
 class Summary(BaseModel):
-    """What one run showed. Figures are over the window unless they say otherwise; null means it cannot be known."""
+    """What one run showed. Figures are over the window unless they say otherwise; null means it cannot be known.
+
+    Those with a default are unknown to the fluid model, whose table is made of the same fields.
+    """
 
     model_config = ConfigDict(frozen=True, ser_json_inf_nan="null")
 
@@ -39,7 +70,9 @@ class Summary(BaseModel):
     window_end: Figure = Field(description="s, nominal")
     wall_seconds: Figure = Field(description="s, wall")
 
-    su: Figure = Field(description="switch utilisation, %")
+    su: Figure = Field(description="switch utilisation of the bottleneck, %")
+    su_receivers: Figure = Field(default=NAN, description="the same, mean over the ports towards receiving hosts, %")
+    receivers: int = Field(default=0, description="receiving hosts; each has such a port")
     fr_flows: Figure = Field(description="100 * min / max of the flows' goodput, %")
     fr_hosts: Figure = Field(description="100 * min / max of the sending hosts' goodput, %")
     jain_flows: Figure = Field(description="Jain's index over flows")
@@ -48,13 +81,22 @@ class Summary(BaseModel):
     ql_mean: Figure = Field(description="queue latency, mean over time, s")
     ql_p99: Figure = Field(description="queue latency, of arriving packets, s")
     ql_max: Figure = Field(description="queue latency, s")
+    ql_receivers: Figure = Field(default=NAN, description="QL, mean over the ports towards receiving hosts, s")
+    ql_busiest: Figure = Field(default=NAN, description="QL of the port where it is highest, s")
+    queue_mean: Figure = Field(default=NAN, description="queue length of the bottleneck, mean, bytes")
+    queue_std: Figure = Field(default=NAN, description="its standard deviation, bytes")
+    queue_ports_mean: Figure = Field(default=NAN, description="queue length of all ports that sent, mean, bytes")
+    queue_ports_std: Figure = Field(default=NAN, description="its standard deviation, bytes")
     rtt_min: Figure = Field(description="s, whole run")
     rtt_p50: Figure = Field(description="s")
     rtt_p99: Figure = Field(description="s")
+    delay_p99: Figure = Field(default=NAN, description="packet delay one way: RTT p99 less half the base RTT, s")
     goodput: Figure = Field(description="payload acknowledged, all flows, bit/s")
     drops: Figure = Field(description="packets dropped by the model, all ports")
     drops_in_run: Figure = Field(description="the same with the warm-up")
     loss: Figure = Field(description="packets dropped by the model / packets sent, %, whole run")
+    loss_flows: Figure = Field(default=NAN, description="mean of the flows' lost / delivered packets, %, whole run")
+    drop_rate: Figure = Field(default=NAN, description="traffic dropped by the model, all ports, bit/s")
     marks: Figure = Field(description="packets marked CE, all ports")
     marked: Figure = Field(description="share of the packets through the bottleneck that were marked, %")
     lossless: bool = Field(default=False, description="whether the switches did priority flow control (802.1Qbb)")
@@ -70,6 +112,31 @@ class Summary(BaseModel):
     slowdown_mean: Figure = Field(description="FCT / ideal FCT")
     slowdown_p50: Figure = Field(description="FCT / ideal FCT")
     slowdown_p99: Figure = Field(description="FCT / ideal FCT")
+    mice: int = Field(default=0, description="finite flows of at most 1 MB that finished")
+    fct_mice_mean: Figure = Field(default=NAN, description="s")
+    fct_mice_p99: Figure = Field(default=NAN, description="s")
+    slowdown_mice_mean: Figure = Field(default=NAN, description="FCT / ideal FCT")
+    slowdown_mice_p99: Figure = Field(default=NAN, description="FCT / ideal FCT")
+    elephants: int = Field(default=0, description="finite flows above 1 MB that finished")
+    fct_elephants_mean: Figure = Field(default=NAN, description="s")
+    fct_elephants_p99: Figure = Field(default=NAN, description="s")
+    slowdown_elephants_mean: Figure = Field(default=NAN, description="FCT / ideal FCT")
+    slowdown_elephants_p99: Figure = Field(default=NAN, description="FCT / ideal FCT")
+    slowdown_by_decade: list[SizeBin] = Field(default=[], description="by size: up to 1 kB, 10 kB, ... 1 GB, and above")
+    slowdown_by_share: list[SizeBin] = Field(default=[], description="by size: 20 bins with 5 % of the flows each")
+
+    interruptions: int = Field(default=0, description="of long flows by short ones, begun in the window")
+    recovered: int = Field(default=0, description="interruptions after which the long flows were back at full rate")
+    recovery: Figure = Field(default=NAN, description="mean time from the short flows' end to that, s; ADPG's RT")
+    slowed: int = Field(default=0, description="interruptions in which the long flows' allowed rate fell")
+    reaction: Figure = Field(
+        default=NAN, description="mean time from the short flows' start to that, base RTTs; as DECC"
+    )
+    long_bandwidth: Figure = Field(default=NAN, description="wire bytes of the long flows / line rate, %; LBW")
+
+    messages: list[Messages] = Field(default=[], description="completion times of operations, by kind")
+    message_mean: Figure = Field(default=NAN, description="s, mean of all messages, of the kind with the largest ones")
+    message_rank_mean: Figure = Field(default=NAN, description="s, mean over operations and hosts, of that kind")
 
     decisions: int = Field(description="rows that the controller decided about, whole run")
     decision_per_call: Figure = Field(description="s, wall")
@@ -101,6 +168,10 @@ def summarise(record: RunRecord, *, experiment: str, controller: str, tuner: str
     host_rates = metrics.per_host(rates, [src for src, kept in zip(record.flows.src, steady, strict=True) if kept])
     packets = metrics.packets(record, span)
     fct = metrics.completion(record)
+    mice, elephants = metrics.completion_by_class(record)
+    queue, queues = metrics.queue_length(record, span), metrics.queue_length(record, span, all_ports=True)
+    recovery = metrics.recovery(record, span)
+    messages = metrics.messages(record.flows)
     delivered = int(record.flows.delivered_packets.sum())
     return Summary(
         experiment=experiment,
@@ -117,6 +188,8 @@ def summarise(record: RunRecord, *, experiment: str, controller: str, tuner: str
         window_end=span.end,
         wall_seconds=record.wall_seconds,
         su=metrics.utilisation(record, span),
+        su_receivers=metrics.receiver_utilisation(record, span),
+        receivers=len(metrics.receiver_ports(record)),
         fr_flows=metrics.fairness_ratio(rates),
         fr_hosts=metrics.fairness_ratio(host_rates),
         jain_flows=metrics.jain(rates),
@@ -125,13 +198,22 @@ def summarise(record: RunRecord, *, experiment: str, controller: str, tuner: str
         ql_mean=metrics.queue_latency_mean(record, span),
         ql_p99=metrics.queue_latency_quantile(record, span, 0.99),
         ql_max=metrics.queue_latency_max(record, span),
+        ql_receivers=metrics.receiver_queue_latency(record, span),
+        ql_busiest=metrics.busiest_queue_latency(record, span),
+        queue_mean=queue.mean,
+        queue_std=queue.std,
+        queue_ports_mean=queues.mean,
+        queue_ports_std=queues.std,
         rtt_min=record.rtt_min,
         rtt_p50=record.rtt_histogram.quantile(0.5),
         rtt_p99=record.rtt_histogram.quantile(0.99),
+        delay_p99=metrics.packet_delay(record),
         goodput=float(metrics.flow_goodput(record, span).sum()),
         drops=packets.dropped,
         drops_in_run=packets.dropped_in_run,
         loss=100 * metrics.loss_share(record),
+        loss_flows=100 * metrics.loss_per_flow(record),
+        drop_rate=metrics.drop_rate(record, span),
         marks=packets.marked,
         marked=100 * packets.marked_share,
         lossless=record.lossless,
@@ -146,12 +228,33 @@ def summarise(record: RunRecord, *, experiment: str, controller: str, tuner: str
         slowdown_mean=fct.slowdown_mean,
         slowdown_p50=fct.slowdown_p50,
         slowdown_p99=fct.slowdown_p99,
+        mice=mice.finished,
+        fct_mice_mean=mice.mean,
+        fct_mice_p99=mice.p99,
+        slowdown_mice_mean=mice.slowdown_mean,
+        slowdown_mice_p99=mice.slowdown_p99,
+        elephants=elephants.finished,
+        fct_elephants_mean=elephants.mean,
+        fct_elephants_p99=elephants.p99,
+        slowdown_elephants_mean=elephants.slowdown_mean,
+        slowdown_elephants_p99=elephants.slowdown_p99,
+        slowdown_by_decade=[SizeBin(**asdict(one)) for one in metrics.slowdown_by_decade(record)],
+        slowdown_by_share=[SizeBin(**asdict(one)) for one in metrics.slowdown_by_share(record)],
+        interruptions=recovery.interruptions,
+        recovered=recovery.recovered,
+        recovery=recovery.recovery,
+        slowed=recovery.slowed,
+        reaction=recovery.reaction,
+        long_bandwidth=metrics.long_bandwidth(record, span),
+        messages=[Messages(**asdict(one)) for one in messages],
+        message_mean=messages[-1].message if messages else NAN,
+        message_rank_mean=messages[-1].rank if messages else NAN,
         decisions=record.decisions.rows,
         decision_per_call=metrics.decision_per_call(record),
         decision_per_row=metrics.decision_per_row(record),
         packets_sent=int(record.flows.sent_packets.sum()),
         packets_delivered=delivered,
-        packets_per_wall_second=delivered / record.wall_seconds if record.wall_seconds > 0 else float("nan"),
+        packets_per_wall_second=delivered / record.wall_seconds if record.wall_seconds > 0 else NAN,
         pacing_lag_p99=record.pacing_lag.histogram.quantile(0.99),
         pacing_lag_max=record.pacing_lag.largest,
         feedback_lag_p99=record.feedback_lag.histogram.quantile(0.99),

@@ -3,24 +3,14 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from testbed.report.rows import UNKNOWN, rows
 from testbed.report.summary import Summary
 from testbed.units import show_rate, show_time
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
-
-UNKNOWN = "-"
-
-
-@dataclass(frozen=True)
-class Row:
-    """One line of the table: a figure's name and its values, each with a word on what it is."""
-
-    name: str
-    values: tuple[tuple[str, str], ...]  # (value, word)
 
 
 def title(summary: Summary) -> str:
@@ -38,34 +28,10 @@ def scope(summary: Summary) -> str:
     return f"{summary.bottleneck} at {show_rate(summary.bottleneck_rate)}, base RTT {_time(summary.base_rtt)}, {span}"
 
 
-def rows(summary: Summary) -> list[Row]:
-    """The figures as text, in the order in which a reader asks for them."""
-    s = summary
-    table = [
-        Row("SU", ((_number(s.su, " %"), ""),)),
-        Row("FR", ((_number(s.fr_flows, " %"), "per flow"), (_number(s.fr_hosts, " %"), "per host"))),
-        Row("Jain", ((_number(s.jain_flows), "per flow"), (_number(s.jain_hosts), "per host"))),
-        Row("QL", ((_us(s.ql_mean), "mean"), (_us(s.ql_p99), "p99"), (_us(s.ql_max), "max"))),
-        Row("RTT", ((_us(s.rtt_p50), "p50"), (_us(s.rtt_p99), "p99"))),
-        Row("goodput", ((_rate(s.goodput), "in all"), (_rate(s.goodput / max(s.flows, 1)), "per flow"))),
-        Row("drops", ((_integer(s.drops), "packets"), (_number(s.loss, " %"), "of sent"))),
-        Row("marks", ((_integer(s.marks), "packets"), (_number(s.marked, " %"), "of passed"))),
-    ]
-    if s.lossless:
-        shares = (_number(s.paused, " %"), "of the time"), (_number(s.paused_in_run, " %"), "with the warm-up")
-        table.append(Row("pauses", ((_integer(s.pause_frames), "frames"), *shares)))
-    if s.fct_finished or s.fct_unfinished:
-        slowdown = (s.slowdown_mean, "mean"), (s.slowdown_p50, "p50"), (s.slowdown_p99, "p99")
-        table.append(Row("FCT", ((_time(s.fct_mean), "mean"), (_time(s.fct_p50), "p50"), (_time(s.fct_p99), "p99"))))
-        table.append(Row("slowdown", tuple((_number(value), word) for value, word in slowdown)))
-    cost = (_time(s.decision_per_row), "per flow"), (_time(s.decision_per_call), "per call")
-    return [*table, Row("decision", cost)]
-
-
 def notes(summary: Summary) -> list[str]:
     """What a reader must know to take the figures for what they are."""
     s = summary
-    found = ["drops of sent: over the whole run; decision time: wall time"]
+    found = ["drops of sent: over the whole run; DR: dropped traffic; decision time: wall time"]
     if s.lossless:
         found.append("lossless fabric (PFC): pause frames are of the whole run, paused time is a sending host's mean")
     if s.drops_in_run > s.drops:
@@ -76,6 +42,13 @@ def notes(summary: Summary) -> list[str]:
     if s.fct_unfinished:
         finite = s.fct_finished + s.fct_unfinished
         found.append(f"FCT is of the {s.fct_finished} of {finite} finite flows that finished")
+    if s.mice and s.elephants:
+        found.append("mice: finite flows of at most 1 MB")
+    if s.messages:
+        found.append("by message size: completion of a message, of all of a rank's, of the whole operation")
+    if s.interruptions:
+        back, slow = f"{s.recovered} of {s.interruptions}", f"{s.slowed} of {s.interruptions}"
+        found.append(f"RT: the long flows were back after {back} interruptions, and slowed down in {slow}")
     return found
 
 
@@ -107,33 +80,13 @@ def render(summary: Summary) -> RenderableType:
     return Group(*lines, Text(), figures, Text(), *(Text(note, style="dim") for note in notes(summary)))
 
 
-def _number(value: float, unit: str = "") -> str:
-    """Four digits, but never an exponent: small shares are what loss is about."""
-    if not math.isfinite(value):
-        return UNKNOWN
-    digits = 0 if value == 0 else max(0, 3 - math.floor(math.log10(abs(value))))
-    return f"{value:.{min(digits, 6)}f}{unit}"
-
-
-def _us(seconds: float) -> str:
-    return f"{seconds * 1e6:.2f} us" if math.isfinite(seconds) else UNKNOWN
-
-
-def _time(seconds: float) -> str:
-    return show_time(float(f"{seconds:.4g}")) if math.isfinite(seconds) else UNKNOWN
-
-
-def _rate(rate: float) -> str:
-    return show_rate(float(f"{rate:.4g}")) if math.isfinite(rate) else UNKNOWN
-
-
-def _integer(value: float) -> str:
-    return f"{value:,.0f}" if math.isfinite(value) else UNKNOWN
-
-
 def _milliseconds(seconds: float) -> str:
     return f"{seconds * 1e3:.4g}"
 
 
 def _count(number: int, noun: str) -> str:
     return f"{number} {noun}" + ("" if number == 1 else "s")
+
+
+def _time(seconds: float) -> str:
+    return show_time(float(f"{seconds:.4g}")) if math.isfinite(seconds) else UNKNOWN

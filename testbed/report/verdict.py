@@ -211,7 +211,7 @@ LIMITS: tuple[Limit, ...] = (
         lambda record: sum(one.refusals for one in record.tuners),
         0,
         "where the tuner's answer could not be put in force the last good thresholds stayed: another policy than asked",
-        lambda _measured, _limit: "see the tuner's policy and its inputs",
+        lambda _measured, _limit: "see 'tuners' in manifest.json for the first of them",
         lambda value: f"{value:.0f} decisions of the tuner",
     ),
     Limit(

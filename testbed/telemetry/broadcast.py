@@ -8,6 +8,7 @@ from pathlib import Path
 
 from testbed.errors import BadInput, TestbedError
 from testbed.report import table
+from testbed.report.rows import rows
 from testbed.report.summary import Summary
 from testbed.telemetry.audience import Audience, Everyone
 from testbed.telemetry.progress import Progress
@@ -42,7 +43,7 @@ class Broadcast(Audience):
         told = {
             "verdict": summary.verdict.word,
             "reasons": [str(reason) for reason in summary.verdict.reasons],
-            "figures": [{"name": row.name, "values": row.values} for row in table.rows(summary)],
+            "figures": [{"name": row.name, "values": row.values} for row in rows(summary)],
             "notes": table.notes(summary),
             "folder": str(folder),
         }

@@ -113,9 +113,9 @@ class Collector:
         return FlowTable(
             src=run.plan.src,
             dst=run.plan.dst,
-            label=[""] * len(flows),
-            group=np.full(len(flows), -1),
-            start=run.plan.start,
+            label=run.plan.label,
+            group=run.plan.group,
+            start=_copy(flows.start),
             size=run.plan.size,
             finished=_copy(flows.finished),
             line_rate=run.paths.line_rate,

@@ -32,14 +32,14 @@ class Exporter(Collector):
             told = list(info.read(scene))
             yield _filled(GaugeMetricFamily(info.name, info.help, labels=info.labels), told, [1.0] * len(told))
         for one in names.CONSTANTS:
-            family = GaugeMetricFamily(one.name, one.help, labels=LABELS[one.per])
-            yield _filled(family, _label_sets(scene, one.per), one.read(scene))
+            constant = GaugeMetricFamily(one.name, one.help, labels=LABELS[one.per])
+            yield _filled(constant, _label_sets(scene, one.per), one.read(scene))
         if now is None:
             return
         for metric in names.METRICS:
             kind = CounterMetricFamily if metric.kind == "counter" else GaugeMetricFamily
-            sets = _label_sets(scene, metric.per) if metric.per != "limit" else [(limit,) for limit in now.distortion]
-            yield _filled(kind(metric.name, metric.help, labels=LABELS[metric.per]), sets, metric.read(now))
+            family = kind(metric.name, metric.help, labels=LABELS[metric.per])
+            yield _filled(family, _label_sets_now(scene, now, metric.per), metric.read(now))
         for distribution in names.DISTRIBUTIONS:
             yield _histogram(distribution, scene, distribution.read(now))
 
@@ -64,6 +64,12 @@ def _label_sets(scene: Scene, per: Labels) -> Sequence[Sequence[str]]:
     if per == "port":
         return [(port.name,) for port in scene.ports]
     return [(flow.name,) for flow in scene.flows] if per == "flow" else [()]
+
+
+def _label_sets_now(scene: Scene, now: Snapshot, per: Labels) -> Sequence[Sequence[str]]:
+    if per == "limit":
+        return [(limit,) for limit in now.distortion]
+    return [(one.switch,) for one in now.tuners] if per == "switch" else _label_sets(scene, per)
 
 
 def _floats(column: names.Column) -> list[float]:

@@ -63,6 +63,7 @@ class Live:
             ),
             decided=record.decisions.rows,
             distortion=used,
+            tuners=tuple(one.log.now for one in run.tuning.all),
             reasons=tuple(str(limit.reason(record)) for limit in LIMITS if used.get(limit.what, 0.0) > 1),
         )
 

@@ -20,12 +20,13 @@ from testbed.controller import Floats, Ints
 from testbed.telemetry.scene import Scene
 from testbed.telemetry.snapshot import QUEUE_LIMITS, Counted, Snapshot
 
-Labels = Literal["", "port", "flow", "limit"]
+Labels = Literal["", "port", "flow", "limit", "switch"]
 LABELS: dict[Labels, tuple[str, ...]] = {
     "": (),
     "port": ("port",),
     "flow": ("flow",),
     "limit": ("limit",),
+    "switch": ("switch",),
 }
 """What a metric has one value for, and the labels that say which."""
 
@@ -117,6 +118,10 @@ def _of_port(column: str) -> Callable[[Snapshot], Column]:
     return lambda now: now.ports[column]
 
 
+def _of_tuner(column: str) -> Callable[[Snapshot], Column]:
+    return lambda now: [getattr(one, column) for one in now.tuners]
+
+
 def _of_flow(column: str) -> Callable[[Snapshot], Column]:
     return lambda now: now.flows[column]
 
@@ -196,6 +201,30 @@ METRICS = (
     ),
     Metric("gauge", "testbed_flow_inflight_bytes", "flow", "Sent and not yet acknowledged.", _of_flow("inflight")),
     Metric("counter", "testbed_decided_flows", "", "Flows that decisions were about.", lambda now: [now.decided]),
+    Metric(
+        "gauge",
+        "testbed_tuner_reward_ratio",
+        "switch",
+        "What a learned tuner says that its last slot was worth; NaN if it says nothing.",
+        _of_tuner("reward"),
+    ),
+    Metric(
+        "counter", "testbed_tuner_decisions", "switch", "Slots after which the tuner was asked.", _of_tuner("decisions")
+    ),
+    Metric(
+        "counter",
+        "testbed_tuner_decision_seconds",
+        "switch",
+        "Wall time that its decisions took.",
+        _of_tuner("seconds"),
+    ),
+    Metric(
+        "counter",
+        "testbed_tuner_refusals",
+        "switch",
+        "Decisions that could not be put in force; the thresholds before them stayed.",
+        _of_tuner("refusals"),
+    ),
     Metric(
         "gauge",
         "testbed_distortion_ratio",

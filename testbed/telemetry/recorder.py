@@ -21,6 +21,14 @@ FLOW_COLUMNS = {"acked_bytes": "acked_payload", "wire_bytes": "acked_wire", "rat
 PORT_COLUMNS = [one.name for one in fields(PortSeries) if one.name != "time"]
 
 
+def largest(size: Floats, most: int) -> Ints:
+    """The numbers, ascending, of at most so many flows to keep series of: endless ones first, then by size.
+
+    Of thousands of short flows a series says little; of equal ones the first are taken.
+    """
+    return np.sort(np.argsort(-size, kind="stable")[:most])
+
+
 class PortReader:
     """The counters of the rack's ports in nominal units, as of now."""
 

@@ -12,6 +12,7 @@ import numpy as np
 
 from testbed.controller import Floats, Ints
 from testbed.dataplane import histogram as queue_bins
+from testbed.telemetry.tuned import TunerNow
 
 QUEUE_LIMITS = tuple(float(1 << k) for k in range(10, 25))  # bytes; bin edges of the port program
 FLOW_COUNTERS = ("acked_payload", "sent", "acked", "ce", "lost", "late", "timeouts", "cnps")
@@ -38,6 +39,7 @@ class Snapshot:
     decision_time: Counted  # wall s per call, bins of `Meter.decision_times`
     decided: int  # rows
     distortion: dict[str, float]  # limit to measured / allowed
+    tuners: tuple[TunerNow, ...]  # one per switch
     reasons: tuple[str, ...]  # why the run would be degraded if it ended now
 
 

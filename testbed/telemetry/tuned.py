@@ -3,10 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from testbed.controller import Floats
+
+
+class TunerNow(NamedTuple):
+    """One switch's tuner at a moment of the run."""
+
+    switch: str
+    reward: float  # of the last slot, as the tuner tells; nan if it tells none
+    decisions: int
+    seconds: float  # wall time of all decisions
+    refusals: int
 
 
 @dataclass
@@ -30,6 +41,22 @@ class TunerLog:
         """What was decided cannot be put in force."""
         self.refusals += 1
         self.first_refusal = self.first_refusal or f"at {self.switch}, {self.time[-1] * 1e3:.4g} ms: {why}"
+
+    @property
+    def now(self) -> TunerNow:
+        """For live views."""
+        reward = self.reports[-1].get("reward", np.nan) if self.reports else np.nan
+        return TunerNow(self.switch, reward, len(self.time), sum(self.seconds), self.refusals)
+
+    def as_dict(self) -> dict[str, Any]:
+        """For the manifest: how often and how fast it decided, means of what it reported, and what was refused."""
+        told = {"switch": self.switch, "decisions": len(self.time), "refusals": self.refusals}
+        if self.seconds:
+            median, slow = np.quantile(self.seconds, (0.5, 0.99))
+            told |= {"decision_seconds": {"p50": float(f"{median:.3g}"), "p99": float(f"{slow:.3g}")}}
+            names = dict.fromkeys(name for one in self.reports for name in one)
+            told |= {"means": {name: float(f"{np.nanmean(self.reported(name)):.5g}") for name in names}}
+        return told | ({"first_refusal": self.first_refusal} if self.refusals else {})
 
     def reported(self, name: str) -> Floats:
         """One of the reported numbers for every slot; nan where it was not told."""

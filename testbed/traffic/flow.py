@@ -9,6 +9,7 @@ from pydantic import AfterValidator
 from testbed.units import Size
 
 PAYLOAD = (64, 8900)  # bytes: room for headers and INT above 64 B frames, and below a 9,000-byte jumbo frame
+NO_GROUP = -1
 
 
 class Flow(NamedTuple):
@@ -17,7 +18,10 @@ class Flow(NamedTuple):
     src: str
     dst: str
     size: float  # bytes of payload; inf for an endless flow
-    start: float  # s
+    start: float  # s since the run began; with `after`, since the last flow of that group has finished
+    label: str = ""  # what kind of flow it is, for the report: "long", "short", "incast", "background", ...
+    group: int = NO_GROUP  # whom others can wait for
+    after: int = NO_GROUP  # the group that must have finished before this flow starts
 
 
 def _in_a_frame(value: float) -> float:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
 from testbed.settings import HostName, Moment, Part, refuse
-from testbed.traffic.flow import Flow, Payload
-from testbed.units import Size
+from testbed.traffic.flow import Flow
+from testbed.traffic.pattern import Context, FlowSize, Pattern, endless
 
 
 class FlowSpec(Part):
@@ -17,8 +16,9 @@ class FlowSpec(Part):
 
     src: HostName = Field(description="Sending host, h1 to hN.")
     dst: HostName = Field(description="Receiving host, another one.")
-    size: Annotated[Size, Field(ge=1)] | None = Field(default=None, description="User data; null is an endless flow.")
+    size: FlowSize = Field(default=None, description="User data; null is an endless flow.")
     start: Moment = Field(default=0.0, description="When it starts.")
+    label: str = Field(default="", description="Its name in the results.")
 
     @model_validator(mode="after")
     def _two_hosts(self) -> Self:
@@ -27,13 +27,27 @@ class FlowSpec(Part):
         return self
 
 
-class FlowList(Part):
+class FlowList(Pattern):
     """Flows that are listed one by one."""
 
     pattern: Literal["flows"] = Field(description="`flows`")
-    payload: Payload = Field(default=1000.0, description="User data in a full packet.")
     flows: Annotated[list[FlowSpec], Field(min_length=1)] = Field(description="The flows, each with these keys:")
 
-    def expand(self) -> list[Flow]:
+    def hosts_needed(self) -> int:
+        """Up to the highest number."""
+        return max(int(name[1:]) for flow in self.flows for name in (flow.src, flow.dst))
+
+    def flow_count(self, _context: Context) -> float:
+        """Exactly."""
+        return len(self.flows)
+
+    def expand(self, _context: Context) -> list[Flow]:
         """The flows, in the order of the list."""
-        return [Flow(f.src, f.dst, math.inf if f.size is None else f.size, f.start) for f in self.flows]
+        return [Flow(f.src, f.dst, endless(f.size), f.start, f.label) for f in self.flows]
+
+    @property
+    def hosts_key(self) -> str:
+        """The key that asks for hosts."""
+        return "flows"
+
+    flows_key = start_key = hosts_key

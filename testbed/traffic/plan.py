@@ -18,7 +18,10 @@ class Plan:
     src: list[str]  # host names
     dst: list[str]
     size: Floats  # bytes of payload; inf for an endless flow
-    start: Floats  # s
+    start: Floats  # s; of a flow that waits for a group: s after the last of that group has finished
+    label: list[str]
+    group: Ints  # number of the flow's group, or -1
+    after: Ints  # number of the group that must have finished before the flow starts, or -1
 
     @classmethod
     def of(cls, flows: Sequence[Flow]) -> Plan:
@@ -29,6 +32,9 @@ class Plan:
             dst=[flow.dst for flow in ordered],
             size=np.array([flow.size for flow in ordered], np.float64),
             start=np.array([flow.start for flow in ordered], np.float64),
+            label=[flow.label for flow in ordered],
+            group=np.array([flow.group for flow in ordered], np.int64),
+            after=np.array([flow.after for flow in ordered], np.int64),
         )
 
     def __len__(self) -> int:

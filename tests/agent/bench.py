@@ -77,6 +77,7 @@ class Bench:
     segment: bool = True
     relook: float = 0.0  # slots; hosts may be paused if it is given
     ring: FakeRing = field(default_factory=FakeRing)
+    also: tuple[tuple[FakeRing, float], ...] = ()  # more rings, and for how long they are held
 
     def __post_init__(self) -> None:
         n = len(self.hosts)
@@ -105,7 +106,7 @@ class Bench:
             pauses=self._pauses() if self.relook else None,
         )
         self.lags = Lags(TimeHistogram(16), TimeHistogram(4), TimeHistogram(4), TimeHistogram(4))
-        rings = [Held(self.ring, self.held)]  # type: ignore[arg-type]
+        rings = [Held(*one) for one in ((self.ring, self.held), *self.also)]  # type: ignore[arg-type]
         self.datapath = Datapath(self.flows, self.sockets, rings, pace, self.lags)
         self.clock = Clock(DILATION, EPOCH)
         self.datapath.begin(self.clock)

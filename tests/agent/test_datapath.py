@@ -228,6 +228,37 @@ def test_line_rate_is_never_exceeded() -> None:
             assert sent <= now + 2
 
 
+@SEGMENT
+def test_flows_that_are_late_together_send_each_its_own_packet(segment: bool) -> None:
+    """300 flows of 2 hosts, all due before the agent wakes up: more than one call takes, in one wake-up."""
+    with Bench(hosts=(0,) * 150 + (1,) * 150, first=7, segment=segment) as bench:
+        bench.start(share=0.001)
+        flows = [packet.flow for packet in bench.at(500.5)]
+        assert sorted(flows) == list(range(7, 307))
+        assert bench.flows.inflight.tolist() == [1] * 300
+        assert bench.lags.pacing.counts.sum() == 300
+        assert bench.at(999.5) == []
+        assert len(bench.at(1150.5)) == 300
+
+
+@SEGMENT
+def test_short_packets_of_many_flows_are_not_mixed_up(segment: bool) -> None:
+    """In a call of several packets only the last may be short."""
+    with Bench(hosts=(0,) * 20, size=137, segment=segment) as bench:
+        bench.start()
+        sent = [(packet.flow, packet.payload) for now in (60.5, 61.5, 100.5) for packet in bench.at(now)]
+        assert Counter(sent) == Counter((flow, size) for flow in range(20) for size in (100, 37))
+
+
+def test_what_was_sent_is_reported_once() -> None:
+    with Bench(hosts=(0, 1, 1)) as bench:
+        bench.start(share=0.5)
+        bench.at(4.5)
+        flows, packets = bench.datapath.report_sent()
+        assert dict(zip(flows.tolist(), packets.tolist(), strict=True)) == dict(enumerate(bench.flows.sent.tolist()))
+        assert len(bench.datapath.report_sent()[0]) == 0
+
+
 # -- the end of a flow ----------------------------------------------------------------------------------------------
 
 
@@ -335,6 +366,26 @@ def test_rows_are_copies() -> None:
         bench.digest(20)
         assert kept.rtt == pytest.approx([4 * SLOT])
         assert kept.acked_packets.tolist() == [1]
+
+
+def test_paths_of_different_length_are_held_for_their_own_time() -> None:
+    """What came later over the shorter path is due first, and waits for nobody."""
+    short = FakeRing()
+    with Bench(hosts=(0, 1), held=8 * SLOT, also=((short, 2 * SLOT),)) as bench:
+        sending(bench, 3)
+        bench.ack(0, rx=10, tx=9)
+        assert bench.datapath.next_due() == pytest.approx(18 * SLOT)
+        short.put(bench.record(1, 1, rx=13, tx=12))  # before its turn
+        short.put(bench.record(1, 0, rx=13.5, tx=12))
+        assert bench.datapath.next_due() == pytest.approx(15 * SLOT)
+        flows, rows = bench.digest(15.6)
+        assert (flows.tolist(), rows.rtt.tolist()) == ([1], pytest.approx([3 * SLOT]))
+        assert (rows.acked_packets.tolist(), rows.lost_packets.tolist(), bench.datapath.swapped) == ([2], [0], 1)
+        assert bench.datapath.next_due() == pytest.approx(18 * SLOT)  # nothing is left of what was taken early
+        short.put(bench.record(1, 2, rx=16, tx=15))
+        flows, rows = bench.digest(18.1)
+        assert (flows.tolist(), rows.rtt.tolist()) == ([0, 1], pytest.approx([9 * SLOT, 3 * SLOT]))
+        assert bench.datapath.next_due() == np.inf
 
 
 def test_feedback_is_held_for_the_delay_line() -> None:
@@ -567,7 +618,7 @@ def test_times_that_come_back_do_not_fill_the_heap() -> None:
             bench.change(2 * SLOT)
             bench.flows.window[:] = np.inf
             bench.change(2 * SLOT)
-            assert bench.datapath._c.heap_length <= bench.datapath._c.heap_size
+            assert bench.datapath._c.agenda.length <= 3 + 2
         assert Counter(packet.flow for packet in bench.at(1002.5)) == {0: 1, 1: 1, 2: 1}
 
 
@@ -579,7 +630,7 @@ def test_many_new_times_do_not_fill_the_heap() -> None:
         for _ in range(3000):
             bench.flows.rate[:] = chosen.uniform(0.001, 0.01, 3) * bench.line_rate
             bench.change(6 * SLOT)
-            assert bench.datapath._c.heap_length <= bench.datapath._c.heap_size
+            assert bench.datapath._c.agenda.length <= 3 + 2
         bench.flows.rate[:] = 0.01 * bench.line_rate
         bench.change(6 * SLOT)
         assert bench.at(99.5) == []

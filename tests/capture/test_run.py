@@ -21,6 +21,7 @@ import pytest
 from testbed.capture.decode import packets
 from testbed.capture.reader import Reader
 from testbed.report.folder import read_table
+from tests.rack.runs import UNCALIBRATED
 
 TESTBED = [sys.executable, "-c", "from testbed.cli import main; raise SystemExit(main())"]
 ECN = ["Not-ECT", "ECT(1)", "ECT(0)", "CE"]
@@ -49,7 +50,7 @@ def _packets(file: Path) -> list[dict[str, Any]]:
 
 
 def run(folder: Path, *arguments: str) -> Run:
-    command = [*TESTBED, "run", *arguments, "--out", str(folder)]
+    command = [*TESTBED, "run", *arguments, *UNCALIBRATED, "--out", str(folder)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
     assert done.returncode in (0, 3), done.stderr
     manifest = json.loads((folder / "manifest.json").read_text())
@@ -186,7 +187,8 @@ def children(pids: list[int]) -> list[int]:
 
 def interrupted(folder: Path, seconds: float, do: Any) -> tuple[int, str]:
     """A run to whose capturing process (the youngest) something is done on the way."""
-    command = [*TESTBED, "run", "incast-2", "--duration", "1 ms", "--pcap", "port:s1-eth3", "--out", str(folder)]
+    options = ("--duration", "2 ms", "--pcap", "port:s1-eth3", *UNCALIBRATED)
+    command = [*TESTBED, "run", "incast-2", *options, "--out", str(folder)]
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
     assert process.stderr is not None
     said = ""

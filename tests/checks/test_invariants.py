@@ -136,3 +136,47 @@ def test_a_lossless_fabric_that_is_none_is_named(change: dict[str, list[int]], e
     assert broken(lossless()) == []
     (one,) = broken(lossless(**change))
     assert f"{one.what}: {one.how_much}".startswith(expected)
+
+
+def two_switches() -> Counts:
+    """h1 at s1 to h2 at s2: 100 packets, of which s1 dropped 4 and the cut cable lost 6; all ACKs came back."""
+    none = ("agent_cnps", "agent_ce", "nic_cnps", "nic_ce", "received_ce", "cnps_made", "ring_full", "unread")
+    flow = replace(
+        healthy().flows,
+        **{name: np.array([0]) for name in none},
+        **{name: np.array([100]) for name in ("agent_sent", "nic_sent")},
+        **{name: np.array([90]) for name in ("agent_acked", "nic_acks", "received")},
+        src_port=np.array([0]),
+        dst_port=np.array([2]),
+    )  # fmt: skip
+    ports = PortCounts(
+        name=["s1-eth1", "s1-eth2", "s2-eth1", "s2-eth2"],
+        enqueued=np.array([90, 96, 90, 90]),
+        marked=np.zeros(4, np.int64),
+        dropped=np.array([0, 10, 0, 0]),
+        tx_bytes=np.zeros(4),
+        rate=np.full(4, 100e9),
+        switch=["s1", "s1", "s2", "s2"],
+        far=np.array([-1, 3, -1, 1]),
+        arrived=np.array([90, 90, 90, 90]),
+    )
+    return replace(healthy(), flows=flow, ports=ports)
+
+
+def test_packets_are_conserved_over_switches_and_cables() -> None:
+    assert broken(two_switches()) == []
+
+
+@pytest.mark.parametrize(
+    ("column", "port", "more", "expected"),
+    [
+        ("dropped", 1, -1, {"packets are not conserved in the rack", "packets are not conserved in s1"}),
+        ("enqueued", 3, 1, {"packets vanished behind s2-eth2"}),
+        ("arrived", 0, -1, {"packets vanished behind s1-eth1"}),
+        ("marked", 2, 1, {"marks made and seen differ at s2-eth1"}),
+    ],
+)
+def test_what_a_larger_rack_loses_is_named(column: str, port: int, more: int, expected: set[str]) -> None:
+    counts = two_switches()
+    getattr(counts.ports, column)[port] += more
+    assert expected <= {one.what for one in broken(counts)}

@@ -147,14 +147,18 @@ def test_datapath_structure_is_that_of_c(tmp_path: Path) -> None:
         *(f"offsetof(struct datapath, {name})" for name in names),
         "sizeof(struct histogram)",
         *(f"offsetof(struct histogram, {name})" for name in histogram),
+        "sizeof(struct heap)",
         "sizeof(struct event)",
+        "sizeof(struct batch)",
     ]
     expected = [
         ctypes.sizeof(ours),
         *(getattr(ours, name).offset for name in names),
         ctypes.sizeof(datapath._Histogram),
         *(getattr(datapath._Histogram, name).offset for name in histogram),
+        ctypes.sizeof(datapath._Heap),
         2 * np.dtype(np.float64).itemsize,
+        datapath.BATCH_WORDS * np.dtype(np.int64).itemsize,
     ]
     assert ask_compiler(tmp_path, f'#include "{STATE}"', expressions) == expected
 

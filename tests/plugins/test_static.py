@@ -9,7 +9,7 @@ import pytest
 
 from testbed.errors import BadInput
 from testbed.plugin import find
-from testbed.tuner import Ports, Thresholds
+from testbed.tuner import Ports, PortSample, Thresholds
 
 PLUGIN = find("tuner", "static")
 
@@ -71,3 +71,33 @@ def test_kmax_may_fill_the_buffer() -> None:
 def test_options_survive_a_round_trip() -> None:
     config = PLUGIN.configure("secn1", {"kmax": "123 kB"})
     assert PLUGIN.configure("secn1", config.model_dump(mode="json")) == config
+
+
+def test_changes_at_given_times() -> None:
+    at = [{"time": "1 ms", "kmin": "50 kB"}, {"time": "2 ms", "kmax": "200 kB", "pmax": "100 %"}]
+    ports = Ports(("s1-eth1",), np.array([25e9]), np.array([5e6]), 8e-6)
+    tuner = PLUGIN.form(PLUGIN.configure("secn2", {"at": at}), ports)
+    now = tuner.initial()
+    assert tuner.slot == 8e-6
+    assert tuner.on_slot(0.9e-3, PortSample.idle(now)) is None
+    for time, expected in ((1e-3, (50e3, 400e3, 0.2)), (2.5e-3, (50e3, 200e3, 1.0))):
+        now = tuner.on_slot(time, PortSample.idle(now))
+        assert (now.kmin[0], now.kmax[0], now.pmax[0]) == expected
+        assert tuner.on_slot(time + 1e-4, PortSample.idle(now)) is None
+
+
+@pytest.mark.parametrize(
+    ("at", "why"),
+    [
+        ([{"time": "2 ms"}, {"time": "1 ms"}], "the times of 'at' must rise from one entry to the next"),
+        ([{"time": "2 ms", "kmin": "500 kB"}], r"kmin \(500 kB\) must not be above kmax \(400 kB\)"),
+    ],
+)
+def test_changes_that_make_no_sense_are_refused(at: list[dict[str, str]], why: str) -> None:
+    with pytest.raises(BadInput, match=why):
+        PLUGIN.configure(None, {"at": at})
+
+
+def test_a_later_kmax_above_the_buffer_is_refused() -> None:
+    with pytest.raises(BadInput, match="above the buffer of 1 MB"):
+        thresholds(buffer=1e6, reference_rate=0, at=[{"time": "1 ms", "kmax": "2 MB"}])

@@ -33,6 +33,37 @@ PRINTED = {
         ("original", "1024"): [90.2, 74, 14.7], ("int8", "2048"): [96.74, 61, 27.67],
         ("original", "8192"): [92.8, 28, 40.0], ("int8", "8192"): [96.79, 29, 48.40],
     },
+    "adpg-long-short": {
+        ("ADPG", "2"): [6e-7, 0, 97], ("ADPG", "128"): [8e-4, 0, 94],
+        ("ADPG", "1024"): [3e-2, 1.1, 62], ("ADPG", "2048"): [3e-2, 2.7, 56],
+        ("DCQCN", "2"): [3e-2, 0, 63], ("DCQCN", "128"): [5e-2, 0, 40],
+        ("HPCC", "2"): [3e-5, 0, 90], ("HPCC", "128"): [1e-2, 0.4, 75],
+        ("HPCC", "1024"): [2e-2, 1.1, 72], ("HPCC", "2048"): [3e-2, 1.8, 62],
+        ("SWIFT", "2"): [1e-3, 0, 97], ("SWIFT", "128"): [1e-2, 0.3, 85],
+        ("SWIFT", "1024"): [1e-2, 1.2, 83], ("SWIFT", "2048"): [2e-2, 2.1, 72],
+    },
+    "decc-many-to-one": {
+        ("DECC", "8192"): [96.23, 15.32, 0.941, 2.93], ("ADPG", "8192"): [86.32, None, 0.864, None],
+        ("SPINE", "8192"): [None, 20.34, None, None], ("HPCC", "8192"): [None, None, None, 5.32],
+    },
+    "decc-many-to-many": {
+        ("DECC", "16"): [90.82, 17.32, 0.871, 4.63], ("HPCC", "16"): [81.95, None, None, None],
+        ("Bolt", "16"): [None, 20.94, None, 5.23], ("ADPG", "16"): [None, None, 0.782, None],
+        ("HPCC", "8"): [84.34, 16.23, 0.651, 4.23], ("DECC network", "8"): [72.32, 26.31, 0.815, 8.38],
+        ("DECC compressed", "8"): [86.37, 20.01, 0.901, 5.69], ("DECC", "8"): [92.83, 12.32, 0.956, 3.32],
+    },
+    "decc-osu": {("DECC", "1024"): [21.59], ("Bolt", "1024"): [24.32]},
+    "decc-long-short": {("DECC", "16"): [0.41, 71.45], ("Bolt", "16"): [0.38, 67.35]},
+    "pet-websearch": {  # 5.5.1, 5.5.2, mice, their p99, elephants, latency; then table 1
+        ("ACC", "best"): [-3.9, -8.2, -2.6, -9.9, -4.9, -3, None, None],
+        ("SECN1", "best"): [-5.8, -23.2, -5.2, -23.6, -9.6, -7.2, None, None],
+        ("SECN2", "best"): [-17.6, -67.3, -18.4, -48.6, -8.7, -18.3, None, None],
+        ("PET", "60"): [None, None, None, None, None, None, 5.3, 10.2],
+        ("ACC", "60"): [None, None, None, None, None, None, 6.1, 14.1],
+    },
+    "pet-datamining": {("ACC", "best"): [-3.7], ("SECN1", "best"): [-7.6], ("SECN2", "best"): [-13.4]},
+    "pet-pattern-switch": {("ACC", "switches"): [-2.1, -7.2]},
+    "pet-link-failure": {("ACC", "failure"): [-26]},
 }  # fmt: skip
 LOST = {
     "adpg-table-2": {
@@ -46,8 +77,15 @@ LOST = {
 @pytest.mark.parametrize("name", names())
 def test_a_file_holds_what_the_paper_prints(name: str) -> None:
     comparison = load(name)
-    for (row, column), numbers in PRINTED[name].items():
-        assert comparison.rows[row].printed[column] == numbers, (row, column)
+    numbers = {
+        (row, column): cell
+        for row, of in comparison.rows.items()
+        for column, cell in of.printed.items()
+        if isinstance(cell, list)
+    }
+    assert numbers == numbers | PRINTED[name]
+    if name != "adpg-table-6":  # of which only a part is copied above
+        assert set(numbers) == set(PRINTED[name])
     lost = {(row, column) for row, of in comparison.rows.items() for column, cell in of.printed.items() if cell == "PL"}
     assert lost == LOST.get(name, set())
 

@@ -14,6 +14,9 @@ from typing import Any
 SLOWER = (1, 1, 2, 3)  # than asked for, by attempt: at twice the dilation a stall of this machine is half as long
 ATTEMPTS = len(SLOWER)
 REFUSED = "the rack is not what was asked for"
+UNCALIBRATED = ("--set", "rack.calibrate=off")  # where links are not tested: a busy machine must not refuse them
+# What others took from the cores. Where it made anything late, another reason says so.
+BUSY = "a core was short of time"
 
 
 class Refused(Exception):
@@ -34,7 +37,7 @@ def run(folder: Path, *arguments: str) -> dict[str, Any]:
 def run_clean(folder: Path, *arguments: str) -> dict[str, Any]:
     """The summary of the first clean run of a few attempts, which get slower: results do not depend on the dilation.
 
-    Its results folder is ``folder / "clean"``.
+    From the second attempt on, a busy core in which nothing was late will do. The results are in ``folder / "clean"``.
     """
     seen = []
     for attempt, slower in enumerate(SLOWER):
@@ -44,7 +47,8 @@ def run_clean(folder: Path, *arguments: str) -> dict[str, Any]:
         except Refused as refused:
             seen.append(str(refused))
             continue
-        if not summary["verdict"]["reasons"]:
+        reasons = {reason["what"] for reason in summary["verdict"]["reasons"]}
+        if not reasons or (attempt and reasons == {BUSY}):
             (folder / f"attempt-{attempt}").rename(folder / "clean")
             return summary
         seen.append(str(summary["verdict"]))

@@ -38,11 +38,12 @@ def built(settings: Wire = WIRE, rate: float = RATE) -> tuple[Rack, NicPrograms,
     return rack, nic, ports
 
 
-def sender(rack: Rack, src: str, dst: str) -> socket.socket:
-    """A socket in the namespace of ``src``, connected to the RoCE port of ``dst``."""
+def sender(rack: Rack, src: str, dst: str, port: int = 0) -> socket.socket:
+    """A socket in the namespace of ``src``, at ``port`` or any, connected to the RoCE port of ``dst``."""
     with linux.inside(rack[src].netns):
         opened = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
     opened.setsockopt(socket.IPPROTO_IP, socket.IP_TOS, 2)
+    opened.bind((rack[src].IP(), port))
     opened.connect((rack[dst].IP(), wire.ROCE_PORT))
     return opened
 

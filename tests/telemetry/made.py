@@ -10,6 +10,7 @@ from testbed.controller import Ints
 from testbed.telemetry.record import RTT_BINS_PER_OCTAVE
 from testbed.telemetry.scene import Groups, Scene, ScenePort
 from testbed.telemetry.snapshot import FLOW_COUNTERS, QUEUE_LIMITS, Counted, Snapshot
+from testbed.telemetry.tuned import TunerNow
 from testbed.traffic.flow import Flow
 from testbed.traffic.plan import Plan
 
@@ -91,6 +92,7 @@ def snapshot(time: float, scene: Scene, *, acked: tuple[int, ...] = (0, 0), rtt:
         },
         flow_rtt=Counted(flow_rtt, column * rtt),
         rtt=rtts(rtt, packets),
+        tuners=(TunerNow("s1", 0.75, 20, 2e-3, 1),),
         decision_time=Counted(rtts(3e-6, 5, 2), np.array(15e-6)),
         decided=10,
         distortion={"packets left late": 0.4, "feedback waited": 1.5},

@@ -48,6 +48,9 @@ def test_values_are_in_base_units(found: Samples) -> None:
     assert one(found, "testbed_flow_rate_bytes_per_second", flow="h2-h3") == np.inf
     assert one(found, "testbed_flow_acked_bytes_total", flow="h1-h3") == 600_000
     assert one(found, "testbed_dilation_ratio") == 1000
+    assert one(found, "testbed_tuner_reward_ratio", switch="s1") == 0.75
+    assert one(found, "testbed_tuner_decision_seconds_total", switch="s1") == 2e-3
+    assert one(found, "testbed_tuner_refusals_total", switch="s1") == 1
     assert one(found, "testbed_distortion_ratio", limit="feedback waited") == 1.5
 
 
@@ -111,6 +114,8 @@ def test_names_follow_the_conventions() -> None:
         "_flows",
         "_frames",
         "_per_second",
+        "_decisions",
+        "_refusals",
     )
     for name in names.exported_names():
         assert name.startswith("testbed_")

@@ -17,11 +17,13 @@ from typing import Any
 import pytest
 
 from testbed.telemetry import names
+from tests.rack.runs import UNCALIBRATED
 from tests.telemetry.test_exporter import Samples, one, samples
 from tests.telemetry.test_server import events
 
 MILLISECONDS = 4
-COMMAND = [sys.executable, "-m", "testbed", "run", "incast-8", "--duration", f"{MILLISECONDS} ms", "--format", "json"]
+RUN = ("run", "incast-8", "--duration", f"{MILLISECONDS} ms", *UNCALIBRATED)
+COMMAND = [sys.executable, "-m", "testbed", *RUN, "--format", "json"]
 
 
 @dataclass

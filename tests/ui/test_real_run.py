@@ -13,12 +13,13 @@ pytest.importorskip("playwright")
 
 from playwright.sync_api import expect
 
+from tests.rack.runs import UNCALIBRATED
 from tests.ui.browsing import PHONE, chromium, visit
 from tests.ui.terminals import TESTBED, Terminal
 
 pytestmark = pytest.mark.root
 
-RUN = ("run", "incast-8", "--set", "time.warmup=1 ms", "--metrics-addr", "127.0.0.1:0")
+RUN = ("run", "incast-8", "--set", "time.warmup=1 ms", "--metrics-addr", "127.0.0.1:0", *UNCALIBRATED)
 DILATION = 1000
 
 

@@ -32,7 +32,7 @@ class NetemLoss(Fault):
         self._done = True
         intf = run.rack["h1"].defaultIntf()
         if run.use_netem:
-            delay = round(1e6 * (run.rack.wire.netem_delay or 0))
+            delay = round(1e6 * (run.rack.wire.netem or [0.0])[0])
             intf.node.netlink.tc("change", "netem", intf.index, handle="2:", parent="1:1", delay=delay, loss=20)
         else:
             intf.node.netlink.tc("replace", "netem", intf.index, handle="1:", loss=20)

@@ -88,7 +88,7 @@ def test_result_is_that_of_the_command_and_the_host_is_read_only(own_temporary_f
 def test_timeout_keeps_the_output_and_leaves_nothing(own_temporary_folder: Path) -> None:
     before = Census.take()
     with pytest.raises(subprocess.TimeoutExpired) as caught:
-        run_in_uml(["sh", "-c", "echo first; sleep 60"], timeout=0.5, modules=())
+        run_in_uml(["sh", "-c", "echo first; sleep 60"], timeout=1.5, modules=())
     assert caught.value.output == "first\n"
     assert before.leftovers() == []
     assert list(own_temporary_folder.iterdir()) == []

@@ -17,6 +17,7 @@ from testbed.controller import Feedback, Floats, Paths
 from testbed.errors import BadInput
 from testbed.plugin import find
 from testbed.report.decisions import Recorded
+from tests.rack.runs import UNCALIBRATED
 from tests.test_cli import command
 
 T = 8.192e-6
@@ -88,7 +89,8 @@ def test_a_folder_that_is_no_run_is_refused(tmp_path: Path) -> None:
 @pytest.mark.root
 def test_a_run_is_explained(tmp_path: Path) -> None:
     run = tmp_path / "run"
-    done = command("run", "incast-2", "--controller", "adpg", "--duration", "2 ms", "--out", str(run), cwd=tmp_path)
+    options = ("--controller", "adpg", "--duration", "2 ms", *UNCALIBRATED)
+    done = command("run", "incast-2", *options, "--out", str(run), cwd=tmp_path)
     assert (run / "decisions.parquet").is_file(), done.stderr
     out = tmp_path / "out"
     done = command("explain", "adpg", "--run", str(run), "--flow", "h2-h3", "--out", str(out), cwd=tmp_path)

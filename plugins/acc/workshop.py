@@ -1,0 +1,37 @@
+"""`testbed train acc`: a Q network per workload, and the log that gives them again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+
+from testbed.controller import Floats
+from testbed.tuner import Ports, PortSample
+from testbed.workshop import Job, Order, Result, Told, Workshop
+
+from ..learned import shop
+from ..learned.tuner import Workload
+from .reward import WEIGHTS, reward
+from .settings import Settings
+from .training import Progress
+from .training import train as trained_on
+
+
+def run(settings: Settings, order: Order) -> Result:
+    """Train, measure in the model, write."""
+
+    def train(workload: Workload) -> shop.Trained:
+        def told(progress: Progress) -> None:
+            text = f"{workload}, slot {progress.slot}: reward {progress.reward:.3f}, exploring {progress.explore:.2f}"
+            order.told(Told(progress.slot, settings.slots, text))
+
+        outcome = trained_on(settings, workload, told)
+        return shop.Trained(outcome.network, outcome.history, {"switch": outcome.switch})
+
+    def gained(workload: Workload) -> Callable[[PortSample, Ports], Floats]:
+        return partial(reward, weights=WEIGHTS[workload])
+
+    return shop.run("acc", settings, order, workloads=settings.workloads, train=train, reward=gained)
+
+
+WORKSHOP = Workshop({"train": Job("Train ACC's networks in the fluid model.", Settings, run)})

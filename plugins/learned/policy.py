@@ -1,0 +1,111 @@
+"""A trained network as a file: ONNX, run by onnxruntime. Layers with ReLU between them, from features to scores.
+
+What the network was made for (its plugin, the features' slots, the grid's size) is in its metadata and is checked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from testbed.controller import Floats
+from testbed.errors import BadInput
+from testbed.whole import write_whole
+
+INPUT, OUTPUT = "features", "scores"
+OPSET, IR = 17, 8  # old enough for every onnxruntime of these years
+
+Layer = tuple[Floats, Floats]  # weights of shape (out, in), bias of shape (out,)
+
+
+@dataclass(frozen=True)
+class Kind:
+    """What a policy must be to be of use to a tuner."""
+
+    plugin: str
+    features: int
+    scores: int
+
+
+class OnnxPolicy:
+    """Maps features, shape (n, features), to scores, shape (n, scores)."""
+
+    def __init__(self, session: Any, about: Mapping[str, str]) -> None:
+        self._run, self.about = session.run, about
+
+    def scores(self, features: Floats) -> Floats:
+        """See the class; what is no number comes through."""
+        return np.asarray(self._run([OUTPUT], {INPUT: features.astype(np.float32)})[0])
+
+    @classmethod
+    def load(cls, file: Path, kind: Kind) -> OnnxPolicy:
+        """Raises BadInput if the file is missing, is no such policy, or gives what is no number."""
+        try:
+            import onnxruntime
+        except ImportError:
+            raise BadInput(f"tuner '{kind.plugin}' needs onnxruntime: pip install onnxruntime") from None
+        if not file.is_file():
+            raise BadInput(f"no policy file at {file}; 'testbed train {kind.plugin}' makes one")
+        options = onnxruntime.SessionOptions()
+        options.intra_op_num_threads = options.inter_op_num_threads = 1  # agents have the cores
+        options.log_severity_level = 4
+        try:
+            session = onnxruntime.InferenceSession(str(file), options, providers=["CPUExecutionProvider"])
+        except Exception as error:  # noqa: BLE001 - onnxruntime raises many kinds of its own
+            raise BadInput(f"{file} is not an ONNX network: {str(error).splitlines()[0]}") from None
+        loaded = cls(session, session.get_modelmeta().custom_metadata_map)
+        _check(file, session, loaded, kind)
+        return loaded
+
+
+def _check(file: Path, session: Any, policy: OnnxPolicy, kind: Kind) -> None:
+    made_for = policy.about.get("plugin", "nothing that is known")
+    if made_for != kind.plugin:
+        raise BadInput(f"{file} was made for {made_for}, expected a policy of '{kind.plugin}'")
+    (taken,), (given,) = session.get_inputs(), session.get_outputs()
+    if (taken.shape[1:], given.shape[1:]) != ([kind.features], [kind.scores]):
+        raise BadInput(
+            f"{file} maps {taken.shape[1:]} features to {given.shape[1:]} scores, expected {kind.features} to "
+            f"{kind.scores}: it was trained with other options (slots, flows, levels)"
+        )
+    probes = np.concatenate((np.zeros((1, kind.features)), np.ones((1, kind.features)), np.eye(kind.features)))
+    if not np.isfinite(policy.scores(probes)).all():
+        raise BadInput(f"{file} gives scores that are no numbers")
+
+
+def write(layers: Sequence[Layer], file: Path, about: Mapping[str, str]) -> None:
+    """Write the ONNX file, whole or not at all. Raises BadInput without the package onnx."""
+    try:
+        from onnx import TensorProto, checker, helper, numpy_helper
+    except ImportError:
+        raise BadInput("writing ONNX needs the package onnx: pip install 'cc-testbed[train]'") from None
+    nodes, weights, value = [], [], INPUT
+    for number, (matrix, bias) in enumerate(layers):
+        weights.append(numpy_helper.from_array(matrix.astype(np.float32), f"weights{number}"))
+        weights.append(numpy_helper.from_array(bias.astype(np.float32), f"bias{number}"))
+        last = number == len(layers) - 1
+        into = OUTPUT if last else f"sum{number}"
+        nodes.append(helper.make_node("Gemm", [value, f"weights{number}", f"bias{number}"], [into], transB=1))
+        if not last:
+            nodes.append(helper.make_node("Relu", [into], [f"hidden{number}"]))
+        value = f"hidden{number}"
+    features, scores = layers[0][0].shape[1], layers[-1][0].shape[0]
+    inputs = [helper.make_tensor_value_info(INPUT, TensorProto.FLOAT, ["n", features])]
+    outputs = [helper.make_tensor_value_info(OUTPUT, TensorProto.FLOAT, ["n", scores])]
+    graph = helper.make_graph(nodes, "tuner", inputs, outputs, weights)
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", OPSET)], ir_version=IR)
+    helper.set_model_props(model, dict(about))
+    checker.check_model(model)
+    write_whole(file, model.SerializeToString())
+
+
+def layers_of(file: Path) -> list[Layer]:
+    """The weights in a policy file that `write` made, to go on training them."""
+    from onnx import load, numpy_helper
+
+    arrays = {one.name: numpy_helper.to_array(one) for one in load(str(file)).graph.initializer}
+    return [(arrays[f"weights{one}"], arrays[f"bias{one}"]) for one in range(len(arrays) // 2)]

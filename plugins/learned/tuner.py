@@ -1,0 +1,95 @@
+"""What learned tuners share as plugins: options, the policy's file, and thresholds before the first decision."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+from pydantic import Field
+
+from testbed.controller import Floats, Ints
+from testbed.errors import BadInput
+from testbed.plugin import PluginConfig
+from testbed.tuner import Ports, Thresholds, Tuner
+from testbed.units import Size, show_size
+
+from .grid import Grid
+from .observation import Observation, width
+from .policy import Kind, OnnxPolicy
+
+Workload = Literal["websearch", "datamining"]
+SLOTS = 3  # seen side by side: ACC's k, which PET leaves open
+FIRST = (80e3, 320e3, 0.2)  # Kmin, Kmax, Pmax before the first decision, as near as the grid comes
+
+
+class LearnedConfig(PluginConfig):
+    """Options that all learned tuners have."""
+
+    workload: Workload = Field(default="websearch", description="Whose policy and weights of the reward.")
+    policy: str = Field(default="", description="Another policy file (ONNX) than the shipped one of the workload.")
+    slot: float = Field(default=10, ge=1, le=1000, description="Time between two decisions, in base RTTs.")
+    alpha: Size = Field(default=20e3, ge=1e3, description="Least threshold, E(0); the others are its doubles.")
+    flows: bool = Field(
+        default=True, description="Let it see incast degree and mice share; without, another policy is needed."
+    )
+
+
+class LearnedTuner(Tuner):
+    """Loads the policy, keeps the observation. ``folder`` has the shipped policies, one per workload."""
+
+    folder: Path
+    config: LearnedConfig
+    sees_flows = True
+
+    def __init__(self, config: LearnedConfig, ports: Ports) -> None:
+        super().__init__(config, ports)
+        self.slot = config.slot * ports.base_rtt
+        self.grid = self.make_grid(config.alpha)
+        self.current = self._first(ports)
+        flows = self.sees_flows and config.flows
+        self.observation = Observation(ports, SLOTS, flows=flows)
+        self.file = Path(config.policy) if config.policy else self.folder / f"{config.workload}.onnx"
+        self.policy = OnnxPolicy.load(self.file, self.kind(flows=flows))
+
+    @classmethod
+    def make_grid(cls, alpha: float) -> Grid:
+        """The actions."""
+        raise NotImplementedError
+
+    @classmethod
+    def outputs(cls) -> int:
+        """Scores that the network gives per queue."""
+        raise NotImplementedError
+
+    @classmethod
+    def kind(cls, *, flows: bool) -> Kind:
+        """What its policies must be."""
+        return Kind(cls.name, width(SLOTS, flows=flows), cls.outputs())
+
+    def initial(self) -> Thresholds:
+        return self.thresholds(self.current)
+
+    def thresholds(self, actions: Ints) -> Thresholds:
+        """Those of rows of indices, shape (n, 3)."""
+        return Thresholds(*self.grid.values(actions))
+
+    def unusable(self) -> Thresholds:
+        """Where the network gave what is no number: nothing that could be put in force."""
+        return Thresholds.uniform(len(self.ports), np.nan, np.nan, np.nan)
+
+    def _first(self, ports: Ports) -> Ints:
+        """Valid actions, as near to `FIRST` as the grid and every buffer allow."""
+        valid = [self.grid.joint(float(buffer)) for buffer in ports.buffer]
+        for name, buffer, actions in zip(ports.name, ports.buffer, valid, strict=True):
+            if not len(actions):
+                raise BadInput(
+                    f"tuner '{self.name}', port {name}: no Kmin < Kmax of its grid (Kmin from "
+                    f"{show_size(self.grid.kmin[0])}, Kmax from {show_size(self.grid.kmax[0])}) fits into the buffer "
+                    f"of {show_size(float(buffer))}; lower alpha, or raise the switch's buffer"
+                )
+        return np.array([actions[np.argmin(self._distance(actions))] for actions in valid])
+
+    def _distance(self, actions: Ints) -> Floats:
+        kmin, kmax, pmax = self.grid.values(actions)
+        return np.asarray(abs(np.log2(kmin / FIRST[0])) + abs(np.log2(kmax / FIRST[1])) + 10 * abs(pmax - FIRST[2]))

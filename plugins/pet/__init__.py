@@ -1,0 +1,84 @@
+"""PET: an actor per switch sets the thresholds of its queues (Cheng et al., "PET: Multi-agent Independent PPO-based
+Automatic ECN Tuning for High-Speed Data Center Networks"). `policies` has the trained actors, with the command, the
+seed and the log of their training.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+from pydantic import Field
+
+from testbed.tuner import Need, Ports, PortSample, Thresholds
+from testbed.units import Ratio
+
+from ..learned.grid import Grid, exponential
+from ..learned.tuner import LearnedConfig, LearnedTuner
+from .decision import Heads
+from .reward import WEIGHTS, reward
+
+LEVELS = 10  # n in E(n), section 4.2.2
+PMAX = np.arange(1, 21) / 20  # steps of 5 %, section 4.2.2
+
+
+def grid(alpha: float) -> Grid:
+    """PET's: E(n) for Kmin and for Kmax."""
+    return Grid(exponential(alpha, LEVELS), exponential(alpha, LEVELS), PMAX)
+
+
+class PetConfig(LearnedConfig):
+    """Options of `Pet`."""
+
+    online: bool = Field(default=False, description="Go on training in the run (torch; the extra [train]).")
+    explore: Ratio = Field(default=0.2, ge=0, le=1, description="Online: share of decisions drawn from the policy.")
+    guard: Ratio = Field(
+        default=0.2, gt=0, le=1, description="Online: a reward lower by this share than before means static thresholds."
+    )
+    seed: int = Field(default=1, ge=0, description="Online: of what is drawn; every switch makes its own of it.")
+
+
+class Pet(LearnedTuner):
+    """PET: thresholds from an actor that IPPO has trained, on what the switch sees of its queues and flows."""
+
+    name = "pet"
+    Config = PetConfig
+    needs = Need.FLOWS
+    folder = Path(__file__).with_name("policies")
+    presets: ClassVar[dict[str, dict[str, Any]]] = {
+        "websearch": {"workload": "websearch"},
+        "datamining": {"workload": "datamining"},
+    }
+
+    config: PetConfig
+
+    def __init__(self, config: PetConfig, ports: Ports) -> None:
+        super().__init__(config, ports)
+        self.heads = Heads(self.grid, ports.buffer)
+        self.weights = WEIGHTS[config.workload]
+        self.learner = None
+        if config.online:
+            from .online import Online
+
+            self.learner = Online(self)
+
+    @classmethod
+    def make_grid(cls, alpha: float) -> Grid:
+        return grid(alpha)
+
+    @classmethod
+    def outputs(cls) -> int:
+        return sum(grid(1.0).sizes)
+
+    def on_slot(self, now: float, sample: PortSample) -> Thresholds:  # noqa: ARG002 - part of the interface
+        rewards = reward(sample, self.ports, self.weights)
+        features = self.observation.append(sample)
+        self.report = {"reward": float(rewards.mean())}
+        if self.learner is not None:
+            return self.learner.decide(features, rewards)
+        scores = self.policy.scores(features)
+        if not np.isfinite(scores).all():
+            return self.unusable()
+        self.current = self.heads.best(scores)
+        return self.thresholds(self.current)

@@ -1,0 +1,25 @@
+"""PET's reward: link utilisation and a short queue (Cheng et al., section 4.2.3, equations 6 to 8).
+
+The printed 1 / queue has no unit and no bound; here it is 1 / (1 + queue / reference), which is 1 for an empty queue.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from testbed.controller import Floats
+from testbed.tuner import Ports, PortSample
+
+REFERENCE = 20e3  # bytes: E(0)
+WEIGHTS = {"websearch": (0.3, 0.7), "datamining": (0.7, 0.3)}  # of utilisation and queue, section 5.2
+
+
+def reward(sample: PortSample, ports: Ports, weights: tuple[float, float], reference: float = REFERENCE) -> Floats:
+    """In [0, 1], one per row; rows of one port share theirs, of the port's rate and the sum of its queues."""
+    first = np.unique(ports.port, return_index=True)[1]
+    count = int(ports.port.max()) + 1
+    used = np.bincount(ports.port, sample.tx_rate, count)[ports.port[first]] / ports.rate[first]
+    queue = np.bincount(ports.port, sample.mean_queue, count)[ports.port[first]]
+    of_port = np.zeros(count)
+    of_port[ports.port[first]] = weights[0] * np.minimum(used, 1.0) + weights[1] / (1 + queue / reference)
+    return np.asarray(of_port[ports.port])

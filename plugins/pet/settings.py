@@ -1,0 +1,47 @@
+"""What training PET can be told. What the paper leaves open is chosen here; see docs/tuners.md."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pydantic import Field
+
+from testbed.workshop import JobConfig
+
+from ..learned.tuner import Workload
+
+WORKLOADS: tuple[Workload, ...] = ("websearch", "datamining")
+
+
+class Settings(JobConfig):
+    """The defaults are those of the preset `sane`."""
+
+    seed: int = Field(default=1, ge=0, description="Of the first weights, of the traffic and of what is drawn.")
+    workloads: tuple[Workload, ...] = Field(default=WORKLOADS, min_length=1, description="One policy for each.")
+    updates: int = Field(default=400, ge=1, le=100_000, description="Of the actor, each after a trajectory.")
+    trajectory: int = Field(default=32, ge=8, le=1000, description="Slots between two updates.")
+    episode: int = Field(default=128, ge=8, le=10_000, description="Slots until traffic and links are drawn anew.")
+    ports: int = Field(default=32, ge=1, le=256, description="Queues of the switch that it trains on.")
+    flows: bool = Field(default=True, description="Let it see incast degree and mice share (the paper's ablation).")
+    actor_rate: float = Field(default=4e-4, gt=0, le=1, description="Adam's learning rate of the actor.")
+    critic_rate: float = Field(default=1e-3, gt=0, le=1, description="Adam's learning rate of the critic.")
+    unmonitored: float = Field(
+        default=0.25, ge=0, le=1, description="Share of the episodes that show neither: a switch may not monitor flows."
+    )
+    clip: float = Field(default=0.2, gt=0, lt=1, description="Of the probability ratio.")
+    clip_decays: bool = Field(default=False, description="Equation 13: 0.99 ** (update / 50) after 50 updates.")
+    gamma: float = Field(default=0.9, ge=0, lt=1, description="Weight of the next slot's reward.")
+    decay: float = Field(default=0.95, ge=0, le=1, description="Lambda of the generalised advantage.")
+    entropy: float = Field(default=0.01, ge=0, le=1, description="Weight of the entropy; it falls to 0, linearly.")
+    epochs: int = Field(default=6, ge=1, le=100, description="Passes over a trajectory.")
+    batch: int = Field(default=256, ge=16, le=100_000, description="Slots of a queue per step of Adam.")
+
+
+PRESETS: dict[str, dict[str, Any]] = {
+    "sane": {},
+    "paper": {"decay": 0.01, "clip_decays": True, "entropy": 0.0},
+}
+NOTES = {
+    "sane": "the coefficients of the paper where they can be meant: lambda 0.95, 0.01 is the entropy's weight",
+    "paper": "as printed: lambda 0.01, equation 13 lowers the clip, no entropy",
+}

@@ -1,0 +1,100 @@
+"""PET's offline training: PPO on the fluid model of one switch (Cheng et al., algorithm 1)."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from testbed.controller import Floats, Ints
+from testbed.tuner import PortSample, Thresholds
+
+from ..learned.environment import Environment
+from ..learned.mlp import layers_of
+from ..learned.observation import Observation, width
+from ..learned.policy import Layer
+from ..learned.tuner import SLOTS, Workload
+from . import grid
+from .decision import Heads
+from .ppo import Ppo, PpoSettings, Trajectories
+from .reward import WEIGHTS, reward
+from .settings import Settings
+
+ALPHA = 20e3
+FIRST = (2, 4, 3)  # 80 kB, 320 kB, 20 %: as `plugins.learned.tuner.FIRST`
+
+
+@dataclass
+class Progress:
+    """One update."""
+
+    update: int
+    seconds: float  # of CPU time
+    reward: float  # mean of the trajectory
+    losses: dict[str, float]
+
+
+@dataclass
+class Outcome:
+    """A trained actor."""
+
+    actor: list[Layer]
+    critic: list[Layer]
+    history: list[Progress]
+
+
+class Training:
+    """One learner, one workload."""
+
+    def __init__(self, settings: Settings, workload: Workload) -> None:
+        self.settings, self.workload = settings, workload
+        self.grid = grid(ALPHA)
+        chosen = PpoSettings(**{name: getattr(settings, name) for name in PpoSettings.__dataclass_fields__})
+        self.learner = Ppo(self.grid, width(SLOTS, flows=settings.flows), chosen, settings.seed)
+        self.environment = Environment(workload, settings.seed, ports=settings.ports)
+        self.slots = settings.episode  # of this episode: it is over
+
+    def run(self, told: Callable[[Progress], None] = lambda _progress: None) -> Outcome:
+        """All updates."""
+        began, history, settings = time.process_time(), [], self.settings
+        for update in range(1, settings.updates + 1):
+            seen = self._trajectories()
+            weight = settings.entropy * (1 - (update - 1) / settings.updates)
+            losses = self.learner.update(seen, self.heads, weight)
+            history.append(Progress(update, time.process_time() - began, float(seen.rewards.mean()), losses))
+            told(history[-1])
+        return Outcome(layers_of(self.learner.actor), layers_of(self.learner.critic), history)
+
+    def _reset(self) -> None:
+        """A new episode: what the first slot shows."""
+        environment = self.environment
+        first: Ints = np.tile(FIRST, (environment.n, 1))
+        ports = environment.reset(Thresholds(*self.grid.values(first)))
+        self.heads = Heads(self.grid, ports.buffer)
+        self.observation = Observation(ports, SLOTS, flows=self.settings.flows)
+        self.monitored = environment.rng.uniform() >= self.settings.unmonitored
+        self.features: Floats = self._seen(environment.advance())
+        self.slots = 0
+
+    def _seen(self, sample: PortSample) -> Floats:
+        if not self.monitored:
+            unknown = np.full(self.environment.n, np.nan)
+            sample = replace(sample, incast_degree=unknown, mice_share=unknown)
+        return self.observation.append(sample)
+
+    def _trajectories(self) -> Trajectories:
+        if self.slots >= self.settings.episode:
+            self._reset()
+        rows: list[tuple[Floats | Ints, ...]] = []
+        for _ in range(self.settings.trajectory):
+            actions, log_prob, values = self.learner.act(self.features, self.heads)
+            self.environment.set(Thresholds(*self.grid.values(actions)))
+            sample = self.environment.advance()
+            gained = reward(sample, self.environment.ports, WEIGHTS[self.workload])
+            rows.append((self.features, actions, log_prob, gained, values))
+            self.features = self._seen(sample)
+            self.slots += 1
+        features, actions, log_prob, gained, values = (np.array(one) for one in zip(*rows, strict=True))
+        return Trajectories(features, actions, log_prob, gained, values, self.learner.values(self.features))

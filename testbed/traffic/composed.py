@@ -1,0 +1,200 @@
+"""Patterns made of others: several at once, or one after the other."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import Field, model_validator
+
+from testbed.settings import Moment, Part, refuse
+from testbed.traffic.all_to_all import AllToAll
+from testbed.traffic.flow import NO_GROUP, Flow
+from testbed.traffic.incast import Incast
+from testbed.traffic.listed import FlowList
+from testbed.traffic.long_short import LongShort
+from testbed.traffic.osu import OsuAllToAll
+from testbed.traffic.pattern import Context, Pattern
+from testbed.traffic.poisson import Poisson
+from testbed.traffic.tracefile import TraceFile
+
+Simple = Annotated[
+    Incast | AllToAll | LongShort | OsuAllToAll | Poisson | TraceFile | FlowList, Field(discriminator="pattern")
+]
+
+
+class Composed(Pattern):
+    """What `mix` and `phases` have in common."""
+
+    def members(self) -> list[Pattern]:
+        """The patterns within."""
+        raise NotImplementedError
+
+    def key_of(self, number: int) -> str:
+        """Where the file has one of them."""
+        raise NotImplementedError
+
+    def contexts(self, context: Context) -> list[tuple[float, Context]]:
+        """When each begins, and what it is expanded for."""
+        raise NotImplementedError
+
+    def hosts_needed(self) -> int:
+        """As many as the neediest."""
+        return max(one.hosts_needed() for one in self.members())
+
+    def flow_count(self, context: Context) -> float:
+        """All together."""
+        found = zip(self.members(), self.contexts(context), strict=True)
+        return sum(one.flow_count(inner) for one, (_, inner) in found)
+
+    def expand(self, context: Context) -> list[Flow]:
+        """The flows of all."""
+        flows: list[Flow] = []
+        for one, (begin, inner) in zip(self.members(), self.contexts(context), strict=True):
+            groups = max((flow.group for flow in flows), default=NO_GROUP) + 1
+            flows += shifted(self.begun(one.expand(inner), inner), begin, groups)
+        return flows
+
+    def begun(self, flows: list[Flow], _inner: Context) -> list[Flow]:
+        """Those of one pattern's flows that really start."""
+        return flows
+
+    def notes(self) -> list[str]:
+        """Of all."""
+        return list(dict.fromkeys(note for one in self.members() for note in one.notes()))
+
+    @property
+    def hosts_key(self) -> str:
+        """Of the one that needs most."""
+        needs = [one.hosts_needed() for one in self.members()]
+        worst = needs.index(max(needs))
+        return f"{self.key_of(worst)}.{self.members()[worst].hosts_key}"
+
+    @property
+    def flows_key(self) -> str:
+        """All of them make flows."""
+        return self.key_of(0).partition(".")[0]
+
+    start_key = flows_key
+
+
+def _one_payload(block: Any, data: dict[str, Any], key: str) -> Any:
+    """A run has packets of one size: that of the outer block `data` is passed on to a block within."""
+    if not isinstance(block, dict):
+        return block
+    if "payload" in block and block["payload"] != data.get("payload", "1 kB"):
+        refuse(f"{key}.payload", "all flows have packets of one size: say it once, in traffic.payload")
+    return {**block, "payload": data["payload"]} if "payload" in data else block
+
+
+class Mix(Composed):
+    """Several patterns at once."""
+
+    pattern: Literal["mix"] = Field(description="`mix`")
+    parts: Annotated[list[Simple], Field(min_length=1)] = Field(
+        description="The patterns, each with its own keys; `payload` is said once for all."
+    )
+
+    def members(self) -> list[Pattern]:
+        """The patterns within."""
+        return list(self.parts)
+
+    def key_of(self, number: int) -> str:
+        """Where the file has one of them."""
+        return f"parts.{number}"
+
+    def contexts(self, context: Context) -> list[tuple[float, Context]]:
+        """All begin at 0."""
+        return [(0.0, context.part(number)) for number in range(len(self.parts))]
+
+    def links_filled(self, context: Context) -> float:
+        """All together, but no more than there are hosts."""
+        filled = sum(
+            one.links_filled(inner) for one, (_, inner) in zip(self.parts, self.contexts(context), strict=True)
+        )
+        return min(filled, context.hosts)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _payload_of_all(cls, data: Any) -> Any:
+        if not isinstance(data, dict) or not isinstance(data.get("parts"), list):
+            return data
+        parts = [_one_payload(part, data, f"parts.{i}") for i, part in enumerate(data["parts"])]
+        return {**data, "parts": parts}
+
+
+class Phase(Part):
+    """One of several patterns that follow each other."""
+
+    start: Moment = Field(description="When it begins; the pattern's own times count from here.")
+    traffic: Simple = Field(description="A pattern with its own keys; `payload` is said once for all.")
+
+
+class Phases(Composed):
+    """Patterns that follow each other. At a switch no flow of the old pattern starts any more; those that run go on."""
+
+    pattern: Literal["phases"] = Field(description="`phases`")
+    parts: Annotated[list[Phase], Field(min_length=1)] = Field(description="The phases, in the order of their starts.")
+
+    @model_validator(mode="after")
+    def _in_order(self) -> Self:
+        for i, (before, after) in enumerate(pairwise(self.parts)):
+            if after.start <= before.start:
+                refuse(f"parts.{i + 1}.start", "each phase must start after the one before")
+        return self
+
+    def members(self) -> list[Pattern]:
+        """The patterns within."""
+        return [phase.traffic for phase in self.parts]
+
+    def key_of(self, number: int) -> str:
+        """Where the file has one of them."""
+        return f"parts.{number}.traffic"
+
+    def contexts(self, context: Context) -> list[tuple[float, Context]]:
+        """Each until the next begins."""
+        borders = [*(phase.start for phase in self.parts), context.end]
+        return [
+            (begin, Context(context.hosts, context.line_rate, max(0.0, end - begin), (*context.seed, number)))
+            for number, (begin, end) in enumerate(pairwise(borders))
+        ]
+
+    def begun(self, flows: list[Flow], inner: Context) -> list[Flow]:
+        """What would start after its phase is over is left out."""
+        return [flow for flow in flows if flow.start < inner.end or flow.after != NO_GROUP]
+
+    def links_filled(self, context: Context) -> float:
+        """Of the busiest phase."""
+        return max(
+            one.links_filled(inner) for one, (_, inner) in zip(self.members(), self.contexts(context), strict=True)
+        )
+
+    @property
+    def start_key(self) -> str:
+        """The key that makes flows start late."""
+        return "parts"
+
+    @model_validator(mode="before")
+    @classmethod
+    def _payload_of_all(cls, data: Any) -> Any:
+        if not isinstance(data, dict) or not isinstance(data.get("parts"), list):
+            return data
+        parts = [
+            {**phase, "traffic": _one_payload(phase["traffic"], data, f"parts.{i}.traffic")}
+            if isinstance(phase, dict) and "traffic" in phase
+            else phase
+            for i, phase in enumerate(data["parts"])
+        ]
+        return {**data, "parts": parts}
+
+
+def shifted(flows: list[Flow], begin: float, groups: int) -> list[Flow]:
+    """The same flows later, with group numbers of their own."""
+    return [
+        flow._replace(
+            start=flow.start + (begin if flow.after == NO_GROUP else 0.0),
+            group=flow.group + groups if flow.group != NO_GROUP else NO_GROUP,
+            after=flow.after + groups if flow.after != NO_GROUP else NO_GROUP,
+        )
+        for flow in flows
+    ]

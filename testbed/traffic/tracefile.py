@@ -1,0 +1,105 @@
+"""Flows from a CSV file."""
+
+from __future__ import annotations
+
+import csv
+import math
+from pathlib import Path
+from typing import Literal, Self
+
+from pydantic import Field, PrivateAttr, model_validator
+
+from testbed.settings import refuse
+from testbed.traffic.flow import Flow
+from testbed.traffic.pattern import Context, Pattern
+
+NEEDED = ("src", "dst", "bytes", "start")
+ALLOWED = (*NEEDED, "label")
+
+
+class TraceFile(Pattern):
+    """Flows from a CSV file with a first line `src,dst,bytes,start`.
+
+    Hosts are h1, h2, ...; bytes of user data, empty for an endless flow; start in nominal seconds. A column `label` may
+    name the flows in the results.
+    """
+
+    pattern: Literal["trace"] = Field(description="`trace`")
+    file: str = Field(description="Path of the CSV file, relative to the experiment file.")
+
+    _flows: list[Flow] = PrivateAttr(default_factory=list)
+
+    @model_validator(mode="after")
+    def _readable(self) -> Self:
+        try:
+            self._flows = read(Path(self.file).expanduser())
+        except ValueError as error:
+            refuse("file", str(error))
+        return self
+
+    def hosts_needed(self) -> int:
+        """Up to the highest number."""
+        return max(int(name[1:]) for flow in self._flows for name in (flow.src, flow.dst))
+
+    def flow_count(self, _context: Context) -> float:
+        """Exactly."""
+        return len(self._flows)
+
+    def expand(self, _context: Context) -> list[Flow]:
+        """The flows, in the order of the file."""
+        return list(self._flows)
+
+    @property
+    def hosts_key(self) -> str:
+        """The key that asks for hosts."""
+        return "file"
+
+    flows_key = start_key = hosts_key
+
+
+def read(file: Path) -> list[Flow]:
+    """The flows of a file. Raises ValueError with the line of the first bad row."""
+    try:
+        text = file.read_text(encoding="utf-8")
+    except OSError as error:
+        raise ValueError(f"cannot read {file}: {error.strerror}") from None
+    except UnicodeDecodeError:
+        raise ValueError(f"cannot read {file}: it is not UTF-8 text") from None
+    rows = csv.DictReader(text.splitlines(), restkey="too many", skipinitialspace=True)
+    columns = list(rows.fieldnames or [])
+    if not set(NEEDED) <= set(columns) <= set(ALLOWED):
+        raise ValueError(
+            f"{file}, line 1: expected the columns {','.join(NEEDED)} (and perhaps label), got {','.join(columns)}"
+        )
+    flows = []
+    for row in rows:
+        try:
+            flows.append(_flow(row))
+        except ValueError as error:
+            raise ValueError(f"{file}, line {rows.line_num}: {error}") from None
+    if not flows:
+        raise ValueError(f"{file}: no flow in it")
+    return flows
+
+
+def _flow(row: dict[str, str | None]) -> Flow:
+    if "too many" in row or any(value is None for value in row.values()):
+        raise ValueError(f"expected {len(row) - ('too many' in row)} columns")
+    said = {key: (value or "").strip() for key, value in row.items()}
+    for key in ("src", "dst"):
+        if not (said[key].startswith("h") and said[key][1:].isdecimal() and said[key][1] != "0"):
+            raise ValueError(f"{key} '{said[key]}' is not a host; hosts are named h1, h2, h3, ...")
+    if said["src"] == said["dst"]:
+        raise ValueError(f"a flow needs two hosts, but src and dst are both '{said['src']}'")
+    size = _number(said["bytes"], "bytes", 1) if said["bytes"] else math.inf
+    return Flow(said["src"], said["dst"], size, _number(said["start"], "start", 0), said.get("label", ""))
+
+
+def _number(text: str, key: str, least: float) -> float:
+    try:
+        number = float(text)
+    except ValueError:
+        number = math.nan
+    if not least <= number < math.inf:
+        raise ValueError(f"{key} '{text}' is not a number of at least {least:g}")
+    return number

@@ -1,0 +1,66 @@
+"""Policy files that cannot be used are refused before the run, in one sentence."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from testbed_plugins.learned.policy import Kind, OnnxPolicy, layers_of, write
+
+from testbed.errors import BadInput
+from tests.plugins.slots import made, ports, slot, tuner
+
+KIND = Kind("pet", 2, 3)
+WEIGHTS = np.array([[1.0, 0.0], [0.0, 2.0], [1.0, 1.0]])
+
+
+def test_a_policy_is_its_layers(tmp_path: Path) -> None:
+    """Gemm, ReLU, Gemm by hand: hidden (1, 0) of features (1, -1), then the second layer's first column and bias."""
+    first, second = (np.eye(2), np.zeros(2)), (WEIGHTS, np.array([0.5, 0.0, 0.0]))
+    write([first, second], tmp_path / "p.onnx", {"plugin": "pet"})
+    assert OnnxPolicy.load(tmp_path / "p.onnx", KIND).scores(np.array([[1.0, -1.0]])).tolist() == [[1.5, 0.0, 1.0]]
+    again = layers_of(tmp_path / "p.onnx")
+    assert [np.array_equal(a, b) for (a, _), (b, _) in zip(again, (first, second), strict=True)] == [True, True]
+
+
+@pytest.mark.parametrize(
+    ("layer", "about", "why"),
+    [
+        (None, {}, r"no policy file at .*p.onnx; 'testbed train pet' makes one"),
+        ("text", {}, "is not an ONNX network"),
+        ((WEIGHTS, np.zeros(3)), {"plugin": "acc"}, "was made for acc, expected a policy of 'pet'"),
+        ((WEIGHTS[:2], np.zeros(2)), {"plugin": "pet"}, "maps .2. features to .2. scores, expected 2 to 3"),
+        ((WEIGHTS, np.array([0, np.nan, 0])), {"plugin": "pet"}, "gives scores that are no numbers"),
+        ((WEIGHTS * np.array([np.inf, 1]), np.zeros(3)), {"plugin": "pet"}, "gives scores that are no numbers"),
+    ],
+)
+def test_what_is_no_policy_is_refused(layer: object, about: dict[str, str], why: str, tmp_path: Path) -> None:
+    file = tmp_path / "p.onnx"
+    if layer == "text":
+        file.write_text("no network")
+    elif isinstance(layer, tuple):
+        write([layer], file, about)
+    with pytest.raises(BadInput, match=why):
+        OnnxPolicy.load(file, KIND)
+
+
+@pytest.mark.parametrize("name", ["acc", "pet"])
+def test_a_tuner_with_a_bad_policy_is_not_made(name: str, tmp_path: Path) -> None:
+    form, options = made(name, tmp_path, {0: np.nan})
+    with pytest.raises(BadInput, match="no numbers"):
+        form(form.Config(**options), ports())
+
+
+@pytest.mark.parametrize("name", ["acc", "pet"])
+def test_a_buffer_that_holds_no_action_is_refused(name: str, tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match="fits into the buffer of 20 kB; lower alpha, or raise the switch's buffer"):
+        tuner(name, tmp_path, {}, ports(buffer=20e3))
+
+
+@pytest.mark.parametrize("name", ["acc", "pet"])
+def test_scores_that_become_no_numbers_set_nothing(name: str, tmp_path: Path) -> None:
+    """The engine keeps the last good thresholds (tests/test_tuning.py)."""
+    one = tuner(name, tmp_path, {}, ports())
+    one.policy.scores = lambda features: np.full((len(features), 840), np.nan)
+    assert np.isnan(one.on_slot(0.0, slot(one.initial(), queue=1e6)).kmin).all()

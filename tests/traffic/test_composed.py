@@ -1,0 +1,85 @@
+"""Patterns made of others, and flows from a file."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+import pytest
+
+from testbed.errors import BadInput
+from testbed.experiment import Experiment
+from testbed.loading import load, resolve
+from testbed.traffic.flow import NO_GROUP, Flow
+
+
+def experiment(traffic: dict[str, object], **keys: object) -> Experiment:
+    return Experiment.model_validate({"controller": "dcqcn", "traffic": traffic, **keys})
+
+
+def test_mix_is_all_of_its_parts() -> None:
+    one = {"pattern": "osu-all-to-all", "hosts": 3, "sizes": ["1 kB"], "iterations": 2}
+    mixed = experiment({"pattern": "mix", "payload": "4 kB", "parts": [{"pattern": "incast", "senders": 4}, one, one]})
+    flows = mixed.traffic.expand(mixed.context)
+    assert mixed.hosts == 5
+    assert len(flows) == mixed.traffic.flow_count(mixed.context) == 4 + 12 + 12
+    assert [flow.group for flow in flows] == [NO_GROUP] * 4 + [0] * 6 + [1] * 6 + [2] * 6 + [3] * 6
+    assert [flow.after for flow in flows[16:]] == [NO_GROUP] * 6 + [2] * 6
+    assert {part.payload for part in mixed.traffic.parts} == {4000}  # type: ignore[union-attr]
+    again = Experiment.model_validate(mixed.model_dump(mode="json"))
+    assert again.model_dump(mode="json") == mixed.model_dump(mode="json")
+
+
+def test_equal_parts_are_different_traffic() -> None:
+    random = {"pattern": "poisson", "hosts": 4, "sizes": "websearch", "load": 0.5}
+    mixed = experiment({"pattern": "mix", "parts": [random, random]})
+    flows = mixed.traffic.expand(mixed.context)
+    assert len({flow.start for flow in flows}) == len(flows) > 20
+
+
+def test_phases_follow_each_other() -> None:
+    parts = [
+        {"start": 0, "traffic": {"pattern": "poisson", "sizes": "websearch", "load": 0.5, "label": "a"}},
+        {"start": "10 ms", "traffic": {"pattern": "poisson", "sizes": "websearch", "load": 0.5, "label": "b"}},
+        {"start": "20 ms", "traffic": {"pattern": "incast", "senders": 4, "size": "1 MB", "stagger": "4 ms"}},
+        {"start": "25 ms", "traffic": {"pattern": "incast", "senders": 2}},
+    ]
+    phases = experiment({"pattern": "phases", "parts": parts}, rack={"hosts": 8})
+    flows = phases.traffic.expand(phases.context)
+    starts = {label: [flow.start for flow in flows if flow.label == label] for label in "ab"}
+    assert 0 < min(starts["a"]) < max(starts["a"]) < 10e-3 < min(starts["b"]) < max(starts["b"]) < 20e-3
+    assert [flow.start for flow in flows if flow.size == 1e6] == pytest.approx([20e-3, 24e-3])  # not those of 28, 32 ms
+    assert flows[-2:] == [Flow("h1", "h3", math.inf, 25e-3), Flow("h2", "h3", math.inf, 25e-3)]
+
+
+def test_trace_file_is_found_beside_the_experiment(tmp_path: Path) -> None:
+    (tmp_path / "flows.csv").write_text("src,dst,bytes,start,label\nh1, h3, 1000, 0, a\nh2,h3,,1e-3,\n")
+    file = tmp_path / "mine.yaml"
+    file.write_text("traffic: {pattern: trace, file: flows.csv}\ncontroller: dcqcn\n")
+    loaded = load(str(file)).experiment
+    assert loaded.traffic.expand(loaded.context) == [
+        Flow("h1", "h3", 1000.0, 0.0, "a"),
+        Flow("h2", "h3", math.inf, 1e-3),
+    ]
+    assert loaded.hosts == 3
+
+
+def test_own_sizes_are_found_beside_the_experiment(tmp_path: Path) -> None:
+    (tmp_path / "sizes.yaml").write_text("source: mine\nunit: 1 kB\npoints: [[2, 1]]\n")
+    file = tmp_path / "mine.yaml"
+    file.write_text("traffic: {pattern: poisson, hosts: 4, sizes: ./sizes.yaml, load: 0.05}\ncontroller: dcqcn\n")
+    assert set(load(str(file)).experiment.plan.size) == {2000.0}
+
+
+def test_model_refuses_flows_that_wait() -> None:
+    from testbed.model.run import simulate
+
+    with pytest.raises(BadInput, match="no flows that wait for others"):
+        simulate(resolve(load("osu-all-to-all")))
+
+
+def test_a_changed_experiment_has_another_plan() -> None:
+    loaded = load("incast-8")
+    assert len(loaded.experiment.plan) == 8
+    traffic = load("incast-16").experiment.traffic
+    assert len(loaded.experiment.model_copy(update={"traffic": traffic}).plan) == 16
