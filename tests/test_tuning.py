@@ -154,6 +154,7 @@ def test_the_verdict_says_that_thresholds_were_refused() -> None:
 def test_the_rack_keeps_the_thresholds_of_samples_that_were_taken() -> None:
     class Programs:
         counters = np.zeros(3, wire.PORT_COUNTERS)
+        ingresses, pauses = np.zeros(3, wire.INGRESS), np.zeros(3, wire.PAUSE)
 
         def __init__(self) -> None:
             self.curves = {1: (1.0, 2.0, 0.5), 2: (1.0, 2.0, 0.5)}
@@ -164,7 +165,7 @@ def test_the_rack_keeps_the_thresholds_of_samples_that_were_taken() -> None:
         def red(self, index: int) -> tuple[float, float, float]:
             return self.curves[index]
 
-    ports: Any = [SimpleNamespace(ifindex=1, rate=8e9), SimpleNamespace(ifindex=2, rate=8e9)]
+    ports: Any = [SimpleNamespace(ifindex=one, rate=8e9, peer=0) for one in (1, 2)]
     reader = PortReader(Programs(), ports, Clock(1.0))  # type: ignore[arg-type]
     before = reader.sample(0)
     RackSwitch(reader, np.array([1])).set_thresholds(np.array([3.0]), np.array([4.0]), np.array([0.25]))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,10 +11,12 @@ import numpy as np
 import pytest
 
 from testbed.dataplane import wire
+from testbed.dataplane.flow_table import FlowTable
+from testbed.dataplane.programs import FLOW_TABLE
 from testbed.telemetry.conditions import FULL, KEPT_SLOTS, ConditionMonitor, incast_degree
 from testbed.tuner import ELEPHANT
 from tests.dataplane.packets import LOOPBACK, PLAIN, SHOT, Bench, bench, data
-from tests.rack.runs import run_clean
+from tests.rack.runs import UNCALIBRATED, run
 
 TABLE = 1 << 12
 SRC_AT, DST_AT = 26, 30  # in the frame
@@ -132,8 +135,6 @@ def test_memory_is_bounded_under_an_incast_of_10_000_flows(port: Monitored) -> N
 
 @pytest.mark.root
 def test_the_table_of_a_run_holds_10_000_flows() -> None:
-    from testbed.dataplane.programs import FLOW_TABLE
-
     with bench(monitor=FLOW_TABLE) as made:
         port = Monitored(made)
         for src in range(10_000):
@@ -163,8 +164,6 @@ def test_without_a_need_nothing_is_written() -> None:
         made.egress(data(), repeat=100)
         assert made.count["packets"] == 100
         assert made.ports.flow_table is None
-        from testbed.dataplane.flow_table import FlowTable
-
         assert len(FlowTable(made.ports._object.map_fd("flow_table"), 1).read()[0]) == 0
 
 
@@ -198,24 +197,30 @@ class Watching(Tuner):
 
     def on_slot(self, now, sample):
         *others, most = sorted(sample.incast_degree.tolist())
-        at = int(np.argmax(sample.incast_degree))
-        late = now > 2e-3  # at a fair share every flow has sent 3 MB
+        mice = sample.mice_share[np.argmax(sample.incast_degree)]
         self.report = {
             "is_8": float(most == 8),
             "others": max(others),
-            "early_mice": np.nan if now > 4e-4 else sample.mice_share[at],
-            "late_mice": sample.mice_share[at] if late else np.nan,
+            "early_mice": mice if now < 0.2e-3 else np.nan,
+            "late_mice": mice if now > 1.6e-3 else np.nan,
         }
 """
 
 
 @pytest.mark.root
 def test_a_tuner_sees_the_incast_of_a_run(tmp_path: Path) -> None:
-    """Eight senders at 12.5 Gbit/s each: mice for the first 0.64 ms at least, elephants afterwards."""
-    import json
+    """Eight endless flows at 12.5 Gbit/s each: mice for 0.64 ms, then elephants. Only the receiver's port has data.
 
+    Who sends through a port does not depend on how well this machine kept up, so the run need not be clean; but a flow
+    may be held up for a slot.
+    """
+    tuner = f"{tmp_path}/watching.py:Watching"
     (tmp_path / "watching.py").write_text(TUNER)
-    run_clean(tmp_path, "incast-8", "--tuner", f"{tmp_path}/watching.py:Watching", "--duration", "3 ms")
-    (tuner,) = json.loads((tmp_path / "clean" / "manifest.json").read_text())["tuners"]
-    assert tuner["decisions"] > 10
-    assert tuner["means"] == {"is_8": 1.0, "others": 0.0, "early_mice": 1.0, "late_mice": 0.0}
+    run(tmp_path / "out", "incast-8", "--tuner", tuner, "--duration", "2 ms", *UNCALIBRATED)
+    (told,) = json.loads((tmp_path / "out" / "manifest.json").read_text())["tuners"]
+    means = told["means"]
+    assert told["decisions"] >= 8
+    assert means["is_8"] > 0.7
+    assert means["others"] == 0.0
+    assert means["early_mice"] > 0.7
+    assert means["late_mice"] < 0.3
