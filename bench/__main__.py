@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from bench import adpg, closed_loop, command, decisions, flows, items, live
+from bench import adpg, closed_loop, command, decisions, flows, items, live, monitor
 from bench.measure import Row, table
 from testbed.errors import TestbedError
 
@@ -24,6 +24,7 @@ ITEMS: dict[str, Callable[[], Iterator[Row]]] = {
     "flows": flows.of_flows,
     "live": live.of_live,
     "switch": items.of_switch,
+    "monitor": monitor.of_monitor,
     "goodput": items.of_goodput,
     "help": items.of_help,
     "memory": items.of_memory,

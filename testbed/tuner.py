@@ -25,7 +25,7 @@ class Need(Flag):
     """What a tuner wants to be measured beyond the port's counters; the port program does no more than is asked for."""
 
     NONE = 0
-    FLOWS = auto()  # `PortSample.incast_degree` and `PortSample.mice_share`: the flows that the port has seen
+    FLOWS = auto()  # `PortSample.incast_degree` and `PortSample.mice_share`: the flows of the slot
 
 
 @dataclass(frozen=True)
@@ -68,8 +68,8 @@ class PortSample:
     kmin: Floats  # thresholds in force
     kmax: Floats
     pmax: Floats
-    incast_degree: Floats  # most senders that one receiver behind the port hears now; nan without `Need.FLOWS`
-    mice_share: Floats  # mice / (mice + elephants) of the flows seen lately; nan without `Need.FLOWS` or a flow
+    incast_degree: Floats  # most senders that one receiver behind the port heard; nan without `Need.FLOWS`
+    mice_share: Floats  # mice / (mice + elephants) of the flows that sent; nan without `Need.FLOWS` or a flow
 
     @classmethod
     def idle(cls, thresholds: Thresholds) -> PortSample:

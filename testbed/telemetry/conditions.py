@@ -82,7 +82,8 @@ def incast_degree(port: Ints, src: Ints, dst: Ints, ports: int) -> Floats:
         return degree
     sender, receiver = (np.unique(one, return_inverse=True)[1].astype(np.int64) for one in (src, dst))
     senders, receivers = int(sender.max()) + 1, int(receiver.max()) + 1
-    triple = np.unique((port * receivers + receiver) * senders + sender)  # a sender may have several flows
-    pair, heard = np.unique(triple // senders, return_counts=True)
-    np.maximum.at(degree, pair // receivers, heard)
+    triple = np.sort((port * receivers + receiver) * senders + sender)
+    pair = triple[np.diff(triple, prepend=-1) > 0] // senders  # a sender may have several flows
+    first = np.flatnonzero(np.diff(pair, prepend=-1))
+    np.maximum.at(degree, pair[first] // receivers, np.diff(first, append=len(pair)))
     return degree
