@@ -31,12 +31,14 @@ from testbed.checks.processors import Processors
 from testbed.checks.watch import QueueWatch
 from testbed.clock import SHORTEST_SLEEP, Clock
 from testbed.controller import Paths, Signal, build
-from testbed.dataplane.programs import NicPrograms, PortPrograms
+from testbed.dataplane.programs import NO_PFC, NicPrograms, PortPrograms
 from testbed.dataplane.wire import Framing
 from testbed.errors import PluginFailed
 from testbed.events import Timetable
 from testbed.faults import NO_FAULT, Fault
 from testbed.loading import Resolved
+from testbed.pfc import headroom
+from testbed.pfc.lossless import Lossless
 from testbed.rack.backlog import QueueReader
 from testbed.rack.kinds import shape_of
 from testbed.rack.link import burst
@@ -80,6 +82,7 @@ class Emulation:
         self.framing = Framing(round(experiment.traffic.payload), hops)
         self.paths = FlowPaths.of(self.routes, self.plan.src, self.plan.dst, self.framing)
         self.use_netem = use_netem
+        self.lossless = self._lossless()
         self.flows = Flows(len(self.plan))
         self.meters: list[Meter] = []
         self.crew = Crew()
@@ -102,9 +105,12 @@ class Emulation:
             cnp_interval_ns=self.clock.wall_ns(form.cnp_interval(config)),
             wake_agents=self.use_netem,
             ring_size=self.fault.ring_size,
+            pfc=self.lossless.thresholds if self.lossless else NO_PFC,
         )
         self.programs: PortPrograms = self.rack.attach(self.nic, experiment.seed)
         self.rack.connect(self.plan.pairs)
+        if self.lossless:
+            self.lossless.start(self.rack, self.nic, self.clock)
         self.ports = PortReader(self.programs, self.rack.ports, self.clock)
         self.tuning = in_rack(self.resolved, self.ports, self.port_names)
         self._use_spare_cores()
@@ -121,7 +127,26 @@ class Emulation:
         drain(self)
         for port in self.rack.ports:
             self.programs.forget(port, self.experiment.seed)
+        if self.lossless:
+            self.lossless.forget()
         return measured
+
+    def _lossless(self) -> Lossless | None:
+        """Priority flow control, if it was asked for. Raises BadInput if its sizes do not do."""
+        rack = self.experiment.rack
+        pfc = rack.switch.pfc
+        if pfc is None:
+            return None
+        late = max(float(self.paths.base_rtt.max()) / LOOKS_PER_RTT, self.clock.nominal_seconds(USUAL_LATENESS))
+        room = headroom.room(pfc, rack.link, rack.switch.buffer, self.framing.wire_size, late)
+        return Lossless(room, rack.link.delay, self.clock.nominal_seconds(SHORTEST_SLEEP), self.use_netem)
+
+    @property
+    def longest_queue(self) -> float:
+        """Bytes that may wait at a port: its buffer, or what all ports have with priority flow control."""
+        if self.lossless:
+            return self.experiment.hosts * self.lossless.room.limit
+        return self.experiment.rack.switch.buffer
 
     def _wire(self) -> Wire:
         rack = self.experiment.rack
@@ -131,6 +156,7 @@ class Emulation:
             netem=self._netem() if self.use_netem else None,
             forwarding=rack.switch.forwarding,
             seed=self.experiment.seed,
+            pooled=round(self.longest_queue) if self.lossless else 0,
         )
 
     def _netem(self) -> list[float]:
@@ -213,12 +239,15 @@ class Emulation:
         place = np.searchsorted(self.held[number], self.paths.base_rtt[first:end]) if not self.use_netem else 0
         self.nic.flows_tx["ring"][first:end] = before + place
         shortest = float(self.paths.base_rtt[first:end].min())
+        senders, host = np.unique(plan.src_number[first:end], return_inverse=True)
+        interfaces = np.array([self.rack[f"h{number}"].defaultIntf().index for number in senders])
         return Share(
             number=number,
             core=core,
             first=first,
             routes=routes,
-            host=np.unique(plan.src_number[first:end], return_inverse=True)[1].astype(np.int64),
+            host=host.astype(np.int64),
+            pauses=self.lossless.pauses(interfaces) if self.lossless else None,
             rings=list(zip(fds, self.held[number], strict=True)),
             ring_size=self.nic.ring_size,
             flows=self.flows.part(first, end),
@@ -241,7 +270,7 @@ class Emulation:
         asked = self.experiment.loss_recovery.timeout
         if not isinstance(asked, str):
             return asked
-        return 3 * float((self.paths.base_rtt + self.paths.full_buffers(self.experiment.rack.switch.buffer)).max())
+        return 3 * float((self.paths.base_rtt + self.paths.full_buffers(self.longest_queue)).max())
 
     # -- running ----------------------------------------------------------------------------------------------------
 
@@ -282,6 +311,8 @@ class Emulation:
         recorder.sample(time.monotonic_ns(), self.clock.now())
         record = collector.record(interrupted)
         drain(self)
+        if self.lossless:
+            self.lossless.engine.end()
         counts = gather(self, watch, self.clock.now())
         record.broken = [(one.what, one.how_much) for one in broken(counts)]
         record.events = timetable.done
@@ -346,8 +377,8 @@ def emulate(
     captures: Sequence[Capture] = (),
 ) -> None:
     """What the sandbox runs. Sends ("stage", text), ("begins", Scene), ("snapshot", Snapshot), ("record", ...)."""
-    connection.send(("stage", f"building {resolved.experiment.hosts} hosts"))
     emulation = Emulation(resolved, use_netem, fault, captures)
+    connection.send(("stage", f"building {resolved.experiment.hosts} hosts"))
     emulation.build()
     connection.send(("begins", scene(emulation)))
     connection.send(("record", emulation.run(connection)))

@@ -53,7 +53,8 @@ struct ring {
 struct datapath {
 	/* settings */
 	int64_t flows, hosts, epoch_ns;
-	double seconds_per_ns, credit, quantum, awake_by; /* when the loop meant to go on */
+	double seconds_per_ns, credit, quantum, awake_by, /* when the loop meant to go on */
+		relook; /* how often a paused host looks whether it may go on */
 	int64_t wire_size, burst, segment, wake_by_ring, first, int_on,
 		at_once; /* packets that the host's shaper lets through together; 0 for any number */
 	/* shared columns, per flow */
@@ -68,6 +69,9 @@ struct datapath {
 	/* per host: when the line is free, and the queue of flows that wait for it */
 	double *line_free;
 	int64_t *first_waiting, *last_waiting;
+	/* per host: the entry in `pauses` (NULL without priority flow control) */
+	int64_t *pause_at;
+	struct pause *pauses;
 	/* per host: packets that are due and not handed to the kernel yet; only inside send_due() */
 	struct batch *batches;
 	int64_t *filled, filled_length; /* hosts that have some, or had */

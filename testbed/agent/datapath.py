@@ -26,7 +26,7 @@ from testbed.errors import TestbedError
 SWAPS = 64  # as in datapath.h
 BATCH_WORDS = 3 + 4 * 60  # struct batch in datapath.h
 SETTINGS = ("flows", "hosts", "epoch_ns")
-TIMES = ("seconds_per_ns", "credit", "quantum", "awake_by")
+TIMES = ("seconds_per_ns", "credit", "quantum", "awake_by", "relook")
 MORE_SETTINGS = ("wire_size", "burst", "segment", "wake_by_ring", "first", "int_on", "at_once")
 SHARED = (
     "rate", "window", "rtt", "rtt_sum", "finished", "sent", "acked", "acked_payload", "acked_wire", "lost", "late",
@@ -74,7 +74,8 @@ class _Datapath(ctypes.Structure):
         *((name, c_double) for name in TIMES),
         *((name, c_int64) for name in MORE_SETTINGS),
         *((name, c_void_p) for name in (*SHARED, *OWN)),
-        *((name, c_void_p) for name in ("line_free", "first_waiting", "last_waiting", "batches", "filled")),
+        *((name, c_void_p) for name in ("line_free", "first_waiting", "last_waiting", "pause_at", "pauses")),
+        *((name, c_void_p) for name in ("batches", "filled")),
         ("filled_length", c_int64),
         ("packet", c_void_p),
         ("segment_size", c_int64),
@@ -111,6 +112,15 @@ def _library() -> ctypes.CDLL:
 
 
 @dataclass(frozen=True)
+class Pauses:
+    """What the NICs have written down of pauses."""
+
+    notes: NDArray[np.void]  # of dtype `testbed.dataplane.wire.PAUSE`, of the whole rack
+    of_host: Ints  # position of each of the agent's hosts in there
+    relook: float  # s, how often a paused host looks whether it may go on
+
+
+@dataclass(frozen=True)
 class Held:
     """A ring buffer, and for how many seconds the delay line holds what is in it."""
 
@@ -134,6 +144,7 @@ class Pace:
     segment: bool  # several packets per system call
     wake_by_ring: bool
     int_on: bool
+    pauses: Pauses | None = None  # where to look whether a host is paused; None without priority flow control
 
 
 @dataclass(frozen=True)
@@ -164,6 +175,10 @@ class Datapath:
         self._point("line_free", np.full(hosts, -np.inf))
         self._point("first_waiting", np.full(hosts, -1))
         self._point("last_waiting", np.full(hosts, -1))
+        if pace.pauses:
+            self._point("pauses", pace.pauses.notes)
+            self._point("pause_at", pace.pauses.of_host)
+            c.relook = pace.pauses.relook
         self._point("batches", np.zeros((hosts, BATCH_WORDS), np.int64))
         self._point("filled", np.zeros(hosts, np.int64))
         self._point("packet", sockets.packet)

@@ -6,7 +6,6 @@ builds its controller, says that it is ready, and begins when it is told the tim
 
 from __future__ import annotations
 
-import contextlib
 import gc
 import json
 import os
@@ -23,7 +22,7 @@ import numpy as np
 from testbed import linux
 from testbed.agent.agent import Agent, Timing
 from testbed.agent.columns import Flows
-from testbed.agent.datapath import Datapath, Held, Lags, Pace
+from testbed.agent.datapath import Datapath, Held, Lags, Pace, Pauses
 from testbed.agent.meter import Meter
 from testbed.agent.sockets import Route, Sockets
 from testbed.checks.identity import Identity
@@ -54,6 +53,7 @@ class Share:
     paths: Paths
     timing: Timing
     meter: Meter
+    pauses: Pauses | None = None  # with priority flow control
 
 
 @dataclass(frozen=True)
@@ -211,8 +211,7 @@ def _prepare_process(core: int) -> None:
     signal.signal(signal.SIGTERM, _end)
     os.sched_setaffinity(0, {core})
     linux.sharpen_timers()
-    with contextlib.suppress(PermissionError):  # in a container's cgroup without real-time budget
-        os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(FIFO_PRIORITY))
+    linux.real_time(FIFO_PRIORITY)
 
 
 def _prepare(share: Share, common: Common) -> tuple[RateController, Callable[[Clock], Agent]]:
@@ -234,6 +233,7 @@ def _prepare(share: Share, common: Common) -> tuple[RateController, Callable[[Cl
         segment=common.segment,
         wake_by_ring=common.wake_by_ring,
         int_on=common.framing.int_hops > 0,
+        pauses=share.pauses,
     )
     meter = share.meter
     lags = Lags(meter.rtt, meter.pacing_lag, meter.feedback_lag, meter.timer_lag)

@@ -2,7 +2,8 @@
 /*
  * Sends what is due. Departures follow an ideal schedule, so a late wake-up delays packets but does not lower the rate;
  * how late each one was is the pacing lag. A flow whose turn passed while its window was closed, or while others held
- * the host's line, gains no credit. Flows of a host take turns; those that are late together leave in one system call.
+ * the host's line, gains no credit. Flows of a host take turns; those that are late together leave in one system call. A
+ * host that its switch has paused (802.1Qbb) holds its line until it may go on.
  *
  * What is to come waits in heaps: cost grows with packets, not with flows.
  */
@@ -224,6 +225,25 @@ static void add_to_batch(struct datapath *d, struct parcel p, double now)
 	batch->packets += p.packets;
 }
 
+/*
+ * Whether the host was paused at any time from when a packet was due until now; then its line is free when the pause is
+ * over. That may be changed meanwhile, in good time (see pause.bpf.h): a host that waits looks again every `relook`.
+ */
+static int paused(struct datapath *d, int64_t host, double due, double now)
+{
+	const struct pause *pause = d->pauses ? d->pauses + d->pause_at[host] : NULL;
+
+	for (int64_t i = 0; pause && i < 2; i++) {
+		double until = nominal(d, __atomic_load_n(&pause->span[i].until, __ATOMIC_RELAXED));
+
+		if (due < until && now >= nominal(d, __atomic_load_n(&pause->span[i].from, __ATOMIC_RELAXED))) {
+			d->line_free[host] = fmin(until, now + d->relook);
+			return 1;
+		}
+	}
+	return 0;
+}
+
 static void send_flow(struct datapath *d, int64_t f, double departure, double now)
 {
 	int64_t host = d->host[f], packets = d->burst, most = room(d, f), full = d->short_at[f] - d->sent[f];
@@ -259,6 +279,10 @@ static void serve_waiter(struct datapath *d, int64_t host, double due, double no
 {
 	int64_t f = d->first_waiting[host];
 
+	if (paused(d, host, due, now)) {
+		heap_set(&d->agenda, d->flows + host, d->line_free[host]);
+		return;
+	}
 	d->first_waiting[host] = d->after[f];
 	d->queued[f] = 0;
 	d->next[f] = INFINITY;
@@ -292,7 +316,8 @@ void send_due(struct datapath *d, double now)
 
 		if (id >= d->flows)
 			serve_waiter(d, id - d->flows, due, now);
-		else if (d->first_waiting[d->host[id]] >= 0 || d->line_free[d->host[id]] > due)
+		else if (d->first_waiting[d->host[id]] >= 0 || d->line_free[d->host[id]] > due ||
+			 paused(d, d->host[id], due, now))
 			wait_for_line(d, id);
 		else
 			send_flow(d, id, due, now);

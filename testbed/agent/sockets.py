@@ -15,11 +15,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from testbed import linux
-from testbed.dataplane.wire import ROCE_PORT, Framing, frame
+from testbed.dataplane.wire import DATA_TOS, ROCE_PORT, Framing, frame
 
 UDP_SEGMENT = 103
 SO_SNDBUFFORCE = 32
-ECT0 = 2
 FIRST_PORT = 0xC000  # RoCEv2 takes source ports from the dynamic range, for ECMP entropy
 PORTS = 0x4000
 FILES = 256  # that an agent needs besides its sockets
@@ -68,7 +67,7 @@ class Sockets:
         where = linux.inside(route.netns) if route.netns is not None else contextlib.nullcontext()
         with where:
             opened = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
-        opened.setsockopt(socket.IPPROTO_IP, socket.IP_TOS, ECT0)
+        opened.setsockopt(socket.IPPROTO_IP, socket.IP_TOS, DATA_TOS)
         try:
             opened.setsockopt(socket.SOL_SOCKET, SO_SNDBUFFORCE, SEND_BUFFER)
         except PermissionError:  # not root: as much as the system allows

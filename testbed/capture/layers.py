@@ -44,7 +44,7 @@ SHIM_FLAGS = ["INT", "CE"]
 
 def _shim_or_raw(payload: bytes) -> type[Packet]:
     """What follows a RoCEv2 header is our shim, but for packets of other senders."""
-    plausible = len(payload) >= wire.SHIM.size and payload[13] < 1 << len(SHIM_FLAGS) and payload[14:16] == b"\0\0"
+    plausible = len(payload) >= wire.SHIM.size and payload[13] < 1 << len(SHIM_FLAGS)
     return Shim if plausible else Raw
 
 
@@ -119,7 +119,7 @@ class Shim(Packet):
         ShortField("payload_bytes", 0),
         ByteField("ttl", 0),  # ACK: with which the data packet arrived
         FlagsField("flags", 0, 8, SHIM_FLAGS),
-        XShortField("reserved", 0),
+        ShortField("ingress", 0),  # ifindex of the port at which it came into the switch, with PFC
     ]
 
     def guess_payload_class(self, payload: bytes) -> type[Packet]:  # noqa: ARG002

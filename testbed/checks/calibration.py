@@ -34,6 +34,7 @@ RTT_PROBES = 5
 RATE_PACKETS = 150
 TRUNK_SECONDS = 0.03  # wall, for which a cable between switches is kept busy
 SKIPPED = 10  # packets at the start that a full bucket lets through at once
+PLENTY = 1.6  # times what fits is sent, so that the queue stays at the limit for a moment
 FILLERS = 8  # hosts that fill a buffer together
 LONGEST_FILL = 1.5  # wall seconds that a full buffer may take to drain; slower racks are read back, not filled
 SIGMAS = 5  # of the binomial spread of marks
@@ -206,8 +207,8 @@ def _arrival_rate(run: Emulation, probe: Probe, packets: int) -> float:
 
 def _queue(run: Emulation, senders: list[str], place: SwitchPort) -> list[Measured]:
     """Fill the buffer from many hosts: how much fits, in the model and in the shaper, and what is marked meanwhile."""
-    rack = run.experiment.rack
-    drain = run.clock.wall_seconds(rack.switch.buffer * 8 / place.cable.rate)
+    room = _room(run, len(senders))
+    drain = run.clock.wall_seconds(room * 8 / place.cable.rate)
     if len(senders) < 2 or drain > LONGEST_FILL:
         return []
     position = run.shape.position[place.name]
@@ -215,8 +216,8 @@ def _queue(run: Emulation, senders: list[str], place: SwitchPort) -> list[Measur
     probe = Probe(run, senders, place.neighbour)
     try:
         size = probe.framing.wire_size
-        # What drains while it fills, once more, so that the queue stays at the limit for a moment.
-        packets = math.ceil(rack.switch.buffer / size / (len(senders) - 1) * 1.3) + 20
+        # Once more what drains while it fills.
+        packets = math.ceil(room / size / (len(senders) - 1) * PLENTY) + 20
         run.programs.counters["peak"][port.ifindex] = 0
         probe.send(packets)
         backlog = _highest_backlog(run, place, drain)
@@ -224,7 +225,8 @@ def _queue(run: Emulation, senders: list[str], place: SwitchPort) -> list[Measur
     finally:
         probe.close()
     thresholds = [float(before[name][position]) for name in ("kmin", "kmax", "pmax")]
-    return [*_depth(run, place, size, backlog), *_marking(place.name, port.node, answers, thresholds)]
+    loose = size * len(senders) if run.lossless else size  # a packet less per account that is full
+    return [*_depth(run, place, room, loose, backlog), *_marking(place.name, port.node, answers, thresholds)]
 
 
 def _trunk_queue(run: Emulation, place: SwitchPort) -> list[Measured]:
@@ -237,15 +239,22 @@ def _trunk_queue(run: Emulation, place: SwitchPort) -> list[Measured]:
         injection.send(math.ceil(run.experiment.rack.switch.buffer / injection.size * 1.3) + 20)
         backlog = _highest_backlog(run, place, drain)
         injection.wait_until_quiet(drain)
-    return _depth(run, place, injection.size, backlog)
+    return _depth(run, place, _room(run, 1), injection.size, backlog)
 
 
-def _depth(run: Emulation, place: SwitchPort, size: int, backlog: float) -> list[Measured]:
-    port, buffer = run.rack.ports[run.shape.position[place.name]], float(round(run.experiment.rack.switch.buffer))
+def _room(run: Emulation, senders: int) -> float:
+    """Bytes that a port takes: its buffer, or with priority flow control what so many ingress ports have."""
+    if run.lossless:
+        return float(senders * run.lossless.room.limit)
+    return float(round(run.experiment.rack.switch.buffer))
+
+
+def _depth(run: Emulation, place: SwitchPort, buffer: float, loose: int, backlog: float) -> list[Measured]:
+    port = run.rack.ports[run.shape.position[place.name]]
     peak = float(run.programs.counters["peak"][port.ifindex])
     return [
-        Measured(place.name, "buffer", buffer, peak, size, show_size),
-        Measured(place.name, "buffer as the shaper held it", buffer, backlog, size + 2 * port.slack, show_size),
+        Measured(place.name, "buffer", buffer, peak, loose, show_size),
+        Measured(place.name, "buffer as the shaper held it", buffer, backlog, loose + 2 * port.slack, show_size),
     ]
 
 

@@ -8,6 +8,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
+from numpy.typing import NDArray
+
 from testbed.checks.identity import Identity
 from testbed.controller import Floats, Ints
 
@@ -49,6 +52,18 @@ class PortCounts:
 
 
 @dataclass(frozen=True)
+class PauseCounts:
+    """Priority flow control, per switch port."""
+
+    left: Ints  # bytes that are still accounted to the port
+    overrun: Ints  # packets dropped although the fabric is lossless: the headroom was too small
+    sent: Ints  # pause frames
+    heard: Ints  # pause frames that arrived at the far end
+    untold: Ints  # crossings of xoff or xon that found no room in the ring
+    over: NDArray[np.bool_]  # whether no pause is going on, at neither end
+
+
+@dataclass(frozen=True)
 class Counts:
     """Everything that is compared."""
 
@@ -62,3 +77,4 @@ class Counts:
     int_faults: int  # INT records out of path order, or going back in time or bytes
     queue_difference: float  # bytes, largest difference of a port's virtual queue and its shaper's backlog
     queue_tolerance: float  # bytes: a burst
+    pauses: PauseCounts | None = None  # with priority flow control

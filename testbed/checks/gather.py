@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from testbed.checks.counters import Counts, FlowCounts, PortCounts
+from testbed.checks.counters import Counts, FlowCounts, PauseCounts, PortCounts
 from testbed.checks.identity import Identity
 from testbed.controller import Ints
 from testbed.dataplane.ring import Ring
+from testbed.pfc import books
 
 if TYPE_CHECKING:
     from testbed.checks.watch import QueueWatch
@@ -29,12 +30,12 @@ def drain(run: Emulation) -> float:
     """
     began = time.monotonic()
     slowest, base_rtt = min(port.cable.rate for port in run.shape.ports), float(run.paths.base_rtt.max())
-    longest = run.clock.wall_seconds(2 * run.experiment.rack.switch.buffer * 8 / slowest + 4 * base_rtt)
+    longest = run.clock.wall_seconds(2 * run.longest_queue * 8 / slowest + 4 * base_rtt)
     index, peers = [port.ifindex for port in run.rack.ports], [port.peer for port in run.rack.ports]
     before = -1
     while time.monotonic() - began < longest + SPARE_SECONDS:
         sent, arrived = run.programs.counters["bytes"][index], run.nic.arrivals["bytes"][peers]
-        if (sent == arrived).all() and int(arrived.sum()) == before:
+        if (sent == arrived).all() and int(arrived.sum()) == before and _settled(run):
             break
         before = int(arrived.sum())
         time.sleep(LOOK_SECONDS + (run.clock.wall_seconds(base_rtt) if run.use_netem else 0))
@@ -92,7 +93,29 @@ def gather(run: Emulation, watch: QueueWatch, duration: float) -> Counts:
         int_faults=sum(int(meter.counters[4]) for meter in run.meters),
         queue_difference=watch.difference(),
         queue_tolerance=watch.tolerance,
+        pauses=_pauses(run) if run.lossless else None,
     )
+
+
+def _pauses(run: Emulation) -> PauseCounts:
+    programs, ports = run.programs, run.ports
+    ingresses, notes = programs.ingresses[ports.index], programs.pauses[ports.far]
+    return PauseCounts(
+        left=ingresses["bytes"].astype(np.int64),
+        overrun=programs.counters["dropped_packets"][ports.index].astype(np.int64),
+        sent=ingresses["frames"].astype(np.int64),
+        heard=notes["frames"].astype(np.int64),
+        untold=ingresses["untold"].astype(np.int64),
+        over=(ingresses["paused"] == 0) & books.are_over(notes, time.monotonic_ns()),
+    )
+
+
+def _settled(run: Emulation) -> bool:
+    """Whether all pauses have ended, and those who were paused know."""
+    if not run.lossless:
+        return True
+    pauses = _pauses(run)
+    return bool(pauses.over.all() and (pauses.sent == pauses.heard).all())
 
 
 def last_port(run: Emulation, hosts: list[str]) -> Ints:

@@ -145,6 +145,31 @@ def the_named_controller_decided(counts: Counts) -> Iterator[Broken]:
             yield Broken("another controller decided", f"{how_much} instead of {wanted}")
 
 
+def lossless_means_no_drop(counts: Counts) -> Iterator[Broken]:
+    """With priority flow control, no packet finds its ingress's headroom used up."""
+    if counts.pauses:
+        for port in np.flatnonzero(counts.pauses.overrun):
+            how_much = f"{counts.pauses.overrun[port]} packets had no room left; raise rack.switch.pfc.headroom"
+            yield Broken(f"a lossless fabric dropped packets at {counts.ports.name[port]}", how_much)
+
+
+def pauses_are_settled(counts: Counts) -> Iterator[Broken]:
+    """Every byte that came in has left its account, every crossing was told, heard, and taken back."""
+    if not counts.pauses:
+        return
+    pauses, names = counts.pauses, counts.ports.name
+    for port in np.flatnonzero(pauses.left):
+        yield Broken(f"the ingress account of {names[port]} is not empty", f"{pauses.left[port]} bytes are left")
+    for port in np.flatnonzero(pauses.sent != pauses.heard):
+        yield Broken(
+            f"pause frames of {names[port]} were lost", f"{pauses.sent[port]} sent, {pauses.heard[port]} heard"
+        )
+    for port in np.flatnonzero(pauses.untold):
+        yield Broken(f"pauses of {names[port]} were not announced", f"{pauses.untold[port]} crossings")
+    for port in np.flatnonzero(~pauses.over):
+        yield Broken(f"a pause at {names[port]} did not end", "its queue has drained")
+
+
 CHECKS: tuple[Callable[[Counts], Iterator[Broken]], ...] = (
     agents_and_nics_agree,
     packets_are_conserved,
@@ -155,6 +180,8 @@ CHECKS: tuple[Callable[[Counts], Iterator[Broken]], ...] = (
     no_link_is_exceeded,
     queues_agree,
     the_named_controller_decided,
+    lossless_means_no_drop,
+    pauses_are_settled,
 )
 
 

@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from testbed import linux
-from testbed.agent.sockets import ECT0, SEND_BUFFER, SO_SNDBUFFORCE, UDP_SEGMENT
+from testbed.agent.sockets import SEND_BUFFER, SO_SNDBUFFORCE, UDP_SEGMENT
 from testbed.dataplane.programs import RING_SIZE
 from testbed.dataplane.ring import Ring
-from testbed.dataplane.wire import ACK, ROCE_PORT, Framing, frame
+from testbed.dataplane.wire import ACK, DATA_TOS, ROCE_PORT, Framing, frame
 
 if TYPE_CHECKING:
     from testbed.emulate import Emulation
@@ -38,7 +38,7 @@ class Probe:
     def _open(self, netns: int, address: str) -> socket.socket:
         with linux.inside(netns):
             opened = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
-        opened.setsockopt(socket.IPPROTO_IP, socket.IP_TOS, ECT0)
+        opened.setsockopt(socket.IPPROTO_IP, socket.IP_TOS, DATA_TOS)
         opened.setsockopt(socket.SOL_SOCKET, SO_SNDBUFFORCE, 4 * SEND_BUFFER)
         if not self.run.use_netem:
             opened.setsockopt(socket.IPPROTO_UDP, UDP_SEGMENT, len(frame(self.framing, 0, self.framing.payload)))

@@ -10,11 +10,12 @@ from testbed.dataplane.programs import Port
 from testbed.rack.backlog import QueueReader
 from testbed.telemetry.recorder import PortReader
 
+RECENT_NS = 1_000_000  # wall; the program corrects its queue when a packet arrives, and none does while all are paused
 BELIEVED = 0.99  # share of the samples that must agree: a late timer may fall between two packets
 
 
 class QueueWatch:
-    """Samples of one port. A sample counts only if no packet arrived while it was taken."""
+    """Samples of one port. A sample counts only if no packet arrived while it was taken, but one shortly before."""
 
     def __init__(self, reader: QueueReader, ports: PortReader, position: int, port: Port) -> None:
         self.reader = reader
@@ -32,7 +33,8 @@ class QueueWatch:
         backlog = self.reader.read(self.port.ifindex).backlog
         middle = (began + time.monotonic_ns()) // 2
         queue = self.ports.sample(middle)["queue"][self.position]
-        if packets[self.port.ifindex] == before:
+        recent = middle - int(self.ports.programs.counters["last_ns"][self.port.ifindex]) < RECENT_NS
+        if recent and packets[self.port.ifindex] == before:
             self._differences.append(abs(backlog - queue))
 
     def difference(self) -> float:

@@ -5,9 +5,9 @@
  * nic_tx  where packets leave the host: gives each data packet its number (PSN) and stamps its departure.
  * nic_rx  where packets arrive: turns data into its ACK in place and sends it back, as a RoCE NIC does in hardware,
  *         with at most one CNP per interval and flow when CE arrives (DCQCN's notification point); hands ACKs and CNPs
- *         of the host's own flows to its agent through a ring buffer.
+ *         of the host's own flows to its agent through a ring buffer; notes for the agent when the switch pauses it.
  */
-#include "roce.bpf.h"
+#include "pause.bpf.h"
 
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -102,7 +102,8 @@ static __always_inline void turn_around(struct roce *packet)
 	packet->dst_ip = ip;
 	packet->shim.ttl = packet->ttl;
 	packet->ttl = 64;
-	packet->tos &= ~3; /* answers are not ECN-capable */
+	packet->tos = 0; /* not ECN-capable, and in a class that is never paused */
+	packet->shim.ingress = 0;
 	packet->udp_csum = 0;
 	packet->psn &= ~bpf_htonl((__u32)BTH_ACK_REQ << 24);
 	packet->imm = 0; /* AETH: plain ACK */
@@ -148,6 +149,7 @@ static __always_inline int on_data(struct __sk_buff *skb, struct roce *packet)
 		bpf_clone_redirect(skb, skb->ifindex, 0); /* the ACK; the packet itself becomes the CNP */
 	}
 	packet->qp |= bpf_htonl((__u32)BTH_BECN << 24);
+	packet->tos = CNP_TOS;
 	packet->shim.flags = 0;
 	packet->shim.tx_ns = 0;
 	answer(skb, packet, BTH_CNP, sizeof(*packet) + ICRC_SIZE);
@@ -223,11 +225,16 @@ int nic_rx(struct __sk_buff *skb)
 {
 	struct roce packet;
 
+	if (settings.lossless && read_pause(skb))
+		return TC_ACT_SHOT; /* it came past the port's queue, where nobody counted it */
 	count_arrival(skb, 1);
 	if (!read_roce(skb, &packet))
 		return TC_ACT_OK;
-	if (packet.opcode == BTH_SEND_ONLY_IMM)
+	if (packet.opcode == BTH_SEND_ONLY_IMM) {
+		if (settings.lossless)
+			leave_switch(bpf_ntohs(packet.shim.ingress), skb->len, settings.xon);
 		return on_data(skb, &packet);
+	}
 	if (packet.opcode == BTH_ACK || packet.opcode == BTH_CNP)
 		return on_answer(skb, &packet);
 	return TC_ACT_OK;

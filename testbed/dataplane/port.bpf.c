@@ -12,10 +12,13 @@
  * Timers of a busy machine are late, and a shaper that wakes up late has lost that time for good. So the virtual queue
  * never claims to be shorter than what physically waits: it is corrected upwards, and the correction is counted.
  *
+ * With priority flow control the room is not the egress's but the ingress's: xoff and headroom of the port at which a
+ * packet came in. See pause.bpf.h.
+ *
  * This hook runs before the qdisc, so INT is stamped at enqueue. tx_bytes therefore counts *dequeued* bytes (enqueued
  * minus queue), or HPCC's rate term would count the queue twice.
  */
-#include "roce.bpf.h"
+#include "pause.bpf.h"
 
 /* All maps are indexed by ifindex. */
 struct {
@@ -62,6 +65,8 @@ struct {
 	__type(key, __u32);
 	__type(value, struct queue);
 } port_queue SEC(".maps");
+
+const volatile struct port_settings settings = {};
 
 /* log2 with 2^QUEUE_SUB_BITS linear bins per octave; the same arithmetic as histogram.py. */
 static __always_inline __u32 bin_of(__u32 bytes)
@@ -155,10 +160,12 @@ int port_egress(struct __sk_buff *skb)
 	struct queue *port = bpf_map_lookup_elem(&port_queue, &key);
 	struct red *shared_red = bpf_map_lookup_elem(&port_red, &key);
 	struct roce *packet = data_packet(skb); /* first: it may move the packet */
+	__u32 came_in = settings.xoff && packet ? skb->ingress_ifindex : 0;
+	struct ingress *ingress = came_in ? bpf_map_lookup_elem(&ingresses, &came_in) : NULL;
 	struct arrivals *far = config ? bpf_map_lookup_elem(&arrivals, &config->peer) : NULL;
 	struct red red = {};
 	__u64 now, dt, drained, before, tx_bytes;
-	int full, lost, mark;
+	int full, lost, mark, overrun = ingress && ingress->bytes + length > settings.limit;
 
 	if (!config || !count || !port || !shared_red || !config->drain)
 		return TC_ACT_OK;
@@ -208,7 +215,7 @@ int port_egress(struct __sk_buff *skb)
 		port->tx_bytes = count->bytes - queue;
 	tx_bytes = port->tx_bytes;
 	lost = config->loss && random <= config->loss;
-	full = queue + length > config->buffer;
+	full = settings.xoff ? overrun : queue + length > config->buffer;
 	if (!full && !lost)
 		before += (__u64)length << RATE_SHIFT;
 	port->bytes = before;
@@ -241,6 +248,10 @@ int port_egress(struct __sk_buff *skb)
 		__sync_fetch_and_add(&count->dropped_packets, 1);
 		__sync_fetch_and_add(&count->dropped_bytes, length);
 		return TC_ACT_SHOT;
+	}
+	if (ingress) {
+		packet->shim.ingress = bpf_htons(came_in);
+		enter_switch(came_in, ingress, length, settings.xoff);
 	}
 	if (mark)
 		set_ce(packet);

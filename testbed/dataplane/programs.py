@@ -9,6 +9,7 @@ from __future__ import annotations
 import mmap
 import struct
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +27,17 @@ def _view(fd: int, dtype: np.dtype, entries: int) -> NDArray[np.void]:
     return np.frombuffer(mmap.mmap(fd, size, mmap.MAP_SHARED), dtype, entries)
 
 
+class Thresholds(NamedTuple):
+    """Of priority flow control: bytes per ingress port; ``xoff`` is 0 without it."""
+
+    xoff: int = 0
+    xon: int = 0
+    limit: int = 0  # what would exceed it is dropped
+
+
+NO_PFC = Thresholds()
+
+
 class NicPrograms:
     """``nic_tx`` and ``nic_rx``, shared by all hosts of a rack. Flows are numbered 0 .. flows - 1 in the whole rack.
 
@@ -41,6 +53,7 @@ class NicPrograms:
         *,
         wake_agents: bool,
         ring_size: int = RING_SIZE,
+        pfc: Thresholds = NO_PFC,
     ) -> None:
         self._object = libbpf.Object(compiled("nic"))
         self._object.size_map("arrivals", largest_ifindex + 1)
@@ -48,13 +61,20 @@ class NicPrograms:
         self._object.size_map("flows_tx", everyone)
         self._object.size_map("flows_rx", everyone)
         self._object.size_map("rings", rings + 1)
-        self._object.set_constants(wire.NIC_SETTINGS.pack(cnp_interval_ns, 0 if wake_agents else RING_NO_WAKEUP))
+        for name in ("ingresses", "pauses"):
+            self._object.size_map(name, largest_ifindex + 1)
+        self.pfc = pfc
+        wakeup = 0 if wake_agents else RING_NO_WAKEUP
+        self._object.set_constants(wire.NIC_SETTINGS.pack(cnp_interval_ns, wakeup, pfc.xoff > 0, pfc.xon))
         self._object.load()
         self.tx_fd = self._object.program_fd("nic_tx")
         self.rx_fd = self._object.program_fd("nic_rx")
         self.largest_ifindex = largest_ifindex
         self.arrivals_fd = self._object.map_fd("arrivals")
         self.arrivals = _view(self.arrivals_fd, wire.ARRIVALS, largest_ifindex + 1)
+        self.pause_events_fd = self._object.map_fd("pause_events")
+        self.ingresses = _view(self._object.map_fd("ingresses"), wire.INGRESS, largest_ifindex + 1)
+        self.pauses = _view(self._object.map_fd("pauses"), wire.PAUSE, largest_ifindex + 1)
         flows_tx = _view(self._object.map_fd("flows_tx"), wire.FLOW_TX, everyone)
         flows_tx["ring"][flows:] = rings
         self.flows_tx = flows_tx[:flows]
@@ -65,6 +85,14 @@ class NicPrograms:
         for number, fd in enumerate(fds):
             libbpf.update(self._object.map_fd("rings"), number, struct.pack("=I", fd))
         *self.ring_fds, self.probe_ring_fd = fds
+
+    def _table(self, name: str, dtype: np.dtype[np.void], entries: int) -> NDArray[np.void]:
+        return _view(self._object.map_fd(name), dtype, entries)
+
+    def share_pauses(self, other: libbpf.Object) -> None:
+        """Let another object's programs use the maps of priority flow control; before it is loaded."""
+        for name in ("ingresses", "pauses", "pause_events"):
+            other.share_map(name, self._object.map_fd(name))
 
 
 @dataclass(frozen=True)
@@ -87,6 +115,9 @@ class PortPrograms:
         self._object = libbpf.Object(compiled("port"))
         self._object.share_map("arrivals", nic.arrivals_fd)
         self.arrivals = nic.arrivals
+        nic.share_pauses(self._object)
+        self._object.set_constants(wire.PORT_SETTINGS.pack(*nic.pfc, 0))
+        self.ingresses, self.pauses = nic.ingresses, nic.pauses
         entries = nic.largest_ifindex + 1
         for name in ("port_config", "port_counters", "port_red", "port_queue"):
             self._object.size_map(name, entries)

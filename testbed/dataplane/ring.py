@@ -14,15 +14,16 @@ from numpy.typing import NDArray
 from testbed.dataplane.wire import RECORD
 
 PAGE = mmap.PAGESIZE
-SLOT = np.dtype([("header", "<u8"), ("record", RECORD)])
+BUSY = 1 << 31  # in the header: another core is still writing the record
 
 
 class Ring:
-    """One ring buffer, mapped."""
+    """One ring buffer of equal records, mapped."""
 
-    def __init__(self, fd: int, size: int) -> None:
+    def __init__(self, fd: int, size: int, record: np.dtype[np.void] = RECORD) -> None:
         self.fd = fd
         self.size = size
+        self._slot = np.dtype([("header", "<u8"), ("record", record)])
         self._consumer = np.frombuffer(
             mmap.mmap(fd, PAGE, mmap.MAP_SHARED, mmap.PROT_READ | mmap.PROT_WRITE, offset=0), np.uint64
         )
@@ -31,14 +32,16 @@ class Ring:
         )
 
     def waiting(self) -> NDArray[np.void]:
-        """A view of the records that wait, oldest first, with dtype `SLOT`."""
+        """A view of the complete records that wait, oldest first."""
         start, end = int(self._consumer[0]), int(self._rest[:8].view(np.uint64)[0])
         offset = PAGE + start % self.size
-        return self._rest[offset : offset + end - start].view(SLOT)["record"]
+        slots = self._rest[offset : offset + end - start].view(self._slot)
+        busy = (slots["header"] & np.uint64(BUSY)) != 0
+        return slots["record"][: int(busy.argmax()) if busy.any() else len(slots)]
 
     def consume(self, records: int) -> None:
         """Give the oldest records back to the kernel."""
-        self._consumer[0] += np.uint64(records * SLOT.itemsize)
+        self._consumer[0] += np.uint64(records * self._slot.itemsize)
 
     def addresses(self) -> tuple[int, int, int]:
         """Of the consumer's position, the producer's position, and the data."""

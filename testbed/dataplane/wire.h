@@ -20,6 +20,7 @@
 #define BTH_CNP 0x81
 #define BTH_ACK_REQ 0x80
 #define BTH_BECN 0x40
+#define CNP_TOS (48 << 2) /* DSCP 48, which NICs map to priority 6 */
 
 #define SHIM_INT 0x01 /* an INT-MD header and reserved hops follow the shim */
 #define SHIM_CE 0x02  /* ACK only: the acknowledged packet carried CE */
@@ -33,7 +34,7 @@ struct shim {
 	__be16 payload; /* bytes of user data in it */
 	__u8 ttl;       /* ACK only: TTL with which the data packet arrived */
 	__u8 flags;
-	__be16 reserved;
+	__be16 ingress; /* ifindex of the port at which it came into the switch that it waits in; 0 without PFC */
 } __attribute__((packed));
 
 struct roce {
@@ -116,6 +117,8 @@ struct record {
 struct nic_settings {
 	__u64 cnp_interval_ns; /* wall time */
 	__u64 ring_flags;      /* BPF_RB_NO_WAKEUP where the agent polls anyway, 0 to wake it */
+	__u32 lossless;	       /* whether the switches do priority flow control */
+	__u32 xon;	       /* bytes */
 };
 
 /* Per flow, at the sender's NIC. */
@@ -182,6 +185,65 @@ struct port_counters {
 	__u64 found;        /* sum of the queues that arriving packets found, bytes */
 	__u64 stalled;      /* bytes that the shaper did not send in time: the queue was corrected upwards by them */
 	__u64 histogram[QUEUE_BINS]; /* of the queue that arriving packets found */
+};
+
+/* Set before the port programs are loaded. Bytes per ingress port. */
+struct port_settings {
+	__u32 xoff;  /* above it the far end is told to pause; 0 without priority flow control */
+	__u32 xon;   /* down to it the far end may go on */
+	__u32 limit; /* xoff and headroom: what exceeds it is dropped */
+	__u32 reserved;
+};
+
+#define ETH_P_PAUSE 0x8808 /* MAC control */
+#define PFC_OPCODE 0x0101
+#define LOSSLESS 3 /* the priority of data; answers have others and are never paused */
+
+/* IEEE 802.1Qbb. Pause times are in quanta of 512 bit times; 0 ends a pause. */
+struct pfc_frame {
+	__u8 dst_mac[6];
+	__u8 src_mac[6];
+	__be16 ethertype;
+	__be16 opcode;
+	__be16 classes; /* bit i: priority i is meant */
+	__be16 quanta[8];
+	__be64 ns; /* padding, which hardware ignores: wall time at which the threshold was crossed */
+	__u8 padding[18];
+} __attribute__((packed));
+
+/* Per switch port: lossless bytes that came in here and have not left the switch. */
+struct ingress {
+	__u64 bytes;
+	__u64 peak;
+	__u64 paused;	 /* 1 while the far end is to pause */
+	__u64 paused_at; /* wall ns */
+	__u64 paused_ns; /* of the pauses that are over */
+	__u64 pauses;
+	__u64 untold; /* crossings that found no room in the ring */
+	__u64 frames; /* that were sent out here; counted by testbed.pfc.engine */
+};
+
+/* A crossing of xoff or xon, for testbed.pfc.engine. */
+struct pause_event {
+	__u64 ns;
+	__u32 port; /* ifindex */
+	__u32 pause;
+};
+
+struct pause_span {
+	__u64 from; /* wall ns */
+	__u64 until;
+};
+
+/* Per interface that can be paused. The older of two pauses may still be going on when the next is announced. */
+struct pause {
+	struct pause_span span[2]; /* the newest is number `spans`, modulo 2 */
+	__u64 spans;
+	__u64 paused_ns; /* of pauses that are in `span` no more */
+	__u64 frames;	 /* that came in here */
+	__u64 late_ns;	 /* the most by which one came too late to be honoured in time */
+	__u64 hold_ns;	 /* setting: from a crossing until it is felt here */
+	__u64 quantum_ps; /* setting: 512 bit times of the link */
 };
 
 #endif

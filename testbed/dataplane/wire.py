@@ -11,6 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 
 ROCE_PORT = 4791
+LOSSLESS = 3  # the priority of data; answers have others and are never paused
+DATA_TOS = 26 << 2 | 2  # what RoCE data carries by convention: DSCP 26, which NICs map to priority 3, and ECT(0)
 SEND_ONLY_IMM = 0x05
 ACK = 0x11
 CNP = 0x81
@@ -27,7 +29,7 @@ QUEUE_BINS = 224
 
 ETHERNET_IP_UDP = 14 + 20 + 8
 BTH = struct.Struct("!BBHIII")  # opcode, flags, P_Key, queue pair, PSN, ImmDt or AETH
-SHIM = struct.Struct("!QHHBBH")  # departure, frame, payload, TTL, flags, reserved
+SHIM = struct.Struct("!QHHBBH")  # departure, frame, payload, TTL, flags, ingress
 INT_HEADER = struct.Struct("!BBHIHHHH")
 INT_HOP = struct.Struct("!IIQQI")
 P_KEY = 0xFFFF  # the default partition
@@ -99,7 +101,33 @@ PORT_COUNTERS = np.dtype(
     ]
 )
 ARRIVALS = np.dtype([("bytes", "<u8"), ("packets", "<u8")])
-NIC_SETTINGS = struct.Struct("=QQ")  # CNP interval in wall ns, ring flags
+NIC_SETTINGS = struct.Struct("=QQII")  # CNP interval in wall ns, ring flags, PFC or not, xon
+PORT_SETTINGS = struct.Struct("=IIII")  # xoff, xon, limit, reserved
+INGRESS = np.dtype(
+    [
+        ("bytes", "<u8"),
+        ("peak", "<u8"),
+        ("paused", "<u8"),
+        ("paused_at", "<u8"),
+        ("paused_ns", "<u8"),
+        ("pauses", "<u8"),
+        ("untold", "<u8"),
+        ("frames", "<u8"),
+    ]
+)
+PAUSE_EVENT = np.dtype([("ns", "<u8"), ("port", "<u4"), ("pause", "<u4")])
+PAUSE_SPAN = np.dtype([("from", "<u8"), ("until", "<u8")])
+PAUSE = np.dtype(
+    [
+        ("span", PAUSE_SPAN, (2,)),
+        ("spans", "<u8"),
+        ("paused_ns", "<u8"),
+        ("frames", "<u8"),
+        ("late_ns", "<u8"),
+        ("hold_ns", "<u8"),
+        ("quantum_ps", "<u8"),
+    ]
+)
 
 
 @dataclass(frozen=True)

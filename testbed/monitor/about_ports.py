@@ -10,6 +10,8 @@ TX_BYTES = "testbed_port_tx_bytes_total"
 TX_PACKETS = "testbed_port_tx_packets_total"
 MARKED = "testbed_port_marked_packets_total"
 DROPPED = "testbed_port_dropped_packets_total"
+PAUSE_FRAMES, PAUSED = "testbed_port_pause_frames_total", "testbed_port_paused_seconds_total"
+INGRESS = "testbed_port_ingress_bytes"
 CAPACITY = "testbed_port_capacity_bytes_per_second"
 BUFFER = "testbed_port_buffer_bytes"
 QUEUE = "testbed_port_queue_bytes"
@@ -97,6 +99,29 @@ def drops(ports: Scope) -> Panel:
         "Packets per nominal second that a full buffer or the experiment's loss model dropped. RoCE hopes for none.",
         "pps",
         [Query(ports.rate(DROPPED), ports.or_called("dropped"))],
+    )
+
+
+def pauses(ports: Scope) -> Panel:
+    return curves(
+        "Paused by the port",
+        "Priority flow control: the share of the time for which the far end of a port's cable held its lossless "
+        "packets, and PFC frames per nominal microsecond (dashed). Always 0 where it is off.",
+        "percentunit",
+        [
+            Query(ports.rate(PAUSED), ports.or_called("paused")),
+            Query(f"{ports.rate(PAUSE_FRAMES)} / 1e6", ports.or_called("frames"), dashed=True),
+        ],
+    )
+
+
+def ingress(ports: Scope) -> Panel:
+    return curves(
+        "Ingress account",
+        "Priority flow control: lossless bytes that came in at a port and have not left the switch. Above xoff the "
+        "port pauses the far end of its cable, down to xon it lets it go on.",
+        "bytes",
+        [Query(ports.total(ports.of(INGRESS), "max"), ports.or_called("ingress"))],
     )
 
 

@@ -80,6 +80,8 @@ def _rack() -> dashboard.Dashboard:
                 ports.where(RACK_PORTS, width=THIRD),
                 ports.marks(RACK_PORTS),
                 ports.drops(RACK_PORTS),
+                ports.pauses(RACK_PORTS),
+                ports.ingress(RACK_PORTS),
             ],
             "Flows": [
                 flows.goodput(RACK_FLOWS, width=FULL, link=TO_FLOW),

@@ -35,6 +35,7 @@ class Wire:
     netem: Sequence[float] | None = None  # s per cable, see `netem_delay`; None where the agents delay feedback
     forwarding: str = "bridge"  # of a star: a key of SWITCHES
     seed: int = 1  # of ECMP's hash
+    pooled: int = 0  # bytes that may wait at a switch port with priority flow control: what all ports have together
 
 
 class Cabling(Topo):
@@ -94,7 +95,7 @@ class Rack(Mininet):
             host.use_gateway()
 
     def _shape(self) -> None:
-        limit = 2 * self.wire.buffer + HEADROOM
+        limit = 2 * max(self.wire.buffer, self.wire.pooled) + HEADROOM
         for position, link in enumerate(self.links):
             for end in (link.intf1, link.intf2):
                 if self.wire.netem is None or (end is link.intf2 and not link.cable.low.port):

@@ -6,8 +6,9 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import BeforeValidator, Field, model_validator
 
+from testbed.pfc.settings import OnOrOff, on_or_off
 from testbed.settings import Count, Part, Share, refuse
-from testbed.units import Rate, Size, Time
+from testbed.units import Rate, Size, Time, show_size
 
 MOST_HOSTS = 1023  # a Linux bridge has 1,024 ports; other racks are limited by what one machine can build
 MOST_SWITCHES = 255  # with hosts: one byte of an address
@@ -34,6 +35,20 @@ class Switch(Part):
         description="Who forwards in a star: `bridge` is the Linux bridge, `ovs` is Open vSwitch in the kernel, if it "
         "has it. Racks of several switches route.",
     )
+    pfc: OnOrOff = Field(
+        default=None,
+        json_schema_extra=on_or_off,
+        description="Priority flow control; `on` is the block with its defaults. The ports' buffers then belong to the "
+        "ports at which packets come in.",
+    )
+
+    @model_validator(mode="after")
+    def _pfc_fits(self) -> Self:
+        if self.pfc:
+            headroom = 0.0 if isinstance(self.pfc.headroom, str) else self.pfc.headroom
+            if self.pfc.xoff + headroom > self.buffer:
+                refuse("pfc.xoff", f"xoff and headroom must fit into the port's buffer ({show_size(self.buffer)})")
+        return self
 
 
 def _off(value: object) -> object:
@@ -90,6 +105,8 @@ class _Routed(AnyRack):
     def _routes(self) -> Self:
         if "forwarding" in self.switch.model_fields_set and self.switch.forwarding == "ovs":
             refuse("switch.forwarding", "'ovs' is possible in a star only; racks of several switches route")
+        if self.switch.pfc:
+            refuse("switch.pfc", "is possible in a star only: a paused port between switches is not emulated")
         return self
 
 

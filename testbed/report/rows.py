@@ -47,6 +47,9 @@ def _network(s: Summary) -> Iterator[Row]:
     yield Row("goodput", ((_rate(s.goodput), "in all"), (_rate(s.goodput / max(s.flows, 1)), "per flow")))
     yield Row("drops", ((_integer(s.drops), "packets"), (_number(s.loss, " %"), "of sent"), (_rate(s.drop_rate), "DR")))
     yield Row("marks", ((_integer(s.marks), "packets"), (_number(s.marked, " %"), "of passed")))
+    if s.lossless:
+        shares = (_number(s.paused, " %"), "of the time"), (_number(s.paused_in_run, " %"), "with warm-up")
+        yield Row("pauses", ((_integer(s.pause_frames), "frames"), *shares))
 
 
 def _finite(s: Summary) -> Iterator[Row]:

@@ -99,6 +99,10 @@ class Summary(BaseModel):
     drop_rate: Figure = Field(default=NAN, description="traffic dropped by the model, all ports, bit/s")
     marks: Figure = Field(description="packets marked CE, all ports")
     marked: Figure = Field(description="share of the packets through the bottleneck that were marked, %")
+    lossless: bool = Field(default=False, description="whether the switches did priority flow control (802.1Qbb)")
+    pause_frames: Figure = Field(default=0.0, description="PFC frames sent by the switches, all ports, whole run")
+    paused: Figure = Field(default=0.0, description="share of the time that a sending host was paused, mean, %")
+    paused_in_run: Figure = Field(default=0.0, description="the same over the whole run")
 
     fct_finished: int = Field(description="finite flows that finished, whole run")
     fct_unfinished: int = Field(description="finite flows that did not")
@@ -212,6 +216,10 @@ def summarise(record: RunRecord, *, experiment: str, controller: str, tuner: str
         drop_rate=metrics.drop_rate(record, span),
         marks=packets.marked,
         marked=100 * packets.marked_share,
+        lossless=record.lossless,
+        pause_frames=metrics.pause_frames(record),
+        paused=100 * metrics.paused_share(record, span),
+        paused_in_run=100 * metrics.paused_share(record, metrics.Window(0.0, span.end)),
         fct_finished=fct.finished,
         fct_unfinished=fct.unfinished,
         fct_mean=fct.mean,

@@ -32,6 +32,8 @@ def notes(summary: Summary) -> list[str]:
     """What a reader must know to take the figures for what they are."""
     s = summary
     found = ["drops of sent: over the whole run; DR: dropped traffic; decision time: wall time"]
+    if s.lossless:
+        found.append("lossless fabric (PFC): pause frames are of the whole run, paused time is a sending host's mean")
     if s.drops_in_run > s.drops:
         found.append(f"{s.drops_in_run - s.drops:,.0f} more packets were dropped in the warm-up")
     if s.flows > s.fairness_flows and s.window_end > s.window_start:

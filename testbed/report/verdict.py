@@ -198,6 +198,15 @@ LIMITS: tuple[Limit, ...] = (
         live=False,
     ),
     Limit(
+        "a pause came late",
+        lambda record: record.pause_late / record.pause_spare if record.pause_late else 0.0,
+        1.0,
+        "a sender goes on until its pause frame is there; the headroom was made for this much of it, beyond that it "
+        "decides whether packets are dropped",
+        lambda measured, _limit: f"a --dilation {math.ceil(10 * measured) / 10:g} times as high would cure it",
+        lambda value: f"by {value:.1f} times what the headroom covers",
+    ),
+    Limit(
         "thresholds were refused",
         lambda record: sum(one.refusals for one in record.tuners),
         0,

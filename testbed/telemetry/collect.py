@@ -99,6 +99,9 @@ class Collector:
             counters=self._counters(),
             rtt_min=_smallest([meter.rtt for meter in meters]),
             cpu_idle=self.processors.least_idle,
+            lossless=run.lossless is not None,
+            pause_late=run.lossless.late(run.clock) if run.lossless else 0.0,
+            pause_spare=run.lossless.room.spare if run.lossless else np.inf,
         )
 
     def _stalled_share(self) -> float:

@@ -85,6 +85,9 @@ class PortSeries(Series):
     kmin: Floats
     kmax: Floats
     pmax: Floats
+    ingress: Floats  # lossless bytes now that came in at the port and have not left the switch; 0 without PFC
+    pause_frames: Floats  # that the port has sent to the far end of its cable, cumulative
+    paused: Floats  # s for which the far end has held its lossless packets, cumulative
 
 
 @dataclass
@@ -168,6 +171,9 @@ class RunRecord:
     stalled_share: float = 0.0  # bytes that the bottleneck's shaper did not send in time / bytes sent
     queue_difference: float = 0.0  # bytes, between virtual queue and shaper; 99 % of the samples are better
     calibration: list[dict[str, Any]] = field(default_factory=list)  # before the run
+    lossless: bool = False  # whether the switches did priority flow control
+    pause_late: float = 0.0  # s, the most by which a pause frame came too late to be honoured in time
+    pause_spare: float = float("inf")  # s that it may be late before the headroom does not suffice
     clock_jump: float = 0.0  # wall seconds by which an agent's clocks disagreed at the end
     broken: list[tuple[str, str]] = field(default_factory=list)  # invariants that did not hold: what, how much
     decided_by: list[dict[str, str]] = field(default_factory=list)  # who decided, as the agents say

@@ -13,6 +13,7 @@ from testbed.agent.columns import Flows
 from testbed.clock import Clock
 from testbed.controller import Floats, Ints
 from testbed.dataplane.programs import Port, PortPrograms
+from testbed.pfc.books import paused_ns
 from testbed.telemetry.record import FlowSeries, PortSeries
 
 ALL = slice(None)
@@ -35,6 +36,7 @@ class PortReader:
         self.programs = programs
         self.clock = clock
         self.index = np.array([port.ifindex for port in ports])
+        self.far = np.array([port.peer for port in ports])
         self.rate = np.array([port.rate for port in ports])  # wall bit/s
         self.thresholds = self._read_thresholds(self.index)
 
@@ -73,6 +75,9 @@ class PortReader:
             "kmin": self.thresholds[0, rows],
             "kmax": self.thresholds[1, rows],
             "pmax": self.thresholds[2, rows],
+            "ingress": self.programs.ingresses["bytes"][self.index[rows]].astype(float),
+            "pause_frames": self.programs.ingresses["frames"][self.index[rows]].astype(float),
+            "paused": self.clock.nominal_seconds(paused_ns(self.programs.pauses[self.far[rows]], now_ns) / 1e9),
         }
 
 

@@ -10,7 +10,7 @@ from types import TracebackType
 import numpy as np
 
 from testbed.agent.columns import ENDLESS, Flows
-from testbed.agent.datapath import Datapath, Held, Lags, Pace
+from testbed.agent.datapath import Datapath, Held, Lags, Pace, Pauses
 from testbed.agent.histogram import TimeHistogram
 from testbed.agent.sockets import Route, Sockets
 from testbed.clock import Clock
@@ -75,6 +75,7 @@ class Bench:
     held: float = 0.0
     first: int = 0
     segment: bool = True
+    relook: float = 0.0  # slots; hosts may be paused if it is given
     ring: FakeRing = field(default_factory=FakeRing)
     also: tuple[tuple[FakeRing, float], ...] = ()  # more rings, and for how long they are held
 
@@ -102,6 +103,7 @@ class Bench:
             segment=self.segment,
             wake_by_ring=False,
             int_on=self.int_hops > 0,
+            pauses=self._pauses() if self.relook else None,
         )
         self.lags = Lags(TimeHistogram(16), TimeHistogram(4), TimeHistogram(4), TimeHistogram(4))
         rings = [Held(*one) for one in ((self.ring, self.held), *self.also)]  # type: ignore[arg-type]
@@ -116,6 +118,16 @@ class Bench:
         self.receiver.close()
         for one in self.sockets._sockets:
             one.close()
+
+    def _pauses(self) -> Pauses:
+        hosts = max(self.hosts) + 1
+        self.notes = np.zeros(hosts, wire.PAUSE)
+        return Pauses(self.notes, np.arange(hosts), self.relook * SLOT)
+
+    def pause(self, begin: float, end: float, host: int = 0, newest: int = 0) -> None:
+        """What nic_rx writes down; times in slots."""
+        self.notes["span"]["from"][host, newest] = self.stamp(begin * SLOT)
+        self.notes["span"]["until"][host, newest] = self.stamp(end * SLOT)
 
     @staticmethod
     def _listen() -> socket.socket:

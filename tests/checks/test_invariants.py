@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from testbed.checks.counters import Counts, FlowCounts, PortCounts
+from testbed.checks.counters import Counts, FlowCounts, PauseCounts, PortCounts
 from testbed.checks.identity import Identity
 from testbed.checks.invariants import broken
 
@@ -112,6 +112,30 @@ def test_drops_by_the_model_at_another_port_do_not_explain_a_loss() -> None:
         "packets are not conserved at s1-eth1",
         "packets are not conserved at s1-eth3",
     ]
+
+
+def lossless(**change: list[int]) -> Counts:
+    """A run with priority flow control whose second port has paused its host once."""
+    none, frames = [0, 0, 0], [0, 2, 0]
+    columns = {"left": none, "overrun": none, "sent": frames, "heard": frames, "untold": none, "over": [True] * 3}
+    pauses = PauseCounts(**{name: np.array(column) for name, column in (columns | change).items()})
+    return replace(healthy(), pauses=pauses)
+
+
+@pytest.mark.parametrize(
+    ("change", "expected"),
+    [
+        ({"overrun": [0, 0, 3]}, "a lossless fabric dropped packets at s1-eth3: 3 packets had no room left"),
+        ({"left": [0, 90, 0]}, "the ingress account of s1-eth2 is not empty: 90 bytes are left"),
+        ({"heard": [0, 1, 0]}, "pause frames of s1-eth2 were lost: 2 sent, 1 heard"),
+        ({"untold": [1, 0, 0]}, "pauses of s1-eth1 were not announced: 1 crossings"),
+        ({"over": [True, False, True]}, "a pause at s1-eth2 did not end"),
+    ],
+)
+def test_a_lossless_fabric_that_is_none_is_named(change: dict[str, list[int]], expected: str) -> None:
+    assert broken(lossless()) == []
+    (one,) = broken(lossless(**change))
+    assert f"{one.what}: {one.how_much}".startswith(expected)
 
 
 def two_switches() -> Counts:

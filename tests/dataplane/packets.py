@@ -8,10 +8,11 @@ import struct
 from collections.abc import Iterator
 from contextlib import contextmanager
 from ctypes import c_int, c_size_t, c_uint32, c_void_p
+from typing import Any
 
 from testbed import linux
 from testbed.dataplane import libbpf, wire
-from testbed.dataplane.programs import NicPrograms, Port, PortPrograms
+from testbed.dataplane.programs import NO_PFC, NicPrograms, Port, PortPrograms, Thresholds
 
 UNSPEC, OK, SHOT, REDIRECT = 0xFFFFFFFF, 0, 2, 7
 LOOPBACK = 1  # ifindex of the interface that test runs are on
@@ -119,8 +120,10 @@ def ecn_of(frame: bytes) -> int:
 class Bench:
     """NIC and port programs, loaded; the port is the loopback interface of a private namespace."""
 
-    def __init__(self, flows: int = 8, cnp_interval_ns: int = 1_000_000, rings: int = 1) -> None:
-        self.nic = NicPrograms(8, flows, rings, cnp_interval_ns, wake_agents=False)
+    def __init__(
+        self, flows: int = 8, cnp_interval_ns: int = 1_000_000, rings: int = 1, pfc: Thresholds = NO_PFC
+    ) -> None:
+        self.nic = NicPrograms(8, flows, rings, cnp_interval_ns, wake_agents=False, pfc=pfc)
         self.ports = PortPrograms(self.nic)
 
     def port(
@@ -186,7 +189,7 @@ FUTURE = 1 << 62
 
 
 @contextmanager
-def bench(**settings: int) -> Iterator[Bench]:
+def bench(**settings: Any) -> Iterator[Bench]:
     """A `Bench` in a network namespace of its own."""
     netns = linux.new_netns()
     try:

@@ -102,7 +102,7 @@ def test_data_becomes_its_ack_in_place(rig: Bench, framing: wire.Framing) -> Non
     assert int.from_bytes(ack[38:40], "big") == len(ack) - 34
     assert ack[40:42] == b"\0\0"  # no UDP checksum
     assert checksum(ack[14:34]) == 0
-    assert ack[15] == 0x68  # same DSCP, not ECN-capable
+    assert ack[15] == 0  # not ECN-capable, and of a priority that is never paused
     assert ack[22] == 64
     opcode, _, _, qp, psn, aeth = wire.BTH.unpack_from(ack, 42)
     assert (opcode, qp, psn, aeth) == (wire.ACK, wire.QP_BASE + 3, psn_of(sent), 0)

@@ -14,6 +14,7 @@ import pytest
 
 from testbed.agent import datapath
 from testbed.dataplane import build, wire
+from testbed.pfc import frames
 from tests.dataplane.packets import CE, FRAMING, INT_AT, REDIRECT, Bench, data
 
 HEADER = build.SOURCE / "wire.h"
@@ -26,13 +27,18 @@ RECORDS = {
     "flow_tx": wire.FLOW_TX,
     "flow_rx": wire.FLOW_RX,
     "port_counters": wire.PORT_COUNTERS,
+    "ingress": wire.INGRESS,
+    "pause_event": wire.PAUSE_EVENT,
+    "pause_span": wire.PAUSE_SPAN,
+    "pause": wire.PAUSE,
     "arrivals": wire.ARRIVALS,
 }
 # struct in C: its Struct in Python and the C fields in order
 PACKED = {
     "port_config": (wire.PORT_CONFIG, "drain rate_Bps longest_ns buffer node rate_kbps loss slack peer"),
-    "nic_settings": (wire.NIC_SETTINGS, "cnp_interval_ns ring_flags"),
-    "shim": (wire.SHIM, "tx_ns frame payload ttl flags reserved"),
+    "nic_settings": (wire.NIC_SETTINGS, "cnp_interval_ns ring_flags lossless xon"),
+    "port_settings": (wire.PORT_SETTINGS, "xoff xon limit reserved"),
+    "shim": (wire.SHIM, "tx_ns frame payload ttl flags ingress"),
     "int_header": (
         wire.INT_HEADER,
         "type length npt version instructions domain domain_instructions domain_flags",
@@ -49,6 +55,9 @@ CONSTANTS = {
     "BTH_ACK_REQ": wire.ACK_REQUEST,
     "SHIM_INT": wire.SHIM_INT,
     "MAX_HOPS": wire.MAX_HOPS,
+    "LOSSLESS": wire.LOSSLESS,
+    "ETH_P_PAUSE": frames.ETHERTYPE,
+    "PFC_OPCODE": frames.OPCODE,
     "CUT": wire.CUT,
     "QP_BASE": wire.QP_BASE,
     "ICRC_SIZE": wire.ICRC,

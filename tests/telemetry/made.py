@@ -78,6 +78,9 @@ def snapshot(time: float, scene: Scene, *, acked: tuple[int, ...] = (0, 0), rtt:
             "kmin": np.full(len(scene.ports), 5e3),
             "kmax": np.full(len(scene.ports), 200e3),
             "pmax": np.full(len(scene.ports), 0.01),
+            "ingress": at_bottleneck * 0.0,
+            "pause_frames": at_bottleneck * 0.0,
+            "paused": at_bottleneck * 0.0,
         },
         queue_found=Counted(found, found[:, 2] * 1500.0),
         flows={

@@ -112,6 +112,7 @@ def test_names_follow_the_conventions() -> None:
         "_timeouts",
         "_cnps",
         "_flows",
+        "_frames",
         "_per_second",
         "_decisions",
         "_refusals",

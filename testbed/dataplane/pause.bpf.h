@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: (GPL-2.0-only OR Apache-2.0)
+ *
+ * Priority flow control: how a switch accounts for lossless packets, and how a pause is honoured.
+ *
+ * A packet is accounted to the port at which it came in from the moment a port takes it into its queue until it has
+ * left the cable of that port; meanwhile it carries the number of the ingress. Crossing xoff or xon is told to user
+ * space, which sends the frame (testbed.pfc.engine): a program cannot make a packet where none has arrived.
+ */
+#ifndef TESTBED_PAUSE_BPF_H
+#define TESTBED_PAUSE_BPF_H
+
+#include "roce.bpf.h"
+
+/* Both indexed by ifindex. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct ingress);
+} ingresses SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct pause);
+} pauses SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, 1 << 16);
+} pause_events SEC(".maps");
+
+static __always_inline void tell_crossing(__u32 port, struct ingress *ingress, __u32 pause)
+{
+	struct pause_event *event = bpf_ringbuf_reserve(&pause_events, sizeof(*event), 0);
+	__u64 now = bpf_ktime_get_ns();
+
+	if (pause) {
+		ingress->paused_at = now;
+		__sync_fetch_and_add(&ingress->pauses, 1);
+	} else {
+		ingress->paused_ns += now - ingress->paused_at;
+	}
+	if (!event) {
+		__sync_fetch_and_add(&ingress->untold, 1);
+		return;
+	}
+	event->ns = now;
+	event->port = port;
+	event->pause = pause;
+	bpf_ringbuf_submit(event, 0);
+}
+
+/* A lossless packet that came in at `port` joins a queue of the switch. */
+static __always_inline void enter_switch(__u32 port, struct ingress *ingress, __u32 length, __u32 xoff)
+{
+	__u64 bytes = __sync_fetch_and_add(&ingress->bytes, length) + length;
+
+	if (bytes > ingress->peak)
+		ingress->peak = bytes;
+	if (bytes > xoff && !ingress->paused && __sync_val_compare_and_swap(&ingress->paused, 0, 1) == 0)
+		tell_crossing(port, ingress, 1);
+}
+
+/* It has left the switch again. */
+static __always_inline void leave_switch(__u32 port, __u32 length, __u32 xon)
+{
+	struct ingress *ingress = bpf_map_lookup_elem(&ingresses, &port);
+	__u64 bytes;
+
+	if (!port || !ingress)
+		return;
+	bytes = __sync_fetch_and_add(&ingress->bytes, -(__u64)length) - length;
+	if (bytes <= xon && ingress->paused && __sync_val_compare_and_swap(&ingress->paused, 1, 0) == 1)
+		tell_crossing(port, ingress, 0);
+}
+
+/*
+ * Whether the packet is a MAC control frame; what it asks for is written down for the interface that it came in at.
+ *
+ * Packets cross a cable in no time here, and so do these frames. What a crossing changes at the far end reaches the
+ * switch a round trip of the cable later: `hold_ns`, counted from the crossing itself, so that the time which user space
+ * took to send the frame is no part of it.
+ */
+static __always_inline int read_pause(struct __sk_buff *skb)
+{
+	__u32 key = skb->ifindex;
+	struct pause *pause = bpf_map_lookup_elem(&pauses, &key);
+	struct pause_span *last, *next;
+	struct pfc_frame frame;
+	__u64 now, from, until;
+	__u32 quanta;
+
+	if (skb->protocol != bpf_htons(ETH_P_PAUSE))
+		return 0;
+	if (!pause || bpf_skb_load_bytes(skb, 0, &frame, sizeof(frame)))
+		return 1;
+	if (frame.opcode != bpf_htons(PFC_OPCODE) || !(frame.classes & bpf_htons(1 << LOSSLESS)))
+		return 1;
+	now = bpf_ktime_get_ns();
+	from = bpf_be64_to_cpu(frame.ns) + pause->hold_ns;
+	if (from < now) {
+		if (now - from > pause->late_ns)
+			pause->late_ns = now - from;
+		from = now;
+	}
+	quanta = bpf_ntohs(frame.quanta[LOSSLESS]);
+	until = from + quanta * pause->quantum_ps / 1000;
+	last = &pause->span[pause->spans & 1];
+	next = &pause->span[(pause->spans + 1) & 1];
+	if (from <= last->until) { /* the end of a pause, or more of it */
+		*(volatile __u64 *)&last->until = until > last->from ? until : last->from;
+	} else if (quanta) {
+		pause->paused_ns += next->until - next->from;
+		*(volatile __u64 *)&next->from = ~0ull; /* nobody may see the old beginning with the new end */
+		*(volatile __u64 *)&next->until = until;
+		*(volatile __u64 *)&next->from = from;
+		pause->spans++;
+	}
+	pause->frames++;
+	return 1;
+}
+
+#endif

@@ -1,0 +1,29 @@
+"""Pause frames as IEEE 802.1Qbb has them: MAC control, opcode 0x0101, a pause time for each of eight priorities.
+
+They go to the far end of one cable and are never forwarded. The padding, which hardware ignores, carries the wall time
+of the crossing that the frame tells of.
+"""
+
+from __future__ import annotations
+
+import struct
+
+from testbed.dataplane.wire import LOSSLESS
+
+DESTINATION = bytes.fromhex("0180c2000001")  # the far end of the cable, whoever it is
+ETHERTYPE = 0x8808
+OPCODE = 0x0101
+LONGEST = 0xFFFF  # quanta
+QUANTUM_BITS = 512
+FRAME = struct.Struct("!6s6sHHH8HQ18s")
+
+
+def frame(source: bytes, quanta: int, ns: int) -> bytes:
+    """Pause the lossless priority for ``quanta`` of 512 bit times, or let it go on (0); ``source`` is the port."""
+    times = [quanta if priority == LOSSLESS else 0 for priority in range(8)]
+    return FRAME.pack(DESTINATION, source, ETHERTYPE, OPCODE, 1 << LOSSLESS, *times, ns, bytes(18))
+
+
+def quantum(rate: float) -> float:
+    """Seconds that one quantum lasts on a link of ``rate`` bit/s."""
+    return QUANTUM_BITS / rate
