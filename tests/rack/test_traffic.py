@@ -36,7 +36,9 @@ def flows_of(text: str, folder: Path) -> dict[str, np.ndarray]:
     file.write_text(text)
     dilation = text.partition("dilation: ")[2].partition("}")[0]
     run_clean(folder, str(file), "--dilation", dilation)
-    return {name: np.array(values) for name, values in read_table(folder / "clean" / "flows.parquet").to_pydict().items()}
+    return {
+        name: np.array(values) for name, values in read_table(folder / "clean" / "flows.parquet").to_pydict().items()
+    }
 
 
 def test_an_exchange_begins_when_the_last_one_has_ended_everywhere(tmp_path: Path) -> None:
