@@ -201,6 +201,7 @@ class Emulation:
             controller=lambda paths: build(form, config, paths),
             segment=not self.use_netem,  # nic_tx sees single packets only behind the shaper
             wake_by_ring=self.use_netem,
+            own_ports=len(self.shape.switches) > 1,
         )
         cores = sorted(os.sched_getaffinity(0))
         for number, (first, end) in enumerate(self.shares):

@@ -9,11 +9,14 @@ from typing import Any
 import numpy as np
 import pytest
 
+from testbed.clock import Clock
+from testbed.dataplane import wire
 from testbed.errors import PluginFailed
 from testbed.plugin import Plugin, PluginConfig
+from testbed.telemetry.recorder import PortReader
 from testbed.telemetry.tuned import TunerLog
 from testbed.tuner import History, Ports, PortSample, Thresholds, Tuner
-from testbed.tuning import Tuning, by_switch, observed
+from testbed.tuning import RackSwitch, Tuning, by_switch, observed
 
 PORTS = Ports(("s1-eth1", "s1-eth2"), np.full(2, 100e9), np.full(2, 5e6), 8e-6)
 
@@ -146,3 +149,25 @@ def test_the_verdict_says_that_thresholds_were_refused() -> None:
     record: Any = SimpleNamespace(tuners=[log])
     assert limit.used(record) > 1
     assert "1 decisions of the tuner" in str(limit.reason(record))
+
+
+def test_the_rack_keeps_the_thresholds_of_samples_that_were_taken() -> None:
+    class Programs:
+        counters = np.zeros(3, wire.PORT_COUNTERS)
+
+        def __init__(self) -> None:
+            self.curves = {1: (1.0, 2.0, 0.5), 2: (1.0, 2.0, 0.5)}
+
+        def set_red(self, index: int, *curve: float) -> None:
+            self.curves[index] = curve  # type: ignore[assignment]
+
+        def red(self, index: int) -> tuple[float, float, float]:
+            return self.curves[index]
+
+    ports: Any = [SimpleNamespace(ifindex=1, rate=8e9), SimpleNamespace(ifindex=2, rate=8e9)]
+    reader = PortReader(Programs(), ports, Clock(1.0))  # type: ignore[arg-type]
+    before = reader.sample(0)
+    RackSwitch(reader, np.array([1])).set_thresholds(np.array([3.0]), np.array([4.0]), np.array([0.25]))
+    assert before["kmin"].tolist() == [1.0, 1.0]
+    assert reader.sample(0)["kmin"].tolist() == [1.0, 3.0]
+    assert RackSwitch(reader, np.array([1])).sample(0)["pmax"].tolist() == [0.25]

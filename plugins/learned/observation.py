@@ -37,14 +37,18 @@ class Observation:
             sample.pmax,
         ]
         if self.flows:
-            senders = np.nan_to_num(sample.incast_degree, nan=0.0)
-            columns += [np.log2(1 + senders) / MOST_SENDERS, np.nan_to_num(sample.mice_share, nan=1.0)]
+            senders, mice = sample.incast_degree, sample.mice_share
+            columns += [np.log2(1 + _known(senders, 0.0)) / MOST_SENDERS, _known(mice, 1.0)]
         return self.history.append(np.stack(columns, axis=1))
 
 
 def width(slots: int, *, flows: bool) -> int:
     """Features of one queue."""
     return slots * (len(BASIC) + len(FLOWS) * flows)
+
+
+def _known(column: Floats, otherwise: float) -> Floats:
+    return np.where(np.isnan(column), otherwise, column)
 
 
 def octaves(size: Floats) -> Floats:

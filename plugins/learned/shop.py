@@ -67,7 +67,7 @@ def run(
         trained = train(workload)
         file = order.out / f"{workload}.onnx"
         write(trained.layers, file, {"plugin": name, "workload": workload})
-        makers: dict[str, Make] = {name: _with(name, workload, file), **BASELINES}
+        makers: dict[str, Make] = {name: with_policy(name, workload, file), **BASELINES}
         found = compare(makers, workload, SEEDS, reward(workload))
         lines += [f"{workload}:", *table(found, name)]
         log["workloads"][workload] = {
@@ -81,7 +81,7 @@ def run(
     return Result(lines, {one: _short(entry) for one, entry in log["workloads"].items()}, _refused(log["workloads"]))
 
 
-def _with(name: str, workload: str, file: Path) -> Make:
+def with_policy(name: str, workload: str, file: Path) -> Make:
     plugin = find("tuner", name)
     config = plugin.configure(None, {"workload": workload, "policy": str(file)})
 

@@ -16,10 +16,5 @@ WEIGHTS = {"websearch": (0.3, 0.7), "datamining": (0.7, 0.3)}  # of utilisation 
 
 def reward(sample: PortSample, ports: Ports, weights: tuple[float, float], reference: float = REFERENCE) -> Floats:
     """In [0, 1], one per row; rows of one port share theirs, of the port's rate and the sum of its queues."""
-    first = np.unique(ports.port, return_index=True)[1]
-    count = int(ports.port.max()) + 1
-    used = np.bincount(ports.port, sample.tx_rate, count)[ports.port[first]] / ports.rate[first]
-    queue = np.bincount(ports.port, sample.mean_queue, count)[ports.port[first]]
-    of_port = np.zeros(count)
-    of_port[ports.port[first]] = weights[0] * np.minimum(used, 1.0) + weights[1] / (1 + queue / reference)
-    return np.asarray(of_port[ports.port])
+    used, queue = (np.bincount(ports.port, one)[ports.port] for one in (sample.tx_rate, sample.mean_queue))
+    return np.asarray(weights[0] * np.minimum(used / ports.rate, 1.0) + weights[1] / (1 + queue / reference))

@@ -18,7 +18,7 @@ class Settings(JobConfig):
 
     seed: int = Field(default=1, ge=0, description="Of the first weights, of the traffic and of what is drawn.")
     workloads: tuple[Workload, ...] = Field(default=WORKLOADS, min_length=1, description="One policy for each.")
-    updates: int = Field(default=400, ge=1, le=100_000, description="Of the actor, each after a trajectory.")
+    updates: int = Field(default=200, ge=1, le=100_000, description="Of the actor, each after a trajectory.")
     trajectory: int = Field(default=32, ge=8, le=1000, description="Slots between two updates.")
     episode: int = Field(default=128, ge=8, le=10_000, description="Slots until traffic and links are drawn anew.")
     ports: int = Field(default=32, ge=1, le=256, description="Queues of the switch that it trains on.")

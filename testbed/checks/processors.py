@@ -7,7 +7,7 @@ import time
 from pathlib import Path
 
 STAT = Path("/proc/stat")
-IDLE, IOWAIT = 3, 4
+NICE, IDLE, IOWAIT = 1, 3, 4  # what runs niced gives way to a run: its time was left
 WINDOW_SECONDS = 0.5  # the kernel counts in ticks of a few milliseconds
 
 
@@ -26,7 +26,7 @@ class Processors:
             name, *numbers = line.split()
             if name in usable:
                 values = [int(number) for number in numbers]
-                times[name] = (values[IDLE] + values[IOWAIT], sum(values[:8]))
+                times[name] = (values[NICE] + values[IDLE] + values[IOWAIT], sum(values[:8]))
         return times
 
     def sample(self) -> None:

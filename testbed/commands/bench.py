@@ -57,11 +57,15 @@ def bench(  # noqa: PLR0917 - one parameter per option
     _check("--column", column, wanted.columns)
     from testbed.published.cells import places
 
-    every = places(wanted, quick=quick)
+    refused: list[str] = []
+    every = places(wanted, quick=quick, refused=refused)
+    for refusal in refused:
+        print(f"cannot be run: {refusal}", file=sys.stderr)
     if dry_run:
         _dry_run(every, format)
         return
     measured = _measured(wanted, every, out, quick=quick, no_run=no_run, rows=row or [], columns=column or [])
+    measured.refused = refused
     from testbed.published.figures import Figures
 
     _print(Figures(wanted, measured), every, quick, format)

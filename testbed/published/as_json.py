@@ -39,6 +39,7 @@ def as_dict(figures: Figures, places: list[Place], *, quick: bool) -> dict[str, 
         "cut": cuts(comparison) if quick else [],
         "notes": list(sheet.notes(figures, places, quick)),
         "failed": figures.measured.failures,
+        "refused": figures.measured.refused,
     }
 
 

@@ -24,13 +24,20 @@ class Place:
     cell: Cell
 
 
-def places(comparison: Comparison, *, quick: bool = False) -> list[Place]:
-    """Every run, row by row. Raises BadInput that names the place if one could not run."""
+def places(comparison: Comparison, *, quick: bool = False, refused: list[str] | None = None) -> list[Place]:
+    """Every run, row by row. One that could not run is named in ``refused``; without that list it raises BadInput."""
     found = []
     for row, how in implemented(comparison).items():
         for column, about in comparison.columns.items():
             if about.experiment and (not quick or column in comparison.quick.columns):
-                found += _repeats(comparison, row, column, how, quick)
+                try:
+                    found += _repeats(comparison, row, column, how, quick)
+                except (
+                    BadInput
+                ) as error:  # a plugin may be installed and still lack what it needs: a policy, a compiler
+                    if refused is None:
+                        raise
+                    refused.append(str(error))
     return found
 
 

@@ -31,6 +31,7 @@ class Measured:
 
     summaries: dict[tuple[str, str], list[Summary]] = field(default_factory=dict)
     failures: dict[str, str] = field(default_factory=dict)  # cell to why
+    refused: list[str] = field(default_factory=list)  # what could not even be tried, and why
     interrupted: bool = False
 
     def of(self, row: str, column: str) -> list[Summary]:

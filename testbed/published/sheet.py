@@ -113,6 +113,7 @@ def notes(figures: Figures, places: list[Place], quick: bool) -> Iterator[str]:
     yield from comparison.notes
     yield from (f"{column.label}: {column.note}" for column in comparison.columns.values() if column.note)
     yield from (f"Failed: {cell}: {why}" for cell, why in figures.measured.failures.items())
+    yield from (f"Cannot be run: {refusal}" for refusal in figures.measured.refused)
     yield from _degraded(figures)
 
 

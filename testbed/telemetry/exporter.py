@@ -38,8 +38,8 @@ class Exporter(Collector):
             return
         for metric in names.METRICS:
             kind = CounterMetricFamily if metric.kind == "counter" else GaugeMetricFamily
-            family = kind(metric.name, metric.help, labels=LABELS[metric.per])
-            yield _filled(family, _label_sets_now(scene, now, metric.per), metric.read(now))
+            sets = _label_sets_now(scene, now, metric.per)
+            yield _filled(kind(metric.name, metric.help, labels=LABELS[metric.per]), sets, metric.read(now))
         for distribution in names.DISTRIBUTIONS:
             yield _histogram(distribution, scene, distribution.read(now))
 

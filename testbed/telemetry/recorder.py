@@ -48,6 +48,7 @@ class PortReader:
         index = self.index[rows]
         for one, *values in zip(index.tolist(), kmin.tolist(), kmax.tolist(), pmax.tolist(), strict=True):
             self.programs.set_red(one, *values)
+        self.thresholds = self.thresholds.copy()  # samples that were taken keep theirs
         self.thresholds[:, rows] = self._read_thresholds(index)
 
     def sample(self, now_ns: int, rows: Ints | slice = ALL) -> dict[str, Floats]:

@@ -69,6 +69,9 @@ def test_a_setting_that_does_not_exist_names_its_place(tmp_path: Path) -> None:
         BadInput, match=r"mine, row A, column two: .*traffic\.sender: no such key; did you mean 'senders'"
     ):
         cells.places(load(str(file)))
+    refused: list[str] = []
+    assert {place.column for place in cells.places(load(str(file)), refused=refused)} == {"eight"}
+    assert len(refused) == 2
 
 
 def test_slower_is_the_same_run_at_another_dilation() -> None:

@@ -1,0 +1,40 @@
+"""Which flows share a socket, and with it a source port."""
+
+from __future__ import annotations
+
+import socket
+
+import numpy as np
+import pytest
+
+from testbed.agent.sockets import Route, Sockets
+from testbed.dataplane.wire import Framing
+
+ROUTES = [Route(flow, None, f"127.0.0.{1 + flow // 4}", f"127.0.1.{1 + flow % 2}", np.inf) for flow in range(12)]
+
+
+def ports(sockets: Sockets) -> dict[tuple[str, int], set[int]]:
+    """Source address and port of each socket, and its flows."""
+    found: dict[tuple[str, int], set[int]] = {}
+    for flow, fd in enumerate(sockets.fds.tolist()):
+        with socket.fromfd(fd, socket.AF_INET, socket.SOCK_DGRAM) as one:
+            found.setdefault(one.getsockname(), set()).add(flow)
+    return found
+
+
+def test_flows_between_the_same_hosts_share_a_socket() -> None:
+    found = ports(Sockets(ROUTES, Framing(100), segment=True))
+    assert sorted(map(sorted, found.values())) == [[0, 2], [1, 3], [4, 6], [5, 7], [8, 10], [9, 11]]
+
+
+def test_where_paths_are_chosen_by_ports_each_flow_has_its_own() -> None:
+    found = ports(Sockets(ROUTES, Framing(100), segment=True, own_ports=True))
+    assert sorted(map(sorted, found.values())) == [[flow] for flow in range(12)]
+
+
+@pytest.mark.parametrize("own_ports", [False, True])
+def test_a_flow_is_connected_to_its_destination(own_ports: bool) -> None:
+    sockets = Sockets(ROUTES, Framing(100), segment=True, own_ports=own_ports)
+    for route, fd in zip(ROUTES, sockets.fds.tolist(), strict=True):
+        with socket.fromfd(fd, socket.AF_INET, socket.SOCK_DGRAM) as one:
+            assert (one.getsockname()[0], one.getpeername()[0]) == (route.src, route.dst)
