@@ -86,7 +86,7 @@ int64_t adopt(struct datapath *d, const int64_t *flows, int64_t n, double now, c
 		}
 		d->rate[f] = rate[f] > line ? line : fmax(rate[f], SLOWEST);
 		d->window[f] = window[f];
-		heap_set(&d->alarms, f, timer[f]);
+		heap_set(&d->alarms, f, isnan(d->finished[f]) ? timer[f] : INFINITY); /* nothing is left to decide */
 	}
 	reschedule(d, flows, n, now);
 	*next_timer = heap_first(&d->alarms);
