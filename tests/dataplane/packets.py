@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from ctypes import c_int, c_size_t, c_uint32, c_void_p
 from typing import Any
+from typing import Any
 
 from testbed import linux
 from testbed.dataplane import libbpf, wire
@@ -60,7 +61,7 @@ def run(program: int, frame: bytes, repeat: int = 1) -> tuple[int, bytes]:
     library = ctypes.CDLL("libbpf.so.1", use_errno=True)
     if library.bpf_prog_test_run_opts(program, ctypes.byref(options)) != 0:
         raise OSError(ctypes.get_errno(), "BPF_PROG_TEST_RUN")
-    return options.retval, out.raw[: options.data_size_out]
+    return int(options.retval), out.raw[: options.data_size_out]
 
 
 def checksum(header: bytes) -> int:
@@ -146,7 +147,7 @@ class Bench:
         self.ports.set_red(LOOPBACK, 1 << 30, 1 << 30, 0.0)
 
     @property
-    def count(self):
+    def count(self) -> Any:
         """The port's counters, live."""
         return self.ports.counters[LOOPBACK]
 
