@@ -89,9 +89,9 @@ class Tuning:
         self._before = (now, after)
         self.next_slot = now + self.slot
         sample = observed(before, after, now - then)
-        began = time.perf_counter()
+        began = time.thread_time()  # without what other processes of the rack take of this core
         decided = self._call(lambda: self.tuner.on_slot(now, sample))
-        self.log.decided(now, time.perf_counter() - began, self.tuner.report)
+        self.log.decided(now, time.thread_time() - began, self.tuner.report)
         if decided is None:
             return
         if why := wrong(decided, self.ports):  # the last good thresholds stay

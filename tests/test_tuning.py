@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 
 from testbed.clock import Clock
-from testbed.dataplane import wire
 from testbed.errors import PluginFailed
 from testbed.plugin import Plugin, PluginConfig
 from testbed.telemetry.recorder import PortReader
@@ -153,8 +152,6 @@ def test_the_verdict_says_that_thresholds_were_refused() -> None:
 
 def test_the_rack_keeps_the_thresholds_of_samples_that_were_taken() -> None:
     class Programs:
-        counters = np.zeros(3, wire.PORT_COUNTERS)
-
         def __init__(self) -> None:
             self.curves = {1: (1.0, 2.0, 0.5), 2: (1.0, 2.0, 0.5)}
 
@@ -164,10 +161,9 @@ def test_the_rack_keeps_the_thresholds_of_samples_that_were_taken() -> None:
         def red(self, index: int) -> tuple[float, float, float]:
             return self.curves[index]
 
-    ports: Any = [SimpleNamespace(ifindex=1, rate=8e9), SimpleNamespace(ifindex=2, rate=8e9)]
+    ports: Any = [SimpleNamespace(ifindex=1, peer=0, rate=8e9), SimpleNamespace(ifindex=2, peer=0, rate=8e9)]
     reader = PortReader(Programs(), ports, Clock(1.0))  # type: ignore[arg-type]
-    before = reader.sample(0)
+    before = reader.thresholds[0]  # as a sample of all ports has it
     RackSwitch(reader, np.array([1])).set_thresholds(np.array([3.0]), np.array([4.0]), np.array([0.25]))
-    assert before["kmin"].tolist() == [1.0, 1.0]
-    assert reader.sample(0)["kmin"].tolist() == [1.0, 3.0]
-    assert RackSwitch(reader, np.array([1])).sample(0)["pmax"].tolist() == [0.25]
+    assert before.tolist() == [1.0, 1.0]
+    assert reader.thresholds.tolist() == [[1.0, 3.0], [2.0, 4.0], [0.5, 0.25]]

@@ -61,9 +61,11 @@ def play(make: Make, workload: str, seed: int, reward: Reward, *, slots: int = 6
     )
 
 
-def compare(makers: Mapping[str, Make], workload: str, seeds: range, reward: Reward) -> dict[str, list[Figures]]:
+def compare(
+    makers: Mapping[str, Make], workload: str, seeds: range, reward: Reward, *, slots: int = 64
+) -> dict[str, list[Figures]]:
     """Every tuner on every seed."""
-    return {name: [play(make, workload, seed, reward) for seed in seeds] for name, make in makers.items()}
+    return {name: [play(make, workload, seed, reward, slots=slots) for seed in seeds] for name, make in makers.items()}
 
 
 def static(preset: str | None = None, **options: Any) -> Make:

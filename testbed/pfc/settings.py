@@ -30,8 +30,9 @@ class Pfc(Part):
         "tells its far end to pause."
     )  # fmt: skip
     xon: Annotated[Size, Field(ge=0)] = Field(
-        default_factory=lambda data: data.get("xoff", 0.0) / 2,
-        description="Bytes down to which they must fall before the far end may go on; by default half of `xoff`.",
+        # a larger distance makes longer bursts, and of each DCQCN hears once
+        default_factory=lambda data: 0.9 * data.get("xoff", 0.0),
+        description="Bytes down to which they must fall before the far end may go on; by default 90 % of `xoff`.",
     )
     headroom: AutoOrSize = Field(
         default="auto",

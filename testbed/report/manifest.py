@@ -68,7 +68,7 @@ class Manifest(BaseModel):
     decided_by: list[dict[str, str]] = []  # the controller's class, file and hash, as each agent says
     decisions: dict[str, Any] = {}  # how much of decisions.parquet there is: calls, rows, cut (why not all; or empty)
     captures: list[dict[str, Any]] = []  # per --pcap: point, packets, dropped (missing in the file), problem
-    tuners: list[dict[str, Any]] = []  # per switch: decisions, their wall time, means of what was reported, refusals
+    tuners: list[dict[str, Any]] = []  # per switch: decisions, their CPU time, means of what was reported, refusals
     events: list[Event] = []  # what the experiment did to the rack while traffic went on
     verdict: Verdict | None = None
 

@@ -215,7 +215,7 @@ METRICS = (
         "counter",
         "testbed_tuner_decision_seconds",
         "switch",
-        "Wall time that its decisions took.",
+        "CPU time that its decisions took.",
         _of_tuner("seconds"),
     ),
     Metric(

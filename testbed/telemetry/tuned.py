@@ -16,13 +16,13 @@ class TunerNow(NamedTuple):
     switch: str
     reward: float  # of the last slot, as the tuner tells; nan if it tells none
     decisions: int
-    seconds: float  # wall time of all decisions
+    seconds: float  # CPU time of all decisions
     refusals: int
 
 
 @dataclass
 class TunerLog:
-    """One entry per slot that ended. ``seconds`` is wall time: a switch's processor decides in no other."""
+    """One entry per slot that ended. ``seconds`` is CPU time: what the decision costs, whoever else is on the core."""
 
     switch: str
     time: list[float] = field(default_factory=list)  # nominal s

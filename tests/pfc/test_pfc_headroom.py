@@ -16,7 +16,7 @@ NEEDED = 10_000 + 3_000  # 40 Gbit/s x 2 us, and two frames
 
 def test_auto_is_what_is_needed() -> None:
     room = headroom.room(Pfc(), LINK, 5e6, FRAME, late=0.0)
-    assert (room.xoff, room.xon, room.headroom) == (200_000, 100_000, NEEDED)
+    assert (room.xoff, room.xon, room.headroom) == (200_000, 180_000, NEEDED)
     assert room.limit == 200_000 + NEEDED
     late = headroom.room(Pfc(), LINK, 5e6, FRAME, late=1e-6)
     assert late.headroom == NEEDED + 2 * 5_000  # a sender and a pause frame, each as much as arrives in 1 us
