@@ -249,6 +249,8 @@ class Emulation:
             first=first,
             routes=routes,
             host=host.astype(np.int64),
+            arrivals=self.nic.arrivals,
+            interface=interfaces.astype(np.int64),
             pauses=self.lossless.pauses(interfaces) if self.lossless else None,
             rings=list(zip(fds, self.held[number], strict=True)),
             ring_size=self.nic.ring_size,

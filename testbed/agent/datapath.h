@@ -69,6 +69,9 @@ struct datapath {
 	/* per host: when the line is free, and the queue of flows that wait for it */
 	double *line_free;
 	int64_t *first_waiting, *last_waiting;
+	/* per host: its entry in `arrivals`, and how much of what its NIC has answered has had its share of the line */
+	struct arrivals *arrivals;
+	int64_t *interface, *answered;
 	/* per host: the entry in `pauses` (NULL without priority flow control) */
 	int64_t *pause_at;
 	struct pause *pauses;

@@ -74,7 +74,8 @@ class _Datapath(ctypes.Structure):
         *((name, c_double) for name in TIMES),
         *((name, c_int64) for name in MORE_SETTINGS),
         *((name, c_void_p) for name in (*SHARED, *OWN)),
-        *((name, c_void_p) for name in ("line_free", "first_waiting", "last_waiting", "pause_at", "pauses")),
+        *((name, c_void_p) for name in ("line_free", "first_waiting", "last_waiting", "arrivals", "interface")),
+        *((name, c_void_p) for name in ("answered", "pause_at", "pauses")),
         *((name, c_void_p) for name in ("batches", "filled")),
         ("filled_length", c_int64),
         ("packet", c_void_p),
@@ -144,6 +145,8 @@ class Pace:
     segment: bool  # several packets per system call
     wake_by_ring: bool
     int_on: bool
+    arrivals: NDArray[np.void]  # of dtype `testbed.dataplane.wire.ARRIVALS`, of the whole rack
+    interface: Ints  # position of each of the agent's hosts in there
     pauses: Pauses | None = None  # where to look whether a host is paused; None without priority flow control
 
 
@@ -175,6 +178,9 @@ class Datapath:
         self._point("line_free", np.full(hosts, -np.inf))
         self._point("first_waiting", np.full(hosts, -1))
         self._point("last_waiting", np.full(hosts, -1))
+        self._point("arrivals", pace.arrivals)
+        self._point("interface", pace.interface)
+        self._point("answered", pace.arrivals["answered"][pace.interface].astype(np.int64))
         if pace.pauses:
             self._point("pauses", pace.pauses.notes)
             self._point("pause_at", pace.pauses.of_host)

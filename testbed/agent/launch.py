@@ -18,6 +18,7 @@ from itertools import pairwise
 from types import FrameType
 
 import numpy as np
+from numpy.typing import NDArray
 
 from testbed import linux
 from testbed.agent.agent import Agent, Timing
@@ -53,6 +54,8 @@ class Share:
     paths: Paths
     timing: Timing
     meter: Meter
+    arrivals: NDArray[np.void]  # of all interfaces of the rack
+    interface: Ints  # of each host of the share, in there
     pauses: Pauses | None = None  # with priority flow control
 
 
@@ -233,6 +236,8 @@ def _prepare(share: Share, common: Common) -> tuple[RateController, Callable[[Cl
         segment=common.segment,
         wake_by_ring=common.wake_by_ring,
         int_on=common.framing.int_hops > 0,
+        arrivals=share.arrivals,
+        interface=share.interface,
         pauses=share.pauses,
     )
     meter = share.meter

@@ -244,6 +244,16 @@ static int paused(struct datapath *d, int64_t host, double due, double now)
 	return 0;
 }
 
+/* What the host's NIC has answered since the last look went out on the same line. */
+static void make_way(struct datapath *d, int64_t f)
+{
+	int64_t host = d->host[f];
+	int64_t answered = (int64_t)__atomic_load_n(&d->arrivals[d->interface[host]].answered, __ATOMIC_RELAXED);
+
+	d->line_free[host] += (double)(answered - d->answered[host]) * d->slot[f] / (double)d->wire_size;
+	d->answered[host] = answered;
+}
+
 static void send_flow(struct datapath *d, int64_t f, double departure, double now)
 {
 	int64_t host = d->host[f], packets = d->burst, most = room(d, f), full = d->short_at[f] - d->sent[f];
@@ -279,6 +289,11 @@ static void serve_waiter(struct datapath *d, int64_t host, double due, double no
 {
 	int64_t f = d->first_waiting[host];
 
+	make_way(d, f);
+	if (d->line_free[host] > now) {
+		heap_set(&d->agenda, d->flows + host, d->line_free[host]);
+		return;
+	}
 	if (paused(d, host, due, now)) {
 		heap_set(&d->agenda, d->flows + host, d->line_free[host]);
 		return;
@@ -314,9 +329,12 @@ void send_due(struct datapath *d, double now)
 		double due = heap_first(&d->agenda);
 		int64_t id = heap_pop(&d->agenda);
 
-		if (id >= d->flows)
+		if (id >= d->flows) {
 			serve_waiter(d, id - d->flows, due, now);
-		else if (d->first_waiting[d->host[id]] >= 0 || d->line_free[d->host[id]] > due ||
+			continue;
+		}
+		make_way(d, id);
+		if (d->first_waiting[d->host[id]] >= 0 || d->line_free[d->host[id]] > due ||
 			 paused(d, d->host[id], due, now))
 			wait_for_line(d, id);
 		else

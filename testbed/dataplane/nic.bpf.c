@@ -82,6 +82,11 @@ static __always_inline void count_data(struct flow_rx *flow, const struct roce *
 
 static __always_inline void answer(struct __sk_buff *skb, struct roce *packet, __u8 opcode, __u32 length)
 {
+	__u32 key = skb->ifindex;
+	struct arrivals *here = bpf_map_lookup_elem(&arrivals, &key);
+
+	if (here)
+		__sync_fetch_and_add(&here->answered, length);
 	packet->opcode = opcode;
 	packet->ip_len = bpf_htons(length - sizeof(struct ethhdr));
 	packet->udp_len = bpf_htons(length - sizeof(struct ethhdr) - 20);

@@ -168,6 +168,7 @@ struct port_config {
 struct arrivals {
 	__u64 bytes;
 	__u64 packets;
+	__u64 answered; /* bytes of ACKs and CNPs that the NIC here has made: they share its line with the host's own data */
 };
 
 struct port_counters {

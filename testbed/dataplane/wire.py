@@ -100,7 +100,7 @@ PORT_COUNTERS = np.dtype(
         ("histogram", "<u8", (QUEUE_BINS,)),
     ]
 )
-ARRIVALS = np.dtype([("bytes", "<u8"), ("packets", "<u8")])
+ARRIVALS = np.dtype([("bytes", "<u8"), ("packets", "<u8"), ("answered", "<u8")])
 NIC_SETTINGS = struct.Struct("=QQII")  # CNP interval in wall ns, ring flags, PFC or not, xon
 PORT_SETTINGS = struct.Struct("=IIII")  # xoff, xon, limit, whether flows are noted
 INGRESS = np.dtype(

@@ -13,6 +13,7 @@ from grafana_foundation_sdk.models import dashboard
 from testbed.monitor import about_flows as flows
 from testbed.monitor import about_ports as ports
 from testbed.monitor import about_runs as runs
+from testbed.monitor import about_tuners as tuners
 from testbed.monitor.panels import FULL, SOURCE, THIRD, Link, Panel, Query, number
 from testbed.monitor.provisioning import SOURCE_UID
 from testbed.monitor.queries import Scope
@@ -26,6 +27,7 @@ RUN = Scope((ONE,), ("instance",))
 RACK_PORTS = Scope((ONE, 'port=~"$port"'), ("instance", "port"), "{{port}}")
 RACK_FLOWS = Scope((ONE,), ("instance", "flow"), "{{flow}}")
 FLOW = Scope((ONE, 'flow=~"$flow"'), ("instance", "flow"), "{{flow}}")
+TUNERS = Scope((ONE,), ("instance", "switch"), "{{switch}}")
 TUNER_PORT = Scope((ONE, 'port="$port"'), ("instance", "port"))
 HOST = Scope((MANY,), ("instance",), "{{instance}}")
 HOST_PORTS = Scope((MANY,), ("instance", "port"), "{{instance}} {{port}}")
@@ -143,6 +145,7 @@ def _tuner() -> dashboard.Dashboard:
                 ports.drops(TUNER_PORT),
                 flows.rtt(RUN),
             ],
+            "How it decides": [tuners.reward(TUNERS), tuners.decisions(TUNERS), tuners.cost(TUNERS)],
         },
     )
 

@@ -25,6 +25,7 @@ from testbed.errors import BadInput, TestbedError
 from testbed.monitor import provisioning
 from testbed.monitor.services import COMPOSE_FILE, Plan, Ports, Service, plan
 
+ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 LAST_WORDS = 10  # lines of a log that are shown
 PATIENCE_AT_END = 15.0  # s that a service gets to write what it has
 POLL = 0.2  # s
@@ -155,7 +156,9 @@ def _watch(running: Sequence[tuple[Service, subprocess.Popen[bytes]]], folder: P
 
 
 def _require_alive(service: Service, child: subprocess.Popen[bytes], folder: Path) -> None:
-    if child.poll() is not None:
+    with _undisturbed():
+        ended = child.poll() is not None
+    if ended:
         raise TestbedError(f"{service.name} ended (exit code {child.returncode}){_last_words(service, folder)}")
 
 
@@ -169,6 +172,16 @@ def _last_words(service: Service, folder: Path) -> str:
     return "\n".join([f"; the end of {log}:", *(f"  {line}" for line in lines)])
 
 
+@contextmanager
+def _undisturbed() -> Iterator[None]:
+    """Signals wait: one that ends a poll half-way leaves a lock behind, and wait() would wait for it forever."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, ENDING)
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
 class _Ended(BaseException):
     """A signal asked for the end: not an error."""
 
@@ -176,8 +189,7 @@ class _Ended(BaseException):
 @contextmanager
 def _ended_by_signals() -> Iterator[None]:
     """Ctrl-C, SIGTERM and a closed terminal end the block quietly, once; later ones do not disturb the clearing up."""
-    every = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-    ending = [number for number in every if signal.getsignal(number) is not signal.SIG_IGN]  # nohup stays nohup
+    ending = [number for number in ENDING if signal.getsignal(number) is not signal.SIG_IGN]  # nohup stays nohup
 
     def end(_number: int, _frame: FrameType | None) -> None:
         for number in ending:

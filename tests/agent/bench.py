@@ -90,6 +90,7 @@ class Bench:
         self.sockets = Sockets(routes, self.framing, self.segment)
         self.flows = Flows(n)
         self.flows.to_send[:] = ENDLESS if np.isinf(self.size) else int(np.ceil(self.size / self.payload))
+        self.arrivals = np.zeros(max(self.hosts) + 1, wire.ARRIVALS)
         pace = Pace(
             host=np.array(self.hosts, np.int64),
             line_rate=np.full(n, self.line_rate),
@@ -103,6 +104,8 @@ class Bench:
             segment=self.segment,
             wake_by_ring=False,
             int_on=self.int_hops > 0,
+            arrivals=self.arrivals,
+            interface=np.arange(max(self.hosts) + 1),
             pauses=self._pauses() if self.relook else None,
         )
         self.lags = Lags(TimeHistogram(16), TimeHistogram(4), TimeHistogram(4), TimeHistogram(4))

@@ -55,6 +55,19 @@ def test_bursts_do_not_change_the_rate(burst: int, segment: bool) -> None:
             assert sent == burst * (int(now * 0.25 / burst) + 1)
 
 
+@SEGMENT
+def test_answers_of_the_nic_share_the_line_with_the_hosts_own_data(segment: bool) -> None:
+    """A NIC that answers with a tenth of a packet per slot leaves nine tenths; other hosts have all of theirs."""
+    with Bench(hosts=(0, 1), segment=segment) as bench:
+        bench.start(1.0)
+        sent = Counter[int]()
+        for now in np.arange(0.5, 1000, 1.0):
+            bench.arrivals["answered"][0] += bench.wire_size // 10
+            sent.update(packet.flow for packet in bench.at(float(now)))
+        assert sent[0] == pytest.approx(900, abs=10)
+        assert sent[1] == 1000
+
+
 def test_new_rate_counts_from_the_last_departure() -> None:
     with Bench() as bench:
         bench.start(0.1)

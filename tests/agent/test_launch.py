@@ -17,7 +17,7 @@ from testbed.agent.columns import Flows
 from testbed.agent.launch import Common, Crew, Share, shares_of_hosts
 from testbed.agent.meter import Meter
 from testbed.controller import Paths, RateController
-from testbed.dataplane.wire import Framing
+from testbed.dataplane.wire import ARRIVALS, Framing
 from testbed.errors import PluginFailed
 from testbed.plugin import Plugin
 
@@ -68,6 +68,8 @@ def launched(controller: Callable[[Paths], RateController]) -> Crew:
         paths=paths,
         timing=Timing(np.zeros(1), 1.0, 1.0, 1.0, 1.0, 1.0, 1.0),
         meter=Meter(16),
+        arrivals=np.zeros(1, ARRIVALS),
+        interface=np.zeros(1, np.int64),
     )
     plugin = Plugin("controller", "named", RateController, "here", Path(__file__))
     crew = Crew()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -89,7 +90,7 @@ def test_flows_spread_over_the_spines_and_around_cut_cables() -> None:
 def test_hpcc_over_three_hops(tmp_path: Path) -> None:
     """Every answer must bring as many INT records as its path has switches, or the run is not clean."""
     run_clean(tmp_path, "leaf-spine", "--dilation", "1500", "--duration", "3 ms")
-    (folder,) = [file.parent for file in tmp_path.rglob("summary.json") if file.stat().st_mtime_ns == _newest(tmp_path)]
+    folder = tmp_path / "clean"
     flows = pq.read_table(folder / "flows.parquet").to_pydict()
     series = pq.read_table(folder / "flow_series.parquet").to_pydict()
     size, ack = 1000 + 42 + 32 + 4 + 16 + 3 * 28, 42 + 32 + 4 + 16 + 3 * 28
@@ -105,5 +106,12 @@ def test_hpcc_over_three_hops(tmp_path: Path) -> None:
             assert least == pytest.approx(base, rel=0.02)
 
 
-def _newest(folder: Path) -> int:
-    return max(file.stat().st_mtime_ns for file in folder.rglob("summary.json"))
+def test_a_dumbbell_is_calibrated_and_limited_at_its_cable(tmp_path: Path) -> None:
+    summary = run_clean(tmp_path, "dumbbell", "--duration", "2 ms", "--dilation", "1000")
+    assert summary["bottleneck"] == "s1-eth5"
+    assert summary["bottleneck_rate"] == 40e9
+    ends, middle = 2 * (1078 + 78) * 8 / 100e9, (1078 + 78) * 8 / 40e9
+    assert summary["base_rtt"] == pytest.approx(2 * (1e-6 + 4e-6 + 1e-6) + ends + middle, rel=1e-6)
+    assert summary["su"] > 95
+    manifest = json.loads((tmp_path / "clean" / "manifest.json").read_text())
+    assert ("s1-eth5", "buffer") in {(one["link"], one["what"]) for one in manifest["calibration"]}
