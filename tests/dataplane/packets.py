@@ -9,7 +9,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from ctypes import c_int, c_size_t, c_uint32, c_void_p
 from typing import Any
-from typing import Any
 
 from testbed import linux
 from testbed.dataplane import libbpf, wire
@@ -61,7 +60,7 @@ def run(program: int, frame: bytes, repeat: int = 1) -> tuple[int, bytes]:
     library = ctypes.CDLL("libbpf.so.1", use_errno=True)
     if library.bpf_prog_test_run_opts(program, ctypes.byref(options)) != 0:
         raise OSError(ctypes.get_errno(), "BPF_PROG_TEST_RUN")
-    return int(options.retval), out.raw[: options.data_size_out]
+    return options.retval, out.raw[: options.data_size_out]
 
 
 def checksum(header: bytes) -> int:
@@ -69,7 +68,7 @@ def checksum(header: bytes) -> int:
     total = sum(struct.unpack(f"!{len(header) // 2}H", header))
     while total >> 16:
         total = (total & 0xFFFF) + (total >> 16)
-    return ~total & 0xFFFF
+    return int(~total & 0xFFFF)
 
 
 def on_the_wire(udp_payload: bytes, tos: int = ECT0, dst: bytes = H2, port: int = wire.ROCE_PORT) -> bytes:
