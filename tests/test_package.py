@@ -45,7 +45,8 @@ def test_list_shows_everything_shipped(installed: Path, tmp_path: Path) -> None:
         modules = {file.stem for file in (ROOT / folder).glob("*.py")} | {
             file.parent.name for file in (ROOT / folder).glob("*/__init__.py")
         }
-        assert {name.partition("-")[0] for name in names[section]} == modules - {"__init__", "learned"}  # what pet and acc share
+        shared = {"__init__", "learned"}  # the second by pet and acc
+        assert {name.partition("-")[0] for name in names[section]} == modules - shared
 
 
 def test_experiments_resolve(installed: Path, tmp_path: Path) -> None:
