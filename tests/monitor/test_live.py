@@ -86,8 +86,9 @@ def scraped(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scraped]:
 
 
 def _run(folder: Path, instance: str) -> None:
-    """HPCC sets both a rate and a window, and its first burst exceeds Kmin: no panel is empty for lack of a cause."""
-    options = ["--controller", "hpcc", "--duration", f"{DURATION * 1e3:g} ms", "--metrics-addr", instance]
+    """HPCC sets both a rate and a window, its first burst exceeds Kmin, PET tells a reward: no panel lacks a cause."""
+    options = ["--controller", "hpcc", "--tuner", "pet"]
+    options += ["--duration", f"{DURATION * 1e3:g} ms", "--metrics-addr", instance]
     for attempt in range(ATTEMPTS):  # a machine that is busy for a moment fails the calibration
         command = [*TESTBED, "run", "incast-8", *options, "--out", str(folder / f"attempt-{attempt}")]
         done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
