@@ -13,6 +13,7 @@ import time
 from pathlib import Path
 from typing import Any
 
+import pyarrow.parquet as pq
 import pytest
 
 from tests.census import Census
@@ -267,7 +268,6 @@ def line_of(source: str, text: str) -> int:
         (CONTROLLER, {"timer": "self.rate = 1e9"}, "def on_timer", "must stay arrays, one number per flow"),
         (FLOW_CONTROLLER, {"ack": "self.rate = float('nan')"}, "def on_ack", "set rate nan bit/s"),
         (TUNER, {"initial": GOOD_THRESHOLDS, "slot": "sample.nothing"}, "sample.nothing", "AttributeError"),
-        (TUNER, {"initial": GOOD_THRESHOLDS, "slot": BAD_THRESHOLDS}, "def on_slot", "wants Kmin 400000, Kmax 100000"),
     ],
     ids=lambda value: " ".join(value.values()) if isinstance(value, dict) else "",
 )
@@ -288,6 +288,17 @@ def test_plugin_that_fails_ends_the_run_and_keeps_the_data(
     assert kept["verdict"]["reasons"][0]["how_much"].startswith(blame)
     assert 0 < kept["duration"] < 10e-3
     assert kept["packets_sent"] > 0
+
+
+def test_an_answer_that_cannot_be_put_in_force_leaves_the_last_good_thresholds(tmp_path: Path) -> None:
+    file, _ = plugin(tmp_path, TUNER, initial=GOOD_THRESHOLDS, slot=BAD_THRESHOLDS)
+    done = run(tmp_path, "run", "incast-2", "--duration", "2 ms", *UNCALIBRATED, "--tuner", str(file))
+    assert done.returncode == 3, done.stderr
+    assert "thresholds were refused" in {reason["what"] for reason in summary_in(tmp_path)["verdict"]["reasons"]}
+    series = pq.read_table(tmp_path / "out" / "port_series.parquet").to_pydict()
+    assert {*series["kmin"], *series["kmax"]} == {1e5, 4e5}
+    manifest = json.loads((tmp_path / "out" / "manifest.json").read_text())
+    assert "breaks 0 <= Kmin <= Kmax" in json.dumps(manifest["tuners"])
 
 
 @pytest.mark.parametrize(

@@ -144,6 +144,10 @@ def _sender(run: Emulation, sender: str, receiver: str) -> list[Measured]:
     try:
         rtt = PathTimes(run.routes.path(sender, receiver), run.framing).base_rtt
         best = min(_round_trip(run, probe, rtt) for _ in range(RTT_PROBES))
+    finally:
+        probe.close()
+    probe = Probe(run, [sender], _no_slower(run, sender, receiver))
+    try:
         rate = _arrival_rate(run, probe, RATE_PACKETS)
     finally:
         probe.close()
@@ -152,6 +156,14 @@ def _sender(run: Emulation, sender: str, receiver: str) -> list[Measured]:
         Measured(link, "base RTT", rtt, best, TOLERANCE * rtt, show_time),
         _rate(link, run.shape.line_rate(sender), rate),
     ]
+
+
+def _no_slower(run: Emulation, sender: str, receiver: str) -> str:
+    """A host that can take all that the sender's link carries: the receiver, or another one nearer by."""
+    for host in (receiver, *_nearest_first(run, sender)):
+        if min(cable.rate for cable in run.routes.path(sender, host)) >= run.shape.line_rate(sender):
+            return host
+    return receiver
 
 
 def _downlink(run: Emulation, senders: list[str], receiver: str) -> list[Measured]:

@@ -20,13 +20,15 @@ PACKET = 1000 + 122  # payload and headers with one INT hop
 def test_one_flow_fills_the_link_and_two_share_it(tmp_path: Path, controller: str) -> None:
     """Facts sheet, section 10: the second flow starts while the first one has the whole link.
 
-    DCQCN with the values of NICs: those of the paper need tens of milliseconds to climb back to half a link.
+    DCQCN with the values of NICs: those of the paper need tens of milliseconds to climb back to half a link. HPCC holds
+    eta = 95 % over the RTT that it is told of: the 3/64 of it for which an agent gathers feedback and packets, and how
+    late the agent is, are not in there.
     """
     options = ["--set", "traffic.stagger=1 ms", "--duration", "6 ms", "--set", "time.warmup=3.5 ms"]
     if controller == "dcqcn":
         options += ["--set", "controller.preset=nic"]
     summary = run_clean(tmp_path, "incast-2", "--controller", controller, "--set", "tuner.preset=secn1", *options)
-    assert alone(tmp_path / "clean", summary["bottleneck"]) > 0.9
+    assert alone(tmp_path / "clean", summary["bottleneck"]) > (0.85 if controller == "hpcc" else 0.9)
     assert summary["drops_in_run"] == 0
     assert summary["jain_flows"] > 0.95
 

@@ -45,11 +45,11 @@ RACK = [
 LIGHT_TIME = 600e-6
 LIGHT = [
     *RACK, "controller=fixed", "controller.rate=5 %", "traffic.stagger=10 us", "time.duration=600 us",
-    "time.dilation=4000",
+    "time.dilation=8000",
 ]  # fmt: skip
 HPCC = [
     *RACK, "controller=hpcc", "traffic.stagger=0 s", "time.duration=600 us", "time.warmup=200 us",
-    "time.dilation=8000",
+    "time.dilation=20000",
 ]  # fmt: skip
 LOSSY = [*LIGHT, "time.duration=300 us", "rack.calibrate=off"]  # calibrated by the other runs
 NETEM, DELAY_LINE, OVS = "rack.delay_by=netem", "rack.delay_by=delay-line", "rack.switch.forwarding=ovs"
