@@ -49,7 +49,7 @@ LIGHT = [
 ]  # fmt: skip
 HPCC = [
     *RACK, "controller=hpcc", "traffic.stagger=0 s", "time.duration=600 us", "time.warmup=200 us",
-    "time.dilation=20000",
+    "time.dilation=12000",
 ]  # fmt: skip
 LOSSY = [*LIGHT, "time.duration=300 us", "rack.calibrate=off"]  # calibrated by the other runs
 NETEM, DELAY_LINE, OVS = "rack.delay_by=netem", "rack.delay_by=delay-line", "rack.switch.forwarding=ovs"
@@ -96,7 +96,7 @@ def boot(tmp_path_factory: pytest.TempPathFactory) -> Boot:
         modules=[*DEFAULT_MODULES, "openvswitch"],
         writable=[shared],  # pytest's folder lies in /tmp, which the guest has its own of
         env={"TESTBED_CACHE": str(cache)},
-        timeout=180,
+        timeout=300,
     )
     assert done.returncode == 0, done.stdout + done.stderr
     print(done.stderr)  # how long each took
