@@ -7,12 +7,13 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from testbed.packages import versions
 from testbed.workshop import Job, Order, Result, Told
 
 from .distillation import CLOSED_LOOPS, Attempt, Settings, aim_of, distil
 from .evaluate import ramp, settled
 from .network import Network, write_json
-from .workshop_train import NETWORK, finite, table, versions
+from .workshop_train import NETWORK, finite, table
 
 POLICIES = Path(__file__).with_name("policies")
 TREES, LOG = "trees.json", "distilled.json"

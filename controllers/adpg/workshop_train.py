@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import math
-import platform
-from importlib import import_module
-from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 import numpy as np
 
-from testbed.errors import BadInput
+from testbed.packages import need, versions
 from testbed.units import show_time
 from testbed.workshop import Job, Order, Result, Told
 
@@ -41,7 +38,7 @@ NOTES = {
 
 def run(settings: Settings, order: Order) -> Result:
     """Train, measure in closed loops, write."""
-    _need("torch", "onnx")  # before any time is spent
+    need("torch", "onnx")  # before any time is spent
     outcome = train(settings, _teller(settings, order))
     network, aim = outcome.network, settings.aim
     int8 = Int8Network.of(network, visited(network, CALIBRATION, np.random.default_rng(settings.seed)))
@@ -57,14 +54,6 @@ def run(settings: Settings, order: Order) -> Result:
     lines = [_summary(outcome), *table(measured, ramps)]
     refused = f"no seed of {len(outcome.attempts)} converged" if outcome.chosen.failure else ""
     return Result(lines, {key: log[key] for key in ("converged", "seed", "restarts", "figures", "ramp_rtts")}, refused)
-
-
-def _need(*packages: str) -> None:
-    for package in packages:
-        try:
-            import_module(package)
-        except ImportError:
-            raise BadInput(f"training needs the package {package}: pip install 'cc-testbed[train]'") from None
 
 
 def _teller(settings: Settings, order: Order) -> Any:
@@ -139,17 +128,6 @@ def table(measured: dict[str, list[Figures]], ramps: dict[str, float]) -> list[s
 def finite(value: float) -> float | None:
     """For JSON."""
     return round(value, 1) if math.isfinite(value) else None
-
-
-def versions(*packages: str) -> dict[str, str]:
-    """What a result depends on."""
-    found = {"python": platform.python_version()}
-    for package in ("cc-testbed", *packages):
-        try:
-            found[package] = version(package)
-        except PackageNotFoundError:
-            continue
-    return found
 
 
 TRAIN = Job("Train ADPG's network in the fluid model.", Settings, run, PRESETS, NOTES)

@@ -3,26 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from importlib import import_module
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
-from testbed.errors import BadInput
+from testbed.packages import need
 
 from .policy import Layer
 
 HIDDEN = (64, 64)
-
-
-def need(*packages: str) -> None:
-    """Raises BadInput if one of the packages that training takes is missing."""
-    for package in packages:
-        try:
-            import_module(package)
-        except ImportError:
-            raise BadInput(f"training needs the package {package}: pip install 'cc-testbed[train]'") from None
 
 
 def torch_of(seed: int) -> Any:

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import json
-import platform
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from testbed.controller import Floats
+from testbed.packages import need, versions
 from testbed.plugin import find
 from testbed.tuner import Ports, PortSample, Tuner
 from testbed.whole import write_whole
@@ -20,7 +19,6 @@ from testbed.workshop import JobConfig, Order, Result
 
 from .environment import LARGEST
 from .evaluation import Make, ahead, compare, means, static, table
-from .mlp import need
 from .policy import Layer, write
 from .tuner import Workload
 
@@ -112,14 +110,3 @@ def _rounded(row: dict[str, Any]) -> dict[str, Any]:
         key: _rounded(value) if isinstance(value, dict) else float(np.round(value, 5)) if value is not None else None
         for key, value in row.items()
     }
-
-
-def versions(*packages: str) -> dict[str, str]:
-    """What a result depends on."""
-    found = {"python": platform.python_version()}
-    for package in ("cc-testbed", *packages):
-        try:
-            found[package] = version(package)
-        except PackageNotFoundError:
-            continue
-    return found

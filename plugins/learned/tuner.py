@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from pathlib import Path
 from typing import Literal
 
@@ -53,14 +54,14 @@ class LearnedTuner(Tuner):
         self.policy = OnnxPolicy.load(self.file, self.kind(flows=flows))
 
     @classmethod
+    @abstractmethod
     def make_grid(cls, alpha: float) -> Grid:
         """The actions."""
-        raise NotImplementedError
 
     @classmethod
+    @abstractmethod
     def outputs(cls) -> int:
         """Scores that the network gives per queue."""
-        raise NotImplementedError
 
     @classmethod
     def kind(cls, *, flows: bool) -> Kind:

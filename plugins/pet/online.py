@@ -12,9 +12,9 @@ from zlib import crc32
 import numpy as np
 
 from testbed.controller import Floats, Ints
+from testbed.packages import need
 from testbed.tuner import Thresholds
 
-from ..learned.mlp import need
 from ..learned.policy import layers_of
 from .ppo import Ppo, PpoSettings, Trajectories
 

@@ -243,15 +243,16 @@ def _queue(run: Emulation, senders: list[str], place: SwitchPort) -> list[Measur
 
 def _trunk_queue(run: Emulation, place: SwitchPort) -> list[Measured]:
     """Fill the buffer of a port between switches from inside its switch; what it marks, nobody there would answer."""
-    drain = run.clock.wall_seconds(run.experiment.rack.switch.buffer * 8 / place.cable.rate)
+    room = _room(run, 1)
+    drain = run.clock.wall_seconds(room * 8 / place.cable.rate)
     if drain > LONGEST_FILL:
         return []
-    run.programs.counters["peak"][run.rack.ports[run.shape.position[place.name]].ifindex] = 0
     with Injection(run, place) as injection:
-        injection.send(math.ceil(run.experiment.rack.switch.buffer / injection.size * 1.3) + 20)
+        run.programs.counters["peak"][injection.port.ifindex] = 0
+        injection.send(math.ceil(room / injection.size * 1.3) + 20)
         backlog = _highest_backlog(run, place, drain)
         injection.wait_until_quiet(drain)
-    return _depth(run, place, _room(run, 1), injection.size, backlog)
+    return _depth(run, place, room, injection.size, backlog)
 
 
 def _room(run: Emulation, senders: int) -> float:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Self
 import numpy as np
 
 from testbed import linux
+from testbed.agent.sockets import SO_SNDBUFFORCE
 
 if TYPE_CHECKING:
     from testbed.emulate import Emulation
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
 
 NOBODY = bytes.fromhex("02ff00000000")
 EXPERIMENTAL = 0x88B5  # ethertype for local experiments
-SO_SNDBUFFORCE = 32
 LOOK_SECONDS = 0.0005
 SURE_SECONDS = 50e-6  # a look that took longer does not know when it was
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import BeforeValidator, Field, model_validator
@@ -71,9 +72,9 @@ class AnyRack(Part):
     )
 
     @property
+    @abstractmethod
     def size(self) -> int | None:
         """Number of hosts; None for as many as the traffic needs."""
-        raise NotImplementedError
 
     @model_validator(mode="after")
     def _can_be_built(self) -> Self:

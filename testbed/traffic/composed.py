@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from itertools import pairwise
 from typing import Annotated, Any, Literal, Self
 
@@ -26,17 +27,17 @@ Simple = Annotated[
 class Composed(Pattern):
     """What `mix` and `phases` have in common."""
 
+    @abstractmethod
     def members(self) -> list[Pattern]:
         """The patterns within."""
-        raise NotImplementedError
 
+    @abstractmethod
     def key_of(self, number: int) -> str:
         """Where the file has one of them."""
-        raise NotImplementedError
 
+    @abstractmethod
     def contexts(self, context: Context) -> list[tuple[float, Context]]:
         """When each begins, and what it is expanded for."""
-        raise NotImplementedError
 
     def hosts_needed(self) -> int:
         """As many as the neediest."""
