@@ -4,30 +4,43 @@ PYTHON := .venv/bin/python
 SUDO := $(if $(filter 0,$(shell id -u)),,sudo -E)
 PYTEST := env PYTHONDONTWRITEBYTECODE=1 $(PYTHON) -m pytest -p no:cacheprovider
 EXPERIMENT ?= incast-64
+HOSTS_PYTHON ?= $(PYTHON)
 
-.PHONY: run test setup check unit bench schema dashboards clean help
+.PHONY: run test setup check unit bench lab wheelhouse schema dashboards clean help
 
 run: ## install what is missing, run incast-64 (EXPERIMENT=incast-8 for another)
 	@scripts/setup
 	@$(SUDO) .venv/bin/testbed run $(EXPERIMENT)
 
-test: setup check ## install what is missing, pass all checks and tests (those with a rack one by one)
-	$(SUDO) $(PYTEST) -m "not root and not uml" -n 2 --dist loadfile
-	$(SUDO) $(PYTEST) -m "root or uml"
+test: setup check ## install what is missing, pass all checks and tests (those that measure one by one)
+	@$(PYTHON) -m compileall -q -j 2 testbed controllers plugins # here, and not in every process that a test starts
+	$(SUDO) $(PYTEST) -m "parallel or not (root or uml)" -n 3 --dist loadfile --no-loadscope-reorder
+	$(SUDO) $(PYTEST) -m "(root or uml) and not parallel"
 
 setup: ## install what is missing, for running and for testing
 	@scripts/setup --tests
 
-check: ## ruff and mypy
+check: ## ruff, mypy and ansible-lint
 	.venv/bin/ruff check .
 	.venv/bin/ruff format --check .
-	.venv/bin/mypy
+	MYPY_NUM_WORKERS=2 .venv/bin/mypy
+	cd ansible && ../.venv/bin/ansible-lint
 
-unit: ## the tests that need no root, in about 20 s
+unit: ## the tests that need no root, without the slow ones
 	$(PYTEST) -m "not root and not slow and not uml" -n 2 --dist loadfile
 
 bench: setup ## measure what docs/bench.md promises (root; ONLY="switch goodput" for a part, JSON=FILE)
 	$(SUDO) $(PYTHON) -m bench $(if $(ONLY),--only $(ONLY)) $(if $(JSON),--json $(JSON))
+
+wheelhouse: setup ## dist/wheelhouse.tar: what lab hosts without a network need (HOSTS_PYTHON=python3.12 if not this one's)
+	rm -rf build && mkdir -p build/wheels dist
+	$(HOSTS_PYTHON) -m pip wheel --quiet --wheel-dir build/wheels --requirement testbed/lab/agents.txt pip
+	$(HOSTS_PYTHON) -m pip wheel --quiet --wheel-dir build/wheels --no-deps .
+	mv build/wheels/pip-*.whl build/wheels/pip.whl
+	tar -C build/wheels -cf dist/wheelhouse.tar . -C $(CURDIR)/testbed/lab agents.txt
+
+lab: setup ## an emulated lab of hosts with ssh to try playbooks in, until Ctrl-C (CARDS=bf3,cx7 SWITCHES=sonic,nvue,testbed)
+	@$(SUDO) $(PYTHON) -m tests.lab $(if $(CARDS),--cards $(CARDS)) $(if $(SWITCHES),--switches $(SWITCHES))
 
 schema: ## write testbed/experiment.schema.json, docs/experiment.md and docs/metrics.md
 	$(PYTHON) -m testbed.schema

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from bench import adpg, closed_loop, command, decisions, flows, items, live, monitor
+from bench import adpg, closed_loop, command, decisions, flows, items, live, monitor, tuners
 from bench.measure import Row, table
 from testbed.errors import TestbedError
 
@@ -25,6 +25,7 @@ ITEMS: dict[str, Callable[[], Iterator[Row]]] = {
     "live": live.of_live,
     "switch": items.of_switch,
     "monitor": monitor.of_monitor,
+    "tuners": tuners.of_tuners,
     "goodput": items.of_goodput,
     "help": items.of_help,
     "memory": items.of_memory,

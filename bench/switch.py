@@ -20,7 +20,8 @@ from bench import racks
 from bench.blaster import dropper, library
 from testbed.agent.sockets import Route, Sockets
 from testbed.dataplane import libbpf
-from testbed.dataplane.programs import NicPrograms, Port, PortPrograms
+from testbed.dataplane.port_maps import Port
+from testbed.dataplane.programs import NicPrograms, PortPrograms
 from testbed.dataplane.wire import Framing
 from testbed.rack.net import Rack, Wire
 from testbed.rack.shape import star

@@ -14,9 +14,11 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from pydantic import Field
 
-from testbed.controller import Feedback, Floats, Ints, Paths, RateController, Signal
+from testbed.controller import Feedback, Firmware, Floats, Ints, Paths, RateController, Signal
 from testbed.plugin import PluginConfig
 from testbed.units import Rate, Ratio, Size, Time
+
+from . import dcqcn_nic
 
 RECOVERED = 1 - 1e-6  # share of the line rate from which further increases change nothing
 
@@ -91,6 +93,11 @@ class Dcqcn(RateController):
     def cnp_interval(cls, config: PluginConfig) -> float:
         assert isinstance(config, DcqcnConfig)
         return config.cnp_interval
+
+    @classmethod
+    def firmware(cls, config: PluginConfig, line_rate: float) -> Firmware:
+        assert isinstance(config, DcqcnConfig)
+        return dcqcn_nic.firmware(config, line_rate)
 
     def on_start(self, now: float, flows: Ints) -> None:  # noqa: ARG002 - nothing runs before the first CNP
         self.rate[flows] = self.target[flows] = self.paths.line_rate[flows]

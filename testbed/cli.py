@@ -12,10 +12,13 @@ import sys
 import typer
 
 from testbed.commands import (
+    agent,
     bench,
     capture,
     compare,
     experiments,
+    exporter,
+    lab,
     machine,
     model,
     monitor,
@@ -23,6 +26,7 @@ from testbed.commands import (
     report,
     run,
     sweep,
+    switch,
     watch,
     workshop,
 )
@@ -37,6 +41,7 @@ app = typer.Typer(
     epilog="Exit codes: 0 clean, 1 error, 2 bad input, 3 ran but the result is degraded.",
 )
 app.command()(run.run)
+app.command()(agent.agent)
 app.command()(watch.watch)
 app.command()(sweep.sweep)
 app.command()(compare.compare)
@@ -52,8 +57,11 @@ app.command()(report.report)
 app.command()(capture.decode)
 app.command()(machine.selftest)
 app.command()(machine.version)
+app.command()(exporter.exporter)
 app.add_typer(monitor.monitor, name="monitor")
 app.add_typer(model.model, name="model")
+app.add_typer(lab.lab, name="lab")
+app.add_typer(switch.switch, name="switch")
 for making in (workshop.train, workshop.distil, workshop.explain, workshop.export):
     app.command()(making)
 

@@ -18,6 +18,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Flag, auto
+from pathlib import Path as FilePath
 from typing import Any, ClassVar
 
 import numpy as np
@@ -91,6 +92,22 @@ class Feedback:
     int_stack: IntStack | None = None  # only with Signal.INT; rows with hops == 0 carry none
 
 
+@dataclass(frozen=True)
+class Setting:
+    """One number of a NIC's firmware, in the unit of its documentation."""
+
+    value: int
+    unit: str
+
+
+@dataclass(frozen=True)
+class Firmware:
+    """How a NIC whose firmware has a controller's algorithm comes nearest to its options."""
+
+    settings: Mapping[str, Setting]  # by the names of MLNX_OFED's sysfs, for example roce_rp/rpg_ai_rate
+    differences: tuple[str, ...] = ()  # what it cannot do alike, for people
+
+
 class ControllerBase(ABC):
     """What both forms declare."""
 
@@ -106,6 +123,16 @@ class ControllerBase(ABC):
     def cnp_interval(cls, config: PluginConfig) -> float:  # noqa: ARG003 - part of the interface
         """Seconds between the CNPs that a receiver sends for one flow (only with Signal.CNP)."""
         return 50e-6
+
+    @classmethod
+    def inputs(cls, config: PluginConfig) -> Mapping[str, FilePath]:  # noqa: ARG003 - part of the interface
+        """Files that it decides by, such as a trained policy, by the option that names them; for the manifest."""
+        return {}
+
+    @classmethod
+    def firmware(cls, config: PluginConfig, line_rate: float) -> Firmware | None:  # noqa: ARG003 - part of the interface
+        """The settings of a NIC whose firmware has this algorithm, for a port of ``line_rate``; None: none has it."""
+        return None
 
 
 class RateController(ControllerBase):

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from testbed import kernel
+from testbed.checks.processors import STOLEN, WINDOW_SECONDS, Processors
 from testbed.dataplane import build
 from testbed.errors import TestbedError
 
@@ -37,7 +38,7 @@ MODULES = {
 }
 WITHOUT = {
     "netem": "; the delay line delays instead",
-    "HTB": "; TBF shapes instead",
+    "HTB": "; only PFC between switches needs it",
     "Open vSwitch": "; the bridge forwards",
 }
 C_PROGRAM = '#include <linux/bpf.h>\n#include <bpf/bpf_helpers.h>\nSEC("tc") int f(void *c) { return 0; }\n'
@@ -128,6 +129,7 @@ def _helpful() -> Iterator[Probe]:
     yield Probe("memory", *_memory())
     yield Probe("clock", *_clock())
     yield Probe("timers", *_timers())
+    yield Probe("stolen time", *_stolen())
     yield Probe("/proc/sys", *_writable("/proc/sys/net/core/rmem_max"))
     uml = shutil.which("linux.uml")
     yield Probe("user-mode Linux", *(("ok", uml) if uml else ("optional", "for tests", apt("user-mode-linux"))))
@@ -229,6 +231,18 @@ def _timers() -> Finding:
     median, largest = statistics.median(late), max(late)
     detail = f"a sleep ends {median * 1e6:.0f} us late (median), {largest * 1e6:.0f} us at most"
     return "ok" if median < 1e-3 else "optional", detail
+
+
+def _stolen() -> Finding:
+    """Time is only stolen from a core that wants to run, so this one does, now and then."""
+    cores, end = Processors(), time.monotonic() + WINDOW_SECONDS
+    while time.monotonic() < end:
+        time.sleep(500e-6)
+    cores.sample()
+    detail = f"other virtual machines took {cores.stolen:.0%} of a core's time just now"
+    if cores.stolen > STOLEN:
+        return "optional", f"{detail}, in stops of milliseconds: runs may be degraded until they are quiet"
+    return "ok", detail
 
 
 def _writable(path: str) -> Finding:

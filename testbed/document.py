@@ -21,6 +21,8 @@ class Document:
     name: str  # as the user wrote it, for messages
     data: dict[str, Any]
     origins: dict[KeyPath, str] = field(default_factory=dict)
+    folder: Path = Path()  # paths that it gives are relative to
+    options: set[KeyPath] = field(default_factory=set)  # what options have put into it
 
     @classmethod
     def read(cls, file: Path, name: str = "") -> Document:
@@ -31,7 +33,9 @@ class Document:
         except (OSError, UnicodeDecodeError) as error:
             reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
             raise BadInput(f"cannot read {name}: {reason}") from None
-        return cls.parse(text, name)
+        document = cls.parse(text, name)
+        document.folder = file.parent
+        return document
 
     @classmethod
     def parse(cls, text: str, name: str) -> Document:
@@ -83,6 +87,10 @@ class Document:
             path = path[:-1]
         return self.origins.get(path, self.name)
 
+    def base(self, path: KeyPath) -> Path:
+        """What a relative path at this key starts from: the folder of the file, or where the command was called."""
+        return Path() if any(path[: len(given)] == given for given in self.options) else self.folder
+
     def put(self, path: KeyPath, value: Any, origin: str) -> None:
         """Set one key, making what is missing on the way; all that was below it is replaced."""
         at: Any = self.data
@@ -98,6 +106,7 @@ class Document:
             del self.origins[known]
         self._set(at, path[-1], value, path, origin)
         self.origins[path] = origin
+        self.options.add(path)
 
     @staticmethod
     def _get(at: Any, key: str | int) -> Any:

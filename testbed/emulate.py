@@ -8,13 +8,15 @@ from __future__ import annotations
 
 import os
 import time
+from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import cached_property
 from multiprocessing.connection import Connection
 
 import numpy as np
 
-from testbed.agent.agent import Timing
+from testbed.agent.agent import LOOKS_PER_RTT, USUAL_LATENESS, Timing
 from testbed.agent.barriers import Barriers
 from testbed.agent.columns import ENDLESS, Flows
 from testbed.agent.launch import Common, Crew, Share, shares_of_hosts
@@ -32,6 +34,7 @@ from testbed.checks.watch import QueueWatch
 from testbed.clock import SHORTEST_SLEEP, Clock
 from testbed.controller import Paths, Signal, build
 from testbed.dataplane.programs import FLOW_TABLE, NO_PFC, NicPrograms, PortPrograms
+from testbed.dataplane.shaper import burst
 from testbed.dataplane.wire import Framing
 from testbed.errors import PluginFailed
 from testbed.events import Timetable
@@ -40,8 +43,8 @@ from testbed.loading import Resolved
 from testbed.pfc import headroom
 from testbed.pfc.lossless import Lossless
 from testbed.rack.backlog import QueueReader
+from testbed.rack.gate import in_flight
 from testbed.rack.kinds import shape_of
-from testbed.rack.link import burst
 from testbed.rack.load import busiest_port
 from testbed.rack.net import Rack, Wire
 from testbed.rack.paths import FlowPaths, most_hops, netem_delay
@@ -49,6 +52,7 @@ from testbed.rack.routes import Routes
 from testbed.report import decisions
 from testbed.report.decisions import Served
 from testbed.telemetry.collect import Collector
+from testbed.telemetry.fabric import RackFabric
 from testbed.telemetry.live import Live, scene
 from testbed.telemetry.record import RTT_BINS_PER_OCTAVE, RunRecord
 from testbed.telemetry.recorder import PortReader, Recorder, largest
@@ -57,11 +61,8 @@ from testbed.tuner import Need
 from testbed.tuning import in_rack
 
 WORTH_A_LIMIT = 4  # packets; below that more system calls cost a start burst more than the shaper's timers
-QUANTA_PER_RTT = 64  # how finely packets are paced, but
-BATCHES_PER_RTT = 32  # how finely feedback is handed over
 PATIENCE = 10.0  # wall seconds that agents may take to end after the run is over
-USUAL_LATENESS = 2e-3  # wall seconds for which another process may hold a core: the rate must not suffer from it
-LOOKS_PER_RTT = 4  # a delay line holds feedback for about an RTT: looking at the ring this often loses nothing
+GATE_LATENESS = 30e-3  # wall seconds for which others may keep the kernel's lock of all network devices
 
 
 class Emulation:
@@ -85,6 +86,7 @@ class Emulation:
         self.use_netem = use_netem
         self.lossless = self._lossless()
         self.flows = Flows(len(self.plan))
+        self.fabric = RackFabric(self)
         self.meters: list[Meter] = []
         self.crew = Crew()
         self.input_queue_drops = input_queue_drops()
@@ -105,6 +107,7 @@ class Emulation:
             rings=sum(map(len, self.held)),
             cnp_interval_ns=self.clock.wall_ns(form.cnp_interval(config)),
             wake_agents=self.use_netem,
+            at_far_end=not self.use_netem,
             ring_size=self.fault.ring_size,
             pfc=self.lossless.thresholds if self.lossless else NO_PFC,
         )
@@ -112,7 +115,7 @@ class Emulation:
         self.programs: PortPrograms = self.rack.attach(self.nic, experiment.seed, monitor)
         self.rack.connect(self.plan.pairs)
         if self.lossless:
-            self.lossless.start(self.rack, self.nic, self.clock)
+            self.lossless.start(self.rack, self.nic)
         self.ports = PortReader(self.programs, self.rack.ports, self.clock)
         self.tuning = in_rack(self.resolved, self.ports, self.port_names)
         self._use_spare_cores()
@@ -140,14 +143,27 @@ class Emulation:
         if pfc is None:
             return None
         late = max(float(self.paths.base_rtt.max()) / LOOKS_PER_RTT, self.clock.nominal_seconds(USUAL_LATENESS))
-        room = headroom.room(pfc, rack.link, rack.switch.buffer, self.framing.wire_size, late)
+        room = headroom.room(pfc, self._feeds(late), rack.switch.buffer, self.framing.wire_size, late)
         return Lossless(room, rack.link.delay, self.clock.nominal_seconds(SHORTEST_SLEEP), self.use_netem)
+
+    def _feeds(self, late: float) -> list[headroom.Feed]:
+        """What each kind of cable may bring, from hosts that are ``late`` s late at most."""
+        feeds = {}
+        for cable in self.shape.cables:
+            feed = headroom.Feed(cable.kind, cable.rate, cable.delay, late)
+            if cable.low.port:
+                bucket = burst(self.clock.wall_rate(cable.rate), self.framing.wire_size)
+                shut = max(late, self.clock.nominal_seconds(GATE_LATENESS))
+                feed = replace(feed, late=shut, begun=bucket + in_flight(self.framing.wire_size))
+            feeds[cable.kind] = feed
+        return list(feeds.values())
 
     @property
     def longest_queue(self) -> float:
         """Bytes that may wait at a port: its buffer, or what all ports have with priority flow control."""
         if self.lossless:
-            return self.experiment.hosts * self.lossless.room.limit
+            ports = Counter(port.switch for port in self.shape.ports)
+            return max(ports.values()) * self.lossless.room.limit
         return self.experiment.rack.switch.buffer
 
     def _wire(self) -> Wire:
@@ -200,6 +216,7 @@ class Emulation:
             framing=self.framing,
             burst=self.experiment.pacing.burst,
             at_once=self._taken_whole(),
+            bucket=self._bucket(),
             controller=lambda paths: build(form, config, paths),
             segment=not self.use_netem,  # nic_tx sees single packets only behind the shaper
             wake_by_ring=self.use_netem,
@@ -222,10 +239,13 @@ class Emulation:
             for receiver in sorted(set(self.plan.dst)):
                 self.rack[receiver].receive_on(spare)
 
+    def _bucket(self) -> int:
+        """Bytes that the bucket of a host's shaper holds."""
+        return burst(self.clock.wall_rate(float(self.paths.line_rate.min())), self.framing.wire_size)
+
     def _taken_whole(self) -> int:
         """Packets that a host's shaper passes on in one go; 0 (no limit) where it takes them one by one anyway."""
-        rate = self.clock.wall_rate(float(self.paths.line_rate.min()))
-        packets = burst(rate, self.framing.wire_size) // self.framing.wire_size
+        packets = self._bucket() // self.framing.wire_size
         return packets if packets >= WORTH_A_LIMIT else 0
 
     def _share(self, number: int, core: int, first: int, end: int) -> Share:
@@ -240,9 +260,9 @@ class Emulation:
         fds = self.nic.ring_fds[before : before + len(self.held[number])]
         place = np.searchsorted(self.held[number], self.paths.base_rtt[first:end]) if not self.use_netem else 0
         self.nic.flows_tx["ring"][first:end] = before + place
-        shortest = float(self.paths.base_rtt[first:end].min())
         senders, host = np.unique(plan.src_number[first:end], return_inverse=True)
-        interfaces = np.array([self.rack[f"h{number}"].defaultIntf().index for number in senders])
+        ends = [self.rack[f"h{number}"].defaultIntf() for number in senders]
+        interfaces = np.array([end.index for end in ends])
         return Share(
             number=number,
             core=core,
@@ -251,19 +271,18 @@ class Emulation:
             host=host.astype(np.int64),
             arrivals=self.nic.arrivals,
             interface=interfaces.astype(np.int64),
+            uplink=None if self.use_netem else np.array([end.far_end.index for end in ends], np.int64),
             pauses=self.lossless.pauses(interfaces) if self.lossless else None,
             rings=list(zip(fds, self.held[number], strict=True)),
             ring_size=self.nic.ring_size,
             flows=self.flows.part(first, end),
             paths=self._paths(first, end),
-            timing=Timing(
-                start=np.where(plan.after == NO_GROUP, plan.start, np.inf)[first:end],
+            timing=Timing.of(
+                np.where(plan.after == NO_GROUP, plan.start, np.inf)[first:end],
                 end=self.experiment.time.duration,
                 timeout=self._retransmission_timeout(),
-                longest_sleep=shortest / LOOKS_PER_RTT,
-                credit=max(shortest / LOOKS_PER_RTT, self.clock.nominal_seconds(USUAL_LATENESS)),
-                gather=shortest / BATCHES_PER_RTT,
-                quantum=max(shortest / QUANTA_PER_RTT, self.clock.nominal_seconds(SHORTEST_SLEEP)),
+                rtt=float(self.paths.base_rtt[first:end].min()),
+                clock=self.clock,
                 barriers=Barriers(plan, self.flows.finished, first, end) if (plan.after != NO_GROUP).any() else None,
             ),
             meter=self.meters[number],
@@ -289,9 +308,10 @@ class Emulation:
         collector = Collector(self, recorder, processors)
         live = Live(connection, self, collector)
         recorder.sample(time.monotonic_ns(), 0.0)  # all that is counted is counted from nothing
+        self.crew.wait_ready()
         self.clock = self.ports.clock = self.crew.begin()
         recording.begin(self.clock)
-        timetable = Timetable(experiment.steps(), self.rack.cut, self.rack.mend)
+        timetable = Timetable(experiment.steps(), self.rack.cut, self.rack.mend, self.reroute)
         next_sample = 0.0
         while True:
             now_ns, now = time.monotonic_ns(), self.clock.now()
@@ -315,6 +335,7 @@ class Emulation:
         recorder.sample(time.monotonic_ns(), self.clock.now())
         record = collector.record(interrupted)
         drain(self)
+        collector.drained(record)
         if self.lossless:
             self.lossless.engine.end()
         counts = gather(self, watch, self.clock.now())
@@ -347,15 +368,10 @@ class Emulation:
         reader = QueueReader(self.rack[self.shape.ports[self.bottleneck].switch].netns)
         return QueueWatch(reader, self.ports, self.bottleneck, self.rack.ports[self.bottleneck])
 
-    def cut(self, cable: str) -> None:
-        """Take a cable between switches down; see `Rack.cut`."""
+    def reroute(self, cables: Sequence[str]) -> None:
+        """The switches notice what has become of these cables; see `Rack.reroute`."""
         self.flows.rerouted += 1  # first: agents must not take other INT nodes for a fault
-        self.rack.cut(cable)
-
-    def mend(self, cable: str) -> None:
-        """Put it back into service."""
-        self.flows.rerouted += 1
-        self.rack.mend(cable)
+        self.rack.reroute(cables)
 
     def _tune(self, now: float, now_ns: int) -> str:
         """Let the tuner decide; if it failed, why."""

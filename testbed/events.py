@@ -36,6 +36,11 @@ class EventSpec(Part):
         "`10 %`, at least one, chosen by the seed. What is on it is lost, and other paths are taken.",
     )
     mend: str | None = Field(default=None, description="The cable that is back, or `all` that are cut.")
+    detected_after: Moment = Field(
+        default=0.0,
+        description="How long the switches take to notice it. Until then they keep their routes, and what goes to a "
+        "cable that is cut is lost.",
+    )
 
     @model_validator(mode="after")
     def _one_of_them(self) -> Self:
@@ -48,7 +53,7 @@ class Step(NamedTuple):
     """One event, with its cables chosen."""
 
     at: float  # s
-    verb: str  # "cut" or "mend"
+    verb: str  # "cut", "mend", or "reroute": the switches have noticed
     cables: tuple[str, ...]
 
 
@@ -75,7 +80,8 @@ def plan(events: Sequence[EventSpec], shape: Shape, seed: int, end: float) -> li
             refuse(key, f"{wrong[0] if wrong else 'no cable'} {state} at {show_time(event.at)}")
         dead = [*dead, *chosen] if event.cut else [name for name in dead if name not in chosen]
         steps.append(Step(event.at, "cut" if event.cut else "mend", tuple(chosen)))
-    return steps
+        steps.append(Step(event.at + event.detected_after, "reroute", tuple(chosen)))
+    return sorted(steps, key=lambda step: step.at)
 
 
 def _chosen(cut: str, whole: list[str], cables: int, random: np.random.Generator) -> list[str]:
@@ -102,9 +108,16 @@ def _name(cable: Cable) -> str:
 class Timetable:
     """Makes the events of a run happen. ``next`` is the nominal time of the next one."""
 
-    def __init__(self, steps: list[Step], cut: Callable[[str], None], mend: Callable[[str], None]) -> None:
+    def __init__(
+        self,
+        steps: list[Step],
+        cut: Callable[[str], None],
+        mend: Callable[[str], None],
+        reroute: Callable[[Sequence[str]], None],
+    ) -> None:
         self._steps = steps
         self._do = {"cut": cut, "mend": mend}
+        self._reroute = reroute
         self.done: list[Event] = []  # with the time at which it really happened
         self.next = steps[0].at if steps else math.inf
 
@@ -112,6 +125,9 @@ class Timetable:
         """Do what is due."""
         while self._steps and self._steps[0].at <= now:
             one, *self._steps = self._steps
+            if one.verb == "reroute":
+                self._reroute(one.cables)
+                continue
             for cable in one.cables:
                 self._do[one.verb](cable)
             self.done.append(Event(now, f"{one.verb} {', '.join(one.cables)}"))

@@ -28,8 +28,10 @@ from pydantic_core import CoreSchema
 
 from testbed import events
 from testbed.events import EventSpec, Step
+from testbed.pfc import deadlock
 from testbed.rack.kinds import shape_of
 from testbed.rack.settings import MOST_HOSTS, Rack, Star
+from testbed.rack.tables import Tables
 from testbed.settings import Count, Part, refuse
 from testbed.traffic import Traffic
 from testbed.traffic.flow import NO_GROUP
@@ -157,6 +159,9 @@ class Record(Part):
         description="For `testbed replay`: calls of the controller are kept until they were about this many flows in "
         "sum; 0 keeps none.",
     )
+    report: Annotated[bool, Field(strict=True)] = Field(
+        default=True, description="Draw `report.html` and `plots/` at the end; `testbed report FOLDER` does it later."
+    )
 
 
 class Experiment(Part):
@@ -215,7 +220,7 @@ class Experiment(Part):
         self._check_hosts()
         self._check_size(self.traffic.flow_count(self.context))
         self._check_time()
-        self.steps()
+        self._check_pauses(self.steps())
         return self
 
     def steps(self) -> list[Step]:
@@ -223,6 +228,12 @@ class Experiment(Part):
         if not self.events:
             return []
         return events.plan(self.events, shape_of(self.rack, self.hosts), self.seed, self.time.duration)
+
+    def _check_pauses(self, steps: list[Step]) -> None:
+        if not self.rack.switch.pfc:
+            return
+        if how := deadlock.possible(Tables(shape_of(self.rack, self.hosts)), steps):
+            refuse("rack.switch.pfc", f"{how}; take other cables out, or say 'off'")
 
     def _check_hosts(self) -> None:
         needed = self.traffic.hosts_needed()

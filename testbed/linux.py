@@ -5,8 +5,9 @@ from __future__ import annotations
 import ctypes
 import errno
 import os
+import select
 import signal
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 
 CLONE_NEWNS = 0x00020000
@@ -51,8 +52,8 @@ class _Iovec(ctypes.Structure):
     _fields_ = [("base", ctypes.c_void_p), ("size", ctypes.c_size_t)]
 
 
-class _Message(ctypes.Structure):
-    """struct mmsghdr."""
+class _Header(ctypes.Structure):
+    """struct msghdr: with its padding, which is why it is a structure of its own."""
 
     _fields_ = [
         ("name", ctypes.c_void_p),
@@ -62,14 +63,20 @@ class _Message(ctypes.Structure):
         ("control", ctypes.c_void_p),
         ("control_size", ctypes.c_size_t),
         ("flags", ctypes.c_int),
-        ("sent", ctypes.c_uint32),
     ]
+
+
+class _Message(ctypes.Structure):
+    """struct mmsghdr."""
+
+    _fields_ = [("header", _Header), ("sent", ctypes.c_uint32)]
 
 
 def send_many(fd: int, packet: bytes, count: int) -> None:
     """The same packet ``count`` times, with few system calls: sendmmsg(2). What a full queue drops counts as sent."""
     part = _Iovec(ctypes.cast(ctypes.c_char_p(packet), ctypes.c_void_p), len(packet))
-    messages = (_Message * count)(*(_Message(parts=ctypes.pointer(part), part_count=1) for _ in range(count)))
+    header = _Header(parts=ctypes.pointer(part), part_count=1)
+    messages = (_Message * count)(*(_Message(header=header) for _ in range(count)))
     done = 0
     while done < count:
         sent = _libc.sendmmsg(fd, ctypes.byref(messages, done * ctypes.sizeof(_Message)), count - done, 0)
@@ -77,6 +84,25 @@ def send_many(fd: int, packet: bytes, count: int) -> None:
             sent = 1
         _check(0 if sent > 0 else -1, "sendmmsg")
         done += sent
+
+
+class _Poll(ctypes.Structure):
+    """struct pollfd."""
+
+    _fields_ = [("fd", ctypes.c_int), ("events", ctypes.c_short), ("returned", ctypes.c_short)]
+
+
+class _Timespec(ctypes.Structure):
+    _fields_ = [("seconds", ctypes.c_long), ("ns", ctypes.c_long)]
+
+
+def wait_readable(fds: Sequence[int], ns: int | None) -> list[int]:
+    """Those that can be read or whose other side has closed, after ``ns`` at the latest; select.poll knows ms only."""
+    polled = (_Poll * len(fds))(*(_Poll(fd, select.POLLIN, 0) for fd in fds))
+    time = None if ns is None else ctypes.byref(_Timespec(*divmod(max(0, ns), 10**9)))
+    if _libc.ppoll(polled, len(fds), time, None) < 0 and ctypes.get_errno() != errno.EINTR:
+        _check(-1, "ppoll")
+    return [one.fd for one in polled if one.returned]
 
 
 def die_with_parent(parent: int, by: signal.Signals = signal.SIGKILL) -> None:

@@ -23,6 +23,7 @@ from testbed.document import Document, KeyPath, dotted
 from testbed.errors import BadInput, nearest
 from testbed.experiment import Experiment, PluginChoice
 from testbed.explain import explain
+from testbed.inputs import Input
 from testbed.plugin import Plugin, PluginConfig, find
 from testbed.rack.settings import Star
 
@@ -80,6 +81,14 @@ class Resolved:
             preset = choice.preset or next(iter(presets), None)
             data[kind] = {"name": choice.name, "preset": preset, **config.model_dump(mode="json")}
         return data
+
+    def inputs(self, *, tuned: bool = True) -> list[Input]:
+        """Files that it reads besides the plugins' code; of the tuner if it runs. Raises BadInput if one has gone."""
+        found = [file.within("traffic") for file in self.experiment.traffic.inputs()]
+        plugins = [(self.controller, self.controller_config), *([(self.tuner, self.tuner_config)] if tuned else [])]
+        for plugin, config in plugins:
+            found += [Input.of(f"{plugin.kind}.{key}", file) for key, file in plugin.form.inputs(config).items()]
+        return found
 
     def as_yaml(self) -> str:
         """`as_dict` as an experiment file."""
@@ -145,11 +154,21 @@ def _plugin(kind: str, loaded: Loaded) -> tuple[Plugin, PluginConfig]:
         if choice.preset is not None:
             plugin.configure(choice.preset, {})
         path = (kind,)
-        return plugin, plugin.configure(choice.preset, choice.options)
+        return plugin, _with_files(plugin, choice, loaded.document)
     except BadInput as error:
         if path == (kind,):  # the option that the message quotes
             path += tuple(key for key in choice.options if f"option '{key}" in str(error))[:1]
         raise BadInput(f"{loaded.document.origin(path)}: {dotted(path)}: {error}") from error
+
+
+def _with_files(plugin: Plugin, choice: PluginChoice, document: Document) -> PluginConfig:
+    """Its configuration; an option that names a file, such as a policy, is relative to where it was given."""
+    config = plugin.configure(choice.preset, choice.options)
+    named = {key: choice.options[key] for key in plugin.form.inputs(config) if choice.options.get(key)}
+    if not named:
+        return config
+    files = {key: _resolved(str(value), document.base((plugin.kind, key))) for key, value in named.items()}
+    return plugin.configure(choice.preset, {**choice.options, **files})
 
 
 def _read(file: Path, name: str) -> Loaded:
@@ -198,7 +217,7 @@ def _anchor_files(traffic: object, folder: Path) -> None:
 def _file(key: str, value: str, folder: Path) -> str:
     """Absolute, unless it is the name of something shipped."""
     named = key == "sizes" and "/" not in value and not value.endswith((".yaml", ".yml"))
-    return value if named else str((folder / Path(value).expanduser()).resolve())
+    return value if named else _resolved(value, folder)
 
 
 def _from_here(path: KeyPath, value: Any) -> Any:
@@ -212,4 +231,8 @@ def _absolute(spec: str, folder: Path) -> str:
     if "/" not in spec and ".py" not in spec:
         return spec
     text, colon, wanted = spec.partition(":")
-    return str((folder / Path(text).expanduser()).resolve()) + colon + wanted
+    return _resolved(text, folder) + colon + wanted
+
+
+def _resolved(path: str, folder: Path) -> str:
+    return str((folder / Path(path).expanduser()).resolve())

@@ -22,6 +22,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from testbed.errors import BadInput, PluginFailed, nearest
 
+SOURCES = (".py", ".c", ".h")
 GROUPS = {"controller": "testbed.controllers", "tuner": "testbed.tuners"}
 
 
@@ -48,8 +49,14 @@ class Plugin:
 
     @property
     def digest(self) -> str:
-        """SHA-256 of the file that defines the class: which code decided."""
-        return hashlib.sha256(self.file.read_bytes()).hexdigest()
+        """SHA-256 of the file that defines the class: which code decided. Of a package, of all its sources."""
+        if self.file.name != "__init__.py":
+            return hashlib.sha256(self.file.read_bytes()).hexdigest()
+        found = hashlib.sha256()
+        for source in sorted(one for one in self.file.parent.rglob("*") if one.suffix in SOURCES):
+            found.update(f"{source.relative_to(self.file.parent)}\0{source.stat().st_size}\0".encode())
+            found.update(source.read_bytes())
+        return found.hexdigest()
 
     @property
     def summary(self) -> str:

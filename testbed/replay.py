@@ -14,6 +14,7 @@ from testbed.agent.trace import DECIDED, FEEDBACK, HOP, KINDS, SENT, START, TIME
 from testbed.controller import Feedback, IntStack, RateController, Signal, build
 from testbed.errors import BadInput
 from testbed.experiment import PluginChoice
+from testbed.inputs import Input
 from testbed.plugin import Plugin, PluginConfig, failed, find
 from testbed.report import decisions, folder
 from testbed.report.decisions import Recorded
@@ -44,9 +45,14 @@ def _same(choice: PluginChoice, manifest: Manifest) -> tuple[Plugin, PluginConfi
     if plugin.digest != manifest.controller.sha256:
         was, now = manifest.controller.sha256[:12], plugin.digest[:12]
         notes.append(f"{plugin.file} has changed since the run: SHA-256 {was} then, {now} now")
+    config = plugin.configure(choice.preset, choice.options)
+    for key, file in plugin.form.inputs(config).items():
+        found = Input.of(f"controller.{key}", file)
+        if any(one.key == found.key and one.sha256 != found.sha256 for one in manifest.inputs):
+            notes.append(f"{file} has another content than in the run")
     if manifest.versions.get("numpy") != version("numpy"):
         notes.append(f"numpy was {manifest.versions.get('numpy')} then and is {version('numpy')} now")
-    return plugin, plugin.configure(choice.preset, choice.options), notes
+    return plugin, config, notes
 
 
 def _other(choice: PluginChoice, controller: str) -> tuple[Plugin, PluginConfig, list[str]]:

@@ -18,6 +18,7 @@ from testbed.dataplane.build import compile_all
 from testbed.errors import TestbedError
 from testbed.faults import NO_FAULT, Fault
 from testbed.loading import Resolved
+from testbed.place import Place, Ready, Stoppable
 from testbed.report import folder, manifest
 from testbed.report.summary import Summary, summarise
 from testbed.sandbox import Sandbox
@@ -38,37 +39,40 @@ class Outcome:
 
 
 def execute(
-    resolved: Resolved, out: Path | None, audience: Audience, points: Sequence[Point] = (), snap: int = WHOLE
+    resolved: Resolved,
+    out: Path | None,
+    audience: Audience,
+    points: Sequence[Point] = (),
+    snap: int = WHOLE,
+    *,
+    place: Place | None = None,
 ) -> Outcome:
     """Run the experiment and write its results, with captures at ``points`` (``snap`` bytes of each packet).
 
-    Raises TestbedError; Ctrl-C ends the run early and keeps the data.
+    In a rack, unless another ``place`` is given. Raises TestbedError; Ctrl-C ends the run early and keeps the data.
     """
-    from testbed import speed  # which makes runs of its own
-
+    place = place or InRack()
     target = folder.prepare(out, f"{resolved.experiment.name}-{resolved.controller.name}")
-    netem = use_netem(resolved)
-    forwarding = forwarding_by(resolved)
-    compile_all()
-    settled = speed.settle(resolved, audience)
-    resolved, experiment = settled.resolved, settled.resolved.experiment
+    place.check(resolved)
+    ready = place.ready(resolved, audience)
+    resolved, experiment = ready.resolved, ready.resolved.experiment
     about = manifest.describe(
         experiment=resolved.as_dict(),
         command_line=sys.argv,
         seed=experiment.seed,
+        inputs=resolved.inputs(tuned=ready.tuned),
         controller=resolved.controller,
-        tuner=resolved.tuner,
-        kernel_features={"delay_by": "netem" if netem else "delay-line", "shaper": "tbf", "forwarding": forwarding},
-        speed=settled.as_dict(),
+        tuner=resolved.tuner if ready.tuned else None,
+        kernel_features=ready.features,
+        speed=ready.speed,
     )
     captures = Captures(points, target, snap)
     with _ctrl_c_keeps_the_data() as running:
-        record = follow(resolved, netem, audience, running=running, name=target.name, captures=captures.all)
-        summary = summarise(
-            record, experiment=experiment.name, controller=resolved.controller.name, tuner=resolved.tuner.name
-        )
+        record = place.follow(ready, audience, running, target.name, captures.all)
+        tuner = resolved.tuner.name if ready.tuned else ""
+        summary = summarise(record, experiment=experiment.name, controller=resolved.controller.name, tuner=tuner)
         audience.stage("writing results")
-        written = folder.write(target, about, record, summary, captures)
+        written = folder.write(target, about, record, summary, captures, report=experiment.record.report)
         for message in captures.messages(record.captures):
             audience.stage(message)
         audience.ends(summary, written)
@@ -76,13 +80,44 @@ def execute(
     return Outcome(summary, written, failure)
 
 
+class InRack:
+    """On this machine, in a rack of namespaces."""
+
+    def check(self, resolved: Resolved) -> None:
+        """Whether the kernel can do what the experiment insists on."""
+        use_netem(resolved)
+        forwarding_by(resolved)
+        check_gates(resolved)
+
+    def ready(self, resolved: Resolved, audience: Audience) -> Ready:
+        """Compile the data plane; measure this machine if the dilation is left to it."""
+        from testbed import speed  # which makes runs of its own
+
+        compile_all()
+        settled = speed.settle(resolved, audience)
+        features = {
+            "delay_by": "netem" if use_netem(resolved) else "delay-line",
+            "shaper": "tbf",
+            "forwarding": forwarding_by(resolved),
+        }
+        return Ready(settled.resolved, features, settled.as_dict())
+
+    def follow(
+        self, ready: Ready, audience: Audience, running: list[Stoppable], name: str, captures: Sequence[Capture]
+    ) -> RunRecord:
+        """One run in a sandbox of its own."""
+        netem = use_netem(ready.resolved)
+        return follow(ready.resolved, netem, audience, running=running, name=name, captures=captures)
+
+
 CTRL_C = "Ctrl-C"
 
 
 def use_netem(resolved: Resolved) -> bool:
     """netem where the kernel has it, else the delay line, unless the experiment insists. Raises TestbedError."""
-    asked = resolved.experiment.rack.delay_by
-    if asked == "delay-line":
+    rack = resolved.experiment.rack
+    asked = rack.delay_by
+    if asked == "delay-line" or (rack.kind != "star" and rack.switch.pfc):
         return False
     reason = kernel.ask()["netem"]
     if asked == "netem" and reason:
@@ -103,17 +138,32 @@ def forwarding_by(resolved: Resolved) -> str:
     return asked
 
 
+def check_gates(resolved: Resolved) -> None:
+    """Ports between switches can be paused. Raises TestbedError if the kernel cannot hold them."""
+    rack = resolved.experiment.rack
+    reason = kernel.ask()["HTB"] if rack.kind != "star" and rack.switch.pfc else ""
+    if reason:
+        raise TestbedError(
+            f"rack.switch.pfc: ports between switches need HTB, but {reason}; load the module sch_htb, or use 'off'"
+        )
+
+
 def follow(
     resolved: Resolved,
     netem: bool,
     audience: Audience,
     fault: Fault = NO_FAULT,
     *,
-    running: list[Sandbox] | None = None,
+    running: list[Stoppable] | None = None,
     name: str = "",
     captures: Sequence[Capture] = (),
 ) -> RunRecord:
     """One run in a sandbox of its own, which is in ``running`` meanwhile; ``name`` is what the audience knows it by."""
+    # Before the sandbox is forked, so that the next one has them as well.
+    import pyarrow.parquet  # noqa: F401
+
+    import testbed.emulate  # noqa: F401
+
     running = [] if running is None else running
     sandbox = Sandbox(partial(_work, resolved, netem, fault, captures), without=audience.descriptors)
     running.append(sandbox)
@@ -146,20 +196,20 @@ def follow(
 def _work(  # type: ignore[no-untyped-def]
     resolved: Resolved, netem: bool, fault: Fault, captures: Sequence[Capture], connection
 ) -> None:
-    from testbed.emulate import emulate  # mininet and pyroute2 are needed inside only
+    from testbed.emulate import emulate  # which imports mininet: other commands do without
 
     emulate(resolved, netem, connection, fault, captures)
 
 
 @contextmanager
-def _ctrl_c_keeps_the_data() -> Iterator[list[Sandbox]]:
-    """The first Ctrl-C ends the sandboxes in the list and keeps what they have; the second one ends everything."""
-    running: list[Sandbox] = []
+def _ctrl_c_keeps_the_data() -> Iterator[list[Stoppable]]:
+    """The first Ctrl-C ends the runs in the list and keeps what they have; the second one ends everything."""
+    running: list[Stoppable] = []
 
     def ask(_number: int, _frame: FrameType | None) -> None:
         signal.signal(signal.SIGINT, previous)
-        for sandbox in running:  # there is none when the results are being written: then they still will be
-            sandbox.ask_to_stop(CTRL_C)
+        for one in running:  # there is none when the results are being written: then they still will be
+            one.ask_to_stop(CTRL_C)
 
     previous = signal.signal(signal.SIGINT, ask)
     try:

@@ -10,6 +10,8 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Flag, auto
+from functools import cached_property
+from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
@@ -44,6 +46,11 @@ class Ports:
 
     def __len__(self) -> int:
         return len(self.name)
+
+    @cached_property
+    def one_queue_each(self) -> bool:
+        """Whether no port has several queues: then what is of a port is of its row."""
+        return len(np.unique(self.port)) == len(self.port)
 
     @property
     def switch(self) -> str:
@@ -120,8 +127,9 @@ class History:
 class Tuner(ABC):
     """Sets thresholds at the start, and again after every slot (``slot`` seconds; inf for never).
 
-    ``report`` may hold numbers about the last slot, by name (for example ``reward``): they are shown while the run
-    goes on and kept with its results.
+    ``report`` may hold numbers about the last slot, by name (for example ``reward``), and ``state`` a word for what the
+    tuner is doing (one that learns: ``exploring``, ``frozen``); both are shown while the run goes on and kept with its
+    results.
     """
 
     name: ClassVar[str]
@@ -134,6 +142,12 @@ class Tuner(ABC):
         self.ports = ports
         self.slot: float = float("inf")  # s; in the unit ports.base_rtt it holds in every rack
         self.report: dict[str, float] = {}
+        self.state = ""
+
+    @classmethod
+    def inputs(cls, config: PluginConfig) -> Mapping[str, Path]:  # noqa: ARG003 - part of the interface
+        """Files that it decides by, such as a trained policy, by the option that names them; for the manifest."""
+        return {}
 
     @abstractmethod
     def initial(self) -> Thresholds:

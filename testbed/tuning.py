@@ -76,15 +76,16 @@ class Tuning:
         if not self.slot > 0:
             why = f"slot is {self.slot:g} s, expected a positive time or inf"
             raise refused(plugin, self.plugin.form.__init__, why)
-        self.next_slot = self.slot
+        self.next_slot = self.log.slot = self.slot
         self._before: tuple[float, Mapping[str, Floats]] | None = None
 
     def step(self, now: float, now_ns: int) -> None:
         """Let the tuner decide if its slot is over. Raises PluginFailed if it raises anything."""
         if not np.isfinite(self.slot):
             return
-        if self._before is None:
+        if self._before is None:  # the first slot begins here, however late that is
             self._before = (now, self.switch.sample(now_ns))
+            self.next_slot = now + self.slot
         if now < self.next_slot:
             return
         then, before = self._before
@@ -94,7 +95,7 @@ class Tuning:
         sample = observed(before, after, now - then)
         began = time.thread_time()  # without what other processes of the rack take of this core
         decided = self._call(lambda: self.tuner.on_slot(now, sample))
-        self.log.decided(now, time.thread_time() - began, self.tuner.report)
+        self.log.decided(now, time.thread_time() - began, self.tuner.report, str(self.tuner.state))
         if decided is None:
             return
         if why := wrong(decided, self.ports):  # the last good thresholds stay

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from testbed.errors import BadInput, TestbedError, nearest
-from testbed.plugin import Plugin, PluginConfig
+from testbed.plugin import GROUPS, Plugin, PluginConfig
 from testbed.report.folder import give_to_caller, make_folder
 
 GROUP = "testbed.workshops"
@@ -79,14 +79,25 @@ def find(name: str, job: str) -> Plugin:
     """The job of the workshop that is named so; its `Plugin.form` is a `Job`. Raises BadInput."""
     entries = {entry.name: entry for entry in entry_points(group=GROUP)}
     if name not in entries:
-        raise BadInput(f"nothing is installed to {job} '{name}'; {nearest(name, list(entries))}")
+        able = _able(entries, job)
+        if any(name == plugin.name for kind in GROUPS for plugin in entry_points(group=GROUPS[kind])):
+            raise BadInput(f"'{name}' has nothing to {job}; these have: {', '.join(able)}")
+        raise BadInput(f"nothing is installed to {job} '{name}'; {nearest(name, able)}")
     workshop = _load(entries[name])
     if job not in workshop.jobs:
-        raise BadInput(f"'{name}' has nothing to {job}; it has: {', '.join(workshop.jobs)}")
+        able = _able(entries, job)
+        raise BadInput(
+            f"'{name}' has nothing to {job}; it has: {', '.join(workshop.jobs)}; to {job} there are: {', '.join(able)}"
+        )
     found = workshop.jobs[job]
     made = entries[name].dist
     origin = f"{made.name} {made.version}" if made else entries[name].value
     return Plugin(job, name, found, origin, Path(inspect.getfile(found.run)))
+
+
+def _able(entries: Mapping[str, EntryPoint], job: str) -> list[str]:
+    """Names of all that have this job."""
+    return [name for name, entry in sorted(entries.items()) if job in _load(entry).jobs]
 
 
 def _load(entry: EntryPoint) -> Workshop:

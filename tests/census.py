@@ -17,7 +17,7 @@ from pyroute2 import IPRoute
 SETTLE = 5.0  # s that the kernel may take to clear a dead namespace away
 NAMESPACES = ("net", "pid", "mnt")
 BPF_FS = Path("/sys/fs/bpf")
-MARK = "TESTBED_TEST_SESSION"
+MARK = f"TESTBED_TEST_SESSION_{os.environ.get('PYTEST_XDIST_WORKER', '')}"  # each worker's own: others may be at work
 os.environ.setdefault(MARK, uuid.uuid4().hex)
 
 

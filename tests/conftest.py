@@ -3,27 +3,40 @@
 from __future__ import annotations
 
 import os
+import signal
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from hypothesis import settings
 
+from tests import commands
 from tests.census import Census
+from tests.rack.runs import Runs
 
 ROOT = Path(__file__).parent.parent
 
 # Nothing is written into the checkout, which may belong to another user; and the same examples every time.
 settings.register_profile("testbed", database=None, derandomize=True, deadline=None)
 settings.load_profile("testbed")
+# A shell that starts us in its background has Ctrl-C ignored, and what we start would inherit that.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    slow = {item.path for item in items if item.get_closest_marker("slow")}
+    items.sort(key=lambda item: item.path not in slow)  # where two files run at a time, the last ones should be short
     if os.geteuid() == 0:
         return
     for item in items:
         if item.get_closest_marker("root"):
             item.add_marker(pytest.mark.skip(reason="needs root: sudo -E .venv/bin/python -m pytest"))
+
+
+@pytest.fixture(scope="session")
+def runs(tmp_path_factory: pytest.TempPathFactory) -> Runs:
+    """Clean runs that several tests share."""
+    return Runs(tmp_path_factory.mktemp("runs"))
 
 
 @pytest.fixture(autouse=True)
@@ -32,6 +45,7 @@ def leaves_nothing(request: pytest.FixtureRequest) -> Iterator[None]:
     if not request.node.get_closest_marker("root"):
         yield
         return
+    commands.start()  # it stays
     before = Census.take()
     yield
     left = before.leftovers()

@@ -19,12 +19,15 @@ def test_quiet_machine_shows_no_difference() -> None:
 
 def test_process_and_namespace_are_seen() -> None:
     before = Census.take()
-    sleeper = subprocess.Popen(["unshare", "--net", "--fork", "--kill-child", "sleep", "60"])
-    try:
-        left = before.leftovers(wait=0.5)
-    finally:
-        sleeper.kill()
-        sleeper.wait()
+    inside = ["sh", "-c", "echo up; exec sleep 60"]  # a busy kernel may take its time to make the namespace
+    command = ["unshare", "--net", "--fork", "--kill-child", *inside]
+    with subprocess.Popen(command, stdout=subprocess.PIPE) as sleeper:
+        try:
+            assert sleeper.stdout
+            assert sleeper.stdout.readline() == b"up\n"
+            left = before.leftovers(wait=0.5)
+        finally:
+            sleeper.kill()
     assert any("sleep 60" in line for line in left)
     assert any(line.startswith("namespaces: net:") for line in left)
 

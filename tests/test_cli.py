@@ -13,16 +13,9 @@ import pytest
 import yaml
 
 from testbed.loading import available, load
+from tests.commands import command
 
 TESTBED = [sys.executable, "-c", "from testbed.cli import main; raise SystemExit(main())"]
-
-
-def command(*arguments: str, cwd: Path | None = None, user: int | None = None) -> subprocess.CompletedProcess[str]:
-    done = subprocess.run(
-        [*TESTBED, *arguments], capture_output=True, text=True, cwd=cwd, user=user, timeout=60, check=False
-    )
-    assert "Traceback" not in done.stderr
-    return done
 
 
 @pytest.mark.parametrize(
@@ -135,6 +128,7 @@ def test_set_adds_to_the_chosen_controller() -> None:
 
 
 @pytest.mark.root
+@pytest.mark.parallel
 def test_run_without_root_says_how(tmp_path: Path) -> None:
     os.chmod(tmp_path, 0o755)  # noqa: PTH101
     done = command("run", "incast-8", user=65534)
@@ -170,9 +164,9 @@ def test_cli_page_names_every_verb_and_option() -> None:
 
     page = (Path(__file__).parent.parent / "docs" / "cli.md").read_text()
     commands = typer.main.get_command(app).commands  # type: ignore[attr-defined]
-    for verb, command in commands.items():
+    for verb, one in commands.items():
         assert f"testbed {verb}" in page
-        for parameter in command.params:
+        for parameter in one.params:
             for option in parameter.opts:
                 assert not option.startswith("--") or option in page, f"{verb} {option}"
 

@@ -89,6 +89,7 @@ def test_lines_and_dicts_show_the_same() -> None:
 
 
 @pytest.mark.root
+@pytest.mark.parallel
 def test_asking_the_kernel_leaves_nothing() -> None:
     answers = kernel.ask()
     assert set(answers) == set(kernel.FEATURES)
@@ -96,6 +97,7 @@ def test_asking_the_kernel_leaves_nothing() -> None:
 
 
 @pytest.mark.root
+@pytest.mark.parallel
 def test_asking_without_root_does_not_fail() -> None:
     code = "from testbed.kernel import ask; print(*ask().values(), sep='\\n')"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, user=65534, check=True)

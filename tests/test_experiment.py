@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -16,8 +17,9 @@ from testbed.errors import BadInput
 from testbed.loading import Loaded, available, load, resolve
 
 ERRORS = Path(__file__).parent / "errors"
-INCASTS = ["incast-2", "incast-8", "incast-16", "incast-64", "incast-128", "incast-1024"]
+INCASTS = ["incast-2", "incast-4", "incast-8", "incast-16", "incast-64", "incast-128", "incast-1024"]
 SHIPPED = list(available())
+POLICY = Path(__file__).parents[1] / "plugins" / "pet" / "policies" / "websearch.onnx"
 
 
 @pytest.fixture
@@ -109,6 +111,24 @@ def test_plugin_path_in_a_file_is_relative_to_the_file(tmp_path: Path) -> None:
     file = tmp_path / "mine.yaml"
     file.write_text("traffic: {pattern: incast, senders: 2}\ncontroller: ./my_cc.py:Mine\n")
     assert load(str(file)).experiment.controller.name == f"{tmp_path}/my_cc.py:Mine"
+
+
+def test_a_policy_is_relative_to_where_it_was_given(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    here, there = tmp_path / "here", tmp_path / "there"
+    for folder in (here, there):
+        folder.mkdir()
+        shutil.copy(POLICY, folder / "mine.onnx")
+    file = there / "mine.yaml"
+    file.write_text(
+        "traffic: {pattern: incast, senders: 2}\ncontroller: dcqcn\ntuner: {name: pet, policy: mine.onnx}\n"
+    )
+    monkeypatch.chdir(here)
+    loaded = load(str(file))
+    assert [one.file for one in resolve(loaded).inputs()] == [there / "mine.onnx"]
+    assert [one.file for one in resolve(loaded.apply(["tuner.policy=mine.onnx"])).inputs()] == [here / "mine.onnx"]
+    (there / "mine.onnx").unlink()
+    with pytest.raises(BadInput, match=f"mine.yaml, line 3: .*{there}/mine.onnx"):
+        resolve(load(str(file)))
 
 
 def test_names_of_hosts_and_staggered_starts() -> None:

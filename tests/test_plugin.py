@@ -10,7 +10,7 @@ import pytest
 
 from testbed import plugin as plugins
 from testbed.errors import BadInput
-from testbed.plugin import available, failed, find
+from testbed.plugin import Plugin, available, failed, find
 
 ONE = '''
 """The module's line."""
@@ -60,6 +60,22 @@ def test_found_by_entry_point() -> None:
     assert plugin.origin.startswith("cc-testbed ")
     assert plugin.file.name == "dcqcn.py"
     assert plugin.digest == hashlib.sha256(plugin.file.read_bytes()).hexdigest()
+
+
+def test_the_digest_of_a_package_covers_its_modules(tmp_path: Path) -> None:
+    """Which code decided is not only what stands beside the class."""
+    package = Plugin("controller", "mine", object, "here", tmp_path / "__init__.py")
+    package.file.write_text(ONE)
+    (tmp_path / "parts").mkdir()
+    seen = {package.digest}
+    for source in ("loss.py", "parts/rack.c"):
+        (tmp_path / source).write_text("1")
+        seen.add(package.digest)
+    (tmp_path / "loss.py").write_text("2")
+    seen.add(package.digest)
+    assert len(seen) == 4
+    (tmp_path / "log.txt").write_text("not code")
+    assert package.digest in seen
 
 
 def test_everything_that_ships_is_available_and_says_what_it_is() -> None:

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+
+from tests.commands import command
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text()
@@ -56,6 +59,7 @@ def test_steps_without_root(tmp_path: Path) -> None:
 
 
 @pytest.mark.root
+@pytest.mark.parallel
 def test_step_with_root(tmp_path: Path) -> None:
     for line in walk_through():
         if line.startswith("sudo"):
@@ -79,5 +83,7 @@ def test_dry_runs_of_all_other_run_lines(tmp_path: Path) -> None:
     lines = [line.partition("  # ")[0].strip() for line in README.splitlines() if line.startswith(commands)]
     assert lines
     for line in lines:
-        done = shell(f"{line} --dry-run", tmp_path)
+        sudo, testbed, *words = shlex.split(line)
+        assert (sudo, testbed) == ("sudo", "testbed")
+        done = command(*words, "--dry-run", cwd=tmp_path)
         assert done.returncode == 0, f"{line}\n{done.stderr}"

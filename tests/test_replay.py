@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -16,17 +17,18 @@ from testbed.agent.trace import Trace
 from testbed.dataplane import wire
 from testbed.errors import BadInput, PluginFailed
 from testbed.experiment import PluginChoice
+from testbed.inputs import Input
 from testbed.plugin import find
-from testbed.replay import replay
+from testbed.replay import _same, replay
 from testbed.report import decisions, folder, manifest
 from testbed.report.decisions import Served
 from testbed.report.summary import summarise
 from tests.agent.bench import SLOT, Bench
 from tests.agent.test_agent import TIMEOUT, serving, turn
-from tests.rack.runs import UNCALIBRATED
+from tests.commands import command
+from tests.rack.runs import UNCALIBRATED, UNDRAWN
 from tests.rack.runs import run as run_for_real
 from tests.report.synthetic_runs import run as synthetic_run
-from tests.test_cli import command
 
 MINE = """
 import random
@@ -75,7 +77,7 @@ def _hop(bench: Bench, number: int) -> Any:
     return hop
 
 
-def written(path: Path, spec: str, rows: int = 10_000) -> Path:
+def written(path: Path, spec: str, rows: int = 10_000, report: bool = False) -> Path:
     """A results folder of a run in which one agent served four flows, the rack's 2 to 5."""
     plugin, hops = find("controller", spec), int(spec == "hpcc")
     trace = Trace(rows, hops)
@@ -90,7 +92,7 @@ def written(path: Path, spec: str, rows: int = 10_000) -> Path:
     experiment = {"rack": rack, "time": {"warmup": "2 ms"}}
     about = manifest.describe(experiment=experiment, command_line=[], seed=1, controller=plugin, kernel_features={})
     summary = summarise(record, experiment="made", controller=plugin.name, tuner="static")
-    return folder.write(path, about, record, summary)
+    return folder.write(path, about, record, summary, report=report)
 
 
 @pytest.mark.parametrize("name", ["mine", "hpcc", "swift", "fixed"])
@@ -166,6 +168,19 @@ def test_a_changed_file_is_named(tmp_path: Path) -> None:
     (note,) = done.notes
     assert str(tmp_path / "mine.py") in note
     assert "has changed since the run" in note
+
+
+def test_a_changed_policy_is_named(tmp_path: Path) -> None:
+    shipped = find("controller", "adpg")
+    policy = Path(shutil.copy(shipped.file.with_name("policies") / "trees.json", tmp_path / "mine.json"))
+    inputs = [Input.of("controller.policy", policy)]
+    about = manifest.describe(
+        experiment={}, command_line=[], seed=1, controller=shipped, kernel_features={}, inputs=inputs
+    )
+    choice = PluginChoice(name="adpg", policy=str(policy))
+    assert _same(choice, about)[2] == []
+    policy.write_text(policy.read_text() + "\n")
+    assert _same(choice, about)[2] == [f"{policy} has another content than in the run"]
 
 
 def test_another_controller_on_the_same_feedback(tmp_path: Path) -> None:
@@ -248,9 +263,10 @@ def test_bad_input_is_one_message(tmp_path: Path, harm: Any, says: str) -> None:
 
 
 @pytest.mark.root
+@pytest.mark.parallel
 @pytest.mark.parametrize("controller", ["dcqcn", "hpcc"])
 def test_a_real_run_is_replayed(tmp_path: Path, controller: str) -> None:
-    run_for_real(tmp_path / "run", "incast-2", "--controller", controller, "--duration", "2 ms", *UNCALIBRATED)
+    run_for_real(tmp_path / "run", "incast-2", "--controller", controller, "--duration", "1 ms", *UNCALIBRATED)
     about = folder.load(tmp_path / "run").manifest.decisions
     done = command("replay", str(tmp_path / "run"), "--format", "json", user=65534 if _open(tmp_path) else None)
     answer = json.loads(done.stdout)
@@ -262,9 +278,10 @@ def test_a_real_run_is_replayed(tmp_path: Path, controller: str) -> None:
 
 
 @pytest.mark.root
+@pytest.mark.parallel
 def test_a_run_that_failed_is_replayed_until_then(tmp_path: Path) -> None:
     spec = mine(tmp_path, f"{STEADY} if now < 5e-4 else 1 / 0")
-    arguments = ["--controller", spec, "--duration", "2 ms", "--set", "traffic.senders=2", *UNCALIBRATED]
+    arguments = ["--controller", spec, "--duration", "2 ms", "--set", "traffic.senders=2", *UNCALIBRATED, *UNDRAWN]
     failed = command("run", "incast-2", *arguments, "--out", str(tmp_path / "run"))
     assert failed.returncode == 1
     assert "ZeroDivisionError" in failed.stderr

@@ -15,7 +15,7 @@ from testbed import linux
 from testbed.errors import BadInput, PluginFailed, TestbedError
 from testbed.sandbox import Sandbox
 
-pytestmark = pytest.mark.root
+pytestmark = [pytest.mark.root, pytest.mark.parallel]
 
 
 def heard(work: Callable[[Connection], None]) -> list[object]:

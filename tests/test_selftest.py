@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from testbed.checks.processors import STOLEN, Processors
 from testbed.selftest.catalogue import FAULTS
 
 pytestmark = [pytest.mark.root, pytest.mark.slow]
@@ -25,7 +26,11 @@ def findings(*arguments: str) -> dict[str, dict[str, Any]]:
 
 
 def test_every_fault_is_named_and_nothing_else_is() -> None:
-    """The machine that runs the tests may be busy: what was judged wrongly gets a second chance, and only one."""
+    """The machine that runs the tests may be busy: what was judged wrongly gets a second chance, and only one.
+
+    No run is quiet where other virtual machines take the cores; faults must be named there too.
+    """
+    host = Processors()
     found = findings("--quiet", "1")
     assert found.keys() == {*FAULTS, "nothing is wrong (1 of 1)"}
     wrong = [name for name, one in found.items() if not one["right"]]
@@ -33,6 +38,11 @@ def test_every_fault_is_named_and_nothing_else_is() -> None:
     for name in wrong:
         again |= findings("--quiet", "0", "--only", name) if name in FAULTS else _quiet_again()
     still = {name: one["said"] for name, one in again.items() if not one["right"]}
+    host.sample()
+    if host.stolen > STOLEN and still and not still.keys() & FAULTS.keys():
+        pytest.skip(
+            f"no quiet run: other virtual machines took {host.stolen:.1%} of a core's time; all faults are named"
+        )
     assert not still
 
 

@@ -145,9 +145,35 @@ def test_the_verdict_says_that_thresholds_were_refused() -> None:
     log = TunerLog("s1")
     log.decided(1e-3, 1e-5, {})
     log.refuse("nan")
-    record: Any = SimpleNamespace(tuners=[log])
+    record: Any = SimpleNamespace(tuners=[log], place="rack")
     assert limit.used(record) > 1
     assert "1 decisions of the tuner" in str(limit.reason(record))
+
+
+def test_a_first_slot_that_begins_late_is_as_long_as_the_others() -> None:
+    """On a busy machine the engine may be asked for the first time when the first slot should have ended."""
+    good = Thresholds.uniform(2, 5e3, 9e3, 0.3)
+    one, switch = tuning(good)
+    one.step(1.5, int(1.5e9))
+    assert one.log.time == []
+    assert one.next_slot == 2.5
+    one.step(2.5, int(2.5e9))
+    assert one.log.time == [2.5]
+    assert len(switch.thresholds) == 2
+
+
+def test_the_verdict_says_that_slots_were_lost() -> None:
+    """Of 99 slots of 1 ms in 100 ms (the last may end after the run) 80 came: below a fifth lost; 60: above."""
+    from testbed.report.verdict import LIMITS
+
+    (limit,) = [one for one in LIMITS if one.what == "tuners were asked too seldom"]
+    used = []
+    for slots in (80, 60):
+        log = TunerLog("s1", slot=1e-3, time=[1e-3] * slots)
+        record: Any = SimpleNamespace(tuners=[TunerLog("static"), log], duration=0.1, place="rack")
+        used.append(limit.used(record))
+    assert used[0] < 1 < used[1]
+    assert "39% of a switch's slots were lost" in str(limit.reason(record))
 
 
 def test_the_rack_keeps_the_thresholds_of_samples_that_were_taken() -> None:

@@ -22,18 +22,15 @@ from .tree import Trees
 POLICIES = Path(__file__).with_name("policies")
 
 
-def _file(config: AdpgConfig, shipped: str) -> Path:
-    return Path(config.policy) if config.policy else POLICIES / shipped
-
-
 class Adpg(AdpgController):
     """ADPG, distilled: 20 trees of depth 4 decide in well under a microsecond."""
 
     name = "adpg"
+    shipped = POLICIES / "trees.json"
 
     @classmethod
     def load(cls, config: AdpgConfig) -> Policy:
-        return CompiledTrees(Trees.load(_file(config, "trees.json")))
+        return CompiledTrees(Trees.load(cls.file(config)))
 
     def __init__(self, config: AdpgConfig, paths: Paths) -> None:
         super().__init__(config, paths)
@@ -49,17 +46,19 @@ class AdpgNn(AdpgController):
     """ADPG's network, through onnxruntime."""
 
     name = "adpg-nn"
+    shipped = POLICIES / "network.onnx"
 
     @classmethod
     def load(cls, config: AdpgConfig) -> Policy:
-        return OnnxNetwork.load(_file(config, "network.onnx"))
+        return OnnxNetwork.load(cls.file(config))
 
 
 class AdpgInt8(AdpgController):
     """ADPG's network in 8 bit integers, as NICs run it."""
 
     name = "adpg-int8"
+    shipped = POLICIES / "int8.json"
 
     @classmethod
     def load(cls, config: AdpgConfig) -> Policy:
-        return Int8Network.load(_file(config, "int8.json"))
+        return Int8Network.load(cls.file(config))

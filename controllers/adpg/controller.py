@@ -7,11 +7,14 @@ rates have come down, which takes 8 ms for 8 flows. ``window`` or ``start_rate``
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Mapping
+from pathlib import Path
 from typing import Any, ClassVar, Protocol
 
 import numpy as np
 
 from testbed.controller import Feedback, Floats, Ints, Paths, RateController, Signal
+from testbed.plugin import PluginConfig
 
 from .observation import LEAST_RATE, AdpgConfig, History, limited, signal
 
@@ -36,6 +39,7 @@ class AdpgController(RateController):
     }
 
     config: AdpgConfig
+    shipped: ClassVar[Path]  # the policy of its form
 
     def __init__(self, config: AdpgConfig, paths: Paths) -> None:
         super().__init__(config, paths)
@@ -51,9 +55,19 @@ class AdpgController(RateController):
         self._publish(np.arange(n))
 
     @classmethod
+    def file(cls, config: AdpgConfig) -> Path:
+        """Where its policy is: the one that the options name, or the shipped one."""
+        return Path(config.policy) if config.policy else cls.shipped
+
+    @classmethod
+    def inputs(cls, config: PluginConfig) -> Mapping[str, Path]:
+        assert isinstance(config, AdpgConfig)
+        return {"policy": cls.file(config)}
+
+    @classmethod
     @abstractmethod
     def load(cls, config: AdpgConfig) -> Policy:
-        """The policy that the options name, or the shipped one. Raises BadInput if it cannot be used."""
+        """The policy, from its `file`. Raises BadInput if it cannot be used."""
 
     def on_start(self, now: float, flows: Ints) -> None:
         self.share[flows] = self.config.start_rate

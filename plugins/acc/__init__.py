@@ -4,6 +4,7 @@ SIGCOMM 2021): a Q network per switch. `policies` has the trained ones, with the
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -51,7 +52,8 @@ class Acc(LearnedTuner):
 
     def __init__(self, config: LearnedConfig, ports: Ports) -> None:
         super().__init__(config, ports)
-        self.no_action = np.where(valid(self.grid, ports.buffer), 0.0, -np.inf)
+        self.no_action = np.where(valid(self.grid, ports.buffer), 0.0, -np.inf).astype(np.float32)
+        self.actions = rows(self.grid, np.arange(self.outputs()))
         self.weights = WEIGHTS[config.workload]
         self.idle = Idle(len(ports))
 
@@ -66,11 +68,12 @@ class Acc(LearnedTuner):
     def on_slot(self, now: float, sample: PortSample) -> Thresholds:  # noqa: ARG002 - part of the interface
         rewards = reward(sample, self.ports, self.weights)
         features = self.observation.append(sample)
-        self.report = {"reward": float(rewards.mean())}
-        busy = np.flatnonzero(~self.idle.after(sample, rewards))
-        if len(busy):
-            scores = self.policy.scores(features[busy])
-            if not np.isfinite(scores).all():
+        self.report = {"reward": sum(rewards.tolist()) / len(rewards)}
+        idle = self.idle.after(sample, rewards)
+        if not idle.all():
+            scores = self.policy.scores(features)
+            if not math.isfinite(np.add.reduce(scores, axis=None)):
                 return self.unusable()
-            self.current[busy] = rows(self.grid, np.argmax(scores + self.no_action[busy], axis=1))
+            scores += self.no_action
+            self.current = np.where(idle[:, None], self.current, self.actions[scores.argmax(axis=1)])
         return self.thresholds(self.current)

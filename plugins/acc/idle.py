@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from testbed.controller import Floats, Ints
+from testbed.controller import Floats
 from testbed.tuner import PortSample
 
 STILL = 3  # slots without a change make a queue idle
@@ -15,12 +15,17 @@ class Idle:
     """Tells which queues are idle after each slot."""
 
     def __init__(self, queues: int) -> None:
-        self._reward: Floats = np.full(queues, np.nan)
-        self._still: Ints = np.zeros(queues, np.int64)
+        self._reward = [np.nan] * queues
+        self._still = [0] * queues
 
     def after(self, sample: PortSample, rewards: Floats) -> np.ndarray:
-        """Shape (n,), bool."""
-        same = np.abs(rewards - self._reward) < SAME  # nan is not
-        self._still = np.where(same & (sample.queue < sample.kmin), self._still + 1, 0)
-        self._reward = rewards
-        return np.asarray(self._still >= STILL)
+        """Shape (n,), bool. In plain Python: for so few numbers half a dozen calls of numpy take longer."""
+        seen = zip(
+            rewards.tolist(), self._reward, sample.queue.tolist(), sample.kmin.tolist(), self._still, strict=True
+        )
+        self._still = [
+            still + 1 if abs(reward - before) < SAME and queue < kmin else 0  # nan is not
+            for reward, before, queue, kmin, still in seen
+        ]
+        self._reward = rewards.tolist()
+        return np.array([still >= STILL for still in self._still])

@@ -14,11 +14,11 @@ from testbed.tuner import Ports, PortSample
 from ..learned.grid import exponential
 
 STEPS = exponential(20e3, 10)
+SHORT = 1 - np.arange(len(STEPS) + 1) / len(STEPS)  # D
 WEIGHTS = {"websearch": (0.3, 0.7), "datamining": (0.7, 0.3)}  # of utilisation and queue; PET, section 5.2
 
 
 def reward(sample: PortSample, ports: Ports, weights: tuple[float, float]) -> Floats:
     """In [0, 1], one per row."""
     used = np.minimum(sample.tx_rate / ports.rate, 1.0)
-    step = np.searchsorted(STEPS, sample.mean_queue, side="right")
-    return np.asarray(weights[0] * used + weights[1] * (1 - step / len(STEPS)))
+    return np.asarray(weights[0] * used + weights[1] * SHORT[STEPS.searchsorted(sample.mean_queue, side="right")])

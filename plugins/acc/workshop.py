@@ -20,18 +20,19 @@ from .training import train as trained_on
 def run(settings: Settings, order: Order) -> Result:
     """Train, measure in the model, write."""
 
-    def train(workload: Workload) -> shop.Trained:
+    def train(wanted: shop.Wanted) -> shop.Trained:
         def told(progress: Progress) -> None:
-            text = f"{workload}, slot {progress.slot}: reward {progress.reward:.3f}, exploring {progress.explore:.2f}"
+            text = f"{wanted.name}, slot {progress.slot}: reward {progress.reward:.3f}, explores {progress.explore:.2f}"
             order.told(Told(progress.slot, settings.slots, text))
 
-        outcome = trained_on(settings, workload, told)
+        outcome = trained_on(settings, wanted.workload, told)
         return shop.Trained(outcome.network, outcome.history, {"switch": outcome.switch})
 
     def gained(workload: Workload) -> Callable[[PortSample, Ports], Floats]:
         return partial(reward, weights=WEIGHTS[workload])
 
-    return shop.run("acc", settings, order, workloads=settings.workloads, train=train, reward=gained)
+    policies = [shop.Wanted(workload) for workload in settings.workloads]
+    return shop.run("acc", settings, order, policies=policies, train=train, reward=gained)
 
 
 WORKSHOP = Workshop({"train": Job("Train ACC's networks in the fluid model.", Settings, run)})

@@ -24,7 +24,6 @@ RTTS = (8e-6, 16e-6)  # s, from and to
 STEPS_PER_RTT = 4
 BUFFER = 5e6
 LARGEST = 100e6  # bytes of a message: DataMining's largest would fill an episode a hundred times
-INCAST_GAP = 100  # slots between two incasts of a port, on average
 INCAST_SIZES = (20e3, 500e3)  # bytes per sender
 
 
@@ -35,6 +34,7 @@ class Range:
     load: tuple[float, float] = (0.1, 0.9)
     elephants: tuple[int, int] = (0, 2)  # endless flows per port, both included
     senders: tuple[int, int] = (4, 24)  # of an incast
+    incast_gap: tuple[float, float] = (100, 100)  # slots between two incasts of a port, on average
 
 
 @dataclass
@@ -58,10 +58,13 @@ class Environment:
         slot_rtts: float = 10,
         ranges: Range = Range(),
         rates: tuple[float, ...] = RATES,
+        copies: int = 1,
     ) -> None:
+        """``copies``: of every traffic; ports p, p + ports / copies, ... get the same, what differs is the tuner's."""
         self.rng = np.random.default_rng(seed)
         self.sizes: Distribution = load(workload).up_to(LARGEST)
         self.n, self.flows, self.slot_rtts, self.ranges, self.rates = ports, flows, slot_rtts, ranges, rates
+        self.traffics = ports // copies
         self.controller = find("controller", "dcqcn")
         self.config = self.controller.configure("paper", {"window": "bdp"})
         self.finished = Finished()
@@ -83,14 +86,17 @@ class Environment:
             tuple(f"s1-eth{port}" for port in range(1, n + 1)), np.full(n, rate), np.full(n, BUFFER), rtt
         )
         self.slot = self.slot_rtts * rtt
-        self.load = rng.uniform(*ranges.load, n)
+        self.load = rng.uniform(*ranges.load, self.traffics)
         self.next_arrival = rng.exponential(self._gap())
-        self.next_incast = rng.exponential(INCAST_GAP * self.slot, n)
+        least, most = ranges.incast_gap
+        gaps = rng.uniform(least, most, self.traffics) if least < most else np.full(self.traffics, least)
+        self.incast_gap = gaps * self.slot
+        self.next_incast = rng.exponential(self.incast_gap)
         self.began = np.full(n * self.flows, np.nan)
         self.free = np.ones(n * self.flows, bool)
         self.of_incast = np.zeros(n * self.flows, bool)
-        for port in range(n):
-            self._begin(port, np.full(rng.integers(ranges.elephants[0], ranges.elephants[1] + 1), np.inf), 0.0)
+        for traffic in range(self.traffics):
+            self._begin(traffic, np.full(rng.integers(ranges.elephants[0], ranges.elephants[1] + 1), np.inf), 0.0)
         if thresholds is not None:
             self.set(thresholds)
         self._before = self.switch.sample(0)
@@ -113,24 +119,29 @@ class Environment:
         return sample
 
     def _gap(self) -> Floats:
-        """Mean seconds between two arrivals at each port."""
+        """Mean seconds between two arrivals of each traffic."""
         return np.asarray(self.sizes.mean * 8 / (self.fluid.layout.line_rate * self.load))
 
     def _arrive(self, until: float) -> None:
         rng, gap = self.rng, self._gap()
-        for port in np.flatnonzero(self.next_arrival < until):
+        for one in np.flatnonzero(self.next_arrival < until):
             starts = []
-            while self.next_arrival[port] < until:
-                starts.append(self.next_arrival[port])
-                self.next_arrival[port] += rng.exponential(gap[port])
-            self._begin(int(port), self.sizes.sizes(rng.uniform(size=len(starts))), np.array(starts))
-        for port in np.flatnonzero(self.next_incast < until):
-            at, self.next_incast[port] = self.next_incast[port], until + rng.exponential(INCAST_GAP * self.slot)
+            while self.next_arrival[one] < until:
+                starts.append(self.next_arrival[one])
+                self.next_arrival[one] += rng.exponential(gap[one])
+            self._begin(int(one), self.sizes.sizes(rng.uniform(size=len(starts))), np.array(starts))
+        for one in np.flatnonzero(self.next_incast < until):
+            at, self.next_incast[one] = self.next_incast[one], until + rng.exponential(self.incast_gap[one])
             senders = int(rng.integers(*self.ranges.senders))
             size = np.full(senders, rng.uniform(*INCAST_SIZES))
-            self._begin(int(port), size, at + rng.uniform(0, 2e-6, senders), incast=True)
+            self._begin(int(one), size, at + rng.uniform(0, 2e-6, senders), incast=True)
 
-    def _begin(self, port: int, size: Floats, starts: Floats | float, *, incast: bool = False) -> None:
+    def _begin(self, traffic: int, size: Floats, starts: Floats | float, *, incast: bool = False) -> None:
+        """Messages to all ports that get this traffic."""
+        for port in range(traffic, self.n, self.traffics):
+            self._send(port, size, starts, incast=incast)
+
+    def _send(self, port: int, size: Floats, starts: Floats | float, *, incast: bool) -> None:
         """Messages to a port; those for which no flow is free are lost to the model."""
         mine = np.arange(port * self.flows, (port + 1) * self.flows)
         flows = mine[self.free[mine]][: len(size)]

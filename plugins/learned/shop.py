@@ -1,4 +1,4 @@
-"""What the workshops of learned tuners share: a job trains one policy per workload, measures it, and keeps a log."""
+"""What the workshops of learned tuners share: a job trains policies, measures them, and keeps a log."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from testbed.workshop import JobConfig, Order, Result
 from .environment import LARGEST
 from .evaluation import Make, ahead, compare, means, static, table
 from .policy import Layer, write
-from .tuner import Workload
+from .tuner import BLIND, Workload
 
 SEEDS = range(101, 106)  # of the evaluation: none that anything was trained with
 BASELINES = {
@@ -34,8 +34,21 @@ LOG = "training.json"
 
 
 @dataclass(frozen=True)
+class Wanted:
+    """One policy; ``blind``: of PET's ablation, without incast degree and mice share."""
+
+    workload: Workload
+    blind: bool = False
+
+    @property
+    def name(self) -> str:
+        """Of its file."""
+        return f"{self.workload}{BLIND if self.blind else ''}"
+
+
+@dataclass(frozen=True)
 class Trained:
-    """One workload's policy, and how it came about."""
+    """One policy, and how it came about."""
 
     layers: list[Layer]
     history: Sequence[Any]  # dataclasses with a ``reward``
@@ -47,8 +60,8 @@ def run(
     settings: JobConfig,
     order: Order,
     *,
-    workloads: Sequence[Workload],
-    train: Callable[[Workload], Trained],
+    policies: Sequence[Wanted],
+    train: Callable[[Wanted], Trained],
     reward: Callable[[Workload], Callable[[PortSample, Ports], Floats]],
 ) -> Result:
     """Train, measure against the static tuners, write. Raises BadInput if a package is missing."""
@@ -59,29 +72,31 @@ def run(
         "settings": settings.model_dump(mode="json"),
         "versions": versions("numpy", "torch", "onnx"),
         "largest_message": LARGEST,
-        "workloads": {},
+        "policies": {},
     }
-    for workload in workloads:
-        trained = train(workload)
-        file = order.out / f"{workload}.onnx"
+    for one in policies:
+        trained, workload = train(one), one.workload
+        file = order.out / f"{one.name}.onnx"
         write(trained.layers, file, {"plugin": name, "workload": workload})
-        makers: dict[str, Make] = {name: with_policy(name, workload, file), **BASELINES}
+        options = {"flows": False} if one.blind else {}
+        makers: dict[str, Make] = {name: with_policy(name, workload, file, **options), **BASELINES}
         found = compare(makers, workload, SEEDS, reward(workload))
-        lines += [f"{workload}:", *table(found, name)]
-        log["workloads"][workload] = {
+        lines += [f"{one.name}:", *table(found, name)]
+        log["policies"][one.name] = {
             **trained.about,
             "seconds_of_cpu": round(trained.history[-1].seconds, 1),
-            "figures": {one: means(figures) for one, figures in found.items()},
-            "ahead": {one: [round(x, 4) for x in ahead(found[name], found[one])] for one in BASELINES},
-            "history": [_rounded(asdict(one)) for one in trained.history],
+            "figures": {other: means(figures) for other, figures in found.items()},
+            "ahead": {other: [round(x, 4) for x in ahead(found[name], found[other])] for other in BASELINES},
+            "history": [_rounded(asdict(row)) for row in trained.history],
         }
     write_whole(order.out / LOG, (json.dumps(log, indent=1) + "\n").encode())
-    return Result(lines, {one: _short(entry) for one, entry in log["workloads"].items()}, _refused(log["workloads"]))
+    return Result(lines, {one: _short(entry) for one, entry in log["policies"].items()}, _refused(log["policies"]))
 
 
-def with_policy(name: str, workload: str, file: Path) -> Make:
+def with_policy(name: str, workload: str, file: Path, **options: Any) -> Make:
+    """A tuner with this policy file."""
     plugin = find("tuner", name)
-    config = plugin.configure(None, {"workload": workload, "policy": str(file)})
+    config = plugin.configure(None, {"workload": workload, "policy": str(file), **options})
 
     def make(ports: Ports) -> Tuner:
         tuner: Tuner = plugin.form(config, ports)
@@ -90,11 +105,11 @@ def with_policy(name: str, workload: str, file: Path) -> Make:
     return make
 
 
-def _refused(workloads: dict[str, Any]) -> str:
+def _refused(policies: dict[str, Any]) -> str:
     """A policy that earns less than static thresholds is not worth its cost."""
     behind = [
-        f"no more reward than {other} on {workload}"
-        for workload, entry in workloads.items()
+        f"{name}: no more reward than {other}"
+        for name, entry in policies.items()
         for other in PUBLISHED
         if entry["ahead"][other][0] <= 0
     ]

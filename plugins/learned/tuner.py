@@ -20,6 +20,7 @@ from .observation import Observation, width
 from .policy import Kind, OnnxPolicy
 
 Workload = Literal["websearch", "datamining"]
+BLIND = "-without-flows"  # ending of the policies that see neither incast degree nor mice share: PET's ablation
 SLOTS = 3  # seen side by side: ACC's k, which PET leaves open
 FIRST = (80e3, 320e3, 0.2)  # Kmin, Kmax, Pmax before the first decision, as near as the grid comes
 
@@ -32,7 +33,7 @@ class LearnedConfig(PluginConfig):
     slot: float = Field(default=10, ge=1, le=1000, description="Time between two decisions, in base RTTs.")
     alpha: Size = Field(default=20e3, ge=1e3, description="Least threshold, E(0); the others are its doubles.")
     flows: bool = Field(
-        default=True, description="Let it see incast degree and mice share; without, another policy is needed."
+        default=True, description="Let it see incast degree and mice share; without, PET's policies of its ablation."
     )
 
 
@@ -50,8 +51,14 @@ class LearnedTuner(Tuner):
         self.current = self._first(ports)
         flows = self.sees_flows and config.flows
         self.observation = Observation(ports, SLOTS, flows=flows)
-        self.file = Path(config.policy) if config.policy else self.folder / f"{config.workload}.onnx"
+        self.file = self.inputs(config)["policy"]
         self.policy = OnnxPolicy.load(self.file, self.kind(flows=flows))
+
+    @classmethod
+    def inputs(cls, config: PluginConfig) -> dict[str, Path]:
+        assert isinstance(config, LearnedConfig)
+        blind = BLIND if cls.sees_flows and not config.flows else ""
+        return {"policy": Path(config.policy) if config.policy else cls.folder / f"{config.workload}{blind}.onnx"}
 
     @classmethod
     @abstractmethod

@@ -5,6 +5,7 @@ seed and the log of their training.
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -34,8 +35,12 @@ class PetConfig(LearnedConfig):
     online: bool = Field(default=False, description="Go on training in the run (torch; the extra [train]).")
     explore: Ratio = Field(default=0.2, ge=0, le=1, description="Online: share of decisions drawn from the policy.")
     guard: Ratio = Field(
-        default=0.2, gt=0, le=1, description="Online: a reward lower by this share than before means static thresholds."
+        default=0.2,
+        gt=0,
+        le=1,
+        description="Online: static thresholds take over where the reward is lower than theirs by this share.",
     )
+    learn: int = Field(default=0, ge=0, description="Online: slots after which it learns no more; 0 for never.")
     seed: int = Field(default=1, ge=0, description="Online: of what is drawn; every switch makes its own of it.")
 
 
@@ -74,11 +79,11 @@ class Pet(LearnedTuner):
     def on_slot(self, now: float, sample: PortSample) -> Thresholds:  # noqa: ARG002 - part of the interface
         rewards = reward(sample, self.ports, self.weights)
         features = self.observation.append(sample)
-        self.report = {"reward": float(rewards.mean())}
+        self.report = {"reward": sum(rewards.tolist()) / len(rewards)}
         if self.learner is not None:
-            return self.learner.decide(features, rewards)
+            return self.learner.decide(features, rewards, sample.tx_rate)
         scores = self.policy.scores(features)
-        if not np.isfinite(scores).all():
+        if not math.isfinite(np.add.reduce(scores, axis=None)):
             return self.unusable()
         self.current = self.heads.best(scores)
         return self.thresholds(self.current)

@@ -24,6 +24,8 @@ class Heads:
     def best(self, scores: Floats) -> Ints:
         """The action with the highest scores in every row, shape (n, 3)."""
         kmins, kmaxs, _ = self.grid.sizes
-        kmin = np.argmax(scores[:, :kmins] + self.no_kmin, axis=1)
-        kmax = np.argmax(scores[:, kmins : kmins + kmaxs] + self.no_kmax[self._rows, kmin], axis=1)
-        return np.stack((kmin, kmax, np.argmax(scores[:, kmins + kmaxs :], axis=1)), axis=1)
+        chosen = np.empty((len(scores), 3), np.int64)
+        chosen[:, 0] = kmin = (scores[:, :kmins] + self.no_kmin).argmax(axis=1)
+        chosen[:, 1] = (scores[:, kmins : kmins + kmaxs] + self.no_kmax[self._rows, kmin]).argmax(axis=1)
+        chosen[:, 2] = scores[:, kmins + kmaxs :].argmax(axis=1)
+        return chosen

@@ -1,12 +1,15 @@
 """PET's online incremental training: every switch goes on with its own actor and critic (Cheng et al., section 4.4.2).
 
 Some decisions are drawn from the policy instead of being its best, and fewer as time goes on (equation 13, read as the
-exploration that the text speaks of). A guard takes over when the reward falls far below what it was before.
+exploration that the text speaks of). An update is computed in a thread of low priority, so that no slot waits for it.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import os
+import threading
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import TYPE_CHECKING, Any
 from zlib import crc32
 
 import numpy as np
@@ -15,94 +18,127 @@ from testbed.controller import Floats, Ints
 from testbed.packages import need
 from testbed.tuner import Thresholds
 
-from ..learned.policy import layers_of
+from ..learned.mlp import layers_of as layers_of_network
+from ..learned.mlp import put_layers
+from ..learned.policy import Layer, layers_of
+from .guard import Guard
 from .ppo import Ppo, PpoSettings, Trajectories
 
 if TYPE_CHECKING:
     from . import Pet
 
 TRAJECTORY = 32  # slots between two updates
+ADOPTED = 8  # slots after which an update is in force: always the same, however long the machine takes
 DECAY_RATE, DECAY_STEP = 0.99, 50  # equation 13; in slots
 ACTOR_RATE, CRITIC_RATE = 1e-4, 1e-3  # a quarter of the offline rate: what was learned there should not be lost
-WINDOW = 32  # slots that the guard averages over
+NICE = 10
+IDLE = 1.0  # bit/s: the guard weighs rewards by what was sent, for a queue where nothing comes cannot be served badly
 
-
-class Guard:
-    """Compares the reward of the last slots with the reference: that of the first ones, or under static thresholds.
-
-    After a time of static thresholds their reward is the reference, so that traffic which is harder for everybody
-    does not look like a bad policy again and again.
-    """
-
-    def __init__(self, bound: float) -> None:
-        self.bound = bound
-        self.static = False  # whether static thresholds are in force
-        self.falls = 0
-        self._rewards: list[float] = []
-        self._reference = -np.inf
-
-    def look(self, reward: float) -> None:
-        """The slot that ended gained so much."""
-        self._rewards.append(reward)
-        if len(self._rewards) < WINDOW:
-            return
-        mean, self._rewards = float(np.mean(self._rewards)), []
-        if self.static:
-            self.static, self._reference = False, mean
-        elif mean < (1 - self.bound) * self._reference:
-            self.static, self.falls = True, self.falls + 1
-        else:
-            self._reference = max(self._reference, mean) if np.isfinite(self._reference) else mean
+Update = tuple[list[Layer], dict[str, float]]  # the new actor, and what the update says of itself
 
 
 class Online:
     """Decides for one switch, and learns from what became of it."""
 
     def __init__(self, pet: Pet) -> None:
+        need("torch", "onnx")
         self.pet = pet
         features = pet.kind(flows=pet.observation.flows).features
         settings = PpoSettings(actor_rate=ACTOR_RATE, critic_rate=CRITIC_RATE, epochs=2)
         # Independent learners that begin with the same weights must still draw apart.
         seed = crc32(f"{pet.ports.switch} {pet.config.seed}".encode())
-        need("torch", "onnx")
-        self.ppo = Ppo(pet.grid, features, settings, seed, layers_of(pet.file))
+        self.trained = layers_of(pet.file)  # where a policy that failed begins again
+        self.ppo = Ppo(pet.grid, features, settings, seed, self.trained)  # of the thread while it works
+        self.acting = Ppo(pet.grid, features, settings, seed, self.trained)
         self.rng = np.random.default_rng(seed)
         self.guard = Guard(pet.config.guard)
-        self.slots = 0
+        self.slots = self.updates = 0
         self._static = pet.current.copy()
         self._last: tuple[Floats, Ints, Floats, Floats] | None = None  # whose reward the next slot tells
         self._seen: list[tuple[Floats | Ints, ...]] = []
+        self._worker = ThreadPoolExecutor(1, initializer=_low_priority, initargs=(self.ppo.torch,))
+        self._update: tuple[int, Future[Update]] | None = None  # and the slot in which it is adopted
+
+    @property
+    def learns(self) -> bool:
+        """Whether the policy still changes."""
+        return not self.pet.config.learn or self.slots <= self.pet.config.learn
 
     @property
     def exploration(self) -> float:
         """Share of the decisions that are drawn now."""
         decays = self.slots > DECAY_STEP
-        return self.pet.config.explore * (DECAY_RATE ** (self.slots / DECAY_STEP) if decays else 1.0)
+        return self.pet.config.explore * (DECAY_RATE ** (self.slots / DECAY_STEP) if decays else 1.0) * self.learns
 
-    def decide(self, features: Floats, rewards: Floats) -> Thresholds:
-        """Thresholds for the next slot; ``rewards`` is what the last ones gained, shape (n,)."""
-        pet, ppo = self.pet, self.ppo
+    @property
+    def state(self) -> str:
+        """In a word."""
+        if self.guard.static:
+            return "fallen back" if self.guard.falls else "baseline"
+        return "exploring" if self.learns else "frozen"
+
+    def decide(self, features: Floats, rewards: Floats, sent: Floats) -> Thresholds:
+        """Thresholds for the next slot; ``rewards`` is what the last ones gained and ``sent`` the rates, shape (n,)."""
+        pet, acting = self.pet, self.acting
         self.slots += 1
         if self._last is not None:
             self._seen.append((*self._last, rewards))
-        self.guard.look(float(rewards.mean()))
-        if len(self._seen) >= TRAJECTORY:
+        self._adopt()
+        if self.guard.look(float(np.average(rewards, weights=sent + IDLE))):
+            self._forget()
+        if len(self._seen) >= TRAJECTORY and self.learns:
             self._learn(features)
-        pet.report |= {"exploration": self.exploration, "static": float(self.guard.static)}
+        pet.state = self.state
+        pet.report |= {
+            "exploration": self.exploration,
+            "updates": float(self.updates),
+            "falls": float(self.guard.falls),
+        }
         if self.guard.static:
             self._last, self._seen = None, []  # not the policy's doing
             return pet.thresholds(self._static)
-        scores = ppo.scores(features)
-        drawn = ppo.act(features, pet.heads)[0]
+        scores = acting.scores(features)
+        if not np.isfinite(scores.sum()):
+            return pet.unusable()
+        drawn = acting.act(features, pet.heads)[0]
         explores = self.rng.uniform(size=len(drawn)) < self.exploration
         pet.current = np.where(explores[:, None], drawn, pet.heads.best(scores))
-        self._last = (features, pet.current, ppo.log_prob(scores, pet.current, pet.heads), ppo.values(features))
+        log_prob = acting.log_prob(scores, pet.current, pet.heads)
+        self._last = (features, pet.current, log_prob, acting.values(features))
         return pet.thresholds(pet.current)
 
     def _learn(self, features: Floats) -> None:
-        columns = [np.array(one) for one in zip(*self._seen, strict=True)]
-        seen, actions, log_prob, values, rewards = columns
+        """Begin an update from what was seen; `_adopt` puts it in force."""
+        seen, actions, log_prob, values, rewards = (np.array(one) for one in zip(*self._seen, strict=True))
         self._seen = []
-        ppo = self.ppo
-        told = Trajectories(seen, actions, log_prob, rewards, values, ppo.values(features))
-        self.pet.report |= ppo.update(told, self.pet.heads, entropy=0.0)
+        told = Trajectories(seen, actions, log_prob, rewards, values, self.acting.values(features))
+
+        def update() -> Update:
+            losses = self.ppo.update(told, self.pet.heads, entropy=0.0)
+            return layers_of_network(self.ppo.actor), losses
+
+        self._update = (self.slots + ADOPTED, self._worker.submit(update))
+
+    def _adopt(self) -> None:
+        if self._update is None or self.slots < self._update[0]:
+            return
+        actor, losses = self._update[1].result()
+        self._update = None
+        put_layers(self.acting.torch, self.acting.actor, actor)
+        put_layers(self.acting.torch, self.acting.critic, layers_of_network(self.ppo.critic))
+        self.updates += 1
+        self.pet.report |= losses
+
+    def _forget(self) -> None:
+        """The policy has failed: when its turn comes again it is the one that was trained offline."""
+        if self._update is not None:
+            self._update[1].result()
+            self._update = None
+        for one in (self.ppo, self.acting):
+            put_layers(one.torch, one.actor, self.trained)
+
+
+def _low_priority(torch: Any) -> None:
+    """Of this thread alone: on Linux a priority is a thread's, and so is torch's number of helpers."""
+    os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), NICE)
+    torch.set_num_threads(1)

@@ -16,5 +16,10 @@ WEIGHTS = {"websearch": (0.3, 0.7), "datamining": (0.7, 0.3)}  # of utilisation 
 
 def reward(sample: PortSample, ports: Ports, weights: tuple[float, float], reference: float = REFERENCE) -> Floats:
     """In [0, 1], one per row; rows of one port share theirs, of the port's rate and the sum of its queues."""
-    used, queue = (np.bincount(ports.port, one)[ports.port] for one in (sample.tx_rate, sample.mean_queue))
+    used, queue = (_of_port(one, ports) for one in (sample.tx_rate, sample.mean_queue))
     return np.asarray(weights[0] * np.minimum(used / ports.rate, 1.0) + weights[1] / (1 + queue / reference))
+
+
+def _of_port(column: Floats, ports: Ports) -> Floats:
+    """The sum over a port's queues, for each of them."""
+    return column if ports.one_queue_each else np.asarray(np.bincount(ports.port, column)[ports.port], float)

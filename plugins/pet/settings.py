@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Self
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from testbed.workshop import JobConfig
 
@@ -17,12 +17,17 @@ class Settings(JobConfig):
     """The defaults are those of the preset `sane`."""
 
     seed: int = Field(default=1, ge=0, description="Of the first weights, of the traffic and of what is drawn.")
-    workloads: tuple[Workload, ...] = Field(default=WORKLOADS, min_length=1, description="One policy for each.")
+    workloads: tuple[Workload, ...] = Field(default=WORKLOADS, description="One policy for each.")
     updates: int = Field(default=200, ge=1, le=100_000, description="Of the actor, each after a trajectory.")
     trajectory: int = Field(default=32, ge=8, le=1000, description="Slots between two updates.")
     episode: int = Field(default=128, ge=8, le=10_000, description="Slots until traffic and links are drawn anew.")
     ports: int = Field(default=32, ge=1, le=256, description="Queues of the switch that it trains on.")
-    flows: bool = Field(default=True, description="Let it see incast degree and mice share (the paper's ablation).")
+    copies: int = Field(
+        default=1, ge=1, le=64, description="Ports with the same traffic; a port's reward counts against the others'."
+    )
+    ablation: tuple[Workload, ...] = Field(
+        default=("websearch",), description="Also train without incast degree and mice share (the paper's ablation)."
+    )
     actor_rate: float = Field(default=4e-4, gt=0, le=1, description="Adam's learning rate of the actor.")
     critic_rate: float = Field(default=1e-3, gt=0, le=1, description="Adam's learning rate of the critic.")
     unmonitored: float = Field(
@@ -35,6 +40,14 @@ class Settings(JobConfig):
     entropy: float = Field(default=0.01, ge=0, le=1, description="Weight of the entropy; it falls to 0, linearly.")
     epochs: int = Field(default=6, ge=1, le=100, description="Passes over a trajectory.")
     batch: int = Field(default=256, ge=16, le=100_000, description="Slots of a queue per step of Adam.")
+
+    @model_validator(mode="after")
+    def _whole_copies(self) -> Self:
+        if self.ports % self.copies:
+            raise ValueError(f"ports ({self.ports}) must be a multiple of copies ({self.copies})")
+        if not self.workloads and not self.ablation:
+            raise ValueError("workloads and ablation are both empty: there is nothing to train")
+        return self
 
 
 PRESETS: dict[str, dict[str, Any]] = {

@@ -48,22 +48,22 @@ class Outcome:
 class Training:
     """One learner, one workload."""
 
-    def __init__(self, settings: Settings, workload: Workload) -> None:
-        self.settings, self.workload = settings, workload
+    def __init__(self, settings: Settings, workload: Workload, *, flows: bool = True) -> None:
+        self.settings, self.workload, self.flows = settings, workload, flows
         self.grid = grid(ALPHA)
         chosen = PpoSettings(**{name: getattr(settings, name) for name in PpoSettings.__dataclass_fields__})
-        self.learner = Ppo(self.grid, width(SLOTS, flows=settings.flows), chosen, settings.seed)
-        self.environment = Environment(workload, settings.seed, ports=settings.ports)
+        self.learner = Ppo(self.grid, width(SLOTS, flows=flows), chosen, settings.seed)
+        self.environment = Environment(workload, settings.seed, ports=settings.ports, copies=settings.copies)
         self.slots = settings.episode  # of this episode: it is over
 
     def run(self, told: Callable[[Progress], None] = lambda _progress: None) -> Outcome:
         """All updates."""
         began, history, settings = time.process_time(), [], self.settings
         for update in range(1, settings.updates + 1):
-            seen = self._trajectories()
+            seen, gained = self._trajectories()
             weight = settings.entropy * (1 - (update - 1) / settings.updates)
             losses = self.learner.update(seen, self.heads, weight)
-            history.append(Progress(update, time.process_time() - began, float(seen.rewards.mean()), losses))
+            history.append(Progress(update, time.process_time() - began, gained, losses))
             told(history[-1])
         return Outcome(layers_of(self.learner.actor), layers_of(self.learner.critic), history)
 
@@ -73,7 +73,7 @@ class Training:
         first: Ints = np.tile(FIRST, (environment.n, 1))
         ports = environment.reset(Thresholds(*self.grid.values(first)))
         self.heads = Heads(self.grid, ports.buffer)
-        self.observation = Observation(ports, SLOTS, flows=self.settings.flows)
+        self.observation = Observation(ports, SLOTS, flows=self.flows)
         self.monitored = environment.rng.uniform() >= self.settings.unmonitored
         self.features: Floats = self._seen(environment.advance())
         self.slots = 0
@@ -84,17 +84,34 @@ class Training:
             sample = replace(sample, incast_degree=unknown, mice_share=unknown)
         return self.observation.append(sample)
 
-    def _trajectories(self) -> Trajectories:
+    def _against_copies(self, gained: Floats) -> Floats:
+        """By how much a port's reward is above that of the other ports with the same traffic.
+
+        Most of a reward's variance is the traffic's. What others gained from the same arrivals does not depend on this
+        port's actions, so it can be taken off (Mao et al., "Variance reduction for reinforcement learning in
+        input-driven environments", ICLR 2019).
+        """
+        copies = self.settings.copies
+        if copies == 1:
+            return gained
+        table = gained.reshape(copies, -1)
+        return np.asarray((table - table.mean(axis=0)) * (copies / (copies - 1))).ravel()
+
+    def _trajectories(self) -> tuple[Trajectories, float]:
+        """A trajectory of every queue, and the mean reward in it."""
         if self.slots >= self.settings.episode:
             self._reset()
         rows: list[tuple[Floats | Ints, ...]] = []
+        told: list[float] = []
         for _ in range(self.settings.trajectory):
             actions, log_prob, values = self.learner.act(self.features, self.heads)
             self.environment.set(Thresholds(*self.grid.values(actions)))
             sample = self.environment.advance()
             gained = reward(sample, self.environment.ports, WEIGHTS[self.workload])
-            rows.append((self.features, actions, log_prob, gained, values))
+            told.append(float(gained.mean()))
+            rows.append((self.features, actions, log_prob, self._against_copies(gained), values))
             self.features = self._seen(sample)
             self.slots += 1
         features, actions, log_prob, gained, values = (np.array(one) for one in zip(*rows, strict=True))
-        return Trajectories(features, actions, log_prob, gained, values, self.learner.values(self.features))
+        seen = Trajectories(features, actions, log_prob, gained, values, self.learner.values(self.features))
+        return seen, float(np.mean(told))

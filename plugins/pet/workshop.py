@@ -1,4 +1,4 @@
-"""`testbed train pet`: an actor per workload, the critics for online training, and the log that gives them again."""
+"""`testbed train pet`: an actor per workload, one more each for the ablation, and the log that gives them again."""
 
 from __future__ import annotations
 
@@ -19,18 +19,20 @@ from .training import Progress, Training
 def run(settings: Settings, order: Order) -> Result:
     """Train, measure in the model, write."""
 
-    def train(workload: Workload) -> shop.Trained:
+    def train(wanted: shop.Wanted) -> shop.Trained:
         def told(progress: Progress) -> None:
-            text = f"{workload}, update {progress.update}: reward {progress.reward:.3f}"
+            text = f"{wanted.name}, update {progress.update}: reward {progress.reward:.3f}"
             order.told(Told(progress.update, settings.updates, text))
 
-        outcome = Training(settings, workload).run(told)
+        outcome = Training(settings, wanted.workload, flows=not wanted.blind).run(told)
         return shop.Trained(outcome.actor, outcome.history, {"seed": settings.seed})
 
     def gained(workload: Workload) -> Callable[[PortSample, Ports], Floats]:
         return partial(reward, weights=WEIGHTS[workload])
 
-    return shop.run("pet", settings, order, workloads=settings.workloads, train=train, reward=gained)
+    policies = [shop.Wanted(workload) for workload in settings.workloads]
+    policies += [shop.Wanted(workload, blind=True) for workload in settings.ablation]
+    return shop.run("pet", settings, order, policies=policies, train=train, reward=gained)
 
 
 WORKSHOP = Workshop({"train": Job("Train PET's actors in the fluid model.", Settings, run, PRESETS, NOTES)})

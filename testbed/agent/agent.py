@@ -1,7 +1,7 @@
 """The loop of one agent: read the ring, let the controller decide, send what is due, sleep until the next thing is due.
 
 It runs on nominal time and never waits busily, so it would be right on a virtual clock as well. Python is here for
-decisions; what happens per packet is in pace.c and digest.c.
+decisions; what happens per packet is in pace.c, batch.c and digest.c.
 """
 
 from __future__ import annotations
@@ -17,10 +17,15 @@ from testbed.agent.columns import Flows
 from testbed.agent.datapath import Datapath
 from testbed.agent.meter import Meter
 from testbed.agent.trace import FEEDBACK, SENT, START, TIMEOUT, TIMER, timeout_row
-from testbed.clock import Clock
+from testbed.clock import SHORTEST_SLEEP, Clock
 from testbed.controller import Feedback, Floats, Ints, PerFlow, RateController, Signal
 from testbed.errors import PluginFailed
 from testbed.plugin import Plugin, failed, refused
+
+QUANTA_PER_RTT = 64  # how finely packets are paced, but
+BATCHES_PER_RTT = 32  # how finely feedback is handed over
+USUAL_LATENESS = 2e-3  # wall seconds for which another process may hold a core: the rate must not suffer from it
+LOOKS_PER_RTT = 4  # a delay line holds feedback for about an RTT: looking at the ring this often loses nothing
 
 
 @dataclass(frozen=True)
@@ -35,6 +40,23 @@ class Timing:
     gather: float  # feedback may wait this long for more of it
     quantum: float  # packets may wait this long for more of them
     barriers: Barriers | None = None  # if there are flows that wait for others
+
+    @classmethod
+    def of(
+        cls, start: Floats, *, end: float, timeout: float, rtt: float, clock: Clock, barriers: Barriers | None = None
+    ) -> Timing:
+        """By the shortest base RTT ``rtt`` of the agent's flows, and what sleeping can do on this machine."""
+        finest, late = clock.nominal_seconds(SHORTEST_SLEEP), clock.nominal_seconds(USUAL_LATENESS)
+        return cls(
+            start=start,
+            end=end,
+            timeout=timeout,
+            longest_sleep=max(rtt / LOOKS_PER_RTT, finest),
+            credit=max(rtt / LOOKS_PER_RTT, late),
+            gather=rtt / BATCHES_PER_RTT,
+            quantum=max(rtt / QUANTA_PER_RTT, finest),
+            barriers=barriers,
+        )
 
 
 class Agent:

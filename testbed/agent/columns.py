@@ -6,7 +6,10 @@ when an agent has died. Nominal units throughout.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
+from numpy.typing import NDArray
 
 from testbed.agent.histogram import OCTAVES
 from testbed.agent.shared import Shared
@@ -42,6 +45,10 @@ class Flows:
 
     def __len__(self) -> int:
         return len(self.rate)
+
+    def columns(self) -> dict[str, NDArray[Any]]:
+        """All columns by name."""
+        return dict(vars(self))
 
     def part(self, low: int, high: int) -> Flows:
         """The same memory, flows low .. high - 1 only."""

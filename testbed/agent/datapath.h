@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The state of an agent's packets, shared by pace.c (sending) and digest.c (feedback); datapath.py mirrors it.
+ * The state of an agent's packets, shared by pace.c and batch.c (sending) and digest.c (feedback). datapath.py mirrors
+ * it.
  *
  * Time is nominal seconds (double); `seconds_per_ns` and `epoch_ns` come from testbed.clock.
  */
@@ -47,6 +48,7 @@ struct ring {
 	double held; /* time that the delay line holds a record */
 	uint64_t taken[SWAPS]; /* positions of records that were taken before their turn */
 	int64_t taken_length;
+	uint64_t swapped_until; /* the last of them */
 };
 
 /* Mirrored field by field in datapath.py. */
@@ -72,6 +74,10 @@ struct datapath {
 	/* per host: its entry in `arrivals`, and how much of what its NIC has answered has had its share of the line */
 	struct arrivals *arrivals;
 	int64_t *interface, *answered;
+	/* per host: where its cable ends in `arrivals`, bytes that had come out there at the start, less those answered, and
+	 * bytes of data given to the shaper since (`uplink` is NULL where nobody counts, or the cable holds packets as well) */
+	int64_t *uplink, *arrived_before, *handed;
+	int64_t bucket; /* bytes that the host's shaper may hold without being behind */
 	/* per host: the entry in `pauses` (NULL without priority flow control) */
 	int64_t *pause_at;
 	struct pause *pauses;

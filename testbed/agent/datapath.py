@@ -1,4 +1,4 @@
-"""The compiled part of an agent (pace.c, digest.c) and its state as numpy columns (datapath.h)."""
+"""The compiled part of an agent (pace.c, batch.c, digest.c) and its state as numpy columns (datapath.h)."""
 
 from __future__ import annotations
 
@@ -57,6 +57,7 @@ class _Ring(ctypes.Structure):
         ("held", c_double),
         ("taken", ctypes.c_uint64 * SWAPS),
         ("taken_length", c_int64),
+        ("swapped_until", ctypes.c_uint64),
     ]
 
 
@@ -75,7 +76,9 @@ class _Datapath(ctypes.Structure):
         *((name, c_int64) for name in MORE_SETTINGS),
         *((name, c_void_p) for name in (*SHARED, *OWN)),
         *((name, c_void_p) for name in ("line_free", "first_waiting", "last_waiting", "arrivals", "interface")),
-        *((name, c_void_p) for name in ("answered", "pause_at", "pauses")),
+        *((name, c_void_p) for name in ("answered", "uplink", "arrived_before", "handed")),
+        ("bucket", c_int64),
+        *((name, c_void_p) for name in ("pause_at", "pauses")),
         *((name, c_void_p) for name in ("batches", "filled")),
         ("filled_length", c_int64),
         ("packet", c_void_p),
@@ -147,6 +150,8 @@ class Pace:
     int_on: bool
     arrivals: NDArray[np.void]  # of dtype `testbed.dataplane.wire.ARRIVALS`, of the whole rack
     interface: Ints  # position of each of the agent's hosts in there
+    bucket: int = 0  # bytes that a host's shaper may hold without being behind
+    uplink: Ints | None = None  # where each host's cable ends in ``arrivals``; None if nobody counts there
     pauses: Pauses | None = None  # where to look whether a host is paused; None without priority flow control
 
 
@@ -180,7 +185,13 @@ class Datapath:
         self._point("last_waiting", np.full(hosts, -1))
         self._point("arrivals", pace.arrivals)
         self._point("interface", pace.interface)
-        self._point("answered", pace.arrivals["answered"][pace.interface].astype(np.int64))
+        answered = pace.arrivals["answered"][pace.interface].astype(np.int64)
+        self._point("answered", answered)
+        self._point("handed", np.zeros(hosts, np.int64))
+        if pace.uplink is not None:
+            self._point("uplink", pace.uplink)
+            self._point("arrived_before", pace.arrivals["bytes"][pace.uplink].astype(np.int64) - answered)
+            c.bucket = pace.bucket
         if pace.pauses:
             self._point("pauses", pace.pauses.notes)
             self._point("pause_at", pace.pauses.of_host)

@@ -31,21 +31,22 @@ double next_due(struct datapath *d)
 }
 
 /* INT must come from the same nodes in the same order, with time and bytes that only grow. Other nodes are right only
- * where the rack's routes have changed. */
-static void check_hops(struct datapath *d, int64_t f, const struct record *r)
+ * where the rack's routes have changed. Packets that two cores swapped passed some of the switches in one order and some
+ * in the other, so that neither order is that of all stamps. */
+static void check_hops(struct datapath *d, int64_t f, const struct record *r, int swapped)
 {
 	int wrong = r->hops != d->hops[f] && !d->rerouted[f];
 
 	for (int64_t i = 0; i < r->hops && i < MAX_HOPS; i++) {
 		int64_t at = f * MAX_HOPS + i;
 		double ts = nominal(d, r->hop[i].ts_ns), tx = (double)r->hop[i].tx_bytes;
-
 		int moved = d->seen_node[at] >= 0 && d->seen_node[at] != r->hop[i].node;
+		int back = !moved && (ts < d->seen_ts[at] || tx < d->seen_tx[at]);
 
-		if (moved && !d->rerouted[f])
+		if ((moved && !d->rerouted[f]) || (back && !swapped) || (i && ts < nominal(d, r->hop[i - 1].ts_ns)))
 			wrong = 1;
-		if ((!moved && (ts < d->seen_ts[at] || tx < d->seen_tx[at])) || (i && ts < nominal(d, r->hop[i - 1].ts_ns)))
-			wrong = 1;
+		if (back)
+			continue;
 		d->seen_node[at] = r->hop[i].node;
 		d->seen_ts[at] = ts;
 		d->seen_tx[at] = tx;
@@ -67,7 +68,7 @@ static void read_hops(struct datapath *d, int64_t row, const struct record *r)
 	}
 }
 
-static void on_ack(struct datapath *d, int64_t row, int64_t f, const struct record *r, double due)
+static void on_ack(struct datapath *d, int64_t row, int64_t f, const struct record *r, double due, int swapped)
 {
 	int64_t ahead = (r->psn - d->expected[f]) & 0xffffff;
 
@@ -77,7 +78,6 @@ static void on_ack(struct datapath *d, int64_t row, int64_t f, const struct reco
 	d->row_rtt[row] = due - nominal(d, r->tx_ns);
 	d->rtt_counts[f * FLOW_RTT_BINS + count(&d->rtts, d->row_rtt[row]) * FLOW_RTT_BINS / d->rtts.bins]++;
 	d->rtt_sum[f] += d->row_rtt[row];
-	d->acked[f]++;
 	d->acked_wire[f] += r->frame;
 	d->acked_payload[f] += r->payload;
 	d->ce[f] += r->ce;
@@ -95,7 +95,7 @@ static void on_ack(struct datapath *d, int64_t row, int64_t f, const struct reco
 			d->to_send[f]--;
 	}
 	if (d->int_on && ahead < HALF)
-		check_hops(d, f, r);
+		check_hops(d, f, r, swapped);
 	if (r->hops)
 		read_hops(d, row, r);
 	if (!d->to_send[f] && !d->inflight[f] && isnan(d->finished[f]))
@@ -119,8 +119,9 @@ static void fill_gap(struct datapath *d, struct ring *ring, int64_t row, int64_t
 			continue;
 		if (((uint32_t)(other->psn - d->expected[f]) & 0xffffff) >= ((r->psn - d->expected[f]) & 0xffffff))
 			continue;
-		on_ack(d, row, f, other, due);
+		on_ack(d, row, f, other, due, 1);
 		ring->taken[ring->taken_length++] = later;
+		ring->swapped_until = later;
 		d->swapped++;
 	}
 }
@@ -154,9 +155,10 @@ static int64_t digest_ring(struct datapath *d, struct ring *ring, int64_t rows, 
 		due = nominal(d, r->rx_ns) + ring->held;
 		if (due > now)
 			break;
+		f = (int64_t)r->flow - d->first;
+		d->acked[f] += r->opcode == BTH_ACK; /* not before: until then the ring is said to hold it */
 		if (ring->taken_length && was_taken(ring, position))
 			continue;
-		f = (int64_t)r->flow - d->first;
 		count(&d->feedback, now - due);
 		row = d->row[f];
 		if (row < 0) {
@@ -172,7 +174,7 @@ static int64_t digest_ring(struct datapath *d, struct ring *ring, int64_t rows, 
 
 			if (ahead && ahead < HALF)
 				fill_gap(d, ring, row, f, position, due);
-			on_ack(d, row, f, r, due);
+			on_ack(d, row, f, r, due, position <= ring->swapped_until);
 		} else {
 			d->row_cnps[row]++;
 			d->cnps[f]++;

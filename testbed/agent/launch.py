@@ -30,7 +30,7 @@ from testbed.checks.identity import Identity
 from testbed.clock import Clock
 from testbed.controller import Ints, Paths, RateController
 from testbed.dataplane.ring import Ring
-from testbed.dataplane.wire import Framing
+from testbed.dataplane.wire import RACK, Framing, Tag
 from testbed.errors import PluginFailed, TestbedError
 from testbed.plugin import Plugin, failed
 
@@ -56,6 +56,7 @@ class Share:
     meter: Meter
     arrivals: NDArray[np.void]  # of all interfaces of the rack
     interface: Ints  # of each host of the share, in there
+    uplink: Ints | None  # the far ends of their cables, in there; None if the cables hold packets as well as shapers do
     pauses: Pauses | None = None  # with priority flow control
 
 
@@ -68,10 +69,12 @@ class Common:
     framing: Framing
     burst: int
     at_once: int  # packets that a host's shaper lets through together
+    bucket: int  # bytes that it may hold without being behind
     controller: Callable[[Paths], RateController]
     segment: bool  # several packets per system call
     wake_by_ring: bool  # feedback is due at once (netem): the ring wakes the agent
     own_ports: bool = False  # each flow has a source port of its own, for ECMP: where there are several paths
+    tag: Tag = RACK
 
 
 class Ended(BaseException):
@@ -88,10 +91,13 @@ class Crew:
         """Fork one agent."""
         self.members.append(Member(share, common))
 
-    def begin(self) -> Clock:
-        """Wait until all are ready, then start nominal time."""
+    def wait_ready(self) -> None:
+        """Wait until all are ready. Raises PluginFailed if one failed instead."""
         for member in self.members:
             member.wait_ready()
+
+    def begin(self) -> Clock:
+        """Start nominal time: all must be ready."""
         clock = Clock(self.members[0].common.dilation).started()
         for member in self.members:
             os.write(member.go, clock.epoch_ns.to_bytes(8, "little"))
@@ -222,7 +228,7 @@ def _prepare(share: Share, common: Common) -> tuple[RateController, Callable[[Cl
         controller = common.controller(share.paths)
     except Exception as error:
         raise failed(common.plugin, error) from error
-    sockets = Sockets(share.routes, common.framing, common.segment, common.own_ports)
+    sockets = Sockets(share.routes, common.framing, common.segment, common.own_ports, common.tag)
     pace = Pace(
         host=share.host,
         line_rate=share.paths.line_rate,
@@ -238,6 +244,8 @@ def _prepare(share: Share, common: Common) -> tuple[RateController, Callable[[Cl
         int_on=common.framing.int_hops > 0,
         arrivals=share.arrivals,
         interface=share.interface,
+        uplink=share.uplink,
+        bucket=common.bucket,
         pauses=share.pauses,
     )
     meter = share.meter

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+from numpy.typing import NDArray
+
 from testbed.agent.histogram import TimeHistogram
 from testbed.agent.shared import Shared
 from testbed.agent.trace import Trace
@@ -23,3 +27,13 @@ class Meter:
         self.decision_times = TimeHistogram(DECISION_BINS_PER_OCTAVE)  # wall time
         self.clock_jump = Shared.floats(1)  # wall s by which the two clocks of this machine went apart
         self.counters = Shared.ints(5)  # refused sends, ring high-water mark in bytes, turns, swaps, INT faults
+
+    def columns(self) -> dict[str, NDArray[Any]]:
+        """Everything but the trace, by name."""
+        found: dict[str, NDArray[Any]] = {}
+        for name, value in vars(self).items():
+            if isinstance(value, TimeHistogram):
+                found |= {f"{name}.counts": value.counts, f"{name}.top": value.top, f"{name}.bottom": value.bottom}
+            elif name != "trace":
+                found[name] = value
+        return found

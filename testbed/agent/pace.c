@@ -1,27 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Sends what is due. Departures follow an ideal schedule, so a late wake-up delays packets but does not lower the rate;
- * how late each one was is the pacing lag. A flow whose turn passed while its window was closed, or while others held
+ * Decides what is due when. Departures follow an ideal schedule, so a late wake-up delays packets but does not lower
+ * the rate; how late each one was is the pacing lag. A flow whose turn passed while its window was closed, or while others held
  * the host's line, gains no credit. Flows of a host take turns; those that are late together leave in one system call. A
  * host that its switch has paused (802.1Qbb) holds its line until it may go on.
  *
  * What is to come waits in heaps: cost grows with packets, not with flows.
  */
-#include "datapath.h"
+#include "batch.h"
 
-#include <arpa/inet.h>
-#include <errno.h>
 #include <poll.h>
-#include <stddef.h>
-#include <string.h>
-#include <sys/socket.h>
 
-#define LARGEST 65000	/* bytes in one system call: a UDP datagram, cut apart or not, has at most 65507 */
-#define SLOWEST 1.0	/* bit/s: a rate of next to nothing would never send again */
-#define CARRIED offsetof(struct roce, opcode)  /* a socket carries what follows the UDP header */
-#define HEAD (sizeof(struct roce) - CARRIED)   /* BTH and shim: all that differs between packets */
-
-/* ---- sending ------------------------------------------------------------------------------------------------------ */
+#define SLOWEST 1.0 /* bit/s: a rate of next to nothing would never send again */
 
 /* Packets that the flow may send now. With nothing in flight it is at least one, or the flow would be stuck. */
 static int64_t room(const struct datapath *d, int64_t f)
@@ -36,12 +26,6 @@ static int64_t room(const struct datapath *d, int64_t f)
 	if (fits < 1 && d->inflight[f] == 0)
 		fits = 1;
 	return fits < d->to_send[f] ? fits : d->to_send[f];
-}
-
-static void due_at(struct datapath *d, int64_t f, double time)
-{
-	d->next[f] = time;
-	heap_set(&d->agenda, f, time);
 }
 
 /* Rate, window or what is left to send has changed. */
@@ -117,114 +101,6 @@ int64_t report_sent(struct datapath *d, int64_t *flows, int64_t *packets)
 	return n;
 }
 
-/* The head of packet `number` of a flow; the NIC adds the packet number. Returns how many bytes it has with payload. */
-static int64_t write_head(const struct datapath *d, int64_t f, int64_t number, uint8_t *head)
-{
-	uint32_t qp = htonl((uint32_t)(QP_BASE + d->first + f));
-	struct shim shim;
-
-	memcpy(head, d->packet, HEAD);
-	memcpy(head + offsetof(struct roce, qp) - CARRIED, &qp, sizeof(qp));
-	if (!d->short_size[f] || number != d->short_at[f])
-		return d->segment_size;
-	memcpy(&shim, head + offsetof(struct roce, shim) - CARRIED, sizeof(shim));
-	shim.payload = htons((uint16_t)(ntohs(shim.payload) - (d->segment_size - d->short_size[f])));
-	shim.frame = htons((uint16_t)(d->short_size[f] + (int64_t)CARRIED));
-	memcpy(head + offsetof(struct roce, shim) - CARRIED, &shim, sizeof(shim));
-	return d->short_size[f];
-}
-
-/* Hand a batch to the kernel; returns how many packets it took. UDP_SEGMENT cuts them apart behind one call. */
-static int64_t transmit(struct datapath *d, const struct batch *batch)
-{
-	uint8_t heads[MOST_AT_ONCE][HEAD];
-	struct iovec part[2 * MOST_AT_ONCE];
-	struct msghdr message = {.msg_iov = part, .msg_iovlen = 2 * batch->packets};
-	int fd = (int)d->fd[batch->parcels[0].flow];
-	int64_t packets = 0;
-
-	for (int64_t i = 0; i < batch->length; i++) {
-		const struct parcel *p = &batch->parcels[i];
-
-		for (int64_t k = 0; k < p->packets; k++, packets++) {
-			int64_t size = write_head(d, p->flow, p->number + k, heads[packets]);
-
-			part[2 * packets] = (struct iovec){heads[packets], HEAD};
-			part[2 * packets + 1] = (struct iovec){d->packet + HEAD, size - HEAD};
-		}
-	}
-	if (d->segment)
-		return sendmsg(fd, &message, MSG_DONTWAIT) < 0 ? 0 : packets;
-	for (int64_t i = 0; i < packets; i++) {
-		message = (struct msghdr){.msg_iov = part + 2 * i, .msg_iovlen = 2};
-		if (sendmsg(fd, &message, MSG_DONTWAIT) < 0)
-			return i;
-	}
-	return packets;
-}
-
-/* The kernel did not take the last `packets` packets of a parcel: the flow tries again. */
-static void take_back(struct datapath *d, int64_t f, int64_t packets, double now)
-{
-	d->refused += packets;
-	d->sent[f] -= packets;
-	d->inflight[f] -= packets;
-	d->to_send[f] += packets;
-	if (!d->queued[f])
-		due_at(d, f, now + d->slot[f]);
-}
-
-static void hand_over(struct datapath *d, int64_t host, double now)
-{
-	struct batch *batch = &d->batches[host];
-	double moment = now_seconds(d);
-	int64_t taken;
-
-	if (!batch->length)
-		return;
-	for (int64_t i = 0; i < batch->length; i++)
-		count(&d->pacing, moment - batch->parcels[i].due);
-	taken = transmit(d, batch);
-	if (taken < batch->packets && errno != EAGAIN && errno != ENOBUFS)
-		d->send_error = errno;
-	for (int64_t i = 0; i < batch->length; i++) {
-		int64_t f = batch->parcels[i].flow, packets = batch->parcels[i].packets;
-		int64_t mine = taken < packets ? taken : packets;
-
-		if (mine && !d->sent_now[f])
-			d->unreported[d->unreported_length++] = f;
-		d->sent_now[f] += mine;
-		if (mine < packets)
-			take_back(d, f, packets - mine, now);
-		taken -= mine;
-	}
-	batch->length = batch->packets = 0;
-}
-
-static int64_t most_at_once(const struct datapath *d)
-{
-	int64_t most = LARGEST / d->segment_size < MOST_AT_ONCE ? LARGEST / d->segment_size : MOST_AT_ONCE;
-
-	/* more than the shaper's bucket holds, it would cut apart, with a timer per packet */
-	return d->at_once > 0 && d->at_once < most ? d->at_once : most;
-}
-
-/* Packets of flows that are late together leave together; all in one call but the last must be full. */
-static void add_to_batch(struct datapath *d, struct parcel p, double now)
-{
-	int64_t host = d->host[p.flow];
-	struct batch *batch = &d->batches[host];
-
-	if (batch->length &&
-	    (d->fd[p.flow] != d->fd[batch->parcels[0].flow] || batch->packets + p.packets > most_at_once(d)))
-		hand_over(d, host, now);
-	if (!batch->listed)
-		d->filled[d->filled_length++] = host;
-	batch->listed = 1;
-	batch->parcels[batch->length++] = p;
-	batch->packets += p.packets;
-}
-
 /*
  * Whether the host was paused at any time from when a packet was due until now; then its line is free when the pause is
  * over. That may be changed meanwhile, in good time (see pause.bpf.h): a host that waits looks again every `relook`.
@@ -244,14 +120,37 @@ static int paused(struct datapath *d, int64_t host, double due, double now)
 	return 0;
 }
 
-/* What the host's NIC has answered since the last look went out on the same line. */
-static void make_way(struct datapath *d, int64_t f)
+/* What the host's shaper holds beyond its bucket: it woke up late, and has lost that time. */
+static int64_t behind(const struct datapath *d, int64_t host)
+{
+	uint64_t arrived;
+
+	if (!d->uplink)
+		return 0;
+	arrived = __atomic_load_n(&d->arrivals[d->uplink[host]].bytes, __ATOMIC_RELAXED);
+	return d->handed[host] + d->answered[host] - ((int64_t)arrived - d->arrived_before[host]) - d->bucket;
+}
+
+/* A host that asks for less than its line empties its shaper by itself. */
+static int asks_for_all(const struct datapath *d, int64_t f)
+{
+	return d->first_waiting[d->host[f]] >= 0 || (double)(d->wire_size * 8) / d->rate[f] <= 1.001 * d->slot[f];
+}
+
+/*
+ * What the host's NIC has answered since the last look went out on the same line. And answers must not wait behind data
+ * that a NIC would not have on its wire yet: what the shaper still holds leaves before anything new does.
+ */
+static void make_way(struct datapath *d, int64_t f, double now)
 {
 	int64_t host = d->host[f];
-	int64_t answered = (int64_t)__atomic_load_n(&d->arrivals[d->interface[host]].answered, __ATOMIC_RELAXED);
+	int64_t answered = (int64_t)__atomic_load_n(&d->arrivals[d->interface[host]].answered, __ATOMIC_RELAXED), left;
 
 	d->line_free[host] += (double)(answered - d->answered[host]) * d->slot[f] / (double)d->wire_size;
 	d->answered[host] = answered;
+	left = asks_for_all(d, f) ? behind(d, host) : 0;
+	if (left > 0)
+		d->line_free[host] = fmax(d->line_free[host], now + (double)left * d->slot[f] / (double)d->wire_size);
 }
 
 static void send_flow(struct datapath *d, int64_t f, double departure, double now)
@@ -289,7 +188,7 @@ static void serve_waiter(struct datapath *d, int64_t host, double due, double no
 {
 	int64_t f = d->first_waiting[host];
 
-	make_way(d, f);
+	make_way(d, f, now);
 	if (d->line_free[host] > now) {
 		heap_set(&d->agenda, d->flows + host, d->line_free[host]);
 		return;
@@ -333,7 +232,7 @@ void send_due(struct datapath *d, double now)
 			serve_waiter(d, id - d->flows, due, now);
 			continue;
 		}
-		make_way(d, id);
+		make_way(d, id, now);
 		if (d->first_waiting[d->host[id]] >= 0 || d->line_free[d->host[id]] > due ||
 			 paused(d, d->host[id], due, now))
 			wait_for_line(d, id);

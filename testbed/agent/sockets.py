@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from testbed import linux
-from testbed.dataplane.wire import DATA_TOS, ROCE_PORT, Framing, frame
+from testbed.dataplane.wire import DATA_TOS, RACK, Framing, Tag, frame
 
 UDP_SEGMENT = 103
 SO_SNDBUFFORCE = 32
@@ -42,9 +42,12 @@ class Sockets:
     The last new packet of a flow may be short; retransmissions are full, since packets are interchangeable.
     """
 
-    def __init__(self, routes: list[Route], framing: Framing, segment: bool, own_ports: bool = False) -> None:
+    def __init__(
+        self, routes: list[Route], framing: Framing, segment: bool, own_ports: bool = False, tag: Tag = RACK
+    ) -> None:
         n = len(routes)
-        self.packet = np.frombuffer(frame(framing, 0, framing.payload), np.uint8)
+        self._port = tag.port
+        self.packet = np.frombuffer(frame(framing, 0, framing.payload, tag), np.uint8)
         self.short_sizes = np.zeros(n, np.int64)  # 0 where the flow has no short packet
         self.short_at = np.full(n, -1)  # its packet number
         self.fds = np.empty(n, np.int64)
@@ -78,7 +81,7 @@ class Sockets:
             with contextlib.suppress(OSError):
                 opened.bind((route.src, FIRST_PORT + (route.flow + attempt) % PORTS))
                 break
-        opened.connect((route.dst, ROCE_PORT))
+        opened.connect((route.dst, self._port))
         return opened
 
 

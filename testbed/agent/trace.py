@@ -7,6 +7,7 @@ Recording is a few copies of arrays per call and nothing per row. Rows are made 
 from __future__ import annotations
 
 import struct
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -90,6 +91,24 @@ class Trace:
             self._at = self._end
             self._calls += 1
             self._state[0] = self._calls
+
+    def packed(self) -> dict[str, NDArray[Any]]:
+        """What was recorded, as arrays that `unpacked` takes."""
+        headers, end = self._headers[: self.calls], 0
+        if len(headers):
+            _, start, kind, rows, hops = headers[-1].tolist()
+            words = HOPS_AT if kind in (FEEDBACK, TIMEOUT) else len(DECIDED) + (2 if kind == SENT else 1)
+            end = start + rows * (words + len(HOP) * max(hops, 0))
+        return {"headers": headers, "words": self._ints[:end], "cut": np.array([self.cut])}
+
+    @classmethod
+    def unpacked(cls, arrays: Mapping[str, NDArray[Any]]) -> Trace:
+        """To read it elsewhere."""
+        trace = cls(0, 0)
+        trace._headers, trace._ints = arrays["headers"], np.ascontiguousarray(arrays["words"], np.int64)
+        trace._floats = trace._ints.view(np.float64)
+        trace._state[0], trace._state[1] = len(arrays["headers"]), bool(arrays["cut"][0])
+        return trace
 
     def columns(self) -> dict[str, NDArray[Any]]:
         """One entry per row; masked where a column says nothing about a kind of call. Makes copies."""

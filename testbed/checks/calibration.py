@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -18,6 +18,8 @@ from numpy.typing import NDArray
 
 from testbed.checks.injection import Injection
 from testbed.checks.probe import Probe
+from testbed.checks.rates import steady_rate
+from testbed.controller import Floats
 from testbed.errors import TestbedError
 from testbed.rack.backlog import QueueReader
 from testbed.rack.paths import PathTimes
@@ -37,6 +39,7 @@ SKIPPED = 10  # packets at the start that a full bucket lets through at once
 PLENTY = 1.6  # times what fits is sent, so that the queue stays at the limit for a moment
 FILLERS = 8  # hosts that fill a buffer together
 LONGEST_FILL = 1.5  # wall seconds that a full buffer may take to drain; slower racks are read back, not filled
+TOP_UPS, TOP_UP = 20, 50  # looks at a full buffer, and packets sent before each
 SIGMAS = 5  # of the binomial spread of marks
 
 
@@ -91,7 +94,7 @@ def measure(run: Emulation) -> list[Measured]:
     for trunk in _trunks(run, every):
         results += _retried(partial(_trunk, run, trunk))
     if port.to_host:
-        results += _retried(partial(_queue, run, others[:FILLERS], port))
+        results += _retried(partial(_queue, run, _fillers(run, others, port)[:FILLERS], port))
     else:
         results += _retried(partial(_trunk_queue, run, port))
     return results
@@ -119,6 +122,11 @@ def _one_per_path(run: Emulation, others: list[str], receiver: str) -> Iterator[
             yield host
 
 
+def _fillers(run: Emulation, others: list[str], port: SwitchPort) -> list[str]:
+    """Hosts that fill a port's buffer; with priority flow control those that have a port each at the same switch."""
+    return [host for host in others if run.shape.edge(host) == port.switch] if run.lossless else others
+
+
 def _trunks(run: Emulation, every: bool) -> Iterator[SwitchPort]:
     """Ports between switches: one of each kind of cable and direction, or all."""
     seen = set()
@@ -130,12 +138,14 @@ def _trunks(run: Emulation, every: bool) -> Iterator[SwitchPort]:
 
 
 def _retried(measure: Callable[[], list[Measured]]) -> list[Measured]:
+    """Each property as the first attempt found it that found it good, or else as the last one did."""
+    found: dict[str, Measured] = {}
     for attempt in range(ATTEMPTS):
         time.sleep(PAUSE * attempt)
-        results = measure()
-        if all(one.good for one in results):
+        found |= {one.what: one for one in measure() if one.what not in found or not found[one.what].good}
+        if all(one.good for one in found.values()):
             break
-    return results
+    return list(found.values())
 
 
 def _sender(run: Emulation, sender: str, receiver: str) -> list[Measured]:
@@ -209,12 +219,12 @@ def _arrival_rate(run: Emulation, probe: Probe, packets: int) -> float:
     """Nominal bit/s at which bursts of all senders arrive, by the acknowledgements' times."""
     probe.send(packets)
     expected = packets * len(probe._frames)
-    times = np.sort(probe.answers(expected, _patience(run, expected, probe.framing.wire_size))["rx_ns"])
-    times = times[SKIPPED:]
+    size = probe.framing.wire_size
+    times = np.sort(probe.answers(expected, _patience(run, expected, size))["rx_ns"])[SKIPPED:]
     if len(times) < expected // 2:
         return 0.0
-    seconds = float(times[-1] - times[0]) * run.clock.seconds_per_ns
-    return (len(times) - 1) * probe.framing.wire_size * 8 / seconds
+    carried = np.arange(len(times), dtype=float) * size
+    return steady_rate(times, carried) * 8 / run.clock.seconds_per_ns
 
 
 def _queue(run: Emulation, senders: list[str], place: SwitchPort) -> list[Measured]:
@@ -223,8 +233,7 @@ def _queue(run: Emulation, senders: list[str], place: SwitchPort) -> list[Measur
     drain = run.clock.wall_seconds(room * 8 / place.cable.rate)
     if len(senders) < 2 or drain > LONGEST_FILL:
         return []
-    position = run.shape.position[place.name]
-    port, before = run.rack.ports[position], run.ports.sample(time.monotonic_ns())
+    port, thresholds = run.rack.ports[run.shape.position[place.name]], _thresholds(run, place)
     probe = Probe(run, senders, place.neighbour)
     try:
         size = probe.framing.wire_size
@@ -236,23 +245,43 @@ def _queue(run: Emulation, senders: list[str], place: SwitchPort) -> list[Measur
         answers = _all_answers(probe, run, drain)
     finally:
         probe.close()
-    thresholds = [float(before[name][position]) for name in ("kmin", "kmax", "pmax")]
     loose = size * len(senders) if run.lossless else size  # a packet less per account that is full
-    return [*_depth(run, place, room, loose, backlog), *_marking(place.name, port.node, answers, thresholds)]
+    # The port is the last hop of all packets.
+    last = answers["hop"][np.arange(len(answers)), np.maximum(answers["hops"], 1) - 1]
+    here = last["node"] == port.node
+    marking = _marking(place.name, last["queue"][here].astype(float), answers["ce"][here] > 0, thresholds)
+    return [*_depth(run, place, room, loose, backlog), *marking]
 
 
 def _trunk_queue(run: Emulation, place: SwitchPort) -> list[Measured]:
-    """Fill the buffer of a port between switches from inside its switch; what it marks, nobody there would answer."""
-    room = _room(run, 1)
+    """Fill the buffer of a port between switches from inside its switch, and see at the far end what was marked.
+
+    With priority flow control such a port has no buffer of its own: then only until all is marked.
+    """
+    thresholds = _thresholds(run, place)
+    room = thresholds[1] if run.lossless else _room(run, 1)
     drain = run.clock.wall_seconds(room * 8 / place.cable.rate)
     if drain > LONGEST_FILL:
         return []
     with Injection(run, place) as injection:
         run.programs.counters["peak"][injection.port.ifindex] = 0
-        injection.send(math.ceil(room / injection.size * 1.3) + 20)
-        backlog = _highest_backlog(run, place, drain)
+        before = injection.passed
+        packets = math.ceil(room / injection.size * 1.3) + 20
+        injection.listen(packets + TOP_UPS * TOP_UP)
+        injection.send(packets)
+        backlog = 0.0 if run.lossless else _backlog_kept_full(run, place, injection)
         injection.wait_until_quiet(drain)
-    return _depth(run, place, room, injection.size, backlog)
+        came = injection.passed - before
+        queue, marked = injection.heard()
+        depth = [] if run.lossless else _depth(run, place, room, injection.size, backlog)
+    heard = Measured(place.name, "packets heard at the far end", came, len(queue), 0.5, _count("packets"))
+    return [*depth, heard, *_marking(place.name, queue, marked, thresholds)]
+
+
+def _thresholds(run: Emulation, place: SwitchPort) -> list[float]:
+    """Kmin, Kmax and Pmax in force at a port."""
+    now = run.ports.sample(time.monotonic_ns())
+    return [float(now[name][run.shape.position[place.name]]) for name in ("kmin", "kmax", "pmax")]
 
 
 def _room(run: Emulation, senders: int) -> float:
@@ -283,6 +312,16 @@ def _highest_backlog(run: Emulation, place: SwitchPort, drain: float) -> float:
     return float(highest)
 
 
+def _backlog_kept_full(run: Emulation, place: SwitchPort, injection: Injection) -> float:
+    """The highest of a few looks, each right after what has drained was filled up again."""
+    reader, ifindex = QueueReader(run.rack[place.switch].netns), run.rack.ends[place.name].index
+    highest = 0
+    for _ in range(TOP_UPS):
+        injection.send(TOP_UP)
+        highest = max(highest, reader.read(ifindex).backlog)
+    return float(highest)
+
+
 def _all_answers(probe: Probe, run: Emulation, drain: float) -> NDArray[np.void]:
     """Everything that comes back until the queue is empty."""
     parts, deadline = [], time.monotonic() + 2 * drain + 0.5
@@ -297,20 +336,15 @@ def _all_answers(probe: Probe, run: Emulation, drain: float) -> NDArray[np.void]
     return np.concatenate(parts) if parts else probe.take()
 
 
-def _marking(link: str, node: int, answers: NDArray[np.void], thresholds: list[float]) -> Iterator[Measured]:
-    """Marks below Kmin (none), above Kmax (all), and between (Pmax/2 on average over the slope), by INT's queue.
+def _marking(link: str, queue: Floats, marked: NDArray[np.bool_], thresholds: Sequence[float]) -> Iterator[Measured]:
+    """Marks below Kmin (none), above Kmax (all), and between (Pmax/2 on average over the slope).
 
-    ``node`` is the port in INT's words: the last hop of all packets.
+    ``queue`` is what each packet found by INT, ``marked`` whether it was; shape (n,).
     """
     kmin, kmax, pmax = thresholds
-    last = answers["hop"][np.arange(len(answers)), np.maximum(answers["hops"], 1) - 1]
-    queue, marked = last["queue"][last["node"] == node].astype(float), answers["ce"][last["node"] == node] > 0
     below, above = queue <= kmin, queue > kmax
     slope = ~below & ~above
-
-    def counted(value: float) -> str:
-        return f"{value:.0f} marks"
-
+    counted = _count("marks")
     yield Measured(link, f"marking up to Kmin {show_size(kmin)}", 0.0, float(marked[below].sum()), 0.5, counted)
     yield Measured(
         link, f"marking above Kmax {show_size(kmax)}", float(above.sum()), float(marked[above].sum()), 0.5, counted
@@ -321,3 +355,7 @@ def _marking(link: str, node: int, answers: NDArray[np.void], thresholds: list[f
         link, "marking between Kmin and Kmax", float(chance.sum()), float(marked[slope].sum()),
         SIGMAS * spread + 1, counted,
     )  # fmt: skip
+
+
+def _count(what: str) -> Callable[[float], str]:
+    return lambda value: f"{value:.0f} {what}"

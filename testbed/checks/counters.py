@@ -72,8 +72,6 @@ class Counts:
     duration: float  # s, of the run and of draining
     deciders: list[Identity]  # one per agent
     wanted: Identity
-    shaper_drops: int
-    backlog_drops: int  # the kernel's per-core input queues
     int_faults: int  # INT records out of path order, or going back in time or bytes
     queue_difference: float  # bytes, largest difference of a port's virtual queue and its shaper's backlog
     queue_tolerance: float  # bytes: a burst

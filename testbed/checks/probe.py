@@ -13,12 +13,13 @@ from testbed import linux
 from testbed.agent.sockets import SEND_BUFFER, SO_SNDBUFFORCE, UDP_SEGMENT
 from testbed.dataplane.programs import RING_SIZE
 from testbed.dataplane.ring import Ring
-from testbed.dataplane.wire import ACK, DATA_TOS, ROCE_PORT, Framing, frame
+from testbed.dataplane.wire import ACK, DATA_TOS, ROCE_PORT, frame
 
 if TYPE_CHECKING:
     from testbed.emulate import Emulation
 
 AT_ONCE = 50  # packets per system call, with UDP_SEGMENT
+LARGEST_CALL = 65_507  # bytes that UDP takes in one
 LOOK_SECONDS = 0.0005
 
 
@@ -27,7 +28,7 @@ class Probe:
 
     def __init__(self, run: Emulation, senders: list[str], receiver: str) -> None:
         self.run = run
-        self.framing = Framing(run.framing.payload, int_hops=run.routes.most_hops)
+        self.framing = run.framing.with_int(run.routes.most_hops)
         self.ring = Ring(run.nic.probe_ring_fd, RING_SIZE)
         self.receiver = receiver
         self._sockets = [self._open(run.rack[sender].netns, run.rack[receiver].IP()) for sender in senders]
@@ -52,9 +53,9 @@ class Probe:
 
     def send(self, packets: int) -> None:
         """Every sender sends so many packets, all as fast as their links take them."""
-        left = packets
+        left, at_once = packets, min(AT_ONCE, LARGEST_CALL // len(self._frames[0]))
         while left:
-            count = min(left, AT_ONCE)
+            count = min(left, at_once)
             for opened, data in zip(self._sockets, self._frames, strict=True):
                 if self.run.use_netem:
                     for _ in range(count):

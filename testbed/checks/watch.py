@@ -6,11 +6,12 @@ import time
 
 import numpy as np
 
-from testbed.dataplane.programs import Port
+from testbed.dataplane.port_maps import Port
 from testbed.rack.backlog import QueueReader
 from testbed.telemetry.recorder import PortReader
 
 RECENT_NS = 1_000_000  # wall; the program corrects its queue when a packet arrives, and none does while all are paused
+ATTEMPTS = 5  # to find a moment without a packet
 BELIEVED = 0.99  # share of the samples that must agree: a late timer may fall between two packets
 
 
@@ -26,7 +27,13 @@ class QueueWatch:
         self._differences: list[float] = []
 
     def sample(self) -> None:
-        """Compare once."""
+        """Compare once, if there is a moment for it: else the worst of a few samples would be all that is known."""
+        for _ in range(ATTEMPTS):
+            if self._compared():
+                return
+
+    def _compared(self) -> bool:
+        """False if a packet arrived meanwhile."""
         packets = self.ports.programs.counters["packets"]
         before = packets[self.port.ifindex]
         began = time.monotonic_ns()
@@ -34,8 +41,10 @@ class QueueWatch:
         middle = (began + time.monotonic_ns()) // 2
         queue = self.ports.sample(middle)["queue"][self.position]
         recent = middle - int(self.ports.programs.counters["last_ns"][self.port.ifindex]) < RECENT_NS
-        if recent and packets[self.port.ifindex] == before:
+        quiet = bool(packets[self.port.ifindex] == before)
+        if recent and quiet:
             self._differences.append(abs(backlog - queue))
+        return quiet
 
     def difference(self) -> float:
         """Bytes; a few samples may be worse."""

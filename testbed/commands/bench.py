@@ -62,7 +62,9 @@ def bench(  # noqa: PLR0917 - one parameter per option
     for refusal in refused:
         print(f"cannot be run: {refusal}", file=sys.stderr)
     if dry_run:
-        _dry_run(every, format)
+        from testbed.published.measure import one_by_one
+
+        _dry_run(list(one_by_one(every, row or [], column or [])), format)
         return
     measured = _measured(wanted, every, out, quick=quick, no_run=no_run, rows=row or [], columns=column or [])
     measured.refused = refused

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from testbed.commands.shared import ExperimentArgument, Format, Formatted, Settings, print_resolved, resolve
-from testbed.errors import TestbedError
+from testbed.errors import BadInput, TestbedError
 
 
 def run(  # noqa: PLR0917 - one parameter per option
@@ -37,29 +37,50 @@ def run(  # noqa: PLR0917 - one parameter per option
     snap: Annotated[
         str, typer.Option(metavar="SIZE", help="Keep so much of captured packets: '256 B' are all headers.")
     ] = "",
+    inventory: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Ansible inventory: run over the wires of its hosts, in real time."),
+    ] = None,
+    playbook: Annotated[
+        bool, typer.Option(help="With --inventory: have Ansible check, or push, the testbed on the hosts first.")
+    ] = True,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Check and print the experiment; build nothing.")] = False,
     format: Formatted = Format.text,
 ) -> None:
-    """Run an experiment (needs root)."""
+    """Run an experiment (needs root, but for --inventory)."""
     options = {"time.duration": duration, "time.dilation": dilation, "seed": seed}
-    resolved = resolve(experiment, {"controller": controller, "tuner": tuner}, options, settings)
+    plugins, place = {"controller": controller, "tuner": tuner}, None
+    if inventory:
+        from testbed.lab import fits
+        from testbed.lab.inventory import read
+        from testbed.lab.place import InLab
+
+        hosts = read(inventory)
+        place = InLab(hosts, playbook)
+        options = fits.settings(hosts) | {key: value for key, value in options.items() if value}
+    resolved = resolve(experiment, plugins, options, settings)
+    if place:
+        place.check(resolved)
     from testbed.capture.files import snap_of
     from testbed.capture.point import points
     from testbed.rack.kinds import shape_of
 
     shape = shape_of(resolved.experiment.rack, resolved.experiment.hosts)
     captured, kept = points(pcap or [], shape), snap_of(snap)
+    if place and captured:
+        raise BadInput("--pcap: in a lab the packets are on real wires; capture them there with tcpdump")
     if dry_run:
         print_resolved(resolved, format)
         return
     from testbed import doctor
 
-    doctor.require()
+    if place is None:
+        doctor.require()
     from testbed.run import execute
     from testbed.telemetry.broadcast import audience
 
     with audience(metrics_addr, ui) as everyone:
-        outcome = execute(resolved, out, everyone, captured, kept)
+        outcome = execute(resolved, out, everyone, captured, kept, place=place)
     if format is Format.json:
         print(outcome.summary.to_json())
     else:

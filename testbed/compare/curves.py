@@ -11,11 +11,10 @@ import numpy as np
 from testbed.controller import Floats
 from testbed.report.metrics import jain
 from testbed.report.plot import evenly, growth_rate
-from testbed.telemetry.record import Histogram
+from testbed.telemetry.record import Histogram, Measured
 
 if TYPE_CHECKING:
     from testbed.report.folder import Results
-    from testbed.report.measured import Measured
 
 MOST_POINTS = 300  # of one curve: several lie on top of each other
 FEWEST_POINTS = 20

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from testbed.compare.median import Estimate, estimate
 from testbed.compare.metrics import BY_NAME
 from testbed.compare.runs import Run
+from testbed.inputs import own
 from testbed.sweep.flat import flat
 
 Settings = dict[str, str]  # dotted key to value as text
@@ -132,7 +133,7 @@ def _short(value: str) -> str:
 
 def _scenario(run: Run) -> Settings:
     asked = {key: value for key, value in run.manifest.experiment.items() if key not in NOT_THE_SCENARIO}
-    settings = flat({"traffic": asked.pop("traffic", None), **asked})
+    settings = flat({"traffic": asked.pop("traffic", None), **asked}) | _files(run, "traffic")
     if run.manifest.speed is not None:  # each run measured the machine for itself
         settings["time.dilation"] = "auto"
     return settings
@@ -146,8 +147,15 @@ def _contender(run: Run) -> Settings:
     code = {"controller.file": manifest.controller.sha256[:7]}
     if manifest.tuner:
         code["tuner.file"] = manifest.tuner.sha256[:7]
+    code |= _files(run, *PLUGINS)
     reference = {"from": "baseline"} if run.reference else {}
     return reference | _plugins(run) | code | {"testbed": manifest.versions.get("testbed", "")}
+
+
+def _files(run: Run, *blocks: str) -> Settings:
+    """What the user's own files held that these blocks name."""
+    found = own(run.manifest.inputs, run.manifest.experiment)
+    return {key: sha256[:7] for key, sha256 in found.items() if key.partition(".")[0] in blocks}
 
 
 def _plugins(run: Run) -> Settings:

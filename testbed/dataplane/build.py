@@ -44,7 +44,7 @@ class Unit:
 PROGRAMS = {
     name: Unit(name, (SOURCE / f"{name}.bpf.c",), ".o", BPF_FLAGS) for name in ("nic", "port", "drop")
 }  # fmt: skip
-DATAPATH = Unit("datapath", (AGENT / "pace.c", AGENT / "digest.c"), ".so", LIBRARY_FLAGS)
+DATAPATH = Unit("datapath", (AGENT / "pace.c", AGENT / "batch.c", AGENT / "digest.c"), ".so", LIBRARY_FLAGS)
 UNITS = (*PROGRAMS.values(), DATAPATH)
 
 

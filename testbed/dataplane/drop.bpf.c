@@ -7,7 +7,7 @@ int drop(struct __sk_buff *skb)
 {
 	struct roce packet;
 
-	if (read_roce(skb, &packet) && packet.opcode == BTH_ACK && !(bpf_get_prandom_u32() & 15))
+	if (read_roce(skb, &packet, bpf_htons(ROCE_PORT)) && packet.opcode == BTH_ACK && !(bpf_get_prandom_u32() & 15))
 		return TC_ACT_SHOT;
 	return TC_ACT_UNSPEC; /* on to the next program */
 }

@@ -19,6 +19,7 @@ BPF_ANY = 0
 BPF_F_LOCK = 4
 BPF_MAP_TYPE_RINGBUF = 27
 BPF_TCX_INGRESS, BPF_TCX_EGRESS, BPF_F_BEFORE = 46, 47, 8
+MOST_PROGRAMS = 64
 
 _SIGNATURES: dict[str, tuple[Any, list[Any]]] = {
     "bpf_object__open_file": (c_void_p, [c_char_p, c_void_p]),
@@ -36,6 +37,9 @@ _SIGNATURES: dict[str, tuple[Any, list[Any]]] = {
     "bpf_program__fd": (c_int, [c_void_p]),
     "bpf_link_create": (c_int, [c_int, c_int, c_uint32, c_void_p]),
     "bpf_link_detach": (c_int, [c_int]),
+    "bpf_obj_pin": (c_int, [c_int, c_char_p]),
+    "bpf_obj_get": (c_int, [c_char_p]),
+    "bpf_prog_query": (c_int, [c_int, c_int, c_uint32, c_void_p, c_void_p, c_void_p]),
     "bpf_map_create": (c_int, [c_uint32, c_char_p, c_uint32, c_uint32, c_uint32, c_void_p]),
     "bpf_map_update_elem": (c_int, [c_int, c_void_p, c_void_p, c_uint64]),
     "bpf_map_lookup_elem_flags": (c_int, [c_int, c_void_p, c_void_p, c_uint64]),
@@ -157,11 +161,40 @@ def attach_tcx(program: int, ifindex: int, direction: str, first: bool = False) 
     return fd if fd >= 0 else None
 
 
+def attached_tcx(ifindex: int, direction: str) -> list[int]:
+    """Ids of the programs that are attached to an interface of this network namespace, by whomever."""
+    kind = {"ingress": BPF_TCX_INGRESS, "egress": BPF_TCX_EGRESS}[direction]
+    ids, count = (c_uint32 * MOST_PROGRAMS)(), c_uint32(MOST_PROGRAMS)
+    if _library().bpf_prog_query(ifindex, kind, 0, None, ctypes.byref(ids), ctypes.byref(count)) != 0:
+        return []  # a kernel before 6.6, which has none
+    return list(ids[: count.value])
+
+
 def detach(link: int) -> None:
     """End an attachment, also where other processes have inherited its descriptor."""
     if _library().bpf_link_detach(link) != 0:
         raise TestbedError(f"cannot detach a program: {os.strerror(ctypes.get_errno())}")
     os.close(link)
+
+
+def pin(fd: int, path: Path) -> None:
+    """Give a program, a map or an attachment a name in bpffs: it lives on when nobody holds it open any more."""
+    if _library().bpf_obj_pin(fd, os.fsencode(path)) != 0:
+        raise TestbedError(f"cannot pin {path}: {os.strerror(ctypes.get_errno())}")
+
+
+def open_pin(path: Path) -> int:
+    """A descriptor of what is pinned there."""
+    fd = int(_library().bpf_obj_get(os.fsencode(path)))
+    if fd < 0:
+        raise TestbedError(f"cannot open the pin {path}: {os.strerror(ctypes.get_errno())}")
+    return fd
+
+
+def about(fd: int, name: str) -> int:
+    """What the kernel says of a program, a map or an attachment: ``max_entries``, ``ifindex`` and so on."""
+    lines = Path(f"/proc/self/fdinfo/{fd}").read_text().splitlines()
+    return int(next(line.split()[1] for line in lines if line.startswith(f"{name}:")))
 
 
 def update(fd: int, key: int, value: bytes, flags: int = BPF_ANY) -> None:
@@ -197,6 +230,6 @@ def delete_batch(fd: int, keys: NDArray[np.void]) -> None:
 
 
 __all__ = [
-    "BPF_ANY", "BPF_F_LOCK", "Object", "attach_tcx", "create_ring", "delete_batch", "detach", "lookup", "lookup_batch",
-    "update",
+    "BPF_ANY", "BPF_F_LOCK", "Object", "about", "attach_tcx", "attached_tcx", "create_ring", "delete_batch", "detach",
+    "lookup", "lookup_batch", "open_pin", "pin", "update",
 ]  # fmt: skip

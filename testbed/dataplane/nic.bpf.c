@@ -40,6 +40,12 @@ struct {
 
 const volatile struct nic_settings settings = {};
 
+/* On a host's real interface everything else passes here as well. */
+static __always_inline int read_own(struct __sk_buff *skb, struct roce *packet)
+{
+	return read_roce(skb, packet, settings.port) && packet->pkey == settings.pkey;
+}
+
 SEC("tc")
 int nic_tx(struct __sk_buff *skb)
 {
@@ -49,7 +55,9 @@ int nic_tx(struct __sk_buff *skb)
 	__be64 now;
 	__u32 id;
 
-	if (!read_roce(skb, &packet) || packet.opcode != BTH_SEND_ONLY_IMM)
+	if (settings.at_far_end)
+		count_arrival(skb, 1);
+	if (!read_own(skb, &packet) || packet.opcode != BTH_SEND_ONLY_IMM)
 		return TC_ACT_OK;
 	id = flow_of(&packet);
 	flow = bpf_map_lookup_elem(&flows_tx, &id);
@@ -233,7 +241,7 @@ int nic_rx(struct __sk_buff *skb)
 	if (settings.lossless && read_pause(skb))
 		return TC_ACT_SHOT; /* it came past the port's queue, where nobody counted it */
 	count_arrival(skb, 1);
-	if (!read_roce(skb, &packet))
+	if (!read_own(skb, &packet))
 		return TC_ACT_OK;
 	if (packet.opcode == BTH_SEND_ONLY_IMM) {
 		if (settings.lossless)

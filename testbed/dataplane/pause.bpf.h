@@ -4,7 +4,8 @@
  *
  * A packet is accounted to the port at which it came in from the moment a port takes it into its queue until it has
  * left the cable of that port; meanwhile it carries the number of the ingress. Crossing xoff or xon is told to user
- * space, which sends the frame (testbed.pfc.engine): a program cannot make a packet where none has arrived.
+ * space, which sends the frame (testbed.pfc.engine): a program cannot make a packet where none has arrived. So is a
+ * pause that a port between switches has to honour: the gate of its shaper is a qdisc, which no program can stop.
  */
 #ifndef TESTBED_PAUSE_BPF_H
 #define TESTBED_PAUSE_BPF_H
@@ -33,25 +34,31 @@ struct {
 	__uint(max_entries, 1 << 16);
 } pause_events SEC(".maps");
 
-static __always_inline void tell_crossing(__u32 port, struct ingress *ingress, __u32 pause)
+static __always_inline void tell(__u32 port, struct ingress *ingress, __u32 what, __u64 now)
 {
 	struct pause_event *event = bpf_ringbuf_reserve(&pause_events, sizeof(*event), 0);
-	__u64 now = bpf_ktime_get_ns();
 
-	if (pause) {
-		ingress->paused_at = now;
-		__sync_fetch_and_add(&ingress->pauses, 1);
-	} else {
-		ingress->paused_ns += now - ingress->paused_at;
-	}
 	if (!event) {
 		__sync_fetch_and_add(&ingress->untold, 1);
 		return;
 	}
 	event->ns = now;
 	event->port = port;
-	event->pause = pause;
+	event->what = what;
 	bpf_ringbuf_submit(event, 0);
+}
+
+static __always_inline void tell_crossing(__u32 port, struct ingress *ingress, __u32 what)
+{
+	__u64 now = bpf_ktime_get_ns();
+
+	if (what == ABOVE_XOFF) {
+		ingress->paused_at = now;
+		__sync_fetch_and_add(&ingress->pauses, 1);
+	} else {
+		ingress->paused_ns += now - ingress->paused_at;
+	}
+	tell(port, ingress, what, now);
 }
 
 /* A lossless packet that came in at `port` joins a queue of the switch. */
@@ -62,7 +69,7 @@ static __always_inline void enter_switch(__u32 port, struct ingress *ingress, __
 	if (bytes > ingress->peak)
 		ingress->peak = bytes;
 	if (bytes > xoff && !ingress->paused && __sync_val_compare_and_swap(&ingress->paused, 0, 1) == 0)
-		tell_crossing(port, ingress, 1);
+		tell_crossing(port, ingress, ABOVE_XOFF);
 }
 
 /* It has left the switch again. */
@@ -75,7 +82,7 @@ static __always_inline void leave_switch(__u32 port, __u32 length, __u32 xon)
 		return;
 	bytes = __sync_fetch_and_add(&ingress->bytes, -(__u64)length) - length;
 	if (bytes <= xon && ingress->paused && __sync_val_compare_and_swap(&ingress->paused, 1, 0) == 1)
-		tell_crossing(port, ingress, 0);
+		tell_crossing(port, ingress, BELOW_XON);
 }
 
 /*
@@ -122,6 +129,31 @@ static __always_inline int read_pause(struct __sk_buff *skb)
 	}
 	pause->frames++;
 	return 1;
+}
+
+/* A frame has come in at a port between switches: whoever keeps its gate reads the note. */
+static __always_inline void tell_heard(__u32 port)
+{
+	struct ingress *ingress = bpf_map_lookup_elem(&ingresses, &port);
+
+	if (ingress)
+		tell(port, ingress, HEARD, bpf_ktime_get_ns());
+}
+
+/* For how many ns between two moments an interface was paused. */
+static __always_inline __u64 paused_between(const struct pause *pause, __u64 since, __u64 until)
+{
+	__u64 held = 0;
+
+#pragma unroll
+	for (int i = 0; i < 2; i++) {
+		__u64 from = pause->span[i].from > since ? pause->span[i].from : since;
+		__u64 to = pause->span[i].until < until ? pause->span[i].until : until;
+
+		if (from < to)
+			held += to - from;
+	}
+	return held < until - since ? held : until - since;
 }
 
 #endif

@@ -36,13 +36,13 @@ static __always_inline void count_arrival(struct __sk_buff *skb, __u64 packets)
 }
 
 /* Copy the headers to the stack. Headers may lie in page fragments (after UDP segmentation), so load, do not map. */
-static __always_inline int read_roce(struct __sk_buff *skb, struct roce *packet)
+static __always_inline int read_roce(struct __sk_buff *skb, struct roce *packet, __be16 port)
 {
 	if (skb->protocol != bpf_htons(ETH_P_IP) || skb->len < sizeof(*packet))
 		return 0;
 	if (bpf_skb_load_bytes(skb, 0, packet, sizeof(*packet)))
 		return 0;
-	return packet->version_ihl == 0x45 && packet->protocol == 17 && packet->dst_port == bpf_htons(ROCE_PORT);
+	return packet->version_ihl == 0x45 && packet->protocol == 17 && packet->dst_port == port;
 }
 
 static __always_inline void set_ip_checksum(struct roce *packet)

@@ -119,6 +119,9 @@ struct nic_settings {
 	__u64 ring_flags;      /* BPF_RB_NO_WAKEUP where the agent polls anyway, 0 to wake it */
 	__u32 lossless;	       /* whether the switches do priority flow control */
 	__u32 xon;	       /* bytes */
+	__be16 port;	       /* of UDP, and ... */
+	__be16 pkey;	       /* ... the partition: packets with others are not the run's, and pass untouched */
+	__u32 at_far_end;      /* nic_tx runs where hosts' cables end, and counts what arrives there */
 };
 
 /* Per flow, at the sender's NIC. */
@@ -199,6 +202,7 @@ struct port_settings {
 #define ETH_P_PAUSE 0x8808 /* MAC control */
 #define PFC_OPCODE 0x0101
 #define LOSSLESS 3 /* the priority of data; answers have others and are never paused */
+#define LOSSLESS_CLASS 0x00020001 /* where data waits at a port that has a gate; see testbed/rack/gate.py */
 
 /* IEEE 802.1Qbb. Pause times are in quanta of 512 bit times; 0 ends a pause. */
 struct pfc_frame {
@@ -224,11 +228,15 @@ struct ingress {
 	__u64 frames; /* that were sent out here; counted by testbed.pfc.engine */
 };
 
-/* A crossing of xoff or xon, for testbed.pfc.engine. */
+#define BELOW_XON 0
+#define ABOVE_XOFF 1
+#define HEARD 2 /* a frame came in at a port: its gate has to know */
+
+/* For testbed.pfc.engine. */
 struct pause_event {
 	__u64 ns;
 	__u32 port; /* ifindex */
-	__u32 pause;
+	__u32 what;
 };
 
 struct pause_span {

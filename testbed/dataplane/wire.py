@@ -12,6 +12,7 @@ import numpy as np
 
 ROCE_PORT = 4791
 LOSSLESS = 3  # the priority of data; answers have others and are never paused
+LOSSLESS_CLASS = 0x00020001  # where data waits at a port that has a gate; see `testbed.rack.gate`
 DATA_TOS = 26 << 2 | 2  # what RoCE data carries by convention: DSCP 26, which NICs map to priority 3, and ECT(0)
 SEND_ONLY_IMM = 0x05
 ACK = 0x11
@@ -101,7 +102,8 @@ PORT_COUNTERS = np.dtype(
     ]
 )
 ARRIVALS = np.dtype([("bytes", "<u8"), ("packets", "<u8"), ("answered", "<u8")])
-NIC_SETTINGS = struct.Struct("=QQII")  # CNP interval in wall ns, ring flags, PFC or not, xon
+# CNP interval in wall ns, ring flags, PFC or not, xon; port and P_Key of the tag, big-endian; at the far end or not
+NIC_SETTINGS = struct.Struct("=QQIIHHI")
 PORT_SETTINGS = struct.Struct("=IIII")  # xoff, xon, limit, whether flows are noted
 INGRESS = np.dtype(
     [
@@ -115,7 +117,8 @@ INGRESS = np.dtype(
         ("frames", "<u8"),
     ]
 )
-PAUSE_EVENT = np.dtype([("ns", "<u8"), ("port", "<u4"), ("pause", "<u4")])
+BELOW_XON, ABOVE_XOFF, HEARD = range(3)  # what a pause event is about
+PAUSE_EVENT = np.dtype([("ns", "<u8"), ("port", "<u4"), ("what", "<u4")])
 PAUSE_SPAN = np.dtype([("from", "<u8"), ("until", "<u8")])
 PAUSE = np.dtype(
     [
@@ -154,16 +157,31 @@ class Framing:
         """Bytes of a full frame."""
         return self.overhead + self.payload
 
+    def with_int(self, hops: int) -> Framing:
+        """Packets as large as these, where they can hold it, with room for INT instead of user data."""
+        return Framing(max(0, self.wire_size - Framing(0, hops).wire_size), hops)
+
     @property
     def ack_size(self) -> int:
         """Bytes of the frame that acknowledges."""
         return self.overhead
 
 
-def frame(framing: Framing, flow: int, payload: int) -> bytes:
+@dataclass(frozen=True)
+class Tag:
+    """What tells the packets of a run from all others on their wire."""
+
+    port: int = ROCE_PORT  # of UDP
+    p_key: int = P_KEY  # the partition
+
+
+RACK = Tag()  # where there are no others
+
+
+def frame(framing: Framing, flow: int, payload: int, tag: Tag = RACK) -> bytes:
     """The UDP payload of a data packet of ``flow``; the sender's NIC fills in PSN and departure."""
     size = framing.overhead + payload
-    bth = BTH.pack(SEND_ONLY_IMM, 0x40, P_KEY, QP_BASE + flow, ACK_REQUEST << 24, 0)
+    bth = BTH.pack(SEND_ONLY_IMM, 0x40, tag.p_key, QP_BASE + flow, ACK_REQUEST << 24, 0)
     shim = SHIM.pack(0, size, payload, 0, SHIM_INT if framing.int_hops else 0, 0)
     return bth + shim + int_header(framing.int_hops) + bytes(payload + ICRC)
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from testbed.monitor.panels import Panel, Query, curves
+from testbed.monitor.panels import Panel, Query, curves, rows
 from testbed.monitor.queries import Scope
 
 REWARD = "testbed_tuner_reward_ratio"
+STATE = "testbed_tuner_state_info"
 DECISIONS = "testbed_tuner_decisions_total"
 REFUSALS = "testbed_tuner_refusals_total"
 SECONDS = "testbed_tuner_decision_seconds_total"
@@ -17,6 +18,16 @@ def reward(tuners: Scope) -> Panel:
         "What a learned tuner says that its last slot was worth, per switch. Empty for tuners that say nothing.",
         "none",
         [Query(tuners.total(tuners.of(REWARD), "max"), tuners.or_called("reward"))],
+    )
+
+
+def states(tuners: Scope) -> Panel:
+    return rows(
+        "State",
+        "What each tuner that learns is doing now: static thresholds for reference (baseline), exploring, frozen, or "
+        "fallen back to the static ones. Empty for others.",
+        f"max by (switch, state) ({tuners.of(STATE)})",
+        ("switch", "state"),
     )
 
 

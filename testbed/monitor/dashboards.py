@@ -11,6 +11,7 @@ from grafana_foundation_sdk.cog.encoder import JSONEncoder
 from grafana_foundation_sdk.models import dashboard
 
 from testbed.monitor import about_flows as flows
+from testbed.monitor import about_hosts as hosts
 from testbed.monitor import about_ports as ports
 from testbed.monitor import about_runs as runs
 from testbed.monitor import about_tuners as tuners
@@ -30,6 +31,8 @@ FLOW = Scope((ONE, 'flow=~"$flow"'), ("instance", "flow"), "{{flow}}")
 TUNERS = Scope((ONE,), ("instance", "switch"), "{{switch}}")
 TUNER_PORT = Scope((ONE, 'port="$port"'), ("instance", "port"))
 HOST = Scope((MANY,), ("instance",), "{{instance}}")
+NICS = Scope((MANY,), ("instance", "device"), "{{instance}} {{device}}")
+ALGORITHMS = Scope((MANY,), ("instance", "device", "slot", "name"), "{{instance}} {{device}} {{slot}} {{name}}")
 HOST_PORTS = Scope((MANY,), ("instance", "port"), "{{instance}} {{port}}")
 
 TO_FLOW = Link(
@@ -145,7 +148,12 @@ def _tuner() -> dashboard.Dashboard:
                 ports.drops(TUNER_PORT),
                 flows.rtt(RUN),
             ],
-            "How it decides": [tuners.reward(TUNERS), tuners.decisions(TUNERS), tuners.cost(TUNERS)],
+            "How it decides": [
+                tuners.reward(TUNERS),
+                tuners.states(TUNERS),
+                tuners.decisions(TUNERS),
+                tuners.cost(TUNERS),
+            ],
         },
     )
 
@@ -154,10 +162,30 @@ def _lab_host() -> dashboard.Dashboard:
     return _board(
         "lab-host",
         "Lab host",
-        "The same panels per machine: agents on real hosts export the same names, and a rack is one machine. On real "
-        "hosts the dilation is 1 and nominal time is wall time.",
+        "Per machine: what was rolled out and whether it is in force, what its NICs count (`testbed exporter`), and "
+        "the panels of a rack, whose names agents on real hosts export too. On real hosts the dilation is 1.",
         [_choice("instance", "Host", runs.DILATION, "", everything=True)],
         {
+            "What was rolled out": [
+                hosts.drifting(HOST),
+                hosts.last_apply(HOST),
+                hosts.registers(HOST),
+                hosts.errors(HOST),
+                hosts.phase(HOST),
+                hosts.policy(HOST),
+                hosts.adrift(HOST),
+                hosts.program(HOST),
+                hosts.dcqcn(HOST),
+                hosts.parameters(HOST),
+            ],
+            "NICs": [
+                hosts.cnps(NICS),
+                hosts.marks(NICS),
+                hosts.losses(NICS),
+                hosts.retransmissions(NICS),
+                hosts.paused(NICS, width=FULL),
+                hosts.events(ALGORITHMS),
+            ],
             "Flows of the host": [
                 flows.goodput(HOST),
                 flows.rtt(HOST),

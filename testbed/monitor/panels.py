@@ -131,10 +131,18 @@ def number(
 
 
 def rows(
-    title: str, description: str, expression: str, columns: Sequence[str], *, width: int = HALF, height: int = HEIGHT
+    title: str,
+    description: str,
+    expression: str,
+    columns: Sequence[str],
+    *,
+    width: int = HALF,
+    height: int = HEIGHT,
+    values: bool = False,
 ) -> Panel:
-    """A table with one row per series and one column per label."""
+    """A table with one row per series and one column per label, and one with the ``values``."""
     shown = {name: place for place, name in enumerate(columns)}
+    hidden = _TIME if values else _VALUE
     return (
         table.Panel()
         .title(title)
@@ -144,12 +152,13 @@ def rows(
         .span(width)
         .with_target(_target("A", Query(expression, "")).format(PromQueryFormat.TABLE).instant())
         .with_transformation(
-            dashboard.DataTransformerConfig("organize", options={"excludeByName": _VALUE, "indexByName": shown})
+            dashboard.DataTransformerConfig("organize", options={"excludeByName": hidden, "indexByName": shown})
         )
     )
 
 
-_VALUE = {"Time": True, "Value": True}
+_TIME = {"Time": True}
+_VALUE = {**_TIME, "Value": True}
 _TOOLTIP = common_builders.VizTooltipOptions().mode(common.TooltipDisplayMode.MULTI).sort(common.SortOrder.DESCENDING)
 _DASHED = [
     dashboard.DynamicConfigValue("custom.lineStyle", {"fill": "dash", "dash": [8, 6]}),

@@ -18,6 +18,13 @@ def paused_ns(notes: NDArray[np.void], now_ns: int) -> Floats:
     return np.asarray((notes["paused_ns"] + np.where(begun, end - begin, 0).sum(-1)).astype(float))
 
 
+def paused_between(notes: NDArray[np.void], since_ns: NDArray[np.int64], until_ns: int) -> NDArray[np.int64]:
+    """Wall ns for which each interface was paused from its own moment until a common one, by its two newest pauses."""
+    begin = np.maximum(notes["span"]["from"].astype(np.int64), since_ns[:, None])
+    end = np.minimum(notes["span"]["until"].astype(np.int64), until_ns)
+    return np.asarray(np.maximum(end - begin, 0).sum(-1))
+
+
 def are_over(notes: NDArray[np.void], now_ns: int) -> NDArray[np.bool_]:
     """Whether no pause of an interface is going on or ahead."""
     return np.asarray((notes["span"]["until"] <= np.uint64(now_ns)).all(-1))

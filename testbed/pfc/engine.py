@@ -2,7 +2,8 @@
 
 The port and NIC programs say when an ingress crosses xoff or xon (pause.bpf.h). The frame goes out at that port past
 its queue and shaper, as a MAC sends it between two packets. While a port stays above xon, its pause is renewed long
-before it runs out. Nothing here waits busily; how long it took from a crossing to its frame is kept.
+before it runs out. A port between switches to which a frame has come is shut and opened in time (`testbed.pfc.keeper`).
+Nothing here waits busily; how long it took from a crossing to its frame is kept.
 """
 
 from __future__ import annotations
@@ -12,9 +13,10 @@ import os
 import select
 import signal
 import socket
+import threading
 import time
 import traceback
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -23,9 +25,11 @@ from numpy.typing import NDArray
 from testbed import linux
 from testbed.agent.shared import Shared
 from testbed.dataplane.ring import Ring
-from testbed.dataplane.wire import PAUSE_EVENT
+from testbed.dataplane.wire import ABOVE_XOFF, HEARD, PAUSE_EVENT
 from testbed.errors import TestbedError
 from testbed.pfc import frames
+from testbed.pfc.keeper import Keeper
+from testbed.rack.gate import Gate
 
 FIFO_PRIORITY = 2  # above the agents: a pause must not wait for those that it is to stop
 EVENTS_SIZE = 1 << 16  # bytes of the ring, as in pause.bpf.h
@@ -47,11 +51,18 @@ class Speaker:
 
 
 class Engine:
-    """Seen from outside. ``ingresses`` is the kernel's array, indexed by ifindex."""
+    """Seen from outside. ``ingresses`` and ``pauses`` are the kernel's arrays, indexed by ifindex."""
 
-    def __init__(self, events: int, ingresses: NDArray[np.void], speakers: Sequence[Speaker]) -> None:
+    def __init__(
+        self,
+        events: int,
+        ingresses: NDArray[np.void],
+        pauses: NDArray[np.void],
+        speakers: Sequence[Speaker],
+        gates: Sequence[Gate],
+    ) -> None:
         """``events`` is the descriptor of the ring of crossings."""
-        self._slowest = Shared.ints(1)
+        self._slowest, self._late = Shared.ints(1), Shared.ints(1)
         hear, self._go = os.pipe()
         self._said, say = os.pipe()
         parent = os.getpid()
@@ -59,7 +70,12 @@ class Engine:
         if self._pid == 0:
             os.close(self._go)
             os.close(self._said)
-            _child(_Loop(events, ingresses, speakers, self._slowest), hear, say, parent)
+
+            def build() -> _Loop:
+                keeper = Keeper(gates, pauses, self._late)
+                return _Loop(events, ingresses, speakers, keeper, self._slowest)
+
+            _child(build, hear, say, parent)
         os.close(hear)
         os.close(say)
 
@@ -68,9 +84,14 @@ class Engine:
         """Wall seconds of the slowest frame since the last `forget`, from its crossing until it was sent."""
         return int(self._slowest[0]) / 1e9
 
+    @property
+    def late(self) -> float:
+        """Wall seconds by which a gate was shut too late at most, since the last `forget`."""
+        return int(self._late[0]) / 1e9
+
     def forget(self) -> None:
-        """From now on `slowest` is of other frames."""
-        self._slowest[0] = 0
+        """From now on `slowest` and `late` are of other frames."""
+        self._slowest[0] = self._late[0] = 0
 
     def failure(self) -> str:
         """Why it has ended; empty if it has not."""
@@ -91,61 +112,69 @@ class Engine:
         os.close(self._said)
 
 
-def _child(loop: _Loop, hear: int, say: int, parent: int) -> None:
+def _child(build: Callable[[], _Loop], hear: int, say: int, parent: int) -> None:
     """The process; never returns."""
     try:
         linux.die_with_parent(parent)
         signal.signal(signal.SIGINT, signal.SIG_IGN)
         linux.sharpen_timers()
         linux.real_time(FIFO_PRIORITY)
+        loop = build()
+        threading.excepthook = lambda failed: _fail(say, failed.exc_value)
+        loop.keeper.start()
         gc.freeze()
         gc.disable()
         loop.run(hear)
-    except BaseException:  # noqa: BLE001 - whatever it is, the run must not go on as if nothing had happened
-        os.write(say, traceback.format_exc().encode())
+    except BaseException as error:  # noqa: BLE001 - whatever it is, the run must not go on as if nothing had happened
+        _fail(say, error)
     finally:
         os._exit(0)
 
 
+def _fail(say: int, error: BaseException | None) -> None:
+    os.write(say, "".join(traceback.format_exception(error)).encode())
+    os._exit(1)
+
+
 class _Loop:
     def __init__(
-        self, events: int, ingresses: NDArray[np.void], speakers: Sequence[Speaker], slowest: NDArray[np.int64]
+        self,
+        events: int,
+        ingresses: NDArray[np.void],
+        speakers: Sequence[Speaker],
+        keeper: Keeper,
+        slowest: NDArray[np.int64],
     ) -> None:
         self.ring = Ring(events, EVENTS_SIZE, PAUSE_EVENT)
         self.paused, self.frames = ingresses["paused"], ingresses["frames"]
-        self.slowest = slowest
+        self.slowest, self.keeper = slowest, keeper
         self.speakers = {speaker.ifindex: speaker for speaker in speakers}
         self.macs = {one.ifindex: bytes.fromhex(one.mac.replace(":", "")) for one in speakers}
         self.sockets = {netns: _socket(netns) for netns in {speaker.netns for speaker in speakers}}
-        self.renew_at: dict[int, float] = {}  # CLOCK_MONOTONIC s, by port
+        self.renew_at: dict[int, int] = {}  # CLOCK_MONOTONIC ns, by port
 
     def run(self, hear: int) -> None:
         """Until the other side closes the pipe."""
-        poll = select.poll()
-        poll.register(hear, select.POLLIN | select.POLLHUP)
-        poll.register(self.ring.fd, select.POLLIN)
-        while True:
-            ready = poll.poll(self._milliseconds_left())
+        while hear not in linux.wait_readable((hear, self.ring.fd), self._ns_left()):
             self._tell()
             self._renew()
-            if any(fd == hear for fd, _ in ready):
-                return
 
-    def _milliseconds_left(self) -> float | None:
-        if not self.renew_at:
-            return None
-        return max(0.0, min(self.renew_at.values()) - time.monotonic()) * 1e3
+    def _ns_left(self) -> int | None:
+        return max(0, min(self.renew_at.values()) - time.monotonic_ns()) if self.renew_at else None
 
     def _tell(self) -> None:
-        """Of every crossing, in order."""
-        crossings = self.ring.waiting().copy()
-        for ns, port, pause in crossings.tolist():
-            self._send(port, frames.LONGEST if pause else 0, ns)
-            self.slowest[0] = max(int(self.slowest[0]), time.monotonic_ns() - ns)
-        self.ring.consume(len(crossings))
+        """Of every crossing, in order; those that come meanwhile as well."""
+        while len(events := self.ring.waiting().copy()):
+            self.ring.consume(len(events))
+            for ns, port, what in events.tolist():
+                if what == HEARD:
+                    self.keeper.heard(port)
+                    continue
+                self._send(port, frames.LONGEST if what == ABOVE_XOFF else 0, ns)
+                self.slowest[0] = max(int(self.slowest[0]), time.monotonic_ns() - ns)
 
     def _renew(self) -> None:
-        now = time.monotonic()
+        now = time.monotonic_ns()
         for port in [port for port, at in self.renew_at.items() if at <= now]:
             if self.paused[port]:
                 self._send(port, frames.LONGEST, time.monotonic_ns())
@@ -158,7 +187,7 @@ class _Loop:
         self.sockets[speaker.netns].sendto(frame, (speaker.name, frames.ETHERTYPE))
         self.frames[port] += 1
         if quanta:
-            self.renew_at[port] = ns / 1e9 + RENEWED_AFTER * speaker.longest
+            self.renew_at[port] = ns + round(RENEWED_AFTER * speaker.longest * 1e9)
         else:
             self.renew_at.pop(port, None)
 

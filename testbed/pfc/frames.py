@@ -18,6 +18,11 @@ QUANTUM_BITS = 512
 FRAME = struct.Struct("!6s6sHHH8HQ18s")
 
 
+def wake(source: bytes) -> bytes:
+    """A frame that pauses nothing: it goes through a port's queue, so that its shaper looks what else is there."""
+    return FRAME.pack(DESTINATION, source, ETHERTYPE, OPCODE, 0, *[0] * 8, 0, bytes(18))
+
+
 def frame(source: bytes, quanta: int, ns: int) -> bytes:
     """Pause the lossless priority for ``quanta`` of 512 bit times, or let it go on (0); ``source`` is the port."""
     times = [quanta if priority == LOSSLESS else 0 for priority in range(8)]

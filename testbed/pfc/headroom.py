@@ -6,19 +6,41 @@ of 802.1Qbb's annex on buffer requirements without the delays inside of hardware
 
 The emulation adds what a sender may be late: one that was not woken up in time sends what was due meanwhile at once.
 And a pause frame that was sent too late to be honoured in time keeps the sender going for so long. Both are wall time,
-so headroom in bytes grows as the dilation falls. It changes no result, as long as there is enough.
+so headroom in bytes grows as the dilation falls. A port between switches has a shaper, whose bucket may be full, and a
+gate, through which a little passes after it was shut; and whoever builds or removes namespaces on this machine can keep
+the gate from being shut in time. Headroom changes no result, as long as there is enough.
 """
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from testbed.errors import BadInput
 from testbed.pfc.settings import Pfc
-from testbed.rack.settings import Link
 from testbed.units import show_size, show_time
 
 FRAMES = 2  # one in either direction that has just begun
+
+
+@dataclass(frozen=True)
+class Feed:
+    """A kind of cable that leads into a switch: nominal bit/s and s."""
+
+    kind: str  # "link", "uplink", "bottleneck"
+    rate: float
+    delay: float
+    late: float  # s by which its sender may stop too late
+    begun: int = 0  # bytes that its sender cannot hold any more
+
+    def bare(self, frame: int) -> float:
+        """Bytes that arrive from the crossing of xoff until the pause is felt, if nothing is late."""
+        return 2 * self.delay * self.rate / 8 + FRAMES * frame + self.begun
+
+    def needed(self, frame: int, late: float) -> int:
+        """The same where the sender may be late, and the pause frame by ``late`` seconds."""
+        return round(self.bare(frame) + (self.late + late) * self.rate / 8)
 
 
 @dataclass(frozen=True)
@@ -29,6 +51,7 @@ class Room:
     xon: int
     headroom: int
     spare: float  # s by which a pause frame may be late before packets are dropped
+    gate_spare: float  # s by which a port between switches may be shut too late; inf where there is none
 
     @property
     def limit(self) -> int:
@@ -36,34 +59,38 @@ class Room:
         return self.xoff + self.headroom
 
 
-def bare(link: Link, frame: int) -> float:
-    """Bytes that a link delivers from the crossing of xoff until the pause is felt, in a perfect emulation."""
-    return 2 * link.delay * link.rate / 8 + FRAMES * frame
+def room(pfc: Pfc, feeds: Sequence[Feed], buffer: float, frame: int, late: float) -> Room:
+    """What the settings come to on this machine, where pause frames may be ``late`` seconds late.
 
-
-def room(pfc: Pfc, link: Link, buffer: float, frame: int, late: float) -> Room:
-    """What the settings come to on this machine, where senders and pause frames may be ``late`` seconds each.
-
-    Raises BadInput if a headroom was asked for that is too small, or if what is needed does not fit into ``buffer``.
+    All ports have the same room, which is enough for the cable that needs most. Raises BadInput if a headroom was asked
+    for that is too small, or if what is needed does not fit into ``buffer``.
     """
-    needed = round(bare(link, frame) + 2 * late * link.rate / 8)
+    worst = max(feeds, key=lambda feed: feed.needed(frame, late))
+    needed = worst.needed(frame, late)
     headroom = needed if isinstance(pfc.headroom, str) else round(pfc.headroom)
     if headroom < needed:
         raise BadInput(
-            f"rack.switch.pfc.headroom: {show_size(headroom)} is too small; {_why(link, frame, late, needed)}"
+            f"rack.switch.pfc.headroom: {show_size(headroom)} is too small; {_why(worst, frame, late, needed)}"
         )
     if pfc.xoff + headroom > buffer:
         raise BadInput(
             f"rack.switch.pfc.xoff: {show_size(pfc.xoff)} and the headroom do not fit into rack.switch.buffer "
-            f"({show_size(buffer)}); {_why(link, frame, late, needed)}"
+            f"({show_size(buffer)}); {_why(worst, frame, late, needed)}"
         )
-    spare = (headroom - bare(link, frame)) * 8 / link.rate - late
-    return Room(round(pfc.xoff), round(pfc.xon), headroom, spare)
+    spare = min((headroom - feed.bare(frame)) * 8 / feed.rate - feed.late for feed in feeds)
+    gates = [(headroom - feed.bare(frame)) * 8 / feed.rate - late for feed in feeds if feed.begun]
+    return Room(round(pfc.xoff), round(pfc.xon), headroom, spare, min(gates, default=math.inf))
 
 
-def _why(link: Link, frame: int, late: float, needed: int) -> str:
+def _why(feed: Feed, frame: int, late: float, needed: int) -> str:
+    port = f", {show_size(feed.begun)} for the port that feeds it" if feed.begun else ""
+    cable = show_size(round(feed.bare(frame) - feed.begun))
     return (
-        f"at least {show_size(needed)} are needed: {show_size(round(bare(link, frame)))} for the cable's "
-        f"{show_time(link.delay)} both ways and {FRAMES} frames, the rest for senders and pause frames that are up to "
-        f"{show_time(float(f'{late:.3g}'))} late each; a higher time.dilation makes that less"
+        f"at least {show_size(needed)} are needed: {cable} for the {feed.kind}'s {show_time(feed.delay)} both ways and "
+        f"{FRAMES} frames{port}, the rest for senders and pause frames that are up to {_rounded(feed.late)} and "
+        f"{_rounded(late)} late; a higher time.dilation makes that less"
     )
+
+
+def _rounded(time: float) -> str:
+    return show_time(float(f"{time:.3g}"))

@@ -22,31 +22,35 @@ class Lossless:
     """What is nominal comes in, what the kernel needs goes out."""
 
     def __init__(self, room: Room, delay: float, quantum: float, use_netem: bool) -> None:
-        """``delay`` of a link; ``quantum`` is the shortest sleep of an agent. Nominal seconds.
+        """``delay`` of a host's link; ``quantum`` is the shortest sleep of an agent. Nominal seconds.
 
-        Packets take no time here from a host to its switch, and neither do pause frames: all of the link's round trip
-        passes between a crossing and its effect. netem, however, holds packets on their way for longer than that.
+        Packets take no time here from one end of a cable to the other, and neither do pause frames: all of the cable's
+        round trip passes between a crossing and its effect. netem, however, holds packets on their way for longer than
+        that.
         """
         self.room = room
-        self.hold = 0.0 if use_netem else 2 * delay
-        self.relook = max(self.hold / LOOKS_PER_HOLD, quantum)
+        self.trips = 0 if use_netem else 2  # of the cable, from a crossing to its effect
+        self.relook = max(self.trips * delay / LOOKS_PER_HOLD, quantum)
 
     @property
     def thresholds(self) -> Thresholds:
         """For the programs."""
         return Thresholds(self.room.xoff, self.room.xon, self.room.limit)
 
-    def start(self, rack: Rack, nic: NicPrograms, clock: Clock) -> None:
-        """The switches begin to pause their hosts."""
+    def start(self, rack: Rack, nic: NicPrograms) -> None:
+        """The switches begin to pause their hosts, and each other."""
         self.nic = nic
         speakers = []
         for link in rack.links:
             quantum = frames.quantum(link.cable.rate)
-            note = nic.pauses[link.intf1.index]
-            note["hold_ns"], note["quantum_ps"] = clock.wall_ns(self.hold), round(quantum * 1e12)
-            port = link.intf2
-            speakers.append(Speaker(port.index, port.name, port.MAC(), port.node.netns, frames.LONGEST * quantum))
-        self.engine = Engine(nic.pause_events_fd, nic.ingresses, speakers)
+            for port, far in ((link.intf2, link.intf1), (link.intf1, link.intf2)):
+                if port.name in rack.ends:
+                    note = nic.pauses[far.index]
+                    note["hold_ns"] = round(self.trips * link.cable.delay * 1e9)  # the rack is in wall time
+                    note["quantum_ps"] = round(quantum * 1e12)
+                    longest = frames.LONGEST * quantum
+                    speakers.append(Speaker(port.index, port.name, port.MAC(), port.node.netns, longest))
+        self.engine = Engine(nic.pause_events_fd, nic.ingresses, nic.pauses, speakers, rack.gates)
 
     def pauses(self, interfaces: Ints) -> Pauses:
         """Where an agent finds out whether its hosts, given by their interfaces' indices, are paused."""
@@ -59,6 +63,11 @@ class Lossless:
             self.nic.pauses[column] = 0
         self.engine.forget()
 
-    def late(self, clock: Clock) -> float:
-        """Nominal seconds by which the latest pause frame came too late to be honoured in time."""
-        return clock.nominal_seconds(float(self.nic.pauses["late_ns"].max()) / 1e9)
+    def late(self, clock: Clock) -> tuple[float, float]:
+        """Nominal seconds by which the latest pause began too late, and by how much it might.
+
+        A pause frame that came too late to be honoured in time, or a gate that was shut too late: whichever is worse.
+        """
+        frame = clock.nominal_seconds(float(self.nic.pauses["late_ns"].max()) / 1e9)
+        gate = clock.nominal_seconds(self.engine.late)
+        return max((frame, self.room.spare), (gate, self.room.gate_spare), key=lambda one: one[0] / one[1])

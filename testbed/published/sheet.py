@@ -134,7 +134,7 @@ def _how(comparison: Comparison, row: str, places: list[Place]) -> str:
     said = [f"controller {here.controller} ({_choice(experiment, 'controller', here.settings)})"]
     said.append(f"ECN {here.tuner} ({_choice(experiment, 'tuner', here.settings)})")
     pfc = experiment["rack"].get("switch", {}).get("pfc")
-    said.append("PFC" if pfc else "no PFC")
+    said.append("no PFC" if pfc in (None, "off") else "PFC")
     said += [f"{key}={value}" for key, value in here.settings.items() if not key.startswith(("controller.", "tuner."))]
     return "; ".join(said) + (f" - {here.why}" if here.why else "")
 

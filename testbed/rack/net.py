@@ -12,17 +12,20 @@ from dataclasses import dataclass
 from mininet.net import Mininet
 from mininet.topo import Topo
 
-from testbed.dataplane.programs import NicPrograms, Port, PortPrograms
+from testbed.dataplane.port_maps import Port
+from testbed.dataplane.programs import NicPrograms, PortPrograms
+from testbed.dataplane.shaper import HEADROOM, burst
 from testbed.errors import TestbedError
+from testbed.rack.gate import Gate
 from testbed.rack.host import RackHost
-from testbed.rack.link import RackIntf, RackLink, burst
+from testbed.rack.link import RackIntf, RackLink
 from testbed.rack.router import RouterSwitch
-from testbed.rack.routes import Routes
 from testbed.rack.shape import Cable, Shape
 from testbed.rack.switch import SWITCHES
+from testbed.rack.tables import Hops, Tables
 
 ACTIVATION_SECONDS = 5.0
-HEADROOM = 1 << 20  # bytes that a shaper holds beyond the model's buffer: only the model may drop
+FEW_CABLES = 16  # up to so many their programs attach by tcx, which takes 25 ms per cable; see `RackIntf.attach`
 FIRST_INDEX = 64  # of interfaces; those that the kernel numbers itself (lo, a bridge) are below
 
 
@@ -35,7 +38,7 @@ class Wire:
     netem: Sequence[float] | None = None  # s per cable, see `netem_delay`; None where the agents delay feedback
     forwarding: str = "bridge"  # of a star: a key of SWITCHES
     seed: int = 1  # of ECMP's hash
-    pooled: int = 0  # bytes that may wait at a switch port with priority flow control: what all ports have together
+    pooled: int = 0  # bytes that may wait at a switch port with priority flow control: what its switch's ports have
 
 
 class Cabling(Topo):
@@ -74,7 +77,8 @@ class Rack(Mininet):
         self.ends: dict[str, RackIntf] = {
             intf.name: intf for link in self.links for intf in (link.intf1, link.intf2) if intf.name != "e0"
         }
-        self.dead: frozenset[Cable] = frozenset()
+        self.tables = Tables(shape)
+        self.gates: list[Gate] = []  # of ports between switches, with priority flow control
         self._cables = {cable: position for position, cable in enumerate(shape.cables)}
         self.start()
         if self.routed:
@@ -88,17 +92,25 @@ class Rack(Mininet):
         return FIRST_INDEX + 2 * len(self.links) - 1
 
     def _route(self) -> None:
-        routes = Routes(self.shape, self.dead)
         for switch in self.switches:
-            switch.route(self.shape, routes, self.wire.seed)
+            switch.route(self.shape, self.wire.seed)
+        self._lead(self.tables.hops)
         for host in self.hosts:
             host.use_gateway()
+
+    def _lead(self, hops: Hops) -> None:
+        for (switch, edge), ports in hops.items():
+            self[switch].lead(self.shape.prefix(edge), ports)
 
     def _shape(self) -> None:
         limit = 2 * max(self.wire.buffer, self.wire.pooled) + HEADROOM
         for position, link in enumerate(self.links):
+            gated = self.wire.pooled and link.cable.low.port
             for end in (link.intf1, link.intf2):
-                if self.wire.netem is None or (end is link.intf2 and not link.cable.low.port):
+                if gated:
+                    end.shape(link.cable.rate, self.wire.frame, limit)
+                    self.gates.append(Gate(end, limit))
+                elif self.wire.netem is None or (end is link.intf2 and not link.cable.low.port):
                     end.shape(link.cable.rate, self.wire.frame, limit)
                 else:
                     end.delay_and_shape(link.cable.rate, self.wire.frame, limit, self.wire.netem[position])
@@ -106,21 +118,22 @@ class Rack(Mininet):
     def attach(self, nic: NicPrograms, seed: int, monitor: int = 0) -> PortPrograms:
         """Put the programs in their places and switch the ports on. For ``monitor`` see `PortPrograms`."""
         self.programs = ports = PortPrograms(nic, monitor)
+        tcx = len(self.links) <= FEW_CABLES
         for link in self.links:
             if link.cable.low.port:
                 for end in (link.intf1, link.intf2):
-                    end.attach("ingress", ports.ingress_fd, "port_ingress")
+                    end.attach("ingress", ports.ingress_fd, "port_ingress", tcx=tcx)
                 continue
-            link.intf1.attach("ingress", nic.rx_fd, "nic_rx")
+            link.intf1.attach("ingress", nic.rx_fd, "nic_rx", tcx=tcx)
             if self.wire.netem is None:
                 # The far end of the veth is where a packet has left the host's shaper: waiting in one's own shaper
                 # is not the network's delay.
-                link.intf2.attach("ingress", nic.tx_fd, "nic_tx")
+                link.intf2.attach("ingress", nic.tx_fd, "nic_tx", tcx=tcx)
             else:
-                link.intf1.attach("egress", nic.tx_fd, "nic_tx")
+                link.intf1.attach("egress", nic.tx_fd, "nic_tx", tcx=tcx)
         self.ports = list(self._ports())
         for port, place in zip(self.ports, self.shape.ports, strict=True):
-            self.ends[place.name].attach("egress", ports.fd, "port_egress")
+            self.ends[place.name].attach("egress", ports.fd, "port_egress", tcx=tcx)
             ports.configure(port, seed)
         return ports
 
@@ -143,30 +156,25 @@ class Rack(Mininet):
     def cut(self, name: str) -> None:
         """Take a cable between switches down, by the name of one of its ports or by its ends: ``leaf1-spine2``.
 
-        What is on it or will be sent into it is lost, and counted as the model's loss. Switches that have other
-        shortest paths take these from now on. Raises KeyError if there is no such cable.
+        What is on it or will be sent into it is lost, and counted as the model's loss, until `reroute`. Raises KeyError
+        if there is no such cable.
         """
-        cable = self.shape.find(name)
-        self._set_loss(cable, 1.0)
-        self._reroute(self.dead | {cable})
+        self.tables.cut(name)
+        self._set_loss(self.shape.find(name), 1.0)
 
     def mend(self, name: str) -> None:
-        """Put a cable back into service."""
+        """Put a cable back into service; until `reroute` nobody uses it."""
+        self.tables.mend(name)
         cable = self.shape.find(name)
         self._set_loss(cable, cable.loss)
-        self._reroute(self.dead - {cable})
 
     def _set_loss(self, cable: Cable, loss: float) -> None:
-        if not cable.low.port:
-            raise KeyError(cable.low.node)
         for end in (cable.low, cable.high):
             self.programs.set_loss(self.ports[self.shape.position[end.interface]], loss)
 
-    def _reroute(self, dead: frozenset[Cable]) -> None:
-        self.dead = dead
-        routes, whole = Routes(self.shape, dead), Routes(self.shape)
-        for switch in self.switches:
-            switch.change_routes(routes, whole)
+    def reroute(self, names: Sequence[str]) -> None:
+        """The switches notice what has become of these cables: those that have other shortest paths take them."""
+        self._lead(self.tables.reroute(names))
 
     def connect(self, pairs: set[tuple[str, str]]) -> None:
         """Neighbour entries for hosts that will talk, so that no flow waits for ARP. Routed hosts have a gateway."""

@@ -6,13 +6,13 @@ which neighbour it is depends on the interface alone.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from testbed import linux
 from testbed.rack.host import GATEWAY, RTNH_F_ONLINK
-from testbed.rack.routes import Routes
-from testbed.rack.shape import Shape
+from testbed.rack.shape import Shape, SwitchPort
 from testbed.rack.switch import RackSwitch
 
 IPV4 = Path("/proc/sys/net/ipv4")
@@ -41,34 +41,19 @@ class RouterSwitch(RackSwitch):
         for intf, mac in self.linked():
             self.netlink.neigh("replace", dst=GATEWAY, lladdr=mac, ifindex=intf.index, state="permanent")
 
-    def route(self, shape: Shape, routes: Routes, seed: int) -> None:
-        """One route per host of its own, one per other switch that has hosts."""
+    def route(self, shape: Shape, seed: int) -> None:
+        """One route per host of its own; those to other switches follow by `lead`."""
         with linux.inside(self.netns):
             if (IPV4 / HASH_SEED).exists():
                 (IPV4 / HASH_SEED).write_text(f"{(seed * 2654435761 + self.params['number']) % (2**32 - 1) + 1}\n")
-        self.hops: dict[str, list[str]] = {}  # names of ports, by the switch that they lead to
         index = {intf.name: intf.index for intf in self.intfList()}
         for host, cable in shape.cable_of.items():
             if cable.high.node == self.name:
                 self._set(f"{shape.address(host)}/32", [index[cable.high.interface]])
-        for edge in sorted({cable.high.node for cable in shape.cable_of.values()} - {self.name}):
-            self._lead(shape.prefix(edge), edge, [port.name for port in routes.next_hops(self.name, edge)])
 
-    def change_routes(self, routes: Routes, whole: Routes) -> None:
-        """Take the shortest paths of ``routes``, which may leave out cables that ``whole`` has.
-
-        Where these have become longer, or there is none, the old ones stay: what comes is lost at the cable that is
-        cut, and counted. A spine must not send packets back up through another leaf.
-        """
-        for edge, before in self.hops.items():
-            names = [port.name for port in routes.next_hops(self.name, edge)]
-            if names != before and routes.distance(self.name, edge) == whole.distance(self.name, edge):
-                self._lead(routes.shape.prefix(edge), edge, names)
-
-    def _lead(self, prefix: str, edge: str, ports: list[str]) -> None:
-        if ports:
-            self.hops[edge] = ports
-            self._set(f"{prefix}/16", [self.nameToIntf[name].index for name in ports])
+    def lead(self, prefix: str, ports: Sequence[SwitchPort]) -> None:
+        """What goes to the hosts with a prefix takes these ports, by its hash."""
+        self._set(f"{prefix}/16", [self.nameToIntf[port.name].index for port in ports])
 
     def _set(self, dst: str, indexes: list[int]) -> None:
         if len(indexes) == 1:

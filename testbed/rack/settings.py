@@ -68,7 +68,7 @@ class AnyRack(Part):
     delay_by: Literal["auto", "netem", "delay-line"] = Field(
         default="auto",
         description="Who delays packets: `netem` in the kernel, or the `delay-line` of the sender where the kernel "
-        "has no netem. `auto` takes netem if it is there.",
+        "has no netem. `auto` takes netem if it is there, but in racks of several switches with PFC the delay line.",
     )
 
     @property
@@ -106,8 +106,8 @@ class _Routed(AnyRack):
     def _routes(self) -> Self:
         if "forwarding" in self.switch.model_fields_set and self.switch.forwarding == "ovs":
             refuse("switch.forwarding", "'ovs' is possible in a star only; racks of several switches route")
-        if self.switch.pfc:
-            refuse("switch.pfc", "is possible in a star only: a paused port between switches is not emulated")
+        if self.switch.pfc and self.delay_by == "netem":
+            refuse("delay_by", "'netem' delays behind the ports of switches, where pauses must hold; use 'delay-line'")
         return self
 
 

@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from testbed.errors import BadInput
-from testbed.report import decisions, folder, html
+from testbed.report import decisions, folder, html, tuned
 from testbed.report.decisions import Recorded
 from testbed.report.manifest import Manifest
-from testbed.report.measured import Measured, restore
+from testbed.report.measured import restore
 from testbed.report.plot import Plot
 from testbed.report.plots import plots
+from testbed.report.series import TUNERS
 from testbed.report.sizes import slowdown_plots
 from testbed.report.story import MOST_CHANGES, Story, stories
 from testbed.report.summary import Summary
 from testbed.report.topology import draw, links_of
+from testbed.telemetry.record import Measured
 from testbed.whole import write_whole
 
 PLOTS = "plots"
@@ -49,7 +51,13 @@ def build(run: Path, flows: Sequence[str] = ()) -> Report:
     agents = decisions.read(run)[1] if flows or (run / folder.DECISIONS).is_file() else None
     if any(one.first + len(one.paths) > len(measured.flows) for one in agents or ()):
         raise BadInput(f"{run / folder.DECISIONS} is about other flows than flows.parquet: is it from another run?")
-    return compose(measured, results.summary, results.manifest, agents, flows)
+    report = compose(measured, results.summary, results.manifest, agents, flows)
+    return replace(report, plots=[*report.plots, *_of_tuners(run, measured)])
+
+
+def _of_tuners(run: Path, measured: Measured) -> list[Plot]:
+    told = tuned.read(run / TUNERS) if (run / TUNERS).is_file() else []
+    return tuned.reward_plots(told, measured.duration, measured.warmup)
 
 
 def compose(

@@ -19,6 +19,7 @@ from testbed.agent.trace import HOP, KINDS, Trace
 from testbed.controller import Paths
 from testbed.errors import BadInput
 from testbed.experiment import PluginChoice
+from testbed.report import arrow
 from testbed.report.folder import DECISIONS, read_table
 from testbed.report.series import UNITS
 
@@ -86,18 +87,16 @@ def _table(agent: int, trace: Trace) -> Any:
     import pyarrow as pa
 
     columns = trace.columns()
-    kind = pa.DictionaryArray.from_arrays(columns.pop("kind").astype(np.int8), pa.array(KINDS))
-    head = {"agent": pa.array(np.full(len(kind), agent, np.int8)), "kind": kind}
-    return pa.table(head | {name: _array(values) for name, values in columns.items()})
+    kind = pa.DictionaryArray.from_arrays(arrow.numbers(columns.pop("kind").astype(np.int8)), arrow.strings(KINDS))
+    head = {"agent": np.full(len(kind), agent, np.int8), "kind": kind}
+    return arrow.table(head | {name: _array(values) for name, values in columns.items()})
 
 
 def _array(values: NDArray[Any]) -> Any:
-    import pyarrow as pa
-
     plain, mask = np.asarray(values), np.ma.getmaskarray(values)
     if plain.dtype == np.int64 and plain.min(initial=0) >= _SMALL.min and plain.max(initial=0) <= _SMALL.max:
         plain = plain.astype(np.int32)
-    return pa.array(plain, mask=mask if mask.any() else None)
+    return arrow.numbers(plain, mask)
 
 
 def _unit(name: str) -> str:
@@ -144,25 +143,21 @@ def read(folder: Path) -> tuple[PluginChoice, list[Recorded]]:
 def _recorded(about: dict[str, Any], table: Any, number: int) -> Recorded:
     import pyarrow.compute as pc
 
-    own = table.filter(pc.equal(table["agent"], number)).combine_chunks()
-    kinds = pc.index_in(own["kind"].cast("string"), value_set=_kinds())
+    own = table.filter(arrow.numbers(arrow.values(table["agent"]) == number)).combine_chunks()
+    kinds = pc.index_in(own["kind"].cast("string"), value_set=arrow.strings(KINDS))
     hops = np.full(len(own), -1)
     columns: dict[str, NDArray[Any]] = {"kind": _plain(kinds)}
     for name in own.column_names:
         if name in ("agent", "kind"):
             continue
         if name.endswith(f"_{HOP[0]}"):
-            hops[own[name].is_valid().to_numpy()] = int(name.removeprefix("hop").partition("_")[0])
+            there = arrow.values(own[name].is_valid().cast("uint8")) == 1
+            hops[there] = int(name.removeprefix("hop").partition("_")[0])
         columns[name] = _plain(own[name])
     return Recorded(about["first"], _paths_of(about["paths"]), columns, hops, bool(about.get("cut")))
 
 
-def _kinds() -> Any:
-    import pyarrow as pa
-
-    return pa.array(KINDS)
-
-
 def _plain(column: Any) -> NDArray[Any]:
-    values: NDArray[Any] = column.fill_null(0).to_numpy()
+    nothing = arrow.numbers(np.zeros(1))[0].cast(column.type)
+    values: NDArray[Any] = arrow.values(column.fill_null(nothing))
     return values.astype(np.int64) if values.dtype.kind == "i" else values

@@ -4,6 +4,7 @@
     summary.json    the figures
     flows.parquet, flow_series.parquet, ports.parquet, port_series.parquet, histograms.parquet
     decisions.parquet   what the controllers were told and decided (`testbed.report.decisions`)
+    tuners.parquet      what the tuners told of themselves, if they were ever asked (`testbed.report.tuned`)
     report.html     the same for the eye; plots/*.svg for print (`testbed.report.build`)
 
 A folder that has its name is complete: everything is written beside it and moved into place by one rename.
@@ -27,6 +28,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 from pydantic import BaseModel, ValidationError
 
 from testbed.errors import BadInput, TestbedError
+from testbed.report import arrow
 from testbed.report.manifest import SCHEMA_VERSION, Manifest
 from testbed.report.series import TABLES, write_tables
 from testbed.report.summary import Summary
@@ -96,9 +98,17 @@ def _numbered(path: Path) -> Iterator[Path]:
 
 
 def write(
-    path: Path, manifest: Manifest, record: RunRecord, summary: Summary, captures: Captures | None = None
+    path: Path,
+    manifest: Manifest,
+    record: RunRecord,
+    summary: Summary,
+    captures: Captures | None = None,
+    *,
+    report: bool = True,
 ) -> Path:
     """Write the results folder and give back where it is: ``path``, or ``path-2`` if another run was faster.
+
+    Without ``report`` there are the tables, but nothing is drawn.
 
     Through sudo, the folder and the parents that had to be made belong to the user who called it.
     """
@@ -106,6 +116,7 @@ def write(
     told = {
         "verdict": summary.verdict,
         "calibration": record.calibration,
+        "hosts": record.hosts,
         "decided_by": record.decided_by,
         "decisions": record.decisions_kept,
         "captures": record.captures,
@@ -123,7 +134,7 @@ def write(
                 (unfinished / DECISIONS).write_bytes(record.decisions_file)
             (unfinished / MANIFEST).write_text(manifest.to_json() + "\n", encoding="utf-8")
             (unfinished / SUMMARY).write_text(summary.to_json() + "\n", encoding="utf-8")
-            trouble = _write_report(unfinished)
+            trouble = _write_report(unfinished) if report else ""
             if captures is not None:
                 captures.keep(unfinished)
             unfinished.chmod(0o755)  # mkdtemp's are private
@@ -241,12 +252,11 @@ def _validated(file: Path, model: type[Model]) -> Model:
 def read_table(file: Path) -> pa.Table:
     """One Parquet file; raises BadInput if it is missing or cut short."""
     import pyarrow as pa
-    from pyarrow import parquet
 
     if not file.is_file():
         raise _missing(file)
     try:
-        return parquet.read_table(file, partitioning=None)  # a parent such as "load=0.5" is not a column
+        return arrow.read(file)
     except (pa.ArrowException, OSError) as error:
         raise BadInput(f"{file} is cut short or damaged: {error}") from None
 

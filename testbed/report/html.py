@@ -12,6 +12,7 @@ from testbed.report.rows import rows
 from testbed.report.sizes import slowdown_table
 from testbed.report.story import Story
 from testbed.report.summary import Summary
+from testbed.units import show_time
 
 if TYPE_CHECKING:
     from testbed.report.build import Report
@@ -95,8 +96,14 @@ def _facts(manifest: Manifest) -> Iterator[tuple[str, str]]:
     for kind, plugin in (("controller", manifest.controller), ("tuner", manifest.tuner)):
         if plugin is not None:
             yield kind, f"{plugin.name}, {plugin.origin}, SHA-256 {plugin.sha256[:12]}"
+    for one in manifest.inputs:
+        yield one.key, f"{one.file}, SHA-256 {one.sha256[:12]}"
     yield "seed", str(manifest.seed)
     yield "versions", ", ".join(f"{name} {version}" for name, version in manifest.versions.items())
+    for host in manifest.hosts:
+        rtts = ", ".join(f"{show_time(float(f'{rtt:.3g}'))} to {dst}" for dst, rtt in host.get("base_rtt", {}).items())
+        where = f"{host.get('name')}, {host.get('interface')}, {host.get('address')}"
+        yield str(host.get("host")), f"{where}; base RTT {rtts}" if rtts else where
     machine = manifest.machine
     yield "machine", f"{machine.cpu}, {machine.usable_cores} of {machine.cores} cores, {machine.memory / 1e9:.3g} GB"
     yield "kernel", ", ".join(f"{name} {value}" for name, value in manifest.kernel_features.items())

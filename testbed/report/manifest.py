@@ -13,6 +13,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict
 
 import testbed
+from testbed.inputs import Input
 from testbed.plugin import Plugin
 from testbed.report.verdict import Verdict
 from testbed.telemetry.record import Event
@@ -59,12 +60,14 @@ class Manifest(BaseModel):
     seed: int
     controller: PluginEntry
     tuner: PluginEntry | None
+    inputs: list[Input] = []  # traces, size distributions and policies, the shipped ones as well
     versions: dict[str, str]
     machine: Machine
     kernel_features: dict[str, Any]
     speed: dict[str, Any] | None = None  # of this machine, if it was measured for dilation: auto (`testbed.speed`)
     # filled in when the results are written
     calibration: list[dict[str, Any]] = []  # what each link was measured to be before the run, SI units
+    hosts: list[dict[str, Any]] = []  # of a lab: name, interface, address, base RTTs (s), drops, idle share of a core
     decided_by: list[dict[str, str]] = []  # the controller's class, file and hash, as each agent says
     decisions: dict[str, Any] = {}  # how much of decisions.parquet there is: calls, rows, cut (why not all; or empty)
     captures: list[dict[str, Any]] = []  # per --pcap: point, packets, dropped (missing in the file), problem
@@ -84,6 +87,7 @@ def describe(
     seed: int,
     controller: Plugin,
     tuner: Plugin | None = None,
+    inputs: Sequence[Input] = (),
     kernel_features: Mapping[str, Any],
     speed: Mapping[str, Any] | None = None,
 ) -> Manifest:
@@ -95,6 +99,7 @@ def describe(
         seed=seed,
         controller=PluginEntry.of(controller),
         tuner=PluginEntry.of(tuner) if tuner else None,
+        inputs=list(inputs),
         versions={
             "testbed": testbed.__version__,
             "python": platform.python_version(),

@@ -1,17 +1,16 @@
-"""What the report needs of a run: a `RunRecord` has it, and a results folder gives it back."""
+"""What a results folder gives back of a run: all that the report needs."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from dataclasses import fields as fields_of
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from testbed.controller import Floats, Ints
 from testbed.errors import BadInput
-from testbed.telemetry.record import Event, FlowSeries, FlowTable, Histogram, PortSeries
+from testbed.report import arrow
+from testbed.telemetry.record import FlowSeries, FlowTable, Histogram, Measured, PortSeries
 from testbed.units import TIME_UNITS, parse
 
 if TYPE_CHECKING:
@@ -22,46 +21,7 @@ if TYPE_CHECKING:
 Series = TypeVar("Series", FlowSeries, PortSeries)
 
 
-class Measured(Protocol):
-    """The part of a run's record that is kept as time series, see `testbed.telemetry.record.RunRecord`."""
-
-    duration: float
-    warmup: float
-    ports: list[str]
-    port_neighbour: list[str]
-    port_rate: Floats
-    port_buffer: Floats
-    bottleneck: int
-    flows: FlowTable
-    flow_series: FlowSeries
-    series_flows: Ints
-    port_series: PortSeries
-    queue_histogram: Histogram
-    rtt_histogram: Histogram
-    events: list[Event]
-
-
-@dataclass
-class Restored:
-    """A `Measured` from a results folder."""
-
-    duration: float
-    warmup: float
-    ports: list[str]
-    port_neighbour: list[str]
-    port_rate: Floats
-    port_buffer: Floats
-    bottleneck: int
-    flows: FlowTable
-    flow_series: FlowSeries
-    series_flows: Ints
-    port_series: PortSeries
-    queue_histogram: Histogram
-    rtt_histogram: Histogram
-    events: list[Event]
-
-
-def restore(results: Results) -> Restored:
+def restore(results: Results) -> Measured:
     """What was measured, from the tables of a results folder. Raises BadInput if they contradict each other."""
     manifest, summary, tables = results
     try:
@@ -72,7 +32,7 @@ def restore(results: Results) -> Restored:
             raise ValueError("flows.parquet and flow_series.parquet are about different flows")
         if tables["ports"]["port"].to_pylist() != ports:
             raise ValueError("ports.parquet and port_series.parquet are about different ports")
-        return Restored(
+        return Measured(
             duration=summary.duration,
             warmup=parse(manifest.experiment["time"]["warmup"], TIME_UNITS, "a time"),
             ports=ports,
@@ -120,12 +80,10 @@ def _column(table: pa.Table, name: str) -> Any:
     import pyarrow as pa
 
     column = table[name]
-    return column.to_pylist() if pa.types.is_string(column.type) else column.to_numpy()
+    return column.to_pylist() if pa.types.is_string(column.type) else arrow.values(column)
 
 
 def _histogram(table: pa.Table, name: str) -> Histogram:
-    import pyarrow.compute as pc
-
-    own = table.filter(pc.equal(table["histogram"], name))
-    edges = np.append(own["lower"].to_numpy(), own["upper"].to_numpy()[-1])
-    return Histogram(edges, own["count"].to_numpy())
+    own = table.filter(arrow.numbers(np.array(table["histogram"].to_pylist()) == name))
+    edges = np.append(arrow.values(own["lower"]), arrow.values(own["upper"])[-1])
+    return Histogram(edges, arrow.values(own["count"]))

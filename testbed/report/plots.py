@@ -9,7 +9,6 @@ import numpy as np
 
 from testbed.controller import Floats, Ints
 from testbed.report import metrics
-from testbed.report.measured import Measured
 from testbed.report.plot import (
     MOST_POINTS,
     Plot,
@@ -24,6 +23,7 @@ from testbed.report.plot import (
 )
 from testbed.report.queues import busiest_queues
 from testbed.report.series import series_names
+from testbed.telemetry.record import Measured
 from testbed.units import show_rate, show_size, show_time
 
 MOST_CURVES = 64
@@ -33,7 +33,10 @@ PACKETS_PER_POINT = 50  # of a mean flow's throughput: fewer would draw the pack
 
 def plots(record: Measured) -> list[Plot]:
     """All plots of a run, in the order of the report."""
-    drawn = (_throughput, _queue, _rtt, _fairness, _marks, _drops, _rates)
+    drawn = [_throughput, _queue, _rtt, _fairness, _marks, _drops, _rates]
+    if len(record.port_series.time) and np.isnan(record.port_series.queue).all():  # a lab: only its switches know
+        drawn = [plot for plot in drawn if plot not in (_queue, _drops)]
+        return [plot(record) for plot in drawn]
     found = [plot(record) for plot in drawn]
     switches = {port.rpartition("-eth")[0] for port in record.ports}
     several = len(switches) > 1 or len(set(record.flows.dst)) > 1  # else one queue is all there is to see

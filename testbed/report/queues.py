@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from testbed.report import metrics
-from testbed.report.measured import Measured
 from testbed.report.plot import Plot, from_start, growth_rate, line, ms, over_time, points_of, spread
+from testbed.telemetry.record import Measured
 
 MOST_PORTS = 8
 

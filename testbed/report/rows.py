@@ -27,7 +27,10 @@ def rows(summary: Summary) -> list[Row]:
     """All rows that apply to a run."""
     s = summary
     cost = (_time(s.decision_per_row), "per flow"), (_time(s.decision_per_call), "per call")
-    return [*_network(s), *_finite(s), *_messages(s), *_long_short(s), Row("decision", cost)]
+    found = [*_network(s), *_finite(s), *_messages(s), *_long_short(s), Row("decision", cost)]
+    if s.place == "lab":  # what only switches know
+        found = [row for row in found if any(value != UNKNOWN for value, _ in row.values)]
+    return found
 
 
 def _network(s: Summary) -> Iterator[Row]:
@@ -50,6 +53,8 @@ def _network(s: Summary) -> Iterator[Row]:
     if s.lossless:
         shares = (_number(s.paused, " %"), "of the time"), (_number(s.paused_in_run, " %"), "with warm-up")
         yield Row("pauses", ((_integer(s.pause_frames), "frames"), *shares))
+        if s.paused_port_in_run > 0:
+            yield Row("", ((_number(s.paused_port_in_run, " %"), f"{s.paused_port}, in run"),))
 
 
 def _finite(s: Summary) -> Iterator[Row]:

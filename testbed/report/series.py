@@ -9,17 +9,21 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from testbed.report.measured import Measured
+from testbed.report import arrow
 from testbed.report.metrics import flow_goodput, window
-from testbed.telemetry.record import Histogram, RunRecord
+from testbed.telemetry.record import Histogram, Measured, RunRecord
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from testbed.telemetry.tuned import TunerLog
+
+TUNERS = "tuners.parquet"
+OF_A_SLOT = ("time", "switch", "seconds", "state")  # its columns, beside one for every number that a tuner reported
 TABLES = ("flows", "flow_series", "ports", "port_series", "histograms")
 
 UNITS = {
-    "time": "s", "start": "s", "finished": "s", "base_rtt": "s", "rtt": "s",
+    "time": "s", "seconds": "s", "start": "s", "finished": "s", "base_rtt": "s", "rtt": "s",
     "size": "B", "acked_bytes": "B", "wire_bytes": "B", "window": "B", "inflight": "B",
     "tx_bytes": "B", "queue": "B", "peak_queue": "B", "kmin": "B", "kmax": "B", "queue_area": "B s",
     "buffer": "B", "line_rate": "bit/s", "path_rate": "bit/s", "rate": "bit/s", "goodput": "bit/s",
@@ -56,7 +60,7 @@ def series_names(record: Measured) -> list[str]:
 
 
 def write_tables(folder: Path, record: RunRecord) -> None:
-    """Write one file per entry of `TABLES` into ``folder``."""
+    """Write one file per entry of `TABLES` into ``folder``, and `TUNERS` if a tuner was ever asked."""
     _write(folder / "flows.parquet", [_flows(record)])
     _write(
         folder / "flow_series.parquet",
@@ -65,6 +69,8 @@ def write_tables(folder: Path, record: RunRecord) -> None:
     _write(folder / "ports.parquet", [_ports(record)])
     _write(folder / "port_series.parquet", _long(record.port_series, "port", record.ports))
     _write(folder / "histograms.parquet", [_histograms(record)])
+    if asked := [one for one in record.tuners if one.time]:
+        _write(folder / TUNERS, [_tuners(asked)])
 
 
 def _flows(record: RunRecord) -> dict[str, Any]:
@@ -88,7 +94,7 @@ def _long(series: Any, key: str, names: Sequence[str]) -> Iterator[dict[str, Any
     for first in range(0, max(len(series.time), 1), times_at_once):
         part = slice(first, first + times_at_once)
         time = series.time[part]
-        key_column = pa.DictionaryArray.from_arrays(np.tile(index, len(time)), pa.array(list(names), pa.string()))
+        key_column = pa.DictionaryArray.from_arrays(arrow.numbers(np.tile(index, len(time))), arrow.strings(names))
         block: dict[str, Any] = {"time": np.repeat(time, len(names)), key: key_column}
         yield block | {name: np.ascontiguousarray(getattr(series, name)[part]).reshape(-1) for name in columns}
 
@@ -109,6 +115,18 @@ def _histograms(record: RunRecord) -> dict[str, Any]:
     }
 
 
+def _tuners(asked: Sequence[TunerLog]) -> dict[str, Any]:
+    """A row per switch and slot. The thresholds themselves are in the ports' series."""
+    names = dict.fromkeys(name for one in asked for report in one.reports for name in report if name not in OF_A_SLOT)
+    columns: dict[str, Any] = {
+        "time": np.concatenate([one.time for one in asked]),
+        "switch": [one.switch for one in asked for _ in one.time],
+        "seconds": np.concatenate([one.seconds for one in asked]),
+        "state": [state for one in asked for state in one.states],
+    }
+    return columns | {name: np.concatenate([one.reported(name) for one in asked]) for name in names}
+
+
 def _write(file: Path, blocks: Iterator[dict[str, Any]] | list[dict[str, Any]]) -> None:
     import pyarrow as pa
     from pyarrow import parquet
@@ -116,7 +134,7 @@ def _write(file: Path, blocks: Iterator[dict[str, Any]] | list[dict[str, Any]]) 
     writer = None
     try:
         for block in blocks:
-            plain = pa.table(block)
+            plain = arrow.table(block)
             schema = pa.schema([field.with_metadata({"unit": _unit(field)}) for field in plain.schema])
             writer = writer or parquet.ParquetWriter(file, schema, compression="zstd")
             writer.write_table(plain.cast(schema))

@@ -12,10 +12,10 @@ from testbed.controller import Floats
 from testbed.errors import BadInput, nearest
 from testbed.report.calls import CHANGED, Calls, biggest, calls_of, steps
 from testbed.report.decisions import Recorded
-from testbed.report.measured import Measured
 from testbed.report.plot import Plot, Trace, line, marks, ms, over_time
 from testbed.report.series import flow_names
 from testbed.report.wording import MINUS, Words
+from testbed.telemetry.record import Measured
 
 MOST_FLOWS = 16
 MOST_CHANGES = 8  # in each direction

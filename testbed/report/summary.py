@@ -60,6 +60,9 @@ class Summary(BaseModel):
     tuner: str
     verdict: Verdict
 
+    place: str = Field(default="rack", description="`rack`, or `lab`: over real hosts; what only switches know is null")
+    start_spread: Figure = Field(default=0.0, description="s, at most so far apart did the hosts of a lab start")
+
     flows: int
     hosts: int = Field(description="sending hosts")
     bottleneck: str = Field(description="name of the switch port")
@@ -103,6 +106,8 @@ class Summary(BaseModel):
     pause_frames: Figure = Field(default=0.0, description="PFC frames sent by the switches, all ports, whole run")
     paused: Figure = Field(default=0.0, description="share of the time that a sending host was paused, mean, %")
     paused_in_run: Figure = Field(default=0.0, description="the same over the whole run")
+    paused_port: str = Field(default="", description="port between switches that was paused for longest, whole run")
+    paused_port_in_run: Figure = Field(default=NAN, description="share of the whole run for which it was, %")
 
     fct_finished: int = Field(description="finite flows that finished, whole run")
     fct_unfinished: int = Field(description="finite flows that did not")
@@ -171,6 +176,7 @@ def summarise(record: RunRecord, *, experiment: str, controller: str, tuner: str
     mice, elephants = metrics.completion_by_class(record)
     queue, queues = metrics.queue_length(record, span), metrics.queue_length(record, span, all_ports=True)
     recovery = metrics.recovery(record, span)
+    paused_port, paused_port_share = metrics.most_paused_port(record, metrics.Window(0.0, span.end))
     messages = metrics.messages(record.flows)
     delivered = int(record.flows.delivered_packets.sum())
     return Summary(
@@ -178,6 +184,8 @@ def summarise(record: RunRecord, *, experiment: str, controller: str, tuner: str
         controller=controller,
         tuner=tuner,
         verdict=judge(record),
+        place=record.place,
+        start_spread=record.start_spread,
         flows=len(record.flows),
         hosts=len(set(record.flows.src)),
         bottleneck=record.ports[record.bottleneck],
@@ -220,6 +228,8 @@ def summarise(record: RunRecord, *, experiment: str, controller: str, tuner: str
         pause_frames=metrics.pause_frames(record),
         paused=100 * metrics.paused_share(record, span),
         paused_in_run=100 * metrics.paused_share(record, metrics.Window(0.0, span.end)),
+        paused_port=paused_port,
+        paused_port_in_run=100 * paused_port_share,
         fct_finished=fct.finished,
         fct_unfinished=fct.unfinished,
         fct_mean=fct.mean,

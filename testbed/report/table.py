@@ -32,8 +32,12 @@ def notes(summary: Summary) -> list[str]:
     """What a reader must know to take the figures for what they are."""
     s = summary
     found = ["drops of sent: over the whole run; DR: dropped traffic; decision time: wall time"]
+    if s.place == "lab":
+        found = [*_lab_notes(s), "decision time: wall time"]
     if s.lossless:
         found.append("lossless fabric (PFC): pause frames are of the whole run, paused time is a sending host's mean")
+        if lost := s.counters.get("lost_on_cables", 0):
+            found.append(f"{lost:,} packets were lost on cables that were cut or have a loss rate")
     if s.drops_in_run > s.drops:
         found.append(f"{s.drops_in_run - s.drops:,.0f} more packets were dropped in the warm-up")
     if s.flows > s.fairness_flows and s.window_end > s.window_start:
@@ -50,6 +54,16 @@ def notes(summary: Summary) -> list[str]:
         back, slow = f"{s.recovered} of {s.interruptions}", f"{s.slowed} of {s.interruptions}"
         found.append(f"RT: the long flows were back after {back} interruptions, and slowed down in {slow}")
     return found
+
+
+def _lab_notes(summary: Summary) -> list[str]:
+    missing = summary.counters.get("not_arrived", 0)
+    return [
+        "over real hosts: SU is what arrived at the receiving host, marks are those that hosts saw; queues, thresholds "
+        "and drops of the switches are not known here",
+        f"{missing:,} packets did not arrive, {100 * missing / max(summary.packets_sent, 1):.3g} % of sent",
+        f"base RTTs are measured; hosts started at most {_time(summary.start_spread)} apart",
+    ]
 
 
 def render(summary: Summary) -> RenderableType:

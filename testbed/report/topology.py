@@ -14,7 +14,7 @@ import numpy as np
 
 from testbed.report import metrics
 from testbed.report.drawing import Drawing, Point
-from testbed.report.measured import Measured
+from testbed.telemetry.record import Measured
 
 LEVELS = (0.01, 0.2, 0.5, 0.8, 0.95)  # of the rate; the colours u0 ... u5 lie between them
 WIDTH = 520

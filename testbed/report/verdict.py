@@ -14,6 +14,7 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, computed_field
 
+from testbed.checks.processors import STOLEN
 from testbed.report import metrics
 from testbed.telemetry.record import Lag, RunRecord
 
@@ -78,6 +79,7 @@ class Limit:
     knob: Callable[[float, float], str]  # of measured and limit
     show: Callable[[float], str]
     live: bool = True  # whether it can be said before the run is over
+    in_lab: str = ""  # what helps on real hosts, which have no dilation; empty where it is about the rack alone
 
     def used(self, record: RunRecord) -> float:
         """Measured / allowed: above 1 the run is degraded. One event where none is allowed is 2."""
@@ -87,7 +89,10 @@ class Limit:
     def reason(self, record: RunRecord) -> Reason:
         """What there is to say if the limit is exceeded."""
         value = self.measure(record)
-        return Reason(what=self.what, how_much=self.show(value), knob=self.knob(value, self.limit))
+        knob = self.in_lab if record.place == "lab" else self.knob(value, self.limit)
+        if self.knob is _more_dilation and record.stolen > STOLEN:
+            knob = f"other virtual machines took {record.stolen:.0%} of a core's time: run it again when they are quiet"
+        return Reason(what=self.what, how_much=self.show(value), knob=knob)
 
 
 def _lag_over_rtt(lag: Lag, record: RunRecord) -> float:
@@ -120,6 +125,8 @@ def _share_of_rtt(value: float) -> str:
     return f"p99 is {value:.0%} of the base RTT"
 
 
+SOFTWARE = "the agent is software: lower the rate, or lengthen the loop with testbed_feedback_delay in the inventory"
+
 LIMITS: tuple[Limit, ...] = (
     Limit(
         "packets left late",
@@ -129,6 +136,7 @@ LIMITS: tuple[Limit, ...] = (
         "the queues that controllers aim at (a fifth of a BDP), more would be the emulator's queue and not theirs",
         _more_dilation,
         _share_of_rtt,
+        in_lab=SOFTWARE,
     ),
     Limit(
         "feedback waited",
@@ -138,6 +146,7 @@ LIMITS: tuple[Limit, ...] = (
         "would add, and the published controllers are stable over such a difference",
         _more_dilation,
         _share_of_rtt,
+        in_lab=SOFTWARE,
     ),
     Limit(
         "a clock jumped",
@@ -146,6 +155,7 @@ LIMITS: tuple[Limit, ...] = (
         "monotonic and calendar time are slewed together; only a step of one of them takes them apart",
         lambda _measured, _limit: "run it again, and see who sets the clocks",
         lambda value: f"two clocks of this machine went apart by {value * 1e3:.1f} ms",
+        in_lab="run it again, and see who sets the clocks of that host",
     ),
     Limit(
         "the RTT never came near its base",
@@ -163,6 +173,7 @@ LIMITS: tuple[Limit, ...] = (
         "a sleep that ends two RTTs late has missed two rounds of control: bursts and silence that no algorithm chose",
         lambda _measured, _limit: "something else took its core: run it again on a quiet machine, or raise --dilation",
         lambda value: f"for {value:.1f} base RTTs",
+        in_lab="something else took its core: run it again on quiet hosts, or see testbed_feedback_delay",
     ),
     Limit(
         "a core was short of time",
@@ -171,6 +182,7 @@ LIMITS: tuple[Limit, ...] = (
         "agents, switch and recorder share the cores; with less than a tenth left, queues build up that no model knows",
         _more_dilation,
         lambda value: f"one was {value:.0%} busy for half a second",
+        in_lab=SOFTWARE,
     ),
     Limit(
         "the shaper lost time",
@@ -187,6 +199,7 @@ LIMITS: tuple[Limit, ...] = (
         "a controller that misses feedback decides about another network",
         lambda _measured, _limit: "raise --dilation, or use fewer flows",
         lambda value: f"{value:.0f} records",
+        in_lab="lower the rate, or use fewer flows",
     ),
     Limit(
         "packets were dropped outside the model",
@@ -196,6 +209,7 @@ LIMITS: tuple[Limit, ...] = (
         lambda _measured, _limit: "raise --dilation, and see 'testbed doctor'",
         lambda value: f"{value:.0f} packets",
         live=False,
+        in_lab="a host's NIC or its queues dropped them: see ethtool -S there",
     ),
     Limit(
         "a pause came late",
@@ -203,7 +217,7 @@ LIMITS: tuple[Limit, ...] = (
         1.0,
         "a sender goes on until its pause frame is there; the headroom was made for this much of it, beyond that it "
         "decides whether packets are dropped",
-        lambda measured, _limit: f"a --dilation {math.ceil(10 * measured) / 10:g} times as high would cure it",
+        _more_dilation,
         lambda value: f"by {value:.1f} times what the headroom covers",
     ),
     Limit(
@@ -215,6 +229,25 @@ LIMITS: tuple[Limit, ...] = (
         lambda value: f"{value:.0f} decisions of the tuner",
     ),
     Limit(
+        "tuners were asked too seldom",
+        lambda record: max((one.missed(record.duration) for one in record.tuners), default=0.0),
+        0.2,
+        "a tuner whose slots come late is another tuner: what it sees is older, and what it sets lasts longer",
+        lambda _measured, _limit: "raise --dilation",
+        lambda value: f"{value:.0%} of a switch's slots were lost",
+        live=False,
+    ),
+    Limit(
+        "hosts started apart",
+        lambda record: record.start_spread / record.warmup if record.warmup > 0 else record.start_spread,
+        1.0,
+        "on real hosts each starts when the word reaches it; until all have, the figures are of fewer senders, and the "
+        "warm-up is what they leave out",
+        lambda _measured, _limit: "raise time.warmup",
+        lambda value: f"by up to {value:.1f} warm-ups",
+        in_lab="raise time.warmup, or run it again with less load on the hosts and the operator's machine",
+    ),
+    Limit(
         "nothing was delivered",
         lambda record: float(record.flows.delivered_packets.sum() == 0),
         0,
@@ -222,8 +255,14 @@ LIMITS: tuple[Limit, ...] = (
         lambda _measured, _limit: "see 'testbed doctor', and whether the flows start before the end",
         lambda _value: "0 packets",
         live=False,
+        in_lab="see whether the flows start before the end",
     ),
 )
+
+
+def limits_of(record: RunRecord) -> tuple[Limit, ...]:
+    """What a run is held against: all limits in the rack, in the lab those that are about hosts."""
+    return LIMITS if record.place == "rack" else tuple(limit for limit in LIMITS if limit.in_lab)
 
 
 def judge(record: RunRecord) -> Verdict:
@@ -239,5 +278,5 @@ def judge(record: RunRecord) -> Verdict:
         reasons.append(
             Reason(what=what, how_much=how_much, knob="the result is not the experiment's; see docs/fidelity.md")
         )
-    reasons += [limit.reason(record) for limit in LIMITS if limit.used(record) > 1]
+    reasons += [limit.reason(record) for limit in limits_of(record) if limit.used(record) > 1]
     return Verdict(reasons=tuple(reasons))

@@ -173,7 +173,7 @@ FAULTS: dict[str, tuple[Callable[[], Fault], str]] = {
     "an agent stopped for 50 ms": (StoppedAgent, "an agent stood still"),
     "a NIC program detached on one host": (DetachedProgram, "packets are not conserved at s1-eth1"),
     "a plugin silently replaced by another": (ReplacedPlugin, "another controller decided"),
-    "a full ring": (FullRing, "feedback found the ring buffer full"),
+    "a full ring": (FullRing, "feedback was lost, the ring buffer was full"),
     "a clock that jumps": (JumpingClock, "a clock jumped"),
 }
 """What goes wrong: the fault, and what the verdict must contain."""

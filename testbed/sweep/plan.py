@@ -17,6 +17,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 import testbed
 from testbed.errors import BadInput, TestbedError
+from testbed.inputs import own
 from testbed.loading import Resolved
 from testbed.report import folder as results
 from testbed.report.manifest import Manifest
@@ -39,7 +40,7 @@ class Cell(BaseModel):
     settings: dict[str, str]
     seed: int
     experiment: dict[str, Any]  # as resolved, with the seed
-    code: dict[str, str]  # SHA-256 of the plugins' files
+    code: dict[str, str]  # SHA-256 of the plugins' files, and of those that the experiment names
     seconds: float | None  # wall time that it should take; None for dilation: auto
 
     @classmethod
@@ -47,13 +48,15 @@ class Cell(BaseModel):
         """The cell of a checked experiment."""
         time = resolved.experiment.time
         build = BUILD_SECONDS + BUILD_SECONDS_PER_HOST * resolved.experiment.hosts
+        experiment = resolved.as_dict() | {"seed": seed}
+        code = {"controller": resolved.controller.digest, "tuner": resolved.tuner.digest}
         return cls(
             source=source,
             plugins=plugins,
             settings=settings,
             seed=seed,
-            experiment=resolved.as_dict() | {"seed": seed},
-            code={"controller": resolved.controller.digest, "tuner": resolved.tuner.digest},
+            experiment=experiment,
+            code=code | own(resolved.inputs(), experiment),
             seconds=None if time.dilation == "auto" else build + time.duration * time.factor,
         )
 
@@ -75,7 +78,7 @@ class Cell(BaseModel):
         if manifest.speed is not None:  # the number was measured just before that run
             experiment["time"]["dilation"] = "auto"
         code = {"controller": manifest.controller.sha256, "tuner": manifest.tuner.sha256 if manifest.tuner else ""}
-        return json.dumps([experiment, code], sort_keys=True) == self.identity
+        return json.dumps([experiment, code | own(manifest.inputs, experiment)], sort_keys=True) == self.identity
 
 
 class Plan(BaseModel):
@@ -188,5 +191,6 @@ def _changed(was: Cell, now: Cell) -> str:
     if changed:
         told = [f"{key} was {before.get(key, 'not there')} and is {after.get(key, 'not there')}" for key in changed]
         return ", ".join(told[:MOST_CHANGES]) + (", ..." if len(told) > MOST_CHANGES else "")
-    kind = next((kind for kind in was.code if was.code[kind] != now.code.get(kind)), None)
-    return f"the code of the {kind} was another one" if kind else ""
+    part = next((part for part in was.code if was.code[part] != now.code.get(part)), "")
+    what = f"the code of the {part}" if part in ("controller", "tuner") else part
+    return f"{what} was another one" if what else ""

@@ -2,47 +2,76 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypeVar
+from typing import Protocol, TypeVar
 
 import numpy as np
 
 from testbed.agent.histogram import TimeHistogram
-from testbed.checks.processors import Processors
 from testbed.controller import Floats, Ints
 from testbed.dataplane import histogram
+from testbed.telemetry.fabric import Observed
 from testbed.telemetry.record import Decisions, FlowSeries, FlowTable, Histogram, Lag, PortSeries, RunRecord
-from testbed.telemetry.recorder import Recorder
-
-if TYPE_CHECKING:
-    from testbed.emulate import Emulation
 
 Column = TypeVar("Column", Floats, Ints)
+
+
+class Samples(Protocol):
+    """Time series as `testbed.telemetry.recorder.Recorder` keeps them."""
+
+    @property
+    def time(self) -> list[float]:
+        """Of the samples."""
+        ...
+
+    @property
+    def chosen(self) -> Ints:
+        """Numbers of the flows that have series."""
+        ...
+
+    def flow_series(self) -> FlowSeries:
+        """Of the chosen flows."""
+        ...
+
+    def port_series(self) -> PortSeries:
+        """Of all ports."""
+        ...
+
+
+class Cores(Protocol):
+    """How much time cores had, as `testbed.checks.processors.Processors` measures it."""
+
+    @property
+    def least_idle(self) -> float:
+        """Share of its time that the busiest core had left in its busiest half second."""
+        ...
+
+    @property
+    def stolen(self) -> float:
+        """Share of its time that the host of a virtual machine took from a core."""
+        ...
 
 
 class Collector:
     """Remembers histograms at the start of the window and makes the record at the end."""
 
-    def __init__(self, emulation: Emulation, recorder: Recorder, processors: Processors) -> None:
-        self.run = emulation
+    def __init__(self, run: Observed, recorder: Samples, processors: Cores) -> None:
+        self.run = run
         self.recorder = recorder
         self.processors = processors
         self._began = -1.0  # when the window began
-        self._acked = emulation.flows.acked_payload.copy()
-        self._queue = self._queue_counts() * 0
+        self._acked = run.flows.acked_payload.copy()
+        self._queue = run.fabric.queue_counts() * 0
         self._rtt = self._rtt_counts() * 0
 
     def window_begins(self, now: float) -> None:
         """The warm-up is over: what was counted until now does not count. Later calls do nothing."""
         if self._began < 0:
-            self._began = now
-            self._queue, self._rtt = self._queue_counts(), self._rtt_counts()
-            self._acked = self.run.flows.acked_payload.copy()
+            self._queue = self.run.fabric.queue_counts()
+            self.window_began(now, self.run.flows.acked_payload.copy(), self._rtt_counts())
 
-    def _queue_counts(self) -> Ints:
-        return np.asarray(self.run.programs.counters["histogram"][self._bottleneck_index()], np.int64)
-
-    def _bottleneck_index(self) -> int:
-        return self.run.rack.ports[self.run.bottleneck].ifindex
+    def window_began(self, at: float, acked: Ints, rtt: Ints) -> None:
+        """What was counted when the warm-up was over, as those say who were there."""
+        self._began, self._acked, self._rtt = at, acked, rtt
 
     def _rtt_counts(self) -> Ints:
         return _summed([meter.rtt for meter in self.run.meters])
@@ -52,9 +81,13 @@ class Collector:
         record = self.so_far()
         record.interrupted = interrupted
         record.flow_series, record.port_series = self.recorder.flow_series(), self.recorder.port_series()
-        record.counters["drops_outside_model"] = self.run.rack.shaper_drops()
         record.acked_in_window = self._acked_in_window(record)
+        self.drained(record)
         return record
+
+    def drained(self, record: RunRecord) -> None:
+        """What may still be lost until nothing is on its way any more."""
+        record.counters |= self.run.fabric.events() | {"drops_outside_model": self.run.fabric.drops()}
 
     def _acked_in_window(self, record: RunRecord) -> Floats:
         """From a sample that may be a little late, so scaled to the window."""
@@ -82,7 +115,7 @@ class Collector:
             flow_series=FlowSeries.empty(len(self.recorder.chosen)),
             series_flows=self.recorder.chosen,
             port_series=PortSeries.empty(len(run.port_names)),
-            queue_histogram=Histogram(histogram.edges(), self._queue_counts() - self._queue),
+            queue_histogram=Histogram(histogram.edges(), run.fabric.queue_counts() - self._queue),
             rtt_histogram=Histogram(meters[0].rtt.edges, self._rtt_counts() - self._rtt),
             decisions=Decisions(
                 calls=sum(int(meter.decisions[0]) for meter in meters),
@@ -93,20 +126,14 @@ class Collector:
             feedback_lag=_lag([meter.feedback_lag for meter in meters]),
             timer_lag=_lag([meter.timer_lag for meter in meters]),
             clock_jump=max(float(meter.clock_jump[0]) for meter in meters),
-            stalled_share=self._stalled_share(),
             payload=run.framing.payload,
             wire_size=run.framing.wire_size,
             counters=self._counters(),
             rtt_min=_smallest([meter.rtt for meter in meters]),
             cpu_idle=self.processors.least_idle,
-            lossless=run.lossless is not None,
-            pause_late=run.lossless.late(run.clock) if run.lossless else 0.0,
-            pause_spare=run.lossless.room.spare if run.lossless else np.inf,
+            stolen=self.processors.stolen,
+            **run.fabric.described(),
         )
-
-    def _stalled_share(self) -> float:
-        count = self.run.programs.counters[self._bottleneck_index()]
-        return float(count["stalled"] / max(1, count["bytes"]))
 
     def _flow_table(self) -> FlowTable:
         run, flows = self.run, self.run.flows
@@ -129,21 +156,17 @@ class Collector:
             timeouts=_copy(flows.timeouts),
             cnps=_copy(flows.cnps),
             ce_packets=_copy(flows.ce),
-            delivered_packets=run.nic.flows_rx["packets"].astype(np.int64),
+            delivered_packets=run.fabric.delivered(),
         )
 
     def _counters(self) -> dict[str, int]:
         """Events that the experiment did not ask for, and the agents' own counts."""
-        run = self.run
-        meters = run.meters
-        return {
-            "ring_overflow": int(run.nic.flows_tx["ring_full"].sum()),
-            "stalled_bytes": int(run.programs.counters["stalled"][self._bottleneck_index()]),
+        meters = self.run.meters
+        return self.run.fabric.events() | {
             "sends_refused": sum(int(meter.counters[0]) for meter in meters),
             "ring_high_water_bytes": max(int(meter.counters[1]) for meter in meters),
             "swapped_acks": sum(int(meter.counters[3]) for meter in meters),
             "agent_turns": sum(int(meter.counters[2]) for meter in meters),
-            "reordered_packets": int(run.nic.flows_rx["reorders"].sum()),
             "agents": len(meters),
         }
 

@@ -38,8 +38,10 @@ class Exporter(Collector):
             return
         for metric in names.METRICS:
             kind = CounterMetricFamily if metric.kind == "counter" else GaugeMetricFamily
-            sets = _label_sets_now(scene, now, metric.per)
-            yield _filled(kind(metric.name, metric.help, labels=LABELS[metric.per]), sets, metric.read(now))
+            sets, column = _label_sets_now(scene, now, metric.per), metric.read(now)
+            if metric.per == "port" and np.isnan(column).all():  # in a lab, only its switches know
+                continue
+            yield _filled(kind(metric.name, metric.help, labels=LABELS[metric.per]), sets, column)
         for distribution in names.DISTRIBUTIONS:
             yield _histogram(distribution, scene, distribution.read(now))
 
@@ -69,6 +71,8 @@ def _label_sets(scene: Scene, per: Labels) -> Sequence[Sequence[str]]:
 def _label_sets_now(scene: Scene, now: Snapshot, per: Labels) -> Sequence[Sequence[str]]:
     if per == "limit":
         return [(limit,) for limit in now.distortion]
+    if per == "state":
+        return [(one.switch, one.state) for one in now.tuners if one.state]
     return [(one.switch,) for one in now.tuners] if per == "switch" else _label_sets(scene, per)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
+from testbed.lab.exporter.names import AS_A_RUN, OWN
 from testbed.telemetry import names
 from testbed.telemetry.names import LABELS
 from testbed.telemetry.scene import MOST_FLOWS
@@ -33,9 +34,23 @@ rate(testbed_flow_acked_packets_total[5s])`; marks and drops of a port likewise.
 """
 
 
+HOSTS = f"""
+## On lab hosts
+
+`testbed exporter --listen ADDRESS:PORT` serves these on a real host ([export.md](export.md)). It also has
+{", ".join(f"`{one.asked}`" for one in AS_A_RUN)}, with the meaning above: the port is the NIC, the dilation is 1.
+"""
+
+
 def text() -> str:
     """The page."""
-    return "\n".join([INTRODUCTION, *_table()]) + "\n"
+    return "\n".join([INTRODUCTION, *_table(), HOSTS, *_hosts()]) + "\n"
+
+
+def _hosts() -> Iterator[str]:
+    yield "| metric | kind | labels | meaning |"
+    yield "|---|---|---|---|"
+    yield from (_row(one.asked, one.kind, one.labels, one.help) for one in OWN)
 
 
 def _table() -> Iterator[str]:

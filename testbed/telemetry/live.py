@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import time
 from multiprocessing.connection import Connection
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from testbed.controller import Floats, Ints
-from testbed.report.verdict import LIMITS
+from testbed.report.verdict import limits_of
 from testbed.telemetry.collect import Collector
+from testbed.telemetry.fabric import Observed
 from testbed.telemetry.scene import Groups, Scene, ScenePort
-from testbed.telemetry.snapshot import FLOW_COUNTERS, Counted, Snapshot, coarse_queue
-
-if TYPE_CHECKING:
-    from testbed.emulate import Emulation
+from testbed.telemetry.snapshot import FLOW_COUNTERS, Counted, Snapshot
 
 WALL_NS_BETWEEN = 200_000_000
 
@@ -23,7 +20,7 @@ WALL_NS_BETWEEN = 200_000_000
 class Live:
     """Sends snapshots through the connection, and hears there whether the user wants to stop."""
 
-    def __init__(self, connection: Connection, run: Emulation, collector: Collector) -> None:
+    def __init__(self, connection: Connection, run: Observed, collector: Collector) -> None:
         self.connection = connection
         self.run = run
         self.collector = collector
@@ -46,41 +43,46 @@ class Live:
         return str(self.connection.recv()) if self.connection.poll() else ""
 
     def _snapshot(self, now: float, now_ns: int) -> Snapshot:
-        run, record = self.run, self.collector.so_far()
-        used = {limit.what: limit.used(record) for limit in LIMITS if limit.live}
-        ports = run.programs.counters[run.ports.index]
-        meters = run.meters
-        return Snapshot(
-            time=now,
-            ports=self._ports(now_ns),
-            queue_found=Counted(coarse_queue(ports["histogram"]), ports["found"].astype(float)),
-            flows=self._flows(),
-            flow_rtt=Counted(self.groups.sum(run.flows.rtt_counts), self.groups.sum(run.flows.rtt_sum)),
-            rtt=np.sum([meter.rtt.counts for meter in meters], axis=0),
-            decision_time=Counted(
-                np.sum([meter.decision_times.counts for meter in meters], axis=0),
-                np.array(record.decisions.seconds),
-            ),
-            decided=record.decisions.rows,
-            distortion=used,
-            tuners=tuple(one.log.now for one in run.tuning.all),
-            reasons=tuple(str(limit.reason(record)) for limit in LIMITS if used.get(limit.what, 0.0) > 1),
-        )
+        return snapshot(self.run, self.collector, self.groups, self._ports(now_ns), now)
 
     def _ports(self, now_ns: int) -> dict[str, Floats]:
         """A queue that was found to be longer (see the port program) must not take back bytes that were sent."""
-        sample = self.run.ports.sample(now_ns)
+        sample = self.run.fabric.sample(now_ns)
         sample["tx_bytes"] = self._tx_bytes = np.maximum(self._tx_bytes, sample["tx_bytes"])
         return sample
 
-    def _flows(self) -> dict[str, Floats | Ints]:
-        flows = self.run.flows
-        inflight = self.groups.sum(flows.inflight) * float(self.run.framing.wire_size)
-        summed = {name: self.groups.sum(getattr(flows, name)) for name in (*FLOW_COUNTERS, "rate", "window")}
-        return summed | {"inflight": inflight, "rtt": self.groups.mean(flows.rtt)}
+
+def snapshot(run: Observed, collector: Collector, groups: Groups, ports: dict[str, Floats], now: float) -> Snapshot:
+    """The run at this moment."""
+    record, meters = collector.so_far(), run.meters
+    limits = limits_of(record)
+    used = {limit.what: limit.used(record) for limit in limits if limit.live}
+    return Snapshot(
+        time=now,
+        ports=ports,
+        queue_found=run.fabric.queues_found(),
+        flows=_flows(run, groups),
+        flow_rtt=Counted(groups.sum(run.flows.rtt_counts), groups.sum(run.flows.rtt_sum)),
+        rtt=np.sum([meter.rtt.counts for meter in meters], axis=0),
+        decision_time=Counted(
+            np.sum([meter.decision_times.counts for meter in meters], axis=0),
+            np.array(record.decisions.seconds),
+        ),
+        decided=record.decisions.rows,
+        distortion=used,
+        tuners=run.fabric.tuners(),
+        reasons=tuple(str(limit.reason(record)) for limit in limits if used.get(limit.what, 0.0) > 1),
+    )
 
 
-def scene(run: Emulation) -> Scene:
+def _flows(run: Observed, groups: Groups) -> dict[str, Floats | Ints]:
+    flows = run.flows
+    inflight = groups.sum(flows.inflight) * float(run.framing.wire_size)
+    summed = {name: groups.sum(getattr(flows, name)) for name in (*FLOW_COUNTERS, "rate", "window")}
+    return summed | {"inflight": inflight, "rtt": groups.mean(flows.rtt)}
+
+
+def scene(run: Observed) -> Scene:
     """The run that is about to begin."""
     experiment, groups = run.experiment, Groups(run.plan)
     buffer = float(round(experiment.rack.switch.buffer))

@@ -20,13 +20,14 @@ from testbed.controller import Floats, Ints
 from testbed.telemetry.scene import Scene
 from testbed.telemetry.snapshot import QUEUE_LIMITS, Counted, Snapshot
 
-Labels = Literal["", "port", "flow", "limit", "switch"]
+Labels = Literal["", "port", "flow", "limit", "switch", "state"]
 LABELS: dict[Labels, tuple[str, ...]] = {
     "": (),
     "port": ("port",),
     "flow": ("flow",),
     "limit": ("limit",),
     "switch": ("switch",),
+    "state": ("switch", "state"),
 }
 """What a metric has one value for, and the labels that say which."""
 
@@ -207,6 +208,13 @@ METRICS = (
         "switch",
         "What a learned tuner says that its last slot was worth; NaN if it says nothing.",
         _of_tuner("reward"),
+    ),
+    Metric(
+        "gauge",
+        "testbed_tuner_state_info",
+        "state",
+        "1 for what a tuner that learns is doing: baseline, exploring, frozen or fallen back; others have no series.",
+        lambda now: [1.0 for one in now.tuners if one.state],
     ),
     Metric(
         "counter", "testbed_tuner_decisions", "switch", "Slots after which the tuner was asked.", _of_tuner("decisions")

@@ -51,10 +51,10 @@ class Progress(Audience):
         if self.scene is None:
             return
         port = self.scene.bottleneck
-        wait = (told["ports"]["queue"][port] or 0.0) * 8 / self.scene.ports[port].rate
-        rtt = told["rtt"]["p50"]
+        queue, rtt = told["ports"]["queue"][port], told["rtt"]["p50"]
+        wait = f"queue {show_time(_rounded(queue * 8 / self.scene.ports[port].rate))}  " if queue is not None else ""
         figures = (
-            f"utilisation {told['ports']['utilisation'][port] or 0.0:.0%}  queue {show_time(_rounded(wait))}  "
+            f"utilisation {told['ports']['utilisation'][port] or 0.0:.0%}  {wait}"
             f"RTT {show_time(_rounded(rtt)) if rtt else '-'}"
         )
         nominal_now = told["time"]

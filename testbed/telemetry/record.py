@@ -7,7 +7,7 @@ cumulative, so that any window can be cut out of them afterwards.
 from __future__ import annotations
 
 from dataclasses import dataclass, field, fields
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -139,13 +139,12 @@ class Decisions:
     seconds: float
 
 
-@dataclass
-class RunRecord:
-    """Everything that was measured in one run."""
+@dataclass(kw_only=True)
+class Measured:
+    """What the report needs of a run: a results folder gives it back (`testbed.report.measured`)."""
 
     duration: float  # how long it really ran; shorter than asked if it was ended early
     warmup: float  # the summary's window is [warmup, duration]
-    wall_seconds: float
     ports: list[str]  # names such as s1-eth3, in the order of the columns
     port_neighbour: list[str]  # the node at the far end of each port: "h3", "spine1"
     port_rate: Floats  # (p,)
@@ -157,23 +156,34 @@ class RunRecord:
     port_series: PortSeries
     queue_histogram: Histogram  # bytes seen by arriving packets at the bottleneck, in the window
     rtt_histogram: Histogram  # seconds, one sample per acknowledgement, in the window
+    events: list[Event] = field(default_factory=list)  # what the experiment did to the rack, in order of time
+
+
+@dataclass(kw_only=True)
+class RunRecord(Measured):
+    """Everything that was measured in one run."""
+
+    wall_seconds: float
     decisions: Decisions
     pacing_lag: Lag  # actual minus scheduled time of sending
     feedback_lag: Lag  # time a feedback waited for the agent after it was due
     payload: int
     wire_size: int
+    place: Literal["rack", "lab"] = "rack"  # in the lab, what only a switch knows is nan
     acked_in_window: Floats = field(default_factory=lambda: np.empty(0))  # (n,) payload bytes, for flows without series
-    events: list[Event] = field(default_factory=list)  # what the experiment did to the rack, in order of time
     counters: dict[str, int] = field(default_factory=dict)  # drops outside the model, ring overflow, ...
     rtt_min: float = float("nan")  # s, smallest of the whole run
     timer_lag: Lag | None = None  # how late the agents' sleeps ended
-    cpu_idle: float = 1.0  # share of its time that the busiest core had left in its busiest half second
+    cpu_idle: float = 1.0  # share of its time that the busiest core had left: the busiest half second, or p99
+    stolen: float = 0.0  # share of the time of the core that the host of this virtual machine took most from
     stalled_share: float = 0.0  # bytes that the bottleneck's shaper did not send in time / bytes sent
     queue_difference: float = 0.0  # bytes, between virtual queue and shaper; 99 % of the samples are better
     calibration: list[dict[str, Any]] = field(default_factory=list)  # before the run
     lossless: bool = False  # whether the switches did priority flow control
     pause_late: float = 0.0  # s, the most by which a pause frame came too late to be honoured in time
     pause_spare: float = float("inf")  # s that it may be late before the headroom does not suffice
+    start_spread: float = 0.0  # s, at most so far apart did the hosts of a lab start
+    hosts: list[dict[str, Any]] = field(default_factory=list)  # of a lab
     clock_jump: float = 0.0  # wall seconds by which an agent's clocks disagreed at the end
     broken: list[tuple[str, str]] = field(default_factory=list)  # invariants that did not hold: what, how much
     decided_by: list[dict[str, str]] = field(default_factory=list)  # who decided, as the agents say

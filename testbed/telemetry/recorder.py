@@ -12,8 +12,8 @@ import numpy as np
 from testbed.agent.columns import Flows
 from testbed.clock import Clock
 from testbed.controller import Floats, Ints
-from testbed.dataplane.programs import Port, PortPrograms
-from testbed.pfc.books import paused_ns
+from testbed.dataplane.port_maps import Port, PortMaps
+from testbed.pfc.books import paused_between, paused_ns
 from testbed.telemetry.record import FlowSeries, PortSeries
 
 ALL = slice(None)
@@ -30,9 +30,9 @@ def largest(size: Floats, most: int) -> Ints:
 
 
 class PortReader:
-    """The counters of the rack's ports in nominal units, as of now."""
+    """The counters of ports in nominal units, as of now: the rack's, or those of a real switch."""
 
-    def __init__(self, programs: PortPrograms, ports: list[Port], clock: Clock) -> None:
+    def __init__(self, programs: PortMaps, ports: list[Port], clock: Clock) -> None:
         self.programs = programs
         self.clock = clock
         self.index = np.array([port.ifindex for port in ports])
@@ -51,18 +51,24 @@ class PortReader:
         self.thresholds = self.thresholds.copy()  # samples that were taken keep theirs
         self.thresholds[:, rows] = self._read_thresholds(index)
 
+    def look_at_thresholds(self) -> None:
+        """Read them again: somebody else may have set them."""
+        self.thresholds = self._read_thresholds(self.index)
+
     def sample(self, now_ns: int, rows: Ints | slice = ALL) -> dict[str, Floats]:
         """Of these ports. The columns of `PortSeries`, and marked_bytes, in the rows' order.
 
-        The queue drains between arrivals, so it is carried on to now.
+        The queue drains between arrivals, so it is carried on to now; not while the port itself is paused.
         """
         count = self.programs.counters[self.index[rows]]
-        idle = np.maximum(0, now_ns - count["last_ns"].astype(np.int64)) / 1e9
+        last_ns = count["last_ns"].astype(np.int64)
+        held = paused_between(self.programs.pauses[self.index[rows]], last_ns, now_ns) / 1e9
+        idle = np.maximum(0, now_ns - last_ns) / 1e9 - held
         before = count["queue"].astype(float)
         bytes_per_second = self.rate[rows] / 8
         busy = np.minimum(idle, before / bytes_per_second)
         queue = before - busy * bytes_per_second
-        area = count["area"] / 1e9 + (before + queue) / 2 * busy
+        area = count["area"] / 1e9 + before * held + (before + queue) / 2 * busy
         return {
             "tx_bytes": count["bytes"] - queue,
             "tx_packets": count["packets"].astype(float),

@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, model_validator
 
+from testbed.inputs import Input
 from testbed.settings import Moment, Part, refuse
 from testbed.traffic.all_to_all import AllToAll
 from testbed.traffic.flow import NO_GROUP, Flow
@@ -63,6 +64,10 @@ class Composed(Pattern):
     def notes(self) -> list[str]:
         """Of all."""
         return list(dict.fromkeys(note for one in self.members() for note in one.notes()))
+
+    def inputs(self) -> list[Input]:
+        """Of all."""
+        return [file.within(self.key_of(n)) for n, one in enumerate(self.members()) for file in one.inputs()]
 
     @property
     def hosts_key(self) -> str:

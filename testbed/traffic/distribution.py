@@ -14,6 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 
 from testbed.controller import Floats
 from testbed.errors import BadInput, nearest
+from testbed.inputs import Input, digest
 from testbed.units import Size
 
 SHIPPED = Path(__file__).parent / "sizes"
@@ -46,6 +47,7 @@ class Distribution:
     source: str
     size: Floats  # bytes, shape (k,)
     share: Floats  # of the flows that are not larger; ends with 1
+    read: Input  # where it stands
 
     def sizes(self, uniform: Floats) -> Floats:
         """Whole bytes, at least one, for numbers from 0 to 1: the inverse of the distribution."""
@@ -81,7 +83,8 @@ def load(name: str) -> Distribution:
             f"no size distribution is named '{name}'; {nearest(name, shipped())}, or give a path: ./{name}.yaml"
         )
     try:
-        said = _File.model_validate(yaml.safe_load(file.read_text(encoding="utf-8")))
+        content = file.read_bytes()
+        said = _File.model_validate(yaml.safe_load(content.decode()))
     except (OSError, UnicodeDecodeError) as error:
         raise BadInput(
             f"cannot read '{name}': {error.strerror if isinstance(error, OSError) else 'not UTF-8'}"
@@ -91,7 +94,8 @@ def load(name: str) -> Distribution:
     except ValidationError as error:
         raise BadInput(f"'{name}': {_first_problem(error)}; expected {EXPECTED}") from None
     sizes, shares = np.array(said.points, float).T
-    return Distribution(said.source, sizes * said.unit, shares)
+    read = Input(key="sizes", file=file, sha256=digest(content))
+    return Distribution(said.source, sizes * said.unit, shares, read)
 
 
 EXPECTED = "source: text, unit: 1 B, points: [[size, share of the flows that are not larger], ...]"

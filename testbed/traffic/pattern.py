@@ -10,6 +10,7 @@ from typing import Annotated, Self
 import numpy as np
 from pydantic import Field
 
+from testbed.inputs import Input
 from testbed.settings import Part
 from testbed.traffic.flow import Flow, Payload
 from testbed.units import Size
@@ -57,6 +58,10 @@ class Pattern(Part):
 
     def notes(self) -> list[str]:
         """What a reader of the results must know of this traffic."""
+        return []
+
+    def inputs(self) -> list[Input]:
+        """Files that the flows come from, as they were when they were read; keys are relative to this block."""
         return []
 
     # Which key to blame, relative to this block.

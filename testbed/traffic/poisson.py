@@ -9,6 +9,7 @@ from pydantic import AfterValidator, Field, model_validator
 
 from testbed.controller import Floats
 from testbed.errors import BadInput
+from testbed.inputs import Input
 from testbed.settings import Count, Moment, Part, Share, refuse
 from testbed.traffic.all_to_all import Hosts
 from testbed.traffic.distribution import Distribution, load
@@ -142,6 +143,10 @@ class Poisson(Pattern):
             f"sizes of '{self.sizes}' above {show_size(self.largest)} were cut to it: mean "
             f"{show_size(self.distribution.mean)} instead of {show_size(whole.mean)}"
         ]
+
+    def inputs(self) -> list[Input]:
+        """The distribution, a shipped one as well."""
+        return [load(self.sizes).read]
 
     @property
     def flows_key(self) -> str:

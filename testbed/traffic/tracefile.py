@@ -9,6 +9,7 @@ from typing import Literal, Self
 
 from pydantic import Field, PrivateAttr, model_validator
 
+from testbed.inputs import Input, digest
 from testbed.settings import refuse
 from testbed.traffic.flow import Flow
 from testbed.traffic.pattern import Context, Pattern
@@ -28,14 +29,19 @@ class TraceFile(Pattern):
     file: str = Field(description="Path of the CSV file, relative to the experiment file.")
 
     _flows: list[Flow] = PrivateAttr(default_factory=list)
+    _sha256: str = PrivateAttr(default="")
 
     @model_validator(mode="after")
     def _readable(self) -> Self:
         try:
-            self._flows = read(Path(self.file).expanduser())
+            self._flows, self._sha256 = read(self._path)
         except ValueError as error:
             refuse("file", str(error))
         return self
+
+    @property
+    def _path(self) -> Path:
+        return Path(self.file).expanduser()
 
     def hosts_needed(self) -> int:
         """Up to the highest number."""
@@ -49,6 +55,10 @@ class TraceFile(Pattern):
         """The flows, in the order of the file."""
         return list(self._flows)
 
+    def inputs(self) -> list[Input]:
+        """The trace."""
+        return [Input(key="file", file=self._path, sha256=self._sha256)]
+
     @property
     def hosts_key(self) -> str:
         """The key that asks for hosts."""
@@ -57,10 +67,11 @@ class TraceFile(Pattern):
     flows_key = start_key = hosts_key
 
 
-def read(file: Path) -> list[Flow]:
-    """The flows of a file. Raises ValueError with the line of the first bad row."""
+def read(file: Path) -> tuple[list[Flow], str]:
+    """The flows of a file, and its digest. Raises ValueError with the line of the first bad row."""
     try:
-        text = file.read_text(encoding="utf-8")
+        content = file.read_bytes()
+        text = content.decode()
     except OSError as error:
         raise ValueError(f"cannot read {file}: {error.strerror}") from None
     except UnicodeDecodeError:
@@ -79,7 +90,7 @@ def read(file: Path) -> list[Flow]:
             raise ValueError(f"{file}, line {rows.line_num}: {error}") from None
     if not flows:
         raise ValueError(f"{file}: no flow in it")
-    return flows
+    return flows, digest(content)
 
 
 def _flow(row: dict[str, str | None]) -> Flow:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from types import TracebackType
 
 import numpy as np
+import pytest
 
 from testbed.agent.columns import ENDLESS, Flows
 from testbed.agent.datapath import Datapath, Held, Lags, Pace, Pauses
@@ -22,6 +23,8 @@ SLOT = 1e-6  # s that a full packet takes at line rate, in all these tests
 EPOCH = 1 << 44  # ns: nominal time 0
 DILATION = 1000.0
 MTU_OF_LOOPBACK = 65536
+# A batch is cut apart by the kernel, or sent packet by packet where it cannot.
+SEGMENT = pytest.mark.parametrize("segment", [True, False], ids=["segmented", "single"])
 
 
 class FakeRing:
@@ -36,6 +39,11 @@ class FakeRing:
     def addresses(self) -> tuple[int, int, int]:
         start = self.positions.ctypes.data
         return start, start + 8, self.data.ctypes.data
+
+    @property
+    def waiting(self) -> int:
+        """Records that have not been given back."""
+        return int(self.positions[1] - self.positions[0]) // (HEADER + wire.RECORD.itemsize)
 
     def put(self, record: np.ndarray, busy: bool = False) -> int:
         """Append one record; returns where its header is."""
@@ -72,6 +80,7 @@ class Bench:
     int_hops: int = 0
     burst: int = 1
     credit: float = 1.0
+    bucket: int | None = None  # packets; the uplinks count (from `uplink` on) what has left the hosts' shapers
     held: float = 0.0
     first: int = 0
     segment: bool = True
@@ -90,7 +99,8 @@ class Bench:
         self.sockets = Sockets(routes, self.framing, self.segment)
         self.flows = Flows(n)
         self.flows.to_send[:] = ENDLESS if np.isinf(self.size) else int(np.ceil(self.size / self.payload))
-        self.arrivals = np.zeros(max(self.hosts) + 1, wire.ARRIVALS)
+        self.uplink = max(self.hosts) + 1
+        self.arrivals = np.zeros(2 * self.uplink, wire.ARRIVALS)
         pace = Pace(
             host=np.array(self.hosts, np.int64),
             line_rate=np.full(n, self.line_rate),
@@ -105,7 +115,9 @@ class Bench:
             wake_by_ring=False,
             int_on=self.int_hops > 0,
             arrivals=self.arrivals,
-            interface=np.arange(max(self.hosts) + 1),
+            interface=np.arange(self.uplink),
+            bucket=(self.bucket or 0) * self.wire_size,
+            uplink=None if self.bucket is None else self.uplink + np.arange(self.uplink),
             pauses=self._pauses() if self.relook else None,
         )
         self.lags = Lags(TimeHistogram(16), TimeHistogram(4), TimeHistogram(4), TimeHistogram(4))

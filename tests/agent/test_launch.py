@@ -70,10 +70,11 @@ def launched(controller: Callable[[Paths], RateController]) -> Crew:
         meter=Meter(16),
         arrivals=np.zeros(1, ARRIVALS),
         interface=np.zeros(1, np.int64),
+        uplink=None,
     )
     plugin = Plugin("controller", "named", RateController, "here", Path(__file__))
     crew = Crew()
-    crew.launch(share, Common(plugin, 1000.0, Framing(1000), 1, 1, controller, True, False))
+    crew.launch(share, Common(plugin, 1000.0, Framing(1000), 1, 1, 0, controller, True, False))
     return crew
 
 
@@ -87,19 +88,19 @@ def raising(error: BaseException) -> Callable[[Paths], RateController]:
 def test_a_controller_that_cannot_be_built_is_named() -> None:
     crew = launched(raising(ValueError("no such constant")))
     with pytest.raises(PluginFailed, match=r"controller 'named' \(.*test_launch\.py, line \d+\): ValueError: no such"):
-        crew.begin()
+        crew.wait_ready()
     crew.end()
 
 
 def test_a_long_message_arrives() -> None:
     crew = launched(raising(ValueError("x" * 300_000)))
     with pytest.raises(PluginFailed, match="ValueError: xxx"):
-        crew.begin()
+        crew.wait_ready()
     crew.end()
 
 
 def test_an_agent_that_was_killed_is_missed() -> None:
     crew = launched(lambda _paths: os.kill(os.getpid(), signal.SIGKILL))  # type: ignore[arg-type, return-value]
     with pytest.raises(PluginFailed, match="agent 0 ended with -9"):
-        crew.begin()
+        crew.wait_ready()
     crew.end()

@@ -13,6 +13,7 @@ import pytest
 
 from testbed.capture.pcapng import Writer
 from testbed.dataplane import wire
+from tests.commands import command
 from tests.dataplane.packets import CE, FRAMING, PLAIN, data
 
 TESTBED = [sys.executable, "-c", "from testbed.cli import main; raise SystemExit(main())"]
@@ -22,10 +23,7 @@ RATE_KBPS = 200_000
 
 @cache  # a capture does not change
 def decode(path: Path, *options: str) -> subprocess.CompletedProcess[str]:
-    command = [*TESTBED, "decode", str(path), *options]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
-    assert "Traceback" not in done.stderr, done.stderr
-    return done
+    return command("decode", str(path), *options)
 
 
 def objects(path: Path, *options: str) -> list[dict[str, Any]]:
@@ -115,8 +113,9 @@ def test_what_is_not_rocev2_is_shown_as_such(capture: Path) -> None:
 
 
 def test_reader_that_leaves_early_hears_nothing(capture: Path) -> None:
-    command = [*TESTBED, "decode", str(capture)]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    process = subprocess.Popen(
+        [*TESTBED, "decode", str(capture)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
     assert process.stdout is not None
     process.stdout.close()
     assert process.stderr is not None

@@ -77,6 +77,7 @@ def test_packets_of_other_senders_have_no_shim() -> None:
 
 
 @pytest.mark.root
+@pytest.mark.parallel
 def test_port_stamps_what_the_layers_read(rig: Bench) -> None:
     rig.port(rate=100e6)
     sent = rig.tx(data(flow=5, framing=FRAMING))
@@ -94,6 +95,7 @@ def test_port_stamps_what_the_layers_read(rig: Bench) -> None:
 
 
 @pytest.mark.root
+@pytest.mark.parallel
 def test_receiver_answers_what_the_layers_read(rig: Bench) -> None:
     rig.nic.flows_tx["packets"][6] = 41
     _, ack = rig.rx(rig.tx(data(flow=6, framing=FRAMING, tos=ECT0)))

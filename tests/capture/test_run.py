@@ -7,7 +7,6 @@ import os
 import shutil
 import signal
 import subprocess
-import sys
 import time
 from collections import Counter
 from dataclasses import dataclass
@@ -21,12 +20,12 @@ import pytest
 from testbed.capture.decode import packets
 from testbed.capture.reader import Reader
 from testbed.report.folder import read_table
-from tests.rack.runs import UNCALIBRATED
+from tests.outside import TESTBED
+from tests.rack.runs import UNCALIBRATED, UNDRAWN
 
-TESTBED = [sys.executable, "-c", "from testbed.cli import main; raise SystemExit(main())"]
 ECN = ["Not-ECT", "ECT(1)", "ECT(0)", "CE"]
 
-pytestmark = pytest.mark.root
+pytestmark = [pytest.mark.root, pytest.mark.parallel]
 
 
 @dataclass(frozen=True)
@@ -50,7 +49,7 @@ def _packets(file: Path) -> list[dict[str, Any]]:
 
 
 def run(folder: Path, *arguments: str) -> Run:
-    command = [*TESTBED, "run", *arguments, *UNCALIBRATED, "--out", str(folder)]
+    command = [*TESTBED, "run", *arguments, *UNCALIBRATED, *UNDRAWN, "--out", str(folder)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
     assert done.returncode in (0, 3), done.stderr
     manifest = json.loads((folder / "manifest.json").read_text())
@@ -187,7 +186,7 @@ def children(pids: list[int]) -> list[int]:
 
 def interrupted(folder: Path, seconds: float, do: Any) -> tuple[int, str]:
     """A run to whose capturing process (the youngest) something is done on the way."""
-    options = ("--duration", "2 ms", "--pcap", "port:s1-eth3", *UNCALIBRATED)
+    options = ("--duration", "1.5 ms", "--pcap", "port:s1-eth3", *UNCALIBRATED, *UNDRAWN)
     command = [*TESTBED, "run", "incast-2", *options, "--out", str(folder)]
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
     assert process.stderr is not None

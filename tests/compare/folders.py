@@ -30,7 +30,7 @@ def results(
     record = run()
     about = describe(
         experiment=what.as_dict() | {"seed": seed}, command_line=["testbed", "run"], seed=seed,
-        controller=what.controller, tuner=what.tuner, kernel_features={"delay_by": "delay-line"},
+        controller=what.controller, tuner=what.tuner, inputs=what.inputs(), kernel_features={"delay_by": "delay-line"},
     )  # fmt: skip
     summary = summarise(record, experiment=experiment, controller=controller, tuner="static")
     summary = summary.model_copy(update={**figures, "verdict": SLOW if degraded else Verdict()})

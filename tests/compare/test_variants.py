@@ -9,6 +9,8 @@ from testbed.compare.variants import Variant, distinguish, natural, variants
 from testbed.report.manifest import PluginEntry
 from tests.compare.folders import resolved, results
 
+ADPG = resolved("incast-8", "adpg", ())
+
 
 def grouped(folder: Path) -> dict[str, list[int]]:
     found = variants(load([folder], with_curves=False))
@@ -47,6 +49,23 @@ def test_other_experiments_are_told_by_name(tmp_path: Path) -> None:
     results(tmp_path / "a", experiment="incast-8")
     results(tmp_path / "b", experiment="incast-2")
     assert list(grouped(tmp_path)) == ["dcqcn, incast-2", "dcqcn, incast-8"]
+
+
+def test_a_file_with_another_content_makes_no_repeat(tmp_path: Path) -> None:
+    (tmp_path / "mine.csv").write_text("src,dst,bytes,start\nh1,h2,1000,0\n")
+    mine = tmp_path / "mine.yaml"
+    mine.write_text("controller: dcqcn\ntraffic: {pattern: trace, file: mine.csv}\n")
+    (read,) = resolved(str(mine), "dcqcn", ()).inputs()
+    results(tmp_path / "runs/a", experiment=str(mine))
+    results(tmp_path / "runs/b", seed=2, experiment=str(mine))
+    changed = read.model_copy(update={"sha256": "0" * 64})
+    results(tmp_path / "runs/c", experiment=str(mine), manifest={"inputs": [changed]})
+    assert grouped(tmp_path / "runs") == {"dcqcn, sha256=0000000": [1], f"dcqcn, sha256={read.sha256[:7]}": [1, 2]}
+
+    results(tmp_path / "shipped/a", "adpg")
+    moved = [one.model_copy(update={"file": Path("/elsewhere") / one.file.name}) for one in ADPG.inputs()]
+    results(tmp_path / "shipped/b", "adpg", seed=2, manifest={"inputs": moved})
+    assert grouped(tmp_path / "shipped") == {"adpg": [1, 2]}
 
 
 def test_changed_code_is_another_contender(tmp_path: Path) -> None:

@@ -12,7 +12,8 @@ from typing import Any
 
 from testbed import linux
 from testbed.dataplane import libbpf, wire
-from testbed.dataplane.programs import NO_PFC, NicPrograms, Port, PortPrograms, Thresholds
+from testbed.dataplane.port_maps import Port
+from testbed.dataplane.programs import NO_PFC, NicPrograms, PortPrograms, Thresholds
 
 UNSPEC, OK, SHOT, REDIRECT = 0xFFFFFFFF, 0, 2, 7
 LOOPBACK = 1  # ifindex of the interface that test runs are on
@@ -61,6 +62,13 @@ def run(program: int, frame: bytes, repeat: int = 1) -> tuple[int, bytes]:
     if library.bpf_prog_test_run_opts(program, ctypes.byref(options)) != 0:
         raise OSError(ctypes.get_errno(), "BPF_PROG_TEST_RUN")
     return options.retval, out.raw[: options.data_size_out]
+
+
+def frame_of(size: int) -> bytes:
+    """A data frame of exactly ``size`` bytes."""
+    frame = data(payload=size - PLAIN.overhead)
+    assert len(frame) == size
+    return frame
 
 
 def checksum(header: bytes) -> int:

@@ -61,6 +61,7 @@ def port() -> Iterator[Monitored]:
 
 
 @pytest.mark.root
+@pytest.mark.parallel
 def test_incast_degree_is_distinct_senders_of_one_receiver(port: Monitored) -> None:
     assert port.slot()[0] == 0
     for frame in (sent(1, 9), sent(2, 9), sent(2, 9, flow=7), sent(3, 8)):
@@ -71,6 +72,7 @@ def test_incast_degree_is_distinct_senders_of_one_receiver(port: Monitored) -> N
 
 
 @pytest.mark.root
+@pytest.mark.parallel
 def test_the_table_counts_bytes_and_times_of_data_that_was_taken_in(port: Monitored) -> None:
     before = time.monotonic_ns()
     port.send(sent(1, 9, flow=3), repeat=7)
@@ -88,6 +90,7 @@ def test_the_table_counts_bytes_and_times_of_data_that_was_taken_in(port: Monito
 
 
 @pytest.mark.root
+@pytest.mark.parallel
 def test_an_elephant_has_sent_more_than_a_megabyte(port: Monitored) -> None:
     """Also over several slots, in each of which it sends little."""
     frames = int(ELEPHANT) // PLAIN.wire_size
@@ -104,6 +107,7 @@ def test_an_elephant_has_sent_more_than_a_megabyte(port: Monitored) -> None:
 
 
 @pytest.mark.root
+@pytest.mark.parallel
 def test_after_k_slots_a_silent_flow_is_forgotten(port: Monitored) -> None:
     """What was seen in slot t - k or before is expired at slot t (section 4.5.1)."""
     port.slot()
@@ -118,6 +122,7 @@ def test_after_k_slots_a_silent_flow_is_forgotten(port: Monitored) -> None:
 
 
 @pytest.mark.root
+@pytest.mark.parallel
 def test_memory_is_bounded_under_an_incast_of_10_000_flows(port: Monitored) -> None:
     """With a table for fewer: it fills, packets pass, and clean-up makes room for those that come next."""
     for src in range(10_000):
@@ -134,6 +139,7 @@ def test_memory_is_bounded_under_an_incast_of_10_000_flows(port: Monitored) -> N
 
 
 @pytest.mark.root
+@pytest.mark.parallel
 def test_the_table_of_a_run_holds_10_000_flows() -> None:
     with bench(monitor=FLOW_TABLE) as made:
         port = Monitored(made)
@@ -145,6 +151,7 @@ def test_the_table_of_a_run_holds_10_000_flows() -> None:
 
 
 @pytest.mark.root
+@pytest.mark.parallel
 def test_the_threshold_clean_up_takes_the_oldest(port: Monitored) -> None:
     most = round(FULL * TABLE)
     for src in range(most):
@@ -158,6 +165,7 @@ def test_the_threshold_clean_up_takes_the_oldest(port: Monitored) -> None:
 
 
 @pytest.mark.root
+@pytest.mark.parallel
 def test_without_a_need_nothing_is_written() -> None:
     with bench() as made:
         made.port()

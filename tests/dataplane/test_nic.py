@@ -41,7 +41,7 @@ from tests.dataplane.packets import (
     shim_of,
 )
 
-pytestmark = pytest.mark.root
+pytestmark = [pytest.mark.root, pytest.mark.parallel]
 HEADER = 8  # of a ring buffer record
 
 

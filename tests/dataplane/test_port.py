@@ -1,30 +1,22 @@
-"""The egress queue of a switch port against theory, packet by packet.
+"""The egress queue of a switch port against theory, packet by packet: its length, what INT tells of it, its cable.
 
-Most tests stop the clock of the virtual queue (`Bench.freeze`), so that its length is known to the byte. The random
-numbers of a port are seeded, so a test sees the same ones every time.
+Most tests stop the clock of the virtual queue (`Bench.freeze`), so that its length is known to the byte.
 """
 
 from __future__ import annotations
 
-import threading
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from math import sqrt
 
 import numpy as np
 import pytest
 
 from testbed.dataplane import histogram, wire
-from testbed.dataplane.programs import Port
+from testbed.dataplane.port_maps import Port
 from tests.dataplane.packets import (
-    CE,
-    ECT0,
     FRAMING,
     H1,
     INT_AT,
     LOOPBACK,
-    NOT_ECT,
     OK,
     PEER,
     PLAIN,
@@ -32,27 +24,12 @@ from tests.dataplane.packets import (
     UNSPEC,
     Bench,
     bench,
-    checksum,
     data,
-    ecn_of,
-    on_the_wire,
+    frame_of,
 )
 
-pytestmark = pytest.mark.root
-SIGMAS = 4.5  # one test in 10^5 would fail with other seeds
+pytestmark = [pytest.mark.root, pytest.mark.parallel]
 FULL = PLAIN.wire_size
-
-
-def frame_of(size: int) -> bytes:
-    """A data frame of exactly ``size`` bytes."""
-    frame = data(payload=size - PLAIN.overhead)
-    assert len(frame) == size
-    return frame
-
-
-def expect_share(hits: int, of: int, probability: float) -> None:
-    """Binomial: within `SIGMAS` standard deviations of the expected number."""
-    assert abs(hits - of * probability) <= SIGMAS * sqrt(of * probability * (1 - probability)) + 1e-9
 
 
 # -- buffer ---------------------------------------------------------------------------------------------------------
@@ -173,134 +150,6 @@ def test_histogram_leaves_out_what_is_too_long(rig: Bench) -> None:
     assert rig.count["dropped_packets"] == 1
 
 
-# -- marking --------------------------------------------------------------------------------------------------------
-
-
-def marked(rig: Bench, queue: int, packets: int) -> int:
-    """How many of ``packets`` are marked that all find ``queue`` bytes; checks every frame against the counter."""
-    before, frames = int(rig.count["marked_packets"]), 0
-    for _ in range(packets):
-        rig.freeze(queue)
-        verdict, out = rig.egress(data())
-        assert verdict == OK
-        frames += ecn_of(out) == CE
-    assert rig.count["marked_packets"] - before == frames
-    return frames
-
-
-def test_red_follows_its_law(rig: Bench) -> None:
-    """Zhu et al. (SIGCOMM 2015): 0 up to Kmin, linear to Pmax at Kmax, 1 above."""
-    kmin, kmax, pmax, n = 40_000, 160_000, 0.2, 4000
-    rig.ports.set_red(LOOPBACK, kmin, kmax, pmax)
-    assert rig.ports.red(LOOPBACK) == pytest.approx((kmin, kmax, pmax))
-    for queue in (0, 20_000, kmin):
-        assert marked(rig, queue, 500) == 0
-    for share in (0.05, 0.25, 0.5, 0.75, 1.0):
-        expect_share(marked(rig, round(kmin + share * (kmax - kmin)), n), n, pmax * share)
-    for queue in (kmax + 1, 2 * kmax):
-        assert marked(rig, queue, 500) == 500
-    assert rig.count["marked_bytes"] == rig.count["marked_packets"] * FULL
-
-
-def test_red_with_equal_thresholds_is_a_step(rig: Bench) -> None:
-    """DCTCP's marking."""
-    for pmax in (0.0, 0.5, 1.0):
-        rig.ports.set_red(LOOPBACK, 50_000, 50_000, pmax)
-        assert (marked(rig, 50_000, 50), marked(rig, 50_001, 50)) == (0, 50)
-
-
-@pytest.mark.parametrize("pmax", [0.0, 1.0])
-def test_red_at_the_ends_of_pmax(rig: Bench, pmax: float) -> None:
-    rig.ports.set_red(LOOPBACK, 0, 1000, pmax)
-    assert rig.ports.red(LOOPBACK)[2] == pmax
-    assert marked(rig, 1000, 1000) == 1000 * pmax
-
-
-def test_ports_draw_different_numbers_and_repeat_their_own(rig: Bench) -> None:
-    def draws(seed: int) -> list[int]:
-        rig.port(seed=seed)
-        rig.ports.set_red(LOOPBACK, 0, 2000, 1.0)
-        found = []
-        for _ in range(64):
-            rig.freeze(1000)
-            found.append(ecn_of(rig.egress(data())[1]))
-        return found
-
-    assert draws(1) == draws(1)
-    assert draws(1) != draws(2)
-
-
-@pytest.mark.parametrize("tos", [NOT_ECT, ECT0, 1, 0x68 | ECT0, CE])
-def test_only_ect_is_marked(rig: Bench, tos: int) -> None:
-    """RFC 3168: never set CE on a packet whose sender does not understand it. DSCP stays as it is."""
-    rig.ports.set_red(LOOPBACK, 0, 0, 1.0)
-    rig.freeze(1000)
-    frame = data(tos=tos)
-    verdict, out = rig.egress(frame)
-    assert verdict == OK
-    if tos & 3 == NOT_ECT:
-        assert out == frame
-        assert rig.count["marked_packets"] == 0
-    else:
-        assert out[15] == tos | CE
-        assert checksum(out[14:34]) == 0
-        assert rig.count["marked_packets"] == 1
-
-
-def test_what_is_not_data_is_not_marked(rig: Bench) -> None:
-    rig.ports.set_red(LOOPBACK, 0, 0, 1.0)
-    rig.freeze(1000)
-    ack = bytearray(data(framing=FRAMING))
-    ack[42] = wire.ACK
-    other_port = on_the_wire(wire.frame(PLAIN, 0, 1000), port=4792)
-    for frame in (bytes(ack), other_port):
-        assert rig.egress(frame) == (OK, frame)
-
-
-@contextmanager
-def flipping(write: Callable[[bool], None]) -> Iterator[list[int]]:
-    """Another thread that calls ``write`` with True and False in turns; yields how often it did."""
-    done, turns = threading.Event(), [0]
-
-    def work() -> None:
-        while not done.is_set():
-            write(turns[0] % 2 == 0)
-            turns[0] += 1
-
-    thread = threading.Thread(target=work)
-    thread.start()
-    try:
-        yield turns
-    finally:
-        done.set()
-        thread.join()
-
-
-def test_no_packet_sees_half_of_a_change(rig: Bench) -> None:
-    """Between 20 and 60 kB neither setting marks. A mixture, Kmin of one with Pmax of the other, marks every second."""
-    one, other, mixture = (10_000, 70_000, 0.0), (60_000, 70_000, 1.0), (10_000, 70_000, 1.0)
-    small = frame_of(PLAIN.overhead + 1)
-    packets = 40_000 // len(small)  # in one system call, so that the other thread writes meanwhile
-
-    def fill() -> int:
-        before = int(rig.count["marked_packets"])
-        rig.freeze(20_000)
-        rig.egress(small, repeat=packets)
-        return int(rig.count["marked_packets"]) - before
-
-    rig.ports.set_red(LOOPBACK, *mixture)
-    assert fill() > packets // 4  # the test sees a mixture
-    rig.ports.set_red(LOOPBACK, *one)
-    with flipping(lambda even: rig.ports.set_red(LOOPBACK, *(one if even else other))) as turns:
-        rounds = marks = 0
-        while rounds < 1000 or turns[0] < 10_000:
-            marks += fill()
-            rounds += 1
-    assert marks == 0
-    rig.ports.set_red(LOOPBACK, *mixture)
-    assert fill() > packets // 4
-
-
 # -- INT ------------------------------------------------------------------------------------------------------------
 
 
@@ -364,7 +213,7 @@ def test_no_int_without_the_flag(rig: Bench) -> None:
 
 def test_tx_bytes_grow_with_what_left(rig: Bench) -> None:
     """HPCC takes differences of it: over any two packets it must grow by what the link carried, never shrink."""
-    rate = 100e6
+    rate = 10e6  # so slow that this loop overruns it on any machine
     rig.port(rate=rate, buffer=20_000)
     seen = []
     for i in range(400):
@@ -375,46 +224,9 @@ def test_tx_bytes_grow_with_what_left(rig: Bench) -> None:
             seen.append(hops_of(out)[1][0])
     stamps, sent = (np.array([record[column] for record in seen], np.int64) for column in (2, 3))
     assert rig.count["dropped_packets"] > 0  # the link was busy
+    assert len(seen) > 16
     assert np.diff(sent).min() >= 0
     assert (np.diff(sent) <= np.diff(stamps) * rate / 8e9 * (1 + 1e-4) + 2).all()
-
-
-# -- loss -----------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("probability", [0.0, 1e-3, 0.3, 1.0])
-def test_random_loss_has_its_probability(rig: Bench, probability: float) -> None:
-    rig.port(loss=probability, buffer=1 << 31)
-    rig.ports.set_red(LOOPBACK, 0, 1 << 31, 0.0)
-    rig.freeze(0)
-    n = 20_000
-    rig.egress(data(), repeat=n)
-    expect_share(int(rig.count["lost_packets"]), n, probability)
-    assert rig.count["packets"] == n - rig.count["lost_packets"]
-    assert rig.count["queue"] == rig.count["packets"] * FULL  # what is lost takes no place
-    assert rig.count["dropped_packets"] == 0
-
-
-def test_loss_and_marking_are_independent(rig: Bench) -> None:
-    rig.port(loss=0.3)
-    rig.ports.set_red(LOOPBACK, 0, 100_000, 1.0)
-    n = 6000
-    for _ in range(n):
-        rig.freeze(40_000)
-        rig.egress(data())
-    survived = int(rig.count["packets"])
-    expect_share(survived, n, 0.7)
-    expect_share(int(rig.count["marked_packets"]), survived, 0.4)
-
-
-def test_marks_do_not_come_in_runs(rig: Bench) -> None:
-    """Pairs of neighbours: with p = 0.5 half of them differ."""
-    rig.ports.set_red(LOOPBACK, 0, 100_000, 1.0)
-    marks = []
-    for _ in range(4000):
-        rig.freeze(50_000)
-        marks.append(ecn_of(rig.egress(data())[1]) == CE)
-    expect_share(int(np.count_nonzero(np.diff(np.array(marks, int)))), len(marks) - 1, 0.5)
 
 
 # -- the shaper below -----------------------------------------------------------------------------------------------

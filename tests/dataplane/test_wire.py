@@ -38,7 +38,7 @@ RECORDS = {
 # struct in C: its Struct in Python and the C fields in order
 PACKED = {
     "port_config": (wire.PORT_CONFIG, "drain rate_Bps longest_ns buffer node rate_kbps loss slack peer"),
-    "nic_settings": (wire.NIC_SETTINGS, "cnp_interval_ns ring_flags lossless xon"),
+    "nic_settings": (wire.NIC_SETTINGS, "cnp_interval_ns ring_flags lossless xon port pkey at_far_end"),
     "port_settings": (wire.PORT_SETTINGS, "xoff xon limit monitor"),
     "shim": (wire.SHIM, "tx_ns frame payload ttl flags ingress"),
     "int_header": (
@@ -58,6 +58,10 @@ CONSTANTS = {
     "SHIM_INT": wire.SHIM_INT,
     "MAX_HOPS": wire.MAX_HOPS,
     "LOSSLESS": wire.LOSSLESS,
+    "LOSSLESS_CLASS": wire.LOSSLESS_CLASS,
+    "BELOW_XON": wire.BELOW_XON,
+    "ABOVE_XOFF": wire.ABOVE_XOFF,
+    "HEARD": wire.HEARD,
     "ETH_P_PAUSE": frames.ETHERTYPE,
     "PFC_OPCODE": frames.OPCODE,
     "CUT": wire.CUT,
@@ -212,6 +216,7 @@ def three_frames(rig: Bench) -> tuple[bytes, bytes, bytes]:
 
 
 @pytest.mark.root
+@pytest.mark.parallel
 def test_scapy_decodes_all_three_as_rocev2(rig: Bench) -> None:
     sent, ack, cnp = three_frames(rig)
     frame, roce = decoded(sent)
@@ -227,6 +232,7 @@ def test_scapy_decodes_all_three_as_rocev2(rig: Bench) -> None:
 
 
 @pytest.mark.root
+@pytest.mark.parallel
 @pytest.mark.skipif(shutil.which("tshark") is None, reason="tshark is not installed: apt install tshark")
 def test_wireshark_decodes_all_three_as_rocev2(rig: Bench, tmp_path: Path) -> None:
     capture = tmp_path / "three.pcap"
@@ -254,3 +260,11 @@ def test_wireshark_decodes_all_three_as_rocev2(rig: Bench, tmp_path: Path) -> No
 def test_int_area_is_where_the_programs_look() -> None:
     """The INT header of a frame begins where `INT_OFFSET` says; see `test_constants_are_those_of_wire_h`."""
     assert data(framing=FRAMING)[INT_AT : INT_AT + 16] == wire.int_header(2)[:16]
+
+
+def test_int_takes_the_place_of_data() -> None:
+    plain = wire.Framing(payload=4000)
+    probe = plain.with_int(3)
+    assert (probe.int_hops, probe.wire_size) == (3, plain.wire_size)
+    assert probe.with_int(3) == probe
+    assert wire.Framing(payload=64).with_int(3).payload == 0  # larger than asked, but there is always room for that

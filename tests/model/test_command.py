@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import subprocess
-import sys
 import xml.etree.ElementTree as ET
 from pathlib import Path
 from typing import Any
@@ -14,6 +13,7 @@ import yaml
 
 from testbed.model.figures import Figures
 from testbed.report.summary import Summary
+from tests.commands import command
 
 FINITE = """
 traffic: {pattern: incast, senders: 4, flows_per_sender: 2, size: 250 kB}
@@ -54,8 +54,7 @@ class Stepping(Tuner):
 
 
 def model(*arguments: str, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "testbed", "model", "run", *arguments]
-    return subprocess.run(command, capture_output=True, text=True, check=False, timeout=60, cwd=cwd)
+    return command("model", "run", *arguments, cwd=cwd)
 
 
 def as_json(*arguments: str, cwd: Path | None = None) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 import re
 import shutil
 import subprocess
@@ -14,6 +15,8 @@ from typing import Any
 
 import pytest
 
+from testbed.lab.exporter.names import OWN
+from tests.exporter import tree
 from tests.monitor.boards import NAMES, filled, queries, variables
 from tests.monitor.upped import TESTBED, Prometheus, free_ports, monitor_up, running, wait_for
 from tests.rack.runs import ATTEMPTS
@@ -39,6 +42,7 @@ class Scraped:
     prometheus: Prometheus
     instance: str
     moment: float
+    host: str  # instance of a lab host's exporter
 
     def options(self, variable: dict[str, Any], values: dict[str, str]) -> list[str]:
         """What Grafana would offer for a variable, in its order."""
@@ -71,10 +75,11 @@ def _as_text(series: dict[str, Any]) -> str:
 @pytest.fixture(scope="module")
 def scraped(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scraped]:
     folder = tmp_path_factory.mktemp("monitor")
-    prometheus_port, grafana_port, metrics_port = free_ports(3)
-    instance = f"127.0.0.1:{metrics_port}"
+    prometheus_port, grafana_port, metrics_port, host_port = free_ports(4)
+    instance, host = f"127.0.0.1:{metrics_port}", f"127.0.0.1:{host_port}"
     ports = ["--prometheus-port", str(prometheus_port), "--grafana-port", str(grafana_port)]
-    with running(monitor_up("--dir", folder / "state", "--target", instance, *ports)):
+    targets = ["--target", instance, "--target", host]
+    with running(monitor_up("--dir", folder / "state", *targets, *ports)), running(_exporter(folder, host)):
         prometheus = Prometheus(prometheus_port)
         wait_for(f"{prometheus.url}/-/ready")
         _run(folder / "run", instance)
@@ -82,12 +87,24 @@ def scraped(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scraped]:
         passed = f'testbed_nominal_time_seconds{{instance="{instance}"}}'  # others may run on this machine
         (series,) = prometheus.api("query_range", query=passed, start=end - 60, end=end, step=1)["result"]
         moments = [float(at) for at, value in series["values"] if 0 < float(value) < SETTLED]
-        yield Scraped(prometheus, instance, moments[-1])
+        yield Scraped(prometheus, instance, moments[-1], host)
+
+
+def _exporter(folder: Path, address: str) -> subprocess.Popen[str]:
+    """Of a lab host of plain files, with a rollout and a setting that is adrift."""
+    root = tree.plant(folder / "host")
+    tree.roll_out(root, **{"roce_rp/rpg_ai_rate": "40"})
+    tree.registers(root, age=-60)  # as young as a run is long
+    tree.every_counter(root)
+    tree.put(root, f"{tree.SYSFS}/roce_rp/rpg_gd", "cannot be read")
+    environment = {**os.environ, "PATH": f"{tree.tools(folder / 'tools')}:{os.environ['PATH']}"}
+    command = [*TESTBED, "exporter", "--listen", address, "--root", str(root)]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment)
 
 
 def _run(folder: Path, instance: str) -> None:
-    """HPCC sets both a rate and a window, its first burst exceeds Kmin, PET tells a reward: no panel lacks a cause."""
-    options = ["--controller", "hpcc", "--tuner", "pet"]
+    """HPCC sets rate and window, its first burst exceeds Kmin, PET tells reward and state: no panel lacks a cause."""
+    options = ["--controller", "hpcc", "--tuner", "pet", "--set", "tuner.online=true"]
     options += ["--duration", f"{DURATION * 1e3:g} ms", "--metrics-addr", instance]
     for attempt in range(ATTEMPTS):  # a machine that is busy for a moment fails the calibration
         command = [*TESTBED, "run", "incast-8", *options, "--out", str(folder / f"attempt-{attempt}")]
@@ -101,7 +118,10 @@ def test_every_query_of_every_panel_returns_data(scraped: Scraped) -> None:
     values = {name: scraped.chosen(name) for name in NAMES}
     empty = []
     for asked in queries():
-        series = scraped.prometheus.query(filled(asked.expression, values[asked.board]), scraped.moment)
+        chosen = values[asked.board]
+        if any(one.asked in asked.expression for one in OWN):
+            chosen = {**chosen, "instance": scraped.host}
+        series = scraped.prometheus.query(filled(asked.expression, chosen), scraped.moment)
         if not any(math.isfinite(float(one["value"][1])) for one in series):
             empty.append(str(asked))
     assert not empty, "no data for:\n" + "\n".join(empty)

@@ -64,6 +64,8 @@ PRINTED = {
     "pet-datamining": {("ACC", "best"): [-3.7], ("SECN1", "best"): [-7.6], ("SECN2", "best"): [-13.4]},
     "pet-pattern-switch": {("ACC", "switches"): [-2.1, -7.2]},
     "pet-link-failure": {("ACC", "failure"): [-26]},
+    "pet-ablation": {("without both", "best"): [-6.3]},
+    "pet-mice": {},
 }  # fmt: skip
 LOST = {
     "adpg-table-2": {

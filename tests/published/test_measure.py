@@ -75,6 +75,8 @@ def test_the_command_without_a_run(monkeypatch: pytest.MonkeyPatch, capsys: pyte
     }
     assert bench(monkeypatch, str(MINE), "--dry-run") == 0
     assert "8 runs, about " in capsys.readouterr().out
+    assert bench(monkeypatch, str(MINE), "--dry-run", "--row", "A", "--column", "two") == 0
+    assert "2 runs, about " in capsys.readouterr().out
     assert bench(monkeypatch, str(MINE), "--row", "AA") == 2
     assert "--row AA: not in this comparison; did you mean 'A'?" in capsys.readouterr().err
 

@@ -6,11 +6,11 @@ Facts sheet, 4.4. The bounds are those of a packet network: what the fluid model
 from __future__ import annotations
 
 import math
-from pathlib import Path
 
 import pytest
 
-from tests.rack.runs import run_clean
+from tests.rack.known import eight
+from tests.rack.runs import Runs
 
 T_REF, BETA, TARGET = 8.192e-6, 1.5, 0.064
 QUEUE_ERROR = 0.2
@@ -19,10 +19,14 @@ LEAST_SU, LEAST_FR = 95.0, 85.0  # %
 
 @pytest.mark.root
 @pytest.mark.slow
-@pytest.mark.parametrize(("senders", "start"), [(8, "10 %"), (64, "1 %")])
-def test_many_to_one_rests_at_the_oracle(tmp_path: Path, senders: int, start: str) -> None:
-    settings = ("--controller", "adpg", "--set", f"controller.start_rate={start}", "--set", "time.warmup=3.5 ms")
-    summary = run_clean(tmp_path, f"incast-{senders}", *settings, "--duration", "7 ms", "--metrics-addr", "none")
+@pytest.mark.parametrize("senders", [8, 64])
+def test_many_to_one_rests_at_the_oracle(runs: Runs, senders: int) -> None:
+    if senders == 8:
+        summary = eight(runs, "adpg").summary
+    else:
+        settings = ("--controller", "adpg", "--set", "controller.start_rate=1 %", "--set", "time.warmup=3.5 ms")
+        # At 1000 the shaper's timers can be late by more than one of its bursts: virtual queue and shaper disagree.
+        summary = runs.clean("incast-64", *settings, "--duration", "7 ms", "--dilation", "2500").summary
     assert summary["ql_mean"] == pytest.approx(T_REF * (BETA - 1 + TARGET * math.sqrt(senders)), rel=QUEUE_ERROR)
     assert summary["su"] >= LEAST_SU
     assert summary["fr_flows"] >= LEAST_FR

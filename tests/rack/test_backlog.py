@@ -12,7 +12,7 @@ from testbed.rack.net import Wire
 from tests.rack.sandboxed import inside
 from tests.rack.test_net import FRAMING, built, sender
 
-pytestmark = pytest.mark.root
+pytestmark = [pytest.mark.root, pytest.mark.parallel]
 
 
 def by_pyroute2(intf: Any) -> QueueState:

@@ -21,6 +21,7 @@ from tests.rack.test_net import sender, wait_for
 
 pytestmark = pytest.mark.root
 FRAMING = wire.Framing(payload=1000, int_hops=3)
+PORT_SERIES = ("time", "port", "dropped_packets", "tx_packets")
 FLOWS = 32
 SENT = 4  # packets of each
 
@@ -57,12 +58,15 @@ def work_paths() -> dict[str, Any]:
         return {flow: list(paths.pop()) for flow, paths in seen.items()}
 
     found: dict[str, Any] = {"near": send(range(FLOWS - 1, FLOWS)), "far": send(range(FLOWS - 1))}
-    rack.cut("leaf2-spine1")  # flows from leaf1 must avoid spine1, too
+    rack.cut("leaf2-spine1")
+    rack.reroute(["leaf2-spine1"])  # flows from leaf1 must avoid spine1, too
     found["cut"] = send(range(FLOWS - 1))
     rack.mend("leaf2-spine1")
+    rack.reroute(["leaf2-spine1"])
     found["mended"] = send(range(FLOWS - 1))
     rack.cut("leaf1-spine1")
-    rack.cut("leaf1-spine2")  # no way is left
+    rack.cut("leaf1-spine2")
+    rack.reroute(["leaf1-spine1", "leaf1-spine2"])  # no way is left
     for flow in range(5):
         opened[flow].send(wire.frame(FRAMING, flow, 1000))
     wait_for(lambda: sum(int(ports.counters["lost_packets"][port.ifindex]) for port in rack.ports) == 5)
@@ -87,9 +91,16 @@ def test_flows_spread_over_the_spines_and_around_cut_cables() -> None:
     assert found["shaper_drops"] == 0
 
 
-def test_hpcc_over_three_hops(tmp_path: Path) -> None:
+MARKS = "marking between Kmin and Kmax"
+CUT, NOTICED, MENDED = 1.5e-3, 1.7e-3, 2.5e-3
+LATE = 0.1e-3  # a sample, and what a busy machine may add to an event
+EVENTS = "events=[{at: 1.5 ms, cut: leaf1-spine1, detected_after: 200 us}, {at: 2.5 ms, mend: all}]"
+
+
+def test_hpcc_over_three_hops_and_around_a_cut_cable(tmp_path: Path) -> None:
     """Every answer must bring as many INT records as its path has switches, or the run is not clean."""
-    run_clean(tmp_path, "leaf-spine", "--dilation", "1500", "--duration", "3 ms")
+    settings = ("--set", EVENTS, "--set", "loss_recovery.timeout=150 us")  # auto is longer than the run
+    summary = run_clean(tmp_path, "leaf-spine", "--dilation", "1500", "--duration", "3.5 ms", *settings)
     folder = tmp_path / "clean"
     flows = pq.read_table(folder / "flows.parquet").to_pydict()
     series = pq.read_table(folder / "flow_series.parquet").to_pydict()
@@ -104,14 +115,33 @@ def test_hpcc_over_three_hops(tmp_path: Path) -> None:
         assert base <= least * 1.001
         if (src, dst) in {("h7", "h1"), ("h8", "h2")}:  # nobody else uses their links' ends
             assert least == pytest.approx(base, rel=0.02)
+    ports = pq.read_table(folder / "port_series.parquet").to_pydict()
+    lost: dict[float, float] = {}
+    spine1: dict[float, float] = {}
+    for time, port, dropped, sent in zip(*(ports[name] for name in PORT_SERIES), strict=True):
+        lost[time] = lost.get(time, 0.0) + dropped
+        if port.startswith("spine1"):
+            spine1[time] = spine1.get(time, 0.0) + sent
+    grown = [time for time, before in zip(list(lost)[1:], lost.values(), strict=False) if lost[time] > before]
+    assert summary["drops_in_run"] == max(lost.values()) > 0
+    assert min(grown) > CUT
+    assert max(grown) < NOTICED + LATE  # nobody goes there any more
+    avoided = [sent for time, sent in spine1.items() if NOTICED + LATE < time < MENDED]
+    assert avoided[0] == avoided[-1] < max(spine1.values())  # and then again
 
 
 def test_a_dumbbell_is_calibrated_and_limited_at_its_cable(tmp_path: Path) -> None:
-    summary = run_clean(tmp_path, "dumbbell", "--duration", "2 ms", "--dilation", "1000")
+    small = ("--set", "rack.switch.buffer=2 MB")  # is filled at any dilation that a busy machine may need
+    summary = run_clean(tmp_path, "dumbbell", "--duration", "2 ms", "--dilation", "1000", *small)
     assert summary["bottleneck"] == "s1-eth5"
     assert summary["bottleneck_rate"] == 40e9
     ends, middle = 2 * (1078 + 78) * 8 / 100e9, (1078 + 78) * 8 / 40e9
     assert summary["base_rtt"] == pytest.approx(2 * (1e-6 + 4e-6 + 1e-6) + ends + middle, rel=1e-6)
     assert summary["su"] > 95
     manifest = json.loads((tmp_path / "clean" / "manifest.json").read_text())
-    assert {("h1:e0", "rate"), ("s1-eth5", "rate")} <= {(one["link"], one["what"]) for one in manifest["calibration"]}
+    measured = {(one["link"], one["what"]): one for one in manifest["calibration"]}
+    assert {("h1:e0", "rate"), ("s1-eth5", "rate")} <= measured.keys()
+    heard, slope = (measured["s1-eth5", what] for what in ("packets heard at the far end", MARKS))
+    assert heard["got"] == heard["asked"] > 2e6 / 1078
+    assert slope["asked"] > 20
+    assert measured["s1-eth5", "marking above Kmax 640 kB"]["got"] > 1000

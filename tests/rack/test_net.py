@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
 import socket
 import time
 from typing import Any
@@ -13,12 +12,12 @@ from pyroute2.netlink.rtnl.tcmsg import common
 from testbed import linux
 from testbed.dataplane import libbpf, wire
 from testbed.dataplane.programs import NicPrograms, PortPrograms
-from testbed.rack.link import burst
-from testbed.rack.net import HEADROOM, Rack, Wire
+from testbed.dataplane.shaper import HEADROOM, burst
+from testbed.rack.net import FEW_CABLES, Rack, Wire
 from testbed.rack.shape import star
 from tests.rack.sandboxed import inside
 
-pytestmark = pytest.mark.root
+pytestmark = [pytest.mark.root, pytest.mark.parallel]
 HOSTS = 4
 FRAMING = wire.Framing(payload=1000, int_hops=1)
 RATE = 100e6
@@ -26,9 +25,9 @@ WIRE = Wire(frame=FRAMING.wire_size, buffer=200_000)
 PAIRS = {("h1", "h2"), ("h2", "h1"), ("h3", "h2"), ("h2", "h3")}
 
 
-def built(settings: Wire = WIRE, rate: float = RATE) -> tuple[Rack, NicPrograms, PortPrograms]:
+def built(settings: Wire = WIRE, rate: float = RATE, hosts: int = HOSTS) -> tuple[Rack, NicPrograms, PortPrograms]:
     """A rack that is ready for flows 0 .. 7."""
-    rack = Rack(star(HOSTS, rate), settings)
+    rack = Rack(star(hosts, rate), settings)
     nic = NicPrograms(rack.largest_ifindex, flows=8, rings=1, cnp_interval_ns=1_000_000, wake_agents=False)
     ports = rack.attach(nic, seed=1)
     for port in rack.ports:
@@ -103,12 +102,12 @@ def _shaper(intf: Any) -> tuple[str, int, int, int]:
 
 def _programs(intf: Any, direction: str) -> int:
     """How many programs the kernel runs there: by tcx, or by the filters of clsact."""
-    kind = {"ingress": libbpf.BPF_TCX_INGRESS, "egress": libbpf.BPF_TCX_EGRESS}[direction]
-    ids, count, flags = (ctypes.c_uint32 * 8)(), ctypes.c_uint32(8), ctypes.c_uint32()
-    query = ctypes.CDLL("libbpf.so.1").bpf_prog_query
     with linux.inside(intf.node.netns):
-        if query(intf.index, kind, 0, ctypes.byref(flags), ids, ctypes.byref(count)) == 0:
-            return count.value
+        by_tcx = len(libbpf.attached_tcx(intf.index, direction))
+    return by_tcx + _filters(intf, direction)
+
+
+def _filters(intf: Any, direction: str) -> int:
     parent = {"ingress": 0xFFFFFFF2, "egress": 0xFFFFFFF3}[direction]
     options = [one.get_attr("TCA_OPTIONS") for one in intf.node.netlink.get_filters(index=intf.index, parent=parent)]
     return len([option for option in options if option and option.get_attr("TCA_BPF_NAME")])
@@ -137,6 +136,17 @@ def test_the_rack_is_what_was_asked_for() -> None:
     one, none = [1] * HOSTS, [0] * HOSTS
     assert found["programs"] == {"host in": one, "host out": none, "switch in": one, "switch out": one}
     assert found["named"] == [(["nic_rx"], ["nic_tx", "port_egress"])] * HOSTS
+
+
+def work_large() -> list[int]:
+    """Filters at a port of a rack with many cables: out of it, and into it."""
+    rack, _, _ = built(hosts=FEW_CABLES + 1)
+    port = rack.links[-1].intf2
+    return [_filters(port, "egress"), _filters(port, "ingress")]
+
+
+def test_a_large_rack_does_not_wait_for_attachments() -> None:
+    assert inside(work_large) == [1, 1]
 
 
 def work_idle() -> list[int]:

@@ -19,15 +19,16 @@ from testbed.report.series import TABLES, flow_names
 from testbed.report.summary import summarise
 
 
-def written(path: Path, manifest: Manifest) -> Path:
+def written(path: Path, manifest: Manifest, report: bool = False) -> Path:
     record = run()
-    return folder.write(path, manifest, record, summarise(record, experiment="incast-2", controller="my_cc"))
+    summary = summarise(record, experiment="incast-2", controller="my_cc")
+    return folder.write(path, manifest, record, summary, report=report)
 
 
 def test_round_trip(tmp_path: Path, manifest: Manifest) -> None:
     record = run((0.6, 0.4))
     summary = summarise(record, experiment="incast-2", controller="my_cc")
-    path = folder.write(tmp_path / "out", manifest, record, summary)
+    path = folder.write(tmp_path / "out", manifest, record, summary, report=False)
     found = folder.load(path)
 
     assert found.summary.to_json() == summary.to_json()
@@ -140,7 +141,7 @@ def test_crash_in_the_middle_leaves_nothing(
 
     monkeypatch.setattr(html, "render", crash)
     with pytest.raises(KeyboardInterrupt):
-        written(tmp_path / "out", manifest)
+        written(tmp_path / "out", manifest, report=True)
     assert list(tmp_path.iterdir()) == []
 
 
@@ -152,7 +153,7 @@ def test_a_report_that_fails_does_not_lose_the_results(
 
     monkeypatch.setattr(html, "render", crash)
     with pytest.raises(TestbedError, match=r"results are in .*out, but their report failed:[^$]*no such colour"):
-        written(tmp_path / "out", manifest)
+        written(tmp_path / "out", manifest, report=True)
     assert folder.load(tmp_path / "out").summary.flows == 2
 
 

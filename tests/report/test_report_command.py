@@ -26,7 +26,7 @@ Call = Callable[..., tuple[int, str, str]]
 def original(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Six flows; four of them, the rack's 2 to 5, have a record of decisions."""
     place = tmp_path_factory.mktemp("made")
-    return written(place / "run", mine(place))
+    return written(place / "run", mine(place), report=True)
 
 
 @pytest.fixture

@@ -62,6 +62,16 @@ def test_each_distortion_is_named_with_its_knob(harm: Callable[[RunRecord], None
     assert re.search(said, str(verdict))
 
 
+def test_where_others_took_the_time_a_higher_dilation_is_not_promised_to_cure_it() -> None:
+    record = run()
+    record.stolen = 0.12  # alone it harms nothing
+    assert judge(record).word == "clean"
+    record.stalled_share = 0.03
+    assert "3.0% of the bytes left late; other virtual machines took 12% of a core's time" in str(judge(record))
+    record.stolen = 0.002
+    assert "a --dilation 3 times as high would cure it" in str(judge(record))
+
+
 def test_counters_that_are_not_there_are_not_held_against_the_run() -> None:
     record = run()
     record.counters = {"spurious_retransmissions": 9}

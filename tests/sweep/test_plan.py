@@ -13,6 +13,7 @@ from testbed.sweep.grid import Request
 from testbed.sweep.plan import Plan
 
 EXPERIMENT = "traffic: {pattern: incast, senders: 2}\ncontroller: fixed\n"
+TRACE = "src,dst,bytes,start\nh1,h2,1000,0\n"
 CONTROLLER = """
 from testbed.controller import RateController
 
@@ -85,6 +86,12 @@ def test_resume_sees_what_has_changed_since(tmp_path: Path, monkeypatch: pytest.
     with pytest.raises(BadInput, match="in its cell mine,seed=1 the code of the controller was another one"):
         prepare.begun(folder)
     (work / "my_cc.py").write_text(CONTROLLER)
+    (work / "mine.csv").write_text(TRACE)
+    (work / "mine.yaml").write_text("traffic: {pattern: trace, file: mine.csv}\ncontroller: fixed\n")
+    traced, _ = prepare.place(Path("traced"), plan(experiment="./work/mine.yaml", controller="fixed"))
+    (work / "mine.csv").write_text(TRACE.replace("1000", "2000"))
+    with pytest.raises(BadInput, match=r"in its cell fixed,seed=1 traffic\.file\.sha256 was another one"):
+        prepare.begun(traced)
     (work / "mine.yaml").write_text(EXPERIMENT.replace("2", "3"))
     with pytest.raises(BadInput, match=r"traffic\.senders was 2 and is 3"):
         prepare.begun(folder)

@@ -6,7 +6,6 @@ import json
 import os
 import signal
 import subprocess
-import sys
 import time
 from pathlib import Path
 
@@ -14,11 +13,13 @@ import pytest
 
 from testbed.report import folder as results
 from tests.census import Census
+from tests.commands import command as sweep
+from tests.outside import TESTBED
+from tests.rack.runs import UNCALIBRATED, UNDRAWN
 
-TESTBED = [sys.executable, "-c", "from testbed.cli import main; raise SystemExit(main())"]
 CELLS = {"dcqcn,seed=1", "dcqcn,seed=2", "fixed,seed=1", "fixed,seed=2"}
 # It is the sweep that is tested and not the links: a busy machine must not refuse them.
-QUICK = ("sweep", "incast-2", "--duration", "400 us", "--set", "rack.calibrate=off")
+QUICK = ("sweep", "incast-2", "--duration", "400 us", *UNCALIBRATED, *UNDRAWN)
 SWEEP = (*QUICK, "--controller", "dcqcn,fixed", "--repeat", "2")
 FAILING = """
 from testbed.controller import RateController
@@ -38,12 +39,6 @@ def start(*arguments: str) -> subprocess.Popen[str]:
     return subprocess.Popen(
         [*TESTBED, *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
     )
-
-
-def sweep(*arguments: str) -> subprocess.CompletedProcess[str]:
-    done = subprocess.run([*TESTBED, *arguments], capture_output=True, text=True, timeout=100, check=False)
-    assert "Traceback" not in done.stderr, done.stderr
-    return done
 
 
 def read_until(process: subprocess.Popen[str], text: str) -> str:
@@ -68,6 +63,7 @@ def created(folder: Path) -> dict[str, str]:
 
 
 @pytest.mark.root
+@pytest.mark.parallel
 @pytest.mark.slow
 def test_ctrl_c_keeps_what_is_finished_and_resume_does_the_rest(tmp_path: Path) -> None:
     out = tmp_path / "out"
@@ -111,6 +107,7 @@ def test_ctrl_c_keeps_what_is_finished_and_resume_does_the_rest(tmp_path: Path) 
 
 
 @pytest.mark.root
+@pytest.mark.parallel
 @pytest.mark.slow
 def test_failing_cell_does_not_end_the_sweep(tmp_path: Path) -> None:
     (tmp_path / "my_cc.py").write_text(FAILING)
@@ -131,6 +128,7 @@ def test_failing_cell_does_not_end_the_sweep(tmp_path: Path) -> None:
 
 
 @pytest.mark.root
+@pytest.mark.parallel
 def test_sigkill_takes_the_run_with_it(tmp_path: Path) -> None:
     out = tmp_path / "out"
     before = Census.take()

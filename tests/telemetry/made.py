@@ -92,7 +92,7 @@ def snapshot(time: float, scene: Scene, *, acked: tuple[int, ...] = (0, 0), rtt:
         },
         flow_rtt=Counted(flow_rtt, column * rtt),
         rtt=rtts(rtt, packets),
-        tuners=(TunerNow("s1", 0.75, 20, 2e-3, 1),),
+        tuners=(TunerNow("s1", 0.75, 20, 2e-3, 1, "exploring"),),
         decision_time=Counted(rtts(3e-6, 5, 2), np.array(15e-6)),
         decided=10,
         distortion={"packets left late": 0.4, "feedback waited": 1.5},

@@ -51,6 +51,7 @@ def test_values_are_in_base_units(found: Samples) -> None:
     assert one(found, "testbed_tuner_reward_ratio", switch="s1") == 0.75
     assert one(found, "testbed_tuner_decision_seconds_total", switch="s1") == 2e-3
     assert one(found, "testbed_tuner_refusals_total", switch="s1") == 1
+    assert one(found, "testbed_tuner_state_info", switch="s1", state="exploring") == 1
     assert one(found, "testbed_distortion_ratio", limit="feedback waited") == 1.5
 
 

@@ -16,20 +16,19 @@ from pathlib import Path
 
 import pytest
 
-from testbed.commands import watch as command
+from testbed.commands import watch as watching
 from testbed.errors import BadInput
 from testbed.ui.terminal import interesting, sparkline
+from tests.commands import command
 from tests.ui.replayed import EVENTS, UPDATES, replay
-from tests.ui.terminals import TESTBED, Terminal
+from tests.ui.terminals import Terminal
 
 END = EVENTS[-1]["data"]
 EXIT = {"clean": 0, "degraded": 3}[END["verdict"]]
 
 
 def watch(*arguments: str) -> subprocess.CompletedProcess[str]:
-    done = subprocess.run([*TESTBED, "watch", *arguments], capture_output=True, text=True, timeout=30, check=False)
-    assert "Traceback" not in done.stderr, done.stderr
-    return done
+    return command("watch", *arguments)
 
 
 def refused(*arguments: str) -> str:
@@ -118,7 +117,7 @@ def test_nobody_is_there() -> None:
 @pytest.mark.parametrize("run", ["nonsense", "99999", "0", "a b:1", "host:port", "no/such/folder/"])
 def test_no_address_and_no_folder(run: str) -> None:
     with pytest.raises(BadInput, match=re.escape(run.rstrip("/"))):
-        command.watch(run)
+        watching.watch(run)
 
 
 def test_a_folder_without_results(tmp_path: Path) -> None:

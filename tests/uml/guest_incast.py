@@ -6,6 +6,7 @@ One process, because most of a short run is Python's start-up here.
 from __future__ import annotations
 
 import json
+import shutil
 import sys
 import time
 from pathlib import Path
@@ -17,7 +18,10 @@ from testbed.loading import load, resolve
 from testbed.report.verdict import judge
 from testbed.run import follow, use_netem
 from testbed.telemetry.audience import Audience
+from tests.rack.runs import BUSY
 
+ATTEMPTS = 3
+CLOCKS = "a clock jumped"
 REFERENCES = Path("/sys/module/openvswitch/refcnt")
 
 
@@ -27,15 +31,16 @@ class NetemLoss(Fault):
     _done = False
 
     def on_sample(self, run: Emulation, now: float) -> None:
-        if self._done or now < run.experiment.time.duration / 3:
+        if self._done or now < run.experiment.time.duration / 6:  # a slow guest may take its next sample much later
             return
         self._done = True
+        print(f"netem loses packets {now * 1e6:.0f} us into the run", file=sys.stderr)
         intf = run.rack["h1"].defaultIntf()
         if run.use_netem:
             delay = round(1e6 * (run.rack.wire.netem or [0.0])[0])
             intf.node.netlink.tc("change", "netem", intf.index, handle="2:", parent="1:1", delay=delay, loss=20)
         else:
-            intf.node.netlink.tc("replace", "netem", intf.index, handle="1:", loss=20)
+            intf.node.netlink.tc("replace", "netem", intf.index, handle="9:", loss=20)
 
 
 def datapaths_left() -> int:
@@ -46,21 +51,38 @@ def datapaths_left() -> int:
     return left
 
 
-def run(experiment: str, settings: list[str], out: Path) -> int:
-    """`testbed run`."""
-    sys.argv = ["testbed", "run", experiment, *(part for one in settings for part in ("--set", one)), "--out", str(out)]
-    try:
-        return cli.main()
-    except SystemExit as ended:
-        return int(ended.code or 0)
+def run(experiment: str, settings: list[str], dilation: float, out: Path) -> int:
+    """`testbed run`, again and slower if a busy host made calibration refuse the rack or made anything late."""
+    options = [*(part for one in settings for part in ("--set", one)), "--metrics-addr", "none", "--format", "json"]
+    code = 1
+    for attempt in range(ATTEMPTS):
+        made = out.with_name(f"{out.name} {attempt}")
+        slower = ("--dilation", f"{dilation * 2**attempt:g}")
+        sys.argv = ["testbed", "run", experiment, *options, *slower, "--out", str(made)]
+        try:
+            code = cli.main()
+        except SystemExit as ended:
+            code = int(ended.code or 0)
+        if made.exists():
+            shutil.rmtree(out, ignore_errors=True)
+            made.rename(out)
+        if code != 1 and not late(out):
+            break
+    return 3 if code == 1 and out.exists() else code
+
+
+def late(out: Path) -> bool:
+    """Whether a verdict speaks of more than what this kernel always is: busy, with clocks that go apart."""
+    verdict = json.loads((out / "summary.json").read_text())["verdict"]
+    return not {reason["what"] for reason in verdict["reasons"]} <= {BUSY, CLOCKS}
 
 
 def main(shared: Path) -> int:
     job = json.loads((shared / "job.json").read_text())
     codes = set()
-    for name, (experiment, settings) in job["runs"].items():
+    for name, (experiment, settings, dilation) in job["runs"].items():
         began = time.monotonic()
-        code = run(experiment, settings, shared / name)
+        code = run(experiment, settings, dilation, shared / name)
         print(f"{name}: exit code {code}, {time.monotonic() - began:.1f} s", file=sys.stderr)
         codes.add(code)
     for name, (experiment, settings) in job["lossy"].items():

@@ -1,4 +1,4 @@
-"""An export that was just written, compiled and held against what it was made of.
+"""The portable export that was just written, compiled and held against what it was made of.
 
 The tests hold it to much more; this is for policies that they have not seen.
 """
@@ -7,8 +7,7 @@ from __future__ import annotations
 
 import ctypes
 import tempfile
-from ctypes import POINTER, byref, c_double, c_int, c_uint32
-from dataclasses import astuple
+from ctypes import POINTER, byref, c_double, c_int
 from pathlib import Path
 
 import numpy as np
@@ -18,7 +17,6 @@ from testbed.dataplane.build import compile_to
 
 from ..observation import LEAST_RATE, AdpgConfig, History, limited, signal
 from ..tree import Trees
-from .fixed import FixedFlows, FixedTrees, Parameters
 
 FLOWS, ROUNDS = 200, 100
 BASE_RTT = 8.192e-6  # s
@@ -37,12 +35,6 @@ class _Config(ctypes.Structure):
     _fields_ = [(name, c_double) for name in ("beta", "target", "reference_rtt")]
 
 
-class _FixedFlow(ctypes.Structure):
-    """struct adpg_flow of doca_pcc/adpg_fixed.h."""
-
-    _fields_ = [("rate", c_uint32), ("rest", c_uint32 * 11)]
-
-
 def portable(folder: Path, trees: Trees, config: AdpgConfig) -> str:
     """What is wrong with the portable export, or nothing. Raises TestbedError if it cannot be compiled."""
     library = _compiled(folder, ("adpg.c", "adpg_trees.c"), "-lm", "-ffp-contract=off")
@@ -59,23 +51,6 @@ def portable(folder: Path, trees: Trees, config: AdpgConfig) -> str:
             found[number, index] = flow.rate
     wrong = int((~np.isclose(found, _reference(trees, config, rtts), rtol=1e-9)).sum())
     return f"{wrong:,} of {found.size:,} rates are not the library's" if wrong else ""
-
-
-def fixed(folder: Path, trees: Trees, parameters: Parameters) -> str:
-    """The same for fixed point: every bit counts."""
-    library = _compiled(folder, ("adpg_fixed.c",))
-    settings = (c_uint32 * 9)(*astuple(parameters), 0)
-    model, every = FixedFlows(FixedTrees.of(trees), parameters, FLOWS), np.arange(FLOWS)
-    flows = [_FixedFlow() for _ in range(FLOWS)]
-    for flow in flows:
-        library.adpg_start(byref(flow), settings)
-    wrong = 0
-    for row in _rtts():
-        model.decide(every, row)
-        for flow, rtt in zip(flows, row.tolist(), strict=True):
-            library.adpg_decide(byref(flow), settings, c_uint32(rtt))
-        wrong += int((model.rate != [flow.rate for flow in flows]).sum())
-    return f"{wrong:,} of {FLOWS * ROUNDS:,} rates are not the model's" if wrong else ""
 
 
 def _rtts() -> Ints:

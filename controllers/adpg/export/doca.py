@@ -1,45 +1,89 @@
-"""The controller as a reaction point of NVIDIA's DOCA PCC: C files as they are, and tables made from the trees.
+"""The controller as a program for NVIDIA's DOCA PCC: C files as they are, and tables made from the trees.
 
-What the DPA demands is in the facts sheet (hardware 1.2, 1.8): no float, no division by a variable, 12 words per flow,
-38 parameters and 63 counters of 32 bits, a rate with 20 bits of fraction, every slot handled.
+What it has to keep to is in `testbed.export.program`. A NIC has no window: the controller's becomes a rate.
 """
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterator
-from dataclasses import asdict
 from pathlib import Path
-from string import Template
+
+import numpy as np
 
 from testbed.controller import Ints
+from testbed.export.program import Parameter, Program
 
 from ..observation import AdpgConfig
 from ..tree import Trees
-from .fixed import ROOT_BITS, ROOTS, STEPS, FixedTrees, Parameters
+from .fixed import DOCA_RATE_BITS, HIGHEST, ONE, ROOT_BITS, ROOTS, STEPS, FixedFlows, FixedTrees, Parameters
 
 SOURCE = Path(__file__).with_name("doca_pcc")
-FILES = ("adpg_fixed.h", "adpg_fixed.c", "adpg_pcc.c")
-PATIENCE = 300_000  # ns; NVIDIA's own sample waits as long
+FILES = ("adpg_controller.c", "adpg_fixed.h", "adpg_fixed.c")
+LINE = 1 << DOCA_RATE_BITS
+MOST_NS = 1_000_000_000
 PER_LINE = 12
+NOTES = """\
+ADPG (Tessler et al., IAAI 2022) as {trees} trees of depth {depth}: each answer to a probe multiplies the flow's rate
+by what the trees make of the last two RTTs and decisions. In closed loop with 2 to 1024 flows the fixed point's queue
+is within 5 % of where x is 0 (measured with the shipped policy: within 0.1 % of the floating form's); the signal x
+(-0.8 to 8) is within 1e-4 of the testbed's, a multiplier within 1/2^16. CNPs and NACKs are counted and not used.
+
+**BASE_RTT_NS has to be measured on your network**: it is the round trip of a probe through empty queues, and the
+controller holds queues at about THRESHOLD_NS above it. 0 takes the least that each flow has seen, which grows wrong if
+the queue never drains: prefer a number. THRESHOLD_NS must stay well above the jitter of the probes, or the rate
+collapses.
+
+A NIC has no window. WINDOW_FXP16 stands for it: the rate is at most so many base RTTs at line rate per RTT, which puts
+as much in flight as the window of the testbed's controller does, one round trip late. 0 takes it away, and many flows
+that begin near line rate then lose packets until their rates have come down.
+"""
 
 
-def exported(trees: Trees, config: AdpgConfig, base_rtt: float) -> dict[str, str]:
-    """Name to text of the files of the export; ``base_rtt`` in s. Raises BadInput for trees that do not fit."""
+class _Model:
+    """controller_start and controller_decide for some flows."""
+
+    def __init__(self, trees: FixedTrees, parameters: Parameters, flows: int) -> None:
+        self.flows, self.every = FixedFlows(trees, parameters, flows), np.arange(flows)
+
+    def start(self) -> Ints:
+        return np.full(len(self.every), self.flows.parameters.start_rate)
+
+    def decide(self, rtt: Ints, losses: Ints) -> Ints:  # noqa: ARG002 - ADPG hears RTTs only
+        self.flows.decide(self.every, rtt)
+        return self.flows.told(self.every, rtt)
+
+
+def program(trees: Trees, config: AdpgConfig, base_rtt: float) -> Program:
+    """The program for the card; ``base_rtt`` in s. Raises BadInput for trees or options that do not fit."""
     fixed, parameters = FixedTrees.of(trees), Parameters.of(config, base_rtt)
-    files = {name: (SOURCE / name).read_text(encoding="utf-8") for name in FILES}
-    files["adpg_tables.h"], files["adpg_defaults.h"] = tables(fixed), defaults(parameters)
-    readme = Template((SOURCE / "README.md").read_text(encoding="utf-8"))
-    files["README.md"] = readme.substitute(
-        asdict(parameters), patience=PATIENCE, trees=len(fixed.leaves), depth=fixed.feature.shape[1]
+    sources = {name: (SOURCE / name).read_text(encoding="utf-8") for name in FILES}
+    sources["adpg_tables.h"] = tables(fixed)
+    return Program(
+        controller="adpg",
+        title="ADPG, learned congestion control as decision trees",
+        number=0xAD96,
+        probes=True,
+        parameters=_parameters(parameters),
+        sources=sources,
+        model=lambda flows: _Model(fixed, parameters, flows),
+        notes=NOTES.format(trees=len(fixed.leaves), depth=fixed.feature.shape[1]),
+        made_of={"policy_sha256": hashlib.sha256(sources["adpg_tables.h"].encode()).hexdigest()},
     )
-    return files
 
 
-def defaults(parameters: Parameters) -> str:
-    """``adpg_defaults.h``: what the parameters begin with."""
-    settings = {**asdict(parameters), "patience": PATIENCE}
-    return _header(
-        "ADPG_DEFAULTS_H", [f"#define ADPG_DEFAULT_{name.upper()} {value}u" for name, value in settings.items()]
+def _parameters(initial: Parameters) -> tuple[Parameter, ...]:
+    of_share, factor = "share of line rate", "factor of one decision"
+    return (
+        Parameter("START_RATE_FXP20", initial.start_rate, 1, LINE, f"of a new flow, {of_share}"),
+        Parameter("LEAST_RATE_FXP20", initial.least_rate, 1, LINE, f"of any flow, {of_share}"),
+        Parameter("BASE_RTT_NS", initial.base_rtt, 0, MOST_NS, "through empty queues, ns; 0: least seen"),
+        Parameter("THRESHOLD_NS", initial.threshold, 0, MOST_NS, "queueing without congestion, ns"),
+        Parameter("INVERSE_RTT_FXP32", initial.inverse_rtt, 1, (1 << 23) - 1, "1 / reference RTT, 1/ns"),
+        Parameter("AIM_FXP16", initial.aim, 1, HIGHEST, "12.5 times the target"),
+        Parameter("LEAST_FACTOR_FXP16", initial.least_factor, ONE // 2, ONE, f"least {factor}"),
+        Parameter("MOST_FACTOR_FXP16", initial.most_factor, ONE, 2 * ONE, f"greatest {factor}"),
+        Parameter("WINDOW_FXP16", initial.window, 0, 64 * ONE, "most in flight, base RTTs at line rate; 0: no limit"),
     )
 
 
@@ -62,7 +106,7 @@ def tables(trees: FixedTrees) -> str:
 
 def _header(guard: str, lines: list[str]) -> str:
     top = [
-        "/* Generated by testbed export adpg. */",
+        "/* Generated by testbed export. */",
         f"#ifndef {guard}",
         f"#define {guard}",
         "",

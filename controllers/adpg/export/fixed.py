@@ -20,8 +20,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from testbed.controller import Floats, Ints
+from testbed.controller import Ints
 from testbed.errors import BadInput
+from testbed.export.numbers import LINE_RATE, ratio
 
 from ..observation import DOWN, FEATURES, HIGHEST_X, LEAST_RATE, SCALE, UP, AdpgConfig
 from ..tree import Trees, leaf_numbers, picked
@@ -50,6 +51,7 @@ class Parameters:
     aim: int  # 12.5 target, 16 bits of fraction
     least_factor: int  # of one decision, 16 bits of fraction
     most_factor: int
+    window: int  # most in flight, in base RTTs at line rate, 16 bits of fraction; 0: no limit
 
     @classmethod
     def of(cls, config: AdpgConfig, base_rtt: float) -> Parameters:
@@ -65,6 +67,7 @@ class Parameters:
             aim=round(SCALE * config.target * ONE),
             least_factor=round(ONE / (1.0 + DOWN)),
             most_factor=round(ONE * (1.0 + UP)),
+            window=round(config.beta * ONE) if config.window == "bdp" else 0,
         )
 
 
@@ -134,7 +137,7 @@ class FixedFlows:
         settings = self.parameters
         seen = self.least_rtt[flows]
         self.least_rtt[flows] = np.where((seen == 0) | (rtt < seen), rtt, seen)
-        base_rtt = np.full(len(flows), settings.base_rtt) if settings.base_rtt else self.least_rtt[flows]
+        base_rtt = self.base_rtt(flows)
         x = signal(settings, rtt, base_rtt, self.rate[flows])
         before = np.where(self.decided[flows], self.signal[flows], x)
         features = np.column_stack((self.oldest[flows], before, self.newest[flows], x))
@@ -146,7 +149,16 @@ class FixedFlows:
         rate = self.rate[flows] * factor >> SIGNAL_BITS
         self.rate[flows] = np.clip(rate, settings.least_rate << (RATE_BITS - DOCA_RATE_BITS), LINE)
 
-    @property
-    def share(self) -> Floats:
-        """Rates as shares of line rate, as DOCA is told: 20 bits of fraction."""
-        return (self.rate >> (RATE_BITS - DOCA_RATE_BITS)) / (1 << DOCA_RATE_BITS)
+    def base_rtt(self, flows: Ints) -> Ints:
+        """In ns, as far as it is known."""
+        given = self.parameters.base_rtt
+        return np.full(len(flows), given) if given else self.least_rtt[flows]
+
+    def told(self, flows: Ints, rtt: Ints) -> Ints:
+        """The rates (20 bits of fraction) after a decision on ``rtt``, under the window: controller_decide."""
+        windows = self.base_rtt(flows) * self.parameters.window >> SIGNAL_BITS
+        most = [
+            max(1, ratio(window, now) >> (32 - DOCA_RATE_BITS)) if 0 < window < now else LINE_RATE
+            for window, now in zip(windows.tolist(), rtt.tolist(), strict=True)
+        ]
+        return np.asarray(np.clip(self.rate[flows] >> (RATE_BITS - DOCA_RATE_BITS), 1, most))

@@ -4,21 +4,23 @@ from __future__ import annotations
 
 import shutil
 from pathlib import Path
+from typing import Literal
 
 from pydantic import Field
 
 from testbed.errors import BadInput, nearest
+from testbed.export.job import DOCA_PCC, write
+from testbed.export.program import START_SHARE
 from testbed.units import Ratio, Time
 from testbed.workshop import Job, JobConfig, Order, Result
 
 from ..observation import LEAST_RATE, AdpgConfig
 from ..tree import Trees
 from . import c, check, doca
-from .fixed import Parameters
 
 TARGETS = {
     "c": "portable C99 with doubles",
-    "doca-pcc": "fixed point, for the DPA of NVIDIA's NICs; runs on no card yet",
+    DOCA_PCC: "fixed point, for the DPA of NVIDIA's NICs; runs on no card yet",
 }
 SHIPPED = Path(__file__).parents[1] / "policies" / "trees.json"
 
@@ -31,15 +33,25 @@ class ExportConfig(JobConfig):
     beta: float = Field(default=1.5, gt=1, le=4, description="RTT inflation up to which there is no congestion.")
     target: float = Field(default=0.064, gt=0, le=0.64, description="Inflation beyond beta times sqrt(rate) aimed at.")
     reference_rtt: Time = Field(default=8.192e-6, ge=1e-6, le=1e-3, description="What an RTT's excess is measured in.")
-    start_rate: Ratio = Field(default=1.0, ge=LEAST_RATE, le=1, description="Of a new flow, as a share of line rate.")
+    start_rate: Ratio | None = Field(
+        default=None,
+        ge=LEAST_RATE,
+        le=1,
+        description=f"Of a new flow, as a share of line rate; by default 1, and {START_SHARE} for doca-pcc.",
+    )
+    window: Literal["none", "bdp"] = Field(
+        default="bdp", description="`bdp` caps what is in flight at beta BDPs, as window / RTT. Only for doca-pcc."
+    )
     base_rtt: Time = Field(
         default=8.192e-6, ge=0, le=1.0, description="RTT through empty queues; 0: least seen. Only for doca-pcc."
     )
 
     def controller(self) -> AdpgConfig:
         """The same as the controller's options."""
-        names = ("beta", "target", "reference_rtt", "start_rate")
-        return AdpgConfig.model_construct(**{name: getattr(self, name) for name in names})
+        names = ("beta", "target", "reference_rtt", "window")
+        options = {name: getattr(self, name) for name in names}
+        start = self.start_rate or (START_SHARE if self.to == DOCA_PCC else 1.0)
+        return AdpgConfig.model_construct(**options, start_rate=start)
 
 
 def export(config: ExportConfig, order: Order) -> Result:
@@ -47,26 +59,24 @@ def export(config: ExportConfig, order: Order) -> Result:
     if config.to not in TARGETS:
         raise BadInput(f"adpg cannot be exported to '{config.to}'; {nearest(config.to, list(TARGETS))}")
     trees, controller = Trees.load(Path(config.policy) if config.policy else SHIPPED), config.controller()
-    files = c.exported(trees, controller) if config.to == "c" else doca.exported(trees, controller, config.base_rtt)
+    if config.to == DOCA_PCC:
+        return write(doca.program(trees, controller, config.base_rtt), order)
+    files = c.exported(trees, controller)
     for name, text in files.items():
         (order.out / name).write_text(text, encoding="utf-8")
-    wrong, checked = _check(config, trees, order.out)
+    wrong, checked = _check(trees, controller, order.out)
     count, depth = trees.feature.shape
     lines = [f"{count} trees of depth {depth} as {TARGETS[config.to]}: {', '.join(files)}", checked]
     data = {"to": config.to, "files": list(files), "trees": count, "depth": depth, "checked": checked}
     return Result(lines, data, wrong)
 
 
-def _check(config: ExportConfig, trees: Trees, folder: Path) -> tuple[str, str]:
+def _check(trees: Trees, controller: AdpgConfig, folder: Path) -> tuple[str, str]:
     """What is wrong with the files, and what to say of the check. Raises TestbedError if they do not compile."""
     if shutil.which("clang") is None:
         return "", "not checked: there is no clang on this machine"
-    if config.to == "c":
-        wrong, equal = check.portable(folder, trees, config.controller()), "equal to the controller's"
-    else:
-        parameters = Parameters.of(config.controller(), config.base_rtt)
-        wrong, equal = check.fixed(folder, trees, parameters), "bit for bit the model's"
-    return wrong, f"checked: compiled, and {check.FLOWS * check.ROUNDS:,} decisions {equal}"
+    wrong = check.portable(folder, trees, controller)
+    return wrong, f"checked: compiled, and {check.FLOWS * check.ROUNDS:,} decisions equal to the controller's"
 
 
 EXPORT = Job("The controller as C: portable, or in fixed point for a NIC.", ExportConfig, export)

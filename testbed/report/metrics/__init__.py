@@ -42,7 +42,7 @@ from testbed.report.metrics.latency import (
 from testbed.report.metrics.long_short import APART, FULL, SLOWED, Recovery, recovery
 from testbed.report.metrics.loss import Packets, drop_rate, loss_per_flow, loss_share, packets
 from testbed.report.metrics.operations import Messages, messages
-from testbed.report.metrics.pauses import pause_frames, paused_share
+from testbed.report.metrics.pauses import most_paused_port, pause_frames, paused_share
 from testbed.report.metrics.spans import Window, growth, window
 from testbed.report.metrics.throughput import (
     flow_goodput,
@@ -87,6 +87,7 @@ __all__ = [
     "loss_per_flow",
     "loss_share",
     "messages",
+    "most_paused_port",
     "packet_delay",
     "packets",
     "pause_frames",

@@ -7,11 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from testbed.controller import Floats
-from testbed.report.measured import Measured
 from testbed.report.metrics.spans import Window, at, growth, inside
 from testbed.report.metrics.throughput import receiver_ports
 from testbed.report.metrics.unknown import NAN, mean, quantile, ratio
-from testbed.telemetry.record import RunRecord
+from testbed.telemetry.record import Measured, RunRecord
 
 
 def port_queue_latency(record: RunRecord, span: Window) -> Floats:

@@ -20,3 +20,20 @@ def paused_share(record: RunRecord, span: Window) -> float:
     ports = record.port_series
     sending = np.isin(record.port_neighbour, record.flows.src)
     return ratio(float(growth(ports.time, ports.paused, span)[sending].sum()), span.length * float(sending.sum()))
+
+
+def most_paused_port(record: RunRecord, span: Window) -> tuple[str, float]:
+    """The port between switches that was paused for longest in a span, and for which share of it.
+
+    An empty name and nan where there is none. Trap: the series of a port tells how long its *far* end was paused.
+    """
+    ports, neighbours = record.port_series, record.port_neighbour
+    switches = [name.rpartition("-")[0] for name in record.ports]
+    near = [place for place, neighbour in enumerate(neighbours) if neighbour in switches]
+    if not near or not record.lossless or not len(ports.time):
+        return "", NAN
+    paused = growth(ports.time, ports.paused, span)
+    longest = max(near, key=lambda place: float(paused[place]))
+    ends = zip(switches, neighbours, strict=True)
+    far = list(ends).index((neighbours[longest], switches[longest]))
+    return record.ports[far], ratio(float(paused[longest]), span.length)

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from testbed.controller import Floats
-from testbed.report.measured import Measured
+from testbed.telemetry.record import Measured
 
 
 class Window(NamedTuple):

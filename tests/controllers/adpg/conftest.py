@@ -53,10 +53,10 @@ def parts(doca_export: Path, tmp_path_factory: pytest.TempPathFactory) -> ctypes
     folder = tmp_path_factory.mktemp("lib")
     strict = subprocess.run(
         ["gcc", *STRICT, "-ffreestanding", "-mgeneral-regs-only", "-fPIC", *UNDEFINED, "-c",
-         doca_export / "adpg_fixed.c", "-o", folder / "fixed.o"],
+         doca_export / "device" / "adpg_fixed.c", "-o", folder / "fixed.o"],
         capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert strict.returncode == 0, strict.stderr
     return compiled(
-        folder / "parts.so", [folder / "fixed.o", HERE / "doca" / "parts.c"], f"-I{doca_export}", *UNDEFINED
+        folder / "parts.so", [folder / "fixed.o", HERE / "parts.c"], f"-I{doca_export / 'device'}", *UNDEFINED
     )

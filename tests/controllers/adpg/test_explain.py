@@ -17,8 +17,8 @@ from testbed.controller import Feedback, Floats, Paths
 from testbed.errors import BadInput
 from testbed.plugin import find
 from testbed.report.decisions import Recorded
-from tests.rack.runs import UNCALIBRATED
-from tests.test_cli import command
+from tests.commands import command
+from tests.rack.runs import UNCALIBRATED, UNDRAWN
 
 T = 8.192e-6
 
@@ -87,9 +87,10 @@ def test_a_folder_that_is_no_run_is_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.root
+@pytest.mark.parallel
 def test_a_run_is_explained(tmp_path: Path) -> None:
     run = tmp_path / "run"
-    options = ("--controller", "adpg", "--duration", "2 ms", *UNCALIBRATED)
+    options = ("--controller", "adpg", "--duration", "1 ms", *UNCALIBRATED, *UNDRAWN)
     done = command("run", "incast-2", *options, "--out", str(run), cwd=tmp_path)
     assert (run / "decisions.parquet").is_file(), done.stderr
     out = tmp_path / "out"

@@ -26,7 +26,7 @@ PARAMETERS = Parameters.of(CONFIG, BASE_RTT)
 
 
 def values(parameters: Parameters = PARAMETERS) -> np.ndarray[Any, np.dtype[np.uint32]]:
-    return np.array([*dataclasses.astuple(parameters), 300_000], np.uint32)
+    return np.array(dataclasses.astuple(parameters), np.uint32)
 
 
 def called(function: Any, *arguments: Any) -> None:
@@ -90,7 +90,7 @@ def test_a_million_decisions_on_random_round_trips(parts: ctypes.CDLL, base_rtt:
     flow = rng.integers(0, 2_000, MILLION)
     queueing = np.exp(rng.uniform(0, math.log(400_000), MILLION)) * rng.integers(0, 2, MILLION)
     rtt = 8_192 + queueing.astype(np.int64)
-    contexts, rate = np.zeros((2_000, 12), np.uint32), np.empty(MILLION, np.int64)
+    contexts, rate = np.zeros((2_000, 8), np.uint32), np.empty(MILLION, np.int64)
     called(parts.decisions, MILLION, values(parameters), flow, rtt, contexts, rate)
     np.testing.assert_array_equal(rate, model(flow, rtt, parameters))
 
@@ -110,7 +110,7 @@ class InLoop:
 
     def __init__(self, parts: ctypes.CDLL, flows: int, most: int = 2_000_000) -> None:
         self.heard = np.empty((3, most), np.int64)  # flow, RTT in ns, rate
-        self._keep = values(), np.zeros((flows, 12), np.uint32)
+        self._keep = values(), np.zeros((flows, 8), np.uint32)
         pointers = [row.ctypes.data for row in self.heard]
         self.loop = _Loop(self._keep[0].ctypes.data, self._keep[1].ctypes.data, most, 0, *pointers)
         self.rollout = Rollout(np.array([flows]))

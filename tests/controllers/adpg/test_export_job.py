@@ -3,30 +3,26 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
-from testbed_controllers.adpg.export import check
-from testbed_controllers.adpg.export.fixed import Parameters
-from testbed_controllers.adpg.export.job import SHIPPED
-from testbed_controllers.adpg.observation import AdpgConfig
+from testbed_controllers.adpg.export import check, doca
+from testbed_controllers.adpg.export.job import SHIPPED, ExportConfig
 
+from testbed.export.check import controller
+from tests.commands import command
 from tests.controllers.adpg.conftest import exported
 from tests.controllers.adpg.loops import BASE_RTT, TREES
 
-TESTBED = [sys.executable, "-c", "from testbed.cli import main; raise SystemExit(main())"]
 FILES = {
     "c": {"README.md", "adpg.c", "adpg.h", "adpg_trees.c"},
-    "doca-pcc": {"README.md", "adpg_defaults.h", "adpg_fixed.c", "adpg_fixed.h", "adpg_pcc.c", "adpg_tables.h"},
+    "doca-pcc": {
+        *("README.md", "attributes.yaml", "build_device.sh", "manifest.json", "meson.build", "meson_options.txt"),
+        *("device/adpg_controller.c", "device/adpg_fixed.c", "device/adpg_fixed.h", "device/adpg_tables.h"),
+        *("device/controller.h", "device/numbers.c", "device/numbers.h", "device/numbers_tables.h"),
+        *("device/parameters.h", "device/program.c", "host/main.c"),
+    },
 }
-
-
-def command(*arguments: str) -> subprocess.CompletedProcess[str]:
-    done = subprocess.run([*TESTBED, *arguments], capture_output=True, text=True, timeout=60, check=False)
-    assert "Traceback" not in done.stderr
-    return done
 
 
 @pytest.mark.parametrize("to", FILES)
@@ -34,7 +30,8 @@ def test_exports_and_says_that_it_checked(to: str, tmp_path: Path) -> None:
     done = command("export", "adpg", "--to", to, "--out", str(tmp_path / "made"), "--format", "json")
     assert done.returncode == 0, done.stderr
     said = json.loads(done.stdout)
-    assert {file.name for file in (tmp_path / "made").iterdir()} == set(said["files"]) == FILES[to]
+    made = {str(file.relative_to(tmp_path / "made")) for file in (tmp_path / "made").rglob("*") if file.is_file()}
+    assert made == set(said["files"]) == FILES[to]
     assert said["checked"].startswith("checked: compiled, and 20,000 decisions")
     assert "$" not in (tmp_path / "made" / "README.md").read_text()
 
@@ -81,12 +78,14 @@ def test_refusals_leave_nothing_behind(to: str, change: str, says: str, tmp_path
     assert list(out.parent.glob(".*")) == []
 
 
-def test_start_rate_and_base_rtt_reach_the_card_s_defaults(tmp_path: Path) -> None:
+def test_options_reach_the_card_s_parameters(tmp_path: Path) -> None:
     folder = exported("doca-pcc", tmp_path, start_rate=0.01, base_rtt="3 us", beta=2.0)
-    defaults = (folder / "adpg_defaults.h").read_text()
-    assert "START_RATE 10486u" in defaults  # 0.01 * 2^20
-    assert "BASE_RTT 3000u" in defaults
-    assert "THRESHOLD 8192u" in defaults  # (2 - 1) * 8192 ns
+    parameters = json.loads((folder / "manifest.json").read_text())["parameters"]
+    initial = {one["name"]: one["initial"] for one in parameters}
+    assert initial["START_RATE_FXP20"] == 10486  # 0.01 * 2^20
+    assert initial["BASE_RTT_NS"] == 3000
+    assert initial["THRESHOLD_NS"] == 8192  # (2 - 1) * 8192 ns
+    assert initial["WINDOW_FXP16"] == 2 << 16  # beta BDPs, as the controller's
 
 
 @pytest.mark.parametrize(
@@ -95,18 +94,19 @@ def test_start_rate_and_base_rtt_reach_the_card_s_defaults(tmp_path: Path) -> No
         ("c", "adpg.c", "1.2", "1.2"),
         ("c", "adpg.h", "12.5", "12.6"),
         ("c", "adpg_trees.c", " > ", " < "),
-        ("doca-pcc", "adpg_fixed.c", "<< bit", "<< (3 - bit)"),
-        ("doca-pcc", "adpg_fixed.c", "rate <<= 2", "rate <<= 1"),
-        ("doca-pcc", "adpg_fixed.c", "+ (1u << 7)", ""),
-        ("doca-pcc", "adpg_fixed.h", "ADPG_TWICE_SCALE 25", "ADPG_TWICE_SCALE 24"),
+        ("doca-pcc", "device/adpg_fixed.c", "<< bit", "<< (3 - bit)"),
+        ("doca-pcc", "device/adpg_fixed.c", "rate <<= 2", "rate <<= 1"),
+        ("doca-pcc", "device/adpg_fixed.c", "+ (1u << 7)", ""),
+        ("doca-pcc", "device/adpg_controller.c", "window >= rtt", "window + 9000 >= rtt"),
+        ("doca-pcc", "device/adpg_fixed.h", "ADPG_TWICE_SCALE 25", "ADPG_TWICE_SCALE 24"),
     ],
 )
 def test_check_sees_what_is_not_the_controller(to: str, name: str, before: str, after: str, tmp_path: Path) -> None:
-    folder, config = exported(to, tmp_path), AdpgConfig()
+    folder, config = exported(to, tmp_path, start_rate=1.0), ExportConfig(to=to, start_rate=1.0).controller()
     text = (folder / name).read_text()
     (folder / name).write_text(text.replace(before, after))
     if to == "c":
         wrong = check.portable(folder, TREES, config)
     else:
-        wrong = check.fixed(folder, TREES, Parameters.of(config, BASE_RTT))
+        wrong, _ = controller(doca.program(TREES, config, BASE_RTT), folder)
     assert bool(wrong) == (before != after)

@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.test_cli import TESTBED, command
+from tests.commands import command
+from tests.outside import TESTBED
 
 WITHOUT = "import sys; sys.modules['{0}'] = None; from testbed.cli import main; raise SystemExit(main())"
 SHORT = ("--set", "updates=25", "--set", "attempts=1")  # too short for any seed
@@ -62,6 +63,7 @@ def test_what_does_not_converge_is_not_kept(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.slow
 def test_a_trained_policy_runs_and_its_log_gives_it_again(tmp_path: Path) -> None:
     pytest.importorskip("torch")
     arguments = ["train", "adpg", "--seed", "2", "--set", "updates=250", "--format", "json"]

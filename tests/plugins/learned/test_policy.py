@@ -24,6 +24,15 @@ def test_a_policy_is_its_layers(tmp_path: Path) -> None:
     assert [np.array_equal(a, b) for (a, _), (b, _) in zip(again, (first, second), strict=True)] == [True, True]
 
 
+def test_each_call_has_its_own_scores(tmp_path: Path) -> None:
+    """The network works in place: on what was given last, whoever it was given by and for however many queues."""
+    write([(WEIGHTS, np.zeros(3))], tmp_path / "p.onnx", {"plugin": "pet"})
+    policy = OnnxPolicy.load(tmp_path / "p.onnx", KIND)
+    features = np.array([[1.0, 2.0], [3.0, 4.0]])
+    for given in (features, features[:1], -features, features * 2.0):
+        assert policy.scores(given).tolist() == (given @ WEIGHTS.T).tolist()
+
+
 @pytest.mark.parametrize(
     ("layer", "about", "why"),
     [

@@ -26,10 +26,10 @@ def test_the_log_says_how_they_were_made(form: type[LearnedTuner]) -> None:
     log = json.loads((form.folder / "training.json").read_text())
     assert log["command"].startswith(f"testbed train {form.name}")
     assert log["settings"]["seed"] == 1
-    assert sum(one["seconds_of_cpu"] for one in log["workloads"].values()) < 20 * 60
+    assert sum(one["seconds_of_cpu"] for one in log["policies"].values()) < 20 * 60
     for workload in ("websearch", "datamining"):
         assert (form.folder / f"{workload}.onnx").is_file()
-        assert log["workloads"][workload]["ahead"]["secn2"][0] > 0
+        assert log["policies"][workload]["ahead"]["secn2"][0] > 0
 
 
 def test_pet_is_ahead_of_secn1_and_secn2_in_the_model() -> None:
@@ -59,7 +59,7 @@ def test_one_decision_for_all_ports_is_quick(name: str) -> None:
 
 @pytest.mark.parametrize("preset", PRESETS)
 def test_the_same_seed_trains_the_same_actor(preset: str) -> None:
-    settings = Settings(**PRESETS[preset], updates=2, trajectory=8, ports=4, batch=16)
+    settings = Settings(**{"copies": 2} | PRESETS[preset], updates=2, trajectory=8, ports=4, batch=16)
     actors = [Training(settings, "websearch").run().actor for _ in range(2)]
     assert all(
         np.array_equal(a, b) for one, other in zip(*actors, strict=True) for a, b in zip(one, other, strict=True)

@@ -3,11 +3,11 @@
 
 #include "adpg_tables.h"
 
-typedef char adpg_flow_fits[sizeof(struct adpg_flow) == 48 ? 1 : -1];
+typedef char adpg_flow_fits[sizeof(struct adpg_flow) == 32 ? 1 : -1];
 
 void adpg_start(struct adpg_flow *flow, const uint32_t *parameters)
 {
-	flow->rate = parameters[ADPG_START_RATE] << ADPG_TO_DOCA_RATE;
+	flow->rate = parameters[START_RATE_FXP20] << ADPG_TO_DOCA_RATE;
 	flow->oldest = flow->newest = ADPG_ONE;
 	flow->signal = 0;
 	flow->decided = 0;
@@ -30,10 +30,10 @@ uint32_t adpg_root(uint32_t rate)
 
 int32_t adpg_signal(const uint32_t *parameters, uint32_t rtt, uint32_t base_rtt, uint32_t rate)
 {
-	uint64_t free = (uint64_t)base_rtt + parameters[ADPG_THRESHOLD];
+	uint64_t free = (uint64_t)base_rtt + parameters[THRESHOLD_NS];
 	uint64_t excess = rtt > free ? rtt - free : 0;
-	uint64_t inflation = excess * parameters[ADPG_INVERSE_RTT] >> 12, x; /* 20 bits of fraction */
-	const uint32_t aim = parameters[ADPG_AIM];
+	uint64_t inflation = excess * parameters[INVERSE_RTT_FXP32] >> 12, x; /* 20 bits of fraction */
+	const uint32_t aim = parameters[AIM_FXP16];
 
 	if (inflation > 1u << 31)
 		inflation = 1u << 31;
@@ -72,23 +72,27 @@ static uint32_t scaled(uint32_t value, uint32_t factor)
 	return (uint32_t)((uint64_t)value * factor >> 16);
 }
 
+uint32_t adpg_base_rtt(const struct adpg_flow *flow, const uint32_t *parameters)
+{
+	return parameters[BASE_RTT_NS] ? parameters[BASE_RTT_NS] : flow->least_rtt;
+}
+
 /* Returns which limits it met. */
 uint32_t adpg_decide(struct adpg_flow *flow, const uint32_t *parameters, uint32_t rtt)
 {
-	const uint32_t least = parameters[ADPG_LEAST_RATE] << ADPG_TO_DOCA_RATE;
+	const uint32_t least = parameters[LEAST_RATE_FXP20] << ADPG_TO_DOCA_RATE;
 	uint32_t wanted, factor, rate, met = 0;
 	int32_t x, features[ADPG_FEATURES];
 
 	if (flow->least_rtt == 0 || rtt < flow->least_rtt)
 		flow->least_rtt = rtt;
-	x = adpg_signal(parameters, rtt, parameters[ADPG_BASE_RTT] ? parameters[ADPG_BASE_RTT] : flow->least_rtt,
-			flow->rate);
+	x = adpg_signal(parameters, rtt, adpg_base_rtt(flow, parameters), flow->rate);
 	features[0] = (int32_t)flow->oldest;
 	features[1] = flow->decided ? flow->signal : x;
 	features[2] = (int32_t)flow->newest;
 	features[3] = x;
 	wanted = adpg_multiplier(features);
-	factor = limited(wanted, parameters[ADPG_LEAST_FACTOR], parameters[ADPG_MOST_FACTOR]);
+	factor = limited(wanted, parameters[LEAST_FACTOR_FXP16], parameters[MOST_FACTOR_FXP16]);
 	flow->oldest = flow->newest;
 	flow->newest = factor;
 	flow->signal = x;

@@ -8,6 +8,8 @@
 
 #include <stdint.h>
 
+#include "parameters.h"
+
 enum { ADPG_FEATURES = 4 };
 
 #define ADPG_LINE (1u << 30)     /* rates have 30 bits of fraction */
@@ -16,31 +18,15 @@ enum { ADPG_FEATURES = 4 };
 #define ADPG_HIGHEST_X (8 << 16)
 #define ADPG_TWICE_SCALE 25      /* of x: 12.5 */
 
-/* Parameters, by their number. */
-enum {
-	ADPG_START_RATE,   /* 20 bits of fraction of line rate, like the next */
-	ADPG_LEAST_RATE,
-	ADPG_BASE_RTT,     /* ns; 0: the least RTT that the flow has seen */
-	ADPG_THRESHOLD,    /* ns of queueing up to which there is no congestion */
-	ADPG_INVERSE_RTT,  /* 2^32 / T_ref in ns; less than 2^23 */
-	ADPG_AIM,          /* 12.5 target, 16 bits of fraction */
-	ADPG_LEAST_FACTOR, /* of one decision, 16 bits of fraction */
-	ADPG_MOST_FACTOR,
-	ADPG_PATIENCE,     /* ns until a probe counts as lost; used by adpg_pcc.c */
-	ADPG_PARAMETERS
-};
-
-/* What a flow needs between decisions: DOCA gives 48 bytes, all 0 for a new flow. */
+/* What a flow needs between decisions, all 0 for a new one: within the controller's 8 words. */
 struct adpg_flow {
-	uint32_t rate;      /* 0: a new flow */
+	uint32_t rate;
 	uint32_t oldest;    /* multipliers of the last two decisions */
 	uint32_t newest;
 	int32_t signal;     /* x at the last decision */
 	uint32_t decided;   /* 0: no decision yet */
 	uint32_t least_rtt; /* ns; 0: none yet */
-	uint32_t asked_at;  /* ns: when the last probe was asked for; used by adpg_pcc.c, like the next */
-	uint32_t patience;  /* ns */
-	uint32_t reserved[4];
+	uint32_t reserved[2];
 };
 
 /* Which limits a decision met. */
@@ -48,6 +34,9 @@ enum { ADPG_FACTOR_LIMITED = 1, ADPG_AT_LEAST = 2, ADPG_AT_LINE = 4 };
 
 void adpg_start(struct adpg_flow *flow, const uint32_t *parameters);
 uint32_t adpg_decide(struct adpg_flow *flow, const uint32_t *parameters, uint32_t rtt);
+
+/* ns: RTT through empty queues, as far as it is known. */
+uint32_t adpg_base_rtt(const struct adpg_flow *flow, const uint32_t *parameters);
 
 /* Parts of it, for tests. */
 uint32_t adpg_root(uint32_t rate);

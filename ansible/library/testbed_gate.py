@@ -1,0 +1,72 @@
+#!/usr/bin/python
+"""A gate between two waves of a rollout, asked on the controller."""
+
+from __future__ import annotations
+
+DOCUMENTATION = """
+module: testbed_gate
+short_description: Does Prometheus say that a rollout may go on?
+description:
+  - Reads only. Fails with every query whose answer is not within its bounds, or that has no answer.
+options:
+  prometheus: {description: URL of Prometheus., type: str, required: true}
+  gates: {description: "Queries: each with least, most or both.", type: list, elements: dict, required: true}
+  hold: {description: "Hold the answers against the bounds, or only see that there are answers.", type: bool}
+author: The testbed authors
+"""
+
+EXAMPLES = """
+- name: No host drifts
+  testbed_gate:
+    prometheus: http://192.0.2.1:9090
+    gates:
+      - query: testbed_setting_drift
+        most: 0
+"""
+
+RETURN = """
+failures: {description: What is not within its bounds., type: list, returned: always}
+"""
+
+from ansible.module_utils.basic import AnsibleModule
+
+from ansible.module_utils.lab_knobs import gate
+from ansible.module_utils.lab_knobs.errors import LabError
+
+GATES = {
+    "type": "list",
+    "elements": "dict",
+    "required": True,
+    "options": {
+        "query": {"type": "str", "required": True},
+        "least": {"type": "float"},
+        "most": {"type": "float"},
+    },
+}
+
+
+def main() -> None:
+    """Ansible calls this on the controller."""
+    spec = {
+        "prometheus": {"type": "str", "required": True},
+        "gates": GATES,
+        "hold": {"type": "bool", "default": True},
+    }
+    module = AnsibleModule(argument_spec=spec, supports_check_mode=True)
+    failures: list[str] = []
+    try:
+        gates = [gate.Gate(**one) for one in module.params["gates"]]
+        if module.params["hold"]:
+            failures = gate.failures(module.params["prometheus"], gates)
+        else:
+            for one in gates:
+                gate.ask(module.params["prometheus"], one.query)
+    except LabError as error:
+        module.fail_json(msg=str(error), failures=failures)
+    if failures:
+        module.fail_json(msg="; ".join(failures), failures=failures)
+    module.exit_json(changed=False, failures=[])
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,79 @@
+#!/usr/bin/python
+"""Bring a PCC program into control of its card."""
+
+from __future__ import annotations
+
+DOCUMENTATION = """
+module: testbed_pcc
+short_description: Start a DOCA PCC program and see it in control
+description:
+  - Stops the program that has the card (by its unit, which ends it with SIGINT), starts ours, and waits until it says
+    of itself that it is Active. Neither exit status nor C(systemctl is-active) is trusted.
+options:
+  target: {description: The port by its three names., type: dict, required: true}
+  unit: {description: Unit of the program., type: str, required: true}
+  replaces: {description: Unit of the program that has the card until now., type: str}
+  renewed: {description: "Unit file or program are new, so that a running one is started again.", type: bool}
+  patience: {description: Seconds to wait for Active., type: float}
+author: The testbed authors
+"""
+
+EXAMPLES = """
+- name: Run the policy
+  testbed_pcc:
+    target: {interface: enp3s0f0np0, device: mlx5_0, pci: "0000:03:00.0"}
+    unit: testbed-pcc@mlx5_0.service
+"""
+
+RETURN = """
+state: {description: What the program says of itself., type: str, returned: always}
+"""
+
+from ansible.module_utils.basic import AnsibleModule
+
+from ansible.module_utils.lab_knobs import pcc, units
+from ansible.module_utils.lab_knobs.command import run
+from ansible.module_utils.lab_knobs.errors import LabError
+from ansible.module_utils.testbed_module import PORT, target_of
+
+
+def main() -> None:
+    """Ansible calls this on the host."""
+    spec = {
+        "target": PORT,
+        "unit": {"type": "str", "required": True},
+        "replaces": {"type": "str", "default": ""},
+        "renewed": {"type": "bool", "default": False},
+        "patience": {"type": "float", "default": 30.0},
+    }
+    module = AnsibleModule(argument_spec=spec, supports_check_mode=True)
+    given, target = module.params, target_of(module.params)
+    try:
+        other = bool(given["replaces"]) and units.look(given["replaces"]).active
+        changed = other or given["renewed"] or not units.look(given["unit"]).active
+        if not module.check_mode and changed:
+            if other:
+                run("systemctl", "stop", given["replaces"])
+            units.stop(given["unit"])
+            run("systemctl", "daemon-reload")
+            run("systemctl", "start", given["unit"])
+        program = pcc.look(target)
+        if not module.check_mode:
+            program = pcc.wait_until_active(target, given["patience"])
+    except LabError as error:
+        module.fail_json(msg=str(error))
+    if program.state != "active" and not module.check_mode:
+        why = {
+            "standby": "another program has the card, or one was ended by SIGKILL and left it taken",
+            "gone": "it ended, whatever its exit status says",
+            "silent": "it said nothing of its state",
+        }
+        reason = why.get(program.state, "it is not in control")
+        module.fail_json(
+            msg=f"pcc-{program.state}: {given['unit']} did not become Active: {reason}", state=program.state
+        )
+    module.exit_json(changed=changed, state=program.state)
+
+
+if __name__ == "__main__":
+    main()

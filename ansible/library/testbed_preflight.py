@@ -1,0 +1,99 @@
+#!/usr/bin/python
+"""Whether a rollout may touch a host, and whether there is anything to do there."""
+
+from __future__ import annotations
+
+DOCUMENTATION = """
+module: testbed_preflight
+short_description: Reasons to leave a RoCE host alone, read only
+description:
+  - Fails with every reason by name (wrong-card, virtual-function, link-down, pcc-standby, other-rollout and so on).
+  - Says whether the host differs from what the rollout wants, so that a second rollout has nothing to do.
+options:
+  target: {description: The port by its three names., type: dict, required: true}
+  rollout: {description: Id of the rollout., type: str, required: true}
+  card: {description: Generation that the inventory expects., type: str, required: true}
+  controller: {description: Kind of controller., type: str, choices: [dcqcn, pcc], required: true}
+  knobs: {description: Settings that the rollout is going to ask for., type: list, elements: dict}
+  policy: {description: "The policy: controller, version, sha256.", type: dict}
+  mtu: {description: Least MTU., type: int}
+  exporter_address: {description: Address that the exporter is going to listen on., type: str}
+  exporter_port: {description: Its port., type: int}
+  now: {description: The controller's clock in Unix seconds., type: float}
+  skew: {description: "Seconds that the host's clock may be away from it, the way here included.", type: float}
+  rollback_unit: {description: Unit of a PCC program that is known to be good., type: str}
+author: The testbed authors
+"""
+
+EXAMPLES = """
+- name: May this host be touched?
+  testbed_preflight:
+    target: {interface: enp3s0f0np0, device: mlx5_0, pci: "0000:03:00.0"}
+    rollout: 2026-11-20-a
+    card: bf3
+    controller: dcqcn
+"""
+
+RETURN = """
+refusals: {description: "Why not: reason and message.", type: list, returned: always}
+differs: {description: What the rollout would change., type: list, returned: success}
+card: {description: "Generation, firmware, psid.", type: dict, returned: always}
+"""
+
+import time
+from dataclasses import asdict
+
+from ansible.module_utils.basic import AnsibleModule
+
+from ansible.module_utils.lab_knobs import batch, card, differs, preflight
+from ansible.module_utils.lab_knobs.errors import LabError
+from ansible.module_utils.testbed_module import KNOBS, POLICY, PORT, knobs_of, target_of
+
+
+def main() -> None:
+    """Ansible calls this on the host."""
+    began = time.time()  # the questions to a card's tools take seconds, which are no clock's fault
+    spec = {
+        "target": PORT,
+        "rollout": {"type": "str", "required": True},
+        "card": {"type": "str", "required": True},
+        "controller": {"type": "str", "choices": ["dcqcn", "pcc"], "required": True},
+        "knobs": KNOBS,
+        "policy": POLICY,
+        "mtu": {"type": "int", "default": 0},
+        "exporter_address": {"type": "str", "default": ""},
+        "exporter_port": {"type": "int", "default": 9465},
+        "now": {"type": "float"},
+        "skew": {"type": "float", "default": 5.0},
+        "rollback_unit": {"type": "str", "default": ""},
+    }
+    module = AnsibleModule(argument_spec=spec, supports_check_mode=True)
+    given, target = module.params, target_of(module.params)
+    wanted = preflight.Wanted(
+        rollout=given["rollout"],
+        card=given["card"],
+        controller=given["controller"],
+        mtu=given["mtu"],
+        exporter=(given["exporter_address"], given["exporter_port"]) if given["exporter_address"] else None,
+        away=began - given["now"] if given["now"] is not None else 0.0,
+        skew=given["skew"],
+        rollback_unit=given["rollback_unit"],
+    )
+    try:
+        backends = batch.backends_of(target)
+        seen = card.look(target)
+        found = asdict(seen)
+        reasons = preflight.refusals(target, wanted, seen, backends)
+        refusals = [{"reason": reason, "message": text} for reason, text in reasons]
+        if refusals:
+            said = "; ".join(f"{one['reason']}: {one['message']}" for one in refusals)
+            module.fail_json(msg=f"this host is left alone: {said}", refusals=refusals, card=found)
+        pcc_unit = f"testbed-pcc@{target.device}.service" if given["controller"] == "pcc" else ""
+        todo = differs.differs(target, knobs_of(given), given["policy"], pcc_unit, backends)
+    except LabError as error:
+        module.fail_json(msg=str(error))
+    module.exit_json(changed=False, refusals=[], differs=todo, card=found)
+
+
+if __name__ == "__main__":
+    main()

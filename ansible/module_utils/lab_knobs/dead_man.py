@@ -1,0 +1,43 @@
+"""The dead man's switch: a timer of systemd restores the snapshot unless verification has passed by then.
+
+It lives on the host, needs no ssh and no controller, and survives the end of whoever armed it.
+"""
+
+from __future__ import annotations
+
+import sys
+
+from . import place
+from .command import call, run
+from .errors import LabError
+from .target import Target
+
+UNIT = "testbed-dead-man"
+
+
+def arm(target: Target, rollout: str, seconds: int) -> None:
+    """Restore in ``seconds`` from now; an earlier timer is replaced. Raises LabError if it does not run then."""
+    _stop_timer()
+    program = str(target.path(f"{place.PROGRAM}/restore.py"))
+    python = sys.executable or "/usr/bin/python3"
+    command = (python, program, "--rollout", rollout, "--reason", "dead-man")
+    run("systemd-run", f"--unit={UNIT}", f"--on-active={seconds}", "--collect", *command)
+    if not armed():
+        raise LabError(f"{UNIT}.timer does not run after systemd-run: nothing was changed on this host")
+
+
+def disarm() -> None:
+    """Stop the timer. Raises LabError if it has gone off already: the host is being restored."""
+    if call("systemctl", "is-active", "--quiet", f"{UNIT}.service").status == 0:
+        raise LabError("the dead man's switch has gone off and is restoring this host")
+    _stop_timer()
+
+
+def armed() -> bool:
+    """Whether the timer runs."""
+    return call("systemctl", "is-active", "--quiet", f"{UNIT}.timer").status == 0
+
+
+def _stop_timer() -> None:
+    if armed():
+        run("systemctl", "stop", f"{UNIT}.timer")

@@ -1,0 +1,47 @@
+"""What the modules of this folder have in common: how a port and its settings are given."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ansible.module_utils.lab_knobs.backend import Knob
+from ansible.module_utils.lab_knobs.target import Target
+
+PORT = {
+    "type": "dict",
+    "required": True,
+    "options": {
+        "interface": {"type": "str", "required": True},
+        "device": {"type": "str", "default": ""},
+        "pci": {"type": "str", "default": ""},
+        "port": {"type": "int", "default": 1},
+    },
+}
+KNOBS = {
+    "type": "list",
+    "elements": "dict",
+    "default": [],
+    "options": {
+        "backend": {"type": "str", "required": True},
+        "name": {"type": "str", "required": True},
+        "value": {"type": "str"},
+    },
+}
+POLICY = {
+    "type": "dict",
+    "options": {
+        "controller": {"type": "str", "required": True},
+        "version": {"type": "str", "required": True},
+        "sha256": {"type": "str", "required": True},
+    },
+}
+
+
+def target_of(params: dict[str, Any]) -> Target:
+    """The port that a task is about."""
+    return Target(**params["target"])
+
+
+def knobs_of(params: dict[str, Any]) -> list[Knob]:
+    """The settings that a task asks for."""
+    return [Knob(**knob) for knob in params["knobs"]]

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+/* From parcels of packets to bytes in the kernel: what is due together at a host leaves in one system call. */
+#include "batch.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <stddef.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#define LARGEST 65000			      /* bytes: a UDP datagram, cut apart or not, has at most 65507 */
+#define CARRIED offsetof(struct roce, opcode) /* a socket carries what follows the UDP header */
+#define HEAD (sizeof(struct roce) - CARRIED)  /* BTH and shim: all that differs between packets */
+
+/* The head of packet `number` of a flow; the NIC adds the packet number. Returns how many bytes it has with payload. */
+static int64_t write_head(const struct datapath *d, int64_t f, int64_t number, uint8_t *head)
+{
+	uint32_t qp = htonl((uint32_t)(QP_BASE + d->first + f));
+	struct shim shim;
+
+	memcpy(head, d->packet, HEAD);
+	memcpy(head + offsetof(struct roce, qp) - CARRIED, &qp, sizeof(qp));
+	if (!d->short_size[f] || number != d->short_at[f])
+		return d->segment_size;
+	memcpy(&shim, head + offsetof(struct roce, shim) - CARRIED, sizeof(shim));
+	shim.payload = htons((uint16_t)(ntohs(shim.payload) - (d->segment_size - d->short_size[f])));
+	shim.frame = htons((uint16_t)(d->short_size[f] + (int64_t)CARRIED));
+	memcpy(head + offsetof(struct roce, shim) - CARRIED, &shim, sizeof(shim));
+	return d->short_size[f];
+}
+
+/* Hand a batch to the kernel; returns how many packets it took. UDP_SEGMENT cuts them apart behind one call. */
+static int64_t transmit(struct datapath *d, const struct batch *batch)
+{
+	uint8_t heads[MOST_AT_ONCE][HEAD];
+	struct iovec part[2 * MOST_AT_ONCE];
+	struct msghdr message = {.msg_iov = part, .msg_iovlen = 2 * batch->packets};
+	int fd = (int)d->fd[batch->parcels[0].flow];
+	int64_t packets = 0;
+
+	for (int64_t i = 0; i < batch->length; i++) {
+		const struct parcel *p = &batch->parcels[i];
+
+		for (int64_t k = 0; k < p->packets; k++, packets++) {
+			int64_t size = write_head(d, p->flow, p->number + k, heads[packets]);
+
+			part[2 * packets] = (struct iovec){heads[packets], HEAD};
+			part[2 * packets + 1] = (struct iovec){d->packet + HEAD, size - HEAD};
+		}
+	}
+	if (d->segment)
+		return sendmsg(fd, &message, MSG_DONTWAIT) < 0 ? 0 : packets;
+	for (int64_t i = 0; i < packets; i++) {
+		message = (struct msghdr){.msg_iov = part + 2 * i, .msg_iovlen = 2};
+		if (sendmsg(fd, &message, MSG_DONTWAIT) < 0)
+			return i;
+	}
+	return packets;
+}
+
+/* The kernel did not take the last `packets` packets of a parcel: the flow tries again. */
+static void take_back(struct datapath *d, int64_t f, int64_t packets, double now)
+{
+	d->refused += packets;
+	d->sent[f] -= packets;
+	d->inflight[f] -= packets;
+	d->to_send[f] += packets;
+	if (!d->queued[f])
+		due_at(d, f, now + d->slot[f]);
+}
+
+/* Bytes of frames that the first `packets` of a parcel are. */
+static int64_t frame_bytes(const struct datapath *d, const struct parcel *p, int64_t packets)
+{
+	int64_t bytes = packets * (d->segment_size + (int64_t)CARRIED), k = d->short_at[p->flow] - p->number;
+
+	return d->short_size[p->flow] && k >= 0 && k < packets ? bytes - (d->segment_size - d->short_size[p->flow])
+							       : bytes;
+}
+
+/* Give what has gathered for a host to the kernel. */
+void hand_over(struct datapath *d, int64_t host, double now)
+{
+	struct batch *batch = &d->batches[host];
+	double moment = now_seconds(d);
+	int64_t taken;
+
+	if (!batch->length)
+		return;
+	for (int64_t i = 0; i < batch->length; i++)
+		count(&d->pacing, moment - batch->parcels[i].due);
+	taken = transmit(d, batch);
+	if (taken < batch->packets && errno != EAGAIN && errno != ENOBUFS)
+		d->send_error = errno;
+	for (int64_t i = 0; i < batch->length; i++) {
+		int64_t f = batch->parcels[i].flow, packets = batch->parcels[i].packets;
+		int64_t mine = taken < packets ? taken : packets;
+
+		if (mine && !d->sent_now[f])
+			d->unreported[d->unreported_length++] = f;
+		d->sent_now[f] += mine;
+		d->handed[host] += frame_bytes(d, &batch->parcels[i], mine);
+		if (mine < packets)
+			take_back(d, f, packets - mine, now);
+		taken -= mine;
+	}
+	batch->length = batch->packets = 0;
+}
+
+/* Packets that one system call may carry. */
+int64_t most_at_once(const struct datapath *d)
+{
+	int64_t most = LARGEST / d->segment_size < MOST_AT_ONCE ? LARGEST / d->segment_size : MOST_AT_ONCE;
+
+	/* more than the shaper's bucket holds, it would cut apart, with a timer per packet */
+	return d->at_once > 0 && d->at_once < most ? d->at_once : most;
+}
+
+/* Packets of flows that are late together leave together; all in one call but the last must be full. */
+void add_to_batch(struct datapath *d, struct parcel p, double now)
+{
+	int64_t host = d->host[p.flow];
+	struct batch *batch = &d->batches[host];
+
+	if (batch->length &&
+	    (d->fd[p.flow] != d->fd[batch->parcels[0].flow] || batch->packets + p.packets > most_at_once(d)))
+		hand_over(d, host, now);
+	if (!batch->listed)
+		d->filled[d->filled_length++] = host;
+	batch->listed = 1;
+	batch->parcels[batch->length++] = p;
+	batch->packets += p.packets;
+}

@@ -1,0 +1,92 @@
+"""The maps of switch ports, which tuners and recorders read and write: the rack's, or those that a switch has pinned.
+
+Values in here are wall-clock values, as the kernel needs them.
+"""
+
+from __future__ import annotations
+
+import mmap
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from testbed.dataplane import libbpf, wire
+from testbed.dataplane.flow_table import FlowTable
+
+OWN_MAPS = ("port_config", "port_counters", "port_red", "port_queue")
+MAPS = (*OWN_MAPS, "ingresses", "pauses")  # those of priority flow control may be shared with the NICs
+
+
+def view(fd: int, dtype: np.dtype, entries: int) -> NDArray[np.void]:
+    """A map's elements in the kernel's memory."""
+    size = -(-dtype.itemsize * entries // mmap.PAGESIZE) * mmap.PAGESIZE
+    return np.frombuffer(mmap.mmap(fd, size, mmap.MAP_SHARED), dtype, entries)
+
+
+@dataclass(frozen=True)
+class Port:
+    """One switch port as the kernel sees it: wall-clock rate."""
+
+    ifindex: int
+    node: int  # switch number << 16 | port number
+    rate: float  # bit/s of wall time
+    buffer: int  # bytes
+    slack: int  # bytes by which the shaper may rightly differ from the virtual queue
+    loss: float = 0.0  # probability of a random drop
+    peer: int = 0  # ifindex at the far end of the cable; 0: the shaper is not compared with the virtual queue
+
+
+class PortMaps:
+    """Arrays are indexed by ifindex. ``fds``: descriptors of `MAPS`, by name."""
+
+    flow_table: FlowTable | None = None  # where flows are noted
+
+    def __init__(self, fds: Mapping[str, int], entries: int) -> None:
+        self._fds = fds
+        self.entries = entries
+        self.counters = view(fds["port_counters"], wire.PORT_COUNTERS, entries)
+        self.ingresses = view(fds["ingresses"], wire.INGRESS, entries)
+        self.pauses = view(fds["pauses"], wire.PAUSE, entries)
+
+    def configure(self, port: Port, seed: int) -> None:
+        """Switch a port on: from now on its queue drains at ``port.rate``."""
+        random = (seed * 2654435761 + port.ifindex * 40503) % (2**32 - 1) + 1  # xorshift must not start at 0
+        libbpf.update(self._fds["port_queue"], port.ifindex, wire.PORT_QUEUE.pack(0, random, 0, 0, 0))
+        self.set_loss(port, port.loss)
+
+    def set_loss(self, port: Port, loss: float) -> None:
+        """Lose packets of a running port with this probability; 1 also loses what is on its cable already."""
+        bytes_per_second = port.rate / 8
+        drain = round(bytes_per_second / 1e9 * (1 << wire.RATE_SHIFT))
+        config = wire.PORT_CONFIG.pack(
+            drain,
+            round(bytes_per_second),
+            2**63 // drain,
+            port.buffer,
+            port.node,
+            round(port.rate / 1e3),
+            max(0, round(loss * 2**32) - 1),
+            port.slack,
+            port.peer,
+        )
+        libbpf.update(self._fds["port_config"], port.ifindex, config)
+
+    def rate_and_buffer(self, ifindex: int) -> tuple[float, int]:
+        """Of a port that was switched on: bit/s and bytes."""
+        raw = libbpf.lookup(self._fds["port_config"], ifindex, wire.PORT_CONFIG.size)
+        _, bytes_per_second, _, buffer, *_ = wire.PORT_CONFIG.unpack(raw)
+        return bytes_per_second * 8.0, buffer
+
+    def set_red(self, ifindex: int, kmin: float, kmax: float, pmax: float) -> None:
+        """Set all three thresholds at once (bytes, bytes, probability); no packet sees a mixture."""
+        scaled = max(0, min(2**32, round(pmax * 2**32)) - 1)
+        value = wire.PORT_RED.pack(0, round(kmin), round(kmax), scaled)
+        libbpf.update(self._fds["port_red"], ifindex, value, libbpf.BPF_F_LOCK)
+
+    def red(self, ifindex: int) -> tuple[int, int, float]:
+        """The thresholds in force: Kmin and Kmax in bytes, Pmax."""
+        raw = libbpf.lookup(self._fds["port_red"], ifindex, wire.PORT_RED.size, libbpf.BPF_F_LOCK)
+        _, kmin, kmax, scaled = wire.PORT_RED.unpack(raw)
+        return kmin, kmax, (scaled + 1) / 2**32 if scaled else 0.0

@@ -1,0 +1,54 @@
+"""Files that a run reads besides the experiment file and the plugins' code: which they were, by their content."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any, Self
+
+from pydantic import BaseModel, ConfigDict
+
+from testbed.errors import BadInput
+
+
+def digest(content: bytes) -> str:
+    """SHA-256, as `sha256sum` prints it."""
+    return hashlib.sha256(content).hexdigest()
+
+
+class Input(BaseModel):
+    """One file: a trace, a size distribution, a policy."""
+
+    model_config = ConfigDict(frozen=True)
+
+    key: str  # what names it in the experiment, such as traffic.parts.0.file or controller.policy
+    file: Path
+    sha256: str
+
+    @classmethod
+    def of(cls, key: str, file: Path) -> Self:
+        """A file as it is now. Raises BadInput if it cannot be read."""
+        try:
+            return cls(key=key, file=file, sha256=digest(file.read_bytes()))
+        except OSError as error:
+            raise BadInput(f"{key}: cannot read {file}: {error.strerror}") from None
+
+    def within(self, key: str) -> Self:
+        """The same, named by a block of which its key is a part."""
+        return self.model_copy(update={"key": f"{key}.{self.key}"})
+
+
+def own(inputs: Iterable[Input], experiment: Mapping[str, Any]) -> dict[str, str]:
+    """Digests of the files that an experiment, as resolved, names by their path: with others it is another experiment.
+
+    What it does not name so comes with the testbed or with a plugin, whose versions are told anyway.
+    """
+    return {f"{one.key}.sha256": one.sha256 for one in inputs if _named(experiment, one.key) == one.file}
+
+
+def _named(experiment: Mapping[str, Any], key: str) -> Path | None:
+    value: Any = experiment
+    for part in key.split("."):
+        value = value[int(part)] if isinstance(value, list) else value.get(part)
+    return Path(value).expanduser() if isinstance(value, str) else None

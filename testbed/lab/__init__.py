@@ -1,0 +1,1 @@
+"""Experiments on real hosts: `testbed run --inventory` on the operator's machine, `testbed agent` on each host."""

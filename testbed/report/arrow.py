@@ -1,0 +1,70 @@
+"""Arrow arrays from columns, and tables from files, without pandas.
+
+Most ways to make or to read an array import pandas where it is installed, to ask whether a Series was meant, and most
+ways to read a file import pyarrow's dataset module. That is a second at the end of every run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+def numbers(values: NDArray[Any], missing: NDArray[np.bool_] | None = None) -> pa.Array:
+    """An array of numbers or truth values; null where ``missing``."""
+    import pyarrow as pa
+
+    plain = np.ascontiguousarray(values)
+    kind = pa.from_numpy_dtype(plain.dtype)
+    data = np.packbits(plain, bitorder="little") if plain.dtype == np.bool_ else plain
+    valid = None if missing is None or not missing.any() else np.packbits(~missing, bitorder="little")
+    return pa.Array.from_buffers(kind, len(plain), [None if valid is None else pa.py_buffer(valid), pa.py_buffer(data)])
+
+
+def strings(values: Sequence[str]) -> pa.Array:
+    """An array of strings."""
+    import pyarrow as pa
+
+    encoded = [value.encode() for value in values]
+    offsets = np.cumsum([0, *map(len, encoded)], dtype=np.int32)
+    return pa.StringArray.from_buffers(len(encoded), pa.py_buffer(offsets), pa.py_buffer(b"".join(encoded)))
+
+
+def column(values: Any) -> pa.Array:
+    """An array of whatever a column holds: strings, numbers, or what is an array already."""
+    import pyarrow as pa
+
+    if isinstance(values, pa.Array):
+        return values
+    if len(values) and isinstance(values[0], str):
+        return strings(values)
+    return numbers(np.asarray(values))
+
+
+def table(columns: dict[str, Any]) -> pa.Table:
+    """A table of such columns."""
+    import pyarrow as pa
+
+    return pa.Table.from_arrays([column(values) for values in columns.values()], names=list(columns))
+
+
+def values(column: pa.Array | pa.ChunkedArray) -> NDArray[Any]:
+    """The numbers of a column that has no nulls; they are not to be written to."""
+    import pyarrow as pa
+
+    return np.from_dlpack(column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column)
+
+
+def read(file: Path) -> pa.Table:
+    """One Parquet file; raises ArrowException if it is damaged, and OSError."""
+    from pyarrow import parquet
+
+    with parquet.ParquetFile(file) as opened:
+        return opened.read()

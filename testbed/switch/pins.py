@@ -1,0 +1,92 @@
+"""What a switch leaves in the kernel between two commands: pins in a folder of bpffs that root alone may enter.
+
+The folder holds the program, its maps, and per port what keeps the program there (``port-IFINDEX``). There is no other
+record: rates, buffers and thresholds are read from the maps.
+"""
+
+from __future__ import annotations
+
+import shutil
+import socket
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from testbed.dataplane import libbpf, wire
+from testbed.dataplane.build import compiled
+from testbed.dataplane.port_maps import MAPS
+from testbed.errors import TestbedError
+
+BPFFS = Path("/sys/fs/bpf")
+PROGRAM = "port_egress"
+PORT = "port-"
+LEAST = 1024  # interfaces that the maps have room for: ports may be added later
+PATIENCE = 10.0  # s for another command to end
+
+
+def folder() -> Path:
+    """Where this network namespace's switch has its pins; ports are numbered by ifindex, which others have too."""
+    return BPFFS / f"testbed-switch-{Path('/proc/thread-self/ns/net').stat().st_ino}"
+
+
+def is_there(place: Path) -> bool:
+    """Whether there is a switch; the program is pinned last."""
+    return (place / PROGRAM).exists()
+
+
+def make(place: Path, largest: int) -> None:
+    """Load the port program, with room for interfaces up to number ``largest`` and more, and pin it with its maps."""
+    program = libbpf.Object(compiled("port"))
+    try:
+        for name in MAPS:
+            program.size_map(name, max(LEAST, 2 * largest))
+        program.set_constants(wire.PORT_SETTINGS.pack(0, 0, 0, 0))
+        program.load()
+        remove(place)  # what a command left that was killed
+        _make_folder(place)
+        try:
+            for name in MAPS:
+                libbpf.pin(program.map_fd(name), place / name)
+            libbpf.pin(program.program_fd(PROGRAM), place / PROGRAM)
+        except BaseException:
+            remove(place)
+            raise
+    finally:
+        program.close()
+
+
+def _make_folder(place: Path) -> None:
+    try:
+        place.mkdir(mode=0o700)
+    except OSError as error:
+        why = f"cannot make {place}: {error.strerror}; is bpffs there? mount -t bpf bpf {place.parent}"
+        raise TestbedError(why) from None
+
+
+def remove(place: Path) -> None:
+    """Take all pins away."""
+    if place.exists():
+        shutil.rmtree(place)
+
+
+def ports(place: Path) -> dict[int, Path]:
+    """The pins of all ports, by ifindex."""
+    found = {int(pin.name.removeprefix(PORT)): pin for pin in place.glob(f"{PORT}*")}
+    return dict(sorted(found.items()))
+
+
+@contextmanager
+def alone() -> Iterator[None]:
+    """One command at a time changes this network namespace's switch; the kernel ends the claim with its process."""
+    deadline = time.monotonic() + PATIENCE
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as claim:
+        while True:
+            try:
+                claim.bind("\0testbed-switch")
+                break
+            except OSError:
+                if time.monotonic() > deadline:
+                    raise TestbedError("another 'testbed switch' is at work on this box, and does not end") from None
+                time.sleep(0.02)
+        yield

@@ -1,0 +1,100 @@
+"""Playing a playbook against the emulated lab, and looking at a host from outside while nobody asks it."""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from testbed.lab import knobs
+from testbed.loading import load, resolve
+from tests.lab.host import Host
+from tests.lab.lab import Lab
+
+PLAYBOOKS = Path(__file__).parents[2] / "ansible"
+SETTINGS = (
+    "dcqcn",
+    "roce_rp_enable",
+    "roce_np_enable",
+    "traffic_class",
+    "configfs",
+    "rdma_cm",
+    "qos",
+    "nvconfig",
+    "ppcc",
+)
+FILES = ("etc/testbed", "etc/systemd/system", "etc/udev/rules.d")
+
+
+@dataclass(frozen=True)
+class Played:
+    """How a playbook ended: exit code, what it printed, and per host the numbers of the recap."""
+
+    code: int
+    text: str
+
+    @property
+    def recap(self) -> dict[str, dict[str, int]]:
+        lines = re.findall(r"^(\w+)\s+: (ok=.*)$", self.text, re.MULTILINE)
+        return {host: {key: int(n) for key, n in re.findall(r"(\w+)=(\d+)", counts)} for host, counts in lines}
+
+    def task(self, name: str) -> str:
+        """What was said of the task whose name ends so."""
+        found = re.search(rf"^TASK \[[^]]*{name}\] \*+\n(.*?)(?=^TASK |^PLAY )", self.text, re.MULTILINE | re.DOTALL)
+        assert found, self.text
+        return found[1].strip()
+
+    def changed(self) -> int:
+        assert self.code == 0, self.text
+        return sum(counts["changed"] for counts in self.recap.values())
+
+    def refused(self, *words: str) -> None:
+        """It failed, and said why."""
+        assert self.code == 2, self.text
+        for word in words:
+            assert word in re.sub(r"\s+", " ", self.text), self.text
+
+
+def experiment(controller: str = "", **settings: Any) -> dict[str, Any]:
+    """What ``testbed lab vars`` prints, with settings of the playbooks that keep a test short."""
+    loaded = load("incast-8")
+    found = knobs.variables(resolve(loaded.replace({"controller": controller}, "test") if controller else loaded))
+    short = {"verify_soak_seconds": 0, "verify_seconds": 0.2, "preflight_skew_seconds": 60}  # on a busy machine
+    return {**found, **short, **settings}
+
+
+def play(lab: Lab, book: str, *options: str, rollout: str = "r1", **variables: Any) -> Played:
+    """Run ansible-playbook where the lab's management network is."""
+    file = lab.folder / "vars.json"
+    records = {"rollout_id": rollout, "rollout_records": str(lab.folder / "records")}
+    file.write_text(json.dumps({**records, **variables}))
+    command = [sys.executable, "-m", "ansible", "playbook", "-i", str(lab.inventory), "-e", f"@{file}", *options, book]
+    # The configuration file's ssh options are replaced by the lab's, which know its keys.
+    # The controller is in another time zone than the hosts.
+    settings = {"ANSIBLE_CONFIG": str(PLAYBOOKS / "ansible.cfg"), "ANSIBLE_FORCE_COLOR": "0", "TZ": "America/New_York"}
+    done = lab.inside(command, cwd=PLAYBOOKS, check=False, timeout=1200, environment=settings)
+    return Played(done.returncode, done.stdout + done.stderr)
+
+
+def settings_of(host: Host) -> dict[str, Any]:
+    """What is in force on the card, and every file that a rollout may write, byte for byte."""
+    state = host.state()
+    found: dict[str, Any] = {name: state[name] for name in SETTINGS}
+    for folder in FILES:
+        for file in sorted((host.root / folder).rglob("*")):
+            if file.is_file():
+                found[str(file.relative_to(host.root))] = (file.read_text(), file.stat().st_mode)
+    return found
+
+
+def phase(host: Host) -> str:
+    return str(json.loads(host.read("/var/lib/testbed/state.json"))["phase"])
+
+
+def reset_attempts(host: Host) -> list[list[str]]:
+    """Calls that would reset or switch off a machine or a card: there must never be one."""
+    words = {"mlxfwreset", "mstfwreset", "reboot", "shutdown", "poweroff", "halt", "ipmitool"}
+    return [call for call in host.calls("command") if call[0] in words or "reset" in call[1:]]

@@ -1,0 +1,72 @@
+"""A switch's thresholds there and back; a profile that the tool cannot make, and a box that is no switch of ours."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from tests.ansible.rollout import experiment, play
+from tests.lab.host import Host
+from tests.lab.lab import Lab
+from tests.switch.traffic import PACKETS, arrivals
+
+pytestmark = [pytest.mark.root, pytest.mark.parallel, pytest.mark.slow]
+UNDO = {"rollout_hosts": "switches", "rollout_target": {"interface": ""}}
+
+
+def test_sonic_there_and_back() -> None:
+    with Lab(cards=["cx7"], switches=["sonic"]) as lab:
+        (switch,) = lab.switches
+        before = switch.state()["wred"]
+        wanted = experiment(switch_ecn_driver="sonic", switch_ecn_profile="AZURE_LOSSLESS")
+        assert play(lab, "switches.yml", **wanted).changed() > 0
+        profile = switch.state()["wred"]["AZURE_LOSSLESS"]
+        # secn2: 100 and 400 kB at 25 Gbit/s, so four times that at 100 Gbit/s; both below the old minimum
+        assert (profile["green_min_threshold"], profile["green_max_threshold"]) == ("400000", "1600000")
+        assert profile["green_drop_probability"] == "20"
+        assert switch.state()["orchagent"]  # Kmin was never above Kmax
+        assert play(lab, "rollback.yml", **UNDO).changed() == 1
+        assert switch.state()["wred"] == before
+
+        wanted["switch_ecn_profile"] = "MISSING"
+        play(lab, "switches.yml", rollout="r2", **wanted).refused("MISSING")
+        assert switch.state()["wred"] == before
+
+
+def thresholds(switch: Host) -> list[tuple[float, ...]]:
+    """Of its ports, in order."""
+    ports = json.loads(switch.run(["testbed", "switch", "show", "--format", "json"]).stdout)["ports"]
+    return [(port["kmin"], port["kmax"], port["pmax"]) for port in ports]
+
+
+def test_our_own_there_and_back_with_packets() -> None:
+    """The real port program behind the same playbook: packets are marked while its thresholds are in force."""
+    wanted = experiment(switch_ecn_driver="testbed")
+    with Lab(cards=["cx7", "bf2"], switches=["testbed", "sonic"]) as lab:
+        switch, other = lab.switches
+        before = thresholds(switch)
+        assert arrivals(*lab.hosts) == (PACKETS, 0)
+
+        checked = play(lab, "switches.yml", "--check", "--diff", "--limit", switch.name, **wanted)
+        assert checked.changed() > 0
+        assert "-testbed all/kmin = 5000000" in checked.text
+        assert "+testbed all/kmin = 400000" in checked.text
+        assert thresholds(switch) == before
+
+        # One after the other, and the second is none of ours.
+        play(lab, "switches.yml", **wanted).refused("this box is no testbed switch", "testbed switch attach")
+        assert thresholds(switch) == [(400_000, 1_600_000, 0.2)] * 2
+        arrived, marked = arrivals(*lab.hosts)
+        assert arrived == PACKETS
+        assert marked > 0
+        assert not other.calls("field")
+
+        again = play(lab, "switches.yml", "--limit", switch.name, **wanted)
+        assert again.code == 0, again.text
+        assert again.task("Set the thresholds") == "ok: [switch1]"
+        switch.run(["testbed", "switch", "set", "swp1", "--pmax", "7 %"])  # somebody's hand, on one port
+
+        assert play(lab, "rollback.yml", "--limit", switch.name, **UNDO).changed() == 1
+        assert thresholds(switch) == before
+        assert arrivals(*lab.hosts) == (PACKETS, 0)

@@ -1,0 +1,49 @@
+"""When a reading of the two queues counts. That they agree is what every run checks."""
+
+from __future__ import annotations
+
+import time
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from testbed.checks.watch import ATTEMPTS, RECENT_NS, QueueWatch
+
+PORT: Any = SimpleNamespace(ifindex=0, slack=1000)
+
+
+class Rack:
+    """A port with 700 bytes in the model and 1,000 in the shaper, where a packet comes in during the first readings."""
+
+    def __init__(self, disturbed: int, age_ns: int = 0) -> None:
+        self.disturbed, self.readings = disturbed, 0
+        columns = {"packets": np.array([5]), "last_ns": np.array([time.monotonic_ns() - age_ns])}
+        self.programs = SimpleNamespace(counters=columns)
+
+    def read(self, _ifindex: int) -> Any:
+        self.readings += 1
+        self.programs.counters["packets"][0] += self.readings <= self.disturbed
+        return SimpleNamespace(backlog=1000)
+
+    def sample(self, _now_ns: int) -> dict[str, Any]:
+        return {"queue": np.array([700.0])}
+
+
+@pytest.mark.parametrize(
+    ("disturbed", "age_ns", "readings", "difference"),
+    [
+        (0, 0, 1, 300.0),
+        (ATTEMPTS - 1, 0, ATTEMPTS, 300.0),
+        (ATTEMPTS, 0, ATTEMPTS, 0.0),
+        (0, 2 * RECENT_NS, 1, 0.0),  # the program has not seen its queue for long: nothing to compare with
+    ],
+)
+def test_a_reading_counts_if_no_packet_came_meanwhile(
+    disturbed: int, age_ns: int, readings: int, difference: float
+) -> None:
+    rack: Any = Rack(disturbed, age_ns)
+    watch = QueueWatch(rack, rack, 0, PORT)
+    watch.sample()
+    assert (rack.readings, watch.difference()) == (readings, difference)

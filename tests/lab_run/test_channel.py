@@ -1,0 +1,51 @@
+"""Messages survive the channel in any pieces, and nothing else is taken for one."""
+
+from __future__ import annotations
+
+import io
+
+import numpy as np
+import pytest
+
+from testbed.errors import TestbedError
+from testbed.lab.channel import Message, Unpacker, pack
+from testbed.lab.samples import at_times
+
+
+def test_messages_in_pieces() -> None:
+    wire = pack("status", {"time": 0.5}, {"a": np.arange(3), "b": np.array([np.nan])}) + pack("alive")
+    for size in (1, 7, len(wire)):
+        unpacker = Unpacker()
+        found: list[Message] = []
+        for at in range(0, len(wire), size):
+            found += unpacker.feed(wire[at : at + size])
+        assert [message.kind for message in found] == ["status", "alive"]
+        assert found[0].data == {"time": 0.5}
+        assert found[0].arrays["a"].tolist() == [0, 1, 2]
+        assert np.isnan(found[0].arrays["b"]).all()
+
+
+@pytest.mark.parametrize("noise", [b"Welcome to lab1!\n", b"[]\n", b'{"kind":1,"data":{},"bytes":0}\n'])
+def test_what_a_login_prints_is_no_message(noise: bytes) -> None:
+    with pytest.raises(TestbedError, match="something else than messages"):
+        list(Unpacker().feed(noise))
+
+
+def test_objects_are_never_unpickled() -> None:
+    sink = io.BytesIO()
+    np.savez(sink, evil=np.array([object()], object))
+    body = sink.getvalue()
+    head = f'{{"kind":"status","data":{{}},"bytes":{len(body)}}}\n'.encode()
+    with pytest.raises(TestbedError, match="cannot be read"):
+        list(Unpacker().feed(head + body))
+
+
+def test_counters_are_interpolated_and_settings_hold() -> None:
+    samples = {
+        "time": np.array([0.0, 1.0, 2.0]),
+        "acked_bytes": np.array([[0.0], [10.0], [30.0]]),
+        "rate": np.array([[5.0], [7.0], [9.0]]),
+    }
+    found = at_times(samples, np.array([0.5, 1.5, 2.0]))
+    assert found["acked_bytes"][:, 0].tolist() == [5.0, 20.0, 30.0]
+    assert found["rate"][:, 0].tolist() == [5.0, 7.0, 9.0]
