@@ -5,7 +5,6 @@ from __future__ import annotations
 import subprocess
 import sys
 import threading
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -18,6 +17,7 @@ from tests.ansible.rollout import Played, experiment, phase, play, reset_attempt
 from tests.lab.host import Host
 from tests.lab.lab import Lab
 from tests.lab.rootfs import CHECKOUT
+from tests.waiting import until
 
 pytestmark = [pytest.mark.root, pytest.mark.parallel, pytest.mark.slow, needs_prometheus]
 
@@ -80,11 +80,9 @@ def ask(lab: Lab, query: str) -> list[float]:
     return result(lab.inside([sys.executable, "-c", code]).stdout)
 
 
-def until(what: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + 900
-    while not what():
-        assert time.monotonic() < deadline, "it did not happen"
-        time.sleep(0.5)
+def happens(what: Callable[[], object]) -> None:
+    """A play and scrapes of it, on a machine that is busy with other tests."""
+    until(what, seconds=900, every=0.5)
 
 
 def install(lab: Lab, wheel: Path) -> None:
@@ -121,7 +119,7 @@ def scraped(lab: Lab) -> Iterator[Callable[[], None]]:
     """A Prometheus where ansible-playbook runs, that sees all hosts; gives what ends it."""
     targets = [f"{host.address}:{PORT}" for host in lab.hosts]
     with prometheus(lab.folder / "prometheus", ADDRESS, lab.inside_command, targets, SCRAPES) as end:
-        until(lambda: ask(lab, "sum(up)") == [len(targets)])
+        happens(lambda: ask(lab, "sum(up)") == [len(targets)])
         yield end
 
 
@@ -136,10 +134,10 @@ def test_exporter_and_gates(wheel: Path) -> None:
             # The canary alone. What Prometheus and the exporter said let it pass: installed policy, no drift.
             assert play(lab, "site.yml", rollout_hosts="canary", **experiment(**GATED)).changed() > 0
             assert phase(canary) == "promoted"
-            until(lambda: ask(lab, DRIFT) == [0])
+            happens(lambda: ask(lab, DRIFT) == [0])
             rate = f"sys/class/net/{canary.interface}/ecn/roce_rp/rpg_ai_rate"
             canary.run(["sh", "-c", f"echo 77 > /{rate}"])
-            until(lambda: ask(lab, DRIFT) == [1])
+            happens(lambda: ask(lab, DRIFT) == [1])
             drifted = settings_of(canary)
 
             # The canary's gate opens, as its drift is gone; of the next two one does not pass, and all three go back.
@@ -152,7 +150,7 @@ def test_exporter_and_gates(wheel: Path) -> None:
             assert second.calls("write")
             assert third.calls("write")
             assert [settings_of(host) for host in lab.hosts] == [drifted, *factory[1:]]
-            until(lambda: ask(lab, DRIFT) == [1])  # the exporter can read what was put back
+            happens(lambda: ask(lab, DRIFT) == [1])  # the exporter can read what was put back
 
             # Prometheus dies while the canary soaks: it goes back, and nobody else is touched.
             writes = len(second.calls("write"))
@@ -161,7 +159,7 @@ def test_exporter_and_gates(wheel: Path) -> None:
                 target=lambda: ended.append(play(lab, "site.yml", rollout="r3", **experiment(**GATED)))
             )
             run.start()
-            until(lambda: phase(canary) == "soak" or bool(ended))
+            happens(lambda: phase(canary) == "soak" or ended)
             end_prometheus()
             run.join()
             ended[0].refused("rollout r3: lab1: Ask Prometheus: Prometheus at", "does not answer")

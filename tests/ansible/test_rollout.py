@@ -12,6 +12,7 @@ from tests.ansible.rollout import experiment, phase, play, reset_attempts, setti
 from tests.lab.host import Host
 from tests.lab.lab import Lab
 from tests.lab.spec import HostSpec
+from tests.waiting import until
 
 pytestmark = [pytest.mark.root, pytest.mark.parallel, pytest.mark.slow]
 AI_RATE = "sys/class/net/{}/ecn/roce_rp/rpg_ai_rate"
@@ -182,9 +183,7 @@ def test_ssh_dies_half_way_and_the_dead_man_restores() -> None:
         canary.trap("write rpg_ai_rate", "kill sshd")
         play(lab, "site.yml", snapshot_dead_man_seconds=20, **experiment()).refused("rollout r1: lab1:")
         assert other.calls("write") == []
-        deadline = time.monotonic() + 60
-        while phase(canary) != "rolled_back" and time.monotonic() < deadline:
-            time.sleep(0.2)
+        until(lambda: phase(canary) == "rolled_back", every=0.2)
         assert settings_of(canary) == before
         assert not (canary.root / "run/testbed/rollout.lock").exists()
 

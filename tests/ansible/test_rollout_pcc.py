@@ -11,6 +11,7 @@ import pytest
 from tests.ansible.rollout import experiment, phase, play, reset_attempts, settings_of
 from tests.lab.host import Host
 from tests.lab.lab import Lab
+from tests.waiting import until
 
 pytestmark = [pytest.mark.root, pytest.mark.parallel, pytest.mark.slow]
 STOCK = "stock-pcc.service"
@@ -42,9 +43,7 @@ def start_stock(host: Host) -> None:
     host.write(f"/etc/systemd/system/{STOCK}", UNIT)
     host.run(["systemctl", "daemon-reload"])
     host.run(["systemctl", "enable", "--now", STOCK])
-    deadline = time.monotonic() + 30
-    while "Active" not in host.read("/run/stock-pcc.log") and time.monotonic() < deadline:
-        time.sleep(0.1)
+    until(lambda: host.says("/run/stock-pcc.log", "Active"))
 
 
 def active(host: Host, unit: str) -> bool:

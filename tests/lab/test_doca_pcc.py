@@ -9,7 +9,6 @@ import select
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -20,6 +19,7 @@ from tests.lab.conftest import MakeStore
 from tests.lab.fakes import doca_pcc
 from tests.lab.rootfs import CHECKOUT
 from tests.lab.store import Store
+from tests.waiting import until
 
 PROGRAM = """\
 import os, sys
@@ -59,13 +59,6 @@ def says(process: subprocess.Popen[str]) -> str:
     """The last word of the next line that it prints."""
     assert process.stdout is not None
     return process.stdout.readline().split()[-1]
-
-
-def until(what: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + 20
-    while not what():
-        assert time.monotonic() < deadline, "it did not happen"
-        time.sleep(0.01)
 
 
 def catches(pid: int, number: signal.Signals) -> bool:

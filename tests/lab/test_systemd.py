@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import signal
-import time
-from collections.abc import Callable
 
 import pytest
 
 from tests.lab.host import Host
 from tests.lab.lab import Lab
+from tests.waiting import until
 
 pytestmark = [pytest.mark.root, pytest.mark.parallel]
 PCC = """\
@@ -49,13 +48,6 @@ MemoryDenyWriteExecute=yes
 """
 
 
-def until(what: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + 20
-    while not what():
-        assert time.monotonic() < deadline, "it did not happen"
-        time.sleep(0.02)
-
-
 def show(host: Host, unit: str, key: str) -> str:
     return host.run(["systemctl", "show", unit, "-p", key, "--value"]).stdout.strip()
 
@@ -64,13 +56,13 @@ def test_service_from_enable_to_the_start_limit(lab: Lab) -> None:
     host = lab.hosts[0]
     host.write("/etc/systemd/system/pcc.service", PCC)
     host.run(["systemctl", "enable", "--now", "pcc"])
-    until(lambda: "Active" in host.read("/run/pcc.log"))
+    until(lambda: host.says("/run/pcc.log", "Active"))
     pid = show(host, "pcc", "MainPID")
     assert host.read("/run/pcc.pid").strip() == pid
     assert host.run(["systemctl", "is-enabled", "pcc"]).stdout == "enabled\n"
 
     lab.power_cycle("lab1")  # enabled: it comes up by itself
-    until(lambda: (host.root / "run/pcc.log").exists() and "Active" in host.read("/run/pcc.log"))
+    until(lambda: host.says("/run/pcc.log", "Active"))
 
     host.run(["systemctl", "stop", "pcc"])
     assert host.read("/run/pcc.log").count("PCC host is done") == 1  # by one SIGINT

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, NamedTuple
@@ -135,11 +134,3 @@ class Served:
         for pipe in (self.process.stdin, self.process.stdout):
             if pipe is not None:
                 pipe.close()
-
-
-def until(so: Any, seconds: float = 5.0) -> bool:
-    """Wait until it is so."""
-    deadline = time.monotonic() + seconds
-    while not so() and time.monotonic() < deadline:
-        time.sleep(0.02)
-    return bool(so())
