@@ -35,10 +35,14 @@ def spawn(command: str, unit: UnitFile, journal: int, more: dict[str, str]) -> i
     """Fork and exec in a session of its own; ``journal``: where output goes unless the unit says otherwise."""
     environment = _environment(unit) | more
     arguments = [_expand(word, environment) for word in _split(command, environment)]
-    pid = os.fork()
-    if pid == 0:
-        _exec(arguments, environment, unit, journal, "+" in prefixes(command))
-    return pid
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())  # one that comes early waits for the child
+    try:
+        pid = os.fork()
+        if pid == 0:
+            _exec(arguments, environment, unit, journal, "+" in prefixes(command))
+        return pid
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def remove_runtime_folders(unit: UnitFile) -> None:

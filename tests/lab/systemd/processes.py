@@ -47,6 +47,11 @@ def in_session(leader: int) -> list[int]:
     return found
 
 
+def with_session(leader: int) -> list[int]:
+    """A running child and its session, which it may not have begun yet."""
+    return [leader, *(pid for pid in in_session(leader) if pid != leader)]
+
+
 def kill(pids: list[int], number: int) -> None:
     for pid in pids:
         try:

@@ -149,11 +149,11 @@ class Service:
         if ended is None or mode == "none":
             return
         number = signal_number(self.unit.get("Service.KillSignal", "SIGTERM"))
-        processes.kill(processes.in_session(pid) if mode == "control-group" else [pid], number)
+        processes.kill(processes.with_session(pid) if mode == "control-group" else [pid], number)
         limit = self.unit.seconds("Service.TimeoutStopSec", "90s")
         await asyncio.wait([ended], timeout=None if limit == float("inf") else limit)
         if self.unit.flag("Service.SendSIGKILL", True):
-            processes.kill(processes.in_session(pid) if self._kills_all() else [pid], signal.SIGKILL)
+            processes.kill(processes.with_session(pid) if self._kills_all() else [pid], signal.SIGKILL)
         elif not ended.done() and self._life is not None:
             journal.write(self.name, f"{self.name}: Unit process {pid} remains running after unit stopped.")
             self._life.cancel()
