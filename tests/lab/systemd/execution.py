@@ -35,7 +35,7 @@ def spawn(command: str, unit: UnitFile, journal: int, more: dict[str, str]) -> i
     """Fork and exec in a session of its own; ``journal``: where output goes unless the unit says otherwise."""
     environment = _environment(unit) | more
     arguments = [_expand(word, environment) for word in _split(command, environment)]
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())  # one that comes early waits for the child
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())  # a signal that comes early waits
     try:
         pid = os.fork()
         if pid == 0:
