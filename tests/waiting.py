@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable
 
 
-def until(so: Callable[[], object], seconds: float = 60, every: float = 0.02) -> None:
+def until(so: Callable[[], object], seconds: float = 20, every: float = 0.02) -> None:
     """Look ``every`` so many seconds; AssertionError if it is not so after ``seconds``."""
     deadline = time.monotonic() + seconds
     while not so():

@@ -43,7 +43,7 @@ def start_stock(host: Host) -> None:
     host.write(f"/etc/systemd/system/{STOCK}", UNIT)
     host.run(["systemctl", "daemon-reload"])
     host.run(["systemctl", "enable", "--now", STOCK])
-    until(lambda: host.says("/run/stock-pcc.log", "Active"))
+    until(lambda: host.says("/run/stock-pcc.log", "Active"), seconds=30)
 
 
 def active(host: Host, unit: str) -> bool:

@@ -57,7 +57,7 @@ def test_nothing_is_left(cable: Pair, serve: Callable[..., Served], how: str, tc
     if how == "killed":
         agent.process.send_signal(signal.SIGKILL)
     assert agent.process.wait(5) == (-9 if how == "killed" else 1)
-    until(lambda: cable.state(0) == before)
+    until(lambda: cable.state(0) == before, seconds=5)
 
 
 def test_the_sender_ends_with_the_channel(cable: Pair, serve: Callable[..., Served]) -> None:
