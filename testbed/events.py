@@ -74,10 +74,12 @@ def plan(events: Sequence[EventSpec], shape: Shape, seed: int, end: float) -> li
         else:
             chosen = list(dead) if event.mend == ALL else [event.mend or ""]
         chosen = [_known(key, name, shape, names) for name in chosen]
+        if not chosen:
+            state = "every cable is cut already" if event.cut else "no cable is cut"
+            refuse(key, f"{state} at {show_time(event.at)}")
         wrong = [name for name in chosen if (name in dead) == (event.cut is not None)]
-        if wrong or not chosen:
-            state = "is cut already" if event.cut else "is not cut"
-            refuse(key, f"{wrong[0] if wrong else 'no cable'} {state} at {show_time(event.at)}")
+        if wrong:
+            refuse(key, f"{wrong[0]} {'is cut already' if event.cut else 'is not cut'} at {show_time(event.at)}")
         dead = [*dead, *chosen] if event.cut else [name for name in dead if name not in chosen]
         steps.append(Step(event.at, "cut" if event.cut else "mend", tuple(chosen)))
         steps.append(Step(event.at + event.detected_after, "reroute", tuple(chosen)))

@@ -62,12 +62,12 @@ def bench(  # noqa: PLR0917 - one parameter per option
     for refusal in refused:
         print(f"cannot be run: {refusal}", file=sys.stderr)
     if dry_run:
-        from testbed.published.measure import one_by_one
+        from testbed.published.measure import selected
 
-        _dry_run(list(one_by_one(every, row or [], column or [])), format)
+        _dry_run(selected(every, row or [], column or []), format)
         return
     measured = _measured(wanted, every, out, quick=quick, no_run=no_run, rows=row or [], columns=column or [])
-    measured.refused = refused
+    measured.refused = [*refused, *measured.refused]
     from testbed.published.figures import Figures
 
     _print(Figures(wanted, measured), every, quick, format)
@@ -95,7 +95,7 @@ def _measured(
 
     doctor.require()
     folder = measure.prepare(out, wanted.name)
-    asked = list(measure.one_by_one(every, rows, columns))
+    asked = measure.selected(every, rows, columns)
     if not asked:
         print("nothing to run: no row that is asked for is implemented here, or no column is run", file=sys.stderr)
         return measure.collect(folder, every)

@@ -40,7 +40,7 @@ def estimate(values: Sequence[float]) -> Estimate:
     if n == 0 or any(math.isnan(value) for value in values):
         return Estimate(NAN, NAN, NAN, 0.0, n)
     ordered = sorted(values)
-    k = _rank(n)
+    k = rank(n)
     return Estimate(statistics.median(ordered), ordered[k - 1], ordered[n - k], coverage(n, k), n)
 
 
@@ -50,6 +50,6 @@ def coverage(n: int, k: int = 1) -> float:
     return max(0.0, 1 - outside)
 
 
-def _rank(n: int) -> int:
+def rank(n: int) -> int:
     """The narrowest interval that still covers `LEVEL`, or else from the smallest to the largest."""
     return max((k for k in range(1, (n + 1) // 2 + 1) if coverage(n, k) >= LEVEL), default=1)

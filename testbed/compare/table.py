@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from testbed.compare import pareto
 from testbed.compare.comparison import Comparison
+from testbed.compare.median import coverage, rank
 from testbed.compare.metrics import Metric
 from testbed.compare.variants import Variant
 
@@ -35,12 +36,10 @@ def render(comparison: Comparison, width: int) -> RenderableType:
 
 def footnotes(comparison: Comparison) -> list[str]:
     """How the figures are to be read."""
-    counts = {len(one.runs): one.estimate("goodput").coverage for one in comparison.variants if len(one.runs) > 1}
+    counts = {len(one.runs) for one in comparison.variants if len(one.runs) > 1}
     found = ["medians of the runs, with the difference to the baseline's; decision: wall time"]
     if counts:
-        covers = ", ".join(
-            f"{share:.3g} % with {n} runs" for n, share in sorted((n, 100 * c) for n, c in counts.items())
-        )
+        covers = ", ".join(f"{100 * coverage(n, rank(n)):.3g} % with {n} runs" for n in sorted(counts))
         found.append(f"below: the interval that holds the true median with a probability of {covers}")
     units = ", ".join(metric.title.replace(",", " in") for metric in pareto.RULE)
     found.append(f"dominated: by the ADPG paper's Definition 1 over {units}; differences up to 5 are equal")

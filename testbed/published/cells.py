@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import dataclass
-from typing import Any
 
 from testbed import plugin
 from testbed.errors import BadInput
@@ -58,6 +57,8 @@ def _repeats(comparison: Comparison, row: str, column: str, how: How, quick: boo
     settings = texts(_settings(comparison, comparison.columns[column], how, quick))
     try:
         resolved = Combination(plugins, settings).resolve(load(experiment))
+        if resolved.experiment.time.dilation == "auto":  # runs at different speeds, and nothing to repeat at twice that
+            raise BadInput("time.dilation: a comparison needs a number, not 'auto'")
     except BadInput as error:
         raise BadInput(f"{comparison.name}, row {row}, column {column}: {error}") from None
     seeds = range(comparison.seed, comparison.seed + (comparison.quick.repeats if quick else comparison.repeats))
@@ -93,10 +94,18 @@ def cuts(comparison: Comparison) -> list[str]:
     if left_out:
         found.append(f"not run: {', '.join(left_out)}")
     if quick.repeats < comparison.repeats:
-        found.append(f"{quick.repeats} run of every cell instead of {comparison.repeats}")
-    before: dict[str, Any] = dict(comparison.settings)
-    found += [f"{key} {value} instead of {before.get(key, 'the usual')}" for key, value in quick.settings.items()]
+        runs = "1 run" if quick.repeats == 1 else f"{quick.repeats} runs"
+        found.append(f"{runs} of every cell instead of {comparison.repeats}")
+    found += [f"{key} {value} instead of {_without_quick(comparison, key)}" for key, value in quick.settings.items()]
     return [*found, "a degraded cell is not repeated slower"]
+
+
+def _without_quick(comparison: Comparison, key: str) -> str:
+    """What a setting would be in the cells that `--quick` keeps."""
+    columns = [comparison.columns[name] for name in comparison.quick.columns if comparison.columns[name].experiment]
+    rows = [row.here for row in comparison.rows.values() if row.here]
+    every = [_settings(comparison, column, how, quick=False) for column in columns for how in rows]
+    return " or ".join(dict.fromkeys(str(settings.get(key, "the usual")) for settings in every))
 
 
 def _name(row: str, column: str, seed: int) -> str:

@@ -11,7 +11,7 @@ from importlib.resources import as_file, files
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import Field, ValidationError, model_validator
+from pydantic import AfterValidator, Field, ValidationError, ValidationInfo, model_validator
 
 from testbed.document import Document
 from testbed.errors import BadInput, nearest
@@ -23,6 +23,18 @@ PACKAGE = "testbed.published"
 
 Settings = dict[str, Any]  # key of the experiment file to its value, as for --set
 Printed = list[float | None] | str | None  # one number per printed metric, a word of `Comparison.words`, or nothing
+
+
+def _beside(named: str, info: ValidationInfo) -> str:
+    """A path is relative to the file that gives it, wherever the command is called."""
+    if "/" not in named and ".py" not in named and not named.endswith((".yaml", ".yml")):
+        return named
+    path, colon, wanted = named.partition(":")  # my_cc.py:MyCC
+    folder: Path = (info.context or {}).get("folder", Path())
+    return str((folder / Path(path).expanduser()).resolve()) + colon + wanted
+
+
+Named = Annotated[str, AfterValidator(_beside)]  # something installed, or a path
 
 
 class Source(Part):
@@ -70,7 +82,7 @@ class Column(Part):
     """One scenario of the table; its cells are runs of one experiment, or it sums up other columns."""
 
     label: str
-    experiment: str = Field(default="", description="Name of the experiment; none: printed only, not run here.")
+    experiment: Named = Field(default="", description="Name or path of it; none: printed only, not run here.")
     settings: Settings = Field(default={}, description="Keys of the experiment file for this column.")
     best_of: list[str] = Field(default=[], description="For 'up to': the best value over these columns.")
     note: str = ""
@@ -85,8 +97,8 @@ class Column(Part):
 class How(Part):
     """What stands in our rack for a row of the paper."""
 
-    controller: str
-    tuner: str = "static"
+    controller: Named
+    tuner: Named = "static"
     settings: Settings = Field(default={}, description="Presets, options: controller.window, tuner.preset, ...")
     why: str = Field(default="", description="Why this and not another variant.")
 
@@ -147,6 +159,8 @@ class Comparison(Part):
         for name, about in self.columns.items():
             for other in about.best_of:
                 self._known(f"columns.{name}.best_of", other, self.columns)
+                if self.columns[other].best_of:
+                    refuse(f"columns.{name}.best_of", f"'{other}' sums up others itself; name those")
         for kept in self.quick.columns:
             self._known("quick.columns", kept, self.columns)
         if self.judged is not None:
@@ -204,6 +218,6 @@ def _read(file: Path, name: str) -> Comparison:
     document = Document.read(file, name)
     document.data.setdefault("name", file.stem)
     try:
-        return Comparison.model_validate(document.data)
+        return Comparison.model_validate(document.data, context={"folder": file.parent})
     except ValidationError as error:
         raise BadInput(explain(error, document)) from None

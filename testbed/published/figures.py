@@ -50,7 +50,9 @@ class Figures:
         printed = self.comparison.printed(row, column, metric)
         about = self.comparison.metrics[metric]
         word = _word(ours, printed, about, self.comparison.equal)
-        return Beside(ours, printed, word, bool(self._degraded(row, column)))
+        behind = [row, about.relative_to] if about.relative_to else [row]
+        degraded = ours is not None and any(self._degraded(one, column) for one in behind)
+        return Beside(ours, printed, word, degraded)
 
     def ours(self, row: str, column: str, metric: str) -> Estimate | None:
         """The median of the runs and its interval, or None if there are no runs."""
@@ -65,13 +67,17 @@ class Figures:
 
     def _values(self, row: str, column: str, metric: str) -> list[float]:
         about = self.comparison.metrics[metric]
-        own = [_value(about, summary) for summary in self.measured.of(row, column)]
+        own = self._by_seed(row, column, about)
         if not about.relative_to:
-            return own
-        others = [_value(about, summary) for summary in self.measured.of(about.relative_to, column)]
+            return list(own.values())
         if row == about.relative_to:
             return []
-        return [100 * (other / one - 1) if one else math.nan for one, other in zip(own, others, strict=False)]
+        others = self._by_seed(about.relative_to, column, about)
+        pairs = [(one, others[seed]) for seed, one in own.items() if seed in others]
+        return [100 * (other / one - 1) if one else math.nan for one, other in pairs]
+
+    def _by_seed(self, row: str, column: str, metric: Metric) -> dict[int, float]:
+        return {seed: _value(metric, summary) for seed, summary in self.measured.of(row, column).items()}
 
     def _degraded(self, row: str, column: str) -> bool:
         over = self.comparison.columns[column].best_of or [column]

@@ -29,18 +29,18 @@ ORDER_SEED = 1
 class Measured:
     """The runs that are there, by place in the table; of a repeated one the repetition."""
 
-    summaries: dict[tuple[str, str], list[Summary]] = field(default_factory=dict)
+    summaries: dict[tuple[str, str], dict[int, Summary]] = field(default_factory=dict)  # each by its seed
     failures: dict[str, str] = field(default_factory=dict)  # cell to why
     refused: list[str] = field(default_factory=list)  # what could not even be tried, and why
     interrupted: bool = False
 
-    def of(self, row: str, column: str) -> list[Summary]:
-        """The runs of one place, in the order of their seeds."""
-        return self.summaries.get((row, column), [])
+    def of(self, row: str, column: str) -> dict[int, Summary]:
+        """The runs of one place, by seed."""
+        return self.summaries.get((row, column), {})
 
     def degraded(self, row: str, column: str) -> list[Summary]:
         """Those of them whose verdict is not clean."""
-        return [summary for summary in self.of(row, column) if summary.verdict.word != "clean"]
+        return [summary for summary in self.of(row, column).values() if summary.verdict.word != "clean"]
 
 
 def run(folder: Path, places: Sequence[Place], *, again: bool) -> Measured:
@@ -48,12 +48,23 @@ def run(folder: Path, places: Sequence[Place], *, again: bool) -> Measured:
     measured = Measured()
     cells = [place.cell for place in places]
     _runs(folder, cells, measured)
-    repeated = [slower(cell, FACTOR) for cell in cells if cell.name in measured.failures or _is_degraded(folder, cell)]
-    if again and repeated and not measured.interrupted:
-        where = folder / SLOWER
-        print(f"{len(repeated)} not clean: again at {FACTOR:g} times the dilation, in {where}", file=sys.stderr)
-        _runs(where, repeated, measured)
+    if again and not measured.interrupted:
+        bad = [cell for cell in cells if cell.name in measured.failures or _is_degraded(folder, cell)]
+        repeated = list(_slower(bad, measured.refused))
+        if repeated:
+            where = folder / SLOWER
+            print(f"{len(repeated)} not clean: again at {FACTOR:g} times the dilation, in {where}", file=sys.stderr)
+            _runs(where, repeated, measured)
     return measured
+
+
+def _slower(cells: Sequence[Cell], refused: list[str]) -> Iterator[Cell]:
+    """The same runs at a higher dilation; one that the links cannot be shaped to is named in ``refused``."""
+    for cell in cells:
+        try:
+            yield slower(cell, FACTOR)
+        except BadInput as error:
+            refused.append(f"{cell.name} again, slower: {error}")
 
 
 def _runs(folder: Path, cells: Sequence[Cell], measured: Measured) -> None:
@@ -81,7 +92,7 @@ def collect(folder: Path, places: Sequence[Place], measured: Measured | None = N
     for place in places:
         found = _summary(folder / SLOWER, place.cell, slower) or _summary(folder, place.cell)
         if found is not None:
-            measured.summaries.setdefault((place.row, place.column), []).append(found)
+            measured.summaries.setdefault((place.row, place.column), {})[place.cell.seed] = found
     return measured
 
 
@@ -105,8 +116,7 @@ def prepare(out: Path | None, name: str) -> Path:
     return results.prepare(out, f"{name}-bench")
 
 
-def one_by_one(places: Sequence[Place], rows: Sequence[str], columns: Sequence[str]) -> Iterator[Place]:
+def selected(places: Sequence[Place], rows: Sequence[str], columns: Sequence[str]) -> list[Place]:
     """The places of some rows and columns; empty for all of them."""
-    for place in places:
-        if (not rows or place.row in rows) and (not columns or place.column in columns):
-            yield place
+    of_rows = [place for place in places if not rows or place.row in rows]
+    return [place for place in of_rows if not columns or place.column in columns]

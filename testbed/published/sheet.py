@@ -59,11 +59,13 @@ def empty(figures: Figures, column: str) -> Iterator[str]:
 
 def orders(figures: Figures) -> Iterator[tuple[str, str, str, str]]:
     """The derived table: column, the paper's order and ours, whether they agree, who is how far off."""
-    comparison = figures.comparison
+    comparison, judged = figures.comparison, figures.comparison.judged
+    higher = judged is not None and comparison.metrics[judged.order].better == "higher"
+    sign = " > " if higher else " < "  # the best stands first
     for one in judge(figures):
         yield (
             comparison.columns[one.column].label,
-            f"{' < '.join(one.printed_order)}\n{' < '.join(one.our_order)}",
+            f"{sign.join(one.printed_order)}\n{sign.join(one.our_order)}",
             _agreement(one),
             _closeness(one),
         )

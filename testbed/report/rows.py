@@ -26,7 +26,7 @@ class Row:
 def rows(summary: Summary) -> list[Row]:
     """All rows that apply to a run."""
     s = summary
-    cost = (_time(s.decision_per_row), "per flow"), (_time(s.decision_per_call), "per call")
+    cost = (shown_time(s.decision_per_row), "per flow"), (shown_time(s.decision_per_call), "per call")
     found = [*_network(s), *_finite(s), *_messages(s), *_long_short(s), Row("decision", cost)]
     if s.place == "lab":  # what only switches know
         found = [row for row in found if any(value != UNKNOWN for value, _ in row.values)]
@@ -61,7 +61,7 @@ def _finite(s: Summary) -> Iterator[Row]:
     """Mice and elephants only where there are both: else they are what is said about all."""
     if not s.fct_finished and not s.fct_unfinished:
         return
-    yield Row("FCT", ((_time(s.fct_mean), "mean"), (_time(s.fct_p50), "p50"), (_time(s.fct_p99), "p99")))
+    yield Row("FCT", ((shown_time(s.fct_mean), "mean"), (shown_time(s.fct_p50), "p50"), (shown_time(s.fct_p99), "p99")))
     slowdown = (s.slowdown_mean, "mean"), (s.slowdown_p50, "p50"), (s.slowdown_p99, "p99")
     yield Row("slowdown", tuple((_number(value), word) for value, word in slowdown))
     if s.mice and s.elephants:
@@ -74,15 +74,15 @@ def _finite(s: Summary) -> Iterator[Row]:
 
 def _messages(s: Summary) -> Iterator[Row]:
     for one in s.messages:
-        times = (_time(one.message), "each"), (_time(one.rank), "per rank"), (_time(one.operation), "all")
-        yield Row(_size(one.size), times)
+        times = (one.message, "each"), (one.rank, "per rank"), (one.operation, "all")
+        yield Row(_size(one.size), tuple((shown_time(value), word) for value, word in times))
 
 
 def _long_short(s: Summary) -> Iterator[Row]:
     if math.isfinite(s.long_bandwidth):
         yield Row("LBW", ((_number(s.long_bandwidth, " %"), "long flows"),))
     if s.interruptions:
-        yield Row("RT", ((_time(s.recovery), "recovery"), (_number(s.reaction, " RTT"), "reaction")))
+        yield Row("RT", ((shown_time(s.recovery), "recovery"), (_number(s.reaction, " RTT"), "reaction")))
 
 
 def _number(value: float, unit: str = "") -> str:
@@ -97,7 +97,8 @@ def _us(seconds: float) -> str:
     return f"{seconds * 1e6:.2f} us" if math.isfinite(seconds) else UNKNOWN
 
 
-def _time(seconds: float) -> str:
+def shown_time(seconds: float) -> str:
+    """Four digits and a unit."""
     return show_time(float(f"{seconds:.4g}")) if math.isfinite(seconds) else UNKNOWN
 
 

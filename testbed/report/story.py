@@ -78,13 +78,14 @@ def _number(name: str, names: list[str]) -> int:
 def choose(measured: Measured) -> dict[int, str]:
     """Number and reason of the flows that tell the most: the extremes, and an even choice of the others."""
     flows = measured.flows
-    count = len(flows)
+    began = np.flatnonzero(flows.start < measured.duration)  # of the others there is nothing to tell
+    count = len(began)
     if not count:
         return {}
     end = np.where(np.isnan(flows.finished), measured.duration, flows.finished)
-    speed = flows.acked_packets / np.maximum(end - flows.start, 1e-9)
-    order = np.argsort(speed, kind="stable")
-    best = [(0, "first"), (int(order[0]), "slowest"), (int(order[-1]), "fastest"), (int(order[count // 2]), "median")]
+    speed = flows.acked_packets[began] / np.maximum(end - flows.start, 1e-9)[began]
+    order = began[np.argsort(speed, kind="stable")].tolist()
+    best = [(int(began[0]), "first"), (order[0], "slowest"), (order[-1], "fastest"), (order[count // 2], "median")]
     for word, column in (
         ("most timeouts", flows.timeouts),
         ("most losses", flows.lost_packets),
@@ -96,7 +97,7 @@ def choose(measured: Measured) -> dict[int, str]:
     reasons: dict[int, str] = {}
     for flow, word in best if count > 1 else best[:1]:
         reasons[flow] = ", ".join(filter(None, (reasons.get(flow, ""), word)))
-    for flow in np.linspace(0, count - 1, min(count, MOST_FLOWS)).astype(int).tolist():
+    for flow in began[np.linspace(0, count - 1, min(count, MOST_FLOWS)).astype(int)].tolist():
         if len(reasons) < MOST_FLOWS:
             reasons.setdefault(flow, "")
     return dict(sorted(reasons.items())) if count <= MOST_FLOWS else reasons

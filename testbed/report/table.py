@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING
 
-from testbed.report.rows import UNKNOWN, rows
+from testbed.report.rows import rows, shown_time
 from testbed.report.summary import Summary
-from testbed.units import show_rate, show_time
+from testbed.units import show_rate
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -25,7 +24,8 @@ def scope(summary: Summary) -> str:
     span = f"figures from {_milliseconds(summary.window_start)} to {_milliseconds(summary.window_end)} ms"
     if summary.window_end <= summary.window_start:
         span = "ended within the warm-up"
-    return f"{summary.bottleneck} at {show_rate(summary.bottleneck_rate)}, base RTT {_time(summary.base_rtt)}, {span}"
+    rate, rtt = show_rate(summary.bottleneck_rate), shown_time(summary.base_rtt)
+    return f"{summary.bottleneck} at {rate}, base RTT {rtt}, {span}"
 
 
 def notes(summary: Summary) -> list[str]:
@@ -62,7 +62,7 @@ def _lab_notes(summary: Summary) -> list[str]:
         "over real hosts: SU is what arrived at the receiving host, marks are those that hosts saw; queues, thresholds "
         "and drops of the switches are not known here",
         f"{missing:,} packets did not arrive, {100 * missing / max(summary.packets_sent, 1):.3g} % of sent",
-        f"base RTTs are measured; hosts started at most {_time(summary.start_spread)} apart",
+        f"base RTTs are measured; hosts started at most {shown_time(summary.start_spread)} apart",
     ]
 
 
@@ -100,7 +100,3 @@ def _milliseconds(seconds: float) -> str:
 
 def _count(number: int, noun: str) -> str:
     return f"{number} {noun}" + ("" if number == 1 else "s")
-
-
-def _time(seconds: float) -> str:
-    return show_time(float(f"{seconds:.4g}")) if math.isfinite(seconds) else UNKNOWN

@@ -47,7 +47,7 @@ def reward_plots(tuners: Sequence[TunerLog], duration: float, warmup: float) -> 
             if few
             else line(ms(time[kept]), reward[kept], one.switch, "@accent", width=1, opacity=0.35)
         )
-    mean = np.mean(np.concatenate([one.reported(REWARD) for one in told]))
+    mean = np.nanmean(np.concatenate([one.reported(REWARD) for one in told]))
     note = f"what each switch's tuner says that its last slot was worth; mean {mean:.3f}{_states(told)}"
     layout = over_time(duration, warmup) | {"showlegend": few and len(told) > 1}
     return [Plot("Reward of the tuner", note, data, layout, "reward")]

@@ -111,6 +111,11 @@ def _off_base(record: RunRecord) -> float:
     return abs(record.rtt_min / float(used.min()) - 1) if len(used) and record.rtt_min else 0.0
 
 
+def _apart(record: RunRecord) -> float:
+    """In warm-ups; without one, in tenths of the run."""
+    return record.start_spread / max(record.warmup or 0.1 * record.duration, 1e-9)
+
+
 def _over_rtt(value: float, record: RunRecord) -> float:
     rtt = metrics.base_rtt(record)
     return value / rtt if rtt > 0 and math.isfinite(value) else 0.0  # nothing sent: another limit says so
@@ -239,12 +244,12 @@ LIMITS: tuple[Limit, ...] = (
     ),
     Limit(
         "hosts started apart",
-        lambda record: record.start_spread / record.warmup if record.warmup > 0 else record.start_spread,
+        _apart,
         1.0,
         "on real hosts each starts when the word reaches it; until all have, the figures are of fewer senders, and the "
-        "warm-up is what they leave out",
+        "warm-up is what they leave out; where there is none, a tenth of the run is little enough",
         lambda _measured, _limit: "raise time.warmup",
-        lambda value: f"by up to {value:.1f} warm-ups",
+        lambda value: f"by up to {value:.1f} warm-ups, or tenths of the run if it has none",
         in_lab="raise time.warmup, or run it again with less load on the hosts and the operator's machine",
     ),
     Limit(

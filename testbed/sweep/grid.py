@@ -97,7 +97,7 @@ class Combination:
                 loaded = loaded.replace({kind: name}, f"--{kind}")
             return resolve(loaded.apply([f"{key}={value}" for key, value in self.settings.items()]))
         except BadInput as error:
-            raise BadInput(f"the cell with {self.told or 'no changes'}: {error}" if self.told else str(error)) from None
+            raise BadInput(f"the cell with {self.told}: {error}" if self.told else str(error)) from None
 
 
 def cells(request: Request) -> list[Cell]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-import time
 from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, TextIO
 
@@ -98,8 +97,3 @@ def clock(seconds: float) -> str:
         return f"{seconds:.0f} s"
     minutes = round(seconds / 60)
     return f"{minutes} min" if minutes < 100 else f"{minutes // 60} h {minutes % 60:02} min"
-
-
-def stopwatch() -> float:
-    """Seconds of a clock that only goes forward."""
-    return time.monotonic()

@@ -54,11 +54,11 @@ class Composed(Pattern):
         flows: list[Flow] = []
         for one, (begin, inner) in zip(self.members(), self.contexts(context), strict=True):
             groups = max((flow.group for flow in flows), default=NO_GROUP) + 1
-            flows += shifted(self.begun(one.expand(inner), inner), begin, groups)
+            flows += self.begun(shifted(one.expand(inner), begin, groups), begin + inner.end)
         return flows
 
-    def begun(self, flows: list[Flow], _inner: Context) -> list[Flow]:
-        """Those of one pattern's flows that really start."""
+    def begun(self, flows: list[Flow], _end: float) -> list[Flow]:
+        """Those of one pattern's flows that really start before it is over."""
         return flows
 
     def notes(self) -> list[str]:
@@ -158,27 +158,21 @@ class Phases(Composed):
         return f"parts.{number}.traffic"
 
     def contexts(self, context: Context) -> list[tuple[float, Context]]:
-        """Each until the next begins."""
-        borders = [*(phase.start for phase in self.parts), context.end]
-        return [
-            (begin, Context(context.hosts, context.line_rate, max(0.0, end - begin), (*context.seed, number)))
-            for number, (begin, end) in enumerate(pairwise(borders))
-        ]
+        """Each until the next begins, or the run ends."""
+        borders = [*(min(phase.start, context.end) for phase in self.parts), context.end]
+        return [(begin, context.part(number, end - begin)) for number, (begin, end) in enumerate(pairwise(borders))]
 
-    def begun(self, flows: list[Flow], inner: Context) -> list[Flow]:
-        """What would start after its phase is over is left out."""
-        return [flow for flow in flows if flow.start < inner.end or flow.after != NO_GROUP]
+    def begun(self, flows: list[Flow], end: float) -> list[Flow]:
+        """What would start after its phase is over is left out; what waits for others goes on if they began."""
+        if not any(flow.after == NO_GROUP and flow.start < end for flow in flows):
+            return []
+        return [flow for flow in flows if flow.after != NO_GROUP or flow.start < end]
 
     def links_filled(self, context: Context) -> float:
         """Of the busiest phase."""
         return max(
             one.links_filled(inner) for one, (_, inner) in zip(self.members(), self.contexts(context), strict=True)
         )
-
-    @property
-    def start_key(self) -> str:
-        """The key that makes flows start late."""
-        return "parts"
 
     @model_validator(mode="before")
     @classmethod

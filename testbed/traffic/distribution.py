@@ -37,6 +37,8 @@ class _File(BaseModel):
             raise ValueError("sizes and shares of 'points' must not fall from one point to the next")
         if min(sizes) < 0 or shares[0] < 0 or shares[-1] != 1:
             raise ValueError("sizes of 'points' must not be negative, and the shares must end with 1")
+        if (0.0, 1.0) in self.points:
+            raise ValueError("by its 'points' no flow is larger than 0")
         return self
 
 

@@ -55,7 +55,8 @@ class MixedIn(Part):
         """The first one comes a period after the start."""
         random, flows = context.random(INCASTS), []
         period = self.every(context, hosts)
-        for begin in np.arange(start + period, context.end, period).tolist():
+        times = np.arange(start + period, context.end, period)
+        for begin in times[times < context.end].tolist():  # by rounding, arange may come to the end itself
             receiver, *others = (random.permutation(hosts) + 1).tolist()
             flows += [
                 Flow(f"h{others[i % len(others)]}", f"h{receiver}", self.size, begin, "incast")

@@ -71,23 +71,25 @@ def read(file: Path) -> tuple[list[Flow], str]:
     """The flows of a file, and its digest. Raises ValueError with the line of the first bad row."""
     try:
         content = file.read_bytes()
-        text = content.decode()
+        text = content.decode("utf-8-sig")  # spreadsheets write a byte order mark
     except OSError as error:
         raise ValueError(f"cannot read {file}: {error.strerror}") from None
     except UnicodeDecodeError:
         raise ValueError(f"cannot read {file}: it is not UTF-8 text") from None
-    rows = csv.DictReader(text.splitlines(), restkey="too many", skipinitialspace=True)
-    columns = list(rows.fieldnames or [])
-    if not set(NEEDED) <= set(columns) <= set(ALLOWED):
-        raise ValueError(
-            f"{file}, line 1: expected the columns {','.join(NEEDED)} (and perhaps label), got {','.join(columns)}"
-        )
-    flows = []
-    for row in rows:
-        try:
+    rows = csv.DictReader(text.splitlines(), restkey="too many", skipinitialspace=True, strict=True)
+    flows, line = [], 0  # the last one that could be read
+    try:
+        columns = list(rows.fieldnames or [])
+        line = 1
+        if not set(NEEDED) <= set(columns) <= set(ALLOWED):
+            raise ValueError(f"expected the columns {','.join(NEEDED)} (and perhaps label), got {','.join(columns)}")
+        for row in rows:
+            line = rows.line_num
             flows.append(_flow(row))
-        except ValueError as error:
-            raise ValueError(f"{file}, line {rows.line_num}: {error}") from None
+    except csv.Error as error:  # an open quote takes the lines after it as well
+        raise ValueError(f"{file}, from line {line + 1} on: {error}; is there a stray quote?") from None
+    except ValueError as error:
+        raise ValueError(f"{file}, line {line}: {error}") from None
     if not flows:
         raise ValueError(f"{file}: no flow in it")
     return flows, digest(content)

@@ -92,6 +92,11 @@ def test_text_fits_80_columns_and_says_how_to_read_it(compare: Command, three: P
     assert "\x1b" not in done.out
 
 
+def test_a_figure_that_is_unknown_does_not_change_what_the_intervals_cover(compare: Command, three: Path) -> None:
+    results(three / "b4", "swift", 4, goodput=float("nan"))
+    assert "probability of 75 % with 3 runs, 87.5 % with 4 runs" in compare(three).text
+
+
 def test_scenarios_have_their_own_baselines_and_dominance(compare: Command, tmp_path: Path) -> None:
     for senders, sus in ((8, (90, 80)), (64, (60, 80))):
         for controller, su in zip(("dcqcn", "swift"), sus, strict=True):

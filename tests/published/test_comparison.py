@@ -9,6 +9,7 @@ import pytest
 from testbed.errors import BadInput
 from testbed.published import cells
 from testbed.published.comparison import load
+from tests.sweep.test_grid import CONTROLLER
 
 MINE = Path(__file__).parent / "mine.yaml"
 
@@ -23,6 +24,7 @@ MINE = Path(__file__).parent / "mine.yaml"
         ("per: bottleneck_rate", "per: rate", r"metrics\.share\.per: no such figure"),
         ("relative_to: A", "relative_to: D", r"metrics\.gain\.relative_to: 'D' is not there"),
         ("best_of: [two, eight]", "best_of: [two, nine]", r"columns\.best\.best_of: 'nine' is not there"),
+        ("best_of: [two, eight]", "best_of: [two, best]", r"columns\.best\.best_of: 'best' sums up others itself"),
         ("best_of: [two,", "experiment: incast-8, best_of: [two,", r"columns\.best\.best_of: a column has"),
         ("quick: {columns: [two]", "quick: {columns: [one]", r"quick\.columns: 'one' is not there"),
         ("order: ql", "order: qll", r"judged\.order: 'qll' is not there; did you mean 'ql'"),
@@ -62,6 +64,13 @@ def test_runs_are_those_of_rows_and_columns_that_can_be_run() -> None:
     ]
 
 
+def test_what_quick_cuts_is_told_of_the_cells_that_it_keeps() -> None:
+    table = load("adpg-table-2")
+    assert "time.dilation 1500 instead of 3000 or 6000" in cells.cuts(table)  # by column, and 1200 elsewhere
+    twice = table.model_copy(update={"quick": table.quick.model_copy(update={"repeats": 2})})
+    assert "2 runs of every cell instead of 3" in cells.cuts(twice)
+
+
 def test_a_setting_that_does_not_exist_names_its_place(tmp_path: Path) -> None:
     file = tmp_path / "mine.yaml"
     file.write_text(MINE.read_text().replace("traffic.senders: 2", "traffic.sender: 2"))
@@ -72,6 +81,29 @@ def test_a_setting_that_does_not_exist_names_its_place(tmp_path: Path) -> None:
     refused: list[str] = []
     assert {place.column for place in cells.places(load(str(file)), refused=refused)} == {"eight"}
     assert len(refused) == 2
+
+
+def test_a_dilation_must_be_a_number(tmp_path: Path) -> None:
+    file = tmp_path / "mine.yaml"
+    file.write_text(MINE.read_text().replace("time.dilation: 1000", "time.dilation: auto"))
+    with pytest.raises(BadInput, match=r"mine, row A, column two: time\.dilation: a comparison needs a number"):
+        cells.places(load(str(file)))
+
+
+@pytest.mark.parametrize("controller", ["my_cc.py", "./my_cc.py:Mine"])
+def test_paths_are_relative_to_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, controller: str) -> None:
+    folder = tmp_path / "there"
+    folder.mkdir()
+    (folder / "my_cc.py").write_text(CONTROLLER)
+    (folder / "two.yaml").write_text("traffic: {pattern: incast, senders: 3}\ncontroller: dcqcn\n")
+    text = MINE.read_text().replace("experiment: incast-8, settings: {traffic.senders: 2}", "experiment: two.yaml")
+    (folder / "mine.yaml").write_text(text.replace("controller: dcqcn", f"controller: {controller}"))
+    monkeypatch.chdir(tmp_path)
+    first = cells.places(load("there/mine.yaml"))[0]
+    assert (first.row, first.column) == ("A", "two")
+    assert first.cell.plugins["controller"] == f"{folder}/{controller.removeprefix('./')}"
+    assert first.cell.source == f"{folder}/two.yaml"
+    assert first.cell.experiment["traffic"]["senders"] == 3
 
 
 def test_slower_is_the_same_run_at_another_dilation() -> None:

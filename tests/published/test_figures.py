@@ -40,7 +40,7 @@ def figures(mine: Comparison) -> Figures:
         ("B", "two"): [summary(85, 10), summary(85, 10), summary(85, 10, degraded=True)],
         ("B", "eight"): [summary(91, 10)],
     }
-    return Figures(mine, Measured(summaries=runs))
+    return Figures(mine, Measured(summaries={place: dict(enumerate(found, 1)) for place, found in runs.items()}))
 
 
 def test_the_median_stands_beside_the_printed_number(figures: Figures) -> None:
@@ -71,6 +71,23 @@ def test_figures_that_are_derived_from_others(figures: Figures) -> None:
     assert figures.ours("A", "two", "gain") is None
 
 
+def test_runs_are_held_against_those_of_the_same_seed(mine: Comparison) -> None:
+    runs = {
+        ("A", "two"): {1: summary(90, 4), 2: summary(90, 5), 3: summary(90, 6)},
+        ("B", "two"): {2: summary(90, 10), 3: summary(90, 12), 4: summary(90, 1)},
+    }
+    gain = Figures(mine, Measured(summaries=runs)).ours("B", "two", "gain")
+    assert gain is not None
+    assert (gain.low, gain.high, gain.repeats) == (pytest.approx(-50), pytest.approx(-50), 2)
+
+
+def test_a_degraded_run_of_the_row_that_it_is_held_against_counts(mine: Comparison) -> None:
+    runs = {("A", "two"): {1: summary(90, 4, degraded=True)}, ("B", "two"): {1: summary(90, 10)}}
+    figures = Figures(mine, Measured(summaries=runs))
+    assert figures.beside("B", "two", "gain").degraded
+    assert not figures.beside("B", "two", "ql").degraded
+
+
 def test_up_to_is_the_best_of_the_columns(figures: Figures) -> None:
     best = [figures.ours("A", "best", metric) for metric in ("su", "ql")]
     assert [one.median for one in best if one is not None] == [94, 5]
@@ -97,6 +114,14 @@ def test_orders_and_what_is_close(figures: Figures) -> None:
     assert eight.far == ["A", "B"]  # 15 and 11 points
     (pair,) = eight.reversed
     assert str(pair) == "A and B (8 and 12 printed, 20 and 10 here; equal by the rule)"
+
+
+def test_an_order_begins_with_the_best(figures: Figures) -> None:
+    assert [one[1] for one in sheet.orders(figures)] == ["A < B\nA < B", "A < B\nB < A"]  # by queue
+    comparison = figures.comparison
+    assert comparison.judged is not None
+    by_su = comparison.model_copy(update={"judged": comparison.judged.model_copy(update={"order": "su"})})
+    assert [one[1] for one in sheet.orders(Figures(by_su, figures.measured))] == ["A > B\nA > B", "A > B\nB > A"]
 
 
 def test_it_is_said_on_a_terminal_in_markdown_and_as_json(figures: Figures) -> None:

@@ -15,7 +15,7 @@ from testbed.report.build import compose
 from testbed.report.calls import MOST_BETWEEN, MOST_SINGLE, calls_of
 from testbed.report.html import render
 from testbed.report.manifest import Manifest
-from testbed.report.story import MOST_CHANGES, MOST_FLOWS, Story, stories
+from testbed.report.story import MOST_CHANGES, MOST_FLOWS, Story, choose, stories
 from testbed.report.summary import summarise
 
 MINUS = "\u2212"
@@ -137,6 +137,13 @@ def test_the_flows_that_tell_the_most_are_chosen() -> None:
     assert next(iter(found.items())) == ("h51-h99", "asked for, median")
     assert (found["h1-h99"], found["h100-h99"]) == ("first, slowest", "fastest")
     assert (found["h42-h99"], found["h78-h99"]) == ("most losses", "most CNPs")
+
+
+def test_flows_that_never_began_are_not_chosen() -> None:
+    record = run((0.1, 0.4, 0.2, 0.1), start=[np.inf, 0, 0, 20e-3], duration=10e-3)
+    assert choose(record) == {1: "first, fastest, median", 2: "slowest"}
+    record.flows.start[:] = np.inf
+    assert choose(record) == {}
 
 
 def test_unknown_flow() -> None:

@@ -14,7 +14,7 @@ from synthetic_runs import RTT, lag, run
 
 from testbed.report.summary import Summary, summarise
 from testbed.report.table import render
-from testbed.report.verdict import Exit, judge
+from testbed.report.verdict import LIMITS, Exit, judge
 from testbed.telemetry.record import RunRecord
 
 
@@ -60,6 +60,16 @@ def test_each_distortion_is_named_with_its_knob(harm: Callable[[RunRecord], None
     assert str(verdict).startswith("degraded: ")
     assert verdict.exit_code == Exit.DEGRADED == 3
     assert re.search(said, str(verdict))
+
+
+@pytest.mark.parametrize(("warmup", "used"), [(4e-3, 0.5), (0.0, 2.0)])
+def test_hosts_that_start_apart_are_held_against_the_warm_up_or_a_tenth_of_the_run(warmup: float, used: float) -> None:
+    record = run(duration=10e-3, warmup=warmup)
+    record.start_spread = 2e-3
+    (limit,) = [one for one in LIMITS if one.what == "hosts started apart"]
+    assert limit.used(record) == pytest.approx(used)
+    record.duration, record.start_spread = 0.0, 0.0  # ended before it began
+    assert limit.used(record) == 0
 
 
 def test_where_others_took_the_time_a_higher_dilation_is_not_promised_to_cure_it() -> None:

@@ -54,6 +54,14 @@ def test_the_reward_is_drawn_per_switch_with_the_states_in_words() -> None:
     assert "fallen back 25 % (first at 3 ms)" in plot.note
 
 
+def test_a_slot_without_a_reward_is_not_in_the_mean() -> None:
+    log = TunerLog("s1")
+    for slot, report in enumerate(({}, {"reward": 0.2}, {"reward": 0.4})):
+        log.decided(1e-3 * slot, 1e-4, report)
+    (plot,) = tuned.reward_plots([log], duration=5e-3, warmup=0.0)
+    assert "mean 0.300" in plot.note
+
+
 def test_a_tuner_without_a_reward_has_no_plot() -> None:
     log = TunerLog("s1")
     log.decided(1e-3, 1e-4, {})

@@ -11,6 +11,7 @@ from testbed.errors import BadInput
 from testbed.experiment import Experiment
 from testbed.loading import load, resolve
 from testbed.traffic.flow import NO_GROUP, Flow
+from testbed.traffic.tracefile import read
 
 
 def experiment(traffic: dict[str, object], **keys: object) -> Experiment:
@@ -52,6 +53,33 @@ def test_phases_follow_each_other() -> None:
     assert flows[-2:] == [Flow("h1", "h3", math.inf, 25e-3), Flow("h2", "h3", math.inf, 25e-3)]
 
 
+@pytest.mark.parametrize("ms", [5, 15])
+def test_a_phase_that_begins_after_the_end_never_comes(ms: int) -> None:
+    whole, short = (load("pattern-switch").apply([f"time.duration={end} ms"]).experiment for end in (25, ms))
+    assert set(short.plan.start) == {start for start in whole.plan.start if start < 1e-3 * ms}
+    assert short.traffic.start_key == "parts"
+
+
+def test_exchanges_of_a_phase_that_never_begins_are_left_out() -> None:
+    osu = {"pattern": "osu-all-to-all", "hosts": 3, "sizes": ["1 kB"], "iterations": 2}
+    parts = [
+        {"start": 0, "traffic": {**osu, "start": "12 ms"}},  # not before the next phase
+        {"start": "10 ms", "traffic": {"pattern": "incast", "senders": 2}},
+        {"start": "20 ms", "traffic": osu},
+        {"start": "40 ms", "traffic": osu},  # not within the 30 ms of the run
+    ]
+    flows = experiment({"pattern": "phases", "parts": parts}).plan
+    assert sorted(flows.start.tolist()) == [0.0] * 6 + [10e-3] * 2 + [20e-3] * 6
+    assert sorted(flows.after.tolist()) == [NO_GROUP] * 8 + [0] * 6
+
+
+def test_a_flow_at_the_very_end_of_a_phase_is_left_out_whatever_the_rounding() -> None:
+    one = {"pattern": "incast", "senders": 2, "size": "1 MB"}
+    parts = [{"start": 0, "traffic": one}, {"start": "20 ms", "traffic": {**one, "stagger": "5 ms"}}]
+    phases = experiment({"pattern": "phases", "parts": parts}, time={"duration": "25 ms"})
+    assert sorted(phases.plan.start.tolist()) == [0.0, 0.0, 20e-3]
+
+
 def test_trace_file_is_found_beside_the_experiment(tmp_path: Path) -> None:
     (tmp_path / "flows.csv").write_text("src,dst,bytes,start,label\nh1, h3, 1000, 0, a\nh2,h3,,1e-3,\n")
     file = tmp_path / "mine.yaml"
@@ -62,6 +90,22 @@ def test_trace_file_is_found_beside_the_experiment(tmp_path: Path) -> None:
         Flow("h2", "h3", math.inf, 1e-3),
     ]
     assert loaded.hosts == 3
+
+
+def test_a_trace_of_a_spreadsheet(tmp_path: Path) -> None:
+    file = tmp_path / "flows.csv"
+    file.write_text("src,dst,bytes,start\nh1,h3,1000,0\n", encoding="utf-8-sig")
+    assert read(file)[0] == [Flow("h1", "h3", 1000.0, 0.0)]
+
+
+def test_a_quote_too_many_in_a_trace(tmp_path: Path) -> None:
+    file = tmp_path / "flows.csv"
+    file.write_text('src,dst,bytes,start,label\nh1,h3,1000,0,a\nh1,h3,1000,0,"b"b\n')
+    with pytest.raises(ValueError, match=r"flows\.csv, from line 3 on: ',' expected .*; is there a stray quote\?"):
+        read(file)
+    file.write_text('src,dst,"bytes,start\n')
+    with pytest.raises(ValueError, match=r"flows\.csv, from line 1 on: unexpected end of data"):
+        read(file)
 
 
 def test_own_sizes_are_found_beside_the_experiment(tmp_path: Path) -> None:

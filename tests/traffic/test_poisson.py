@@ -81,6 +81,12 @@ def test_incasts_mixed_in(way: dict[str, object]) -> None:
     assert len(receivers) > 3
 
 
+def test_no_incast_comes_at_the_end() -> None:
+    pattern = poisson(incast={"degree": 2, "size": "10 kB", "period": "3 ms"})
+    starts = {flow.start for flow in pattern.expand(context(12e-3)) if flow.label == "incast"}
+    assert sorted(starts) == pytest.approx([3e-3, 6e-3, 9e-3])
+
+
 def test_cut_sizes_are_told() -> None:
     assert poisson().notes() == []
     (note,) = poisson(sizes="datamining", largest="30 MB").notes()

@@ -28,7 +28,7 @@ class Completion:
     """Flow completion times of the finite flows of the whole run, s, and their slowdown."""
 
     finished: int
-    unfinished: int  # still running at the end: the slow ones, so a large number makes the times below flattering
+    unfinished: int  # never begun, or still running at the end: many of these, the slow ones, flatter the times below
     mean: float
     p50: float
     p99: float
