@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from testbed.plugin import PluginConfig
-from testbed.tuner import Need, Ports, PortSample, Thresholds, Tuner, wrong
+from testbed.tuner import Need, Ports, PortSample, Thresholds, Tuner, reported, wrong
 from testbed.units import show_size, show_time
 
 Answer = tuple[bool | None, str]
@@ -67,6 +67,7 @@ def _slots(tuner: Tuner) -> Answer:
     for sample in _samples(current, tuner.needs):
         now += min(tuner.slot, 1.0)
         chosen = tuner.on_slot(now, sample)
+        reported(tuner)
         if chosen is None:
             continue
         problem = wrong(chosen, PORTS)

@@ -325,7 +325,7 @@ class Emulation:
                 collector.window_begins(now)
             timetable.step(now)
             live.show(now, now_ns)
-            interrupted = self._tune(now, now_ns) or self.crew.failure() or live.interrupted() or self._overdue(now)
+            interrupted = self._tune() or self.crew.failure() or live.interrupted() or self._overdue(now)
             if interrupted or self.crew.finished():
                 break
             until = min(next_sample, self.tuning.next_slot, timetable.next)
@@ -373,10 +373,10 @@ class Emulation:
         self.flows.rerouted += 1  # first: agents must not take other INT nodes for a fault
         self.rack.reroute(cables)
 
-    def _tune(self, now: float, now_ns: int) -> str:
-        """Let the tuner decide; if it failed, why."""
+    def _tune(self) -> str:
+        """Let the tuner decide; if it failed, why. A slot ends when its counters are read, not when this turn began."""
         try:
-            self.tuning.step(now, now_ns)
+            self.tuning.step(self.clock.now(), time.monotonic_ns())
         except PluginFailed as error:
             return str(error)
         return ""

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Flag, auto
 from functools import cached_property
+from numbers import Real
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -71,7 +72,7 @@ class PortSample:
     mean_queue: Floats  # bytes, averaged over the slot's time
     tx_rate: Floats  # bit/s that left the queue
     marked_rate: Floats  # bit/s of packets that were CE-marked
-    dropped: Ints  # packets dropped by the buffer limit
+    dropped: Ints  # packets dropped: by the buffer limit, by the loss model, or on a cable that was cut
     kmin: Floats  # thresholds in force
     kmax: Floats
     pmax: Floats
@@ -159,6 +160,18 @@ class Tuner(ABC):
         If they cannot be put in force (see `wrong`) those before them stay, and the verdict says so.
         """
         return None
+
+
+def reported(tuner: Tuner) -> dict[str, float]:
+    """Its report, as numbers. Raises TypeError if one of them is none, such as a value for every port."""
+    report = tuner.report
+    if not isinstance(report, Mapping):
+        raise TypeError(f"report is a {type(report).__name__}, expected numbers by name")
+    for name, value in report.items():
+        if np.ndim(value) or not isinstance(value, Real):
+            got = np.asarray(value).shape or type(value).__name__
+            raise TypeError(f"report['{name}'] is {got}, expected one number")
+    return {str(name): float(value) for name, value in report.items()}
 
 
 def wrong(thresholds: object, ports: Ports) -> str:

@@ -21,7 +21,7 @@ from testbed.rack.routes import Routes
 from testbed.telemetry.conditions import ConditionMonitor
 from testbed.telemetry.recorder import PortReader
 from testbed.telemetry.tuned import TunerLog
-from testbed.tuner import Ports, PortSample, Thresholds, switch_of, wrong
+from testbed.tuner import Need, Ports, PortSample, Thresholds, reported, switch_of, wrong
 
 if TYPE_CHECKING:
     from testbed.loading import Resolved
@@ -95,7 +95,8 @@ class Tuning:
         sample = observed(before, after, now - then)
         began = time.thread_time()  # without what other processes of the rack take of this core
         decided = self._call(lambda: self.tuner.on_slot(now, sample))
-        self.log.decided(now, time.thread_time() - began, self.tuner.report, str(self.tuner.state))
+        spent = time.thread_time() - began
+        self.log.decided(now, spent, self._call(lambda: reported(self.tuner)), str(self.tuner.state))
         if decided is None:
             return
         if why := wrong(decided, self.ports):  # the last good thresholds stay
@@ -119,7 +120,12 @@ class Tunings:
     """The tuners of all switches."""
 
     def __init__(self, resolved: Resolved, switches: Sequence[tuple[Switch, Ports]]) -> None:
-        self.all = [Tuning(resolved.tuner, resolved.tuner_config, *one) for one in switches]
+        plugin = resolved.tuner
+        self.all = [Tuning(plugin, resolved.tuner_config, *one) for one in switches]
+        slots = sorted({one.slot for one in self.all})
+        if Need.FLOWS in plugin.form.needs and len(slots) > 1:  # the flows of a slot are read once for all switches
+            why = f"slot is {slots[0]:g} s at one switch and {slots[-1]:g} s at another; with Need.FLOWS all must agree"
+            raise refused(plugin, plugin.form.__init__, why)
 
     @property
     def next_slot(self) -> float:

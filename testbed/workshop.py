@@ -114,7 +114,7 @@ def _load(entry: EntryPoint) -> Workshop:
 def carry_out(job: Job, config: PluginConfig, target: Path, told: Callable[[Told], None], command: str) -> Result:
     """Do the job; ``target`` (from `testbed.report.folder.prepare`) appears with all its files, or not at all.
 
-    Raises what the job raises, and TestbedError if the result is not good enough or cannot be written.
+    Raises what the job raises, and TestbedError if it cannot be written. Nothing is kept of a result with `refused`.
     """
     try:
         make_folder(target.parent)
@@ -128,5 +128,5 @@ def carry_out(job: Job, config: PluginConfig, target: Path, told: Callable[[Told
         finally:
             shutil.rmtree(unfinished, ignore_errors=True)  # after a move there is nothing
     except OSError as error:
-        raise TestbedError(f"{target} could not be written: {error.strerror or error}") from error
+        raise TestbedError(f"{error.filename or target}: {error.strerror or error}") from error
     return result

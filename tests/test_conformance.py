@@ -279,6 +279,11 @@ def test_tuner_that_fails_on_an_empty_queue(tmp_path: Path) -> None:
     )
 
 
+def test_tuner_that_reports_a_value_per_port(tmp_path: Path) -> None:
+    results = of_tuner(tmp_path, GOOD, "self.report.update(reward=sample.queue)")
+    assert "report['reward'] is (3,), expected one number" in results["thresholds stay valid in every slot"].why
+
+
 def test_tuner_with_unseeded_randomness(tmp_path: Path) -> None:
     results = of_tuner(tmp_path, GOOD, "Thresholds.uniform(3, random.uniform(1e4, 1e5), 4e5, 0.2)")
     assert [name for name, result in results.items() if not result.passed] == ["same slots, same decisions"]

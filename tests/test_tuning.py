@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -14,8 +15,8 @@ from testbed.errors import PluginFailed
 from testbed.plugin import Plugin, PluginConfig
 from testbed.telemetry.recorder import PortReader
 from testbed.telemetry.tuned import TunerLog
-from testbed.tuner import History, Ports, PortSample, Thresholds, Tuner
-from testbed.tuning import RackSwitch, Tuning, by_switch, observed
+from testbed.tuner import History, Need, Ports, PortSample, Thresholds, Tuner
+from testbed.tuning import RackSwitch, Tuning, Tunings, by_switch, observed
 
 PORTS = Ports(("s1-eth1", "s1-eth2"), np.full(2, 100e9), np.full(2, 5e6), 8e-6)
 
@@ -115,6 +116,33 @@ def test_an_exception_names_the_plugin() -> None:
     one, _ = tuning(lambda: 1 / 0)
     with pytest.raises(PluginFailed, match=r"tuner 'told' .*ZeroDivisionError"):
         play(one, 1)
+
+
+@pytest.mark.parametrize(
+    ("report", "why"),
+    [({"reward": np.zeros(2)}, r"report\['reward'\] is \(2,\), expected one number"), (None, "report is a NoneType")],
+)
+def test_a_report_that_is_no_numbers_by_name_is_the_plugins_fault(report: object, why: str) -> None:
+    """A value per port would be mixed up in tuners.parquet, and would end every scrape with an exception."""
+    one, _ = tuning(None)
+    one.tuner.on_slot = lambda now, sample: setattr(one.tuner, "report", report)  # noqa: ARG005
+    with pytest.raises(PluginFailed, match=f"tuner 'told' .*TypeError: {why}"):
+        play(one, 1)
+
+
+def test_slots_of_monitored_flows_end_together() -> None:
+    """The flow table is read once for all switches."""
+
+    def initialised(self: Told, config: PluginConfig, ports: Ports) -> None:
+        Told.__init__(self, config, ports)
+        self.slot = float(ports.buffer[0])
+
+    form = type("Uneven", (Told,), {"__init__": initialised, "needs": Need.FLOWS})
+    resolved: Any = SimpleNamespace(
+        tuner=Plugin("tuner", "uneven", form, "here", Path(__file__)), tuner_config=PluginConfig()
+    )
+    with pytest.raises(PluginFailed, match=r"slot is 1e\+06 s at one switch and 5e\+06 s at another"):
+        Tunings(resolved, [(Made(), PORTS), (Made(), replace(PORTS, buffer=np.full(2, 1e6)))])
 
 
 def test_first_thresholds_must_be_usable() -> None:

@@ -44,7 +44,6 @@ class Acc(LearnedTuner):
     name = "acc"
     Config = LearnedConfig
     folder = Path(__file__).with_name("policies")
-    sees_flows = False
     presets: ClassVar[dict[str, dict[str, Any]]] = {
         "websearch": {"workload": "websearch"},
         "datamining": {"workload": "datamining"},

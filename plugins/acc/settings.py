@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from pydantic import Field
+from typing import Self
+
+from pydantic import Field, model_validator
 
 from testbed.workshop import JobConfig
 
@@ -26,3 +28,10 @@ class Settings(JobConfig):
     shared: float = Field(default=0.5, ge=0, le=1, description="Share of a batch that is from the shared replay.")
     memory: int = Field(default=20_000, ge=256, le=10_000_000, description="Transitions in each replay.")
     explore: float = Field(default=0.05, ge=0, le=1, description="Random actions in the second half; 1 at first.")
+
+    @model_validator(mode="after")
+    def _learns(self) -> Self:
+        most = min(self.memory, self.slots * self.ports)
+        if self.batch > most:
+            raise ValueError(f"batch is {self.batch}, but a replay gets {most} rows at most: nothing would be learned")
+        return self

@@ -33,7 +33,7 @@ class Range:
 
     load: tuple[float, float] = (0.1, 0.9)
     elephants: tuple[int, int] = (0, 2)  # endless flows per port, both included
-    senders: tuple[int, int] = (4, 24)  # of an incast
+    senders: tuple[int, int] = (4, 24)  # of an incast, the second excluded
     incast_gap: tuple[float, float] = (100, 100)  # slots between two incasts of a port, on average
 
 
@@ -46,7 +46,7 @@ class Finished:
 
 
 class Environment:
-    """``ports`` ports with up to ``slots`` flows each at once; more arrivals wait for a free one."""
+    """``ports`` ports with up to ``flows`` flows each at once; arrivals that find none free are lost to the model."""
 
     def __init__(
         self,
@@ -81,7 +81,7 @@ class Environment:
         )
         form = self.controller.form
         self.fluid = Fluid(layout, lambda: build(form, self.config, layout.paths), options, form.signals)
-        self.switch = ModelSwitch(self.fluid, n, np.arange(n))
+        self.switch = ModelSwitch(self.fluid, n, np.arange(n), monitor=True)
         self.ports = Ports(
             tuple(f"s1-eth{port}" for port in range(1, n + 1)), np.full(n, rate), np.full(n, BUFFER), rtt
         )

@@ -121,7 +121,7 @@ def write(layers: Sequence[Layer], file: Path, about: Mapping[str, str]) -> None
     write_whole(file, model.SerializeToString())
 
 
-def layers_of(file: Path) -> list[Layer]:
+def layers_in(file: Path) -> list[Layer]:
     """The weights in a policy file that `write` made, to go on training them."""
     from onnx import load, numpy_helper
 

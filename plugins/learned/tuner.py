@@ -31,10 +31,7 @@ class LearnedConfig(PluginConfig):
     workload: Workload = Field(default="websearch", description="Whose policy and weights of the reward.")
     policy: str = Field(default="", description="Another policy file (ONNX) than the shipped one of the workload.")
     slot: float = Field(default=10, ge=1, le=1000, description="Time between two decisions, in base RTTs.")
-    alpha: Size = Field(default=20e3, ge=1e3, description="Least threshold, E(0); the others are its doubles.")
-    flows: bool = Field(
-        default=True, description="Let it see incast degree and mice share; without, PET's policies of its ablation."
-    )
+    alpha: Size = Field(default=20e3, ge=1e3, description="Least Kmin, E(0); the other E(n) are its doubles.")
 
 
 class LearnedTuner(Tuner):
@@ -42,14 +39,13 @@ class LearnedTuner(Tuner):
 
     folder: Path
     config: LearnedConfig
-    sees_flows = True
 
     def __init__(self, config: LearnedConfig, ports: Ports) -> None:
         super().__init__(config, ports)
         self.slot = config.slot * ports.base_rtt
         self.grid = self.make_grid(config.alpha)
         self.current = self._first(ports)
-        flows = self.sees_flows and config.flows
+        flows = self.sees_flows(config)
         self.observation = Observation(ports, SLOTS, flows=flows)
         self.file = self.inputs(config)["policy"]
         self.policy = OnnxPolicy.load(self.file, self.kind(flows=flows))
@@ -57,8 +53,17 @@ class LearnedTuner(Tuner):
     @classmethod
     def inputs(cls, config: PluginConfig) -> dict[str, Path]:
         assert isinstance(config, LearnedConfig)
-        blind = BLIND if cls.sees_flows and not config.flows else ""
-        return {"policy": Path(config.policy) if config.policy else cls.folder / f"{config.workload}{blind}.onnx"}
+        return {"policy": Path(config.policy) if config.policy else cls.folder / f"{cls.shipped(config)}.onnx"}
+
+    @classmethod
+    def shipped(cls, config: LearnedConfig) -> str:
+        """Name of the policy in ``folder``."""
+        return config.workload
+
+    @classmethod
+    def sees_flows(cls, config: LearnedConfig) -> bool:  # noqa: ARG003 - for those that have a choice
+        """Whether its policy is told incast degree and mice share."""
+        return False
 
     @classmethod
     @abstractmethod
@@ -94,9 +99,13 @@ class LearnedTuner(Tuner):
                 raise BadInput(
                     f"tuner '{self.name}', port {name}: no Kmin < Kmax of its grid (Kmin from "
                     f"{show_size(self.grid.kmin[0])}, Kmax from {show_size(self.grid.kmax[0])}) fits into the buffer "
-                    f"of {show_size(float(buffer))}; lower alpha, or raise the switch's buffer"
+                    f"of {show_size(float(buffer))}; raise the switch's buffer{self._or_alpha()}"
                 )
         return np.array([actions[np.argmin(self._distance(actions))] for actions in valid])
+
+    def _or_alpha(self) -> str:
+        """Helps where Kmax begins with it, too."""
+        return ", or lower alpha" if self.grid.kmax[0] == self.grid.kmin[0] else ""
 
     def _distance(self, actions: Ints) -> Floats:
         kmin, kmax, pmax = self.grid.values(actions)

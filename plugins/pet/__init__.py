@@ -16,7 +16,7 @@ from testbed.tuner import Need, Ports, PortSample, Thresholds
 from testbed.units import Ratio
 
 from ..learned.grid import Grid, exponential
-from ..learned.tuner import LearnedConfig, LearnedTuner
+from ..learned.tuner import BLIND, LearnedConfig, LearnedTuner
 from .decision import Heads
 from .reward import WEIGHTS, reward
 
@@ -32,6 +32,9 @@ def grid(alpha: float) -> Grid:
 class PetConfig(LearnedConfig):
     """Options of `Pet`."""
 
+    flows: bool = Field(
+        default=True, description="Let it see incast degree and mice share; without, the policies of its ablation."
+    )
     online: bool = Field(default=False, description="Go on training in the run (torch; the extra [train]).")
     explore: Ratio = Field(default=0.2, ge=0, le=1, description="Online: share of decisions drawn from the policy.")
     guard: Ratio = Field(
@@ -67,6 +70,15 @@ class Pet(LearnedTuner):
             from .online import Online
 
             self.learner = Online(self)
+
+    @classmethod
+    def shipped(cls, config: LearnedConfig) -> str:
+        return config.workload if cls.sees_flows(config) else config.workload + BLIND
+
+    @classmethod
+    def sees_flows(cls, config: LearnedConfig) -> bool:
+        assert isinstance(config, PetConfig)
+        return config.flows
 
     @classmethod
     def make_grid(cls, alpha: float) -> Grid:

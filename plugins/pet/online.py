@@ -18,9 +18,8 @@ from testbed.controller import Floats, Ints
 from testbed.packages import need
 from testbed.tuner import Thresholds
 
-from ..learned.mlp import layers_of as layers_of_network
-from ..learned.mlp import put_layers
-from ..learned.policy import Layer, layers_of
+from ..learned.mlp import layers_of, put_layers
+from ..learned.policy import Layer, layers_in
 from .guard import Guard
 from .ppo import Ppo, PpoSettings, Trajectories
 
@@ -47,7 +46,7 @@ class Online:
         settings = PpoSettings(actor_rate=ACTOR_RATE, critic_rate=CRITIC_RATE, epochs=2)
         # Independent learners that begin with the same weights must still draw apart.
         seed = crc32(f"{pet.ports.switch} {pet.config.seed}".encode())
-        self.trained = layers_of(pet.file)  # where a policy that failed begins again
+        self.trained = layers_in(pet.file)  # where a policy that failed begins again
         self.ppo = Ppo(pet.grid, features, settings, seed, self.trained)  # of the thread while it works
         self.acting = Ppo(pet.grid, features, settings, seed, self.trained)
         self.rng = np.random.default_rng(seed)
@@ -81,7 +80,7 @@ class Online:
         """Thresholds for the next slot; ``rewards`` is what the last ones gained and ``sent`` the rates, shape (n,)."""
         pet, acting = self.pet, self.acting
         self.slots += 1
-        if self._last is not None:
+        if self._last is not None and self.learns:
             self._seen.append((*self._last, rewards))
         self._adopt()
         if self.guard.look(float(np.average(rewards, weights=sent + IDLE))):
@@ -115,7 +114,7 @@ class Online:
 
         def update() -> Update:
             losses = self.ppo.update(told, self.pet.heads, entropy=0.0)
-            return layers_of_network(self.ppo.actor), losses
+            return layers_of(self.ppo.actor), losses
 
         self._update = (self.slots + ADOPTED, self._worker.submit(update))
 
@@ -125,7 +124,7 @@ class Online:
         actor, losses = self._update[1].result()
         self._update = None
         put_layers(self.acting.torch, self.acting.actor, actor)
-        put_layers(self.acting.torch, self.acting.critic, layers_of_network(self.ppo.critic))
+        put_layers(self.acting.torch, self.acting.critic, layers_of(self.ppo.critic))
         self.updates += 1
         self.pet.report |= losses
 
@@ -136,6 +135,7 @@ class Online:
             self._update = None
         for one in (self.ppo, self.acting):
             put_layers(one.torch, one.actor, self.trained)
+        self.ppo.optimisers[0].state.clear()  # the momentum of the policy that failed
 
 
 def _low_priority(torch: Any) -> None:

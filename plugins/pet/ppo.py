@@ -117,7 +117,7 @@ class Ppo:
         losses: dict[str, list[float]] = {"policy": [], "value": [], "entropy": []}
         for _ in range(settings.epochs):
             order = self.rng.permutation(n)
-            for begin in range(0, n, settings.batch):
+            for begin in range(0, n - 1, settings.batch):  # one row alone has no deviation to scale by
                 some = torch.from_numpy(order[begin : begin + settings.batch])
                 told = self._step([one[some] for one in columns], [one[some] for one in masks], entropy)
                 for name, value in told.items():

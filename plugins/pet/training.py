@@ -41,7 +41,6 @@ class Outcome:
     """A trained actor."""
 
     actor: list[Layer]
-    critic: list[Layer]
     history: list[Progress]
 
 
@@ -65,7 +64,7 @@ class Training:
             losses = self.learner.update(seen, self.heads, weight)
             history.append(Progress(update, time.process_time() - began, gained, losses))
             told(history[-1])
-        return Outcome(layers_of(self.learner.actor), layers_of(self.learner.critic), history)
+        return Outcome(layers_of(self.learner.actor), history)
 
     def _reset(self) -> None:
         """A new episode: what the first slot shows."""

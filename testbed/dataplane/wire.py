@@ -21,7 +21,6 @@ ACK_REQUEST = 0x80
 SHIM_INT = 0x01
 MAX_HOPS = 5
 QP_BASE = 0x100
-QP_MAX = 0xFFFFFF - QP_BASE
 ICRC = 4
 RATE_SHIFT = 24
 CUT = (1 << 32) - 1  # as the loss of a port: nothing passes its cable

@@ -66,9 +66,13 @@ def incast(
 
 
 def of_experiment(experiment: Experiment, int_hops: int) -> Layout:
-    """The rack and the traffic of an experiment. Raises BadInput for a rack of several switches."""
+    """The rack and the traffic of an experiment. Raises BadInput for what the model does not have."""
     if not isinstance(experiment.rack, Star):
         raise BadInput(f"rack.kind: the fluid model knows 'star' only, got '{experiment.rack.kind}'; run it instead")
+    if experiment.rack.switch.pfc:
+        raise BadInput("rack.switch.pfc: the fluid model has no pause frames; turn it off, or run it in the rack")
+    if experiment.rack.link.loss:
+        raise BadInput("rack.link.loss: the fluid model loses nothing at random; set it to 0, or run it in the rack")
     plan = experiment.plan
     if (plan.after != NO_GROUP).any():
         raise BadInput(

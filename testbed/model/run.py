@@ -17,6 +17,7 @@ from testbed.model.layout import Layout, of_experiment
 from testbed.model.switch import ModelSwitch
 from testbed.model.trace import Trace, run
 from testbed.plugin import failed, refused
+from testbed.tuner import Need
 from testbed.tuning import Tunings, ports_of
 from testbed.units import show_time
 
@@ -116,4 +117,7 @@ def _step(asked: float, base_rtt: float) -> float:
 def _tuning(resolved: Resolved, fluid: Fluid) -> Tunings:
     plan = resolved.experiment.plan
     (ports,) = ports_of(resolved)
-    return Tunings(resolved, [(ModelSwitch(fluid, len(ports), np.unique(plan.dst_number) - 1), ports)])
+    switch = ModelSwitch(
+        fluid, len(ports), np.unique(plan.dst_number) - 1, monitor=Need.FLOWS in resolved.tuner.form.needs
+    )
+    return Tunings(resolved, [(switch, ports)])

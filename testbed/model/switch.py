@@ -12,11 +12,11 @@ from testbed.tuner import ELEPHANT
 class ModelSwitch:
     """See `testbed.tuning.Switch`. Ports that data goes to (``port_of`` each queue) are queues, the others are idle.
 
-    Flows are monitored: those that were sending at some time since the sample before.
+    With ``monitor`` flows are told: those that were sending at some time since the sample before.
     """
 
-    def __init__(self, fluid: Fluid, ports: int, port_of: Ints) -> None:
-        self.fluid, self.n, self.port_of = fluid, ports, port_of
+    def __init__(self, fluid: Fluid, ports: int, port_of: Ints, *, monitor: bool) -> None:
+        self.fluid, self.n, self.port_of, self.monitor = fluid, ports, port_of, monitor
         self.thresholds: Floats = np.zeros((3, ports))
         self._pair = np.unique(np.stack((fluid.layout.host, fluid.layout.queue)), axis=1, return_inverse=True)
         self._since = -1.0  # s
@@ -33,7 +33,7 @@ class ModelSwitch:
             "queue_area": queues.area * self.fluid.options.step,
             "marked_bytes": queues.marked,
             "dropped_packets": queues.dropped / self.fluid.layout.wire_size,
-        } | self._flows()
+        } | (self._flows() if self.monitor else {})
         spread = {name: self._spread(column) for name, column in columns.items()}
         return spread | dict(zip(("kmin", "kmax", "pmax"), self.thresholds, strict=True))
 

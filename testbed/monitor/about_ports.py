@@ -96,7 +96,7 @@ def marks(ports: Scope) -> Panel:
 def drops(ports: Scope) -> Panel:
     return curves(
         "Dropped packets",
-        "Packets per nominal second that a full buffer or the experiment's loss model dropped. RoCE hopes for none.",
+        "Packets per nominal second dropped by full buffers, the loss model and cut cables. RoCE hopes for none.",
         "pps",
         [Query(ports.rate(DROPPED), ports.or_called("dropped"))],
     )

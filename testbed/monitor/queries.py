@@ -1,7 +1,7 @@
 """PromQL, put together from the names of our metrics.
 
 A run is slower than what it emulates, so Prometheus sees a counter grow by ``1 / dilation`` of its nominal rate. That
-factor is undone here and nowhere else: every rate on a dashboard is nominal.
+factor is undone here and nowhere else: every `rate` is nominal, and only `growth` is of wall time.
 """
 
 from __future__ import annotations

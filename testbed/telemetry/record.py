@@ -16,7 +16,6 @@ from testbed.controller import Floats, Ints
 from testbed.telemetry.tuned import TunerLog
 
 RTT_BINS_PER_OCTAVE = 16
-QUEUE_BINS_PER_OCTAVE = 8
 
 
 @dataclass
@@ -108,10 +107,6 @@ class Histogram:
         bin_ = max(bin_, 0)
         inside = (target - below[bin_]) / max(self.counts[bin_], 1)
         return float(self.edges[bin_] + inside * (self.edges[bin_ + 1] - self.edges[bin_]))
-
-    def minus(self, earlier: Histogram) -> Histogram:
-        """The samples that came after ``earlier`` was taken."""
-        return Histogram(self.edges, self.counts - earlier.counts)
 
 
 @dataclass

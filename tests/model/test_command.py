@@ -133,6 +133,8 @@ def test_a_plugin_that_fails_is_named(tmp_path: Path, wrong: str, message: str) 
         (("incast-2", "--probes", "0"), "expected a number from 1 to 64"),
         (("incast-2", "--step", "3 us"), "a quarter of the shortest base RTT"),
         (("incast-2", "--step", "1"), "--step 1: "),
+        (("incast-2", "--set", "rack.switch.pfc=on"), "has no pause frames"),
+        (("incast-2", "--set", "rack.link.loss=1 %"), "loses nothing at random"),
         (("incast-2", "--plot", "missing/a.svg"), "expected a file in a folder that exists"),
         (("incast-2", "--out", "/proc/x"), "cannot be written"),
     ],
@@ -142,3 +144,14 @@ def test_bad_input_is_one_message(arguments: tuple[str, ...], message: str) -> N
     assert done.returncode == 2
     assert message in done.stderr
     assert done.stdout == ""
+
+
+def test_flows_are_told_only_to_a_tuner_that_asks(tmp_path: Path) -> None:
+    """As in the rack: a tuner that forgets to ask must not work here alone."""
+    text = STEPPING.replace("assert sample.mean_queue[-1] > 0", "assert bool(sample.incast_degree[-1] > 0) is {asked}")
+    for asked, needs in ((False, ""), (True, "    needs = Need.FLOWS\n")):
+        named = text.replace("{asked}", str(asked)).replace("import PortSample", "import Need, PortSample")
+        (tmp_path / "stepping.py").write_text(named.replace('"stepping"\n', f'"stepping"\n{needs}', 1))
+        settings = ("--controller", "fixed", "--duration", "1 ms", "--set", "time.warmup=0.2 ms")
+        done = model("incast-8", *settings, "--tuner", "stepping.py", cwd=tmp_path)
+        assert done.returncode == 0, done.stderr

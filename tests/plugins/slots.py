@@ -27,7 +27,7 @@ def slot(thresholds: Thresholds, **columns: Any) -> PortSample:
 def made(name: str, folder: Path, scores: dict[int, float], **options: Any) -> tuple[type[Tuner], dict[str, Any]]:
     """A tuner's class, and options with a policy whose scores are constant: 0 but for these."""
     form = find("tuner", name).form
-    kind = form.kind(flows=form.sees_flows)
+    kind = form.kind(flows=form.sees_flows(form.Config()))
     bias = np.zeros(kind.scores)
     for number, score in scores.items():
         bias[number] = score

@@ -6,10 +6,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from pydantic import ValidationError
 from testbed_plugins.acc.ddqn import Ddqn, DdqnSettings
 from testbed_plugins.acc.idle import STILL, Idle
 from testbed_plugins.acc.replay import Replay, Transitions
 from testbed_plugins.acc.reward import reward
+from testbed_plugins.acc.settings import Settings
 
 from testbed.tuner import Thresholds
 from tests.plugins.slots import ports, slot, tuner
@@ -70,3 +72,9 @@ def test_double_dqn_finds_what_is_paid_and_never_what_is_masked() -> None:
         learner.learn(shared)
         assert actions.max() < 3
     assert (learner.act(features, 0.0) == 2).all()
+
+
+@pytest.mark.parametrize("options", [{"batch": 512, "memory": 256}, {"slots": 10}])
+def test_a_training_that_would_never_learn_is_refused(options: dict[str, int]) -> None:
+    with pytest.raises(ValidationError, match="nothing would be learned"):
+        Settings(**options)

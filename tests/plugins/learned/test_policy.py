@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from testbed_plugins.learned.policy import Kind, OnnxPolicy, layers_of, write
+from testbed_plugins.learned.policy import Kind, OnnxPolicy, layers_in, write
 
 from testbed.errors import BadInput
 from tests.plugins.slots import made, ports, slot, tuner
@@ -20,7 +20,7 @@ def test_a_policy_is_its_layers(tmp_path: Path) -> None:
     first, second = (np.eye(2), np.zeros(2)), (WEIGHTS, np.array([0.5, 0.0, 0.0]))
     write([first, second], tmp_path / "p.onnx", {"plugin": "pet"})
     assert OnnxPolicy.load(tmp_path / "p.onnx", KIND).scores(np.array([[1.0, -1.0]])).tolist() == [[1.5, 0.0, 1.0]]
-    again = layers_of(tmp_path / "p.onnx")
+    again = layers_in(tmp_path / "p.onnx")
     assert [np.array_equal(a, b) for (a, _), (b, _) in zip(again, (first, second), strict=True)] == [True, True]
 
 
@@ -61,9 +61,9 @@ def test_a_tuner_with_a_bad_policy_is_not_made(name: str, tmp_path: Path) -> Non
         form(form.Config(**options), ports())
 
 
-@pytest.mark.parametrize("name", ["acc", "pet"])
-def test_a_buffer_that_holds_no_action_is_refused(name: str, tmp_path: Path) -> None:
-    with pytest.raises(BadInput, match="fits into the buffer of 20 kB; lower alpha, or raise the switch's buffer"):
+@pytest.mark.parametrize(("name", "remedy"), [("acc", "buffer$"), ("pet", "buffer, or lower alpha$")])
+def test_a_buffer_that_holds_no_action_is_refused(name: str, remedy: str, tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match=f"fits into the buffer of 20 kB; raise the switch's {remedy}"):
         tuner(name, tmp_path, {}, ports(buffer=20e3))
 
 

@@ -103,6 +103,17 @@ def test_learns_which_kmin_is_paid() -> None:
     assert np.mean(shares[-5:]) > 0.8
 
 
+def test_a_row_that_is_left_over_alone_is_left_out() -> None:
+    """Advantages are scaled by their deviation, and one has none: all weights would be nan."""
+    n = 3
+    heads, features = Heads(grid(20e3), np.full(n, 12e6)), np.ones((n, 4))
+    learner = Ppo(grid(20e3), 4, PpoSettings(batch=2), seed=1)
+    actions, log_prob, values = learner.act(features, heads)
+    seen = (features, actions, log_prob, np.arange(n, dtype=float), values)
+    learner.update(Trajectories(*(one[None] for one in seen), learner.values(features)), heads, 0.0)
+    assert np.isfinite(learner.scores(features)).all()
+
+
 def test_same_seed_same_learner_and_another_another() -> None:
     def drawn(seed: int) -> list[list[int]]:
         return (
