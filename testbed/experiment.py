@@ -144,7 +144,10 @@ class Pacing(Part):
 class LossRecovery(Part):
     """What a sender does when nothing comes back."""
 
-    timeout: AutoOrTime = Field(default="auto", description="Retransmission timeout; `auto` follows the measured RTT.")
+    timeout: AutoOrTime = Field(
+        default="auto",
+        description="Retransmission timeout; `auto` is three times the longest RTT there can be, with full buffers.",
+    )
 
 
 class Record(Part):

@@ -101,6 +101,17 @@ def find(kind: str, spec: str) -> Plugin:
     return _from_entry(kind, entries[spec])
 
 
+def find_any(spec: str) -> Plugin:
+    """The plugin of any kind that ``spec`` names. Raises BadInput with what is wrong for each kind."""
+    problems: list[str] = []
+    for kind in GROUPS:
+        try:
+            return find(kind, spec)
+        except BadInput as error:
+            problems.append(str(error))
+    raise BadInput("\n".join(dict.fromkeys(problems)))
+
+
 def available(kind: str) -> list[Plugin]:
     """All installed plugins of a kind, sorted by name."""
     return [_from_entry(kind, entry) for _, entry in sorted(_entries(kind).items())]

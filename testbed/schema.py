@@ -1,10 +1,11 @@
 """Renders the experiment's models: JSON schema for editors, docs/experiment.md for readers.
 
-``python -m testbed.schema`` writes both (``make schema``); a test says when they are not current.
+``python -m testbed.schema`` writes both, and docs/plugins.md (``make schema``); a test says when they are not current.
 """
 
 from __future__ import annotations
 
+import inspect
 import json
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,7 +16,9 @@ from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 
+from testbed import options
 from testbed.experiment import Experiment, PluginChoice
+from testbed.options import shown
 from testbed.settings import Part
 
 SCHEMA_FILE = Path(__file__).parent / "experiment.schema.json"
@@ -59,7 +62,7 @@ def schema() -> dict[str, Any]:
             if isinstance(info.default, BaseModel):
                 del properties[name]["default"]  # its own keys have theirs
             elif info.default not in (None, "", PydanticUndefined):
-                properties[name]["default"] = _shown(model, name, info)  # with its unit
+                properties[name]["default"] = shown(model, name, info)  # with its unit
     return built
 
 
@@ -80,13 +83,13 @@ def docs_text() -> str:
     return "\n".join(parts)
 
 
-def _section(prefix: str, title: str, model: type[BaseModel], shown: set[tuple[str, type[BaseModel]]]) -> Iterator[str]:
+def _section(prefix: str, title: str, model: type[BaseModel], told: set[tuple[str, type[BaseModel]]]) -> Iterator[str]:
     """One table per key and model, depth first."""
-    if (title, model) in shown:
+    if (title, model) in told:
         return  # several kinds of racks have the same links
-    shown.add((title, model))
+    told.add((title, model))
     yield f"## {title}\n"
-    yield f"{(model.__doc__ or '').strip()}\n"
+    yield f"{inspect.cleandoc(model.__doc__ or '')}\n"
     yield "| key | default | meaning |\n|---|---|---|"
     inner: list[tuple[str, str, type[BaseModel]]] = []
     for name, info in model.model_fields.items():
@@ -101,10 +104,10 @@ def _section(prefix: str, title: str, model: type[BaseModel], shown: set[tuple[s
                 continue  # a pattern within another has the same keys
             inner.append((f"{key}." if get_origin(info.annotation) is not list else f"{key}[].", label, one))
     if model is PluginChoice:
-        yield "| *any other* | | An option of the plugin itself; see `testbed list`. |"
+        yield "| *any other* | | An option of the plugin itself: [plugins.md](plugins.md), or `testbed list PLUGIN`. |"
     yield ""
     for below, label, one in inner:
-        yield from _section(below, label, one, shown)
+        yield from _section(below, label, one, told)
 
 
 def _models(annotation: Any) -> Iterator[type[BaseModel]]:
@@ -129,21 +132,16 @@ def _default(model: type[BaseModel], name: str, info: FieldInfo) -> str:
         return f"`{info.default.name}`"
     if info.default in (None, "", PydanticUndefined) or isinstance(info.default, BaseModel):
         return ""
-    shown = _shown(model, name, info)
-    return f"`{shown:g}`" if isinstance(shown, float) else f"`{shown}`"
-
-
-def _shown(model: type[BaseModel], name: str, info: FieldInfo) -> Any:
-    """The default as the model would write it: 100 Gbit/s and not 1e11."""
-    shown = model.model_construct(**{name: info.default}).model_dump(mode="json", include={name})[name]
-    return "0" if shown == "0 ns" else shown
+    default = shown(model, name, info)
+    return f"`{default:g}`" if isinstance(default, float) else f"`{default}`"
 
 
 def main() -> None:
-    """Write both files."""
+    """Write the files."""
     SCHEMA_FILE.write_text(schema_text(), encoding="utf-8")
     DOCS_FILE.parent.mkdir(exist_ok=True)
     DOCS_FILE.write_text(docs_text(), encoding="utf-8")
+    options.DOCS_FILE.write_text(options.docs_text(), encoding="utf-8")
 
 
 if __name__ == "__main__":

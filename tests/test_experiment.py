@@ -12,7 +12,7 @@ import pytest
 import yaml
 from jsonschema import Draft202012Validator
 
-from testbed import schema
+from testbed import options, schema
 from testbed.errors import BadInput
 from testbed.loading import Loaded, available, load, resolve
 
@@ -178,6 +178,7 @@ def test_schema_and_docs_are_current() -> None:
     advice = "run: make schema"
     assert schema.SCHEMA_FILE.read_text() == schema.schema_text(), advice
     assert schema.DOCS_FILE.read_text() == schema.docs_text(), advice
+    assert options.DOCS_FILE.read_text() == options.docs_text(), advice
 
 
 @pytest.mark.parametrize("name", SHIPPED)

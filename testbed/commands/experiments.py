@@ -18,8 +18,14 @@ from testbed.commands.shared import (
 from testbed.errors import TestbedError
 
 
-def list_(format: Formatted = Format.text) -> None:
-    """List experiments, controllers and tuners."""
+def list_(
+    plugin: Annotated[str, typer.Argument(metavar="[PLUGIN]", help="Print this controller's or tuner's options.")] = "",
+    format: Formatted = Format.text,
+) -> None:
+    """List experiments, controllers and tuners, or the options of one plugin."""
+    if plugin:
+        _list_options(plugin, format)
+        return
     from testbed import catalogue
 
     found = catalogue.collect()
@@ -27,6 +33,18 @@ def list_(format: Formatted = Format.text) -> None:
         print_json(found)
     else:
         for text in catalogue.as_lines(found):
+            print(text)
+
+
+def _list_options(plugin: str, format: Format) -> None:
+    from testbed import options
+    from testbed.plugin import find_any
+
+    described = options.describe(find_any(plugin))
+    if format is Format.json:
+        print_json(described)
+    else:
+        for text in options.as_lines(described):
             print(text)
 
 

@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from testbed.commands.shared import Format, Formatted, print_json
-from testbed.errors import BadInput
-
-if TYPE_CHECKING:
-    from testbed.plugin import Plugin
 
 new = typer.Typer(help="Write a working plugin with its test.", no_args_is_help=True)
 
@@ -35,8 +31,9 @@ def check(
 ) -> None:
     """Run the conformance suite on a plugin, without root and without a network."""
     from testbed import conformance
+    from testbed.plugin import find_any
 
-    results = conformance.check(_find(plugin), preset)
+    results = conformance.check(find_any(plugin), preset)
     if format is Format.json:
         print_json([{"name": one.name, "outcome": one.outcome, "why": one.why} for one in results])
     else:
@@ -60,19 +57,6 @@ def replay(
         for line in done.as_lines():
             print(line)
     raise typer.Exit(int(not done.identical))
-
-
-def _find(spec: str) -> Plugin:
-    """A plugin of either kind."""
-    from testbed.plugin import GROUPS, find
-
-    problems: list[str] = []
-    for kind in GROUPS:
-        try:
-            return find(kind, spec)
-        except BadInput as error:
-            problems.append(str(error))
-    raise BadInput("\n".join(dict.fromkeys(problems)))
 
 
 def _scaffold(kind: str, name: str) -> None:

@@ -20,7 +20,7 @@ class Link(Part):
 
     rate: Annotated[Rate, Field(gt=0)] = Field(default=100e9, description="Speed, both directions.")
     delay: Annotated[Time, Field(ge=0)] = Field(
-        default=2e-6, description="One way, per link: the round trip through one switch is four times this."
+        default=2e-6, description="One way, per link; two links there and two back make four of it through one switch."
     )
     loss: Share = Field(default=0.0, description="Share of packets lost at random at each switch port, by the seed.")
 
