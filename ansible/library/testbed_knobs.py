@@ -58,6 +58,7 @@ def main() -> None:
         after = {change.knob.title: change.knob.value for change in changes}
         renewed = False
         if rollout:
+            state.phase_of(target, rollout)  # fails once the dead man's switch has gone off
             more = {"policy": module.params["policy"], "pcc": module.params["pcc"]}
             wanted, renewed = record.merge(target, knobs, rollout=rollout, **more)
         if not module.check_mode:

@@ -7,7 +7,7 @@ DOCUMENTATION = """
 module: testbed_preflight
 short_description: Reasons to leave a RoCE host alone, read only
 description:
-  - Fails with every reason by name (wrong-card, virtual-function, link-down, pcc-standby, other-rollout and so on).
+  - Fails with every reason by name (wrong-card, virtual-function, link-down, pcc-leftover, other-rollout and so on).
   - Says whether the host differs from what the rollout wants, so that a second rollout has nothing to do.
 options:
   target: {description: The port by its three names., type: dict, required: true}

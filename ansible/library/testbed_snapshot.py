@@ -9,7 +9,8 @@ short_description: Snapshot of everything that a rollout may touch, and a dead m
 description:
   - Takes the rollout lock, writes the snapshot with its digest, installs the restore program on the host and arms a
     timer of systemd that runs it.
-  - A snapshot of an unfinished rollout is never overwritten, and another rollout's lock is respected by name.
+  - A snapshot of an unfinished rollout is never overwritten, and another rollout's lock is respected by name. The id of
+    a rollout that has ended is refused, because its snapshot is of another day.
 options:
   target: {description: The port by its three names., type: dict, required: true}
   rollout: {description: Id of the rollout., type: str, required: true}
@@ -29,6 +30,8 @@ EXAMPLES = """
 """
 
 RETURN = """
+refused: {description: "Whether it failed before it did anything here, so that nothing is to be undone.", type: bool,
+  returned: failure}
 digest: {description: SHA-256 of what was there., type: str, returned: always}
 content: {description: "The snapshot's text, for the controller's copy.", type: str, returned: when not in check mode}
 """
@@ -36,7 +39,7 @@ content: {description: "The snapshot's text, for the controller's copy.", type: 
 from ansible.module_utils.basic import AnsibleModule
 
 from ansible.module_utils.lab_knobs import dead_man, install, lock, restore, settings, snapshot, state
-from ansible.module_utils.lab_knobs.errors import LabError
+from ansible.module_utils.lab_knobs.errors import LabError, Refused
 from ansible.module_utils.testbed_module import PORT, target_of
 
 PROGRAMS = (restore, settings)  # named here so that Ansible sends them along: `install` writes what it was sent
@@ -68,7 +71,7 @@ def main() -> None:
             dead_man.arm(target, rollout, given["dead_man_seconds"])
             state.update(target, phase="armed")
     except LabError as error:
-        module.fail_json(msg=str(error))
+        module.fail_json(msg=str(error), refused=isinstance(error, Refused))
     module.exit_json(changed=True, digest=snapshot.load(target, rollout).digest, content=content)
 
 

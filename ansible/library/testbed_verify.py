@@ -40,7 +40,7 @@ import time
 
 from ansible.module_utils.basic import AnsibleModule
 
-from ansible.module_utils.lab_knobs import dead_man, state, verify
+from ansible.module_utils.lab_knobs import state, verify
 from ansible.module_utils.lab_knobs.errors import LabError
 from ansible.module_utils.testbed_module import POLICY, PORT, target_of
 
@@ -67,25 +67,15 @@ def main() -> None:
     sha256 = (given["policy"] or {}).get("sha256", "")
     failures: list[str] = []
     try:
-        phase = state.read(target)
-        ours = phase.get("rollout") == given["rollout"]
-        if ours and phase["phase"] in ("rollback", "rolled_back", "failed"):
-            module.fail_json(
-                msg=f"this host is in phase '{phase['phase']}': the dead man's switch went off", failures=[]
-            )
-        if ours and phase["phase"] not in ("verify", "soak", "promoted"):
+        if state.phase_of(target, given["rollout"]) not in (None, "verify", "soak", "promoted"):
             state.update(target, phase="verify", policy=given["policy"], last_apply=time.time())
         failures = verify.verify(target, verify.Criteria(policy_sha256=sha256, **{key: given[key] for key in names}))
         if failures:
             module.fail_json(msg="verification failed: " + "; ".join(failures), failures=failures)
-        armed = dead_man.armed()
-        if ours and armed:
-            dead_man.disarm()
-        if ours and phase["phase"] != "promoted":
-            state.update(target, phase="soak")
+        disarmed = verify.passed(target, given["rollout"])
     except LabError as error:
         module.fail_json(msg=str(error), failures=failures)
-    module.exit_json(changed=ours and armed, failures=[])
+    module.exit_json(changed=disarmed, failures=[])
 
 
 if __name__ == "__main__":

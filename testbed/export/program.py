@@ -1,7 +1,7 @@
 """A controller as a program for DOCA PCC: what a plugin brings, and the files that are made of it.
 
-What the DPA demands is in hardware.md 1.2 and 1.8: no float, 12 words per flow, at most 38 parameters and 63 counters
-of 32 bits, rates with 20 bits of fraction, every slot handled.
+What the DPA demands (the headers of DOCA PCC's device API): no float, 12 words per flow, at most 38 parameters and 63
+counters of 32 bits, rates with 20 bits of fraction, every slot handled.
 """
 
 from __future__ import annotations

@@ -16,18 +16,19 @@ import numpy as np
 from testbed.controller import Firmware
 from testbed.errors import BadInput
 from testbed.loading import Resolved
-from testbed.tuner import Tuner
+from testbed.tuner import Thresholds, Tuner
 from testbed.tuning import ports_of
 from testbed.units import RATE_UNITS, parse, show_rate
 
 DISTRIBUTION = "cc-testbed"
 
 
-def variables(resolved: Resolved, line_rate: float | None = None, switch_rate: float | None = None) -> dict[str, Any]:
-    """Variables by name. ``line_rate`` and ``switch_rate``, bit/s: of the lab's ports; by default the experiment's."""
+def variables(resolved: Resolved, line_rate: float | None = None) -> dict[str, Any]:
+    """Variables by name. ``line_rate``, bit/s: of the lab's ports; by default the experiment's."""
     port = line_rate or resolved.experiment.rack.link.rate
     firmware = resolved.controller.form.firmware(resolved.controller_config, port)
     controller = resolved.as_dict()["controller"]
+    thresholds = _thresholds(resolved, line_rate)
     return {
         "experiment_name": resolved.experiment.name,
         "experiment_controller": "pcc" if firmware is None else "dcqcn",
@@ -39,8 +40,12 @@ def variables(resolved: Resolved, line_rate: float | None = None, switch_rate: f
         "experiment_settings": controller,
         "experiment_line_rate": show_rate(port),
         "experiment_dcqcn": _settings(firmware),
-        "experiment_ecn": _thresholds(resolved, switch_rate or line_rate),
-        "experiment_differences": _differences(resolved, firmware),
+        "experiment_ecn": {
+            "kmin": {"value": round(float(thresholds.kmin[0])), "unit": "B"},
+            "kmax": {"value": round(float(thresholds.kmax[0])), "unit": "B"},
+            "pmax": {"value": round(100 * float(thresholds.pmax[0])), "unit": "%"},
+        },
+        "experiment_differences": _differences(resolved, firmware, thresholds),
     }
 
 
@@ -61,24 +66,22 @@ def _settings(firmware: Firmware | None) -> dict[str, Any]:
     return {} if firmware is None else {name: asdict(setting) for name, setting in firmware.settings.items()}
 
 
-def _thresholds(resolved: Resolved, rate: float | None) -> dict[str, Any]:
+def _thresholds(resolved: Resolved, rate: float | None) -> Thresholds:
     """What the tuner begins with at the first port of the first switch, or at one of ``rate``."""
     ports = ports_of(resolved)[0]
     if rate is not None:
         ports = replace(ports, rate=np.full(len(ports), rate))
     tuner: Tuner = resolved.tuner.form(resolved.tuner_config, ports)
-    first = tuner.initial()
-    return {
-        "kmin": {"value": round(float(first.kmin[0])), "unit": "B"},
-        "kmax": {"value": round(float(first.kmax[0])), "unit": "B"},
-        "pmax": {"value": round(100 * float(first.pmax[0])), "unit": "%"},
-    }
+    return tuner.initial()
 
 
-def _differences(resolved: Resolved, firmware: Firmware | None) -> list[str]:
+def _differences(resolved: Resolved, firmware: Firmware | None, thresholds: Thresholds) -> list[str]:
     found = list(firmware.differences) if firmware else []
     if resolved.tuner.name != "static":
         found.append(f"tuner '{resolved.tuner.name}' does not run on switches; they keep its first thresholds")
+    percent = 100 * float(thresholds.pmax[0])
+    if abs(percent - round(percent)) > 1e-6:
+        found.append(f"Pmax is {percent:g} %; switches are given whole percent, here {round(percent)} %")
     return found
 
 

@@ -20,7 +20,10 @@ LOOK = 100e-6  # s
 
 
 def base_rtt(nic: NicPrograms, address: str, framing: Framing, tag: Tag, flow: int) -> float:
-    """Shortest of `PROBES` round trips to ``address``, s; inf if nobody answers. ``flow``: a number for probes."""
+    """Shortest of `PROBES` round trips to ``address``, s; inf if nobody answers. ``flow``: a number for probes.
+
+    Raises OSError if the kernel cannot send there, or was told that nobody listens.
+    """
     packet = frame(framing, flow, framing.payload, tag)
     ring = Ring(nic.probe_ring_fd, RING_SIZE)
     ring.consume(len(ring.waiting()))

@@ -234,19 +234,24 @@ class Crowd:
                 self._lose(one, "the control channel was lost", "it gave no record of what it had counted")
 
     def leave(self) -> None:
-        """Have all take their programs away; `differs` says what is not as it was."""
-        there = [session for session in self.sessions if not session.gone]
-        for session in there:
+        """Have all take their programs away; `differs` says what is not as it was, and who did not answer."""
+        waiting = [session for session in self.sessions if not session.gone]
+        for session in waiting:
             session.say("leave")
         deadline = time.monotonic() + PATIENCE
-        left = 0
-        while left < len(there) and time.monotonic() < deadline:
+        while waiting and time.monotonic() < deadline:
             try:
                 session, message = self.inbox.get(timeout=LOOK_SECONDS)
             except queue.Empty:
                 continue
+            session.gone |= message.kind == GONE
+            if session not in waiting or message.kind not in ("left", "failed", GONE):
+                continue
+            waiting.remove(session)
             if message.kind == "left":
-                left += 1
                 self.differs += [f"{session}: {one}" for one in message.data["differs"]]
-            elif message.kind == GONE and not session.gone:
-                session.gone = True
+            else:
+                why = message.data["why"] or session.why_gone()
+                self.differs.append(f"{session}: it did not say that it took its programs away: {why}")
+        silent = f"it did not say within {PATIENCE:g} s that it took its programs away"
+        self.differs += [f"{session}: {silent}" for session in waiting]

@@ -102,12 +102,19 @@ class Station:
         found = {}
         for position in np.unique(self.dst).tolist():
             flow = job.flows + job.host % PROBE_FLOWS
-            taken = probe.base_rtt(self.nic, self.addresses[position], self.framing, self.tag, flow)
+            here = f"{job.hosts[job.host]} ({self.address})"
+            there = f"{job.hosts[position]} ({self.addresses[position]})"
+            try:
+                taken = probe.base_rtt(self.nic, self.addresses[position], self.framing, self.tag, flow)
+            except OSError as error:  # no route, a firewall here, or an answer by ICMP
+                raise TestbedError(
+                    f"{here} cannot send to {there}, UDP port {job.port}: {error.strerror}; see: "
+                    f"ip route get {self.addresses[position]}, and the firewalls of both"
+                ) from None
             if math.isinf(taken):
                 hint = "RoCE NICs keep this port to themselves" if job.port == ROCE_PORT else "may this port pass?"
                 raise TestbedError(
-                    f"{job.hosts[job.host]} ({self.address}) gets no answer from {job.hosts[position]} "
-                    f"({self.addresses[position]}) to UDP port {job.port}: is there a way between them? {hint}"
+                    f"{here} gets no answer from {there} to UDP port {job.port}: is there a way between them? {hint}"
                 )
             found[job.hosts[position]] = taken
         return found

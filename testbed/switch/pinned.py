@@ -67,7 +67,7 @@ class PinnedSwitch:
         for name in names:
             if name not in here:
                 raise BadInput(f"{name} is no port of this switch; {nearest(name, here)}")
-        return [here.index(name) for name in names] or list(range(len(here)))
+        return [here.index(name) for name in dict.fromkeys(names)] or list(range(len(here)))
 
     def change(self, names: Sequence[str], kmin: float | None, kmax: float | None, pmax: float | None) -> None:
         """Set what is given, on these ports or on all. Raises BadInput, and nothing has changed."""

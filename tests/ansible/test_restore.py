@@ -8,7 +8,21 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
-from lab_knobs import batch, install, lock, persist, place, record, restore, settings, snapshot, state, units
+from lab_knobs import (
+    batch,
+    dead_man,
+    install,
+    lock,
+    persist,
+    place,
+    record,
+    restore,
+    settings,
+    snapshot,
+    state,
+    units,
+    verify,
+)
 from lab_knobs.backend import Backend, Change, Knob
 from lab_knobs.command import run
 from lab_knobs.errors import LabError, Refused
@@ -37,6 +51,13 @@ elif words[0] == "disable":
     active.discard(words[1] + "!")
 units.write_text(" ".join(sorted(active)))
 """
+
+
+TIMER = "testbed-dead-man.timer"
+GOES_OFF = SYSTEMCTL.replace(
+    "units.write_text",
+    f"if words == ['stop', '{TIMER}']:\n    active.add('testbed-dead-man.service')\nunits.write_text",
+)
 
 
 @pytest.fixture
@@ -153,6 +174,30 @@ def test_a_setting_that_does_not_come_back_is_named(target: Target, monkeypatch:
     assert lock.holder(target) == "r1"
 
 
+def test_a_host_that_its_dead_man_s_switch_has_restored_does_not_pass(target: Target) -> None:
+    roll_out(target)
+    state.update(target, phase="verify")
+    run("systemctl", "start", TIMER)
+    assert verify.passed(target, "r1")  # it was armed
+    assert not dead_man.armed()
+    assert state.read(target)["phase"] == "soak"
+    assert not verify.passed(target, "r1")
+    assert not verify.passed(target, "r2")  # another one's host, that had nothing to change
+    restore.restore(target, "r1", "dead-man")
+    with pytest.raises(LabError, match="in phase 'rolled_back': the dead man's switch went off"):
+        verify.passed(target, "r1")
+    assert state.read(target)["phase"] == "rolled_back"
+
+
+def test_a_switch_that_goes_off_while_it_is_disarmed_is_noticed(target: Target, command: Command) -> None:
+    command("systemctl", GOES_OFF)
+    roll_out(target)
+    run("systemctl", "start", TIMER)
+    with pytest.raises(LabError, match="has gone off and is restoring this host"):
+        verify.passed(target, "r1")
+    assert state.read(target)["phase"] == "apply"
+
+
 def test_a_second_rollout_is_refused_by_the_name_of_the_first(target: Target) -> None:
     roll_out(target, "first")
     with pytest.raises(Refused, match="other-rollout: rollout 'first' from here holds this host since 20"):
@@ -172,6 +217,18 @@ def test_a_snapshot_is_kept_from_before_the_first_change(target: Target) -> None
     path.write_text(path.read_text().replace('"5"', '"6"'))
     with pytest.raises(LabError, match="its digest is not that of its content"):
         snapshot.load(target, "r1")
+
+
+def test_an_id_that_was_used_is_refused(target: Target) -> None:
+    """Its snapshot is of another day, and a rollback would go back to that."""
+    roll_out(target)
+    snapshot.check(target, "r1")  # it goes on
+    state.update(target, phase="soak")
+    persist.promote(target, "r1", None)
+    for _ in range(2):
+        with pytest.raises(Refused, match="used-rollout-id: rollout 'r1' has ended on this host"):
+            Snapshot.take(target, "r1", []).keep()
+        restore.restore(target, "r1", "test")
 
 
 @pytest.mark.parametrize("rollout", ["", "../x", ".hidden"])

@@ -37,6 +37,7 @@ MANIFEST = {  # what an export says of itself, as far as the emulated build read
     "counters": ["RTT_EVENTS"],
 }
 OURS = "testbed-pcc@mlx5_0.service"
+UNIT_FILE = "/etc/systemd/system/testbed-pcc@.service"
 
 
 def start_stock(host: Host) -> None:
@@ -79,8 +80,13 @@ def test_a_program_takes_the_card_or_the_old_one_gets_it_back(tmp_path: Path) ->
         assert play(lab, "site.yml", rollout="r2", pcc_parameters=parameters, **wanted).changed() > 0
         assert "PCC host status Active" in host.read("/run/testbed/pcc/mlx5_0.log")
         assert [one["value"] for one in host.state()["ppcc"]["0"]["parameters"]] == [300_000, 7000]
-        told = json.loads(host.read("/etc/testbed/rollout.json"))["devices"]["mlx5_0"]["pcc"]
-        assert told["parameters"] == {"PATIENCE": 300_000, "START_RATE": 7000}  # as the exporter calls them
+        told = json.loads(host.read("/etc/testbed/rollout.json"))
+        named = told["devices"]["mlx5_0"]["pcc"]["parameters"]
+        assert named == {"PATIENCE": 300_000, "START_RATE": 7000}  # as the exporter calls them
+        # The policy is the program: another one under the same experiment is built elsewhere, and differs.
+        installed = json.loads(host.read("/var/lib/testbed/state.json"))
+        assert [one["policy"]["sha256"] for one in (told, installed)] == [MANIFEST["digest"]] * 2
+        assert f"/opt/testbed/pcc/{MANIFEST['digest']}/build/testbed-pcc" in host.read(UNIT_FILE)
         assert not active(host, STOCK)
         assert phase(host) == "promoted"
 

@@ -26,12 +26,19 @@ def test_sonic_there_and_back() -> None:
         assert (profile["green_min_threshold"], profile["green_max_threshold"]) == ("400000", "1600000")
         assert profile["green_drop_probability"] == "20"
         assert switch.state()["orchagent"]  # Kmin was never above Kmax
+        assert enabled(switch)
         assert play(lab, "rollback.yml", **UNDO).changed() == 1
         assert switch.state()["wred"] == before
+        assert not enabled(switch)
 
-        wanted["switch_ecn_profile"] = "MISSING"
-        play(lab, "switches.yml", rollout="r2", **wanted).refused("MISSING")
+        missing = {"switch_ecn_profile": "MISSING", "switch_ecn_kmin": 400_000, "switch_ecn_kmax": 400_000}  # a step
+        play(lab, "switches.yml", rollout="r2", **{**wanted, **missing}).refused("ecnconfig -p MISSING")
         assert switch.state()["wred"] == before
+
+
+def enabled(switch: Host) -> bool:
+    """Whether thresholds come back when it boots."""
+    return switch.run(["systemctl", "is-enabled", "testbed-settings"], check=False).returncode == 0
 
 
 def thresholds(switch: Host) -> list[tuple[float, ...]]:
@@ -62,9 +69,9 @@ def test_our_own_there_and_back_with_packets() -> None:
         assert marked > 0
         assert not other.calls("field")
 
-        again = play(lab, "switches.yml", "--limit", switch.name, **wanted)
-        assert again.code == 0, again.text
-        assert again.task("Set the thresholds") == "ok: [switch1]"
+        # That name is used, and its snapshot must not be gone back to by a rollout of another day.
+        play(lab, "switches.yml", "--limit", switch.name, **wanted).refused("used-rollout-id: rollout 'r1' has ended")
+        assert thresholds(switch) == [(400_000, 1_600_000, 0.2)] * 2
         switch.run(["testbed", "switch", "set", "swp1", "--pmax", "7 %"])  # somebody's hand, on one port
 
         assert play(lab, "rollback.yml", "--limit", switch.name, **UNDO).changed() == 1

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from lab_knobs import batch, mlnx_qos, mlxconfig, ppcc
 from lab_knobs.backend import Change, Knob
+from lab_knobs.command import run
 from lab_knobs.dcb import Dcb
 from lab_knobs.ecnconfig import EcnConfig
 from lab_knobs.errors import Ignored, LabError
@@ -299,6 +300,10 @@ def test_commands_that_are_missing_are_named(command: Command) -> None:
     assert all(not backend.names() for backend in batch.backends_of(TARGET).values())
     with pytest.raises(LabError, match="command mlnx_qos is not installed"):
         put([Knob("mlnx_qos", "trust", "dscp")])
+    script = command("probe", "")
+    script.chmod(0o644)
+    with pytest.raises(LabError, match="probe cannot be started: Permission denied"):
+        run(str(script))
 
 
 @pytest.mark.parametrize(

@@ -12,11 +12,11 @@ from lab_knobs import persist, place
 from lab_knobs.target import Target
 
 from tests.ansible.conftest import ANSIBLE
-from tests.lab.systemd import udev, unitfile
+from tests.lab.systemd import execution, udev, unitfile
 
 FILES = persist.files(Target("enp1s0f0np0", "mlx5_0", "0000:01:00.0"), "r1")
 VARIABLES = {
-    "ansible_managed": "here", "pcc_executable": "/opt/testbed-pcc", "pcc_arguments": ["-t", "176-187"],
+    "ansible_managed": "here", "pcc_executable": "/opt/testbed-pcc", "pcc_arguments": ["-t", "176 177", "5 % $HOME"],
     "exporter_executable": "/usr/bin/true", "exporter_address": "192.0.2.11", "exporter_port": 9465,
     "exporter_registers_seconds": 15,
 }  # fmt: skip
@@ -45,6 +45,22 @@ def test_systemd_understands_all_of_it(units: list[Path]) -> None:
 def test_the_lab_s_stand_in_knows_all_of_it(units: list[Path], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(unitfile, "FOLDERS", (units[0].parent,))
     assert all(unitfile.load(file.name) for file in units)
+
+
+def test_the_program_gets_its_arguments_and_its_log(
+    units: list[Path], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(unitfile, "FOLDERS", (units[0].parent,))
+    unit = unitfile.load("testbed-pcc@mlx5_0.service")
+    assert unit is not None
+    assert unit.all("Service.StandardOutput") == []  # systemd would open it before its folder is there
+    shell, option, script, *words = execution.words(unit.get("Service.ExecStart"), {"HOME": "/root"})
+    assert words[1:] == ["/opt/testbed-pcc", "-d", "mlx5_0", "-t", "176 177", "5 % $HOME"]
+    log = tmp_path / "log"
+    said = script.replace("/run/testbed/pcc/mlx5_0.log", str(log))
+    assert said != script
+    subprocess.run([shell, option, said, "sh", "printf", "%s|", *words[4:]], check=True)
+    assert log.read_text() == "-t|176 177|5 % $HOME|"
 
 
 def test_the_rule_is_about_the_card_whatever_its_interface_is_called(

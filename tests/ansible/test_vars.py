@@ -58,6 +58,13 @@ def test_thresholds_are_bytes_and_whole_percent() -> None:
     }
 
 
+def test_a_pmax_that_switches_cannot_be_given_is_said() -> None:
+    data = printed("incast-8", "--set", "tuner.pmax=0.4 %")
+    assert data["experiment_ecn"]["pmax"]["value"] == 0  # type: ignore[index]
+    assert "Pmax is 0.4 %; switches are given whole percent, here 0 %" in str(data["experiment_differences"])
+    assert "Pmax" not in str(printed("incast-8", "--set", "tuner.pmax=7 %")["experiment_differences"])
+
+
 def test_a_controller_that_no_firmware_has_is_a_program() -> None:
     data = printed("incast-8", "--controller", "swift")
     assert (data["experiment_controller"], data["experiment_dcqcn"]) == ("pcc", {})

@@ -1,4 +1,4 @@
-"""Counters grow when told, never fall, and are read at most every 10 ms (hardware facts, 2.3)."""
+"""Counters grow when told, never fall, and are read at most every 10 ms."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The loader's life: states, signals, and what a hard end leaves behind (hardware facts, 1.5)."""
+"""The loader's life: states, signals, and what a hard end leaves behind."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""NVConfig: three columns, a set that only stages, and a power cycle that no command can make (hardware facts, 1.6)."""
+"""NVConfig: three columns, a set that only stages, and a power cycle that no command can make."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""PPCC through `mlxreg`: a table of words, slots, and sets that are ignored without a word (hardware facts, 1.7)."""
+"""PPCC through `mlxreg`: a table of words, slots, and sets that are ignored without a word."""
 
 from __future__ import annotations
 

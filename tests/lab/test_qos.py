@@ -1,4 +1,4 @@
-"""Trust, DSCP map and limits, through both tools that change them (hardware facts, 2.2)."""
+"""Trust, DSCP map and limits, through both tools that change them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""WRED profiles of SONiC and NVUE (hardware facts, 3)."""
+"""WRED profiles of SONiC and NVUE."""
 
 from __future__ import annotations
 

@@ -118,6 +118,15 @@ def test_failures_are_told(lab: Lab) -> None:
     assert show(host, "killed", "ExecMainStatus") == str(int(signal.SIGKILL))
 
 
+def test_output_goes_to_a_file_only_in_a_folder_that_was_there_before(lab: Lab) -> None:
+    """systemd opens StandardOutput= before it makes RuntimeDirectory=."""
+    host = lab.hosts[1]
+    early = "[Service]\nExecStart=/bin/true\nRuntimeDirectory=early\nStandardOutput=truncate:/run/early/log\n"
+    host.write("/etc/systemd/system/early.service", early)
+    host.run(["systemctl", "start", "early"], check=False)
+    until(lambda: show(host, "early", "ExecMainStatus") == "209")
+
+
 def test_a_unit_is_in_the_sandbox_that_it_describes(lab: Lab) -> None:
     host = lab.hosts[1]
     host.write("/etc/systemd/system/sandboxed.service", SANDBOXED)

@@ -1,4 +1,4 @@
-"""sysfs, debugfs and configfs of a card as the kernel lets one use them (hardware facts, 2.1 and 7.2)."""
+"""sysfs, debugfs and configfs of a card as the kernel lets one use them."""
 
 from __future__ import annotations
 

@@ -152,7 +152,7 @@ def test_after_detach_nothing_is_left(lab: Lab, command: Command, switch: Switch
     box, own = lab.switches[0], pins.folder()
     assert own.stat().st_mode & 0o777 == 0o700
     assert [len(one.programs[1]) for one in states()] == [1, 1]
-    assert list(switch("detach", "swp1")) == ["swp2"]
+    assert list(switch("detach", "swp1", "swp1")) == ["swp2"]
     assert switch("detach") == {}
     assert not own.exists()
     assert [(one.programs, one.qdiscs) for one in states()] == [(((), ()), ("noqueue 0 at ffffffff",))] * 2

@@ -27,6 +27,8 @@ def call(*argv: str, patience: float = PATIENCE) -> Done:
         )
     except FileNotFoundError:
         raise LabError(f"command {argv[0]} is not installed on this host") from None
+    except OSError as error:
+        raise LabError(f"command {argv[0]} cannot be started: {error.strerror}") from None
     except subprocess.TimeoutExpired:
         raise LabError(f"{' '.join(argv)}: did not end within {patience:g} s") from None
     return Done(done.returncode, done.stdout, done.stderr)

@@ -1,7 +1,8 @@
-"""Trust, PFC and the DSCP map by iproute2's ``dcb``, with the traps of mlx5 (hardware facts, 2.2).
+"""Trust, PFC and the DSCP map by iproute2's ``dcb``, with the traps of mlx5.
 
 mlx5 has no trust setting of its own: the first DSCP entry switches trust to DSCP and fills the table, a flush switches
-back. ``dcb`` exits 0 whatever happened, so its status is ignored and everything is read back.
+back (the kernel's en_dcbnl.c). ``dcb`` exits 0 whatever happened (iproute2's dcb_app.c), so its status is ignored and
+everything is read back.
 """
 
 from __future__ import annotations

@@ -26,11 +26,12 @@ def arm(target: Target, rollout: str, seconds: int) -> None:
         raise LabError(f"{UNIT}.timer does not run after systemd-run: nothing was changed on this host")
 
 
-def disarm() -> None:
-    """Stop the timer. Raises LabError if it has gone off already: the host is being restored."""
-    if call("systemctl", "is-active", "--quiet", f"{UNIT}.service").status == 0:
+def disarm() -> bool:
+    """Stop the timer; returns whether it ran. Raises LabError if it has gone off: the host is being restored."""
+    ran = _stop_timer()
+    if call("systemctl", "is-active", "--quiet", f"{UNIT}.service").status == 0:  # afterwards: no more can come
         raise LabError("the dead man's switch has gone off and is restoring this host")
-    _stop_timer()
+    return ran
 
 
 def armed() -> bool:
@@ -38,6 +39,8 @@ def armed() -> bool:
     return call("systemctl", "is-active", "--quiet", f"{UNIT}.timer").status == 0
 
 
-def _stop_timer() -> None:
-    if armed():
+def _stop_timer() -> bool:
+    ran = armed()
+    if ran:
         run("systemctl", "stop", f"{UNIT}.timer")
+    return ran

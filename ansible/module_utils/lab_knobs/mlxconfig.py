@@ -1,7 +1,7 @@
 """Non-volatile configuration of the card: read, and staged for the next boot. Nothing here resets or power-cycles.
 
-Read as JSON, which names its columns, where the tool writes it (``-j FILE``); older ones print a table (hardware facts,
-1.6). Both are of mstflint's sources, mlxconfig/mlxcfg_ui.cpp.
+Read as JSON, which names its columns, where the tool writes it (``-j FILE``); older ones print a table. Both are of
+mstflint's sources, mlxconfig/mlxcfg_ui.cpp.
 """
 
 from __future__ import annotations
@@ -41,20 +41,20 @@ class MlxConfig(Printed):
     name = "mlxconfig"
 
     def show(self) -> dict[str, str | None]:
-        found = self.query() if _tool() and self.target.pci else {}
+        found = self.query() if tool() and self.target.pci else {}
         return {name: plain(setting.next_boot) for name, setting in found.items()}
 
     def put(self, name: str, value: str | None) -> None:
         if value is None:
             raise LabError(f"mlxconfig: {name} cannot be unset; give the value that it should have")
-        run(_tool() or "mlxconfig", "-y", "-d", self.target.pci, "set", f"{name}={value}")
+        run(tool() or "mlxconfig", "-y", "-d", self.target.pci, "set", f"{name}={value}")
 
     def equal(self, name: str, wanted: str | None, found: str | None) -> bool:
         return super().equal(name, wanted and plain(wanted), found and plain(found))
 
     def query(self) -> dict[str, Setting]:
         """All keys with one value, in the columns that the card reports. Raises LabError with the tool's words."""
-        asked = (_tool() or "mlxconfig", "-d", self.target.pci, "-e")
+        asked = (tool() or "mlxconfig", "-d", self.target.pci, "-e")
         with tempfile.TemporaryDirectory(prefix="testbed-nvconfig-") as folder:
             file = Path(folder) / "nvconfig.json"
             if call(*asked, "-j", str(file), "query").status == 0 and file.is_file():
@@ -62,7 +62,8 @@ class MlxConfig(Printed):
         return parse(run(*asked, "q"))  # a tool without -j, or one that says here why it fails
 
 
-def _tool() -> str | None:
+def tool() -> str | None:
+    """Of MFT, or of mstflint; None if neither is there."""
     return shutil.which("mlxconfig") or shutil.which("mstconfig")
 
 

@@ -1,5 +1,5 @@
 """Is a DOCA PCC program in control? What it says itself counts: the process ends with 0 on an error, and a second
-one runs in Standby for ever, so that neither exit status nor ``is-active`` tell (hardware facts, 1.5)."""
+one runs in Standby for ever (host/pcc.c of NVIDIA's sample), so that neither exit status nor ``is-active`` tell."""
 
 from __future__ import annotations
 

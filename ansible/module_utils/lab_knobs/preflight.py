@@ -1,11 +1,11 @@
-"""Whether a rollout may touch this host: reads only, and every refusal has a name (hardware facts, 6.1)."""
+"""Whether a rollout may touch this host: reads only, and every refusal has a name."""
 
 from __future__ import annotations
 
 import os
 import socket
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 from . import attribute, card, lock, pcc, resolve, snapshot, units
@@ -13,7 +13,7 @@ from .backend import Backend
 from .card import Card
 from .command import call
 from .errors import LabError, Refused
-from .mlxconfig import MlxConfig, Setting, plain
+from .mlxconfig import MlxConfig, Setting, plain, tool
 from .target import Target
 
 FREE = 50e6  # bytes for snapshot and evidence
@@ -32,7 +32,6 @@ class Wanted:
     away: float = 0.0  # s that this host's clock is ahead of the controller's
     skew: float = 5.0  # s of it that are tolerated
     rollback_unit: str = ""  # a unit whose PCC program is known to be good
-    expected: dict[str, str] = field(default_factory=dict)  # NVConfig keys beyond those that are known to be needed
 
 
 Finding = tuple[str, str]  # reason, message
@@ -91,8 +90,8 @@ def _pcc(target: Target, wanted: Wanted, keys: dict[str, Setting]) -> Iterator[F
     if wanted.card not in card.PROGRAMMABLE:
         yield "not-programmable", f"{wanted.card} has no programmable congestion control; use controller dcqcn there"
         return
-    for key, value in {**PCC_KEYS, **wanted.expected}.items():
-        yield from _key(key, value, keys)
+    for key, value in PCC_KEYS.items():
+        yield from _key(target, key, value, keys)
     known = units.look(wanted.rollback_unit).active if wanted.rollback_unit else False
     if pcc.look(target).state == "active" or known:
         return
@@ -117,20 +116,21 @@ def _dcqcn(target: Target, keys: dict[str, Setting]) -> Iterator[Finding]:
         yield "pcc-without-program", "USER_PROGRAMMABLE_CC is 1 and no program runs: DCQCN may not react to marks"
 
 
-def _key(key: str, value: str, keys: dict[str, Setting]) -> Iterator[Finding]:
+def _key(target: Target, key: str, value: str, keys: dict[str, Setting]) -> Iterator[Finding]:
     setting = keys.get(key)
     if setting is None:
         return  # this firmware has no such key
     now = None if setting.current is None else plain(setting.current)
     after = plain(setting.next_boot)
+    remedy = f"{tool()} -d {target.pci} set {key}={value}"
     if now is None and after == value:
         return  # an old card that reports Next Boot only
     if now != value and after == value:
         yield "needs-power-cycle", f"{key}={value} is staged and not in force; a human has to power-cycle this host"
     elif now != value:
-        yield "needs-configuring", f"{key} is {now}, {value} is needed; stage it: -e nvconfig_stage=true"
+        yield "needs-configuring", f"{key} is {now}, {value} is needed: {remedy}; then power-cycle this host by hand"
     elif after != value:
-        yield "lost-at-power-cycle", f"{key} is {value} now and {after} after the next power cycle; stage it again"
+        yield "lost-at-power-cycle", f"{key} is {value} now and {after} after the next power cycle: {remedy}"
 
 
 def _host(target: Target, wanted: Wanted) -> Iterator[Finding]:
@@ -144,13 +144,12 @@ def _host(target: Target, wanted: Wanted) -> Iterator[Finding]:
         yield "lldpad", "lldpad runs and would set trust and PFC back; stop it: systemctl disable --now lldpad"
     if wanted.exporter and call("systemctl", "is-active", "--quiet", "testbed-exporter.service").status:
         try:
-            with socket.create_server(wanted.exporter):
+            family = socket.AF_INET6 if ":" in wanted.exporter[0] else socket.AF_INET
+            with socket.create_server(wanted.exporter, family=family):
                 pass
         except OSError as error:
-            yield (
-                "exporter-port",
-                f"the exporter cannot listen on {':'.join(map(str, wanted.exporter))}: {error.strerror}",
-            )
+            where = f"port {wanted.exporter[1]} of {wanted.exporter[0]}"
+            yield "exporter-port", f"the exporter cannot listen on {where}: {error.strerror}"
 
 
 def _existing(path: Path) -> Path:

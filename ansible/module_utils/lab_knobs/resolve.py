@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from .backend import Backend, Knob
 from .errors import Refused
 
-# MLNX_OFED's sysfs name to the name in mainline's debugfs (hardware facts, 2.1).
+# MLNX_OFED's sysfs name to the name in mainline's debugfs (drivers/infiniband/hw/mlx5/cong.c).
 DEBUGFS = {
     "roce_rp/clamp_tgt_rate": "rp_clamp_tgt_rate",
     "roce_rp/clamp_tgt_rate_after_time_inc": "rp_clamp_tgt_rate_ati",

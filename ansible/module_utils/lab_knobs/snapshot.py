@@ -55,7 +55,7 @@ class Snapshot:
         }
 
     def keep(self) -> Path:
-        """Write it. Raises Refused if another rollout has not ended: its snapshot is the only way back."""
+        """Write it. Raises Refused as `check` does: an unfinished rollout's snapshot is the only way back."""
         check(self.target, self.rollout)
         path = file_of(self.target, self.rollout)
         if path.exists():
@@ -66,13 +66,20 @@ class Snapshot:
 
 
 def check(target: Target, rollout: str) -> None:
-    """Raises Refused if another rollout is unfinished on this host."""
+    """Raises Refused if another rollout is unfinished on this host, or this one has ended."""
     known = state.read(target)
-    if known["phase"] not in FINISHED and known.get("rollout") != rollout and known.get("rollout"):
+    unfinished, ours = known["phase"] not in FINISHED, known.get("rollout") == rollout
+    if unfinished and known.get("rollout") and not ours:
         raise Refused(
             "unfinished-rollout",
             f"rollout '{known['rollout']}' stopped in phase '{known['phase']}' on this host; end it first: "
             f"ansible-playbook rollback.yml -e rollout_id={known['rollout']}",
+        )
+    if file_of(target, rollout).exists() and not (unfinished and ours):
+        raise Refused(
+            "used-rollout-id",
+            f"rollout '{rollout}' has ended on this host, and its snapshot is of how the host was then; give another "
+            "rollout_id, or none",
         )
 
 

@@ -5,17 +5,32 @@ from __future__ import annotations
 from typing import Any
 
 from . import place
+from .errors import LabError
 from .target import Target
 
 PHASES = (
     "idle", "preflight", "snapshot", "armed", "apply", "verify", "soak", "promoted",
     "rollback", "rolled_back", "failed",
 )  # fmt: skip
+UNDONE = ("rollback", "rolled_back", "failed")
 
 
 def read(target: Target) -> dict[str, Any]:
     """What is known; phase ``idle`` if nothing is."""
     return place.load(target.path(place.STATE)) or {"version": 1, "phase": "idle", "last_apply": None, "policy": None}
+
+
+def phase_of(target: Target, rollout: str) -> str | None:
+    """How far this rollout is here; None if the last one was another. Raises LabError if it is being undone, or was."""
+    known = read(target)
+    if known.get("rollout") != rollout:
+        return None
+    if known["phase"] in UNDONE:
+        raise LabError(
+            f"this host is in phase '{known['phase']}': the dead man's switch went off, or somebody rolled back "
+            "(journalctl -u testbed-dead-man); start again with another rollout_id"
+        )
+    return str(known["phase"])
 
 
 def update(target: Target, **news: Any) -> None:

@@ -6,7 +6,7 @@ import time
 import urllib.request
 from dataclasses import dataclass, field
 
-from . import batch, counters, desired, pcc
+from . import batch, counters, dead_man, desired, pcc, state
 from .command import call
 from .errors import LabError
 from .target import Target
@@ -51,6 +51,19 @@ def verify(target: Target, criteria: Criteria) -> list[str]:
     if criteria.exporter:
         failures += _exporter(criteria)
     return failures
+
+
+def passed(target: Target, rollout: str) -> bool:
+    """Let a host that has passed soak, without its dead man's switch; returns whether that was armed.
+
+    Raises LabError if it went off while the host was verified: what was found good is not in force any more.
+    """
+    if state.phase_of(target, rollout) is None:
+        return False
+    armed = dead_man.disarm()
+    if state.phase_of(target, rollout) != "promoted":  # asked again: from here on nothing can go off
+        state.update(target, phase="soak")
+    return armed
 
 
 def drift(target: Target) -> dict[str, tuple[str | None, str | None]]:

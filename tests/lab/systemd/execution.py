@@ -17,7 +17,7 @@ from tests.lab.systemd.unitfile import UnitFile
 
 ENVIRONMENT = {"PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin", "LANG": "C.UTF-8"}
 PREFIXES = "-+!@:"
-NOT_STARTED = 203  # what systemd reports when exec(2) failed
+NOT_STARTED, NO_STDOUT = 203, 209  # what systemd reports when exec(2) failed, or opening the file before it
 OPENING = {"append": os.O_APPEND, "truncate": os.O_TRUNC, "file": 0}
 FOLDERS = (
     ("RuntimeDirectory", Path("/run")),
@@ -34,7 +34,7 @@ def prefixes(command: str) -> str:
 def spawn(command: str, unit: UnitFile, journal: int, more: dict[str, str]) -> int:
     """Fork and exec in a session of its own; ``journal``: where output goes unless the unit says otherwise."""
     environment = _environment(unit) | more
-    arguments = [_expand(word, environment) for word in _split(command, environment)]
+    arguments = words(command, environment)
     before = signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())  # a signal that comes early waits
     try:
         pid = os.fork()
@@ -43,6 +43,11 @@ def spawn(command: str, unit: UnitFile, journal: int, more: dict[str, str]) -> i
         return pid
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def words(command: str, environment: dict[str, str]) -> list[str]:
+    """A command's words as its program gets them."""
+    return [_expand(word, environment) for word in _split(command, environment)]
 
 
 def remove_runtime_folders(unit: UnitFile) -> None:
@@ -63,11 +68,11 @@ def _environment(unit: UnitFile) -> dict[str, str]:
 
 def _split(command: str, environment: dict[str, str]) -> list[str]:
     """Words; one that is $NAME becomes as many as its value has."""
-    words = []
+    found = []
     for word in shlex.split(command.lstrip(PREFIXES)):
         name = re.fullmatch(r"\$(\w+)", word)
-        words += environment.get(name.group(1), "").split() if name else [word]
-    return words
+        found += environment.get(name.group(1), "").split() if name else [word]
+    return found
 
 
 def _expand(word: str, environment: dict[str, str]) -> str:
@@ -77,6 +82,7 @@ def _expand(word: str, environment: dict[str, str]) -> str:
 
 def _exec(arguments: list[str], environment: dict[str, str], unit: UnitFile, journal: int, privileged: bool) -> None:
     """In the child; never returns."""
+    status = NO_STDOUT
     try:
         os.setsid()
         for number in (signal.SIGINT, signal.SIGPIPE, signal.SIGTERM, signal.SIGHUP, signal.SIGCHLD):
@@ -84,10 +90,11 @@ def _exec(arguments: list[str], environment: dict[str, str], unit: UnitFile, jou
         signal.pthread_sigmask(signal.SIG_SETMASK, set())
         user = pwd.getpwnam(unit.get("Service.User", "root"))
         group = grp.getgrnam(unit.get("Service.Group")).gr_gid if unit.get("Service.Group") else user.pw_gid
-        folders = _make_folders(unit, user, group)
         os.dup2(os.open("/dev/null", os.O_RDONLY), 0)
         os.dup2(_stream(unit.get("Service.StandardOutput", "journal"), journal), 1)
         os.dup2(_stream(unit.get("Service.StandardError", unit.get("Service.StandardOutput", "journal")), journal), 2)
+        status = NOT_STARTED
+        folders = _make_folders(unit, user, group)  # after the streams, as systemd does (its issue 27591)
         os.chdir(unit.get("Service.WorkingDirectory", "/").lstrip("-"))
         os.umask(int(unit.get("Service.UMask", "0022"), 8))
         if not privileged:
@@ -100,7 +107,7 @@ def _exec(arguments: list[str], environment: dict[str, str], unit: UnitFile, jou
     except (OSError, KeyError) as error:
         print(f"Failed to execute {arguments[0]}: {error}", file=sys.stderr, flush=True)
     finally:
-        os._exit(NOT_STARTED)
+        os._exit(status)
 
 
 def _make_folders(unit: UnitFile, user: pwd.struct_passwd, group: int) -> list[Path]:
