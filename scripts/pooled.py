@@ -12,6 +12,7 @@ from __future__ import annotations
 import sys
 from collections import defaultdict
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -19,18 +20,20 @@ import numpy as np
 from testbed.controller import Floats
 from testbed.dataplane.wire import Framing
 from testbed.report.folder import load
-from testbed.report.metrics.fct import ELEPHANT
+from testbed.report.measured import restore
+from testbed.report.metrics.fct import ELEPHANT, ideal_of, slowdowns
 from testbed.units import SIZE_UNITS, parse
 
 DRAWS = 1000
 Measure = Callable[[Floats], float]
+P95, P99 = partial(np.quantile, q=0.95), partial(np.quantile, q=0.99)
 MEASURES: list[tuple[str, float, float, Measure]] = [  # of flows above the first size, up to the second
     ("mice, mean", 0, ELEPHANT, np.mean),
-    ("mice, p95", 0, ELEPHANT, lambda one: np.quantile(one, 0.95)),
-    ("mice, p99", 0, ELEPHANT, lambda one: np.quantile(one, 0.99)),
-    ("up to 10 kB, p99", 0, 10e3, lambda one: np.quantile(one, 0.99)),
-    ("10 to 100 kB, p99", 10e3, 100e3, lambda one: np.quantile(one, 0.99)),
-    ("100 kB to 1 MB, p99", 100e3, ELEPHANT, lambda one: np.quantile(one, 0.99)),
+    ("mice, p95", 0, ELEPHANT, P95),
+    ("mice, p99", 0, ELEPHANT, P99),
+    ("up to 10 kB, p99", 0, 10e3, P99),
+    ("10 to 100 kB, p99", 10e3, 100e3, P99),
+    ("100 kB to 1 MB, p99", 100e3, ELEPHANT, P99),
     ("elephants, mean", ELEPHANT, np.inf, np.mean),
 ]
 Flows = tuple[Floats, Floats]  # size in bytes and slowdown (nan: did not finish), shape (n,)
@@ -39,12 +42,10 @@ Flows = tuple[Floats, Floats]  # size in bytes and slowdown (nan: did not finish
 def flows(folder: Path) -> Flows:
     """Of a run without INT (its room is not counted)."""
     run = load(folder)
-    payload = parse(run.manifest.experiment["traffic"]["payload"], SIZE_UNITS, "a size")
-    wanted = ("size", "start", "finished", "base_rtt", "path_rate")
-    columns = {name: run.tables["flows"][name].to_numpy() for name in wanted}
-    wire = columns["size"] + np.ceil(columns["size"] / payload) * Framing(round(payload)).overhead
-    ideal = columns["base_rtt"] + 8 * wire / columns["path_rate"]
-    return columns["size"], np.maximum((columns["finished"] - columns["start"]) / ideal, 1.0)
+    framing = Framing(round(parse(run.manifest.experiment["traffic"]["payload"], SIZE_UNITS, "a size")))
+    table = restore(run).flows
+    ideal = ideal_of(table, framing.payload, framing.wire_size)
+    return table.size, slowdowns(table.finished - table.start, ideal)
 
 
 def main(folder: Path, row: str) -> None:
@@ -55,17 +56,21 @@ def main(folder: Path, row: str) -> None:
         found[column][name][seed] = flows(file.parent)
     for column, rows in found.items():
         print(f"{column}: seeds {', '.join(seed.removeprefix('seed=') for seed in rows[row])}")
+        mine = rows.pop(row)
         for other, seeds in rows.items():
-            if other == row:
-                continue
-            shared = sorted(seeds.keys() & rows[row].keys())
-            here, there = (np.concatenate([one[seed][1] for seed in shared]) for one in (rows[row], seeds))
-            size = np.concatenate([seeds[seed][0] for seed in shared])
-            both = np.isfinite(here) & np.isfinite(there)
             print(f"  {row} against {other}")
-            for what, least, most, of in MEASURES:
-                part = both & (size > least) & (size <= most)
-                print(f"    {what:20} {against(here[part], there[part], of)}")
+            compare(mine, seeds)
+
+
+def compare(mine: dict[str, Flows], others: dict[str, Flows]) -> None:
+    """Print every measure over the seeds that both have."""
+    shared = sorted(mine.keys() & others.keys())
+    here, there = (np.concatenate([one[seed][1] for seed in shared]) for one in (mine, others))
+    size = np.concatenate([mine[seed][0] for seed in shared])
+    both = np.isfinite(here) & np.isfinite(there)
+    for what, least, most, of in MEASURES:
+        part = both & (size > least) & (size <= most)
+        print(f"    {what:20} {against(here[part], there[part], of)}")
 
 
 def against(here: Floats, there: Floats, of: Measure) -> str:

@@ -196,9 +196,9 @@ def _anchor(data: dict[str, Any], kind: str, folder: Path) -> None:
     """A plugin path in a file is relative to that file, wherever the command is called."""
     choice = data.get(kind)
     if isinstance(choice, str):
-        data[kind] = _absolute(choice, folder)
+        data[kind] = absolute(choice, folder)
     elif isinstance(choice, dict) and isinstance(choice.get("name"), str):
-        choice["name"] = _absolute(choice["name"], folder)
+        choice["name"] = absolute(choice["name"], folder)
 
 
 def _anchor_files(traffic: object, folder: Path) -> None:
@@ -224,10 +224,11 @@ def _from_here(path: KeyPath, value: Any) -> Any:
     if path[0] == "traffic" and path[-1] in FILE_KEYS and isinstance(value, str):
         return _file(str(path[-1]), value, Path())
     named = path in {("controller",), ("tuner",), ("controller", "name"), ("tuner", "name")}
-    return _absolute(value, Path()) if named and isinstance(value, str) else value
+    return absolute(value, Path()) if named and isinstance(value, str) else value
 
 
-def _absolute(spec: str, folder: Path) -> str:
+def absolute(spec: str, folder: Path) -> str:
+    """A plugin's path from ``folder``, ``./my_cc.py:MyCC``; what is installed keeps its name."""
     if "/" not in spec and ".py" not in spec:
         return spec
     text, colon, wanted = spec.partition(":")

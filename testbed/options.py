@@ -45,10 +45,7 @@ def describe(plugin: Plugin) -> dict[str, Any]:
         "description": plugin.summary,
         "origin": plugin.origin,
         "presets": dict(form.presets),
-        "options": [
-            {"name": name, "default": _default(form.Config, name, info), "meaning": info.description or ""}
-            for name, info in form.Config.model_fields.items()
-        ],
+        "options": [_option(form.Config, name, info) for name, info in form.Config.model_fields.items()],
     }
 
 
@@ -99,9 +96,13 @@ def _options(described: dict[str, Any]) -> list[tuple[str, str, str]]:
     return [(one["name"], one["default"], one["meaning"]) for one in described["options"]]
 
 
-def _default(model: type[BaseModel], name: str, info: FieldInfo) -> str:
-    if info.is_required():
-        return "required"
+def _option(model: type[BaseModel], name: str, info: FieldInfo) -> dict[str, str]:
+    written = "required" if info.is_required() else default(model, name, info)
+    return {"name": name, "default": written, "meaning": info.description or ""}
+
+
+def default(model: type[BaseModel], name: str, info: FieldInfo) -> str:
+    """An option's default as in an experiment file; empty for none."""
     if info.default in (None, "", PydanticUndefined):
         return ""
     return _written(shown(model, name, info))

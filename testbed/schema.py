@@ -130,10 +130,8 @@ def _default(model: type[BaseModel], name: str, info: FieldInfo) -> str:
         return "*required*"
     if isinstance(info.default, PluginChoice):
         return f"`{info.default.name}`"
-    if info.default in (None, "", PydanticUndefined) or isinstance(info.default, BaseModel):
-        return ""
-    default = shown(model, name, info)
-    return f"`{default:g}`" if isinstance(default, float) else f"`{default}`"
+    default = "" if isinstance(info.default, BaseModel) else options.default(model, name, info)
+    return f"`{default}`" if default else ""
 
 
 def main() -> None:

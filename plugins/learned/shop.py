@@ -20,7 +20,7 @@ from testbed.workshop import JobConfig, Order, Result
 from .environment import LARGEST
 from .evaluation import Make, ahead, compare, means, static, table
 from .policy import Layer, write
-from .tuner import BLIND, Workload
+from .tuner import Workload, shipped_name
 
 SEEDS = range(101, 106)  # of the evaluation: none that anything was trained with
 BASELINES = {
@@ -43,7 +43,7 @@ class Wanted:
     @property
     def name(self) -> str:
         """Of its file."""
-        return f"{self.workload}{BLIND if self.blind else ''}"
+        return shipped_name(self.workload, blind=self.blind)
 
 
 @dataclass(frozen=True)

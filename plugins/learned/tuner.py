@@ -25,6 +25,11 @@ SLOTS = 3  # seen side by side: ACC's k, which PET leaves open
 FIRST = (80e3, 320e3, 0.2)  # Kmin, Kmax, Pmax before the first decision, as near as the grid comes
 
 
+def shipped_name(workload: str, *, blind: bool) -> str:
+    """Of a policy."""
+    return workload + BLIND if blind else workload
+
+
 class LearnedConfig(PluginConfig):
     """Options that all learned tuners have."""
 
@@ -58,7 +63,7 @@ class LearnedTuner(Tuner):
     @classmethod
     def shipped(cls, config: LearnedConfig) -> str:
         """Name of the policy in ``folder``."""
-        return config.workload
+        return shipped_name(config.workload, blind=False)
 
     @classmethod
     def sees_flows(cls, config: LearnedConfig) -> bool:  # noqa: ARG003 - for those that have a choice

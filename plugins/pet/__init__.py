@@ -16,7 +16,7 @@ from testbed.tuner import Need, Ports, PortSample, Thresholds
 from testbed.units import Ratio
 
 from ..learned.grid import Grid, exponential
-from ..learned.tuner import BLIND, LearnedConfig, LearnedTuner
+from ..learned.tuner import LearnedConfig, LearnedTuner, shipped_name
 from .decision import Heads
 from .reward import WEIGHTS, reward
 
@@ -73,7 +73,7 @@ class Pet(LearnedTuner):
 
     @classmethod
     def shipped(cls, config: LearnedConfig) -> str:
-        return config.workload if cls.sees_flows(config) else config.workload + BLIND
+        return shipped_name(config.workload, blind=not cls.sees_flows(config))
 
     @classmethod
     def sees_flows(cls, config: LearnedConfig) -> bool:

@@ -16,6 +16,7 @@ from pydantic import AfterValidator, Field, ValidationError, ValidationInfo, mod
 from testbed.document import Document
 from testbed.errors import BadInput, nearest
 from testbed.explain import explain
+from testbed.loading import absolute
 from testbed.report.summary import Summary
 from testbed.settings import Count, Part, refuse
 
@@ -27,11 +28,8 @@ Printed = list[float | None] | str | None  # one number per printed metric, a wo
 
 def _beside(named: str, info: ValidationInfo) -> str:
     """A path is relative to the file that gives it, wherever the command is called."""
-    if "/" not in named and ".py" not in named and not named.endswith((".yaml", ".yml")):
-        return named
-    path, colon, wanted = named.partition(":")  # my_cc.py:MyCC
-    folder: Path = (info.context or {}).get("folder", Path())
-    return str((folder / Path(path).expanduser()).resolve()) + colon + wanted
+    experiment = named.endswith((".yaml", ".yml")) and "/" not in named
+    return absolute(f"./{named}" if experiment else named, (info.context or {}).get("folder", Path()))
 
 
 Named = Annotated[str, AfterValidator(_beside)]  # something installed, or a path

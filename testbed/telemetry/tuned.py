@@ -39,7 +39,7 @@ class TunerLog:
         """A slot has ended, and the tuner was asked."""
         self.time.append(now)
         self.seconds.append(seconds)
-        self.reports.append(dict(report))
+        self.reports.append(report)
         self.states.append(state)
 
     def refuse(self, why: str) -> None:

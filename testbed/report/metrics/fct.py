@@ -8,7 +8,7 @@ import numpy as np
 
 from testbed.controller import Floats
 from testbed.report.metrics.unknown import mean, quantile
-from testbed.telemetry.record import RunRecord
+from testbed.telemetry.record import FlowTable, RunRecord
 
 ELEPHANT = 1e6  # bytes: PET calls a flow above it an elephant, one of at most this size a mouse
 PARTS = 20  # bins with 5 % of the flows each, as the HPCC repository's script makes (sheet 6.8)
@@ -17,9 +17,12 @@ DECADES = 10.0 ** np.arange(3, 10)  # 1 kB ... 1 GB
 
 def ideal_fct(record: RunRecord) -> Floats:
     """Base RTT + (payload + headers) / rate of the slowest link on the flow's way, s (sheet 6.8); inf if endless."""
-    flows = record.flows
-    count = np.ceil(flows.size / record.payload)
-    wire = flows.size + count * (record.wire_size - record.payload)
+    return ideal_of(record.flows, record.payload, record.wire_size)
+
+
+def ideal_of(flows: FlowTable, payload: int, wire_size: int) -> Floats:
+    """`ideal_fct` of flows whose full packets have ``payload`` bytes of user data in ``wire_size`` bytes."""
+    wire = flows.size + np.ceil(flows.size / payload) * (wire_size - payload)
     return np.asarray(flows.base_rtt + 8 * wire / np.minimum(flows.line_rate, flows.path_rate))
 
 
@@ -52,7 +55,7 @@ def completion_of(size: Floats, start: Floats, finished: Floats, ideal: Floats) 
     finite = np.isfinite(size)
     done = finite & np.isfinite(finished)
     times = (finished - start)[done]
-    slowdown = np.maximum(times / ideal[done], 1.0)
+    slowdown = slowdowns(times, ideal[done])
     return Completion(
         finished=int(done.sum()),
         unfinished=int(finite.sum() - done.sum()),
@@ -63,6 +66,11 @@ def completion_of(size: Floats, start: Floats, finished: Floats, ideal: Floats) 
         slowdown_p50=quantile(slowdown, 0.5),
         slowdown_p99=quantile(slowdown, 0.99),
     )
+
+
+def slowdowns(times: Floats, ideal: Floats) -> Floats:
+    """FCT / ideal FCT, at least 1; nan where the flow did not finish."""
+    return np.asarray(np.maximum(times / ideal, 1.0))
 
 
 def completion_by_class(record: RunRecord, elephant: float = ELEPHANT) -> tuple[Completion, Completion]:
