@@ -34,7 +34,7 @@ bench: setup ## measure what docs/bench.md promises (root; ONLY="switch goodput"
 
 wheelhouse: setup ## dist/wheelhouse.tar: what lab hosts without a network need (HOSTS_PYTHON=python3.12 if not this one's)
 	rm -rf build && mkdir -p build/wheels dist
-	$(HOSTS_PYTHON) -m pip wheel --quiet --wheel-dir build/wheels --requirement testbed/lab/agents.txt pip
+	$(HOSTS_PYTHON) -m pip wheel --quiet --wheel-dir build/wheels --requirement testbed/engines/lab/agents.txt pip
 	$(HOSTS_PYTHON) -m pip wheel --quiet --wheel-dir build/wheels --no-deps .
 	mv build/wheels/pip-*.whl build/wheels/pip.whl
 	tar -C build/wheels -cf dist/wheelhouse.tar . -C $(CURDIR)/testbed/lab agents.txt
@@ -42,12 +42,12 @@ wheelhouse: setup ## dist/wheelhouse.tar: what lab hosts without a network need 
 lab: setup ## an emulated lab of hosts with ssh to try playbooks in, until Ctrl-C (CARDS=bf3,cx7 SWITCHES=sonic,nvue,testbed)
 	@$(SUDO) $(PYTHON) -m tests.lab $(if $(CARDS),--cards $(CARDS)) $(if $(SWITCHES),--switches $(SWITCHES))
 
-schema: ## write testbed/experiment.schema.json, docs/experiment.md and docs/metrics.md
-	$(PYTHON) -m testbed.schema
-	$(PYTHON) -m testbed.telemetry.glossary
+schema: ## write testbed/experiment/experiment.schema.json, docs/experiment.md and docs/metrics.md
+	$(PYTHON) -m testbed.experiment.schema
+	$(PYTHON) -m testbed.live.glossary
 
 dashboards: ## write testbed/monitor's dashboards and provisioning
-	$(PYTHON) -m testbed.monitor
+	$(PYTHON) -m testbed.live.monitor
 
 clean: ## remove what was made here; results/ stays
 	rm -rf .venv build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis

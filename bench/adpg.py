@@ -22,10 +22,10 @@ from controllers.adpg.observation import AdpgConfig
 from controllers.adpg.rollout import InC, Rollout
 from controllers.adpg.training import Training
 from controllers.adpg.training_settings import Settings
-from testbed.controller import Floats
-from testbed.model.fluid import Fluid, Options
-from testbed.model.layout import incast
-from testbed.model.trace import run
+from testbed.base.arrays import Floats
+from testbed.engines.fluid.fluid import Fluid, Options
+from testbed.engines.fluid.layout import incast
+from testbed.engines.fluid.trace import run
 
 SEEDS = 10
 COMPILED_SECONDS, NUMPY_SECONDS = (20, 6), (180, 60)  # CPU: at least, aim

@@ -19,11 +19,11 @@ from bench import racks
 from bench.blaster import library
 from testbed.agent.launch import FIFO_PRIORITY
 from testbed.agent.sockets import Route, Sockets
-from testbed.controller import Ints
+from testbed.base.arrays import Ints
 from testbed.dataplane.programs import RING_SIZE, NicPrograms
 from testbed.dataplane.ring import Ring
 from testbed.dataplane.wire import Framing, frame
-from testbed.rack.net import Rack
+from testbed.engines.kernel.rack.net import Rack
 
 SENDERS = 64
 BATCH = 16  # packets per system call

@@ -9,7 +9,8 @@ from ctypes import c_double, c_int, c_int64, c_void_p
 from functools import cache
 from pathlib import Path
 
-from testbed.dataplane.build import BPF_FLAGS, LIBRARY_FLAGS
+from testbed.base.compiler import LIBRARY_FLAGS
+from testbed.dataplane.build import BPF_FLAGS
 from testbed.dataplane.build import SOURCE as DATAPLANE
 
 HERE = Path(__file__).parent

@@ -30,8 +30,9 @@ from controllers.adpg.observation import AdpgConfig
 from controllers.adpg.onnx_network import OnnxNetwork
 from controllers.adpg.rollout import InC
 from controllers.adpg.tree import Trees
-from testbed.controller import Feedback, Floats, Paths
-from testbed.dataplane.build import LIBRARY_FLAGS, Unit
+from testbed.base.arrays import Floats
+from testbed.base.compiler import LIBRARY_FLAGS, Unit
+from testbed.controller import Feedback, Paths
 from testbed.errors import TestbedError
 
 ROWS = 4096

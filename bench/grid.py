@@ -23,8 +23,8 @@ import numpy as np
 from bench.measure import Row, table
 from bench.racks import in_sandbox
 from testbed.errors import TestbedError
-from testbed.loading import Resolved, load, resolve
-from testbed.run import use_netem
+from testbed.experiment.load import Resolved, load, resolve
+from testbed.run.run import use_netem
 from testbed.units import show_rate, show_size, show_time
 
 DILATIONS = (1000, 500, 200, 100)
@@ -68,8 +68,8 @@ def measure(cell: Cell) -> dict[str, float]:
 
 
 def _inside(resolved: Resolved, netem: bool, _connection: Connection) -> dict[str, float]:
-    from testbed.checks.calibration import measure
-    from testbed.emulate import Emulation
+    from testbed.engines.kernel.calibration.calibration import measure
+    from testbed.engines.kernel.emulation import Emulation
 
     run = Emulation(resolved, netem)
     run.build()

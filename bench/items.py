@@ -11,8 +11,8 @@ from statistics import median
 
 from bench import command, memory, rack_start, switch
 from bench.measure import Row, spread
-from testbed import scaffold
 from testbed.dataplane.wire import Framing
+from testbed.sdk import new
 
 ROOT = Path(__file__).resolve().parent.parent
 REPEATS = 3
@@ -119,7 +119,7 @@ def of_start() -> Iterator[Row]:
 def of_lines() -> Iterator[Row]:
     """What a user begins with when writing a controller."""
     with tempfile.TemporaryDirectory() as folder:
-        files = scaffold.new("controller", "bench_cc", Path(folder))
+        files = new.new("controller", "bench_cc", Path(folder))
         lines = [sum(bool(line.strip()) for line in file.read_text().splitlines()) for file in files]
     yield Row(
         "lines of a new controller, with its test", str(sum(lines)), f"<= {LINES}", sum(lines) <= LINES,

@@ -19,7 +19,7 @@ import numpy as np
 from bench import command
 from bench.measure import Row, spread
 from testbed.dataplane.programs import FLOW_TABLE
-from testbed.telemetry.conditions import ConditionMonitor
+from testbed.tuning.conditions import ConditionMonitor
 from tests.dataplane.packets import LOOPBACK, Bench, bench, data
 
 MOST = 0.03  # of a run's CPU time

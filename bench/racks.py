@@ -6,14 +6,14 @@ from collections.abc import Callable
 from multiprocessing.connection import Connection
 from typing import Any
 
-from testbed import kernel
+from testbed.agent.build import compile_all
 from testbed.clock import Clock
-from testbed.dataplane.build import compile_all
 from testbed.dataplane.programs import NicPrograms, PortPrograms
 from testbed.dataplane.wire import Framing
-from testbed.rack.net import Rack, Wire
-from testbed.rack.shape import star
-from testbed.sandbox import Sandbox
+from testbed.engines.kernel import features
+from testbed.engines.kernel.rack.net import Rack, Wire
+from testbed.engines.kernel.sandbox import Sandbox
+from testbed.experiment.topology.shape import star
 
 LINE = 100e9  # bit/s, nominal
 BUFFER = 5_000_000
@@ -25,7 +25,7 @@ NEVER_MARK = 1 << 31  # bytes: no queue is that long
 def in_sandbox(work: Callable[[Connection], Any]) -> Any:
     """What ``work`` returns, done in namespaces that vanish afterwards. Raises what a run would raise."""
     compile_all()
-    kernel.ask()  # remembered, so that the inside need not
+    features.ask()  # remembered, so that the inside need not
 
     def report(connection: Connection) -> None:
         connection.send(("result", work(connection)))
@@ -56,7 +56,7 @@ def build(hosts: int, flows: int, agents: int, dilation: float, framing: Framing
 
 def has_netem() -> bool:
     """Whether netem delays packets here; then several packets per system call are not possible."""
-    return not kernel.ask()["netem"]
+    return not features.ask()["netem"]
 
 
 def never_mark(rack: Rack, ports: PortPrograms) -> None:

@@ -23,8 +23,8 @@ from testbed.dataplane import libbpf
 from testbed.dataplane.port_maps import Port
 from testbed.dataplane.programs import NicPrograms, PortPrograms
 from testbed.dataplane.wire import Framing
-from testbed.rack.net import Rack, Wire
-from testbed.rack.shape import star
+from testbed.engines.kernel.rack.net import Rack, Wire
+from testbed.experiment.topology.shape import star
 
 BATCH = 1
 SLOW = 1e9  # bit/s: slower than the sender, so that the queue grows

@@ -17,7 +17,7 @@ import numpy as np
 
 from bench import command
 from bench.measure import Row, spread
-from testbed.plugin import find
+from testbed.registry import find
 from testbed.tuner import Ports, PortSample
 
 TUNERS = ("pet", "acc")

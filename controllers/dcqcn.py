@@ -14,7 +14,8 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from pydantic import Field
 
-from testbed.controller import Feedback, Firmware, Floats, Ints, Paths, RateController, Signal
+from testbed.base.arrays import Floats, Ints
+from testbed.controller import Feedback, Firmware, Paths, RateController, Signal
 from testbed.plugin import PluginConfig
 from testbed.units import Rate, Ratio, Size, Time
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from pydantic import Field, field_validator
 
-from testbed.controller import Feedback, Floats, Ints, Paths, RateController, Signal
+from testbed.base.arrays import Floats, Ints
+from testbed.controller import Feedback, Paths, RateController, Signal
 from testbed.plugin import PluginConfig
 from testbed.units import RATE_UNITS, RATIO_UNITS, parse
 

@@ -14,7 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
-from testbed.controller import Feedback, Floats, Ints, IntStack, Paths, RateController, Signal
+from testbed.base.arrays import Floats, Ints
+from testbed.controller import Feedback, IntStack, Paths, RateController, Signal
 from testbed.plugin import PluginConfig
 from testbed.units import Rate, Ratio, Time
 

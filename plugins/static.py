@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from testbed.controller import Floats
+from testbed.base.arrays import Floats
 from testbed.errors import BadInput
 from testbed.plugin import PluginConfig
 from testbed.tuner import Ports, PortSample, Thresholds, Tuner

@@ -17,11 +17,11 @@ from pathlib import Path
 
 import numpy as np
 
-from testbed.controller import Floats
+from testbed.base.arrays import Floats
 from testbed.dataplane.wire import Framing
-from testbed.report.folder import load
-from testbed.report.measured import restore
-from testbed.report.metrics.fct import ELEPHANT, ideal_of, slowdowns
+from testbed.results.figures.fct import ELEPHANT, ideal_of, slowdowns
+from testbed.results.folder import load
+from testbed.results.measured import restore
 from testbed.units import SIZE_UNITS, parse
 
 DRAWS = 1000

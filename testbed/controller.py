@@ -22,12 +22,9 @@ from pathlib import Path as FilePath
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from testbed.base.arrays import Floats, Ints
 from testbed.plugin import PluginConfig
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 
 class Signal(Flag):

@@ -17,7 +17,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from testbed.controller import Floats, Ints
+from testbed.base.arrays import Floats, Ints
 from testbed.plugin import PluginConfig
 from testbed.units import show_size
 

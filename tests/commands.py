@@ -17,10 +17,10 @@ from subprocess import CompletedProcess, TimeoutExpired
 
 TIMEOUT = 200.0  # s: patience with a busy machine, no promise
 PRELOADED = [
-    "numpy", "pyarrow.parquet", "rich.console", "rich.table", "testbed.cli", "testbed.commands.run",
-    "testbed.conformance",
-    "testbed.conformance_tuner", "testbed.loading", "testbed.model.run", "testbed.replay", "testbed.report.build",
-    "testbed.report.table", "testbed.workshop", "testbed_controllers.adpg.workshop", "tests.commands",
+    "numpy", "pyarrow.parquet", "rich.console", "rich.table", "testbed.cli.main", "testbed.cli.run",
+    "testbed.sdk.conformance.controllers", "testbed.sdk.conformance.tuners", "testbed.experiment.load",
+    "testbed.engines.fluid.run", "testbed.sdk.replay", "testbed.results.report.build",
+    "testbed.results.report.table", "testbed.sdk.jobs", "testbed_controllers.adpg.workshop", "tests.commands",
 ]  # fmt: skip
 
 _server = multiprocessing.get_context("forkserver")
@@ -71,6 +71,6 @@ def _main(
     if user is not None:
         os.setuid(user)
     sys.argv = ["testbed", *arguments]
-    from testbed.cli import main
+    from testbed.cli.main import main
 
     raise SystemExit(main())

@@ -11,7 +11,7 @@ from typing import Any
 
 from tests.rack.runs import UNCALIBRATED, UNDRAWN
 
-TESTBED = [sys.executable, "-c", "from testbed.cli import main; raise SystemExit(main())"]
+TESTBED = [sys.executable, "-c", "from testbed.cli.main import main; raise SystemExit(main())"]
 SHORT = ("run", "incast-2", "--duration", "400 us", *UNCALIBRATED, *UNDRAWN)
 LONG = ("run", "incast-2", "--duration", "30 ms", *UNCALIBRATED, *UNDRAWN)  # half a minute: it never gets there here
 

@@ -13,10 +13,10 @@ from pathlib import Path
 import pytest
 import yaml
 
-from testbed.loading import available, load
+from testbed.experiment.load import available, load
 from tests.commands import command
 
-TESTBED = [sys.executable, "-c", "from testbed.cli import main; raise SystemExit(main())"]
+TESTBED = [sys.executable, "-c", "from testbed.cli.main import main; raise SystemExit(main())"]
 
 
 @pytest.mark.parametrize(
@@ -163,7 +163,7 @@ def test_help_is_quick() -> None:
 
 def test_help_imports_nothing_heavy() -> None:
     code = (
-        "import sys, testbed.cli; "
+        "import sys, testbed.cli.main; "
         "heavy = {'numpy', 'pydantic', 'mininet', 'pyarrow', 'plotly', 'scapy', 'pyroute2', 'yaml'}; "
         "raise SystemExit(', '.join(heavy & set(sys.modules)))"
     )
@@ -174,7 +174,7 @@ def test_help_imports_nothing_heavy() -> None:
 def test_cli_page_names_every_verb_and_option() -> None:
     import typer
 
-    from testbed.cli import app
+    from testbed.cli.main import app
 
     page = (Path(__file__).parent.parent / "docs" / "cli.md").read_text()
     commands = typer.main.get_command(app).commands  # type: ignore[attr-defined]

@@ -8,10 +8,10 @@ from textwrap import dedent, indent
 import numpy as np
 import pytest
 
-from testbed.conformance import Result, check
-from testbed.conformance_tuner import PORTS, wrong
 from testbed.errors import BadInput
-from testbed.plugin import available, find
+from testbed.registry import available, find
+from testbed.sdk.conformance.controllers import Result, check
+from testbed.sdk.conformance.tuners import PORTS, wrong
 from testbed.tuner import Thresholds
 
 SHIPPED = [

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from testbed.controller import Ack, FlowController, IntStack, Path, PerFlow, Signal, build
-from testbed.plugin import PluginConfig, find
+from testbed.plugin import PluginConfig
+from testbed.registry import find
 from tests.controllers.rows import WIRE, feedback, paths
 
 

@@ -9,17 +9,17 @@ from pathlib import Path
 
 import pytest
 
-from testbed import doctor, kernel
+from testbed.engines.kernel import doctor, features
 from testbed.errors import TestbedError
 
-EVERYTHING = dict.fromkeys(kernel.FEATURES, "")
+EVERYTHING = dict.fromkeys(features.FEATURES, "")
 
 
 @pytest.fixture
 def machine(monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
     """A machine that has everything, to take things from."""
     answers = dict(EVERYTHING)
-    monkeypatch.setattr(kernel, "ask", lambda: answers)
+    monkeypatch.setattr(features, "ask", lambda: answers)
     monkeypatch.setattr(os, "geteuid", lambda: 0)
     monkeypatch.setattr(doctor, "_clang", lambda: ("ok",))
     monkeypatch.setattr(doctor, "_libbpf", lambda: ("ok",))
@@ -32,7 +32,7 @@ def test_complete_machine_passes(machine: dict[str, str]) -> None:
     assert doctor.worst(doctor.examine()) == "ok"
 
 
-@pytest.mark.parametrize("feature", kernel.REQUIRED)
+@pytest.mark.parametrize("feature", features.REQUIRED)
 def test_missing_kernel_feature_is_named(machine: dict[str, str], feature: str) -> None:
     machine[feature] = "this kernel has none"
     with pytest.raises(TestbedError) as caught:
@@ -56,7 +56,7 @@ def test_everything_missing_is_one_message(
     machine["TBF"] = "this kernel has none"
     monkeypatch.undo()
     monkeypatch.setattr(os, "geteuid", lambda: 0)
-    monkeypatch.setattr(kernel, "ask", lambda: machine)
+    monkeypatch.setattr(features, "ask", lambda: machine)
     monkeypatch.setenv("PATH", "/nowhere")
     monkeypatch.setenv("TESTBED_CACHE", str(tmp_path))
     with pytest.raises(TestbedError) as caught:
@@ -66,8 +66,8 @@ def test_everything_missing_is_one_message(
 
 
 def test_without_root(machine: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
-    machine |= dict.fromkeys(("eBPF", "cls_bpf"), kernel.NEEDS_ROOT)
-    monkeypatch.setattr(kernel, "ask", lambda: machine)
+    machine |= dict.fromkeys(("eBPF", "cls_bpf"), features.NEEDS_ROOT)
+    monkeypatch.setattr(features, "ask", lambda: machine)
     monkeypatch.setattr(os, "geteuid", lambda: 1000)
     with pytest.raises(TestbedError, match="sudo testbed run"):
         doctor.require()
@@ -91,15 +91,15 @@ def test_lines_and_dicts_show_the_same() -> None:
 @pytest.mark.root
 @pytest.mark.parallel
 def test_asking_the_kernel_leaves_nothing() -> None:
-    answers = kernel.ask()
-    assert set(answers) == set(kernel.FEATURES)
+    answers = features.ask()
+    assert set(answers) == set(features.FEATURES)
     assert "probe failed" not in " ".join(answers.values())
 
 
 @pytest.mark.root
 @pytest.mark.parallel
 def test_asking_without_root_does_not_fail() -> None:
-    code = "from testbed.kernel import ask; print(*ask().values(), sep='\\n')"
+    code = "from testbed.engines.kernel.features import ask; print(*ask().values(), sep='\\n')"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, user=65534, check=True)
     assert "probe failed" not in done.stdout
-    assert kernel.NEEDS_ROOT in done.stdout
+    assert features.NEEDS_ROOT in done.stdout

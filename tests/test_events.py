@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from testbed.events import EventSpec, Step, Timetable, plan
-from testbed.rack.kinds import shape_of
-from testbed.rack.settings import LeafSpine
+from testbed.experiment.events import EventSpec, Step, Timetable, plan
+from testbed.experiment.topology.kinds import shape_of
+from testbed.experiment.topology.settings import LeafSpine
 
 SHAPE = shape_of(LeafSpine(kind="leaf-spine", leaves=12, spines=6, hosts_per_leaf=1), 12)
 

@@ -12,9 +12,9 @@ import pytest
 import yaml
 from jsonschema import Draft202012Validator
 
-from testbed import options, schema
 from testbed.errors import BadInput
-from testbed.loading import Loaded, available, load, resolve
+from testbed.experiment import options, schema
+from testbed.experiment.load import Loaded, available, load, resolve
 
 ERRORS = Path(__file__).parent / "errors"
 INCASTS = ["incast-2", "incast-4", "incast-8", "incast-16", "incast-64", "incast-128", "incast-1024"]

@@ -6,9 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from testbed.checks import calibration, invariants
-from testbed.report.verdict import LIMITS, Limit
-from testbed.selftest.catalogue import FAULTS
+from testbed.engines.kernel.calibration import calibration
+from testbed.engines.kernel.faults.catalogue import FAULTS
+from testbed.fidelity import invariants
+from testbed.fidelity.verdict import LIMITS, Limit
 
 CONTRACT = (Path(__file__).parent.parent / "docs" / "fidelity.md").read_text()
 

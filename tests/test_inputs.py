@@ -6,8 +6,8 @@ import hashlib
 from pathlib import Path
 
 from controllers.adpg import POLICIES
-from testbed.loading import load, resolve
-from testbed.traffic.distribution import SHIPPED
+from testbed.experiment.load import load, resolve
+from testbed.experiment.traffic.distribution import SHIPPED
 
 TRACE = "src,dst,bytes,start\nh1,h2,{},0\n"
 

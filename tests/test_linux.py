@@ -5,7 +5,7 @@ from __future__ import annotations
 import ctypes
 import socket
 
-from testbed import linux
+from testbed.base import linux
 
 
 def test_many_packets_go_out_with_few_calls_and_nothing_else_is_touched() -> None:

@@ -37,14 +37,14 @@ def test_without_clang_it_says_how_to_get_it(tmp_path: Path, without_clang: str)
 
 def test_without_clang_what_was_compiled_before_will_do(tmp_path: Path, without_clang: str) -> None:
     cache = str(tmp_path / "cache")
-    compile_all = "from testbed.dataplane.build import compile_all; compile_all()"
+    compile_all = "from testbed.agent.build import compile_all; compile_all()"
     subprocess.run([sys.executable, "-c", compile_all], env={**os.environ, "TESTBED_CACHE": cache}, check=True)
     assert run(tmp_path, *SHORT, PATH=without_clang, TESTBED_CACHE=cache).returncode in (0, 3)
 
 
 def test_kernel_that_lacks_something_says_what_and_how_to_get_it(tmp_path: Path) -> None:
     code = (
-        "import sys; from testbed import kernel; from testbed.cli import main; "
+        "import sys; from testbed.engines.kernel import features as kernel; from testbed.cli.main import main; "
         "answers = {**kernel.ask(), 'TBF': 'this kernel has none'}; kernel.ask = lambda: answers; sys.exit(main())"
     )
     done = subprocess.run(
@@ -58,9 +58,9 @@ def test_kernel_that_lacks_something_says_what_and_how_to_get_it(tmp_path: Path)
 
 
 def test_netem_that_is_not_there_is_refused_before_anything_is_built(tmp_path: Path) -> None:
-    from testbed import kernel
+    from testbed.engines.kernel import features
 
-    if not kernel.ask()["netem"]:
+    if not features.ask()["netem"]:
         pytest.skip("this kernel has netem")
     done = run(tmp_path, *SHORT, "--set", "rack.delay_by=netem")
     assert done.returncode == 1
@@ -69,9 +69,9 @@ def test_netem_that_is_not_there_is_refused_before_anything_is_built(tmp_path: P
 
 
 def test_open_vswitch_that_is_not_there_is_refused_before_anything_is_built(tmp_path: Path) -> None:
-    from testbed import kernel
+    from testbed.engines.kernel import features
 
-    if not kernel.ask()["Open vSwitch"]:
+    if not features.ask()["Open vSwitch"]:
         pytest.skip("this kernel has Open vSwitch")
     done = run(tmp_path, *SHORT, "--set", "rack.switch.forwarding=ovs")
     assert done.returncode == 1

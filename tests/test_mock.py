@@ -9,12 +9,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from testbed.controller import Feedback, Ints, Paths, RateController, Signal
+from testbed.base.arrays import Ints
+from testbed.controller import Feedback, Paths, RateController, Signal
 from testbed.errors import TestbedError
-from testbed.mock import Mock
-from testbed.mock_port import Port, mark_probability
-from testbed.mock_scenario import Scenario
 from testbed.plugin import PluginConfig
+from testbed.sdk.mock.datapath import Mock
+from testbed.sdk.mock.port import Port, mark_probability
+from testbed.sdk.mock.scenario import Scenario
 
 RTT, LINE, WIRE = Scenario.base_rtt, Scenario.line_rate, Scenario.wire_size
 

@@ -11,9 +11,9 @@ from controllers.dcqcn import Dcqcn, DcqcnConfig
 from controllers.hpcc import Hpcc, HpccConfig
 from controllers.swift import Swift, SwiftConfig
 from testbed.controller import ControllerBase
-from testbed.mock import Mock
-from testbed.mock_scenario import Scenario
 from testbed.plugin import PluginConfig
+from testbed.sdk.mock.datapath import Mock
+from testbed.sdk.mock.scenario import Scenario
 from tests import theory
 
 SECN1 = (theory.KMIN, theory.KMAX, theory.PMAX)

@@ -8,14 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from testbed import plugin as plugins
+from testbed import registry as plugins
 from testbed.errors import BadInput
-from testbed.plugin import Plugin, available, failed, find
+from testbed.registry import Plugin, available, failed, find
 
 ONE = '''
 """The module's line."""
 from testbed.controller import FlowController
-from testbed.plugin import PluginConfig
+from testbed.registry import PluginConfig
 from testbed.units import Time
 
 class Options(PluginConfig):

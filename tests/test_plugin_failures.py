@@ -149,7 +149,7 @@ def test_plugin_that_fails_before_the_first_packet_leaves_no_results(
 
 def test_plugin_that_does_not_return_ends_the_run_as_well(tmp_path: Path) -> None:
     file, _ = plugin(tmp_path, CONTROLLER, feedback="__import__('time').sleep(60)")
-    impatient = "from testbed import emulate; emulate.PATIENCE = 0.5; " + TESTBED[-1]
+    impatient = "from testbed.engines.kernel import emulation; emulation.PATIENCE = 0.5; " + TESTBED[-1]
     done = subprocess.run(
         [*TESTBED[:-1], impatient, *SHORT, "--controller", str(file), "--out", str(tmp_path / "out")],
         capture_output=True, text=True, timeout=200, check=False,

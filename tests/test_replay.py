@@ -11,18 +11,18 @@ from typing import Any
 import numpy as np
 import pytest
 
-from testbed import scaffold
 from testbed.agent.agent import Agent
-from testbed.agent.trace import Trace
+from testbed.base.inputs import Input
 from testbed.dataplane import wire
 from testbed.errors import BadInput, PluginFailed
-from testbed.experiment import PluginChoice
-from testbed.inputs import Input
-from testbed.plugin import find
-from testbed.replay import _same, replay
-from testbed.report import decisions, folder, manifest
-from testbed.report.decisions import Served
-from testbed.report.summary import summarise
+from testbed.experiment.model import PluginChoice
+from testbed.registry import find
+from testbed.results import decisions, folder, manifest
+from testbed.results.decisions import Served
+from testbed.results.summary import summarise
+from testbed.results.trace import Trace
+from testbed.sdk import new
+from testbed.sdk.replay import _same, replay
 from tests.agent.bench import SLOT, Bench
 from tests.agent.test_agent import TIMEOUT, serving, turn
 from tests.commands import command
@@ -107,7 +107,7 @@ def test_the_same_code_decides_the_same(tmp_path: Path, name: str) -> None:
 
 
 def test_the_form_for_newcomers(tmp_path: Path) -> None:
-    (file,) = [one for one in scaffold.new("controller", "my_cc", tmp_path) if not one.name.startswith("test_")]
+    (file,) = [one for one in new.new("controller", "my_cc", tmp_path) if not one.name.startswith("test_")]
     assert "FlowController" in file.read_text()
     done = replay(written(tmp_path / "run", str(file)))
     assert done.identical

@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 from pyroute2 import IPRoute
 
-from testbed import linux
+from testbed.base import linux
+from testbed.engines.kernel.sandbox import Sandbox
 from testbed.errors import BadInput, PluginFailed, TestbedError
-from testbed.sandbox import Sandbox
 
 pytestmark = [pytest.mark.root, pytest.mark.parallel]
 

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from testbed.conformance import check
 from testbed.errors import BadInput
-from testbed.plugin import find
-from testbed.scaffold import new
+from testbed.registry import find
+from testbed.sdk.conformance.controllers import check
+from testbed.sdk.new import new
 
 
 @pytest.mark.parametrize(("kind", "form"), [("controller", "MyOwnOne"), ("tuner", "MyOwnOne")])

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from testbed.checks.processors import STOLEN, Processors
-from testbed.selftest.catalogue import FAULTS
+from testbed.engines.kernel.faults.catalogue import FAULTS
+from testbed.fidelity.processors import STOLEN, Processors
 
 pytestmark = [pytest.mark.root, pytest.mark.slow]
 

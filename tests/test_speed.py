@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from testbed import doctor, kernel, speed
+from testbed.engines.kernel import doctor, features, speed
+from testbed.engines.kernel.speed import Needs, Speed, Suggestion, two_digits
 from testbed.errors import TestbedError
-from testbed.loading import Resolved, load, resolve
-from testbed.speed import Needs, Speed, Suggestion, two_digits
+from testbed.experiment.load import Resolved, load, resolve
 from tests.rack.runs import UNCALIBRATED, run
 
 QUICK = Speed(packets_per_second=1e6, measured_packets_per_second=5e5, busy=0.5, late_p50=0.0, late_p99=0.0)
@@ -82,7 +82,7 @@ def test_the_measured_rack_is_small_and_checked_like_any() -> None:
 
 
 def test_doctor_says_how_to_get_it() -> None:
-    without = doctor.speed(Suggestion("incast-64", why_not=kernel.NEEDS_ROOT))
+    without = doctor.speed(Suggestion("incast-64", why_not=features.NEEDS_ROOT))
     assert (without.status, without.get) == ("unknown", "run it with sudo")
     settled = speed.Settled(resolve(load("incast-64").apply(["time.dilation=640"])), SHARP)
     probe = doctor.speed(Suggestion("incast-64", settled))

@@ -12,11 +12,12 @@ import pytest
 
 from testbed.clock import Clock
 from testbed.errors import PluginFailed
-from testbed.plugin import Plugin, PluginConfig
-from testbed.telemetry.recorder import PortReader
-from testbed.telemetry.tuned import TunerLog
+from testbed.live.recorder import PortReader
+from testbed.plugin import PluginConfig
+from testbed.registry import Plugin
+from testbed.results.tuner_log import TunerLog
 from testbed.tuner import History, Need, Ports, PortSample, Thresholds, Tuner
-from testbed.tuning import RackSwitch, Tuning, Tunings, by_switch, observed
+from testbed.tuning.loop import RackSwitch, Tuning, Tunings, by_switch, observed
 
 PORTS = Ports(("s1-eth1", "s1-eth2"), np.full(2, 100e9), np.full(2, 5e6), 8e-6)
 
@@ -167,7 +168,7 @@ def test_history_is_oldest_first_and_begins_with_its_first_slot() -> None:
 
 
 def test_the_verdict_says_that_thresholds_were_refused() -> None:
-    from testbed.report.verdict import LIMITS
+    from testbed.fidelity.verdict import LIMITS
 
     (limit,) = [one for one in LIMITS if one.what == "thresholds were refused"]
     log = TunerLog("s1")
@@ -192,7 +193,7 @@ def test_a_first_slot_that_begins_late_is_as_long_as_the_others() -> None:
 
 def test_the_verdict_says_that_slots_were_lost() -> None:
     """Of 99 slots of 1 ms in 100 ms (the last may end after the run) 80 came: below a fifth lost; 60: above."""
-    from testbed.report.verdict import LIMITS
+    from testbed.fidelity.verdict import LIMITS
 
     (limit,) = [one for one in LIMITS if one.what == "tuners were asked too seldom"]
     used = []

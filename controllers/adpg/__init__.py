@@ -10,7 +10,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from testbed.controller import Feedback, Ints, Paths
+from testbed.base.arrays import Ints
+from testbed.controller import Feedback, Paths
 
 from .compiled import Batch, CompiledTrees
 from .controller import AdpgController, Policy

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from testbed.controller import Floats
+from testbed.base.arrays import Floats
 from testbed.errors import BadInput
 
 from .observation import FEATURES

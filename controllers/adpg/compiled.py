@@ -18,8 +18,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from testbed.controller import Feedback, Floats, Ints
-from testbed.dataplane.build import cache_folder, compile_to
+from testbed.base.arrays import Floats, Ints
+from testbed.base.compiler import cache_folder, compile_to
+from testbed.controller import Feedback
 from testbed.errors import BadInput, TestbedError
 
 from .catboost_form import predictor

@@ -13,7 +13,8 @@ from typing import Any, ClassVar, Protocol
 
 import numpy as np
 
-from testbed.controller import Feedback, Floats, Ints, Paths, RateController, Signal
+from testbed.base.arrays import Floats, Ints
+from testbed.controller import Feedback, Paths, RateController, Signal
 from testbed.plugin import PluginConfig
 
 from .observation import LEAST_RATE, AdpgConfig, History, limited, signal

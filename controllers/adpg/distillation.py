@@ -15,9 +15,9 @@ from typing import Any
 import numpy as np
 from pydantic import Field
 
-from testbed.controller import Floats
+from testbed.base.arrays import Floats
 from testbed.errors import BadInput
-from testbed.workshop import JobConfig
+from testbed.sdk.jobs import JobConfig
 
 from .evaluate import Aim, Figures, ramp, settled
 from .network import Network

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from testbed.controller import Floats, Ints
+from testbed.base.arrays import Floats, Ints
 
 from .controller import Policy
 from .observation import FEATURES, limited

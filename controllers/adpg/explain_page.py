@@ -6,7 +6,7 @@ import base64
 from collections.abc import Mapping, Sequence
 from html import escape
 
-from testbed.report.page import asset
+from testbed.results.report.page import asset
 
 ABOUT = {
     "surface": (

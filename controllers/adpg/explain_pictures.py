@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from testbed.controller import Floats
-from testbed.report.drawing import Drawing
-from testbed.report.vector import standalone, theme
+from testbed.base.arrays import Floats
+from testbed.results.report.drawing import Drawing
+from testbed.results.report.vector import standalone, theme
 
 from .controller import Policy
 from .explain import NAMES, Importance, surface

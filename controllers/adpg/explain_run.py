@@ -8,12 +8,13 @@ from typing import Any, cast
 
 import numpy as np
 
-from testbed.agent.trace import FEEDBACK, START, TIMEOUT, TIMER, TOLD
-from testbed.controller import Feedback, Floats, Ints, Paths
+from testbed.base.arrays import Floats, Ints
+from testbed.controller import Feedback, Paths
 from testbed.errors import BadInput, nearest
-from testbed.plugin import Plugin, find
-from testbed.report import decisions, folder
-from testbed.report.decisions import Recorded
+from testbed.registry import Plugin, find
+from testbed.results import decisions, folder
+from testbed.results.decisions import Recorded
+from testbed.results.trace import FEEDBACK, START, TIMEOUT, TIMER, TOLD
 
 from .controller import AdpgController, Policy
 from .explain import drives

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from testbed.controller import Floats
+from testbed.base.arrays import Floats
 from testbed.errors import BadInput
 
 from .network import SHAPES, Network, read_policy, write_json

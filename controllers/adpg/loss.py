@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from testbed.controller import Floats
+from testbed.base.arrays import Floats
 
 from .rollout import Recorded
 

@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from testbed.controller import Floats
+from testbed.base.arrays import Floats
+from testbed.base.atomic import write_whole
 from testbed.errors import BadInput
-from testbed.whole import write_whole
 
 from .observation import FEATURES, multiplier
 

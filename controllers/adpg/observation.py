@@ -14,7 +14,7 @@ from typing import Literal
 import numpy as np
 from pydantic import Field
 
-from testbed.controller import Floats, Ints
+from testbed.base.arrays import Floats, Ints
 from testbed.plugin import PluginConfig
 from testbed.units import Ratio, Time
 

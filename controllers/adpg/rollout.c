@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The fluid model with ADPG's policy inside, for training: the same steps in the same order as testbed/model/fluid.py
+ * The fluid model with ADPG's policy inside, for training: the same steps in the same order as testbed/engines/fluid/fluid.py
  * with one probe per flow, a hundred times as fast. Mirrored field by field in rollout.py.
  *
  * Times are in seconds, rates are shares of line rate, queues are in seconds of line time.

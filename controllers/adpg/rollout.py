@@ -11,8 +11,8 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from testbed.controller import Floats, Ints
-from testbed.dataplane.build import LIBRARY_FLAGS, Unit
+from testbed.base.arrays import Floats, Ints
+from testbed.base.compiler import LIBRARY_FLAGS, Unit
 
 from .observation import FEATURES, HIGHEST_X, LEAST_RATE
 

@@ -6,7 +6,7 @@ import io
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from testbed.report.vector import theme
+from testbed.results.report.vector import theme
 
 from .evaluate import Figures
 

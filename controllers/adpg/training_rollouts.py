@@ -6,10 +6,11 @@ from typing import Protocol
 
 import numpy as np
 
-from testbed.controller import Floats, Ints, Paths
+from testbed.base.arrays import Floats, Ints
+from testbed.controller import Paths
+from testbed.engines.fluid.fluid import Fluid, Options
+from testbed.engines.fluid.layout import Layout
 from testbed.errors import BadInput
-from testbed.model.fluid import Fluid, Options
-from testbed.model.layout import Layout
 
 from .controller import AdpgController, Policy
 from .evaluate import BASE_RTT
@@ -62,7 +63,7 @@ class CompiledEnvironments:
 
 
 class FluidEnvironments:
-    """In `testbed.model.fluid`, with one probe per flow: the controller that runs in the rack, and numpy."""
+    """In `testbed.engines.fluid.fluid`, with one probe per flow: the controller that runs in the rack, and numpy."""
 
     def __init__(self, settings: Settings, seed: int) -> None:
         if settings.highest_x != HIGHEST_X or settings.beta <= 1:

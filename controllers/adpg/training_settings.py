@@ -6,8 +6,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, model_validator
 
+from testbed.sdk.jobs import JobConfig
 from testbed.units import Time
-from testbed.workshop import JobConfig
 
 from .evaluate import Aim
 from .observation import HIGHEST_X

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from testbed.controller import Floats, Ints
+from testbed.base.arrays import Floats, Ints
 from testbed.errors import BadInput
 
 from .network import read_policy, write_json

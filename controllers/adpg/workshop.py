@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from testbed.workshop import Workshop
+from testbed.sdk.jobs import Workshop
 
 from .export.job import EXPORT
 from .workshop_distil import DISTIL

@@ -7,8 +7,8 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from testbed.packages import versions
-from testbed.workshop import Job, Order, Result, Told
+from testbed.sdk.jobs import Job, Order, Result, Told
+from testbed.sdk.packages import versions
 
 from .distillation import CLOSED_LOOPS, Attempt, Settings, aim_of, distil
 from .evaluate import ramp, settled

@@ -12,7 +12,7 @@ import numpy as np
 from pydantic import Field
 
 from testbed.errors import BadInput
-from testbed.workshop import Job, JobConfig, Order, Result
+from testbed.sdk.jobs import Job, JobConfig, Order, Result
 
 from . import explain_pictures as pictures
 from .distillation import visited

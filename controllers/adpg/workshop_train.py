@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from testbed.packages import need, versions
+from testbed.sdk.jobs import Job, Order, Result, Told
+from testbed.sdk.packages import need, versions
 from testbed.units import show_time
-from testbed.workshop import Job, Order, Result, Told
 
 from . import onnx_network
 from .distillation import visited

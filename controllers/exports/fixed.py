@@ -7,11 +7,11 @@ from pathlib import Path
 import numpy as np
 from pydantic import Field
 
-from testbed.export.job import ExportConfig, job
-from testbed.export.numbers import LINE_RATE, limited
-from testbed.export.program import START_SHARE, EachFlow, Parameter, Program
+from testbed.sdk.export.job import ExportConfig, job
+from testbed.sdk.export.numbers import LINE_RATE, limited
+from testbed.sdk.export.program import START_SHARE, EachFlow, Parameter, Program
+from testbed.sdk.jobs import Workshop
 from testbed.units import Rate, Ratio, Time
-from testbed.workshop import Workshop
 
 from ..fixed import FixedConfig
 

@@ -14,11 +14,11 @@ from pathlib import Path
 from pydantic import Field
 
 from testbed.controller import Paths
-from testbed.export.job import ExportConfig, job
-from testbed.export.numbers import LINE_RATE, limited, over_root, ratio, wide_ratio
-from testbed.export.program import START_SHARE, EachFlow, Parameter, Program
+from testbed.sdk.export.job import ExportConfig, job
+from testbed.sdk.export.numbers import LINE_RATE, limited, over_root, ratio, wide_ratio
+from testbed.sdk.export.program import START_SHARE, EachFlow, Parameter, Program
+from testbed.sdk.jobs import Workshop
 from testbed.units import Rate, Ratio, Time
-from testbed.workshop import Workshop
 
 from ..swift import Swift, SwiftConfig
 

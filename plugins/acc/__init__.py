@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from testbed.controller import Floats, Ints
+from testbed.base.arrays import Floats, Ints
 from testbed.tuner import Ports, PortSample, Thresholds
 
 from ..learned.grid import Grid, exponential

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from testbed.controller import Floats, Ints
+from testbed.base.arrays import Floats, Ints
 
 from ..learned.mlp import layers_of, mlp, put_layers, torch_of
 from .replay import Replay, Transitions

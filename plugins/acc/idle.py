@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from testbed.controller import Floats
+from testbed.base.arrays import Floats
 from testbed.tuner import PortSample
 
 STILL = 3  # slots without a change make a queue idle

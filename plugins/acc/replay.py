@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from testbed.controller import Floats, Ints
+from testbed.base.arrays import Floats, Ints
 
 
 class Transitions(NamedTuple):

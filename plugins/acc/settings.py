@@ -6,7 +6,7 @@ from typing import Self
 
 from pydantic import Field, model_validator
 
-from testbed.workshop import JobConfig
+from testbed.sdk.jobs import JobConfig
 
 from ..learned.tuner import Workload
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from testbed.controller import Floats
+from testbed.base.arrays import Floats
 from testbed.tuner import Thresholds
 
 from ..learned.environment import BUFFER, Environment

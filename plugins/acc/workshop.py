@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
-from testbed.controller import Floats
+from testbed.base.arrays import Floats
+from testbed.sdk.jobs import Job, Order, Result, Told, Workshop
 from testbed.tuner import Ports, PortSample
-from testbed.workshop import Job, Order, Result, Told, Workshop
 
 from ..learned import shop
 from ..learned.tuner import Workload

@@ -10,14 +10,15 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from testbed.controller import Floats, Ints, build
-from testbed.model.fluid import Fluid, Options
-from testbed.model.layout import Layout
-from testbed.model.switch import ModelSwitch
-from testbed.plugin import find
-from testbed.traffic.distribution import Distribution, load
+from testbed.base.arrays import Floats, Ints
+from testbed.controller import build
+from testbed.engines.fluid.fluid import Fluid, Options
+from testbed.engines.fluid.layout import Layout
+from testbed.engines.fluid.switch import ModelSwitch
+from testbed.experiment.traffic.distribution import Distribution, load
+from testbed.registry import find
 from testbed.tuner import Ports, PortSample, Thresholds
-from testbed.tuning import observed
+from testbed.tuning.loop import observed
 
 RATES = (25e9, 100e9)  # bit/s: PET's servers and fabric
 RTTS = (8e-6, 16e-6)  # s, from and to

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from testbed.controller import Floats
-from testbed.plugin import find
+from testbed.base.arrays import Floats
+from testbed.registry import find
 from testbed.tuner import ELEPHANT, Ports, PortSample, Tuner
 
 from .environment import RATES, Environment

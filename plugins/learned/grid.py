@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from testbed.controller import Floats, Ints
+from testbed.base.arrays import Floats, Ints
 
 Mask = np.ndarray  # of bool
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from testbed.controller import Floats
+from testbed.base.arrays import Floats
 from testbed.tuner import Ports, PortSample
 
 UNIT = 20e3  # bytes: E(0) of the published grid; queues and thresholds span decades, so they are seen on a log scale

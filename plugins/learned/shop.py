@@ -10,12 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from testbed.controller import Floats
-from testbed.packages import need, versions
-from testbed.plugin import find
+from testbed.base.arrays import Floats
+from testbed.base.atomic import write_whole
+from testbed.registry import find
+from testbed.sdk.jobs import JobConfig, Order, Result
+from testbed.sdk.packages import need, versions
 from testbed.tuner import Ports, PortSample, Tuner
-from testbed.whole import write_whole
-from testbed.workshop import JobConfig, Order, Result
 
 from .environment import LARGEST
 from .evaluation import Make, ahead, compare, means, static, table

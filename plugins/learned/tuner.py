@@ -9,7 +9,7 @@ from typing import Literal
 import numpy as np
 from pydantic import Field
 
-from testbed.controller import Floats, Ints
+from testbed.base.arrays import Floats, Ints
 from testbed.errors import BadInput
 from testbed.plugin import PluginConfig
 from testbed.tuner import Ports, Thresholds, Tuner

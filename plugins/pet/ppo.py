@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from testbed.controller import Floats, Ints
+from testbed.base.arrays import Floats, Ints
 
 from ..learned.grid import Grid
 from ..learned.mlp import mlp, of_layers, torch_of

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from testbed.controller import Floats
+from testbed.base.arrays import Floats
 from testbed.tuner import Ports, PortSample
 
 REFERENCE = 20e3  # bytes: E(0)

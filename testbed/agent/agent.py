@@ -1,7 +1,7 @@
 """The loop of one agent: read the ring, let the controller decide, send what is due, sleep until the next thing is due.
 
 It runs on nominal time and never waits busily, so it would be right on a virtual clock as well. Python is here for
-decisions; what happens per packet is in pace.c, batch.c and digest.c.
+decisions; what happens per packet is in pace.c, batch.c and feedback.c.
 """
 
 from __future__ import annotations
@@ -16,11 +16,12 @@ from testbed.agent.barriers import Barriers
 from testbed.agent.columns import Flows
 from testbed.agent.datapath import Datapath
 from testbed.agent.meter import Meter
-from testbed.agent.trace import FEEDBACK, SENT, START, TIMEOUT, TIMER, timeout_row
+from testbed.base.arrays import Floats, Ints
 from testbed.clock import SHORTEST_SLEEP, Clock
-from testbed.controller import Feedback, Floats, Ints, PerFlow, RateController, Signal
+from testbed.controller import Feedback, PerFlow, RateController, Signal
 from testbed.errors import PluginFailed
-from testbed.plugin import Plugin, failed, refused
+from testbed.registry import Plugin, failed, refused
+from testbed.results.trace import FEEDBACK, SENT, START, TIMEOUT, TIMER, timeout_row
 
 QUANTA_PER_RTT = 64  # how finely packets are paced, but
 BATCHES_PER_RTT = 32  # how finely feedback is handed over

@@ -10,9 +10,9 @@ import math
 
 import numpy as np
 
-from testbed.controller import Floats, Ints
-from testbed.traffic.flow import NO_GROUP
-from testbed.traffic.plan import Plan
+from testbed.base.arrays import Floats, Ints
+from testbed.experiment.traffic.flow import NO_GROUP
+from testbed.experiment.traffic.plan import Plan
 
 
 class Barriers:

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from testbed.agent.histogram import OCTAVES
-from testbed.agent.shared import Shared
+from testbed.base.shared import Shared
 
 ENDLESS = 1 << 60  # packets still to send of an endless flow
 RTT_BINS_PER_OCTAVE = 2  # of each flow's histogram

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The state of an agent's packets, shared by pace.c and batch.c (sending) and digest.c (feedback). datapath.py mirrors
+ * The state of an agent's packets, shared by pace.c and batch.c (sending) and feedback.c (feedback). datapath.py mirrors
  * it.
  *
  * Time is nominal seconds (double); `seconds_per_ns` and `epoch_ns` come from testbed.clock.

@@ -1,4 +1,4 @@
-"""The compiled part of an agent (pace.c, batch.c, digest.c) and its state as numpy columns (datapath.h)."""
+"""The compiled part of an agent (pace.c, batch.c, feedback.c) and its state as numpy columns (datapath.h)."""
 
 from __future__ import annotations
 
@@ -13,12 +13,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from testbed.agent.build import DATAPATH
 from testbed.agent.columns import Flows
 from testbed.agent.histogram import TimeHistogram
 from testbed.agent.sockets import Sockets
+from testbed.base.arrays import Floats, Ints
 from testbed.clock import Clock
-from testbed.controller import Feedback, Floats, Ints, IntStack, RateController
-from testbed.dataplane.build import DATAPATH
+from testbed.controller import Feedback, IntStack, RateController
 from testbed.dataplane.ring import Ring
 from testbed.dataplane.wire import MAX_HOPS
 from testbed.errors import TestbedError

@@ -6,8 +6,8 @@ import math
 
 import numpy as np
 
-from testbed.agent.shared import Shared
-from testbed.controller import Floats
+from testbed.base.arrays import Floats
+from testbed.base.shared import Shared
 
 SMALLEST = 1e-12  # s; everything below falls into the first bin, as in datapath.h
 OCTAVES = 44  # up to 17 s

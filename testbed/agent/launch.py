@@ -20,19 +20,20 @@ from types import FrameType
 import numpy as np
 from numpy.typing import NDArray
 
-from testbed import linux
 from testbed.agent.agent import Agent, Timing
 from testbed.agent.columns import Flows
 from testbed.agent.datapath import Datapath, Held, Lags, Pace, Pauses
+from testbed.agent.identity import Identity
 from testbed.agent.meter import Meter
 from testbed.agent.sockets import Route, Sockets
-from testbed.checks.identity import Identity
+from testbed.base import linux
+from testbed.base.arrays import Ints
 from testbed.clock import Clock
-from testbed.controller import Ints, Paths, RateController
+from testbed.controller import Paths, RateController
 from testbed.dataplane.ring import Ring
 from testbed.dataplane.wire import RACK, Framing, Tag
 from testbed.errors import PluginFailed, TestbedError
-from testbed.plugin import Plugin, failed
+from testbed.registry import Plugin, failed
 
 FIFO_PRIORITY = 1
 END_SECONDS = 0.5  # for an agent to leave its callback

@@ -7,8 +7,8 @@ from typing import Any
 from numpy.typing import NDArray
 
 from testbed.agent.histogram import TimeHistogram
-from testbed.agent.shared import Shared
-from testbed.agent.trace import Trace
+from testbed.base.shared import Shared
+from testbed.results.trace import Trace
 
 DECISION_BINS_PER_OCTAVE = 2
 

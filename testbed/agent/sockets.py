@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from testbed import linux
+from testbed.base import linux
 from testbed.dataplane.wire import DATA_TOS, RACK, Framing, Tag, frame
 
 UDP_SEGMENT = 103

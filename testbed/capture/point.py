@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 from testbed.errors import BadInput, nearest
 
 if TYPE_CHECKING:
-    from testbed.rack.link import RackIntf
-    from testbed.rack.net import Rack
-    from testbed.rack.shape import Shape
+    from testbed.engines.kernel.rack.link import RackIntf
+    from testbed.engines.kernel.rack.net import Rack
+    from testbed.experiment.topology.shape import Shape
 
 
 @dataclass(frozen=True)

@@ -11,13 +11,13 @@ import traceback
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from testbed import linux
+from testbed.base import linux
 from testbed.capture.files import Capture
 from testbed.capture.tap import Setting, Tap, told
 from testbed.clock import Clock
 
 if TYPE_CHECKING:
-    from testbed.rack.net import Rack
+    from testbed.engines.kernel.rack.net import Rack
 
 
 class Recording:

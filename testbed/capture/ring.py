@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from testbed import linux
+from testbed.base import linux
 
 ETH_P_ALL = 0x0003
 SOL_PACKET = 263

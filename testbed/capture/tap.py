@@ -17,8 +17,8 @@ from testbed.clock import NS, Clock
 from testbed.errors import TestbedError
 
 if TYPE_CHECKING:
-    from testbed.rack.net import Rack
-    from testbed.rack.shape import Shape
+    from testbed.engines.kernel.rack.net import Rack
+    from testbed.experiment.topology.shape import Shape
 
 LAST_SECONDS = 1.0  # of patience for the ring's last block
 

@@ -1,96 +1,19 @@
-"""Compiling the data plane with clang, once per version of its source: eBPF programs and the agents' datapath."""
+"""The eBPF programs of the data plane, compiled."""
 
 from __future__ import annotations
 
-import hashlib
-import os
-import shutil
-import subprocess
-import tempfile
-from dataclasses import dataclass
 from pathlib import Path
 
-from testbed.errors import TestbedError
+from testbed.base.compiler import Unit
 
 SOURCE = Path(__file__).parent
-AGENT = SOURCE.parent / "agent"
 BPF_FLAGS = ("-O2", "-g", "-Wall", "-Werror", "-target", "bpf", "-c")
-LIBRARY_FLAGS = ("-O2", "-g", "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC", "-lm")
-
-
-@dataclass(frozen=True)
-class Unit:
-    """Something that is compiled into one file."""
-
-    name: str
-    sources: tuple[Path, ...]
-    suffix: str
-    flags: tuple[str, ...]
-
-    def target(self) -> Path:
-        """Where the outcome of this version of the source is kept."""
-        read = [*self.sources, *sorted({header for folder in (SOURCE, AGENT) for header in folder.glob("*.h")})]
-        digest = hashlib.sha256(b"".join(file.read_bytes() for file in read))
-        return cache_folder() / f"{self.name}-{digest.hexdigest()[:16]}{self.suffix}"
-
-    def compiled(self) -> Path:
-        """The file, compiled now if the source has changed. Raises TestbedError."""
-        target = self.target()
-        if not target.exists():
-            compile_to(target, self.sources, self.flags)
-        return target
-
-
 PROGRAMS = {
-    name: Unit(name, (SOURCE / f"{name}.bpf.c",), ".o", BPF_FLAGS) for name in ("nic", "port", "drop")
-}  # fmt: skip
-DATAPATH = Unit("datapath", (AGENT / "pace.c", AGENT / "batch.c", AGENT / "digest.c"), ".so", LIBRARY_FLAGS)
-UNITS = (*PROGRAMS.values(), DATAPATH)
-
-
-def cache_folder() -> Path:
-    """Where compiled programs are kept: a system folder for root, the user's cache otherwise, or $TESTBED_CACHE."""
-    if chosen := os.environ.get("TESTBED_CACHE"):
-        return Path(chosen)
-    if os.geteuid() == 0:
-        return Path("/var/cache/testbed")
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "testbed"
+    name: Unit(name, (SOURCE / f"{name}.bpf.c",), ".o", BPF_FLAGS, headers=(SOURCE,))
+    for name in ("nic", "port", "drop")
+}
 
 
 def compiled(program: str) -> Path:
     """The eBPF object file of a program."""
     return PROGRAMS[program].compiled()
-
-
-def all_compiled() -> bool:
-    """Whether the cache holds everything."""
-    return all(unit.target().exists() for unit in UNITS)
-
-
-def compile_all() -> None:
-    """Compile whatever is not in the cache yet."""
-    for unit in UNITS:
-        unit.compiled()
-
-
-def compile_to(target: Path, sources: tuple[Path, ...], flags: tuple[str, ...]) -> None:
-    """Run clang; ``target`` appears complete or not at all. Raises TestbedError with what clang said."""
-    clang = shutil.which("clang")
-    if clang is None:
-        raise TestbedError("clang is needed to compile the data plane and is not installed; run: apt install clang")
-    target.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.NamedTemporaryFile(dir=target.parent, suffix=target.suffix, delete=False) as unfinished:
-        output = Path(unfinished.name)
-    try:
-        # asm/types.h lies in the multiarch folder, which clang does not search for the bpf target
-        multiarch = [f"-I{folder}" for folder in sorted(Path("/usr/include").glob("*-linux-gnu"))]
-        command = [clang, *map(str, sources), "-o", str(output), *flags, *multiarch]
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
-        if done.returncode != 0:
-            hint = "; run: apt install libbpf-dev libc6-dev" if "file not found" in done.stderr else ""
-            names = ", ".join(source.name for source in sources)
-            raise TestbedError(f"clang could not compile {names}{hint}\n{done.stderr.strip()}")
-        output.chmod(0o755)
-        output.rename(target)
-    finally:
-        output.unlink(missing_ok=True)

@@ -2,7 +2,7 @@
  *
  * The network condition monitor's flow table: who sends to whom through a port, how much, and when last.
  *
- * Its size is its bound. User space cleans up once per slot (testbed/telemetry/conditions.py); until then a flow that
+ * Its size is its bound. User space cleans up once per slot (testbed/tuning/conditions.py); until then a flow that
  * finds the table full is not noted, and its packets are forwarded like any other.
  */
 #ifndef TESTBED_MONITOR_BPF_H

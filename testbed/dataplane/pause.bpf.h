@@ -4,7 +4,7 @@
  *
  * A packet is accounted to the port at which it came in from the moment a port takes it into its queue until it has
  * left the cable of that port; meanwhile it carries the number of the ingress. Crossing xoff or xon is told to user
- * space, which sends the frame (testbed.pfc.engine): a program cannot make a packet where none has arrived. So is a
+ * space, which sends the frame (testbed.engines.kernel.pfc.engine): a program cannot make a packet where none has arrived. So is a
  * pause that a port between switches has to honour: the gate of its shaper is a qdisc, which no program can stop.
  */
 #ifndef TESTBED_PAUSE_BPF_H

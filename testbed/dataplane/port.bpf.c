@@ -174,7 +174,7 @@ int port_egress(struct __sk_buff *skb)
 	if (!config || !count || !port || !shared_red || !config->drain)
 		return TC_ACT_OK;
 	if (settings.xoff && skb->protocol == bpf_htons(ETH_P_PAUSE))
-		return TC_ACT_OK; /* only wakes the shaper up; see testbed.rack.gate */
+		return TC_ACT_OK; /* only wakes the shaper up; see testbed.engines.kernel.rack.gate */
 
 	bpf_spin_lock(&shared_red->lock);
 	red.kmin = shared_red->kmin;

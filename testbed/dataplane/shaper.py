@@ -2,7 +2,7 @@
 
 It holds two frames: enough to make up for a late timer, little enough that a packet finds the queue that the model
 says. A token bucket lets a packet start at once when its bucket is full; a wire would have taken the packet's own
-serialisation time. That constant belongs to the path's delay (see `testbed.rack.paths`).
+serialisation time. That constant belongs to the path's delay (see `testbed.experiment.topology.paths`).
 """
 
 from __future__ import annotations

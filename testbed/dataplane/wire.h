@@ -202,7 +202,7 @@ struct port_settings {
 #define ETH_P_PAUSE 0x8808 /* MAC control */
 #define PFC_OPCODE 0x0101
 #define LOSSLESS 3 /* the priority of data; answers have others and are never paused */
-#define LOSSLESS_CLASS 0x00020001 /* where data waits at a port that has a gate; see testbed/rack/gate.py */
+#define LOSSLESS_CLASS 0x00020001 /* where data waits at a port that has a gate; see testbed/engines/kernel/rack/gate.py */
 
 /* IEEE 802.1Qbb. Pause times are in quanta of 512 bit times; 0 ends a pause. */
 struct pfc_frame {
@@ -225,14 +225,14 @@ struct ingress {
 	__u64 paused_ns; /* of the pauses that are over */
 	__u64 pauses;
 	__u64 untold; /* crossings that found no room in the ring */
-	__u64 frames; /* that were sent out here; counted by testbed.pfc.engine */
+	__u64 frames; /* that were sent out here; counted by testbed.engines.kernel.pfc.engine */
 };
 
 #define BELOW_XON 0
 #define ABOVE_XOFF 1
 #define HEARD 2 /* a frame came in at a port: its gate has to know */
 
-/* For testbed.pfc.engine. */
+/* For testbed.engines.kernel.pfc.engine. */
 struct pause_event {
 	__u64 ns;
 	__u32 port; /* ifindex */

@@ -12,7 +12,7 @@ import numpy as np
 
 ROCE_PORT = 4791
 LOSSLESS = 3  # the priority of data; answers have others and are never paused
-LOSSLESS_CLASS = 0x00020001  # where data waits at a port that has a gate; see `testbed.rack.gate`
+LOSSLESS_CLASS = 0x00020001  # where data waits at a port that has a gate; see `testbed.engines.kernel.rack.gate`
 DATA_TOS = 26 << 2 | 2  # what RoCE data carries by convention: DSCP 26, which NICs map to priority 3, and ECT(0)
 SEND_ONLY_IMM = 0x05
 ACK = 0x11

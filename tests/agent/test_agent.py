@@ -14,9 +14,11 @@ import pytest
 
 from testbed.agent.agent import Agent, Timing
 from testbed.agent.meter import Meter
-from testbed.controller import Feedback, Ints, Paths, RateController, Signal, build
+from testbed.base.arrays import Ints
+from testbed.controller import Feedback, Paths, RateController, Signal, build
 from testbed.errors import PluginFailed
-from testbed.plugin import Plugin, PluginConfig, find
+from testbed.plugin import PluginConfig
+from testbed.registry import Plugin, find
 from tests.agent.bench import SLOT, Bench
 
 TIMEOUT = 1000.0  # slots

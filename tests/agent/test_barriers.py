@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from testbed.agent.barriers import Barriers
-from testbed.traffic.osu import OsuAllToAll
-from testbed.traffic.pattern import Context
-from testbed.traffic.plan import Plan
+from testbed.experiment.traffic.osu import OsuAllToAll
+from testbed.experiment.traffic.pattern import Context
+from testbed.experiment.traffic.plan import Plan
 
 HOSTS, PER_GROUP = 4, 12
 

@@ -19,7 +19,7 @@ from testbed.agent.meter import Meter
 from testbed.controller import Paths, RateController
 from testbed.dataplane.wire import ARRIVALS, Framing
 from testbed.errors import PluginFailed
-from testbed.plugin import Plugin
+from testbed.registry import Plugin
 
 FLOWS_PER_HOST = st.lists(st.integers(1, 40), min_size=1, max_size=70)
 

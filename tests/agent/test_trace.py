@@ -8,9 +8,10 @@ import signal
 import numpy as np
 import pytest
 
-from testbed.agent.trace import FEEDBACK, SENT, START, TIMEOUT, TIMER, Trace
-from testbed.controller import Feedback, Ints, Signal
+from testbed.base.arrays import Ints
+from testbed.controller import Feedback, Signal
 from testbed.errors import PluginFailed
+from testbed.results.trace import FEEDBACK, SENT, START, TIMEOUT, TIMER, Trace
 from tests.agent.bench import SLOT
 from tests.agent.test_agent import TIMEOUT as SILENCE
 from tests.agent.test_agent import Scripted, Telemetry, serving, turn

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from testbed.lab import knobs
-from testbed.loading import load, resolve
+from testbed.engines.lab import knobs
+from testbed.experiment.load import load, resolve
 from tests.lab.host import Host
 from tests.lab.lab import Lab
 

@@ -7,7 +7,7 @@ import json
 import pytest
 from typer.testing import CliRunner
 
-from testbed.cli import app
+from testbed.cli.main import app
 from testbed.errors import BadInput
 
 

@@ -16,7 +16,7 @@ from testbed.dataplane import wire
 from tests.commands import command
 from tests.dataplane.packets import CE, FRAMING, PLAIN, data
 
-TESTBED = [sys.executable, "-c", "from testbed.cli import main; raise SystemExit(main())"]
+TESTBED = [sys.executable, "-c", "from testbed.cli.main import main; raise SystemExit(main())"]
 DILATION, EPOCH_NS = 500.0, 1_000_000
 RATE_KBPS = 200_000
 

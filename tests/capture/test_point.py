@@ -7,7 +7,7 @@ import pytest
 from testbed.capture.files import snap_of
 from testbed.capture.point import points
 from testbed.errors import BadInput
-from testbed.rack.shape import star
+from testbed.experiment.topology.shape import star
 
 
 def test_points_are_ports_and_nics_each_once_in_the_order_given() -> None:

@@ -19,7 +19,7 @@ import pytest
 
 from testbed.capture.decode import packets
 from testbed.capture.reader import Reader
-from testbed.report.folder import read_table
+from testbed.results.folder import read_table
 from tests.outside import TESTBED
 from tests.rack.runs import UNCALIBRATED, UNDRAWN
 

@@ -7,10 +7,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from testbed.checks import calibration
-from testbed.checks.calibration import ATTEMPTS, Measured, _marking, _retried
-from testbed.checks.injection import CE, HOP_AT, TOS_AT, _on_the_wire
 from testbed.dataplane.wire import INT_HOP, Framing, frame
+from testbed.engines.kernel.calibration import calibration
+from testbed.engines.kernel.calibration.calibration import ATTEMPTS, Measured, _marking, _retried
+from testbed.engines.kernel.calibration.injection import CE, HOP_AT, TOS_AT, _on_the_wire
 from tests.rack.runs import run_clean
 
 KMIN, KMAX, PMAX = 100e3, 400e3, 0.2

@@ -6,8 +6,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from testbed.checks import injection
-from testbed.checks.injection import Injection
+from testbed.engines.kernel.calibration import injection
+from testbed.engines.kernel.calibration.injection import Injection
 
 RATE = 250e6  # bit/s of wall time: 100 Gbit/s at a dilation of 400
 SIZE, BUFFER = 1178, 250_000  # bytes; a full buffer lasts for 8 ms

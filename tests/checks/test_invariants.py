@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from testbed.checks.counters import Counts, FlowCounts, PauseCounts, PortCounts
-from testbed.checks.identity import Identity
-from testbed.checks.invariants import broken
+from testbed.agent.identity import Identity
+from testbed.fidelity.counters import Counts, FlowCounts, PauseCounts, PortCounts
+from testbed.fidelity.invariants import broken
 
 WANTED = Identity("dcqcn", "Dcqcn", str(Path("/there/dcqcn.py")), "ab" * 32)
 

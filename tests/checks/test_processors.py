@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from testbed.checks import processors
+from testbed.fidelity import processors
 
 TICKS = 50  # of a window and core
 
@@ -19,7 +19,7 @@ def watch(path: Path, monkeypatch: pytest.MonkeyPatch, windows: list[int]) -> pr
     """
     clock = [0.0]
     monkeypatch.setattr(processors, "STAT", path)
-    monkeypatch.setattr("testbed.checks.processors.time.monotonic", lambda: clock[0])
+    monkeypatch.setattr("testbed.fidelity.processors.time.monotonic", lambda: clock[0])
     cores = sorted(os.sched_getaffinity(0))
     idle = dict.fromkeys(cores, 0)
     total = 0

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from testbed.checks.rates import steady_rate
+from testbed.engines.kernel.calibration.rates import steady_rate
 
 PACKET, GAP = 1000.0, 86_000.0  # bytes, ns
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from testbed.checks.watch import ATTEMPTS, RECENT_NS, QueueWatch
+from testbed.engines.kernel.queue_watch import ATTEMPTS, RECENT_NS, QueueWatch
 
 PORT: Any = SimpleNamespace(ifindex=0, slack=1000)
 

@@ -6,11 +6,11 @@ import functools
 from pathlib import Path
 from typing import Any
 
-from testbed.loading import Resolved, load, resolve
-from testbed.report.manifest import describe
-from testbed.report.series import write_tables
-from testbed.report.summary import summarise
-from testbed.report.verdict import Reason, Verdict
+from testbed.experiment.load import Resolved, load, resolve
+from testbed.fidelity.verdict import Reason, Verdict
+from testbed.results.manifest import describe
+from testbed.results.summary import summarise
+from testbed.results.tables import write_tables
 from tests.report.synthetic_runs import run
 
 SLOW = Verdict(reasons=(Reason(what="packets left late", how_much="much", knob="raise --dilation"),))

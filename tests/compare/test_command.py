@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from testbed import cli
+from testbed.cli import main
 from tests.compare.folders import results
 
 
@@ -41,7 +41,7 @@ class Command:
     def __call__(self, *arguments: str | Path) -> Done:
         self.monkeypatch.setattr(sys, "argv", ["testbed", "compare", *map(str, arguments)])
         try:
-            code = cli.main()
+            code = main.main()
         except SystemExit as end:
             code = int(end.code or 0)
         return Done(code, *self.capsys.readouterr())

@@ -6,8 +6,8 @@ import math
 
 import pytest
 
-from testbed.compare.gate import LONGEST, Scope, parse
 from testbed.errors import BadInput
+from testbed.results.compare.gate import LONGEST, Scope, parse
 
 OWN = {"su": 80.0, "ql_p99": 30e-6, "goodput": 75e9, "drops": 0.0, "fct_p99": math.nan}
 BASE = {"su": 95.0, "ql_p99": 12e-6, "goodput": 90e9, "drops": 0.0, "fct_p99": 1e-3}

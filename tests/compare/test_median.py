@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from testbed.compare.median import coverage, estimate
+from testbed.results.compare.median import coverage, estimate
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from testbed.compare.pareto import dominated_by, dominates
+from testbed.results.compare.pareto import dominated_by, dominates
 
 
 def result(su: float, fr: float, ql: float) -> dict[str, float]:

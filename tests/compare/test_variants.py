@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from testbed.compare.runs import load
-from testbed.compare.variants import Variant, distinguish, natural, variants
-from testbed.report.manifest import PluginEntry
+from testbed.results.compare.runs import load
+from testbed.results.compare.variants import Variant, distinguish, natural, variants
+from testbed.results.manifest import PluginEntry
 from tests.compare.folders import resolved, results
 
 ADPG = resolved("incast-8", "adpg", ())

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from testbed.controller import Feedback, IntStack, Paths, RateController, build
-from testbed.plugin import find
+from testbed.registry import find
 
 WIRE = 1000  # bytes of a full packet
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from testbed.errors import BadInput
-from testbed.plugin import find
+from testbed.registry import find
 from tests.controllers.rows import ONE, controller, feedback, paths
 
 

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from testbed.controller import IntStack
-from testbed.mock import Mock
-from testbed.mock_scenario import Scenario
-from testbed.plugin import find
+from testbed.registry import find
+from testbed.sdk.mock.datapath import Mock
+from testbed.sdk.mock.scenario import Scenario
 from tests.controllers.rows import ONE, WIRE, controller, feedback, paths
 
 B, T = 100e9, 8e-6

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from ctypes import c_int, c_size_t, c_uint32, c_void_p
 from typing import Any
 
-from testbed import linux
+from testbed.base import linux
 from testbed.dataplane import libbpf, wire
 from testbed.dataplane.port_maps import Port
 from testbed.dataplane.programs import NO_PFC, NicPrograms, PortPrograms, Thresholds

@@ -13,8 +13,8 @@ import pytest
 from testbed.dataplane import wire
 from testbed.dataplane.flow_table import FlowTable
 from testbed.dataplane.programs import FLOW_TABLE
-from testbed.telemetry.conditions import FULL, KEPT_SLOTS, ConditionMonitor, incast_degree
 from testbed.tuner import ELEPHANT
+from testbed.tuning.conditions import FULL, KEPT_SLOTS, ConditionMonitor, incast_degree
 from tests.dataplane.packets import LOOPBACK, PLAIN, SHOT, Bench, bench, data
 from tests.rack.runs import UNCALIBRATED, run
 

@@ -12,13 +12,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from testbed.agent import build as agent_build
 from testbed.agent import datapath
 from testbed.dataplane import build, wire
-from testbed.pfc import frames
+from testbed.engines.kernel.rack import pause_frames
 from tests.dataplane.packets import CE, FRAMING, INT_AT, REDIRECT, Bench, data
 
 HEADER = build.SOURCE / "wire.h"
-STATE = build.AGENT / "datapath.h"
+STATE = agent_build.SOURCE / "datapath.h"
 PORT_SOURCE = build.SOURCE / "port.bpf.c"
 
 RECORDS = {
@@ -62,8 +63,8 @@ CONSTANTS = {
     "BELOW_XON": wire.BELOW_XON,
     "ABOVE_XOFF": wire.ABOVE_XOFF,
     "HEARD": wire.HEARD,
-    "ETH_P_PAUSE": frames.ETHERTYPE,
-    "PFC_OPCODE": frames.OPCODE,
+    "ETH_P_PAUSE": pause_frames.ETHERTYPE,
+    "PFC_OPCODE": pause_frames.OPCODE,
     "CUT": wire.CUT,
     "QP_BASE": wire.QP_BASE,
     "ICRC_SIZE": wire.ICRC,

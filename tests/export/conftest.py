@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from testbed import workshop
-from testbed.workshop import Order
+from testbed.sdk import jobs
+from testbed.sdk.jobs import Order
 from tests.export.card import Card
 
 HERE = Path(__file__).parent
@@ -23,7 +23,7 @@ Cards = Callable[..., Card]
 
 def export(name: str, folder: Path, **options: object) -> Path:
     """Without the check that the command makes: `test_project` has that."""
-    plugin = workshop.find(name, "export")
+    plugin = jobs.find(name, "export")
     folder.mkdir(parents=True, exist_ok=True)
     plugin.form.run(plugin.configure(None, {"to": "doca-pcc"} | options), Order(folder))
     return folder

@@ -8,7 +8,7 @@ from ctypes import c_uint32, c_uint64
 
 import numpy as np
 
-from testbed.export import numbers
+from testbed.sdk.export import numbers
 
 COUNT = 20_000
 

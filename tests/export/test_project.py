@@ -13,12 +13,12 @@ from pathlib import Path
 import pytest
 from testbed_controllers.exports import fixed, swift
 
-from testbed import workshop
 from testbed.errors import BadInput
-from testbed.export import check
+from testbed.sdk import jobs
+from testbed.sdk.export import check
 from tests.export.conftest import NAMES, export
 
-TESTBED = [sys.executable, "-c", "from testbed.cli import main; raise SystemExit(main())"]
+TESTBED = [sys.executable, "-c", "from testbed.cli.main import main; raise SystemExit(main())"]
 every = pytest.mark.parametrize("name", NAMES)
 
 
@@ -116,7 +116,7 @@ def test_refusals(name: str, options: dict[str, object], says: str, tmp_path: Pa
     ("fixed", "fixed.c", "return parameters[RATE_FXP20]", "return parameters[RATE_FXP20] - 1"),
 ])  # fmt: skip
 def test_the_check_sees_what_is_not_the_model(name: str, source: str, before: str, after: str, tmp_path: Path) -> None:
-    plugin = workshop.find(name, "export")
+    plugin = jobs.find(name, "export")
     program = {"swift": swift.program, "fixed": fixed.program}[name](plugin.configure(None, {}))
     file = export(name, tmp_path) / "device" / source
     assert before in file.read_text()

@@ -16,9 +16,10 @@ import pytest
 from testbed_controllers.exports.swift import PACKET, Settings, SwiftExportConfig, SwiftModel
 from testbed_controllers.swift import Swift
 
-from testbed.controller import Feedback, Floats, Ints, Paths, RateController, Signal
-from testbed.mock import Mock
-from testbed.mock_scenario import Scenario
+from testbed.base.arrays import Floats, Ints
+from testbed.controller import Feedback, Paths, RateController, Signal
+from testbed.sdk.mock.datapath import Mock
+from testbed.sdk.mock.scenario import Scenario
 from tests.controllers.rows import ONE, feedback
 from tests.export.card import Card
 from tests.export.conftest import Cards

@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 from prometheus_client import CollectorRegistry, generate_latest
 
-from testbed.lab.exporter.collector import HostCollector
-from testbed.lab.exporter.devices import TWINS
-from testbed.lab.exporter.drift import equal
-from testbed.lab.exporter.names import AS_A_RUN, OWN
-from testbed.telemetry import names as run
+from testbed.engines.lab.exporter.collector import HostCollector
+from testbed.engines.lab.exporter.devices import TWINS
+from testbed.engines.lab.exporter.drift import equal
+from testbed.engines.lab.exporter.names import AS_A_RUN, OWN
+from testbed.live import names as run
 from tests.exporter.tree import DEVICE, SHA256, SYSFS, plant, put, registers, roll_out, tools
 
 Sample = Callable[..., float | None]

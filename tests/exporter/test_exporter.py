@@ -18,12 +18,12 @@ from urllib.request import urlopen
 
 import pytest
 
-from testbed.commands.exporter import exporter
+from testbed.cli.exporter import exporter
+from testbed.engines.lab.exporter.names import exported_names
 from testbed.errors import BadInput
-from testbed.lab.exporter.names import exported_names
 from tests.exporter.tree import plant, roll_out, tools
 
-TESTBED = [sys.executable, "-c", "from testbed.cli import main; raise SystemExit(main())", "exporter"]
+TESTBED = [sys.executable, "-c", "from testbed.cli.main import main; raise SystemExit(main())", "exporter"]
 NOBODY = 65534
 PATIENCE = 60.0  # s; on a busy machine a start takes a while
 

@@ -8,7 +8,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from testbed.lab.exporter.names import HARDWARE
+from testbed.engines.lab.exporter.names import HARDWARE
 
 SYSFS, DEVICE, PCI = "/sys/class/net/enp1s0f0np0/ecn", "/sys/class/infiniband/mlx5_0", "0000:03:00.0"
 SHA256 = "ab" * 32

@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from testbed import linux
+from testbed.base import linux
 from tests.lab import machine, mounts
 from tests.lab.fakes import entry
 from tests.lab.rootfs import CHECKOUT

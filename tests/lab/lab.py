@@ -18,8 +18,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
+from testbed.engines.kernel.sandbox import Sandbox
 from testbed.errors import TestbedError
-from testbed.sandbox import Sandbox
 from tests.lab import inventory, keys
 from tests.lab.enter import children, enter, pid_outside, wait_until_gone
 from tests.lab.host import Host

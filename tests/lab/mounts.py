@@ -1,4 +1,4 @@
-"""What the mounts of a lab need beyond `testbed.linux`: options, binds, a new root."""
+"""What the mounts of a lab need beyond `testbed.base.linux`: options, binds, a new root."""
 
 from __future__ import annotations
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from multiprocessing.connection import Connection, Pipe
 from pathlib import Path
 
-from testbed import linux
+from testbed.base import linux
 from testbed.errors import TestbedError
 from tests.lab import init, mounts, rootfs
 from tests.lab.spec import NodeSpec

@@ -11,7 +11,7 @@ from pathlib import Path
 from pyroute2 import IPRoute
 from pyroute2.netlink.exceptions import NetlinkError
 
-from testbed import linux
+from testbed.base import linux
 from tests.lab.spec import GATEWAY, MANAGEMENT, NodeSpec
 
 BRIDGE = "mgmt"

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 
 from pyroute2 import IPRoute
 
-from testbed import linux
+from testbed.base import linux
 from testbed.dataplane import libbpf
 from testbed.dataplane.port_maps import Port
 from testbed.dataplane.programs import NicPrograms, PortPrograms

@@ -12,8 +12,8 @@ from typing import Any
 
 import yaml
 
-from testbed import linux
-from testbed.lab.interface import Interface, State
+from testbed.base import linux
+from testbed.engines.lab.interface import Interface, State
 from tests.lab.host import Host
 from tests.lab.lab import Lab
 

@@ -12,11 +12,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from pyroute2 import IPRoute
 
-from testbed import linux
+from testbed.base import linux
+from testbed.engines.lab.channel import Message, Unpacker, pack
+from testbed.engines.lab.interface import Interface, State
+from testbed.engines.lab.job import Job
 from testbed.errors import TestbedError
-from testbed.lab.channel import Message, Unpacker, pack
-from testbed.lab.interface import Interface, State
-from testbed.lab.job import Job
 
 NAMES = ("left0", "right0")
 ADDRESSES = ("10.97.0.1", "10.97.0.2")
@@ -85,7 +85,7 @@ class Served:
     """`testbed agent` at one end, and the operator's side of its channel."""
 
     def __init__(self, pair: Pair, end: int, tcx: bool = True) -> None:
-        code = ("" if tcx else WITHOUT_TCX) + "from testbed.cli import main; raise SystemExit(main())"
+        code = ("" if tcx else WITHOUT_TCX) + "from testbed.cli.main import main; raise SystemExit(main())"
         with linux.inside(pair.netns[end]):
             self.process = subprocess.Popen(
                 [sys.executable, "-c", code, "agent"], stdin=subprocess.PIPE, stdout=subprocess.PIPE

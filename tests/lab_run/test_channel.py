@@ -7,9 +7,9 @@ import io
 import numpy as np
 import pytest
 
+from testbed.engines.lab.channel import Message, Unpacker, pack
+from testbed.engines.lab.samples import at_times
 from testbed.errors import TestbedError
-from testbed.lab.channel import Message, Unpacker, pack
-from testbed.lab.samples import at_times
 
 
 def test_messages_in_pieces() -> None:

@@ -8,11 +8,11 @@ from typing import Any, cast
 
 import pytest
 
-from testbed.lab import run
-from testbed.lab.channel import Message
-from testbed.lab.overview import Overview
-from testbed.lab.run import Crowd
-from testbed.lab.session import GONE, Heard, Inbox, Session
+from testbed.engines.lab import run
+from testbed.engines.lab.channel import Message
+from testbed.engines.lab.overview import Overview
+from testbed.engines.lab.run import Crowd
+from testbed.engines.lab.session import GONE, Heard, Inbox, Session
 
 
 class Host:

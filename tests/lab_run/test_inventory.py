@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from testbed.engines.lab import fits, inventory
+from testbed.engines.lab.inventory import Inventory, LabHost, Variables
 from testbed.errors import BadInput
-from testbed.lab import fits, inventory
-from testbed.lab.inventory import Inventory, LabHost, Variables
-from testbed.loading import load, resolve
+from testbed.experiment.load import load, resolve
 
 
 def hosts(count: int, **variables: object) -> Inventory:

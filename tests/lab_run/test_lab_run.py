@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from testbed.lab.interface import State
-from testbed.report import folder
+from testbed.engines.lab.interface import State
+from testbed.results import folder
 from tests.census import Census
 from tests.lab.host import Host
 from tests.lab.lab import Lab

@@ -10,13 +10,13 @@ import numpy as np
 import pytest
 from pyroute2 import IPRoute
 
-from testbed import linux
+from testbed.base import linux
 from testbed.dataplane import libbpf, wire
 from testbed.dataplane.build import compiled
 from testbed.dataplane.programs import NicPrograms
+from testbed.engines.lab import interface
+from testbed.engines.lab.interface import Interface
 from testbed.errors import BadInput
-from testbed.lab import interface
-from testbed.lab.interface import Interface
 from tests.lab_run.pair import ADDRESSES, NAMES, Pair, Served, job, pair
 from tests.waiting import until
 

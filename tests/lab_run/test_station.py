@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 from testbed.dataplane.programs import NicPrograms
+from testbed.engines.lab import probe
+from testbed.engines.lab.station import Station
 from testbed.errors import TestbedError
-from testbed.lab import probe
-from testbed.lab.station import Station
 from tests.lab_run.pair import ADDRESSES, job
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from testbed.lab.digest import digest
+from testbed.engines.lab.digest import digest
 from tests.ansible.rollout import play
 from tests.lab.lab import Lab
 from tests.lab_run.labs import ROOT
@@ -25,15 +25,16 @@ ASKED = ["pydantic", "typer"]  # all that says who it is; agents.txt has the res
 BUILDS_WHEELS = int(version("setuptools").partition(".")[0]) >= 70
 IMPORTS = """
 import sys
-import testbed.cli, testbed.lab.exporter.serve, testbed.lab.exporter.registers, testbed.lab.serve, testbed.lab.station
-import testbed.commands.agent, testbed.commands.exporter
+import testbed.cli.main, testbed.engines.lab.exporter.serve, testbed.engines.lab.exporter.registers
+import testbed.engines.lab.serve, testbed.engines.lab.station
+import testbed.cli.agent, testbed.cli.exporter
 print(*{name.partition(".")[0] for name in sys.modules})
 """
 
 
 def test_agents_and_exporters_import_nothing_that_hosts_do_not_get() -> None:
     needed = set(tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["dependencies"])
-    lines = (ROOT / "testbed/lab/agents.txt").read_text().splitlines()
+    lines = (ROOT / "testbed/engines/lab/agents.txt").read_text().splitlines()
     gets = {line for line in lines if not line.startswith("#")}
     assert gets < needed
     done = subprocess.run([sys.executable, "-c", IMPORTS], capture_output=True, text=True, check=True, cwd="/")
@@ -63,7 +64,7 @@ def wheelhouse(tmp_path: Path) -> Path:
 @pytest.mark.parallel
 @pytest.mark.slow
 def test_a_host_without_a_network_gets_testbed(wheelhouse: Path) -> None:
-    book, ours = str(ROOT / "testbed/lab/agents.yml"), {"testbed_digest": digest()}
+    book, ours = str(ROOT / "testbed/engines/lab/agents.yml"), {"testbed_digest": digest()}
     with Lab(cards=["cx7"]) as lab:
         (host,) = lab.hosts
         assert "default" not in host.run(["ip", "route"]).stdout

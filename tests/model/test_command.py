@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 import yaml
 
-from testbed.model.figures import Figures
-from testbed.report.summary import Summary
+from testbed.engines.fluid.figures import Figures
+from testbed.results.summary import Summary
 from tests.commands import command
 
 FINITE = """

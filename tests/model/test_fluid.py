@@ -8,11 +8,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from testbed.controller import Feedback, Floats, Ints, Paths, RateController, Signal
-from testbed.model.fluid import Fluid, Options, UnusableDecision
-from testbed.model.layout import Layout, incast
-from testbed.model.queues import mark_share
-from testbed.model.trace import run
+from testbed.base.arrays import Floats, Ints
+from testbed.controller import Feedback, Paths, RateController, Signal
+from testbed.engines.fluid.fluid import Fluid, Options, UnusableDecision
+from testbed.engines.fluid.layout import Layout, incast
+from testbed.engines.fluid.queues import mark_share
+from testbed.engines.fluid.trace import run
 from testbed.plugin import PluginConfig
 
 T, LINE, STEP = 8e-6, 100e9, 0.5e-6

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import pytest
 
-from testbed.commands.shared import resolve
-from testbed.model.run import simulate
+from testbed.cli.shared import resolve
+from testbed.engines.fluid.run import simulate
 from tests.rack.known import EIGHT, eight, settings
 from tests.rack.runs import Runs
 from tests.rack.test_theory import SLACK

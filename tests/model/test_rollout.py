@@ -12,8 +12,8 @@ from controllers.adpg.controller import AdpgController, Policy
 from controllers.adpg.network import SHAPES, Network
 from controllers.adpg.observation import AdpgConfig
 from controllers.adpg.rollout import Rollout
-from testbed.model.fluid import Fluid, Options
-from testbed.model.layout import incast
+from testbed.engines.fluid.fluid import Fluid, Options
+from testbed.engines.fluid.layout import incast
 
 T, STEP = 8.192e-6, 0.512e-6
 

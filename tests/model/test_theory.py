@@ -11,13 +11,13 @@ import pytest
 
 from controllers.hpcc import Hpcc, HpccConfig
 from controllers.swift import Swift, SwiftConfig
-from testbed.commands.shared import resolve
+from testbed.cli.shared import resolve
 from testbed.controller import ControllerBase
-from testbed.mock import Mock
-from testbed.mock_scenario import Scenario
-from testbed.model.figures import Figures
-from testbed.model.run import simulate
+from testbed.engines.fluid.figures import Figures
+from testbed.engines.fluid.run import simulate
 from testbed.plugin import PluginConfig
+from testbed.sdk.mock.datapath import Mock
+from testbed.sdk.mock.scenario import Scenario
 from tests import theory
 
 SECN1 = (theory.KMIN, theory.KMAX, theory.PMAX)

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
-from testbed.monitor.provisioning import DASHBOARDS
+from testbed.live.monitor.provisioning import DASHBOARDS
 
 NAMES = sorted(file.stem for file in DASHBOARDS.glob("*.json"))
 VARIABLE = re.compile(r"\$(\w+)")

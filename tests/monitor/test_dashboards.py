@@ -12,11 +12,11 @@ from typing import Any
 import pytest
 import yaml
 
-from testbed.lab.exporter import names as of_hosts
-from testbed.monitor import provisioning
-from testbed.monitor.__main__ import generated
-from testbed.monitor.services import COMPOSE_FILE
-from testbed.telemetry.names import DISTRIBUTIONS, exported_names
+from testbed.engines.lab.exporter import names as of_hosts
+from testbed.live.monitor import provisioning
+from testbed.live.monitor.__main__ import generated
+from testbed.live.monitor.services import COMPOSE_FILE
+from testbed.live.names import DISTRIBUTIONS, exported_names
 from tests.monitor.boards import NAMES, board, filled, panels, queries, variables
 
 EXPORTED = {*exported_names(), *of_hosts.exported_names()}  # by a run or by a lab host

@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from testbed.lab.exporter.names import OWN
+from testbed.engines.lab.exporter.names import OWN
 from tests.exporter import tree
 from tests.monitor.boards import NAMES, filled, queries, variables
 from tests.monitor.upped import TESTBED, Prometheus, free_ports, monitor_up, running, wait_for

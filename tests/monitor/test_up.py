@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from testbed.monitor.provisioning import DASHBOARDS, default_targets
+from testbed.live.monitor.provisioning import DASHBOARDS, default_targets
 from tests.monitor.upped import Prometheus, announced, answers, end, free_ports, monitor_up, wait_for
 
 NOWHERE = {"PATH": "/nowhere"}

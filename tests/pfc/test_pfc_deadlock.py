@@ -6,15 +6,15 @@ from itertools import pairwise
 
 import pytest
 
-from testbed import experiment
 from testbed.errors import BadInput
-from testbed.events import EventSpec, plan
-from testbed.loading import available, load
-from testbed.pfc.deadlock import circle, dependencies, possible
-from testbed.rack.kinds import shape_of
-from testbed.rack.routes import Routes
-from testbed.rack.shape import Cable, End, Quality, Shape, dumbbell, two_level
-from testbed.rack.tables import Hops, Tables
+from testbed.experiment import model
+from testbed.experiment.deadlock import circle, dependencies, possible
+from testbed.experiment.events import EventSpec, plan
+from testbed.experiment.load import available, load
+from testbed.experiment.topology.kinds import shape_of
+from testbed.experiment.topology.routes import Routes
+from testbed.experiment.topology.shape import Cable, End, Quality, Shape, dumbbell, two_level
+from testbed.experiment.topology.tables import Hops, Tables
 
 TOLD = "pauses of these ports could wait for each other in a circle: "
 LINK, TRUNK = Quality("link", 25e9, 1e-6), Quality("uplink", 100e9, 1e-6)
@@ -104,7 +104,7 @@ def test_routes_after_events_are_checked() -> None:
 def test_an_experiment_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     """None can ask for such a rack yet, so one is put in its place."""
     victim = load("victim")
-    monkeypatch.setattr(experiment, "shape_of", lambda *_: ring(8))
+    monkeypatch.setattr(model, "shape_of", lambda *_: ring(8))
     victim.apply(["rack.switch.pfc=off"])
     with pytest.raises(BadInput, match=f"rack.switch.pfc: {TOLD}s1-eth2 -> s2-eth2"):
         victim.apply(["rack.switch.pfc=on"])

@@ -7,9 +7,9 @@ from dataclasses import replace
 import pytest
 
 from testbed.errors import BadInput
-from testbed.pfc import headroom
-from testbed.pfc.headroom import Feed
-from testbed.pfc.settings import Pfc
+from testbed.experiment.topology import headroom
+from testbed.experiment.topology.headroom import Feed
+from testbed.experiment.topology.pfc import Pfc
 
 LINK = Feed("link", rate=40e9, delay=1e-6, late=0.0)
 LATE = replace(LINK, late=1e-6)

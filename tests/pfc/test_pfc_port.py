@@ -8,12 +8,12 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
-from testbed.dataplane import wire
+from testbed.dataplane import pauses, wire
 from testbed.dataplane.port_maps import Port
 from testbed.dataplane.programs import Thresholds
 from testbed.dataplane.ring import Ring
-from testbed.pfc import books, frames
-from testbed.pfc.engine import EVENTS_SIZE
+from testbed.engines.kernel.pfc.engine import EVENTS_SIZE
+from testbed.engines.kernel.rack import pause_frames
 from tests.dataplane.packets import LOOPBACK, OK, PLAIN, SHIM_AT, SHOT, UNSPEC, Bench, bench, data, on_the_wire
 
 pytestmark = pytest.mark.root
@@ -59,7 +59,7 @@ def test_a_paused_port_does_not_drain(rig: Bench) -> None:
     assert left[1] - 1 <= rig.count["queue"] - FULL <= left[0] + 1
     area = size * held + draining * (size + left) / 2
     assert area[0] * 0.999 <= rig.count["area"] <= area[1] * 1.001
-    assert books.paused_between(rig.nic.pauses[[LOOPBACK]], np.array([now - held]), now)[0] == held - drained // 2
+    assert pauses.paused_between(rig.nic.pauses[[LOOPBACK]], np.array([now - held]), now)[0] == held - drained // 2
 
 
 def test_answers_pass_a_paused_port_and_data_waits(rig: Bench) -> None:
@@ -74,16 +74,16 @@ def test_answers_pass_a_paused_port_and_data_waits(rig: Bench) -> None:
 
 def test_a_pause_frame_is_noted_and_told(rig: Bench) -> None:
     now = time.monotonic_ns()
-    assert rig.ingress(frames.frame(MAC, 1000, now)) == SHOT
+    assert rig.ingress(pause_frames.frame(MAC, 1000, now)) == SHOT
     note = rig.nic.pauses[[LOOPBACK]]
-    assert not books.are_over(note, now).any()
+    assert not pauses.are_over(note, now).any()
     assert note["frames"][0] == 1
     assert events(rig) == [(LOOPBACK, wire.HEARD)]
     assert rig.nic.arrivals["packets"][LOOPBACK] == 0  # it came past the queue of the port that sent it
 
 
 def test_what_wakes_a_shaper_up_is_no_packet_of_the_experiment(rig: Bench) -> None:
-    wake = frames.wake(MAC)
+    wake = pause_frames.wake(MAC)
     assert rig.egress(wake)[0] == OK
     assert (rig.count["packets"], rig.count["queue"]) == (0, 0)
     assert rig.ingress(wake) == SHOT

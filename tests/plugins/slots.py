@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from testbed_plugins.learned.policy import write
 
-from testbed.plugin import find
+from testbed.registry import find
 from testbed.tuner import Ports, PortSample, Thresholds, Tuner
 
 

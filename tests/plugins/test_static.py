@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from testbed.errors import BadInput
-from testbed.plugin import find
+from testbed.registry import find
 from testbed.tuner import Ports, PortSample, Thresholds
 
 PLUGIN = find("tuner", "static")

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from testbed.errors import BadInput
-from testbed.published import cells
-from testbed.published.comparison import load
+from testbed.results.papers.comparison import load
+from testbed.run.reproduce import cells
 from tests.sweep.test_grid import CONTROLLER
 
 MINE = Path(__file__).parent / "mine.yaml"

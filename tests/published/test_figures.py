@@ -7,14 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from testbed.published import as_json, markdown, sheet, text
-from testbed.published.cells import places
-from testbed.published.comparison import Comparison, Equal, load
-from testbed.published.figures import Figures, within
-from testbed.published.judge import judge
-from testbed.published.measure import Measured
-from testbed.report.summary import Summary, summarise
-from testbed.report.verdict import Verdict
+from testbed.fidelity.verdict import Verdict
+from testbed.results.papers import as_json, content, markdown, text
+from testbed.results.papers.comparison import Comparison, Equal, load
+from testbed.results.papers.figures import Figures, within
+from testbed.results.papers.judge import judge
+from testbed.results.summary import Summary, summarise
+from testbed.run.reproduce.cells import places
+from testbed.run.reproduce.measure import Measured
 from tests.compare.folders import SLOW
 from tests.report.synthetic_runs import run
 
@@ -117,11 +117,11 @@ def test_orders_and_what_is_close(figures: Figures) -> None:
 
 
 def test_an_order_begins_with_the_best(figures: Figures) -> None:
-    assert [one[1] for one in sheet.orders(figures)] == ["A < B\nA < B", "A < B\nB < A"]  # by queue
+    assert [one[1] for one in content.orders(figures)] == ["A < B\nA < B", "A < B\nB < A"]  # by queue
     comparison = figures.comparison
     assert comparison.judged is not None
     by_su = comparison.model_copy(update={"judged": comparison.judged.model_copy(update={"order": "su"})})
-    assert [one[1] for one in sheet.orders(Figures(by_su, figures.measured))] == ["A > B\nA > B", "A > B\nB > A"]
+    assert [one[1] for one in content.orders(Figures(by_su, figures.measured))] == ["A > B\nA > B", "A > B\nB > A"]
 
 
 def test_it_is_said_on_a_terminal_in_markdown_and_as_json(figures: Figures) -> None:
@@ -136,7 +136,7 @@ def test_it_is_said_on_a_terminal_in_markdown_and_as_json(figures: Figures) -> N
     assert all(len(line.rstrip()) <= 80 for line in shown.splitlines())
     page = markdown.render(figures, places(figures.comparison), quick=False)
     assert "| 2 to 1 | A | 94.0 = | 90 | 5.0 = | 5 |" in page
-    assert f"| 2 to 1 | C ({sheet.NOT_HERE}) | - | 100 | - | 1 |" in page
+    assert f"| 2 to 1 | C ({content.NOT_HERE}) | - | 100 | - | 1 |" in page
     data = as_json.as_dict(figures, places(figures.comparison), quick=True)
     (cell,) = [c for c in data["cells"] if (c["row"], c["column"], c["metric"]) == ("B", "two", "su")]
     assert (cell["here"]["median"], cell["printed"], cell["word"], cell["degraded"]) == (85, 80, "equal", True)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from testbed.published.cells import places
-from testbed.published.comparison import load, names
+from testbed.results.papers.comparison import load, names
+from testbed.run.reproduce.cells import places
 
 QUICK_SECONDS = 600  # wall: what --quick promises
 

@@ -12,13 +12,14 @@ from typing import Any
 
 import pytest
 
-from testbed import cli, doctor
+from testbed.cli import main
+from testbed.engines.kernel import doctor
 from testbed.errors import BadInput
-from testbed.published import measure
-from testbed.published.cells import Place, places, slower
-from testbed.published.comparison import load
-from testbed.published.measure import FACTOR, SLOWER, Measured, collect
-from testbed.sweep.plan import Cell
+from testbed.results.papers.comparison import load
+from testbed.results.sweep_plan import Cell
+from testbed.run.reproduce import measure
+from testbed.run.reproduce.cells import Place, places, slower
+from testbed.run.reproduce.measure import FACTOR, SLOWER, Measured, collect
 from tests.compare.folders import results
 
 MINE = Path(__file__).parent / "mine.yaml"
@@ -117,7 +118,7 @@ def test_another_run_under_a_cells_name_is_refused(tmp_path: Path, every: list[P
 def bench(monkeypatch: pytest.MonkeyPatch, *arguments: str) -> int:
     monkeypatch.setattr(sys, "argv", ["testbed", "bench", *arguments])
     try:
-        return cli.main()
+        return main.main()
     except SystemExit as end:
         return int(end.code or 0)
 

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import pytest
 from _pytest.outcomes import Skipped
 
-from testbed.checks.processors import STOLEN, Processors
+from testbed.fidelity.processors import STOLEN, Processors
 from tests.commands import command
 
 ATTEMPTS, LEAST = 6, 2  # at most and, once all tests together have spent `SPARE_SECONDS` on attempts, at least

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from multiprocessing.connection import Connection
 from typing import Any
 
-from testbed.sandbox import Sandbox
+from testbed.engines.kernel.sandbox import Sandbox
 
 
 def inside(work: Callable[[], Any]) -> Any:

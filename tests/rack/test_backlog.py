@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from testbed.dataplane import wire
-from testbed.rack.backlog import QueueReader, QueueState
-from testbed.rack.net import Wire
+from testbed.engines.kernel.rack.backlog import QueueReader, QueueState
+from testbed.engines.kernel.rack.net import Wire
 from tests.rack.sandboxed import inside
 from tests.rack.test_net import FRAMING, built, sender
 

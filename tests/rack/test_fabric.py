@@ -13,8 +13,8 @@ import pytest
 from testbed.dataplane import wire
 from testbed.dataplane.programs import NicPrograms
 from testbed.dataplane.ring import Ring
-from testbed.rack.net import Rack, Wire
-from testbed.rack.shape import Quality, two_level
+from testbed.engines.kernel.rack.net import Rack, Wire
+from testbed.experiment.topology.shape import Quality, two_level
 from tests.rack.runs import run_clean
 from tests.rack.sandboxed import inside
 from tests.rack.test_net import sender, wait_for

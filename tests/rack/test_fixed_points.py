@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from testbed.report.folder import read_table
+from testbed.results.folder import read_table
 from tests.rack.known import eight
 from tests.rack.runs import Runs, run_clean
 

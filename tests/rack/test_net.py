@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 from pyroute2.netlink.rtnl.tcmsg import common
 
-from testbed import linux
+from testbed.base import linux
 from testbed.dataplane import libbpf, wire
 from testbed.dataplane.programs import NicPrograms, PortPrograms
 from testbed.dataplane.shaper import HEADROOM, burst
-from testbed.rack.net import FEW_CABLES, Rack, Wire
-from testbed.rack.shape import star
+from testbed.engines.kernel.rack.net import FEW_CABLES, Rack, Wire
+from testbed.experiment.topology.shape import star
 from tests.rack.sandboxed import inside
 
 pytestmark = [pytest.mark.root, pytest.mark.parallel]

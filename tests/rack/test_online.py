@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from testbed.report import tuned
-from testbed.report.folder import read_table
-from testbed.report.series import TUNERS
+from testbed.results.folder import read_table
+from testbed.results.report import tuned
+from testbed.results.tables import TUNERS
 from tests.plugins.slots import made
 from tests.rack.runs import UNCALIBRATED, run
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 import pytest
 
 from testbed.dataplane.wire import Framing
-from testbed.loading import load
-from testbed.rack.kinds import shape_of
-from testbed.rack.load import busiest_port
-from testbed.rack.paths import FlowPaths, PathTimes, netem_delay
-from testbed.rack.routes import Routes
-from testbed.rack.shape import LONGEST_NAME, Quality, Shape, dumbbell, star, two_level
-from testbed.traffic.flow import Flow
-from testbed.traffic.plan import Plan
+from testbed.experiment.bottleneck import busiest_port
+from testbed.experiment.load import load
+from testbed.experiment.topology.kinds import shape_of
+from testbed.experiment.topology.paths import FlowPaths, PathTimes, netem_delay
+from testbed.experiment.topology.routes import Routes
+from testbed.experiment.topology.shape import LONGEST_NAME, Quality, Shape, dumbbell, star, two_level
+from testbed.experiment.traffic.flow import Flow
+from testbed.experiment.traffic.plan import Plan
 
 FRAMING = Framing(1000)  # 1078 B, ACKs of 78 B
 LINK, UPLINK = Quality("link", 25e9, 1e-6), Quality("uplink", 100e9, 3e-6)

@@ -12,9 +12,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from testbed.controller import Floats
+from testbed.base.arrays import Floats
 from testbed.dataplane.shaper import BURST_FRAMES
-from testbed.report import decisions
+from testbed.results import decisions
 from tests import theory
 from tests.rack.known import eight
 from tests.rack.runs import Runs

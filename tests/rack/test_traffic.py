@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from testbed.report.folder import read_table
+from testbed.results.folder import read_table
 from tests.rack.runs import run_clean
 
 RATE, WIRE = 25e9, 1080  # bit/s of a flow, bytes of a packet without INT

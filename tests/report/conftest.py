@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from testbed.plugin import Plugin
-from testbed.report.manifest import Manifest, describe
+from testbed.registry import Plugin
+from testbed.results.manifest import Manifest, describe
 
 
 @pytest.fixture

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from testbed.agent.trace import DECIDED, FEEDBACK, START, TIMEOUT, TIMER, TOLD
 from testbed.controller import Paths
-from testbed.report.decisions import Recorded
+from testbed.results.decisions import Recorded
+from testbed.results.trace import DECIDED, FEEDBACK, START, TIMEOUT, TIMER, TOLD
 
 GBIT = 1e9
 ACK: dict[str, float] = {"kind": FEEDBACK, "acked_packets": 1, "rtt": 12.3e-6}

@@ -6,15 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from testbed.telemetry.record import (
-    Decisions,
-    FlowSeries,
-    FlowTable,
-    Histogram,
-    Lag,
-    PortSeries,
-    RunRecord,
-)
+from testbed.results.record import Decisions, FlowSeries, FlowTable, Histogram, Lag, PortSeries, RunRecord
 
 B = 100e9  # bit/s
 RTT = 8e-6

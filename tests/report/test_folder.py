@@ -13,10 +13,11 @@ from pyarrow import parquet
 from synthetic_runs import run
 
 from testbed.errors import BadInput, TestbedError
-from testbed.report import folder, html
-from testbed.report.manifest import Manifest
-from testbed.report.series import TABLES, flow_names
-from testbed.report.summary import summarise
+from testbed.results import folder
+from testbed.results.manifest import Manifest
+from testbed.results.report import html
+from testbed.results.summary import summarise
+from testbed.results.tables import TABLES, flow_names
 
 
 def written(path: Path, manifest: Manifest, report: bool = False) -> Path:
@@ -62,7 +63,7 @@ def test_every_column_states_its_unit(tmp_path: Path, manifest: Manifest) -> Non
 
 
 def test_long_series_are_written_in_blocks(tmp_path: Path, manifest: Manifest, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("testbed.report.series._ROWS_AT_ONCE", 7)
+    monkeypatch.setattr("testbed.results.tables._ROWS_AT_ONCE", 7)
     table = folder.load(written(tmp_path / "out", manifest)).tables["flow_series"]
     assert table["time"].to_pylist() == np.repeat(run().flow_series.time, 2).tolist()
 

@@ -12,13 +12,13 @@ import numpy as np
 import pytest
 from synthetic_runs import lag, run
 
-from testbed.report import html
-from testbed.report.build import compose
-from testbed.report.manifest import Manifest
-from testbed.report.plot import MOST_POINTS
-from testbed.report.plots import plots
-from testbed.report.summary import summarise
-from testbed.telemetry.record import RunRecord
+from testbed.results.manifest import Manifest
+from testbed.results.record import RunRecord
+from testbed.results.report import html
+from testbed.results.report.build import compose
+from testbed.results.report.plot import MOST_POINTS
+from testbed.results.report.plots import plots
+from testbed.results.summary import summarise
 
 
 class Page(HTMLParser):

@@ -10,10 +10,10 @@ from synthetic_runs import run
 
 pytest.importorskip("playwright")
 
-from testbed.report import html
-from testbed.report.build import compose
-from testbed.report.manifest import Manifest
-from testbed.report.summary import summarise
+from testbed.results.manifest import Manifest
+from testbed.results.report import html
+from testbed.results.report.build import compose
+from testbed.results.summary import summarise
 from tests.ui.browsing import PHONE, chromium, visit
 
 

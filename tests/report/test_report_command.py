@@ -13,10 +13,11 @@ import numpy as np
 import pytest
 from synthetic_runs import run, without_series
 
-from testbed import cli
-from testbed.report import build, folder
-from testbed.report.measured import restore
-from testbed.report.plots import plots
+from testbed.cli import main
+from testbed.results import folder
+from testbed.results.measured import restore
+from testbed.results.report import build
+from testbed.results.report.plots import plots
 from tests.test_replay import mine, written
 
 Call = Callable[..., tuple[int, str, str]]
@@ -39,7 +40,7 @@ def testbed(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch)
     def call(*arguments: object) -> tuple[int, str, str]:
         monkeypatch.setattr(sys, "argv", ["testbed", *map(str, arguments)])
         try:
-            code = cli.main()
+            code = main.main()
         except SystemExit as end:
             code = int(end.code or 0)
         said = capsys.readouterr()

@@ -11,12 +11,12 @@ from synthetic_runs import run
 from test_html import numbers
 
 from testbed.errors import BadInput
-from testbed.report.build import compose
-from testbed.report.calls import MOST_BETWEEN, MOST_SINGLE, calls_of
-from testbed.report.html import render
-from testbed.report.manifest import Manifest
-from testbed.report.story import MOST_CHANGES, MOST_FLOWS, Story, choose, stories
-from testbed.report.summary import summarise
+from testbed.results.manifest import Manifest
+from testbed.results.report.build import compose
+from testbed.results.report.callbacks import MOST_BETWEEN, MOST_SINGLE, calls_of
+from testbed.results.report.html import render
+from testbed.results.report.timeline import MOST_CHANGES, MOST_FLOWS, Story, choose, stories
+from testbed.results.summary import summarise
 
 MINUS = "\u2212"
 

@@ -12,10 +12,10 @@ import pytest
 from rich.console import Console
 from synthetic_runs import RTT, lag, run
 
-from testbed.report.summary import Summary, summarise
-from testbed.report.table import render
-from testbed.report.verdict import LIMITS, Exit, judge
-from testbed.telemetry.record import RunRecord
+from testbed.fidelity.verdict import LIMITS, Exit, judge
+from testbed.results.record import RunRecord
+from testbed.results.report.table import render
+from testbed.results.summary import Summary, summarise
 
 
 def text(summary: Summary, **options: object) -> str:

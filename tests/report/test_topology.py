@@ -8,7 +8,7 @@ from xml.etree import ElementTree
 import pytest
 from synthetic_runs import PAYLOAD, WIRE, run
 
-from testbed.report.topology import LEVELS, Link, draw, level, links_of
+from testbed.results.report.topology import LEVELS, Link, draw, level, links_of
 
 SVG = "{http://www.w3.org/2000/svg}"
 

@@ -11,10 +11,10 @@ import pytest
 from synthetic_runs import run
 
 from testbed.errors import BadInput
-from testbed.report import tuned
-from testbed.report.plot import unpacked
-from testbed.report.series import TUNERS, write_tables
-from testbed.telemetry.tuned import TunerLog
+from testbed.results.report import tuned
+from testbed.results.report.plot import unpacked
+from testbed.results.tables import TUNERS, write_tables
+from testbed.results.tuner_log import TunerLog
 
 
 def logs() -> list[TunerLog]:

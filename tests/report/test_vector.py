@@ -10,11 +10,11 @@ import pytest
 from synthetic_decisions import halved_by_a_cnp, recorded
 from synthetic_runs import run
 
-from testbed.report import vector
-from testbed.report.plot import Plot, line
-from testbed.report.plots import plots
-from testbed.report.story import stories
-from testbed.report.topology import draw, links_of
+from testbed.results.report import vector
+from testbed.results.report.plot import Plot, line
+from testbed.results.report.plots import plots
+from testbed.results.report.timeline import stories
+from testbed.results.report.topology import draw, links_of
 
 SVG = "{http://www.w3.org/2000/svg}"
 

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from testbed.errors import BadInput
-from testbed.sweep.grid import Request, cells, split
-from testbed.sweep.plan import Cell
+from testbed.results.sweep_plan import Cell
+from testbed.run.sweep.grid import Request, cells, split
 
 CONTROLLER = """
 from testbed.controller import RateController

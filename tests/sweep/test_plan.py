@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from testbed.errors import BadInput
-from testbed.sweep import prepare
-from testbed.sweep.grid import Request
-from testbed.sweep.plan import Plan
+from testbed.results.sweep_plan import Plan
+from testbed.run.sweep import prepare
+from testbed.run.sweep.grid import Request
 
 EXPERIMENT = "traffic: {pattern: incast, senders: 2}\ncontroller: fixed\n"
 TRACE = "src,dst,bytes,start\nh1,h2,1000,0\n"

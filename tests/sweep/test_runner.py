@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 
 from testbed.errors import BadInput
-from testbed.sweep import prepare
-from testbed.sweep.grid import Request
-from testbed.sweep.plan import Plan
-from testbed.sweep.progress import SweepProgress, clock
-from testbed.sweep.runner import Runner, last_words
+from testbed.results.sweep_plan import Plan
+from testbed.run.sweep import prepare
+from testbed.run.sweep.grid import Request
+from testbed.run.sweep.progress import SweepProgress, clock
+from testbed.run.sweep.runner import Runner, last_words
 from tests.compare.folders import results
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from testbed.report import folder as results
+from testbed.results import folder as results
 from tests.census import Census
 from tests.commands import command as sweep
 from tests.outside import TESTBED

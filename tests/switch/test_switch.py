@@ -11,13 +11,13 @@ from typing import Any
 
 import pytest
 
-from testbed import linux
-from testbed.cli import main
-from testbed.lab.interface import Interface
-from testbed.plugin import find
-from testbed.switch import pins
-from testbed.switch.pinned import PinnedSwitch
-from testbed.tuning import Tuning
+from testbed.base import linux
+from testbed.cli.main import main
+from testbed.engines.lab.interface import Interface
+from testbed.engines.lab.switch import pins
+from testbed.engines.lab.switch.pinned import PinnedSwitch
+from testbed.registry import find
+from testbed.tuning.loop import Tuning
 from tests.lab.lab import Lab
 from tests.switch.traffic import PACKETS, arrivals, namespace
 

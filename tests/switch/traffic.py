@@ -7,7 +7,7 @@ import socket
 import time
 from contextlib import ExitStack
 
-from testbed import linux
+from testbed.base import linux
 from testbed.dataplane import wire
 from tests.lab.host import Host
 

@@ -6,13 +6,13 @@ import numpy as np
 
 from testbed.agent.columns import RTT_BINS
 from testbed.agent.histogram import OCTAVES, edges
-from testbed.controller import Ints
-from testbed.telemetry.record import RTT_BINS_PER_OCTAVE
-from testbed.telemetry.scene import Groups, Scene, ScenePort
-from testbed.telemetry.snapshot import FLOW_COUNTERS, QUEUE_LIMITS, Counted, Snapshot
-from testbed.telemetry.tuned import TunerNow
-from testbed.traffic.flow import Flow
-from testbed.traffic.plan import Plan
+from testbed.base.arrays import Ints
+from testbed.experiment.traffic.flow import Flow
+from testbed.experiment.traffic.plan import Plan
+from testbed.live.scene import Groups, Scene, ScenePort
+from testbed.live.snapshot import FLOW_COUNTERS, QUEUE_LIMITS, Counted, Snapshot
+from testbed.results.record import RTT_BINS_PER_OCTAVE
+from testbed.results.tuner_log import TunerNow
 
 RATE = 8e9
 BASE_RTT = 10e-6

@@ -7,9 +7,9 @@ import pytest
 from prometheus_client import CollectorRegistry, generate_latest
 from prometheus_client.parser import text_string_to_metric_families
 
-from testbed.telemetry import glossary, names
-from testbed.telemetry.exporter import Exporter
-from testbed.telemetry.scene import Groups
+from testbed.live import glossary, names
+from testbed.live.exporter import Exporter
+from testbed.live.scene import Groups
 from tests.telemetry.made import plan, scene, snapshot
 
 Samples = dict[tuple[str, tuple[tuple[str, str], ...]], float]

@@ -8,8 +8,8 @@ from typing import Any, cast
 
 import pytest
 
-from testbed.checks import gather
-from testbed.telemetry.fabric import RackFabric
+from testbed.engines.kernel import gather
+from testbed.live.observability import RackFabric
 
 
 def test_every_queue_of_this_machine_counts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

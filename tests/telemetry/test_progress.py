@@ -3,7 +3,7 @@ from __future__ import annotations
 import io
 from typing import Any
 
-from testbed.telemetry.progress import Progress
+from testbed.live.progress import Progress
 from tests.telemetry.made import scene, snapshot
 
 

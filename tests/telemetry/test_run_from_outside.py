@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from testbed.telemetry import names
+from testbed.live import names
 from tests.rack.runs import UNCALIBRATED, UNDRAWN
 from tests.telemetry.test_exporter import Samples, one, samples
 from tests.telemetry.test_server import events
@@ -131,7 +131,7 @@ def test_utilisation_of_the_events_is_that_of_the_summary(seen: Seen) -> None:
 
 @pytest.mark.root
 def test_a_port_in_use_stops_before_anything_is_built(tmp_path: Path) -> None:
-    from testbed.telemetry.server import LiveServer
+    from testbed.live.server import LiveServer
 
     taken = LiveServer("127.0.0.1", 0)
     address = f"127.0.0.1:{taken.server_port}"

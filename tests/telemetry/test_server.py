@@ -9,8 +9,8 @@ from contextlib import closing, contextmanager
 import pytest
 
 from testbed.errors import BadInput
-from testbed.telemetry import server as live
-from testbed.telemetry.server import LiveServer, listen
+from testbed.live import server as live
+from testbed.live.server import LiveServer, listen
 
 
 @pytest.fixture

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from testbed.telemetry.updates import update
+from testbed.live.updates import update
 from tests.telemetry.made import plan, scene, snapshot
 
 

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from testbed.errors import BadInput
-from testbed.experiment import Experiment
-from testbed.loading import load, resolve
-from testbed.traffic.flow import NO_GROUP, Flow
-from testbed.traffic.tracefile import read
+from testbed.experiment.load import load, resolve
+from testbed.experiment.model import Experiment
+from testbed.experiment.traffic.flow import NO_GROUP, Flow
+from testbed.experiment.traffic.tracefile import read
 
 
 def experiment(traffic: dict[str, object], **keys: object) -> Experiment:
@@ -116,7 +116,7 @@ def test_own_sizes_are_found_beside_the_experiment(tmp_path: Path) -> None:
 
 
 def test_model_refuses_flows_that_wait() -> None:
-    from testbed.model.run import simulate
+    from testbed.engines.fluid.run import simulate
 
     with pytest.raises(BadInput, match="no flows that wait for others"):
         simulate(resolve(load("osu-all-to-all")))

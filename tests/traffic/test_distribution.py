@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from testbed.traffic.distribution import load, shipped
+from testbed.experiment.traffic.distribution import load, shipped
 
 PUBLISHED = {  # mean in bytes, tolerance of a sampled mean: tails are heavy, so the standard error is large
     "websearch": (1.711e6, 0.02),

@@ -8,13 +8,13 @@ from itertools import permutations
 
 import pytest
 
-from testbed.traffic.all_to_all import AllToAll
-from testbed.traffic.flow import NO_GROUP
-from testbed.traffic.incast import PUBLISHED, Incast
-from testbed.traffic.long_short import LongShort
-from testbed.traffic.osu import OsuAllToAll
-from testbed.traffic.pattern import Context, Pattern
-from testbed.traffic.plan import Plan
+from testbed.experiment.traffic.all_to_all import AllToAll
+from testbed.experiment.traffic.flow import NO_GROUP
+from testbed.experiment.traffic.incast import PUBLISHED, Incast
+from testbed.experiment.traffic.long_short import LongShort
+from testbed.experiment.traffic.osu import OsuAllToAll
+from testbed.experiment.traffic.pattern import Context, Pattern
+from testbed.experiment.traffic.plan import Plan
 
 CONTEXT = Context(hosts=16, line_rate=100e9, end=30e-3, seed=(1,))
 

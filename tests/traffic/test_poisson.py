@@ -7,9 +7,9 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from testbed.traffic.pattern import Context
-from testbed.traffic.plan import Plan
-from testbed.traffic.poisson import Poisson, arrivals
+from testbed.experiment.traffic.pattern import Context
+from testbed.experiment.traffic.plan import Plan
+from testbed.experiment.traffic.poisson import Poisson, arrivals
 
 RATE = 25e9
 

@@ -14,7 +14,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
-from testbed.ui import page
+from testbed.live.page import page
 
 EVENTS: list[dict[str, Any]] = [
     json.loads(line) for line in (Path(__file__).parent / "incast-8.jsonl").read_text().splitlines()

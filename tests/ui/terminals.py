@@ -13,7 +13,7 @@ import sys
 import termios
 from dataclasses import dataclass, field
 
-TESTBED = [sys.executable, "-c", "from testbed.cli import main; raise SystemExit(main())"]
+TESTBED = [sys.executable, "-c", "from testbed.cli.main import main; raise SystemExit(main())"]
 HOME = "\x1b[H"  # begins every frame
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from testbed.ui import page
+from testbed.live.page import page
 
 pytest.importorskip("playwright")
 

@@ -16,9 +16,9 @@ from pathlib import Path
 
 import pytest
 
-from testbed.commands import watch as watching
+from testbed.cli import watch as watching
 from testbed.errors import BadInput
-from testbed.ui.terminal import interesting, sparkline
+from testbed.live.terminal import interesting, sparkline
 from tests.commands import command
 from tests.ui.replayed import EVENTS, UPDATES, replay
 from tests.ui.terminals import Terminal

@@ -11,13 +11,13 @@ import sys
 import time
 from pathlib import Path
 
-from testbed import cli
-from testbed.emulate import Emulation
-from testbed.faults import Fault
-from testbed.loading import load, resolve
-from testbed.report.verdict import judge
-from testbed.run import follow, use_netem
-from testbed.telemetry.audience import Audience
+from testbed.cli import main as cli
+from testbed.engines.kernel.emulation import Emulation
+from testbed.engines.kernel.faults.fault import Fault
+from testbed.experiment.load import load, resolve
+from testbed.fidelity.verdict import judge
+from testbed.live.observers import Audience
+from testbed.run.run import follow, use_netem
 from tests.rack.runs import BUSY
 
 ATTEMPTS = 3

@@ -22,8 +22,8 @@ import numpy as np
 from numpy.typing import NDArray
 from pyroute2 import IPRoute
 
-from testbed import kernel
 from testbed.dataplane.libbpf import Object
+from testbed.engines.kernel import features
 
 SLOTS = 4096  # as in STAMP_SOURCE
 CLONE_NEWNET = 0x40000000
@@ -130,7 +130,7 @@ class Wire:
 
 
 def main(program: Path) -> dict[str, Any]:
-    seen: dict[str, Any] = {"release": os.uname().release, "features": kernel.ask()}
+    seen: dict[str, Any] = {"release": os.uname().release, "features": features.ask()}
     wire = Wire(program)
 
     before = time.monotonic_ns()

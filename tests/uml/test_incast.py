@@ -27,9 +27,9 @@ from typing import NamedTuple
 
 import pytest
 
-from testbed.dataplane import build
-from testbed.report import folder
-from testbed.report.folder import Results
+from testbed.agent import build
+from testbed.results import folder
+from testbed.results.folder import Results
 from tests.uml import harness
 from tests.uml.harness import DEFAULT_MODULES, run_in_uml
 

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from testbed.base import compiler
 from testbed.dataplane import build
 from tests.census import Census
 from tests.uml import harness
@@ -39,7 +40,7 @@ def seen(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     folder = tmp_path_factory.mktemp("guest")
     source, program = folder / "stamp.bpf.c", folder / "stamp.bpf.o"
     source.write_text(STAMP_SOURCE)
-    build.compile_to(program, (source,), build.BPF_FLAGS)
+    compiler.compile_to(program, (source,), build.BPF_FLAGS)
     done = run_in_uml(
         [sys.executable, "-m", "tests.uml.guest_kernel", program],
         modules=[*DEFAULT_MODULES, "sch_htb", "openvswitch"],

@@ -12,8 +12,8 @@ from pathlib import Path
 
 import numpy as np
 
-from testbed.controller import Floats, Ints
-from testbed.dataplane.build import compile_to
+from testbed.base.arrays import Floats, Ints
+from testbed.base.compiler import compile_to
 
 from ..observation import LEAST_RATE, AdpgConfig, History, limited, signal
 from ..tree import Trees

@@ -1,6 +1,6 @@
 """The controller as a program for NVIDIA's DOCA PCC: C files as they are, and tables made from the trees.
 
-What it has to keep to is in `testbed.export.program`. A NIC has no window: the controller's becomes a rate.
+What it has to keep to is in `testbed.sdk.export.program`. A NIC has no window: the controller's becomes a rate.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ from pathlib import Path
 
 import numpy as np
 
-from testbed.controller import Ints
-from testbed.export.program import Parameter, Program
+from testbed.base.arrays import Ints
+from testbed.sdk.export.program import Parameter, Program
 
 from ..observation import AdpgConfig
 from ..tree import Trees

@@ -20,9 +20,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from testbed.controller import Ints
+from testbed.base.arrays import Ints
 from testbed.errors import BadInput
-from testbed.export.numbers import LINE_RATE, ratio
+from testbed.sdk.export.numbers import LINE_RATE, ratio
 
 from ..observation import DOWN, FEATURES, HIGHEST_X, LEAST_RATE, SCALE, UP, AdpgConfig
 from ..tree import Trees, leaf_numbers, picked

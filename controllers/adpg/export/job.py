@@ -9,10 +9,10 @@ from typing import Literal
 from pydantic import Field
 
 from testbed.errors import BadInput, nearest
-from testbed.export.job import DOCA_PCC, write
-from testbed.export.program import START_SHARE
+from testbed.sdk.export.job import DOCA_PCC, write
+from testbed.sdk.export.program import START_SHARE
+from testbed.sdk.jobs import Job, JobConfig, Order, Result
 from testbed.units import Ratio, Time
-from testbed.workshop import Job, JobConfig, Order, Result
 
 from ..observation import LEAST_RATE, AdpgConfig
 from ..tree import Trees

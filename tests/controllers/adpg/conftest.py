@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from testbed_controllers.adpg.export.job import ExportConfig, export
 
-from testbed.workshop import Order
+from testbed.sdk.jobs import Order
 
 HERE = Path(__file__).parent
 UNDEFINED = ("-fsanitize=undefined", "-fsanitize-undefined-trap-on-error")  # whatever C leaves open ends the process

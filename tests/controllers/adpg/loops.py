@@ -13,10 +13,11 @@ from testbed_controllers.adpg.export.fixed import FixedFlows, FixedTrees, Parame
 from testbed_controllers.adpg.observation import AdpgConfig
 from testbed_controllers.adpg.tree import Trees
 
-from testbed.controller import Feedback, Floats, Ints, Paths
-from testbed.model.fluid import Fluid, Options
-from testbed.model.layout import incast
-from testbed.model.trace import run
+from testbed.base.arrays import Floats, Ints
+from testbed.controller import Feedback, Paths
+from testbed.engines.fluid.fluid import Fluid, Options
+from testbed.engines.fluid.layout import incast
+from testbed.engines.fluid.trace import run
 
 BASE_RTT = 8.192e-6
 TREES = Trees.load(POLICIES / "trees.json")

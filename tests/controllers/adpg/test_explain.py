@@ -12,11 +12,12 @@ from testbed_controllers.adpg.explain_run import _Again, decisions_of
 from testbed_controllers.adpg.observation import AdpgConfig
 from testbed_controllers.adpg.tree import Trees
 
-from testbed.agent.trace import FEEDBACK, START, TOLD
-from testbed.controller import Feedback, Floats, Paths
+from testbed.base.arrays import Floats
+from testbed.controller import Feedback, Paths
 from testbed.errors import BadInput
-from testbed.plugin import find
-from testbed.report.decisions import Recorded
+from testbed.registry import find
+from testbed.results.decisions import Recorded
+from testbed.results.trace import FEEDBACK, START, TOLD
 from tests.commands import command
 from tests.rack.runs import UNCALIBRATED, UNDRAWN
 

@@ -9,7 +9,7 @@ import pytest
 from testbed_controllers.adpg.export.fixed import FixedFlows, Parameters
 from testbed_controllers.adpg.observation import AdpgConfig
 
-from testbed.export.numbers import stepped
+from testbed.sdk.export.numbers import stepped
 from tests.controllers.adpg.loops import BASE_RTT, FIXED, heard_in_incast, model, rounds
 from tests.export.conftest import Cards, card, exports, libraries  # noqa: F401 - fixtures
 

@@ -15,7 +15,7 @@ from testbed_controllers.adpg.export.fixed import LINE, ONE, FixedTrees, Paramet
 from testbed_controllers.adpg.observation import AdpgConfig
 from testbed_controllers.adpg.rollout import Rollout
 
-from testbed.controller import Floats, Ints
+from testbed.base.arrays import Floats, Ints
 from testbed.errors import BadInput
 from tests.controllers.adpg.loops import BASE_RTT, FIXED, TREES, model
 

@@ -9,7 +9,7 @@ import pytest
 from testbed_controllers.adpg.export import check, doca
 from testbed_controllers.adpg.export.job import SHIPPED, ExportConfig
 
-from testbed.export.check import controller
+from testbed.sdk.export.check import controller
 from tests.commands import command
 from tests.controllers.adpg.conftest import exported
 from tests.controllers.adpg.loops import BASE_RTT, TREES

@@ -17,7 +17,8 @@ from testbed_controllers.adpg.distillation import anywhere
 from testbed_controllers.adpg.observation import AdpgConfig
 from testbed_controllers.adpg.tree import Trees
 
-from testbed.controller import Feedback, Ints
+from testbed.base.arrays import Ints
+from testbed.controller import Feedback
 from tests.controllers.adpg.loops import TREES
 from tests.controllers.rows import paths
 

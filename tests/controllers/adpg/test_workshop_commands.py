@@ -13,7 +13,7 @@ import pytest
 from tests.commands import command
 from tests.outside import TESTBED
 
-WITHOUT = "import sys; sys.modules['{0}'] = None; from testbed.cli import main; raise SystemExit(main())"
+WITHOUT = "import sys; sys.modules['{0}'] = None; from testbed.cli.main import main; raise SystemExit(main())"
 SHORT = ("--set", "updates=25", "--set", "attempts=1")  # too short for any seed
 
 

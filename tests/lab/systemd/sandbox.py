@@ -10,7 +10,7 @@ import ctypes
 import os
 from pathlib import Path
 
-from testbed import linux
+from testbed.base import linux
 from tests.lab import mounts
 from tests.lab.rootfs import CHECKOUT
 from tests.lab.systemd.unitfile import UnitFile

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from testbed_plugins.learned.environment import Environment, Range
 
-from testbed.model.fluid import Fluid, Options
-from testbed.model.layout import Layout
-from testbed.model.switch import ModelSwitch
-from testbed.plugin import find
+from testbed.engines.fluid.fluid import Fluid, Options
+from testbed.engines.fluid.layout import Layout
+from testbed.engines.fluid.switch import ModelSwitch
+from testbed.registry import find
 from testbed.tuner import Thresholds
 
 

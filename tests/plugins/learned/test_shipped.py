@@ -17,7 +17,7 @@ from testbed_plugins.pet.reward import WEIGHTS, reward
 from testbed_plugins.pet.settings import PRESETS, Settings
 from testbed_plugins.pet.training import Training
 
-from testbed.plugin import find
+from testbed.registry import find
 from tests.plugins.slots import ports, slot
 
 

@@ -20,7 +20,7 @@ from testbed_plugins.pet.settings import Settings
 from testbed_plugins.pet.training import Training
 
 from testbed.errors import BadInput
-from testbed.plugin import find
+from testbed.registry import find
 from testbed.tuner import Thresholds
 from tests.plugins.slots import ports, slot, tuner
 

@@ -1,0 +1,30 @@
+"""Everything that is compiled: the data plane's eBPF programs and the agents' datapath."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from testbed.base.compiler import LIBRARY_FLAGS, Unit
+from testbed.dataplane.build import PROGRAMS
+from testbed.dataplane.build import SOURCE as DATAPLANE
+
+SOURCE = Path(__file__).parent
+DATAPATH = Unit(
+    "datapath",
+    (SOURCE / "pace.c", SOURCE / "batch.c", SOURCE / "feedback.c"),
+    ".so",
+    LIBRARY_FLAGS,
+    headers=(SOURCE, DATAPLANE),
+)
+UNITS = (*PROGRAMS.values(), DATAPATH)
+
+
+def all_compiled() -> bool:
+    """Whether the cache holds everything."""
+    return all(unit.target().exists() for unit in UNITS)
+
+
+def compile_all() -> None:
+    """Compile whatever is not in the cache yet."""
+    for unit in UNITS:
+        unit.compiled()

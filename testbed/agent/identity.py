@@ -1,0 +1,41 @@
+"""Which code decided: told by the process that decided, compared with what was asked for."""
+
+from __future__ import annotations
+
+import hashlib
+import inspect
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from testbed.controller import PerFlow, RateController
+from testbed.registry import Plugin
+
+
+@dataclass(frozen=True)
+class Identity:
+    """A plugin class as a process has it in memory."""
+
+    name: str
+    form: str  # qualified name of the class
+    file: str
+    sha256: str  # of the file now
+
+    @classmethod
+    def of(cls, controller: RateController) -> Identity:
+        """The class that is behind a controller."""
+        form = controller.form if isinstance(controller, PerFlow) else type(controller)
+        return cls._of(form, getattr(form, "name", form.__name__))
+
+    @classmethod
+    def wanted(cls, plugin: Plugin) -> Identity:
+        """The class that was asked for."""
+        return cls._of(plugin.form, plugin.name)
+
+    @classmethod
+    def _of(cls, form: type, name: str) -> Identity:
+        file = Path(inspect.getfile(form))
+        return cls(name, form.__qualname__, str(file), hashlib.sha256(file.read_bytes()).hexdigest())
+
+    def as_dict(self) -> dict[str, str]:
+        """For JSON."""
+        return asdict(self)

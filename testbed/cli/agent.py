@@ -1,0 +1,40 @@
+"""`testbed agent`."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import Annotated
+
+import typer
+
+
+def agent(
+    identify: Annotated[
+        bool, typer.Option("--identify", help="Print version and digest as JSON, and do nothing.")
+    ] = False,
+    check: Annotated[str, typer.Option(metavar="INTERFACE", help="Say whether a run may use it.")] = "",
+) -> None:
+    """Serve a run on this host, as `testbed run --inventory` asks for on stdin (needs root).
+
+    Sends and answers the experiment's packets on one real interface; leaves it as it was.
+    """
+    if identify:
+        from testbed.cli.shared import print_json
+        from testbed.engines.lab.digest import identity
+
+        print_json(identity())
+    elif check:
+        from testbed.engines.lab.interface import Interface
+
+        interface = Interface(check)
+        interface.examine(frame=0, rate=0.0)
+        interface.reserve()
+        print(f"{check}: fits")
+    else:
+        from testbed.engines.lab.serve import serve
+
+        say = os.dup(1)
+        os.dup2(2, 1)  # stdout is the control channel: what a plugin prints goes to stderr
+        sys.stdout = sys.stderr
+        raise typer.Exit(serve(0, say))

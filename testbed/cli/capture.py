@@ -1,0 +1,51 @@
+"""`testbed decode`."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from enum import StrEnum
+from itertools import islice
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from testbed.cli.shared import Format, Formatted
+from testbed.errors import TestbedError
+
+
+class Kind(StrEnum):
+    """Packets that can be asked for."""
+
+    data = "data"
+    ack = "ack"
+    cnp = "cnp"
+
+
+def decode(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="A capture: pcapng or pcap.")],
+    only: Annotated[Kind | None, typer.Option(help="Only these packets.")] = None,
+    limit: Annotated[int | None, typer.Option(min=1, metavar="NUMBER", help="Stop after so many packets.")] = None,
+    format: Formatted = Format.text,
+) -> None:
+    """Print the packets of a capture: RoCEv2 with its INT, one line or one JSON object each."""
+    from testbed.capture import decode as decoding
+    from testbed.capture.reader import Reader
+
+    reader = Reader(file)
+    show = json.dumps if format is Format.json else decoding.line
+    try:
+        for packet in islice(decoding.packets(reader, only or ""), limit):
+            print(show(packet))
+        sys.stdout.flush()
+    except BrokenPipeError:  # 'testbed decode ... | head' has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except OSError as error:  # the reader's own are TestbedErrors
+        raise TestbedError(f"the output cannot be written: {error.strerror}") from None
+    except TestbedError:
+        sys.stdout.flush()  # what was good comes before the message
+        raise
+    if reader.dropped:
+        print(f"the capture misses {reader.dropped} packets", file=sys.stderr)

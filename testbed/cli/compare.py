@@ -1,0 +1,71 @@
+"""`testbed compare`."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from testbed.cli.shared import Format, Formatted, print_json
+
+
+def compare(  # noqa: PLR0917 - one parameter per option
+    runs: Annotated[
+        list[Path], typer.Argument(metavar="RUN...", help="Results folders, or folders of them (a sweep).")
+    ],
+    baseline: Annotated[
+        str,
+        typer.Option(
+            metavar="NAME or FOLDER", help="What the others are held against; by default the first controller."
+        ),
+    ] = "",
+    fail_if: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="CONDITION",
+            help="Exit code 1 if it holds for any variant's medians, for example 'su < 0.9*baseline'; may be repeated.",
+        ),
+    ] = None,
+    clean_only: Annotated[bool, typer.Option("--clean-only", help="Leave degraded runs out.")] = False,
+    allow_degraded: Annotated[
+        bool, typer.Option("--allow-degraded", help="Let --fail-if judge degraded runs, which else fail it.")
+    ] = False,
+    out: Annotated[
+        Path | None, typer.Option(help="Folder for a page with the table and the curves, and the plots for print.")
+    ] = None,
+    format: Formatted = Format.text,
+) -> None:
+    """Hold runs against each other: medians, intervals, dominance, and a gate for CI."""
+    from testbed.results.compare import gather
+    from testbed.results.compare.comparison import as_json
+
+    gates = gather.gates(fail_if or [])
+    target = _target(out)
+    made = gather.compare(runs, baseline, clean_only=clean_only, with_curves=target is not None)
+    results = [made.judge(gate, allow_degraded) for gate in gates]
+    if format is Format.json:
+        print_json(as_json(made, results))
+    else:
+        from rich.console import Console
+
+        from testbed.results.compare.table import render
+
+        console = Console(highlight=False)
+        console.print(render(made, console.width))
+    if target:
+        from testbed.results.compare import page
+
+        page.write(target, made, results)
+        print(f"page: {target / page.PAGE}", file=sys.stderr)
+    failed = [(result.gate.text, each) for result in results for each in result.failures]
+    for text, each in failed:
+        print(f"testbed: --fail-if '{text}': {each.variant}: {each.why}", file=sys.stderr)
+    raise typer.Exit(int(bool(failed)))
+
+
+def _target(out: Path | None) -> Path | None:
+    from testbed.results import folder
+
+    return None if out is None else folder.prepare(out, "")

@@ -1,0 +1,179 @@
+"""`testbed train`, `distil`, `explain` and `export`: making plugins that are learned (`testbed.sdk.jobs`)."""
+
+from __future__ import annotations
+
+import shlex
+import signal
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from testbed.cli.shared import Format, Formatted, print_json
+from testbed.errors import BadInput, TestbedError
+
+if TYPE_CHECKING:
+    from testbed.plugin import PluginConfig
+    from testbed.registry import Plugin
+    from testbed.sdk.jobs import Told
+
+Name = Annotated[str, typer.Argument(metavar="NAME", help="What is made, for example adpg.")]
+Options = Annotated[
+    list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="An option of the job; may be repeated.")
+]
+Preset = Annotated[str | None, typer.Option(help="Start from these options; by default the job's first preset.")]
+Seed = Annotated[int | None, typer.Option(min=0, help="Seed of everything random.")]
+Out = Annotated[Path | None, typer.Option(help="New folder for what is made; by default one in ./results.")]
+DryRun = Annotated[bool, typer.Option("--dry-run", help="Print the options with what they mean; do nothing.")]
+
+
+def train(  # noqa: PLR0917 - one parameter per option
+    name: Name,
+    settings: Options = None,
+    seed: Seed = None,
+    preset: Preset = None,
+    out: Out = None,
+    dry_run: DryRun = False,
+    format: Formatted = Format.text,
+) -> None:
+    """Train a learned plugin: a new policy, with the log that gives it again."""
+    _work("train", name, settings, {"seed": seed}, preset, out, dry_run, format)
+
+
+def distil(  # noqa: PLR0917 - one parameter per option
+    name: Name,
+    settings: Options = None,
+    seed: Seed = None,
+    preset: Preset = None,
+    out: Out = None,
+    dry_run: DryRun = False,
+    format: Formatted = Format.text,
+) -> None:
+    """Turn a trained policy into a form that decides faster, accepted by how it controls."""
+    _work("distil", name, settings, {"seed": seed}, preset, out, dry_run, format)
+
+
+def explain(  # noqa: PLR0917 - one parameter per option
+    name: Name,
+    settings: Options = None,
+    run: Annotated[
+        Path | None, typer.Option(metavar="FOLDER", help="A results folder: also explain what was decided there.")
+    ] = None,
+    flow: Annotated[str | None, typer.Option(help="Of --run, for example h1-h9; by default the first.")] = None,
+    preset: Preset = None,
+    out: Out = None,
+    dry_run: DryRun = False,
+    format: Formatted = Format.text,
+) -> None:
+    """Say what a learned policy does, and why: as text, and as a page with pictures."""
+    _work("explain", name, settings, {"run": run and str(run), "flow": flow}, preset, out, dry_run, format)
+
+
+def export(  # noqa: PLR0917 - one parameter per option
+    name: Name,
+    to: Annotated[str, typer.Option(metavar="TARGET", help="What for: --dry-run lists the targets.")],
+    settings: Options = None,
+    preset: Preset = None,
+    out: Out = None,
+    dry_run: DryRun = False,
+    format: Formatted = Format.text,
+) -> None:
+    """Write a trained policy as source code for another target, checked against the original."""
+    _work("export", name, settings, {"to": to}, preset, out, dry_run, format)
+
+
+def _work(  # noqa: PLR0917 - one parameter per option
+    job: str,
+    name: str,
+    settings: list[str] | None,
+    options: dict[str, Any],
+    preset: str | None,
+    out: Path | None,
+    dry_run: bool,
+    format: Format,
+) -> None:
+    from testbed.results import folder
+    from testbed.sdk import jobs
+
+    plugin = jobs.find(name, job)
+    given = {key: value for key, value in options.items() if value is not None}
+    config = plugin.configure(preset, {**given, **_parsed(settings or [])})
+    if dry_run:
+        _describe(plugin, config, format)
+        return
+    target = folder.prepare(out, f"{job}-{name}")
+    with _progress() as told, _ended_by_sigterm():
+        result = jobs.carry_out(plugin.form, config, target, told, _command())
+    if format is Format.json:
+        print_json(result.data)
+    else:
+        print("\n".join(result.lines))
+    if result.refused:
+        raise TestbedError(f"{result.refused}; nothing was kept")
+    print(f"written: {target}", file=sys.stderr)
+
+
+def _parsed(settings: list[str]) -> dict[str, Any]:
+    """``key=value``; the value is YAML."""
+    from testbed.experiment.document import Document
+
+    parsed = {}
+    for setting in settings:
+        key, equals, text = setting.partition("=")
+        if not equals or not key.strip():
+            raise BadInput(f"--set {setting}: expected key=value, for example --set seed=2")
+        parsed[key.strip()] = Document.parse(f"value: {text}", f"--set {setting}").data["value"]
+    return parsed
+
+
+def _command() -> str:
+    return shlex.join(["testbed", *sys.argv[1:]])
+
+
+def _describe(plugin: Plugin, config: PluginConfig, format: Format) -> None:
+    values, fields = config.model_dump(mode="json"), type(config).model_fields
+    if format is Format.json:
+        print_json(values)
+        return
+    print(plugin.form.summary)
+    for key, value in values.items():
+        print(f"  {key}={value}: {fields[key].description}")
+    for preset, changed in plugin.form.presets.items():
+        said = plugin.form.notes.get(preset) or ", ".join(f"{key}={value}" for key, value in changed.items())
+        print(f"  --preset {preset}: {said}")
+
+
+@contextmanager
+def _progress() -> Iterator[Callable[[Told], None]]:
+    """A bar on a terminal, a line per piece of news otherwise."""
+    if not sys.stderr.isatty():
+        yield lambda told: print(told.text, file=sys.stderr, flush=True)
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = (BarColumn(bar_width=20), TimeRemainingColumn(), TextColumn("{task.description}", markup=False))
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("", total=None)
+
+        def tell(told: Told) -> None:
+            bar.update(task, completed=told.done, total=told.total or None, description=told.text)
+
+        yield tell
+
+
+@contextmanager
+def _ended_by_sigterm() -> Iterator[None]:
+    """SIGTERM clears up like Ctrl-C."""
+
+    def end(_number: int, _frame: object) -> None:
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGTERM, end)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)

@@ -1,0 +1,41 @@
+"""`testbed lab`: an experiment on real hosts."""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated
+
+import typer
+
+from testbed.cli.shared import ExperimentArgument, Format, Settings, print_json, resolve
+
+lab = typer.Typer(help="Real hosts: what their playbooks need.", no_args_is_help=True)
+
+
+@lab.callback()
+def group() -> None:
+    """Real hosts: what their playbooks need."""
+
+
+@lab.command("vars")
+def vars_(  # noqa: PLR0917 - one parameter per option
+    experiment: ExperimentArgument,
+    controller: Annotated[str, typer.Option(help="Congestion control instead of the file's: a name or a path.")] = "",
+    tuner: Annotated[str, typer.Option(help="ECN tuner instead of the file's: a name or a path.")] = "",
+    settings: Settings = None,
+    line_rate: Annotated[str, typer.Option(help="Of the lab's NICs; by default the experiment's link.")] = "",
+    format: Annotated[Format, typer.Option(help="json can be given to ansible-playbook: -e @FILE.")] = Format.json,
+) -> None:
+    """Print an experiment's controller and ECN thresholds as variables for ansible/site.yml, in the tools' units."""
+    from testbed.engines.lab import knobs
+
+    resolved = resolve(experiment, {"controller": controller, "tuner": tuner}, {}, settings)
+    found = knobs.variables(resolved, knobs.rate(line_rate))
+    for difference in found["experiment_differences"]:
+        print(f"differs on the lab's hardware: {difference}", file=sys.stderr)
+    if format is Format.json:
+        print_json(found)
+    else:
+        import yaml
+
+        print(yaml.safe_dump(found, sort_keys=False, allow_unicode=True), end="")

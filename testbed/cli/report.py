@@ -1,0 +1,33 @@
+"""`testbed report`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from testbed.cli.shared import Format, Formatted, print_json
+
+
+def report(
+    run: Annotated[Path, typer.Argument(metavar="RUN", help="A results folder.")],
+    out: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE|FOLDER", help="Write there: a name in .html for the page alone, else a folder."),
+    ] = None,
+    flow: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME", help="Show the decisions for this flow, for example h3-h65; may be repeated."),
+    ] = None,
+    format: Formatted = Format.text,
+) -> None:
+    """Write report.html and the plots of a results folder again."""
+    from testbed.results.report import build
+
+    written = build.rebuild(run, out, flow or [])
+    if format is Format.json:
+        print_json({"report": str(written[0]), "plots": str(written[1]) if len(written) > 1 else None})
+    else:
+        for path in written:
+            print(path)

@@ -1,0 +1,156 @@
+"""`testbed bench`: a paper's table, run here."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from testbed.cli.shared import print_json
+from testbed.errors import BadInput, TestbedError, nearest
+
+if TYPE_CHECKING:
+    from testbed.results.papers.comparison import Comparison
+    from testbed.results.papers.figures import Figures
+    from testbed.run.reproduce.cells import Place
+    from testbed.run.reproduce.measure import Measured
+
+
+class BenchFormat(StrEnum):
+    """How the comparison is printed."""
+
+    text = "text"
+    json = "json"
+    markdown = "markdown"
+
+
+def bench(  # noqa: PLR0917 - one parameter per option
+    name: Annotated[str, typer.Argument(metavar="[NAME]", help="A published comparison, or a file of your own.")] = "",
+    list_: Annotated[bool, typer.Option("--list", help="List the comparisons and where they were printed.")] = False,
+    quick: Annotated[
+        bool, typer.Option("--quick", help="A part that takes up to ten minutes; says what it cut.")
+    ] = False,
+    row: Annotated[list[str] | None, typer.Option(help="Run only this row; may be repeated.")] = None,
+    column: Annotated[list[str] | None, typer.Option(help="Run only this column; may be repeated.")] = None,
+    out: Annotated[Path | None, typer.Option(help="Folder for the runs; one begun there goes on.")] = None,
+    no_run: Annotated[
+        bool, typer.Option("--no-run", help="Run nothing: the printed numbers, and what is in --out.")
+    ] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Check all runs and list them; run nothing.")] = False,
+    format: Annotated[BenchFormat, typer.Option(help="How the comparison is printed on stdout.")] = BenchFormat.text,
+) -> None:
+    """Run a comparison that a paper printed, and print ours beside it (needs root).
+
+    Not to be confused with `make bench` of the repository, which measures how fast the testbed itself is.
+    """
+    from testbed.results.papers import comparison as published
+
+    if list_ or not name:
+        _list(format)
+        return
+    wanted = published.load(name)
+    _check("--row", row, wanted.rows)
+    _check("--column", column, wanted.columns)
+    from testbed.run.reproduce.cells import places
+
+    refused: list[str] = []
+    every = places(wanted, quick=quick, refused=refused)
+    for refusal in refused:
+        print(f"cannot be run: {refusal}", file=sys.stderr)
+    if dry_run:
+        from testbed.run.reproduce.measure import selected
+
+        _dry_run(selected(every, row or [], column or []), format)
+        return
+    measured = _measured(wanted, every, out, quick=quick, no_run=no_run, rows=row or [], columns=column or [])
+    measured.refused = [*refused, *measured.refused]
+    from testbed.results.papers.figures import Figures
+
+    _print(Figures(wanted, measured), every, quick, format)
+    if measured.interrupted:
+        raise TestbedError("the comparison was ended early; the same command with the same --out goes on")
+    degraded = any(measured.degraded(*place) for place in measured.summaries)
+    raise typer.Exit(1 if measured.failures else 3 if degraded else 0)
+
+
+def _measured(
+    wanted: Comparison,
+    every: list[Place],
+    out: Path | None,
+    *,
+    quick: bool,
+    no_run: bool,
+    rows: list[str],
+    columns: list[str],
+) -> Measured:
+    from testbed.run.reproduce import measure
+
+    if no_run:
+        return measure.collect(out.expanduser(), every) if out is not None else measure.Measured()
+    from testbed.engines.kernel import doctor
+
+    doctor.require()
+    folder = measure.prepare(out, wanted.name)
+    asked = measure.selected(every, rows, columns)
+    if not asked:
+        print("nothing to run: no row that is asked for is implemented here, or no column is run", file=sys.stderr)
+        return measure.collect(folder, every)
+    print(f"{len(asked)} runs, {_time([place.cell.seconds for place in asked])}, to {folder}", file=sys.stderr)
+    return measure.collect(folder, every, measure.run(folder, asked, again=not quick))
+
+
+def _print(figures: Figures, every: list[Place], quick: bool, format: BenchFormat) -> None:
+    if format is BenchFormat.json:
+        from testbed.results.papers.as_json import as_dict
+
+        print_json(as_dict(figures, every, quick=quick))
+    elif format is BenchFormat.markdown:
+        from testbed.results.papers import markdown
+
+        print(markdown.render(figures, every, quick=quick))
+    else:
+        from rich.console import Console
+
+        from testbed.results.papers import text
+
+        console = Console()
+        console.print(text.render(figures, every, console.width, quick=quick))
+
+
+def _list(format: BenchFormat) -> None:
+    from testbed.results.papers.comparison import load, names
+
+    found = [load(name) for name in names()]
+    if format is BenchFormat.json:
+        print_json([{"name": one.name, "title": one.title, "source": one.source.model_dump()} for one in found])
+        return
+    width = max(len(one.name) for one in found)
+    for one in found:
+        print(f"{one.name:<{width}}  {one.title} ({one.source.paper}, {one.source.where})")
+
+
+def _dry_run(every: list[Place], format: BenchFormat) -> None:
+    if format is BenchFormat.json:
+        print_json(
+            [{"name": one.cell.name, "seconds": one.cell.seconds, "arguments": one.cell.arguments} for one in every]
+        )
+        return
+    for place in every:
+        print(f"{place.cell.name}  {_time([place.cell.seconds])}")
+    print(f"{len(every)} runs, {_time([place.cell.seconds for place in every])}")
+
+
+def _time(seconds: list[float | None]) -> str:
+    from testbed.run.sweep.progress import clock
+
+    return f"about {clock(sum(each for each in seconds if each is not None))}"
+
+
+def _check(option: str, given: list[str] | None, allowed: Mapping[str, object]) -> None:
+    for name in given or []:
+        if name not in allowed:
+            raise BadInput(f"{option} {name}: not in this comparison; {nearest(name, list(allowed))}")

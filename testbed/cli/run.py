@@ -1,0 +1,95 @@
+"""`testbed run`."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from testbed.cli.shared import ExperimentArgument, Format, Formatted, Settings, print_resolved, resolve
+from testbed.errors import BadInput, TestbedError
+
+
+def run(  # noqa: PLR0917 - one parameter per option
+    experiment: ExperimentArgument,
+    controller: Annotated[str, typer.Option(help="Congestion control instead of the file's: a name or a path.")] = "",
+    tuner: Annotated[str, typer.Option(help="ECN tuner instead of the file's: a name or a path.")] = "",
+    settings: Settings = None,
+    duration: Annotated[str, typer.Option(help="Nominal length, for example '10 ms'.")] = "",
+    dilation: Annotated[str, typer.Option(help="Wall seconds per nominal second, or 'auto'.")] = "",
+    seed: Annotated[str, typer.Option(help="Seed of everything random.")] = "",
+    out: Annotated[Path | None, typer.Option(help="Folder for the results.")] = None,
+    metrics_addr: Annotated[
+        str | None,
+        typer.Option(
+            metavar="HOST:PORT",
+            help="Where Prometheus, 'testbed watch' and browsers find the run; 'none' for nowhere. "
+            "By default 127.0.0.1:9464, or the next free port.",
+        ),
+    ] = None,
+    ui: Annotated[bool, typer.Option("--ui", help="Serve a live page, and say where.")] = False,
+    pcap: Annotated[
+        list[str] | None,
+        typer.Option(metavar="POINT", help="Capture packets at port:s1-eth65 or nic:h3; may be repeated."),
+    ] = None,
+    snap: Annotated[
+        str, typer.Option(metavar="SIZE", help="Keep so much of captured packets: '256 B' are all headers.")
+    ] = "",
+    inventory: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Ansible inventory: run over the wires of its hosts, in real time."),
+    ] = None,
+    playbook: Annotated[
+        bool, typer.Option(help="With --inventory: have Ansible check, or push, the testbed on the hosts first.")
+    ] = True,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Check and print the experiment; build nothing.")] = False,
+    format: Formatted = Format.text,
+) -> None:
+    """Run an experiment (needs root, but for --inventory)."""
+    options = {"time.duration": duration, "time.dilation": dilation, "seed": seed}
+    plugins, place = {"controller": controller, "tuner": tuner}, None
+    if inventory:
+        from testbed.engines.lab import fits
+        from testbed.engines.lab.engine import InLab
+        from testbed.engines.lab.inventory import read
+
+        hosts = read(inventory)
+        place = InLab(hosts, playbook)
+        options = fits.settings(hosts) | {key: value for key, value in options.items() if value}
+    resolved = resolve(experiment, plugins, options, settings)
+    if place:
+        place.check(resolved)
+    from testbed.capture.files import snap_of
+    from testbed.capture.point import points
+    from testbed.experiment.topology.kinds import shape_of
+
+    shape = shape_of(resolved.experiment.rack, resolved.experiment.hosts)
+    captured, kept = points(pcap or [], shape), snap_of(snap)
+    if place and captured:
+        raise BadInput("--pcap: in a lab the packets are on real wires; capture them there with tcpdump")
+    if dry_run:
+        print_resolved(resolved, format)
+        return
+    from testbed.engines.kernel import doctor
+
+    if place is None:
+        doctor.require()
+    from testbed.live.broadcast import audience
+    from testbed.run.run import execute
+
+    with audience(metrics_addr, ui) as everyone:
+        outcome = execute(resolved, out, everyone, captured, kept, place=place)
+    if format is Format.json:
+        print(outcome.summary.to_json())
+    else:
+        from rich.console import Console
+
+        from testbed.results.report.table import render
+
+        Console().print(render(outcome.summary))
+    print(f"results: {outcome.folder}", file=sys.stderr)
+    if outcome.failure:
+        raise TestbedError(f"{outcome.failure}; what was measured until then is kept")
+    raise typer.Exit(int(outcome.summary.verdict.exit_code))

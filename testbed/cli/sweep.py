@@ -1,0 +1,124 @@
+"""`testbed sweep`."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from testbed.cli.shared import Format, Formatted, print_json
+from testbed.errors import BadInput, TestbedError
+
+if TYPE_CHECKING:
+    from testbed.results.sweep_plan import Plan
+    from testbed.run.sweep.runner import Outcome
+
+ORDER_SEED = 1
+
+
+def sweep(  # noqa: PLR0917 - one parameter per option
+    experiment: Annotated[
+        str, typer.Argument(metavar="[EXPERIMENT]", help="A name from 'testbed list', or a file.")
+    ] = "",
+    controller: Annotated[str, typer.Option(metavar="A,B,...", help="Controllers: names or paths.")] = "",
+    tuner: Annotated[str, typer.Option(metavar="A,B,...", help="ECN tuners: names or paths.")] = "",
+    settings: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set", metavar="KEY=V1,V2,...", help="Values for any key of the file; may be repeated for other keys."
+        ),
+    ] = None,
+    repeat: Annotated[int, typer.Option(help="Runs of every combination, each with the next seed.")] = 1,
+    duration: Annotated[str, typer.Option(help="Nominal length of each run, for example '10 ms'.")] = "",
+    dilation: Annotated[str, typer.Option(help="Wall seconds per nominal second, or 'auto'.")] = "",
+    seed: Annotated[int | None, typer.Option(min=0, help="Seed of the first repeat; by default the file's.")] = None,
+    order_seed: Annotated[int, typer.Option(help="Draws the order of the runs.")] = ORDER_SEED,
+    jobs: Annotated[int, typer.Option(min=1, help="Runs at the same time; they share the cores.")] = 1,
+    out: Annotated[Path | None, typer.Option(help="Folder for the sweep; one begun there goes on.")] = None,
+    resume: Annotated[
+        Path | None, typer.Option(metavar="FOLDER", help="Go on with the sweep in FOLDER; it says the rest.")
+    ] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Check all cells and list them; run nothing.")] = False,
+    format: Formatted = Format.text,
+) -> None:
+    """Run every combination of controllers and settings, several times, in random order (needs root)."""
+    from testbed.run.sweep import prepare
+    from testbed.run.sweep.grid import Request
+
+    if resume is not None:
+        others = (experiment, controller, tuner, settings, duration, dilation, out, seed is not None, repeat != 1)
+        if any(others) or order_seed != ORDER_SEED:
+            raise BadInput("--resume: the folder's sweep.json says what is run; only --jobs goes with it")
+        folder, plan = prepare.begun(resume)
+    elif not experiment:
+        raise BadInput("which experiment? 'testbed sweep EXPERIMENT ...', or 'testbed sweep --resume FOLDER'")
+    else:
+        given = [f"{key}={value}" for key, value in (("time.duration", duration), ("time.dilation", dilation)) if value]
+        request = Request.parse(experiment, controller, tuner, [*given, *(settings or [])], repeat=repeat, seed=seed)
+        plan = prepare.planned(request, order_seed, sys.argv)
+    if dry_run:
+        _list(plan, jobs, format)
+        return
+    from testbed.engines.kernel import doctor
+
+    doctor.require()
+    if resume is None:
+        folder, plan = prepare.place(out, plan)
+    _report(folder, _run(folder, plan, jobs), format)
+
+
+def _run(folder: Path, plan: Plan, jobs: int) -> list[Outcome]:
+    from testbed.run.sweep.progress import SweepProgress
+    from testbed.run.sweep.runner import Runner, alone
+
+    if jobs > 1:
+        print(
+            f"warning: {jobs} runs at a time share the cores of this machine; one that could not keep up is 'degraded'",
+            file=sys.stderr,
+        )
+    runner = Runner(folder, plan, jobs, SweepProgress(plan.cells, jobs))
+    with alone(folder):
+        outcomes = runner.run()
+    if runner.interrupted and len(outcomes) < len(plan.cells):
+        raise TestbedError(
+            f"the sweep was ended early with {len(outcomes)} of {len(plan.cells)} cells, which are kept; "
+            f"go on with: testbed sweep --resume {folder}"
+        )
+    return outcomes
+
+
+def _report(folder: Path, outcomes: list[Outcome], format: Format) -> None:
+    """What became of the cells; 1 if one failed, 3 if one is degraded."""
+    words = [one.word for one in outcomes]
+    if format is Format.json:
+        print_json({"folder": str(folder), "cells": [vars(one) for one in outcomes]})
+    else:
+        counts = [f"{words.count(word)} {word}" for word in ("clean", "degraded", "failed") if word in words]
+        print(f"{_cells(len(outcomes))}: {', '.join(counts)}")
+        for one in outcomes:
+            if one.why:
+                print(f"  {one.cell}: {one.word}: {one.why}")
+    print(f"results: {folder}\ncompare them: testbed compare {folder}", file=sys.stderr)
+    raise typer.Exit(1 if "failed" in words else 3 if "degraded" in words else 0)
+
+
+def _list(plan: Plan, jobs: int, format: Format) -> None:
+    from testbed.run.sweep.progress import clock
+
+    if format is Format.json:
+        print_json(
+            [{"name": cell.name, "seconds": cell.seconds, "arguments": cell.arguments} for cell in plan.in_order]
+        )
+        return
+    for cell in plan.in_order:
+        print(f"{cell.name}  {'unknown' if cell.seconds is None else clock(cell.seconds)}")
+    known = [cell.seconds for cell in plan.cells if cell.seconds is not None]
+    unknown = len(plan.cells) - len(known)
+    rest = f", and {unknown} whose dilation is measured first" if unknown else ""
+    print(f"{_cells(len(plan.cells))}, about {clock(sum(known) / jobs)}{rest}")
+
+
+def _cells(number: int) -> str:
+    return f"{number} cell{'' if number == 1 else 's'}"

@@ -1,0 +1,54 @@
+"""Where an experiment runs: the seam that `testbed.run.run` knows, whatever is behind it.
+
+`testbed.run.run.InRack` builds a rack on this machine; `testbed.engines.lab.engine.InLab` takes real hosts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from testbed.capture.files import Capture
+from testbed.experiment.load import Resolved
+from testbed.live.observers import Audience
+from testbed.results.record import RunRecord
+
+
+@dataclass(frozen=True)
+class Ready:
+    """An experiment that its place can begin now. ``features`` and ``speed`` are for the manifest."""
+
+    resolved: Resolved
+    features: dict[str, Any]
+    speed: dict[str, Any] | None = None
+    tuned: bool = True  # whether the experiment's tuner decides here
+
+
+class Stoppable(Protocol):
+    """A run that goes on."""
+
+    def ask_to_stop(self, reason: str) -> None:
+        """Have it end early and report what it has."""
+        ...
+
+
+class Place(Protocol):
+    """Checks first, then runs."""
+
+    def check(self, resolved: Resolved) -> None:
+        """Raises BadInput or TestbedError if the experiment cannot be run here; changes nothing."""
+        ...
+
+    def ready(self, resolved: Resolved, audience: Audience) -> Ready:
+        """Prepare what is not part of the run. Raises TestbedError."""
+        ...
+
+    def follow(
+        self, ready: Ready, audience: Audience, running: list[Stoppable], name: str, captures: Sequence[Capture]
+    ) -> RunRecord:
+        """Run it, to its end or until somebody asks the run in ``running`` to stop. Leaves nothing behind.
+
+        Raises TestbedError if there is nothing to report.
+        """
+        ...

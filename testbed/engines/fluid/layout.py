@@ -1,0 +1,95 @@
+"""Who sends to whom in the fluid model: columns per flow, and one queue per destination."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from testbed.base.arrays import Floats, Ints
+from testbed.controller import Paths
+from testbed.dataplane.wire import Framing
+from testbed.errors import BadInput
+from testbed.experiment.model import Experiment
+from testbed.experiment.topology.kinds import shape_of
+from testbed.experiment.topology.paths import FlowPaths
+from testbed.experiment.topology.routes import Routes
+from testbed.experiment.topology.settings import Star
+from testbed.experiment.traffic.flow import NO_GROUP
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Flows in columns of shape (n,), queues in columns of shape (m,). SI units."""
+
+    host: Ints  # number of the sending host, 0 .. hosts - 1
+    queue: Ints  # number of the queue, 0 .. m - 1
+    start: Floats  # s
+    size: Floats  # wire bytes; inf for an endless flow
+    base_rtt: Floats  # s
+    line_rate: float  # bit/s, of hosts and queues
+    buffer: float  # bytes per queue
+    payload: int = 1000
+    wire_size: int = 1122
+
+    @property
+    def queues(self) -> int:
+        """Number of queues."""
+        return int(self.queue.max()) + 1
+
+    @property
+    def paths(self) -> Paths:
+        """What a controller is told of the flows."""
+        n = len(self.host)
+        return Paths(
+            line_rate=np.full(n, self.line_rate),
+            base_rtt=self.base_rtt,
+            hops=np.ones(n, np.int64),
+            payload=self.payload,
+            wire_size=self.wire_size,
+        )
+
+
+def incast(
+    senders: int, *, copies: int = 1, line_rate: float = 100e9, base_rtt: float = 8.192e-6, buffer: float = 5e6
+) -> Layout:
+    """``copies`` separate incasts side by side; each sender has one flow, all start at 0."""
+    n = senders * copies
+    return Layout(
+        host=np.arange(n),
+        queue=np.repeat(np.arange(copies), senders),
+        start=np.zeros(n),
+        size=np.full(n, np.inf),
+        base_rtt=np.full(n, base_rtt),
+        line_rate=line_rate,
+        buffer=buffer,
+    )
+
+
+def of_experiment(experiment: Experiment, int_hops: int) -> Layout:
+    """The rack and the traffic of an experiment. Raises BadInput for what the model does not have."""
+    if not isinstance(experiment.rack, Star):
+        raise BadInput(f"rack.kind: the fluid model knows 'star' only, got '{experiment.rack.kind}'; run it instead")
+    if experiment.rack.switch.pfc:
+        raise BadInput("rack.switch.pfc: the fluid model has no pause frames; turn it off, or run it in the rack")
+    if experiment.rack.link.loss:
+        raise BadInput("rack.link.loss: the fluid model loses nothing at random; set it to 0, or run it in the rack")
+    plan = experiment.plan
+    if (plan.after != NO_GROUP).any():
+        raise BadInput(
+            f"the fluid model has no flows that wait for others to finish, as those of '{experiment.traffic.pattern}' "
+            f"do: run it in the rack"
+        )
+    framing = Framing(round(experiment.traffic.payload), int_hops)
+    paths = FlowPaths.of(Routes(shape_of(experiment.rack, experiment.hosts)), plan.src, plan.dst, framing)
+    return Layout(
+        host=np.unique(plan.src_number, return_inverse=True)[1].astype(np.int64),
+        queue=np.unique(plan.dst_number, return_inverse=True)[1].astype(np.int64),
+        start=plan.start,
+        size=np.ceil(plan.size / framing.payload) * framing.wire_size,
+        base_rtt=paths.base_rtt,
+        line_rate=experiment.rack.link.rate,
+        buffer=float(round(experiment.rack.switch.buffer)),
+        payload=framing.payload,
+        wire_size=framing.wire_size,
+    )

@@ -1,0 +1,361 @@
+"""Before the first packet of an experiment: is the rack what was asked for?
+
+Rate, base RTT, buffer depth and marking are measured in place, with packets like the experiment's. What is off stops
+the run: a result from another rack than the one in the file would be worse than none.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from testbed.base.arrays import Floats
+from testbed.engines.kernel.calibration.injection import Injection
+from testbed.engines.kernel.calibration.probe import Probe
+from testbed.engines.kernel.calibration.rates import steady_rate
+from testbed.engines.kernel.rack.backlog import QueueReader
+from testbed.errors import TestbedError
+from testbed.experiment.topology.paths import PathTimes
+from testbed.experiment.topology.shape import SwitchPort
+from testbed.units import show_rate, show_size, show_time
+
+if TYPE_CHECKING:
+    from testbed.engines.kernel.emulation import Emulation
+
+TOLERANCE = 0.02  # of rate and RTT
+ATTEMPTS = 8  # a busy machine may spoil some
+PAUSE = 0.1  # s of wall time, longer with each attempt: what keeps the machine busy may be over then
+RTT_PROBES = 5
+RATE_PACKETS = 150
+TRUNK_SECONDS = 0.03  # wall, for which a cable between switches is kept busy
+SKIPPED = 10  # packets at the start that a full bucket lets through at once
+PLENTY = 1.6  # times what fits is sent, so that the queue stays at the limit for a moment
+FILLERS = 8  # hosts that fill a buffer together
+LONGEST_FILL = 1.5  # wall seconds that a full buffer may take to drain; slower racks are read back, not filled
+TOP_UPS, TOP_UP = 20, 50  # looks at a full buffer, and packets sent before each
+SIGMAS = 5  # of the binomial spread of marks
+
+
+@dataclass(frozen=True)
+class Measured:
+    """One property of one link."""
+
+    link: str
+    what: str
+    asked: float
+    got: float
+    tolerance: float  # in the unit of both
+    shown: Callable[[float], str]
+
+    @property
+    def good(self) -> bool:
+        """Whether it is what was asked for."""
+        return abs(self.got - self.asked) <= self.tolerance
+
+    def as_dict(self) -> dict[str, Any]:
+        """For the manifest; SI units."""
+        return {name: value for name, value in asdict(self).items() if name != "shown"} | {"good": self.good}
+
+    def __str__(self) -> str:
+        return f"{self.link}: {self.what} asked {self.shown(self.asked)}, got {self.shown(self.got)}"
+
+
+def calibrate(run: Emulation) -> list[Measured]:
+    """`measure` the rack. Raises TestbedError naming each link that is not what was asked for, with asked and got."""
+    results = measure(run)
+    wrong = [str(one) for one in results if not one.good]
+    if wrong:
+        raise TestbedError("the rack is not what was asked for; nothing was run\n  " + "\n  ".join(wrong))
+    return results
+
+
+def measure(run: Emulation) -> list[Measured]:
+    """Measure one path of each length, one link of each kind and direction, and the bottleneck's queue.
+
+    Every host's links, and every cable between switches, if the experiment asks for it.
+    """
+    results: list[Measured] = []
+    every = run.experiment.rack.calibrate == "all"
+    port = run.shape.ports[run.bottleneck]
+    receiver = port.neighbour if port.to_host else run.plan.dst[_through(run, port.name)]
+    others = _nearest_first(run, receiver)
+    for sender in others if every else _one_per_path(run, others, receiver):
+        results += _retried(partial(_sender, run, sender, receiver))
+    for target in [receiver, *others] if every else [receiver]:
+        pair = [name for name in [*others, receiver] if name != target][:2]
+        results += _retried(partial(_downlink, run, pair, target))
+    for trunk in _trunks(run, every):
+        results += _retried(partial(_trunk, run, trunk))
+    if port.to_host:
+        results += _retried(partial(_queue, run, _fillers(run, others, port)[:FILLERS], port))
+    else:
+        results += _retried(partial(_trunk_queue, run, port))
+    return results
+
+
+def _through(run: Emulation, port: str) -> int:
+    """The first flow that may take a port."""
+    pairs = zip(run.plan.src, run.plan.dst, strict=True)
+    return next(flow for flow, pair in enumerate(pairs) if port in run.routes.spread(*pair))
+
+
+def _nearest_first(run: Emulation, receiver: str) -> list[str]:
+    """All other hosts: those that share only the last port with others come first."""
+    others = [host for host in run.shape.hosts if host != receiver]
+    return sorted(others, key=lambda host: len(run.routes.path(host, receiver)))
+
+
+def _one_per_path(run: Emulation, others: list[str], receiver: str) -> Iterator[str]:
+    """A sender for each base RTT that paths to the receiver have."""
+    seen = set()
+    for host in others:
+        base_rtt = PathTimes(run.routes.path(host, receiver), run.framing).base_rtt
+        if base_rtt not in seen:
+            seen.add(base_rtt)
+            yield host
+
+
+def _fillers(run: Emulation, others: list[str], port: SwitchPort) -> list[str]:
+    """Hosts that fill a port's buffer; with priority flow control those that have a port each at the same switch."""
+    return [host for host in others if run.shape.edge(host) == port.switch] if run.lossless else others
+
+
+def _trunks(run: Emulation, every: bool) -> Iterator[SwitchPort]:
+    """Ports between switches: one of each kind of cable and direction, or all."""
+    seen = set()
+    for port in run.shape.ports:
+        kind = (port.cable.kind, port.cable.rate, port.cable.low.interface == port.name)
+        if not port.to_host and (every or kind not in seen):
+            seen.add(kind)
+            yield port
+
+
+def _retried(measure: Callable[[], list[Measured]]) -> list[Measured]:
+    """Each property as the first attempt found it that found it good, or else as the last one did."""
+    found: dict[str, Measured] = {}
+    for attempt in range(ATTEMPTS):
+        time.sleep(PAUSE * attempt)
+        found |= {one.what: one for one in measure() if one.what not in found or not found[one.what].good}
+        if all(one.good for one in found.values()):
+            break
+    return list(found.values())
+
+
+def _sender(run: Emulation, sender: str, receiver: str) -> list[Measured]:
+    """Base RTT, and the rate at which one host can send."""
+    probe = Probe(run, [sender], receiver)
+    try:
+        rtt = PathTimes(run.routes.path(sender, receiver), run.framing).base_rtt
+        best = min(_round_trip(run, probe, rtt) for _ in range(RTT_PROBES))
+    finally:
+        probe.close()
+    probe = Probe(run, [sender], _no_slower(run, sender, receiver))
+    try:
+        rate = _arrival_rate(run, probe, RATE_PACKETS)
+    finally:
+        probe.close()
+    link = f"{sender}:e0"
+    return [
+        Measured(link, "base RTT", rtt, best, TOLERANCE * rtt, show_time),
+        _rate(link, run.shape.line_rate(sender), rate),
+    ]
+
+
+def _no_slower(run: Emulation, sender: str, receiver: str) -> str:
+    """A host that can take all that the sender's link carries: the receiver, or another one nearer by."""
+    for host in (receiver, *_nearest_first(run, sender)):
+        if min(cable.rate for cable in run.routes.path(sender, host)) >= run.shape.line_rate(sender):
+            return host
+    return receiver
+
+
+def _downlink(run: Emulation, senders: list[str], receiver: str) -> list[Measured]:
+    """The rate at which a port serves a host when more arrives than it can send."""
+    if len(senders) < 2:
+        return []
+    probe = Probe(run, senders, receiver)
+    try:
+        rate = _arrival_rate(run, probe, RATE_PACKETS // len(senders))
+    finally:
+        probe.close()
+    return [_rate(run.shape.port_of(receiver).name, run.shape.line_rate(receiver), rate)]
+
+
+def _trunk(run: Emulation, port: SwitchPort) -> list[Measured]:
+    """The rate at which a port serves a cable between switches, whatever ECMP would send there."""
+    with Injection(run, port) as injection:
+        rate = injection.rate(TRUNK_SECONDS, RATE_PACKETS, SKIPPED)
+    return [_rate(port.name, port.cable.rate, rate)]
+
+
+def _rate(link: str, asked: float, got: float) -> Measured:
+    return Measured(link, "rate", asked, got, TOLERANCE * asked, show_rate)
+
+
+def _patience(run: Emulation, packets: int, wire_size: int) -> float:
+    slowest = min(cable.rate for cable in run.shape.cables)
+    serial = packets * wire_size * 8 / slowest
+    return 0.2 + 3 * run.clock.wall_seconds(serial + float(run.paths.base_rtt.max()))
+
+
+def _round_trip(run: Emulation, probe: Probe, base_rtt: float) -> float:
+    """Nominal RTT of one packet through empty queues; inf if it did not come back."""
+    probe.send(1)
+    answers = probe.answers(1, _patience(run, 1, probe.framing.wire_size))
+    if not len(answers):
+        return math.inf
+    wall = float(answers["rx_ns"][0] - answers["tx_ns"][0]) * run.clock.seconds_per_ns
+    return wall + (0.0 if run.use_netem else base_rtt)
+
+
+def _arrival_rate(run: Emulation, probe: Probe, packets: int) -> float:
+    """Nominal bit/s at which bursts of all senders arrive, by the acknowledgements' times."""
+    probe.send(packets)
+    expected = packets * len(probe._frames)
+    size = probe.framing.wire_size
+    times = np.sort(probe.answers(expected, _patience(run, expected, size))["rx_ns"])[SKIPPED:]
+    if len(times) < expected // 2:
+        return 0.0
+    carried = np.arange(len(times), dtype=float) * size
+    return steady_rate(times, carried) * 8 / run.clock.seconds_per_ns
+
+
+def _queue(run: Emulation, senders: list[str], place: SwitchPort) -> list[Measured]:
+    """Fill the buffer from many hosts: how much fits, in the model and in the shaper, and what is marked meanwhile."""
+    room = _room(run, len(senders))
+    drain = run.clock.wall_seconds(room * 8 / place.cable.rate)
+    if len(senders) < 2 or drain > LONGEST_FILL:
+        return []
+    port, thresholds = run.rack.ports[run.shape.position[place.name]], _thresholds(run, place)
+    probe = Probe(run, senders, place.neighbour)
+    try:
+        size = probe.framing.wire_size
+        # Once more what drains while it fills.
+        packets = math.ceil(room / size / (len(senders) - 1) * PLENTY) + 20
+        run.programs.counters["peak"][port.ifindex] = 0
+        probe.send(packets)
+        backlog = _highest_backlog(run, place, drain)
+        answers = _all_answers(probe, run, drain)
+    finally:
+        probe.close()
+    loose = size * len(senders) if run.lossless else size  # a packet less per account that is full
+    # The port is the last hop of all packets.
+    last = answers["hop"][np.arange(len(answers)), np.maximum(answers["hops"], 1) - 1]
+    here = last["node"] == port.node
+    marking = _marking(place.name, last["queue"][here].astype(float), answers["ce"][here] > 0, thresholds)
+    return [*_depth(run, place, room, loose, backlog), *marking]
+
+
+def _trunk_queue(run: Emulation, place: SwitchPort) -> list[Measured]:
+    """Fill the buffer of a port between switches from inside its switch, and see at the far end what was marked.
+
+    With priority flow control such a port has no buffer of its own: then only until all is marked.
+    """
+    thresholds = _thresholds(run, place)
+    room = thresholds[1] if run.lossless else _room(run, 1)
+    drain = run.clock.wall_seconds(room * 8 / place.cable.rate)
+    if drain > LONGEST_FILL:
+        return []
+    with Injection(run, place) as injection:
+        run.programs.counters["peak"][injection.port.ifindex] = 0
+        before = injection.passed
+        packets = math.ceil(room / injection.size * 1.3) + 20
+        injection.listen(packets + TOP_UPS * TOP_UP)
+        injection.send(packets)
+        backlog = 0.0 if run.lossless else _backlog_kept_full(run, place, injection)
+        injection.wait_until_quiet(drain)
+        came = injection.passed - before
+        queue, marked = injection.heard()
+        depth = [] if run.lossless else _depth(run, place, room, injection.size, backlog)
+    heard = Measured(place.name, "packets heard at the far end", came, len(queue), 0.5, _count("packets"))
+    return [*depth, heard, *_marking(place.name, queue, marked, thresholds)]
+
+
+def _thresholds(run: Emulation, place: SwitchPort) -> list[float]:
+    """Kmin, Kmax and Pmax in force at a port."""
+    now = run.ports.sample(time.monotonic_ns())
+    return [float(now[name][run.shape.position[place.name]]) for name in ("kmin", "kmax", "pmax")]
+
+
+def _room(run: Emulation, senders: int) -> float:
+    """Bytes that a port takes: its buffer, or with priority flow control what so many ingress ports have."""
+    if run.lossless:
+        return float(senders * run.lossless.room.limit)
+    return float(round(run.experiment.rack.switch.buffer))
+
+
+def _depth(run: Emulation, place: SwitchPort, buffer: float, loose: int, backlog: float) -> list[Measured]:
+    port = run.rack.ports[run.shape.position[place.name]]
+    peak = float(run.programs.counters["peak"][port.ifindex])
+    return [
+        Measured(place.name, "buffer", buffer, peak, loose, show_size),
+        Measured(place.name, "buffer as the shaper held it", buffer, backlog, loose + 2 * port.slack, show_size),
+    ]
+
+
+def _highest_backlog(run: Emulation, place: SwitchPort, drain: float) -> float:
+    reader, ifindex = QueueReader(run.rack[place.switch].netns), run.rack.ends[place.name].index
+    highest, deadline = 0, time.monotonic() + drain + 0.5
+    while time.monotonic() < deadline:
+        backlog = reader.read(ifindex).backlog
+        if backlog < highest * 0.9:
+            break
+        highest = max(highest, backlog)
+        time.sleep(0.0005)
+    return float(highest)
+
+
+def _backlog_kept_full(run: Emulation, place: SwitchPort, injection: Injection) -> float:
+    """The highest of a few looks, each right after what has drained was filled up again."""
+    reader, ifindex = QueueReader(run.rack[place.switch].netns), run.rack.ends[place.name].index
+    highest = 0
+    for _ in range(TOP_UPS):
+        injection.send(TOP_UP)
+        highest = max(highest, reader.read(ifindex).backlog)
+    return float(highest)
+
+
+def _all_answers(probe: Probe, run: Emulation, drain: float) -> NDArray[np.void]:
+    """Everything that comes back until the queue is empty."""
+    parts, deadline = [], time.monotonic() + 2 * drain + 0.5
+    quiet = 0.02 + 2 * run.clock.wall_seconds(float(run.paths.base_rtt.max()) if run.use_netem else 0.0)
+    last = time.monotonic()
+    while time.monotonic() < deadline and time.monotonic() - last < quiet:
+        part = probe.take()
+        if len(part):
+            parts.append(part)
+            last = time.monotonic()
+        time.sleep(0.002)
+    return np.concatenate(parts) if parts else probe.take()
+
+
+def _marking(link: str, queue: Floats, marked: NDArray[np.bool_], thresholds: Sequence[float]) -> Iterator[Measured]:
+    """Marks below Kmin (none), above Kmax (all), and between (Pmax/2 on average over the slope).
+
+    ``queue`` is what each packet found by INT, ``marked`` whether it was; shape (n,).
+    """
+    kmin, kmax, pmax = thresholds
+    below, above = queue <= kmin, queue > kmax
+    slope = ~below & ~above
+    counted = _count("marks")
+    yield Measured(link, f"marking up to Kmin {show_size(kmin)}", 0.0, float(marked[below].sum()), 0.5, counted)
+    yield Measured(
+        link, f"marking above Kmax {show_size(kmax)}", float(above.sum()), float(marked[above].sum()), 0.5, counted
+    )
+    chance = pmax * (queue[slope] - kmin) / max(kmax - kmin, 1.0)
+    spread = float(np.sqrt((chance * (1 - chance)).sum()))
+    yield Measured(
+        link, "marking between Kmin and Kmax", float(chance.sum()), float(marked[slope].sum()),
+        SIGMAS * spread + 1, counted,
+    )  # fmt: skip
+
+
+def _count(what: str) -> Callable[[float], str]:
+    return lambda value: f"{value:.0f} {what}"

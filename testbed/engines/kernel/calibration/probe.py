@@ -1,0 +1,79 @@
+"""Test traffic of our own through the rack, before the experiment's: the same packets on the same way."""
+
+from __future__ import annotations
+
+import socket
+import time
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from testbed.agent.sockets import SEND_BUFFER, SO_SNDBUFFORCE, UDP_SEGMENT
+from testbed.base import linux
+from testbed.dataplane.programs import RING_SIZE
+from testbed.dataplane.ring import Ring
+from testbed.dataplane.wire import ACK, DATA_TOS, ROCE_PORT, frame
+
+if TYPE_CHECKING:
+    from testbed.engines.kernel.emulation import Emulation
+
+AT_ONCE = 50  # packets per system call, with UDP_SEGMENT
+LARGEST_CALL = 65_507  # bytes that UDP takes in one
+LOOK_SECONDS = 0.0005
+
+
+class Probe:
+    """Sends bursts from ``senders`` to ``receiver`` (host names) and collects the acknowledgements."""
+
+    def __init__(self, run: Emulation, senders: list[str], receiver: str) -> None:
+        self.run = run
+        self.framing = run.framing.with_int(run.routes.most_hops)
+        self.ring = Ring(run.nic.probe_ring_fd, RING_SIZE)
+        self.receiver = receiver
+        self._sockets = [self._open(run.rack[sender].netns, run.rack[receiver].IP()) for sender in senders]
+        first = len(run.plan)
+        self._frames = [frame(self.framing, first + number, self.framing.payload) for number in range(len(senders))]
+        run.rack.connect({(sender, receiver) for sender in senders})
+
+    def _open(self, netns: int, address: str) -> socket.socket:
+        with linux.inside(netns):
+            opened = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        opened.setsockopt(socket.IPPROTO_IP, socket.IP_TOS, DATA_TOS)
+        opened.setsockopt(socket.SOL_SOCKET, SO_SNDBUFFORCE, 4 * SEND_BUFFER)
+        if not self.run.use_netem:
+            opened.setsockopt(socket.IPPROTO_UDP, UDP_SEGMENT, len(frame(self.framing, 0, self.framing.payload)))
+        opened.connect((address, ROCE_PORT))
+        return opened
+
+    def close(self) -> None:
+        """Close the sockets."""
+        for opened in self._sockets:
+            opened.close()
+
+    def send(self, packets: int) -> None:
+        """Every sender sends so many packets, all as fast as their links take them."""
+        left, at_once = packets, min(AT_ONCE, LARGEST_CALL // len(self._frames[0]))
+        while left:
+            count = min(left, at_once)
+            for opened, data in zip(self._sockets, self._frames, strict=True):
+                if self.run.use_netem:
+                    for _ in range(count):
+                        opened.send(data)
+                else:
+                    opened.sendmsg([data] * count)
+            left -= count
+
+    def answers(self, expected: int, patience: float) -> NDArray[np.void]:
+        """The acknowledgements of ``expected`` packets, or those that came within ``patience`` wall seconds."""
+        deadline = time.monotonic() + patience
+        while len(self.ring.waiting()) < expected and time.monotonic() < deadline:
+            time.sleep(LOOK_SECONDS)
+        return self.take()
+
+    def take(self) -> NDArray[np.void]:
+        """What has come back so far, acknowledgements only."""
+        records: NDArray[Any] = self.ring.waiting().copy()
+        self.ring.consume(len(records))
+        answers: NDArray[Any] = records[records["opcode"] == ACK]
+        return answers

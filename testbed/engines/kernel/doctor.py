@@ -1,0 +1,251 @@
+"""What this machine can do, and the command that gets what is missing.
+
+`examine` looks at everything and never raises; `require` looks at what a run cannot do without and raises one message.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import platform
+import shutil
+import statistics
+import subprocess
+import time
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from testbed.agent import build
+from testbed.engines.kernel import features
+from testbed.errors import TestbedError
+from testbed.fidelity.processors import STOLEN, WINDOW_SECONDS, Processors
+
+if TYPE_CHECKING:
+    from testbed.engines.kernel.speed import Suggestion
+
+OLDEST_TESTED = (6, 1)
+LEAST_MEMORY = 1e9  # bytes that a run with 64 hosts may use
+GOOD_CLOCKS = {"tsc", "kvm-clock", "arch_sys_counter", "hyperv_clocksource_tsc_page"}
+MODULES = {
+    "TBF": "sch_tbf",
+    "HTB": "sch_htb",
+    "netem": "sch_netem",
+    "cls_bpf": "cls_bpf",
+    "bridge": "bridge",
+    "Open vSwitch": "openvswitch",
+}
+WITHOUT = {
+    "netem": "; the delay line delays instead",
+    "HTB": "; only PFC between switches needs it",
+    "Open vSwitch": "; the bridge forwards",
+}
+C_PROGRAM = '#include <linux/bpf.h>\n#include <bpf/bpf_helpers.h>\nSEC("tc") int f(void *c) { return 0; }\n'
+
+Status = Literal["ok", "missing", "optional", "unknown"]
+
+
+@dataclass(frozen=True)
+class Probe:
+    """One thing that was looked at. ``optional`` means: not there, and a run does without."""
+
+    name: str
+    status: Status
+    detail: str = ""
+    get: str = ""  # the command that gets it
+
+
+def examine() -> list[Probe]:
+    """All probes, in the order in which a reader wants them."""
+    return [*_required(), *_helpful()]
+
+
+def require() -> None:
+    """Raise one message with all that a run needs and this machine lacks, before anything is built."""
+    if os.geteuid() != 0:
+        raise TestbedError("a rack needs root; run it with sudo: sudo testbed run ...")
+    compiled = build.all_compiled()  # then nobody needs clang, and trying it takes time
+    missing = [probe for probe in _required(clang=not compiled) if probe.status == "missing"]
+    if missing:
+        lines = [f"  {probe.name}: {probe.detail}; {probe.get or 'see testbed doctor'}" for probe in missing]
+        raise TestbedError("this machine cannot run a rack yet:\n" + "\n".join(lines))
+
+
+def worst(probes: list[Probe]) -> Status:
+    """``missing`` if anything required is, else ``unknown`` if something could not be seen, else ``ok``."""
+    found = {probe.status for probe in probes}
+    return "missing" if "missing" in found else "unknown" if "unknown" in found else "ok"
+
+
+def speed(found: Suggestion) -> Probe:
+    """What `testbed.engines.kernel.speed` measured, among the probes."""
+    if found.settled:
+        return Probe("speed", "ok", str(found))
+    return Probe("speed", "unknown", str(found), "run it with sudo" if found.why_not == features.NEEDS_ROOT else "")
+
+
+def as_lines(probes: list[Probe]) -> Iterator[str]:
+    """Plain text, one line per probe."""
+    for probe in probes:
+        get = f" ({probe.get})" if probe.get else ""
+        yield f"{probe.status:<8}  {probe.name:<15}  {probe.detail}{get}".rstrip()
+
+
+def as_dicts(probes: list[Probe]) -> list[dict[str, Any]]:
+    """For JSON."""
+    return [asdict(probe) for probe in probes]
+
+
+def apt(*packages: str) -> str:
+    """The command that installs packages here, or their names where apt is not the tool."""
+    sudo = "" if os.geteuid() == 0 else "sudo "
+    if shutil.which("apt-get"):
+        return f"run: {sudo}apt install {' '.join(packages)}"
+    return f"install what Debian calls {' '.join(packages)}"
+
+
+def _required(clang: bool = True) -> Iterator[Probe]:
+    root = os.geteuid() == 0
+    yield Probe("root", "ok" if root else "unknown", "" if root else "not root now", "" if root else "run it with sudo")
+    release = platform.release()
+    yield Probe("kernel", *_kernel_version(release))
+    if clang:
+        yield Probe("clang", *_clang())
+    yield Probe("libbpf", *_libbpf())
+    answers = features.ask()
+    for feature in features.REQUIRED:
+        yield _kernel_probe(feature, answers.get(feature, "not asked"), "missing")
+
+
+def _helpful() -> Iterator[Probe]:
+    answers = features.ask()
+    for feature in features.OPTIONAL:
+        yield _kernel_probe(feature, answers.get(feature, "not asked"), "optional")
+    yield Probe("BTF", *_path_exists("/sys/kernel/btf/vmlinux", "the kernel has no type information"))
+    yield Probe("BPF JIT", *_jit())
+    cores = len(os.sched_getaffinity(0))
+    yield Probe("cores", "ok" if cores > 1 else "optional", f"{cores}, each serves a share of the hosts")
+    yield Probe("memory", *_memory())
+    yield Probe("clock", *_clock())
+    yield Probe("timers", *_timers())
+    yield Probe("stolen time", *_stolen())
+    yield Probe("/proc/sys", *_writable("/proc/sys/net/core/rmem_max"))
+    uml = shutil.which("linux.uml")
+    yield Probe("user-mode Linux", *(("ok", uml) if uml else ("optional", "for tests", apt("user-mode-linux"))))
+    tshark = shutil.which("tshark")
+    yield Probe("tshark", *(("ok", tshark) if tshark else ("optional", "for tests", apt("tshark"))))
+
+
+Finding = tuple[Status] | tuple[Status, str] | tuple[Status, str, str]
+
+
+def _kernel_probe(feature: str, answer: str, without: Status) -> Probe:
+    if not answer:
+        return Probe(feature, "ok")
+    if answer == features.NEEDS_ROOT:
+        return Probe(feature, "unknown", answer, "run it with sudo")
+    return Probe(feature, without, answer + WITHOUT.get(feature, ""), _get_module(feature))
+
+
+def _get_module(feature: str) -> str:
+    module = MODULES.get(feature)
+    if module is None:
+        return "boot a kernel of Debian 12, Ubuntu 24.04 or newer"
+    if module == "sch_netem" and "ubuntu" in _distribution():
+        return apt(f"linux-modules-extra-{platform.release()}")
+    return f"run: modprobe {module} (a kernel with modules: apt install linux-image-$(dpkg --print-architecture))"
+
+
+def _distribution() -> str:
+    try:
+        return platform.freedesktop_os_release().get("ID", "")
+    except OSError:
+        return ""
+
+
+def _kernel_version(release: str) -> Finding:
+    parts = release.replace("-", ".").split(".")
+    version = tuple(int(part) for part in parts[:2] if part.isdecimal())
+    if version >= OLDEST_TESTED:
+        return "ok", release
+    return "optional", f"{release} is older than what is tested ({'.'.join(map(str, OLDEST_TESTED))})"
+
+
+def _clang() -> Finding:
+    clang = shutil.which("clang")
+    if clang is None:
+        return "missing", "not installed", apt("clang")
+    folders = [f"-I{folder}" for folder in sorted(Path("/usr/include").glob("*-linux-gnu"))]
+    command = [clang, "-O2", "-target", "bpf", *folders, "-x", "c", "-c", "-", "-o", "/dev/null"]
+    done = subprocess.run(command, input=C_PROGRAM, capture_output=True, text=True, check=False)
+    if done.returncode == 0:
+        return "ok", clang
+    first = next((line for line in done.stderr.splitlines() if "error" in line), done.stderr.strip())
+    return "missing", f"cannot compile for bpf: {first}", apt("clang", "libbpf-dev", "linux-libc-dev")
+
+
+def _libbpf() -> Finding:
+    try:
+        ctypes.CDLL("libbpf.so.1")
+    except OSError:
+        return "missing", "libbpf.so.1 is not there", apt("libbpf1")
+    return ("ok",)
+
+
+def _path_exists(path: str, otherwise: str) -> Finding:
+    return ("ok", path) if Path(path).exists() else ("optional", otherwise)
+
+
+def _jit() -> Finding:
+    file = Path("/proc/sys/net/core/bpf_jit_enable")
+    try:
+        on = file.read_text().strip() != "0"
+    except PermissionError:
+        return "unknown", features.NEEDS_ROOT, "run it with sudo"
+    except OSError:
+        return "optional", "the kernel has none: eBPF is interpreted, which is slower"
+    return ("ok",) if on else ("optional", "off: eBPF is interpreted", f"run: echo 1 > {file}")
+
+
+def _memory() -> Finding:
+    lines = Path("/proc/meminfo").read_text().splitlines()
+    free = next(int(line.split()[1]) * 1024 for line in lines if line.startswith("MemAvailable"))
+    return "ok" if free > LEAST_MEMORY else "optional", f"{free / 1e9:.1f} GB free"
+
+
+def _clock() -> Finding:
+    try:
+        source = Path("/sys/devices/system/clocksource/clocksource0/current_clocksource").read_text().strip()
+    except OSError:
+        return "optional", "its source cannot be read"
+    return ("ok", source) if source in GOOD_CLOCKS else ("optional", f"{source}: reading it may be slow")
+
+
+def _timers() -> Finding:
+    late = []
+    for _ in range(50):
+        before = time.perf_counter()
+        time.sleep(100e-6)
+        late.append(time.perf_counter() - before - 100e-6)
+    median, largest = statistics.median(late), max(late)
+    detail = f"a sleep ends {median * 1e6:.0f} us late (median), {largest * 1e6:.0f} us at most"
+    return "ok" if median < 1e-3 else "optional", detail
+
+
+def _stolen() -> Finding:
+    """Time is only stolen from a core that wants to run, so this one does, now and then."""
+    cores, end = Processors(), time.monotonic() + WINDOW_SECONDS
+    while time.monotonic() < end:
+        time.sleep(500e-6)
+    cores.sample()
+    detail = f"other virtual machines took {cores.stolen:.0%} of a core's time just now"
+    if cores.stolen > STOLEN:
+        return "optional", f"{detail}, in stops of milliseconds: runs may be degraded until they are quiet"
+    return "ok", detail
+
+
+def _writable(path: str) -> Finding:
+    if os.geteuid() != 0:
+        return "unknown", features.NEEDS_ROOT, "run it with sudo"
+    return ("ok",) if os.access(path, os.W_OK) else ("optional", "read-only: a container without --privileged?")

@@ -1,0 +1,180 @@
+"""The faults that `testbed selftest` injects, each for real, and the words by which the verdict must name them."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from testbed.base import linux
+from testbed.base.arrays import Ints
+from testbed.controller import Feedback, Paths, RateController
+from testbed.dataplane import libbpf
+from testbed.dataplane.build import compiled
+from testbed.engines.kernel.faults.fault import Fault
+from testbed.plugin import PluginConfig
+
+if TYPE_CHECKING:
+    from testbed.agent.launch import Common, Share
+    from testbed.engines.kernel.emulation import Emulation
+
+CLONE_NEWTIME = 0x00000080
+STOP_SECONDS = 0.05
+JUMP_NS = 20_000_000
+
+
+class Midway(Fault, ABC):
+    """Does its harm once, when a third of the run is over."""
+
+    _done = False
+
+    def on_sample(self, run: Emulation, now: float) -> None:
+        if not self._done and now > run.experiment.time.duration / 3:
+            self._done = True
+            self.harm(run)
+
+    @abstractmethod
+    def harm(self, run: Emulation) -> None:
+        """The fault."""
+
+
+class BusyCores(Midway):
+    """Another program takes all the time that the cores have left."""
+
+    def harm(self, run: Emulation) -> None:  # noqa: ARG002 - part of the interface
+        for core in sorted(os.sched_getaffinity(0)):
+            parent = os.getpid()
+            if os.fork() == 0:
+                linux.die_with_parent(parent)
+                os.sched_setaffinity(0, {core})
+                while True:
+                    pass
+
+
+class WrongRate(Fault):
+    """The bottleneck serves a tenth less than asked."""
+
+    def on_built(self, run: Emulation) -> None:
+        intf = run.rack.ends[run.port_names[run.bottleneck]]
+        rate = round(0.9 * run.rack.ports[run.bottleneck].rate / 8)
+        limit = 2 * run.rack.wire.buffer + (1 << 20)
+        intf.node.netlink.tc("change", "tbf", intf.index, rate=rate, burst=3000, limit=limit)
+
+
+class WrongDelay(Fault):
+    """Feedback is held a tenth longer than the links' delay."""
+
+    def on_share(self, share: Share) -> Share:
+        return replace(share, rings=[(fd, 1.1 * held) for fd, held in share.rings])
+
+
+class SmallBuffer(Fault):
+    """The bottleneck's buffer is half of what was asked for."""
+
+    def on_built(self, run: Emulation) -> None:
+        port = run.rack.ports[run.bottleneck]
+        run.programs.configure(replace(port, buffer=port.buffer // 2), run.experiment.seed)
+
+
+class OtherThresholds(Fault):
+    """Kmin and Kmax in force are twice what the tuner set."""
+
+    def on_built(self, run: Emulation) -> None:
+        kmin, kmax, pmax = (float(column[run.bottleneck]) for column in run.ports.thresholds)
+        run.programs.set_red(run.rack.ports[run.bottleneck].ifindex, 2 * kmin, 2 * kmax, pmax)
+
+
+class LostFeedback(Midway):
+    """One in sixteen answers to h1 vanishes before its NIC."""
+
+    def harm(self, run: Emulation) -> None:
+        self.object = libbpf.Object(compiled("drop"))
+        self.object.load()
+        run.rack.links[0].intf1.attach("ingress", self.object.program_fd("drop"), "drop", first=True)
+
+
+class StoppedAgent(Midway):
+    """An agent stands still for 50 ms."""
+
+    def harm(self, run: Emulation) -> None:
+        pid = run.crew.members[0].pid
+        os.kill(pid, signal.SIGSTOP)
+        time.sleep(STOP_SECONDS)
+        os.kill(pid, signal.SIGCONT)
+
+
+class DetachedProgram(Midway):
+    """The NIC program of h1 is gone: nobody hears its answers."""
+
+    def harm(self, run: Emulation) -> None:
+        run.rack.links[0].intf1.detach("nic_rx")
+
+
+class Impostor(RateController):
+    """Answers to the name of another controller."""
+
+    name = "impostor"
+
+    def on_feedback(self, now: float, flows: Ints, feedback: Feedback) -> None:  # noqa: ARG002 - the interface
+        self.rate[flows] = self.paths.line_rate[flows] / 8
+
+
+class ReplacedPlugin(Fault):
+    """Agents run another class than the one that was loaded."""
+
+    def on_common(self, common: Common) -> Common:
+        def build(paths: Paths) -> RateController:
+            controller = Impostor(PluginConfig(), paths)
+            controller.name = common.plugin.name  # type: ignore[misc] # it lies about it
+            return controller
+
+        return replace(common, controller=build)
+
+
+class FullRing(Fault):
+    """The ring buffer is too small for the feedback that waits in it."""
+
+    ring_size = 4096
+
+
+class JumpingClock(Midway):
+    """An agent finds itself in a time namespace whose clock is 20 ms ahead."""
+
+    def on_common(self, common: Common) -> Common:
+        def build(paths: Paths) -> RateController:
+            signal.signal(signal.SIGUSR1, lambda _number, _frame: _jump())
+            return common.controller(paths)
+
+        return replace(common, controller=build)
+
+    def harm(self, run: Emulation) -> None:
+        os.kill(run.crew.members[0].pid, signal.SIGUSR1)
+
+
+def _jump() -> None:
+    linux.unshare(CLONE_NEWTIME)
+    Path("/proc/self/timens_offsets").write_text(f"monotonic 0 {JUMP_NS}\n")
+    namespace = os.open("/proc/self/ns/time_for_children", os.O_RDONLY)
+    linux.setns(namespace, CLONE_NEWTIME)
+    os.close(namespace)
+
+
+FAULTS: dict[str, tuple[Callable[[], Fault], str]] = {
+    "a CPU hog on both cores": (BusyCores, "a core was short of time"),
+    "a link at the wrong rate": (WrongRate, "rate asked"),
+    "a link with the wrong delay": (WrongDelay, "the RTT never came near its base"),
+    "a smaller buffer": (SmallBuffer, "buffer asked"),
+    "thresholds not applied": (OtherThresholds, "marking"),
+    "feedback dropped": (LostFeedback, "packets are not conserved at s1-eth1"),
+    "an agent stopped for 50 ms": (StoppedAgent, "an agent stood still"),
+    "a NIC program detached on one host": (DetachedProgram, "packets are not conserved at s1-eth1"),
+    "a plugin silently replaced by another": (ReplacedPlugin, "another controller decided"),
+    "a full ring": (FullRing, "feedback was lost, the ring buffer was full"),
+    "a clock that jumps": (JumpingClock, "a clock jumped"),
+}
+"""What goes wrong: the fault, and what the verdict must contain."""

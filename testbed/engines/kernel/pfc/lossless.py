@@ -1,0 +1,73 @@
+"""Priority flow control of one run: sizes and times for the programs, the engine, and what agents must know."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from testbed.agent.datapath import Pauses
+from testbed.base.arrays import Ints
+from testbed.clock import Clock
+from testbed.dataplane.programs import NicPrograms, Thresholds
+from testbed.engines.kernel.pfc.engine import Engine, Speaker
+from testbed.engines.kernel.rack import pause_frames
+from testbed.experiment.topology.headroom import Room
+
+if TYPE_CHECKING:
+    from testbed.engines.kernel.rack.net import Rack
+
+LOOKS_PER_HOLD = 2  # of a paused host: it must know that it may go on before it may
+
+
+class Lossless:
+    """What is nominal comes in, what the kernel needs goes out."""
+
+    def __init__(self, room: Room, delay: float, quantum: float, use_netem: bool) -> None:
+        """``delay`` of a host's link; ``quantum`` is the shortest sleep of an agent. Nominal seconds.
+
+        Packets take no time here from one end of a cable to the other, and neither do pause frames: all of the cable's
+        round trip passes between a crossing and its effect. netem, however, holds packets on their way for longer than
+        that.
+        """
+        self.room = room
+        self.trips = 0 if use_netem else 2  # of the cable, from a crossing to its effect
+        self.relook = max(self.trips * delay / LOOKS_PER_HOLD, quantum)
+
+    @property
+    def thresholds(self) -> Thresholds:
+        """For the programs."""
+        return Thresholds(self.room.xoff, self.room.xon, self.room.limit)
+
+    def start(self, rack: Rack, nic: NicPrograms) -> None:
+        """The switches begin to pause their hosts, and each other."""
+        self.nic = nic
+        speakers = []
+        for link in rack.links:
+            quantum = pause_frames.quantum(link.cable.rate)
+            for port, far in ((link.intf2, link.intf1), (link.intf1, link.intf2)):
+                if port.name in rack.ends:
+                    note = nic.pauses[far.index]
+                    note["hold_ns"] = round(self.trips * link.cable.delay * 1e9)  # the rack is in wall time
+                    note["quantum_ps"] = round(quantum * 1e12)
+                    longest = pause_frames.LONGEST * quantum
+                    speakers.append(Speaker(port.index, port.name, port.MAC(), port.node.netns, longest))
+        self.engine = Engine(nic.pause_events_fd, nic.ingresses, nic.pauses, speakers, rack.gates)
+
+    def pauses(self, interfaces: Ints) -> Pauses:
+        """Where an agent finds out whether its hosts, given by their interfaces' indices, are paused."""
+        return Pauses(self.nic.pauses, interfaces, self.relook)
+
+    def forget(self) -> None:
+        """All counts begin anew: nothing may be on its way, and no pause going on."""
+        self.nic.ingresses[:] = 0
+        for column in ("span", "spans", "paused_ns", "frames", "late_ns"):
+            self.nic.pauses[column] = 0
+        self.engine.forget()
+
+    def late(self, clock: Clock) -> tuple[float, float]:
+        """Nominal seconds by which the latest pause began too late, and by how much it might.
+
+        A pause frame that came too late to be honoured in time, or a gate that was shut too late: whichever is worse.
+        """
+        frame = clock.nominal_seconds(float(self.nic.pauses["late_ns"].max()) / 1e9)
+        gate = clock.nominal_seconds(self.engine.late)
+        return max((frame, self.room.spare), (gate, self.room.gate_spare), key=lambda one: one[0] / one[1])

@@ -1,0 +1,51 @@
+"""Compares the virtual queue of a port, which marks, with the backlog of its shaper, which delays, during the run."""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+
+from testbed.dataplane.port_maps import Port
+from testbed.engines.kernel.rack.backlog import QueueReader
+from testbed.live.recorder import PortReader
+
+RECENT_NS = 1_000_000  # wall; the program corrects its queue when a packet arrives, and none does while all are paused
+ATTEMPTS = 5  # to find a moment without a packet
+BELIEVED = 0.99  # share of the samples that must agree: a late timer may fall between two packets
+
+
+class QueueWatch:
+    """Samples of one port. A sample counts only if no packet arrived while it was taken, but one shortly before."""
+
+    def __init__(self, reader: QueueReader, ports: PortReader, position: int, port: Port) -> None:
+        self.reader = reader
+        self.ports = ports
+        self.position = position
+        self.port = port
+        self.tolerance = 2.0 * port.slack
+        self._differences: list[float] = []
+
+    def sample(self) -> None:
+        """Compare once, if there is a moment for it: else the worst of a few samples would be all that is known."""
+        for _ in range(ATTEMPTS):
+            if self._compared():
+                return
+
+    def _compared(self) -> bool:
+        """False if a packet arrived meanwhile."""
+        packets = self.ports.programs.counters["packets"]
+        before = packets[self.port.ifindex]
+        began = time.monotonic_ns()
+        backlog = self.reader.read(self.port.ifindex).backlog
+        middle = (began + time.monotonic_ns()) // 2
+        queue = self.ports.sample(middle)["queue"][self.position]
+        recent = middle - int(self.ports.programs.counters["last_ns"][self.port.ifindex]) < RECENT_NS
+        quiet = bool(packets[self.port.ifindex] == before)
+        if recent and quiet:
+            self._differences.append(abs(backlog - queue))
+        return quiet
+
+    def difference(self) -> float:
+        """Bytes; a few samples may be worse."""
+        return float(np.quantile(self._differences, BELIEVED)) if self._differences else 0.0

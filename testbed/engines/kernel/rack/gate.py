@@ -1,0 +1,88 @@
+"""The gate of a switch port that can be paused: a place for data in front of the shaper that is shut and opened.
+
+Below the port's token bucket sits an HTB with two classes, which here only sorts: answers leave first and are never
+held, data waits in a second token bucket. Open, that one is faster than anything here; shut, it is so slow that only
+what its bucket holds gets through, one frame: the one that a MAC would have begun. A kernel of any age has these.
+
+A token bucket that is opened does not look at its queue until a packet comes or its timer ends, which would be in half
+an hour. So a pause frame that means no priority is sent through the port: it wakes the shaper up, and the far end
+ignores it.
+"""
+
+from __future__ import annotations
+
+import struct
+from typing import TYPE_CHECKING
+
+from testbed.dataplane.wire import LOSSLESS_CLASS
+from testbed.engines.kernel.rack import pause_frames
+from testbed.engines.kernel.rack.netlink import TRAFFIC, Netlink, attribute, number, text
+
+if TYPE_CHECKING:
+    from testbed.engines.kernel.rack.link import RackIntf
+
+ROOT, SORTER, GATE, BESIDE = 1 << 16, 2 << 16, 3 << 16, 4 << 16  # handles of the qdiscs
+ANSWERS = SORTER | 2
+FREE = 4_000_000_000  # bytes/s: no limit
+FREE_BURST = 1 << 16
+SHUT = 1  # bytes/s
+ETHERNET = 14
+
+RTM_NEWQDISC = 36
+TCA_KIND, TCA_OPTIONS, TCA_TBF_PARMS, TCA_TBF_BURST = 1, 2, 1, 6
+RATE_SPEC = struct.Struct("=BBHhHI")  # cell log, link layer, overhead, alignment, smallest unit, bytes/s
+LINK_ETHERNET = 1
+
+
+def in_flight(frame: int, mtu: int = 1500) -> int:
+    """Bytes that leave a port after it was shut: one frame that the shaper has looked at, and one bucket."""
+    return frame + _largest(max(frame, mtu))
+
+
+def _largest(mtu: int) -> int:
+    return mtu + ETHERNET
+
+
+class Gate:
+    """Of one port that has a shaper. Made before the engine is forked; the engine calls `shut` and `open`."""
+
+    def __init__(self, port: RackIntf, limit: int) -> None:
+        """Put the qdiscs in place. ``limit`` is how many bytes of either class may wait."""
+        self.port = port.index
+        self.name = port.name
+        self.netns = port.node.netns
+        self.wake = pause_frames.wake(bytes.fromhex(port.MAC().replace(":", "")))  # to be sent when it was opened
+        netlink = port.node.netlink
+        netlink.tc("add", "htb", self.port, handle=SORTER, parent=ROOT | 1, default=ANSWERS & 0xFFFF)
+        for priority, (which, bucket) in enumerate(((ANSWERS, BESIDE), (LOSSLESS_CLASS, GATE))):
+            netlink.tc(
+                "add-class", "htb", self.port, handle=which, parent=SORTER, rate=FREE, ceil=FREE, burst=FREE_BURST,
+                cburst=FREE_BURST, prio=priority, quantum=FREE_BURST,
+            )  # fmt: skip
+            netlink.tc("add", "tbf", self.port, handle=bucket, parent=which, rate=FREE, burst=FREE_BURST, limit=limit)
+        self._to_open = _change(self.port, FREE, FREE_BURST, limit)
+        self._to_shut = _change(self.port, SHUT, _largest(port.link.mtu), limit)
+
+    def shut(self, kernel: Netlink) -> None:
+        """Hold data from now on. ``kernel`` is that of the port's namespace. Raises OSError."""
+        _move(kernel, self._to_shut)
+
+    def open(self, kernel: Netlink) -> None:
+        """Let it go on, as soon as the shaper is woken up. Raises OSError."""
+        _move(kernel, self._to_open)
+
+
+def _move(kernel: Netlink, change: bytes) -> None:
+    try:
+        kernel.ask(RTM_NEWQDISC, change)
+    except OSError as error:
+        raise OSError(error.errno, f"a port's gate does not move: {error.strerror}") from error
+
+
+def _change(port: int, rate: int, burst: int, limit: int) -> bytes:
+    """The body of the request that gives the gate another rate (bytes/s) and bucket (bytes, full from then on)."""
+    spec, none = RATE_SPEC.pack(0, LINK_ETHERNET, 0, 0, 0, rate), RATE_SPEC.pack(0, 0, 0, 0, 0, 0)
+    parameters = spec + none + struct.pack("=III", limit, 0, 0)
+    options = attribute(TCA_TBF_PARMS, parameters) + number(TCA_TBF_BURST, burst)
+    body = TRAFFIC.pack(0, 0, port, GATE, LOSSLESS_CLASS, 0)
+    return body + text(TCA_KIND, "tbf") + attribute(TCA_OPTIONS, options)

@@ -1,0 +1,231 @@
+"""How fast this machine is, and the smallest dilation at which an experiment should be clean here.
+
+`measure` runs a small incast for a second, with the experiment's own controller, tuner, payload and link rate, in a
+sandbox like any run: the same agents, sockets, NIC and port programs, acknowledgements included. It is calmed down or
+pushed until the busiest core is about half busy, since costs per packet differ at rest and under overload (batches).
+
+`Needs` are two lower bounds for the dilation ``d``, and the larger one, rounded up to two digits, is suggested:
+
+packets  The experiment's links make ``streams * rate / (8 * wire_size) / d`` packets per wall second, where a stream is
+         a sender or a receiver, whichever are fewer (random traffic: as many as its load fills). They may take `SHARE`
+         of the busiest core. The verdict's limit is nine tenths in any half second; the rest is for what a second
+         cannot show: flows that start at once, more hosts than were measured, another program's seconds. On a virtual
+         machine with two cores and little else to do 38,600 to 44,500 packets/s were measured. Real runs of incast-64
+         there: at 1000 clean; at 550 (half of a core by this
+         formula) 59 % busy or more, and some packets waited 18 ms, probably because 64 flows start at once, just above
+         what an agent may stand still, which is why it is not half; at 145 all of the core, degraded.
+lag      A packet or a feedback waits up to the shortest sleep of an agent, plus as much as that sleep ends late (p99).
+         Both are wall time, so ``(SHORTEST_SLEEP + late_p99) / d`` may be half of the verdict's `LAG_LIMIT` base RTTs:
+         the other half is for the work that is done before the packet's turn comes.
+
+Then it must stay within what the links can be shaped to (`Experiment.dilation_limits`).
+"""
+
+from __future__ import annotations
+
+import math
+import os
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+from testbed.agent.build import compile_all
+from testbed.clock import SHORTEST_SLEEP
+from testbed.controller import Signal
+from testbed.dataplane.wire import Framing
+from testbed.engines.kernel import doctor, features
+from testbed.errors import TestbedError
+from testbed.experiment.load import Resolved, load, resolve
+from testbed.experiment.model import Experiment, TimeSpan
+from testbed.experiment.topology.kinds import shape_of
+from testbed.experiment.topology.paths import FlowPaths, most_hops
+from testbed.experiment.topology.routes import Routes
+from testbed.experiment.topology.settings import Star
+from testbed.experiment.traffic.incast import Incast
+from testbed.fidelity.verdict import LAG_LIMIT
+from testbed.live.observers import Audience
+from testbed.run.run import follow, use_netem
+
+SHARE = 0.35  # of the busiest core's time that an experiment's packets may take
+ROOM = 0.5  # of the verdict's limit for lags that sleeping may take
+
+SENDERS = 8  # of the rack that is measured
+SECONDS = 1.2  # wall, per measurement: two windows of `Processors`
+SAMPLES = 500  # of the series, as many as the recorder takes in a second of a usual run
+FIRST_TRY = 20_000  # packets per second, about half of what a core of a small virtual machine does
+BUSY = (0.3, 0.8)  # shares of a core between which one measurement is enough
+AIM = 0.5  # the share that another one is made at
+PER_HOP = 0.5  # of the cost of a packet through one switch
+BDP = 100_000 * 8  # bits: the link delay that is measured with, so that many round trips fit into a second
+
+
+@dataclass(frozen=True)
+class Speed:
+    """What was measured. Wall seconds."""
+
+    packets_per_second: float  # that would take all of the busiest core's time, by the next two
+    measured_packets_per_second: float  # delivered and acknowledged
+    busy: float  # share of its time that the busiest core was
+    late_p50: float  # s, how late sleeps ended under that load
+    late_p99: float
+
+    def __str__(self) -> str:
+        return (
+            f"{self.packets_per_second:,.0f} packets/s per busiest core, sleeps end {self.late_p50 * 1e6:.0f} us late "
+            f"(median), {self.late_p99 * 1e6:.0f} us (p99)"
+        )
+
+
+@dataclass(frozen=True)
+class Needs:
+    """What an experiment asks of a machine: nominal units."""
+
+    packets_per_second: float
+    base_rtt: float  # s
+    limits: tuple[float, float]  # of the dilation
+
+    @classmethod
+    def of(cls, resolved: Resolved) -> Needs:
+        """By its links and traffic, as if no controller held anything back.
+
+        What was measured is one switch; each further one on the way makes packets more expensive.
+        """
+        experiment = resolved.experiment
+        plan, routes = experiment.plan, Routes(shape_of(experiment.rack, experiment.hosts))
+        framing = _framing(resolved)
+        paths = FlowPaths.of(routes, plan.src, plan.dst, framing)
+        streams = experiment.traffic.links_filled(experiment.context)
+        hops = float(paths.hops.mean())
+        return cls(
+            packets_per_second=streams
+            * experiment.rack.link.rate
+            / (8 * framing.wire_size)
+            * (1 + PER_HOP * (hops - 1)),
+            base_rtt=float(paths.base_rtt.min()),
+            limits=experiment.dilation_limits,
+        )
+
+    def dilation(self, speed: Speed) -> float:
+        """The smallest at which the experiment should be clean, rounded up. Raises TestbedError if there is none."""
+        by_packets = self.packets_per_second / (SHARE * speed.packets_per_second)
+        by_lag = (SHORTEST_SLEEP + speed.late_p99) / (ROOM * LAG_LIMIT * self.base_rtt)
+        low, high = self.limits
+        wanted = two_digits(max(by_packets, by_lag, low))
+        if wanted > high:
+            raise TestbedError(
+                f"time.dilation: auto would be {wanted:g} on this machine ({speed}), but these links can be shaped up "
+                f"to {high:g} only; give a number, or slower links"
+            )
+        return wanted
+
+
+def two_digits(value: float) -> float:
+    """Rounded up to two significant digits."""
+    step = 10.0 ** (math.floor(math.log10(value)) - 1)
+    return float(f"{math.ceil(value / step - 1e-9) * step:.12g}")
+
+
+@dataclass(frozen=True)
+class Settled:
+    """An experiment whose dilation is a number, and what was measured for that; None if it was one before."""
+
+    resolved: Resolved
+    speed: Speed | None = None
+
+    def as_dict(self) -> dict[str, Any] | None:
+        """For the manifest."""
+        if self.speed is None:
+            return None
+        return {"dilation": self.resolved.experiment.time.factor, **asdict(self.speed)}
+
+
+@dataclass(frozen=True)
+class Suggestion:
+    """For `testbed doctor`: the smallest dilation of a shipped experiment, or why nobody can tell."""
+
+    experiment: str
+    settled: Settled | None = None
+    why_not: str = ""
+
+    def __str__(self) -> str:
+        if self.settled is None:
+            return self.why_not
+        dilation = self.settled.resolved.experiment.time.factor
+        return f"{self.experiment} should be clean from dilation {dilation:g} on; {self.settled.speed}"
+
+    def as_dict(self) -> dict[str, Any]:
+        """For JSON."""
+        measured = self.settled.as_dict() if self.settled else None
+        return {"experiment": self.experiment, "measured": measured, "why_not": self.why_not}
+
+
+def suggest(experiment: str = "incast-64") -> Suggestion:
+    """Measure this machine for a shipped experiment; never raises TestbedError."""
+    if os.geteuid() != 0:
+        return Suggestion(experiment, why_not=features.NEEDS_ROOT)
+    try:
+        doctor.require()
+        settled = settle(resolve(load(experiment).apply(["time.dilation=auto"])), Audience())
+    except TestbedError as error:
+        return Suggestion(experiment, why_not=str(error).splitlines()[0])
+    return Suggestion(experiment, settled)
+
+
+def settle(resolved: Resolved, audience: Audience) -> Settled:
+    """Measure this machine if the experiment's dilation is ``auto``, and say so. Raises TestbedError."""
+    if resolved.experiment.time.dilation != "auto":
+        return Settled(resolved)
+    audience.stage("measuring this machine for dilation: auto")
+    speed = measure(resolved)
+    dilation = Needs.of(resolved).dilation(speed)
+    audience.stage(f"dilation {dilation:g} should be clean: {speed}")
+    time = resolved.experiment.time.model_copy(update={"dilation": dilation})
+    return Settled(replace(resolved, experiment=resolved.experiment.model_copy(update={"time": time})), speed)
+
+
+def measure(resolved: Resolved) -> Speed:
+    """Measure with the experiment's controller; takes 2 to 4 s. Raises TestbedError. Needs root."""
+    compile_all()
+    low, high = resolved.experiment.dilation_limits
+    full = resolved.experiment.rack.link.rate / (8 * _framing(resolved).wire_size)
+    dilation = min(max(full / FIRST_TRY, low), high)
+    speed = _measure(resolved, dilation)
+    if not BUSY[0] <= speed.busy <= BUSY[1]:
+        calmer = min(max(dilation * speed.busy / AIM, low), high)
+        if calmer != dilation:
+            speed = _measure(resolved, calmer)
+    return speed
+
+
+def _measure(resolved: Resolved, dilation: float) -> Speed:
+    small = replace(resolved, experiment=_small(resolved.experiment, dilation))
+    record = follow(small, use_netem(small), Audience())
+    packets = int(record.flows.delivered_packets.sum())
+    if record.interrupted or not packets or record.timer_lag is None:
+        raise TestbedError(f"this machine could not be measured: {record.interrupted or 'no packet arrived'}")
+    per_second = packets / record.wall_seconds
+    busy = max(1.0 - record.cpu_idle, 0.01)
+    late = record.timer_lag.histogram
+    return Speed(per_second / busy, per_second, busy, late.quantile(0.5) * dilation, late.quantile(0.99) * dilation)
+
+
+def _small(experiment: Experiment, dilation: float) -> Experiment:
+    """The rack that is measured: a few senders, at once and without end."""
+    rack, duration = experiment.rack, SECONDS / dilation
+    link = rack.link.model_copy(update={"delay": BDP / rack.link.rate / 4, "loss": 0.0})
+    star = Star(delay_by=rack.delay_by, calibrate="off").model_copy(update={"link": link, "switch": rack.switch})
+    incast = Incast(pattern="incast", senders=SENDERS).with_payload(experiment.traffic.payload)
+    return experiment.model_copy(
+        update={
+            "rack": star,
+            "traffic": incast,
+            "time": TimeSpan().model_copy(update={"duration": duration, "warmup": 0.0, "dilation": dilation}),
+            "record": experiment.record.model_copy(update={"interval": duration / SAMPLES}),
+        }
+    )
+
+
+def _framing(resolved: Resolved) -> Framing:
+    plan = resolved.experiment.plan
+    routes = Routes(shape_of(resolved.experiment.rack, resolved.experiment.hosts))
+    hops = most_hops(routes, plan.src, plan.dst) if Signal.INT in resolved.controller.form.signals else 0
+    return Framing(round(resolved.experiment.traffic.payload), hops)

@@ -1,0 +1,140 @@
+"""A run over real hosts as those see it who record and show it (`testbed.live.observability.Observed`)."""
+
+from __future__ import annotations
+
+import secrets
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from testbed.agent.columns import Flows
+from testbed.agent.meter import Meter
+from testbed.base.arrays import Floats
+from testbed.clock import Clock
+from testbed.dataplane.wire import P_KEY, Framing
+from testbed.engines.lab.fabric import LabFabric
+from testbed.engines.lab.inventory import Inventory
+from testbed.engines.lab.job import Job
+from testbed.engines.lab.mirror import Mirror
+from testbed.engines.lab.series import LabSeries
+from testbed.experiment.bottleneck import busiest_port
+from testbed.experiment.load import Resolved
+from testbed.experiment.topology.kinds import shape_of
+from testbed.experiment.topology.paths import FlowPaths
+from testbed.experiment.topology.routes import Routes
+from testbed.live.recorder import largest
+
+PATIENCE = 5.0  # s without a word, after which either side takes the control channel for lost
+SPARE_SECONDS = 60.0  # beyond the experiment, for all that comes before and after it
+FULL_MEMBER = 0x8000  # a P_Key's highest bit
+
+
+class Overview:
+    """Columns of all hosts, as they were last reported. Host ``hN`` of the experiment is the inventory's N-th."""
+
+    def __init__(self, resolved: Resolved, inventory: Inventory) -> None:
+        self.resolved, self.inventory = resolved, inventory
+        self.experiment = experiment = resolved.experiment
+        self.clock = Clock(experiment.time.factor)
+        self.plan = experiment.plan
+        self.shape = shape_of(experiment.rack, experiment.hosts)
+        self.framing = Framing(round(experiment.traffic.payload), inventory.common.testbed_int_hops)
+        self.paths = FlowPaths.of(Routes(self.shape), self.plan.src, self.plan.dst, self.framing)
+        self.flows = Flows(len(self.plan))
+        self.chosen = largest(self.plan.size, experiment.record.flows)
+        self.hosts = list(self.shape.hosts)
+        self.parts = [self._part(number) for number in range(1, len(self.hosts) + 1)]
+        self.mirrors = [self._mirror(name, part) for name, part in zip(self.hosts, self.parts, strict=True)]
+        self.fabric = LabFabric(self.mirrors, len(self.plan))
+        self.series = LabSeries(self.mirrors, self.chosen, experiment.record.interval, experiment.time.duration)
+        self.p_key = FULL_MEMBER | secrets.randbelow(P_KEY - FULL_MEMBER)
+
+    def _part(self, number: int) -> slice:
+        """Flows are ordered by the hosts that send them."""
+        return slice(*np.searchsorted(self.plan.src_number, (number, number + 1)).tolist())
+
+    def _series(self, part: slice) -> list[int]:
+        within = (self.chosen >= part.start) & (self.chosen < part.stop)
+        found: list[int] = (self.chosen[within] - part.start).tolist()
+        return found
+
+    def _mirror(self, name: str, part: slice) -> Mirror:
+        flows = self.flows.part(part.start, part.stop) if part.stop > part.start else None
+        return Mirror(name, flows, len(self.plan), len(self._series(part)))
+
+    @property
+    def meters(self) -> list[Meter]:
+        """One per host that sends."""
+        return [mirror.meter for mirror in self.mirrors if mirror.meter is not None]
+
+    @property
+    def port_names(self) -> list[str]:
+        """One port per host; see `LabFabric`."""
+        return [port.name for port in self.shape.ports]
+
+    @cached_property
+    def bottleneck(self) -> int:
+        """As in the rack."""
+        return busiest_port(Routes(self.shape), self.plan, self.experiment.time.duration)
+
+    @property
+    def least_idle(self) -> float:
+        """Of all hosts."""
+        return min(mirror.least_idle for mirror in self.mirrors)
+
+    @property
+    def stolen(self) -> float:
+        """Of all hosts."""
+        return max(mirror.stolen for mirror in self.mirrors)
+
+    def job(self, number: int) -> tuple[Job, dict[str, NDArray[Any]]]:
+        """What the host at this position is told, and the columns of its flows."""
+        experiment, part, variables = self.experiment, self.parts[number], self.inventory.hosts[number].variables
+        controller, plan = self.resolved.controller, self.plan
+        by_path = experiment.controller.name != controller.name
+        job = Job(
+            host=number,
+            hosts=self.hosts,
+            interface=variables.roce_interface,
+            address=variables.roce_address,
+            controller=f"{controller.file.name}:{controller.form.__name__}" if by_path else controller.name,
+            source=controller.file.read_text(encoding="utf-8") if by_path else "",
+            options=self.resolved.controller_config.model_dump(mode="json"),
+            flows=len(plan),
+            first=part.start,
+            payload=self.framing.payload,
+            int_hops=self.framing.int_hops,
+            burst=experiment.pacing.burst,
+            line_rate=self.shape.line_rate(self.hosts[number]),
+            hops=max(1, self.framing.int_hops),
+            duration=experiment.time.duration,
+            warmup=experiment.time.warmup,
+            interval=experiment.record.interval,
+            series=self._series(part),
+            decisions=experiment.record.decisions // max(1, len(self.meters)),
+            port=variables.testbed_udp_port,
+            p_key=self.p_key,
+            feedback_delay=variables.testbed_feedback_delay,
+            patience=PATIENCE,
+            deadline=experiment.time.duration + SPARE_SECONDS,
+        )
+        position = {name: number for number, name in enumerate(self.hosts)}
+        dst = np.array([position[one] for one in plan.dst[part]], np.int64)
+        return job, {"dst": dst, "size": plan.size[part], "start": plan.start[part]}
+
+    def measured(self, number: int, base_rtt: dict[str, float]) -> Floats:
+        """Take over what a host has measured towards the others, and return the base RTT of each of its flows."""
+        part = self.parts[number]
+        delay = self.inventory.common.testbed_feedback_delay
+        found = np.array([base_rtt[dst] + delay for dst in self.plan.dst[part]], np.float64)
+        self.paths.base_rtt[part] = found
+        return found
+
+    def timeout(self) -> float:
+        """Retransmission timeout: as asked, or three times the longest RTT if the buffer is as large as asked for."""
+        asked = self.experiment.loss_recovery.timeout
+        if not isinstance(asked, str):
+            return asked
+        return 3 * float((self.paths.base_rtt + self.paths.full_buffers(self.experiment.rack.switch.buffer)).max())

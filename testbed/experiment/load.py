@@ -1,0 +1,240 @@
+"""From a name or a file to a checked experiment with its plugins, or to one message that says where it is wrong.
+
+    resolved = resolve(load("incast-64").apply(["traffic.senders=8"]))
+
+Everything that can be known before a rack is built is found here.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from copy import deepcopy
+from dataclasses import dataclass
+from importlib.metadata import entry_points
+from importlib.resources import as_file, files
+from pathlib import Path
+from typing import Any
+
+import yaml
+from pydantic import ValidationError
+
+from testbed.base.inputs import Input
+from testbed.errors import BadInput, nearest
+from testbed.experiment.document import Document, KeyPath, dotted
+from testbed.experiment.messages import explain
+from testbed.experiment.model import Experiment, PluginChoice
+from testbed.experiment.topology.settings import Star
+from testbed.plugin import PluginConfig
+from testbed.registry import Plugin, find
+
+GROUP = "testbed.experiments"
+FILE_KEYS = ("file", "sizes")  # of traffic patterns: paths are relative to the experiment file
+
+
+@dataclass(frozen=True)
+class Loaded:
+    """An experiment and the document that it came from, whose marks give messages their line."""
+
+    document: Document
+    experiment: Experiment
+
+    def apply(self, settings: Iterable[str], option: str = "--set") -> Loaded:
+        """``key=value`` for any key; the value is YAML, so that ``8``, ``10 us`` and ``null`` mean what they should."""
+        document = deepcopy(self.document)
+        for setting in settings:
+            key, equals, text = setting.partition("=")
+            origin = f"{option} {setting}"
+            if not equals or not key.strip():
+                raise BadInput(f"{origin}: expected key=value, for example {option} traffic.senders=8")
+            path = _path(key.strip())
+            value = Document.parse(f"value: {text}", origin).data["value"]
+            document.put(path, _from_here(path, value), origin)
+        return _checked(document)
+
+    def replace(self, values: dict[str, Any], option: str) -> Loaded:
+        """Replace keys as a whole: ``controller`` loses the options of the file's choice."""
+        document = deepcopy(self.document)
+        for key, value in values.items():
+            path = _path(key)
+            document.put(path, _from_here(path, value), f"{option} {value}")
+        return _checked(document)
+
+
+@dataclass(frozen=True)
+class Resolved:
+    """An experiment whose plugins are loaded and configured: all that `testbed.run.run` needs."""
+
+    experiment: Experiment
+    controller: Plugin
+    controller_config: PluginConfig
+    tuner: Plugin
+    tuner_config: PluginConfig
+
+    def as_dict(self) -> dict[str, Any]:
+        """Everything spelled out, with units, the plugins' options included. It loads again as it is."""
+        data = self.experiment.model_dump(mode="json")
+        if isinstance(self.experiment.rack, Star):
+            data["rack"]["hosts"] = self.experiment.hosts
+        for kind, config in (("controller", self.controller_config), ("tuner", self.tuner_config)):
+            choice: PluginChoice = getattr(self.experiment, kind)
+            presets = getattr(self, kind).form.presets
+            preset = choice.preset or next(iter(presets), None)
+            data[kind] = {"name": choice.name, "preset": preset, **config.model_dump(mode="json")}
+        return data
+
+    def inputs(self, *, tuned: bool = True) -> list[Input]:
+        """Files that it reads besides the plugins' code; of the tuner if it runs. Raises BadInput if one has gone."""
+        found = [file.within("traffic") for file in self.experiment.traffic.inputs()]
+        plugins = [(self.controller, self.controller_config), *([(self.tuner, self.tuner_config)] if tuned else [])]
+        for plugin, config in plugins:
+            found += [Input.of(f"{plugin.kind}.{key}", file) for key, file in plugin.form.inputs(config).items()]
+        return found
+
+    def as_yaml(self) -> str:
+        """`as_dict` as an experiment file."""
+        return yaml.safe_dump(self.as_dict(), sort_keys=False, allow_unicode=True)
+
+    def as_json(self) -> str:
+        """`as_dict` as JSON."""
+        return json.dumps(self.as_dict(), indent=2)
+
+
+def load(path_or_name: str) -> Loaded:
+    """An experiment by name, or from a file (``.yaml``, or anything with a slash). Raises BadInput."""
+    if "/" in path_or_name or path_or_name.endswith((".yaml", ".yml")):
+        file = Path(path_or_name).expanduser()
+        if not file.is_file():
+            raise BadInput(f"experiment file '{path_or_name}' does not exist (looked at {file.resolve()})")
+        return _read(file, path_or_name)
+    known = available()
+    if path_or_name not in known:
+        hint = nearest(path_or_name, list(known))
+        raise BadInput(f"no experiment is named '{path_or_name}'; {hint}, or give a path: ./{path_or_name}.yaml")
+    return _read(known[path_or_name], known[path_or_name].name)
+
+
+def available() -> dict[str, Path]:
+    """All experiments of installed packages (entry-point group ``testbed.experiments``): name to file."""
+    found: dict[str, Path] = {}
+    for package in sorted({entry.value for entry in entry_points(group=GROUP)}):
+        with as_file(files(package)) as folder:
+            for file in folder.glob("*.yaml"):
+                other = found.setdefault(file.stem, file)
+                if other != file:
+                    raise BadInput(f"two experiments are named '{file.stem}': {other} and {file}; rename one")
+    return dict(sorted(found.items(), key=lambda item: _natural(item[0])))
+
+
+def _natural(name: str) -> tuple[str, int]:
+    stem, _, number = name.rpartition("-")
+    return (stem, int(number)) if number.isdecimal() else (name, 0)
+
+
+def resolve(loaded: Loaded) -> Resolved:
+    """Load and configure the plugins. Raises BadInput for a plugin or an option that does not exist or fit."""
+    from testbed.experiment.preflight import rehearse
+
+    controller, controller_config = _plugin("controller", loaded)
+    tuner, tuner_config = _plugin("tuner", loaded)
+    resolved = Resolved(loaded.experiment, controller, controller_config, tuner, tuner_config)
+    for kind in ("controller", "tuner"):
+        try:
+            rehearse(resolved, kind)
+        except BadInput as error:
+            raise BadInput(f"{loaded.document.origin((kind,))}: {error}") from error
+    return resolved
+
+
+def _plugin(kind: str, loaded: Loaded) -> tuple[Plugin, PluginConfig]:
+    choice: PluginChoice = getattr(loaded.experiment, kind)
+    path: KeyPath = (kind, "name")
+    try:
+        plugin = find(kind, choice.name)
+        path = (kind, "preset")
+        if choice.preset is not None:
+            plugin.configure(choice.preset, {})
+        path = (kind,)
+        return plugin, _with_files(plugin, choice, loaded.document)
+    except BadInput as error:
+        if path == (kind,):  # the option that the message quotes
+            path += tuple(key for key in choice.options if f"option '{key}" in str(error))[:1]
+        raise BadInput(f"{loaded.document.origin(path)}: {dotted(path)}: {error}") from error
+
+
+def _with_files(plugin: Plugin, choice: PluginChoice, document: Document) -> PluginConfig:
+    """Its configuration; an option that names a file, such as a policy, is relative to where it was given."""
+    config = plugin.configure(choice.preset, choice.options)
+    named = {key: choice.options[key] for key in plugin.form.inputs(config) if choice.options.get(key)}
+    if not named:
+        return config
+    files = {key: _resolved(str(value), document.base((plugin.kind, key))) for key, value in named.items()}
+    return plugin.configure(choice.preset, {**choice.options, **files})
+
+
+def _read(file: Path, name: str) -> Loaded:
+    document = Document.read(file, name)
+    for kind in ("controller", "tuner"):
+        _anchor(document.data, kind, file.parent)
+    if isinstance(document.data.get("traffic"), dict):
+        _anchor_files(document.data["traffic"], file.parent)
+    document.data.setdefault("name", file.stem)
+    return _checked(document)
+
+
+def _checked(document: Document) -> Loaded:
+    try:
+        return Loaded(document, Experiment.model_validate(document.data))
+    except ValidationError as error:
+        raise BadInput(explain(error, document)) from None
+
+
+def _path(key: str) -> KeyPath:
+    return tuple(int(part) if part.isdecimal() else part for part in key.split("."))
+
+
+def _anchor(data: dict[str, Any], kind: str, folder: Path) -> None:
+    """A plugin path in a file is relative to that file, wherever the command is called."""
+    choice = data.get(kind)
+    if isinstance(choice, str):
+        data[kind] = absolute(choice, folder)
+    elif isinstance(choice, dict) and isinstance(choice.get("name"), str):
+        choice["name"] = absolute(choice["name"], folder)
+
+
+def _anchor_files(traffic: object, folder: Path) -> None:
+    """The same for files that traffic patterns read, at any depth."""
+    if isinstance(traffic, list):
+        for value in traffic:
+            _anchor_files(value, folder)
+    elif isinstance(traffic, dict):
+        for key, value in traffic.items():
+            if key in FILE_KEYS and isinstance(value, str):
+                traffic[key] = _file(key, value, folder)
+            else:
+                _anchor_files(value, folder)
+
+
+def _file(key: str, value: str, folder: Path) -> str:
+    """Absolute, unless it is the name of something shipped."""
+    named = key == "sizes" and "/" not in value and not value.endswith((".yaml", ".yml"))
+    return value if named else _resolved(value, folder)
+
+
+def _from_here(path: KeyPath, value: Any) -> Any:
+    if path[0] == "traffic" and path[-1] in FILE_KEYS and isinstance(value, str):
+        return _file(str(path[-1]), value, Path())
+    named = path in {("controller",), ("tuner",), ("controller", "name"), ("tuner", "name")}
+    return absolute(value, Path()) if named and isinstance(value, str) else value
+
+
+def absolute(spec: str, folder: Path) -> str:
+    """A plugin's path from ``folder``, ``./my_cc.py:MyCC``; what is installed keeps its name."""
+    if "/" not in spec and ".py" not in spec:
+        return spec
+    text, colon, wanted = spec.partition(":")
+    return _resolved(text, folder) + colon + wanted
+
+
+def _resolved(path: str, folder: Path) -> str:
+    return str((folder / Path(path).expanduser()).resolve())

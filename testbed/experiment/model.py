@@ -1,0 +1,292 @@
+"""The experiment file: what can be said, the defaults, and what is refused.
+
+The field descriptions of these models (`rack:` and `traffic:` have theirs in `testbed.experiment.topology.settings` and
+`testbed.experiment.traffic`) are the one place where keys and defaults are documented;
+`testbed.experiment.schema` renders them into the JSON schema and docs/experiment.md.
+Everything is nominal (see `testbed.clock`) and SI once it is loaded.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from functools import cached_property
+from typing import Annotated, Any, Literal, Self
+
+import numpy as np
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    GetJsonSchemaHandler,
+    PlainSerializer,
+    WithJsonSchema,
+    model_validator,
+)
+from pydantic.json_schema import JsonSchemaValue
+from pydantic_core import CoreSchema
+
+from testbed.base.block import Count, Part, refuse
+from testbed.experiment import deadlock, events
+from testbed.experiment.events import EventSpec, Step
+from testbed.experiment.topology.kinds import shape_of
+from testbed.experiment.topology.settings import MOST_HOSTS, Rack, Star
+from testbed.experiment.topology.tables import Tables
+from testbed.experiment.traffic import Traffic
+from testbed.experiment.traffic.flow import NO_GROUP
+from testbed.experiment.traffic.pattern import Context
+from testbed.experiment.traffic.plan import Plan
+from testbed.units import TIME_UNITS, Time, parse, show_rate, show_time
+
+MOST_FLOWS = 65_536
+MOST_CELLS = 20_000_000  # samples x flows kept in memory
+DILATIONS = (1.0, 1e6)
+SLOWEST, FASTEST = 1e5, 1e10  # bit/s of wall time that software links can shape at all
+DEFAULT_TUNER = "static"
+
+
+def _auto_or_number(value: object) -> float | str:
+    """A validator of its own, so that messages speak of the number and not of the members of a union."""
+    if value == "auto":
+        return "auto"
+    try:
+        number = math.nan if isinstance(value, bool) else float(value)  # type: ignore[arg-type] # caught below
+    except (TypeError, ValueError):
+        number = math.nan
+    if math.isnan(number):
+        shown = str(value).lower() if isinstance(value, bool) else f"'{value}'"
+        raise ValueError(f"expected a number or 'auto', got {shown}")
+    if not DILATIONS[0] <= number <= DILATIONS[1]:
+        bound = f"at least {DILATIONS[0]:g}" if number < DILATIONS[0] else f"at most {DILATIONS[1]:g}"
+        raise ValueError(f"must be {bound}, got {number:g}")
+    return number
+
+
+def _auto_or_time(value: object) -> float | str:
+    return "auto" if value == "auto" else parse(value, TIME_UNITS, "a time or 'auto'")
+
+
+AutoOrDilation = Annotated[
+    float | Literal["auto"],
+    BeforeValidator(_auto_or_number),
+    WithJsonSchema(
+        {"anyOf": [{"type": "number", "minimum": DILATIONS[0], "maximum": DILATIONS[1]}, {"const": "auto"}]}
+    ),
+]
+AutoOrTime = Annotated[
+    float | Literal["auto"],
+    BeforeValidator(_auto_or_time),
+    PlainSerializer(lambda value: value if value == "auto" else show_time(value), when_used="json"),
+    WithJsonSchema({"type": "string", "examples": ["auto", "100 us"]}),
+]
+
+
+class PluginChoice(BaseModel):
+    """A plugin, its preset, and any of its own options. A plain name will do: `controller: swift`."""
+
+    model_config = ConfigDict(extra="allow", frozen=True)
+
+    name: str = Field(description="Name of an installed plugin, or a path: `./my_cc.py` or `./my_cc.py:MyCC`.")
+    preset: str | None = Field(
+        default=None, description="Named set of options to begin with; by default the plugin's first."
+    )
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """What was said beyond name and preset."""
+        return dict(self.model_extra or {})
+
+    @model_validator(mode="before")
+    @classmethod
+    def _plain_name(cls, data: Any) -> Any:
+        return {"name": data} if isinstance(data, str) else data
+
+    @classmethod
+    def __get_pydantic_json_schema__(cls, core: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
+        return {"anyOf": [{"type": "string", "description": "Name or path of the plugin."}, handler(core)]}
+
+
+class TimeSpan(Part):
+    """How long, and how much slower than the emulated rack."""
+
+    duration: Annotated[Time, Field(gt=0)] = Field(default=30e-3, description="Nominal length of the run.")
+    warmup: Annotated[Time, Field(ge=0)] = Field(
+        default_factory=lambda data: data.get("duration", 0.0) / 3,
+        description="Left out of the summary; by default a third of the duration (10 ms of 30 ms).",
+    )
+    dilation: AutoOrDilation = Field(
+        default=1000.0,
+        description="Wall seconds per nominal second. Rates are divided by it, bytes are never scaled. `auto` measures "
+        "this machine just before the run and takes the smallest that should be clean.",
+    )
+
+    @property
+    def factor(self) -> float:
+        """The dilation as a number; `testbed.engines.kernel.speed` turns `auto` into one."""
+        if isinstance(self.dilation, str):
+            raise ValueError("time.dilation is 'auto': nobody has measured this machine yet")
+        return self.dilation
+
+    @model_validator(mode="after")
+    def _something_is_measured(self) -> Self:
+        if self.warmup >= self.duration:
+            refuse("warmup", f"must be less than time.duration ({show_time(self.duration)})")
+        return self
+
+
+class Pacing(Part):
+    """How senders spread their packets."""
+
+    burst: Count = Field(default=1, description="Packets of one flow that are sent back to back.")
+
+
+class LossRecovery(Part):
+    """What a sender does when nothing comes back."""
+
+    timeout: AutoOrTime = Field(
+        default="auto",
+        description="Retransmission timeout; `auto` is three times the longest RTT there can be, with full buffers.",
+    )
+
+
+class Record(Part):
+    """What the time series hold."""
+
+    interval: Annotated[Time, Field(gt=0)] = Field(default=10e-6, description="Time between two samples.")
+    flows: Annotated[int, Field(strict=True, ge=0)] = Field(
+        default=1024, description="Series for this many flows at most, the largest ones."
+    )
+    decisions: Annotated[int, Field(strict=True, ge=0, le=MOST_CELLS)] = Field(
+        default=1_000_000,
+        description="For `testbed replay`: calls of the controller are kept until they were about this many flows in "
+        "sum; 0 keeps none.",
+    )
+    report: Annotated[bool, Field(strict=True)] = Field(
+        default=True, description="Draw `report.html` and `plots/` at the end; `testbed report FOLDER` does it later."
+    )
+
+
+class Experiment(Part):
+    """One experiment: rack, traffic, controller, tuner, time."""
+
+    name: str = Field(default="", description="By default the name of the file.")
+    description: str = Field(default="", description="One line, shown by `testbed list`.")
+    rack: Rack = Field(default=Star(), description="Hosts, cables and switches; the keys depend on `kind`.")
+    traffic: Traffic = Field(description="Who sends to whom; the keys depend on `pattern`.")
+    controller: PluginChoice = Field(description="Sender-side congestion control; a plain name will do.")
+    tuner: PluginChoice = Field(
+        default=PluginChoice(name=DEFAULT_TUNER), description="Switch-side ECN tuner; a plain name will do."
+    )
+    time: TimeSpan = Field(default_factory=TimeSpan, description="How long, and how much slower.")
+    pacing: Pacing = Field(default=Pacing(), description="How senders spread their packets.")
+    loss_recovery: LossRecovery = Field(
+        default=LossRecovery(), description="What a sender does when nothing comes back."
+    )
+    record: Record = Field(default=Record(), description="What the time series hold.")
+    events: list[EventSpec] = Field(
+        default=[], description="Cables between switches that fail and come back, each with these keys:"
+    )
+    seed: Annotated[int, Field(strict=True, ge=0)] = Field(default=1, description="Seed of everything that is random.")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _default_tuner(cls, data: Any) -> Any:
+        """``tuner: {preset: secn1}`` means the default tuner."""
+        if isinstance(data, dict) and isinstance(data.get("tuner"), dict):
+            return {**data, "tuner": {"name": DEFAULT_TUNER, **data["tuner"]}}
+        return data
+
+    @property
+    def hosts(self) -> int:
+        """Number of hosts: as asked, or as many as the traffic needs."""
+        return self.rack.size or self.traffic.hosts_needed()
+
+    @cached_property
+    def plan(self) -> Plan:
+        """The flows, as the traffic pattern and the seed make them."""
+        return Plan.of(self.traffic.expand(self.context))
+
+    def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Self:
+        """As pydantic's; the copy makes its own plan."""
+        copy = super().model_copy(update=update, deep=deep)
+        copy.__dict__.pop("plan", None)
+        return copy
+
+    @property
+    def context(self) -> Context:
+        """What the traffic is made for."""
+        return Context(self.hosts, self.rack.link.rate, self.time.duration, (self.seed,))
+
+    @model_validator(mode="after")
+    def _parts_fit_together(self) -> Self:
+        self._check_hosts()
+        self._check_size(self.traffic.flow_count(self.context))
+        self._check_time()
+        self._check_pauses(self.steps())
+        return self
+
+    def steps(self) -> list[Step]:
+        """The events, in order of time, with their cables chosen."""
+        if not self.events:
+            return []
+        return events.plan(self.events, shape_of(self.rack, self.hosts), self.seed, self.time.duration)
+
+    def _check_pauses(self, steps: list[Step]) -> None:
+        if not self.rack.switch.pfc:
+            return
+        if how := deadlock.possible(Tables(shape_of(self.rack, self.hosts)), steps):
+            refuse("rack.switch.pfc", f"{how}; take other cables out, or say 'off'")
+
+    def _check_hosts(self) -> None:
+        needed = self.traffic.hosts_needed()
+        if not self.hosts:
+            refuse("rack.hosts", f"say how many hosts there are: '{self.traffic.pattern}' does with any number")
+        if needed > MOST_HOSTS:
+            refuse(
+                f"traffic.{self.traffic.hosts_key}", f"needs {needed} hosts, but one switch has at most {MOST_HOSTS}"
+            )
+        if self.rack.size is not None and needed > self.rack.size:
+            if isinstance(self.rack, Star):
+                refuse("rack.hosts", f"the traffic needs at least {needed}, got {self.rack.size}")
+            refuse("rack.kind", f"{self.rack.kind} of {self.rack.size} hosts, but the traffic needs at least {needed}")
+
+    def _check_size(self, flows: float) -> None:
+        if flows > MOST_FLOWS:
+            refuse(f"traffic.{self.traffic.flows_key}", f"makes {flows:.0f} flows, at most {MOST_FLOWS} are allowed")
+        cells = self.time.duration / self.record.interval * max(1, min(flows, self.record.flows))
+        if cells > MOST_CELLS:
+            refuse(
+                "record.interval",
+                f"would keep {cells:.3g} samples, at most {MOST_CELLS:.0e}; raise it, or lower record.flows",
+            )
+        if self.rack.switch.buffer < self.traffic.payload + 200:
+            refuse("rack.switch.buffer", "must hold at least one full packet (traffic.payload and 200 B of headers)")
+
+    def _check_time(self) -> None:
+        plan, end = self.plan, show_time(self.time.duration)
+        if len(plan) > MOST_FLOWS:  # chance made more than expected
+            self._check_size(len(plan))
+        if not len(plan):
+            refuse("time.duration", f"no flow starts within {end}")
+        late = np.flatnonzero((plan.start >= self.time.duration) & (plan.after == NO_GROUP))
+        if len(late):
+            first = late[plan.start[late].argmin()]
+            key = f"traffic.{self.traffic.start_key}"
+            refuse(key, f"the flow {plan.src[first]} to {plan.dst[first]} would start only after time.duration ({end})")
+        if self.time.dilation == "auto":  # the number will be within these limits
+            return
+        low, high = self.dilation_limits
+        if not low <= self.time.factor <= high:
+            wall_rate = self.rack.link.rate / self.time.factor  # a check of limits; only testbed.clock converts
+            refuse(
+                "time.dilation",
+                f"makes rack.link.rate {show_rate(wall_rate)} of wall time; with {show_rate(self.rack.link.rate)} "
+                f"links it must be from {low:.0f} to {high:.0f}",
+            )
+
+    @property
+    def dilation_limits(self) -> tuple[float, float]:
+        """Smallest and largest dilation with these links."""
+        rate = self.rack.link.rate
+        return max(DILATIONS[0], rate / FASTEST), min(DILATIONS[1], rate / SLOWEST)

@@ -1,0 +1,115 @@
+"""A plugin's options as its user writes them: for `testbed list PLUGIN`, and for docs/plugins.md (`make schema`)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel
+from pydantic.fields import FieldInfo
+from pydantic_core import PydanticUndefined
+
+from testbed.registry import GROUPS, Plugin, available
+
+DOCS_FILE = Path(__file__).parents[2] / "docs" / "plugins.md"
+OURS = "testbed_"  # what the packages of shipped plugins begin with
+
+INTRODUCTION = """\
+# Controllers and tuners, and their options
+
+*Written by `make schema` from the plugins' `Config` classes; change it there.* `testbed list PLUGIN` prints the same,
+also for a plugin of your own.
+
+An experiment file has a plugin's options beside its name, the command line has `--set`:
+
+    sudo testbed run incast-8 --controller swift --set controller.preset=htsim --set controller.base_target="15 us"
+
+A preset is a set of options to begin with; the first is taken where none is named.
+"""
+
+
+def shown(model: type[BaseModel], name: str, info: FieldInfo) -> Any:
+    """The default as the model would write it: 100 Gbit/s and not 1e11."""
+    value = model.model_construct(**{name: info.default}).model_dump(mode="json", include={name})[name]
+    return "0" if value == "0 ns" else value
+
+
+def describe(plugin: Plugin) -> dict[str, Any]:
+    """All that its user may want to know, for JSON."""
+    form = plugin.form
+    return {
+        "kind": plugin.kind,
+        "name": plugin.name,
+        "description": plugin.summary,
+        "origin": plugin.origin,
+        "presets": dict(form.presets),
+        "options": [_option(form.Config, name, info) for name, info in form.Config.model_fields.items()],
+    }
+
+
+def as_lines(described: dict[str, Any]) -> Iterator[str]:
+    """As plain text."""
+    yield f"{described['kind']} {described['name']}: {described['description']} ({described['origin']})"
+    for section, rows in (("presets", _presets(described)), ("options", _options(described))):
+        if rows:
+            yield f"{section}:"
+            widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]) - 1)]
+            for row in rows:
+                *cells, last = row
+                yield "  " + "  ".join((*(f"{cell:<{width}}" for cell, width in zip(cells, widths, strict=True)), last))
+
+
+def docs_text() -> str:
+    """docs/plugins.md as it is checked in."""
+    lines = [INTRODUCTION]
+    for kind in GROUPS:
+        lines.append(f"## {kind.capitalize()}s\n")
+        for plugin in available(kind):
+            if plugin.form.__module__.startswith(OURS):
+                lines += _section(describe(plugin))
+    return "\n".join(lines).rstrip("\n") + "\n"
+
+
+def _section(described: dict[str, Any]) -> Iterator[str]:
+    yield f"### `{described['name']}`\n"
+    yield f"{described['description']}\n"
+    if presets := _presets(described):
+        yield "| preset | options |\n|---|---|"
+        yield from (f"| `{name}` | {what.replace('|', chr(92) + '|')} |" for name, what in presets)
+        yield ""
+    if options := _options(described):
+        yield "| option | default | meaning |\n|---|---|---|"
+        yield from (f"| `{name}` | {f'`{default}`' if default else ''} | {what} |" for name, default, what in options)
+        yield ""
+
+
+def _presets(described: dict[str, Any]) -> list[tuple[str, str]]:
+    return [
+        (name, ", ".join(f"{key}: {_written(value)}" for key, value in values.items()) or "the defaults")
+        for name, values in described["presets"].items()
+    ]
+
+
+def _options(described: dict[str, Any]) -> list[tuple[str, str, str]]:
+    return [(one["name"], one["default"], one["meaning"]) for one in described["options"]]
+
+
+def _option(model: type[BaseModel], name: str, info: FieldInfo) -> dict[str, str]:
+    written = "required" if info.is_required() else default(model, name, info)
+    return {"name": name, "default": written, "meaning": info.description or ""}
+
+
+def default(model: type[BaseModel], name: str, info: FieldInfo) -> str:
+    """An option's default as in an experiment file; empty for none."""
+    if info.default in (None, "", PydanticUndefined):
+        return ""
+    return _written(shown(model, name, info))
+
+
+def _written(value: Any) -> str:
+    """As in YAML."""
+    if isinstance(value, str):
+        return value
+    return f"{value:.6g}" if isinstance(value, float) else json.dumps(value)

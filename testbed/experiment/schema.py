@@ -1,0 +1,147 @@
+"""Renders the experiment's models: JSON schema for editors, docs/experiment.md for readers.
+
+``python -m testbed.experiment.schema`` writes both, and docs/plugins.md (``make schema``);
+a test says when they are stale.
+"""
+
+from __future__ import annotations
+
+import inspect
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from types import UnionType
+from typing import Any, Union, get_args, get_origin
+
+from pydantic import BaseModel
+from pydantic.fields import FieldInfo
+from pydantic_core import PydanticUndefined
+
+from testbed.base.block import Part
+from testbed.experiment import options
+from testbed.experiment.model import Experiment, PluginChoice
+from testbed.experiment.options import shown
+
+SCHEMA_FILE = Path(__file__).parent / "experiment.schema.json"
+DOCS_FILE = Path(__file__).parents[2] / "docs" / "experiment.md"
+
+INTRODUCTION = """\
+# The experiment file
+
+*Written by `make schema` from `testbed/experiment/model.py`; change it there.*
+
+An experiment is one YAML file. `testbed list` names the shipped ones, `testbed show incast-64` prints one with every
+default spelled out, and `--set key=value` overrides any key below: `--set traffic.senders=8`.
+
+Quantities carry their unit: `100 Gbit/s`, `8 us`, `5 MB`, `20 %`. Prefixes are decimal (1 kB is 1000 B); KiB, MiB and
+GiB are understood. A bare number is refused where a unit belongs, except 0. All quantities are nominal: they describe
+the rack that is emulated, not the wall clock of the machine that emulates it.
+
+The smallest file says who sends to whom, and under which controller:
+
+```yaml
+traffic:
+  pattern: incast
+  senders: 8
+controller: dcqcn
+```
+
+A first line `# yaml-language-server: $schema=PATH/testbed/experiment.schema.json` makes editors complete and check it.
+"""
+
+
+def schema() -> dict[str, Any]:
+    """The JSON schema of an experiment file."""
+    built = Experiment.model_json_schema()
+    built["$schema"] = "https://json-schema.org/draft/2020-12/schema"
+    built["title"] = "testbed experiment"
+    for model in _parts(Part):
+        if model is not Experiment and model.__name__ not in built["$defs"]:
+            continue  # a base class
+        properties = built["$defs"][model.__name__]["properties"] if model is not Experiment else built["properties"]
+        for name, info in model.model_fields.items():
+            if isinstance(info.default, BaseModel):
+                del properties[name]["default"]  # its own keys have theirs
+            elif info.default not in (None, "", PydanticUndefined):
+                properties[name]["default"] = shown(model, name, info)  # with its unit
+    return built
+
+
+def _parts(base: type[Part]) -> Iterator[type[Part]]:
+    for model in base.__subclasses__():
+        yield model
+        yield from _parts(model)
+
+
+def schema_text() -> str:
+    """`schema` as it is checked in."""
+    return json.dumps(schema(), indent=2, ensure_ascii=False) + "\n"
+
+
+def docs_text() -> str:
+    """docs/experiment.md as it is checked in."""
+    parts = [INTRODUCTION, *_section("", "Top level", Experiment, set())]
+    return "\n".join(parts)
+
+
+def _section(prefix: str, title: str, model: type[BaseModel], told: set[tuple[str, type[BaseModel]]]) -> Iterator[str]:
+    """One table per key and model, depth first."""
+    if (title, model) in told:
+        return  # several kinds of racks have the same links
+    told.add((title, model))
+    yield f"## {title}\n"
+    yield f"{inspect.cleandoc(model.__doc__ or '')}\n"
+    yield "| key | default | meaning |\n|---|---|---|"
+    inner: list[tuple[str, str, type[BaseModel]]] = []
+    for name, info in model.model_fields.items():
+        key = f"{prefix}{name}"
+        yield f"| `{key}` | {_default(model, name, info)} | {info.description or ''} |"
+        models = list(_models(info.annotation))
+        for one in models:
+            if one is PluginChoice and name == "tuner":
+                continue  # the same keys as the controller
+            label = f"`{key}`" if len(models) == 1 else f"`{key}` with {_choice(info, one)}"
+            if prefix and "pattern" in one.model_fields:
+                continue  # a pattern within another has the same keys
+            inner.append((f"{key}." if get_origin(info.annotation) is not list else f"{key}[].", label, one))
+    if model is PluginChoice:
+        yield "| *any other* | | An option of the plugin itself: [plugins.md](plugins.md), or `testbed list PLUGIN`. |"
+    yield ""
+    for below, label, one in inner:
+        yield from _section(below, label, one, told)
+
+
+def _models(annotation: Any) -> Iterator[type[BaseModel]]:
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        yield annotation
+    elif get_origin(annotation) in (Union, UnionType, list):
+        for argument in get_args(annotation):
+            yield from _models(argument)
+
+
+def _choice(info: FieldInfo, model: type[BaseModel]) -> str:
+    """The key that chooses among several models, and its value: pattern `incast`."""
+    key = str(info.discriminator)
+    (value,) = get_args(model.model_fields[key].annotation)
+    return f"{key} `{value}`"
+
+
+def _default(model: type[BaseModel], name: str, info: FieldInfo) -> str:
+    if info.is_required():
+        return "*required*"
+    if isinstance(info.default, PluginChoice):
+        return f"`{info.default.name}`"
+    default = "" if isinstance(info.default, BaseModel) else options.default(model, name, info)
+    return f"`{default}`" if default else ""
+
+
+def main() -> None:
+    """Write the files."""
+    SCHEMA_FILE.write_text(schema_text(), encoding="utf-8")
+    DOCS_FILE.parent.mkdir(exist_ok=True)
+    DOCS_FILE.write_text(docs_text(), encoding="utf-8")
+    options.DOCS_FILE.write_text(options.docs_text(), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,96 @@
+"""How much room a port needs beyond xoff, so that nothing is dropped until a pause is felt.
+
+A port that crosses xoff tells the far end of its cable, which stops after one delay of the cable; what it sent until
+then arrives during another one. A frame may have just begun at either end and cannot be taken back. This is the bound
+of 802.1Qbb's annex on buffer requirements without the delays inside of hardware.
+
+The emulation adds what a sender may be late: one that was not woken up in time sends what was due meanwhile at once.
+And a pause frame that was sent too late to be honoured in time keeps the sender going for so long. Both are wall time,
+so headroom in bytes grows as the dilation falls. A port between switches has a shaper, whose bucket may be full, and a
+gate, through which a little passes after it was shut; and whoever builds or removes namespaces on this machine can keep
+the gate from being shut in time. Headroom changes no result, as long as there is enough.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from testbed.errors import BadInput
+from testbed.experiment.topology.pfc import Pfc
+from testbed.units import show_size, show_time
+
+FRAMES = 2  # one in either direction that has just begun
+
+
+@dataclass(frozen=True)
+class Feed:
+    """A kind of cable that leads into a switch: nominal bit/s and s."""
+
+    kind: str  # "link", "uplink", "bottleneck"
+    rate: float
+    delay: float
+    late: float  # s by which its sender may stop too late
+    begun: int = 0  # bytes that its sender cannot hold any more
+
+    def bare(self, frame: int) -> float:
+        """Bytes that arrive from the crossing of xoff until the pause is felt, if nothing is late."""
+        return 2 * self.delay * self.rate / 8 + FRAMES * frame + self.begun
+
+    def needed(self, frame: int, late: float) -> int:
+        """The same where the sender may be late, and the pause frame by ``late`` seconds."""
+        return round(self.bare(frame) + (self.late + late) * self.rate / 8)
+
+
+@dataclass(frozen=True)
+class Room:
+    """What a port has for the packets that come in there. Bytes, and nominal seconds."""
+
+    xoff: int
+    xon: int
+    headroom: int
+    spare: float  # s by which a pause frame may be late before packets are dropped
+    gate_spare: float  # s by which a port between switches may be shut too late; inf where there is none
+
+    @property
+    def limit(self) -> int:
+        """What a packet must fit into."""
+        return self.xoff + self.headroom
+
+
+def room(pfc: Pfc, feeds: Sequence[Feed], buffer: float, frame: int, late: float) -> Room:
+    """What the settings come to on this machine, where pause frames may be ``late`` seconds late.
+
+    All ports have the same room, which is enough for the cable that needs most. Raises BadInput if a headroom was asked
+    for that is too small, or if what is needed does not fit into ``buffer``.
+    """
+    worst = max(feeds, key=lambda feed: feed.needed(frame, late))
+    needed = worst.needed(frame, late)
+    headroom = needed if isinstance(pfc.headroom, str) else round(pfc.headroom)
+    if headroom < needed:
+        raise BadInput(
+            f"rack.switch.pfc.headroom: {show_size(headroom)} is too small; {_why(worst, frame, late, needed)}"
+        )
+    if pfc.xoff + headroom > buffer:
+        raise BadInput(
+            f"rack.switch.pfc.xoff: {show_size(pfc.xoff)} and the headroom do not fit into rack.switch.buffer "
+            f"({show_size(buffer)}); {_why(worst, frame, late, needed)}"
+        )
+    spare = min((headroom - feed.bare(frame)) * 8 / feed.rate - feed.late for feed in feeds)
+    gates = [(headroom - feed.bare(frame)) * 8 / feed.rate - late for feed in feeds if feed.begun]
+    return Room(round(pfc.xoff), round(pfc.xon), headroom, spare, min(gates, default=math.inf))
+
+
+def _why(feed: Feed, frame: int, late: float, needed: int) -> str:
+    port = f", {show_size(feed.begun)} for the port that feeds it" if feed.begun else ""
+    cable = show_size(round(feed.bare(frame) - feed.begun))
+    return (
+        f"at least {show_size(needed)} are needed: {cable} for the {feed.kind}'s {show_time(feed.delay)} both ways and "
+        f"{FRAMES} frames{port}, the rest for senders and pause frames that are up to {_rounded(feed.late)} and "
+        f"{_rounded(late)} late; a higher time.dilation makes that less"
+    )
+
+
+def _rounded(time: float) -> str:
+    return show_time(float(f"{time:.3g}"))

@@ -1,0 +1,94 @@
+"""What a path takes: propagation, serialisation, base RTT. All nominal.
+
+A shaper with a full bucket lets a packet start at once, so the physical rack holds a packet only behind others. The
+packet's own serialisation at every hop is a constant, and it is emulated together with propagation: by netem, or by
+the delay line, which holds feedback for the whole base RTT of its path.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from testbed.base.arrays import Floats, Ints
+from testbed.dataplane.wire import Framing
+from testbed.experiment.topology.routes import Routes
+from testbed.experiment.topology.shape import Cable
+
+PRECISION = 12  # decimals of a second: paths of the same cables must have the same base RTT
+
+
+@dataclass(frozen=True)
+class PathTimes:
+    """Times of one round trip over the same cables each way."""
+
+    cables: Sequence[Cable]
+    framing: Framing
+
+    @property
+    def hops(self) -> int:
+        """Switches on the way."""
+        return len(self.cables) - 1
+
+    @property
+    def propagation(self) -> float:
+        """Both ways, all cables."""
+        return 2 * sum(cable.delay for cable in self.cables)
+
+    @property
+    def serialisation(self) -> float:
+        """Of a full packet there and its ACK back, at every cable."""
+        bits = (self.framing.wire_size + self.framing.ack_size) * 8
+        return sum(bits / cable.rate for cable in self.cables)
+
+    @property
+    def base_rtt(self) -> float:
+        """Round trip of a full packet through empty queues."""
+        return round(self.propagation + self.serialisation, PRECISION)
+
+
+def netem_delay(cable: Cable, framing: Framing) -> float:
+    """How long netem holds what goes into a cable, so that a round trip takes the base RTT.
+
+    At a host's cable only the host's end has netem, and a round trip passes it once, as data or as ACK; a cable between
+    switches has it at both ends.
+    """
+    serialisation = (framing.wire_size + framing.ack_size) * 8 / cable.rate
+    return cable.delay + serialisation / 2 if cable.low.port else 2 * cable.delay + serialisation
+
+
+@dataclass(frozen=True)
+class FlowPaths:
+    """Columns of shape (n,): one entry per flow."""
+
+    line_rate: Floats  # bit/s, of the sender's NIC
+    base_rtt: Floats  # s
+    hops: Ints  # switches
+    path_rate: Floats  # bit/s, of the slowest cable
+    slowness: Floats  # s per bit through all switch ports on the way
+
+    def full_buffers(self, size: float) -> Floats:
+        """Seconds that packets wait if all buffers on their way, of ``size`` bytes, are full."""
+        return self.slowness * size * 8
+
+    @classmethod
+    def of(cls, routes: Routes, src: Sequence[str], dst: Sequence[str], framing: Framing) -> FlowPaths:
+        """The paths between hosts."""
+        known: dict[tuple[str, str], PathTimes] = {}
+        for pair in set(zip(src, dst, strict=True)):
+            known[pair] = PathTimes(routes.path(*pair), framing)
+        paths = [known[pair] for pair in zip(src, dst, strict=True)]
+        return cls(
+            line_rate=np.array([path.cables[0].rate for path in paths]),
+            base_rtt=np.array([path.base_rtt for path in paths]),
+            hops=np.array([path.hops for path in paths], np.int64),
+            path_rate=np.array([min(cable.rate for cable in path.cables) for path in paths]),
+            slowness=np.array([sum(1 / cable.rate for cable in path.cables[1:]) for path in paths]),
+        )
+
+
+def most_hops(routes: Routes, src: Sequence[str], dst: Sequence[str]) -> int:
+    """Switches on the longest of the paths between hosts: INT needs room for as many records."""
+    return max(len(routes.path(*pair)) - 1 for pair in set(zip(src, dst, strict=True)))

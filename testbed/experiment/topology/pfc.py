@@ -1,0 +1,71 @@
+"""The `rack.switch.pfc:` block of an experiment file."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import BeforeValidator, Field, PlainSerializer, WithJsonSchema, model_validator
+
+from testbed.base.block import Part, refuse
+from testbed.units import SIZE_UNITS, Size, parse, show_size
+
+
+def _auto_or_size(value: object) -> float | str:
+    return "auto" if value == "auto" else parse(value, SIZE_UNITS, "a size or 'auto'")
+
+
+AutoOrSize = Annotated[
+    float | Literal["auto"],
+    BeforeValidator(_auto_or_size),
+    PlainSerializer(lambda value: value if value == "auto" else show_size(value), when_used="json"),
+    WithJsonSchema({"type": "string", "examples": ["auto", "100 kB"]}),
+]
+
+
+class Pfc(Part):
+    """Priority flow control (802.1Qbb): nothing is dropped, senders pause. All sizes are per ingress port."""
+
+    xoff: Annotated[Size, Field(gt=0)] = Field(
+        default=200e3, description="Bytes that came in at a port and have not left the switch, above which the port "
+        "tells its far end to pause."
+    )  # fmt: skip
+    xon: Annotated[Size, Field(ge=0)] = Field(
+        # a larger distance makes longer bursts, and of each DCQCN hears once
+        default_factory=lambda data: 0.9 * data.get("xoff", 0.0),
+        description="Bytes down to which they must fall before the far end may go on; by default 90 % of `xoff`.",
+    )
+    headroom: AutoOrSize = Field(
+        default="auto",
+        description="Room beyond `xoff` for what still arrives until a pause is felt; `auto` is what that needs. What "
+        "exceeds it is dropped.",
+    )
+
+    @model_validator(mode="after")
+    def _hysteresis(self) -> Self:
+        if self.xon >= self.xoff:
+            refuse("xon", f"must be less than xoff ({show_size(self.xoff)}), got {show_size(self.xon)}")
+        return self
+
+
+def _switched(value: object) -> object:
+    """``on`` means the defaults; YAML makes booleans of ``on`` and ``off``."""
+    if value in (True, "on"):
+        return {}
+    if value in (False, "off"):
+        return None
+    if isinstance(value, dict | Pfc):
+        return value
+    raise ValueError(f"expected 'on', 'off', or a block with xoff, xon and headroom, got {value or 'nothing'}")
+
+
+OnOrOff = Annotated[
+    Pfc | None,
+    BeforeValidator(_switched),
+    PlainSerializer(lambda value: value or "off"),
+]
+
+
+def on_or_off(schema: dict[str, Any]) -> None:
+    """What the JSON schema says of `OnOrOff`."""
+    schema["anyOf"] = [{"enum": ["on", "off", True, False]}, *(one for one in schema["anyOf"] if "$ref" in one)]
+    schema["default"] = "off"

@@ -1,0 +1,85 @@
+"""Which way packets go: equal-cost shortest paths over the cables that work."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Collection
+from functools import cache
+
+from testbed.experiment.topology.shape import Cable, Shape, SwitchPort
+
+
+class Routes:
+    """All next hops of a rack. ``dead`` are cables between switches that nothing may take."""
+
+    def __init__(self, shape: Shape, dead: Collection[Cable] = ()) -> None:
+        self.shape = shape
+        self._trunks: dict[str, list[SwitchPort]] = {switch: [] for switch in shape.switches}
+        for port in shape.ports:
+            if not port.to_host and port.cable not in dead:
+                self._trunks[port.switch].append(port)
+        self._distances = cache(self._distances_to)  # per object, and gone with it
+
+    def _distances_to(self, edge: str) -> dict[str, int]:
+        """Cables from each switch to ``edge``; switches that cannot reach it are left out."""
+        distance, waiting = {edge: 0}, deque([edge])
+        while waiting:
+            at = waiting.popleft()
+            for port in self._trunks[at]:
+                if port.neighbour not in distance:
+                    distance[port.neighbour] = distance[at] + 1
+                    waiting.append(port.neighbour)
+        return distance
+
+    def next_hops(self, switch: str, edge: str) -> list[SwitchPort]:
+        """The ports of ``switch`` that lead to the hosts at ``edge`` on a shortest path; empty if none does."""
+        distance = self._distances(edge)
+        here = distance.get(switch)
+        if here is None:
+            return []
+        return [port for port in self._trunks[switch] if distance.get(port.neighbour) == here - 1]
+
+    def distance(self, switch: str, edge: str) -> int | None:
+        """Cables between two switches; None if there is no way."""
+        return self._distances(edge).get(switch)
+
+    @property
+    def most_hops(self) -> int:
+        """Switches on the longest path between two hosts."""
+        edges = {cable.high.node for cable in self.shape.cable_of.values()}
+        return 1 + max(self._distances(edge)[other] for edge in edges for other in edges)
+
+    @property
+    def longest_delay(self) -> float:
+        """Propagation from a host to the farthest other, s."""
+        ends = {cable.high.node: host for host, cable in self.shape.cable_of.items()}  # one host per switch
+        hosts = [*ends.values()]
+        if len(hosts) == 1:
+            return 2 * self.shape.cable_of[hosts[0]].delay
+        return max(sum(cable.delay for cable in self.path(src, dst)) for src in hosts for dst in hosts if src != dst)
+
+    def path(self, src: str, dst: str) -> list[Cable]:
+        """The cables from one host to another; of several paths, which are of equal length, the first."""
+        at, edge = self.shape.edge(src), self.shape.edge(dst)
+        cables = [self.shape.cable_of[src]]
+        while at != edge:
+            port = self.next_hops(at, edge)[0]
+            cables.append(port.cable)
+            at = port.neighbour
+        return [*cables, self.shape.cable_of[dst]]
+
+    def spread(self, src: str, dst: str) -> dict[str, float]:
+        """Share of the packets from one host to another that each switch port carries, if ECMP spreads them evenly."""
+        edge = self.shape.edge(dst)
+        shares: dict[str, float] = {}
+        waiting = {self.shape.edge(src): 1.0}
+        while waiting:
+            following: dict[str, float] = {}
+            for switch, share in waiting.items():
+                hops = self.next_hops(switch, edge)
+                for port in hops:
+                    shares[port.name] = shares.get(port.name, 0.0) + share / len(hops)
+                    following[port.neighbour] = following.get(port.neighbour, 0.0) + share / len(hops)
+            waiting = {switch: share for switch, share in following.items() if switch != edge}
+        last = self.shape.port_of(dst)
+        return {**shares, last.name: 1.0}

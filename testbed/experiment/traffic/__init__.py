@@ -1,0 +1,21 @@
+"""Who sends to whom: one module per pattern, each a block `traffic:` of the experiment file."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import Field
+
+from testbed.experiment.traffic.all_to_all import AllToAll
+from testbed.experiment.traffic.composed import Mix, Phases
+from testbed.experiment.traffic.incast import Incast
+from testbed.experiment.traffic.listed import FlowList
+from testbed.experiment.traffic.long_short import LongShort
+from testbed.experiment.traffic.osu import OsuAllToAll
+from testbed.experiment.traffic.poisson import Poisson
+from testbed.experiment.traffic.tracefile import TraceFile
+
+Traffic = Annotated[
+    Incast | AllToAll | LongShort | OsuAllToAll | Poisson | Phases | Mix | TraceFile | FlowList,
+    Field(discriminator="pattern"),
+]

@@ -1,0 +1,200 @@
+"""Patterns made of others: several at once, or one after the other."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from itertools import pairwise
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import Field, model_validator
+
+from testbed.base.block import Moment, Part, refuse
+from testbed.base.inputs import Input
+from testbed.experiment.traffic.all_to_all import AllToAll
+from testbed.experiment.traffic.flow import NO_GROUP, Flow
+from testbed.experiment.traffic.incast import Incast
+from testbed.experiment.traffic.listed import FlowList
+from testbed.experiment.traffic.long_short import LongShort
+from testbed.experiment.traffic.osu import OsuAllToAll
+from testbed.experiment.traffic.pattern import Context, Pattern
+from testbed.experiment.traffic.poisson import Poisson
+from testbed.experiment.traffic.tracefile import TraceFile
+
+Simple = Annotated[
+    Incast | AllToAll | LongShort | OsuAllToAll | Poisson | TraceFile | FlowList, Field(discriminator="pattern")
+]
+
+
+class Composed(Pattern):
+    """What `mix` and `phases` have in common."""
+
+    @abstractmethod
+    def members(self) -> list[Pattern]:
+        """The patterns within."""
+
+    @abstractmethod
+    def key_of(self, number: int) -> str:
+        """Where the file has one of them."""
+
+    @abstractmethod
+    def contexts(self, context: Context) -> list[tuple[float, Context]]:
+        """When each begins, and what it is expanded for."""
+
+    def hosts_needed(self) -> int:
+        """As many as the neediest."""
+        return max(one.hosts_needed() for one in self.members())
+
+    def flow_count(self, context: Context) -> float:
+        """All together."""
+        found = zip(self.members(), self.contexts(context), strict=True)
+        return sum(one.flow_count(inner) for one, (_, inner) in found)
+
+    def expand(self, context: Context) -> list[Flow]:
+        """The flows of all."""
+        flows: list[Flow] = []
+        for one, (begin, inner) in zip(self.members(), self.contexts(context), strict=True):
+            groups = max((flow.group for flow in flows), default=NO_GROUP) + 1
+            flows += self.begun(shifted(one.expand(inner), begin, groups), begin + inner.end)
+        return flows
+
+    def begun(self, flows: list[Flow], _end: float) -> list[Flow]:
+        """Those of one pattern's flows that really start before it is over."""
+        return flows
+
+    def notes(self) -> list[str]:
+        """Of all."""
+        return list(dict.fromkeys(note for one in self.members() for note in one.notes()))
+
+    def inputs(self) -> list[Input]:
+        """Of all."""
+        return [file.within(self.key_of(n)) for n, one in enumerate(self.members()) for file in one.inputs()]
+
+    @property
+    def hosts_key(self) -> str:
+        """Of the one that needs most."""
+        needs = [one.hosts_needed() for one in self.members()]
+        worst = needs.index(max(needs))
+        return f"{self.key_of(worst)}.{self.members()[worst].hosts_key}"
+
+    @property
+    def flows_key(self) -> str:
+        """All of them make flows."""
+        return self.key_of(0).partition(".")[0]
+
+    start_key = flows_key
+
+
+def _one_payload(block: Any, data: dict[str, Any], key: str) -> Any:
+    """A run has packets of one size: that of the outer block `data` is passed on to a block within."""
+    if not isinstance(block, dict):
+        return block
+    if "payload" in block and block["payload"] != data.get("payload", "1 kB"):
+        refuse(f"{key}.payload", "all flows have packets of one size: say it once, in traffic.payload")
+    return {**block, "payload": data["payload"]} if "payload" in data else block
+
+
+class Mix(Composed):
+    """Several patterns at once."""
+
+    pattern: Literal["mix"] = Field(description="`mix`")
+    parts: Annotated[list[Simple], Field(min_length=1)] = Field(
+        description="The patterns, each with its own keys; `payload` is said once for all."
+    )
+
+    def members(self) -> list[Pattern]:
+        """The patterns within."""
+        return list(self.parts)
+
+    def key_of(self, number: int) -> str:
+        """Where the file has one of them."""
+        return f"parts.{number}"
+
+    def contexts(self, context: Context) -> list[tuple[float, Context]]:
+        """All begin at 0."""
+        return [(0.0, context.part(number)) for number in range(len(self.parts))]
+
+    def links_filled(self, context: Context) -> float:
+        """All together, but no more than there are hosts."""
+        filled = sum(
+            one.links_filled(inner) for one, (_, inner) in zip(self.parts, self.contexts(context), strict=True)
+        )
+        return min(filled, context.hosts)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _payload_of_all(cls, data: Any) -> Any:
+        if not isinstance(data, dict) or not isinstance(data.get("parts"), list):
+            return data
+        parts = [_one_payload(part, data, f"parts.{i}") for i, part in enumerate(data["parts"])]
+        return {**data, "parts": parts}
+
+
+class Phase(Part):
+    """One of several patterns that follow each other."""
+
+    start: Moment = Field(description="When it begins; the pattern's own times count from here.")
+    traffic: Simple = Field(description="A pattern with its own keys; `payload` is said once for all.")
+
+
+class Phases(Composed):
+    """Patterns that follow each other. At a switch no flow of the old pattern starts any more; those that run go on."""
+
+    pattern: Literal["phases"] = Field(description="`phases`")
+    parts: Annotated[list[Phase], Field(min_length=1)] = Field(description="The phases, in the order of their starts.")
+
+    @model_validator(mode="after")
+    def _in_order(self) -> Self:
+        for i, (before, after) in enumerate(pairwise(self.parts)):
+            if after.start <= before.start:
+                refuse(f"parts.{i + 1}.start", "each phase must start after the one before")
+        return self
+
+    def members(self) -> list[Pattern]:
+        """The patterns within."""
+        return [phase.traffic for phase in self.parts]
+
+    def key_of(self, number: int) -> str:
+        """Where the file has one of them."""
+        return f"parts.{number}.traffic"
+
+    def contexts(self, context: Context) -> list[tuple[float, Context]]:
+        """Each until the next begins, or the run ends."""
+        borders = [*(min(phase.start, context.end) for phase in self.parts), context.end]
+        return [(begin, context.part(number, end - begin)) for number, (begin, end) in enumerate(pairwise(borders))]
+
+    def begun(self, flows: list[Flow], end: float) -> list[Flow]:
+        """What would start after its phase is over is left out; what waits for others goes on if they began."""
+        if not any(flow.after == NO_GROUP and flow.start < end for flow in flows):
+            return []
+        return [flow for flow in flows if flow.after != NO_GROUP or flow.start < end]
+
+    def links_filled(self, context: Context) -> float:
+        """Of the busiest phase."""
+        return max(
+            one.links_filled(inner) for one, (_, inner) in zip(self.members(), self.contexts(context), strict=True)
+        )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _payload_of_all(cls, data: Any) -> Any:
+        if not isinstance(data, dict) or not isinstance(data.get("parts"), list):
+            return data
+        parts = [
+            {**phase, "traffic": _one_payload(phase["traffic"], data, f"parts.{i}.traffic")}
+            if isinstance(phase, dict) and "traffic" in phase
+            else phase
+            for i, phase in enumerate(data["parts"])
+        ]
+        return {**data, "parts": parts}
+
+
+def shifted(flows: list[Flow], begin: float, groups: int) -> list[Flow]:
+    """The same flows later, with group numbers of their own."""
+    return [
+        flow._replace(
+            start=flow.start + (begin if flow.after == NO_GROUP else 0.0),
+            group=flow.group + groups if flow.group != NO_GROUP else NO_GROUP,
+            after=flow.after + groups if flow.after != NO_GROUP else NO_GROUP,
+        )
+        for flow in flows
+    ]

@@ -1,0 +1,94 @@
+"""What every traffic pattern can tell: who takes part, how many flows there are, and which ones."""
+
+from __future__ import annotations
+
+import math
+from abc import abstractmethod
+from dataclasses import dataclass, replace
+from typing import Annotated, Self
+
+import numpy as np
+from pydantic import Field
+
+from testbed.base.block import Part
+from testbed.base.inputs import Input
+from testbed.experiment.traffic.flow import Flow, Payload
+from testbed.units import Size
+
+
+@dataclass(frozen=True)
+class Context:
+    """What a pattern is expanded for. Nominal SI units."""
+
+    hosts: int  # of the rack, named h1, h2, ...
+    line_rate: float  # bit/s of every host
+    end: float  # s: flows start before that
+    seed: tuple[int, ...]
+
+    def part(self, number: int, end: float = math.inf) -> Context:
+        """For one pattern within another: its own random numbers, and perhaps an earlier end."""
+        return replace(self, end=min(self.end, end), seed=(*self.seed, number))
+
+    def random(self, *stream: int) -> np.random.Generator:
+        """Random numbers that depend on nothing but the seed and the stream's number."""
+        return np.random.default_rng((*self.seed, *stream))
+
+
+class Pattern(Part):
+    """A block `traffic:` of an experiment file."""
+
+    payload: Payload = Field(default=1000.0, description="User data in a full packet.")
+
+    @abstractmethod
+    def hosts_needed(self) -> int:
+        """Hosts h1 to hN that must be there; 0 if any number will do."""
+
+    @abstractmethod
+    def flow_count(self, context: Context) -> float:
+        """About how many flows `expand` would make; quick."""
+
+    @abstractmethod
+    def expand(self, context: Context) -> list[Flow]:
+        """The flows."""
+
+    def links_filled(self, context: Context) -> float:
+        """Number of links that the data can fill at once: senders or receivers, whichever are fewer."""
+        flows = self.expand(context)
+        return min(len({flow.src for flow in flows}), len({flow.dst for flow in flows}))
+
+    def notes(self) -> list[str]:
+        """What a reader of the results must know of this traffic."""
+        return []
+
+    def inputs(self) -> list[Input]:
+        """Files that the flows come from, as they were when they were read; keys are relative to this block."""
+        return []
+
+    # Which key to blame, relative to this block.
+
+    @property
+    def hosts_key(self) -> str:
+        """The key that asks for hosts."""
+        return "hosts"
+
+    @property
+    def flows_key(self) -> str:
+        """The key that makes flows."""
+        return "hosts"
+
+    @property
+    def start_key(self) -> str:
+        """The key that makes flows start late."""
+        return "start"
+
+    def with_payload(self, payload: float) -> Self:
+        """The same pattern with other packets."""
+        return self.model_copy(update={"payload": payload})
+
+
+FlowSize = Annotated[Size, Field(ge=1)] | None
+
+
+def endless(size: float | None) -> float:
+    """Null in the file is an endless flow."""
+    return math.inf if size is None else size

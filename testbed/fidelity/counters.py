@@ -1,0 +1,78 @@
+"""The independent counts of one run that the invariants compare, taken when all queues have drained.
+
+Four parties count on their own: agents (what they sent and heard), the senders' NICs, the receivers' NICs, and the
+switch ports. Columns have one entry per flow, shape (n,), or per port, shape (p,).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from testbed.agent.identity import Identity
+from testbed.base.arrays import Floats, Ints
+
+
+@dataclass(frozen=True)
+class FlowCounts:
+    """Packets per flow."""
+
+    src_port: Ints  # position of the switch port that leads to the sending host
+    dst_port: Ints
+    agent_sent: Ints
+    agent_acked: Ints
+    agent_cnps: Ints
+    agent_ce: Ints
+    nic_sent: Ints  # counted where packets leave the sender
+    nic_acks: Ints  # answers that came back to the sender's NIC
+    nic_cnps: Ints
+    nic_ce: Ints  # ... with a CE echo
+    received: Ints  # data counted by the receiver's NIC
+    received_ce: Ints
+    cnps_made: Ints
+    ring_full: Ints  # answers for which the ring had no room
+    unread: Ints  # answers that the agent had not read when it ended
+
+
+@dataclass(frozen=True)
+class PortCounts:
+    """Packets per switch port."""
+
+    name: list[str]
+    enqueued: Ints
+    marked: Ints
+    dropped: Ints  # by the buffer limit and by the loss model; also what a cable that was cut has lost
+    tx_bytes: Floats
+    rate: Floats  # bit/s
+    switch: list[str]
+    far: Ints  # position of the port at the other end of the cable; -1 where a host is
+    arrived: Ints  # there
+
+
+@dataclass(frozen=True)
+class PauseCounts:
+    """Priority flow control, per switch port."""
+
+    left: Ints  # bytes that are still accounted to the port
+    overrun: Ints  # packets dropped although the fabric is lossless: the headroom was too small
+    sent: Ints  # pause frames
+    heard: Ints  # pause frames that arrived at the far end
+    untold: Ints  # crossings of xoff or xon that found no room in the ring
+    over: NDArray[np.bool_]  # whether no pause is going on, at neither end
+
+
+@dataclass(frozen=True)
+class Counts:
+    """Everything that is compared."""
+
+    flows: FlowCounts
+    ports: PortCounts
+    duration: float  # s, of the run and of draining
+    deciders: list[Identity]  # one per agent
+    wanted: Identity
+    int_faults: int  # INT records out of path order, or going back in time or bytes
+    queue_difference: float  # bytes, largest difference of a port's virtual queue and its shaper's backlog
+    queue_tolerance: float  # bytes: a burst
+    pauses: PauseCounts | None = None  # with priority flow control

@@ -1,0 +1,287 @@
+"""Did the emulation keep up? ``clean``, or ``degraded`` with what, how much, and which knob helps.
+
+A degraded run has results, but they are partly about this machine and not about the controller. The limits stand in
+one table, each with its reason.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, computed_field
+
+from testbed.fidelity.processors import STOLEN
+from testbed.results import figures
+from testbed.results.record import Lag, RunRecord
+
+ENDED_EARLY = "the run ended early"
+LAG_LIMIT = 0.25  # base RTTs that packets or feedback may wait; `testbed.engines.kernel.speed` plans with it
+
+# The keys of `RunRecord.counters` that are judged; others are only reported.
+RING_OVERFLOW = "ring_overflow"  # feedback records that found the ring buffer full
+DROPS_OUTSIDE_MODEL = "drops_outside_model"  # packets lost in a qdisc, a socket or a device
+
+
+class Exit(IntEnum):
+    """What a run's exit code says (1 and 2 come with the errors, see `testbed.errors`)."""
+
+    CLEAN = 0
+    DEGRADED = 3
+
+
+class Reason(BaseModel):
+    """One way in which the emulation distorted the run."""
+
+    model_config = ConfigDict(frozen=True)
+
+    what: str
+    how_much: str
+    knob: str
+
+    def __str__(self) -> str:
+        return f"{self.what}: {self.how_much}; {self.knob}"
+
+
+class Verdict(BaseModel):
+    """The judgement on one run; clean if there is no reason against it."""
+
+    model_config = ConfigDict(frozen=True)
+
+    reasons: tuple[Reason, ...] = ()
+
+    @computed_field  # type: ignore[prop-decorator]
+    @property
+    def word(self) -> Literal["clean", "degraded"]:
+        """``clean`` or ``degraded``."""
+        return "degraded" if self.reasons else "clean"
+
+    @property
+    def exit_code(self) -> Exit:
+        """0 or 3."""
+        return Exit.DEGRADED if self.reasons else Exit.CLEAN
+
+    def __str__(self) -> str:
+        return ": ".join([self.word, *(["; also ".join(map(str, self.reasons))] if self.reasons else [])])
+
+
+@dataclass(frozen=True)
+class Limit:
+    """The most of something that a clean run may have, why that much, and what the user can do beyond it."""
+
+    what: str
+    measure: Callable[[RunRecord], float]
+    limit: float
+    why: str
+    knob: Callable[[float, float], str]  # of measured and limit
+    show: Callable[[float], str]
+    live: bool = True  # whether it can be said before the run is over
+    in_lab: str = ""  # what helps on real hosts, which have no dilation; empty where it is about the rack alone
+
+    def used(self, record: RunRecord) -> float:
+        """Measured / allowed: above 1 the run is degraded. One event where none is allowed is 2."""
+        value = self.measure(record)
+        return value / self.limit if self.limit else value + (value > 0)
+
+    def reason(self, record: RunRecord) -> Reason:
+        """What there is to say if the limit is exceeded."""
+        value = self.measure(record)
+        knob = self.in_lab if record.place == "lab" else self.knob(value, self.limit)
+        if self.knob is _more_dilation and record.stolen > STOLEN:
+            knob = f"other virtual machines took {record.stolen:.0%} of a core's time: run it again when they are quiet"
+        return Reason(what=self.what, how_much=self.show(value), knob=knob)
+
+
+def _lag_over_rtt(lag: Lag, record: RunRecord) -> float:
+    return _over_rtt(lag.histogram.quantile(0.99), record)
+
+
+def _longest_stop(record: RunRecord) -> float:
+    """In base RTTs. A stop in the middle of a burst is seen by the packets that leave after it."""
+    stopped = record.timer_lag.largest if record.timer_lag else 0.0
+    return max(_over_rtt(stopped, record), _over_rtt(record.pacing_lag.largest, record) / 2)
+
+
+def _off_base(record: RunRecord) -> float:
+    """Of the shortest of the paths that were used."""
+    used = record.flows.base_rtt[record.flows.acked_packets > 0]
+    return abs(record.rtt_min / float(used.min()) - 1) if len(used) and record.rtt_min else 0.0
+
+
+def _apart(record: RunRecord) -> float:
+    """In warm-ups; without one, in tenths of the run."""
+    return record.start_spread / max(record.warmup or 0.1 * record.duration, 1e-9)
+
+
+def _over_rtt(value: float, record: RunRecord) -> float:
+    rtt = figures.base_rtt(record)
+    return value / rtt if rtt > 0 and math.isfinite(value) else 0.0  # nothing sent: another limit says so
+
+
+def _more_dilation(measured: float, limit: float) -> str:
+    # The lag is wall time, so its share of the RTT falls as the dilation rises.
+    return f"a --dilation {math.ceil(10 * measured / limit) / 10:g} times as high would cure it"
+
+
+def _share_of_rtt(value: float) -> str:
+    return f"p99 is {value:.0%} of the base RTT"
+
+
+SOFTWARE = "the agent is software: lower the rate, or lengthen the loop with testbed_feedback_delay in the inventory"
+
+LIMITS: tuple[Limit, ...] = (
+    Limit(
+        "packets left late",
+        lambda record: _lag_over_rtt(record.pacing_lag, record),
+        LAG_LIMIT,
+        "packets that wait for the pacer leave in a burst; a quarter of an RTT of one host's share is small against "
+        "the queues that controllers aim at (a fifth of a BDP), more would be the emulator's queue and not theirs",
+        _more_dilation,
+        _share_of_rtt,
+        in_lab=SOFTWARE,
+    ),
+    Limit(
+        "feedback waited",
+        lambda record: _lag_over_rtt(record.feedback_lag, record),
+        LAG_LIMIT,
+        "it lengthens the control loop unseen, for the RTT is taken in the kernel; a quarter is what one more hop "
+        "would add, and the published controllers are stable over such a difference",
+        _more_dilation,
+        _share_of_rtt,
+        in_lab=SOFTWARE,
+    ),
+    Limit(
+        "a clock jumped",
+        lambda record: record.clock_jump,
+        1e-3,
+        "monotonic and calendar time are slewed together; only a step of one of them takes them apart",
+        lambda _measured, _limit: "run it again, and see who sets the clocks",
+        lambda value: f"two clocks of this machine went apart by {value * 1e3:.1f} ms",
+        in_lab="run it again, and see who sets the clocks of that host",
+    ),
+    Limit(
+        "the RTT never came near its base",
+        _off_base,
+        0.05,
+        "the first packets find empty queues, so that the smallest RTT is the links' delay and serialisation; 2 % is "
+        "what calibration allows, and the first of many senders may meet a few others",
+        lambda _measured, _limit: "a link delays more or less than asked, or flows start into a standing queue",
+        lambda value: f"the smallest is {value:.1%} off",
+    ),
+    Limit(
+        "an agent stood still",
+        _longest_stop,
+        2.0,
+        "a sleep that ends two RTTs late has missed two rounds of control: bursts and silence that no algorithm chose",
+        lambda _measured, _limit: "something else took its core: run it again on a quiet machine, or raise --dilation",
+        lambda value: f"for {value:.1f} base RTTs",
+        in_lab="something else took its core: run it again on quiet hosts, or see testbed_feedback_delay",
+    ),
+    Limit(
+        "a core was short of time",
+        lambda record: 1.0 - record.cpu_idle,
+        0.9,
+        "agents, switch and recorder share the cores; with less than a tenth left, queues build up that no model knows",
+        _more_dilation,
+        lambda value: f"one was {value:.0%} busy for half a second",
+        in_lab=SOFTWARE,
+    ),
+    Limit(
+        "the shaper lost time",
+        lambda record: record.stalled_share,
+        0.01,
+        "the bottleneck was slower than asked by this share: late timers; 1 % is half of what calibration allows",
+        _more_dilation,
+        lambda value: f"{value:.1%} of the bytes left late",
+    ),
+    Limit(
+        "feedback was lost, the ring buffer was full",
+        lambda record: record.counters.get(RING_OVERFLOW, 0),
+        0,
+        "a controller that misses feedback decides about another network",
+        lambda _measured, _limit: "raise --dilation, or use fewer flows",
+        lambda value: f"{value:.0f} records",
+        in_lab="lower the rate, or use fewer flows",
+    ),
+    Limit(
+        "packets were dropped outside the model",
+        lambda record: record.counters.get(DROPS_OUTSIDE_MODEL, 0),
+        0,
+        "a drop that no queue of the experiment made is a congestion signal of this machine",
+        lambda _measured, _limit: "raise --dilation, and see 'testbed doctor'",
+        lambda value: f"{value:.0f} packets",
+        live=False,
+        in_lab="a host's NIC or its queues dropped them: see ethtool -S there",
+    ),
+    Limit(
+        "a pause came late",
+        lambda record: record.pause_late / record.pause_spare if record.pause_late else 0.0,
+        1.0,
+        "a sender goes on until its pause frame is there; the headroom was made for this much of it, beyond that it "
+        "decides whether packets are dropped",
+        _more_dilation,
+        lambda value: f"by {value:.1f} times what the headroom covers",
+    ),
+    Limit(
+        "thresholds were refused",
+        lambda record: sum(one.refusals for one in record.tuners),
+        0,
+        "where the tuner's answer could not be put in force the last good thresholds stayed: another policy than asked",
+        lambda _measured, _limit: "see 'tuners' in manifest.json for the first of them",
+        lambda value: f"{value:.0f} decisions of the tuner",
+    ),
+    Limit(
+        "tuners were asked too seldom",
+        lambda record: max((one.missed(record.duration) for one in record.tuners), default=0.0),
+        0.2,
+        "a tuner whose slots come late is another tuner: what it sees is older, and what it sets lasts longer",
+        lambda _measured, _limit: "raise --dilation",
+        lambda value: f"{value:.0%} of a switch's slots were lost",
+        live=False,
+    ),
+    Limit(
+        "hosts started apart",
+        _apart,
+        1.0,
+        "on real hosts each starts when the word reaches it; until all have, the figures are of fewer senders, and the "
+        "warm-up is what they leave out; where there is none, a tenth of the run is little enough",
+        lambda _measured, _limit: "raise time.warmup",
+        lambda value: f"by up to {value:.1f} warm-ups, or tenths of the run if it has none",
+        in_lab="raise time.warmup, or run it again with less load on the hosts and the operator's machine",
+    ),
+    Limit(
+        "nothing was delivered",
+        lambda record: float(record.flows.delivered_packets.sum() == 0),
+        0,
+        "without a packet there is no result",
+        lambda _measured, _limit: "see 'testbed doctor', and whether the flows start before the end",
+        lambda _value: "0 packets",
+        live=False,
+        in_lab="see whether the flows start before the end",
+    ),
+)
+
+
+def limits_of(record: RunRecord) -> tuple[Limit, ...]:
+    """What a run is held against: all limits in the rack, in the lab those that are about hosts."""
+    return LIMITS if record.place == "rack" else tuple(limit for limit in LIMITS if limit.in_lab)
+
+
+def judge(record: RunRecord) -> Verdict:
+    """Hold a run against the limits."""
+    reasons = []
+    if record.interrupted:
+        how_much = f"{record.interrupted} after {record.duration * 1e3:.4g} ms of nominal time"
+        reasons.append(Reason(what=ENDED_EARLY, how_much=how_much, knob="run it again to its end"))
+    if figures.window(record).length <= 0:
+        how_much = f"{record.duration * 1e3:.4g} ms of {record.warmup * 1e3:.4g} ms"
+        reasons.append(Reason(what="no longer than the warm-up", how_much=how_much, knob="raise --duration"))
+    for what, how_much in record.broken:
+        reasons.append(
+            Reason(what=what, how_much=how_much, knob="the result is not the experiment's; see docs/fidelity.md")
+        )
+    reasons += [limit.reason(record) for limit in limits_of(record) if limit.used(record) > 1]
+    return Verdict(reasons=tuple(reasons))

@@ -1,0 +1,80 @@
+"""Tells the readers of a live server, and puts together who follows a run of the command line."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from testbed.errors import BadInput, TestbedError
+from testbed.live.observers import Audience, Everyone
+from testbed.live.progress import Progress
+from testbed.live.scene import Scene
+from testbed.live.server import LiveServer, listen
+from testbed.live.snapshot import Snapshot
+from testbed.live.updates import Update
+from testbed.results.report import table
+from testbed.results.report.rows import rows
+from testbed.results.summary import Summary
+
+
+class Broadcast(Audience):
+    """Publishes events and keeps the exporter up to date."""
+
+    def __init__(self, server: LiveServer) -> None:
+        self.server = server
+        self.descriptors = (server.fileno(),)
+
+    def forked(self) -> None:
+        self.server.start()
+
+    def stage(self, text: str) -> None:
+        self.server.publish("stage", {"text": text})
+
+    def begins(self, scene: Scene) -> None:
+        self.server.exporter.scene = scene
+        self.server.publish("scene", scene.as_dict())
+
+    def goes_on(self, now: Snapshot, told: Update) -> None:
+        self.server.exporter.snapshot = now
+        self.server.publish("update", told)
+
+    def ends(self, summary: Summary, folder: Path) -> None:
+        told = {
+            "verdict": summary.verdict.word,
+            "reasons": [str(reason) for reason in summary.verdict.reasons],
+            "figures": [{"name": row.name, "values": row.values} for row in rows(summary)],
+            "notes": table.notes(summary),
+            "folder": str(folder),
+        }
+        self.server.publish("end", told)
+
+    def fails(self, why: str) -> None:
+        told = {"verdict": "failed", "reasons": [why], "figures": [], "notes": [], "folder": None}
+        self.server.publish("end", told)
+
+
+@contextmanager
+def audience(address: str | None, ui: bool) -> Iterator[Audience]:
+    """The terminal and, unless the address is "none", a live server. Raises BadInput if it cannot listen."""
+    if ui and address == "none":
+        raise BadInput("--ui needs an address: leave out --metrics-addr none")
+    progress, server = Progress(), listen(address)
+    if server is None:
+        yield progress
+        return
+    broadcast = Broadcast(server)
+    if ui:
+        from testbed.live import page
+
+        server.page = page.page()
+        progress.stage(f"live page: {server.url}")
+    else:
+        progress.stage(f"metrics: {server.url}/metrics")
+    try:
+        yield Everyone([progress, broadcast])
+    except TestbedError as error:
+        broadcast.fails(str(error))
+        raise
+    finally:
+        server.close()

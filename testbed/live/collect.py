@@ -1,0 +1,190 @@
+"""Puts the `RunRecord` together when a run has ended, from counters that the parts have kept."""
+
+from __future__ import annotations
+
+from typing import Protocol, TypeVar
+
+import numpy as np
+
+from testbed.agent.histogram import TimeHistogram
+from testbed.base.arrays import Floats, Ints
+from testbed.dataplane import histogram
+from testbed.live.observability import Observed
+from testbed.results.record import Decisions, FlowSeries, FlowTable, Histogram, Lag, PortSeries, RunRecord
+
+Column = TypeVar("Column", Floats, Ints)
+
+
+class Samples(Protocol):
+    """Time series as `testbed.live.recorder.Recorder` keeps them."""
+
+    @property
+    def time(self) -> list[float]:
+        """Of the samples."""
+        ...
+
+    @property
+    def chosen(self) -> Ints:
+        """Numbers of the flows that have series."""
+        ...
+
+    def flow_series(self) -> FlowSeries:
+        """Of the chosen flows."""
+        ...
+
+    def port_series(self) -> PortSeries:
+        """Of all ports."""
+        ...
+
+
+class Cores(Protocol):
+    """How much time cores had, as `testbed.fidelity.processors.Processors` measures it."""
+
+    @property
+    def least_idle(self) -> float:
+        """Share of its time that the busiest core had left in its busiest half second."""
+        ...
+
+    @property
+    def stolen(self) -> float:
+        """Share of its time that the host of a virtual machine took from a core."""
+        ...
+
+
+class Collector:
+    """Remembers histograms at the start of the window and makes the record at the end."""
+
+    def __init__(self, run: Observed, recorder: Samples, processors: Cores) -> None:
+        self.run = run
+        self.recorder = recorder
+        self.processors = processors
+        self._began = -1.0  # when the window began
+        self._acked = run.flows.acked_payload.copy()
+        self._queue = run.fabric.queue_counts() * 0
+        self._rtt = self._rtt_counts() * 0
+
+    def window_begins(self, now: float) -> None:
+        """The warm-up is over: what was counted until now does not count. Later calls do nothing."""
+        if self._began < 0:
+            self._queue = self.run.fabric.queue_counts()
+            self.window_began(now, self.run.flows.acked_payload.copy(), self._rtt_counts())
+
+    def window_began(self, at: float, acked: Ints, rtt: Ints) -> None:
+        """What was counted when the warm-up was over, as those say who were there."""
+        self._began, self._acked, self._rtt = at, acked, rtt
+
+    def _rtt_counts(self) -> Ints:
+        return _summed([meter.rtt for meter in self.run.meters])
+
+    def record(self, interrupted: str) -> RunRecord:
+        """Everything that was measured."""
+        record = self.so_far()
+        record.interrupted = interrupted
+        record.flow_series, record.port_series = self.recorder.flow_series(), self.recorder.port_series()
+        record.acked_in_window = self._acked_in_window(record)
+        self.drained(record)
+        return record
+
+    def drained(self, record: RunRecord) -> None:
+        """What may still be lost until nothing is on its way any more."""
+        record.counters |= self.run.fabric.events() | {"drops_outside_model": self.run.fabric.drops()}
+
+    def _acked_in_window(self, record: RunRecord) -> Floats:
+        """From a sample that may be a little late, so scaled to the window."""
+        until = self.recorder.time[-1]
+        began = max(self._began, 0.0)
+        acked = (self.run.flows.acked_payload - self._acked).astype(float)
+        return acked * max(record.duration - record.warmup, 0.0) / max(until - began, 1e-12)
+
+    def so_far(self) -> RunRecord:
+        """Without the time series, which grow, and what only the kernel's lists tell: quick enough to be live."""
+        run = self.run
+        experiment = run.experiment
+        duration = min(experiment.time.duration, self.recorder.time[-1])
+        meters = run.meters
+        return RunRecord(
+            duration=duration,
+            warmup=experiment.time.warmup,
+            wall_seconds=run.clock.wall_seconds(duration),
+            ports=run.port_names,
+            port_neighbour=[port.neighbour for port in run.shape.ports],
+            port_rate=np.array([port.cable.rate for port in run.shape.ports]),
+            port_buffer=np.full(len(run.port_names), experiment.rack.switch.buffer),
+            bottleneck=run.bottleneck,
+            flows=self._flow_table(),
+            flow_series=FlowSeries.empty(len(self.recorder.chosen)),
+            series_flows=self.recorder.chosen,
+            port_series=PortSeries.empty(len(run.port_names)),
+            queue_histogram=Histogram(histogram.edges(), run.fabric.queue_counts() - self._queue),
+            rtt_histogram=Histogram(meters[0].rtt.edges, self._rtt_counts() - self._rtt),
+            decisions=Decisions(
+                calls=sum(int(meter.decisions[0]) for meter in meters),
+                rows=sum(int(meter.decisions[1]) for meter in meters),
+                seconds=sum(float(meter.decision_seconds[0]) for meter in meters),
+            ),
+            pacing_lag=_lag([meter.pacing_lag for meter in meters]),
+            feedback_lag=_lag([meter.feedback_lag for meter in meters]),
+            timer_lag=_lag([meter.timer_lag for meter in meters]),
+            clock_jump=max(float(meter.clock_jump[0]) for meter in meters),
+            payload=run.framing.payload,
+            wire_size=run.framing.wire_size,
+            counters=self._counters(),
+            rtt_min=_smallest([meter.rtt for meter in meters]),
+            cpu_idle=self.processors.least_idle,
+            stolen=self.processors.stolen,
+            **run.fabric.described(),
+        )
+
+    def _flow_table(self) -> FlowTable:
+        run, flows = self.run, self.run.flows
+        return FlowTable(
+            src=run.plan.src,
+            dst=run.plan.dst,
+            label=run.plan.label,
+            group=run.plan.group,
+            start=_copy(flows.start),
+            size=run.plan.size,
+            finished=_copy(flows.finished),
+            line_rate=run.paths.line_rate,
+            path_rate=run.paths.path_rate,
+            hops=run.paths.hops,
+            base_rtt=run.paths.base_rtt,
+            sent_packets=_copy(flows.sent),
+            acked_packets=_copy(flows.acked),
+            lost_packets=_copy(flows.lost),
+            late_acks=_copy(flows.late),
+            timeouts=_copy(flows.timeouts),
+            cnps=_copy(flows.cnps),
+            ce_packets=_copy(flows.ce),
+            delivered_packets=run.fabric.delivered(),
+        )
+
+    def _counters(self) -> dict[str, int]:
+        """Events that the experiment did not ask for, and the agents' own counts."""
+        meters = self.run.meters
+        return self.run.fabric.events() | {
+            "sends_refused": sum(int(meter.counters[0]) for meter in meters),
+            "ring_high_water_bytes": max(int(meter.counters[1]) for meter in meters),
+            "swapped_acks": sum(int(meter.counters[3]) for meter in meters),
+            "agent_turns": sum(int(meter.counters[2]) for meter in meters),
+            "agents": len(meters),
+        }
+
+
+def _copy(column: Column) -> Column:
+    """Out of shared memory, which ends with the sandbox."""
+    return column.copy()
+
+
+def _summed(histograms: list[TimeHistogram]) -> Ints:
+    return np.asarray(np.sum([one.counts for one in histograms], axis=0), np.int64)
+
+
+def _smallest(histograms: list[TimeHistogram]) -> float:
+    smallest = min(float(one.bottom[0]) for one in histograms)
+    return smallest if np.isfinite(smallest) else float("nan")
+
+
+def _lag(histograms: list[TimeHistogram]) -> Lag:
+    largest = max(float(one.top[0]) for one in histograms)
+    return Lag(Histogram(histograms[0].edges, _summed(histograms)), largest)

@@ -1,0 +1,77 @@
+"""Writes docs/metrics.md from the table of metrics: ``python -m testbed.live.glossary`` (``make schema``)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from testbed.engines.lab.exporter.names import AS_A_RUN, OWN
+from testbed.live import names
+from testbed.live.names import LABELS
+from testbed.live.scene import MOST_FLOWS
+
+FILE = Path(__file__).parents[2] / "docs" / "metrics.md"
+
+INTRODUCTION = f"""\
+# Metrics
+
+*Written by `make schema` from `testbed/live/names.py`; change it there.*
+
+`testbed run` serves these at `http://127.0.0.1:9464/metrics`, or where `--metrics-addr` says, from start to end of the
+run. A second run at the same time takes the next free port and says so. [Monitoring](monitoring.md) has the dashboards.
+
+**Time is nominal**, but for decisions, which take wall time. Prometheus, however, divides by its own seconds: counters
+grow `1 / testbed_dilation_ratio` as fast as in the rack that is emulated. A nominal rate is
+
+    rate(testbed_port_tx_bytes_total[5s]) * on (instance) group_left testbed_dilation_ratio
+
+The values are those of a snapshot that leaves the sandbox five times per second of wall time; nothing is done per
+packet. Up to {MOST_FLOWS} flows have figures of their own. Of more, figures are per sending host: `flow="h1"` is the
+sum of its flows (`dst="*"`), and its RTTs are those of all of them.
+
+The share of acknowledgements with CE is `rate(testbed_flow_ce_packets_total[5s]) /
+rate(testbed_flow_acked_packets_total[5s])`; marks and drops of a port likewise.
+"""
+
+
+HOSTS = f"""
+## On lab hosts
+
+`testbed exporter --listen ADDRESS:PORT` serves these on a real host ([export.md](export.md)). It also has
+{", ".join(f"`{one.asked}`" for one in AS_A_RUN)}, with the meaning above: the port is the NIC, the dilation is 1.
+"""
+
+
+def text() -> str:
+    """The page."""
+    return "\n".join([INTRODUCTION, *_table(), HOSTS, *_hosts()]) + "\n"
+
+
+def _hosts() -> Iterator[str]:
+    yield "| metric | kind | labels | meaning |"
+    yield "|---|---|---|---|"
+    yield from (_row(one.asked, one.kind, one.labels, one.help) for one in OWN)
+
+
+def _table() -> Iterator[str]:
+    yield "| metric | kind | labels | meaning |"
+    yield "|---|---|---|---|"
+    for info in names.INFOS:
+        yield _row(info.name, "info", info.labels, info.help)
+    for one in names.CONSTANTS:
+        yield _row(one.name, "gauge", LABELS[one.per], one.help)
+    for metric in names.METRICS:
+        name = f"{metric.name}_total" if metric.kind == "counter" else metric.name
+        yield _row(name, metric.kind, LABELS[metric.per], metric.help)
+    for distribution in names.DISTRIBUTIONS:
+        first, last = (f"{limit:.3g}" for limit in (distribution.limits[0], distribution.limits[-1]))
+        bounds = f"{len(distribution.limits)} bounds from {first} to {last}"
+        yield _row(distribution.name, "histogram", LABELS[distribution.per], f"{distribution.help} {bounds}.")
+
+
+def _row(name: str, kind: str, labels: tuple[str, ...], meaning: str) -> str:
+    return f"| `{name}` | {kind} | {', '.join(labels)} | {meaning} |"
+
+
+if __name__ == "__main__":
+    FILE.write_text(text(), encoding="utf-8")

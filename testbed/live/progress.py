@@ -1,0 +1,95 @@
+"""How far a run is, with the live figures: a bar on a terminal, plain lines otherwise. Always on stderr."""
+
+from __future__ import annotations
+
+import sys
+import time
+from typing import TYPE_CHECKING, TextIO
+
+from testbed.live.observers import Audience
+from testbed.live.scene import Scene
+from testbed.live.snapshot import Snapshot
+from testbed.live.updates import Update
+from testbed.units import show_time
+
+if TYPE_CHECKING:
+    from rich.progress import Progress as Bar
+    from rich.progress import TaskID
+
+LINE_EVERY = 5.0  # s of wall time between plain lines
+
+
+class Progress(Audience):
+    """Every method may be called at any time, in any order."""
+
+    def __init__(self, stream: TextIO | None = None) -> None:
+        self.stream = stream or sys.stderr
+        self.scene: Scene | None = None
+        self.total = 0.0
+        self.wall_total = 0.0
+        self._began = time.monotonic()
+        self._last_line = float("-inf")
+        self._bar: Bar | None = None
+        self._task: TaskID | None = None
+
+    def stage(self, text: str) -> None:
+        if self._bar is not None:
+            self._bar.console.print(text, highlight=False)
+        else:
+            print(text, file=self.stream, flush=True)
+
+    def begins(self, scene: Scene) -> None:
+        self.scene = scene
+        self.total, self.wall_total = scene.duration, scene.wall_seconds
+        self._began = time.monotonic()
+        if self.stream.isatty():
+            self._start_bar()
+        else:
+            self.stage(f"running {show_time(self.total)} of rack time, about {self.wall_total:.0f} s")
+
+    def goes_on(self, now: Snapshot, told: Update) -> None:  # noqa: ARG002 - what has happened is enough
+        if self.scene is None:
+            return
+        port = self.scene.bottleneck
+        queue, rtt = told["ports"]["queue"][port], told["rtt"]["p50"]
+        wait = f"queue {show_time(_rounded(queue * 8 / self.scene.ports[port].rate))}  " if queue is not None else ""
+        figures = (
+            f"utilisation {told['ports']['utilisation'][port] or 0.0:.0%}  {wait}"
+            f"RTT {show_time(_rounded(rtt)) if rtt else '-'}"
+        )
+        nominal_now = told["time"]
+        if self._bar is not None and self._task is not None:
+            self._bar.update(self._task, completed=min(nominal_now, self.total), figures=figures)
+            return
+        moment = time.monotonic()
+        if moment - self._last_line >= LINE_EVERY:
+            self._last_line = moment
+            share = nominal_now / self.total if self.total else 0.0
+            left = max(0.0, self.wall_total - (moment - self._began))
+            self.stage(f"{share:4.0%}  {left:.0f} s left  {figures}")
+
+    def stops(self) -> None:
+        if self._bar is not None:
+            self._bar.stop()
+            self._bar = None
+
+    def _start_bar(self) -> None:
+        from rich.console import Console
+        from rich.progress import BarColumn, TextColumn, TimeRemainingColumn
+        from rich.progress import Progress as Bar
+
+        self._bar = Bar(
+            BarColumn(bar_width=20),
+            TextColumn("{task.percentage:3.0f}%"),
+            TimeRemainingColumn(),
+            TextColumn("{task.fields[figures]}"),
+            console=Console(file=self.stream),
+            transient=True,
+        )
+        self._bar.start()
+        self._task = self._bar.add_task("run", total=self.total, figures="")
+
+
+def _rounded(seconds: float) -> float:
+    """Three digits are enough for a glance."""
+    return float(f"{seconds:.3g}")

@@ -1,0 +1,94 @@
+"""What a live view must know before the first figure: the rack, its ports and flows, and when it ends.
+
+Up to `MOST_FLOWS` flows have figures of their own; of more, figures are per sending host.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any, Literal, NamedTuple, TypeVar
+
+import numpy as np
+
+from testbed.base.arrays import Floats, Ints
+from testbed.clock import Clock
+from testbed.experiment.traffic.plan import Plan
+from testbed.results.tables import flow_names
+
+Column = TypeVar("Column", Floats, Ints)
+
+MOST_FLOWS = 256
+ALL = "*"  # as the flow and receiver of a sending host's sum
+
+
+class ScenePort(NamedTuple):
+    """One switch port and what its cable leads to."""
+
+    name: str
+    switch: str
+    to: str
+    rate: float  # bit/s
+    buffer: float  # bytes
+
+
+class SceneFlow(NamedTuple):
+    """One flow, or all flows of one sending host."""
+
+    name: str
+    src: str
+    dst: str
+
+
+class Groups:
+    """Columns per flow to columns per `SceneFlow`. A run's flows are ordered by sending host."""
+
+    def __init__(self, plan: Plan) -> None:
+        self.by: Literal["flow", "host"] = "flow" if len(plan) <= MOST_FLOWS else "host"
+        if self.by == "flow":
+            self._first = np.arange(len(plan))
+            named = zip(flow_names(plan), plan.src, plan.dst, strict=True)
+            self.flows = tuple(SceneFlow(*one) for one in named)
+        else:
+            hosts, self._first = np.unique(plan.src_number, return_index=True)
+            self.flows = tuple(SceneFlow(f"h{host}", f"h{host}", ALL) for host in hosts)
+
+    def sum(self, column: Column) -> Column:
+        """Of columns with one row per flow, shape (n,) or (n, k)."""
+        return column.copy() if self.by == "flow" else np.add.reduceat(column, self._first, axis=0)
+
+    def mean(self, column: Floats) -> Floats:
+        """Of the known values; nan where there is none."""
+        known = np.isfinite(column)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            return np.asarray(self.sum(np.where(known, column, 0.0)) / self.sum(known.astype(np.int64)))
+
+
+@dataclass(frozen=True)
+class Scene:
+    """One run, before it begins. Nominal SI units."""
+
+    experiment: str
+    controller: str
+    tuner: str
+    seed: int
+    duration: float
+    warmup: float
+    dilation: float
+    base_rtt: float  # the shortest of the flows'
+    bottleneck: int  # position of the port
+    ports: tuple[ScenePort, ...]
+    flows_by: Literal["flow", "host"]
+    flows: tuple[SceneFlow, ...]
+    run: str = ""  # name of the results folder; known outside only
+
+    @property
+    def wall_seconds(self) -> float:
+        """How long the run will take."""
+        return Clock(self.dilation).wall_seconds(self.duration)
+
+    def as_dict(self) -> dict[str, Any]:
+        """For JSON."""
+        told = asdict(self)
+        told["ports"] = [port._asdict() for port in self.ports]
+        told["flows"] = [flow._asdict() for flow in self.flows]
+        return told | {"bottleneck": self.ports[self.bottleneck].name}

@@ -1,0 +1,177 @@
+"""What can be seen of a run from outside while it goes on: /metrics for Prometheus, /live for events, / for the page.
+
+The socket is bound before anything is built, so that an address in use costs nothing; requests are answered by threads
+from the moment the sandbox has been forked. Nothing in the sandbox ever waits for a reader.
+"""
+
+from __future__ import annotations
+
+import json
+import socket
+import threading
+import time
+from http import HTTPStatus
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+from testbed.errors import BadInput
+from testbed.live.exporter import Exporter
+
+HOST, PORT = "127.0.0.1", 9464
+PORTS_TRIED = 16  # runs that go on at once take the next ones
+MOST_EVENTS = 1500  # kept for those who come late: five minutes
+PARTING_SECONDS = 1.0  # of wall time, for readers to be told the end
+
+
+class LiveServer(ThreadingHTTPServer):
+    """Serves the newest state of one run: ``exporter`` makes the metrics, `publish` adds an event, ``page`` is HTML."""
+
+    daemon_threads = True
+    block_on_close = False
+
+    page: bytes | None = None
+
+    def __init__(self, host: str, port: int) -> None:
+        self.address_family = socket.AF_INET6 if ":" in host else socket.AF_INET
+        super().__init__((host, port), _Handler)
+        self.exporter = Exporter()
+        self.readers = 0
+        self._events: list[bytes] = []
+        self._head = MOST_EVENTS  # events before the first update: always kept
+        self._dropped = 0  # updates that are not kept any more
+        self._news = threading.Condition()
+        self._ended = False
+        self._thread = threading.Thread(target=self.serve_forever, args=(0.1,), daemon=True)
+
+    @property
+    def url(self) -> str:
+        """Where the page is."""
+        host, port = self.server_address[:2]
+        return f"http://{f'[{host!s}]' if ':' in str(host) else host!s}:{port}"
+
+    def start(self) -> None:
+        """Answer requests from now on. Call it after the fork: a child would inherit locks without their owners."""
+        if not self._thread.is_alive():
+            self._thread.start()
+
+    def publish(self, event: str, data: dict[str, Any]) -> None:
+        """Tell all readers, now or when they come."""
+        text = f"event: {event}\ndata: {json.dumps(data, separators=(',', ':'), allow_nan=False)}\n\n"
+        with self._news:
+            if event == "update":
+                self._head = min(self._head, len(self._events))
+            self._events.append(text.encode())
+            if len(self._events) > MOST_EVENTS:
+                del self._events[self._head]
+                self._dropped += 1
+            self._news.notify_all()
+
+    def wait_for_news(self, seen: int) -> tuple[list[bytes], int]:
+        """Block until there are more than ``seen`` events. Returns them, none at the end, and how many there are."""
+        with self._news:
+            self._news.wait_for(lambda: self._ended or len(self._events) + self._dropped > seen)
+            first = max(min(seen, self._head), seen - self._dropped)
+            return self._events[first:], len(self._events) + self._dropped
+
+    def close(self) -> None:
+        """Give readers a moment to hear the end, then stop."""
+        with self._news:
+            self._ended = True
+            self._news.notify_all()
+        deadline = time.monotonic() + PARTING_SECONDS
+        while self.readers and time.monotonic() < deadline:
+            time.sleep(0.01)
+        if self._thread.is_alive():
+            self.shutdown()
+        self.server_close()
+
+
+class _Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    server: LiveServer
+
+    def do_GET(self) -> None:
+        path = self.path.partition("?")[0]
+        if path == "/live":
+            self._live()
+        elif path == "/metrics":
+            self._metrics()
+        elif path == "/" and self.server.page is not None:
+            self._send("text/html; charset=utf-8", self.server.page)
+        else:
+            there = b"/ (with --ui), /live and /metrics\n"
+            self._send("text/plain; charset=utf-8", b"there are " + there, HTTPStatus.NOT_FOUND)
+
+    def _metrics(self) -> None:
+        from prometheus_client import CollectorRegistry
+        from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4, generate_latest
+
+        registry = CollectorRegistry(auto_describe=False)
+        registry.register(self.server.exporter)
+        # The plain format even for those who would take OpenMetrics: it is made in half the time.
+        self._send(CONTENT_TYPE_PLAIN_0_0_4, generate_latest(registry))
+
+    def _send(self, content_type: str, body: bytes, status: HTTPStatus = HTTPStatus.OK) -> None:
+        self.send_response(status)
+        self.send_header("Content-Type", content_type)
+        self.send_header("Content-Length", str(len(body)))
+        self.send_header("Cache-Control", "no-store")
+        self.end_headers()
+        self.wfile.write(body)
+
+    def _live(self) -> None:
+        self.send_response(HTTPStatus.OK)
+        self.send_header("Content-Type", "text/event-stream")
+        self.send_header("Cache-Control", "no-store")
+        self.send_header("Connection", "close")
+        self.end_headers()
+        self.close_connection = True
+        server = self.server
+        server.readers += 1
+        try:
+            new, seen = server.wait_for_news(0)
+            while new:
+                self.wfile.write(b"".join(new))
+                new, seen = server.wait_for_news(seen)
+        except OSError:  # the reader has gone
+            return
+        finally:
+            server.readers -= 1
+
+    def log_message(self, format: str, *args: object) -> None:
+        """Requests are not worth a line."""
+
+
+def listen(address: str | None) -> LiveServer | None:
+    """Bind ``HOST:PORT``, or the first free port from 9464 if None; None for "none". Raises BadInput."""
+    if address == "none":
+        return None
+    if address is None:
+        return _first_free()
+    host, port = _parse(address)
+    try:
+        return LiveServer(host, port)
+    except OSError as error:
+        raise BadInput(
+            f"--metrics-addr {address}: {error.strerror or error}; name another HOST:PORT, or 'none'"
+        ) from None
+
+
+def _first_free() -> LiveServer:
+    for port in range(PORT, PORT + PORTS_TRIED):
+        try:
+            return LiveServer(HOST, port)
+        except OSError:  # taken, most likely by another run
+            continue
+    raise BadInput(
+        f"no port from {PORT} to {PORT + PORTS_TRIED - 1} on {HOST} is free for metrics; "
+        "name one with --metrics-addr HOST:PORT, or go without: --metrics-addr none"
+    )
+
+
+def _parse(address: str) -> tuple[str, int]:
+    host, _, port = address.rpartition(":")
+    host = host.removeprefix("[").removesuffix("]")
+    if not host or not port.isdecimal() or not int(port) < 1 << 16:
+        raise BadInput(f"--metrics-addr {address}: expected HOST:PORT such as {HOST}:{PORT}, or 'none'")
+    return host, int(port)

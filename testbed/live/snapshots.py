@@ -1,0 +1,103 @@
+"""Tells the outside how a run goes: a `Snapshot` a few times a second, from memory that is written anyway."""
+
+from __future__ import annotations
+
+import time
+from multiprocessing.connection import Connection
+
+import numpy as np
+
+from testbed.base.arrays import Floats, Ints
+from testbed.fidelity.verdict import limits_of
+from testbed.live.collect import Collector
+from testbed.live.observability import Observed
+from testbed.live.scene import Groups, Scene, ScenePort
+from testbed.live.snapshot import FLOW_COUNTERS, Counted, Snapshot
+
+WALL_NS_BETWEEN = 200_000_000
+
+
+class Live:
+    """Sends snapshots through the connection, and hears there whether the user wants to stop."""
+
+    def __init__(self, connection: Connection, run: Observed, collector: Collector) -> None:
+        self.connection = connection
+        self.run = run
+        self.collector = collector
+        self.groups = Groups(run.plan)
+        self._next_ns = 0
+        self._tx_bytes = np.zeros(len(run.port_names))
+
+    def show(self, now: float, now_ns: int) -> None:
+        """Send a snapshot if it is time for one."""
+        if now_ns >= self._next_ns:
+            self._next_ns = now_ns + WALL_NS_BETWEEN
+            self.connection.send(("snapshot", self._snapshot(now, now_ns)))
+
+    def seconds_left(self) -> float:
+        """Of wall time until the next snapshot."""
+        return (self._next_ns - time.monotonic_ns()) / 1e9
+
+    def interrupted(self) -> str:
+        """Why the user ended the run; empty if it should go on. Raises EOFError if nobody listens any more."""
+        return str(self.connection.recv()) if self.connection.poll() else ""
+
+    def _snapshot(self, now: float, now_ns: int) -> Snapshot:
+        return snapshot(self.run, self.collector, self.groups, self._ports(now_ns), now)
+
+    def _ports(self, now_ns: int) -> dict[str, Floats]:
+        """A queue that was found to be longer (see the port program) must not take back bytes that were sent."""
+        sample = self.run.fabric.sample(now_ns)
+        sample["tx_bytes"] = self._tx_bytes = np.maximum(self._tx_bytes, sample["tx_bytes"])
+        return sample
+
+
+def snapshot(run: Observed, collector: Collector, groups: Groups, ports: dict[str, Floats], now: float) -> Snapshot:
+    """The run at this moment."""
+    record, meters = collector.so_far(), run.meters
+    limits = limits_of(record)
+    used = {limit.what: limit.used(record) for limit in limits if limit.live}
+    return Snapshot(
+        time=now,
+        ports=ports,
+        queue_found=run.fabric.queues_found(),
+        flows=_flows(run, groups),
+        flow_rtt=Counted(groups.sum(run.flows.rtt_counts), groups.sum(run.flows.rtt_sum)),
+        rtt=np.sum([meter.rtt.counts for meter in meters], axis=0),
+        decision_time=Counted(
+            np.sum([meter.decision_times.counts for meter in meters], axis=0),
+            np.array(record.decisions.seconds),
+        ),
+        decided=record.decisions.rows,
+        distortion=used,
+        tuners=run.fabric.tuners(),
+        reasons=tuple(str(limit.reason(record)) for limit in limits if used.get(limit.what, 0.0) > 1),
+    )
+
+
+def _flows(run: Observed, groups: Groups) -> dict[str, Floats | Ints]:
+    flows = run.flows
+    inflight = groups.sum(flows.inflight) * float(run.framing.wire_size)
+    summed = {name: groups.sum(getattr(flows, name)) for name in (*FLOW_COUNTERS, "rate", "window")}
+    return summed | {"inflight": inflight, "rtt": groups.mean(flows.rtt)}
+
+
+def scene(run: Observed) -> Scene:
+    """The run that is about to begin."""
+    experiment, groups = run.experiment, Groups(run.plan)
+    buffer = float(round(experiment.rack.switch.buffer))
+    ports = (ScenePort(one.name, one.switch, one.neighbour, one.cable.rate, buffer) for one in run.shape.ports)
+    return Scene(
+        experiment=experiment.name,
+        controller=run.resolved.controller.name,
+        tuner=run.resolved.tuner.name,
+        seed=experiment.seed,
+        duration=experiment.time.duration,
+        warmup=experiment.time.warmup,
+        dilation=experiment.time.factor,
+        base_rtt=float(run.paths.base_rtt.min()),
+        bottleneck=run.bottleneck,
+        ports=tuple(ports),
+        flows_by=groups.by,
+        flows=groups.flows,
+    )

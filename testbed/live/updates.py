@@ -1,0 +1,82 @@
+"""What happened between two snapshots, as the live page, `testbed watch` and the progress line show it."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from testbed.agent.histogram import edges
+from testbed.base.arrays import Floats
+from testbed.live.scene import Scene
+from testbed.live.snapshot import Snapshot
+from testbed.results.figures import jain
+from testbed.results.record import RTT_BINS_PER_OCTAVE, Histogram
+
+Update = dict[str, Any]
+DIGITS = 5  # of a figure in an update: more than any screen shows
+
+
+def update(scene: Scene, before: Snapshot, now: Snapshot) -> Update:
+    """One update for JSON: nominal SI units; None is unknown or unlimited."""
+    goodput = _goodput(before, now)
+    return {
+        "time": now.time,
+        "ports": _ports(scene, before, now),
+        "flows": _flows(goodput, now),
+        "rtt": _rtt(before, now),
+        "jain": _plain(jain(goodput[now.flows["sent"] > 0])),  # of the flows that have started
+        "distortion": {limit: _plain(used) for limit, used in now.distortion.items()},
+        "verdict": "degraded" if now.reasons else "clean",
+        "reasons": list(now.reasons),
+    }
+
+
+def _ports(scene: Scene, before: Snapshot, now: Snapshot) -> dict[str, Any]:
+    rate = np.array([port.rate for port in scene.ports])
+    packets = _grown(before, now, "tx_packets")
+    columns = {
+        "utilisation": _grown(before, now, "tx_bytes") * 8 / (rate * _seconds(before, now)),
+        "queue": now.ports["queue"],
+        "queue_max": now.ports["peak_queue"],
+        "marked": _grown(before, now, "marked_packets") / np.maximum(packets, 1.0),
+        "drops": now.ports["dropped_packets"],
+        **{name: now.ports[name] for name in ("kmin", "kmax", "pmax")},
+    }
+    return {name: _list(column) for name, column in columns.items()}
+
+
+def _flows(goodput: Floats, now: Snapshot) -> dict[str, Any]:
+    flows = now.flows
+    columns = {
+        "goodput": goodput,
+        **{name: flows[name] for name in ("rate", "window", "rtt", "inflight", "lost", "cnps")},
+    }
+    return {name: _list(np.asarray(column, float)) for name, column in columns.items()}
+
+
+def _goodput(before: Snapshot, now: Snapshot) -> Floats:
+    acked = now.flows["acked_payload"] - before.flows["acked_payload"]
+    return np.asarray(acked * 8 / _seconds(before, now))
+
+
+def _rtt(before: Snapshot, now: Snapshot) -> dict[str, float | None]:
+    histogram = Histogram(edges(RTT_BINS_PER_OCTAVE), now.rtt - before.rtt)
+    return {"p50": _plain(histogram.quantile(0.5)), "p99": _plain(histogram.quantile(0.99))}
+
+
+def _grown(before: Snapshot, now: Snapshot, name: str) -> Floats:
+    return now.ports[name] - before.ports[name]
+
+
+def _seconds(before: Snapshot, now: Snapshot) -> float:
+    return now.time - before.time
+
+
+def _list(column: Floats) -> list[float | None]:
+    return [_plain(value) for value in column.tolist()]
+
+
+def _plain(value: float) -> float | None:
+    return float(f"{value:.{DIGITS}g}") if math.isfinite(value) else None

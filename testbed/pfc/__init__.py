@@ -1,1 +1,0 @@
-"""Priority flow control: sizes, frames, the process that sends them, and its books."""

@@ -1,0 +1,200 @@
+"""Finding, loading and configuring plugins: by entry point, or by path with no packaging at all.
+
+``dcqcn`` is looked up among the installed entry points of its group (`GROUPS`); ``./my_cc.py:MyCC`` (or
+``./my_cc.py``, if the file defines one plugin) is loaded from the file. Nothing here knows a particular plugin.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.util
+import inspect
+import sys
+import traceback
+from collections.abc import Callable
+from contextlib import redirect_stdout
+from dataclasses import dataclass
+from importlib.metadata import EntryPoint, entry_points
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from testbed.errors import BadInput, PluginFailed, nearest
+from testbed.plugin import PluginConfig
+
+SOURCES = (".py", ".c", ".h")
+GROUPS = {"controller": "testbed.controllers", "tuner": "testbed.tuners"}
+
+
+@dataclass(frozen=True)
+class Plugin:
+    """A loaded plugin class and where it came from."""
+
+    kind: str  # controller or tuner
+    name: str
+    form: Any  # the class
+    origin: str  # distribution and version, or the path
+    file: Path
+
+    @property
+    def title(self) -> str:
+        """For messages: ``controller 'dcqcn'``."""
+        return f"{self.kind} '{self.name}'"
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 of the file that defines the class: which code decided. Of a package, of all its sources."""
+        if self.file.name != "__init__.py":
+            return hashlib.sha256(self.file.read_bytes()).hexdigest()
+        found = hashlib.sha256()
+        for source in sorted(one for one in self.file.parent.rglob("*") if one.suffix in SOURCES):
+            found.update(f"{source.relative_to(self.file.parent)}\0{source.stat().st_size}\0".encode())
+            found.update(source.read_bytes())
+        return found.hexdigest()
+
+    @property
+    def summary(self) -> str:
+        """First line of the class's docstring, or its module's."""
+        doc = inspect.getdoc(self.form) or inspect.getdoc(sys.modules[self.form.__module__]) or ""
+        return doc.strip().splitlines()[0] if doc.strip() else ""
+
+    def configure(self, preset: str | None, options: dict[str, Any]) -> PluginConfig:
+        """Validated options: the preset's values, overridden by ``options``. Raises BadInput."""
+        presets = dict(self.form.presets)
+        if preset is None:
+            base: dict[str, Any] = dict(next(iter(presets.values()), {}))
+        elif preset in presets:
+            base = dict(presets[preset])
+        else:
+            raise BadInput(f"{self.kind} '{self.name}' has no preset '{preset}'; {nearest(preset, list(presets))}")
+        try:
+            config = self.form.Config(**{**base, **options})
+        except ValidationError as error:
+            raise BadInput(self._explain(error)) from None
+        assert isinstance(config, PluginConfig)
+        return config
+
+    def _explain(self, error: ValidationError) -> str:
+        first = error.errors()[0]
+        key = ".".join(str(part) for part in first["loc"])
+        if first["type"] == "extra_forbidden":
+            known = list(self.form.Config.model_fields)
+            return f"{self.kind} '{self.name}' has no option '{key}'; {nearest(key, known)}"
+        reason = first["msg"].removeprefix("Value error, ")
+        option = f", option '{key}'" if key else ""  # a rule between options blames none of them
+        return f"{self.kind} '{self.name}'{option}: {reason}"
+
+
+def find(kind: str, spec: str) -> Plugin:
+    """The plugin that ``spec`` names. Raises BadInput with the nearest name, or what is wrong with the file."""
+    if "/" in spec or ".py" in spec:
+        return _from_path(kind, spec)
+    entries = _entries(kind)
+    if spec not in entries:
+        raise BadInput(f"no {kind} '{spec}' is installed; {nearest(spec, list(entries))}, or give a path: ./{spec}.py")
+    return _from_entry(kind, entries[spec])
+
+
+def find_any(spec: str) -> Plugin:
+    """The plugin of any kind that ``spec`` names. Raises BadInput with what is wrong for each kind."""
+    problems: list[str] = []
+    for kind in GROUPS:
+        try:
+            return find(kind, spec)
+        except BadInput as error:
+            problems.append(str(error))
+    raise BadInput("\n".join(dict.fromkeys(problems)))
+
+
+def available(kind: str) -> list[Plugin]:
+    """All installed plugins of a kind, sorted by name."""
+    return [_from_entry(kind, entry) for _, entry in sorted(_entries(kind).items())]
+
+
+def failed(plugin: Plugin, error: Exception) -> PluginFailed:
+    """What to raise when a callback of ``plugin`` raised ``error``: names the plugin, file and line."""
+    frames = traceback.extract_tb(error.__traceback__)
+    own = [frame for frame in frames if Path(frame.filename).parent == plugin.file.parent]
+    where = (own or list(frames))[-1]
+    return PluginFailed(f"{plugin.title} ({where.filename}, line {where.lineno}): {type(error).__name__}: {error}")
+
+
+def refused(plugin: Plugin, callback: Callable[..., object], why: str) -> PluginFailed:
+    """What to raise when what ``callback`` of ``plugin`` decided cannot be used."""
+    code = inspect.unwrap(callback).__code__
+    return PluginFailed(f"{plugin.title} ({code.co_filename}, line {code.co_firstlineno}): {why}")
+
+
+def _entries(kind: str) -> dict[str, EntryPoint]:
+    found: dict[str, EntryPoint] = {}
+    for entry in entry_points(group=GROUPS[kind]):
+        other = found.setdefault(entry.name, entry)
+        if other.value != entry.value:
+            raise BadInput(
+                f"two installed {kind}s are named '{entry.name}': {other.value} and {entry.value}; uninstall one"
+            )
+    return found
+
+
+def _from_entry(kind: str, entry: EntryPoint) -> Plugin:
+    try:
+        with redirect_stdout(sys.stderr):  # stdout is for results
+            form = entry.load()
+    except (ImportError, AttributeError) as error:
+        raise BadInput(f"{kind} '{entry.name}' ({entry.value}) cannot be loaded: {error}") from error
+    origin = f"{entry.dist.name} {entry.dist.version}" if entry.dist else entry.value
+    return Plugin(kind, entry.name, form, origin, Path(inspect.getfile(form)))
+
+
+def _from_path(kind: str, spec: str) -> Plugin:
+    text, _, wanted = spec.partition(":")
+    file = Path(text).expanduser().resolve()
+    if not file.is_file():
+        raise BadInput(f"{kind} file '{text}' does not exist (looked at {file})")
+    name = f"testbed_plugin_{file.stem}_{hashlib.sha256(str(file).encode()).hexdigest()[:8]}"
+    module_spec = importlib.util.spec_from_file_location(name, file)
+    assert module_spec is not None
+    assert module_spec.loader is not None
+    module = importlib.util.module_from_spec(module_spec)
+    sys.modules[name] = module
+    try:
+        with redirect_stdout(sys.stderr):  # stdout is for results
+            module_spec.loader.exec_module(module)
+    except Exception as error:  # whatever the user's file raises is theirs to see, in one line
+        line = error.lineno if isinstance(error, SyntaxError) else _line_in(error, file)
+        raise BadInput(f"{kind} file '{text}', line {line}: {type(error).__name__}: {error}") from error
+    return _pick(kind, text, wanted, module, file)
+
+
+def _line_in(error: BaseException, file: Path) -> int | str:
+    frames = traceback.extract_tb(error.__traceback__)
+    lines = [frame.lineno for frame in frames if Path(frame.filename) == file and frame.lineno]
+    return lines[-1] if lines else "?"
+
+
+def _pick(kind: str, text: str, wanted: str, module: Any, file: Path) -> Plugin:
+    base = _base(kind)
+    own = {
+        name: form
+        for name, form in vars(module).items()
+        if inspect.isclass(form) and issubclass(form, base) and form.__module__ == module.__name__
+        and not inspect.isabstract(form)
+    }  # fmt: skip
+    if wanted and wanted not in own:
+        raise BadInput(f"'{text}' defines no {kind} class '{wanted}'; {nearest(wanted, list(own))}")
+    if not wanted and len(own) != 1:
+        found = f"it defines {', '.join(own)}: name one, as in {text}:{next(iter(own))}" if own else "it defines none"
+        raise BadInput(f"'{text}' should define one {kind} (a subclass of {base.__name__}); {found}")
+    form = own[wanted] if wanted else next(iter(own.values()))
+    return Plugin(kind, getattr(form, "name", form.__name__), form, str(file), file)
+
+
+def _base(kind: str) -> type:
+    if kind == "controller":
+        from testbed.controller import ControllerBase
+
+        return ControllerBase
+    from testbed.tuner import Tuner
+
+    return Tuner

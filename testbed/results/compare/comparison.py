@@ -1,0 +1,187 @@
+"""Runs held against each other: variants with their figures, a baseline, dominance, gates."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from testbed.errors import BadInput
+from testbed.results.compare import gate, pareto
+from testbed.results.compare.gate import Gate, Scope
+from testbed.results.compare.metrics import BY_NAME, METRICS, Metric
+from testbed.results.compare.variants import Variant
+
+NAN = float("nan")
+
+
+@dataclass(frozen=True)
+class Failure:
+    """One variant that a gate does not let pass, and why."""
+
+    variant: str
+    why: str
+
+
+@dataclass(frozen=True)
+class GateResult:
+    """What a gate said of all variants."""
+
+    gate: Gate
+    failures: tuple[Failure, ...]
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """All variants, ordered by scenario; ``baseline`` is a contender's or a variant's name, see `baseline_of`."""
+
+    variants: tuple[Variant, ...]
+    baseline: str
+    notes: tuple[str, ...] = ()
+    incomplete: tuple[str, ...] = ()  # sweeps, and which of their cells have no results
+
+    @cached_property
+    def scenarios(self) -> dict[str, list[Variant]]:
+        """Scenario to its variants."""
+        found: dict[str, list[Variant]] = {}
+        for variant in self.variants:
+            found.setdefault(variant.scenario, []).append(variant)
+        return found
+
+    @property
+    def metrics(self) -> list[Metric]:
+        """The metrics that at least one run knows."""
+        known = {metric.name for metric in METRICS for one in self.variants if not _all_nan(one.values(metric.name))}
+        return [metric for metric in METRICS if metric.name in known or not metric.seldom]
+
+    def baseline_of(self, variant: Variant) -> Variant | None:
+        """What a variant is held against: the one with the baseline's full name, or else the baseline's contender in
+        the same scenario. From a baseline folder it is the one with the same plugins and options, or the only one."""
+        exact = [one for one in self.variants if one.name == self.baseline]
+        if exact:
+            return exact[0]
+        here = self.scenarios[variant.scenario]
+        if self.baseline:
+            return next((one for one in here if one.contender == self.baseline), None)
+        references = [one for one in here if one.reference]
+        same = [one for one in references if one is variant or one.plugins == variant.plugins]
+        chosen = same or references
+        return chosen[0] if len(chosen) == 1 else None
+
+    def is_baseline(self, variant: Variant) -> bool:
+        """Whether others are held against it."""
+        return variant.reference or self.baseline_of(variant) is variant
+
+    def relative(self, variant: Variant, metric: str) -> float:
+        """Difference to the baseline's median as a ratio; nan where there is none, and for the baseline itself."""
+        base = self.baseline_of(variant)
+        if base is None or base is variant:
+            return NAN
+        was, now = base.estimate(metric).median, variant.estimate(metric).median
+        return now / was - 1 if was else (0.0 if now == was else NAN)
+
+    @cached_property
+    def dominated_by(self) -> dict[str, list[str] | None]:
+        """Variant to those of its scenario that dominate it (`testbed.results.compare.pareto`); None: not known."""
+        found: dict[str, list[str] | None] = {}
+        for here in self.scenarios.values():
+            results = [{metric.name: one.estimate(metric.name).median for metric in pareto.RULE} for one in here]
+            for variant, own, by in zip(here, results, pareto.dominated_by(results), strict=True):
+                known = not any(math.isnan(value) for value in own.values())
+                found[variant.name] = [here[index].contender for index in by] if known else None
+        return found
+
+    def judge(self, one: Gate, allow_degraded: bool = False) -> GateResult:
+        """Hold every variant against a gate; a reference only gives the baseline. Raises BadInput if there is none."""
+        held = [variant for variant in self.variants if not (one.uses_baseline and self.is_baseline(variant))]
+        held = [variant for variant in held if not variant.reference]
+        if not held:
+            raise BadInput(
+                f"--fail-if '{one.text}': there is nothing to hold against the baseline '{self.baseline}': all runs "
+                "are repeats of it; name the runs to be held against with --baseline FOLDER"
+            )
+        failures = [("incomplete sweep", what) for what in self.incomplete]
+        failures += [(variant.name, self._objection(variant, one, allow_degraded)) for variant in held]
+        return GateResult(one, tuple(Failure(name, why) for name, why in failures if why))
+
+    def _objection(self, variant: Variant, one: Gate, allow_degraded: bool) -> str:
+        """Why a variant does not pass; empty if it does."""
+        base = self.baseline_of(variant) if one.uses_baseline else None
+        involved = [variant, *([base] if base else [])]
+        if one.uses_baseline and base is None:
+            return f"there is no baseline{f' {self.baseline!r}' if self.baseline else ''} in its scenario"
+        for each in involved:
+            if not each.runs:
+                return f"{each.name} has no clean run"
+            if each.degraded and not allow_degraded:
+                return f"{each.degraded} of {len(each.runs)} runs of {each.name} are degraded; see --allow-degraded"
+        values = [f"{name} is {_shown(variant, name)}" for name in one.metrics]
+        if base:
+            values = [
+                f"{value}, baseline ({base.name}) {_shown(base, name)}"
+                for value, name in zip(values, one.metrics, strict=True)
+            ]
+        holds = one.holds(Scope(_medians(variant), _medians(base) if base else lambda _name: NAN))
+        if holds is False:
+            return ""
+        return "; ".join(values) + (" (cannot be decided with what is not known)" if holds is None else "")
+
+    def as_dict(self) -> dict[str, Any]:
+        """For ``--format json``; what cannot be known is null. Values are SI, as in summary.json."""
+        return {
+            "baseline": self.baseline or None,
+            "metrics": {metric.name: {"better": metric.better, "label": metric.label} for metric in self.metrics},
+            "variants": [self._variant(variant) for variant in self.variants],
+            "notes": list(self.notes),
+        }
+
+    def _variant(self, variant: Variant) -> dict[str, Any]:
+        base = self.baseline_of(variant)
+        return {
+            "name": variant.name,
+            "contender": variant.contender,
+            "scenario": variant.scenario or None,
+            "baseline": base.name if base else None,
+            "dominated_by": self.dominated_by[variant.name],
+            "runs": [
+                {"folder": str(run.folder), "seed": run.manifest.seed, "verdict": run.summary.verdict.word}
+                for run in variant.runs
+            ],
+            "metrics": {metric.name: self._figure(variant, metric.name) for metric in self.metrics},
+        }
+
+    def _figure(self, variant: Variant, metric: str) -> dict[str, Any]:
+        found = variant.estimate(metric)
+        interval = [found.low, found.high] if found.has_interval else None
+        return {
+            "median": _or_null(found.median),
+            "interval": interval,
+            "coverage": found.coverage if interval else None,
+            "values": [_or_null(value) for value in variant.values(metric)],
+            "relative": _or_null(self.relative(variant, metric)),
+        }
+
+
+def as_json(comparison: Comparison, gates: Sequence[GateResult]) -> dict[str, Any]:
+    """Comparison and gates as plain data."""
+    judged = [{"condition": one.gate.text, "failures": [vars(each) for each in one.failures]} for one in gates]
+    return comparison.as_dict() | {"gates": judged}
+
+
+def _medians(variant: Variant) -> gate.Lookup:
+    return lambda name: variant.estimate(name).median
+
+
+def _shown(variant: Variant, name: str) -> str:
+    metric, median = BY_NAME[name], variant.estimate(name).median
+    return "not known" if math.isnan(median) else f"{metric.show(median)} {metric.unit}".strip()
+
+
+def _all_nan(values: Sequence[float]) -> bool:
+    return all(math.isnan(value) for value in values)
+
+
+def _or_null(value: float) -> float | None:
+    return value if math.isfinite(value) else None

@@ -1,0 +1,158 @@
+"""``--fail-if 'su < 0.9*baseline'``: a condition under which a comparison fails, for use in CI.
+
+Names are those of the summary (`testbed.results.compare.metrics`), values SI; ``us``, ``ms``, ``Gbit`` and the like
+stand for their numbers, so that ``ql_p99 > 20*us`` reads as it is meant. ``baseline`` is the baseline's value of the
+metric that the same comparison names. Python parses the text and nothing of it is run: what is not on the list here is
+refused.
+"""
+
+from __future__ import annotations
+
+import ast
+import itertools
+import math
+import operator
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from testbed.errors import BadInput, nearest
+from testbed.results.compare.metrics import BY_NAME
+
+LONGEST = 500  # characters
+BASELINE = "baseline"
+UNITS = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0, "kbit": 1e3, "Mbit": 1e6, "Gbit": 1e9}
+
+ARITHMETIC = {ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.truediv}
+COMPARISONS = {ast.Lt: operator.lt, ast.LtE: operator.le, ast.Gt: operator.gt, ast.GtE: operator.ge}
+
+Lookup = Callable[[str], float]  # a metric's name to its value, nan if unknown
+
+
+@dataclass(frozen=True)
+class Scope:
+    """The values of one variant and of its baseline."""
+
+    own: Lookup
+    baseline: Lookup
+
+
+Number = Callable[[Scope], float]
+Truth = Callable[[Scope], bool | None]  # None: cannot be known
+
+
+@dataclass(frozen=True)
+class Gate:
+    """A parsed condition; ``metrics`` are the names in it, in the order of the text."""
+
+    text: str
+    metrics: tuple[str, ...]
+    uses_baseline: bool
+    holds: Truth
+
+
+def parse(text: str) -> Gate:
+    """Raises BadInput for anything but comparisons of numbers, metrics and ``baseline``, with and, or, not."""
+    if len(text) > LONGEST:
+        raise BadInput(f"--fail-if: longer than {LONGEST} characters")
+    try:
+        tree = ast.parse(text.strip(), mode="eval").body
+    except (SyntaxError, ValueError, MemoryError, RecursionError) as error:
+        reason = error.msg if isinstance(error, SyntaxError) else "it cannot be read"
+        raise BadInput(f"--fail-if '{text}': {reason}; expected for example 'su < 0.9*baseline'") from None
+    reader = _Reader(text)
+    holds = reader.truth(tree)
+    names = [node.id for node in ast.walk(tree) if isinstance(node, ast.Name)]
+    return Gate(text, tuple(dict.fromkeys(name for name in names if name in BY_NAME)), BASELINE in names, holds)
+
+
+@dataclass(frozen=True)
+class _Reader:
+    """From the syntax tree to closures; what it does not know is refused."""
+
+    text: str
+
+    def truth(self, node: ast.expr) -> Truth:
+        if isinstance(node, ast.BoolOp):
+            # Three-valued: an unknown part leaves the whole unknown unless the others decide it alone.
+            decisive = isinstance(node.op, ast.Or)
+            parts = [self.truth(value) for value in node.values]
+            return lambda scope: _combine([part(scope) for part in parts], decisive)
+        if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
+            inner = self.truth(node.operand)
+            return lambda scope: None if (known := inner(scope)) is None else not known
+        if isinstance(node, ast.Compare):
+            return self._comparison(node)
+        raise self._refusal(node, "is not a comparison, such as 'su < 90'")
+
+    def _comparison(self, node: ast.Compare) -> Truth:
+        names = {inner.id for inner in ast.walk(node) if isinstance(inner, ast.Name)}
+        metrics = sorted(names & set(BY_NAME))
+        if BASELINE in names and len(metrics) != 1:
+            raise self._refusal(node, "uses 'baseline', so it must name exactly one metric, whose baseline is meant")
+        sides = [self.number(side, metrics[0] if metrics else "") for side in (node.left, *node.comparators)]
+        if not metrics:
+            raise self._refusal(node, f"compares no metric; there are {', '.join(BY_NAME)}")
+        for sign in node.ops:
+            if type(sign) not in COMPARISONS:
+                raise self._refusal(node, "compares by something else than <, <=, >, >=")
+        signs = [COMPARISONS[type(sign)] for sign in node.ops]
+
+        def holds(scope: Scope) -> bool | None:
+            values = [side(scope) for side in sides]
+            if not all(math.isfinite(value) for value in values):
+                return None
+            return all(sign(*pair) for sign, pair in zip(signs, itertools.pairwise(values), strict=True))
+
+        return holds
+
+    def number(self, node: ast.expr, metric: str) -> Number:
+        if isinstance(node, ast.BinOp) and type(node.op) in ARITHMETIC:
+            apply = ARITHMETIC[type(node.op)]
+            left, right = self.number(node.left, metric), self.number(node.right, metric)
+            return lambda scope: _guarded(apply, left(scope), right(scope))
+        if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub | ast.UAdd):
+            sign, inner = (-1.0 if isinstance(node.op, ast.USub) else 1.0), self.number(node.operand, metric)
+            return lambda scope: sign * inner(scope)
+        if isinstance(node, ast.Constant):
+            value = self._constant(node)
+            return lambda _scope: value
+        if isinstance(node, ast.Name):
+            return self._name(node.id, metric)
+        raise self._refusal(node, "is not allowed: only numbers, metrics, baseline, + - * / and parentheses are")
+
+    def _name(self, name: str, metric: str) -> Number:
+        if name == BASELINE:
+            return lambda scope: scope.baseline(metric)
+        if name in UNITS:
+            return lambda _scope: UNITS[name]
+        if name not in BY_NAME:
+            raise BadInput(f"--fail-if '{self.text}': no metric is named '{name}'; {nearest(name, list(BY_NAME))}")
+        return lambda scope: scope.own(name)
+
+    def _constant(self, node: ast.Constant) -> float:
+        if isinstance(node.value, bool) or not isinstance(node.value, int | float):
+            raise self._refusal(node, "is not a number")
+        try:
+            value = float(node.value)
+        except OverflowError:
+            value = math.inf
+        if not math.isfinite(value):
+            raise self._refusal(node, "is too large")
+        return value
+
+    def _refusal(self, node: ast.expr, problem: str) -> BadInput:
+        part = ast.get_source_segment(self.text.strip(), node) or self.text
+        return BadInput(f"--fail-if '{self.text}': '{part}' {problem}")
+
+
+def _combine(parts: list[bool | None], decisive: bool) -> bool | None:
+    if decisive in parts:
+        return decisive
+    return None if None in parts else not decisive
+
+
+def _guarded(apply: Callable[[float, float], float], left: float, right: float) -> float:
+    try:
+        return apply(left, right)
+    except ZeroDivisionError:
+        return math.nan

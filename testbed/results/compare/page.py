@@ -1,0 +1,98 @@
+"""The folder of a comparison: one page that opens offline, its figures as JSON, its plots as SVG.
+
+comparison.html   table, figures with intervals, curves on top of each other
+comparison.json   what ``--format json`` prints
+plots/            the plots for print
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+import tempfile
+from collections.abc import Sequence
+from html import escape
+from pathlib import Path
+
+from testbed.errors import TestbedError
+from testbed.results import folder as results
+from testbed.results.compare.comparison import Comparison, GateResult, as_json
+from testbed.results.compare.plots import figures, overlays
+from testbed.results.compare.table import cell, dominance, footnotes, heading, rows
+from testbed.results.compare.variants import Variant
+from testbed.results.report import page, vector
+from testbed.results.report.plot import Plot
+
+PAGE, DATA, PLOTS = "comparison.html", "comparison.json", "plots"
+
+
+def write(folder: Path, comparison: Comparison, gates: Sequence[GateResult]) -> None:
+    """Everything at once: the folder gets its name when it is complete. Raises TestbedError."""
+    above, below = figures(comparison), overlays(comparison)
+    every = [*above, *(plot for plots in below.values() for plot in plots)]
+    try:
+        results.make_folder(folder.parent)
+        unfinished = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", dir=folder.parent))
+        try:
+            unfinished.chmod(0o755)
+            (unfinished / PLOTS).mkdir()
+            for plot in every:
+                (unfinished / PLOTS / f"{plot.slug}.svg").write_text(vector.svg(plot), encoding="utf-8")
+            told = json.dumps(as_json(comparison, gates), indent=2)
+            (unfinished / DATA).write_text(told + "\n", encoding="utf-8")
+            (unfinished / PAGE).write_text(_page(comparison, gates, above, below), encoding="utf-8")
+            results.give_to_caller([unfinished, *unfinished.rglob("*")])
+            unfinished.rename(folder)  # replaces an empty folder, and nothing else
+        finally:
+            shutil.rmtree(unfinished, ignore_errors=True)
+    except OSError as error:
+        raise TestbedError(f"the comparison could not be written to {folder}: {error.strerror or error}") from None
+
+
+def _page(comparison: Comparison, gates: Sequence[GateResult], above: list[Plot], below: dict[str, list[Plot]]) -> str:
+    title = "Comparison of " + "; ".join(dict.fromkeys(variant.contender for variant in comparison.variants))
+    parts = [f"<h1>{escape(title)}</h1>", *map(_gate, gates)]
+    for scenario, here in comparison.scenarios.items():
+        parts += [f"<h2>{escape(scenario)}</h2>" if scenario else "", _table(comparison, here)]
+    parts += [f'<p class="note">{escape(note)}</p>' for note in footnotes(comparison)]
+    parts.append(_grid(above, 0))
+    drawn = len(above)
+    for scenario, plots in below.items():
+        parts += [f"<h2>{escape(scenario)}</h2>" if scenario else "", _grid(plots, drawn)]
+        drawn += len(plots)
+    if len(below) < len(comparison.scenarios):
+        parts.append(f'<p class="note">curves of the first {len(below)} of {len(comparison.scenarios)} scenarios</p>')
+    parts.append(_runs(comparison))
+    every = [*above, *(plot for plots in below.values() for plot in plots)]
+    return page.document(title, "\n".join(parts), every)
+
+
+def _grid(plots: Sequence[Plot], first: int) -> str:
+    return f'<div class="plots">\n{page.figures(plots, first)}\n</div>'
+
+
+def _gate(result: GateResult) -> str:
+    listed = "".join(f"<li>{escape(each.variant)}: {escape(each.why)}</li>" for each in result.failures)
+    word, colour = ("fails", "degraded") if result.failures else ("passes", "clean")
+    return f'<div class="verdict {colour}"><strong>{escape(result.gate.text)}</strong> {word}<ul>{listed}</ul></div>'
+
+
+def _table(comparison: Comparison, here: Sequence[Variant]) -> str:
+    def row(name: str, cells: Sequence[tuple[str, str]]) -> str:
+        told = "".join(f"<td>{escape(first)}<br><span>{escape(second)}</span></td>" for first, second in cells)
+        return f'<tr><th scope="row">{escape(name)}</th>{told}</tr>'
+
+    lines = [row("", [(one.contender, heading(comparison, one)) for one in here])]
+    lines += [row(metric.title, [cell(comparison, one, metric) for one in here]) for metric in rows(comparison)]
+    lines.append(row("dominated", [(dominance(comparison, one), "") for one in here]))
+    return f'<div class="wide"><table>{"".join(lines)}</table></div>'
+
+
+def _runs(comparison: Comparison) -> str:
+    lines = [
+        f"{run.summary.verdict.word:<8}  seed {run.manifest.seed}  {variant.name}  {run.folder}"
+        for variant in comparison.variants
+        for run in variant.runs
+    ]
+    told = escape("\n".join(lines), quote=False)
+    return f"<details><summary>{len(lines)} runs</summary><pre>{told}</pre></details>"

@@ -1,0 +1,163 @@
+"""decisions.parquet: every call into every agent's controller, and how to build that controller again.
+
+One row per call and flow; a column is null where it says nothing about a kind of call. The file's metadata has the
+controller as the experiment chose it, and the paths that each agent gave to it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from testbed.controller import Paths
+from testbed.errors import BadInput
+from testbed.experiment.model import PluginChoice
+from testbed.results import arrow
+from testbed.results.folder import DECISIONS, read_table
+from testbed.results.tables import UNITS
+from testbed.results.trace import HOP, KINDS, Trace
+
+_ABOUT = b"testbed"
+_ENCODING = {  # measured to be the smallest; other floats are split into streams of bytes, other integers listed
+    **dict.fromkeys(("time", "rate", "timer"), "PLAIN"),
+    **dict.fromkeys(("call", "acked_seq", "next_seq"), "DELTA_BINARY_PACKED"),
+}
+_SMALL = np.iinfo(np.int32)
+_PATH_COLUMNS = ("line_rate", "base_rtt", "hops")
+_HOP_UNITS = {"ts": "s", "tx_bytes": "B", "queue": "B", "rate": "bit/s"}
+
+
+class Served(NamedTuple):
+    """What an agent served, and how its controller did."""
+
+    first: int  # number in the rack of its flow 0
+    paths: Paths
+    trace: Trace
+
+
+@dataclass(frozen=True)
+class Recorded:
+    """What one agent's controller was told and what it decided; flows are numbered within the agent."""
+
+    first: int
+    paths: Paths
+    columns: dict[str, NDArray[Any]]  # one entry per row; 0 where a column says nothing
+    hops: NDArray[np.int64]  # per row, widths of the INT stack; -1 for none
+    cut: bool = False  # there were more calls than were kept
+
+
+def encode(choice: PluginChoice, agents: Sequence[Served]) -> bytes:
+    """The file's content."""
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    parts = [_table(number, one.trace) for number, one in enumerate(agents)]
+    table = pa.concat_tables(parts, promote_options="default")
+    about = {
+        "controller": {"name": choice.name, "preset": choice.preset, "options": choice.options},
+        "agents": [{"first": one.first, "paths": _paths_as_dict(one.paths), "cut": one.trace.cut} for one in agents],
+    }
+    fields = [one.with_metadata({"unit": _unit(one.name)}) for one in table.schema]
+    table = table.cast(pa.schema(fields, {_ABOUT: json.dumps(about).encode()}))
+    sink = pa.BufferOutputStream()
+    listed = [one.name for one in fields if one.name not in _ENCODING and not pa.types.is_floating(one.type)]
+    encoding = {name: _ENCODING.get(name, "BYTE_STREAM_SPLIT") for name in table.column_names if name not in listed}
+    parquet.write_table(table, sink, compression="zstd", use_dictionary=listed, column_encoding=encoding)
+    return bytes(sink.getvalue())
+
+
+def kept(agents: Sequence[Served]) -> dict[str, Any]:
+    """For the manifest."""
+    cut = [f"cut for agent {number} after {one.trace.rows} rows" for number, one in enumerate(agents) if one.trace.cut]
+    why = f"{', '.join(cut)}; raise record.decisions to keep more" if cut else ""
+    return {
+        "calls": sum(one.trace.calls for one in agents),
+        "rows": sum(one.trace.rows for one in agents),
+        "cut": why,
+    }
+
+
+def _table(agent: int, trace: Trace) -> Any:
+    import pyarrow as pa
+
+    columns = trace.columns()
+    kind = pa.DictionaryArray.from_arrays(arrow.numbers(columns.pop("kind").astype(np.int8)), arrow.strings(KINDS))
+    head = {"agent": np.full(len(kind), agent, np.int8), "kind": kind}
+    return arrow.table(head | {name: _array(values) for name, values in columns.items()})
+
+
+def _array(values: NDArray[Any]) -> Any:
+    plain, mask = np.asarray(values), np.ma.getmaskarray(values)
+    if plain.dtype == np.int64 and plain.min(initial=0) >= _SMALL.min and plain.max(initial=0) <= _SMALL.max:
+        plain = plain.astype(np.int32)
+    return arrow.numbers(plain, mask)
+
+
+def _unit(name: str) -> str:
+    if name in ("agent", "kind", "call", "flow"):
+        return ""
+    hop = _HOP_UNITS.get(name.partition("_")[2], "") if name.startswith("hop") else ""
+    return hop or {"timer": "s", "sent_bytes": "B"}.get(name) or UNITS.get(name, "1")
+
+
+def _paths_as_dict(paths: Paths) -> dict[str, Any]:
+    """Columns as runs of equal values: [how many, value]."""
+    runs = {}
+    for name in _PATH_COLUMNS:
+        column = getattr(paths, name)
+        starts = np.concatenate(([0], np.flatnonzero(np.diff(column)) + 1))
+        runs[name] = [
+            [int(n), column[at].item()] for at, n in zip(starts, np.diff([*starts, len(column)]), strict=True)
+        ]
+    return {**runs, "payload": paths.payload, "wire_size": paths.wire_size}
+
+
+def _paths_of(data: dict[str, Any]) -> Paths:
+    columns = {
+        name: np.repeat([value for _, value in data[name]], [n for n, _ in data[name]]) for name in _PATH_COLUMNS
+    }
+    return Paths(**columns, payload=data["payload"], wire_size=data["wire_size"])
+
+
+def read(folder: Path) -> tuple[PluginChoice, list[Recorded]]:
+    """What `encode` was given. Raises BadInput if the run has no trace, or it is damaged."""
+    file = folder / DECISIONS
+    if not file.is_file():
+        raise BadInput(f"{folder} has no {DECISIONS}: it was run with record.decisions=0, or by an older testbed")
+    table = read_table(file)
+    try:
+        about = json.loads((table.schema.metadata or {})[_ABOUT])
+        choice = PluginChoice.model_validate({**about["controller"].pop("options"), **about["controller"]})
+        agents = [_recorded(one, table, number) for number, one in enumerate(about["agents"])]
+    except (KeyError, ValueError, TypeError) as error:
+        raise BadInput(f"{file} is damaged: {type(error).__name__}: {error}") from None
+    return choice, agents
+
+
+def _recorded(about: dict[str, Any], table: Any, number: int) -> Recorded:
+    import pyarrow.compute as pc
+
+    own = table.filter(arrow.numbers(arrow.values(table["agent"]) == number)).combine_chunks()
+    kinds = pc.index_in(own["kind"].cast("string"), value_set=arrow.strings(KINDS))
+    hops = np.full(len(own), -1)
+    columns: dict[str, NDArray[Any]] = {"kind": _plain(kinds)}
+    for name in own.column_names:
+        if name in ("agent", "kind"):
+            continue
+        if name.endswith(f"_{HOP[0]}"):
+            there = arrow.values(own[name].is_valid().cast("uint8")) == 1
+            hops[there] = int(name.removeprefix("hop").partition("_")[0])
+        columns[name] = _plain(own[name])
+    return Recorded(about["first"], _paths_of(about["paths"]), columns, hops, bool(about.get("cut")))
+
+
+def _plain(column: Any) -> NDArray[Any]:
+    nothing = arrow.numbers(np.zeros(1))[0].cast(column.type)
+    values: NDArray[Any] = arrow.values(column.fill_null(nothing))
+    return values.astype(np.int64) if values.dtype.kind == "i" else values

@@ -1,0 +1,274 @@
+"""The results folder: checked before the run, written at once after it, and read back.
+
+    manifest.json   what is needed to run it again
+    summary.json    the figures
+    flows.parquet, flow_series.parquet, ports.parquet, port_series.parquet, histograms.parquet
+    decisions.parquet   what the controllers were told and decided (`testbed.results.decisions`)
+    tuners.parquet      what the tuners told of themselves, if they were ever asked (`testbed.results.report.tuned`)
+    report.html     the same for the eye; plots/*.svg for print (`testbed.results.report.build`)
+
+A folder that has its name is complete: everything is written beside it and moved into place by one rename.
+"""
+
+from __future__ import annotations
+
+import errno
+import itertools
+import json
+import os
+import re
+import shutil
+import tempfile
+import time
+import traceback
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+
+from pydantic import BaseModel, ValidationError
+
+from testbed.errors import BadInput, TestbedError
+from testbed.results import arrow
+from testbed.results.manifest import SCHEMA_VERSION, Manifest
+from testbed.results.record import RunRecord
+from testbed.results.summary import Summary
+from testbed.results.tables import TABLES, write_tables
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from testbed.capture.files import Captures
+
+Model = TypeVar("Model", bound=BaseModel)
+
+MANIFEST, SUMMARY, REPORT, DECISIONS = "manifest.json", "summary.json", "report.html", "decisions.parquet"
+
+
+class Results(NamedTuple):
+    """A results folder in memory; ``tables`` has one Arrow table per name in `TABLES`."""
+
+    manifest: Manifest
+    summary: Summary
+    tables: dict[str, pa.Table]
+
+
+def prepare(out: Path | None, name: str) -> Path:
+    """Where the results of a run will go, as an absolute path; raises BadInput if they could not be written there.
+
+    Call it before anything is built. ``name`` is ``<experiment>-<controller>``; it and the time make the folder under
+    ``./results`` if the user named none. Nothing is left on disk, so a run that fails leaves no empty folder.
+    """
+    target = _unused(Path.cwd() / "results", name) if out is None else _given(out.expanduser())
+    nearest_parent = next(parent for parent in target.parents if os.path.lexists(parent))
+    try:
+        # Trying is the only test that is right for root, read-only mounts and network file systems alike.
+        Path(tempfile.mkdtemp(prefix=".testbed-", dir=nearest_parent)).rmdir()
+    except OSError as error:
+        raise BadInput(
+            f"results cannot be written to {target}: {nearest_parent}: {error.strerror}; "
+            "name another folder with --out, or run from a folder that you can write to"
+        ) from None
+    return target
+
+
+def _given(out: Path) -> Path:
+    out = out.absolute() if not out.is_symlink() else out.resolve()
+    try:
+        if out.is_dir() and any(out.iterdir()):
+            raise BadInput(f"--out {out} already exists and is not empty; results never overwrite, name another folder")
+    except PermissionError as error:
+        raise BadInput(f"--out {out} cannot be read: {error.strerror}") from None
+    if os.path.lexists(out) and not out.is_dir():
+        raise BadInput(f"--out {out} exists and is not a folder")
+    if out.is_mount():
+        raise BadInput(f"--out {out} is a mount point and cannot be replaced; name a folder inside: {out / 'run'}")
+    return out
+
+
+def _unused(parent: Path, name: str) -> Path:
+    safe = re.sub(r"[^A-Za-z0-9._+-]+", "-", name).strip("-.") or "run"
+    candidates = _numbered(parent / f"{safe}-{time.strftime('%Y%m%d-%H%M%S')}")
+    return next(path for path in candidates if not os.path.lexists(path))
+
+
+def _numbered(path: Path) -> Iterator[Path]:
+    yield path
+    for number in itertools.count(2):
+        yield path.with_name(f"{path.name}-{number}")
+
+
+def write(
+    path: Path,
+    manifest: Manifest,
+    record: RunRecord,
+    summary: Summary,
+    captures: Captures | None = None,
+    *,
+    report: bool = True,
+) -> Path:
+    """Write the results folder and give back where it is: ``path``, or ``path-2`` if another run was faster.
+
+    Without ``report`` there are the tables, but nothing is drawn.
+
+    Through sudo, the folder and the parents that had to be made belong to the user who called it.
+    """
+
+    told = {
+        "verdict": summary.verdict,
+        "calibration": record.calibration,
+        "hosts": record.hosts,
+        "decided_by": record.decided_by,
+        "decisions": record.decisions_kept,
+        "captures": record.captures,
+        "tuners": [one.as_dict() for one in record.tuners],
+        "events": record.events,
+    }
+    manifest = manifest.model_copy(update=told)
+    owner = _sudo_caller()
+    try:
+        _make_parents(path.parent, owner)
+        unfinished = Path(tempfile.mkdtemp(prefix=f".{path.name}-", dir=path.parent))
+        try:
+            write_tables(unfinished, record)
+            if record.decisions_file:
+                (unfinished / DECISIONS).write_bytes(record.decisions_file)
+            (unfinished / MANIFEST).write_text(manifest.to_json() + "\n", encoding="utf-8")
+            (unfinished / SUMMARY).write_text(summary.to_json() + "\n", encoding="utf-8")
+            trouble = _write_report(unfinished) if report else ""
+            if captures is not None:
+                captures.keep(unfinished)
+            unfinished.chmod(0o755)  # mkdtemp's are private
+            for made in (unfinished, *unfinished.rglob("*")):
+                _give(made, owner)
+            target = _move(unfinished, path)
+        finally:
+            shutil.rmtree(unfinished, ignore_errors=True)  # after a move there is nothing
+    except OSError as error:
+        raise TestbedError(f"results could not be written to {path}: {error.strerror or error}") from error
+    if trouble:
+        raise TestbedError(
+            f"this is a bug in testbed: the results are in {target}, but their report failed:\n{trouble}"
+        )
+    return target
+
+
+def _write_report(unfinished: Path) -> str:
+    """Why there is none; empty if it was written. What was measured must not be lost for it."""
+    from testbed.results.report import build
+
+    try:
+        build.write(build.build(unfinished), unfinished / REPORT, unfinished / build.PLOTS)
+    except OSError:
+        raise
+    except Exception:  # noqa: BLE001 - whatever it is
+        return traceback.format_exc().rstrip()
+    return ""
+
+
+def make_folder(path: Path) -> None:
+    """Make a folder and its parents if they are missing; through sudo they belong to the user who called it."""
+    _make_parents(path, _sudo_caller())
+
+
+def give_to_caller(made: Iterable[Path]) -> None:
+    """Through sudo, these files belong to the user who called it."""
+    owner = _sudo_caller()
+    for path in made:
+        _give(path, owner)
+
+
+def _move(unfinished: Path, path: Path) -> Path:
+    for target in _numbered(path):
+        try:
+            unfinished.rename(target)  # replaces an empty folder, and nothing else
+        except OSError as error:
+            if error.errno not in (errno.ENOTEMPTY, errno.EEXIST, errno.ENOTDIR):
+                raise
+        else:
+            return target
+    raise AssertionError("unreachable: there is always another number")
+
+
+def _sudo_caller() -> tuple[int, int] | None:
+    if os.geteuid() != 0 or "SUDO_UID" not in os.environ:
+        return None
+    uid = int(os.environ["SUDO_UID"])
+    return uid, int(os.environ.get("SUDO_GID", uid))
+
+
+def _make_parents(folder: Path, owner: tuple[int, int] | None) -> None:
+    missing = [parent for parent in (folder, *folder.parents) if not parent.exists()]
+    for parent in reversed(missing):
+        parent.mkdir(exist_ok=True)
+        _give(parent, owner)
+
+
+def _give(path: Path, owner: tuple[int, int] | None) -> None:
+    if owner is not None:
+        os.chown(path, *owner, follow_symlinks=False)
+
+
+def load_manifest(path: Path) -> Manifest:
+    """The manifest of a results folder; raises BadInput if it is none, or one of another schema version."""
+    if not path.is_dir():
+        raise BadInput(f"no results folder at {path}")
+    if not (path / MANIFEST).is_file():
+        raise BadInput(f"{path} is not a results folder: it has no {MANIFEST}")
+    described = _read_json(path / MANIFEST)
+    found = described.get("schema_version") if isinstance(described, dict) else None
+    if found != SCHEMA_VERSION:
+        raise BadInput(
+            f"{path} has results schema version {found}, this testbed reads {SCHEMA_VERSION}; "
+            "read it with the testbed that wrote it, or run the experiment again"
+        )
+    return _validated(path / MANIFEST, Manifest)
+
+
+def load(path: Path) -> Results:
+    """Read a results folder back; raises BadInput that says which file is missing, too new, or cut short."""
+    return Results(
+        manifest=load_manifest(path),
+        summary=_validated(path / SUMMARY, Summary),
+        tables={name: read_table(path / f"{name}.parquet") for name in TABLES},
+    )
+
+
+def _read_json(file: Path) -> Any:
+    try:
+        return json.loads(_read(file))
+    except ValueError as error:
+        raise BadInput(f"{file} is cut short or damaged: {error}") from None
+
+
+def _validated(file: Path, model: type[Model]) -> Model:
+    try:
+        return model.model_validate(_read_json(file))
+    except ValidationError as error:
+        first = error.errors()[0]
+        key = ".".join(str(part) for part in first["loc"])
+        raise BadInput(f"{file} is damaged: {key}: {first['msg']}") from None
+
+
+def read_table(file: Path) -> pa.Table:
+    """One Parquet file; raises BadInput if it is missing or cut short."""
+    import pyarrow as pa
+
+    if not file.is_file():
+        raise _missing(file)
+    try:
+        return arrow.read(file)
+    except (pa.ArrowException, OSError) as error:
+        raise BadInput(f"{file} is cut short or damaged: {error}") from None
+
+
+def _read(file: Path) -> bytes:
+    try:
+        return file.read_bytes()
+    except FileNotFoundError:
+        raise _missing(file) from None
+    except OSError as error:
+        raise BadInput(f"{file} cannot be read: {error.strerror}") from None
+
+
+def _missing(file: Path) -> BadInput:
+    return BadInput(f"the results folder is incomplete: {file} is missing")

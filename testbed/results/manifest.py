@@ -1,0 +1,131 @@
+"""Everything that is needed to run an experiment again, and to know what the results stand on."""
+
+from __future__ import annotations
+
+import os
+import platform
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict
+
+import testbed
+from testbed.base.inputs import Input
+from testbed.fidelity.verdict import Verdict
+from testbed.registry import Plugin
+from testbed.results.record import Event
+
+SCHEMA_VERSION = 2  # of the results folder; raise it when an older reader would misread a newer folder
+
+
+class PluginEntry(BaseModel):
+    """Which code decided. The hash is taken when the manifest is made, so make it when the plugin is loaded."""
+
+    model_config = ConfigDict(frozen=True)
+
+    name: str
+    origin: str  # distribution and version, or the path
+    file: str
+    sha256: str
+
+    @classmethod
+    def of(cls, plugin: Plugin) -> PluginEntry:
+        """The entry of a loaded plugin."""
+        return cls(name=plugin.name, origin=plugin.origin, file=str(plugin.file), sha256=plugin.digest)
+
+
+class Machine(BaseModel):
+    """The computer that emulated."""
+
+    model_config = ConfigDict(frozen=True)
+
+    cpu: str
+    cores: int
+    usable_cores: int  # that this process may run on
+    memory: int  # bytes
+
+
+class Manifest(BaseModel):
+    """The content of manifest.json."""
+
+    model_config = ConfigDict(frozen=True)
+
+    schema_version: int = SCHEMA_VERSION
+    created: str  # ISO 8601 with the zone
+    command_line: list[str]
+    experiment: dict[str, Any]  # as resolved: defaults, file, overrides
+    seed: int
+    controller: PluginEntry
+    tuner: PluginEntry | None
+    inputs: list[Input] = []  # traces, size distributions and policies, the shipped ones as well
+    versions: dict[str, str]
+    machine: Machine
+    kernel_features: dict[str, Any]
+    speed: dict[str, Any] | None = (
+        None  # of this machine, if it was measured for dilation: auto (`testbed.engines.kernel.speed`)
+    )
+    # filled in when the results are written
+    calibration: list[dict[str, Any]] = []  # what each link was measured to be before the run, SI units
+    hosts: list[dict[str, Any]] = []  # of a lab: name, interface, address, base RTTs (s), drops, idle share of a core
+    decided_by: list[dict[str, str]] = []  # the controller's class, file and hash, as each agent says
+    decisions: dict[str, Any] = {}  # how much of decisions.parquet there is: calls, rows, cut (why not all; or empty)
+    captures: list[dict[str, Any]] = []  # per --pcap: point, packets, dropped (missing in the file), problem
+    tuners: list[dict[str, Any]] = []  # per switch: decisions, their CPU time, means of what was reported, refusals
+    events: list[Event] = []  # what the experiment did to the rack while traffic went on
+    verdict: Verdict | None = None
+
+    def to_json(self) -> str:
+        """Indented JSON."""
+        return self.model_dump_json(indent=2)
+
+
+def describe(
+    *,
+    experiment: Mapping[str, Any],
+    command_line: Sequence[str],
+    seed: int,
+    controller: Plugin,
+    tuner: Plugin | None = None,
+    inputs: Sequence[Input] = (),
+    kernel_features: Mapping[str, Any],
+    speed: Mapping[str, Any] | None = None,
+) -> Manifest:
+    """The manifest of a run that is about to start, on this machine."""
+    return Manifest(
+        created=datetime.now().astimezone().isoformat(timespec="seconds"),
+        command_line=list(command_line),
+        experiment=dict(experiment),
+        seed=seed,
+        controller=PluginEntry.of(controller),
+        tuner=PluginEntry.of(tuner) if tuner else None,
+        inputs=list(inputs),
+        versions={
+            "testbed": testbed.__version__,
+            "python": platform.python_version(),
+            "numpy": version("numpy"),
+            "kernel": platform.release(),
+        },
+        machine=_machine(),
+        kernel_features=dict(kernel_features),
+        speed=dict(speed) if speed else None,
+    )
+
+
+def _machine() -> Machine:
+    return Machine(
+        cpu=_first_value(Path("/proc/cpuinfo"), "model name") or platform.machine(),
+        cores=os.cpu_count() or 1,
+        usable_cores=len(os.sched_getaffinity(0)),
+        memory=os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"),
+    )
+
+
+def _first_value(file: Path, key: str) -> str:
+    for line in file.read_text().splitlines():
+        name, _, value = line.partition(":")
+        if name.strip() == key:
+            return value.strip()
+    return ""  # some architectures do not name their model

@@ -1,0 +1,189 @@
+"""What one run leaves behind, in memory: written by the recorder, read by the summary and the report.
+
+All times are nominal seconds since the start of the run, all sizes bytes, all rates bit/s. Counters in the series are
+cumulative, so that any window can be cut out of them afterwards.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, fields
+from typing import Any, Literal, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from testbed.base.arrays import Floats, Ints
+from testbed.results.tuner_log import TunerLog
+
+RTT_BINS_PER_OCTAVE = 16
+
+
+@dataclass
+class FlowTable:
+    """One row per flow, shape (n,). The last eight columns are totals over the whole run."""
+
+    src: list[str]  # host names
+    dst: list[str]
+    label: list[str]  # "long", "short", "incast", "background"; "" for a flow of the traffic's only kind
+    group: Ints  # flows of one number are one operation, such as an iteration of an all-to-all; -1 for none
+    start: Floats
+    size: Floats  # bytes of payload; inf for an endless flow
+    finished: Floats  # time of the last acknowledgement of a finite flow; nan if it did not finish
+    line_rate: Floats  # of the sending host's link
+    path_rate: Floats  # of the slowest link on the way
+    hops: Ints  # switches on the way
+    base_rtt: Floats
+    sent_packets: Ints
+    acked_packets: Ints
+    lost_packets: Ints  # declared lost by the sender
+    late_acks: Ints  # acknowledged after they were declared lost
+    timeouts: Ints
+    cnps: Ints
+    ce_packets: Ints  # acknowledgements with CE
+    delivered_packets: Ints  # counted by the receiver's NIC
+
+    def __len__(self) -> int:
+        return len(self.src)
+
+
+class Series:
+    """A time and columns of equal width."""
+
+    @classmethod
+    def empty(cls, width: int) -> Self:
+        """Without a sample, for ``width`` flows or ports."""
+        columns = fields(cls)[1:]  # type: ignore[arg-type] # subclasses are dataclasses
+        return cls(np.empty(0), *(np.empty((0, width)) for _ in columns))  # type: ignore[call-arg]
+
+
+@dataclass
+class FlowSeries(Series):
+    """Samples of flows. ``time`` has shape (t,), the columns (t, n), n as in `RunRecord.series_flows`."""
+
+    time: Floats
+    acked_bytes: Floats  # payload bytes acknowledged, cumulative
+    wire_bytes: Floats  # wire bytes acknowledged, cumulative
+    rate: Floats  # set by the controller
+    window: Floats  # set by the controller; inf for none
+    rtt: Floats  # newest sample; nan before the first
+    inflight: Floats
+
+
+@dataclass
+class PortSeries(Series):
+    """Samples of all switch ports. ``time`` has shape (t,), the columns (t, p)."""
+
+    time: Floats
+    tx_bytes: Floats  # wire bytes that left the port, cumulative
+    tx_packets: Floats
+    queue: Floats  # bytes now
+    peak_queue: Floats  # highest since the run began
+    queue_area: Floats  # integral of the queue over time, byte-seconds, cumulative
+    marked_packets: Floats
+    dropped_packets: Floats
+    kmin: Floats
+    kmax: Floats
+    pmax: Floats
+    ingress: Floats  # lossless bytes now that came in at the port and have not left the switch; 0 without PFC
+    pause_frames: Floats  # that the port has sent to the far end of its cable, cumulative
+    paused: Floats  # s for which the far end has held its lossless packets, cumulative
+
+
+@dataclass
+class Histogram:
+    """Counts per bin; ``edges`` has one entry more than ``counts``."""
+
+    edges: Floats
+    counts: NDArray[np.int64]
+
+    def quantile(self, q: float) -> float:
+        """The value below which a share ``q`` of the samples lies (linear inside the bin); nan if empty."""
+        total = self.counts.sum()
+        if total == 0:
+            return float("nan")
+        below = np.concatenate(([0], np.cumsum(self.counts)))
+        target = q * total
+        bin_ = min(int(np.searchsorted(below, target, side="left")) - 1, len(self.counts) - 1)
+        bin_ = max(bin_, 0)
+        inside = (target - below[bin_]) / max(self.counts[bin_], 1)
+        return float(self.edges[bin_] + inside * (self.edges[bin_ + 1] - self.edges[bin_]))
+
+
+@dataclass
+class Lag:
+    """A delay that the emulation added: samples and the largest, in nominal seconds."""
+
+    histogram: Histogram
+    largest: float
+
+
+@dataclass(frozen=True)
+class Event:
+    """Something that the experiment did to the rack while traffic went on."""
+
+    time: float
+    what: str  # "cut leaf1-spine1"
+
+
+@dataclass
+class Decisions:
+    """What the controller cost, per agent summed. Seconds of wall time (the one place where wall time is meant)."""
+
+    calls: int
+    rows: int  # flows that were decided about, summed over the calls
+    seconds: float
+
+
+@dataclass(kw_only=True)
+class Measured:
+    """What the report needs of a run: a results folder gives it back (`testbed.results.measured`)."""
+
+    duration: float  # how long it really ran; shorter than asked if it was ended early
+    warmup: float  # the summary's window is [warmup, duration]
+    ports: list[str]  # names such as s1-eth3, in the order of the columns
+    port_neighbour: list[str]  # the node at the far end of each port: "h3", "spine1"
+    port_rate: Floats  # (p,)
+    port_buffer: Floats  # (p,)
+    bottleneck: int  # column of the port that the flows share, or the busiest
+    flows: FlowTable
+    flow_series: FlowSeries
+    series_flows: Ints  # numbers of the flows in flow_series, ascending
+    port_series: PortSeries
+    queue_histogram: Histogram  # bytes seen by arriving packets at the bottleneck, in the window
+    rtt_histogram: Histogram  # seconds, one sample per acknowledgement, in the window
+    events: list[Event] = field(default_factory=list)  # what the experiment did to the rack, in order of time
+
+
+@dataclass(kw_only=True)
+class RunRecord(Measured):
+    """Everything that was measured in one run."""
+
+    wall_seconds: float
+    decisions: Decisions
+    pacing_lag: Lag  # actual minus scheduled time of sending
+    feedback_lag: Lag  # time a feedback waited for the agent after it was due
+    payload: int
+    wire_size: int
+    place: Literal["rack", "lab"] = "rack"  # in the lab, what only a switch knows is nan
+    acked_in_window: Floats = field(default_factory=lambda: np.empty(0))  # (n,) payload bytes, for flows without series
+    counters: dict[str, int] = field(default_factory=dict)  # drops outside the model, ring overflow, ...
+    rtt_min: float = float("nan")  # s, smallest of the whole run
+    timer_lag: Lag | None = None  # how late the agents' sleeps ended
+    cpu_idle: float = 1.0  # share of its time that the busiest core had left: the busiest half second, or p99
+    stolen: float = 0.0  # share of the time of the core that the host of this virtual machine took most from
+    stalled_share: float = 0.0  # bytes that the bottleneck's shaper did not send in time / bytes sent
+    queue_difference: float = 0.0  # bytes, between virtual queue and shaper; 99 % of the samples are better
+    calibration: list[dict[str, Any]] = field(default_factory=list)  # before the run
+    lossless: bool = False  # whether the switches did priority flow control
+    pause_late: float = 0.0  # s, the most by which a pause frame came too late to be honoured in time
+    pause_spare: float = float("inf")  # s that it may be late before the headroom does not suffice
+    start_spread: float = 0.0  # s, at most so far apart did the hosts of a lab start
+    hosts: list[dict[str, Any]] = field(default_factory=list)  # of a lab
+    clock_jump: float = 0.0  # wall seconds by which an agent's clocks disagreed at the end
+    broken: list[tuple[str, str]] = field(default_factory=list)  # invariants that did not hold: what, how much
+    decided_by: list[dict[str, str]] = field(default_factory=list)  # who decided, as the agents say
+    decisions_file: bytes = b""  # see testbed.results.decisions; empty if it was not asked for
+    decisions_kept: dict[str, Any] = field(default_factory=dict)  # calls and rows in there, and why not all
+    captures: list[dict[str, Any]] = field(default_factory=list)  # per --pcap: point, packets, dropped, problem
+    tuners: list[TunerLog] = field(default_factory=list)  # one per switch
+    interrupted: str = ""  # why the run ended early: "" | "Ctrl-C" | the plugin's failure

@@ -1,0 +1,121 @@
+"""From a results folder to its report: the same way at the end of a run and for `testbed report`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from testbed.base.atomic import write_whole
+from testbed.errors import BadInput
+from testbed.results import decisions, folder
+from testbed.results.decisions import Recorded
+from testbed.results.manifest import Manifest
+from testbed.results.measured import restore
+from testbed.results.record import Measured
+from testbed.results.report import html, tuned
+from testbed.results.report.plot import Plot
+from testbed.results.report.plots import plots
+from testbed.results.report.sizes import slowdown_plots
+from testbed.results.report.timeline import MOST_CHANGES, Story, stories
+from testbed.results.report.topology import draw, links_of
+from testbed.results.summary import Summary
+from testbed.results.tables import TUNERS
+
+PLOTS = "plots"
+
+
+@dataclass(frozen=True)
+class Report:
+    """What a report shows."""
+
+    summary: Summary
+    manifest: Manifest
+    plots: list[Plot]
+    topology: str  # an SVG element
+    stories: list[Story]
+    about_stories: list[str]  # how the flows were chosen, or why there are none
+
+    def drawings(self) -> dict[str, str]:
+        """The plots for print: file name to SVG."""
+        from testbed.results.report import vector
+
+        drawn = [*self.plots, *(story.plot for story in self.stories[:1])]
+        found = {f"{plot.slug}.svg": vector.svg(plot) for plot in drawn}
+        return found | {"topology.svg": vector.standalone(self.topology)}
+
+
+def build(run: Path, flows: Sequence[str] = ()) -> Report:
+    """The report of a results folder, with the decisions for ``flows`` among others. Raises BadInput."""
+    results = folder.load(run)
+    measured = restore(results)
+    agents = decisions.read(run)[1] if flows or (run / folder.DECISIONS).is_file() else None
+    if any(one.first + len(one.paths) > len(measured.flows) for one in agents or ()):
+        raise BadInput(f"{run / folder.DECISIONS} is about other flows than flows.parquet: is it from another run?")
+    report = compose(measured, results.summary, results.manifest, agents, flows)
+    return replace(report, plots=[*report.plots, *_of_tuners(run, measured)])
+
+
+def _of_tuners(run: Path, measured: Measured) -> list[Plot]:
+    told = tuned.read(run / TUNERS) if (run / TUNERS).is_file() else []
+    return tuned.reward_plots(told, measured.duration, measured.warmup)
+
+
+def compose(
+    measured: Measured,
+    summary: Summary,
+    manifest: Manifest,
+    agents: list[Recorded] | None = None,
+    flows: Sequence[str] = (),
+) -> Report:
+    """The report of what was measured and, if it is known, of what each agent's controller decided."""
+    told = stories(measured, agents or [], flows)
+    return Report(
+        summary=summary,
+        manifest=manifest,
+        plots=[*plots(measured), *slowdown_plots(summary)],
+        topology=draw(links_of(measured), measured.ports[measured.bottleneck]),
+        stories=told,
+        about_stories=_about(told, agents, manifest, len(measured.flows)),
+    )
+
+
+def _about(told: list[Story], agents: list[Recorded] | None, manifest: Manifest, flows: int) -> list[str]:
+    if agents is None:
+        return ["No decisions were kept: the run had record.decisions: 0, or was made by an older testbed."]
+    if not told:
+        return ["The controller made no decision about a flow."]
+    which = "All flows." if len(told) == flows else f"{len(told)} of {flows} flows: the extremes, and an even choice."
+    notes = [f"{which} The {MOST_CHANGES} biggest cuts and raises of each are listed; click one, or the plot."]
+    cut = manifest.decisions.get("cut", "") or ("cut" if any(one.cut for one in agents) else "")
+    return [*notes, f"The record was {cut}; nothing after that is shown."] if cut else notes
+
+
+def write(report: Report, page: Path, drawings: Path | None) -> None:
+    """Write the page, and the plots for print into a folder; each file at once or not at all. Raises OSError."""
+    if drawings is not None:
+        drawings.mkdir(exist_ok=True)
+        for name, text in report.drawings().items():
+            write_whole(drawings / name, text.encode())
+    write_whole(page, html.render(report).encode())
+
+
+def rebuild(run: Path, out: Path | None, flows: Sequence[str] = ()) -> list[Path]:
+    """Write the report of a results folder again: into it, into the folder ``out``, or as the file ``out`` alone.
+
+    Gives back what was written. Raises BadInput, also where nothing can be written.
+    """
+    report = build(run, flows)
+    target = out or run
+    alone = target.suffix == ".html" and not target.is_dir()
+    page, drawings = (target, None) if alone else (target / folder.REPORT, target / PLOTS)
+    try:
+        if not alone:
+            folder.make_folder(target)
+        write(report, page, drawings)
+        made = [page, *sorted(drawings.glob("*.svg"))] if drawings else [page]
+        folder.give_to_caller([*made, *([drawings] if drawings else [])])
+    except OSError as error:
+        hint = "" if out else "; name another place with --out"
+        raise BadInput(f"the report cannot be written to {target}: {error.strerror or error}{hint}") from None
+    return [page, drawings] if drawings else [page]

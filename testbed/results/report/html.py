@@ -1,0 +1,112 @@
+"""report.html: the verdict, the table, the rack, the plots, the controller's decisions and the manifest."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from html import escape
+from typing import TYPE_CHECKING
+
+from testbed.results.report import table
+from testbed.results.report.page import document, figures
+from testbed.results.report.rows import rows
+from testbed.results.report.sizes import slowdown_table
+from testbed.results.report.timeline import Story
+from testbed.results.summary import Summary
+from testbed.units import show_time
+
+if TYPE_CHECKING:
+    from testbed.results.manifest import Manifest
+    from testbed.results.report.build import Report
+
+
+def render(report: Report) -> str:
+    """The whole page as text."""
+    summary, manifest = report.summary, report.manifest
+    body = f"""<header>
+<h1>{escape(table.title(summary))}</h1>
+<p class="note">{escape(table.scope(summary))}; {escape(manifest.created)}</p>
+</header>
+{_verdict(summary)}
+<section class="overview">
+<div>{_table(summary)}</div>
+<figure class="rack"><h2>Rack</h2>
+<p class="note">every link over the window: left what the host sent, right what it got</p>{report.topology}</figure>
+</section>
+<section class="plots">
+{figures(report.plots)}
+</section>
+{slowdown_table(summary)}
+{_decisions(report)}
+{_manifest(manifest)}"""
+    told = {"story": [_story(one) for one in report.stories]} if report.stories else {}
+    return document(table.title(summary), body, report.plots, told)
+
+
+def _verdict(summary: Summary) -> str:
+    verdict = summary.verdict
+    reasons = "".join(f"<li>{escape(str(reason))}</li>" for reason in verdict.reasons)
+    listed = f"<ul>{reasons}</ul>" if reasons else ""
+    return f'<div class="verdict {verdict.word}"><strong>{verdict.word}</strong>{listed}</div>'
+
+
+def _table(summary: Summary) -> str:
+    lines = []
+    for row in rows(summary):
+        cells = "".join(f"<td>{escape(value)} <span>{escape(word)}</span></td>" for value, word in row.values)
+        missing = "<td></td>" * (3 - len(row.values))
+        lines.append(f'<tr><th scope="row">{escape(row.name)}</th>{cells}{missing}</tr>')
+    below = "".join(f'<p class="note">{escape(note)}</p>' for note in table.notes(summary))
+    return f'<h2>Figures</h2><div class="wide"><table>{"".join(lines)}</table></div>\n{below}'
+
+
+def _decisions(report: Report) -> str:
+    notes = "".join(f'<p class="note">{escape(note)}</p>' for note in report.about_stories)
+    head = f"<h2>Why did the rate change?</h2>{notes}"
+    if not report.stories:
+        return f'<section id="decisions">{head}</section>'
+    return f"""<section id="decisions">{head}
+<div class="flows" role="group" aria-label="Flow"></div>
+<div class="story">
+<figure><h3 id="story-title"></h3><p class="note" id="story-note"></p>
+<div class="plot tall" id="story-plot"></div></figure>
+<div><h3>The biggest changes</h3><ol class="changes"></ol></div>
+</div>
+<div class="steps"><h3>Step by step around <output></output>
+<button type="button" class="earlier">earlier</button> <button type="button" class="later">later</button></h3>
+<p class="note">one call of the controller per line, or several in which little happened</p>
+<div class="wide"><table><thead><tr><th>ms</th><th>what came</th><th>what was decided</th><th>change</th></tr></thead>
+<tbody></tbody></table></div></div>
+</section>"""
+
+
+def _story(story: Story) -> dict[str, object]:
+    plain = {"flow": story.flow, "chosen": story.chosen, "note": story.note, "steps": story.steps}
+    return plain | {"plot": vars(story.plot), "changes": [vars(change) for change in story.changes]}
+
+
+def _manifest(manifest: Manifest) -> str:
+    facts = "".join(f"<dt>{escape(name)}</dt><dd>{escape(text)}</dd>" for name, text in _facts(manifest))
+    whole = escape(manifest.to_json(), quote=False)
+    return f"""<section id="manifest"><h2>What ran</h2><dl>{facts}</dl>
+<details><summary>Manifest</summary><pre>{whole}</pre></details></section>"""
+
+
+def _facts(manifest: Manifest) -> Iterator[tuple[str, str]]:
+    yield "command", " ".join(manifest.command_line)
+    for kind, plugin in (("controller", manifest.controller), ("tuner", manifest.tuner)):
+        if plugin is not None:
+            yield kind, f"{plugin.name}, {plugin.origin}, SHA-256 {plugin.sha256[:12]}"
+    for one in manifest.inputs:
+        yield one.key, f"{one.file}, SHA-256 {one.sha256[:12]}"
+    yield "seed", str(manifest.seed)
+    yield "versions", ", ".join(f"{name} {version}" for name, version in manifest.versions.items())
+    for host in manifest.hosts:
+        rtts = ", ".join(f"{show_time(float(f'{rtt:.3g}'))} to {dst}" for dst, rtt in host.get("base_rtt", {}).items())
+        where = f"{host.get('name')}, {host.get('interface')}, {host.get('address')}"
+        yield str(host.get("host")), f"{where}; base RTT {rtts}" if rtts else where
+    machine = manifest.machine
+    yield "machine", f"{machine.cpu}, {machine.usable_cores} of {machine.cores} cores, {machine.memory / 1e9:.3g} GB"
+    yield "kernel", ", ".join(f"{name} {value}" for name, value in manifest.kernel_features.items())
+    if manifest.calibration:
+        good = sum(bool(one.get("good")) for one in manifest.calibration)
+        yield "calibration", f"{good} of {len(manifest.calibration)} measurements of the links as asked for"

@@ -1,0 +1,208 @@
+"""The plots of a run."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from testbed.base.arrays import Floats, Ints
+from testbed.results import figures
+from testbed.results.record import Measured
+from testbed.results.report.plot import (
+    MOST_POINTS,
+    Plot,
+    Trace,
+    from_start,
+    growth_rate,
+    line,
+    ms,
+    over_time,
+    points_of,
+    spread,
+)
+from testbed.results.report.queues import busiest_queues
+from testbed.results.tables import series_names
+from testbed.units import show_rate, show_size, show_time
+
+MOST_CURVES = 64
+MOST_COLOURS = 8
+PACKETS_PER_POINT = 50  # of a mean flow's throughput: fewer would draw the packets and not the rate
+
+
+def plots(record: Measured) -> list[Plot]:
+    """All plots of a run, in the order of the report."""
+    drawn = [_throughput, _queue, _rtt, _fairness, _marks, _drops, _rates]
+    if len(record.port_series.time) and np.isnan(record.port_series.queue).all():  # a lab: only its switches know
+        drawn = [plot for plot in drawn if plot not in (_queue, _drops)]
+        return [plot(record) for plot in drawn]
+    found = [plot(record) for plot in drawn]
+    switches = {port.rpartition("-eth")[0] for port in record.ports}
+    several = len(switches) > 1 or len(set(record.flows.dst)) > 1  # else one queue is all there is to see
+    return [*found[:2], busiest_queues(record), *found[2:]] if several else found
+
+
+def _throughput(record: Measured) -> Plot:
+    series, groups = record.flow_series, _groups(record)
+    kept = _intervals(record, groups.curves)
+    time, rates = growth_rate(*from_start(series.time[kept], groups.sum(series.acked_bytes[kept])))
+    data = _curves(time, 8 * rates / 1e9, groups)
+    return Plot("Throughput", f"goodput {groups.note}, Gbit/s", data, _time_axis(record), "throughput")
+
+
+def _intervals(record: Measured, curves: int) -> Ints:
+    """Samples between which a mean curve's flows had enough packets acknowledged to speak of a rate."""
+    packets = float(record.flows.acked_packets.sum()) / max(curves, 1)
+    most = int(np.clip(packets / PACKETS_PER_POINT, 50, points_of(curves)))
+    return spread(record.flow_series.time, most + 1)
+
+
+def _fairness(record: Measured) -> Plot:
+    series = record.flow_series
+    flows = series.acked_bytes.shape[1]
+    kept = _intervals(record, flows)
+    time, rates = growth_rate(series.time[kept], series.acked_bytes[kept])
+    # Only flows that were there from an interval's start to its end can be compared.
+    begin, end = series.time[kept][:-1, None], series.time[kept][1:, None]
+    finished = np.where(np.isnan(record.flows.finished), np.inf, record.flows.finished)[record.series_flows]
+    there = (record.flows.start[record.series_flows] <= begin) & (finished >= end)
+    rates = np.where(there, rates, 0.0)
+    squares = there.sum(axis=1) * (rates**2).sum(axis=1)
+    index = np.divide(rates.sum(axis=1) ** 2, squares, out=np.full(len(time), np.nan), where=squares > 0)
+    step = f" of {show_time(float(f'{(end - begin).mean():.2g}'))}" if len(time) else ""
+    note = f"Jain's index of the flows' goodput in intervals{step}; 1 is fair, 1/n is one flow of n that has everything"
+    layout = _time_axis(record) | {"yaxis": {"range": [0, 1.04]}}
+    return Plot("Fairness", note, [line(ms(time), index, "Jain", "@accent")], layout, "fairness")
+
+
+def _rates(record: Measured) -> Plot:
+    series, groups = record.flow_series, _groups(record)
+    kept = spread(series.time, points_of(groups.curves))
+    what, unit, values = "Rate", "Gbit/s", series.rate[kept] / 1e9
+    if not np.isfinite(values).any():  # a controller may work by window alone
+        what, unit, values = "Window", "kB", series.window[kept] / 1e3
+    values = np.where(np.isfinite(values), values, np.nan)  # infinity has no place on an axis
+    data = _curves(series.time[kept], groups.sum(values), groups)
+    return Plot(f"{what} set by the controller", f"{groups.note}, {unit}", data, _time_axis(record), "decided")
+
+
+def _queue(record: Measured) -> Plot:
+    ports, port = record.port_series, record.bottleneck
+    kept = spread(ports.time, MOST_POINTS)
+    at = ms(ports.time[kept])
+    highest = np.maximum.reduceat(ports.queue[:, port], kept) if len(kept) else np.empty(0)
+    middle, mean = growth_rate(*from_start(ports.time[kept], ports.queue_area[kept, port : port + 1]))
+    # A sample's time is not exactly that of its integral; a mean above the highest queue is that error.
+    mean = np.minimum(mean[:, 0], ports.peak_queue[kept, port][len(kept) - len(mean) :])
+    data = [
+        line(at, highest / 1e3, "highest sample", "@faint", width=1),
+        line(ms(middle), mean / 1e3, "mean", "@accent"),
+    ]
+    for name, column, dash in (("Kmin", ports.kmin, "dot"), ("Kmax", ports.kmax, "dash")):
+        threshold = column[kept, port] / 1e3
+        if np.isfinite(threshold).all() and threshold.any():
+            data.append(line(at, threshold, name, "@limit", width=1, dash=dash, step=True))
+    rate = float(record.port_rate[port])
+    scale = f"100 kB are {show_time(float(f'{8e5 / rate:.3g}'))} at {show_rate(rate)}"
+    buffer = f"the buffer holds {show_size(float(record.port_buffer[port]))}"
+    layout = _time_axis(record) | {"showlegend": True}
+    return Plot(f"Queue at {record.ports[port]}", f"kB; {scale}; {buffer}", data, layout, "queue")
+
+
+def _rtt(record: Measured) -> Plot:
+    histogram = record.rtt_histogram
+    total = max(int(histogram.counts.sum()), 1)
+    share = np.concatenate(([0.0], np.cumsum(histogram.counts) / total))
+    filled = np.flatnonzero(histogram.counts)
+    shown = slice(int(filled[0]), int(filled[-1]) + 2) if len(filled) else slice(0, 0)
+    base = figures.base_rtt(record) * 1e6
+    layout: dict[str, Any] = {"xaxis": {"title": {"text": "us"}}, "yaxis": {"range": [0, 1.02]}}
+    if np.isfinite(base):
+        style = {"color": "@limit", "width": 1, "dash": "dot"}
+        layout["shapes"] = [{"type": "line", "x0": base, "x1": base, "y0": 0, "y1": 1, "yref": "paper", "line": style}]
+        layout["annotations"] = [
+            {"x": base, "y": 0.02, "yref": "paper", "text": "base RTT", "showarrow": False, "xanchor": "left"}
+        ]
+    data = [line(1e6 * histogram.edges[shown], share[shown], "share of RTTs", "@accent")]
+    return Plot("RTT", "share of acknowledgements with at most this RTT", data, layout, "rtt")
+
+
+def _marks(record: Measured) -> Plot:
+    return _share_of_packets(record, record.port_series.marked_packets, "Marks", "marked CE", arriving=False)
+
+
+def _drops(record: Measured) -> Plot:
+    return _share_of_packets(record, record.port_series.dropped_packets, "Drops", "dropped by the model", arriving=True)
+
+
+def _share_of_packets(record: Measured, counter: Floats, title: str, what: str, *, arriving: bool) -> Plot:
+    ports, port = record.port_series, slice(record.bottleneck, record.bottleneck + 1)
+    kept = spread(ports.time, MOST_POINTS)
+    time, events = growth_rate(*from_start(ports.time[kept], counter[kept, port]))
+    _, passed = growth_rate(*from_start(ports.time[kept], ports.tx_packets[kept, port]))
+    whole = passed + events if arriving else passed
+    share = np.divide(100 * events, whole, out=np.zeros_like(events), where=whole > 0)
+    group = "arriving" if arriving else "passing"
+    data = [line(ms(time), share[:, 0], what, "@accent")]
+    layout = _time_axis(record)
+    layout["yaxis"] = {"rangemode": "tozero"} if share.any() else {"range": [0, 1]}
+    total = float(counter[-1, record.bottleneck]) if len(counter) else 0.0
+    note = f"% of the packets {group} {record.ports[record.bottleneck]} that were {what}; {total:,.0f} in the whole run"
+    return Plot(title, note, data, layout, title.lower())
+
+
+# Many flows
+
+
+@dataclass(frozen=True)
+class _Groups:
+    """The curves to draw for columns per flow; with no names, the columns are drawn as bands."""
+
+    names: list[str]
+    note: str
+    columns: list[list[int]]  # of the flows that a curve sums up; empty: each flow for itself
+    curves: int
+
+    def sum(self, values: Floats) -> Floats:
+        """Columns per flow to columns per curve."""
+        if not self.columns:
+            return values
+        return np.column_stack([np.nansum(values[:, columns], axis=1) for columns in self.columns])
+
+
+def _groups(record: Measured) -> _Groups:
+    count = len(record.series_flows)  # record.flows may have kept fewer than there were
+    of_all = f" ({count} of {len(record.flows)})" if count < len(record.flows) else ""
+    if count <= MOST_CURVES:
+        return _Groups(series_names(record), f"per flow{of_all}", [], count)
+    by_host: dict[str, list[int]] = {}
+    for column, number in enumerate(record.series_flows.tolist()):
+        by_host.setdefault(record.flows.src[number], []).append(column)
+    if len(by_host) <= MOST_CURVES:
+        return _Groups(list(by_host), f"per sending host{of_all}", list(by_host.values()), len(by_host))
+    return _Groups([], f"of the flows{of_all}: median, middle half, all", [], count)
+
+
+def _curves(time: Floats, values: Floats, groups: _Groups) -> list[Trace]:
+    names = groups.names
+    if not names:
+        return _bands(time, values) if groups.curves else []
+    if len(names) <= MOST_COLOURS:
+        return [line(ms(time), values[:, i], name, f"@c{i}") for i, name in enumerate(names)]
+    # Many curves of one colour show the spread, which is the point; the name comes with the pointer.
+    return [line(ms(time), values[:, i], name, "@accent", width=1, opacity=0.35) for i, name in enumerate(names)]
+
+
+def _bands(time: Floats, values: Floats) -> list[Trace]:
+    levels = np.nanquantile(np.nan_to_num(values), [0, 1, 0.25, 0.75, 0.5], axis=1)
+    at, lines = ms(time), []
+    for low, high, name, colour in ((0, 1, "all", "@band1"), (2, 3, "middle half", "@band2")):
+        lines.append(line(at, levels[low], f"{name}, lower end", colour, width=0))
+        filled = {"fill": "tonexty", "fillcolor": colour}
+        lines.append(line(at, levels[high], f"{name}, upper end", colour, width=0) | filled)
+    return [*lines, line(at, levels[4], "median", "@accent")]
+
+
+def _time_axis(record: Measured) -> dict[str, Any]:
+    return over_time(record.duration, record.warmup)

@@ -1,0 +1,102 @@
+"""The result table: one row per figure, verdict on top; readable at 80 columns and as plain text."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from testbed.results.report.rows import rows, shown_time
+from testbed.results.summary import Summary
+from testbed.units import show_rate
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+
+def title(summary: Summary) -> str:
+    """What was run, in one line."""
+    tuner = f" + {summary.tuner}" if summary.tuner else ""
+    flows = f"{_count(summary.flows, 'flow')} from {_count(summary.hosts, 'host')}"
+    return f"{summary.experiment} · {summary.controller}{tuner} · {flows}"
+
+
+def scope(summary: Summary) -> str:
+    """Where and when the figures were taken, in one line."""
+    span = f"figures from {_milliseconds(summary.window_start)} to {_milliseconds(summary.window_end)} ms"
+    if summary.window_end <= summary.window_start:
+        span = "ended within the warm-up"
+    rate, rtt = show_rate(summary.bottleneck_rate), shown_time(summary.base_rtt)
+    return f"{summary.bottleneck} at {rate}, base RTT {rtt}, {span}"
+
+
+def notes(summary: Summary) -> list[str]:
+    """What a reader must know to take the figures for what they are."""
+    s = summary
+    found = ["drops of sent: over the whole run; DR: dropped traffic; decision time: wall time"]
+    if s.place == "lab":
+        found = [*_lab_notes(s), "decision time: wall time"]
+    if s.lossless:
+        found.append("lossless fabric (PFC): pause frames are of the whole run, paused time is a sending host's mean")
+        if lost := s.counters.get("lost_on_cables", 0):
+            found.append(f"{lost:,} packets were lost on cables that were cut or have a loss rate")
+    if s.drops_in_run > s.drops:
+        found.append(f"{s.drops_in_run - s.drops:,.0f} more packets were dropped in the warm-up")
+    if s.flows > s.fairness_flows and s.window_end > s.window_start:
+        excluded = _count(s.flows - s.fairness_flows, "flow")
+        found.append(f"FR and Jain leave out {excluded} active in less than 90 % of the window")
+    if s.fct_unfinished:
+        finite = s.fct_finished + s.fct_unfinished
+        found.append(f"FCT is of the {s.fct_finished} of {finite} finite flows that finished")
+    if s.mice and s.elephants:
+        found.append("mice: finite flows of at most 1 MB")
+    if s.messages:
+        found.append("by message size: completion of a message, of all of a rank's, of the whole operation")
+    if s.interruptions:
+        back, slow = f"{s.recovered} of {s.interruptions}", f"{s.slowed} of {s.interruptions}"
+        found.append(f"RT: the long flows were back after {back} interruptions, and slowed down in {slow}")
+    return found
+
+
+def _lab_notes(summary: Summary) -> list[str]:
+    missing = summary.counters.get("not_arrived", 0)
+    return [
+        "over real hosts: SU is what arrived at the receiving host, marks are those that hosts saw; queues, thresholds "
+        "and drops of the switches are not known here",
+        f"{missing:,} packets did not arrive, {100 * missing / max(summary.packets_sent, 1):.3g} % of sent",
+        f"base RTTs are measured; hosts started at most {shown_time(summary.start_spread)} apart",
+    ]
+
+
+def render(summary: Summary) -> RenderableType:
+    """The table for rich; without a terminal it prints as plain text, with no box characters."""
+    from rich.console import Group
+    from rich.table import Table
+    from rich.text import Text
+
+    colour = "green" if summary.verdict.word == "clean" else "bold yellow"
+    lines: list[RenderableType] = [
+        Text(title(summary), style="bold"),
+        Text(scope(summary), style="dim"),
+        Text.assemble("verdict: ", (summary.verdict.word, colour)),
+    ]
+    if summary.verdict.reasons:
+        reasons = Table.grid(padding=(0, 1))
+        for reason in summary.verdict.reasons:
+            reasons.add_row(" -", Text(str(reason)))  # in a grid, a long one wraps under itself
+        lines.append(reasons)
+
+    figures = Table.grid(padding=(0, 1))
+    figures.add_column(style="bold", no_wrap=True)
+    for _ in range(3):
+        figures.add_column(justify="right", no_wrap=True)
+        figures.add_column(style="dim", no_wrap=True)
+    for row in rows(summary):
+        figures.add_row(row.name, *(Text(cell) for value in row.values for cell in value))
+    return Group(*lines, Text(), figures, Text(), *(Text(note, style="dim") for note in notes(summary)))
+
+
+def _milliseconds(seconds: float) -> str:
+    return f"{seconds * 1e3:.4g}"
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}" + ("" if number == 1 else "s")

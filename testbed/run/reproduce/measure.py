@@ -1,0 +1,122 @@
+"""Runs a comparison's cells with the sweep's runner, and reads back what is there.
+
+    FOLDER/ROW,COLUMN,seed=1/         one run
+    FOLDER/slower/ROW,COLUMN,seed=1/  the same again at a higher dilation, if the first one was degraded
+
+A finished run is not run again. Whatever is in the folder fills the table, however the last command ended.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from testbed.errors import BadInput
+from testbed.results import folder as results
+from testbed.results.summary import Summary
+from testbed.results.sweep_plan import Cell, Plan
+from testbed.run.reproduce.cells import Place, slower
+from testbed.run.sweep.progress import SweepProgress
+from testbed.run.sweep.runner import Outcome, Runner, alone
+
+SLOWER, FACTOR = "slower", 2.0  # a degraded cell is repeated at twice its dilation
+ORDER_SEED = 1
+
+
+@dataclass
+class Measured:
+    """The runs that are there, by place in the table; of a repeated one the repetition."""
+
+    summaries: dict[tuple[str, str], dict[int, Summary]] = field(default_factory=dict)  # each by its seed
+    failures: dict[str, str] = field(default_factory=dict)  # cell to why
+    refused: list[str] = field(default_factory=list)  # what could not even be tried, and why
+    interrupted: bool = False
+
+    def of(self, row: str, column: str) -> dict[int, Summary]:
+        """The runs of one place, by seed."""
+        return self.summaries.get((row, column), {})
+
+    def degraded(self, row: str, column: str) -> list[Summary]:
+        """Those of them whose verdict is not clean."""
+        return [summary for summary in self.of(row, column).values() if summary.verdict.word != "clean"]
+
+
+def run(folder: Path, places: Sequence[Place], *, again: bool) -> Measured:
+    """Run what has no results yet; ``again``: and then what was degraded or refused, slower."""
+    measured = Measured()
+    cells = [place.cell for place in places]
+    _runs(folder, cells, measured)
+    if again and not measured.interrupted:
+        bad = [cell for cell in cells if cell.name in measured.failures or _is_degraded(folder, cell)]
+        repeated = list(_slower(bad, measured.refused))
+        if repeated:
+            where = folder / SLOWER
+            print(f"{len(repeated)} not clean: again at {FACTOR:g} times the dilation, in {where}", file=sys.stderr)
+            _runs(where, repeated, measured)
+    return measured
+
+
+def _slower(cells: Sequence[Cell], refused: list[str]) -> Iterator[Cell]:
+    """The same runs at a higher dilation; one that the links cannot be shaped to is named in ``refused``."""
+    for cell in cells:
+        try:
+            yield slower(cell, FACTOR)
+        except BadInput as error:
+            refused.append(f"{cell.name} again, slower: {error}")
+
+
+def _runs(folder: Path, cells: Sequence[Cell], measured: Measured) -> None:
+    plan = Plan.make(cells, ORDER_SEED, sys.argv)
+    if not Plan.is_in(folder):
+        plan.write(folder)
+    runner = Runner(folder, plan, 1, SweepProgress(plan.cells, 1))
+    with alone(folder):
+        outcomes: list[Outcome] = runner.run()
+    for one in outcomes:
+        measured.failures.pop(one.cell, None)
+        if one.word == "failed":
+            measured.failures[one.cell] = one.why
+    measured.interrupted = measured.interrupted or runner.interrupted
+
+
+def _is_degraded(folder: Path, cell: Cell) -> bool:
+    summary = _summary(folder, cell)
+    return summary is not None and summary.verdict.word != "clean"
+
+
+def collect(folder: Path, places: Sequence[Place], measured: Measured | None = None) -> Measured:
+    """Read what is there. Raises BadInput for a folder that holds another run than its name says."""
+    measured = measured or Measured()
+    for place in places:
+        found = _summary(folder / SLOWER, place.cell, slower) or _summary(folder, place.cell)
+        if found is not None:
+            measured.summaries.setdefault((place.row, place.column), {})[place.cell.seed] = found
+    return measured
+
+
+def _summary(folder: Path, cell: Cell, change: Callable[[Cell, float], Cell] | None = None) -> Summary | None:
+    path = folder / cell.name
+    if not (path / results.SUMMARY).is_file():
+        return None
+    wanted = change(cell, FACTOR) if change else cell
+    if not wanted.matches(results.load_manifest(path)):
+        raise BadInput(
+            f"{path} holds another run than this comparison's (its settings or a plugin's code have changed); "
+            "name another folder with --out, or move it away"
+        )
+    return Summary.from_json((path / results.SUMMARY).read_bytes())
+
+
+def prepare(out: Path | None, name: str) -> Path:
+    """The folder of a comparison: one that was begun, or a new one. Raises BadInput for anything else."""
+    if out is not None and Plan.is_in(out.expanduser()):
+        return out.expanduser().resolve()
+    return results.prepare(out, f"{name}-bench")
+
+
+def selected(places: Sequence[Place], rows: Sequence[str], columns: Sequence[str]) -> list[Place]:
+    """The places of some rows and columns; empty for all of them."""
+    of_rows = [place for place in places if not rows or place.row in rows]
+    return [place for place in of_rows if not columns or place.column in columns]

@@ -1,0 +1,206 @@
+"""Runs the cells of a plan that have no results yet, each in a process of its own, so that none can hurt the others.
+
+What is finished stays: a cell's folder gets its name when it is complete, and a cell that failed or was ended early
+goes to ``unfinished/``, so that the same command starts it again. What the cells said is in ``logs/``.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import itertools
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import FrameType
+from typing import IO, Literal
+
+from testbed.errors import BadInput, TestbedError
+from testbed.fidelity.verdict import ENDED_EARLY, Exit
+from testbed.results import folder as results
+from testbed.results.sweep_plan import FILE, Cell, Plan
+from testbed.run.sweep.progress import SweepProgress
+
+POLL_SECONDS = 0.1
+UNFINISHED, LOGS = "unfinished", "logs"
+CHILD = [sys.executable, "-P", "-m", "testbed.cli.sweep_child"]  # -P: the folder it is called from holds no modules
+
+Word = Literal["clean", "degraded", "failed"]
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How a cell ended; ``why`` is empty for a clean one."""
+
+    cell: str
+    word: Word
+    why: str = ""
+
+
+@dataclass
+class Running:
+    """A cell's process."""
+
+    cell: Cell
+    process: subprocess.Popen[bytes]
+    log: Path
+    began: float = field(default_factory=time.monotonic)
+
+
+@dataclass
+class Runner:
+    """One sweep in its folder. `run` gives back the outcomes of the plan's cells that have one."""
+
+    folder: Path
+    plan: Plan
+    jobs: int
+    progress: SweepProgress
+    interrupted: bool = False
+    running: list[Running] = field(default_factory=list)
+    outcomes: dict[str, Outcome] = field(default_factory=dict)
+
+    def run(self) -> list[Outcome]:
+        """Everything that is left to do, until it is done or Ctrl-C: then what runs is ended first."""
+        waiting = self._left()
+        self.progress.start(already=len(self.outcomes))
+        with self._ctrl_c():
+            try:
+                while self.running or (waiting and not self.interrupted):
+                    while waiting and len(self.running) < self.jobs and not self.interrupted:
+                        self.running.append(self._start(waiting.pop(0)))
+                        self.progress.running([one.cell.name for one in self.running])
+                    time.sleep(POLL_SECONDS)
+                    self._collect()
+            finally:
+                for one in self.running:  # only if something raised
+                    one.process.kill()
+                    one.process.wait()
+                self.progress.finish()
+        return [self.outcomes[cell.name] for cell in self.plan.cells if cell.name in self.outcomes]
+
+    def _left(self) -> list[Cell]:
+        """The cells with no results yet, in the plan's order; the others have their outcome afterwards."""
+        left = []
+        for cell in self.plan.in_order:
+            outcome = self._there(cell)
+            if outcome is None:
+                left.append(cell)
+            else:
+                self.outcomes[cell.name] = outcome
+                self.progress.finished(cell, None, outcome.word)
+        return left
+
+    def _there(self, cell: Cell) -> Outcome | None:
+        """The outcome of a cell that has its results; what is not whole is put aside. BadInput for another's."""
+        path = self.folder / cell.name
+        if not os.path.lexists(path) or (path.is_dir() and not any(path.iterdir())):
+            return None
+        try:
+            found = results.load(path)
+        except BadInput as error:
+            self.progress.say(f"{error}; {self._put_aside(cell)}, and will be run again")
+            return None
+        if not cell.matches(found.manifest):
+            raise BadInput(f"{path} holds another run than the sweep's cell of that name; move it away")
+        verdict = found.summary.verdict
+        if any(reason.what == ENDED_EARLY for reason in verdict.reasons):
+            self.progress.say(f"{cell.name} was ended early; {self._put_aside(cell)}, and will be run again")
+            return None
+        return Outcome(cell.name, verdict.word, "; also ".join(map(str, verdict.reasons)))
+
+    def _start(self, cell: Cell) -> Running:
+        path, log = self.folder / cell.name, self.folder / LOGS / f"{cell.name}.txt"
+        try:
+            results.make_folder(log.parent)
+            with log.open("wb") as said:
+                process = subprocess.Popen(
+                    [*CHILD, str(os.getpid()), *cell.arguments, *quiet(), "--out", str(path), "--format", "json"],
+                    stdin=subprocess.DEVNULL,
+                    stdout=subprocess.DEVNULL,
+                    stderr=said,
+                    cwd=self.plan.directory,
+                    start_new_session=True,  # a terminal's Ctrl-C is for the sweep, which passes it on
+                )
+            results.give_to_caller([log])
+        except OSError as error:
+            raise TestbedError(f"the cell {cell.name} could not be started: {error}") from None
+        return Running(cell, process, log)
+
+    def _collect(self) -> None:
+        for one in [one for one in self.running if one.process.poll() is not None]:
+            self.running.remove(one)
+            outcome = self._outcome(one)
+            if outcome is None:  # ended early: as if it had not been started
+                continue
+            self.outcomes[one.cell.name] = outcome
+            self.progress.finished(one.cell, time.monotonic() - one.began, outcome.word)
+
+    def _outcome(self, one: Running) -> Outcome | None:
+        if one.process.returncode in (Exit.CLEAN, Exit.DEGRADED):
+            there = self._there(one.cell)
+            if there is not None or self.interrupted:
+                return there
+        elif self.interrupted:
+            return None
+        why = last_words(one.log) or f"it ended with exit code {one.process.returncode}, see {one.log}"
+        if (self.folder / one.cell.name).exists():
+            self._put_aside(one.cell)
+        return Outcome(one.cell.name, "failed", why)
+
+    def _put_aside(self, cell: Cell) -> str:
+        """Nothing is lost: what is not whole goes out of the way. Says where it is."""
+        aside = self.folder / UNFINISHED
+        try:
+            results.make_folder(aside)
+            names = itertools.chain([cell.name], (f"{cell.name}-{number}" for number in itertools.count(2)))
+            target = next(aside / name for name in names if not os.path.lexists(aside / name))
+            (self.folder / cell.name).rename(target)
+        except OSError as error:
+            raise TestbedError(f"{self.folder / cell.name} could not be put aside: {error.strerror}") from None
+        return f"it is kept in {target.relative_to(self.folder)}"
+
+    @contextmanager
+    def _ctrl_c(self) -> Iterator[None]:
+        """Every Ctrl-C goes on to what runs: the first ends a run early, the second at once."""
+
+        def ask(_number: int, _frame: FrameType | None) -> None:
+            self.interrupted = True
+            for one in self.running:
+                one.process.send_signal(signal.SIGINT)
+
+        previous = signal.signal(signal.SIGINT, ask)
+        try:
+            yield
+        finally:
+            signal.signal(signal.SIGINT, previous)
+
+
+def quiet() -> list[str]:
+    """A run of a sweep serves no metrics: the next one would find the port in use."""
+    return ["--metrics-addr", "none"]
+
+
+def last_words(log: Path) -> str:
+    """The error message that a process ended with."""
+    said = log.read_text(encoding="utf-8", errors="replace")
+    _, found, message = said.rpartition("\ntestbed: ")
+    if not found and said.startswith("testbed: "):
+        found, message = "testbed: ", said.removeprefix("testbed: ")
+    return message.strip() if found else ""
+
+
+@contextmanager
+def alone(folder: Path) -> Iterator[None]:
+    """Nobody else runs the sweep in this folder meanwhile. Raises BadInput if somebody does."""
+    plan: IO[bytes]
+    with (folder / FILE).open("rb") as plan:
+        try:
+            fcntl.flock(plan, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise BadInput(f"the sweep in {folder} is running already") from None
+        yield

@@ -1,0 +1,51 @@
+"""``testbed export CONTROLLER --to doca-pcc``: the job that all controllers share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from pydantic import Field
+
+from testbed.errors import BadInput, nearest
+from testbed.sdk.export import check
+from testbed.sdk.export.program import Program, files
+from testbed.sdk.jobs import Job, JobConfig, Order, Result
+
+DOCA_PCC = "doca-pcc"
+
+
+class ExportConfig(JobConfig):
+    """Base of the options of an export."""
+
+    to: str = Field(default=DOCA_PCC, description=f"What for: {DOCA_PCC}, fixed point for the DPA of NVIDIA's NICs.")
+
+
+def write(program: Program, order: Order) -> Result:
+    """Write the project, and hold its controller against the model. Raises TestbedError if it does not compile."""
+    made = files(program)
+    for name, text in made.items():
+        file = order.out / name
+        file.parent.mkdir(exist_ok=True)
+        file.write_text(text, encoding="utf-8")
+    (order.out / "build_device.sh").chmod(0o755)
+    wrong, checked = check.controller(program, order.out)
+    lines = [f"{program.title}: {len(made)} files, {len(program.every_parameter)} parameters", checked]
+    data = {"to": DOCA_PCC, "controller": program.controller, "files": list(made), "checked": checked}
+    return Result(lines, data, wrong)
+
+
+def job(
+    name: str,
+    config: type[ExportConfig],
+    program: Callable[[Any], Program],
+    presets: Mapping[str, dict[str, Any]] | None = None,
+) -> Job:
+    """A controller's export; ``program`` is given a ``config``."""
+
+    def run(given: ExportConfig, order: Order) -> Result:
+        if given.to != DOCA_PCC:
+            raise BadInput(f"{name} cannot be exported to '{given.to}'; {nearest(given.to, [DOCA_PCC])}")
+        return write(program(given), order)
+
+    return Job("The controller in fixed point, as a program for a NIC.", config, run, presets or {})

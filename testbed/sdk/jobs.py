@@ -1,0 +1,133 @@
+"""Workshops: where a plugin is made. A plugin that is trained, distilled, exported or explained offers one.
+
+The entry-point group ``testbed.workshops`` names it (name of the plugin to an object of `Workshop`); nothing here knows
+a particular one. Each job has options like a plugin's own, and writes into a folder that the command moves into place
+when the job is done: a job that fails or is interrupted leaves nothing behind.
+"""
+
+from __future__ import annotations
+
+import inspect
+import shutil
+import sys
+import tempfile
+from collections.abc import Callable, Mapping
+from contextlib import redirect_stdout
+from dataclasses import dataclass, field
+from importlib.metadata import EntryPoint, entry_points
+from pathlib import Path
+from typing import Any
+
+from testbed.errors import BadInput, TestbedError, nearest
+from testbed.plugin import PluginConfig
+from testbed.registry import GROUPS, Plugin
+from testbed.results.folder import give_to_caller, make_folder
+
+GROUP = "testbed.workshops"
+JOBS = ("train", "distil", "export", "explain")
+
+
+class JobConfig(PluginConfig):
+    """Base of a job's options: unknown keys are refused, values carry units."""
+
+
+@dataclass(frozen=True)
+class Told:
+    """How far a job is."""
+
+    done: float
+    total: float  # in the same unit; 0: nobody knows
+    text: str
+
+
+@dataclass(frozen=True)
+class Order:
+    """One job to do."""
+
+    out: Path  # an empty folder to write into
+    told: Callable[[Told], None] = lambda _told: None
+    command: str = ""  # that ordered it, for logs
+
+
+@dataclass(frozen=True)
+class Result:
+    """What a job says when it is done; its files are in `Order.out`."""
+
+    lines: list[str]  # of text
+    data: dict[str, Any] = field(default_factory=dict)  # the same, for programs
+    refused: str = ""  # why the files are not good enough to be kept
+
+
+@dataclass(frozen=True)
+class Job:
+    """Something that a workshop does. ``run`` raises BadInput or TestbedError."""
+
+    summary: str  # one line
+    Config: type[JobConfig]
+    run: Callable[[Any, Order], Result]  # what it is given is of `Config`
+    presets: Mapping[str, dict[str, Any]] = field(default_factory=dict)  # the first is the default
+    notes: Mapping[str, str] = field(default_factory=dict)  # on presets
+
+
+@dataclass(frozen=True)
+class Workshop:
+    """The jobs of one plugin, by their names: some of `JOBS`."""
+
+    jobs: Mapping[str, Job]
+
+
+def find(name: str, job: str) -> Plugin:
+    """The job of the workshop that is named so; its `Plugin.form` is a `Job`. Raises BadInput."""
+    entries = {entry.name: entry for entry in entry_points(group=GROUP)}
+    if name not in entries:
+        able = _able(entries, job)
+        if any(name == plugin.name for kind in GROUPS for plugin in entry_points(group=GROUPS[kind])):
+            raise BadInput(f"'{name}' has nothing to {job}; these have: {', '.join(able)}")
+        raise BadInput(f"nothing is installed to {job} '{name}'; {nearest(name, able)}")
+    workshop = _load(entries[name])
+    if job not in workshop.jobs:
+        able = _able(entries, job)
+        raise BadInput(
+            f"'{name}' has nothing to {job}; it has: {', '.join(workshop.jobs)}; to {job} there are: {', '.join(able)}"
+        )
+    found = workshop.jobs[job]
+    made = entries[name].dist
+    origin = f"{made.name} {made.version}" if made else entries[name].value
+    return Plugin(job, name, found, origin, Path(inspect.getfile(found.run)))
+
+
+def _able(entries: Mapping[str, EntryPoint], job: str) -> list[str]:
+    """Names of all that have this job."""
+    return [name for name, entry in sorted(entries.items()) if job in _load(entry).jobs]
+
+
+def _load(entry: EntryPoint) -> Workshop:
+    try:
+        with redirect_stdout(sys.stderr):  # stdout is for results
+            workshop = entry.load()
+    except (ImportError, AttributeError) as error:
+        raise BadInput(f"workshop '{entry.name}' ({entry.value}) cannot be loaded: {error}") from error
+    if not isinstance(workshop, Workshop):
+        raise BadInput(f"workshop '{entry.name}' ({entry.value}) is a {type(workshop).__name__}, expected a Workshop")
+    return workshop
+
+
+def carry_out(job: Job, config: PluginConfig, target: Path, told: Callable[[Told], None], command: str) -> Result:
+    """Do the job; ``target`` (from `testbed.results.folder.prepare`) appears with all its files, or not at all.
+
+    Raises what the job raises, and TestbedError if it cannot be written. Nothing is kept of a result with `refused`.
+    """
+    try:
+        make_folder(target.parent)
+        unfinished = Path(tempfile.mkdtemp(prefix=f".{target.name}-", dir=target.parent))
+        try:
+            result = job.run(config, Order(unfinished, told, command))
+            if not result.refused:
+                unfinished.chmod(0o755)  # mkdtemp's are private
+                give_to_caller((unfinished, *unfinished.rglob("*")))
+                unfinished.rename(target)
+        finally:
+            shutil.rmtree(unfinished, ignore_errors=True)  # after a move there is nothing
+    except OSError as error:
+        raise TestbedError(f"{error.filename or target}: {error.strerror or error}") from error
+    return result

@@ -1,0 +1,41 @@
+"""What `testbed new` does: writes a working plugin, together with its test."""
+
+from __future__ import annotations
+
+import importlib.util
+import keyword
+import re
+from pathlib import Path
+from string import Template
+
+from testbed.errors import BadInput, nearest
+from testbed.registry import GROUPS
+
+TEMPLATES = Path(__file__).parent / "templates"
+
+
+def new(kind: str, name: str, directory: Path) -> list[Path]:
+    """Write ``<name>.py`` and ``test_<name>.py`` into ``directory``. Nothing is ever overwritten."""
+    if kind not in GROUPS:
+        raise BadInput(f"'{kind}' is not a kind of plugin; {nearest(kind, list(GROUPS))}")
+    if not re.fullmatch(r"[a-z][a-z0-9_]*", name) or keyword.iskeyword(name) or name.startswith("test_"):
+        raise BadInput(
+            f"'{name}' cannot be the name of a {kind}: a Python module in lower case is expected, such as 'my_cc', "
+            "that does not begin with 'test_'"
+        )
+    if not directory.is_dir():
+        raise BadInput(f"directory '{directory}' does not exist; create it, or give another one")
+    form = "".join(word.capitalize() for word in name.split("_"))
+    texts = {
+        directory / f"{name}.py": f"{kind}.py.txt",
+        directory / f"test_{name}.py": f"test_{kind}.py.txt",
+    }
+    for file in texts:
+        if file.exists():
+            raise BadInput(f"'{file}' exists already; choose another name, or move it away")
+    if importlib.util.find_spec(name) is not None:
+        raise BadInput(f"'{name}.py' would hide the installed module '{name}'; choose another name")
+    for file, template in texts.items():
+        text = (TEMPLATES / template).read_text(encoding="utf-8")
+        file.write_text(Template(text).substitute(name=name, form=form), encoding="utf-8")
+    return list(texts)

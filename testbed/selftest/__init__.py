@@ -1,1 +1,0 @@
-"""Breaks runs on purpose, to see that the verdict says so."""

@@ -1,1 +1,0 @@
-"""Many runs of one experiment: every combination of controllers, tuners and settings, repeated, in random order."""
