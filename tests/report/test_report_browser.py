@@ -47,11 +47,11 @@ def test_a_reader_finds_out_why_the_rate_changed(page: str) -> None:
             assert "nothing changed" in current.inner_text()
 
             look.locator(".flows button", has_text="h2-h99").click()
-            assert look.locator("#story-title").inner_text() == "Decisions for h2-h99"
+            assert look.locator("#timeline-title").inner_text() == "Decisions for h2-h99"
             assert look.locator(".changes li").count() == 1
             assert "rate 100 → 40 Gbit/s" in current.inner_text()
             # A click into the plot, left of the middle: the acknowledgement at 1 ms.
-            area = look.locator("#story-plot .nsewdrag").first.bounding_box()
+            area = look.locator("#timeline-plot .nsewdrag").first.bounding_box()
             assert area is not None
             look.mouse.move(area["x"] + 0.1 * area["width"], area["y"] + 5)
             look.mouse.click(area["x"] + 0.1 * area["width"], area["y"] + area["height"] * 0.02)
@@ -59,7 +59,7 @@ def test_a_reader_finds_out_why_the_rate_changed(page: str) -> None:
 
             # Zooming into one plot zooms into all that have a time axis.
             look.evaluate("Plotly.relayout('plot0', {'xaxis.range': [2, 3]})")
-            look.wait_for_function("document.getElementById('story-plot').layout.xaxis.range[1] === 3")
+            look.wait_for_function("document.getElementById('timeline-plot').layout.xaxis.range[1] === 3")
             ranges = look.evaluate("[1, 2].map((i) => document.getElementById('plot' + i).layout.xaxis.range[1])")
             assert ranges[0] == 3  # the queue
             assert ranges[1] != 3  # the RTT's axis is no time

@@ -87,7 +87,7 @@ def test_it_can_go_elsewhere(testbed: Call, results: Path, tmp_path: Path) -> No
 
 def test_a_flow_can_be_asked_for(testbed: Call, results: Path) -> None:
     assert testbed("report", results, "--flow", "h5-h99")[0] == 0
-    assert next((one.flow, one.chosen) for one in build.build(results, ["h5-h99"]).stories) == ("h5-h99", "asked for")
+    assert next((one.flow, one.chosen) for one in build.build(results, ["h5-h99"]).timelines) == ("h5-h99", "asked for")
     assert (results / "plots" / "decisions-h5-h99.svg").is_file()
     code, _, said = testbed("report", results, "--flow", "h9")
     assert code == 2

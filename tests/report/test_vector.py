@@ -13,7 +13,7 @@ from synthetic_runs import run
 from testbed.results.report import vector
 from testbed.results.report.plot import Plot, line
 from testbed.results.report.plots import plots
-from testbed.results.report.timeline import stories
+from testbed.results.report.timeline import timelines
 from testbed.results.report.topology import draw, links_of
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -53,8 +53,8 @@ def test_thresholds_and_names_are_in_it() -> None:
         assert f">{name}<" in text
 
 
-def test_the_story_of_a_flow_has_its_panels() -> None:
-    plot = stories(run((1.0,)), [recorded(halved_by_a_cnp())])[0].plot
+def test_the_timeline_of_a_flow_has_its_panels() -> None:
+    plot = timelines(run((1.0,)), [recorded(halved_by_a_cnp())])[0].plot
     text = vector.svg(plot)
     for word in ("rate, Gbit/s", "RTT, us", "CNP", "loss", "timeout"):
         assert f">{word}<" in text

@@ -17,7 +17,7 @@ from testbed.results.report import html, tuned
 from testbed.results.report.plot import Plot
 from testbed.results.report.plots import plots
 from testbed.results.report.sizes import slowdown_plots
-from testbed.results.report.timeline import MOST_CHANGES, Story, stories
+from testbed.results.report.timeline import MOST_CHANGES, Timeline, timelines
 from testbed.results.report.topology import draw, links_of
 from testbed.results.summary import Summary
 from testbed.results.tables import TUNERS
@@ -33,14 +33,14 @@ class Report:
     manifest: Manifest
     plots: list[Plot]
     topology: str  # an SVG element
-    stories: list[Story]
+    timelines: list[Timeline]
     about_stories: list[str]  # how the flows were chosen, or why there are none
 
     def drawings(self) -> dict[str, str]:
         """The plots for print: file name to SVG."""
         from testbed.results.report import vector
 
-        drawn = [*self.plots, *(story.plot for story in self.stories[:1])]
+        drawn = [*self.plots, *(timeline.plot for timeline in self.timelines[:1])]
         found = {f"{plot.slug}.svg": vector.svg(plot) for plot in drawn}
         return found | {"topology.svg": vector.standalone(self.topology)}
 
@@ -69,18 +69,18 @@ def compose(
     flows: Sequence[str] = (),
 ) -> Report:
     """The report of what was measured and, if it is known, of what each agent's controller decided."""
-    told = stories(measured, agents or [], flows)
+    told = timelines(measured, agents or [], flows)
     return Report(
         summary=summary,
         manifest=manifest,
         plots=[*plots(measured), *slowdown_plots(summary)],
         topology=draw(links_of(measured), measured.ports[measured.bottleneck]),
-        stories=told,
+        timelines=told,
         about_stories=_about(told, agents, manifest, len(measured.flows)),
     )
 
 
-def _about(told: list[Story], agents: list[Recorded] | None, manifest: Manifest, flows: int) -> list[str]:
+def _about(told: list[Timeline], agents: list[Recorded] | None, manifest: Manifest, flows: int) -> list[str]:
     if agents is None:
         return ["No decisions were kept: the run had record.decisions: 0, or was made by an older testbed."]
     if not told:

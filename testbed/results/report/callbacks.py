@@ -1,4 +1,4 @@
-"""The calls about one flow, in the order of time, and where the steps of its story begin."""
+"""The calls about one flow, in the order of time, and where the steps of its timeline begin."""
 
 from __future__ import annotations
 

@@ -10,7 +10,7 @@ from testbed.results.report import table
 from testbed.results.report.page import document, figures
 from testbed.results.report.rows import rows
 from testbed.results.report.sizes import slowdown_table
-from testbed.results.report.timeline import Story
+from testbed.results.report.timeline import Timeline
 from testbed.results.summary import Summary
 from testbed.units import show_time
 
@@ -38,7 +38,7 @@ def render(report: Report) -> str:
 {slowdown_table(summary)}
 {_decisions(report)}
 {_manifest(manifest)}"""
-    told = {"story": [_story(one) for one in report.stories]} if report.stories else {}
+    told = {"timeline": [_timeline(one) for one in report.timelines]} if report.timelines else {}
     return document(table.title(summary), body, report.plots, told)
 
 
@@ -62,13 +62,13 @@ def _table(summary: Summary) -> str:
 def _decisions(report: Report) -> str:
     notes = "".join(f'<p class="note">{escape(note)}</p>' for note in report.about_stories)
     head = f"<h2>Why did the rate change?</h2>{notes}"
-    if not report.stories:
+    if not report.timelines:
         return f'<section id="decisions">{head}</section>'
     return f"""<section id="decisions">{head}
 <div class="flows" role="group" aria-label="Flow"></div>
-<div class="story">
-<figure><h3 id="story-title"></h3><p class="note" id="story-note"></p>
-<div class="plot tall" id="story-plot"></div></figure>
+<div class="timeline">
+<figure><h3 id="timeline-title"></h3><p class="note" id="timeline-note"></p>
+<div class="plot tall" id="timeline-plot"></div></figure>
 <div><h3>The biggest changes</h3><ol class="changes"></ol></div>
 </div>
 <div class="steps"><h3>Step by step around <output></output>
@@ -79,9 +79,9 @@ def _decisions(report: Report) -> str:
 </section>"""
 
 
-def _story(story: Story) -> dict[str, object]:
-    plain = {"flow": story.flow, "chosen": story.chosen, "note": story.note, "steps": story.steps}
-    return plain | {"plot": vars(story.plot), "changes": [vars(change) for change in story.changes]}
+def _timeline(timeline: Timeline) -> dict[str, object]:
+    plain = {"flow": timeline.flow, "chosen": timeline.chosen, "note": timeline.note, "steps": timeline.steps}
+    return plain | {"plot": vars(timeline.plot), "changes": [vars(change) for change in timeline.changes]}
 
 
 def _manifest(manifest: Manifest) -> str:

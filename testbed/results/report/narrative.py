@@ -1,4 +1,4 @@
-"""A flow's story in words: what came, what was decided. A step is one call, or several that are summed up."""
+"""A flow's timeline in words: what came, what was decided. A step is one call, or several that are summed up."""
 
 from __future__ import annotations
 

@@ -1,12 +1,12 @@
 // The controller's decisions for a chosen flow: the plot, the biggest changes, and the steps around the chosen one.
 "use strict";
 {
-  const stories = JSON.parse(document.getElementById("story").textContent);
+  const timelines = JSON.parse(document.getElementById("timeline").textContent);
   const section = document.getElementById("decisions");
-  const plot = document.getElementById("story-plot");
+  const plot = document.getElementById("timeline-plot");
   const find = (selector) => section.querySelector(selector);
   const AROUND = 8; // steps before and after
-  let story = stories[0];
+  let timeline = timelines[0];
   let chosen = 0;
 
   function element(tag, text, attributes = {}) {
@@ -16,7 +16,7 @@
     return made;
   }
 
-  const chips = stories.map((one) => {
+  const chips = timelines.map((one) => {
     const chip = element("button", one.flow + " ", { type: "button" });
     if (one.chosen) chip.append(element("span", one.chosen));
     chip.addEventListener("click", () => show(one));
@@ -25,10 +25,10 @@
   find(".flows").append(...chips);
 
   function show(one) {
-    story = one;
-    chips.forEach((chip, number) => chip.setAttribute("aria-pressed", stories[number] === one));
-    find("#story-title").textContent = one.plot.title;
-    find("#story-note").textContent = one.plot.note + (one.note ? "; " + one.note : "");
+    timeline = one;
+    chips.forEach((chip, number) => chip.setAttribute("aria-pressed", timelines[number] === one));
+    find("#timeline-title").textContent = one.plot.title;
+    find("#timeline-note").textContent = one.plot.note + (one.note ? "; " + one.note : "");
     find(".changes").replaceChildren(...(one.changes.length ? one.changes.map(changeRow) : [element("li", "It never changed.")]));
     choose(one.changes.length ? one.changes[0].step : 0);
   }
@@ -48,14 +48,14 @@
   }
 
   function choose(step) {
-    chosen = Math.max(0, Math.min(step, story.steps.length - 1));
-    const at = story.steps[chosen][0];
+    chosen = Math.max(0, Math.min(step, timeline.steps.length - 1));
+    const at = timeline.steps[chosen][0];
     for (const button of section.querySelectorAll(".changes button")) {
       button.setAttribute("aria-current", Number(button.dataset.step) === chosen);
     }
     find(".steps output").textContent = at.toFixed(4) + " ms";
-    const from = Math.max(0, Math.min(chosen - AROUND, story.steps.length - 2 * AROUND - 1));
-    const rows = story.steps.slice(from, from + 2 * AROUND + 1).map(([time, ...texts], number) => {
+    const from = Math.max(0, Math.min(chosen - AROUND, timeline.steps.length - 2 * AROUND - 1));
+    const rows = timeline.steps.slice(from, from + 2 * AROUND + 1).map(([time, ...texts], number) => {
       const row = element("tr");
       row.setAttribute("aria-current", from + number === chosen);
       row.append(element("td", time.toFixed(4)), ...texts.map((text) => element("td", text)));
@@ -63,18 +63,18 @@
     });
     find("tbody").replaceChildren(...rows);
     const cursor = { type: "line", x0: at, x1: at, y0: 0, y1: 1, yref: "paper", line: { color: "@limit", width: 1 } };
-    const layout = { ...story.plot.layout, shapes: [...(story.plot.layout.shapes ?? []), cursor], uirevision: story.flow };
-    draw(plot, { ...story.plot, layout });
+    const layout = { ...timeline.plot.layout, shapes: [...(timeline.plot.layout.shapes ?? []), cursor], uirevision: timeline.flow };
+    draw(plot, { ...timeline.plot, layout });
   }
 
   function nearest(time) {
-    const far = (step) => Math.abs(story.steps[step][0] - time);
+    const far = (step) => Math.abs(timeline.steps[step][0] - time);
     let best = 0;
-    for (let step = 1; step < story.steps.length; step++) if (far(step) < far(best)) best = step;
+    for (let step = 1; step < timeline.steps.length; step++) if (far(step) < far(best)) best = step;
     return best;
   }
 
-  show(story);
+  show(timeline);
   plot.on("plotly_click", (event) => choose(nearest(event.points[0].x)));
   find(".earlier").addEventListener("click", () => choose(chosen - 1));
   find(".later").addEventListener("click", () => choose(chosen + 1));

@@ -33,7 +33,7 @@ _EVENTS = (
 
 @dataclass(frozen=True)
 class Change:
-    """One decision: when, what it changed, what had come, and which of the story's steps it is."""
+    """One decision: when, what it changed, what had come, and which of the timeline's steps it is."""
 
     time: float  # nominal s
     percent: str
@@ -43,7 +43,7 @@ class Change:
 
 
 @dataclass(frozen=True)
-class Story:
+class Timeline:
     """One flow: why it was chosen, its plot, every step as text, and the biggest changes."""
 
     flow: str
@@ -54,7 +54,7 @@ class Story:
     changes: list[Change]
 
 
-def stories(measured: Measured, agents: list[Recorded], asked: Sequence[str] = ()) -> list[Story]:
+def timelines(measured: Measured, agents: list[Recorded], asked: Sequence[str] = ()) -> list[Timeline]:
     """Of the flows in ``asked``, by name, and up to `MOST_FLOWS` telling ones. Raises BadInput for an unknown name."""
     names = flow_names(measured.flows)
     chosen = {_number(name, names): "asked for" for name in asked}
@@ -103,8 +103,8 @@ def choose(measured: Measured) -> dict[int, str]:
     return dict(sorted(reasons.items())) if count <= MOST_FLOWS else reasons
 
 
-def tell(calls: Calls, flow: str, chosen: str, duration: float, warmup: float) -> Story:
-    """The story of one flow."""
+def tell(calls: Calls, flow: str, chosen: str, duration: float, warmup: float) -> Timeline:
+    """The timeline of one flow."""
     rows = biggest(calls, MOST_CHANGES)
     words = Words(calls, steps(calls, rows))
     at = (1e3 * words.arrays["time"]).round(6).tolist()
@@ -112,7 +112,7 @@ def tell(calls: Calls, flow: str, chosen: str, duration: float, warmup: float) -
     changes = [_change(words, step) for step in np.searchsorted(words.begin, rows).tolist()]
     end = float(calls["time"][-1])
     note = f"recorded until {1e3 * end:.4g} ms, then the record was full: raise record.decisions" if calls.cut else ""
-    return Story(flow, chosen, note, _plot(words, flow, duration, warmup), texts, changes)
+    return Timeline(flow, chosen, note, _plot(words, flow, duration, warmup), texts, changes)
 
 
 def _change(words: Words, step: int) -> Change:
