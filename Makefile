@@ -40,7 +40,7 @@ wheelhouse: setup ## dist/wheelhouse.tar: what lab hosts without a network need 
 	tar -C build/wheels -cf dist/wheelhouse.tar . -C $(CURDIR)/testbed/lab agents.txt
 
 lab: setup ## an emulated lab of hosts with ssh to try playbooks in, until Ctrl-C (CARDS=bf3,cx7 SWITCHES=sonic,nvue,testbed)
-	@$(SUDO) $(PYTHON) -m tests.lab $(if $(CARDS),--cards $(CARDS)) $(if $(SWITCHES),--switches $(SWITCHES))
+	@$(SUDO) $(PYTHON) -m tests.emulated_lab $(if $(CARDS),--cards $(CARDS)) $(if $(SWITCHES),--switches $(SWITCHES))
 
 schema: ## write testbed/experiment/experiment.schema.json, docs/experiment.md and docs/metrics.md
 	$(PYTHON) -m testbed.experiment.schema

@@ -22,8 +22,9 @@ from testbed.agent.sockets import Route, Sockets
 from testbed.base.arrays import Ints
 from testbed.dataplane.programs import RING_SIZE, NicPrograms
 from testbed.dataplane.ring import Ring
-from testbed.dataplane.wire import Framing, frame
+from testbed.dataplane.wire import frame
 from testbed.engines.kernel.rack.net import Rack
+from testbed.experiment.topology.framing import Framing
 
 SENDERS = 64
 BATCH = 16  # packets per system call

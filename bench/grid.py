@@ -23,7 +23,8 @@ import numpy as np
 from bench.measure import Row, table
 from bench.racks import in_sandbox
 from testbed.errors import TestbedError
-from testbed.experiment.load import Resolved, load, resolve
+from testbed.experiment.load import load, resolve
+from testbed.experiment.resolved import Resolved
 from testbed.run.run import use_netem
 from testbed.units import show_rate, show_size, show_time
 
@@ -74,7 +75,7 @@ def _inside(resolved: Resolved, netem: bool, _connection: Connection) -> dict[st
     run = Emulation(resolved, netem)
     run.build()
     errors: dict[str, float] = {}
-    for one in measure(run):
+    for one in measure(run.rack):
         if one.what in KINDS:
             kind = KINDS[one.what]
             errors[kind] = max(abs(one.got / one.asked - 1), errors.get(kind, 0.0))

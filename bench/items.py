@@ -11,7 +11,7 @@ from statistics import median
 
 from bench import command, memory, rack_start, switch
 from bench.measure import Row, spread
-from testbed.dataplane.wire import Framing
+from testbed.experiment.topology.framing import Framing
 from testbed.sdk import new
 
 ROOT = Path(__file__).resolve().parent.parent

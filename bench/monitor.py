@@ -20,7 +20,7 @@ from bench import command
 from bench.measure import Row, spread
 from testbed.dataplane.programs import FLOW_TABLE
 from testbed.tuning.conditions import ConditionMonitor
-from tests.dataplane.packets import LOOPBACK, Bench, bench, data
+from tests.support.packets import LOOPBACK, Bench, bench, data
 
 MOST = 0.03  # of a run's CPU time
 SCENARIO, SENDERS, MANY = "incast-64", 64, 10_000

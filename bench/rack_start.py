@@ -14,7 +14,7 @@ from mininet.node import Switch
 from mininet.topo import Topo
 
 from bench import racks
-from testbed.dataplane.wire import Framing
+from testbed.experiment.topology.framing import Framing
 
 HOSTS = 65
 MININET_NEEDS = ("mnexec", "ifconfig")

@@ -9,10 +9,10 @@ from typing import Any
 from testbed.agent.build import compile_all
 from testbed.clock import Clock
 from testbed.dataplane.programs import NicPrograms, PortPrograms
-from testbed.dataplane.wire import Framing
 from testbed.engines.kernel import features
 from testbed.engines.kernel.rack.net import Rack, Wire
 from testbed.engines.kernel.sandbox import Sandbox
+from testbed.experiment.topology.framing import Framing
 from testbed.experiment.topology.shape import star
 
 LINE = 100e9  # bit/s, nominal

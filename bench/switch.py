@@ -22,8 +22,8 @@ from testbed.agent.sockets import Route, Sockets
 from testbed.dataplane import libbpf
 from testbed.dataplane.port_maps import Port
 from testbed.dataplane.programs import NicPrograms, PortPrograms
-from testbed.dataplane.wire import Framing
 from testbed.engines.kernel.rack.net import Rack, Wire
+from testbed.experiment.topology.framing import Framing
 from testbed.experiment.topology.shape import star
 
 BATCH = 1

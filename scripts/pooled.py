@@ -18,7 +18,7 @@ from pathlib import Path
 import numpy as np
 
 from testbed.base.arrays import Floats
-from testbed.dataplane.wire import Framing
+from testbed.experiment.topology.framing import Framing
 from testbed.results.figures.fct import ELEPHANT, ideal_of, slowdowns
 from testbed.results.folder import load
 from testbed.results.measured import restore

@@ -7,7 +7,7 @@ observations only. Units are nominal SI: seconds, bytes, bit/s.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Flag, auto
 from functools import cached_property
@@ -62,6 +62,14 @@ class Ports:
 def switch_of(port: str) -> str:
     """The switch that a port is of: ``leaf1`` for ``leaf1-eth3``."""
     return port.partition("-eth")[0]
+
+
+def by_switch(names: Sequence[str], rate: Floats, buffer: Floats, base_rtt: float) -> list[Ports]:
+    """Ports of many switches to one `Ports` per switch, in the order of their first ports."""
+    rows: dict[str, list[int]] = {}
+    for number, name in enumerate(names):
+        rows.setdefault(switch_of(name), []).append(number)
+    return [Ports(tuple(names[one] for one in mine), rate[mine], buffer[mine], base_rtt) for mine in rows.values()]
 
 
 @dataclass(frozen=True)

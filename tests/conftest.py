@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
-from tests import commands
-from tests.census import Census
-from tests.rack.runs import Runs
+from tests.support import commands
+from tests.support.census import Census
+from tests.support.runs import Runs
 
 ROOT = Path(__file__).parent.parent
 

@@ -10,7 +10,7 @@ import pytest
 from testbed.controller import Ack, FlowController, IntStack, Path, PerFlow, Signal, build
 from testbed.plugin import PluginConfig
 from testbed.registry import find
-from tests.controllers.rows import WIRE, feedback, paths
+from tests.support.rows import WIRE, feedback, paths
 
 
 class Diary(FlowController):

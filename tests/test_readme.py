@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.commands import command
+from tests.support.commands import command
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text()

@@ -9,7 +9,7 @@ import numpy as np
 from testbed.base.arrays import Floats, Ints
 from testbed.controller import Paths
 from testbed.engines.fluid.fluid import Fluid, Options
-from testbed.engines.fluid.layout import Layout
+from testbed.engines.fluid.layout import FluidLayout
 from testbed.errors import BadInput
 
 from .controller import AdpgController, Policy
@@ -145,9 +145,9 @@ class _Learner(AdpgController):
         return Network(tuple(np.zeros(shape) for shape in SHAPES))
 
 
-def _layout(flows_of: Ints) -> Layout:
+def _layout(flows_of: Ints) -> FluidLayout:
     n = int(flows_of.sum())
-    return Layout(
+    return FluidLayout(
         host=np.arange(n),
         queue=np.repeat(np.arange(len(flows_of)), flows_of),
         start=np.full(n, np.inf),

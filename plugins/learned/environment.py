@@ -13,7 +13,7 @@ import numpy as np
 from testbed.base.arrays import Floats, Ints
 from testbed.controller import build
 from testbed.engines.fluid.fluid import Fluid, Options
-from testbed.engines.fluid.layout import Layout
+from testbed.engines.fluid.layout import FluidLayout
 from testbed.engines.fluid.switch import ModelSwitch
 from testbed.experiment.traffic.distribution import Distribution, load
 from testbed.registry import find
@@ -166,8 +166,8 @@ class Environment:
         self.finished.slowdown.append(np.maximum((fluid.finished[done] - self.began[done]) / alone, 1.0))
 
 
-def _layout(ports: int, flows: int, rate: float, rtt: float) -> Layout:
+def _layout(ports: int, flows: int, rate: float, rtt: float) -> FluidLayout:
     n = ports * flows
     queue: Ints = np.repeat(np.arange(ports), flows)
     start = np.full(n, np.inf)
-    return Layout(np.arange(n), queue, start, np.full(n, np.inf), np.full(n, rtt), rate, BUFFER)
+    return FluidLayout(np.arange(n), queue, start, np.full(n, np.inf), np.full(n, rtt), rate, BUFFER)

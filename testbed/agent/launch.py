@@ -31,8 +31,9 @@ from testbed.base.arrays import Ints
 from testbed.clock import Clock
 from testbed.controller import Paths, RateController
 from testbed.dataplane.ring import Ring
-from testbed.dataplane.wire import RACK, Framing, Tag
+from testbed.dataplane.wire import RACK, Tag
 from testbed.errors import PluginFailed, TestbedError
+from testbed.experiment.topology.framing import Framing
 from testbed.registry import Plugin, failed
 
 FIFO_PRIORITY = 1

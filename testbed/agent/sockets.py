@@ -15,7 +15,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from testbed.base import linux
-from testbed.dataplane.wire import DATA_TOS, RACK, Framing, Tag, frame
+from testbed.dataplane.wire import DATA_TOS, RACK, Tag, frame
+from testbed.experiment.topology.framing import Framing
 
 UDP_SEGMENT = 103
 SO_SNDBUFFORCE = 32

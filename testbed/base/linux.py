@@ -9,6 +9,7 @@ import select
 import signal
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
+from pathlib import Path
 
 CLONE_NEWNS = 0x00020000
 CLONE_NEWPID = 0x20000000
@@ -149,3 +150,9 @@ def inside(netns: int) -> Iterator[None]:
     finally:
         setns(home, CLONE_NEWNET)
         os.close(home)
+
+
+def input_queue_drops() -> int:
+    """Packets that the per-core input queues of this machine have dropped since it started."""
+    lines = Path("/proc/net/softnet_stat").read_text().splitlines()
+    return sum(int(line.split()[1], 16) for line in lines)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from testbed.capture.reader import Frame, Reader
 from testbed.clock import NS, Clock
 from testbed.dataplane import wire
+from testbed.experiment.topology import framing
 from testbed.units import show_rate
 
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ CLOCK = re.compile(r"dilation=([0-9.e+]+) epoch_ns=(\d+)")
 IPV4 = b"\x08\x00\x45"  # Ethernet's type, version and header length
 PORT = wire.ROCE_PORT.to_bytes(2, "big")
 ETHERNET = 14
-OPCODE_AT = wire.ETHERNET_IP_UDP
+OPCODE_AT = framing.ETHERNET_IP_UDP
 
 Described = dict[str, Any]
 

@@ -4,14 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from testbed.errors import BadInput, nearest
-
-if TYPE_CHECKING:
-    from testbed.engines.kernel.rack.link import RackIntf
-    from testbed.engines.kernel.rack.net import Rack
-    from testbed.experiment.topology.shape import Shape
+from testbed.experiment.topology.shape import Shape
 
 
 @dataclass(frozen=True)
@@ -35,11 +30,6 @@ class Point:
         """Of its cable, in the shape's unit."""
         port = shape.ports[shape.position[self.place]] if self.kind == "port" else shape.port_of(self.place)
         return port.cable.rate
-
-    def interface(self, rack: Rack) -> RackIntf:
-        """The interface in a running rack."""
-        found: RackIntf = rack.ends[self.place] if self.kind == "port" else rack[self.place].defaultIntf()
-        return found
 
 
 def points(names: Sequence[str], shape: Shape) -> list[Point]:

@@ -9,22 +9,19 @@ import select
 import signal
 import traceback
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from testbed.base import linux
 from testbed.capture.files import Capture
-from testbed.capture.tap import Setting, Tap, told
+from testbed.capture.tap import About, Interface, Tap, told
 from testbed.clock import Clock
-
-if TYPE_CHECKING:
-    from testbed.engines.kernel.rack.net import Rack
 
 
 class Recording:
     """Begins to capture when it is made: the kernel keeps what comes until `begin` has said what time it is."""
 
-    def __init__(self, captures: Sequence[Capture], rack: Rack, setting: Setting) -> None:
-        self._taps = [Tap(one, rack, setting, len(captures)) for one in captures]
+    def __init__(self, captures: Sequence[tuple[Capture, Interface]], about: About) -> None:
+        self._taps = [Tap(*one, about, len(captures)) for one in captures]
         if not self._taps:
             return
         self._said, say = os.pipe()

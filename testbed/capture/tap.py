@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import time
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -16,21 +16,24 @@ from testbed.capture.ring import Batch, Ring
 from testbed.clock import NS, Clock
 from testbed.errors import TestbedError
 
-if TYPE_CHECKING:
-    from testbed.engines.kernel.rack.net import Rack
-    from testbed.experiment.topology.shape import Shape
-
 LAST_SECONDS = 1.0  # of patience for the ring's last block
 
 
 @dataclass(frozen=True)
-class Setting:
+class About:
     """What the files say of the run."""
 
     experiment: str
     controller: str
-    shape: Shape  # of the rack, nominal
     numbered_by_host: bool  # packets leave a host with their PSN; else the far end of its link gives it to them
+
+
+class Interface(NamedTuple):
+    """Where a point is in a running rack."""
+
+    netns: int  # descriptor
+    name: str
+    rate: float  # bit/s, nominal
 
 
 def told(point: str, packets: int = 0, dropped: int = 0, problem: str = "") -> dict[str, Any]:
@@ -41,12 +44,11 @@ def told(point: str, packets: int = 0, dropped: int = 0, problem: str = "") -> d
 class Tap:
     """One point: from its ring into its file."""
 
-    def __init__(self, capture: Capture, rack: Rack, setting: Setting, taps: int) -> None:
+    def __init__(self, capture: Capture, interface: Interface, about: About, taps: int) -> None:
         """One of ``taps``. Raises TestbedError if the kernel has no memory for it."""
-        self.capture, self.setting = capture, setting
-        interface = capture.point.interface(rack)
+        self.capture, self.interface, self.about = capture, interface, about
         try:
-            self.ring = Ring(interface.node.netns, interface.name, capture.snap, taps)
+            self.ring = Ring(interface.netns, interface.name, capture.snap, taps)
         except OSError as error:
             name = capture.point.name
             raise TestbedError(
@@ -58,17 +60,17 @@ class Tap:
     def begin(self, clock: Clock) -> None:
         """Write what the file is about."""
         self.clock = clock
-        point, setting = self.capture.point, self.setting
+        point, run = self.capture.point, self.about
         comments = [
-            f"experiment {setting.experiment}, controller {setting.controller}",
+            f"experiment {run.experiment}, controller {run.controller}",
             "Time stamps are nominal: time of the emulated rack since the start of the run. What packets carry "
             "(departure, INT time and rate) is in wall time; nominal time is (ns - epoch_ns) / dilation, the nominal "
             "rate is the rate times dilation.",
             f"dilation={clock.dilation!r} epoch_ns={clock.epoch_ns}",
         ]
-        about = "" if setting.numbered_by_host else _not_numbered(point.kind)
+        about = "" if run.numbered_by_host else _not_numbered(point.kind)
         self._write(self.writer.section, f"testbed {testbed.__version__}", comments)
-        self._write(self.writer.interface, point.name, about, point.rate(setting.shape), self.capture.snap)
+        self._write(self.writer.interface, point.name, about, self.interface.rate, self.capture.snap)
 
     def drain(self) -> None:
         """Write all that is there."""

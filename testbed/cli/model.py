@@ -13,7 +13,7 @@ from testbed.errors import BadInput
 
 if TYPE_CHECKING:
     from testbed.engines.fluid.run import Modelled
-    from testbed.experiment.load import Resolved
+    from testbed.experiment.resolved import Resolved
 
 model = typer.Typer(help="The fluid model of a rack: the same controllers, no packets.", no_args_is_help=True)
 

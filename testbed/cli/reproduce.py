@@ -14,10 +14,9 @@ from testbed.cli.shared import print_json
 from testbed.errors import BadInput, TestbedError, nearest
 
 if TYPE_CHECKING:
+    from testbed.results.papers.cells import Measured, Place
     from testbed.results.papers.comparison import Comparison
     from testbed.results.papers.figures import Figures
-    from testbed.run.reproduce.cells import Place
-    from testbed.run.reproduce.measure import Measured
 
 
 class BenchFormat(StrEnum):
@@ -90,7 +89,7 @@ def _measured(
     from testbed.run.reproduce import measure
 
     if no_run:
-        return measure.collect(out.expanduser(), every) if out is not None else measure.Measured()
+        return measure.collect(out.expanduser(), every) if out is not None else Measured()
     from testbed.engines.kernel import doctor
 
     doctor.require()

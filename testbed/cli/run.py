@@ -63,10 +63,8 @@ def run(  # noqa: PLR0917 - one parameter per option
         place.check(resolved)
     from testbed.capture.files import snap_of
     from testbed.capture.point import points
-    from testbed.experiment.topology.kinds import shape_of
 
-    shape = shape_of(resolved.experiment.rack, resolved.experiment.hosts)
-    captured, kept = points(pcap or [], shape), snap_of(snap)
+    captured, kept = points(pcap or [], resolved.layout.shape), snap_of(snap)
     if place and captured:
         raise BadInput("--pcap: in a lab the packets are on real wires; capture them there with tcpdump")
     if dry_run:

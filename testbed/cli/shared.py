@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 if TYPE_CHECKING:
-    from testbed.experiment.load import Resolved
+    from testbed.experiment.resolved import Resolved
 
 
 class Format(StrEnum):

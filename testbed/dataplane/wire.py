@@ -10,6 +10,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from testbed.experiment.topology.framing import ICRC, Framing
+
 ROCE_PORT = 4791
 LOSSLESS = 3  # the priority of data; answers have others and are never paused
 LOSSLESS_CLASS = 0x00020001  # where data waits at a port that has a gate; see `testbed.engines.kernel.rack.gate`
@@ -21,13 +23,11 @@ ACK_REQUEST = 0x80
 SHIM_INT = 0x01
 MAX_HOPS = 5
 QP_BASE = 0x100
-ICRC = 4
 RATE_SHIFT = 24
 CUT = (1 << 32) - 1  # as the loss of a port: nothing passes its cable
 QUEUE_SUB_BITS = 3
 QUEUE_BINS = 224
 
-ETHERNET_IP_UDP = 14 + 20 + 8
 BTH = struct.Struct("!BBHIII")  # opcode, flags, P_Key, queue pair, PSN, ImmDt or AETH
 SHIM = struct.Struct("!QHHBBH")  # departure, frame, payload, TTL, flags, ingress
 INT_HEADER = struct.Struct("!BBHIHHHH")
@@ -132,38 +132,6 @@ PAUSE = np.dtype(
 )
 FLOW_KEY = np.dtype([("port", "<u4"), ("src", ">u4"), ("dst", ">u4"), ("qp", ">u4")])
 FLOW_SEEN = np.dtype([("bytes", "<u8"), ("last_ns", "<u8")])
-
-
-@dataclass(frozen=True)
-class Framing:
-    """How large packets are: ``int_hops`` INT records are reserved in every data packet (0 for no INT)."""
-
-    payload: int
-    int_hops: int = 0
-
-    @property
-    def int_size(self) -> int:
-        """Bytes of INT shim, header and reserved records."""
-        return INT_HEADER.size + self.int_hops * INT_HOP.size if self.int_hops else 0
-
-    @property
-    def overhead(self) -> int:
-        """Bytes of a frame that are not payload."""
-        return ETHERNET_IP_UDP + BTH.size + SHIM.size + self.int_size + ICRC
-
-    @property
-    def wire_size(self) -> int:
-        """Bytes of a full frame."""
-        return self.overhead + self.payload
-
-    def with_int(self, hops: int) -> Framing:
-        """Packets as large as these, where they can hold it, with room for INT instead of user data."""
-        return Framing(max(0, self.wire_size - Framing(0, hops).wire_size), hops)
-
-    @property
-    def ack_size(self) -> int:
-        """Bytes of the frame that acknowledges."""
-        return self.overhead
 
 
 @dataclass(frozen=True)

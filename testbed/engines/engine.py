@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from testbed.capture.files import Capture
-from testbed.experiment.load import Resolved
+from testbed.experiment.resolved import Resolved
 from testbed.live.observers import Audience
 from testbed.results.record import RunRecord
 

@@ -4,18 +4,26 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Annotated, NamedTuple, Self
 
 import numpy as np
 from pydantic import AfterValidator, Field, model_validator
 
-from testbed.base.block import Moment, Part, refuse
 from testbed.errors import nearest
+from testbed.experiment.block import Moment, Part, refuse
 from testbed.experiment.topology.shape import Cable, Shape
-from testbed.results.record import Event
 from testbed.units import RATIO_UNITS, parse, show_time
 
 ALL = "all"
+
+
+@dataclass(frozen=True)
+class Event:
+    """Something that the experiment did to the rack while traffic went on."""
+
+    time: float
+    what: str  # "cut leaf1-spine1"
 
 
 def _cable_or_share(value: str) -> str:

@@ -7,7 +7,6 @@ Everything that can be known before a rack is built is found here.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable
 from copy import deepcopy
 from dataclasses import dataclass
@@ -16,15 +15,14 @@ from importlib.resources import as_file, files
 from pathlib import Path
 from typing import Any
 
-import yaml
 from pydantic import ValidationError
 
-from testbed.base.inputs import Input
 from testbed.errors import BadInput, nearest
 from testbed.experiment.document import Document, KeyPath, dotted
 from testbed.experiment.messages import explain
 from testbed.experiment.model import Experiment, PluginChoice
-from testbed.experiment.topology.settings import Star
+from testbed.experiment.preflight import preflight
+from testbed.experiment.resolved import Resolved
 from testbed.plugin import PluginConfig
 from testbed.registry import Plugin, find
 
@@ -61,45 +59,6 @@ class Loaded:
         return _checked(document)
 
 
-@dataclass(frozen=True)
-class Resolved:
-    """An experiment whose plugins are loaded and configured: all that `testbed.run.run` needs."""
-
-    experiment: Experiment
-    controller: Plugin
-    controller_config: PluginConfig
-    tuner: Plugin
-    tuner_config: PluginConfig
-
-    def as_dict(self) -> dict[str, Any]:
-        """Everything spelled out, with units, the plugins' options included. It loads again as it is."""
-        data = self.experiment.model_dump(mode="json")
-        if isinstance(self.experiment.rack, Star):
-            data["rack"]["hosts"] = self.experiment.hosts
-        for kind, config in (("controller", self.controller_config), ("tuner", self.tuner_config)):
-            choice: PluginChoice = getattr(self.experiment, kind)
-            presets = getattr(self, kind).form.presets
-            preset = choice.preset or next(iter(presets), None)
-            data[kind] = {"name": choice.name, "preset": preset, **config.model_dump(mode="json")}
-        return data
-
-    def inputs(self, *, tuned: bool = True) -> list[Input]:
-        """Files that it reads besides the plugins' code; of the tuner if it runs. Raises BadInput if one has gone."""
-        found = [file.within("traffic") for file in self.experiment.traffic.inputs()]
-        plugins = [(self.controller, self.controller_config), *([(self.tuner, self.tuner_config)] if tuned else [])]
-        for plugin, config in plugins:
-            found += [Input.of(f"{plugin.kind}.{key}", file) for key, file in plugin.form.inputs(config).items()]
-        return found
-
-    def as_yaml(self) -> str:
-        """`as_dict` as an experiment file."""
-        return yaml.safe_dump(self.as_dict(), sort_keys=False, allow_unicode=True)
-
-    def as_json(self) -> str:
-        """`as_dict` as JSON."""
-        return json.dumps(self.as_dict(), indent=2)
-
-
 def load(path_or_name: str) -> Loaded:
     """An experiment by name, or from a file (``.yaml``, or anything with a slash). Raises BadInput."""
     if "/" in path_or_name or path_or_name.endswith((".yaml", ".yml")):
@@ -133,14 +92,12 @@ def _natural(name: str) -> tuple[str, int]:
 
 def resolve(loaded: Loaded) -> Resolved:
     """Load and configure the plugins. Raises BadInput for a plugin or an option that does not exist or fit."""
-    from testbed.experiment.preflight import rehearse
-
     controller, controller_config = _plugin("controller", loaded)
     tuner, tuner_config = _plugin("tuner", loaded)
     resolved = Resolved(loaded.experiment, controller, controller_config, tuner, tuner_config)
     for kind in ("controller", "tuner"):
         try:
-            rehearse(resolved, kind)
+            preflight(resolved, kind)
         except BadInput as error:
             raise BadInput(f"{loaded.document.origin((kind,))}: {error}") from error
     return resolved

@@ -27,11 +27,12 @@ from pydantic import (
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema
 
-from testbed.base.block import Count, Part, refuse
 from testbed.experiment import deadlock, events
+from testbed.experiment.block import Count, Part, refuse
 from testbed.experiment.events import EventSpec, Step
 from testbed.experiment.topology.kinds import shape_of
 from testbed.experiment.topology.settings import MOST_HOSTS, Rack, Star
+from testbed.experiment.topology.shape import Shape
 from testbed.experiment.topology.tables import Tables
 from testbed.experiment.traffic import Traffic
 from testbed.experiment.traffic.flow import NO_GROUP
@@ -207,10 +208,16 @@ class Experiment(Part):
         """The flows, as the traffic pattern and the seed make them."""
         return Plan.of(self.traffic.expand(self.context))
 
+    @cached_property
+    def shape(self) -> Shape:
+        """Hosts, switches, links."""
+        return shape_of(self.rack, self.hosts)
+
     def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Self:
-        """As pydantic's; the copy makes its own plan."""
+        """As pydantic's; the copy makes its own shape and plan."""
         copy = super().model_copy(update=update, deep=deep)
-        copy.__dict__.pop("plan", None)
+        for derived in ("plan", "shape"):
+            copy.__dict__.pop(derived, None)
         return copy
 
     @property
@@ -230,12 +237,12 @@ class Experiment(Part):
         """The events, in order of time, with their cables chosen."""
         if not self.events:
             return []
-        return events.plan(self.events, shape_of(self.rack, self.hosts), self.seed, self.time.duration)
+        return events.plan(self.events, self.shape, self.seed, self.time.duration)
 
     def _check_pauses(self, steps: list[Step]) -> None:
         if not self.rack.switch.pfc:
             return
-        if how := deadlock.possible(Tables(shape_of(self.rack, self.hosts)), steps):
+        if how := deadlock.possible(Tables(self.shape), steps):
             refuse("rack.switch.pfc", f"{how}; take other cables out, or say 'off'")
 
     def _check_hosts(self) -> None:

@@ -3,23 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
-import numpy as np
-
-from testbed.controller import Paths, Signal, build
-from testbed.dataplane.wire import Framing
+from testbed.controller import build
 from testbed.errors import BadInput, PluginFailed
-from testbed.experiment.topology.kinds import shape_of
-from testbed.experiment.topology.paths import PathTimes
-from testbed.experiment.topology.routes import Routes
+from testbed.experiment.resolved import Resolved
 from testbed.registry import Plugin, failed, refused
-
-if TYPE_CHECKING:
-    from testbed.experiment.load import Resolved
+from testbed.tuner import wrong
 
 
-def rehearse(resolved: Resolved, kind: str) -> None:
+def preflight(resolved: Resolved, kind: str) -> None:
     """Make the controller for one flow, or the tuner with its first thresholds.
 
     Raises BadInput if an option does not fit (a policy file that is missing, thresholds beyond the buffer), and
@@ -42,21 +34,12 @@ def _made(plugin: Plugin, make: Callable[[], object]) -> None:
 
 
 def _controller(resolved: Resolved) -> object:
-    experiment, form = resolved.experiment, resolved.controller.form
-    plan = experiment.plan
-    cables = Routes(shape_of(experiment.rack, experiment.hosts)).path(plan.src[0], plan.dst[0])
-    hops = len(cables) - 1
-    framing = Framing(round(experiment.traffic.payload), hops if Signal.INT in form.signals else 0)
-    base_rtt = np.array([PathTimes(cables, framing).base_rtt])
-    paths = Paths(np.array([cables[0].rate]), base_rtt, np.full(1, hops), framing.payload, framing.wire_size)
-    return build(form, resolved.controller_config, paths)
+    one_flow = resolved.layout.controller_paths(slice(1))
+    return build(resolved.controller.form, resolved.controller_config, one_flow)
 
 
 def _tuner(resolved: Resolved) -> None:
-    from testbed.tuner import wrong
-    from testbed.tuning.loop import ports_of
-
-    for ports in ports_of(resolved):
+    for ports in resolved.layout.tuner_ports():
         tuner = resolved.tuner.form(resolved.tuner_config, ports)
         if why := wrong(tuner.initial(), ports):
             raise refused(resolved.tuner, tuner.initial, why)

@@ -17,8 +17,8 @@ from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 
-from testbed.base.block import Part
 from testbed.experiment import options
+from testbed.experiment.block import Part
 from testbed.experiment.model import Experiment, PluginChoice
 from testbed.experiment.options import shown
 

@@ -9,63 +9,17 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from enum import IntEnum
-from typing import Literal
-
-from pydantic import BaseModel, ConfigDict, computed_field
 
 from testbed.fidelity.processors import STOLEN
 from testbed.results import figures
 from testbed.results.record import Lag, RunRecord
+from testbed.results.verdict import ENDED_EARLY, Reason, Verdict
 
-ENDED_EARLY = "the run ended early"
 LAG_LIMIT = 0.25  # base RTTs that packets or feedback may wait; `testbed.engines.kernel.speed` plans with it
 
 # The keys of `RunRecord.counters` that are judged; others are only reported.
 RING_OVERFLOW = "ring_overflow"  # feedback records that found the ring buffer full
 DROPS_OUTSIDE_MODEL = "drops_outside_model"  # packets lost in a qdisc, a socket or a device
-
-
-class Exit(IntEnum):
-    """What a run's exit code says (1 and 2 come with the errors, see `testbed.errors`)."""
-
-    CLEAN = 0
-    DEGRADED = 3
-
-
-class Reason(BaseModel):
-    """One way in which the emulation distorted the run."""
-
-    model_config = ConfigDict(frozen=True)
-
-    what: str
-    how_much: str
-    knob: str
-
-    def __str__(self) -> str:
-        return f"{self.what}: {self.how_much}; {self.knob}"
-
-
-class Verdict(BaseModel):
-    """The judgement on one run; clean if there is no reason against it."""
-
-    model_config = ConfigDict(frozen=True)
-
-    reasons: tuple[Reason, ...] = ()
-
-    @computed_field  # type: ignore[prop-decorator]
-    @property
-    def word(self) -> Literal["clean", "degraded"]:
-        """``clean`` or ``degraded``."""
-        return "degraded" if self.reasons else "clean"
-
-    @property
-    def exit_code(self) -> Exit:
-        """0 or 3."""
-        return Exit.DEGRADED if self.reasons else Exit.CLEAN
-
-    def __str__(self) -> str:
-        return ": ".join([self.word, *(["; also ".join(map(str, self.reasons))] if self.reasons else [])])
 
 
 @dataclass(frozen=True)

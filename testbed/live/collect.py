@@ -9,7 +9,7 @@ import numpy as np
 from testbed.agent.histogram import TimeHistogram
 from testbed.base.arrays import Floats, Ints
 from testbed.dataplane import histogram
-from testbed.live.observability import Observed
+from testbed.live.observed import Observed
 from testbed.results.record import Decisions, FlowSeries, FlowTable, Histogram, Lag, PortSeries, RunRecord
 
 Column = TypeVar("Column", Floats, Ints)
@@ -60,13 +60,13 @@ class Collector:
         self.processors = processors
         self._began = -1.0  # when the window began
         self._acked = run.flows.acked_payload.copy()
-        self._queue = run.fabric.queue_counts() * 0
+        self._queue = run.network.queue_counts() * 0
         self._rtt = self._rtt_counts() * 0
 
     def window_begins(self, now: float) -> None:
         """The warm-up is over: what was counted until now does not count. Later calls do nothing."""
         if self._began < 0:
-            self._queue = self.run.fabric.queue_counts()
+            self._queue = self.run.network.queue_counts()
             self.window_began(now, self.run.flows.acked_payload.copy(), self._rtt_counts())
 
     def window_began(self, at: float, acked: Ints, rtt: Ints) -> None:
@@ -87,7 +87,7 @@ class Collector:
 
     def drained(self, record: RunRecord) -> None:
         """What may still be lost until nothing is on its way any more."""
-        record.counters |= self.run.fabric.events() | {"drops_outside_model": self.run.fabric.drops()}
+        record.counters |= self.run.network.events() | {"drops_outside_model": self.run.network.drops()}
 
     def _acked_in_window(self, record: RunRecord) -> Floats:
         """From a sample that may be a little late, so scaled to the window."""
@@ -99,23 +99,23 @@ class Collector:
     def so_far(self) -> RunRecord:
         """Without the time series, which grow, and what only the kernel's lists tell: quick enough to be live."""
         run = self.run
-        experiment = run.experiment
+        experiment = run.resolved.experiment
         duration = min(experiment.time.duration, self.recorder.time[-1])
         meters = run.meters
         return RunRecord(
             duration=duration,
             warmup=experiment.time.warmup,
             wall_seconds=run.clock.wall_seconds(duration),
-            ports=run.port_names,
-            port_neighbour=[port.neighbour for port in run.shape.ports],
-            port_rate=np.array([port.cable.rate for port in run.shape.ports]),
-            port_buffer=np.full(len(run.port_names), experiment.rack.switch.buffer),
-            bottleneck=run.bottleneck,
+            ports=run.layout.port_names,
+            port_neighbour=[port.neighbour for port in run.layout.shape.ports],
+            port_rate=np.array([port.cable.rate for port in run.layout.shape.ports]),
+            port_buffer=np.full(len(run.layout.port_names), experiment.rack.switch.buffer),
+            bottleneck=run.layout.bottleneck,
             flows=self._flow_table(),
             flow_series=FlowSeries.empty(len(self.recorder.chosen)),
             series_flows=self.recorder.chosen,
-            port_series=PortSeries.empty(len(run.port_names)),
-            queue_histogram=Histogram(histogram.edges(), run.fabric.queue_counts() - self._queue),
+            port_series=PortSeries.empty(len(run.layout.port_names)),
+            queue_histogram=Histogram(histogram.edges(), run.network.queue_counts() - self._queue),
             rtt_histogram=Histogram(meters[0].rtt.edges, self._rtt_counts() - self._rtt),
             decisions=Decisions(
                 calls=sum(int(meter.decisions[0]) for meter in meters),
@@ -126,29 +126,29 @@ class Collector:
             feedback_lag=_lag([meter.feedback_lag for meter in meters]),
             timer_lag=_lag([meter.timer_lag for meter in meters]),
             clock_jump=max(float(meter.clock_jump[0]) for meter in meters),
-            payload=run.framing.payload,
-            wire_size=run.framing.wire_size,
+            payload=run.layout.framing.payload,
+            wire_size=run.layout.framing.wire_size,
             counters=self._counters(),
             rtt_min=_smallest([meter.rtt for meter in meters]),
             cpu_idle=self.processors.least_idle,
             stolen=self.processors.stolen,
-            **run.fabric.described(),
+            **run.network.described(),
         )
 
     def _flow_table(self) -> FlowTable:
         run, flows = self.run, self.run.flows
         return FlowTable(
-            src=run.plan.src,
-            dst=run.plan.dst,
-            label=run.plan.label,
-            group=run.plan.group,
+            src=run.layout.plan.src,
+            dst=run.layout.plan.dst,
+            label=run.layout.plan.label,
+            group=run.layout.plan.group,
             start=_copy(flows.start),
-            size=run.plan.size,
+            size=run.layout.plan.size,
             finished=_copy(flows.finished),
-            line_rate=run.paths.line_rate,
-            path_rate=run.paths.path_rate,
-            hops=run.paths.hops,
-            base_rtt=run.paths.base_rtt,
+            line_rate=run.layout.paths.line_rate,
+            path_rate=run.layout.paths.path_rate,
+            hops=run.layout.paths.hops,
+            base_rtt=run.layout.paths.base_rtt,
             sent_packets=_copy(flows.sent),
             acked_packets=_copy(flows.acked),
             lost_packets=_copy(flows.lost),
@@ -156,13 +156,13 @@ class Collector:
             timeouts=_copy(flows.timeouts),
             cnps=_copy(flows.cnps),
             ce_packets=_copy(flows.ce),
-            delivered_packets=run.fabric.delivered(),
+            delivered_packets=run.network.delivered(),
         )
 
     def _counters(self) -> dict[str, int]:
         """Events that the experiment did not ask for, and the agents' own counts."""
         meters = self.run.meters
-        return self.run.fabric.events() | {
+        return self.run.network.events() | {
             "sends_refused": sum(int(meter.counters[0]) for meter in meters),
             "ring_high_water_bytes": max(int(meter.counters[1]) for meter in meters),
             "swapped_acks": sum(int(meter.counters[3]) for meter in meters),

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from testbed.engines.lab.exporter.names import AS_A_RUN, OWN
 from testbed.live import names
+from testbed.live.lab_names import AS_A_RUN, OWN
 from testbed.live.names import LABELS
 from testbed.live.scene import MOST_FLOWS
 

@@ -10,7 +10,7 @@ import numpy as np
 from testbed.base.arrays import Floats, Ints
 from testbed.fidelity.verdict import limits_of
 from testbed.live.collect import Collector
-from testbed.live.observability import Observed
+from testbed.live.observed import Observed
 from testbed.live.scene import Groups, Scene, ScenePort
 from testbed.live.snapshot import FLOW_COUNTERS, Counted, Snapshot
 
@@ -24,9 +24,9 @@ class Live:
         self.connection = connection
         self.run = run
         self.collector = collector
-        self.groups = Groups(run.plan)
+        self.groups = Groups(run.layout.plan)
         self._next_ns = 0
-        self._tx_bytes = np.zeros(len(run.port_names))
+        self._tx_bytes = np.zeros(len(run.layout.port_names))
 
     def show(self, now: float, now_ns: int) -> None:
         """Send a snapshot if it is time for one."""
@@ -47,7 +47,7 @@ class Live:
 
     def _ports(self, now_ns: int) -> dict[str, Floats]:
         """A queue that was found to be longer (see the port program) must not take back bytes that were sent."""
-        sample = self.run.fabric.sample(now_ns)
+        sample = self.run.network.sample(now_ns)
         sample["tx_bytes"] = self._tx_bytes = np.maximum(self._tx_bytes, sample["tx_bytes"])
         return sample
 
@@ -60,7 +60,7 @@ def snapshot(run: Observed, collector: Collector, groups: Groups, ports: dict[st
     return Snapshot(
         time=now,
         ports=ports,
-        queue_found=run.fabric.queues_found(),
+        queue_found=run.network.queues_found(),
         flows=_flows(run, groups),
         flow_rtt=Counted(groups.sum(run.flows.rtt_counts), groups.sum(run.flows.rtt_sum)),
         rtt=np.sum([meter.rtt.counts for meter in meters], axis=0),
@@ -70,23 +70,23 @@ def snapshot(run: Observed, collector: Collector, groups: Groups, ports: dict[st
         ),
         decided=record.decisions.rows,
         distortion=used,
-        tuners=run.fabric.tuners(),
+        tuners=run.network.tuners(),
         reasons=tuple(str(limit.reason(record)) for limit in limits if used.get(limit.what, 0.0) > 1),
     )
 
 
 def _flows(run: Observed, groups: Groups) -> dict[str, Floats | Ints]:
     flows = run.flows
-    inflight = groups.sum(flows.inflight) * float(run.framing.wire_size)
+    inflight = groups.sum(flows.inflight) * float(run.layout.framing.wire_size)
     summed = {name: groups.sum(getattr(flows, name)) for name in (*FLOW_COUNTERS, "rate", "window")}
     return summed | {"inflight": inflight, "rtt": groups.mean(flows.rtt)}
 
 
 def scene(run: Observed) -> Scene:
     """The run that is about to begin."""
-    experiment, groups = run.experiment, Groups(run.plan)
+    experiment, groups = run.resolved.experiment, Groups(run.layout.plan)
     buffer = float(round(experiment.rack.switch.buffer))
-    ports = (ScenePort(one.name, one.switch, one.neighbour, one.cable.rate, buffer) for one in run.shape.ports)
+    ports = (ScenePort(one.name, one.switch, one.neighbour, one.cable.rate, buffer) for one in run.layout.shape.ports)
     return Scene(
         experiment=experiment.name,
         controller=run.resolved.controller.name,
@@ -95,8 +95,8 @@ def scene(run: Observed) -> Scene:
         duration=experiment.time.duration,
         warmup=experiment.time.warmup,
         dilation=experiment.time.factor,
-        base_rtt=float(run.paths.base_rtt.min()),
-        bottleneck=run.bottleneck,
+        base_rtt=float(run.layout.paths.base_rtt.min()),
+        bottleneck=run.layout.bottleneck,
         ports=tuple(ports),
         flows_by=groups.by,
         flows=groups.flows,

@@ -20,8 +20,7 @@ import re
 import shutil
 import tempfile
 import time
-import traceback
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
@@ -37,7 +36,6 @@ from testbed.results.tables import TABLES, write_tables
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from testbed.capture.files import Captures
 
 Model = TypeVar("Model", bound=BaseModel)
 
@@ -102,13 +100,11 @@ def write(
     manifest: Manifest,
     record: RunRecord,
     summary: Summary,
-    captures: Captures | None = None,
-    *,
-    report: bool = True,
+    add: Sequence[Callable[[Path], None]] = (),
 ) -> Path:
     """Write the results folder and give back where it is: ``path``, or ``path-2`` if another run was faster.
 
-    Without ``report`` there are the tables, but nothing is drawn.
+    What else belongs into it, each of ``add`` writes there before anybody sees it.
 
     Through sudo, the folder and the parents that had to be made belong to the user who called it.
     """
@@ -134,9 +130,8 @@ def write(
                 (unfinished / DECISIONS).write_bytes(record.decisions_file)
             (unfinished / MANIFEST).write_text(manifest.to_json() + "\n", encoding="utf-8")
             (unfinished / SUMMARY).write_text(summary.to_json() + "\n", encoding="utf-8")
-            trouble = _write_report(unfinished) if report else ""
-            if captures is not None:
-                captures.keep(unfinished)
+            for each in add:
+                each(unfinished)
             unfinished.chmod(0o755)  # mkdtemp's are private
             for made in (unfinished, *unfinished.rglob("*")):
                 _give(made, owner)
@@ -145,24 +140,7 @@ def write(
             shutil.rmtree(unfinished, ignore_errors=True)  # after a move there is nothing
     except OSError as error:
         raise TestbedError(f"results could not be written to {path}: {error.strerror or error}") from error
-    if trouble:
-        raise TestbedError(
-            f"this is a bug in testbed: the results are in {target}, but their report failed:\n{trouble}"
-        )
     return target
-
-
-def _write_report(unfinished: Path) -> str:
-    """Why there is none; empty if it was written. What was measured must not be lost for it."""
-    from testbed.results.report import build
-
-    try:
-        build.write(build.build(unfinished), unfinished / REPORT, unfinished / build.PLOTS)
-    except OSError:
-        raise
-    except Exception:  # noqa: BLE001 - whatever it is
-        return traceback.format_exc().rstrip()
-    return ""
 
 
 def make_folder(path: Path) -> None:

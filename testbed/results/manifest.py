@@ -14,9 +14,9 @@ from pydantic import BaseModel, ConfigDict
 
 import testbed
 from testbed.base.inputs import Input
-from testbed.fidelity.verdict import Verdict
+from testbed.experiment.events import Event
 from testbed.registry import Plugin
-from testbed.results.record import Event
+from testbed.results.verdict import Verdict
 
 SCHEMA_VERSION = 2  # of the results folder; raise it when an older reader would misread a newer folder
 

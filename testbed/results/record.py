@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from testbed.base.arrays import Floats, Ints
+from testbed.experiment.events import Event
 from testbed.results.tuner_log import TunerLog
 
 RTT_BINS_PER_OCTAVE = 16
@@ -115,14 +116,6 @@ class Lag:
 
     histogram: Histogram
     largest: float
-
-
-@dataclass(frozen=True)
-class Event:
-    """Something that the experiment did to the rack while traffic went on."""
-
-    time: float
-    what: str  # "cut leaf1-spine1"
 
 
 @dataclass

@@ -7,9 +7,9 @@ from typing import Annotated
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
-from testbed.fidelity.verdict import Verdict, judge
 from testbed.results import figures
 from testbed.results.record import RunRecord
+from testbed.results.verdict import Verdict
 
 NAN = float("nan")
 
@@ -165,8 +165,8 @@ class Summary(BaseModel):
         return cls.model_validate_json(text)
 
 
-def summarise(record: RunRecord, *, experiment: str, controller: str, tuner: str = "") -> Summary:
-    """Compute every figure of a run and judge it."""
+def summarise(record: RunRecord, verdict: Verdict, *, experiment: str, controller: str, tuner: str = "") -> Summary:
+    """Compute every figure of a run."""
     span = figures.window(record)
     steady = figures.steady_flows(record, span)
     rates = figures.steady_rates(record, span)[steady]
@@ -183,7 +183,7 @@ def summarise(record: RunRecord, *, experiment: str, controller: str, tuner: str
         experiment=experiment,
         controller=controller,
         tuner=tuner,
-        verdict=judge(record),
+        verdict=verdict,
         place=record.place,
         start_spread=record.start_spread,
         flows=len(record.flows),

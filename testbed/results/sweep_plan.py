@@ -18,7 +18,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 import testbed
 from testbed.base.inputs import own
 from testbed.errors import BadInput, TestbedError
-from testbed.experiment.load import Resolved
+from testbed.experiment.resolved import Resolved
 from testbed.results import folder as results
 from testbed.results.flat import flat
 from testbed.results.manifest import Manifest

@@ -19,7 +19,7 @@ from testbed.engines.kernel import features
 from testbed.engines.kernel.faults.fault import NO_FAULT, Fault
 from testbed.engines.kernel.sandbox import Sandbox
 from testbed.errors import TestbedError
-from testbed.experiment.load import Resolved
+from testbed.experiment.resolved import Resolved
 from testbed.live.observers import Audience
 from testbed.live.scene import Scene
 from testbed.live.snapshot import Snapshot
@@ -70,7 +70,9 @@ def execute(
     with _ctrl_c_keeps_the_data() as running:
         record = place.follow(ready, audience, running, target.name, captures.all)
         tuner = resolved.tuner.name if ready.tuned else ""
-        summary = summarise(record, experiment=experiment.name, controller=resolved.controller.name, tuner=tuner)
+        summary = summarise(
+            record, judge(record), experiment=experiment.name, controller=resolved.controller.name, tuner=tuner
+        )
         audience.stage("writing results")
         written = folder.write(target, about, record, summary, captures, report=experiment.record.report)
         for message in captures.messages(record.captures):

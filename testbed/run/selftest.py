@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from testbed.engines.kernel.faults.catalogue import FAULTS
 from testbed.engines.kernel.faults.fault import NO_FAULT, Fault
 from testbed.errors import TestbedError
-from testbed.experiment.load import Resolved, load, resolve
+from testbed.experiment.load import load, resolve
+from testbed.experiment.resolved import Resolved
 from testbed.fidelity.verdict import judge
 from testbed.live.observers import Audience
 from testbed.run.run import follow, use_netem

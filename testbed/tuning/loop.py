@@ -14,18 +14,16 @@ from typing import TYPE_CHECKING, Protocol, TypeVar
 import numpy as np
 
 from testbed.base.arrays import Floats, Ints
+from testbed.dataplane.port_reader import PortReader
 from testbed.errors import BadInput
-from testbed.experiment.topology.kinds import shape_of
-from testbed.experiment.topology.routes import Routes
-from testbed.live.recorder import PortReader
 from testbed.plugin import PluginConfig
 from testbed.registry import Plugin, failed, refused
 from testbed.results.tuner_log import TunerLog
-from testbed.tuner import Need, Ports, PortSample, Thresholds, reported, switch_of, wrong
+from testbed.tuner import Need, Ports, PortSample, Thresholds, reported, wrong
 from testbed.tuning.conditions import ConditionMonitor
 
 if TYPE_CHECKING:
-    from testbed.experiment.load import Resolved
+    from testbed.experiment.resolved import Resolved
 
 Answer = TypeVar("Answer")
 
@@ -146,28 +144,9 @@ def in_rack(resolved: Resolved, reader: PortReader, names: Sequence[str]) -> Tun
     monitor = ConditionMonitor(table, reader.index) if table else None
     switches = [
         (RackSwitch(reader, np.array([row[name] for name in ports.name]), monitor), ports)
-        for ports in ports_of(resolved)
+        for ports in resolved.layout.tuner_ports()
     ]
     return Tunings(resolved, switches)
-
-
-def ports_of(resolved: Resolved) -> list[Ports]:
-    """The ports of every switch in the rack, as its tuner sees them."""
-    rack = resolved.experiment.rack
-    routes = Routes(shape_of(rack, resolved.experiment.hosts))
-    ports = routes.shape.ports
-    base_rtt = 2 * routes.longest_delay  # in this unit tuners choose their slots: serialisation does not matter
-    rate, buffer = np.array([port.cable.rate for port in ports]), np.full(len(ports), float(rack.switch.buffer))
-    names = [port.name for port in ports]
-    return by_switch(names, rate, buffer, base_rtt)
-
-
-def by_switch(names: Sequence[str], rate: Floats, buffer: Floats, base_rtt: float) -> list[Ports]:
-    """Ports of many switches to one `Ports` per switch, in the order of their first ports."""
-    rows: dict[str, list[int]] = {}
-    for number, name in enumerate(names):
-        rows.setdefault(switch_of(name), []).append(number)
-    return [Ports(tuple(names[one] for one in mine), rate[mine], buffer[mine], base_rtt) for mine in rows.values()]
 
 
 def observed(before: Mapping[str, Floats], after: Mapping[str, Floats], seconds: float) -> PortSample:

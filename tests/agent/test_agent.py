@@ -19,7 +19,7 @@ from testbed.controller import Feedback, Paths, RateController, Signal, build
 from testbed.errors import PluginFailed
 from testbed.plugin import PluginConfig
 from testbed.registry import Plugin, find
-from tests.agent.bench import SLOT, Bench
+from tests.support.agents import SLOT, Bench
 
 TIMEOUT = 1000.0  # slots
 

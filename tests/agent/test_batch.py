@@ -9,7 +9,7 @@ import pytest
 
 from testbed.clock import Clock
 from testbed.errors import TestbedError
-from tests.agent.bench import DILATION, SEGMENT, Bench
+from tests.support.agents import DILATION, SEGMENT, Bench
 
 
 @SEGMENT

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from testbed.clock import Clock
-from tests.agent.bench import DILATION, SEGMENT, SLOT, Bench
+from tests.support.agents import DILATION, SEGMENT, SLOT, Bench
 
 
 def wakeups(seed: int, until: float, longest: float) -> list[float]:

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from testbed.dataplane import wire
-from tests.agent.bench import DILATION, SLOT, Bench, FakeRing
+from tests.support.agents import DILATION, SLOT, Bench, FakeRing
 
 # -- feedback -------------------------------------------------------------------------------------------------------
 

@@ -17,8 +17,9 @@ from testbed.agent.columns import Flows
 from testbed.agent.launch import Common, Crew, Share, shares_of_hosts
 from testbed.agent.meter import Meter
 from testbed.controller import Paths, RateController
-from testbed.dataplane.wire import ARRIVALS, Framing
+from testbed.dataplane.wire import ARRIVALS
 from testbed.errors import PluginFailed
+from testbed.experiment.topology.framing import Framing
 from testbed.registry import Plugin
 
 FLOWS_PER_HOST = st.lists(st.integers(1, 40), min_size=1, max_size=70)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from testbed.agent.sockets import Route, Sockets
-from testbed.dataplane.wire import Framing
+from testbed.experiment.topology.framing import Framing
 
 ROUTES = [Route(flow, None, f"127.0.0.{1 + flow // 4}", f"127.0.1.{1 + flow % 2}", np.inf) for flow in range(12)]
 

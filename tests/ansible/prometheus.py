@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from tests.lab.enter import children
+from tests.emulated_lab.enter import children
 
 ADDRESS = "127.0.0.1:9090"
 URL = f"http://{ADDRESS}"

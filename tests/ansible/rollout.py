@@ -11,8 +11,8 @@ from typing import Any
 
 from testbed.engines.lab import knobs
 from testbed.experiment.load import load, resolve
-from tests.lab.host import Host
-from tests.lab.lab import Lab
+from tests.emulated_lab.host import Host
+from tests.emulated_lab.lab import Lab
 
 PLAYBOOKS = Path(__file__).parents[2] / "ansible"
 SETTINGS = (

@@ -14,10 +14,10 @@ import pytest
 
 from tests.ansible.prometheus import ADDRESS, URL, needs_prometheus, prometheus, result
 from tests.ansible.rollout import Played, experiment, phase, play, reset_attempts, settings_of
-from tests.lab.host import Host
-from tests.lab.lab import Lab
-from tests.lab.rootfs import CHECKOUT
-from tests.waiting import until
+from tests.emulated_lab.host import Host
+from tests.emulated_lab.lab import Lab
+from tests.emulated_lab.rootfs import CHECKOUT
+from tests.support.waiting import until
 
 pytestmark = [pytest.mark.root, pytest.mark.parallel, pytest.mark.slow, needs_prometheus]
 

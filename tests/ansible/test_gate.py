@@ -13,7 +13,7 @@ from lab_knobs.errors import LabError
 from lab_knobs.gate import Gate, failures
 
 from tests.ansible.prometheus import needs_prometheus, prometheus
-from tests.monitor.upped import free_ports
+from tests.support.monitoring import free_ports
 
 TWO = 'label_replace(vector({}), "host", "a", "", "") or label_replace(vector({}), "host", "b", "", "")'
 

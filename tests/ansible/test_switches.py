@@ -7,9 +7,9 @@ import json
 import pytest
 
 from tests.ansible.rollout import experiment, play
-from tests.lab.host import Host
-from tests.lab.lab import Lab
-from tests.switch.traffic import PACKETS, arrivals
+from tests.emulated_lab.host import Host
+from tests.emulated_lab.lab import Lab
+from tests.support.switch_traffic import PACKETS, arrivals
 
 pytestmark = [pytest.mark.root, pytest.mark.parallel, pytest.mark.slow]
 UNDO = {"rollout_hosts": "switches", "rollout_target": {"interface": ""}}

@@ -12,7 +12,7 @@ from lab_knobs import persist, place
 from lab_knobs.target import Target
 
 from tests.ansible.conftest import ANSIBLE
-from tests.lab.systemd import execution, udev, unitfile
+from tests.emulated_lab.systemd import execution, udev, unitfile
 
 FILES = persist.files(Target("enp1s0f0np0", "mlx5_0", "0000:01:00.0"), "r1")
 VARIABLES = {

@@ -13,8 +13,9 @@ import pytest
 
 from testbed.capture.pcapng import Writer
 from testbed.dataplane import wire
-from tests.commands import command
-from tests.dataplane.packets import CE, FRAMING, PLAIN, data
+from testbed.experiment.topology import framing
+from tests.support.commands import command
+from tests.support.packets import CE, FRAMING, PLAIN, data
 
 TESTBED = [sys.executable, "-c", "from testbed.cli.main import main; raise SystemExit(main())"]
 DILATION, EPOCH_NS = 500.0, 1_000_000
@@ -35,7 +36,7 @@ def objects(path: Path, *options: str) -> list[dict[str, Any]]:
 def stamped() -> bytes:
     """A data packet with departure, and one of two hops filled in, byte by byte as wire.h says."""
     frame = bytearray(data(flow=2, framing=FRAMING, psn=8, tos=CE))
-    shim = wire.ETHERNET_IP_UDP + wire.BTH.size
+    shim = framing.ETHERNET_IP_UDP + wire.BTH.size
     frame[shim : shim + 8] = (EPOCH_NS + 50_000).to_bytes(8, "big")
     header = shim + wire.SHIM.size
     frame[header + 7] = 1  # remaining hops
@@ -46,7 +47,7 @@ def stamped() -> bytes:
 
 def of_kind(opcode: int) -> bytes:
     frame = bytearray(data(flow=3, framing=PLAIN, psn=9, payload=0))
-    frame[wire.ETHERNET_IP_UDP] = opcode
+    frame[framing.ETHERNET_IP_UDP] = opcode
     return bytes(frame)
 
 

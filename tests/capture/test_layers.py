@@ -11,7 +11,8 @@ from scapy.packet import Packet, Raw
 
 from testbed.capture.layers import AETH, BTH, CNP, ImmDt, IntHop, IntMd, Shim
 from testbed.dataplane import wire
-from tests.dataplane.packets import CE, ECT0, FRAMING, PLAIN, Bench, bench, data
+from testbed.experiment.topology.framing import Framing
+from tests.support.packets import CE, ECT0, FRAMING, PLAIN, Bench, bench, data
 
 NODE = 1 << 16 | 7  # of the bench's port
 
@@ -32,8 +33,8 @@ def rig() -> Iterator[Bench]:
         yield made
 
 
-@pytest.mark.parametrize("framing", [PLAIN, FRAMING, wire.Framing(payload=200, int_hops=wire.MAX_HOPS)])
-def test_a_frame_is_taken_apart_and_put_together_again(framing: wire.Framing) -> None:
+@pytest.mark.parametrize("framing", [PLAIN, FRAMING, Framing(payload=200, int_hops=wire.MAX_HOPS)])
+def test_a_frame_is_taken_apart_and_put_together_again(framing: Framing) -> None:
     frame = data(flow=5, framing=framing, psn=0xABCDEF)
     packet = Ether(frame)
     assert (packet[BTH].opcode, packet[BTH].qp, packet[BTH].psn) == (wire.SEND_ONLY_IMM, wire.QP_BASE + 5, 0xABCDEF)
@@ -48,7 +49,7 @@ def test_a_frame_is_taken_apart_and_put_together_again(framing: wire.Framing) ->
 
 @pytest.mark.parametrize("hops", [0, 1, wire.MAX_HOPS])
 def test_layers_build_what_a_sender_sends(hops: int) -> None:
-    framing = wire.Framing(payload=100, int_hops=hops)
+    framing = Framing(payload=100, int_hops=hops)
     shim = Shim(frame=framing.wire_size, payload_bytes=100, flags="INT" if hops else 0)
     inside = IntMd(remaining=hops, hops=[IntHop()] * hops) / Raw(bytes(100)) if hops else Raw(bytes(100))
     built = BTH(qp=wire.QP_BASE + 9, ack_request=1) / ImmDt() / shim / inside
@@ -61,7 +62,7 @@ def test_importing_the_layers_makes_scapy_address_port_4791() -> None:
 
 @pytest.mark.parametrize("kept", range(42, 256, 7))
 def test_cut_packets_keep_what_there_is_and_have_no_icrc(kept: int) -> None:
-    whole = data(flow=1, framing=wire.Framing(payload=1000, int_hops=wire.MAX_HOPS), psn=3)
+    whole = data(flow=1, framing=Framing(payload=1000, int_hops=wire.MAX_HOPS), psn=3)
     packet = Ether(whole[:kept])
     assert bytes(packet) == whole[:kept]
     if BTH in packet and len(whole[:kept]) > 54:

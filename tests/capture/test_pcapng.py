@@ -14,7 +14,7 @@ import pytest
 from testbed.capture.pcapng import Writer
 from testbed.capture.reader import Frame, Reader
 from testbed.errors import BadInput, TestbedError
-from tests.dataplane.packets import FRAMING, PLAIN, data
+from tests.support.packets import FRAMING, PLAIN, data
 
 FRAMES = [data(flow=1, framing=PLAIN, psn=7), data(flow=2, framing=FRAMING, psn=8)[:257], data(payload=3)]
 TIMES = [1, 5_000_000_001, 5_000_000_001]

@@ -10,7 +10,7 @@ import pytest
 from testbed.registry import find
 from testbed.sdk.mock.datapath import Mock
 from testbed.sdk.mock.scenario import Scenario
-from tests.controllers.rows import ONE, WIRE, controller, feedback, paths
+from tests.support.rows import ONE, WIRE, controller, feedback, paths
 
 CNP = feedback(cnps=1)
 LINE = 40e9

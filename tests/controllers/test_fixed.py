@@ -6,7 +6,7 @@ import pytest
 
 from testbed.errors import BadInput
 from testbed.registry import find
-from tests.controllers.rows import ONE, controller, feedback, paths
+from tests.support.rows import ONE, controller, feedback, paths
 
 
 @pytest.mark.parametrize(

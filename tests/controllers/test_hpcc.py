@@ -11,7 +11,7 @@ from testbed.controller import IntStack
 from testbed.registry import find
 from testbed.sdk.mock.datapath import Mock
 from testbed.sdk.mock.scenario import Scenario
-from tests.controllers.rows import ONE, WIRE, controller, feedback, paths
+from tests.support.rows import ONE, WIRE, controller, feedback, paths
 
 B, T = 100e9, 8e-6
 BDP = B * T / 8

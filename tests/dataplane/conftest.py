@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.dataplane.packets import Bench, bench
+from tests.support.packets import Bench, bench
 
 
 @pytest.fixture

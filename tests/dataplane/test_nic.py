@@ -14,7 +14,8 @@ from pyroute2 import IPRoute
 from testbed.dataplane import wire
 from testbed.dataplane.programs import PROBE_FLOWS, RING_SIZE
 from testbed.dataplane.ring import Ring
-from tests.dataplane.packets import (
+from testbed.experiment.topology.framing import Framing
+from tests.support.packets import (
     CE,
     ECT0,
     FRAMING,
@@ -90,7 +91,7 @@ def test_what_is_not_data_of_a_known_flow_leaves_untouched(rig: Bench) -> None:
 
 
 @pytest.mark.parametrize("framing", [PLAIN, FRAMING], ids=["plain", "INT"])
-def test_data_becomes_its_ack_in_place(rig: Bench, framing: wire.Framing) -> None:
+def test_data_becomes_its_ack_in_place(rig: Bench, framing: Framing) -> None:
     sent = rig.tx(data(flow=3, framing=framing, tos=0x68 | ECT0, dst=H2))
     verdict, ack = rig.rx(sent)
     assert verdict == REDIRECT
@@ -322,7 +323,7 @@ def test_cnp_becomes_a_record(rig: Bench) -> None:
 @pytest.mark.parametrize("hops", [0, 1, wire.MAX_HOPS])
 def test_as_many_hops_as_were_stamped(rig: Bench, hops: int) -> None:
     """Of 5 reserved records, those that a port filled in."""
-    framing = wire.Framing(payload=100, int_hops=wire.MAX_HOPS)
+    framing = Framing(payload=100, int_hops=wire.MAX_HOPS)
     reader = Reader(rig)
     frame = rig.tx(data(framing=framing))
     rig.freeze(100)

@@ -12,7 +12,7 @@ import pytest
 
 from testbed.dataplane import histogram, wire
 from testbed.dataplane.port_maps import Port
-from tests.dataplane.packets import (
+from tests.support.packets import (
     FRAMING,
     H1,
     INT_AT,

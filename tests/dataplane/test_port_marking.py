@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 from testbed.dataplane import wire
-from tests.dataplane.packets import (
+from tests.support.packets import (
     CE,
     ECT0,
     FRAMING,

@@ -16,7 +16,9 @@ from testbed.agent import build as agent_build
 from testbed.agent import datapath
 from testbed.dataplane import build, wire
 from testbed.engines.kernel.rack import pause_frames
-from tests.dataplane.packets import CE, FRAMING, INT_AT, REDIRECT, Bench, data
+from testbed.experiment.topology import framing
+from testbed.experiment.topology.framing import Framing
+from tests.support.packets import CE, FRAMING, INT_AT, REDIRECT, Bench, data
 
 HEADER = build.SOURCE / "wire.h"
 STATE = agent_build.SOURCE / "datapath.h"
@@ -67,12 +69,12 @@ CONSTANTS = {
     "PFC_OPCODE": pause_frames.OPCODE,
     "CUT": wire.CUT,
     "QP_BASE": wire.QP_BASE,
-    "ICRC_SIZE": wire.ICRC,
+    "ICRC_SIZE": framing.ICRC,
     "RATE_SHIFT": wire.RATE_SHIFT,
     "QUEUE_SUB_BITS": wire.QUEUE_SUB_BITS,
     "QUEUE_BINS": wire.QUEUE_BINS,
-    "INT_OFFSET": wire.ETHERNET_IP_UDP + wire.BTH.size + wire.SHIM.size,
-    "HOPS_OFFSET": wire.ETHERNET_IP_UDP + wire.BTH.size + wire.SHIM.size + wire.INT_HEADER.size,
+    "INT_OFFSET": framing.ETHERNET_IP_UDP + wire.BTH.size + wire.SHIM.size,
+    "HOPS_OFFSET": framing.ETHERNET_IP_UDP + wire.BTH.size + wire.SHIM.size + wire.INT_HEADER.size,
 }
 
 
@@ -140,7 +142,7 @@ def test_constants_are_those_of_wire_h(tmp_path: Path) -> None:
 def test_bth_lies_behind_udp(tmp_path: Path) -> None:
     fields = ("opcode", "bth_flags", "pkey", "qp", "psn", "imm", "shim")
     expressions = [f"offsetof(struct roce, {field})" for field in fields]
-    expected = [wire.ETHERNET_IP_UDP + offset for offset in [*offsets(wire.BTH), wire.BTH.size]]
+    expected = [framing.ETHERNET_IP_UDP + offset for offset in [*offsets(wire.BTH), wire.BTH.size]]
     assert ask_compiler(tmp_path, f'#include "{HEADER}"', expressions) == expected
 
 
@@ -170,12 +172,17 @@ def test_datapath_structure_is_that_of_c(tmp_path: Path) -> None:
     assert ask_compiler(tmp_path, f'#include "{STATE}"', expressions) == expected
 
 
+def test_layout_has_the_sizes_that_paths_are_derived_with() -> None:
+    layout = wire.BTH.size, wire.SHIM.size, wire.INT_HEADER.size, wire.INT_HOP.size
+    assert layout == (framing.BTH, framing.SHIM, framing.INT_HEADER, framing.INT_HOP)
+
+
 @pytest.mark.parametrize("hops", [0, 1, wire.MAX_HOPS])
 def test_sizes_of_a_frame_add_up(hops: int) -> None:
-    framing = wire.Framing(payload=1000, int_hops=hops)
-    carried = wire.frame(framing, flow=3, payload=1000)
-    assert framing.wire_size == wire.ETHERNET_IP_UDP + len(carried)
-    assert framing.overhead == 42 + 12 + 4 + 16 + (16 + 28 * hops if hops else 0) + 4
+    packet = Framing(payload=1000, int_hops=hops)
+    carried = wire.frame(packet, flow=3, payload=1000)
+    assert packet.wire_size == framing.ETHERNET_IP_UDP + len(carried)
+    assert packet.overhead == 42 + 12 + 4 + 16 + (16 + 28 * hops if hops else 0) + 4
     assert wire.SHIM.unpack_from(carried, wire.BTH.size)[1:3] == (framing.wire_size, 1000)
 
 
@@ -264,8 +271,8 @@ def test_int_area_is_where_the_programs_look() -> None:
 
 
 def test_int_takes_the_place_of_data() -> None:
-    plain = wire.Framing(payload=4000)
+    plain = Framing(payload=4000)
     probe = plain.with_int(3)
     assert (probe.int_hops, probe.wire_size) == (3, plain.wire_size)
     assert probe.with_int(3) == probe
-    assert wire.Framing(payload=64).with_int(3).payload == 0  # larger than asked, but there is always room for that
+    assert Framing(payload=64).with_int(3).payload == 0  # larger than asked, but there is always room for that

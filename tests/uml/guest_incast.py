@@ -18,7 +18,7 @@ from testbed.experiment.load import load, resolve
 from testbed.fidelity.verdict import judge
 from testbed.live.observers import Audience
 from testbed.run.run import follow, use_netem
-from tests.rack.runs import BUSY
+from tests.support.runs import BUSY
 
 ATTEMPTS = 3
 CLOCKS = "a clock jumped"

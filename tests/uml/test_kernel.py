@@ -14,7 +14,7 @@ import pytest
 
 from testbed.base import compiler
 from testbed.dataplane import build
-from tests.census import Census
+from tests.support.census import Census
 from tests.uml import harness
 from tests.uml.guest_kernel import STAMP_SOURCE
 from tests.uml.harness import DEFAULT_MODULES, UmlError, run_in_uml

@@ -19,7 +19,7 @@ import numpy as np
 
 from testbed.base.arrays import Floats, Ints
 from testbed.controller import Feedback, IntStack, RateController, Signal
-from testbed.engines.fluid.layout import Layout
+from testbed.engines.fluid.layout import FluidLayout
 from testbed.engines.fluid.probes import Probes
 from testbed.engines.fluid.queues import ARRIVED, DROPPED, LEFT, MARKED, NEVER, QUEUE, Queues
 
@@ -49,7 +49,7 @@ class Fluid:
     """One model of one rack under one controller: `step` it."""
 
     def __init__(
-        self, layout: Layout, make: Callable[[], RateController], options: Options, signals: Signal = Signal.RTT
+        self, layout: FluidLayout, make: Callable[[], RateController], options: Options, signals: Signal = Signal.RTT
     ) -> None:
         self.layout, self.options, self.signals = layout, options, signals
         self.controller = make()

@@ -8,18 +8,14 @@ import numpy as np
 
 from testbed.base.arrays import Floats, Ints
 from testbed.controller import Paths
-from testbed.dataplane.wire import Framing
 from testbed.errors import BadInput
-from testbed.experiment.model import Experiment
-from testbed.experiment.topology.kinds import shape_of
-from testbed.experiment.topology.paths import FlowPaths
-from testbed.experiment.topology.routes import Routes
+from testbed.experiment.layout import Layout
 from testbed.experiment.topology.settings import Star
 from testbed.experiment.traffic.flow import NO_GROUP
 
 
 @dataclass(frozen=True)
-class Layout:
+class FluidLayout:
     """Flows in columns of shape (n,), queues in columns of shape (m,). SI units."""
 
     host: Ints  # number of the sending host, 0 .. hosts - 1
@@ -52,10 +48,10 @@ class Layout:
 
 def incast(
     senders: int, *, copies: int = 1, line_rate: float = 100e9, base_rtt: float = 8.192e-6, buffer: float = 5e6
-) -> Layout:
+) -> FluidLayout:
     """``copies`` separate incasts side by side; each sender has one flow, all start at 0."""
     n = senders * copies
-    return Layout(
+    return FluidLayout(
         host=np.arange(n),
         queue=np.repeat(np.arange(copies), senders),
         start=np.zeros(n),
@@ -66,28 +62,26 @@ def incast(
     )
 
 
-def of_experiment(experiment: Experiment, int_hops: int) -> Layout:
+def of_experiment(layout: Layout) -> FluidLayout:
     """The rack and the traffic of an experiment. Raises BadInput for what the model does not have."""
+    experiment, plan, framing = layout.experiment, layout.plan, layout.framing
     if not isinstance(experiment.rack, Star):
         raise BadInput(f"rack.kind: the fluid model knows 'star' only, got '{experiment.rack.kind}'; run it instead")
     if experiment.rack.switch.pfc:
         raise BadInput("rack.switch.pfc: the fluid model has no pause frames; turn it off, or run it in the rack")
     if experiment.rack.link.loss:
         raise BadInput("rack.link.loss: the fluid model loses nothing at random; set it to 0, or run it in the rack")
-    plan = experiment.plan
     if (plan.after != NO_GROUP).any():
         raise BadInput(
             f"the fluid model has no flows that wait for others to finish, as those of '{experiment.traffic.pattern}' "
             f"do: run it in the rack"
         )
-    framing = Framing(round(experiment.traffic.payload), int_hops)
-    paths = FlowPaths.of(Routes(shape_of(experiment.rack, experiment.hosts)), plan.src, plan.dst, framing)
-    return Layout(
+    return FluidLayout(
         host=np.unique(plan.src_number, return_inverse=True)[1].astype(np.int64),
         queue=np.unique(plan.dst_number, return_inverse=True)[1].astype(np.int64),
         start=plan.start,
         size=np.ceil(plan.size / framing.payload) * framing.wire_size,
-        base_rtt=paths.base_rtt,
+        base_rtt=layout.paths.base_rtt,
         line_rate=experiment.rack.link.rate,
         buffer=float(round(experiment.rack.switch.buffer)),
         payload=framing.payload,

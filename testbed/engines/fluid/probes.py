@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from testbed.base.arrays import Floats, Ints
-from testbed.engines.fluid.layout import Layout
+from testbed.engines.fluid.layout import FluidLayout
 from testbed.engines.fluid.queues import QUEUE, Queues
 
 TO_SEND, TO_QUEUE, BACK = range(3)
@@ -14,7 +14,7 @@ TO_SEND, TO_QUEUE, BACK = range(3)
 class Probes:
     """``each`` probes of every flow, in columns of shape (n * each,), a flow's next to each other."""
 
-    def __init__(self, layout: Layout, each: int) -> None:
+    def __init__(self, layout: FluidLayout, each: int) -> None:
         n = len(layout.host)
         self.each = each
         self.flow = np.repeat(np.arange(n), each)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from testbed.base.arrays import Floats
-from testbed.engines.fluid.layout import Layout
+from testbed.engines.fluid.layout import FluidLayout
 
 QUEUE, LEFT, ARRIVED, MARKED, DROPPED = range(5)  # rows of `Queues.counts`
 NEVER = (np.inf, np.inf, 0.0)
@@ -17,7 +17,7 @@ class Queues:
     ``counts`` has a row for the queue now, and cumulative ones: left, arrived (dropped ones included), marked, dropped.
     """
 
-    def __init__(self, layout: Layout, step: float, red: tuple[float, float, float] = NEVER) -> None:
+    def __init__(self, layout: FluidLayout, step: float, red: tuple[float, float, float] = NEVER) -> None:
         self.buffer = layout.buffer
         self.per_step = layout.line_rate / 8 * step
         m = self._m = layout.queues

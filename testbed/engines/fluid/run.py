@@ -8,17 +8,17 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from testbed.controller import FlowController, RateController, Signal, build
+from testbed.controller import FlowController, RateController, build
 from testbed.engines.fluid.figures import Figures, figures
 from testbed.engines.fluid.fluid import Fluid, Options, UnusableDecision
-from testbed.engines.fluid.layout import Layout, of_experiment
+from testbed.engines.fluid.layout import FluidLayout, of_experiment
 from testbed.engines.fluid.switch import ModelSwitch
 from testbed.engines.fluid.trace import Trace, run
 from testbed.errors import BadInput, PluginFailed, TestbedError
-from testbed.experiment.load import Resolved
+from testbed.experiment.resolved import Resolved
 from testbed.registry import failed, refused
 from testbed.tuner import Need
-from testbed.tuning.loop import Tunings, ports_of
+from testbed.tuning.loop import Tunings
 from testbed.units import show_time
 
 PROBES = 8
@@ -34,7 +34,7 @@ class Modelled:
 
     figures: Figures
     trace: Trace
-    layout: Layout
+    layout: FluidLayout
 
 
 def simulate(
@@ -45,7 +45,7 @@ def simulate(
     Raises BadInput if step or probes make no sense, TestbedError if a plugin fails.
     """
     experiment, plugin = resolved.experiment, resolved.controller
-    layout = apart(of_experiment(experiment, int_hops=int(Signal.INT in plugin.form.signals)), experiment.seed)
+    layout = apart(of_experiment(resolved.layout), experiment.seed)
     options = Options(
         step=_step(step, float(layout.base_rtt.min())),
         probes=probes,
@@ -91,7 +91,7 @@ def simulate(
     return Modelled(shown, trace, layout)
 
 
-def apart(layout: Layout, seed: int) -> Layout:
+def apart(layout: FluidLayout, seed: int) -> FluidLayout:
     """The same with every start up to a base RTT later.
 
     Flows that start at one instant stay in step for good in a model, which nothing in a rack does, and swing together.
@@ -100,7 +100,7 @@ def apart(layout: Layout, seed: int) -> Layout:
     return replace(layout, start=layout.start + late)
 
 
-def _controller(resolved: Resolved, layout: Layout) -> RateController:
+def _controller(resolved: Resolved, layout: FluidLayout) -> RateController:
     return build(resolved.controller.form, resolved.controller_config, layout.paths)
 
 
@@ -116,7 +116,7 @@ def _step(asked: float, base_rtt: float) -> float:
 
 def _tuning(resolved: Resolved, fluid: Fluid) -> Tunings:
     plan = resolved.experiment.plan
-    (ports,) = ports_of(resolved)
+    (ports,) = resolved.layout.tuner_ports()
     switch = ModelSwitch(
         fluid, len(ports), np.unique(plan.dst_number) - 1, monitor=Need.FLOWS in resolved.tuner.form.needs
     )

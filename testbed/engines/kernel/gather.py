@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import time
-from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -12,54 +10,48 @@ from testbed.agent.identity import Identity
 from testbed.base.arrays import Ints
 from testbed.dataplane import pauses
 from testbed.dataplane.ring import Ring
+from testbed.engines.kernel.agents import Agents
+from testbed.engines.kernel.assembly import Assembly
+from testbed.engines.kernel.queue_watch import QueueWatch
 from testbed.fidelity.counters import Counts, FlowCounts, PauseCounts, PortCounts
-
-if TYPE_CHECKING:
-    from testbed.engines.kernel.emulation import Emulation
-    from testbed.engines.kernel.queue_watch import QueueWatch
 
 LOOK_SECONDS = 0.005
 QUIET_LOOKS = 3  # an answer may wait in its host for a core that others keep busy
 SPARE_SECONDS = 1.0
-SOFTNET = Path("/proc/net/softnet_stat")
 
 
-def drain(run: Emulation) -> float:
+def drain(rack: Assembly) -> float:
     """Wait until nothing is on its way any more: what agents have sent arrives. Returns the wall seconds it took.
 
     Waits no longer than a full buffer takes to drain; what is missing then, the invariants will name.
     """
     began = time.monotonic()
-    slowest, base_rtt = min(port.cable.rate for port in run.shape.ports), float(run.paths.base_rtt.max())
-    longest = run.clock.wall_seconds(2 * run.longest_queue * 8 / slowest + 4 * base_rtt)
-    index, peers = [port.ifindex for port in run.rack.ports], [port.peer for port in run.rack.ports]
+    slowest = min(port.cable.rate for port in rack.layout.shape.ports)
+    base_rtt = float(rack.layout.paths.base_rtt.max())
+    longest = rack.clock.wall_seconds(2 * rack.longest_queue * 8 / slowest + 4 * base_rtt)
+    index, peers = [port.ifindex for port in rack.net.ports], [port.peer for port in rack.net.ports]
     before, quiet = -1, 0
     while quiet < QUIET_LOOKS and time.monotonic() - began < longest + SPARE_SECONDS:
-        sent, arrived = run.programs.counters["bytes"][index], run.nic.arrivals["bytes"][peers]
-        still = (sent == arrived).all() and int(arrived.sum()) == before and _settled(run)
+        sent, arrived = rack.programs.counters["bytes"][index], rack.nic.arrivals["bytes"][peers]
+        still = (sent == arrived).all() and int(arrived.sum()) == before and _settled(rack)
         quiet, before = quiet + 1 if still else 0, int(arrived.sum())
-        time.sleep(LOOK_SECONDS + (run.clock.wall_seconds(base_rtt) if run.use_netem else 0))
+        time.sleep(LOOK_SECONDS + (rack.clock.wall_seconds(base_rtt) if rack.use_netem else 0))
     return time.monotonic() - began
 
 
-def input_queue_drops() -> int:
-    """Packets that the per-core input queues of this machine have dropped since it started."""
-    return sum(int(line.split()[1], 16) for line in SOFTNET.read_text().splitlines())
-
-
-def gather(run: Emulation, watch: QueueWatch, duration: float) -> Counts:
+def gather(rack: Assembly, agents: Agents, watch: QueueWatch, duration: float) -> Counts:
     """All counters, after `drain`."""
-    flows, tx, rx = run.flows, run.nic.flows_tx, run.nic.flows_rx
-    index = [port.ifindex for port in run.rack.ports]
-    ports = run.programs.counters[index]
+    flows, tx, rx = rack.flows, rack.nic.flows_tx, rack.nic.flows_rx
+    index = [port.ifindex for port in rack.net.ports]
+    ports = rack.programs.counters[index]
 
     def whole(column: np.ndarray) -> Ints:
         return column.astype(np.int64)
 
     return Counts(
         flows=FlowCounts(
-            src_port=last_port(run, run.plan.src),
-            dst_port=last_port(run, run.plan.dst),
+            src_port=last_port(rack, rack.layout.plan.src),
+            dst_port=last_port(rack, rack.layout.plan.dst),
             agent_sent=flows.sent.copy(),
             agent_acked=flows.acked.copy(),
             agent_cnps=flows.cnps.copy(),
@@ -72,31 +64,31 @@ def gather(run: Emulation, watch: QueueWatch, duration: float) -> Counts:
             received_ce=whole(rx["ce"]),
             cnps_made=whole(rx["cnps"]),
             ring_full=whole(tx["ring_full"]),
-            unread=unread(run),
+            unread=unread(rack),
         ),
         ports=PortCounts(
-            name=run.port_names,
+            name=rack.layout.port_names,
             enqueued=whole(ports["packets"]),
             marked=whole(ports["marked_packets"]),
             dropped=whole(ports["dropped_packets"] + ports["lost_packets"]),
             tx_bytes=ports["bytes"].astype(float),
-            rate=np.array([port.cable.rate for port in run.shape.ports]),
-            switch=[port.switch for port in run.shape.ports],
-            far=far_ports(run),
-            arrived=whole(run.nic.arrivals["packets"][[port.peer for port in run.rack.ports]]),
+            rate=np.array([port.cable.rate for port in rack.layout.shape.ports]),
+            switch=[port.switch for port in rack.layout.shape.ports],
+            far=far_ports(rack),
+            arrived=whole(rack.nic.arrivals["packets"][[port.peer for port in rack.net.ports]]),
         ),
         duration=duration,
-        deciders=[member.identity for member in run.crew.members if member.identity is not None],
-        wanted=Identity.wanted(run.resolved.controller),
-        int_faults=sum(int(meter.counters[4]) for meter in run.meters),
+        deciders=[member.identity for member in agents.crew.members if member.identity is not None],
+        wanted=Identity.wanted(rack.resolved.controller),
+        int_faults=sum(int(meter.counters[4]) for meter in agents.meters),
         queue_difference=watch.difference(),
         queue_tolerance=watch.tolerance,
-        pauses=_pauses(run) if run.lossless else None,
+        pauses=_pauses(rack) if rack.lossless else None,
     )
 
 
-def _pauses(run: Emulation) -> PauseCounts:
-    programs, ports = run.programs, run.ports
+def _pauses(rack: Assembly) -> PauseCounts:
+    programs, ports = rack.programs, rack.ports
     ingresses, notes = programs.ingresses[ports.index], programs.pauses[ports.far]
     return PauseCounts(
         left=ingresses["bytes"].astype(np.int64),
@@ -108,27 +100,27 @@ def _pauses(run: Emulation) -> PauseCounts:
     )
 
 
-def _settled(run: Emulation) -> bool:
+def _settled(rack: Assembly) -> bool:
     """Whether all pauses have ended, and those who were paused know."""
-    if not run.lossless:
+    if not rack.lossless:
         return True
-    pauses = _pauses(run)
+    pauses = _pauses(rack)
     return bool(pauses.over.all() and (pauses.sent == pauses.heard).all())
 
 
-def last_port(run: Emulation, hosts: list[str]) -> Ints:
+def last_port(rack: Assembly, hosts: list[str]) -> Ints:
     """Positions of the switch ports that lead to hosts."""
-    return np.array([run.shape.position[run.shape.port_of(host).name] for host in hosts])
+    return np.array([rack.layout.shape.position[rack.layout.shape.port_of(host).name] for host in hosts])
 
 
-def far_ports(run: Emulation) -> Ints:
+def far_ports(rack: Assembly) -> Ints:
     """Position of the port at the other end of each port's cable; -1 where a host is."""
-    return np.array([run.shape.position.get(port.far.interface, -1) for port in run.shape.ports])
+    return np.array([rack.layout.shape.position.get(port.far.interface, -1) for port in rack.layout.shape.ports])
 
 
-def unread(run: Emulation) -> Ints:
+def unread(rack: Assembly) -> Ints:
     """Answers per flow that wait in the agents' rings."""
-    waiting = np.zeros(len(run.flows), np.int64)
-    for fd in run.nic.ring_fds:
-        np.add.at(waiting, Ring(fd, run.nic.ring_size).waiting()["flow"].astype(np.int64), 1)
+    waiting = np.zeros(len(rack.flows), np.int64)
+    for fd in rack.nic.ring_fds:
+        np.add.at(waiting, Ring(fd, rack.nic.ring_size).waiting()["flow"].astype(np.int64), 1)
     return waiting

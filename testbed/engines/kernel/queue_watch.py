@@ -7,8 +7,8 @@ import time
 import numpy as np
 
 from testbed.dataplane.port_maps import Port
+from testbed.dataplane.port_reader import PortReader
 from testbed.engines.kernel.rack.backlog import QueueReader
-from testbed.live.recorder import PortReader
 
 RECENT_NS = 1_000_000  # wall; the program corrects its queue when a packet arrives, and none does while all are paused
 ATTEMPTS = 5  # to find a moment without a packet

@@ -30,15 +30,11 @@ from typing import Any
 
 from testbed.agent.build import compile_all
 from testbed.clock import SHORTEST_SLEEP
-from testbed.controller import Signal
-from testbed.dataplane.wire import Framing
 from testbed.engines.kernel import doctor, features
 from testbed.errors import TestbedError
-from testbed.experiment.load import Resolved, load, resolve
+from testbed.experiment.load import load, resolve
 from testbed.experiment.model import Experiment, TimeSpan
-from testbed.experiment.topology.kinds import shape_of
-from testbed.experiment.topology.paths import FlowPaths, most_hops
-from testbed.experiment.topology.routes import Routes
+from testbed.experiment.resolved import Resolved
 from testbed.experiment.topology.settings import Star
 from testbed.experiment.traffic.incast import Incast
 from testbed.fidelity.verdict import LAG_LIMIT
@@ -90,9 +86,7 @@ class Needs:
         What was measured is one switch; each further one on the way makes packets more expensive.
         """
         experiment = resolved.experiment
-        plan, routes = experiment.plan, Routes(shape_of(experiment.rack, experiment.hosts))
-        framing = _framing(resolved)
-        paths = FlowPaths.of(routes, plan.src, plan.dst, framing)
+        framing, paths = resolved.layout.framing, resolved.layout.paths
         streams = experiment.traffic.links_filled(experiment.context)
         hops = float(paths.hops.mean())
         return cls(
@@ -186,7 +180,7 @@ def measure(resolved: Resolved) -> Speed:
     """Measure with the experiment's controller; takes 2 to 4 s. Raises TestbedError. Needs root."""
     compile_all()
     low, high = resolved.experiment.dilation_limits
-    full = resolved.experiment.rack.link.rate / (8 * _framing(resolved).wire_size)
+    full = resolved.experiment.rack.link.rate / (8 * resolved.layout.framing.wire_size)
     dilation = min(max(full / FIRST_TRY, low), high)
     speed = _measure(resolved, dilation)
     if not BUSY[0] <= speed.busy <= BUSY[1]:
@@ -222,10 +216,3 @@ def _small(experiment: Experiment, dilation: float) -> Experiment:
             "record": experiment.record.model_copy(update={"interval": duration / SAMPLES}),
         }
     )
-
-
-def _framing(resolved: Resolved) -> Framing:
-    plan = resolved.experiment.plan
-    routes = Routes(shape_of(resolved.experiment.rack, resolved.experiment.hosts))
-    hops = most_hops(routes, plan.src, plan.dst) if Signal.INT in resolved.controller.form.signals else 0
-    return Framing(round(resolved.experiment.traffic.payload), hops)

@@ -14,7 +14,7 @@ from testbed.engines.lab.overview import Overview
 from testbed.engines.lab.run import Crowd
 from testbed.engines.lab.verdict import complete
 from testbed.errors import TestbedError
-from testbed.experiment.load import Resolved
+from testbed.experiment.resolved import Resolved
 from testbed.live.collect import Collector
 from testbed.live.observers import Audience
 from testbed.live.scene import Groups
@@ -131,7 +131,7 @@ class LabRun:
 
     def _show(self, collector: Collector, groups: Groups, before: Snapshot | None, now: float) -> Snapshot:
         overview = self.overview
-        shown = snapshot(overview, collector, groups, overview.fabric.sample(0), now)
+        shown = snapshot(overview, collector, groups, overview.network.sample(0), now)
         if before:
             self.audience.goes_on(shown, update(self._scene, before, shown))
         return shown

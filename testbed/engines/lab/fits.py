@@ -5,8 +5,8 @@ from __future__ import annotations
 from testbed.controller import Signal
 from testbed.engines.lab.inventory import Inventory
 from testbed.errors import BadInput
-from testbed.experiment.load import Resolved
 from testbed.experiment.model import DEFAULT_TUNER
+from testbed.experiment.resolved import Resolved
 from testbed.experiment.topology.settings import Star
 from testbed.experiment.traffic.flow import NO_GROUP
 from testbed.units import show_rate

@@ -15,9 +15,8 @@ import numpy as np
 
 from testbed.controller import Firmware
 from testbed.errors import BadInput
-from testbed.experiment.load import Resolved
+from testbed.experiment.resolved import Resolved
 from testbed.tuner import Thresholds, Tuner
-from testbed.tuning.loop import ports_of
 from testbed.units import RATE_UNITS, parse, show_rate
 
 DISTRIBUTION = "cc-testbed"
@@ -68,7 +67,7 @@ def _settings(firmware: Firmware | None) -> dict[str, Any]:
 
 def _thresholds(resolved: Resolved, rate: float | None) -> Thresholds:
     """What the tuner begins with at the first port of the first switch, or at one of ``rate``."""
-    ports = ports_of(resolved)[0]
+    ports = resolved.layout.tuner_ports()[0]
     if rate is not None:
         ports = replace(ports, rate=np.full(len(ports), rate))
     tuner: Tuner = resolved.tuner.form(resolved.tuner_config, ports)

@@ -1,9 +1,8 @@
-"""A run over real hosts as those see it who record and show it (`testbed.live.observability.Observed`)."""
+"""A run over real hosts as those see it who record and show it (`testbed.live.observed.Observed`)."""
 
 from __future__ import annotations
 
 import secrets
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -13,17 +12,13 @@ from testbed.agent.columns import Flows
 from testbed.agent.meter import Meter
 from testbed.base.arrays import Floats
 from testbed.clock import Clock
-from testbed.dataplane.wire import P_KEY, Framing
-from testbed.engines.lab.fabric import LabFabric
+from testbed.dataplane.wire import P_KEY
 from testbed.engines.lab.inventory import Inventory
 from testbed.engines.lab.job import Job
 from testbed.engines.lab.mirror import Mirror
+from testbed.engines.lab.network import LabNetwork
 from testbed.engines.lab.series import LabSeries
-from testbed.experiment.bottleneck import busiest_port
-from testbed.experiment.load import Resolved
-from testbed.experiment.topology.kinds import shape_of
-from testbed.experiment.topology.paths import FlowPaths
-from testbed.experiment.topology.routes import Routes
+from testbed.experiment.resolved import Resolved
 from testbed.live.recorder import largest
 
 PATIENCE = 5.0  # s without a word, after which either side takes the control channel for lost
@@ -38,16 +33,14 @@ class Overview:
         self.resolved, self.inventory = resolved, inventory
         self.experiment = experiment = resolved.experiment
         self.clock = Clock(experiment.time.factor)
-        self.plan = experiment.plan
-        self.shape = shape_of(experiment.rack, experiment.hosts)
-        self.framing = Framing(round(experiment.traffic.payload), inventory.common.testbed_int_hops)
-        self.paths = FlowPaths.of(Routes(self.shape), self.plan.src, self.plan.dst, self.framing)
+        self.layout = resolved.layout.with_int(inventory.common.testbed_int_hops)
+        self.plan, self.shape, self.framing = self.layout.plan, self.layout.shape, self.layout.framing
         self.flows = Flows(len(self.plan))
         self.chosen = largest(self.plan.size, experiment.record.flows)
         self.hosts = list(self.shape.hosts)
         self.parts = [self._part(number) for number in range(1, len(self.hosts) + 1)]
         self.mirrors = [self._mirror(name, part) for name, part in zip(self.hosts, self.parts, strict=True)]
-        self.fabric = LabFabric(self.mirrors, len(self.plan))
+        self.network = LabNetwork(self.mirrors, len(self.plan))
         self.series = LabSeries(self.mirrors, self.chosen, experiment.record.interval, experiment.time.duration)
         self.p_key = FULL_MEMBER | secrets.randbelow(P_KEY - FULL_MEMBER)
 
@@ -68,16 +61,6 @@ class Overview:
     def meters(self) -> list[Meter]:
         """One per host that sends."""
         return [mirror.meter for mirror in self.mirrors if mirror.meter is not None]
-
-    @property
-    def port_names(self) -> list[str]:
-        """One port per host; see `LabFabric`."""
-        return [port.name for port in self.shape.ports]
-
-    @cached_property
-    def bottleneck(self) -> int:
-        """As in the rack."""
-        return busiest_port(Routes(self.shape), self.plan, self.experiment.time.duration)
 
     @property
     def least_idle(self) -> float:
@@ -129,7 +112,7 @@ class Overview:
         part = self.parts[number]
         delay = self.inventory.common.testbed_feedback_delay
         found = np.array([base_rtt[dst] + delay for dst in self.plan.dst[part]], np.float64)
-        self.paths.base_rtt[part] = found
+        self.layout.paths.base_rtt[part] = found
         return found
 
     def timeout(self) -> float:
@@ -137,4 +120,5 @@ class Overview:
         asked = self.experiment.loss_recovery.timeout
         if not isinstance(asked, str):
             return asked
-        return 3 * float((self.paths.base_rtt + self.paths.full_buffers(self.experiment.rack.switch.buffer)).max())
+        paths = self.layout.paths
+        return 3 * float((paths.base_rtt + paths.full_buffers(self.experiment.rack.switch.buffer)).max())

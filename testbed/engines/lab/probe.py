@@ -11,7 +11,8 @@ import time
 
 from testbed.dataplane.programs import RING_SIZE, NicPrograms
 from testbed.dataplane.ring import Ring
-from testbed.dataplane.wire import ACK, DATA_TOS, Framing, Tag, frame
+from testbed.dataplane.wire import ACK, DATA_TOS, Tag, frame
+from testbed.experiment.topology.framing import Framing
 
 PROBES = 32
 PATIENCE = 0.1  # s for one answer: the first one waits for ARP

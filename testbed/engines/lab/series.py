@@ -7,8 +7,8 @@ from dataclasses import fields
 import numpy as np
 
 from testbed.base.arrays import Floats, Ints
-from testbed.engines.lab.fabric import KNOWN
 from testbed.engines.lab.mirror import Mirror
+from testbed.engines.lab.network import KNOWN
 from testbed.engines.lab.samples import at_times, interval_of
 from testbed.results.record import FlowSeries, PortSeries
 

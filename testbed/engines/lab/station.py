@@ -20,17 +20,18 @@ from testbed.agent.launch import Common, Crew, Share
 from testbed.agent.meter import Meter
 from testbed.agent.sockets import Route
 from testbed.base.arrays import Ints
+from testbed.base.linux import input_queue_drops
 from testbed.clock import Clock
 from testbed.controller import Paths, build
 from testbed.dataplane.programs import PROBE_FLOWS, NicPrograms
 from testbed.dataplane.ring import Ring
-from testbed.dataplane.wire import ROCE_PORT, Framing, Tag
-from testbed.engines.kernel.gather import input_queue_drops
+from testbed.dataplane.wire import ROCE_PORT, Tag
 from testbed.engines.lab import probe
 from testbed.engines.lab.interface import Interface
 from testbed.engines.lab.job import Job
 from testbed.engines.lab.samples import Samples
 from testbed.errors import TestbedError
+from testbed.experiment.topology.framing import Framing
 from testbed.fidelity.processors import Processors
 from testbed.registry import Plugin, find
 from testbed.results.record import RTT_BINS_PER_OCTAVE

@@ -49,7 +49,7 @@ def complete(record: RunRecord, overview: Overview, crowd: Crowd) -> None:
 
 
 def _paths(overview: Overview, part: slice) -> Paths:
-    paths, framing = overview.paths, overview.framing
+    paths, framing = overview.layout.paths, overview.framing
     return Paths(
         paths.line_rate[part], paths.base_rtt[part], paths.hops[part], framing.payload, framing.wire_size
     )  # fmt: skip
@@ -69,7 +69,7 @@ def _counts(overview: Overview, crowd: Crowd) -> Counts:
             agent_cnps=flows.cnps,
             agent_ce=flows.ce,
             **{name: _of_senders(overview.mirrors, counter) for name, counter in SENT.items()},
-            received=overview.fabric.delivered(),
+            received=overview.network.delivered(),
             received_ce=none,
             cnps_made=none,
             ring_full=_of_senders(overview.mirrors, "ring_full"),

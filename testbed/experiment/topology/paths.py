@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from testbed.base.arrays import Floats, Ints
-from testbed.dataplane.wire import Framing
+from testbed.experiment.topology.framing import Framing
 from testbed.experiment.topology.routes import Routes
 from testbed.experiment.topology.shape import Cable
 
@@ -87,8 +87,3 @@ class FlowPaths:
             path_rate=np.array([min(cable.rate for cable in path.cables) for path in paths]),
             slowness=np.array([sum(1 / cable.rate for cable in path.cables[1:]) for path in paths]),
         )
-
-
-def most_hops(routes: Routes, src: Sequence[str], dst: Sequence[str]) -> int:
-    """Switches on the longest of the paths between hosts: INT needs room for as many records."""
-    return max(len(routes.path(*pair)) - 1 for pair in set(zip(src, dst, strict=True)))

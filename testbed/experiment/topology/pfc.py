@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import BeforeValidator, Field, PlainSerializer, WithJsonSchema, model_validator
 
-from testbed.base.block import Part, refuse
+from testbed.experiment.block import Part, refuse
 from testbed.units import SIZE_UNITS, Size, parse, show_size
 
 

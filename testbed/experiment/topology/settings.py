@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import BeforeValidator, Field, model_validator
 
-from testbed.base.block import Count, Part, Share, refuse
+from testbed.experiment.block import Count, Part, Share, refuse
 from testbed.experiment.topology.pfc import OnOrOff, on_or_off
 from testbed.units import Rate, Size, Time, show_size
 

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from testbed.base.block import Count, Moment
+from testbed.experiment.block import Count, Moment
 from testbed.experiment.traffic.flow import Flow
 from testbed.experiment.traffic.pattern import Context, FlowSize, Pattern, endless
 

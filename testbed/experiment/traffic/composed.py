@@ -8,8 +8,8 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, model_validator
 
-from testbed.base.block import Moment, Part, refuse
 from testbed.base.inputs import Input
+from testbed.experiment.block import Moment, Part, refuse
 from testbed.experiment.traffic.all_to_all import AllToAll
 from testbed.experiment.traffic.flow import NO_GROUP, Flow
 from testbed.experiment.traffic.incast import Incast

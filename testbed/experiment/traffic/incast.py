@@ -6,7 +6,7 @@ from typing import Literal, Self
 
 from pydantic import Field, model_validator
 
-from testbed.base.block import Count, Moment, refuse
+from testbed.experiment.block import Count, Moment, refuse
 from testbed.experiment.traffic.flow import Flow
 from testbed.experiment.traffic.pattern import Context, FlowSize, Pattern, endless
 

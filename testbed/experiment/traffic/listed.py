@@ -6,7 +6,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
-from testbed.base.block import HostName, Moment, Part, refuse
+from testbed.experiment.block import HostName, Moment, Part, refuse
 from testbed.experiment.traffic.flow import Flow
 from testbed.experiment.traffic.pattern import Context, FlowSize, Pattern, endless
 

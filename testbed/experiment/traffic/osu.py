@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from testbed.base.block import Count, Moment
+from testbed.experiment.block import Count, Moment
 from testbed.experiment.traffic.all_to_all import Hosts, rounds
 from testbed.experiment.traffic.flow import NO_GROUP, Flow
 from testbed.experiment.traffic.pattern import Context, Pattern

@@ -10,8 +10,8 @@ from typing import Annotated, Self
 import numpy as np
 from pydantic import Field
 
-from testbed.base.block import Part
 from testbed.base.inputs import Input
+from testbed.experiment.block import Part
 from testbed.experiment.traffic.flow import Flow, Payload
 from testbed.units import Size
 

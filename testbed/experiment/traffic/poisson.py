@@ -8,9 +8,9 @@ import numpy as np
 from pydantic import AfterValidator, Field, model_validator
 
 from testbed.base.arrays import Floats
-from testbed.base.block import Count, Moment, Part, Share, refuse
 from testbed.base.inputs import Input
 from testbed.errors import BadInput
+from testbed.experiment.block import Count, Moment, Part, Share, refuse
 from testbed.experiment.traffic.all_to_all import Hosts
 from testbed.experiment.traffic.distribution import Distribution, load
 from testbed.experiment.traffic.flow import Flow

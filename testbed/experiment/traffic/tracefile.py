@@ -9,8 +9,8 @@ from typing import Literal, Self
 
 from pydantic import Field, PrivateAttr, model_validator
 
-from testbed.base.block import refuse
 from testbed.base.inputs import Input, digest
+from testbed.experiment.block import refuse
 from testbed.experiment.traffic.flow import Flow
 from testbed.experiment.traffic.pattern import Context, Pattern
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from testbed.engines.lab.exporter import names
+from testbed.live import lab_names
 from testbed.live.monitor.panels import FULL, HALF, THIRD, Panel, Query, curves, number, rows
 from testbed.live.monitor.queries import Scope
 
@@ -12,7 +12,7 @@ def phase(hosts: Scope) -> Panel:
         "Rollout",
         "The phase that each host's rollout is in. promoted is the end of a good one, rolled_back of a bad one; any "
         "other for longer than its soak time wants somebody to look.",
-        f"max by (instance, phase) ({hosts.of(names.PHASE.name)} == 1)",
+        f"max by (instance, phase) ({hosts.of(lab_names.PHASE.name)} == 1)",
         ("instance", "phase"),
         width=THIRD,
     )
@@ -22,7 +22,7 @@ def policy(hosts: Scope) -> Panel:
     return rows(
         "Policy",
         "The policy that was installed last. Two digests among hosts of one wave: the rollout stopped half way.",
-        f"max by (instance, controller, version, sha256) ({hosts.of(names.POLICY.name)})",
+        f"max by (instance, controller, version, sha256) ({hosts.of(lab_names.POLICY.name)})",
         ("instance", "controller", "version", "sha256"),
         width=FULL - THIRD,
     )
@@ -33,7 +33,7 @@ def last_apply(hosts: Scope) -> Panel:
         "Since the last apply",
         "Wall time since settings were last applied, of the host on which that is longest ago.",
         "s",
-        Query(f"time() - min({hosts.of(names.LAST_APPLY.name)})", "since then"),
+        Query(f"time() - min({hosts.of(lab_names.LAST_APPLY.name)})", "since then"),
     )
 
 
@@ -42,7 +42,7 @@ def drifting(hosts: Scope) -> Panel:
         "Settings adrift",
         "Settings that are not what the rollout wants, or that nobody could read. 0 is the only good value.",
         "none",
-        Query(f"sum({hosts.of(names.DRIFT.name)})", "adrift"),
+        Query(f"sum({hosts.of(lab_names.DRIFT.name)})", "adrift"),
         limit=1,
     )
 
@@ -52,7 +52,7 @@ def errors(hosts: Scope) -> Panel:
         "Readings that failed",
         "Files and tools that the exporters could not read in the last five minutes; the rest of a scrape is served.",
         "none",
-        Query(f"sum(increase({hosts.of(names.ERRORS.asked)}[5m]))", "failed"),
+        Query(f"sum(increase({hosts.of(lab_names.ERRORS.asked)}[5m]))", "failed"),
         limit=1,
     )
 
@@ -63,7 +63,7 @@ def registers(hosts: Scope) -> Panel:
         "Since the NICs' registers were read, on the host with the oldest. Beyond a minute they are not believed; the "
         "process that reads them needs root and is another one than the exporter.",
         "s",
-        Query(f"max({hosts.of(names.AGE.name)} < Inf)", "age"),
+        Query(f"max({hosts.of(lab_names.AGE.name)} < Inf)", "age"),
         limit=60,
     )
 
@@ -72,7 +72,7 @@ def adrift(hosts: Scope) -> Panel:
     return rows(
         "What is adrift",
         "One row per setting that is not what the rollout wants or cannot be read. Empty is good.",
-        f"max by (instance, device, name) ({hosts.of(names.DRIFT.name)} == 1)",
+        f"max by (instance, device, name) ({hosts.of(lab_names.DRIFT.name)} == 1)",
         ("instance", "device", "name"),
     )
 
@@ -82,7 +82,7 @@ def program(hosts: Scope) -> Panel:
         "Program on the NIC",
         "The state of the PCC program per device. standby: another one has the card; gone: no process, and such a card "
         "may have no congestion control at all.",
-        f"max by (instance, device, state) ({hosts.of(names.PCC_STATE.name)} == 1)",
+        f"max by (instance, device, state) ({hosts.of(lab_names.PCC_STATE.name)} == 1)",
         ("instance", "device", "state"),
     )
 
@@ -91,7 +91,7 @@ def dcqcn(hosts: Scope) -> Panel:
     return rows(
         "DCQCN settings in force",
         "Read back from the driver, in its own units, by the names of MLNX_OFED's sysfs whatever the driver is.",
-        f"max by (instance, device, name) ({hosts.of(names.DCQCN.name)})",
+        f"max by (instance, device, name) ({hosts.of(lab_names.DCQCN.name)})",
         ("instance", "device", "name"),
         values=True,
     )
@@ -101,7 +101,7 @@ def parameters(hosts: Scope) -> Panel:
     return rows(
         "Parameters in force on the NIC",
         "Of the algorithms in the NIC's slots, read back by register PPCC; slot 15 is the firmware's own.",
-        f"max by (instance, device, slot, name) ({hosts.of(names.PCC_PARAMETER.name)})",
+        f"max by (instance, device, slot, name) ({hosts.of(lab_names.PCC_PARAMETER.name)})",
         ("instance", "device", "slot", "name"),
         values=True,
     )
@@ -113,7 +113,7 @@ def events(algorithms: Scope) -> Panel:
         "What the program counts per second: events, decisions, limits that it met. DECISIONS at 0 with traffic: it is "
         "not in control.",
         "ops",
-        [Query(algorithms.rate(names.PCC_COUNTER.asked), algorithms.legend)],
+        [Query(algorithms.rate(lab_names.PCC_COUNTER.asked), algorithms.legend)],
         width=FULL,
     )
 
@@ -188,12 +188,12 @@ def paused(nics: Scope, *, width: int = HALF) -> Panel:
         "end; and PFC frames per microsecond (dashed). Lasting tx: the host is slow, and a storm is near.",
         "percentunit",
         [
-            Query(each.rate(names.PAUSED.asked), each.called("{{direction}}")),
-            Query(f"{each.rate(names.PAUSE_FRAMES.asked)} / 1e6", each.called("{{direction}} frames"), dashed=True),
+            Query(each.rate(lab_names.PAUSED.asked), each.called("{{direction}}")),
+            Query(f"{each.rate(lab_names.PAUSE_FRAMES.asked)} / 1e6", each.called("{{direction}} frames"), dashed=True),
         ],
         width=width,
     )
 
 
 def _rates(nics: Scope, counters: dict[str, str]) -> list[Query]:
-    return [Query(nics.rate(names.hardware(name).asked), nics.called(what)) for name, what in counters.items()]
+    return [Query(nics.rate(lab_names.hardware(name).asked), nics.called(what)) for name, what in counters.items()]

@@ -8,9 +8,9 @@ from typing import Any
 
 from testbed.results.compare.median import Estimate
 from testbed.results.papers import content
+from testbed.results.papers.cells import Place, cuts
 from testbed.results.papers.figures import Figures
 from testbed.results.papers.judge import judge
-from testbed.run.reproduce.cells import Place, cuts
 
 
 def as_dict(figures: Figures, places: list[Place], *, quick: bool) -> dict[str, Any]:

@@ -13,8 +13,8 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import AfterValidator, Field, ValidationError, ValidationInfo, model_validator
 
-from testbed.base.block import Count, Part, refuse
 from testbed.errors import BadInput, nearest
+from testbed.experiment.block import Count, Part, refuse
 from testbed.experiment.document import Document
 from testbed.experiment.load import absolute
 from testbed.experiment.messages import explain

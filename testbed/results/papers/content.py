@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from typing import Any
 
 from testbed.results.flat import flat
+from testbed.results.papers.cells import Place, cuts
 from testbed.results.papers.comparison import Comparison, Metric
 from testbed.results.papers.figures import Beside, Figures
 from testbed.results.papers.judge import Judgement, judge
-from testbed.run.reproduce.cells import Place, cuts
 
 DAGGER = "\u2020"
 SIGNS = {"equal": "=", "better": "+", "worse": "-", "": ""}

@@ -8,9 +8,8 @@ from functools import cached_property
 from typing import Literal
 
 from testbed.results.compare.median import Estimate, estimate
+from testbed.results.papers.cells import Measured, implemented
 from testbed.results.papers.comparison import Comparison, Equal, Metric
-from testbed.run.reproduce.cells import implemented
-from testbed.run.reproduce.measure import Measured
 
 Word = Literal["equal", "better", "worse", ""]  # ours against the paper's; empty: one of them is not a number
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from testbed.results.papers import content
+from testbed.results.papers.cells import Place
 from testbed.results.papers.figures import Figures
-from testbed.run.reproduce.cells import Place
 
 
 def render(figures: Figures, places: list[Place], *, quick: bool) -> str:

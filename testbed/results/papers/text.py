@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from testbed.results.papers import content
+from testbed.results.papers.cells import Place
 from testbed.results.papers.figures import Figures
-from testbed.run.reproduce.cells import Place
 
 if TYPE_CHECKING:
     from rich.console import RenderableType

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import traceback
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from testbed.base.atomic import write_whole
@@ -14,6 +15,7 @@ from testbed.results.manifest import Manifest
 from testbed.results.measured import restore
 from testbed.results.record import Measured
 from testbed.results.report import html, tuned
+from testbed.results.report.content import Report
 from testbed.results.report.plot import Plot
 from testbed.results.report.plots import plots
 from testbed.results.report.sizes import slowdown_plots
@@ -23,26 +25,6 @@ from testbed.results.summary import Summary
 from testbed.results.tables import TUNERS
 
 PLOTS = "plots"
-
-
-@dataclass(frozen=True)
-class Report:
-    """What a report shows."""
-
-    summary: Summary
-    manifest: Manifest
-    plots: list[Plot]
-    topology: str  # an SVG element
-    timelines: list[Timeline]
-    about_stories: list[str]  # how the flows were chosen, or why there are none
-
-    def drawings(self) -> dict[str, str]:
-        """The plots for print: file name to SVG."""
-        from testbed.results.report import vector
-
-        drawn = [*self.plots, *(timeline.plot for timeline in self.timelines[:1])]
-        found = {f"{plot.slug}.svg": vector.svg(plot) for plot in drawn}
-        return found | {"topology.svg": vector.standalone(self.topology)}
 
 
 def build(run: Path, flows: Sequence[str] = ()) -> Report:
@@ -98,6 +80,20 @@ def write(report: Report, page: Path, drawings: Path | None) -> None:
         for name, text in report.drawings().items():
             write_whole(drawings / name, text.encode())
     write_whole(page, html.render(report).encode())
+
+
+def add_report(run: Path) -> str:
+    """Write the report of a results folder into it. Gives back why there is none; empty if it was written.
+
+    What was measured must not be lost for it. Raises OSError.
+    """
+    try:
+        write(build(run), run / folder.REPORT, run / PLOTS)
+    except OSError:
+        raise
+    except Exception:  # noqa: BLE001 - whatever it is
+        return traceback.format_exc().rstrip()
+    return ""
 
 
 def rebuild(run: Path, out: Path | None, flows: Sequence[str] = ()) -> list[Path]:

@@ -4,19 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from html import escape
-from typing import TYPE_CHECKING
 
+from testbed.results.manifest import Manifest
 from testbed.results.report import table
+from testbed.results.report.content import Report
 from testbed.results.report.page import document, figures
 from testbed.results.report.rows import rows
 from testbed.results.report.sizes import slowdown_table
 from testbed.results.report.timeline import Timeline
 from testbed.results.summary import Summary
 from testbed.units import show_time
-
-if TYPE_CHECKING:
-    from testbed.results.manifest import Manifest
-    from testbed.results.report.build import Report
 
 
 def render(report: Report) -> str:

@@ -10,37 +10,19 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 
 from testbed.errors import BadInput
 from testbed.results import folder as results
+from testbed.results.papers.cells import Measured, Place
 from testbed.results.summary import Summary
 from testbed.results.sweep_plan import Cell, Plan
-from testbed.run.reproduce.cells import Place, slower
+from testbed.run.reproduce.cells import slower
 from testbed.run.sweep.progress import SweepProgress
 from testbed.run.sweep.runner import Outcome, Runner, alone
 
 SLOWER, FACTOR = "slower", 2.0  # a degraded cell is repeated at twice its dilation
 ORDER_SEED = 1
-
-
-@dataclass
-class Measured:
-    """The runs that are there, by place in the table; of a repeated one the repetition."""
-
-    summaries: dict[tuple[str, str], dict[int, Summary]] = field(default_factory=dict)  # each by its seed
-    failures: dict[str, str] = field(default_factory=dict)  # cell to why
-    refused: list[str] = field(default_factory=list)  # what could not even be tried, and why
-    interrupted: bool = False
-
-    def of(self, row: str, column: str) -> dict[int, Summary]:
-        """The runs of one place, by seed."""
-        return self.summaries.get((row, column), {})
-
-    def degraded(self, row: str, column: str) -> list[Summary]:
-        """Those of them whose verdict is not clean."""
-        return [summary for summary in self.of(row, column).values() if summary.verdict.word != "clean"]
 
 
 def run(folder: Path, places: Sequence[Place], *, again: bool) -> Measured:

@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from testbed.errors import BadInput
-from testbed.experiment.load import Loaded, Resolved, load, resolve
+from testbed.experiment.load import Loaded, load, resolve
+from testbed.experiment.resolved import Resolved
 from testbed.results.sweep_plan import Cell
 
 MOST_CELLS = 10_000

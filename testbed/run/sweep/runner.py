@@ -21,9 +21,9 @@ from types import FrameType
 from typing import IO, Literal
 
 from testbed.errors import BadInput, TestbedError
-from testbed.fidelity.verdict import ENDED_EARLY, Exit
 from testbed.results import folder as results
 from testbed.results.sweep_plan import FILE, Cell, Plan
+from testbed.results.verdict import ENDED_EARLY, Exit
 from testbed.run.sweep.progress import SweepProgress
 
 POLL_SECONDS = 0.1

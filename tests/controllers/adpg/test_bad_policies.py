@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from testbed_controllers import adpg
 
-from tests.commands import command
+from tests.support.commands import command
 
 POLICIES = Path(adpg.__file__).with_name("policies")
 SHIPPED = {"adpg": "trees.json", "adpg-int8": "int8.json"}

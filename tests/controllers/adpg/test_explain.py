@@ -18,8 +18,8 @@ from testbed.errors import BadInput
 from testbed.registry import find
 from testbed.results.decisions import Recorded
 from testbed.results.trace import FEEDBACK, START, TOLD
-from tests.commands import command
-from tests.rack.runs import UNCALIBRATED, UNDRAWN
+from tests.support.commands import command
+from tests.support.runs import UNCALIBRATED, UNDRAWN
 
 T = 8.192e-6
 

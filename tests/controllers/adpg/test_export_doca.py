@@ -11,7 +11,7 @@ from testbed_controllers.adpg.observation import AdpgConfig
 
 from testbed.sdk.export.numbers import stepped
 from tests.controllers.adpg.loops import BASE_RTT, FIXED, heard_in_incast, model, rounds
-from tests.export.conftest import Cards, card, exports, libraries  # noqa: F401 - fixtures
+from tests.sdk.export.conftest import Cards, card, exports, libraries  # noqa: F401 - fixtures
 
 TX, RTT = 3, 6
 LINE = 1 << 20

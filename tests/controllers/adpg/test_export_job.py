@@ -10,9 +10,9 @@ from testbed_controllers.adpg.export import check, doca
 from testbed_controllers.adpg.export.job import SHIPPED, ExportConfig
 
 from testbed.sdk.export.check import controller
-from tests.commands import command
 from tests.controllers.adpg.conftest import exported
 from tests.controllers.adpg.loops import BASE_RTT, TREES
+from tests.support.commands import command
 
 FILES = {
     "c": {"README.md", "adpg.c", "adpg.h", "adpg_trees.c"},

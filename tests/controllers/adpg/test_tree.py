@@ -20,7 +20,7 @@ from testbed_controllers.adpg.tree import Trees
 from testbed.base.arrays import Ints
 from testbed.controller import Feedback
 from tests.controllers.adpg.loops import TREES
-from tests.controllers.rows import paths
+from tests.support.rows import paths
 
 COLUMNS = ("share", "rate", "decided_seq", "effect", "ready", "timer", "window")
 

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.commands import command
-from tests.outside import TESTBED
+from tests.support.commands import command
+from tests.support.outside import TESTBED
 
 WITHOUT = "import sys; sys.modules['{0}'] = None; from testbed.cli.main import main; raise SystemExit(main())"
 SHORT = ("--set", "updates=25", "--set", "attempts=1")  # too short for any seed

@@ -14,7 +14,7 @@ from testbed_plugins.acc.reward import reward
 from testbed_plugins.acc.settings import Settings
 
 from testbed.tuner import Thresholds
-from tests.plugins.slots import ports, slot, tuner
+from tests.support.slots import ports, slot, tuner
 
 SECN2 = Thresholds.uniform(3, 100e3, 400e3, 0.2)
 

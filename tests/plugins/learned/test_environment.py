@@ -7,7 +7,7 @@ import pytest
 from testbed_plugins.learned.environment import Environment, Range
 
 from testbed.engines.fluid.fluid import Fluid, Options
-from testbed.engines.fluid.layout import Layout
+from testbed.engines.fluid.layout import FluidLayout
 from testbed.engines.fluid.switch import ModelSwitch
 from testbed.registry import find
 from testbed.tuner import Thresholds
@@ -44,7 +44,7 @@ def test_messages_end_no_sooner_than_alone() -> None:
 def test_the_models_switch_counts_senders_and_elephants() -> None:
     """Two hosts send to queue 0, one of them with two flows; one host sends to queue 1 and is soon an elephant."""
     n, rate, rtt = 4, 100e9, 8e-6
-    layout = Layout(
+    layout = FluidLayout(
         host=np.array([0, 0, 1, 2]), queue=np.array([0, 0, 0, 1]), start=np.zeros(n), size=np.full(n, np.inf),
         base_rtt=np.full(n, rtt), line_rate=rate, buffer=5e6,
     )  # fmt: skip

@@ -9,7 +9,7 @@ import pytest
 from testbed_plugins.learned.policy import Kind, OnnxPolicy, layers_in, write
 
 from testbed.errors import BadInput
-from tests.plugins.slots import made, ports, slot, tuner
+from tests.support.slots import made, ports, slot, tuner
 
 KIND = Kind("pet", 2, 3)
 WEIGHTS = np.array([[1.0, 0.0], [0.0, 2.0], [1.0, 1.0]])
@@ -69,7 +69,7 @@ def test_a_buffer_that_holds_no_action_is_refused(name: str, remedy: str, tmp_pa
 
 @pytest.mark.parametrize("name", ["acc", "pet"])
 def test_scores_that_become_no_numbers_set_nothing(name: str, tmp_path: Path) -> None:
-    """The engine keeps the last good thresholds (tests/test_tuning.py)."""
+    """The engine keeps the last good thresholds (tests/tuning/test_loop.py)."""
     one = tuner(name, tmp_path, {}, ports())
     one.policy.scores = lambda features: np.full((len(features), 840), np.nan)
     assert np.isnan(one.on_slot(0.0, slot(one.initial(), queue=1e6)).kmin).all()

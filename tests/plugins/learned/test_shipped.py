@@ -18,7 +18,7 @@ from testbed_plugins.pet.settings import PRESETS, Settings
 from testbed_plugins.pet.training import Training
 
 from testbed.registry import find
-from tests.plugins.slots import ports, slot
+from tests.support.slots import ports, slot
 
 
 @pytest.mark.parametrize("form", [Acc, Pet])

@@ -22,7 +22,7 @@ from testbed_plugins.pet.training import Training
 from testbed.errors import BadInput
 from testbed.registry import find
 from testbed.tuner import Thresholds
-from tests.plugins.slots import ports, slot, tuner
+from tests.support.slots import ports, slot, tuner
 
 SECN2 = Thresholds.uniform(3, 100e3, 400e3, 0.2)
 KMAX, P = 10, 20  # where the heads begin in the scores

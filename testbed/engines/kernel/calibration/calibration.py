@@ -27,7 +27,7 @@ from testbed.experiment.topology.shape import SwitchPort
 from testbed.units import show_rate, show_size, show_time
 
 if TYPE_CHECKING:
-    from testbed.engines.kernel.emulation import Emulation
+    from testbed.engines.kernel.assembly import Assembly
 
 TOLERANCE = 0.02  # of rate and RTT
 ATTEMPTS = 8  # a busy machine may spoil some
@@ -67,70 +67,70 @@ class Measured:
         return f"{self.link}: {self.what} asked {self.shown(self.asked)}, got {self.shown(self.got)}"
 
 
-def calibrate(run: Emulation) -> list[Measured]:
+def calibrate(rack: Assembly) -> list[Measured]:
     """`measure` the rack. Raises TestbedError naming each link that is not what was asked for, with asked and got."""
-    results = measure(run)
+    results = measure(rack)
     wrong = [str(one) for one in results if not one.good]
     if wrong:
         raise TestbedError("the rack is not what was asked for; nothing was run\n  " + "\n  ".join(wrong))
     return results
 
 
-def measure(run: Emulation) -> list[Measured]:
+def measure(rack: Assembly) -> list[Measured]:
     """Measure one path of each length, one link of each kind and direction, and the bottleneck's queue.
 
     Every host's links, and every cable between switches, if the experiment asks for it.
     """
     results: list[Measured] = []
-    every = run.experiment.rack.calibrate == "all"
-    port = run.shape.ports[run.bottleneck]
-    receiver = port.neighbour if port.to_host else run.plan.dst[_through(run, port.name)]
-    others = _nearest_first(run, receiver)
-    for sender in others if every else _one_per_path(run, others, receiver):
-        results += _retried(partial(_sender, run, sender, receiver))
+    every = rack.experiment.rack.calibrate == "all"
+    port = rack.layout.shape.ports[rack.layout.bottleneck]
+    receiver = port.neighbour if port.to_host else rack.layout.plan.dst[_through(rack, port.name)]
+    others = _nearest_first(rack, receiver)
+    for sender in others if every else _one_per_path(rack, others, receiver):
+        results += _retried(partial(_sender, rack, sender, receiver))
     for target in [receiver, *others] if every else [receiver]:
         pair = [name for name in [*others, receiver] if name != target][:2]
-        results += _retried(partial(_downlink, run, pair, target))
-    for trunk in _trunks(run, every):
-        results += _retried(partial(_trunk, run, trunk))
+        results += _retried(partial(_downlink, rack, pair, target))
+    for trunk in _trunks(rack, every):
+        results += _retried(partial(_trunk, rack, trunk))
     if port.to_host:
-        results += _retried(partial(_queue, run, _fillers(run, others, port)[:FILLERS], port))
+        results += _retried(partial(_queue, rack, _fillers(rack, others, port)[:FILLERS], port))
     else:
-        results += _retried(partial(_trunk_queue, run, port))
+        results += _retried(partial(_trunk_queue, rack, port))
     return results
 
 
-def _through(run: Emulation, port: str) -> int:
+def _through(rack: Assembly, port: str) -> int:
     """The first flow that may take a port."""
-    pairs = zip(run.plan.src, run.plan.dst, strict=True)
-    return next(flow for flow, pair in enumerate(pairs) if port in run.routes.spread(*pair))
+    pairs = zip(rack.layout.plan.src, rack.layout.plan.dst, strict=True)
+    return next(flow for flow, pair in enumerate(pairs) if port in rack.layout.routes.spread(*pair))
 
 
-def _nearest_first(run: Emulation, receiver: str) -> list[str]:
+def _nearest_first(rack: Assembly, receiver: str) -> list[str]:
     """All other hosts: those that share only the last port with others come first."""
-    others = [host for host in run.shape.hosts if host != receiver]
-    return sorted(others, key=lambda host: len(run.routes.path(host, receiver)))
+    others = [host for host in rack.layout.shape.hosts if host != receiver]
+    return sorted(others, key=lambda host: len(rack.layout.routes.path(host, receiver)))
 
 
-def _one_per_path(run: Emulation, others: list[str], receiver: str) -> Iterator[str]:
+def _one_per_path(rack: Assembly, others: list[str], receiver: str) -> Iterator[str]:
     """A sender for each base RTT that paths to the receiver have."""
     seen = set()
     for host in others:
-        base_rtt = PathTimes(run.routes.path(host, receiver), run.framing).base_rtt
+        base_rtt = PathTimes(rack.layout.routes.path(host, receiver), rack.layout.framing).base_rtt
         if base_rtt not in seen:
             seen.add(base_rtt)
             yield host
 
 
-def _fillers(run: Emulation, others: list[str], port: SwitchPort) -> list[str]:
+def _fillers(rack: Assembly, others: list[str], port: SwitchPort) -> list[str]:
     """Hosts that fill a port's buffer; with priority flow control those that have a port each at the same switch."""
-    return [host for host in others if run.shape.edge(host) == port.switch] if run.lossless else others
+    return [host for host in others if rack.layout.shape.edge(host) == port.switch] if rack.lossless else others
 
 
-def _trunks(run: Emulation, every: bool) -> Iterator[SwitchPort]:
+def _trunks(rack: Assembly, every: bool) -> Iterator[SwitchPort]:
     """Ports between switches: one of each kind of cable and direction, or all."""
     seen = set()
-    for port in run.shape.ports:
+    for port in rack.layout.shape.ports:
         kind = (port.cable.kind, port.cable.rate, port.cable.low.interface == port.name)
         if not port.to_host and (every or kind not in seen):
             seen.add(kind)
@@ -148,49 +148,49 @@ def _retried(measure: Callable[[], list[Measured]]) -> list[Measured]:
     return list(found.values())
 
 
-def _sender(run: Emulation, sender: str, receiver: str) -> list[Measured]:
+def _sender(rack: Assembly, sender: str, receiver: str) -> list[Measured]:
     """Base RTT, and the rate at which one host can send."""
-    probe = Probe(run, [sender], receiver)
+    probe = Probe(rack, [sender], receiver)
     try:
-        rtt = PathTimes(run.routes.path(sender, receiver), run.framing).base_rtt
-        best = min(_round_trip(run, probe, rtt) for _ in range(RTT_PROBES))
+        rtt = PathTimes(rack.layout.routes.path(sender, receiver), rack.layout.framing).base_rtt
+        best = min(_round_trip(rack, probe, rtt) for _ in range(RTT_PROBES))
     finally:
         probe.close()
-    probe = Probe(run, [sender], _no_slower(run, sender, receiver))
+    probe = Probe(rack, [sender], _no_slower(rack, sender, receiver))
     try:
-        rate = _arrival_rate(run, probe, RATE_PACKETS)
+        rate = _arrival_rate(rack, probe, RATE_PACKETS)
     finally:
         probe.close()
     link = f"{sender}:e0"
     return [
         Measured(link, "base RTT", rtt, best, TOLERANCE * rtt, show_time),
-        _rate(link, run.shape.line_rate(sender), rate),
+        _rate(link, rack.layout.shape.line_rate(sender), rate),
     ]
 
 
-def _no_slower(run: Emulation, sender: str, receiver: str) -> str:
+def _no_slower(rack: Assembly, sender: str, receiver: str) -> str:
     """A host that can take all that the sender's link carries: the receiver, or another one nearer by."""
-    for host in (receiver, *_nearest_first(run, sender)):
-        if min(cable.rate for cable in run.routes.path(sender, host)) >= run.shape.line_rate(sender):
+    for host in (receiver, *_nearest_first(rack, sender)):
+        if min(cable.rate for cable in rack.layout.routes.path(sender, host)) >= rack.layout.shape.line_rate(sender):
             return host
     return receiver
 
 
-def _downlink(run: Emulation, senders: list[str], receiver: str) -> list[Measured]:
+def _downlink(rack: Assembly, senders: list[str], receiver: str) -> list[Measured]:
     """The rate at which a port serves a host when more arrives than it can send."""
     if len(senders) < 2:
         return []
-    probe = Probe(run, senders, receiver)
+    probe = Probe(rack, senders, receiver)
     try:
-        rate = _arrival_rate(run, probe, RATE_PACKETS // len(senders))
+        rate = _arrival_rate(rack, probe, RATE_PACKETS // len(senders))
     finally:
         probe.close()
-    return [_rate(run.shape.port_of(receiver).name, run.shape.line_rate(receiver), rate)]
+    return [_rate(rack.layout.shape.port_of(receiver).name, rack.layout.shape.line_rate(receiver), rate)]
 
 
-def _trunk(run: Emulation, port: SwitchPort) -> list[Measured]:
+def _trunk(rack: Assembly, port: SwitchPort) -> list[Measured]:
     """The rate at which a port serves a cable between switches, whatever ECMP would send there."""
-    with Injection(run, port) as injection:
+    with Injection(rack, port) as injection:
         rate = injection.rate(TRUNK_SECONDS, RATE_PACKETS, SKIPPED)
     return [_rate(port.name, port.cable.rate, rate)]
 
@@ -199,109 +199,109 @@ def _rate(link: str, asked: float, got: float) -> Measured:
     return Measured(link, "rate", asked, got, TOLERANCE * asked, show_rate)
 
 
-def _patience(run: Emulation, packets: int, wire_size: int) -> float:
-    slowest = min(cable.rate for cable in run.shape.cables)
+def _patience(rack: Assembly, packets: int, wire_size: int) -> float:
+    slowest = min(cable.rate for cable in rack.layout.shape.cables)
     serial = packets * wire_size * 8 / slowest
-    return 0.2 + 3 * run.clock.wall_seconds(serial + float(run.paths.base_rtt.max()))
+    return 0.2 + 3 * rack.clock.wall_seconds(serial + float(rack.layout.paths.base_rtt.max()))
 
 
-def _round_trip(run: Emulation, probe: Probe, base_rtt: float) -> float:
+def _round_trip(rack: Assembly, probe: Probe, base_rtt: float) -> float:
     """Nominal RTT of one packet through empty queues; inf if it did not come back."""
     probe.send(1)
-    answers = probe.answers(1, _patience(run, 1, probe.framing.wire_size))
+    answers = probe.answers(1, _patience(rack, 1, probe.framing.wire_size))
     if not len(answers):
         return math.inf
-    wall = float(answers["rx_ns"][0] - answers["tx_ns"][0]) * run.clock.seconds_per_ns
-    return wall + (0.0 if run.use_netem else base_rtt)
+    wall = float(answers["rx_ns"][0] - answers["tx_ns"][0]) * rack.clock.seconds_per_ns
+    return wall + (0.0 if rack.use_netem else base_rtt)
 
 
-def _arrival_rate(run: Emulation, probe: Probe, packets: int) -> float:
+def _arrival_rate(rack: Assembly, probe: Probe, packets: int) -> float:
     """Nominal bit/s at which bursts of all senders arrive, by the acknowledgements' times."""
     probe.send(packets)
     expected = packets * len(probe._frames)
     size = probe.framing.wire_size
-    times = np.sort(probe.answers(expected, _patience(run, expected, size))["rx_ns"])[SKIPPED:]
+    times = np.sort(probe.answers(expected, _patience(rack, expected, size))["rx_ns"])[SKIPPED:]
     if len(times) < expected // 2:
         return 0.0
     carried = np.arange(len(times), dtype=float) * size
-    return steady_rate(times, carried) * 8 / run.clock.seconds_per_ns
+    return steady_rate(times, carried) * 8 / rack.clock.seconds_per_ns
 
 
-def _queue(run: Emulation, senders: list[str], place: SwitchPort) -> list[Measured]:
+def _queue(rack: Assembly, senders: list[str], place: SwitchPort) -> list[Measured]:
     """Fill the buffer from many hosts: how much fits, in the model and in the shaper, and what is marked meanwhile."""
-    room = _room(run, len(senders))
-    drain = run.clock.wall_seconds(room * 8 / place.cable.rate)
+    room = _room(rack, len(senders))
+    drain = rack.clock.wall_seconds(room * 8 / place.cable.rate)
     if len(senders) < 2 or drain > LONGEST_FILL:
         return []
-    port, thresholds = run.rack.ports[run.shape.position[place.name]], _thresholds(run, place)
-    probe = Probe(run, senders, place.neighbour)
+    port, thresholds = rack.net.ports[rack.layout.shape.position[place.name]], _thresholds(rack, place)
+    probe = Probe(rack, senders, place.neighbour)
     try:
         size = probe.framing.wire_size
         # Once more what drains while it fills.
         packets = math.ceil(room / size / (len(senders) - 1) * PLENTY) + 20
-        run.programs.counters["peak"][port.ifindex] = 0
+        rack.programs.counters["peak"][port.ifindex] = 0
         probe.send(packets)
-        backlog = _highest_backlog(run, place, drain)
-        answers = _all_answers(probe, run, drain)
+        backlog = _highest_backlog(rack, place, drain)
+        answers = _all_answers(probe, rack, drain)
     finally:
         probe.close()
-    loose = size * len(senders) if run.lossless else size  # a packet less per account that is full
+    loose = size * len(senders) if rack.lossless else size  # a packet less per account that is full
     # The port is the last hop of all packets.
     last = answers["hop"][np.arange(len(answers)), np.maximum(answers["hops"], 1) - 1]
     here = last["node"] == port.node
     marking = _marking(place.name, last["queue"][here].astype(float), answers["ce"][here] > 0, thresholds)
-    return [*_depth(run, place, room, loose, backlog), *marking]
+    return [*_depth(rack, place, room, loose, backlog), *marking]
 
 
-def _trunk_queue(run: Emulation, place: SwitchPort) -> list[Measured]:
+def _trunk_queue(rack: Assembly, place: SwitchPort) -> list[Measured]:
     """Fill the buffer of a port between switches from inside its switch, and see at the far end what was marked.
 
     With priority flow control such a port has no buffer of its own: then only until all is marked.
     """
-    thresholds = _thresholds(run, place)
-    room = thresholds[1] if run.lossless else _room(run, 1)
-    drain = run.clock.wall_seconds(room * 8 / place.cable.rate)
+    thresholds = _thresholds(rack, place)
+    room = thresholds[1] if rack.lossless else _room(rack, 1)
+    drain = rack.clock.wall_seconds(room * 8 / place.cable.rate)
     if drain > LONGEST_FILL:
         return []
-    with Injection(run, place) as injection:
-        run.programs.counters["peak"][injection.port.ifindex] = 0
+    with Injection(rack, place) as injection:
+        rack.programs.counters["peak"][injection.port.ifindex] = 0
         before = injection.passed
         packets = math.ceil(room / injection.size * 1.3) + 20
         injection.listen(packets + TOP_UPS * TOP_UP)
         injection.send(packets)
-        backlog = 0.0 if run.lossless else _backlog_kept_full(run, place, injection)
+        backlog = 0.0 if rack.lossless else _backlog_kept_full(rack, place, injection)
         injection.wait_until_quiet(drain)
         came = injection.passed - before
         queue, marked = injection.heard()
-        depth = [] if run.lossless else _depth(run, place, room, injection.size, backlog)
+        depth = [] if rack.lossless else _depth(rack, place, room, injection.size, backlog)
     heard = Measured(place.name, "packets heard at the far end", came, len(queue), 0.5, _count("packets"))
     return [*depth, heard, *_marking(place.name, queue, marked, thresholds)]
 
 
-def _thresholds(run: Emulation, place: SwitchPort) -> list[float]:
+def _thresholds(rack: Assembly, place: SwitchPort) -> list[float]:
     """Kmin, Kmax and Pmax in force at a port."""
-    now = run.ports.sample(time.monotonic_ns())
-    return [float(now[name][run.shape.position[place.name]]) for name in ("kmin", "kmax", "pmax")]
+    now = rack.ports.sample(time.monotonic_ns())
+    return [float(now[name][rack.layout.shape.position[place.name]]) for name in ("kmin", "kmax", "pmax")]
 
 
-def _room(run: Emulation, senders: int) -> float:
+def _room(rack: Assembly, senders: int) -> float:
     """Bytes that a port takes: its buffer, or with priority flow control what so many ingress ports have."""
-    if run.lossless:
-        return float(senders * run.lossless.room.limit)
-    return float(round(run.experiment.rack.switch.buffer))
+    if rack.lossless:
+        return float(senders * rack.lossless.room.limit)
+    return float(round(rack.experiment.rack.switch.buffer))
 
 
-def _depth(run: Emulation, place: SwitchPort, buffer: float, loose: int, backlog: float) -> list[Measured]:
-    port = run.rack.ports[run.shape.position[place.name]]
-    peak = float(run.programs.counters["peak"][port.ifindex])
+def _depth(rack: Assembly, place: SwitchPort, buffer: float, loose: int, backlog: float) -> list[Measured]:
+    port = rack.net.ports[rack.layout.shape.position[place.name]]
+    peak = float(rack.programs.counters["peak"][port.ifindex])
     return [
         Measured(place.name, "buffer", buffer, peak, loose, show_size),
         Measured(place.name, "buffer as the shaper held it", buffer, backlog, loose + 2 * port.slack, show_size),
     ]
 
 
-def _highest_backlog(run: Emulation, place: SwitchPort, drain: float) -> float:
-    reader, ifindex = QueueReader(run.rack[place.switch].netns), run.rack.ends[place.name].index
+def _highest_backlog(rack: Assembly, place: SwitchPort, drain: float) -> float:
+    reader, ifindex = QueueReader(rack.net[place.switch].netns), rack.net.ends[place.name].index
     highest, deadline = 0, time.monotonic() + drain + 0.5
     while time.monotonic() < deadline:
         backlog = reader.read(ifindex).backlog
@@ -312,9 +312,9 @@ def _highest_backlog(run: Emulation, place: SwitchPort, drain: float) -> float:
     return float(highest)
 
 
-def _backlog_kept_full(run: Emulation, place: SwitchPort, injection: Injection) -> float:
+def _backlog_kept_full(rack: Assembly, place: SwitchPort, injection: Injection) -> float:
     """The highest of a few looks, each right after what has drained was filled up again."""
-    reader, ifindex = QueueReader(run.rack[place.switch].netns), run.rack.ends[place.name].index
+    reader, ifindex = QueueReader(rack.net[place.switch].netns), rack.net.ends[place.name].index
     highest = 0
     for _ in range(TOP_UPS):
         injection.send(TOP_UP)
@@ -322,10 +322,10 @@ def _backlog_kept_full(run: Emulation, place: SwitchPort, injection: Injection) 
     return float(highest)
 
 
-def _all_answers(probe: Probe, run: Emulation, drain: float) -> NDArray[np.void]:
+def _all_answers(probe: Probe, rack: Assembly, drain: float) -> NDArray[np.void]:
     """Everything that comes back until the queue is empty."""
     parts, deadline = [], time.monotonic() + 2 * drain + 0.5
-    quiet = 0.02 + 2 * run.clock.wall_seconds(float(run.paths.base_rtt.max()) if run.use_netem else 0.0)
+    quiet = 0.02 + 2 * rack.clock.wall_seconds(float(rack.layout.paths.base_rtt.max()) if rack.use_netem else 0.0)
     last = time.monotonic()
     while time.monotonic() < deadline and time.monotonic() - last < quiet:
         part = probe.take()

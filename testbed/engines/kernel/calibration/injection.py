@@ -19,11 +19,12 @@ from numpy.typing import NDArray
 from testbed.agent.sockets import SO_SNDBUFFORCE
 from testbed.base import linux
 from testbed.base.arrays import Floats
-from testbed.dataplane.wire import BTH, DATA_TOS, ETHERNET_IP_UDP, INT_HEADER, INT_HOP, ROCE_PORT, SHIM, frame
+from testbed.dataplane.wire import BTH, DATA_TOS, INT_HEADER, INT_HOP, ROCE_PORT, SHIM, frame
 from testbed.engines.kernel.calibration.rates import steady_rate
+from testbed.experiment.topology.framing import ETHERNET_IP_UDP
 
 if TYPE_CHECKING:
-    from testbed.engines.kernel.emulation import Emulation
+    from testbed.engines.kernel.assembly import Assembly
     from testbed.experiment.topology.shape import SwitchPort
 
 NOBODY = bytes.fromhex("02ff00000000")
@@ -40,12 +41,12 @@ SURE_SECONDS = 200e-6  # a look that took longer does not know when it was; wher
 class Injection:
     """A way into one port."""
 
-    def __init__(self, run: Emulation, place: SwitchPort) -> None:
-        self.run, self.place = run, place
-        self.port = run.rack.ports[run.shape.position[place.name]]
-        self._framing = run.framing.with_int(1)
+    def __init__(self, rack: Assembly, place: SwitchPort) -> None:
+        self.rack, self.place = rack, place
+        self.port = rack.net.ports[rack.layout.shape.position[place.name]]
+        self._framing = rack.layout.framing.with_int(1)
         self.size = self._framing.wire_size
-        self._socket = _raw(run.rack[place.switch].netns)
+        self._socket = _raw(rack.net[place.switch].netns)
         # The kernel counts more than a packet's bytes.
         self._socket.setsockopt(socket.SOL_SOCKET, SO_SNDBUFFORCE, 8 * self.port.buffer + (4 << 20))
         self._socket.bind((place.name, 0))  # receives nothing
@@ -62,7 +63,7 @@ class Injection:
 
     def listen(self, packets: int) -> None:
         """From now on keep what comes out at the far end, so many packets at most."""
-        self._listener = _raw(self.run.rack[self.place.far.node].netns)
+        self._listener = _raw(self.rack.net[self.place.far.node].netns)
         self._listener.setsockopt(socket.SOL_SOCKET, SO_RCVBUFFORCE, packets * (self.size + HEARD_BYTES))
         self._listener.bind((self.place.far.interface, ETH_P_IP))
 
@@ -112,20 +113,20 @@ class Injection:
             return 0.0
         whole = (carried[-1] - carried[0]) / (times[-1] - times[0])
         rate = steady_rate(times, carried) or whole  # a shallow buffer is empty after a few looks
-        return float(rate) * 8 / self.run.clock.seconds_per_ns
+        return float(rate) * 8 / self.rack.clock.seconds_per_ns
 
     @property
     def passed(self) -> int:
         """Packets that have come out of the cable so far."""
-        return int(self.run.nic.arrivals["packets"][self.port.peer])
+        return int(self.rack.nic.arrivals["packets"][self.port.peer])
 
     def _arrived(self) -> int:
-        return int(self.run.nic.arrivals["bytes"][self.port.peer])
+        return int(self.rack.nic.arrivals["bytes"][self.port.peer])
 
     def wait_until_quiet(self, longest: float) -> None:
         """Until all that is in the shaper has come out, or twice ``longest`` s have passed."""
         deadline = time.monotonic() + 2 * longest + 0.2
-        while np.uint64(self._arrived()) != self.run.programs.counters["bytes"][self.port.ifindex]:
+        while np.uint64(self._arrived()) != self.rack.programs.counters["bytes"][self.port.ifindex]:
             if time.monotonic() > deadline:
                 return
             time.sleep(0.002)

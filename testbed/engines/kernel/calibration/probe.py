@@ -16,7 +16,7 @@ from testbed.dataplane.ring import Ring
 from testbed.dataplane.wire import ACK, DATA_TOS, ROCE_PORT, frame
 
 if TYPE_CHECKING:
-    from testbed.engines.kernel.emulation import Emulation
+    from testbed.engines.kernel.assembly import Assembly
 
 AT_ONCE = 50  # packets per system call, with UDP_SEGMENT
 LARGEST_CALL = 65_507  # bytes that UDP takes in one
@@ -26,22 +26,22 @@ LOOK_SECONDS = 0.0005
 class Probe:
     """Sends bursts from ``senders`` to ``receiver`` (host names) and collects the acknowledgements."""
 
-    def __init__(self, run: Emulation, senders: list[str], receiver: str) -> None:
-        self.run = run
-        self.framing = run.framing.with_int(run.routes.most_hops)
-        self.ring = Ring(run.nic.probe_ring_fd, RING_SIZE)
+    def __init__(self, rack: Assembly, senders: list[str], receiver: str) -> None:
+        self.rack = rack
+        self.framing = rack.layout.framing.with_int(rack.layout.routes.most_hops)
+        self.ring = Ring(rack.nic.probe_ring_fd, RING_SIZE)
         self.receiver = receiver
-        self._sockets = [self._open(run.rack[sender].netns, run.rack[receiver].IP()) for sender in senders]
-        first = len(run.plan)
+        self._sockets = [self._open(rack.net[sender].netns, rack.net[receiver].IP()) for sender in senders]
+        first = len(rack.layout.plan)
         self._frames = [frame(self.framing, first + number, self.framing.payload) for number in range(len(senders))]
-        run.rack.connect({(sender, receiver) for sender in senders})
+        rack.net.connect({(sender, receiver) for sender in senders})
 
     def _open(self, netns: int, address: str) -> socket.socket:
         with linux.inside(netns):
             opened = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
         opened.setsockopt(socket.IPPROTO_IP, socket.IP_TOS, DATA_TOS)
         opened.setsockopt(socket.SOL_SOCKET, SO_SNDBUFFORCE, 4 * SEND_BUFFER)
-        if not self.run.use_netem:
+        if not self.rack.use_netem:
             opened.setsockopt(socket.IPPROTO_UDP, UDP_SEGMENT, len(frame(self.framing, 0, self.framing.payload)))
         opened.connect((address, ROCE_PORT))
         return opened
@@ -57,7 +57,7 @@ class Probe:
         while left:
             count = min(left, at_once)
             for opened, data in zip(self._sockets, self._frames, strict=True):
-                if self.run.use_netem:
+                if self.rack.use_netem:
                     for _ in range(count):
                         opened.send(data)
                 else:

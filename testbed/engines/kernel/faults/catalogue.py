@@ -9,19 +9,16 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from testbed.agent.launch import Common, Crew, Share
 from testbed.base import linux
 from testbed.base.arrays import Ints
 from testbed.controller import Feedback, Paths, RateController
 from testbed.dataplane import libbpf
 from testbed.dataplane.build import compiled
+from testbed.engines.kernel.assembly import Assembly
 from testbed.engines.kernel.faults.fault import Fault
 from testbed.plugin import PluginConfig
-
-if TYPE_CHECKING:
-    from testbed.agent.launch import Common, Share
-    from testbed.engines.kernel.emulation import Emulation
 
 CLONE_NEWTIME = 0x00000080
 STOP_SECONDS = 0.05
@@ -33,20 +30,20 @@ class Midway(Fault, ABC):
 
     _done = False
 
-    def on_sample(self, run: Emulation, now: float) -> None:
-        if not self._done and now > run.experiment.time.duration / 3:
+    def on_sample(self, rack: Assembly, crew: Crew, now: float) -> None:
+        if not self._done and now > rack.experiment.time.duration / 3:
             self._done = True
-            self.harm(run)
+            self.harm(rack, crew)
 
     @abstractmethod
-    def harm(self, run: Emulation) -> None:
+    def harm(self, rack: Assembly, crew: Crew) -> None:
         """The fault."""
 
 
 class BusyCores(Midway):
     """Another program takes all the time that the cores have left."""
 
-    def harm(self, run: Emulation) -> None:  # noqa: ARG002 - part of the interface
+    def harm(self, rack: Assembly, crew: Crew) -> None:  # noqa: ARG002 - part of the interface
         for core in sorted(os.sched_getaffinity(0)):
             parent = os.getpid()
             if os.fork() == 0:
@@ -59,10 +56,10 @@ class BusyCores(Midway):
 class WrongRate(Fault):
     """The bottleneck serves a tenth less than asked."""
 
-    def on_built(self, run: Emulation) -> None:
-        intf = run.rack.ends[run.port_names[run.bottleneck]]
-        rate = round(0.9 * run.rack.ports[run.bottleneck].rate / 8)
-        limit = 2 * run.rack.wire.buffer + (1 << 20)
+    def on_built(self, rack: Assembly) -> None:
+        intf = rack.net.ends[rack.layout.port_names[rack.layout.bottleneck]]
+        rate = round(0.9 * rack.net.ports[rack.layout.bottleneck].rate / 8)
+        limit = 2 * rack.net.wire.buffer + (1 << 20)
         intf.node.netlink.tc("change", "tbf", intf.index, rate=rate, burst=3000, limit=limit)
 
 
@@ -76,33 +73,33 @@ class WrongDelay(Fault):
 class SmallBuffer(Fault):
     """The bottleneck's buffer is half of what was asked for."""
 
-    def on_built(self, run: Emulation) -> None:
-        port = run.rack.ports[run.bottleneck]
-        run.programs.configure(replace(port, buffer=port.buffer // 2), run.experiment.seed)
+    def on_built(self, rack: Assembly) -> None:
+        port = rack.net.ports[rack.layout.bottleneck]
+        rack.programs.configure(replace(port, buffer=port.buffer // 2), rack.experiment.seed)
 
 
 class OtherThresholds(Fault):
     """Kmin and Kmax in force are twice what the tuner set."""
 
-    def on_built(self, run: Emulation) -> None:
-        kmin, kmax, pmax = (float(column[run.bottleneck]) for column in run.ports.thresholds)
-        run.programs.set_red(run.rack.ports[run.bottleneck].ifindex, 2 * kmin, 2 * kmax, pmax)
+    def on_built(self, rack: Assembly) -> None:
+        kmin, kmax, pmax = (float(column[rack.layout.bottleneck]) for column in rack.ports.thresholds)
+        rack.programs.set_red(rack.net.ports[rack.layout.bottleneck].ifindex, 2 * kmin, 2 * kmax, pmax)
 
 
 class LostFeedback(Midway):
     """One in sixteen answers to h1 vanishes before its NIC."""
 
-    def harm(self, run: Emulation) -> None:
+    def harm(self, rack: Assembly, crew: Crew) -> None:  # noqa: ARG002 - part of the interface
         self.object = libbpf.Object(compiled("drop"))
         self.object.load()
-        run.rack.links[0].intf1.attach("ingress", self.object.program_fd("drop"), "drop", first=True)
+        rack.net.links[0].intf1.attach("ingress", self.object.program_fd("drop"), "drop", first=True)
 
 
 class StoppedAgent(Midway):
     """An agent stands still for 50 ms."""
 
-    def harm(self, run: Emulation) -> None:
-        pid = run.crew.members[0].pid
+    def harm(self, rack: Assembly, crew: Crew) -> None:  # noqa: ARG002 - part of the interface
+        pid = crew.members[0].pid
         os.kill(pid, signal.SIGSTOP)
         time.sleep(STOP_SECONDS)
         os.kill(pid, signal.SIGCONT)
@@ -111,8 +108,8 @@ class StoppedAgent(Midway):
 class DetachedProgram(Midway):
     """The NIC program of h1 is gone: nobody hears its answers."""
 
-    def harm(self, run: Emulation) -> None:
-        run.rack.links[0].intf1.detach("nic_rx")
+    def harm(self, rack: Assembly, crew: Crew) -> None:  # noqa: ARG002 - part of the interface
+        rack.net.links[0].intf1.detach("nic_rx")
 
 
 class Impostor(RateController):
@@ -152,8 +149,8 @@ class JumpingClock(Midway):
 
         return replace(common, controller=build)
 
-    def harm(self, run: Emulation) -> None:
-        os.kill(run.crew.members[0].pid, signal.SIGUSR1)
+    def harm(self, rack: Assembly, crew: Crew) -> None:  # noqa: ARG002 - part of the interface
+        os.kill(crew.members[0].pid, signal.SIGUSR1)
 
 
 def _jump() -> None:

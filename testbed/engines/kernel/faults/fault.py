@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from testbed.agent.launch import Common, Crew, Share
 from testbed.dataplane.programs import RING_SIZE
-
-if TYPE_CHECKING:
-    from testbed.agent.launch import Common, Share
-    from testbed.engines.kernel.emulation import Emulation
+from testbed.engines.kernel.assembly import Assembly
 
 
 class Fault:
@@ -16,7 +12,7 @@ class Fault:
 
     ring_size: int = RING_SIZE
 
-    def on_built(self, run: Emulation) -> None:
+    def on_built(self, rack: Assembly) -> None:
         """The rack is up, and will be calibrated next."""
 
     def on_share(self, share: Share) -> Share:
@@ -27,7 +23,7 @@ class Fault:
         """What all agents are about to be given."""
         return common
 
-    def on_sample(self, run: Emulation, now: float) -> None:
+    def on_sample(self, rack: Assembly, crew: Crew, now: float) -> None:
         """Every recorder's sample while the run goes on."""
 
 

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import replace
 
+from testbed.agent.agent import LOOKS_PER_RTT, USUAL_LATENESS
 from testbed.agent.datapath import Pauses
 from testbed.base.arrays import Ints
-from testbed.clock import Clock
+from testbed.clock import SHORTEST_SLEEP, Clock
 from testbed.dataplane.programs import NicPrograms, Thresholds
+from testbed.dataplane.shaper import burst
 from testbed.engines.kernel.pfc.engine import Engine, Speaker
 from testbed.engines.kernel.rack import pause_frames
+from testbed.engines.kernel.rack.gate import in_flight
+from testbed.engines.kernel.rack.net import Rack
+from testbed.experiment.layout import Layout
+from testbed.experiment.topology import headroom
 from testbed.experiment.topology.headroom import Room
 
-if TYPE_CHECKING:
-    from testbed.engines.kernel.rack.net import Rack
-
+GATE_LATENESS = 30e-3  # wall seconds for which others may keep the kernel's lock of all network devices
 LOOKS_PER_HOLD = 2  # of a paused host: it must know that it may go on before it may
 
 
@@ -71,3 +75,26 @@ class Lossless:
         frame = clock.nominal_seconds(float(self.nic.pauses["late_ns"].max()) / 1e9)
         gate = clock.nominal_seconds(self.engine.late)
         return max((frame, self.room.spare), (gate, self.room.gate_spare), key=lambda one: one[0] / one[1])
+
+
+def lossless_of(layout: Layout, clock: Clock, use_netem: bool) -> Lossless | None:
+    """Priority flow control, if the experiment asks for it. Raises BadInput if its sizes do not do."""
+    rack = layout.experiment.rack
+    pfc = rack.switch.pfc
+    if pfc is None:
+        return None
+    late = max(float(layout.paths.base_rtt.max()) / LOOKS_PER_RTT, clock.nominal_seconds(USUAL_LATENESS))
+    room = headroom.room(pfc, _feeds(layout, clock, late), rack.switch.buffer, layout.framing.wire_size, late)
+    return Lossless(room, rack.link.delay, clock.nominal_seconds(SHORTEST_SLEEP), use_netem)
+
+
+def _feeds(layout: Layout, clock: Clock, late: float) -> list[headroom.Feed]:
+    """What each kind of cable may bring, from hosts that are ``late`` s late at most."""
+    feeds, frame = {}, layout.framing.wire_size
+    for cable in layout.shape.cables:
+        feed = headroom.Feed(cable.kind, cable.rate, cable.delay, late)
+        if cable.low.port:
+            shut = max(late, clock.nominal_seconds(GATE_LATENESS))
+            feed = replace(feed, late=shut, begun=burst(clock.wall_rate(cable.rate), frame) + in_flight(frame))
+        feeds[cable.kind] = feed
+    return list(feeds.values())

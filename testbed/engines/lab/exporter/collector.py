@@ -12,10 +12,11 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metri
 from prometheus_client.registry import Collector
 
 from testbed import __version__
-from testbed.engines.lab.exporter import counters, devices, names, pcc
+from testbed.engines.lab.exporter import counters, devices, pcc
 from testbed.engines.lab.exporter.documents import REGISTERS, ROLLOUT, STATE, DeviceRegisters, Registers, Rollout, State
 from testbed.engines.lab.exporter.drift import drift
 from testbed.engines.lab.exporter.files import Files
+from testbed.live import lab_names
 
 FRESH = 0.1  # s: hardware counters are cached for 10 ms by the driver, and two scrapers should not cost twice
 OLD = 60.0  # s: what registers said longer ago is not in force any more, as far as anybody knows
@@ -53,22 +54,22 @@ class HostCollector(Collector):
         if rollout:
             found = drift(files, rollout, state, registers)
             differing = [((device, name), float(differs)) for device, name, differs in found]
-        yield _family(names.DRIFT, differing)
+        yield _family(lab_names.DRIFT, differing)
         rows = [
             ((device.name, name), float(value))
             for device in there
             for name, value in devices.dcqcn(files, device, registers.get(device.name))
         ]
-        yield _family(names.DCQCN, rows)
+        yield _family(lab_names.DCQCN, rows)
         now = pcc.states(files, rollout)
-        rows = [((device, one), float(one == is_in)) for device, is_in in now.items() for one in names.STATES]
-        yield _family(names.PCC_STATE, rows)
-        yield _family(names.AGE, [((), age)])
+        rows = [((device, one), float(one == is_in)) for device, is_in in now.items() for one in lab_names.STATES]
+        yield _family(lab_names.PCC_STATE, rows)
+        yield _family(lab_names.AGE, [((), age)])
         yield from _of_hardware(files, there)
         yield from _of_pauses(files, there)
-        yield _family(names.BUILD, [((__version__,), 1.0)])
-        yield _family(names.DILATION, [((), 1.0)])
-        yield _family(names.ERRORS, [((file,), float(count)) for file, count in sorted(files.errors.items())])
+        yield _family(lab_names.BUILD, [((__version__,), 1.0)])
+        yield _family(lab_names.DILATION, [((), 1.0)])
+        yield _family(lab_names.ERRORS, [((file,), float(count)) for file, count in sorted(files.errors.items())])
 
     def _registers(self) -> tuple[float, dict[str, DeviceRegisters]]:
         """Their age in s, and what they said by device, unless that is old."""
@@ -83,7 +84,7 @@ class HostCollector(Collector):
         return age, (told.devices if age <= OLD else {})
 
 
-def _family(described: names.Described, rows: Sequence[Row]) -> Metric:
+def _family(described: lab_names.Described, rows: Sequence[Row]) -> Metric:
     kind = CounterMetricFamily if described.kind == "counter" else GaugeMetricFamily
     family = kind(described.name, described.help, labels=described.labels)
     for labels, value in rows:
@@ -94,20 +95,20 @@ def _family(described: names.Described, rows: Sequence[Row]) -> Metric:
 def _of_deployment(files: Files, state: State | None) -> Iterator[Metric]:
     """Policy, phase and time of the last apply."""
     policy = state.policy if state else None
-    yield _family(names.POLICY, [((policy.controller, policy.version, policy.sha256), 1.0)] if policy else [])
+    yield _family(lab_names.POLICY, [((policy.controller, policy.version, policy.sha256), 1.0)] if policy else [])
     phase = state.phase if state else "idle"
-    if phase not in names.PHASES:
+    if phase not in lab_names.PHASES:
         files.errors[STATE] += 1
         phase = "unknown"
-    yield _family(names.PHASE, [((one,), float(one == phase)) for one in names.PHASES])
+    yield _family(lab_names.PHASE, [((one,), float(one == phase)) for one in lab_names.PHASES])
     applied = state.last_apply if state else None
-    yield _family(names.LAST_APPLY, [((), applied)] if applied is not None else [])
+    yield _family(lab_names.LAST_APPLY, [((), applied)] if applied is not None else [])
 
 
 def _of_registers(registers: dict[str, DeviceRegisters]) -> Iterator[Metric]:
     """Parameters and counters of the NICs' algorithms."""
     slots = [(device, number, slot) for device, one in registers.items() for number, slot in sorted(one.pcc.items())]
-    for described, column in ((names.PCC_PARAMETER, "parameters"), (names.PCC_COUNTER, "counters")):
+    for described, column in ((lab_names.PCC_PARAMETER, "parameters"), (lab_names.PCC_COUNTER, "counters")):
         rows = [
             ((device, number, name), float(value))
             for device, number, slot in slots
@@ -119,15 +120,15 @@ def _of_registers(registers: dict[str, DeviceRegisters]) -> Iterator[Metric]:
 def _of_hardware(files: Files, there: Sequence[devices.Device]) -> Iterator[Metric]:
     """Counters in sysfs."""
     counted = {device.name: dict(counters.hardware(files, device)) for device in there}
-    for name in names.HARDWARE:
+    for name in lab_names.HARDWARE:
         rows = [((device,), float(values[name])) for device, values in counted.items() if name in values]
-        yield _family(names.hardware(name), rows)
+        yield _family(lab_names.hardware(name), rows)
     sent = {device.name: counters.sent(files, device) for device in there}
-    for position, described in enumerate((names.TX_BYTES, names.TX_PACKETS, names.DROPPED)):
+    for position, described in enumerate((lab_names.TX_BYTES, lab_names.TX_PACKETS, lab_names.DROPPED)):
         columns = ((device, values[position]) for device, values in sent.items())
         yield _family(described, [((device,), float(value)) for device, value in columns if value is not None])
     rates = ((device.name, counters.capacity(files, device)) for device in there)
-    yield _family(names.CAPACITY, [((device,), rate) for device, rate in rates if rate is not None])
+    yield _family(lab_names.CAPACITY, [((device,), rate) for device, rate in rates if rate is not None])
 
 
 def _of_pauses(files: Files, there: Sequence[devices.Device]) -> Iterator[Metric]:
@@ -138,12 +139,14 @@ def _of_pauses(files: Files, there: Sequence[devices.Device]) -> Iterator[Metric
         for device, all_of_it in paused.items()
         for (direction, priority), pause in sorted(all_of_it.items())
     ]
-    yield _family(names.PAUSE_FRAMES, [(labels, float(pause.frames)) for labels, pause in each])
-    yield _family(names.PAUSED, [(labels, pause.us / 1e6) for labels, pause in each])
+    yield _family(lab_names.PAUSE_FRAMES, [(labels, float(pause.frames)) for labels, pause in each])
+    yield _family(lab_names.PAUSED, [(labels, pause.us / 1e6) for labels, pause in each])
     ours = {
         device: [one for (direction, _), one in all_of_it.items() if direction == "tx"]
         for device, all_of_it in paused.items()
         if all_of_it
     }
-    yield _family(names.PORT_PAUSES, [((device,), float(sum(x.frames for x in some))) for device, some in ours.items()])
-    yield _family(names.PORT_PAUSED, [((device,), sum(x.us for x in some) / 1e6) for device, some in ours.items()])
+    yield _family(
+        lab_names.PORT_PAUSES, [((device,), float(sum(one.frames for one in some))) for device, some in ours.items()]
+    )
+    yield _family(lab_names.PORT_PAUSED, [((device,), sum(x.us for x in some) / 1e6) for device, some in ours.items()])

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from testbed.engines.lab.exporter.devices import Device
 from testbed.engines.lab.exporter.files import Files
-from testbed.engines.lab.exporter.names import HARDWARE
+from testbed.live.lab_names import HARDWARE
 
 WORD = 4  # bytes: what port_xmit_data counts
 PATIENCE = 2.0  # s

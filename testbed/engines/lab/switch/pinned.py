@@ -18,9 +18,9 @@ from testbed.base.arrays import Floats
 from testbed.clock import Clock
 from testbed.dataplane import libbpf
 from testbed.dataplane.port_maps import MAPS, Port, PortMaps
+from testbed.dataplane.port_reader import PortReader
 from testbed.engines.lab.switch import pins
 from testbed.errors import BadInput, nearest
-from testbed.live.recorder import PortReader
 from testbed.tuner import Ports, Thresholds, wrong
 
 REAL = Clock(1.0)

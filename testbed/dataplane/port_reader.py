@@ -1,0 +1,70 @@
+"""The counters and thresholds of switch ports in nominal units."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from testbed.base.arrays import Floats, Ints
+from testbed.clock import Clock
+from testbed.dataplane.pauses import paused_between, paused_ns
+from testbed.dataplane.port_maps import Port, PortMaps
+
+ALL = slice(None)
+
+
+class PortReader:
+    """The counters of ports in nominal units, as of now: the rack's, or those of a real switch."""
+
+    def __init__(self, programs: PortMaps, ports: list[Port], clock: Clock) -> None:
+        self.programs = programs
+        self.clock = clock
+        self.index = np.array([port.ifindex for port in ports])
+        self.far = np.array([port.peer for port in ports])
+        self.rate = np.array([port.rate for port in ports])  # wall bit/s
+        self.thresholds = self._read_thresholds(self.index)
+
+    def _read_thresholds(self, index: Ints) -> Floats:
+        return np.array([self.programs.red(int(one)) for one in index]).T
+
+    def set_thresholds(self, kmin: Floats, kmax: Floats, pmax: Floats, rows: Ints) -> None:
+        """Write the thresholds of these ports and remember what the kernel reads back."""
+        index = self.index[rows]
+        for one, *values in zip(index.tolist(), kmin.tolist(), kmax.tolist(), pmax.tolist(), strict=True):
+            self.programs.set_red(one, *values)
+        self.thresholds = self.thresholds.copy()  # samples that were taken keep theirs
+        self.thresholds[:, rows] = self._read_thresholds(index)
+
+    def look_at_thresholds(self) -> None:
+        """Read them again: somebody else may have set them."""
+        self.thresholds = self._read_thresholds(self.index)
+
+    def sample(self, now_ns: int, rows: Ints | slice = ALL) -> dict[str, Floats]:
+        """Of these ports. The columns of `PortSeries`, and marked_bytes, in the rows' order.
+
+        The queue drains between arrivals, so it is carried on to now; not while the port itself is paused.
+        """
+        count = self.programs.counters[self.index[rows]]
+        last_ns = count["last_ns"].astype(np.int64)
+        held = paused_between(self.programs.pauses[self.index[rows]], last_ns, now_ns) / 1e9
+        idle = np.maximum(0, now_ns - last_ns) / 1e9 - held
+        before = count["queue"].astype(float)
+        bytes_per_second = self.rate[rows] / 8
+        busy = np.minimum(idle, before / bytes_per_second)
+        queue = before - busy * bytes_per_second
+        area = count["area"] / 1e9 + before * held + (before + queue) / 2 * busy
+        return {
+            "tx_bytes": count["bytes"] - queue,
+            "tx_packets": count["packets"].astype(float),
+            "queue": queue,
+            "peak_queue": count["peak"].astype(float),
+            "queue_area": self.clock.nominal_seconds(area),
+            "marked_packets": count["marked_packets"].astype(float),
+            "marked_bytes": count["marked_bytes"].astype(float),
+            "dropped_packets": (count["dropped_packets"] + count["lost_packets"]).astype(float),
+            "kmin": self.thresholds[0, rows],
+            "kmax": self.thresholds[1, rows],
+            "pmax": self.thresholds[2, rows],
+            "ingress": self.programs.ingresses["bytes"][self.index[rows]].astype(float),
+            "pause_frames": self.programs.ingresses["frames"][self.index[rows]].astype(float),
+            "paused": self.clock.nominal_seconds(paused_ns(self.programs.pauses[self.far[rows]], now_ns) / 1e9),
+        }

@@ -1,0 +1,123 @@
+"""What each agent of a rack is given: its hosts, flows, ring buffers and times."""
+
+from __future__ import annotations
+
+import os
+
+import numpy as np
+
+from testbed.agent.agent import Timing
+from testbed.agent.barriers import Barriers
+from testbed.agent.columns import ENDLESS
+from testbed.agent.launch import Common, Crew, Share, shares_of_hosts
+from testbed.agent.meter import Meter
+from testbed.agent.sockets import Route
+from testbed.controller import build
+from testbed.engines.kernel.assembly import Assembly
+from testbed.engines.kernel.faults.fault import Fault
+from testbed.experiment.traffic.flow import NO_GROUP
+from testbed.results.decisions import Served
+from testbed.results.record import RTT_BINS_PER_OCTAVE
+from testbed.results.trace import Trace
+
+WORTH_A_LIMIT = 4  # packets; below that more system calls cost a start burst more than the shaper's timers
+
+
+class Agents:
+    """One agent per core, each serving a part of the hosts."""
+
+    def __init__(self, rack: Assembly, fault: Fault) -> None:
+        self.rack = rack
+        self.fault = fault
+        self.crew = Crew()
+        self.meters: list[Meter] = []
+        self.cores = sorted(os.sched_getaffinity(0))
+        self.parts = shares_of_hosts(rack.layout.plan.src_number, len(self.cores))
+        self.delays = [rack.delays(first, end) for first, end in self.parts]
+
+    @property
+    def rings(self) -> int:
+        """Ring buffers that they need."""
+        return sum(map(len, self.delays))
+
+    def launch(self) -> None:
+        """Fork all of them; they wait for nominal time to begin."""
+        rack = self.rack
+        packets = np.ceil(rack.layout.plan.size / rack.layout.framing.payload)
+        rack.flows.to_send[:] = np.where(np.isfinite(packets), packets, ENDLESS)
+        common = self._common()
+        for number, (first, end) in enumerate(self.parts):
+            self.meters.append(Meter(RTT_BINS_PER_OCTAVE, self._trace()))
+            share = self._share(number, first, end)
+            self.crew.launch(self.fault.on_share(share), self.fault.on_common(common))
+
+    def served(self) -> list[Served]:
+        """What each has recorded of its controller's decisions."""
+        return [Served(one.share.first, one.share.paths, one.share.meter.trace) for one in self.crew.members]
+
+    def _common(self) -> Common:
+        rack, resolved = self.rack, self.rack.resolved
+        form, config = resolved.controller.form, resolved.controller_config
+        return Common(
+            plugin=resolved.controller,
+            dilation=rack.clock.dilation,
+            framing=rack.layout.framing,
+            burst=rack.experiment.pacing.burst,
+            at_once=self._taken_whole(),
+            bucket=rack.bucket,
+            controller=lambda paths: build(form, config, paths),
+            segment=not rack.use_netem,  # nic_tx sees single packets only behind the shaper
+            wake_by_ring=rack.use_netem,
+            own_ports=len(rack.layout.shape.switches) > 1,
+        )
+
+    def _taken_whole(self) -> int:
+        """Packets that a host's shaper passes on in one go; 0 (no limit) where it takes them one by one anyway."""
+        packets = self.rack.bucket // self.rack.layout.framing.wire_size
+        return packets if packets >= WORTH_A_LIMIT else 0
+
+    def _trace(self) -> Trace:
+        """Its part of the rows that all agents may record."""
+        return Trace(self.rack.experiment.record.decisions // len(self.parts), self.rack.layout.framing.int_hops)
+
+    def _share(self, number: int, first: int, end: int) -> Share:
+        rack, plan = self.rack, self.rack.layout.plan
+        hosts, nic, base_rtt = rack.net, rack.nic, rack.layout.paths.base_rtt
+        routes = [
+            Route(flow, hosts[src].netns, hosts[src].IP(), hosts[dst].IP(), size)
+            for flow, src, dst, size in zip(
+                range(first, end), plan.src[first:end], plan.dst[first:end], plan.size[first:end].tolist(), strict=True
+            )
+        ]
+        delays = self.delays[number]
+        before = sum(map(len, self.delays[:number]))
+        ring = np.searchsorted(delays, base_rtt[first:end]) if not rack.use_netem else 0
+        nic.flows_tx["ring"][first:end] = before + ring
+        senders, host = np.unique(plan.src_number[first:end], return_inverse=True)
+        ends = [hosts[f"h{sender}"].defaultIntf() for sender in senders]
+        interfaces = np.array([one.index for one in ends])
+        waits = plan.after != NO_GROUP
+        return Share(
+            number=number,
+            core=self.cores[number],
+            first=first,
+            routes=routes,
+            host=host.astype(np.int64),
+            arrivals=nic.arrivals,
+            interface=interfaces.astype(np.int64),
+            uplink=None if rack.use_netem else np.array([one.far_end.index for one in ends], np.int64),
+            pauses=rack.lossless.pauses(interfaces) if rack.lossless else None,
+            rings=list(zip(nic.ring_fds[before : before + len(delays)], delays, strict=True)),
+            ring_size=nic.ring_size,
+            flows=rack.flows.part(first, end),
+            paths=rack.layout.controller_paths(slice(first, end)),
+            timing=Timing.of(
+                np.where(waits, np.inf, plan.start)[first:end],
+                end=rack.experiment.time.duration,
+                timeout=rack.retransmission_timeout,
+                rtt=float(base_rtt[first:end].min()),
+                clock=rack.clock,
+                barriers=Barriers(plan, rack.flows.finished, first, end) if waits.any() else None,
+            ),
+            meter=self.meters[number],
+        )

@@ -1,0 +1,123 @@
+"""The rack of one run with its programs, before any agent is there: what is built, calibrated and counted."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+
+import numpy as np
+
+from testbed.agent.columns import Flows
+from testbed.clock import Clock
+from testbed.dataplane.port_reader import PortReader
+from testbed.dataplane.programs import FLOW_TABLE, NO_PFC, NicPrograms, PortPrograms
+from testbed.dataplane.shaper import burst
+from testbed.engines.kernel.pfc.lossless import Lossless, lossless_of
+from testbed.engines.kernel.rack.net import Rack, Wire
+from testbed.experiment.resolved import Resolved
+from testbed.experiment.topology.paths import netem_delay
+from testbed.tuner import Need
+from testbed.tuning.loop import Tunings, in_rack
+
+
+class Assembly:
+    """The parts of a rack and what they need to know of each other. Links delay with netem, or agents do."""
+
+    net: Rack
+    nic: NicPrograms
+    programs: PortPrograms
+    ports: PortReader
+    tuning: Tunings
+
+    def __init__(self, resolved: Resolved, use_netem: bool) -> None:
+        self.resolved = resolved
+        self.experiment = resolved.experiment
+        self.layout = resolved.layout
+        self.use_netem = use_netem
+        self.clock = Clock(self.experiment.time.factor)
+        self.flows = Flows(len(self.layout.plan))
+        self.lossless: Lossless | None = lossless_of(self.layout, self.clock, use_netem)
+
+    def build(self, rings: int, ring_size: int) -> None:
+        """Rack and programs, with ``rings`` ring buffers for feedback."""
+        experiment, form = self.experiment, self.resolved.controller.form
+        self.net = Rack(self.layout.shape.converted(self.clock.wall_rate, self.clock.wall_seconds), self._wire())
+        self.nic = NicPrograms(
+            largest_ifindex=self.net.largest_ifindex,
+            flows=len(self.layout.plan),
+            rings=rings,
+            cnp_interval_ns=self.clock.wall_ns(form.cnp_interval(self.resolved.controller_config)),
+            wake_agents=self.use_netem,
+            at_far_end=not self.use_netem,
+            ring_size=ring_size,
+            pfc=self.lossless.thresholds if self.lossless else NO_PFC,
+        )
+        monitor = FLOW_TABLE if Need.FLOWS in self.resolved.tuner.form.needs else 0
+        self.programs = self.net.attach(self.nic, experiment.seed, monitor)
+        self.net.connect(self.layout.plan.pairs)
+        if self.lossless:
+            self.lossless.start(self.net, self.nic)
+        self.ports = PortReader(self.programs, self.net.ports, self.clock)
+        self.tuning = in_rack(self.resolved, self.ports, self.layout.port_names)
+
+    def receive_on_spare_cores(self, agents: int) -> None:
+        """Cores that no agent has take the receivers' side, so that one sender can fill a fast link."""
+        cores = sorted(os.sched_getaffinity(0))
+        if spare := set(cores[agents:]):
+            for receiver in sorted(set(self.layout.plan.dst)):
+                self.net[receiver].receive_on(spare)
+
+    def forget(self) -> None:
+        """No counter knows of what has happened until now."""
+        for port in self.net.ports:
+            self.programs.forget(port, self.experiment.seed)
+        if self.lossless:
+            self.lossless.forget()
+
+    def begin(self, clock: Clock) -> None:
+        """Nominal time has begun."""
+        self.clock = self.ports.clock = clock
+
+    @property
+    def longest_queue(self) -> float:
+        """Bytes that may wait at a port: its buffer, or what all ports have with priority flow control."""
+        if self.lossless:
+            ports = Counter(port.switch for port in self.layout.shape.ports)
+            return max(ports.values()) * self.lossless.room.limit
+        return self.experiment.rack.switch.buffer
+
+    @property
+    def retransmission_timeout(self) -> float:
+        """As asked, or three times the longest RTT that the rack can have: base plus a full buffer. Nominal s."""
+        asked = self.experiment.loss_recovery.timeout
+        if not isinstance(asked, str):
+            return asked
+        paths = self.layout.paths
+        return 3 * float((paths.base_rtt + paths.full_buffers(self.longest_queue)).max())
+
+    @property
+    def bucket(self) -> int:
+        """Bytes that the bucket of a host's shaper holds."""
+        slowest = float(self.layout.paths.line_rate.min())
+        return burst(self.clock.wall_rate(slowest), self.layout.framing.wire_size)
+
+    def delays(self, first: int, end: int) -> list[float]:
+        """For how long (nominal s) an agent's delay line holds feedback of these flows: one for each base RTT."""
+        if self.use_netem:
+            return [0.0]
+        delays: list[float] = np.unique(self.layout.paths.base_rtt[first:end]).tolist()
+        return delays
+
+    def _wire(self) -> Wire:
+        rack = self.experiment.rack
+        return Wire(
+            frame=self.layout.framing.wire_size,
+            buffer=round(rack.switch.buffer),
+            netem=self._netem() if self.use_netem else None,
+            forwarding=rack.switch.forwarding,
+            seed=self.experiment.seed,
+            pooled=round(self.longest_queue) if self.lossless else 0,
+        )
+
+    def _netem(self) -> list[float]:
+        return [self.clock.wall_seconds(netem_delay(cable, self.layout.framing)) for cable in self.layout.shape.cables]

@@ -1,0 +1,91 @@
+"""What everybody derives from the rack and the traffic of an experiment, made once. All nominal.
+
+Columns of flows have shape (n,), in the order of the plan; columns of ports have shape (p,), in the order of
+`Shape.ports`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+
+from testbed.controller import Paths
+from testbed.experiment.bottleneck import busiest_port
+from testbed.experiment.model import Experiment
+from testbed.experiment.topology.framing import Framing
+from testbed.experiment.topology.paths import FlowPaths
+from testbed.experiment.topology.routes import Routes
+from testbed.experiment.topology.shape import Shape
+from testbed.experiment.traffic.plan import Plan
+from testbed.tuner import Ports, by_switch
+
+
+@dataclass(frozen=True)
+class Layout:
+    """``int_hops`` INT records have room in every packet; 0 for no INT."""
+
+    experiment: Experiment
+    int_hops: int = 0
+
+    def with_int(self, hops: int) -> Layout:
+        """The same with room for INT records of so many hops."""
+        return replace(self, int_hops=hops)
+
+    @property
+    def shape(self) -> Shape:
+        """Hosts, switches, links."""
+        return self.experiment.shape
+
+    @property
+    def plan(self) -> Plan:
+        """The flows."""
+        return self.experiment.plan
+
+    @cached_property
+    def routes(self) -> Routes:
+        """While all links work."""
+        return Routes(self.shape)
+
+    @property
+    def framing(self) -> Framing:
+        """How large packets are."""
+        return Framing(round(self.experiment.traffic.payload), self.int_hops)
+
+    @cached_property
+    def paths(self) -> FlowPaths:
+        """Of all flows."""
+        return FlowPaths.of(self.routes, self.plan.src, self.plan.dst, self.framing)
+
+    @cached_property
+    def most_hops(self) -> int:
+        """Switches on the longest of the flows' paths: INT needs room for as many records."""
+        pairs = set(zip(self.plan.src, self.plan.dst, strict=True))
+        return max(len(self.routes.path(*pair)) - 1 for pair in pairs)
+
+    @cached_property
+    def bottleneck(self) -> int:
+        """Position of the port that the summary looks at: the one that is asked to carry the most."""
+        return busiest_port(self.routes, self.plan, self.experiment.time.duration)
+
+    @property
+    def port_names(self) -> list[str]:
+        """Names of the switch ports, in the order of all port columns."""
+        return [port.name for port in self.shape.ports]
+
+    def controller_paths(self, flows: slice = slice(None)) -> Paths:
+        """What a controller may know of these flows."""
+        paths, framing = self.paths, self.framing
+        columns = paths.line_rate[flows], paths.base_rtt[flows], paths.hops[flows]
+        return Paths(*columns, framing.payload, framing.wire_size)
+
+    def tuner_ports(self) -> list[Ports]:
+        """The ports of every switch, as its tuner sees them."""
+        ports = self.shape.ports
+        base_rtt = (
+            2 * self.routes.longest_delay
+        )  # tuners choose their slots in this unit: serialisation does not matter
+        rate = np.array([port.cable.rate for port in ports])
+        buffer = np.full(len(ports), float(self.experiment.rack.switch.buffer))
+        return by_switch(self.port_names, rate, buffer, base_rtt)

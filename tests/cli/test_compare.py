@@ -1,0 +1,245 @@
+"""`testbed compare` as a user sees it."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import sys
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+from testbed.cli import main
+from tests.support.folders import results
+
+
+class Done(NamedTuple):
+    code: int
+    out: str
+    said: str
+
+    @property
+    def json(self) -> dict[str, Any]:
+        found: dict[str, Any] = json.loads(self.out)
+        return found
+
+    @property
+    def text(self) -> str:
+        """What was printed, without its line breaks."""
+        return re.sub(r"\s+", " ", self.out)
+
+
+class Command:
+    """``testbed compare ...`` in this process."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+        self.monkeypatch, self.capsys = monkeypatch, capsys
+        monkeypatch.setenv("COLUMNS", "80")
+
+    def __call__(self, *arguments: str | Path) -> Done:
+        self.monkeypatch.setattr(sys, "argv", ["testbed", "compare", *map(str, arguments)])
+        try:
+            code = main.main()
+        except SystemExit as end:
+            code = int(end.code or 0)
+        return Done(code, *self.capsys.readouterr())
+
+
+@pytest.fixture
+def compare(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Command:
+    return Command(monkeypatch, capsys)
+
+
+@pytest.fixture
+def three(tmp_path: Path) -> Path:
+    """Three repeats of two controllers: swift has 12 less SU and 12 us less queue."""
+    folder = tmp_path / "three"
+    for seed, extra in enumerate((0.0, 2.0, 1.0), 1):
+        results(folder / f"a{seed}", "dcqcn", seed, su=90 + extra, fr_flows=95, ql_mean=(20 + extra) * 1e-6, drops=0)
+        results(folder / f"b{seed}", "swift", seed, su=78 + extra, fr_flows=95, ql_mean=(8 + extra) * 1e-6, drops=0)
+    return folder
+
+
+def test_medians_intervals_and_differences(compare: Command, three: Path) -> None:
+    done = compare(three, "--format", "json")
+    assert done.code == 0
+    assert done.said == ""
+    dcqcn, swift = done.json["variants"]
+    assert done.json["baseline"] == "dcqcn"
+    assert dcqcn["metrics"]["su"] == {
+        "median": 91, "interval": [90, 92], "coverage": 0.75, "values": [90, 92, 91], "relative": None
+    }  # fmt: skip
+    assert swift["metrics"]["su"]["relative"] == pytest.approx(79 / 91 - 1)
+    assert swift["metrics"]["ql_mean"]["median"] == pytest.approx(9e-6)
+    assert [run["seed"] for run in swift["runs"]] == [1, 2, 3]
+    assert (dcqcn["dominated_by"], swift["dominated_by"]) == ([], [])
+    assert set(done.json["metrics"]) >= {"su", "fr_flows", "rtt_p99", "goodput"}
+    assert "fct_mean" not in done.json["metrics"]  # no finite flows
+
+
+def test_text_fits_80_columns_and_says_how_to_read_it(compare: Command, three: Path) -> None:
+    results(three / "c1", "fixed", su=70, fr_flows=90, ql_mean=30e-6)
+    results(three / "c2", "hpcc", su=91, fr_flows=95, ql_mean=30e-6, degraded=True)
+    done = compare(three)
+    assert max(map(len, done.out.splitlines())) <= 80
+    assert "90.00..92.00" in done.text
+    assert "probability of 75 % with 3 runs" in done.text
+    assert "1 run, 1" in done.text
+    assert "1 of 8 runs are degraded" in done.text
+    assert "by dcqcn; swift" in done.text  # fixed: 21 less SU than the one, 22 us more queue than the other
+    assert "\x1b" not in done.out
+
+
+def test_a_figure_that_is_unknown_does_not_change_what_the_intervals_cover(compare: Command, three: Path) -> None:
+    results(three / "b4", "swift", 4, goodput=float("nan"))
+    assert "probability of 75 % with 3 runs, 87.5 % with 4 runs" in compare(three).text
+
+
+def test_scenarios_have_their_own_baselines_and_dominance(compare: Command, tmp_path: Path) -> None:
+    for senders, sus in ((8, (90, 80)), (64, (60, 80))):
+        for controller, su in zip(("dcqcn", "swift"), sus, strict=True):
+            name = f"{controller}{senders}"
+            results(tmp_path / name, controller, 1, f"traffic.senders={senders}", su=su, fr_flows=95, ql_mean=5e-6)
+    found = {one["name"]: one for one in compare(tmp_path, "--format", "json").json["variants"]}
+    assert found["swift, senders=8"]["dominated_by"] == ["dcqcn"]
+    assert found["dcqcn, senders=64"]["dominated_by"] == ["swift"]
+    assert found["swift, senders=64"]["baseline"] == "dcqcn, senders=64"
+    assert found["swift, senders=64"]["metrics"]["su"]["relative"] == pytest.approx(80 / 60 - 1)
+    done = compare(tmp_path, "--baseline", "swift, senders=64", "--format", "json")
+    assert {one["baseline"] for one in done.json["variants"]} == {"swift, senders=64"}
+    notes = " ".join(done.json["notes"])
+    assert "traffic.senders: 8, 64" in notes
+    assert "rack.hosts: 9, 65" in notes
+    gated = compare(tmp_path, "--fail-if", "su < 0.9*baseline")
+    assert gated.code == 1
+    assert "swift, senders=8: su is 80.00 %, baseline (dcqcn, senders=8) 90.00 %" in gated.said
+    assert "senders=64: " not in gated.said
+
+
+# ---- the gate -------------------------------------------------------------------------------------------------------
+
+
+def test_gate_passes_and_fails(compare: Command, three: Path) -> None:
+    passed = compare(three, "--fail-if", "su < 0.8*baseline", "--fail-if", "drops > 0")
+    assert (passed.code, passed.said) == (0, "")
+    failed = compare(three, "--fail-if", "su < 0.9*baseline", "--format", "json")
+    assert failed.code == 1
+    assert failed.said.strip() == (
+        "testbed: --fail-if 'su < 0.9*baseline': swift: su is 79.00 %, baseline (dcqcn) 91.00 %"
+    )
+    assert failed.json["gates"][0]["failures"][0]["variant"] == "swift"
+    assert compare(three, "--baseline", "swift", "--fail-if", "su < 0.9*baseline").code == 0
+
+
+def test_gate_never_passes_what_it_cannot_know(compare: Command, three: Path) -> None:
+    done = compare(three, "--fail-if", "fct_p99 > 1*ms")
+    assert done.code == 1
+    assert "fct_p99 is not known" in done.said
+    for run in ("a1", "a2", "a3"):  # all repeats of one: there is nothing to hold against
+        assert compare(three / run, "--fail-if", "su < 0.9*baseline").code == 2
+    assert compare(three / "a1", "--fail-if", "su < 50").code == 0
+
+
+def test_degraded_runs_fail_a_gate_unless_they_are_allowed(compare: Command, three: Path) -> None:
+    results(three / "b4", "swift", 4, su=79, fr_flows=95, ql_mean=9e-6, degraded=True)
+    gate = ("--fail-if", "su < 0.5*baseline")
+    done = compare(three, *gate)
+    assert done.code == 1
+    assert "1 of 4 runs of swift are degraded" in done.said
+    assert compare(three, *gate, "--allow-degraded").code == 0
+    assert compare(three, *gate, "--clean-only").code == 0
+    results(three / "c1", "hpcc", 1, su=95, degraded=True)
+    done = compare(three, *gate, "--clean-only")
+    assert done.code == 1
+    assert "hpcc has no clean run" in done.said
+    hpcc = compare(three, "--clean-only", "--format", "json").json["variants"][2]
+    assert (hpcc["runs"], hpcc["dominated_by"], hpcc["metrics"]["su"]["median"]) == ([], None, None)
+
+
+def test_a_stored_folder_as_baseline(compare: Command, tmp_path: Path) -> None:
+    for name, lower in (("main", 0), ("change", 20)):  # the same experiments, before and after
+        for controller in ("dcqcn", "swift"):
+            results(tmp_path / name / controller, controller, su=(95 if controller == "dcqcn" else 80) - lower)
+    gate = ("--baseline", tmp_path / "main", "--fail-if", "su < 0.9*baseline")
+    done = compare(tmp_path / "change", *gate)
+    assert done.code == 1
+    assert "dcqcn: su is 75.00 %, baseline (dcqcn, baseline) 95.00 %" in done.said
+    assert "swift: su is 60.00 %, baseline (swift, baseline) 80.00 %" in done.said
+    results(tmp_path / "good" / "a", "dcqcn", su=94)
+    assert compare(tmp_path / "good", *gate).code == 0
+    results(tmp_path / "new" / "a", "dcqcn", 1, "traffic.senders=2", su=94)
+    done = compare(tmp_path / "new", *gate)
+    assert done.code == 1
+    assert "there is no baseline in its scenario" in done.said
+
+
+# ---- the page -------------------------------------------------------------------------------------------------------
+
+
+def test_page_is_one_file_without_addresses(compare: Command, three: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    done = compare(three, "--out", out, "--fail-if", "su < 0.9*baseline")
+    assert done.code == 1  # the page is there all the same
+    text = (out / "comparison.html").read_text()
+    assert "default-src 'none'" in text
+    assert 'src="http' not in text
+    assert "su is 79.00 %" in text
+    plots = json.loads(text.partition('id="figures">')[2].partition("</script>")[0])
+    titles = [plot["title"] for plot in plots]
+    assert {"SU", "QL p99", "Queue latency", "Goodput", "Fairness", "RTT"} <= set(titles)
+    queue = plots[titles.index("Queue latency")]["data"]
+    assert [trace["name"] for trace in queue].count("dcqcn") == 1
+    assert len(queue) == 6
+    assert len({trace["line"]["color"] for trace in queue}) == 2
+    assert len(list((out / "plots").glob("*.svg"))) == len(plots)
+    assert json.loads((out / "comparison.json").read_text())["gates"][0]["failures"]
+    again = compare(three, "--out", out)
+    assert again.code == 2
+    assert "not empty" in again.said
+
+
+def test_unwritable_out(compare: Command, three: Path) -> None:
+    done = compare(three, "--out", "/sys/kernel/out")
+    assert done.code == 2
+    assert "cannot be written" in done.said
+
+
+# ---- bad input ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("damage", "says"),
+    [
+        (lambda run: (run / "manifest.json").unlink(), "it has no manifest.json"),
+        (lambda run: (run / "summary.json").unlink(), "summary.json is missing"),
+        (lambda run: os.truncate(run / "summary.json", 100), "summary.json is cut short or damaged"),
+        (lambda run: os.truncate(run / "port_series.parquet", 1000), "port_series.parquet is cut short"),
+        (lambda run: (run / "manifest.json").write_text('{"schema_version": 99}'), "schema version 99"),
+    ],
+)
+def test_a_run_that_is_not_whole(compare: Command, three: Path, damage: Any, says: str) -> None:
+    damage(three / "b2")
+    done = compare(three)
+    assert done.code == 2
+    assert says in done.said
+    assert str(three / "b2") in done.said
+    assert done.out == ""
+
+
+def test_nothing_to_compare(compare: Command, tmp_path: Path) -> None:
+    assert "no results folder at" in compare(tmp_path / "nowhere").said
+    done = compare(tmp_path)
+    assert done.code == 2
+    assert "is not a results folder" in done.said
+    assert compare().code == 2
+
+
+def test_unknown_baseline_and_bad_condition(compare: Command, three: Path) -> None:
+    done = compare(three, "--baseline", "swft")
+    assert done.code == 2
+    assert "did you mean 'swift'?" in done.said
+    done = compare(three, "--fail-if", "__import__('os')")
+    assert done.code == 2
+    assert "Traceback" not in done.said

@@ -1,0 +1,159 @@
+"""`testbed report`: the report again from a results folder, and what it says when it cannot."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+from synthetic_runs import run, without_series
+
+from testbed.cli import main
+from testbed.results import folder
+from testbed.results.measured import restore
+from testbed.results.report import build
+from testbed.results.report.plots import plots
+from tests.sdk.test_replay import mine, written
+
+Call = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture(scope="module")
+def original(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Six flows; four of them, the rack's 2 to 5, have a record of decisions."""
+    place = tmp_path_factory.mktemp("made")
+    return written(place / "run", mine(place), report=True)
+
+
+@pytest.fixture
+def results(original: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(original, tmp_path / "run"))
+
+
+@pytest.fixture
+def testbed(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Call:
+    def call(*arguments: object) -> tuple[int, str, str]:
+        monkeypatch.setattr(sys, "argv", ["testbed", *map(str, arguments)])
+        try:
+            code = main.main()
+        except SystemExit as end:
+            code = int(end.code or 0)
+        said = capsys.readouterr()
+        return code, said.out, said.err
+
+    return call
+
+
+def files(path: Path) -> dict[str, bytes]:
+    return {str(file.relative_to(path)): file.read_bytes() for file in path.rglob("*") if file.is_file()}
+
+
+def test_it_is_what_the_run_wrote(testbed: Call, results: Path) -> None:
+    before = files(results)
+    assert {"report.html", "plots/queue.svg", "plots/topology.svg"} <= set(before)
+    (results / "report.html").unlink()
+    shutil.rmtree(results / "plots")
+    assert testbed("report", results)[0] == 0
+    assert files(results) == before
+
+
+def test_what_is_read_back_is_what_was_measured(results: Path) -> None:
+    record, found = run((0.1,) * 6), restore(folder.load(results))
+    assert [plot.data for plot in plots(found)] == [plot.data for plot in plots(record)]
+    assert found.flows.src == record.flows.src
+    assert np.array_equal(found.port_series.queue_area, record.port_series.queue_area)
+
+
+def test_it_can_go_elsewhere(testbed: Call, results: Path, tmp_path: Path) -> None:
+    before = files(results)
+    code, out, _ = testbed("report", results, "--out", tmp_path / "a" / "b", "--format", "json")
+    assert code == 0
+    assert json.loads(out) == {
+        "report": str(tmp_path / "a" / "b" / "report.html"), "plots": str(tmp_path / "a" / "b" / "plots")
+    }  # fmt: skip
+    again = files(tmp_path / "a" / "b")
+    assert again == {name: content for name, content in before.items() if name in again}
+    assert testbed("report", results, "--out", tmp_path / "for-anna.html") == (0, f"{tmp_path / 'for-anna.html'}\n", "")
+    assert (tmp_path / "for-anna.html").read_bytes() == before["report.html"]
+    assert files(results) == before
+    for file in (tmp_path / "a" / "b" / "plots").iterdir():
+        ElementTree.parse(file)
+
+
+def test_a_flow_can_be_asked_for(testbed: Call, results: Path) -> None:
+    assert testbed("report", results, "--flow", "h5-h99")[0] == 0
+    assert next((one.flow, one.chosen) for one in build.build(results, ["h5-h99"]).timelines) == ("h5-h99", "asked for")
+    assert (results / "plots" / "decisions-h5-h99.svg").is_file()
+    code, _, said = testbed("report", results, "--flow", "h9")
+    assert code == 2
+    assert "--flow h9: no such flow in this run" in said
+    assert "h5-h99" in said
+
+
+def without_decisions(path: Path) -> None:
+    (path / "decisions.parquet").unlink()
+
+
+def cut(name: str) -> Callable[[Path], None]:
+    def harm(path: Path) -> None:
+        content = (path / name).read_bytes()
+        (path / name).write_bytes(content[: len(content) // 2])
+
+    return harm
+
+
+def replaced(name: str, old: str, new: str) -> Callable[[Path], None]:
+    def harm(path: Path) -> None:
+        text = (path / name).read_text()
+        assert old in text
+        (path / name).write_text(text.replace(old, new))
+
+    return harm
+
+
+@pytest.mark.parametrize(
+    ("harm", "arguments", "says"),
+    [
+        (shutil.rmtree, [], "no results folder at"),
+        (lambda path: (path / "manifest.json").unlink(), [], "is not a results folder"),
+        (replaced("manifest.json", '"schema_version": 2', '"schema_version": 9'), [], "schema version 9"),
+        (cut("flow_series.parquet"), [], "flow_series.parquet is cut short or damaged"),
+        (cut("decisions.parquet"), [], "decisions.parquet is cut short or damaged"),
+        (cut("summary.json"), [], "summary.json is cut short or damaged"),
+        (replaced("manifest.json", '"2 ms"', '"soon"'), [], "do not fit together: ValueError: 'soon'"),
+        (replaced("summary.json", '"s1-eth2"', '"s1-eth9"'), [], "do not fit together"),
+        (without_decisions, ["--flow", "h5-h99"], "has no decisions.parquet"),
+        (lambda _: None, ["--out", "/sys/x"], "the report cannot be written to /sys/x: "),
+        (lambda _: None, ["--out", "/sys/x.html"], "the report cannot be written to /sys/x.html: "),
+    ],
+)
+def test_one_message_for_what_is_wrong(
+    testbed: Call, results: Path, harm: Callable[[Path], None], arguments: list[str], says: str
+) -> None:
+    harm(results)
+    before = files(results)
+    code, out, said = testbed("report", results, *arguments)
+    assert (code, out) == (2, "")
+    assert says in said
+    assert said.count("\n") == 1
+    assert files(results) == before
+
+
+def test_without_a_record_of_decisions_the_report_says_so(testbed: Call, results: Path) -> None:
+    without_decisions(results)
+    assert testbed("report", results)[0] == 0
+    assert "No decisions were kept" in (results / "report.html").read_text()
+
+
+def test_flows_beyond_record_flows_have_no_curves() -> None:
+    record = run([0.25] * 4)
+    without_series(record, [0, 1, 3])
+    throughput = plots(record)[0]
+    assert len(throughput.data) == 3
+    assert [trace["name"] for trace in throughput.data] == ["h1-h99", "h2-h99", "h4-h99"]
+    assert "3 of 4" in throughput.note

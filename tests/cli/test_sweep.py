@@ -1,0 +1,174 @@
+"""Real sweeps: ended early and gone on with, cells that fail, and what is left of a sweep that is killed."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+
+from testbed.results import folder as results
+from tests.support.census import Census
+from tests.support.commands import command as sweep
+from tests.support.outside import TESTBED
+from tests.support.runs import UNCALIBRATED, UNDRAWN
+
+CELLS = {"dcqcn,seed=1", "dcqcn,seed=2", "fixed,seed=1", "fixed,seed=2"}
+# It is the sweep that is tested and not the links: a busy machine must not refuse them.
+QUICK = ("sweep", "incast-2", "--duration", "400 us", *UNCALIBRATED, *UNDRAWN)
+SWEEP = (*QUICK, "--controller", "dcqcn,fixed", "--repeat", "2")
+FAILING = """
+from testbed.controller import RateController
+
+class Mine(RateController):
+    name = "mine"
+    count = 0
+
+    def on_feedback(self, now, flows, feedback):
+        self.count += 1
+        if self.count > 20:
+            1 / 0
+"""
+
+
+def start(*arguments: str) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [*TESTBED, *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
+    )
+
+
+def read_until(process: subprocess.Popen[str], text: str) -> str:
+    assert process.stderr is not None
+    said = ""
+    for line in process.stderr:
+        said += line
+        if text in line:
+            return said
+    raise AssertionError(f"it never said '{text}': {said}")
+
+
+def wait_for(log: Path, text: str) -> None:
+    deadline = time.monotonic() + 30
+    while not (log.is_file() and text in log.read_text()):
+        assert time.monotonic() < deadline, f"{log} never said '{text}'"
+        time.sleep(0.05)
+
+
+def created(folder: Path) -> dict[str, str]:
+    return {name: results.load(folder / name).manifest.created for name in CELLS if (folder / name).exists()}
+
+
+@pytest.mark.root
+@pytest.mark.parallel
+@pytest.mark.slow
+def test_ctrl_c_keeps_what_is_finished_and_resume_does_the_rest(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    process = start(*SWEEP, "--out", str(out))
+    read_until(process, "[2/4]")
+    second = json.loads((out / "sweep.json").read_text())["order"][1]
+    wait_for(out / "logs" / f"{second}.txt", "building")
+    os.killpg(process.pid, signal.SIGINT)  # as a terminal does
+    printed, said = process.communicate(timeout=30)
+    assert process.returncode == 1
+    assert printed == ""
+    assert "Traceback" not in said
+    assert f"ended early with 1 of 4 cells, which are kept; go on with: testbed sweep --resume {out}" in said
+    first = created(out)
+    assert len(first) == 1
+    assert (out / "unfinished" / second / "summary.json").is_file()
+
+    done = sweep("sweep", "--resume", str(out), "--format", "json")
+    assert done.returncode in (0, 3), done.stderr
+    assert {cell["cell"] for cell in json.loads(done.stdout)["cells"]} == CELLS
+    assert "1 of 4 cells are there already" in done.stderr
+    every = created(out)
+    assert set(every) == CELLS
+    assert first.items() <= every.items()  # what was finished did not run again
+    for name in CELLS:
+        manifest = results.load(out / name).manifest
+        assert f"{manifest.controller.name},seed={manifest.seed}" == name
+        assert manifest.command_line[:3] == ["testbed", "run", "incast-2"]
+
+    again = sweep(*SWEEP, "--out", str(out))  # the same command is as good, and finds nothing to do
+    assert again.returncode == done.returncode
+    assert created(out) == every
+
+    compared = sweep("compare", str(out), "--format", "json")
+    assert compared.returncode == 0
+    variants = json.loads(compared.stdout)["variants"]
+    assert {one["name"]: [run["seed"] for run in one["runs"]] for one in variants} == {
+        "dcqcn": [1, 2],
+        "fixed": [1, 2],
+    }
+
+
+@pytest.mark.root
+@pytest.mark.parallel
+@pytest.mark.slow
+def test_failing_cell_does_not_end_the_sweep(tmp_path: Path) -> None:
+    (tmp_path / "my_cc.py").write_text(FAILING)
+    out = tmp_path / "out"
+    done = sweep(*QUICK, "--controller", f"{tmp_path}/my_cc.py,fixed", "--out", str(out))
+    assert done.returncode == 1, done.stderr
+    assert "1 failed" in done.stdout
+    assert "mine,seed=1: failed: controller 'mine'" in done.stdout
+    assert "ZeroDivisionError" in done.stdout
+    assert results.load(out / "fixed,seed=1").summary.packets_sent > 0
+    assert results.load(out / "unfinished" / "mine,seed=1").summary.packets_sent > 0
+    assert not (out / "mine,seed=1").exists()
+    compared = sweep("compare", str(out))
+    assert "1 of the 2 cells" in " ".join(compared.stdout.split())
+    gated = sweep("compare", str(out), "--fail-if", "su < 0", "--allow-degraded")
+    assert gated.returncode == 1  # what did not run passes no gate
+    assert "mine,seed=1" in gated.stderr
+
+
+@pytest.mark.root
+@pytest.mark.parallel
+def test_sigkill_takes_the_run_with_it(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    before = Census.take()
+    process = start(*SWEEP, "--out", str(out))
+    read_until(process, "[1/4]")
+    first = json.loads((out / "sweep.json").read_text())["order"][0]
+    wait_for(out / "logs" / f"{first}.txt", "building")
+    busy = sweep(*SWEEP, "--out", str(out))
+    assert busy.returncode == 2
+    assert "is running already" in busy.stderr
+    process.kill()
+    process.communicate(timeout=30)
+    assert before.leftovers() == []
+    assert not (out / first).exists()
+
+
+def test_dry_run_needs_nothing_and_leaves_nothing(tmp_path: Path) -> None:
+    done = sweep(*SWEEP, "--out", str(tmp_path / "out"), "--dry-run")
+    assert done.returncode == 0
+    lines = done.stdout.splitlines()
+    assert {line.split()[0] for line in lines[:4]} == CELLS
+    assert "4 cells, about" in lines[4]
+    listed = json.loads(sweep(*SWEEP, "--dry-run", "--format", "json").stdout)
+    assert {cell["name"] for cell in listed} == CELLS
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["sweep"], "which experiment?"),
+        (["sweep", "incst-2"], "did you mean 'incast-2'?"),
+        (["sweep", "incast-2", "--jobs", "0"], "--jobs"),
+        (["sweep", "incast-2", "--set", "traffic.senders=2,0"], "the cell with traffic.senders=0"),
+        (["sweep", "incast-2", "--resume", "x"], "only --jobs goes with it"),
+        (["sweep", "--resume", "./nowhere"], "no sweep at"),
+    ],
+)
+def test_bad_input(arguments: list[str], says: str) -> None:
+    done = sweep(*arguments)
+    assert done.returncode == 2
+    assert says in done.stderr
+    assert done.stdout == ""

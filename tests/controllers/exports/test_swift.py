@@ -1,0 +1,158 @@
+"""Swift in fixed point beside the controller of the rack: one decision at a time, and on what its flows hear.
+
+The bound. Flow scaling is off by 3e-5 of itself and 1 ns, its two constants and the base target by half a ns each (the
+first times 1 / sqrt(0.1) at most, below which scaling is cut off): together at most 5 ns of target. A cut takes off
+0.8 (1 - target / RTT), so a window is off by at most 0.8 * 5 ns / RTT + 5e-6 of itself and by 2 / 2^18 packets. Where
+an RTT is within 5 ns of its target one form may grow while the other cuts next to nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, ClassVar
+
+import numpy as np
+import pytest
+from testbed_controllers.exports.swift import PACKET, Settings, SwiftExportConfig, SwiftModel
+from testbed_controllers.swift import Swift
+
+from testbed.base.arrays import Floats, Ints
+from testbed.controller import Feedback, Paths, RateController, Signal
+from testbed.sdk.mock.datapath import Mock
+from testbed.sdk.mock.scenario import Scenario
+from tests.sdk.export.conftest import Cards
+from tests.support.card.card import Card
+from tests.support.rows import ONE, feedback
+
+TX, NACK, RTT = 3, 5, 6
+LINE = 1 << 20
+TARGET_NS = 5
+NEAR = 50e-9  # s
+CONFIG = SwiftExportConfig.model_validate({"wire_size": Scenario.wire_size, "base_rtt": f"{Scenario.base_rtt} s"})
+
+
+def one_round_trip(flow: Swift, now: float, rtt: float, lost: int = 0) -> None:
+    """A whole window comes back at once, as an answer to a probe stands for."""
+    row = feedback(acked_packets=1, rtt=rtt, lost_packets=lost)
+    row.acked_packets = flow.cwnd.copy()  # not whole packets
+    flow.on_feedback(now, ONE, row)
+
+
+@pytest.mark.parametrize("options", [{}, {"base_rtt": "3 us", "line_rate": "400 Gbit/s", "wire_size": 4200, "hops": 3}])
+def test_one_decision(options: dict[str, Any]) -> None:
+    config = SwiftExportConfig.model_validate({**CONFIG.model_dump(mode="json"), **options})
+    fixed, rack = SwiftModel(Settings.of(config)), Swift(config, config.paths())
+    rng, base, now = np.random.default_rng(1), config.base_rtt, 0.0
+    for _ in range(2_500):
+        window = np.exp(rng.uniform(np.log(config.min_window), np.log(rack.max_cwnd[0])))
+        fixed.window = max(round(window * PACKET), fixed.settings.least_window_fxp18)
+        rack.cwnd[:] = fixed.window / PACKET
+        rtt, lost = round(1e9 * (base + rng.exponential(4 * base))), int(rng.random() < 0.1)
+        near = abs(rtt - rack.target(ONE, rack.cwnd)[0] * 1e9) < TARGET_NS
+        now += 1.0
+        one_round_trip(rack, now, rtt / 1e9, lost)
+        rate = fixed.decide(rtt, lost)
+        bound = rack.cwnd[0] * (0.8 * TARGET_NS / rtt + 5e-6) + 2 / PACKET + near * 1.0
+        assert abs(fixed.window / PACKET - rack.cwnd[0]) <= bound
+        paced = min(fixed.window / PACKET * config.wire_size * 8 / (rtt / 1e9) / config.line_rate, 1.0)
+        assert rate == pytest.approx(paced * LINE, rel=6e-6, abs=1.01)
+
+
+class Listening(Swift):
+    """Writes down what comes back: time, flow, RTT, losses."""
+
+    heard: ClassVar[list[tuple[float, int, float, int]]] = []
+
+    def __init__(self, config: Any, paths: Paths) -> None:
+        super().__init__(config, paths)
+        self.heard.clear()
+
+    def on_feedback(self, now: float, flows: Ints, feedback: Feedback) -> None:
+        super().on_feedback(now, flows, feedback)
+        rows = zip(flows.tolist(), feedback.rtt.tolist(), feedback.lost_packets.tolist(), strict=True)
+        self.heard.extend((now, *row) for row in rows if np.isfinite(row[1]))
+
+
+@pytest.mark.parametrize("flows", [2, 64])
+def test_on_what_flows_hear_in_an_incast(card: Cards, flows: int) -> None:
+    """The card's windows and rates against the rack's controller on the same answers, hundreds of decisions long."""
+    Mock(Listening, CONFIG, Scenario(flows=flows, duration=2e-3)).run()
+    made = card("swift", flows)
+    settings = Settings.of(CONFIG)
+    # With this many flows answers take longer than the patience with a lost probe.
+    made.values[: len(vars(settings)) + 1] = [*vars(settings).values(), 60_000_000]
+    rack = [Swift(CONFIG, CONFIG.paths()) for _ in range(flows)]
+    for one in rack:
+        one.cwnd[:] = settings.initial_window_fxp18 / PACKET
+    answered, told, worst, decisions = np.zeros(flows), np.full(flows, settings.start_rate_fxp20), 0.0, 0
+    made.feed(np.arange(flows), TX, 0, 0)
+    for now, flow, rtt, lost in Listening.heard:
+        ns, at = round(rtt * 1e9), round(now * 1e9)
+        if at - ns <= answered[flow]:
+            continue  # sent before the last decision: no answer to a probe of ours
+        if abs(rtt - rack[flow].target(ONE, rack[flow].cwnd)[0]) < NEAR:
+            continue  # one could grow by a packet while the other cuts nothing
+        answered[flow], decisions = at, decisions + 1
+        if lost:
+            made.feed(flow, NACK, at - 1, 0)
+        rate, _ = made.feed(flow, RTT, at, at - ns)
+        one_round_trip(rack[flow], now, ns / 1e9, lost)
+        window = made.contexts[flow, 4] / PACKET
+        worst = max(worst, abs(window / rack[flow].cwnd[0] - 1))
+        paced = min(float(rack[flow].cwnd[0]) * CONFIG.wire_size * 8 / rtt / CONFIG.line_rate, 1.0) * LINE
+        expected = np.clip(paced, told[flow] * 0.5, told[flow] * 2.0)
+        assert rate[0] == pytest.approx(expected, rel=2e-3, abs=2)
+        told[flow] = rate[0]
+    assert decisions > 25 * flows
+    assert worst < 1e-3
+
+
+class OnTheCard(RateController):
+    """The rates of the whole exported program; packets that were sent after a request stand for its probe."""
+
+    name = "on-the-card"
+    signals = Signal.RTT
+    Config = SwiftExportConfig
+    card: ClassVar[Callable[[int], Card]]
+
+    def __init__(self, config: Any, paths: Paths) -> None:
+        super().__init__(config, paths)
+        self.program = type(self).card(len(paths))
+        settings = vars(Settings.of(config)).values()
+        self.program.values[: len(settings)] = list(settings)
+        self.asked_at: Floats = np.zeros(len(paths))
+
+    def on_start(self, now: float, flows: Ints) -> None:
+        for flow in flows.tolist():
+            self._told(flow, now, self.program.feed(flow, TX, round(now * 1e9), 0))
+
+    def on_feedback(self, now: float, flows: Ints, feedback: Feedback) -> None:
+        at = round(now * 1e9)
+        for row, flow in enumerate(flows.tolist()):
+            if feedback.lost_packets[row]:
+                self._told(flow, now, self.program.feed(flow, NACK, at, 0))
+            rtt = feedback.rtt[row]
+            if now - rtt > self.asked_at[flow] + 1e-9:
+                self._told(flow, now, self.program.feed(flow, RTT, at, at - round(rtt * 1e9)))
+
+    def _told(self, flow: int, now: float, answer: tuple[Any, Any]) -> None:
+        self.rate[flow] = answer[0][0] / LINE * self.paths.line_rate[flow]
+        if answer[1][0]:
+            self.asked_at[flow] = now
+
+
+def test_closed_loop(card: Cards) -> None:
+    """The exported program in control of the mock's packets, beside the rack's Swift, paced as the card paces."""
+    OnTheCard.card = staticmethod(lambda count: card("swift", count))
+    flows, settled = 16, 2e-3
+    scenario = Scenario(flows=flows, duration=4e-3)
+    queues = []
+    for form, config in ((OnTheCard, CONFIG), (Swift, CONFIG.model_copy(update={"pacing": "always"}))):
+        trace = Mock(form, config, scenario).run()
+        share = trace.growth("acked", settled) * 8 / scenario.line_rate
+        assert share.sum() > 0.95
+        assert share.sum() ** 2 / flows / (share**2).sum() > 0.99  # Jain's index
+        assert trace.dropped[-1] == 0
+        queues.append(float(trace.growth("area", settled)))
+    # A whole window's growth or cut at once swings below the target delay, which per-packet decisions stay at.
+    assert 0.4 < queues[0] / queues[1] < 1.0

@@ -1,0 +1,98 @@
+"""The inside of a lab: process 1 of its namespaces, which boots nodes and pulls their plugs when it is told to."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+from dataclasses import dataclass, field
+from multiprocessing.connection import Connection
+from pathlib import Path
+
+from testbed.errors import TestbedError
+from tests.emulated_lab import init, mounts, node, wires
+from tests.emulated_lab.enter import enter
+from tests.emulated_lab.host import ENVIRONMENT
+from tests.emulated_lab.spec import NodeSpec
+
+PORT_RATE = "20 Mbit/s"  # of the testbed's own switch: on a busy machine, too, one process makes a queue
+
+
+@dataclass
+class MachineRoom:
+    """``folder``: the lab's, with its keys. Nodes keep what they write in a tmpfs that only lives in here."""
+
+    specs: list[NodeSpec]
+    folder: Path
+    pids: dict[str, int] = field(default_factory=dict)
+
+    def serve(self, connection: Connection) -> None:
+        """Boot everything, then do what is asked until the lab is told to stop."""
+        self._stores = self.folder / "nodes"
+        self._stores.mkdir()
+        mounts.mount("tmpfs", self._stores, "tmpfs", data="mode=755")
+        wires.management_bridge()
+        self._boot(self.specs, init.NEW)
+        connection.send(("ready", self.pids))
+        while True:
+            order, name = connection.recv()
+            if order == "stop":
+                return
+            answer = getattr(self, f"_{order}")(name)
+            connection.send(("done-it", answer))
+
+    def _power_off(self, name: str) -> None:
+        pid = self.pids.pop(name, None)
+        if pid is not None:
+            os.kill(pid, signal.SIGKILL)  # process 1 of the node: the kernel ends all others with it
+            os.waitpid(pid, 0)
+            spec = next(spec for spec in self.specs if spec.name == name)
+            wires.unplug(spec, self._switch_of(spec))
+
+    def _power_on(self, name: str) -> int:
+        """Boot a node that is off. Returns its process 1, as seen in here."""
+        return self._again(name, init.POWER_ON)
+
+    def _reboot(self, name: str) -> int:
+        """End it and boot it, with the card never without power."""
+        self._power_off(name)
+        return self._again(name, init.REBOOT)
+
+    def _again(self, name: str, how: str) -> int:
+        if name in self.pids:
+            self._power_off(name)  # it may have died by itself
+        self._boot([spec for spec in self.specs if spec.name == name], how)
+        return self.pids[name]
+
+    def _boot(self, specs: list[NodeSpec], how: str) -> None:
+        boots = []
+        for spec in sorted(specs, key=lambda spec: not spec.is_switch):  # cables need something to be plugged into
+            boot = node.start(spec, self.specs, self.folder, how)
+            self.pids[spec.name] = boot.pid
+            boots.append(boot)
+        for boot in boots:
+            boot.wait_for("namespaces")
+            if boot.spec.is_switch:
+                wires.switch_bridge(boot.pid)
+            wires.plug(boot.spec, boot.pid, self._switch_of(boot.spec))
+            boot.go_on()
+        for boot in boots:
+            boot.wait_for("up")
+            boot.close()
+        self._make_ports([spec for spec in specs if not spec.is_switch])
+
+    def _make_ports(self, plugged: list[NodeSpec]) -> None:
+        """What hosts were just plugged into: the testbed's own switch has to be told, by its operator's command."""
+        switch = next(spec for spec in self.specs if spec.is_switch)
+        if switch.kind != "testbed" or not plugged:
+            return
+        command = ["testbed", "switch", "attach", *map(switch.port, plugged), "--rate", PORT_RATE]
+        inside = enter(self.pids[switch.name], ["env", "-i", *ENVIRONMENT, *command], Path("/root"))
+        done = subprocess.run(inside, capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL)
+        if done.returncode:
+            raise TestbedError(f"lab: {switch.name}: {done.stderr.strip()}")
+
+    def _switch_of(self, spec: NodeSpec) -> tuple[NodeSpec, int] | None:
+        """What its RoCE interface is plugged into: the first switch."""
+        switch = next(other for other in self.specs if other.is_switch)
+        return None if spec.is_switch else (switch, self.pids[switch.name])

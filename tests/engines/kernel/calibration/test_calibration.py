@@ -1,0 +1,67 @@
+"""Marks that are not as RED says are named, from what each packet found and whether it was marked."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from testbed.dataplane.wire import INT_HOP, frame
+from testbed.engines.kernel.calibration import calibration
+from testbed.engines.kernel.calibration.calibration import ATTEMPTS, Measured, _marking, _retried
+from testbed.engines.kernel.calibration.injection import CE, HOP_AT, TOS_AT, _on_the_wire
+from testbed.experiment.topology.framing import Framing
+from tests.support.runs import run_clean
+
+KMIN, KMAX, PMAX = 100e3, 400e3, 0.2
+
+
+def wrong(queue: np.ndarray, marked: np.ndarray) -> list[str]:
+    return [one.what.split()[1] for one in _marking("s1-eth5", queue, marked, (KMIN, KMAX, PMAX)) if not one.good]
+
+
+@pytest.mark.parametrize(
+    ("slope", "offset", "expected"),
+    [
+        (PMAX, 0.0, []),
+        (0.0, 0.0, ["between"]),  # thresholds that only cut
+        (2 * PMAX, 0.0, ["between"]),
+        (PMAX, -50e3, ["up", "between"]),  # Kmin and Kmax too low
+        (PMAX, 50e3, ["above", "between"]),
+    ],
+)
+def test_marking_is_held_against_red(slope: float, offset: float, expected: list[str]) -> None:
+    random = np.random.default_rng(1)
+    queue = np.linspace(0, 600e3, 6000)
+    inside = (queue - KMIN - offset) / (KMAX - KMIN)
+    marked = (random.random(len(queue)) < slope * inside.clip(0, 1)) | (inside > 1)
+    assert wrong(queue, marked) == expected
+
+
+def test_an_injected_packet_has_its_mark_and_its_record_where_they_are_looked_for() -> None:
+    framing = Framing(payload=900, int_hops=1)
+    packet = _on_the_wire(frame(framing, 0, framing.payload))
+    assert len(packet) == framing.wire_size
+    assert packet[TOS_AT] & CE == 2  # ECT(0): it may be marked
+    assert len(packet) - HOP_AT == INT_HOP.size + framing.payload + 4  # nothing but data and checksum behind it
+
+
+def test_each_property_has_to_be_right_once_and_not_all_in_the_same_attempt(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(calibration, "PAUSE", 0.0)
+
+    def measured(**got: float) -> list[Measured]:
+        return [Measured("h1:e0", what, 100.0, value, 2.0, str) for what, value in got.items()]
+
+    attempts = iter([measured(rtt=100, rate=71), measured(rtt=140, rate=99)])
+    assert [one.got for one in _retried(lambda: next(attempts))] == [100, 99]
+    wrong = iter([measured(rtt=100 + number, rate=90 + number % 3) for number in range(ATTEMPTS)])
+    assert [(one.got, one.good) for one in _retried(lambda: next(wrong))] == [(100, True), (91, False)]
+
+
+@pytest.mark.root
+def test_large_packets_without_int_are_calibrated(tmp_path: Path) -> None:
+    """Calibration's own packets have INT, but must fit where the experiment's fit."""
+    packets = ("--set", "traffic.payload=4 kB")
+    summary = run_clean(tmp_path, "incast-2", "--controller", "swift", "--duration", "0.5 ms", *packets)
+    assert summary["goodput"] > 0

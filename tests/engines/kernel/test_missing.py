@@ -1,0 +1,79 @@
+"""What this machine lacks is said before anything is built, and how to get it."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.support.outside import SHORT, run
+
+pytestmark = [pytest.mark.root, pytest.mark.parallel]
+
+
+@pytest.fixture
+def without_clang(tmp_path: Path) -> str:
+    """A PATH on which everything is but clang."""
+    folder = tmp_path / "bin"
+    folder.mkdir()
+    for place in reversed(os.environ["PATH"].split(":")):
+        for program in Path(place).glob("*"):
+            if not program.name.startswith("clang"):
+                (folder / program.name).unlink(missing_ok=True)
+                (folder / program.name).symlink_to(program)
+    return str(folder)
+
+
+def test_without_clang_it_says_how_to_get_it(tmp_path: Path, without_clang: str) -> None:
+    done = run(tmp_path, *SHORT, PATH=without_clang, TESTBED_CACHE=str(tmp_path / "cache"))
+    assert done.returncode == 1
+    assert "clang: not installed; " in done.stderr
+    assert "clang" in done.stderr.rpartition("install")[2]
+    assert not (tmp_path / "out").exists()
+
+
+def test_without_clang_what_was_compiled_before_will_do(tmp_path: Path, without_clang: str) -> None:
+    cache = str(tmp_path / "cache")
+    compile_all = "from testbed.agent.build import compile_all; compile_all()"
+    subprocess.run([sys.executable, "-c", compile_all], env={**os.environ, "TESTBED_CACHE": cache}, check=True)
+    assert run(tmp_path, *SHORT, PATH=without_clang, TESTBED_CACHE=cache).returncode in (0, 3)
+
+
+def test_kernel_that_lacks_something_says_what_and_how_to_get_it(tmp_path: Path) -> None:
+    code = (
+        "import sys; from testbed.engines.kernel import features as kernel; from testbed.cli.main import main; "
+        "answers = {**kernel.ask(), 'TBF': 'this kernel has none'}; kernel.ask = lambda: answers; sys.exit(main())"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code, *SHORT, "--out", str(tmp_path / "out")],
+        capture_output=True, text=True, timeout=200, check=False,
+    )  # fmt: skip
+    assert done.returncode == 1
+    assert "TBF: this kernel has none; run: modprobe sch_tbf" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert not (tmp_path / "out").exists()
+
+
+def test_netem_that_is_not_there_is_refused_before_anything_is_built(tmp_path: Path) -> None:
+    from testbed.engines.kernel import features
+
+    if not features.ask()["netem"]:
+        pytest.skip("this kernel has netem")
+    done = run(tmp_path, *SHORT, "--set", "rack.delay_by=netem")
+    assert done.returncode == 1
+    assert "netem was asked for, but this kernel has none; load sch_netem" in done.stderr
+    assert not (tmp_path / "out").exists()
+
+
+def test_open_vswitch_that_is_not_there_is_refused_before_anything_is_built(tmp_path: Path) -> None:
+    from testbed.engines.kernel import features
+
+    if not features.ask()["Open vSwitch"]:
+        pytest.skip("this kernel has Open vSwitch")
+    done = run(tmp_path, *SHORT, "--set", "rack.switch.forwarding=ovs")
+    assert done.returncode == 1
+    assert "ovs was asked for, but this kernel has none; load the module openvswitch" in done.stderr
+    assert not (tmp_path / "out").exists()

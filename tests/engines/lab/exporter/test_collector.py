@@ -1,0 +1,170 @@
+"""What a scrape says of a host, on plain files."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from prometheus_client import CollectorRegistry, generate_latest
+
+from testbed.engines.lab.exporter.collector import HostCollector
+from testbed.engines.lab.exporter.devices import TWINS
+from testbed.engines.lab.exporter.drift import equal
+from testbed.live import names as run
+from testbed.live.lab_names import AS_A_RUN, OWN
+from tests.support.host_tree import DEVICE, SHA256, SYSFS, plant, put, registers, roll_out, tools
+
+Sample = Callable[..., float | None]
+
+
+@pytest.fixture
+def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("PATH", str(tools(tmp_path / "tools")), prepend=":")
+    return plant(tmp_path / "host")
+
+
+def scraped(root: Path, collector: HostCollector | None = None) -> Sample:
+    registry = CollectorRegistry(auto_describe=False)
+    registry.register(collector or HostCollector(root))
+    assert generate_latest(registry).endswith(b"\n")
+    return lambda metric, /, **labels: registry.get_sample_value(f"testbed_{metric}", labels)
+
+
+def test_settings_in_force(root: Path) -> None:
+    sample = scraped(root)
+    assert sample("dcqcn_parameter", device="mlx5_0", name="rpg_ai_rate") == 50
+    assert sample("dcqcn_parameter", device="mlx5_0", name="roce_rp_enable_3") == 1
+    assert sample("dcqcn_parameter", device="mlx5_0", name="roce_np_enable_3") == 0
+    assert sample("dcqcn_parameter", device="mlx5_0", name="cnp_dscp") == 48
+    assert sample("pcc_parameter", device="mlx5_0", slot="0", name="START_RATE_FXP20") is None
+    assert sample("registers_age_seconds") == float("inf")
+    assert sample("deploy_phase", phase="idle") == 1
+
+
+def test_with_mainline_s_driver_debugfs_has_the_same_names(root: Path) -> None:
+    for side in ("roce_rp", "roce_np"):
+        (root / SYSFS.lstrip("/") / side).rename(root / side)
+    registers(root)
+    assert scraped(root)("dcqcn_parameter", device="mlx5_0", name="rpg_ai_rate") == 50
+    assert TWINS["rp_dce_tcp_g"] == "dce_tcp_g"
+    assert TWINS["rp_gd"] == "rpg_gd"
+
+
+def test_counters(root: Path) -> None:
+    sample = scraped(root)
+    assert sample("nic_rp_cnp_handled_total", device="mlx5_0") == 12
+    assert sample("nic_np_cnp_sent_total", device="mlx5_0") == 34
+    assert sample("nic_out_of_sequence_total", device="mlx5_0") is None  # this driver has none
+    assert sample("port_tx_bytes_total", port="mlx5_0") == 4000  # words of 4 bytes
+    assert sample("port_dropped_packets_total", port="mlx5_0") == 3
+    assert sample("port_capacity_bytes_per_second", port="mlx5_0") == 25e9
+    assert sample("nic_pause_frames_total", device="mlx5_0", priority="3", direction="rx") == 4
+    assert sample("nic_paused_seconds_total", device="mlx5_0", priority="3", direction="rx") == 2.5
+    assert sample("port_pause_frames_total", port="mlx5_0") == 7
+    assert sample("port_paused_seconds_total", port="mlx5_0") == 1.5
+    assert sample("dilation_ratio") == 1
+
+
+def test_a_rollout(root: Path) -> None:
+    roll_out(root)
+    registers(root)
+    sample = scraped(root)
+    assert sample("policy_info", controller="adpg", version="0.1.0", sha256=SHA256) == 1
+    assert (sample("deploy_phase", phase="verify"), sample("deploy_phase", phase="idle")) == (1, 0)
+    assert sample("last_apply_timestamp_seconds") == 1763667000.5
+    assert sample("pcc_parameter", device="mlx5_0", slot="0", name="START_RATE_FXP20") == 65536
+    assert sample("pcc_counter_total", device="mlx5_0", slot="0", name="RTT_EVENTS") == 99
+    assert sample("pcc_process_state", device="mlx5_0", state="active") == 1
+    assert sample("pcc_process_state", device="mlx5_0", state="gone") == 0
+    for name in ("roce_rp/rpg_ai_rate", "cc_params/rp_ai_rate", "traffic_class", "pcc/START_RATE_FXP20"):
+        assert sample("setting_drift", device="mlx5_0", name=name) == 0
+    assert sample("setting_drift", device="", name="policy") == 0
+
+
+def test_drift(root: Path) -> None:
+    """Of a file, of a parameter, of the policy; and of what nobody could read."""
+    roll_out(root, **{"roce_rp/rpg_ai_rate": "40"})
+    registers(root, START_RATE_FXP20=1)
+    state = root / "var/lib/testbed/state.json"
+    state.write_text(state.read_text().replace(SHA256, "cd" * 32))
+    sample = scraped(root)
+    assert sample("setting_drift", device="mlx5_0", name="roce_rp/rpg_ai_rate") == 1
+    assert sample("setting_drift", device="mlx5_0", name="pcc/START_RATE_FXP20") == 1
+    assert sample("setting_drift", device="", name="policy") == 1
+    assert sample("setting_drift", device="mlx5_0", name="traffic_class") == 0
+    registers(root, age=120)
+    sample = scraped(root)
+    assert sample("setting_drift", device="mlx5_0", name="cc_params/rp_ai_rate") == 1  # registers are too old
+    assert sample("pcc_parameter", device="mlx5_0", slot="0", name="START_RATE_FXP20") is None
+    assert 119 < (sample("registers_age_seconds") or 0) < 200
+
+
+@pytest.mark.parametrize(
+    ("found", "wanted", "same"),
+    [("50", "50", True), ("50", "0x32", True), ("050", "50", True), ("50", "51", False), ("dscp", "dscp", True),
+     ("dscp", "pcp", False), ("Global tclass=106", "106", True), ("", "0", False)],
+)  # fmt: skip
+def test_equal(found: str, wanted: str, same: bool) -> None:
+    assert equal(found, wanted) is same
+
+
+def test_a_process_that_was_killed_leaves_a_log_that_says_active(root: Path) -> None:
+    roll_out(root)
+    put(root, "/run/testbed/pcc/mlx5_0.pid", "999999999")
+    sample = scraped(root)
+    assert sample("pcc_process_state", device="mlx5_0", state="gone") == 1
+    assert sample("pcc_process_state", device="mlx5_0", state="active") == 0
+    (root / "run/testbed/pcc/mlx5_0.log").unlink()
+    assert scraped(root)("pcc_process_state", device="mlx5_0", state="gone") == 1  # it should have one
+
+
+def test_what_cannot_be_read_is_counted_and_the_rest_served(root: Path) -> None:
+    roll_out(root)
+    broken = f"{DEVICE}/ports/1/hw_counters/rp_cnp_handled"
+    (root / broken.lstrip("/")).unlink()
+    (root / broken.lstrip("/")).mkdir()  # reading it is an error, whoever reads
+    put(root, f"{SYSFS}/roce_rp/rpg_gd", "eleven")
+    put(root, "/var/lib/testbed/state.json", '{"version": 1, "phase"')
+    collector = HostCollector(root)
+    sample = scraped(root, collector)
+    assert sample("nic_rp_cnp_handled_total", device="mlx5_0") is None
+    assert sample("nic_np_cnp_sent_total", device="mlx5_0") == 34
+    for file in (broken, f"{SYSFS}/roce_rp/rpg_gd", "/var/lib/testbed/state.json"):
+        assert sample("scrape_errors_total", file=file) >= 1, file
+    put(root, "/etc/testbed/rollout.json", "not ours")
+    sample = scraped(root)
+    assert sample("setting_drift", device="", name="/etc/testbed/rollout.json") == 1  # nobody knows what is wanted
+    assert sample("dcqcn_parameter", device="mlx5_0", name="rpg_ai_rate") == 50  # devices are found without it
+
+
+def test_an_unknown_phase(root: Path) -> None:
+    roll_out(root, phase="celebrating")
+    sample = scraped(root)
+    assert sample("deploy_phase", phase="unknown") == 1
+    assert sample("scrape_errors_total", file="/var/lib/testbed/state.json") == 1
+
+
+def test_no_host_at_all(tmp_path: Path) -> None:
+    sample = scraped(tmp_path)
+    assert sample("dilation_ratio") == 1
+    assert sample("setting_drift", device="", name="policy") is None
+
+
+def test_two_scrapers_cost_one_reading(root: Path) -> None:
+    collector = HostCollector(root)
+    before = list(collector.collect())
+    put(root, f"{DEVICE}/ports/1/hw_counters/np_cnp_sent", "35")
+    assert list(collector.collect()) == before
+    time.sleep(0.11)
+    assert scraped(root, collector)("nic_np_cnp_sent_total", device="mlx5_0") == 35
+
+
+def test_names_shared_with_runs_have_the_same_labels() -> None:
+    of_runs = {one.name: run.LABELS[one.per] for one in (*run.METRICS, *run.CONSTANTS)}
+    of_runs |= {one.name: one.labels for one in run.INFOS}
+    assert {one.name: one.labels for one in AS_A_RUN} == {one.name: of_runs[one.name] for one in AS_A_RUN}
+    assert not {one.name for one in OWN} & set(of_runs)
+    assert json.dumps([one.help for one in OWN])

@@ -1,0 +1,150 @@
+"""A real Prometheus scrapes a real run: every query of every panel returns data, and the data are right."""
+
+from __future__ import annotations
+
+import math
+import os
+import re
+import shutil
+import subprocess
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from testbed.live.lab_names import OWN
+from tests.live.monitor.boards import NAMES, filled, queries, variables
+from tests.support import host_tree as tree
+from tests.support.monitoring import TESTBED, Prometheus, free_ports, monitor_up, running, wait_for
+from tests.support.runs import ATTEMPTS
+
+pytestmark = [
+    pytest.mark.root,
+    pytest.mark.slow,
+    pytest.mark.skipif(shutil.which("prometheus") is None, reason="needs Prometheus: apt-get install prometheus"),
+]
+
+DURATION = 0.01  # nominal s: 10 s at the default dilation
+SETTLED = 0.8 * DURATION  # after the first burst and before the end
+LINE_RATE = 100e9  # bit/s
+PAYLOAD = 1000 / 1122  # of a packet with INT, on the wire
+LABEL_VALUES = re.compile(r"label_values\((.*), (\w+)\)")
+QUERY_RESULT = re.compile(r"query_result\((.*)\)")
+
+
+@dataclass
+class Scraped:
+    """A run that was scraped from start to end, and a moment in it when everything had settled."""
+
+    prometheus: Prometheus
+    instance: str
+    moment: float
+    host: str  # instance of a lab host's exporter
+
+    def options(self, variable: dict[str, Any], values: dict[str, str]) -> list[str]:
+        """What Grafana would offer for a variable, in its order."""
+        query = filled(variable["query"], values)
+        if found := LABEL_VALUES.fullmatch(query):
+            labels = self.prometheus.api("series", **{"match[]": found[1], "start": self.moment, "end": self.moment})
+            return sorted({one[found[2]] for one in labels})
+        (expression,) = QUERY_RESULT.fullmatch(query).groups()
+        texts = [_as_text(one) for one in self.prometheus.query(expression, self.moment)]
+        matches = (re.search(variable["regex"].strip("/"), text) for text in texts)
+        return list(dict.fromkeys(found[1] for found in matches if found))
+
+    def chosen(self, board: str) -> dict[str, str]:
+        """Every variable of a dashboard as Grafana has it when the dashboard is opened; this run's instance."""
+        values = {"instance": self.instance}
+        for variable in variables(board):
+            options = self.options(variable, values)
+            assert options, f"{board}: nothing to choose for {variable['name']}"
+            first = ".*" if variable["includeAll"] else options[0]
+            values.setdefault(variable["name"], first)
+        return values
+
+
+def _as_text(series: dict[str, Any]) -> str:
+    labels = {name: value for name, value in series["metric"].items() if name != "__name__"}
+    inside = ",".join(f'{name}="{value}"' for name, value in labels.items())
+    return f"{series['metric'].get('__name__', '')}{{{inside}}} {series['value'][1]}"
+
+
+@pytest.fixture(scope="module")
+def scraped(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scraped]:
+    folder = tmp_path_factory.mktemp("monitor")
+    prometheus_port, grafana_port, metrics_port, host_port = free_ports(4)
+    instance, host = f"127.0.0.1:{metrics_port}", f"127.0.0.1:{host_port}"
+    ports = ["--prometheus-port", str(prometheus_port), "--grafana-port", str(grafana_port)]
+    targets = ["--target", instance, "--target", host]
+    with running(monitor_up("--dir", folder / "state", *targets, *ports)), running(_exporter(folder, host)):
+        prometheus = Prometheus(prometheus_port)
+        wait_for(f"{prometheus.url}/-/ready")
+        _run(folder / "run", instance)
+        end = time.time()
+        passed = f'testbed_nominal_time_seconds{{instance="{instance}"}}'  # others may run on this machine
+        (series,) = prometheus.api("query_range", query=passed, start=end - 60, end=end, step=1)["result"]
+        moments = [float(at) for at, value in series["values"] if 0 < float(value) < SETTLED]
+        yield Scraped(prometheus, instance, moments[-1], host)
+
+
+def _exporter(folder: Path, address: str) -> subprocess.Popen[str]:
+    """Of a lab host of plain files, with a rollout and a setting that is adrift."""
+    root = tree.plant(folder / "host")
+    tree.roll_out(root, **{"roce_rp/rpg_ai_rate": "40"})
+    tree.registers(root, age=-60)  # as young as a run is long
+    tree.every_counter(root)
+    tree.put(root, f"{tree.SYSFS}/roce_rp/rpg_gd", "cannot be read")
+    environment = {**os.environ, "PATH": f"{tree.tools(folder / 'tools')}:{os.environ['PATH']}"}
+    command = [*TESTBED, "exporter", "--listen", address, "--root", str(root)]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment)
+
+
+def _run(folder: Path, instance: str) -> None:
+    """HPCC sets rate and window, its first burst exceeds Kmin, PET tells reward and state: no panel lacks a cause."""
+    options = ["--controller", "hpcc", "--tuner", "pet", "--set", "tuner.online=true"]
+    options += ["--duration", f"{DURATION * 1e3:g} ms", "--metrics-addr", instance]
+    for attempt in range(ATTEMPTS):  # a machine that is busy for a moment fails the calibration
+        command = [*TESTBED, "run", "incast-8", *options, "--out", str(folder / f"attempt-{attempt}")]
+        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
+        if done.returncode in (0, 3):
+            return
+    raise AssertionError(f"no run in {ATTEMPTS} attempts: {done.stderr}")
+
+
+def test_every_query_of_every_panel_returns_data(scraped: Scraped) -> None:
+    values = {name: scraped.chosen(name) for name in NAMES}
+    empty = []
+    for asked in queries():
+        chosen = values[asked.board]
+        if any(one.asked in asked.expression for one in OWN):
+            chosen = {**chosen, "instance": scraped.host}
+        series = scraped.prometheus.query(filled(asked.expression, chosen), scraped.moment)
+        if not any(math.isfinite(float(one["value"][1])) for one in series):
+            empty.append(str(asked))
+    assert not empty, "no data for:\n" + "\n".join(empty)
+
+
+def test_rates_are_those_of_the_emulated_rack(scraped: Scraped) -> None:
+    """An incast fills the bottleneck: 100 Gbit/s nominal, although 100 Mbit/s go over the wire."""
+    used = max(_values(scraped, "rack", "Utilisation"))
+    goodput = sum(_values(scraped, "rack", "Goodput"))
+    assert 0.05 < used < 1.1  # a busy machine is slow, but not a thousand times
+    assert goodput == pytest.approx(PAYLOAD * used * LINE_RATE, rel=0.15)
+    jain, *_ = _values(scraped, "rack", "Fairness")
+    assert 1 / 8 <= jain <= 1 + 1e-9
+    assert _values(scraped, "flow", "Goodput and the rate set")[0] < LINE_RATE
+
+
+def test_the_tuner_shows_the_bottleneck_unasked(scraped: Scraped) -> None:
+    assert scraped.chosen("tuner")["port"] == "s1-eth9"  # the ninth host is the one all others send to
+
+
+def _values(scraped: Scraped, board: str, title: str) -> list[float]:
+    """All that a panel of curves shows."""
+    chosen = scraped.chosen(board)
+    wanted = [one for one in queries() if (one.board, one.panel["title"]) == (board, title)]
+    answers = [scraped.prometheus.query(filled(one.expression, chosen), scraped.moment) for one in wanted]
+    return [float(one["value"][1]) for series in answers for one in series]

@@ -1,0 +1,258 @@
+"""The live page in a real browser, fed with the events of a real run."""
+
+from __future__ import annotations
+
+import copy
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from testbed.live.page import page
+
+pytest.importorskip("playwright")
+
+from playwright.sync_api import Browser, expect
+
+from tests.support.browsing import PHONE, Visit, chromium, visit
+from tests.support.replayed import EVENTS, UPDATES, replay
+
+SCENE = next(number for number, event in enumerate(EVENTS) if event["event"] == "scene")
+CHARTS = ("queue", "goodput", "rate", "rtt", "utilisation", "fairness")
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    with chromium() as one:
+        yield one
+
+
+def has_ended(seen: Visit) -> None:
+    expect(seen.page.locator("#connection")).to_have_text("ended")
+    has_drawn(seen, UPDATES)
+
+
+def has_drawn(seen: Visit, updates: int) -> None:
+    expect(seen.page.locator("body")).to_have_attribute("data-updates", str(updates))
+
+
+def larger(hosts: int, flows_by: str = "flow") -> list[dict[str, Any]]:
+    """The same run, as if so many hosts had sent."""
+    events = copy.deepcopy(EVENTS)
+    for event in events:
+        data = event["data"]
+        if event["event"] == "scene":
+            port = data["ports"][0]
+            data["ports"] = [port | {"name": f"s1-eth{i}", "to": f"h{i}"} for i in range(1, hosts + 2)]
+            data["flows"] = [{"name": f"h{i}", "src": f"h{i}", "dst": "*"} for i in range(1, hosts + 1)]
+            data["bottleneck"], data["flows_by"] = f"s1-eth{hosts + 1}", flows_by
+        elif event["event"] == "update":
+            data["ports"] = {name: [v[0]] * hosts + [v[-1]] for name, v in data["ports"].items()}
+            data["flows"] = {name: (v * hosts)[:hosts] for name, v in data["flows"].items()}
+    return events
+
+
+def test_it_is_one_document_that_loads_nothing() -> None:
+    text = page().decode()
+    assert "%STYLE%" not in text
+    assert re.findall(r'(?:src|href|srcset|action)\s*=\s*"([^"]*)"', text) == ["data:,"]
+    assert not re.search(r"@import|url\(", text)
+    policy = re.search(r'http-equiv="Content-Security-Policy" content="([^"]*)"', text)
+    assert policy is not None
+    assert policy[1].startswith("default-src 'none'")
+    assert "connect-src 'self'" in policy[1]
+    assert "unsafe" not in policy[1]
+
+
+def test_every_colour_is_one_of_the_palette() -> None:
+    text = page().decode()
+    defined = set(re.findall(r"(--[\w-]+)\s*:", text))
+    assert set(re.findall(r"var\((--[\w-]+)\)", text)) <= defined
+
+
+def test_it_shows_a_run_to_its_end(browser: Browser) -> None:
+    scene, last, end = EVENTS[SCENE]["data"], EVENTS[-3]["data"], EVENTS[-1]["data"]
+    with replay() as server, visit(browser, server.url) as seen:
+        has_ended(seen)
+        assert seen.text("h1") == "incast-8 · dcqcn + static"
+        assert seen.text("#verdict") == end["verdict"]
+        assert end["folder"] in seen.text("#result-note")
+        for row in end["figures"]:
+            assert row["values"][0][0] in seen.text("#figures")
+        assert seen.page.locator("#reasons li").count() == len(end["reasons"])
+        assert seen.page.locator(".links line").count() == len(scene["ports"]) == 9
+        for chart in CHARTS:
+            assert seen.page.locator(f"#{chart} .plot").is_visible()
+        assert int(seen.page.locator("#queue").get_attribute("data-points") or 0) == UPDATES
+        assert "utilisation" in (seen.page.locator("#utilisation").get_attribute("data-last") or "")
+        assert seen.page.locator("#distortion .bar").count() == len(last["distortion"])
+        assert seen.errors == []
+
+
+def test_after_the_end_it_is_left_alone_and_stays_readable(browser: Browser) -> None:
+    with replay() as server, visit(browser, server.url) as seen:
+        has_ended(seen)
+        server.shutdown()
+        server.server_close()
+        seen.page.wait_for_timeout(900)  # the first retry would come after half a second
+        assert server.connections == 1
+        assert seen.errors == []
+        assert seen.text("#connection") == "ended"
+        seen.page.locator("#port").select_option("0")
+        expect(seen.page.locator("#figures tr").first).to_be_visible()
+
+
+def test_a_broken_connection_is_made_again_and_nothing_counts_twice(browser: Browser) -> None:
+    with replay(cut=SCENE + 9) as server, visit(browser, server.url) as seen:
+        has_ended(seen)
+        assert server.connections == 2
+        assert seen.page.locator("#queue").get_attribute("data-points") == str(UPDATES)
+
+
+def test_a_server_that_has_gone_is_not_asked_for_ever(browser: Browser) -> None:
+    with replay(held=SCENE + 9, cut=SCENE + 9) as server, visit(browser, server.url) as seen:
+        seen.page.evaluate("RETRIES.splice(0, RETRIES.length, 0.05, 0.05)")
+        server.shutdown()
+        server.server_close()
+        expect(seen.page.locator("#connection")).to_have_text("connection lost")
+        asked = len(seen.errors)
+        assert asked <= 3
+        seen.page.wait_for_timeout(600)
+        assert len(seen.errors) == asked
+        assert seen.updates() == 8
+
+
+def test_paused_it_stands_still_and_then_catches_up(browser: Browser) -> None:
+    with replay(held=SCENE + 9) as server, visit(browser, server.url) as seen:
+        has_drawn(seen, 8)
+        seen.page.locator("#pause").click()
+        before = seen.picture("queue")
+        server.go_on.set()
+        expect(seen.page.locator("#connection")).to_have_text("ended")
+        assert (seen.updates(), seen.picture("queue")) == (8, before)
+        seen.page.keyboard.press("p")
+        has_ended(seen)
+        assert seen.picture("queue") != before
+
+
+def test_another_port_and_the_pointer_and_the_keyboard(browser: Browser) -> None:
+    with replay() as server, visit(browser, server.url) as seen:
+        has_ended(seen)
+        bottleneck = seen.picture("queue")
+        seen.page.locator("#port").select_option("0")
+        seen.page.wait_for_timeout(100)
+        assert seen.picture("queue") != bottleneck
+        seen.page.locator("#goodput .plot").hover()
+        assert re.match(r"h\d-h9 .*Gbit/s", seen.text("#tip"))
+        seen.page.mouse.move(0, 0)
+        assert not seen.page.locator("#tip").is_visible()
+        seen.page.locator("#goodput .plot").focus()
+        seen.page.keyboard.press("ArrowLeft")
+        first = seen.text("#tip")
+        seen.page.keyboard.press("ArrowUp")
+        assert seen.text("#tip").split()[0] != first.split()[0]
+        assert seen.errors == []
+
+
+def test_only_what_is_on_the_screen_is_drawn(browser: Browser) -> None:
+    with replay() as server, visit(browser, server.url, PHONE) as seen:
+        has_ended(seen)
+        chart = seen.page.locator("#fairness")
+        assert chart.get_attribute("data-points") is None
+        chart.scroll_into_view_if_needed()
+        expect(chart).to_have_attribute("data-points", str(UPDATES))
+
+
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+def test_it_fits_a_phone(browser: Browser, dark: bool) -> None:
+    with replay() as server, visit(browser, server.url, PHONE, dark) as seen:
+        has_ended(seen)
+        assert seen.overflow() <= 0
+        assert seen.page.locator("#verdict").is_visible()
+
+
+def test_dark_and_light_differ_also_on_the_canvas(browser: Browser) -> None:
+    with replay() as server, visit(browser, server.url) as seen:
+        has_ended(seen)
+        light = seen.picture("queue"), seen.page.evaluate("getComputedStyle(document.body).backgroundColor")
+        seen.page.emulate_media(color_scheme="dark")
+        seen.page.wait_for_timeout(200)
+        dark = seen.picture("queue"), seen.page.evaluate("getComputedStyle(document.body).backgroundColor")
+        assert light[0] != dark[0]
+        assert light[1] != dark[1]
+
+
+def test_the_layout_does_not_shift_while_figures_come(browser: Browser) -> None:
+    places = "[...document.querySelectorAll('.panel')].map((one) => one.getBoundingClientRect().top)"
+    with replay(held=SCENE + 2) as server, visit(browser, server.url) as seen:
+        has_drawn(seen, 1)
+        before = seen.page.evaluate(places)
+        server.go_on.set()
+        has_ended(seen)
+        assert seen.page.evaluate(places) == before
+
+
+@pytest.mark.parametrize(("hosts", "flows_by"), [(2, "flow"), (64, "flow"), (1024, "host")])
+def test_racks_of_any_size(browser: Browser, hosts: int, flows_by: str) -> None:
+    with replay(larger(hosts, flows_by)) as server, visit(browser, server.url) as seen:
+        has_ended(seen)
+        assert seen.page.locator("#topology .host").count() == hosts + 1
+        box = seen.page.locator("#topology").bounding_box()
+        drawn = seen.page.locator("#topology .nodes").bounding_box()
+        assert drawn is not None
+        assert box is not None
+        assert drawn["x"] >= box["x"]
+        assert drawn["x"] + drawn["width"] <= box["x"] + box["width"]
+        assert seen.errors == []
+
+
+def test_a_long_run_is_thinned_and_keeps_its_peaks(browser: Browser) -> None:
+    one = next(event for event in EVENTS if event["event"] == "update")
+    scene = copy.deepcopy(EVENTS[SCENE])
+    scene["data"]["duration"] = 1.0
+    events = [scene, *(copy.deepcopy(one) for _ in range(1500))]
+    for number, event in enumerate(events[1:], start=1):
+        event["data"]["time"] = number / 1500
+    events[700]["data"]["ports"]["queue"][-1] = 4.5e6
+    with replay(events, held=len(events)) as server, visit(browser, server.url) as seen:
+        has_drawn(seen, 1500)
+        times = seen.page.evaluate("view.history.rows.map((row) => row.time)")
+        assert 300 <= len(times) <= 600
+        assert times == sorted(times)
+        assert times[-1] == pytest.approx(1.0, abs=0.01)
+        assert seen.page.evaluate("Math.max(...view.history.rows.map((row) => row.queue.at(-1)))") == 4.5e6
+        assert seen.page.locator("#queue").get_attribute("data-points") == str(len(times))
+        assert seen.errors == []
+
+
+def test_leaves_and_spines_stand_in_tiers(browser: Browser) -> None:
+    leaves = {"s1": ["h1", "h2"], "s2": ["h3", "h4"]}
+    ports = [(leaf, host) for leaf, hosts in leaves.items() for host in hosts]
+    ports += [pair for leaf in leaves for spine in ("s3", "s4") for pair in ((leaf, spine), (spine, leaf))]
+    events = copy.deepcopy(EVENTS[: SCENE + 1])
+    events[SCENE]["data"] |= {
+        "ports": [
+            {"name": f"{a}-{b}", "switch": a, "to": b, "rate": 1e11, "buffer": 5e6} for a, b in ports
+        ],
+        "flows": [{"name": "h1-h4", "src": "h1", "dst": "h4"}],
+        "bottleneck": "s2-h4",
+    }  # fmt: skip
+    with replay(events, held=SCENE + 1) as server, visit(browser, server.url) as seen:
+        expect(seen.page.locator("#topology .switch")).to_have_count(4)
+        height = {
+            name: float(seen.page.locator("#topology text", has_text=re.compile(f"^{name}$")).get_attribute("y") or 0)
+            for name in ("s1", "s2", "s3", "s4", "h1", "h4")
+        }
+        assert height["s3"] == height["s4"] < height["s1"] == height["s2"] < min(height["h1"], height["h4"])
+        assert seen.page.locator(".links line").count() == 12
+        assert seen.errors == []
+
+
+def test_a_run_that_fails_before_it_begins(browser: Browser) -> None:
+    told = {"verdict": "failed", "reasons": ["link <b>h1</b>: no rate"], "figures": [], "notes": [], "folder": None}
+    events = [{"event": "stage", "data": {"text": "building"}}, {"event": "end", "data": told}]
+    with replay(events) as server, visit(browser, server.url) as seen:
+        expect(seen.page.locator("#verdict")).to_have_text("failed")
+        assert seen.text("#reasons") == "link <b>h1</b>: no rate"
+        assert seen.errors == []

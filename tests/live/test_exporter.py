@@ -1,0 +1,149 @@
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+import pytest
+from prometheus_client import CollectorRegistry, generate_latest
+from prometheus_client.parser import text_string_to_metric_families
+
+from testbed.live import glossary, names
+from testbed.live.exporter import Exporter
+from testbed.live.scene import Groups
+from tests.live.made import plan, scene, snapshot
+
+Samples = dict[tuple[str, tuple[tuple[str, str], ...]], float]
+
+
+def scraped(exporter: Exporter) -> str:
+    registry = CollectorRegistry(auto_describe=False)
+    registry.register(exporter)
+    return generate_latest(registry).decode()
+
+
+def samples(text: str) -> Samples:
+    return {
+        (one.name, tuple(sorted(one.labels.items()))): one.value
+        for family in text_string_to_metric_families(text)
+        for one in family.samples
+    }
+
+
+@pytest.fixture
+def found() -> Samples:
+    exporter = Exporter()
+    exporter.scene = scene()
+    exporter.snapshot = snapshot(2e-3, exporter.scene, acked=(600, 200))
+    return samples(scraped(exporter))
+
+
+def one(found: Samples, name: str, **labels: str) -> float:
+    return found[name, tuple(sorted(labels.items()))]
+
+
+def test_values_are_in_base_units(found: Samples) -> None:
+    assert one(found, "testbed_port_tx_bytes_total", port="s1-eth3") == 800_000
+    assert one(found, "testbed_port_capacity_bytes_per_second", port="s1-eth3") == 1e9
+    assert one(found, "testbed_flow_rate_bytes_per_second", flow="h1-h3") == 0.5e9
+    assert one(found, "testbed_flow_rate_bytes_per_second", flow="h2-h3") == np.inf
+    assert one(found, "testbed_flow_acked_bytes_total", flow="h1-h3") == 600_000
+    assert one(found, "testbed_dilation_ratio") == 1000
+    assert one(found, "testbed_tuner_reward_ratio", switch="s1") == 0.75
+    assert one(found, "testbed_tuner_decision_seconds_total", switch="s1") == 2e-3
+    assert one(found, "testbed_tuner_refusals_total", switch="s1") == 1
+    assert one(found, "testbed_tuner_state_info", switch="s1", state="exploring") == 1
+    assert one(found, "testbed_distortion_ratio", limit="feedback waited") == 1.5
+
+
+def test_labels_join_through_the_info_metrics(found: Samples) -> None:
+    assert one(found, "testbed_port_info", port="s1-eth3", switch="s1", to="h3") == 1
+    assert one(found, "testbed_flow_info", flow="h2-h3", src="h2", dst="h3") == 1
+    run = {"run": "made-swift", "experiment": "made", "controller": "swift", "tuner": "static", "seed": "7"}
+    assert one(found, "testbed_run_info", **run) == 1
+
+
+def test_histograms_are_cumulative_and_complete(found: Samples) -> None:
+    def bucket(name: str, le: str, **labels: str) -> float:
+        return one(found, f"{name}_bucket", le=le, **labels)
+
+    port = {"port": "s1-eth3"}
+    assert bucket("testbed_port_arrival_queue_bytes", "1024", **port) == 0
+    assert bucket("testbed_port_arrival_queue_bytes", "2048", **port) == 800
+    assert bucket("testbed_port_arrival_queue_bytes", "+Inf", **port) == 800
+    assert one(found, "testbed_port_arrival_queue_bytes_count", **port) == 800
+    assert one(found, "testbed_port_arrival_queue_bytes_sum", **port) == 800 * 1500
+    flow = {"flow": "h1-h3"}
+    below = {
+        float(dict(labels)["le"]): value
+        for (name, labels), value in found.items()
+        if name == "testbed_flow_rtt_seconds_bucket" and ("flow", "h1-h3") in labels
+    }
+    assert list(below.values()) == sorted(below.values())
+    assert all(count == (600 if limit > 10e-6 else 0) for limit, count in below.items())
+    assert one(found, "testbed_flow_rtt_seconds_count", **flow) == 600
+    assert one(found, "testbed_flow_rtt_seconds_sum", **flow) == pytest.approx(600 * 10e-6)
+
+
+def test_rtts_beyond_the_limits_are_not_lost() -> None:
+    for rtt in (1e-7, 5.0):
+        exporter = Exporter()
+        exporter.scene = scene()
+        exporter.snapshot = snapshot(2e-3, exporter.scene, acked=(600, 200), rtt=rtt)
+        assert one(samples(scraped(exporter)), "testbed_flow_rtt_seconds_count", flow="h1-h3") == 600
+
+
+def test_everything_in_the_table_is_exported_and_nothing_else(found: Samples) -> None:
+    def base(name: str) -> str:
+        for suffix in ("_bucket", "_count", "_sum"):
+            if name.removesuffix(suffix) in names.exported_names():
+                return name.removesuffix(suffix)
+        return name
+
+    assert {base(name) for name, _ in found} == set(names.exported_names())
+
+
+def test_names_follow_the_conventions() -> None:
+    """https://prometheus.io/docs/practices/naming/: one prefix, base units, and counters end in _total."""
+    units = (
+        "_bytes",
+        "_seconds",
+        "_ratio",
+        "_packets",
+        "_info",
+        "_timeouts",
+        "_cnps",
+        "_flows",
+        "_frames",
+        "_per_second",
+        "_decisions",
+        "_refusals",
+    )
+    for name in names.exported_names():
+        assert name.startswith("testbed_")
+        assert name.removesuffix("_total").endswith(units), name
+
+
+def test_before_the_run_there_is_nothing_and_then_what_is_known() -> None:
+    exporter = Exporter()
+    assert scraped(exporter) == ""
+    exporter.scene = scene()
+    text = scraped(exporter)
+    assert "testbed_run_info" in text
+    assert "tx_bytes" not in text
+
+
+def test_columns_of_many_flows_are_summed_per_sending_host() -> None:
+    groups = Groups(plan(2, 200))
+    column = np.arange(400)
+    assert groups.sum(column).tolist() == [sum(range(200)), sum(range(200, 400))]
+    assert groups.sum(np.ones((400, 3), np.int64)).tolist() == [[200] * 3] * 2
+    known = np.where(np.arange(400) < 200, 5.0, np.nan)
+    assert _plain(groups.mean(known)) == [5.0, None]
+
+
+def _plain(values: Iterable[float]) -> list[float | None]:
+    return [None if np.isnan(value) else float(value) for value in values]
+
+
+def test_the_documentation_is_current() -> None:
+    assert glossary.FILE.read_text(encoding="utf-8") == glossary.text(), "run: make schema"

@@ -1,0 +1,153 @@
+"""A real run, seen by Prometheus' eyes and by a reader of events, from outside the sandbox."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import re
+import subprocess
+import sys
+import threading
+import time
+import urllib.request
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from testbed.live import names
+from tests.live.test_exporter import Samples, one, samples
+from tests.live.test_server import events
+from tests.support.runs import UNCALIBRATED, UNDRAWN
+
+MILLISECONDS = 4
+RUN = ("run", "incast-8", "--duration", f"{MILLISECONDS} ms", *UNCALIBRATED, *UNDRAWN)
+COMMAND = [sys.executable, "-m", "testbed", *RUN, "--format", "json"]
+
+
+@dataclass
+class Seen:
+    """What was seen of one run."""
+
+    summary: dict[str, Any]
+    scrapes: list[Samples] = field(default_factory=list)
+    events: list[tuple[str, Any]] = field(default_factory=list)
+    seconds: float = 0.0  # of wall time between the first and the last update
+
+
+@pytest.fixture(scope="module")
+def seen(tmp_path_factory: pytest.TempPathFactory) -> Seen:
+    out = tmp_path_factory.mktemp("seen") / "out"
+    command = [*COMMAND, "--metrics-addr", "127.0.0.1:0", "--out", str(out)]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    assert process.stderr
+    assert process.stdout
+    url = re.fullmatch(r"metrics: (http://127\.0\.0\.1:\d+)/metrics\n", process.stderr.readline())
+    assert url, "the address is the first thing that is said"
+    seen = Seen({})
+    reader = threading.Thread(target=_read, args=(url[1], seen))
+    reader.start()
+    while process.poll() is None:
+        try:
+            with urllib.request.urlopen(f"{url[1]}/metrics", timeout=5) as response:
+                seen.scrapes.append(samples(response.read().decode()))
+        except OSError:  # it has just ended
+            break
+        time.sleep(0.2)
+    out_text, said = process.communicate(timeout=30)
+    reader.join(timeout=10)
+    assert process.returncode in (0, 3), said
+    seen.summary = json.loads(out_text)
+    return seen
+
+
+def _read(url: str, seen: Seen) -> None:
+    connection = http.client.HTTPConnection(url.removeprefix("http://"), timeout=20)
+    connection.request("GET", "/live")
+    times = []
+    for name, data in events(connection.getresponse()):
+        seen.events.append((name, data))
+        if name == "update":
+            times.append(time.monotonic())
+    seen.seconds = times[-1] - times[0]
+
+
+@pytest.mark.root
+def test_metrics_are_there_from_start_to_end(seen: Seen) -> None:
+    first, last = seen.scrapes[0], seen.scrapes[-1]
+    assert first == {}  # the rack was being built
+    present = {name for name, _ in last}
+    missing = [one for one in names.exported_names() if one not in present and f"{one}_bucket" not in present]
+    assert missing == ["testbed_tuner_state_info"]  # a static tuner is in no state
+    assert one(last, "testbed_nominal_time_seconds") == pytest.approx(MILLISECONDS * 1e-3, abs=0.3e-3)
+    info = next(dict(labels) for name, labels in last if name == "testbed_run_info")
+    assert info == {"run": "out", "experiment": "incast-8", "controller": "dcqcn", "tuner": "static", "seed": "1"}
+
+
+@pytest.mark.root
+def test_counters_grow_to_what_the_summary_says(seen: Seen) -> None:
+    running = [scrape for scrape in seen.scrapes if ("testbed_port_tx_bytes_total", (("port", "s1-eth9"),)) in scrape]
+    sent = [
+        sum(one(scrape, "testbed_flow_sent_packets_total", flow=f"h{i}-h9") for i in range(1, 9)) for scrape in running
+    ]
+    assert sent == sorted(sent)
+    assert 0 < sent[0] < sent[-1] <= seen.summary["packets_sent"]
+    assert sent[-1] > 0.8 * seen.summary["packets_sent"]  # the last scrape is a moment old
+    last = running[-1]
+    acked = sum(one(last, "testbed_flow_acked_packets_total", flow=f"h{i}-h9") for i in range(1, 9))
+    counted = sum(one(last, "testbed_flow_rtt_seconds_count", flow=f"h{i}-h9") for i in range(1, 9))
+    assert counted == pytest.approx(acked, rel=0.01)  # one sample per acknowledgement, but agents go on meanwhile
+    packets = one(last, "testbed_port_tx_packets_total", port="s1-eth9")
+    found = one(last, "testbed_port_arrival_queue_bytes_count", port="s1-eth9")
+    dropped = one(last, "testbed_port_dropped_packets_total", port="s1-eth9")
+    assert found == pytest.approx(packets + dropped, rel=0.01)
+
+
+@pytest.mark.root
+def test_events_tell_the_run_from_scene_to_verdict(seen: Seen) -> None:
+    kinds = [name for name, _ in seen.events]
+    assert kinds[0] == "stage"
+    assert kinds.count("scene") == kinds.count("end") == 1
+    assert kinds[-1] == "end"
+    updates = [data for name, data in seen.events if name == "update"]
+    assert len(updates) / seen.seconds >= 4
+    assert [one["time"] for one in updates] == sorted({one["time"] for one in updates})
+    end = seen.events[-1][1]
+    assert end["verdict"] == seen.summary["verdict"]["word"]
+    assert end["figures"][0]["name"] == "SU"
+    assert Path(end["folder"]).name == "out"
+
+
+@pytest.mark.root
+def test_utilisation_of_the_events_is_that_of_the_summary(seen: Seen) -> None:
+    """The mean over the updates of the window: same counter, other borders."""
+    scene = next(data for name, data in seen.events if name == "scene")
+    port = [port["name"] for port in scene["ports"]].index(scene["bottleneck"])
+    updates = [data for name, data in seen.events if name == "update" and data["time"] > scene["warmup"]]
+    mean = sum(one["ports"]["utilisation"][port] for one in updates) / len(updates)
+    assert 100 * mean == pytest.approx(seen.summary["su"], abs=2.0)
+
+
+@pytest.mark.root
+def test_a_port_in_use_stops_before_anything_is_built(tmp_path: Path) -> None:
+    from testbed.live.server import LiveServer
+
+    taken = LiveServer("127.0.0.1", 0)
+    address = f"127.0.0.1:{taken.server_port}"
+    command = [*COMMAND, "--metrics-addr", address, "--out", str(tmp_path / "out")]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=30)
+    taken.server_close()
+    assert done.returncode == 2
+    assert (
+        done.stderr == f"testbed: --metrics-addr {address}: Address already in use; name another HOST:PORT, or 'none'\n"
+    )
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.root
+def test_a_page_without_an_address_is_bad_input(tmp_path: Path) -> None:
+    command = [*COMMAND, "--ui", "--metrics-addr", "none", "--out", str(tmp_path / "out")]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=30)
+    assert done.returncode == 2
+    assert done.stderr == "testbed: --ui needs an address: leave out --metrics-addr none\n"

@@ -1,0 +1,173 @@
+"""What is in the folder fills the table; and one comparison with real packets."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from testbed.cli import main
+from testbed.engines.kernel import doctor
+from testbed.errors import BadInput
+from testbed.results.papers.cells import Measured, Place
+from testbed.results.papers.comparison import load
+from testbed.results.sweep_plan import Cell
+from testbed.run.reproduce import measure
+from testbed.run.reproduce.cells import places, slower
+from testbed.run.reproduce.measure import FACTOR, SLOWER, collect
+from tests.support.folders import results
+
+MINE = Path(__file__).parent / "mine.yaml"
+
+
+@pytest.fixture
+def every() -> list[Place]:
+    return places(load(str(MINE)))
+
+
+def write(folder: Path, place: Place, factor: float = 1.0, **figures: Any) -> None:
+    cell = place.cell if factor == 1 else slower(place.cell, factor)
+    settings = [f"{key}={value}" for key, value in cell.settings.items()]
+    results(folder / cell.name, cell.plugins["controller"], cell.seed, *settings, **figures)
+
+
+def test_the_runs_that_are_there_are_found(tmp_path: Path, every: list[Place]) -> None:
+    write(tmp_path, every[0], su=90.0)
+    write(tmp_path, every[1], su=80.0, degraded=True)
+    found = collect(tmp_path, every)
+    assert {seed: one.su for seed, one in found.of("A", "two").items()} == {1: 90, 2: 80}
+    assert len(found.degraded("A", "two")) == 1
+    assert not found.of("B", "two")
+
+
+def test_the_slower_repetition_of_a_degraded_run_counts(tmp_path: Path, every: list[Place]) -> None:
+    write(tmp_path, every[0], su=80.0, degraded=True)
+    write(tmp_path / SLOWER, every[0], FACTOR, su=90.0)
+    found = collect(tmp_path, every)
+    assert {seed: one.su for seed, one in found.of("A", "two").items()} == {1: 90}
+    assert not found.degraded("A", "two")
+
+
+@pytest.fixture
+def degrading(monkeypatch: pytest.MonkeyPatch) -> list[Path]:
+    """Every run is degraded, without a packet; the folders into which they went."""
+    folders: list[Path] = []
+
+    def run(folder: Path, cells: Sequence[Cell], _measured: Measured) -> None:
+        folders.append(folder)
+        for cell in cells:
+            settings = [f"{key}={value}" for key, value in cell.settings.items()]
+            results(folder / cell.name, cell.plugins["controller"], cell.seed, *settings, degraded=True)
+
+    monkeypatch.setattr(measure, "_runs", run)
+    return folders
+
+
+@pytest.fixture
+def fastest(tmp_path: Path) -> list[Place]:
+    """Runs whose links cannot be shaped to twice the dilation."""
+    file = tmp_path / "mine.yaml"
+    file.write_text(MINE.read_text().replace("time.dilation: 1000", "time.dilation: 6000, rack.link.rate: 1 Gbit/s"))
+    return places(load(str(file)))[:2]
+
+
+def test_what_is_degraded_is_run_again(tmp_path: Path, every: list[Place], degrading: list[Path]) -> None:
+    out = tmp_path / "out"
+    assert measure.run(out, every[:1], again=False).refused == []
+    assert measure.run(out / "again", every[:1], again=True).refused == []
+    assert degrading == [out, out / "again", out / "again" / SLOWER]
+
+
+def test_what_cannot_be_slower_is_named_and_the_table_is_there(
+    tmp_path: Path, fastest: list[Place], degrading: list[Path]
+) -> None:
+    measured = measure.run(tmp_path / "out", fastest, again=True)
+    assert degrading == [tmp_path / "out"]
+    assert [refusal.partition(":")[0] for refusal in measured.refused] == [
+        f"A,two,seed={seed} again, slower" for seed in (1, 2)
+    ]
+    assert all("it must be from 1 to 10000" in refusal for refusal in measured.refused)
+    assert measure.run(tmp_path / "quick", fastest, again=False).refused == []
+
+
+def test_after_ctrl_c_nothing_is_run_again(
+    tmp_path: Path, fastest: list[Place], degrading: list[Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = measure._runs
+
+    def interrupted(folder: Path, cells: Sequence[Cell], measured: Measured) -> None:
+        run(folder, cells, measured)
+        measured.interrupted = True
+
+    monkeypatch.setattr(measure, "_runs", interrupted)
+    assert measure.run(tmp_path / "out", fastest, again=True).refused == []
+    assert degrading == [tmp_path / "out"]
+
+
+def test_another_run_under_a_cells_name_is_refused(tmp_path: Path, every: list[Place]) -> None:
+    results(tmp_path / every[0].cell.name, "dcqcn", 1, "traffic.senders=3")
+    with pytest.raises(BadInput, match=r"A,two,seed=1 holds another run than this comparison's"):
+        collect(tmp_path, every)
+
+
+def bench(monkeypatch: pytest.MonkeyPatch, *arguments: str) -> int:
+    monkeypatch.setattr(sys, "argv", ["testbed", "bench", *arguments])
+    try:
+        return main.main()
+    except SystemExit as end:
+        return int(end.code or 0)
+
+
+def test_the_command_without_a_run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    assert bench(monkeypatch) == 0
+    listed = capsys.readouterr().out
+    assert "adpg-table-2" in listed
+    assert "Table 2" in listed
+    assert bench(monkeypatch, str(MINE), "--no-run", "--format", "json") == 0
+    data = json.loads(capsys.readouterr().out)
+    assert {cell["empty"] for cell in data["cells"] if cell["row"] == "C" and cell["column"] == "two"} == {
+        "not implemented here"
+    }
+    assert bench(monkeypatch, str(MINE), "--dry-run") == 0
+    assert "8 runs, about " in capsys.readouterr().out
+    assert bench(monkeypatch, str(MINE), "--dry-run", "--row", "A", "--column", "two") == 0
+    assert "2 runs, about " in capsys.readouterr().out
+    assert bench(monkeypatch, str(MINE), "--row", "AA") == 2
+    assert "--row AA: not in this comparison; did you mean 'A'?" in capsys.readouterr().err
+
+
+def test_all_that_was_refused_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(doctor, "require", lambda: None)
+    monkeypatch.setattr(measure, "run", lambda *_, **__: Measured(refused=["one that cannot be slower"]))
+    file = tmp_path / "mine.yaml"
+    file.write_text(MINE.read_text().replace("traffic.senders: 2", "traffic.sender: 2"))
+    assert bench(monkeypatch, str(file), "--out", str(tmp_path / "out"), "--format", "json") == 0
+    first, second, last = json.loads(capsys.readouterr().out)["refused"]
+    assert "traffic.sender: no such key" in first
+    assert "traffic.sender: no such key" in second
+    assert last == "one that cannot be slower"
+
+
+@pytest.mark.root
+@pytest.mark.skipif(os.geteuid() != 0, reason="builds a rack")
+def test_a_comparison_is_run_once_and_then_read(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "testbed", "bench", str(MINE), "--quick", "--out", str(tmp_path / "out")]
+    command += ["--format", "json", "--column", "two", "--row", "A"]
+    seen = []
+    for _ in range(2):
+        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=100)
+        assert done.returncode in (0, 3), done.stderr
+        cells = json.loads(done.stdout)["cells"]
+        ours = {cell["metric"]: cell["here"] for cell in cells if (cell["row"], cell["column"]) == ("A", "two")}
+        assert ours["su"]["median"] > 50
+        assert all(cell["here"] is None for cell in cells if cell["row"] == "C")
+        seen.append((ours["su"], "1 of 1 cells are there already" in done.stderr))
+    assert seen == [(seen[0][0], False), (seen[0][0], True)]

@@ -1,0 +1,298 @@
+"""A recorded run into its controller again: identical, or the first difference with all that led there."""
+
+from __future__ import annotations
+
+import json
+import math
+import shutil
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from testbed.agent.agent import Agent
+from testbed.base.inputs import Input
+from testbed.dataplane import wire
+from testbed.errors import BadInput, PluginFailed
+from testbed.experiment.model import PluginChoice
+from testbed.fidelity.verdict import judge
+from testbed.registry import find
+from testbed.results import decisions, folder, manifest
+from testbed.results.decisions import Served
+from testbed.results.summary import summarise
+from testbed.results.trace import Trace
+from testbed.sdk import new
+from testbed.sdk.replay import _same, replay
+from tests.agent.test_agent import TIMEOUT, serving, turn
+from tests.support.agents import SLOT, Bench
+from tests.support.commands import command
+from tests.support.runs import UNCALIBRATED, UNDRAWN
+from tests.support.runs import run as run_for_real
+from tests.support.synthetic_runs import run as synthetic_run
+
+MINE = """
+import random
+from testbed.controller import RateController, Signal
+
+class Mine(RateController):
+    name = "mine"
+    signals = Signal.RTT | Signal.TX
+
+    def on_feedback(self, now, flows, feedback):
+        self.rate[flows] = RATE
+        self.timer[flows] = now + 1e-6
+
+    def on_timer(self, now, flows):
+        self.window[flows] = 1000 + now
+        self.timer[flows] = float("inf")
+
+    def on_sent(self, now, flows, sent_bytes):
+        self.window[flows] = 100 * sent_bytes
+"""
+STEADY = "1e8 + feedback.acked_seq / 3"
+HIDDEN = f"{STEADY} + (flows == 1) * (now > 5e-6) * random.random()"
+
+
+def mine(folder: Path, rate: str = STEADY) -> str:
+    """The path of a controller file."""
+    file = folder / "mine.py"
+    file.write_text(MINE.replace("RATE", rate))
+    return str(file)
+
+
+def drive(agent: Agent, bench: Bench) -> None:
+    """Feedback for one flow and for several, timers, silence."""
+    turn(agent, 0.0)
+    for number in range(8):
+        for flow in range(number % 3 + 1):
+            bench.ack(number, flow=flow, rx=number + 1.0, hops=bench.int_hops, hop=_hop(bench, number))
+        turn(agent, number + 1.25)
+    turn(agent, 2 * TIMEOUT)
+
+
+def _hop(bench: Bench, number: int) -> Any:
+    hop = np.zeros(wire.MAX_HOPS, wire.RECORD_HOP)
+    hop["node"], hop["rate"], hop["queue"] = 7, 100_000, 500
+    hop["ts_ns"], hop["tx_bytes"] = bench.stamp(number * SLOT), number * 1000
+    return hop
+
+
+def written(path: Path, spec: str, rows: int = 10_000, report: bool = False) -> Path:
+    """A results folder of a run in which one agent served four flows, the rack's 2 to 5."""
+    plugin, hops = find("controller", spec), int(spec == "hpcc")
+    trace = Trace(rows, hops)
+    with serving(plugin.form, hosts=(0, 0, 1, 1), int_hops=hops, start=(0.0, 0.0, 0.0, 5.0)) as (agent, bench):
+        agent._trace = trace
+        drive(agent, bench)
+        served = [Served(2, agent.controller.paths, trace)]
+    record = synthetic_run((0.1,) * 6)
+    choice = PluginChoice.model_validate(spec)
+    record.decisions_file, record.decisions_kept = decisions.encode(choice, served), decisions.kept(served)
+    rack = {"link": {"rate": "100 Gbit/s"}, "switch": {"buffer": "5 MB"}}
+    experiment = {"rack": rack, "time": {"warmup": "2 ms"}}
+    about = manifest.describe(experiment=experiment, command_line=[], seed=1, controller=plugin, kernel_features={})
+    summary = summarise(record, judge(record), experiment="made", controller=plugin.name, tuner="static")
+    return folder.write(path, about, record, summary, report=report)
+
+
+@pytest.mark.parametrize("name", ["mine", "hpcc", "swift", "fixed"])
+def test_the_same_code_decides_the_same(tmp_path: Path, name: str) -> None:
+    run = written(tmp_path / "run", mine(tmp_path) if name == "mine" else name)
+    done = replay(run)
+    (agent,) = done.agents
+    assert done.identical
+    assert done.notes == []
+    assert agent.compared_calls == agent.calls > 8
+    assert agent.compared_rows == agent.rows > 16
+
+
+def test_the_form_for_newcomers(tmp_path: Path) -> None:
+    (file,) = [one for one in new.new("controller", "my_cc", tmp_path) if not one.name.startswith("test_")]
+    assert "FlowController" in file.read_text()
+    done = replay(written(tmp_path / "run", str(file)))
+    assert done.identical
+    assert done.agents[0].rows > 16
+
+
+def test_two_replays_print_the_same_bytes(tmp_path: Path) -> None:
+    run = str(written(tmp_path / "run", mine(tmp_path)))
+    for format in ("text", "json"):
+        one, two = (command("replay", run, "--format", format) for _ in range(2))
+        assert (one.returncode, one.stderr) == (0, "")
+        assert one.stdout == two.stdout
+    assert command("replay", run).stdout.endswith("rows compared: identical\n")
+
+
+def test_hidden_randomness_is_found(tmp_path: Path) -> None:
+    run = written(tmp_path / "run", mine(tmp_path, HIDDEN))
+    (agent,) = replay(run).agents
+    first = agent.difference
+    assert first is not None
+    columns = decisions.read(run)[1][0].columns
+    chosen = (columns["kind"] == 1) & (columns["flow"] == 1) & (columns["time"] > 5e-6)
+    row = int(chosen.argmax())
+    assert (first.call, first.kind, first.time) == (columns["call"][row], "on_feedback", columns["time"][row])
+    assert first.flow == "3 (h4-h99)"
+    assert first.recorded["rate"] == columns["rate"][row] != first.now["rate"]
+    assert first.recorded["timer"] == first.now["timer"]
+    assert first.told["acked_seq"] == columns["acked_seq"][row]
+    assert agent.compared_calls == first.call + 1
+
+    done = command("replay", str(run))
+    assert done.returncode == 1
+    assert f"call {first.call}, on_feedback at " in done.stdout
+    assert "flow 3 (h4-h99)" in done.stdout
+    assert "<--" in next(line for line in done.stdout.splitlines() if line.startswith("  rate"))
+    answer = json.loads(command("replay", str(run), "--format", "json").stdout)
+    assert answer["identical"] is False
+    assert answer["agents"][0]["difference"]["flow"] == "3 (h4-h99)"
+
+
+def test_not_even_the_sign_of_nothing_may_differ(tmp_path: Path) -> None:
+    """Byte for byte: -0.0 == 0.0, and yet it is another decision."""
+    spec = mine(tmp_path)
+    text = Path(spec).read_text()
+    Path(spec).write_text(text.replace("now + 1e-6", "0.0"))
+    run = written(tmp_path / "run", spec)
+    Path(spec).write_text(text.replace("now + 1e-6", "-0.0"))
+    first = replay(run).agents[0].difference
+    assert first is not None
+    assert [math.copysign(1, one["timer"]) for one in (first.recorded, first.now)] == [1, -1]
+
+
+def test_a_changed_file_is_named(tmp_path: Path) -> None:
+    run = written(tmp_path / "run", mine(tmp_path))
+    mine(tmp_path, STEADY + " + 0")
+    done = replay(run)
+    assert done.identical
+    (note,) = done.notes
+    assert str(tmp_path / "mine.py") in note
+    assert "has changed since the run" in note
+
+
+def test_a_changed_policy_is_named(tmp_path: Path) -> None:
+    shipped = find("controller", "adpg")
+    policy = Path(shutil.copy(shipped.file.with_name("policies") / "trees.json", tmp_path / "mine.json"))
+    inputs = [Input.of("controller.policy", policy)]
+    about = manifest.describe(
+        experiment={}, command_line=[], seed=1, controller=shipped, kernel_features={}, inputs=inputs
+    )
+    choice = PluginChoice(name="adpg", policy=str(policy))
+    assert _same(choice, about)[2] == []
+    policy.write_text(policy.read_text() + "\n")
+    assert _same(choice, about)[2] == [f"{policy} has another content than in the run"]
+
+
+def test_another_controller_on_the_same_feedback(tmp_path: Path) -> None:
+    run = written(tmp_path / "run", mine(tmp_path))
+    other = tmp_path / "other"
+    other.mkdir()
+    done = replay(run, mine(other, STEADY + " * 2"))
+    first = done.agents[0].difference
+    assert first is not None
+    assert (first.kind, first.told["acked_seq"]) == ("on_feedback", 1)  # twice 0 / 3 is the same
+    assert replay(run, mine(other)).identical
+
+
+def test_a_controller_without_its_signals_is_refused(tmp_path: Path) -> None:
+    run = written(tmp_path / "run", mine(tmp_path))
+    with pytest.raises(BadInput, match="controller 'hpcc' needs INT"):
+        replay(run, "hpcc")
+
+
+def test_a_controller_that_fails_is_named(tmp_path: Path) -> None:
+    run = written(tmp_path / "run", mine(tmp_path))
+    mine(tmp_path, "1 / 0")
+    with pytest.raises(PluginFailed, match=r"controller 'mine' \(.*mine.py, line 10\): ZeroDivisionError"):
+        replay(run)
+
+
+def test_a_record_that_was_cut_says_so(tmp_path: Path) -> None:
+    run = written(tmp_path / "run", mine(tmp_path), rows=10)
+    assert folder.load(run).manifest.decisions["cut"].startswith("cut for agent 0 after ")
+    done = replay(run)
+    assert done.identical
+    assert "raise record.decisions" in done.notes[0]
+
+
+def _no_trace(run: Path) -> None:
+    (run / "decisions.parquet").unlink()
+
+
+def _truncated(run: Path) -> None:
+    file = run / "decisions.parquet"
+    file.write_bytes(file.read_bytes()[:-100])
+
+
+def _version(run: Path) -> None:
+    file = run / "manifest.json"
+    file.write_text(file.read_text().replace('"schema_version": 2', '"schema_version": 99'))
+
+
+def _manifest(run: Path) -> None:
+    (run / "manifest.json").unlink()
+
+
+def _foreign(run: Path) -> None:
+    (run / "decisions.parquet").write_bytes((run / "flows.parquet").read_bytes())
+
+
+def _controller(run: Path) -> None:
+    (run.parent / "mine.py").unlink()
+
+
+@pytest.mark.parametrize(
+    ("harm", "says"),
+    [
+        (_no_trace, "record.decisions=0"),
+        (_truncated, "decisions.parquet is cut short or damaged"),
+        (_foreign, "decisions.parquet is damaged"),
+        (_version, "schema version 99"),
+        (_manifest, "is not a results folder: it has no manifest.json"),
+        (_controller, "does not exist"),
+    ],
+    ids=lambda value: value.__name__ if callable(value) else "",
+)
+def test_bad_input_is_one_message(tmp_path: Path, harm: Any, says: str) -> None:
+    run = written(tmp_path / "run", mine(tmp_path))
+    harm(run)
+    done = command("replay", str(run))
+    assert (done.returncode, done.stdout) == (2, "")
+    assert says in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+
+
+@pytest.mark.root
+@pytest.mark.parallel
+@pytest.mark.parametrize("controller", ["dcqcn", "hpcc"])
+def test_a_real_run_is_replayed(tmp_path: Path, controller: str) -> None:
+    run_for_real(tmp_path / "run", "incast-2", "--controller", controller, "--duration", "1 ms", *UNCALIBRATED)
+    about = folder.load(tmp_path / "run").manifest.decisions
+    done = command("replay", str(tmp_path / "run"), "--format", "json", user=65534 if _open(tmp_path) else None)
+    answer = json.loads(done.stdout)
+    assert done.returncode == 0
+    assert answer["notes"] == []
+    assert sum(one["compared_calls"] for one in answer["agents"]) == about["calls"] > 1000
+    assert sum(one["compared_rows"] for one in answer["agents"]) == about["rows"]
+    assert about["cut"] == ""
+
+
+@pytest.mark.root
+@pytest.mark.parallel
+def test_a_run_that_failed_is_replayed_until_then(tmp_path: Path) -> None:
+    spec = mine(tmp_path, f"{STEADY} if now < 5e-4 else 1 / 0")
+    arguments = ["--controller", spec, "--duration", "2 ms", "--set", "traffic.senders=2", *UNCALIBRATED, *UNDRAWN]
+    failed = command("run", "incast-2", *arguments, "--out", str(tmp_path / "run"))
+    assert failed.returncode == 1
+    assert "ZeroDivisionError" in failed.stderr
+    done = json.loads(command("replay", str(tmp_path / "run"), "--format", "json").stdout)
+    assert done["identical"]
+    assert min(one["compared_calls"] for one in done["agents"]) > 20
+
+
+def _open(folder: Path) -> bool:
+    """Nobody may read the results, and the parents of a test's folder, too: replaying needs no root."""
+    for one in (folder, folder.parent):
+        one.chmod(0o755)
+    return all(parent.stat().st_mode & 0o005 == 0o005 for parent in folder.parents)

@@ -1,0 +1,218 @@
+"""Frames for the programs, and running a program on one frame (BPF_PROG_TEST_RUN): the real code, without a wire."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import struct
+from collections.abc import Iterator
+from contextlib import contextmanager
+from ctypes import c_int, c_size_t, c_uint32, c_void_p
+from typing import Any
+
+from testbed.base import linux
+from testbed.dataplane import libbpf, wire
+from testbed.dataplane.port_maps import Port
+from testbed.dataplane.programs import NO_PFC, NicPrograms, PortPrograms, Thresholds
+from testbed.experiment.topology import framing
+from testbed.experiment.topology.framing import Framing
+
+UNSPEC, OK, SHOT, REDIRECT = 0xFFFFFFFF, 0, 2, 7
+LOOPBACK = 1  # ifindex of the interface that test runs are on
+NOT_ECT, ECT0, CE = 0, 2, 3
+PEER = 2  # ifindex of what would be at the far end of the cable
+H1, H2 = bytes.fromhex("020000000001"), bytes.fromhex("020000000002")
+IP1, IP2 = bytes([10, 0, 0, 1]), bytes([10, 0, 0, 2])
+FRAMING = Framing(payload=1000, int_hops=2)
+PLAIN = Framing(payload=1000)
+
+
+class _Options(ctypes.Structure):
+    """struct bpf_test_run_opts."""
+
+    _fields_ = [
+        ("sz", c_size_t),
+        ("data_in", c_void_p),
+        ("data_out", c_void_p),
+        ("data_size_in", c_uint32),
+        ("data_size_out", c_uint32),
+        ("ctx_in", c_void_p),
+        ("ctx_out", c_void_p),
+        ("ctx_size_in", c_uint32),
+        ("ctx_size_out", c_uint32),
+        ("retval", c_uint32),
+        ("repeat", c_int),
+        ("duration", c_uint32),
+        ("flags", c_uint32),
+        ("cpu", c_uint32),
+        ("batch_size", c_uint32),
+    ]
+
+
+def run(program: int, frame: bytes, repeat: int = 1) -> tuple[int, bytes]:
+    """Verdict of a program and the frame as it left it. Repeated runs see the frame that the one before left."""
+    data, out = ctypes.create_string_buffer(frame, len(frame)), ctypes.create_string_buffer(1 << 14)
+    options = _Options(
+        sz=ctypes.sizeof(_Options),
+        data_in=ctypes.addressof(data),
+        data_out=ctypes.addressof(out),
+        data_size_in=len(frame),
+        data_size_out=len(out),
+        repeat=repeat,
+    )
+    library = ctypes.CDLL("libbpf.so.1", use_errno=True)
+    if library.bpf_prog_test_run_opts(program, ctypes.byref(options)) != 0:
+        raise OSError(ctypes.get_errno(), "BPF_PROG_TEST_RUN")
+    return options.retval, out.raw[: options.data_size_out]
+
+
+def frame_of(size: int) -> bytes:
+    """A data frame of exactly ``size`` bytes."""
+    frame = data(payload=size - PLAIN.overhead)
+    assert len(frame) == size
+    return frame
+
+
+def checksum(header: bytes) -> int:
+    """Of IPv4; 0 over a header that carries a valid one."""
+    total = sum(struct.unpack(f"!{len(header) // 2}H", header))
+    while total >> 16:
+        total = (total & 0xFFFF) + (total >> 16)
+    return int(~total & 0xFFFF)
+
+
+def on_the_wire(udp_payload: bytes, tos: int = ECT0, dst: bytes = H2, port: int = wire.ROCE_PORT) -> bytes:
+    """Ethernet, IPv4 and UDP around what a socket sends, from h1 to h2."""
+    length = 28 + len(udp_payload)
+    ip = struct.pack("!BBHHHBBH4s4s", 0x45, tos, length, 0, 0, 61, 17, 0, IP1, IP2)
+    ip = ip[:10] + struct.pack("!H", checksum(ip)) + ip[12:]
+    udp = struct.pack("!HHHH", 0xC000, port, length - 20, 0)
+    return dst + H1 + b"\x08\x00" + ip + udp + udp_payload
+
+
+def data(
+    flow: int = 0,
+    framing: Framing = PLAIN,
+    *,
+    tos: int = ECT0,
+    psn: int = 0,
+    payload: int | None = None,
+    dst: bytes = H2,
+) -> bytes:
+    """A data frame as it leaves the sender's NIC, but for its departure time."""
+    carried = wire.frame(framing, flow, framing.payload if payload is None else payload)
+    return with_psn(on_the_wire(carried, tos, dst), psn)
+
+
+PSN_AT = framing.ETHERNET_IP_UDP + 8
+SHIM_AT = framing.ETHERNET_IP_UDP + wire.BTH.size
+INT_AT = SHIM_AT + wire.SHIM.size
+
+
+def with_psn(frame: bytes, psn: int) -> bytes:
+    """The frame with another packet number."""
+    return frame[: PSN_AT + 1] + psn.to_bytes(3, "big") + frame[PSN_AT + 4 :]
+
+
+def psn_of(frame: bytes) -> int:
+    return int.from_bytes(frame[PSN_AT + 1 : PSN_AT + 4], "big")
+
+
+def shim_of(frame: bytes) -> tuple[int, ...]:
+    """Departure, frame size, payload size, TTL, flags, reserved."""
+    return wire.SHIM.unpack_from(frame, SHIM_AT)
+
+
+def ecn_of(frame: bytes) -> int:
+    return frame[15] & 3
+
+
+class Bench:
+    """NIC and port programs, loaded; the port is the loopback interface of a private namespace."""
+
+    def __init__(
+        self,
+        flows: int = 8,
+        cnp_interval_ns: int = 1_000_000,
+        rings: int = 1,
+        pfc: Thresholds = NO_PFC,
+        monitor: int = 0,
+    ) -> None:
+        self.nic = NicPrograms(8, flows, rings, cnp_interval_ns, wake_agents=False, pfc=pfc)
+        self.ports = PortPrograms(self.nic, monitor)
+
+    def port(
+        self,
+        rate: float = 100e6,
+        buffer: int = 1 << 20,
+        *,
+        loss: float = 0.0,
+        seed: int = 1,
+        slack: int = 3000,
+        peer: int = 0,
+    ) -> None:
+        """Switch the port on, with no marking; without a peer it is not compared with its shaper."""
+        self.ports.configure(Port(LOOPBACK, 1 << 16 | 7, rate, buffer, slack, loss, peer), seed)
+        self.ports.set_red(LOOPBACK, 1 << 30, 1 << 30, 0.0)
+
+    @property
+    def count(self) -> Any:
+        """The port's counters, live."""
+        return self.ports.counters[LOOPBACK]
+
+    @property
+    def _queue(self) -> int:
+        return self.ports._object.map_fd("port_queue")
+
+    def state(self) -> tuple[int, int, int]:
+        """Random state, queue (fixed point), time of the last arrival."""
+        return wire.PORT_QUEUE.unpack(libbpf.lookup(self._queue, LOOPBACK, wire.PORT_QUEUE.size))[1:4]
+
+    def set_queue(self, size: int, last_ns: int) -> None:
+        """Put ``size`` bytes into the virtual queue, as of ``last_ns``; the random state goes on."""
+        value = wire.PORT_QUEUE.pack(0, self.state()[0], size << wire.RATE_SHIFT, last_ns, 0)
+        libbpf.update(self._queue, LOOPBACK, value)
+
+    def freeze(self, size: int) -> None:
+        """``size`` bytes in the queue, and no time passes: the last arrival lies in the future."""
+        self.set_queue(size, FUTURE)
+
+    def egress(self, frame: bytes, repeat: int = 1) -> tuple[int, bytes]:
+        return run(self.ports.fd, frame, repeat)
+
+    def ingress(self, frame: bytes) -> int:
+        """Verdict on a frame that comes out of the port's cable."""
+        return run(self.ports.ingress_fd, frame)[0]
+
+    def tx(self, frame: bytes) -> bytes:
+        """What leaves the sender's NIC."""
+        verdict, out = run(self.nic.tx_fd, frame)
+        assert verdict == OK
+        return out
+
+    def rx(self, frame: bytes, repeat: int = 1) -> tuple[int, bytes]:
+        return run(self.nic.rx_fd, frame, repeat)
+
+    def close(self) -> None:
+        self.nic._object.close()
+        self.ports._object.close()
+        for fd in self.nic.ring_fds:
+            os.close(fd)
+
+
+FUTURE = 1 << 62
+
+
+@contextmanager
+def bench(**settings: Any) -> Iterator[Bench]:
+    """A `Bench` in a network namespace of its own."""
+    netns = linux.new_netns()
+    try:
+        with linux.inside(netns):
+            made = Bench(**settings)
+            try:
+                yield made
+            finally:
+                made.close()
+    finally:
+        os.close(netns)

@@ -1,0 +1,138 @@
+"""Runs experiments through the command line, as a user does, and reads their summaries.
+
+Physics is asserted of runs that the tool itself calls clean: the machine that runs the tests may be busy for a while.
+Where it is a virtual one whose host gives its cores to others all that while, as the kernel counts it, nothing can be
+asserted, and the test is skipped with that share.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import time
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+from _pytest.outcomes import Skipped
+
+from testbed.fidelity.processors import STOLEN, Processors
+from tests.support.commands import command
+
+ATTEMPTS, LEAST = 6, 2  # at most and, once all tests together have spent `SPARE_SECONDS` on attempts, at least
+SPARE_SECONDS = 600.0
+REFUSED = "the rack is not what was asked for"
+UNDRAWN = ("--set", "record.report=off")  # most tests read the tables: a report would cost each run a second
+UNCALIBRATED = ("--set", "rack.calibrate=off")  # where links are not tested: a busy machine must not refuse them
+# What others took from the cores. Where it made anything late, another reason says so.
+BUSY = "a core was short of time"
+
+
+class Pace:
+    """How much slower than asked for this machine runs racks cleanly now.
+
+    At twice the dilation a stall is half as long. It rises with what a verdict says would cure the run, and falls
+    slowly: a machine that is busy stays so for a while.
+    """
+
+    STEP, LONGEST, EASE = 1.5, 4.0, 0.75
+    CURE = re.compile(r"a --dilation ([\d.]+) times as high")
+
+    def __init__(self) -> None:
+        self.slower = 1.0
+        self.spare = SPARE_SECONDS
+
+    def failed(self, knobs: Iterable[str] = ()) -> None:
+        """The next run is slower: by as much as the verdict's knobs ask for and a little, or by a step."""
+        cures = [1.2 * float(found[1]) for found in map(self.CURE.match, knobs) if found]
+        self.slower = min(self.slower * max([self.STEP, *cures]), self.LONGEST)
+
+    def kept_up(self) -> None:
+        """The next run may be faster."""
+        self.slower = max(self.slower * self.EASE, 1.0)
+
+
+PACE = Pace()
+
+
+class Run(NamedTuple):
+    """A clean run."""
+
+    summary: dict[str, Any]
+    folder: Path
+
+
+class Runs:
+    """Clean runs that tests of several files look at: each is made once."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._made: dict[tuple[str, ...], Run | AssertionError | Skipped] = {}
+
+    def clean(self, *arguments: str) -> Run:
+        """The run with these arguments, see `run_clean`; what failed once is not tried again."""
+        if arguments not in self._made:
+            self._made[arguments] = self._make(arguments)
+        made = self._made[arguments]
+        if not isinstance(made, Run):
+            raise made
+        return made
+
+    def _make(self, arguments: tuple[str, ...]) -> Run | AssertionError | Skipped:
+        folder = self._folder / str(len(self._made))
+        try:
+            return Run(run_clean(folder, *arguments), folder / "clean")
+        except (AssertionError, Skipped) as error:
+            return error
+
+
+class Refused(Exception):
+    """Calibration found a link that is not what was asked for: this machine was busy."""
+
+
+def run(folder: Path, *arguments: str) -> dict[str, Any]:
+    """The summary of one run, clean or not."""
+    done = command("run", *UNDRAWN, *arguments, "--format", "json", "--out", str(folder), timeout=300)
+    if done.returncode == 1 and REFUSED in done.stderr:
+        raise Refused(done.stderr)
+    assert done.returncode in (0, 3), done.stderr
+    summary: dict[str, Any] = json.loads(done.stdout)
+    return summary
+
+
+def run_clean(folder: Path, *arguments: str) -> dict[str, Any]:
+    """The summary of the first clean run of a few attempts, as slow as needed: results do not depend on the dilation.
+
+    A busy core alone will do: nothing was late. The results are in ``folder / "clean"``.
+    """
+    seen, host = [], Processors()
+    for attempt in range(ATTEMPTS):
+        began = time.monotonic()
+        dilation = ("--dilation", f"{PACE.slower * _dilation(arguments):g}")
+        try:
+            summary = run(folder / f"attempt-{attempt}", *arguments, *dilation)
+        except Refused as refused:
+            PACE.failed()
+            seen.append(f"{dilation[1]}: {refused}")
+        else:
+            reasons = {reason["what"]: reason["knob"] for reason in summary["verdict"]["reasons"]}
+            if reasons.keys() <= {BUSY}:
+                PACE.kept_up()
+                (folder / f"attempt-{attempt}").rename(folder / "clean")
+                return summary
+            PACE.failed(reasons.values())
+            seen.append(f"{dilation[1]}: {summary['verdict']}")
+        PACE.spare -= time.monotonic() - began
+        if attempt + 1 >= LEAST and PACE.spare < 0:
+            break
+    host.sample()
+    if host.stolen > STOLEN:
+        pytest.skip(f"no clean run: other virtual machines took {host.stolen:.1%} of a core's time")
+    raise AssertionError("no clean run at --dilation\n" + "\n".join(seen))
+
+
+def _dilation(arguments: tuple[str, ...]) -> float:
+    if "--dilation" in arguments:
+        return float(arguments[arguments.index("--dilation") + 1])
+    return 1000.0  # the default

@@ -1,0 +1,54 @@
+"""The census must see what it is there to see."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+from pyroute2 import IPRoute
+
+from tests.support.census import Census
+
+pytestmark = pytest.mark.root
+
+
+def test_quiet_machine_shows_no_difference() -> None:
+    assert Census.take().leftovers(wait=0) == []
+
+
+def test_process_and_namespace_are_seen() -> None:
+    before = Census.take()
+    inside = ["sh", "-c", "echo up; exec sleep 60"]  # a busy kernel may take its time to make the namespace
+    command = ["unshare", "--net", "--fork", "--kill-child", *inside]
+    with subprocess.Popen(command, stdout=subprocess.PIPE) as sleeper:
+        try:
+            assert sleeper.stdout
+            assert sleeper.stdout.readline() == b"up\n"
+            left = before.leftovers(wait=0.5)
+        finally:
+            sleeper.kill()
+    assert any("sleep 60" in line for line in left)
+    assert any(line.startswith("namespaces: net:") for line in left)
+
+
+def test_process_without_its_parent_is_seen() -> None:
+    before = Census.take()
+    code = "import subprocess; print(subprocess.Popen(['sleep', '61'], stdout=-3, stderr=-3).pid)"
+    orphan = int(subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout)
+    try:
+        left = before.leftovers(wait=0.3)
+    finally:
+        subprocess.run(["kill", str(orphan)], check=True)
+    assert [line for line in left if "sleep 61" in line]
+
+
+def test_link_is_seen() -> None:
+    before = Census.take()
+    with IPRoute() as ip:
+        ip.link("add", ifname="census-test", kind="bridge")
+        try:
+            left = before.leftovers(wait=0)
+        finally:
+            ip.link("del", ifname="census-test")
+    assert left == ["links: census-test"]
