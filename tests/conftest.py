@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import signal
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 from hypothesis import settings
@@ -13,8 +12,6 @@ from hypothesis import settings
 from tests.support import commands
 from tests.support.census import Census
 from tests.support.runs import Runs
-
-ROOT = Path(__file__).parent.parent
 
 # Nothing is written into the checkout, which may belong to another user; and the same examples every time.
 settings.register_profile("testbed", database=None, derandomize=True, deadline=None)

@@ -9,9 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.checkout import ROOT
+
 pytestmark = pytest.mark.slow
 
-ROOT = Path(__file__).parent.parent
 LEFT_BEHIND = {".git", ".venv", "build", "dist", "results", "tests"}
 
 

@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.checkout import ROOT
 from tests.support.commands import command
 
-ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text()
 BIN = Path(sys.executable).parent
 

@@ -8,7 +8,9 @@ from pathlib import Path
 
 import pytest
 
-ANSIBLE = Path(__file__).parents[2] / "ansible"
+from tests.support.checkout import ROOT
+
+ANSIBLE = ROOT / "ansible"
 sys.path.insert(0, str(ANSIBLE / "module_utils"))
 
 

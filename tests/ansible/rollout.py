@@ -6,15 +6,15 @@ import json
 import re
 import sys
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from testbed.engines.lab import knobs
 from testbed.experiment.load import load, resolve
 from tests.emulated_lab.host import Host
 from tests.emulated_lab.lab import Lab
+from tests.support.checkout import ROOT
 
-PLAYBOOKS = Path(__file__).parents[2] / "ansible"
+PLAYBOOKS = ROOT / "ansible"
 SETTINGS = (
     "dcqcn",
     "roce_rp_enable",

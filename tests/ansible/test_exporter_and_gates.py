@@ -16,7 +16,7 @@ from tests.ansible.prometheus import ADDRESS, URL, needs_prometheus, prometheus,
 from tests.ansible.rollout import Played, experiment, phase, play, reset_attempts, settings_of
 from tests.emulated_lab.host import Host
 from tests.emulated_lab.lab import Lab
-from tests.emulated_lab.rootfs import CHECKOUT
+from tests.support.checkout import ROOT
 from tests.support.waiting import until
 
 pytestmark = [pytest.mark.root, pytest.mark.parallel, pytest.mark.slow, needs_prometheus]
@@ -40,7 +40,7 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("wheel")
     (folder / "source").mkdir()
     for entry in ("pyproject.toml", "README.md", "LICENSE", "testbed", "controllers", "plugins", "topologies"):
-        subprocess.run(["cp", "-r", str(CHECKOUT / entry), str(folder / "source")], check=True)
+        subprocess.run(["cp", "-r", str(ROOT / entry), str(folder / "source")], check=True)
     pip = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "-w", str(folder), str(folder / "source")]
     subprocess.run(pip, check=True, capture_output=True)
     return next(folder.glob("*.whl"))

@@ -14,6 +14,7 @@ import pytest
 import yaml
 
 from testbed.experiment.load import available, load
+from tests.support.checkout import ROOT
 from tests.support.commands import command
 
 TESTBED = [sys.executable, "-c", "from testbed.cli.main import main; raise SystemExit(main())"]
@@ -176,7 +177,7 @@ def test_cli_page_names_every_verb_and_option() -> None:
 
     from testbed.cli.main import app
 
-    page = (Path(__file__).parent.parent / "docs" / "cli.md").read_text()
+    page = (ROOT / "docs" / "cli.md").read_text()
     commands = typer.main.get_command(app).commands  # type: ignore[attr-defined]
     for verb, one in commands.items():
         assert f"testbed {verb}" in page

@@ -11,7 +11,6 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
-from synthetic_runs import run, without_series
 
 from testbed.cli import main
 from testbed.results import folder
@@ -19,6 +18,7 @@ from testbed.results.measured import restore
 from testbed.results.report import build
 from testbed.results.report.plots import plots
 from tests.sdk.test_replay import mine, written
+from tests.support.synthetic_runs import run, without_series
 
 Call = Callable[..., tuple[int, str, str]]
 

@@ -13,11 +13,11 @@ from pathlib import Path
 from testbed.base import linux
 from tests.emulated_lab import machine, mounts
 from tests.emulated_lab.fakes import entry
-from tests.emulated_lab.rootfs import CHECKOUT
 from tests.emulated_lab.spec import NodeSpec
 from tests.emulated_lab.store import Store
 from tests.emulated_lab.systemd.manager import WANTED, Manager
 from tests.emulated_lab.systemd.udev import Event, found
+from tests.support.checkout import ROOT
 
 NEW, POWER_ON, REBOOT = "new", "power on", "reboot"
 SSHD_CONFIG = """\
@@ -77,7 +77,7 @@ def _install(spec: NodeSpec, store: Store) -> None:
     store.write(machine.new(spec))
     host = entry.HOST | (entry.OFED if spec.driver == "ofed" else {})
     own = entry.SWITCHES[spec.kind] if spec.is_switch else host
-    entry.install(own | entry.SYSTEM | entry.FORBIDDEN, CHECKOUT)
+    entry.install(own | entry.SYSTEM | entry.FORBIDDEN, ROOT)
     if spec.kind == "testbed":
         TESTBED.unlink(missing_ok=True)
         TESTBED.symlink_to(Path(sys.prefix) / "bin/testbed")

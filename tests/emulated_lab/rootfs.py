@@ -13,8 +13,8 @@ from pathlib import Path
 
 from tests.emulated_lab import mounts
 from tests.emulated_lab.spec import NodeSpec
+from tests.support.checkout import ROOT
 
-CHECKOUT = Path(__file__).resolve().parents[2]
 LAB = Path("/run/lab")  # on a host: state.json, calls.jsonl, journal/; survives a power cycle
 REAL = "/sys/.real"
 OURS = ("bus/pci", "class/infiniband", "class/net", "devices/pci0000:00", "kernel/config", "kernel/debug")
@@ -31,7 +31,7 @@ def build(store: Path, card: bool) -> None:
     mounts.bind("/dev", root / "dev")
     for fresh, mode in (("run", "755"), ("tmp", "1777"), ("var/tmp", "1777")):
         mounts.mount("tmpfs", root / fresh, "tmpfs", data=f"mode={mode}")
-    for folder in {CHECKOUT, Path(sys.prefix).resolve(), *_named_in_pth_files()}:
+    for folder in {ROOT, Path(sys.prefix).resolve(), *_named_in_pth_files()}:
         target = root / folder.relative_to("/")
         target.mkdir(parents=True, exist_ok=True)
         mounts.bind(folder, target, read_only=True)

@@ -17,8 +17,8 @@ import pytest
 from tests.emulated_lab import machine
 from tests.emulated_lab.conftest import MakeStore
 from tests.emulated_lab.fakes import doca_pcc
-from tests.emulated_lab.rootfs import CHECKOUT
 from tests.emulated_lab.store import Store
+from tests.support.checkout import ROOT
 from tests.support.waiting import until
 
 PROGRAM = """\
@@ -39,7 +39,7 @@ def start(tmp_path: Path) -> Iterator[Start]:
     """Starts `doca_pcc` on the state in ``tmp_path``; ends it at the end of the test, if it still runs."""
     started = []
     program = tmp_path / "doca_pcc"
-    program.write_text(PROGRAM.format(checkout=str(CHECKOUT)))
+    program.write_text(PROGRAM.format(checkout=str(ROOT)))
 
     def start(*arguments: str, **environment: str) -> subprocess.Popen[str]:
         process = subprocess.Popen(

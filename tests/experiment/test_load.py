@@ -1,4 +1,4 @@
-"""Experiment files: what is accepted, what is refused and with which words (tests/errors holds the golden cases)."""
+"""Experiment files: what is accepted, what is refused and with which words (errors/ holds the golden cases)."""
 
 from __future__ import annotations
 
@@ -15,11 +15,12 @@ from jsonschema import Draft202012Validator
 from testbed.errors import BadInput
 from testbed.experiment import options, schema
 from testbed.experiment.load import Loaded, available, load, resolve
+from tests.support.checkout import ROOT
 
 ERRORS = Path(__file__).parent / "errors"
 INCASTS = ["incast-2", "incast-4", "incast-8", "incast-16", "incast-64", "incast-128", "incast-1024"]
 SHIPPED = list(available())
-POLICY = Path(__file__).parents[1] / "plugins" / "pet" / "policies" / "websearch.onnx"
+POLICY = ROOT / "plugins" / "pet" / "policies" / "websearch.onnx"
 
 
 @pytest.fixture

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
 from testbed.engines.kernel.calibration import calibration
 from testbed.engines.kernel.faults.catalogue import FAULTS
 from testbed.fidelity import invariants
 from testbed.fidelity.verdict import LIMITS, Limit
+from tests.support.checkout import ROOT
 
-CONTRACT = (Path(__file__).parent.parent / "docs" / "fidelity.md").read_text()
+CONTRACT = (ROOT / "docs" / "fidelity.md").read_text()
 
 
 def row(first: str) -> list[str]:

@@ -10,7 +10,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 from pyarrow import parquet
-from synthetic_runs import run
 
 from testbed.errors import BadInput, TestbedError
 from testbed.fidelity.verdict import judge
@@ -19,6 +18,7 @@ from testbed.results.manifest import Manifest
 from testbed.results.report import html
 from testbed.results.summary import summarise
 from testbed.results.tables import TABLES, flow_names
+from tests.support.synthetic_runs import run
 
 
 def written(path: Path, manifest: Manifest, report: bool = False) -> Path:

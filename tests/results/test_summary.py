@@ -10,13 +10,13 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 from rich.console import Console
-from synthetic_runs import RTT, lag, run
 
 from testbed.fidelity.verdict import LIMITS, judge
 from testbed.results.record import RunRecord
 from testbed.results.report.table import render
 from testbed.results.summary import Summary, summarise
 from testbed.results.verdict import Exit
+from tests.support.synthetic_runs import RTT, lag, run
 
 
 def text(summary: Summary, **options: object) -> str:

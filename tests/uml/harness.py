@@ -24,9 +24,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from tests.support.checkout import ROOT
+
 UML = Path("/usr/bin/linux.uml")
 MODULES = Path("/usr/lib/uml/modules")
-REPO = Path(__file__).resolve().parents[2]
 
 # Loaded explicitly: nothing loads modules on demand inside, because there need not be a modprobe.
 DEFAULT_MODULES = ("veth", "bridge", "sch_netem", "sch_tbf", "sch_ingress", "cls_bpf")
@@ -62,7 +63,7 @@ def run_in_uml(
     modules: Iterable[str] = DEFAULT_MODULES,
     memory: str = "512M",
     writable: Iterable[Path] = (),
-    cwd: Path = REPO,
+    cwd: Path = ROOT,
     env: Mapping[str, str] | None = None,
 ) -> subprocess.CompletedProcess[str]:
     """Boot, run `argv` as root inside, power off; the same result as `subprocess.run(..., text=True)`.
@@ -78,7 +79,7 @@ def run_in_uml(
             "cwd": str(cwd),
             "env": {**_environment(), **(env or {})},
             "modules": module_files(modules),
-            "read_only": _hidden([REPO, Path(cwd), Path(sys.prefix), Path(sys.base_prefix)]),
+            "read_only": _hidden([ROOT, Path(cwd), Path(sys.prefix), Path(sys.base_prefix)]),
             "timeout": timeout,
             "writable": [str(Path(path).resolve()) for path in writable],
         }

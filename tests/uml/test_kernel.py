@@ -15,6 +15,7 @@ import pytest
 from testbed.base import compiler
 from testbed.dataplane import build
 from tests.support.census import Census
+from tests.support.checkout import ROOT
 from tests.uml import harness
 from tests.uml.guest_kernel import STAMP_SOURCE
 from tests.uml.harness import DEFAULT_MODULES, UmlError, run_in_uml
@@ -77,7 +78,7 @@ def test_result_is_that_of_the_command_and_the_host_is_read_only(own_temporary_f
     shared.mkdir()
     script = "echo out; echo err >&2; touch /tmp/own /run/own; echo hello > $1/file; touch $2/x; id -u; exit 3"
     before = Census.take()
-    done = run_in_uml(["sh", "-c", script, "sh", shared, harness.REPO], writable=[shared], modules=())
+    done = run_in_uml(["sh", "-c", script, "sh", shared, ROOT], writable=[shared], modules=())
     assert (done.returncode, done.stdout) == (3, "out\n0\n")
     assert done.stderr.startswith("err\n")
     assert "Read-only file system" in done.stderr
@@ -104,7 +105,7 @@ def test_guest_ends_with_the_process_that_started_it(own_temporary_folder: Path,
         "run_in_uml(['sh', '-c', 'touch $0/up; sleep 60', shared], writable=[shared], modules=())"
     )
     before = Census.take()
-    caller = subprocess.Popen([sys.executable, "-c", code, own_temporary_folder, shared], cwd=harness.REPO)
+    caller = subprocess.Popen([sys.executable, "-c", code, own_temporary_folder, shared], cwd=ROOT)
     try:
         deadline = time.monotonic() + harness.BOOT_SECONDS
         while not (shared / "up").exists() and time.monotonic() < deadline:

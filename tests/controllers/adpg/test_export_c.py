@@ -16,6 +16,7 @@ from testbed_controllers.adpg.observation import AdpgConfig
 
 from tests.controllers.adpg.conftest import STRICT
 from tests.controllers.adpg.loops import BASE_RTT, TREES, heard_in_incast
+from tests.support.checkout import ROOT
 
 MILLION = 1_000_000
 
@@ -46,7 +47,7 @@ def test_example_of_the_readme_has_the_options(portable_export: Path) -> None:
 def test_trees_equal_the_library_and_catboost(portable: ctypes.CDLL) -> None:
     """To 1e-5 on a million random inputs, and on the states that closed loops visit."""
     rng = np.random.default_rng(1)
-    network = Network.load(Path(__file__).parents[3] / "controllers/adpg/policies/network.json")
+    network = Network.load(ROOT / "controllers/adpg/policies/network.json")
     features = np.concatenate((anywhere(MILLION, rng), visited(network, 200_000, rng)))
     mine = np.empty(len(features))
     portable.multipliers(c_int64(len(mine)), c_void_p(features.ctypes.data), c_void_p(mine.ctypes.data))

@@ -1,4 +1,7 @@
-"""``--to doca-pcc``: the program on events of closed loops, with the window and without; tests/export has the rest."""
+"""``--to doca-pcc``: the program on events of closed loops, with the window and without.
+
+tests/sdk/export has what all exported programs share.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +14,7 @@ from testbed_controllers.adpg.observation import AdpgConfig
 
 from testbed.sdk.export.numbers import stepped
 from tests.controllers.adpg.loops import BASE_RTT, FIXED, heard_in_incast, model, rounds
-from tests.sdk.export.conftest import Cards, card, exports, libraries  # noqa: F401 - fixtures
+from tests.support.card.exports import Cards, card, exports, libraries  # noqa: F401 - fixtures
 
 TX, RTT = 3, 6
 LINE = 1 << 20

@@ -20,6 +20,7 @@ from testbed_controllers.adpg.tree import Trees
 from testbed.base.arrays import Ints
 from testbed.controller import Feedback
 from tests.controllers.adpg.loops import TREES
+from tests.support.checkout import ROOT
 from tests.support.rows import paths
 
 COLUMNS = ("share", "rate", "decided_seq", "effect", "ready", "timer", "window")
@@ -118,7 +119,7 @@ print(one.form)
 
 @pytest.mark.parametrize(("hidden", "form"), [(False, "CatBoost"), (True, "numpy")])
 def test_says_so_where_there_is_no_compiler(hidden: bool, form: str, tmp_path: Path) -> None:
-    program = SLOWER.format(root=str(Path(__file__).parents[3]), hidden=hidden)
+    program = SLOWER.format(root=str(ROOT), hidden=hidden)
     environment = {"PATH": str(tmp_path), "TESTBED_CACHE": str(tmp_path / "cache"), "HOME": str(tmp_path)}
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, env=environment, check=False)
     assert (done.returncode, done.stdout) == (0, f"{form}\n"), done.stderr

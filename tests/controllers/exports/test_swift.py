@@ -20,8 +20,8 @@ from testbed.base.arrays import Floats, Ints
 from testbed.controller import Feedback, Paths, RateController, Signal
 from testbed.sdk.mock.datapath import Mock
 from testbed.sdk.mock.scenario import Scenario
-from tests.sdk.export.conftest import Cards
 from tests.support.card.card import Card
+from tests.support.card.exports import Cards
 from tests.support.rows import ONE, feedback
 
 TX, NACK, RTT = 3, 5, 6

@@ -1,7 +1,7 @@
 """`doca_pcc`: the loader of a program for the DPA, and whatever an exported project builds with the same options.
 
-A file PROGRAM.json beside the program describes its algorithm (see `tests.emulated_lab.ppcc.algorithm`); without it, it is
-DOCA's sample. A test's fault "error" or "deactivated" changes the state of a running one.
+A file PROGRAM.json beside the program describes its algorithm (see `tests.emulated_lab.ppcc.algorithm`); without it,
+it is DOCA's sample. A test's fault "error" or "deactivated" changes the state of a running one.
 """
 
 from __future__ import annotations

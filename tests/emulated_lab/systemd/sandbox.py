@@ -12,8 +12,8 @@ from pathlib import Path
 
 from testbed.base import linux
 from tests.emulated_lab import mounts
-from tests.emulated_lab.rootfs import CHECKOUT
 from tests.emulated_lab.systemd.unitfile import UnitFile
+from tests.support.checkout import ROOT
 
 PR_CAPBSET_DROP, PR_SET_NO_NEW_PRIVS, PR_SET_MDWE = 24, 38, 65
 LAST_CAPABILITY = 40
@@ -50,11 +50,11 @@ def enter(unit: UnitFile, folders: list[Path]) -> None:
 
 def _own(folder: str) -> None:
     """An empty one; but where the checkout is in there, the fakes must still find it."""
-    held = os.open(CHECKOUT, os.O_PATH) if CHECKOUT.is_relative_to(folder) else -1
+    held = os.open(ROOT, os.O_PATH) if ROOT.is_relative_to(folder) else -1
     mounts.mount("tmpfs", folder, "tmpfs", data="mode=1777")
     if held >= 0:
-        CHECKOUT.mkdir(parents=True)
-        mounts.bind(f"/proc/self/fd/{held}", CHECKOUT)
+        ROOT.mkdir(parents=True)
+        mounts.bind(f"/proc/self/fd/{held}", ROOT)
         os.close(held)
 
 

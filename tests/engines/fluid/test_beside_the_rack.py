@@ -1,7 +1,7 @@
 """The same controllers in the model and in the rack, with real packets. docs/adpg.md has the figures.
 
-DCQCN takes 20 ms to come to rest: rack (tests/engines/kernel/test_theory.py) and model (test_theory.py) are held against the same
-closed form instead, within the same bounds.
+DCQCN takes 20 ms to come to rest: rack (tests/engines/kernel/test_theory.py) and model (test_theory.py) are compared
+with the same closed form instead, within the same bounds.
 """
 
 from __future__ import annotations

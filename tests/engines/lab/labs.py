@@ -16,8 +16,8 @@ from testbed.base import linux
 from testbed.engines.lab.interface import Interface, State
 from tests.emulated_lab.host import Host
 from tests.emulated_lab.lab import Lab
+from tests.support.checkout import ROOT
 
-ROOT = Path(__file__).parent.parent.parent
 TESTBED = f"{sys.executable} -m testbed"  # the checkout is at the same place on the emulated hosts
 RATE = 10e6  # bit/s: four agents and the operator share two cores
 DELAY = "4 ms"  # a loop that agents in a busy machine can follow

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 import yaml
 
-from testbed.engines.lab.exporter import names as of_hosts
+from testbed.live import lab_names as of_hosts
 from testbed.live.monitor import provisioning
 from testbed.live.monitor.__main__ import generated
 from testbed.live.monitor.services import COMPOSE_FILE

@@ -6,10 +6,10 @@ import math
 
 import numpy as np
 import pytest
-from synthetic_runs import PAYLOAD, RTT, WIRE, B, histogram, run, without_series
 
 from testbed.results import figures
 from testbed.results.figures import Window
+from tests.support.synthetic_runs import PAYLOAD, RTT, WIRE, B, histogram, run, without_series
 
 
 def test_the_window_leaves_out_the_warmup() -> None:

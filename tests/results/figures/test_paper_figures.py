@@ -7,7 +7,6 @@ import time
 
 import numpy as np
 import pytest
-from synthetic_runs import PAYLOAD, RTT, WIRE, B, run, without_series
 
 from testbed.fidelity.verdict import judge
 from testbed.live.recorder import largest
@@ -17,6 +16,7 @@ from testbed.results.manifest import Manifest
 from testbed.results.record import RunRecord
 from testbed.results.report import build, html
 from testbed.results.summary import summarise
+from tests.support.synthetic_runs import PAYLOAD, RTT, WIRE, B, run, without_series
 
 
 def test_su_and_ql_over_the_receivers() -> None:

@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from synthetic_runs import lag, run
 
 from testbed.fidelity.verdict import judge
 from testbed.results.manifest import Manifest
@@ -20,6 +19,7 @@ from testbed.results.report.build import compose
 from testbed.results.report.plot import MOST_POINTS
 from testbed.results.report.plots import plots
 from testbed.results.summary import summarise
+from tests.support.synthetic_runs import lag, run
 
 
 class Page(HTMLParser):

@@ -5,8 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from synthetic_decisions import ACK, BEGIN, CNP, halved_by_a_cnp, recorded, row
-from synthetic_runs import run
+
+from tests.support.synthetic_decisions import ACK, BEGIN, CNP, halved_by_a_cnp, recorded, row
+from tests.support.synthetic_runs import run
 
 pytest.importorskip("playwright")
 

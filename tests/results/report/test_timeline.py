@@ -6,9 +6,6 @@ import json
 
 import numpy as np
 import pytest
-from synthetic_decisions import ACK, BEGIN, CNP, RISE, halved_by_a_cnp, recorded, row
-from synthetic_runs import run
-from test_html import numbers
 
 from testbed.errors import BadInput
 from testbed.fidelity.verdict import judge
@@ -18,6 +15,9 @@ from testbed.results.report.callbacks import MOST_BETWEEN, MOST_SINGLE, calls_of
 from testbed.results.report.html import render
 from testbed.results.report.timeline import MOST_CHANGES, MOST_FLOWS, Timeline, choose, timelines
 from testbed.results.summary import summarise
+from tests.results.report.test_html import numbers
+from tests.support.synthetic_decisions import ACK, BEGIN, CNP, RISE, halved_by_a_cnp, recorded, row
+from tests.support.synthetic_runs import run
 
 MINUS = "\u2212"
 

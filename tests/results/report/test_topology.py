@@ -6,9 +6,9 @@ import math
 from xml.etree import ElementTree
 
 import pytest
-from synthetic_runs import PAYLOAD, WIRE, run
 
 from testbed.results.report.topology import LEVELS, Link, draw, level, links_of
+from tests.support.synthetic_runs import PAYLOAD, WIRE, run
 
 SVG = "{http://www.w3.org/2000/svg}"
 

@@ -8,13 +8,13 @@ from pathlib import Path
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
-from synthetic_runs import run
 
 from testbed.errors import BadInput
 from testbed.results.report import tuned
 from testbed.results.report.plot import unpacked
 from testbed.results.tables import TUNERS, write_tables
 from testbed.results.tuner_log import TunerLog
+from tests.support.synthetic_runs import run
 
 
 def logs() -> list[TunerLog]:

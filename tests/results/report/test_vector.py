@@ -7,14 +7,14 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
-from synthetic_decisions import halved_by_a_cnp, recorded
-from synthetic_runs import run
 
 from testbed.results.report import vector
 from testbed.results.report.plot import Plot, line
 from testbed.results.report.plots import plots
 from testbed.results.report.timeline import timelines
 from testbed.results.report.topology import draw, links_of
+from tests.support.synthetic_decisions import halved_by_a_cnp, recorded
+from tests.support.synthetic_runs import run
 
 SVG = "{http://www.w3.org/2000/svg}"
 

@@ -1,54 +1,5 @@
-"""The exports of all controllers, written once and compiled with stubs of DOCA's API."""
-
 from __future__ import annotations
 
-import ctypes
-import subprocess
-from collections.abc import Callable
-from pathlib import Path
+from tests.support.card.exports import card, exports, libraries
 
-import pytest
-
-from testbed.sdk import jobs
-from testbed.sdk.jobs import Order
-from tests.support.card.card import Card
-
-HERE = Path(__file__).parent
-NAMES = ("adpg", "fixed", "swift")
-STUB = f"-I{HERE / 'doca'}"
-STRICT = ("-std=c99", "-O2", "-Wall", "-Wextra", "-Werror", "-Wdouble-promotion")
-UNDEFINED = ("-fsanitize=undefined", "-fsanitize-undefined-trap-on-error")  # whatever C leaves open ends the process
-Cards = Callable[..., Card]
-
-
-def export(name: str, folder: Path, **options: object) -> Path:
-    """Without the check that the command makes: `test_project` has that."""
-    plugin = jobs.find(name, "export")
-    folder.mkdir(parents=True, exist_ok=True)
-    plugin.form.run(plugin.configure(None, {"to": "doca-pcc"} | options), Order(folder))
-    return folder
-
-
-@pytest.fixture(scope="session")
-def exports(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    return {name: export(name, tmp_path_factory.mktemp("export") / name) for name in NAMES}
-
-
-@pytest.fixture(scope="session")
-def libraries(exports: dict[str, Path], tmp_path_factory: pytest.TempPathFactory) -> dict[str, ctypes.CDLL]:
-    """Device parts on the card's stub."""
-    made = {}
-    for name, folder in exports.items():
-        out = tmp_path_factory.mktemp("lib") / f"{name}.so"
-        sources = [*(folder / "device").glob("*.c"), HERE / "doca" / "card.c"]
-        flags = [*STRICT, STUB, f"-I{folder / 'device'}", *UNDEFINED, "-shared", "-fPIC"]
-        done = subprocess.run(["gcc", *flags, *sources, "-o", out], capture_output=True, text=True, check=False)
-        assert done.returncode == 0, done.stderr
-        made[name] = ctypes.CDLL(str(out))
-    return made
-
-
-@pytest.fixture
-def card(libraries: dict[str, ctypes.CDLL]) -> Cards:
-    """A fresh card with a controller's program: ``card("swift", flows=2)``."""
-    return lambda name, flows=1: Card(libraries[name], flows)
+__all__ = ["card", "exports", "libraries"]

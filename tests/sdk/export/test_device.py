@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.sdk.export.conftest import NAMES, STRICT, STUB, Cards
+from tests.support.card.exports import NAMES, STRICT, STUB, Cards
 
 CNP, TX, ACK, NACK, RTT = 2, 3, 4, 5, 6
 PATIENCE = 300_000

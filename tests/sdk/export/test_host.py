@@ -9,8 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.sdk.export.conftest import HERE
-
+STUB = Path(__file__).with_name("host")
 ACTIVE = b"PCC host status Active\n"
 DOWN = ["stopped", "destroyed", "closed"]
 
@@ -18,8 +17,8 @@ DOWN = ["stopped", "destroyed", "closed"]
 @pytest.fixture(scope="module")
 def program(exports: dict[str, Path], tmp_path_factory: pytest.TempPathFactory) -> Path:
     out = tmp_path_factory.mktemp("host") / "testbed-pcc"
-    sources = [exports["swift"] / "host" / "main.c", HERE / "host" / "doca_host.c"]
-    command = ["gcc", "-std=gnu11", "-O2", "-Wall", "-Wextra", "-Werror", f"-I{HERE / 'host'}", *sources, "-o", out]
+    sources = [exports["swift"] / "host" / "main.c", STUB / "doca_host.c"]
+    command = ["gcc", "-std=gnu11", "-O2", "-Wall", "-Wextra", "-Werror", f"-I{STUB}", *sources, "-o", out]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     return out

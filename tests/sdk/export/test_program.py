@@ -16,7 +16,7 @@ from testbed_controllers.exports import fixed, swift
 from testbed.errors import BadInput
 from testbed.sdk import jobs
 from testbed.sdk.export import check
-from tests.sdk.export.conftest import NAMES, export
+from tests.support.card.exports import NAMES, export
 
 TESTBED = [sys.executable, "-c", "from testbed.cli.main import main; raise SystemExit(main())"]
 every = pytest.mark.parametrize("name", NAMES)

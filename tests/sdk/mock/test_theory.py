@@ -1,4 +1,4 @@
-"""The mock, which is the algorithms without a network, beside the closed forms that tests/engines/kernel/test_theory.py asks for.
+"""The mock, the algorithms without a network, beside the closed forms of tests/engines/kernel/test_theory.py.
 
 Run with -s to see the figures of docs/fidelity.md.
 """

@@ -13,7 +13,7 @@ from tests.emulated_lab import ppcc
 from tests.emulated_lab.host import Host
 from tests.emulated_lab.lab import Lab
 from tests.emulated_lab.spec import HostSpec
-from tests.sdk.export.conftest import export
+from tests.support.card.exports import export
 from tests.support.host_tree import POLICY
 
 pytestmark = [pytest.mark.root, pytest.mark.parallel]

@@ -1,0 +1,5 @@
+from __future__ import annotations
+
+from tests.support.card.exports import card, exports, libraries
+
+__all__ = ["card", "exports", "libraries"]
