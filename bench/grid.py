@@ -22,10 +22,10 @@ import numpy as np
 
 from bench.measure import Row, table
 from bench.racks import in_sandbox
+from testbed.engines.kernel.choices import use_netem
 from testbed.errors import TestbedError
 from testbed.experiment.load import load, resolve
 from testbed.experiment.resolved import Resolved
-from testbed.run.run import use_netem
 from testbed.units import show_rate, show_size, show_time
 
 DILATIONS = (1000, 500, 200, 100)

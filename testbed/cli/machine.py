@@ -15,7 +15,7 @@ def doctor(format: Formatted = Format.text) -> None:
     from testbed.engines.kernel.speed import suggest
 
     suggestion = suggest()
-    probes = [*machine.examine(), machine.speed(suggestion)]
+    probes = [*machine.examine(), suggestion.probe]
     if format is Format.json:
         probed = {"status": machine.worst(probes), "probes": machine.as_dicts(probes)}
         print_json({**probed, "speed": suggestion.as_dict()})

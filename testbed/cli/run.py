@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from testbed.cli.shared import ExperimentArgument, Format, Formatted, Settings, print_resolved, resolve
 from testbed.errors import BadInput, TestbedError
+
+if TYPE_CHECKING:
+    from testbed.engines.engine import Engine
 
 
 def run(  # noqa: PLR0917 - one parameter per option
@@ -49,36 +52,40 @@ def run(  # noqa: PLR0917 - one parameter per option
 ) -> None:
     """Run an experiment (needs root, but for --inventory)."""
     options = {"time.duration": duration, "time.dilation": dilation, "seed": seed}
-    plugins, place = {"controller": controller, "tuner": tuner}, None
+    engine: Engine
     if inventory:
         from testbed.engines.lab import fits
-        from testbed.engines.lab.engine import InLab
+        from testbed.engines.lab.engine import LabEngine
         from testbed.engines.lab.inventory import read
 
         hosts = read(inventory)
-        place = InLab(hosts, playbook)
+        engine = LabEngine(hosts, playbook)
         options = fits.settings(hosts) | {key: value for key, value in options.items() if value}
-    resolved = resolve(experiment, plugins, options, settings)
-    if place:
-        place.check(resolved)
+    else:
+        from testbed.engines.kernel.engine import KernelEngine
+
+        engine = KernelEngine()
+    resolved = resolve(experiment, {"controller": controller, "tuner": tuner}, options, settings)
+    if inventory:
+        engine.check(resolved)
     from testbed.capture.files import snap_of
     from testbed.capture.point import points
 
     captured, kept = points(pcap or [], resolved.layout.shape), snap_of(snap)
-    if place and captured:
+    if inventory and captured:
         raise BadInput("--pcap: in a lab the packets are on real wires; capture them there with tcpdump")
     if dry_run:
         print_resolved(resolved, format)
         return
     from testbed.engines.kernel import doctor
 
-    if place is None:
+    if not inventory:
         doctor.require()
     from testbed.live.broadcast import audience
     from testbed.run.run import execute
 
     with audience(metrics_addr, ui) as everyone:
-        outcome = execute(resolved, out, everyone, captured, kept, place=place)
+        outcome = execute(engine, resolved, out, everyone, points=captured, snap=kept)
     if format is Format.json:
         print(outcome.summary.to_json())
     else:

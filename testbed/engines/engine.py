@@ -1,7 +1,4 @@
-"""Where an experiment runs: the seam that `testbed.run.run` knows, whatever is behind it.
-
-`testbed.run.run.InRack` builds a rack on this machine; `testbed.engines.lab.engine.InLab` takes real hosts.
-"""
+"""What carries the packets of an experiment: the seam that `testbed.run` knows, whatever is behind it."""
 
 from __future__ import annotations
 
@@ -16,8 +13,8 @@ from testbed.results.record import RunRecord
 
 
 @dataclass(frozen=True)
-class Ready:
-    """An experiment that its place can begin now. ``features`` and ``speed`` are for the manifest."""
+class Prepared:
+    """An experiment that its engine can begin now. ``features`` and ``speed`` are for the manifest."""
 
     resolved: Resolved
     features: dict[str, Any]
@@ -33,19 +30,19 @@ class Stoppable(Protocol):
         ...
 
 
-class Place(Protocol):
+class Engine(Protocol):
     """Checks first, then runs."""
 
     def check(self, resolved: Resolved) -> None:
         """Raises BadInput or TestbedError if the experiment cannot be run here; changes nothing."""
         ...
 
-    def ready(self, resolved: Resolved, audience: Audience) -> Ready:
+    def prepare(self, resolved: Resolved, audience: Audience) -> Prepared:
         """Prepare what is not part of the run. Raises TestbedError."""
         ...
 
     def follow(
-        self, ready: Ready, audience: Audience, running: list[Stoppable], name: str, captures: Sequence[Capture]
+        self, prepared: Prepared, audience: Audience, running: list[Stoppable], name: str, captures: Sequence[Capture]
     ) -> RunRecord:
         """Run it, to its end or until somebody asks the run in ``running`` to stop. Leaves nothing behind.
 

@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from testbed.engines.kernel.choices import use_netem
 from testbed.engines.kernel.faults.catalogue import FAULTS
 from testbed.engines.kernel.faults.fault import NO_FAULT, Fault
+from testbed.engines.kernel.follow import follow
 from testbed.errors import TestbedError
 from testbed.experiment.load import load, resolve
 from testbed.experiment.resolved import Resolved
 from testbed.fidelity.verdict import judge
 from testbed.live.observers import Audience
-from testbed.run.run import follow, use_netem
 
 SETTINGS = ("time.duration=2 ms", "tuner.preset=secn1")
 EXPERIMENT = "incast-8"

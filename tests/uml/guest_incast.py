@@ -12,12 +12,13 @@ import time
 from pathlib import Path
 
 from testbed.cli import main as cli
+from testbed.engines.kernel.choices import use_netem
 from testbed.engines.kernel.emulation import Emulation
 from testbed.engines.kernel.faults.fault import Fault
+from testbed.engines.kernel.follow import follow
 from testbed.experiment.load import load, resolve
 from testbed.fidelity.verdict import judge
 from testbed.live.observers import Audience
-from testbed.run.run import follow, use_netem
 from tests.support.runs import BUSY
 
 ATTEMPTS = 3

@@ -15,15 +15,12 @@ import time
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from testbed.agent import build
 from testbed.engines.kernel import features
 from testbed.errors import TestbedError
 from testbed.fidelity.processors import STOLEN, WINDOW_SECONDS, Processors
-
-if TYPE_CHECKING:
-    from testbed.engines.kernel.speed import Suggestion
 
 OLDEST_TESTED = (6, 1)
 LEAST_MEMORY = 1e9  # bytes that a run with 64 hosts may use
@@ -76,13 +73,6 @@ def worst(probes: list[Probe]) -> Status:
     """``missing`` if anything required is, else ``unknown`` if something could not be seen, else ``ok``."""
     found = {probe.status for probe in probes}
     return "missing" if "missing" in found else "unknown" if "unknown" in found else "ok"
-
-
-def speed(found: Suggestion) -> Probe:
-    """What `testbed.engines.kernel.speed` measured, among the probes."""
-    if found.settled:
-        return Probe("speed", "ok", str(found))
-    return Probe("speed", "unknown", str(found), "run it with sudo" if found.why_not == features.NEEDS_ROOT else "")
 
 
 def as_lines(probes: list[Probe]) -> Iterator[str]:

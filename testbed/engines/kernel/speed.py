@@ -31,6 +31,9 @@ from typing import Any
 from testbed.agent.build import compile_all
 from testbed.clock import SHORTEST_SLEEP
 from testbed.engines.kernel import doctor, features
+from testbed.engines.kernel.choices import use_netem
+from testbed.engines.kernel.doctor import Probe
+from testbed.engines.kernel.follow import follow
 from testbed.errors import TestbedError
 from testbed.experiment.load import load, resolve
 from testbed.experiment.model import Experiment, TimeSpan
@@ -39,7 +42,6 @@ from testbed.experiment.topology.settings import Star
 from testbed.experiment.traffic.incast import Incast
 from testbed.fidelity.verdict import LAG_LIMIT
 from testbed.live.observers import Audience
-from testbed.run.run import follow, use_netem
 
 SHARE = 0.35  # of the busiest core's time that an experiment's packets may take
 ROOM = 0.5  # of the verdict's limit for lags that sleeping may take
@@ -145,6 +147,13 @@ class Suggestion:
             return self.why_not
         dilation = self.settled.resolved.experiment.time.factor
         return f"{self.experiment} should be clean from dilation {dilation:g} on; {self.settled.speed}"
+
+    @property
+    def probe(self) -> Probe:
+        """Among those of `testbed doctor`."""
+        if self.settled:
+            return Probe("speed", "ok", str(self))
+        return Probe("speed", "unknown", str(self), "run it with sudo" if self.why_not == features.NEEDS_ROOT else "")
 
     def as_dict(self) -> dict[str, Any]:
         """For JSON."""

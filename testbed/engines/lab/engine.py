@@ -1,4 +1,4 @@
-"""Real hosts as a place to run (`testbed.engines.engine`): `testbed run EXPERIMENT --inventory FILE`."""
+"""The lab engine: an experiment over the wires of real hosts, in real time (`testbed run --inventory FILE`)."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from testbed.capture.files import Capture
-from testbed.engines.engine import Ready, Stoppable
+from testbed.engines.engine import Prepared, Stoppable
 from testbed.engines.lab import fits
 from testbed.engines.lab.inventory import Inventory
 from testbed.engines.lab.overview import Overview
@@ -27,7 +27,7 @@ LATE_SECONDS = 10.0  # that hosts may take to end after the experiment is over
 SHOWN_SECONDS = 0.2
 
 
-class InLab:
+class LabEngine:
     """The first hosts of an inventory, as many as the experiment has."""
 
     def __init__(self, inventory: Inventory, playbook: bool = True) -> None:
@@ -40,24 +40,24 @@ class InLab:
         fits.check(resolved, self.inventory)
         self.inventory.first(resolved.experiment.hosts)
 
-    def ready(self, resolved: Resolved, audience: Audience) -> Ready:
+    def prepare(self, resolved: Resolved, audience: Audience) -> Prepared:
         """Have Ansible look after the hosts."""
-        from testbed.engines.lab.playbook import prepare
+        from testbed.engines.lab import playbook
 
         chosen = self.inventory.first(resolved.experiment.hosts)
         if self.playbook:
             audience.stage(f"Ansible prepares {', '.join(host.name for host in chosen.hosts)}")
-            prepare(chosen)
+            playbook.prepare(chosen)
         delay = chosen.common.testbed_feedback_delay
         features = {"delay_by": "wires and delay-line" if delay else "wires", "forwarding": "the lab's switches"}
-        return Ready(resolved, features, tuned=False)
+        return Prepared(resolved, features, tuned=False)
 
     def follow(
-        self, ready: Ready, audience: Audience, running: list[Stoppable], name: str, captures: Sequence[Capture]
+        self, prepared: Prepared, audience: Audience, running: list[Stoppable], name: str, captures: Sequence[Capture]
     ) -> RunRecord:
         """Run it; nothing is left on the hosts afterwards."""
         assert not captures, "they are refused on the command line"
-        overview = Overview(ready.resolved, self.inventory.first(ready.resolved.experiment.hosts))
+        overview = Overview(prepared.resolved, self.inventory.first(prepared.resolved.experiment.hosts))
         run = LabRun(overview, audience, name)
         running.append(run)
         audience.forked()

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from testbed.engines.kernel import doctor, features, speed
+from testbed.engines.kernel import features, speed
 from testbed.engines.kernel.speed import Needs, Speed, Suggestion, two_digits
 from testbed.errors import TestbedError
 from testbed.experiment.load import load, resolve
@@ -83,10 +83,10 @@ def test_the_measured_rack_is_small_and_checked_like_any() -> None:
 
 
 def test_doctor_says_how_to_get_it() -> None:
-    without = doctor.speed(Suggestion("incast-64", why_not=features.NEEDS_ROOT))
+    without = Suggestion("incast-64", why_not=features.NEEDS_ROOT).probe
     assert (without.status, without.get) == ("unknown", "run it with sudo")
     settled = speed.Settled(resolve(load("incast-64").apply(["time.dilation=640"])), SHARP)
-    probe = doctor.speed(Suggestion("incast-64", settled))
+    probe = Suggestion("incast-64", settled).probe
     assert probe.status == "ok"
     assert probe.detail == (
         "incast-64 should be clean from dilation 640 on; 20,000 packets/s per busiest core, sleeps end 10 us late "
