@@ -10,8 +10,9 @@ from testbed.errors import BadInput
 from testbed.results.papers.comparison import load
 from testbed.run.reproduce import cells
 from tests.run.sweep.test_grid import CONTROLLER
+from tests.support.checkout import ROOT
 
-MINE = Path(__file__).parent / "mine.yaml"
+MINE = ROOT / "tests/support/mine.yaml"
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from pathlib import Path
 
 import pytest
 
@@ -15,10 +14,11 @@ from testbed.results.papers.judge import judge
 from testbed.results.summary import Summary, summarise
 from testbed.results.verdict import Verdict
 from testbed.run.reproduce.cells import places
+from tests.support.checkout import ROOT
 from tests.support.folders import SLOW
 from tests.support.synthetic_runs import run
 
-MINE = Path(__file__).parent / "mine.yaml"
+MINE = ROOT / "tests/support/mine.yaml"
 
 
 @pytest.fixture

@@ -21,9 +21,10 @@ from testbed.results.sweep_plan import Cell
 from testbed.run.reproduce import measure
 from testbed.run.reproduce.cells import places, slower
 from testbed.run.reproduce.measure import FACTOR, SLOWER, collect
+from tests.support.checkout import ROOT
 from tests.support.folders import results
 
-MINE = Path(__file__).parent / "mine.yaml"
+MINE = ROOT / "tests/support/mine.yaml"
 
 
 @pytest.fixture

@@ -8,14 +8,14 @@ from typing import Any, cast
 
 import pytest
 
-from testbed.engines.kernel import gather
-from testbed.live.observed import RackFabric
+from testbed.base import linux
+from testbed.engines.kernel.network import RackNetwork
 
 
 def test_every_queue_of_this_machine_counts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     softnet = tmp_path / "softnet_stat"  # processed, dropped, ... in hex, a line per core
+    softnet.write_text("000000ff 0000000f 0\n000000ff 00000000 0\n")
+    monkeypatch.setattr(linux, "Path", lambda _file: softnet)
+    network = RackNetwork(cast(Any, SimpleNamespace(net=SimpleNamespace(shaper_drops=lambda: 3))))
     softnet.write_text("000000ff 00000010 0\n000000ff 00000002 0\n")
-    monkeypatch.setattr(gather, "SOFTNET", softnet)
-    rack = SimpleNamespace(shaper_drops=lambda: 3)
-    fabric = RackFabric(cast(Any, SimpleNamespace(rack=rack, input_queue_drops=15)))
-    assert fabric.drops() == 3 + (16 + 2 - 15)
+    assert network.drops() == 3 + (16 + 2 - 15)
