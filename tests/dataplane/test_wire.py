@@ -183,7 +183,7 @@ def test_sizes_of_a_frame_add_up(hops: int) -> None:
     carried = wire.frame(packet, flow=3, payload=1000)
     assert packet.wire_size == framing.ETHERNET_IP_UDP + len(carried)
     assert packet.overhead == 42 + 12 + 4 + 16 + (16 + 28 * hops if hops else 0) + 4
-    assert wire.SHIM.unpack_from(carried, wire.BTH.size)[1:3] == (framing.wire_size, 1000)
+    assert wire.SHIM.unpack_from(carried, wire.BTH.size)[1:3] == (packet.wire_size, 1000)
 
 
 def test_int_header_is_int_md_2_1() -> None:

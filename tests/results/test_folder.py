@@ -15,7 +15,7 @@ from testbed.errors import BadInput, TestbedError
 from testbed.fidelity.verdict import judge
 from testbed.results import folder
 from testbed.results.manifest import Manifest
-from testbed.results.report import html
+from testbed.results.report import build, html
 from testbed.results.summary import summarise
 from testbed.results.tables import TABLES, flow_names
 from tests.support.synthetic_runs import run
@@ -24,13 +24,13 @@ from tests.support.synthetic_runs import run
 def written(path: Path, manifest: Manifest, report: bool = False) -> Path:
     record = run()
     summary = summarise(record, judge(record), experiment="incast-2", controller="my_cc")
-    return folder.write(path, manifest, record, summary, report=report)
+    return folder.write(path, manifest, record, summary, [build.add_report] if report else [])
 
 
 def test_round_trip(tmp_path: Path, manifest: Manifest) -> None:
     record = run((0.6, 0.4))
     summary = summarise(record, judge(record), experiment="incast-2", controller="my_cc")
-    path = folder.write(tmp_path / "out", manifest, record, summary, report=False)
+    path = folder.write(tmp_path / "out", manifest, record, summary)
     found = folder.load(path)
 
     assert found.summary.to_json() == summary.to_json()

@@ -20,6 +20,7 @@ from testbed.fidelity.verdict import judge
 from testbed.registry import find
 from testbed.results import decisions, folder, manifest
 from testbed.results.decisions import Served
+from testbed.results.report import build
 from testbed.results.summary import summarise
 from testbed.results.trace import Trace
 from testbed.sdk import new
@@ -93,7 +94,7 @@ def written(path: Path, spec: str, rows: int = 10_000, report: bool = False) -> 
     experiment = {"rack": rack, "time": {"warmup": "2 ms"}}
     about = manifest.describe(experiment=experiment, command_line=[], seed=1, controller=plugin, kernel_features={})
     summary = summarise(record, judge(record), experiment="made", controller=plugin.name, tuner="static")
-    return folder.write(path, about, record, summary, report=report)
+    return folder.write(path, about, record, summary, [build.add_report] if report else [])
 
 
 @pytest.mark.parametrize("name", ["mine", "hpcc", "swift", "fixed"])

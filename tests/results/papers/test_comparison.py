@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from testbed.errors import BadInput
+from testbed.results.papers.cells import cuts
 from testbed.results.papers.comparison import load
 from testbed.run.reproduce import cells
 from tests.run.sweep.test_grid import CONTROLLER
@@ -57,7 +58,7 @@ def test_runs_are_those_of_rows_and_columns_that_can_be_run() -> None:
     assert [place.cell.name for place in cells.places(comparison, quick=True)] == ["A,two,seed=1", "B,two,seed=1"]
     assert every[0].cell.experiment["traffic"]["senders"] == 2
     assert every[-1].cell.experiment["controller"]["name"] == "fixed"
-    assert cells.cuts(comparison) == [
+    assert cuts(comparison) == [
         "not run: 8 to 1",
         "1 run of every cell instead of 2",
         "time.duration 200 us instead of 400 us",
@@ -67,9 +68,9 @@ def test_runs_are_those_of_rows_and_columns_that_can_be_run() -> None:
 
 def test_what_quick_cuts_is_told_of_the_cells_that_it_keeps() -> None:
     table = load("adpg-table-2")
-    assert "time.dilation 1500 instead of 3000 or 6000" in cells.cuts(table)  # by column, and 1200 elsewhere
+    assert "time.dilation 1500 instead of 3000 or 6000" in cuts(table)  # by column, and 1200 elsewhere
     twice = table.model_copy(update={"quick": table.quick.model_copy(update={"repeats": 2})})
-    assert "2 runs of every cell instead of 3" in cells.cuts(twice)
+    assert "2 runs of every cell instead of 3" in cuts(twice)
 
 
 def test_a_setting_that_does_not_exist_names_its_place(tmp_path: Path) -> None:

@@ -27,7 +27,7 @@ def mine() -> Comparison:
 
 
 def summary(su: float, ql: float, *, degraded: bool = False) -> Summary:
-    found = summarise(run(), judge(run()), experiment="incast-8", controller="dcqcn")
+    found = summarise(run(), Verdict(), experiment="incast-8", controller="dcqcn")
     figures = {"su": su, "ql_mean": ql * 1e-6, "goodput": 50e9, "bottleneck_rate": 100e9}
     return found.model_copy(update={**figures, "verdict": SLOW if degraded else Verdict()})
 

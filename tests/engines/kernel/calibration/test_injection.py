@@ -21,7 +21,7 @@ class Cable(Injection):
         self.now, self.late, self.sent = 0.0, late, 0
         self.size = SIZE
         self.port = SimpleNamespace(rate=RATE, buffer=BUFFER)  # type: ignore[assignment]
-        self.run = SimpleNamespace(clock=SimpleNamespace(seconds_per_ns=1e-9))  # type: ignore[assignment]
+        self.rack = SimpleNamespace(clock=SimpleNamespace(seconds_per_ns=1e-9))  # type: ignore[assignment]
 
     def send(self, packets: int) -> None:
         self.began, self.sent = self.now, packets * SIZE
