@@ -1,50 +1,32 @@
-"""A run's results say which trace, size distribution and policy it used, by their content."""
+"""Files are known by their content, and count where the experiment names them by path."""
 
 from __future__ import annotations
 
 import hashlib
 from pathlib import Path
 
-from controllers.adpg import POLICIES
-from testbed.experiment.load import load, resolve
-from testbed.experiment.traffic.distribution import SHIPPED
+import pytest
 
-TRACE = "src,dst,bytes,start\nh1,h2,{},0\n"
-
-
-def sha256(file: Path) -> str:
-    return hashlib.sha256(file.read_bytes()).hexdigest()
+from testbed.base.inputs import Input, own
+from testbed.errors import BadInput
 
 
-def test_files_are_named_by_key_and_digest(tmp_path: Path) -> None:
-    (tmp_path / "mine.csv").write_text(TRACE.format(1000))
-    sizes = SHIPPED / "websearch.yaml"
-    (tmp_path / "sizes.yaml").write_text(sizes.read_text() + "# mine\n")
-    (tmp_path / "mine.yaml").write_text(
-        "rack: {hosts: 4}\ncontroller: adpg\ntuner: pet\ntraffic:\n  pattern: mix\n  parts:\n"
-        "  - {pattern: trace, file: mine.csv}\n"
-        "  - {pattern: poisson, sizes: websearch, load: 0.5}\n"
-        "  - {pattern: poisson, sizes: sizes.yaml, load: 0.1}\n"
-    )
-    resolved = resolve(load(str(tmp_path / "mine.yaml")))
-    found = {one.key: (one.file, one.sha256) for one in resolved.inputs()}
-    expected = {
-        "traffic.parts.0.file": tmp_path / "mine.csv",
-        "traffic.parts.1.sizes": sizes,
-        "traffic.parts.2.sizes": tmp_path / "sizes.yaml",
-        "controller.policy": POLICIES / "trees.json",
-        "tuner.policy": Path(resolved.tuner.file).with_name("policies") / "websearch.onnx",
-    }
-    assert found == {key: (file, sha256(file)) for key, file in expected.items()}
-    assert "tuner.policy" not in {one.key for one in resolved.inputs(tuned=False)}
+def test_a_file_is_known_by_its_content(tmp_path: Path) -> None:
+    file = tmp_path / "flows.csv"
+    file.write_text("h1,h2")
+    found = Input.of("file", file).within("traffic")
+    assert (found.key, found.file, found.sha256) == ("traffic.file", file, hashlib.sha256(b"h1,h2").hexdigest())
 
 
-def test_the_digest_is_of_what_was_read(tmp_path: Path) -> None:
-    file = tmp_path / "mine.csv"
-    file.write_text(TRACE.format(1000))
-    before = sha256(file)
-    (tmp_path / "mine.yaml").write_text("controller: fixed\ntraffic: {pattern: trace, file: mine.csv}\n")
-    resolved = resolve(load(str(tmp_path / "mine.yaml")))
-    file.write_text(TRACE.format(2000))
-    (found,) = resolved.inputs()
-    assert found.sha256 == before
+def test_what_cannot_be_read_is_named_with_its_key(tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match=f"traffic.file: cannot read {tmp_path}/none: No such file or directory"):
+        Input.of("traffic.file", tmp_path / "none")
+
+
+def test_only_files_that_the_experiment_names_make_it_another_one() -> None:
+    mine = Input(key="traffic.parts.1.file", file=Path("/a/flows.csv"), sha256="1")
+    shipped = Input(key="controller.policy", file=Path("/lib/policies/trees.json"), sha256="2")
+    experiment = {
+        "traffic": {"parts": [{"pattern": "incast"}, {"file": "/a/flows.csv"}]}, "controller": {"policy": "shipped"}
+    }  # fmt: skip
+    assert own([mine, shipped], experiment) == {"traffic.parts.1.file.sha256": "1"}

@@ -1,41 +1,20 @@
-"""Experiment files: what is accepted, what is refused and with which words (errors/ holds the golden cases)."""
+"""Experiment files and --set: what is accepted, and what it comes to."""
 
 from __future__ import annotations
 
-import json
 import math
 import shutil
 from pathlib import Path
-from typing import Any
 
 import pytest
-import yaml
-from jsonschema import Draft202012Validator
 
 from testbed.errors import BadInput
-from testbed.experiment import options, schema
 from testbed.experiment.load import Loaded, available, load, resolve
 from tests.support.checkout import ROOT
 
-ERRORS = Path(__file__).parent / "errors"
 INCASTS = ["incast-2", "incast-4", "incast-8", "incast-16", "incast-64", "incast-128", "incast-1024"]
 SHIPPED = list(available())
 POLICY = ROOT / "plugins" / "pet" / "policies" / "websearch.onnx"
-
-
-@pytest.fixture
-def folder(monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The golden files name no folder."""
-    monkeypatch.chdir(ERRORS)
-    return ERRORS
-
-
-@pytest.mark.parametrize("case", sorted(file.stem for file in ERRORS.glob("*.yaml")))
-def test_golden_error(case: str, folder: Path) -> None:
-    with pytest.raises(BadInput) as caught:
-        resolve(load(f"{case}.yaml"))
-    message = str(caught.value).replace(str(folder), "FOLDER")
-    assert message == (folder / f"{case}.txt").read_text().rstrip("\n")
 
 
 @pytest.mark.parametrize(
@@ -132,16 +111,6 @@ def test_a_policy_is_relative_to_where_it_was_given(tmp_path: Path, monkeypatch:
         resolve(load(str(file)))
 
 
-def test_names_of_hosts_and_staggered_starts() -> None:
-    flows = overridden("traffic.senders=2", "traffic.flows_per_sender=2", "traffic.stagger=1 ms").experiment
-    assert [(flow.src, flow.dst, round(flow.start, 9)) for flow in flows.traffic.expand(flows.context)] == [
-        ("h1", "h3", 0.0),
-        ("h2", "h3", 0.001),
-        ("h1", "h3", 0.002),
-        ("h2", "h3", 0.003),
-    ]
-
-
 def test_shipped_experiments_are_found() -> None:
     assert {*INCASTS, "dumbbell", "leaf-spine", "pet-288"} <= set(SHIPPED)
     assert [name for name in SHIPPED if name in INCASTS] == INCASTS  # by their numbers
@@ -160,44 +129,6 @@ def test_shipped_incast(name: str) -> None:
     assert experiment.name == name
 
 
-@pytest.mark.parametrize("name", SHIPPED)
-def test_resolved_experiment_loads_as_itself(name: str, tmp_path: Path) -> None:
-    resolved = resolve(load(name))
-    file = tmp_path / "again.yaml"
-    file.write_text(resolved.as_yaml())
-    again = resolve(load(str(file)))
-    assert again.as_dict() == resolved.as_dict()
-    assert json.loads(resolved.as_json()) == resolved.as_dict()
-
-
 def test_incast_64_takes_20_to_40_seconds() -> None:
     time = load("incast-64").experiment.time
     assert 20 <= time.duration * time.dilation <= 40
-
-
-def test_schema_and_docs_are_current() -> None:
-    advice = "run: make schema"
-    assert schema.SCHEMA_FILE.read_text() == schema.schema_text(), advice
-    assert schema.DOCS_FILE.read_text() == schema.docs_text(), advice
-    assert options.DOCS_FILE.read_text() == options.docs_text(), advice
-
-
-@pytest.mark.parametrize("name", SHIPPED)
-def test_schema_accepts_shipped_files(name: str) -> None:
-    file = available()[name]
-    assert complaints(yaml.safe_load(file.read_text())) == []
-    assert complaints(resolve(load(name)).as_dict()) == []
-    first = file.read_text().splitlines()[0]
-    assert first.startswith("# yaml-language-server: $schema=")
-    assert (file.parent / first.partition("$schema=")[2]).resolve() == schema.SCHEMA_FILE.resolve()
-
-
-@pytest.mark.parametrize(
-    "case", ["unknown-key-top", "unknown-pattern", "no-controller", "senders-text", "rate-no-unit"]
-)
-def test_schema_refuses_what_the_loader_refuses(case: str) -> None:
-    assert complaints(yaml.safe_load((ERRORS / f"{case}.yaml").read_text()))
-
-
-def complaints(data: Any) -> list[str]:
-    return [error.message for error in Draft202012Validator(schema.schema()).iter_errors(data)]

@@ -1,17 +1,14 @@
-"""Patterns made of others, and flows from a file."""
+"""Patterns made of others."""
 
 from __future__ import annotations
 
 import math
-from pathlib import Path
 
 import pytest
 
-from testbed.errors import BadInput
-from testbed.experiment.load import load, resolve
+from testbed.experiment.load import load
 from testbed.experiment.model import Experiment
 from testbed.experiment.traffic.flow import NO_GROUP, Flow
-from testbed.experiment.traffic.tracefile import read
 
 
 def experiment(traffic: dict[str, object], **keys: object) -> Experiment:
@@ -78,52 +75,3 @@ def test_a_flow_at_the_very_end_of_a_phase_is_left_out_whatever_the_rounding() -
     parts = [{"start": 0, "traffic": one}, {"start": "20 ms", "traffic": {**one, "stagger": "5 ms"}}]
     phases = experiment({"pattern": "phases", "parts": parts}, time={"duration": "25 ms"})
     assert sorted(phases.plan.start.tolist()) == [0.0, 0.0, 20e-3]
-
-
-def test_trace_file_is_found_beside_the_experiment(tmp_path: Path) -> None:
-    (tmp_path / "flows.csv").write_text("src,dst,bytes,start,label\nh1, h3, 1000, 0, a\nh2,h3,,1e-3,\n")
-    file = tmp_path / "mine.yaml"
-    file.write_text("traffic: {pattern: trace, file: flows.csv}\ncontroller: dcqcn\n")
-    loaded = load(str(file)).experiment
-    assert loaded.traffic.expand(loaded.context) == [
-        Flow("h1", "h3", 1000.0, 0.0, "a"),
-        Flow("h2", "h3", math.inf, 1e-3),
-    ]
-    assert loaded.hosts == 3
-
-
-def test_a_trace_of_a_spreadsheet(tmp_path: Path) -> None:
-    file = tmp_path / "flows.csv"
-    file.write_text("src,dst,bytes,start\nh1,h3,1000,0\n", encoding="utf-8-sig")
-    assert read(file)[0] == [Flow("h1", "h3", 1000.0, 0.0)]
-
-
-def test_a_quote_too_many_in_a_trace(tmp_path: Path) -> None:
-    file = tmp_path / "flows.csv"
-    file.write_text('src,dst,bytes,start,label\nh1,h3,1000,0,a\nh1,h3,1000,0,"b"b\n')
-    with pytest.raises(ValueError, match=r"flows\.csv, from line 3 on: ',' expected .*; is there a stray quote\?"):
-        read(file)
-    file.write_text('src,dst,"bytes,start\n')
-    with pytest.raises(ValueError, match=r"flows\.csv, from line 1 on: unexpected end of data"):
-        read(file)
-
-
-def test_own_sizes_are_found_beside_the_experiment(tmp_path: Path) -> None:
-    (tmp_path / "sizes.yaml").write_text("source: mine\nunit: 1 kB\npoints: [[2, 1]]\n")
-    file = tmp_path / "mine.yaml"
-    file.write_text("traffic: {pattern: poisson, hosts: 4, sizes: ./sizes.yaml, load: 0.05}\ncontroller: dcqcn\n")
-    assert set(load(str(file)).experiment.plan.size) == {2000.0}
-
-
-def test_model_refuses_flows_that_wait() -> None:
-    from testbed.engines.fluid.run import simulate
-
-    with pytest.raises(BadInput, match="no flows that wait for others"):
-        simulate(resolve(load("osu-all-to-all")))
-
-
-def test_a_changed_experiment_has_another_plan() -> None:
-    loaded = load("incast-8")
-    assert len(loaded.experiment.plan) == 8
-    traffic = load("incast-16").experiment.traffic
-    assert len(loaded.experiment.model_copy(update={"traffic": traffic}).plan) == 16

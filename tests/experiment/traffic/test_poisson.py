@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
+from pathlib import Path
 
 import numpy as np
 import pytest
 
+from testbed.experiment.load import load
 from testbed.experiment.traffic.pattern import Context
 from testbed.experiment.traffic.plan import Plan
 from testbed.experiment.traffic.poisson import Poisson, arrivals
@@ -91,3 +93,10 @@ def test_cut_sizes_are_told() -> None:
     assert poisson().notes() == []
     (note,) = poisson(sizes="datamining", largest="30 MB").notes()
     assert note == "sizes of 'datamining' above 30 MB were cut to it: mean 1.49922 MB instead of 12.6582 MB"
+
+
+def test_own_sizes_are_found_beside_the_experiment(tmp_path: Path) -> None:
+    (tmp_path / "sizes.yaml").write_text("source: mine\nunit: 1 kB\npoints: [[2, 1]]\n")
+    file = tmp_path / "mine.yaml"
+    file.write_text("traffic: {pattern: poisson, hosts: 4, sizes: ./sizes.yaml, load: 0.05}\ncontroller: dcqcn\n")
+    assert set(load(str(file)).experiment.plan.size) == {2000.0}

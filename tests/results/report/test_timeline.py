@@ -11,7 +11,7 @@ from testbed.errors import BadInput
 from testbed.fidelity.verdict import judge
 from testbed.results.manifest import Manifest
 from testbed.results.report.build import compose
-from testbed.results.report.callbacks import MOST_BETWEEN, MOST_SINGLE, calls_of
+from testbed.results.report.callbacks import MOST_BETWEEN, MOST_SINGLE
 from testbed.results.report.html import render
 from testbed.results.report.timeline import MOST_CHANGES, MOST_FLOWS, Timeline, choose, timelines
 from testbed.results.summary import summarise
@@ -116,15 +116,6 @@ def test_a_run_without_a_record_says_so(manifest: Manifest) -> None:
     summary = summarise(record, judge(record), experiment="incast-2", controller="my_cc")
     assert "No decisions were kept: the run had record.decisions: 0" in render(compose(record, summary, manifest))
     assert "made no decision" in render(compose(record, summary, manifest, [recorded([])]))
-
-
-def test_flows_of_several_agents_are_found() -> None:
-    agents = [recorded([row(0, 0, 1, BEGIN)]), recorded([row(0, 1, 2, BEGIN)], first=1, flows=2)]
-    for flow, rate in ((0, [1e9]), (1, []), (2, [2e9])):
-        calls = calls_of(agents, flow)
-        assert calls is not None
-        assert calls["rate"].tolist() == rate
-    assert calls_of(agents, 3) is None
 
 
 def test_the_flows_that_tell_the_most_are_chosen() -> None:

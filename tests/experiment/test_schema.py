@@ -1,0 +1,43 @@
+"""The JSON schema: current, and of one mind with the loader."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from jsonschema import Draft202012Validator
+
+from testbed.experiment import schema
+from testbed.experiment.load import available, load, resolve
+
+ERRORS = Path(__file__).parent / "errors"
+SHIPPED = list(available())
+
+
+def test_schema_and_docs_are_current() -> None:
+    advice = "run: make schema"
+    assert schema.SCHEMA_FILE.read_text() == schema.schema_text(), advice
+    assert schema.DOCS_FILE.read_text() == schema.docs_text(), advice
+
+
+@pytest.mark.parametrize("name", SHIPPED)
+def test_schema_accepts_shipped_files(name: str) -> None:
+    file = available()[name]
+    assert complaints(yaml.safe_load(file.read_text())) == []
+    assert complaints(resolve(load(name)).as_dict()) == []
+    first = file.read_text().splitlines()[0]
+    assert first.startswith("# yaml-language-server: $schema=")
+    assert (file.parent / first.partition("$schema=")[2]).resolve() == schema.SCHEMA_FILE.resolve()
+
+
+@pytest.mark.parametrize(
+    "case", ["unknown-key-top", "unknown-pattern", "no-controller", "senders-text", "rate-no-unit"]
+)
+def test_schema_refuses_what_the_loader_refuses(case: str) -> None:
+    assert complaints(yaml.safe_load((ERRORS / f"{case}.yaml").read_text()))
+
+
+def complaints(data: Any) -> list[str]:
+    return [error.message for error in Draft202012Validator(schema.schema()).iter_errors(data)]

@@ -1,0 +1,16 @@
+"""Plans of patterns that know their own size."""
+
+from __future__ import annotations
+
+from testbed.experiment.traffic.pattern import Context, Pattern
+from testbed.experiment.traffic.plan import Plan
+
+CONTEXT = Context(hosts=16, line_rate=100e9, end=30e-3, seed=(1,))
+
+
+def made(pattern: Pattern, context: Context = CONTEXT) -> Plan:
+    flows = pattern.expand(context)
+    assert len(flows) == pattern.flow_count(context)
+    plan = Plan.of(flows)
+    assert max(plan.src_number.max(), plan.dst_number.max()) == pattern.hosts_needed()
+    return plan

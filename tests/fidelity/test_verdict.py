@@ -1,0 +1,62 @@
+"""What makes a run degraded, and how it is told."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+import pytest
+
+from testbed.fidelity.verdict import LIMITS, judge
+from testbed.results.record import RunRecord
+from testbed.results.verdict import Exit
+from tests.support.synthetic_runs import RTT, lag, run
+
+
+@pytest.mark.parametrize(
+    ("harm", "said"),
+    [
+        (lambda r: setattr(r, "pacing_lag", lag(0.5 * RTT)), "packets left late: p99 is 50% .*--dilation 2.1 times"),
+        (lambda r: setattr(r, "feedback_lag", lag(0.5 * RTT)), "feedback waited: p99 is 50% .*--dilation 2.1 times"),
+        (lambda r: r.counters.update(ring_overflow=3), "ring buffer was full: 3 records; raise --dilation"),
+        (lambda r: r.counters.update(drops_outside_model=5), "outside the model: 5 packets; raise --dilation"),
+        (lambda r: setattr(r, "interrupted", "Ctrl-C"), "ended early: Ctrl-C after 10 ms"),
+        (lambda r: setattr(r, "warmup", 1.0), "no longer than the warm-up: .* raise --duration"),
+        (lambda r: r.flows.delivered_packets.fill(0), "nothing was delivered: 0 packets"),
+    ],
+)
+def test_each_distortion_is_named_with_its_knob(harm: Callable[[RunRecord], None], said: str) -> None:
+    record = run()
+    assert judge(record).word == "clean"
+    harm(record)
+    verdict = judge(record)
+    assert len(verdict.reasons) == 1
+    assert str(verdict).startswith("degraded: ")
+    assert verdict.exit_code == Exit.DEGRADED == 3
+    assert re.search(said, str(verdict))
+
+
+@pytest.mark.parametrize(("warmup", "used"), [(4e-3, 0.5), (0.0, 2.0)])
+def test_hosts_that_start_apart_are_held_against_the_warm_up_or_a_tenth_of_the_run(warmup: float, used: float) -> None:
+    record = run(duration=10e-3, warmup=warmup)
+    record.start_spread = 2e-3
+    (limit,) = [one for one in LIMITS if one.what == "hosts started apart"]
+    assert limit.used(record) == pytest.approx(used)
+    record.duration, record.start_spread = 0.0, 0.0  # ended before it began
+    assert limit.used(record) == 0
+
+
+def test_where_others_took_the_time_a_higher_dilation_is_not_promised_to_cure_it() -> None:
+    record = run()
+    record.stolen = 0.12  # alone it harms nothing
+    assert judge(record).word == "clean"
+    record.stalled_share = 0.03
+    assert "3.0% of the bytes left late; other virtual machines took 12% of a core's time" in str(judge(record))
+    record.stolen = 0.002
+    assert "a --dilation 3 times as high would cure it" in str(judge(record))
+
+
+def test_counters_that_are_not_there_are_not_held_against_the_run() -> None:
+    record = run()
+    record.counters = {"spurious_retransmissions": 9}
+    assert judge(record).word == "clean"

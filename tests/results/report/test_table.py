@@ -1,0 +1,61 @@
+"""The summary as a table for a terminal."""
+
+from __future__ import annotations
+
+import io
+import re
+
+import numpy as np
+import pytest
+from rich.console import Console
+
+from testbed.fidelity.verdict import judge
+from testbed.results.report.table import render
+from testbed.results.summary import Summary, summarise
+from tests.support.synthetic_runs import RTT, lag, run
+
+
+def text(summary: Summary, **options: object) -> str:
+    console = Console(file=io.StringIO(), width=80, **options)  # type: ignore[arg-type]
+    console.print(render(summary))
+    return console.file.getvalue()  # type: ignore[attr-defined, no-any-return]
+
+
+def test_the_table_is_plain_text_at_80_columns() -> None:
+    out = text(summarise(run((0.6, 0.4)), judge(run((0.6, 0.4))), experiment="incast-2", controller="dcqcn"))
+    assert "\x1b" not in out
+    assert "…" not in out
+    assert all(len(line) <= 80 for line in out.splitlines())
+    lines = [" ".join(line.split()) for line in out.splitlines()]
+    assert "verdict: clean" in lines
+    assert "SU 95.00 %" in lines
+    assert "FR 66.67 % per flow 66.67 % per host" in lines
+    assert "QL 4.00 us mean 4.04 us p99 4.04 us max" in lines
+
+
+def test_the_table_fits_with_every_row_and_long_reasons() -> None:
+    record = run([1 / 64] * 64, sizes=[1e6] * 64, finished=[7e-3] * 60 + [np.nan] * 4)
+    record.pacing_lag = lag(RTT)
+    record.interrupted = "controller 'my_cc' failed in my_cc.py, line 12: ZeroDivisionError: division by zero"
+    out = text(summarise(record, judge(record), experiment="incast-64", controller="my_cc", tuner="static"))
+    assert "…" not in out
+    assert all(len(line) <= 80 for line in out.splitlines())
+    assert "leave out 60 flows" in out
+    assert "60 of 64 finite flows" in out
+
+
+def test_the_verdict_is_coloured_on_a_terminal() -> None:
+    summary = summarise(run(), judge(run()), experiment="incast-2", controller="dcqcn")
+    assert "\x1b[32mclean" in text(summary, force_terminal=True, color_system="standard")
+
+
+@pytest.mark.parametrize("samples", [0, 1])
+def test_a_run_that_was_cut_off_at_once_is_still_told(samples: int) -> None:
+    record = run(samples=1)
+    for series in (record.flow_series, record.port_series):
+        for name, values in vars(series).items():
+            setattr(series, name, values[:samples])
+    record.interrupted = "Ctrl-C"
+    summary = summarise(record, judge(record), experiment="incast-2", controller="dcqcn")
+    assert summary.verdict.word == "degraded"
+    assert re.search(r"^SU +-", text(summary), re.MULTILINE)
