@@ -7,13 +7,8 @@ from pathlib import Path
 import pytest
 
 from testbed.errors import BadInput
-from testbed.results.papers.cells import cuts
 from testbed.results.papers.comparison import load
-from testbed.run.reproduce import cells
-from tests.run.sweep.test_grid import CONTROLLER
-from tests.support.checkout import ROOT
-
-MINE = ROOT / "tests/support/mine.yaml"
+from tests.support.comparisons import MINE
 
 
 @pytest.mark.parametrize(
@@ -47,70 +42,3 @@ def test_a_mistake_is_named(tmp_path: Path, was: str, now: str, said: str) -> No
 def test_a_name_that_is_not_there() -> None:
     with pytest.raises(BadInput, match="no comparison is named 'adpg-table2'; did you mean 'adpg-table-2'"):
         load("adpg-table2")
-
-
-def test_runs_are_those_of_rows_and_columns_that_can_be_run() -> None:
-    comparison = load(str(MINE))
-    every = cells.places(comparison)
-    assert [place.cell.name for place in every] == [
-        f"{row},{column},seed={seed}" for row in "AB" for column in ("two", "eight") for seed in (1, 2)
-    ]
-    assert [place.cell.name for place in cells.places(comparison, quick=True)] == ["A,two,seed=1", "B,two,seed=1"]
-    assert every[0].cell.experiment["traffic"]["senders"] == 2
-    assert every[-1].cell.experiment["controller"]["name"] == "fixed"
-    assert cuts(comparison) == [
-        "not run: 8 to 1",
-        "1 run of every cell instead of 2",
-        "time.duration 200 us instead of 400 us",
-        "a degraded cell is not repeated slower",
-    ]
-
-
-def test_what_quick_cuts_is_told_of_the_cells_that_it_keeps() -> None:
-    table = load("adpg-table-2")
-    assert "time.dilation 1500 instead of 3000 or 6000" in cuts(table)  # by column, and 1200 elsewhere
-    twice = table.model_copy(update={"quick": table.quick.model_copy(update={"repeats": 2})})
-    assert "2 runs of every cell instead of 3" in cuts(twice)
-
-
-def test_a_setting_that_does_not_exist_names_its_place(tmp_path: Path) -> None:
-    file = tmp_path / "mine.yaml"
-    file.write_text(MINE.read_text().replace("traffic.senders: 2", "traffic.sender: 2"))
-    with pytest.raises(
-        BadInput, match=r"mine, row A, column two: .*traffic\.sender: no such key; did you mean 'senders'"
-    ):
-        cells.places(load(str(file)))
-    refused: list[str] = []
-    assert {place.column for place in cells.places(load(str(file)), refused=refused)} == {"eight"}
-    assert len(refused) == 2
-
-
-def test_a_dilation_must_be_a_number(tmp_path: Path) -> None:
-    file = tmp_path / "mine.yaml"
-    file.write_text(MINE.read_text().replace("time.dilation: 1000", "time.dilation: auto"))
-    with pytest.raises(BadInput, match=r"mine, row A, column two: time\.dilation: a comparison needs a number"):
-        cells.places(load(str(file)))
-
-
-@pytest.mark.parametrize("controller", ["my_cc.py", "./my_cc.py:Mine"])
-def test_paths_are_relative_to_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, controller: str) -> None:
-    folder = tmp_path / "there"
-    folder.mkdir()
-    (folder / "my_cc.py").write_text(CONTROLLER)
-    (folder / "two.yaml").write_text("traffic: {pattern: incast, senders: 3}\ncontroller: dcqcn\n")
-    text = MINE.read_text().replace("experiment: incast-8, settings: {traffic.senders: 2}", "experiment: two.yaml")
-    (folder / "mine.yaml").write_text(text.replace("controller: dcqcn", f"controller: {controller}"))
-    monkeypatch.chdir(tmp_path)
-    first = cells.places(load("there/mine.yaml"))[0]
-    assert (first.row, first.column) == ("A", "two")
-    assert first.cell.plugins["controller"] == f"{folder}/{controller.removeprefix('./')}"
-    assert first.cell.source == f"{folder}/two.yaml"
-    assert first.cell.experiment["traffic"]["senders"] == 3
-
-
-def test_slower_is_the_same_run_at_another_dilation() -> None:
-    cell = cells.places(load(str(MINE)))[0].cell
-    again = cells.slower(cell, 2)
-    assert again.name == cell.name
-    assert again.experiment["time"].pop("dilation") == 2 * cell.experiment["time"].pop("dilation")
-    assert again.experiment == cell.experiment

@@ -21,10 +21,8 @@ from testbed.results.sweep_plan import Cell
 from testbed.run.reproduce import measure
 from testbed.run.reproduce.cells import places, slower
 from testbed.run.reproduce.measure import FACTOR, SLOWER, collect
-from tests.support.checkout import ROOT
+from tests.support.comparisons import MINE
 from tests.support.folders import results
-
-MINE = ROOT / "tests/support/mine.yaml"
 
 
 @pytest.fixture

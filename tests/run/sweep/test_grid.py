@@ -9,16 +9,7 @@ import pytest
 from testbed.errors import BadInput
 from testbed.results.sweep_plan import Cell
 from testbed.run.sweep.grid import Request, cells, split
-
-CONTROLLER = """
-from testbed.controller import RateController
-
-class Mine(RateController):
-    name = 'mine'
-
-    def on_feedback(self, now, flows, feedback):
-        pass
-"""
+from tests.support.sweeps import CONTROLLER
 
 
 def grid(

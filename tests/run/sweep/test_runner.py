@@ -1,4 +1,4 @@
-"""What a sweep makes of results that are there already, and what it shows meanwhile."""
+"""What a sweep makes of results that are there already."""
 
 from __future__ import annotations
 
@@ -10,22 +10,9 @@ import pytest
 
 from testbed.errors import BadInput
 from testbed.results.sweep_plan import Plan
-from testbed.run.sweep import prepare
-from testbed.run.sweep.grid import Request
-from testbed.run.sweep.progress import SweepProgress, clock
+from testbed.run.sweep.progress import SweepProgress
 from testbed.run.sweep.runner import Runner, last_words
 from tests.support.folders import results
-
-
-class Terminal(io.StringIO):
-    def isatty(self) -> bool:
-        return True
-
-
-@pytest.fixture
-def begun(tmp_path: Path) -> tuple[Path, Plan]:
-    request = Request.parse("incast-8", "dcqcn,swift", "", [], repeat=2, seed=None)
-    return prepare.place(tmp_path / "out", prepare.planned(request, 1, ["testbed", "sweep"]))
 
 
 def runner(folder: Path, plan: Plan, stream: io.StringIO | None = None) -> Runner:
@@ -86,48 +73,3 @@ def test_the_last_message_of_a_log(tmp_path: Path) -> None:
     ):
         log.write_text(text)
         assert last_words(log) == message
-
-
-# ---- progress -------------------------------------------------------------------------------------------------------
-
-
-def test_plain_lines(begun: tuple[Path, Plan]) -> None:
-    cells = [cell.model_copy(update={"seconds": 100.0}) for cell in begun[1].cells]
-    said = io.StringIO()
-    progress = SweepProgress(cells, 1, said)
-    progress.start(already=0)
-    progress.running([cells[0].name])
-    progress.finished(cells[0], 200.0, "clean")  # twice as long as was expected, so the others will be, too
-    progress.running([cells[1].name])
-    progress.finish()
-    assert said.getvalue().splitlines() == [
-        "[1/4] dcqcn,seed=1, about 7 min left",
-        "dcqcn,seed=1: clean, 200 s",
-        "[2/4] dcqcn,seed=2, about 10 min left",
-    ]
-
-
-def test_bar_on_a_terminal(begun: tuple[Path, Plan]) -> None:
-    cells = begun[1].cells
-    said = Terminal()
-    progress = SweepProgress(cells, 1, said)
-    progress.running([cells[0].name])  # before the start: no harm
-    progress.start(already=1)
-    progress.finished(cells[0], None, "clean")
-    progress.running([cells[1].name])
-    progress.finished(cells[1], 30.0, "[degraded]")
-    progress.finish()
-    progress.finish()
-    assert "2/4" in said.getvalue()
-    assert "dcqcn,seed=2: [degraded], 30 s" in said.getvalue()
-    assert "\x1b[?25h" in said.getvalue()  # the cursor is back
-
-
-def test_clock() -> None:
-    assert [clock(seconds) for seconds in (0, 45.4, 120, 3600, 12_000)] == [
-        "0 s",
-        "45 s",
-        "2 min",
-        "60 min",
-        "3 h 20 min",
-    ]

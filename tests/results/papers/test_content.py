@@ -1,0 +1,14 @@
+"""What a table says beside its numbers."""
+
+from __future__ import annotations
+
+from testbed.results.papers import content
+from testbed.results.papers.figures import Figures
+
+
+def test_an_order_begins_with_the_best(figures: Figures) -> None:
+    assert [one[1] for one in content.orders(figures)] == ["A < B\nA < B", "A < B\nB < A"]  # by queue
+    comparison = figures.comparison
+    assert comparison.judged is not None
+    by_su = comparison.model_copy(update={"judged": comparison.judged.model_copy(update={"order": "su"})})
+    assert [one[1] for one in content.orders(Figures(by_su, figures.measured))] == ["A > B\nA > B", "A > B\nB > A"]

@@ -1,0 +1,17 @@
+"""A sweep that has been begun."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from testbed.results.sweep_plan import Plan
+from testbed.run.sweep import prepare
+from testbed.run.sweep.grid import Request
+
+
+@pytest.fixture
+def begun(tmp_path: Path) -> tuple[Path, Plan]:
+    request = Request.parse("incast-8", "dcqcn,swift", "", [], repeat=2, seed=None)
+    return prepare.place(tmp_path / "out", prepare.planned(request, 1, ["testbed", "sweep"]))
