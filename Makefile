@@ -20,10 +20,11 @@ test: setup check ## install what is missing, pass all checks and tests (those t
 setup: ## install what is missing, for running and for testing
 	@scripts/setup --tests
 
-check: ## ruff, mypy and ansible-lint
+check: ## ruff, mypy, import contracts and ansible-lint
 	.venv/bin/ruff check .
 	.venv/bin/ruff format --check .
 	MYPY_NUM_WORKERS=2 .venv/bin/mypy
+	.venv/bin/lint-imports --no-logo
 	cd ansible && ../.venv/bin/ansible-lint
 
 unit: ## the tests that need no root, without the slow ones

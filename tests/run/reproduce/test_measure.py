@@ -23,7 +23,7 @@ from testbed.run.reproduce.cells import places, slower
 from testbed.run.reproduce.measure import FACTOR, SLOWER, collect
 from tests.support.folders import results
 
-MINE = Path(__file__).parent / "mine.yaml"
+MINE = Path(__file__).parents[2] / "results" / "papers" / "mine.yaml"
 
 
 @pytest.fixture
