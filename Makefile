@@ -38,7 +38,7 @@ wheelhouse: setup ## dist/wheelhouse.tar: what lab hosts without a network need 
 	$(HOSTS_PYTHON) -m pip wheel --quiet --wheel-dir build/wheels --requirement testbed/engines/lab/agents.txt pip
 	$(HOSTS_PYTHON) -m pip wheel --quiet --wheel-dir build/wheels --no-deps .
 	mv build/wheels/pip-*.whl build/wheels/pip.whl
-	tar -C build/wheels -cf dist/wheelhouse.tar . -C $(CURDIR)/testbed/lab agents.txt
+	tar -C build/wheels -cf dist/wheelhouse.tar . -C $(CURDIR)/testbed/engines/lab agents.txt
 
 lab: setup ## an emulated lab of hosts with ssh to try playbooks in, until Ctrl-C (CARDS=bf3,cx7 SWITCHES=sonic,nvue,testbed)
 	@$(SUDO) $(PYTHON) -m tests.emulated_lab $(if $(CARDS),--cards $(CARDS)) $(if $(SWITCHES),--switches $(SWITCHES))

@@ -15,6 +15,7 @@ import numpy as np
 
 from testbed.base.arrays import Floats, Ints
 from testbed.controller import Feedback, Firmware, Paths, RateController, Signal
+from testbed.plugin import PluginConfig
 
 from . import nic
 from .options import DcqcnConfig
