@@ -18,14 +18,13 @@ HOME = DASHBOARDS / "rack.json"
 
 def default_targets() -> list[str]:
     """Where runs on this machine serve their metrics."""
-    (scraped,) = _job(load(PROMETHEUS_YML))["static_configs"]
-    return list(scraped["targets"])
+    return _scraped(load(PROMETHEUS_YML))["targets"]
 
 
 def prometheus_yml(targets: Iterable[str]) -> str:
     """The shipped configuration with these targets."""
     content = load(PROMETHEUS_YML)
-    _job(content)["static_configs"] = [{"targets": list(targets)}]
+    _scraped(content)["targets"] = list(targets)
     return yaml.safe_dump(content, sort_keys=False)
 
 
@@ -41,7 +40,8 @@ def load(file: Path) -> dict[str, Any]:
     return content
 
 
-def _job(content: dict[str, Any]) -> dict[str, Any]:
+def _scraped(content: dict[str, Any]) -> dict[str, list[str]]:
     (job,) = content["scrape_configs"]
-    found: dict[str, Any] = job
+    (group,) = job["static_configs"]
+    found: dict[str, list[str]] = group
     return found
