@@ -6,7 +6,7 @@ PYTEST := env PYTHONDONTWRITEBYTECODE=1 $(PYTHON) -m pytest -p no:cacheprovider
 EXPERIMENT ?= incast-64
 HOSTS_PYTHON ?= $(PYTHON)
 
-.PHONY: run test setup check unit bench lab wheelhouse schema dashboards clean help
+.PHONY: run test setup check unit bench lab wheelhouse schema clean help
 
 run: ## install what is missing, run incast-64 (EXPERIMENT=incast-8 for another)
 	@scripts/setup
@@ -46,9 +46,6 @@ lab: setup ## an emulated lab of hosts with ssh to try playbooks in, until Ctrl-
 schema: ## write testbed/experiment/experiment.schema.json, docs/experiment.md and docs/metrics.md
 	$(PYTHON) -m testbed.experiment.schema
 	$(PYTHON) -m testbed.live.glossary
-
-dashboards: ## write testbed/monitor's dashboards and provisioning
-	$(PYTHON) -m testbed.live.monitor
 
 clean: ## remove what was made here; results/ stays
 	rm -rf .venv build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis
