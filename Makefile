@@ -6,7 +6,7 @@ PYTEST := env PYTHONDONTWRITEBYTECODE=1 $(PYTHON) -m pytest -p no:cacheprovider
 EXPERIMENT ?= incast-64
 HOSTS_PYTHON ?= $(PYTHON)
 
-.PHONY: run test setup check unit bench lab wheelhouse schema dashboards clean help
+.PHONY: run test setup check unit bench lab wheelhouse schema clean help
 
 run: ## install what is missing, run incast-64 (EXPERIMENT=incast-8 for another)
 	@scripts/setup
@@ -20,10 +20,11 @@ test: setup check ## install what is missing, pass all checks and tests (those t
 setup: ## install what is missing, for running and for testing
 	@scripts/setup --tests
 
-check: ## ruff, mypy and ansible-lint
+check: ## ruff, mypy, import contracts and ansible-lint
 	.venv/bin/ruff check .
 	.venv/bin/ruff format --check .
 	MYPY_NUM_WORKERS=2 .venv/bin/mypy
+	.venv/bin/lint-imports --no-logo
 	cd ansible && ../.venv/bin/ansible-lint
 
 unit: ## the tests that need no root, without the slow ones
@@ -37,7 +38,7 @@ wheelhouse: setup ## dist/wheelhouse.tar: what lab hosts without a network need 
 	$(HOSTS_PYTHON) -m pip wheel --quiet --wheel-dir build/wheels --requirement testbed/engines/lab/agents.txt pip
 	$(HOSTS_PYTHON) -m pip wheel --quiet --wheel-dir build/wheels --no-deps .
 	mv build/wheels/pip-*.whl build/wheels/pip.whl
-	tar -C build/wheels -cf dist/wheelhouse.tar . -C $(CURDIR)/testbed/lab agents.txt
+	tar -C build/wheels -cf dist/wheelhouse.tar . -C $(CURDIR)/testbed/engines/lab agents.txt
 
 lab: setup ## an emulated lab of hosts with ssh to try playbooks in, until Ctrl-C (CARDS=bf3,cx7 SWITCHES=sonic,nvue,testbed)
 	@$(SUDO) $(PYTHON) -m tests.emulated_lab $(if $(CARDS),--cards $(CARDS)) $(if $(SWITCHES),--switches $(SWITCHES))
@@ -45,9 +46,6 @@ lab: setup ## an emulated lab of hosts with ssh to try playbooks in, until Ctrl-
 schema: ## write testbed/experiment/experiment.schema.json, docs/experiment.md and docs/metrics.md
 	$(PYTHON) -m testbed.experiment.schema
 	$(PYTHON) -m testbed.live.glossary
-
-dashboards: ## write testbed/monitor's dashboards and provisioning
-	$(PYTHON) -m testbed.live.monitor
 
 clean: ## remove what was made here; results/ stays
 	rm -rf .venv build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis

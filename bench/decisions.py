@@ -120,7 +120,7 @@ def _trees(trees: Trees, states: Floats) -> Iterator[Form]:
     yield Form(f"trees, CatBoost's predict, {ROWS} at once", lambda: predict(states), ROWS)
     yield Form("trees, numpy", lambda: trees.decide(states[:1]))
     yield Form(f"trees, numpy, {ROWS} at once", lambda: trees.decide(states), ROWS)
-    yield Form(TREE, _in_c(trees, states), ROWS)
+    yield Form(TREE, _in_c(compiled, states), ROWS)
     yield Form(f"trees, compiled, called from Python for {ROWS} at once", lambda: compiled.decide(states), ROWS)
     yield Form("trees, compiled, called from Python for one", lambda: compiled.decide(states[:1]))
 

@@ -54,7 +54,7 @@ def test_list_shows_everything_shipped(installed: Path, tmp_path: Path) -> None:
         modules = {file.stem for file in (ROOT / folder).glob("*.py")} | {
             file.parent.name for file in (ROOT / folder).glob("*/__init__.py")
         }
-        shared = {"__init__", "exports", "learned", "dcqcn_nic"}  # by several, by pet and acc, by dcqcn
+        shared = {"__init__", "exports", "learned"}  # by several, by pet and acc
         assert {name.partition("-")[0] for name in names[section]} == modules - shared
 
 

@@ -92,7 +92,8 @@ class CompiledTrees:
 
     def in_c(self) -> tuple[int, Floats]:
         """For `rollout.Rollout`."""
-        return self.trees.in_c()
+        compiled = self.library or library(self.trees)
+        return ctypes.cast(compiled.adpg_policy, c_void_p).value or 0, np.zeros(1)
 
 
 def _slower(trees: Trees) -> tuple[str, Callable[[Floats], Floats]]:

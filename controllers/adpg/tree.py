@@ -6,7 +6,6 @@ number, and the leaves of all trees are summed. `compiled` has the form that dec
 
 from __future__ import annotations
 
-import ctypes
 import json
 import tempfile
 from dataclasses import dataclass, field
@@ -110,9 +109,3 @@ class Trees:
         features = [[split["float_feature_index"] for split in tree["splits"]] for tree in trees]
         leaves = [[scale * leaf for leaf in tree["leaf_values"]] for tree in trees]
         return cls(np.array(features), np.array(borders, float), np.array(leaves, float), float(bias[0]), training)
-
-    def in_c(self) -> tuple[int, Floats]:
-        """For `rollout.Rollout`."""
-        from .compiled import library
-
-        return ctypes.cast(library(self).adpg_policy, ctypes.c_void_p).value or 0, np.zeros(1)

@@ -25,7 +25,7 @@ def up(
 ) -> None:
     """Start Prometheus and Grafana with testbed's dashboards, on loopback, until Ctrl-C."""
     from testbed.live.monitor import up as monitor_up
-    from testbed.live.monitor.provisioning import default_targets
+    from testbed.live.monitor.configuration import default_targets
     from testbed.live.monitor.services import Ports
 
     targets = [*default_targets(), *(monitor_up.target(one) for one in target or [])]

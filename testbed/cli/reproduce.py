@@ -89,6 +89,8 @@ def _measured(
     from testbed.run.reproduce import measure
 
     if no_run:
+        from testbed.results.papers.cells import Measured
+
         return measure.collect(out.expanduser(), every) if out is not None else Measured()
     from testbed.engines.kernel import doctor
 

@@ -147,18 +147,6 @@ def test_crash_in_the_middle_leaves_nothing(
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_report_that_fails_does_not_lose_the_results(
-    tmp_path: Path, manifest: Manifest, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def crash(*_: object) -> str:
-        raise ValueError("no such colour")
-
-    monkeypatch.setattr(html, "render", crash)
-    with pytest.raises(TestbedError, match=r"results are in .*out, but their report failed:[^$]*no such colour"):
-        written(tmp_path / "out", manifest, report=True)
-    assert folder.load(tmp_path / "out").summary.flows == 2
-
-
 def test_full_disk_is_one_message(tmp_path: Path, manifest: Manifest, monkeypatch: pytest.MonkeyPatch) -> None:
     def full(*_: object) -> None:
         raise OSError(28, "No space left on device")

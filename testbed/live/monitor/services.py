@@ -1,4 +1,4 @@
-"""Prometheus and Grafana on this machine: where they are, how they are started, how to get what is missing."""
+"""Prometheus and Grafana on this machine: what is installed, how it is started, how to get what is missing."""
 
 from __future__ import annotations
 
@@ -9,19 +9,18 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from testbed.live.monitor.provisioning import HOME, SHIPPED
+from testbed.live.monitor.configuration import COMPOSE_FILE, HOME, PROMETHEUS_YML, PROVISIONING, grafana_settings
 
-COMPOSE_FILE = SHIPPED / "docker-compose.yaml"
 SYSTEM_FOLDERS = ("/usr/sbin", "/usr/local/sbin", "/usr/share/grafana/bin")  # not in everybody's PATH
 GRAFANA_HOME = Path("/usr/share/grafana")
-READY, HEALTHY = "/-/ready", "/api/health"  # paths that answer 200 when the service can be used
-PATIENCE = 30.0  # s to answer after the start
-PATIENCE_DOCKER = 600.0  # s, for the images may have to be fetched first
+READY, HEALTHY = "/-/ready", "/api/health"
+START_TIMEOUT = 30.0  # s
+START_TIMEOUT_DOCKER = 600.0  # s: the images may have to be pulled first
 
-HOW_TO_GET = {
+INSTALL = {
     "Prometheus": """\
   Prometheus: sudo apt-get install prometheus
-              (Debian starts a service of its own on port 9090; to have it out of the way:
+              (Debian starts it as a service on port 9090; to stop that:
               sudo systemctl disable --now prometheus)""",
     "Grafana": """\
   Grafana:    it is not part of Debian; from Grafana's own packages:
@@ -31,9 +30,7 @@ HOW_TO_GET = {
                   sudo tee /etc/apt/sources.list.d/grafana.list
               sudo apt-get update && sudo apt-get install grafana""",
 }
-GET_BY_DOCKER = (
-    "  or Docker:  with an engine and its compose plugin (docs.docker.com/engine/install) nothing else is needed"
-)
+INSTALL_DOCKER = "  or Docker:  an engine and its compose plugin (docs.docker.com/engine/install) are enough"
 
 
 @dataclass(frozen=True)
@@ -46,19 +43,14 @@ class Ports:
 
 @dataclass(frozen=True)
 class Service:
-    """A program that is to be started and watched."""
+    """A program to start and watch."""
 
     name: str
     command: tuple[str, ...]
     url: str
     health: str  # path that answers 200 when it is ready
     environment: Mapping[str, str] = field(default_factory=dict)
-    contained: bool = False
-
-    @property
-    def patience(self) -> float:
-        """How long (s) it may take to answer."""
-        return PATIENCE_DOCKER if self.contained else PATIENCE
+    start_timeout: float = START_TIMEOUT
 
 
 @dataclass(frozen=True)
@@ -71,11 +63,11 @@ class Plan:
 
 def plan(folder: Path, ports: Ports) -> Plan:
     """Installed programs first, containers for what is not installed."""
-    installed = {"Prometheus": _prometheus(folder, ports.prometheus), "Grafana": _grafana(folder, ports.grafana)}
+    installed = {"Prometheus": _prometheus(folder, ports.prometheus), "Grafana": _grafana(folder, ports)}
     absent = [name for name, service in installed.items() if service is None]
     docker = bool(absent) and _docker_answers()
-    services = [service or (_contained(name, folder, ports) if docker else None) for name, service in installed.items()]
-    advice = [] if docker or not absent else [*(HOW_TO_GET[name] for name in absent), GET_BY_DOCKER]
+    services = [service or (_in_docker(name, folder, ports) if docker else None) for name, service in installed.items()]
+    advice = [] if docker or not absent else [*(INSTALL[name] for name in absent), INSTALL_DOCKER]
     return Plan(tuple(service for service in services if service), "\n".join(advice))
 
 
@@ -90,7 +82,7 @@ def _prometheus(folder: Path, port: int) -> Service | None:
         return None
     command = (
         program,
-        f"--config.file={folder / 'prometheus.yml'}",
+        f"--config.file={folder / PROMETHEUS_YML.name}",
         f"--storage.tsdb.path={folder / 'prometheus'}",
         f"--web.listen-address=127.0.0.1:{port}",
         "--log.level=warn",
@@ -98,43 +90,39 @@ def _prometheus(folder: Path, port: int) -> Service | None:
     return Service("Prometheus", command, _url(port), READY)
 
 
-def _grafana(folder: Path, port: int) -> Service | None:
+def _grafana(folder: Path, ports: Ports) -> Service | None:
     program = _find("grafana", "grafana-server")
     if program is None:
         return None
-    beside = Path(program).resolve().parent.parent  # an unpacked archive has bin/ and conf/
-    home = next((one for one in (GRAFANA_HOME, beside) if (one / "conf" / "defaults.ini").is_file()), None)
+    unpacked = Path(program).resolve().parent.parent  # an archive has bin/ and conf/
+    home = next((one for one in (GRAFANA_HOME, unpacked) if (one / "conf" / "defaults.ini").is_file()), None)
     if home is None:
         return None
     command = (program, *(("server",) if Path(program).name == "grafana" else ()), "--homepath", str(home))
     data = folder / "grafana-data"
-    paths = {
-        "GF_SERVER_HTTP_PORT": str(port),
+    local = {
+        "TESTBED_PROMETHEUS_PORT": str(ports.prometheus),
+        "GF_SERVER_HTTP_PORT": str(ports.grafana),
         "GF_PATHS_DATA": str(data),
         "GF_PATHS_LOGS": str(data / "log"),
         "GF_PATHS_PLUGINS": str(data / "plugins"),
-        "GF_PATHS_PROVISIONING": str(folder / "grafana" / "provisioning"),
-        "GF_DASHBOARDS_DEFAULT_HOME_DASHBOARD_PATH": str(folder / "grafana" / "dashboards" / HOME),
+        "GF_PATHS_PROVISIONING": str(PROVISIONING),
+        "GF_DASHBOARDS_DEFAULT_HOME_DASHBOARD_PATH": str(HOME),
         "GF_LOG_MODE": "console",
     }
-    return Service("Grafana", command, _url(port), HEALTHY, environment={**_compose_settings(), **paths})
+    return Service("Grafana", command, _url(ports.grafana), HEALTHY, environment={**grafana_settings(), **local})
 
 
-def _compose_settings() -> dict[str, str]:
-    """Grafana's settings are written once, in the compose file."""
-    import yaml
-
-    content = yaml.safe_load(COMPOSE_FILE.read_text())
-    return {name: str(value) for name, value in content["services"]["grafana"]["environment"].items()}
-
-
-def _contained(name: str, folder: Path, ports: Ports) -> Service:
-    environment = {"TESTBED_PROMETHEUS_PORT": str(ports.prometheus), "TESTBED_GRAFANA_PORT": str(ports.grafana)}
+def _in_docker(name: str, folder: Path, ports: Ports) -> Service:
+    environment = {
+        "TESTBED_PROMETHEUS_PORT": str(ports.prometheus),
+        "TESTBED_PROMETHEUS_YML": str(folder / PROMETHEUS_YML.name),
+        "TESTBED_GRAFANA_PORT": str(ports.grafana),
+    }
     project = f"testbed-{ports.prometheus}-{ports.grafana}"  # two at once must not take each other's containers
-    files = ("--file", str(folder / COMPOSE_FILE.name))
-    command = ("docker", "compose", "--project-name", project, *files, "up", name.lower())
+    command = ("docker", "compose", "--project-name", project, "--file", str(COMPOSE_FILE), "up", name.lower())
     port, health = {"Prometheus": (ports.prometheus, READY), "Grafana": (ports.grafana, HEALTHY)}[name]
-    return Service(name, command, _url(port), health, environment, contained=True)
+    return Service(name, command, _url(port), health, environment, START_TIMEOUT_DOCKER)
 
 
 def _docker_answers() -> bool:

@@ -1,34 +1,26 @@
 """`testbed monitor up`: starts what is installed, says where it is, and ends it with itself.
 
-It stays in the foreground: then there is no state that could be stale, nothing to take down and nothing left behind,
-however it ends. What was recorded stays in the folder for the next time.
+It stays in the foreground: no state can be stale, nothing has to be taken down, and nothing is left behind, however it
+ends. What was recorded stays in the folder for the next time.
 """
 
 from __future__ import annotations
 
 import fcntl
-import os
 import re
-import signal
 import socket
-import subprocess
 import sys
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Sequence
+from contextlib import ExitStack
 from pathlib import Path
-from types import FrameType
 from typing import TextIO
 
-from testbed.base import linux
 from testbed.errors import BadInput, TestbedError
-from testbed.live.monitor import provisioning
-from testbed.live.monitor.services import COMPOSE_FILE, Plan, Ports, Service, plan
+from testbed.live.monitor.configuration import PROMETHEUS_YML, prometheus_yml
+from testbed.live.monitor.process import POLL, Process, ended_by_signals, started
+from testbed.live.monitor.services import Plan, Ports, plan
 
-ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-LAST_WORDS = 10  # lines of a log that are shown
-PATIENCE_AT_END = 15.0  # s that a service gets to write what it has
-POLL = 0.2  # s
 TARGET = re.compile(r"([\w.-]+|\[[0-9a-fA-F:]+\]):[0-9]+")
 
 
@@ -41,15 +33,18 @@ def up(folder: Path, ports: Ports, targets: Sequence[str]) -> None:
     if not found.services:
         raise TestbedError("there is nothing to start: neither Prometheus nor Grafana is installed (see above)")
     _require_free(ports, found)
-    with _lock(folder), _ended_by_signals(), ExitStack() as started:
-        _write_configuration(folder, ports, found, targets)
-        running = []
+    with _lock(folder), ended_by_signals(), ExitStack() as stack:
+        _write_configuration(folder, targets)
+        processes: list[Process] = []
         for service in found.services:  # one after the other: containers of one project are best made so
-            running.append((service, started.enter_context(_process(service, folder))))
-            _wait_until_ready(*running[-1], folder)
+            processes.append(stack.enter_context(started(service, folder)))
+            processes[-1].wait_until_ready()
             print(f"{service.name + ':':12}{service.url}", flush=True)
         print(f"scraping {', '.join(targets)} every second; data in {folder}; Ctrl-C ends it", file=sys.stderr)
-        _watch(running, folder)
+        while True:
+            for process in processes:
+                process.require_alive()
+            time.sleep(POLL)
 
 
 def target(text: str) -> str:
@@ -72,12 +67,12 @@ def _require_free(ports: Ports, found: Plan) -> None:
         except OSError as error:
             raise BadInput(
                 f"port {port} for {service.name} cannot be used: {error.strerror}; choose another with {option}, or "
-                f"end what has it (ss -ltnp 'sport = :{port}'; a service that the package started, perhaps)"
+                f"end what uses it (ss -ltnp 'sport = :{port}'; perhaps a service that the package started)"
             ) from None
 
 
 def _lock(folder: Path) -> TextIO:
-    """The folder belongs to one process at a time: to the one that has this file open."""
+    """The folder belongs to one process at a time: the one that has this file open."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         lock = (folder / "lock").open("w")
@@ -89,118 +84,12 @@ def _lock(folder: Path) -> TextIO:
     return lock
 
 
-def _unwritable(folder: Path, error: OSError) -> BadInput:
-    return BadInput(f"--dir {folder}: {error.strerror}: {error.filename}; choose a folder that you may write to")
-
-
-def _write_configuration(folder: Path, ports: Ports, found: Plan, targets: Sequence[str]) -> None:
-    in_container = any(service.contained for service in found.services if service.name == "Grafana")
-    dashboards_at = provisioning.IN_CONTAINER if in_container else folder / "grafana" / "dashboards"
-    content = provisioning.files(targets, ports.prometheus, dashboards_at)
-    compose = {COMPOSE_FILE.name: COMPOSE_FILE.read_text()}
+def _write_configuration(folder: Path, targets: Sequence[str]) -> None:
     try:
-        provisioning.write(folder, {**content, **provisioning.dashboards(), **compose})
+        (folder / PROMETHEUS_YML.name).write_text(prometheus_yml(targets))
     except OSError as error:
         raise _unwritable(folder, error) from None
 
 
-@contextmanager
-def _process(service: Service, folder: Path) -> Iterator[subprocess.Popen[bytes]]:
-    """A service that ends with this block, and by the kernel's hand if this process is killed."""
-    parent = os.getpid()
-    try:
-        with _log(service, folder).open("wb") as log:
-            child = subprocess.Popen(
-                service.command,
-                stdin=subprocess.DEVNULL,
-                stdout=log,
-                stderr=subprocess.STDOUT,
-                env={**os.environ, **service.environment},
-                process_group=0,  # Ctrl-C is for us: at a second signal docker compose would kill its containers
-                preexec_fn=lambda: linux.die_with_parent(parent, signal.SIGTERM),  # noqa: PLW1509 - one thread only
-            )
-    except OSError as error:
-        raise TestbedError(f"{service.name} cannot be started: {error.strerror}: {error.filename}") from None
-    try:
-        yield child
-    finally:
-        child.terminate()
-        try:
-            child.wait(PATIENCE_AT_END)
-        except subprocess.TimeoutExpired:
-            child.kill()
-            child.wait()
-
-
-def _wait_until_ready(service: Service, child: subprocess.Popen[bytes], folder: Path) -> None:
-    from urllib.error import URLError
-    from urllib.request import ProxyHandler, build_opener
-
-    opener = build_opener(ProxyHandler({}))  # loopback is never behind a proxy
-    deadline = time.monotonic() + service.patience
-    while time.monotonic() < deadline:
-        _require_alive(service, child, folder)
-        try:
-            with opener.open(service.url + service.health, timeout=2):
-                return
-        except (URLError, OSError):
-            time.sleep(POLL)
-    raise TestbedError(f"{service.name} did not answer within {service.patience:g} s{_last_words(service, folder)}")
-
-
-def _watch(running: Sequence[tuple[Service, subprocess.Popen[bytes]]], folder: Path) -> None:
-    while True:
-        for service, child in running:
-            _require_alive(service, child, folder)
-        time.sleep(POLL)
-
-
-def _require_alive(service: Service, child: subprocess.Popen[bytes], folder: Path) -> None:
-    with _undisturbed():
-        ended = child.poll() is not None
-    if ended:
-        raise TestbedError(f"{service.name} ended (exit code {child.returncode}){_last_words(service, folder)}")
-
-
-def _log(service: Service, folder: Path) -> Path:
-    return folder / f"{service.name.lower()}.log"
-
-
-def _last_words(service: Service, folder: Path) -> str:
-    log = _log(service, folder)
-    lines = log.read_text(errors="replace").splitlines()[-LAST_WORDS:]
-    return "\n".join([f"; the end of {log}:", *(f"  {line}" for line in lines)])
-
-
-@contextmanager
-def _undisturbed() -> Iterator[None]:
-    """Signals wait: one that ends a poll half-way leaves a lock behind, and wait() would wait for it forever."""
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, ENDING)
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
-
-
-class _Ended(BaseException):
-    """A signal asked for the end: not an error."""
-
-
-@contextmanager
-def _ended_by_signals() -> Iterator[None]:
-    """Ctrl-C, SIGTERM and a closed terminal end the block quietly, once; later ones do not disturb the clearing up."""
-    ending = [number for number in ENDING if signal.getsignal(number) is not signal.SIG_IGN]  # nohup stays nohup
-
-    def end(_number: int, _frame: FrameType | None) -> None:
-        for number in ending:
-            signal.signal(number, signal.SIG_IGN)
-        raise _Ended
-
-    before = {number: signal.signal(number, end) for number in ending}
-    try:
-        yield
-    except _Ended:
-        pass
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
+def _unwritable(folder: Path, error: OSError) -> BadInput:
+    return BadInput(f"--dir {folder}: {error.strerror}: {error.filename}; choose a folder that you may write to")

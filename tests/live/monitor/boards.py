@@ -1,13 +1,14 @@
-"""The shipped dashboards as a test sees them: panels, queries, variables; and what Grafana does to a query."""
+"""The shipped dashboards as a test sees them: panels, queries, variables; and what Grafana fills in."""
 
 from __future__ import annotations
 
 import json
 import re
 from collections.abc import Iterator, Mapping
+from string import Template
 from typing import Any, NamedTuple
 
-from testbed.live.monitor.provisioning import DASHBOARDS
+from testbed.live.monitor.configuration import DASHBOARDS
 
 NAMES = sorted(file.stem for file in DASHBOARDS.glob("*.json"))
 VARIABLE = re.compile(r"\$(\w+)")
@@ -47,3 +48,8 @@ def variables(name: str) -> Iterator[dict[str, Any]]:
 def filled(expression: str, values: Mapping[str, str]) -> str:
     """The query as it reaches Prometheus. Raises KeyError for a variable that does not exist."""
     return VARIABLE.sub(lambda found: {**INTERVALS, **values}[found[1]], expression)
+
+
+def expanded(text: str, environment: Mapping[str, str]) -> str:
+    """A value of a provisioning file as Grafana reads it. Raises KeyError for a variable that is not set."""
+    return Template(text).substitute(environment)

@@ -1,11 +1,13 @@
-"""The dashboards without Grafana: current, complete, of metrics that exist, and of queries that Prometheus parses."""
+"""The dashboards without Grafana: complete, of metrics and labels that exist, of queries that Prometheus parses."""
 
 from __future__ import annotations
 
 import itertools
+import os
 import re
 import shutil
 import subprocess
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -13,29 +15,79 @@ import pytest
 import yaml
 
 from testbed.live import lab_names as of_hosts
-from testbed.live.monitor import provisioning
-from testbed.live.monitor.__main__ import generated
-from testbed.live.monitor.services import COMPOSE_FILE
-from testbed.live.names import DISTRIBUTIONS, exported_names
-from tests.live.monitor.boards import NAMES, board, filled, panels, queries, variables
+from testbed.live import names as of_runs
+from testbed.live.monitor import configuration
+from testbed.live.monitor.configuration import COMPOSE_FILE, PROMETHEUS_YML, PROVISIONING, grafana_settings
+from tests.live.monitor.boards import NAMES, Asked, board, expanded, filled, panels, queries, variables
 
-EXPORTED = {*exported_names(), *of_hosts.exported_names()}  # by a run or by a lab host
+EXPORTED = {*of_runs.exported_names(), *of_hosts.exported_names()}  # by a run or by a lab host
+HISTOGRAM = re.compile(rf"^({'|'.join(one.name for one in of_runs.DISTRIBUTIONS)})_(bucket|count|sum)$")
 METRIC = re.compile(r"\btestbed_\w+")
+SELECTOR = re.compile(r"\b(testbed_\w+)\{([^}]*)\}")
+GROUPING = re.compile(r"\b(by|on) \(([^)]*)\)")
 ANY = dict.fromkeys(("instance", "port", "flow", "src"), "x")
+COUNTED = r"(packets|frames|cnps|timeouts)_total$|^testbed_nic_"
+UNITS = {
+    "none": "",
+    "percentunit": "",
+    "s": r"_seconds(_bucket)?$",
+    "bytes": r"_bytes(_bucket)?$",
+    "bps": r"_bytes(_total|_per_second)$",
+    "pps": COUNTED,
+    "ops": r"_total$",
+}
+"""Units that the panels have, and the metrics that are measured in each."""
 
 promtool = pytest.mark.skipif(shutil.which("promtool") is None, reason="needs promtool: apt-get install prometheus")
 
 
+def base(name: str) -> str:
+    """A histogram without the suffixes of its series."""
+    return HISTOGRAM.sub(r"\1", name)
+
+
 def metrics(expression: str) -> set[str]:
-    """Names as the table has them: a histogram without the suffixes of its series."""
-    histograms = "|".join(one.name for one in DISTRIBUTIONS)
-    return {re.sub(rf"^({histograms})_(bucket|count|sum)$", r"\1", name) for name in METRIC.findall(expression)}
+    """Names as the tables have them."""
+    return {base(name) for name in METRIC.findall(expression)}
 
 
-def test_what_is_checked_in_is_what_the_code_makes() -> None:
-    for name, text in generated().items():
-        assert (provisioning.SHIPPED / name).read_text() == text, f"{name} is not current; run: make dashboards"
-    assert {f"grafana/dashboards/{name}.json" for name in NAMES} <= set(generated()), "a dashboard nobody makes"
+def labels_by_metric() -> dict[str, set[str]]:
+    """The labels of every exported metric, and the one that Prometheus adds."""
+    tables = (*of_runs.CONSTANTS, *of_runs.METRICS, *of_runs.DISTRIBUTIONS)
+    described = [(one.name, one.labels) for one in (*of_runs.INFOS, *of_hosts.OWN, *of_hosts.AS_A_RUN)]
+    found = {name: {"instance"} for name in EXPORTED}
+    for name, labels in (*described, *((one.name, of_runs.LABELS[one.per]) for one in tables)):
+        found[name if name in found else f"{name}_total"].update(labels)
+    return found
+
+
+LABELS = labels_by_metric()
+
+
+def labels_of(series: str) -> set[str]:
+    return LABELS[base(series)] | ({"le"} if series.endswith("_bucket") else set())
+
+
+def grouped(expression: str) -> Iterator[tuple[str, str]]:
+    """Every label of every aggregation, with what is aggregated; those that `on` matches, with the whole query."""
+    for found in GROUPING.finditer(expression):
+        inside = _parenthesis(expression[found.end() :]) if found[1] == "by" else expression
+        yield from ((label.strip(), inside) for label in found[2].split(","))
+
+
+def _parenthesis(text: str) -> str:
+    """From the first opening parenthesis to the one that closes it."""
+    depth = 0
+    for end, letter in enumerate(text):
+        depth += {"(": 1, ")": -1}.get(letter, 0)
+        if letter == ")" and depth == 0:
+            return text[:end]
+    raise AssertionError(f"no closing parenthesis: {text}")
+
+
+def kept(expression: str) -> set[str]:
+    """Labels that the answer to a query may have."""
+    return {label for label, _inside in grouped(expression)}
 
 
 def test_every_metric_asked_for_exists() -> None:
@@ -53,6 +105,34 @@ def test_every_metric_exported_is_shown() -> None:
     assert EXPORTED - shown == set()
 
 
+def test_every_label_asked_for_exists() -> None:
+    expressions = [(str(asked), asked.expression) for asked in queries()]
+    expressions += [(f"{name}: {one['name']}", one["query"]) for name in NAMES for one in variables(name)]
+    for where, expression in expressions:
+        for series, inside in SELECTOR.findall(expression):
+            for matcher in filter(None, inside.split(",")):
+                label, *_ = re.split(r"[=!]", matcher)
+                assert label in labels_of(series), f"{where}: {series} has no label {label}"
+        for label, aggregated in grouped(expression):
+            there = set().union(*(labels_of(series) for series in METRIC.findall(aggregated)))
+            assert label in there, f"{where}: nothing there has a label {label}"
+        for series, label in re.findall(r"label_values\((\w+).*, (\w+)\)", expression):
+            assert label in labels_of(series), f"{where}: {series} has no label {label}"
+
+
+def test_legends_links_and_columns_use_labels_that_the_queries_keep() -> None:
+    for name in NAMES:
+        for panel in panels(name):
+            where = f"{name}: {panel['title']}"
+            for target in panel["targets"]:
+                assert set(re.findall(r"{{(\w+)}}", target.get("legendFormat", ""))) <= kept(target["expr"]), where
+            everywhere = set().union(*(kept(target["expr"]) for target in panel["targets"]))
+            for link in _links(panel):
+                assert set(re.findall(r"__field\.labels\.(\w+)", link)) <= everywhere, where
+            for step in panel.get("transformations", []):
+                assert set(step["options"]["indexByName"]) == everywhere, where
+
+
 @promtool
 def test_prometheus_parses_every_query(tmp_path: Path) -> None:
     rules = [
@@ -67,10 +147,43 @@ def test_prometheus_parses_every_query(tmp_path: Path) -> None:
 
 
 @promtool
-def test_prometheus_accepts_its_configuration() -> None:
-    file = provisioning.SHIPPED / "prometheus.yml"
-    done = subprocess.run(["promtool", "check", "config", file], capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stdout + done.stderr
+def test_prometheus_accepts_its_configuration(tmp_path: Path) -> None:
+    more = tmp_path / "prometheus.yml"
+    more.write_text(configuration.prometheus_yml([*configuration.default_targets(), "[2001:db8::7]:9464"]))
+    for file in (PROMETHEUS_YML, more):
+        done = subprocess.run(["promtool", "check", "config", file], capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_dashboards_can_be_imported(name: str) -> None:
+    """What Grafana's schema 39 requires and does not fill in."""
+    content = board(name)
+    assert content["uid"] == f"testbed-{name}"
+    assert content["title"].startswith("testbed: ")
+    assert content["schemaVersion"] == 39
+    assert content["tags"] == ["testbed"]
+    assert len(content["description"]) > 40
+    assert content["refresh"] in content["timepicker"]["refresh_intervals"]
+    assert {"id", "version", "__inputs"}.isdisjoint(content), "export it neither for sharing nor with the database's id"
+    (link,) = content["links"]
+    assert (link["type"], link["tags"]) == ("dashboards", content["tags"])
+    for panel in content["panels"]:
+        assert panel["title"]
+        assert set(panel["gridPos"]) == {"h", "w", "x", "y"}
+        if panel["type"] == "row":
+            assert (panel["collapsed"], panel["panels"]) == (False, [])
+            continue
+        assert panel["type"] in ("timeseries", "stat", "heatmap", "table")
+        if "fieldConfig" in panel:
+            assert set(panel["fieldConfig"]) == {"defaults", "overrides"}
+        letters = {target["refId"] for target in panel["targets"]}
+        assert {one["matcher"]["options"] for one in panel.get("fieldConfig", {}).get("overrides", [])} <= letters
+    for variable in content["templating"]["list"]:
+        assert {"name", "label", "type", "query"} <= set(variable)
+    for variable in variables(name):
+        assert variable["datasource"] == {"type": "prometheus", "uid": "${datasource}"}
+        assert variable["refresh"] == 2, "asked again whenever the time range changes: runs come and go"
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -82,12 +195,14 @@ def test_panels_are_complete(name: str) -> None:
         assert len(set(letters)) == len(letters)
         for part in (panel, *panel["targets"]):
             assert part["datasource"] == {"type": "prometheus", "uid": "${datasource}"}
+        for target in panel["targets"]:
+            assert target.get("instant", False) is not target.get("range", False)
         if panel["type"] in ("timeseries", "stat"):
             assert panel["fieldConfig"]["defaults"]["unit"]
             assert all(target["legendFormat"] for target in panel["targets"])
-        if panel["type"] == "heatmap":
-            assert panel["options"]["yAxis"]["unit"]
-            assert {target["format"] for target in panel["targets"]} == {"heatmap"}
+            assert len({target["legendFormat"] for target in panel["targets"]}) == len(panel["targets"])
+        if panel["type"] in ("heatmap", "table"):
+            assert {target["format"] for target in panel["targets"]} == {panel["type"]}
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -129,22 +244,39 @@ def _links(panel: dict[str, Any]) -> list[str]:
     return [link["url"] for link in panel.get("fieldConfig", {}).get("defaults", {}).get("links", [])]
 
 
+def test_units_fit_the_metrics() -> None:
+    for asked in queries():
+        if asked.panel["type"] == "table":
+            continue
+        unit, shown = _unit(asked), set(METRIC.findall(asked.expression)) - {"testbed_dilation_ratio"}
+        assert unit in UNITS, f"{asked}: Grafana may not know the unit {unit!r}"
+        if unit == "s" and "time()" in asked.expression:
+            continue  # the age of a timestamp
+        if unit == "percentunit":
+            assert " / " in asked.expression or all(re.search("_(ratio|seconds_total)$", one) for one in shown), asked
+        if unit == "bps":
+            assert asked.expression.endswith(" * 8"), asked
+        for name in shown:
+            assert re.search(UNITS[unit], name), f"{asked}: {name} in {unit}"
+
+
 def test_rates_are_nominal() -> None:
     """Prometheus counts per wall second: what has a unit per second must be multiplied by the dilation."""
-    per_second = [asked for asked in queries() if _unit(asked.panel) in ("bps", "pps") and "rate(" in asked.expression]
+    per_second = [asked for asked in queries() if _unit(asked) in ("bps", "pps", "ops") and "rate(" in asked.expression]
     assert per_second
     for asked in per_second:
         assert "* on (instance) group_left () testbed_dilation_ratio" in asked.expression, str(asked)
 
 
-def _unit(panel: Any) -> str:
-    return str(panel.get("fieldConfig", {}).get("defaults", {}).get("unit", ""))
+def _unit(asked: Asked) -> str:
+    if asked.panel["type"] == "heatmap":
+        return str(asked.panel["options"]["yAxis"]["unit"])
+    return str(asked.panel["fieldConfig"]["defaults"]["unit"]) if "fieldConfig" in asked.panel else ""
 
 
 def test_grafana_is_told_of_the_right_prometheus() -> None:
-    folder = provisioning.SHIPPED / "grafana" / "provisioning"
-    (source,) = yaml.safe_load((folder / "datasources" / "testbed.yaml").read_text())["datasources"]
-    scrape = yaml.safe_load((provisioning.SHIPPED / "prometheus.yml").read_text())["global"]
+    (source,) = configuration.load(PROVISIONING / "datasources" / "testbed.yaml")["datasources"]
+    scrape = configuration.load(PROMETHEUS_YML)["global"]
     assert source["jsonData"]["timeInterval"] == scrape["scrape_interval"]
     for name in NAMES:
         (variable,) = (one for one in board(name)["templating"]["list"] if one["type"] == "datasource")
@@ -152,15 +284,13 @@ def test_grafana_is_told_of_the_right_prometheus() -> None:
 
 
 def test_the_compose_file_mounts_what_its_services_read() -> None:
-    services = yaml.safe_load(COMPOSE_FILE.read_text())["services"]
-    (provider,) = yaml.safe_load(
-        (provisioning.SHIPPED / "grafana" / "provisioning" / "dashboards" / "testbed.yaml").read_text()
-    )["providers"]
+    services = _compose()
+    settings = services["grafana"]["environment"]
+    (provider,) = configuration.load(PROVISIONING / "dashboards" / "testbed.yaml")["providers"]
     mounted = [volume.split(":") for service in services.values() for volume in service["volumes"]]
     inside = {target: COMPOSE_FILE.parent / source for source, target, *_ in mounted if source.startswith("./")}
-    settings = services["grafana"]["environment"]
     wanted = [
-        provider["options"]["path"],
+        os.path.normpath(expanded(provider["options"]["path"], settings)),
         settings["GF_PATHS_PROVISIONING"],
         settings["GF_DASHBOARDS_DEFAULT_HOME_DASHBOARD_PATH"],
         services["prometheus"]["command"][0].removeprefix("--config.file="),
@@ -168,3 +298,20 @@ def test_the_compose_file_mounts_what_its_services_read() -> None:
     for path in wanted:
         (target,) = (one for one in inside if Path(path).is_relative_to(one))
         assert (inside[target] / Path(path).relative_to(target)).exists(), path
+
+
+def test_the_services_of_the_compose_file_find_each_other() -> None:
+    services = _compose()
+    (source,) = configuration.load(PROVISIONING / "datasources" / "testbed.yaml")["datasources"]
+    url = expanded(source["url"], services["grafana"]["environment"])
+    assert f"--web.listen-address={url.removeprefix('http://')}" in services["prometheus"]["command"]
+    assert grafana_settings().keys() == services["grafana"]["environment"].keys()
+
+
+def _compose() -> Any:
+    """The services, as if no variable were set."""
+    text = re.sub(r"\$\{\w+:-([^}]*)\}", r"\1", COMPOSE_FILE.read_text())
+    services = yaml.safe_load(text)["services"]
+    for service in services.values():
+        service["environment"] = {name: str(value) for name, value in service.get("environment", {}).items()}
+    return services

@@ -61,7 +61,7 @@ class Scraped:
         for variable in variables(board):
             options = self.options(variable, values)
             assert options, f"{board}: nothing to choose for {variable['name']}"
-            first = ".*" if variable["includeAll"] else options[0]
+            first = ".*" if variable.get("includeAll") else options[0]
             values.setdefault(variable["name"], first)
         return values
 
@@ -135,7 +135,7 @@ def test_rates_are_those_of_the_emulated_rack(scraped: Scraped) -> None:
     assert goodput == pytest.approx(PAYLOAD * used * LINE_RATE, rel=0.15)
     jain, *_ = _values(scraped, "rack", "Fairness")
     assert 1 / 8 <= jain <= 1 + 1e-9
-    assert _values(scraped, "flow", "Goodput and the rate set")[0] < LINE_RATE
+    assert _values(scraped, "flow", "Goodput and rate")[0] < LINE_RATE
 
 
 def test_the_tuner_shows_the_bottleneck_unasked(scraped: Scraped) -> None:

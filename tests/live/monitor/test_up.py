@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 import signal
 import socket
@@ -12,7 +13,8 @@ from pathlib import Path
 import pytest
 import yaml
 
-from testbed.live.monitor.provisioning import DASHBOARDS, default_targets
+from testbed.live.monitor.configuration import COMPOSE_FILE, DASHBOARDS, HOME, default_targets
+from tests.live.monitor.boards import expanded
 from tests.support.monitoring import Prometheus, announced, answers, end, free_ports, monitor_up, wait_for
 
 NOWHERE = {"PATH": "/nowhere"}
@@ -21,14 +23,22 @@ prometheus = pytest.mark.skipif(shutil.which("prometheus") is None, reason="need
 no_grafana = pytest.mark.skipif(GRAFANA is not None, reason="Grafana is installed")
 
 STAND_IN = f"""#!{sys.executable}
-import http.server, os, sys
+import http.server, json, os, sys
 class Healthy(http.server.BaseHTTPRequestHandler):
     def do_GET(self):
         self.send_response(200 if self.path == "/api/health" else 404)
         self.end_headers()
 print(sys.argv[1:], flush=True)
+print(json.dumps(dict(os.environ)), flush=True)
 address = os.environ["GF_SERVER_HTTP_ADDR"], int(os.environ["GF_SERVER_HTTP_PORT"])
 http.server.HTTPServer(address, Healthy).serve_forever()
+"""
+
+STAND_IN_DOCKER = """#!/bin/sh
+case "$1 $2" in "info "|"compose version") exit 0; esac
+echo "$@"
+echo "$TESTBED_PROMETHEUS_PORT $TESTBED_GRAFANA_PORT $TESTBED_PROMETHEUS_YML"
+exit 7
 """
 
 
@@ -145,14 +155,41 @@ def test_grafana_is_started_with_the_provisioning(tmp_path: Path, path: dict[str
     assert announced(process, 2) == where
     code, out, err = end(process, signal.SIGTERM)
     assert (code, out) == (0, ""), err
-    assert (state / "grafana.log").read_text().startswith(f"['server', '--homepath', '{tmp_path / 'grafana'}']")
-    provisioning = state / "grafana" / "provisioning"
+    command, settings = (state / "grafana.log").read_text().splitlines()[:2]
+    assert command == f"['server', '--homepath', '{tmp_path / 'grafana'}']"
+    environment = json.loads(settings)
+    provisioning = Path(environment["GF_PATHS_PROVISIONING"])
     (source,) = yaml.safe_load((provisioning / "datasources" / "testbed.yaml").read_text())["datasources"]
-    assert source["url"] == f"http://127.0.0.1:{first}"
+    assert expanded(source["url"], environment) == f"http://127.0.0.1:{first}"
     (provider,) = yaml.safe_load((provisioning / "dashboards" / "testbed.yaml").read_text())["providers"]
-    shown = {file.name: file.read_text() for file in Path(provider["options"]["path"]).iterdir()}
-    assert shown == {file.name: file.read_text() for file in DASHBOARDS.iterdir()}
+    shown = Path(expanded(provider["options"]["path"], environment))
+    assert shown.is_absolute()
+    assert {file.name for file in shown.iterdir()} == {"rack.json", "flow.json", "tuner.json", "lab-host.json"}
+    assert shown.resolve() == DASHBOARDS.resolve()
+    assert environment["GF_DASHBOARDS_DEFAULT_HOME_DASHBOARD_PATH"] == str(HOME)
+    assert environment["GF_SERVER_HTTP_ADDR"] == "127.0.0.1"
     assert not answers(f"http://127.0.0.1:{second}/api/health")
+
+
+@no_grafana
+def test_docker_starts_what_is_not_installed(tmp_path: Path) -> None:
+    docker = tmp_path / "programs" / "docker"
+    docker.parent.mkdir()
+    docker.write_text(STAND_IN_DOCKER)
+    docker.chmod(0o755)
+    state, (first, second) = tmp_path / "state", free_ports(2)
+    ports = ["--prometheus-port", str(first), "--grafana-port", str(second)]
+    arguments = ("--dir", state, "--target", "192.0.2.7:9464", *ports)
+    code, out, err = finished(monitor_up(*arguments, environment={"PATH": str(docker.parent)}))
+    assert (code, out) == (1, "")
+    assert "Prometheus ended (exit code 7)" in err
+    command, settings = (state / "prometheus.log").read_text().splitlines()
+    project = f"testbed-{first}-{second}"
+    assert command == f"compose --project-name {project} --file {COMPOSE_FILE} up prometheus"
+    config = state / "prometheus.yml"
+    assert settings == f"{first} {second} {config}"
+    (job,) = yaml.safe_load(config.read_text())["scrape_configs"]
+    assert job["static_configs"] == [{"targets": [*default_targets(), "192.0.2.7:9464"]}]
 
 
 @prometheus

@@ -9,45 +9,18 @@ line gets them in proportion to its line rate. Times are used as published.
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar
 
 import numpy as np
-from pydantic import Field
 
 from testbed.base.arrays import Floats, Ints
 from testbed.controller import Feedback, Firmware, Paths, RateController, Signal
 from testbed.plugin import PluginConfig
-from testbed.units import Rate, Ratio, Size, Time
 
-from . import dcqcn_nic
+from . import nic
+from .options import DcqcnConfig
 
 RECOVERED = 1 - 1e-6  # share of the line rate from which further increases change nothing
-
-
-class DcqcnConfig(PluginConfig):
-    """Options of `Dcqcn`; the defaults are the paper's. Rates and bytes are those of a line of ``reference_rate``."""
-
-    reference_rate: Rate = Field(default=40e9, gt=0, description="Line rate for which rates and bytes are given.")
-    g: float = Field(default=1 / 256, gt=0, le=1, description="Weight of a new sample in alpha.")
-    initial_alpha: float = Field(default=1, ge=0, le=1)
-    alpha_period: Time = Field(default=55e-6, gt=0, description="K: alpha decays once per K without a CNP.")
-    cnp_interval: Time = Field(default=50e-6, ge=0, description="N: least time between a flow's CNPs, at the receiver.")
-    cut_period: Time = Field(default=0, ge=0, description="At most one cut per period; 0: every CNP cuts.")
-    min_decrease: Ratio = Field(default=0.5, ge=0, lt=1, description="One cut keeps at least this share of the rate.")
-    order: Literal["cut_first", "alpha_first"] = Field(default="cut_first", description="On a CNP: which comes first.")
-    clamp_target: Literal["cnp", "increase", "byte_increase"] = Field(
-        default="cnp",
-        description="When a cut sets the target to the rate before it: always, or only if the rate (or the byte "
-        "counter) has stepped up since the last cut.",
-    )
-    increase_timer: Time = Field(default=55e-6, gt=0)
-    byte_counter: Size = Field(default=10e6, ge=0, description="Bytes sent per increase; 0: timer only.")
-    recovery_steps: int = Field(default=5, ge=0, description="F: increases that halve the gap to the target.")
-    additive: Rate = Field(default=40e6, ge=0, description="R_AI")
-    hyper: Rate = Field(default=200e6, ge=0, description="R_HAI")
-    hyper_growth: bool = Field(default=True, description="The i-th hyper increase in a row adds i times R_HAI, as QCN.")
-    min_rate: Rate = Field(default=1e6, gt=0)
-    window: Literal["none", "bdp"] = Field(default="none", description="Cap the bytes in flight at one BDP.")
 
 
 class Dcqcn(RateController):
@@ -98,7 +71,7 @@ class Dcqcn(RateController):
     @classmethod
     def firmware(cls, config: PluginConfig, line_rate: float) -> Firmware:
         assert isinstance(config, DcqcnConfig)
-        return dcqcn_nic.firmware(config, line_rate)
+        return nic.firmware(config, line_rate)
 
     def on_start(self, now: float, flows: Ints) -> None:  # noqa: ARG002 - nothing runs before the first CNP
         self.rate[flows] = self.target[flows] = self.paths.line_rate[flows]

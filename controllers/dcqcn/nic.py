@@ -6,12 +6,9 @@ alpha >> rpg_gd, so that a shift of 11 is DCQCN's alpha / 2.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from testbed.controller import Firmware, Setting
 
-if TYPE_CHECKING:
-    from .dcqcn import DcqcnConfig
+from .options import DcqcnConfig
 
 FRACTION = 1024  # of g and alpha
 HALF_OF_ALPHA = 11

@@ -1,0 +1,83 @@
+"""A run from its engine to its folder, on an engine that has its measurements already."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from testbed.engines.engine import Prepared
+from testbed.errors import BadInput, TestbedError
+from testbed.experiment.load import load, resolve
+from testbed.experiment.resolved import Resolved
+from testbed.live.observers import Audience
+from testbed.results import folder
+from testbed.results.record import RunRecord
+from testbed.results.report import html
+from testbed.run.run import execute
+from tests.support.synthetic_runs import run
+
+
+class Measured:
+    """An engine whose runs are over at once."""
+
+    def __init__(self) -> None:
+        self.followed = 0
+
+    def check(self, resolved: Resolved) -> None:
+        if resolved.experiment.hosts > 5:
+            raise BadInput("too many hosts")
+
+    def prepare(self, resolved: Resolved, _audience: Audience) -> Prepared:
+        return Prepared(resolved, {"delay_by": "nothing"})
+
+    def follow(self, _prepared: Prepared, *_: object) -> RunRecord:
+        self.followed += 1
+        return run()
+
+
+class Heard(Audience):
+    def __init__(self) -> None:
+        self.said: list[str] = []
+
+    def stage(self, text: str) -> None:
+        self.said.append(text)
+
+
+def small(*settings: str) -> Resolved:
+    return resolve(load("incast-2").apply(settings))
+
+
+def test_results_are_those_of_the_engine(tmp_path: Path) -> None:
+    heard = Heard()
+    outcome = execute(Measured(), small(), tmp_path / "out", heard)
+    kept = folder.load(outcome.folder)
+    assert outcome.folder == tmp_path / "out"
+    assert kept.summary.to_json() == outcome.summary.to_json()
+    assert kept.manifest.kernel_features == {"delay_by": "nothing"}
+    assert (outcome.folder / "report.html").stat().st_size > 10_000
+    assert heard.said == ["writing results"]
+
+
+def test_without_a_report_nothing_is_drawn(tmp_path: Path) -> None:
+    outcome = execute(Measured(), small("record.report=false"), tmp_path / "out", Audience())
+    assert not (outcome.folder / "report.html").exists()
+    assert (outcome.folder / "summary.json").exists()
+
+
+def test_what_an_engine_refuses_is_not_run(tmp_path: Path) -> None:
+    engine = Measured()
+    with pytest.raises(BadInput, match="too many hosts"):
+        execute(engine, small("traffic.senders=8"), tmp_path / "out", Audience())
+    assert engine.followed == 0
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_report_that_fails_does_not_lose_the_results(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def crash(*_: object) -> str:
+        raise ValueError("no such colour")
+
+    monkeypatch.setattr(html, "render", crash)
+    with pytest.raises(TestbedError, match=r"results are in .*out, but their report failed:[^$]*no such colour"):
+        execute(Measured(), small(), tmp_path / "out", Audience())
+    assert folder.load(tmp_path / "out").summary.flows == 2
