@@ -12,6 +12,8 @@ from testbed_plugins.learned.policy import write
 from testbed.registry import find
 from testbed.tuner import Ports, PortSample, Thresholds, Tuner
 
+SECN2 = Thresholds.uniform(3, 100e3, 400e3, 0.2)
+
 
 def ports(n: int = 3, rate: float = 25e9, buffer: float = 12e6, **more: Any) -> Ports:
     return Ports(tuple(f"s1-eth{k}" for k in range(1, n + 1)), np.full(n, rate), np.full(n, buffer), 13e-6, **more)

@@ -58,3 +58,13 @@ def test_the_models_switch_counts_senders_and_elephants() -> None:
     assert after["incast_degree"].tolist() == [2, 0, 1]
     assert after["mice_share"][2] == 0.0
     assert after["mice_share"][0] == 1.0 - (fluid.sent[:3] > 1e6).mean()
+
+
+def test_copies_get_the_same_traffic() -> None:
+    environment = Environment("websearch", 5, ports=4, copies=2)
+    environment.reset(Thresholds.uniform(4, 20e3, 40e3, 1.0))
+    for _ in range(20):
+        environment.advance()
+    size = environment.fluid.layout.size.reshape(4, -1)
+    assert np.array_equal(size[:2], size[2:])
+    assert not np.array_equal(size[0], size[1])

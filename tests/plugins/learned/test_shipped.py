@@ -1,21 +1,15 @@
-"""The shipped policies: PET ahead of the published static thresholds by the reward that it was trained for."""
+"""The shipped policies: how they were made, and that they are quick."""
 
 from __future__ import annotations
 
 import json
 import time
-from functools import partial
 
 import numpy as np
 import pytest
 from testbed_plugins.acc import Acc
-from testbed_plugins.learned.evaluation import ahead, compare, static
-from testbed_plugins.learned.shop import with_policy
 from testbed_plugins.learned.tuner import LearnedTuner
 from testbed_plugins.pet import Pet
-from testbed_plugins.pet.reward import WEIGHTS, reward
-from testbed_plugins.pet.settings import PRESETS, Settings
-from testbed_plugins.pet.training import Training
 
 from testbed.registry import find
 from tests.support.slots import ports, slot
@@ -32,17 +26,6 @@ def test_the_log_says_how_they_were_made(form: type[LearnedTuner]) -> None:
         assert log["policies"][workload]["ahead"]["secn2"][0] > 0
 
 
-def test_pet_is_ahead_of_secn1_and_secn2_in_the_model() -> None:
-    """Seeds that neither training nor its evaluation used; the interval of the differences is clear of 0."""
-    makers = {"pet": with_policy("pet", "websearch", Pet.folder / "websearch.onnx")}
-    makers |= {name: static(name) for name in ("secn1", "secn2")}
-    gained = partial(reward, weights=WEIGHTS["websearch"])
-    found = compare(makers, "websearch", range(201, 207), gained, slots=32)
-    for other in ("secn1", "secn2"):
-        mean, half = ahead(found["pet"], found[other])
-        assert mean > half > 0, other
-
-
 @pytest.mark.parametrize("name", ["acc", "pet"])
 def test_one_decision_for_all_ports_is_quick(name: str) -> None:
     """The issue asks for 200 us on a quiet machine; here only that it is no matter of milliseconds."""
@@ -55,12 +38,3 @@ def test_one_decision_for_all_ports_is_quick(name: str) -> None:
         one.on_slot(0.0, sample)
         took.append(time.thread_time() - began)
     assert np.median(took) < 2e-3
-
-
-@pytest.mark.parametrize("preset", PRESETS)
-def test_the_same_seed_trains_the_same_actor(preset: str) -> None:
-    settings = Settings(**{"copies": 2} | PRESETS[preset], updates=2, trajectory=8, ports=4, batch=16)
-    actors = [Training(settings, "websearch").run().actor for _ in range(2)]
-    assert all(
-        np.array_equal(a, b) for one, other in zip(*actors, strict=True) for a, b in zip(one, other, strict=True)
-    )

@@ -1,72 +1,83 @@
-"""PET that goes on learning in the rack: thresholds that change by it, and the guard that takes them back."""
+"""PET that goes on learning in a run."""
 
 from __future__ import annotations
 
-import json
+import sys
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
+from testbed_plugins.learned.mlp import layers_of
+from testbed_plugins.learned.tuner import FIRST
+from testbed_plugins.pet.guard import WINDOW
+from testbed_plugins.pet.online import ADOPTED, TRAJECTORY
 
-from testbed.results.folder import read_table
-from testbed.results.report import tuned
-from testbed.results.tables import TUNERS
-from tests.support.runs import UNCALIBRATED, run
-from tests.support.slots import made
-
-pytestmark = pytest.mark.root
-pytest.importorskip("torch")
-
-STATIC = (80e3, 320e3, 0.2)  # in force in the baseline and where the guard has acted
-KMIN, KMAX, PMAX = 0, 10, 20  # where PET's heads begin
-DILATIONS = (500, 1000, 2000)  # slower where the machine is too busy to end the slots
-SLOTS_LOST = "tuners were asked too seldom"
+from testbed.errors import BadInput
+from tests.support.slots import SECN2, ports, slot, tuner
 
 
-def played(folder: Path, scores: dict[int, float], **options: str) -> tuple[list[tuple[str, tuple[float, ...]]], Any]:
-    """The states of the only switch, each with the bottleneck's thresholds at its end; and the manifest's entry."""
-    _, policy = made("pet", folder, scores)
-    settings = {"record.report": "on", "tuner.online": "true", "tuner.policy": str(policy["policy"]), **options}
-    asked = [part for name, value in settings.items() for part in ("--set", f"{name}={value}")]
-    experiment = ("incast-8", "--controller", "dcqcn", "--tuner", "pet", "--duration", "8.5 ms")
-    for dilation in DILATIONS:  # 100 slots
-        results = folder / f"out-{dilation}"
-        summary = run(results, *experiment, "--dilation", str(dilation), *asked, *UNCALIBRATED)
-        if SLOTS_LOST not in {reason["what"] for reason in summary["verdict"]["reasons"]}:
-            break
-    (log,) = tuned.read(results / TUNERS)
-    samples = read_table(results / "port_series.parquet").to_pylist()
-    series = [one for one in samples if one["port"] == summary["bottleneck"]]
-    times = np.array([one["time"] for one in series])
-    found: list[tuple[str, tuple[float, ...]]] = []
-    for number, state in enumerate(log.states):
-        if number + 1 == len(log.states) or log.states[number + 1] != state:
-            end = log.time[number + 1] if number + 1 < len(log.states) else np.inf
-            last = series[max(int(np.searchsorted(times, end - 5e-6)) - 1, 0)]
-            found.append((state, tuple(last[name] for name in ("kmin", "kmax", "pmax"))))
-    manifest = json.loads((results / "manifest.json").read_text())
-    assert '"Reward of the tuner"' in (results / "report.html").read_text()
-    return found, manifest["tuners"][0]
+def test_online_learns_and_falls_back_to_static(tmp_path: Path) -> None:
+    """A window of static thresholds, two good ones of the policy, and one that is bad."""
+    one = tuner("pet", tmp_path, {0: 3.0}, ports(), online=True, explore=0.5)
+    static, states, exploring = one.initial(), [], set()
+    for number in range(4 * WINDOW + 1):
+        bad = number >= 3 * WINDOW
+        sample = slot(static, mean_queue=5e6 if bad else 0.0, tx_rate=0.0 if bad else 20e9)
+        decided = one.on_slot(number * 1e-4, sample)
+        states.append(one.state)
+        if one.state == "exploring":
+            exploring.add(float(decided.kmin[0]))
+    assert states == ["baseline"] * (WINDOW - 1) + ["exploring"] * 3 * WINDOW + ["fallen back"] * 2
+    assert len(exploring) > 1
+    assert one.report["updates"] == 2  # a third one ended with the policy that it was for
+    assert (decided.kmin[0], decided.kmax[0], decided.pmax[0]) == (80e3, 320e3, 0.2) == FIRST
+    trained = [weights for weights, _ in one.learner.trained]
+    assert all(np.array_equal(a, b) for a, (b, _) in zip(trained, layers_of(one.learner.acting.actor), strict=True))
 
 
-def test_thresholds_change_by_what_was_learned(tmp_path: Path) -> None:
-    """A policy without a preference takes the first of every head. An update breaks the tie, and stays when frozen."""
-    first = (20e3, 40e3, 0.05)
-    options = {"tuner.explore": "100 %", "tuner.guard": "100 %", "tuner.learn": "73"}
-    found, told = played(tmp_path, {}, **options)
-    assert [state for state, _ in found] == ["baseline", "exploring", "frozen"]
-    assert found[0][1] == pytest.approx(STATIC)
-    assert found[-1][1] != pytest.approx(first)
-    assert told["refusals"] == 0
-    assert set(told["states"]) == {"baseline", "exploring", "frozen"}
+def test_an_update_is_in_force_after_a_fixed_number_of_slots(tmp_path: Path) -> None:
+    """Whoever is slow: results must not depend on how fast the thread is."""
+    one = tuner("pet", tmp_path, {}, ports(), online=True)
+    updates = []
+    for number in range(WINDOW + TRAJECTORY + ADOPTED):
+        one.on_slot(number * 1e-4, slot(SECN2, tx_rate=20e9))
+        updates.append(one.report["updates"])
+    assert updates == [0] * (len(updates) - 1) + [1]
 
 
-def test_the_guard_takes_a_bad_policy_back(tmp_path: Path) -> None:
-    """Marking from 1280 kB on means never with windows of one BDP: the queue stands at 0.7 MB, and the reward falls."""
-    # DCQCN takes milliseconds to win back what the baseline's marks have cut, so larger steps.
-    options = {"tuner.guard": "10 %", "controller.additive": "5 Gbit/s"}
-    found, told = played(tmp_path, {KMIN + 6: 9.0, KMAX + 7: 9.0, PMAX: 9.0}, **options)
-    assert [state for state, _ in found[:3]] == ["baseline", "exploring", "fallen back"]
-    assert found[2][1] == pytest.approx(STATIC)
-    assert told["states"]["fallen back"] >= 1
+def test_a_learner_that_may_learn_no_more_is_frozen(tmp_path: Path) -> None:
+    one = tuner("pet", tmp_path, {0: 3.0}, ports(), online=True, explore=1, learn=2 * WINDOW)
+    states, chosen = [], []
+    for number in range(3 * WINDOW):
+        chosen.append(float(one.on_slot(number * 1e-4, slot(SECN2, tx_rate=20e9)).kmin[0]))
+        states.append(one.state)
+    assert (states[2 * WINDOW - 1], states[2 * WINDOW]) == ("exploring", "frozen")
+    assert len(set(chosen[WINDOW : 2 * WINDOW])) > 1
+    assert len(set(chosen[2 * WINDOW :])) == 1
+
+
+def test_switches_draw_apart_and_again_the_same(tmp_path: Path) -> None:
+    def drawn(switch: str) -> list[float]:
+        at = ports()
+        names = tuple(name.replace("s1", switch) for name in at.name)
+        one = tuner("pet", tmp_path, {}, type(at)(names, at.rate, at.buffer, at.base_rtt), online=True, explore=1)
+        return [float(one.on_slot(k * 1e-4, slot(SECN2)).kmin[0]) for k in range(WINDOW + 10)]
+
+    assert drawn("leaf1") == drawn("leaf1")
+    assert drawn("leaf1") != drawn("leaf2")
+
+
+def test_exploration_decays_after_50_slots(tmp_path: Path) -> None:
+    """Equation 13: 0.99 ** (t / 50)."""
+    one = tuner("pet", tmp_path, {}, ports(), online=True)
+    found = []
+    for one.learner.slots in (0, 50, 100):
+        found.append(one.learner.exploration)
+    assert found == pytest.approx([0.2, 0.2, 0.2 * 0.99**2])
+
+
+def test_online_without_torch_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "torch", None)
+    with pytest.raises(BadInput, match=r"training needs the package torch: pip install 'cc-testbed\[train\]'"):
+        tuner("pet", tmp_path, {}, ports(), online=True)
+    assert tuner("pet", tmp_path, {}, ports()).learner is None
