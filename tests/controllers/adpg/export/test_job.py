@@ -10,7 +10,7 @@ from testbed_controllers.adpg.export import check, doca
 from testbed_controllers.adpg.export.job import SHIPPED, ExportConfig
 
 from testbed.sdk.export.check import controller
-from tests.controllers.adpg.conftest import exported
+from tests.controllers.adpg.export.conftest import exported
 from tests.controllers.adpg.loops import BASE_RTT, TREES
 from tests.support.commands import command
 

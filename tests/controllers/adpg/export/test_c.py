@@ -14,7 +14,7 @@ from testbed_controllers.adpg.distillation import anywhere, visited
 from testbed_controllers.adpg.network import Network
 from testbed_controllers.adpg.observation import AdpgConfig
 
-from tests.controllers.adpg.conftest import STRICT
+from tests.controllers.adpg.export.conftest import STRICT
 from tests.controllers.adpg.loops import BASE_RTT, TREES, heard_in_incast
 from tests.support.checkout import ROOT
 
