@@ -50,7 +50,7 @@ def test_pet_has_288_hosts_and_18_switches() -> None:
     experiment = load("pet-288").experiment
     shape = shape_of(experiment.rack, experiment.hosts)
     assert (len(shape.hosts), len(shape.switches), len(shape.trunks)) == (288, 18, 72)
-    assert {cable.rate for cable in shape.trunks} == {100e9}
+    assert {link.rate for link in shape.trunks} == {100e9}
     assert shape.line_rate("h288") == 25e9
     assert max(len(port.name) for port in shape.ports) <= LONGEST_NAME
     assert len({shape.address(host) for host in shape.hosts}) == 288
@@ -61,8 +61,8 @@ def test_a_fat_tree_does_not_block() -> None:
     rack = load("leaf-spine").apply(["rack={kind: fat-tree}"]).experiment.rack
     shape = shape_of(rack, 64)
     assert (len(shape.hosts), len(shape.switches)) == (64, 8)
-    uplinks = [cable for cable in shape.trunks if cable.low.node == "tor1"]
-    assert sum(cable.rate for cable in uplinks) == pytest.approx(16 * shape.line_rate("h1"))
+    uplinks = [link for link in shape.trunks if link.low.node == "tor1"]
+    assert sum(link.rate for link in uplinks) == pytest.approx(16 * shape.line_rate("h1"))
 
 
 def test_base_rtt_is_propagation_and_serialisation_at_each_link() -> None:
@@ -86,10 +86,10 @@ def test_netem_delays_add_up_to_the_base_rtt() -> None:
     """Data out of its host and through the switches' ports, and the ACK back."""
     routes = Routes(leaf_spine())
     for dst in ("h2", "h12"):
-        cables = routes.path("h1", dst)
-        trunks = [netem_delay(cable, FRAMING) for cable in cables[1:-1]]
-        there, back = netem_delay(cables[0], FRAMING), netem_delay(cables[-1], FRAMING)
-        assert there + back + 2 * sum(trunks) == pytest.approx(PathTimes(cables, FRAMING).base_rtt)
+        links = routes.path("h1", dst)
+        trunks = [netem_delay(link, FRAMING) for link in links[1:-1]]
+        there, back = netem_delay(links[0], FRAMING), netem_delay(links[-1], FRAMING)
+        assert there + back + 2 * sum(trunks) == pytest.approx(PathTimes(links, FRAMING).base_rtt)
 
 
 def test_ecmp_spreads_over_all_spines_and_only_up_and_down() -> None:
@@ -100,7 +100,7 @@ def test_ecmp_spreads_over_all_spines_and_only_up_and_down() -> None:
     assert Routes(leaf_spine()).spread("h1", "h2") == {"leaf1-eth2": 1.0}
 
 
-def test_routes_leave_out_dead_cables_at_all_leaves() -> None:
+def test_routes_leave_out_dead_links_at_all_leaves() -> None:
     shape = leaf_spine()
     routes = Routes(shape, {shape.find("leaf3-spine2")})
     for leaf in ("leaf1", "leaf2"):

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from testbed_plugins.acc import Acc
 from testbed_plugins.learned.evaluation import ahead, compare, static
-from testbed_plugins.learned.shop import with_policy
+from testbed_plugins.learned.job import with_policy
 from testbed_plugins.learned.tuner import LearnedTuner
 from testbed_plugins.pet import Pet
 from testbed_plugins.pet.reward import WEIGHTS, reward
