@@ -7,13 +7,13 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from testbed.sdk.jobs import Job, JobContext, Result, JobProgress
+from testbed.sdk.jobs import Job, JobContext, JobProgress, Result
 from testbed.sdk.packages import versions
 
 from .distillation import CLOSED_LOOPS, Attempt, Settings, aim_of, distil
 from .evaluate import ramp, settled
-from .network import Network, write_json
 from .job_train import NETWORK, finite, table
+from .network import Network, write_json
 
 POLICIES = Path(__file__).with_name("policies")
 TREES, LOG = "trees.json", "distilled.json"

@@ -19,10 +19,10 @@ from .distillation import visited
 from .explain import NAMES, Answer, Importance, changing, constant, driven, explained, reached
 from .explain_page import page
 from .explain_run import Decisions, decisions_of
-from .network import Network
-from .tree import Trees
 from .job_distil import POLICIES, TREES
 from .job_train import NETWORK
+from .network import Network
+from .tree import Trees
 
 STATES, STATES_SEED = 100_000, 7  # visited states that importance is measured on
 NEAR_REST = 0.4  # of |x|: states of a steady queue

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from testbed.sdk.jobs import Job, JobContext, Result, JobProgress
+from testbed.sdk.jobs import Job, JobContext, JobProgress, Result
 from testbed.sdk.packages import need, versions
 from testbed.units import show_time
 
@@ -17,7 +17,7 @@ from .evaluate import Figures, ramp, settled
 from .int8 import Int8Network
 from .network import write_json
 from .rollout import InC
-from .training import CHECK_EVERY, Attempt, Trained, Progress, train
+from .training import CHECK_EVERY, Attempt, Progress, Trained, train
 from .training_curves import draw
 from .training_settings import PRESETS, Settings
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from functools import partial
 
 from testbed.base.arrays import Floats
-from testbed.sdk.jobs import Job, JobContext, Result, JobProgress, JobSet
+from testbed.sdk.jobs import Job, JobContext, JobProgress, JobSet, Result
 from testbed.tuner import Ports, PortSample
 
 from ..learned import job

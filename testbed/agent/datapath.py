@@ -169,7 +169,9 @@ class PacingStats:
 class Datapath:
     """State and operations of one agent's packets. Flow numbers are within the agent."""
 
-    def __init__(self, flows: Flows, sockets: Sockets, rings: Sequence[DelayRing], pace: Pace, lags: PacingStats) -> None:
+    def __init__(
+        self, flows: Flows, sockets: Sockets, rings: Sequence[DelayRing], pace: Pace, lags: PacingStats
+    ) -> None:
         n, hosts = len(flows), int(pace.host.max()) + 1
         self.flows = flows
         self._owners = (sockets, rings)  # close their descriptors and memory when they go
@@ -310,7 +312,9 @@ class Datapath:
         flows = np.ascontiguousarray(flows, np.int64)
         self._lib.reschedule(self._pointer, flows.ctypes.data, len(flows), now)
 
-    def apply_decisions(self, flows: Ints, controller: RateController, now: float, copy_to: int = 0) -> tuple[int, float]:
+    def apply_decisions(
+        self, flows: Ints, controller: RateController, now: float, copy_to: int = 0
+    ) -> tuple[int, float]:
         """Take over the controller's decisions for ``flows``; leave them at the address ``copy_to`` as well, unless 0.
 
         Returns a flow whose rate or window is not a positive number (-1 for none), and the earliest of all timers.

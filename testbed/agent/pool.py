@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from testbed.agent.agent import Agent, Timing
 from testbed.agent.columns import Flows
-from testbed.agent.datapath import Datapath, DelayRing, PacingStats, Pace, Pauses
+from testbed.agent.datapath import Datapath, DelayRing, Pace, PacingStats, Pauses
 from testbed.agent.identity import Identity
 from testbed.agent.meter import Meter
 from testbed.agent.sockets import Route, Sockets

@@ -45,7 +45,9 @@ class Limit:
         value = self.measure(record)
         remedy = self.in_lab if record.place == "lab" else self.remedy(value, self.limit)
         if self.remedy is _more_dilation and record.stolen > STOLEN:
-            remedy = f"other virtual machines took {record.stolen:.0%} of a core's time: run it again when they are quiet"
+            remedy = (
+                f"other virtual machines took {record.stolen:.0%} of a core's time: run it again when they are quiet"
+            )
         return Reason(what=self.what, how_much=self.show(value), remedy=remedy)
 
 

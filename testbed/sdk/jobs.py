@@ -112,7 +112,9 @@ def _load(entry: EntryPoint) -> JobSet:
     return workshop
 
 
-def run_job(job: Job, config: PluginConfig, target: Path, report: Callable[[JobProgress], None], command: str) -> Result:
+def run_job(
+    job: Job, config: PluginConfig, target: Path, report: Callable[[JobProgress], None], command: str
+) -> Result:
     """Do the job; ``target`` (from `testbed.results.folder.prepare`) appears with all its files, or not at all.
 
     Raises what the job raises, and TestbedError if it cannot be written. Nothing is kept of a result with `refused`.

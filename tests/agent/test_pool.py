@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 from testbed.agent.agent import Timing
 from testbed.agent.columns import Flows
-from testbed.agent.pool import AgentConfig, AgentPool, AgentSpec, split_by_host
 from testbed.agent.meter import Meter
+from testbed.agent.pool import AgentConfig, AgentPool, AgentSpec, split_by_host
 from testbed.controller import Paths, RateController
 from testbed.dataplane.wire import ARRIVALS
 from testbed.errors import PluginFailed
@@ -88,7 +88,7 @@ def raising(error: BaseException) -> Callable[[Paths], RateController]:
 
 def test_a_controller_that_cannot_be_built_is_named() -> None:
     pool = launched(raising(ValueError("no such constant")))
-    with pytest.raises(PluginFailed, match=r"controller 'named' \(.*test_launch\.py, line \d+\): ValueError: no such"):
+    with pytest.raises(PluginFailed, match=r"controller 'named' \(.*test_pool\.py, line \d+\): ValueError: no such"):
         pool.wait_ready()
     pool.end()
 

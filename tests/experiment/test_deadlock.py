@@ -13,7 +13,7 @@ from testbed.experiment.events import EventSpec, plan
 from testbed.experiment.load import available, load
 from testbed.experiment.topology.kinds import shape_of
 from testbed.experiment.topology.routes import Routes
-from testbed.experiment.topology.shape import Link, End, Quality, Shape, dumbbell, two_level
+from testbed.experiment.topology.shape import End, Link, Quality, Shape, dumbbell, two_level
 from testbed.experiment.topology.tables import Hops, Tables
 
 TOLD = "pauses of these ports could wait for each other in a circle: "

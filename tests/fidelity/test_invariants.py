@@ -97,7 +97,10 @@ def test_wrong_flow_counts_are_named(name: str, more: int, expected: str) -> Non
         ({"queue_difference": 9000.0}, "virtual queue and shaper disagree: by 9000 bytes; a burst is 8000"),
         ({"duration": 10e-6}, "s1-eth3 was faster than its link: 1.200 of the rate"),
         ({"loaded_plugins": []}, "nobody says who decided: no agent"),
-        ({"loaded_plugins": [WANTED, replace(WANTED, sha256="cd" * 32)]}, "another controller decided: agent 1 ran Dcqcn"),
+        (
+            {"loaded_plugins": [WANTED, replace(WANTED, sha256="cd" * 32)]},
+            "another controller decided: agent 1 ran Dcqcn",
+        ),
         ({"loaded_plugins": [replace(WANTED, form="Fixed")]}, "another controller decided: agent 0 ran Fixed"),
     ],
 )

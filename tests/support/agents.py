@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from testbed.agent.columns import ENDLESS, Flows
-from testbed.agent.datapath import Datapath, DelayRing, PacingStats, Pace, Pauses
+from testbed.agent.datapath import Datapath, DelayRing, Pace, PacingStats, Pauses
 from testbed.agent.histogram import TimeHistogram
 from testbed.agent.sockets import Route, Sockets
 from testbed.clock import Clock

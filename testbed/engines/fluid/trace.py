@@ -35,7 +35,9 @@ class FluidTrace:
         return np.asarray((values[-1] - values[first]) / (self.time[-1] - self.time[first]))
 
 
-def run(fluid: Fluid, duration: float, every: int = 16, each_step: Callable[[int], None] = lambda _step: None) -> FluidTrace:
+def run(
+    fluid: Fluid, duration: float, every: int = 16, each_step: Callable[[int], None] = lambda _step: None
+) -> FluidTrace:
     """Go on for ``duration`` seconds, at least two steps, with a sample each ``every`` of them; ``each_step`` is told
     their number.
     """

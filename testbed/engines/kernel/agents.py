@@ -9,8 +9,8 @@ import numpy as np
 from testbed.agent.agent import Timing
 from testbed.agent.barriers import Barriers
 from testbed.agent.columns import ENDLESS
-from testbed.agent.pool import AgentConfig, AgentPool, AgentSpec, split_by_host
 from testbed.agent.meter import Meter
+from testbed.agent.pool import AgentConfig, AgentPool, AgentSpec, split_by_host
 from testbed.agent.sockets import Route
 from testbed.controller import build
 from testbed.engines.kernel.assembly import Assembly
@@ -78,7 +78,9 @@ class Agents:
 
     def _trace(self) -> DecisionTrace:
         """Its part of the rows that all agents may record."""
-        return DecisionTrace(self.rack.experiment.record.decisions // len(self.parts), self.rack.layout.framing.int_hops)
+        return DecisionTrace(
+            self.rack.experiment.record.decisions // len(self.parts), self.rack.layout.framing.int_hops
+        )
 
     def _spec(self, number: int, first: int, end: int) -> AgentSpec:
         rack, plan = self.rack, self.rack.layout.plan

@@ -16,8 +16,8 @@ from testbed.agent.agent import Timing
 from testbed.agent.build import compile_all
 from testbed.agent.columns import ENDLESS, Flows
 from testbed.agent.identity import Identity
-from testbed.agent.pool import AgentConfig, AgentPool, AgentSpec
 from testbed.agent.meter import Meter
+from testbed.agent.pool import AgentConfig, AgentPool, AgentSpec
 from testbed.agent.sockets import Route
 from testbed.base.arrays import Ints
 from testbed.base.linux import input_queue_drops

@@ -77,7 +77,9 @@ def _counts(overview: Overview, crowd: Crowd) -> Counts:
         ),
         ports=PortCounts([], nobody, nobody, nobody, np.empty(0), np.empty(0), [], nobody, nobody),
         duration=overview.experiment.time.duration,
-        loaded_plugins=[replace(one, file=wanted.file) for one in crowd.loaded_plugins],  # other hosts have it elsewhere
+        loaded_plugins=[
+            replace(one, file=wanted.file) for one in crowd.loaded_plugins
+        ],  # other hosts have it elsewhere
         wanted=wanted,
         int_faults=0,
         queue_difference=0.0,

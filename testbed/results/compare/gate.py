@@ -62,7 +62,9 @@ def parse(text: str) -> FailCondition:
     reader = _Reader(text)
     holds = reader.truth(tree)
     names = [node.id for node in ast.walk(tree) if isinstance(node, ast.Name)]
-    return FailCondition(text, tuple(dict.fromkeys(name for name in names if name in BY_NAME)), BASELINE in names, holds)
+    return FailCondition(
+        text, tuple(dict.fromkeys(name for name in names if name in BY_NAME)), BASELINE in names, holds
+    )
 
 
 @dataclass(frozen=True)
