@@ -64,7 +64,7 @@ def test_it_is_what_the_run_wrote(testbed: Call, results: Path) -> None:
 
 def test_what_is_read_back_is_what_was_measured(results: Path) -> None:
     record, found = run((0.1,) * 6), restore(folder.load(results))
-    assert [plot.data for plot in plots(found)] == [plot.data for plot in plots(record)]
+    assert [plot.as_dict() for plot in plots(found)] == [plot.as_dict() for plot in plots(record)]
     assert found.flows.src == record.flows.src
     assert np.array_equal(found.port_series.queue_area, record.port_series.queue_area)
 
@@ -154,6 +154,6 @@ def test_flows_beyond_record_flows_have_no_curves() -> None:
     record = run([0.25] * 4)
     without_series(record, [0, 1, 3])
     throughput = plots(record)[0]
-    assert len(throughput.data) == 3
-    assert [trace["name"] for trace in throughput.data] == ["h1-h99", "h2-h99", "h4-h99"]
+    assert len(throughput.lines) == 3
+    assert [line.name for line in throughput.lines] == ["h1-h99", "h2-h99", "h4-h99"]
     assert "3 of 4" in throughput.note

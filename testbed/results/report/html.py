@@ -77,8 +77,7 @@ def _decisions(report: Report) -> str:
 
 
 def _timeline(timeline: Timeline) -> dict[str, object]:
-    plain = {"flow": timeline.flow, "chosen": timeline.chosen, "note": timeline.note, "steps": timeline.steps}
-    return plain | {"plot": vars(timeline.plot), "changes": [vars(change) for change in timeline.changes]}
+    return vars(timeline) | {"plot": timeline.plot.as_dict()}
 
 
 def _manifest(manifest: Manifest) -> str:

@@ -28,9 +28,9 @@ def test_the_report_of_many_flows_and_ports_stays_small(manifest: Manifest) -> N
     record.acked_in_window = np.ones(n)
     report = build.compose(record, summarise(record, judge(record), experiment="x", controller="y"), manifest)
     plots = {plot.slug: plot for plot in report.plots}
-    assert len(plots["queues"].data) == 8
-    assert plots["queues"].data[0]["name"] == "s1-eth7 to h7"
-    assert [trace["name"] for trace in plots["slowdown"].data] == ["mean", "p50", "p99"]
+    assert len(plots["queues"].lines) == 8
+    assert plots["queues"].lines[0].name == "s1-eth7 to h7"
+    assert [line.name for line in plots["slowdown"].lines] == ["mean", "p50", "p99"]
     page = html.render(report)
-    assert len(page) < 6e6  # 4.5 MB of it is plotly
+    assert len(page) < 1.5e6
     assert "up to 10 kB" in page
