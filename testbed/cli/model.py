@@ -70,15 +70,12 @@ def run_(  # noqa: PLR0917 - one parameter per option
 
 
 def _simulate(resolved: Resolved, step: float, probes: int) -> Modelled:
-    from rich.console import Console
-    from rich.progress import Progress
-
+    from testbed.base.progress import Bar
     from testbed.engines.fluid.run import simulate
 
-    console = Console(stderr=True)
-    with Progress(console=console, transient=True, disable=not console.is_terminal) as bar:
-        task = bar.add_task("fluid model", total=resolved.experiment.time.duration)
-        return simulate(resolved, step=step, probes=probes, told=lambda now: bar.update(task, completed=now))
+    with Bar() as bar:
+        bar.start(resolved.experiment.time.duration)
+        return simulate(resolved, step=step, probes=probes, told=lambda now: bar.update(now, "fluid model"))
 
 
 def _seconds(text: str) -> float:
