@@ -55,7 +55,7 @@ def _page(comparison: Comparison, gates: Sequence[GateResult], above: list[Plot]
     for scenario, here in comparison.scenarios.items():
         parts += [f"<h2>{escape(scenario)}</h2>" if scenario else "", _table(comparison, here)]
     parts += [f'<p class="note">{escape(note)}</p>' for note in footnotes(comparison)]
-    parts.append(_grid(above, 0))
+    parts += [page.HINT, _grid(above, 0)]
     drawn = len(above)
     for scenario, plots in below.items():
         parts += [f"<h2>{escape(scenario)}</h2>" if scenario else "", _grid(plots, drawn)]

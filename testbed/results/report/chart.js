@@ -8,7 +8,8 @@ const SYMBOLS = { // polygons within -1 ... 1
   star: Array.from({ length: 10 }, (_, i) => [i % 2 ? 0.45 : 1, (i * Math.PI) / 5]).map(([r, a]) => [r * Math.sin(a), -r * Math.cos(a)]),
 };
 const NEAR = 40; // pixels from the pointer to what it names
-const Y_AXIS = 52, X_AXIS = 40, TOP = 8, RIGHT = 14; // pixels around a panel
+const Y_AXIS = 52, TICKS = 22, LABEL = 18, TOP = 8, RIGHT = 14; // pixels around a panel
+const LETTER = 7; // pixels, of a name at a tick
 
 const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue("--" + name).trim();
 const digits = (value, most = 4) => String(+value.toPrecision(most));
@@ -73,11 +74,15 @@ class Chart {
     this.scale = enlarged;
     [this.width, this.height] = [this.place.clientWidth, this.place.clientHeight];
     this.legend();
-    const room = this.height - this.place.offsetHeight + this.place.clientHeight - (this.names?.offsetHeight ?? 0) - X_AXIS;
+    const names = Object.keys(this.figure.x.ticks), longest = Math.max(0, ...names.map((name) => name.length));
+    this.slanted = names.length * (longest + 2) * LETTER > this.width - Y_AXIS; // side by side they have no room
+    this.ticks = TICKS + (this.slanted ? Math.min(this.height / 2.5, 0.87 * LETTER * longest) : 0);
+    const below = this.ticks + (this.figure.x.label ? LABEL : 0);
+    const room = this.height - (this.names?.offsetHeight ?? 0) - below;
     const shares = this.figure.panels.reduce((sum, panel) => sum + panel.share, 0);
     this.panels = this.figure.panels.map((panel, number) => {
       const last = number === this.figure.panels.length - 1;
-      return this.build(panel, (room * panel.share) / shares + (last ? X_AXIS : 0), last);
+      return this.build(panel, (room * panel.share) / shares + (last ? below : 0), last);
     });
   }
 
@@ -106,7 +111,7 @@ class Chart {
     const frame = make("div", this.place, { className: "panel" });
     frame.style.zoom = 1 / scale;
     const font = `${12 * scale}px system-ui, sans-serif`;
-    const axis = { stroke: colour("ink"), font, labelFont: font, labelSize: 18 * scale, gap: 5 * scale,
+    const axis = { stroke: colour("ink"), font, labelFont: font, labelSize: LABEL * scale, gap: 5 * scale,
       grid: { stroke: colour("rule"), width: scale }, ticks: { show: false } };
     const named = (one) => (Object.keys(one.ticks).length ? { splits: () => Object.values(one.ticks), values: () => Object.keys(one.ticks) } : {});
     const numbers = (_, values) => values.map((value) => (value === null ? "" : digits(value, 6)));
@@ -121,9 +126,9 @@ class Chart {
         y: { distr: panel.y.log ? 3 : 1, range: () => this.reach(panel) },
       },
       axes: [
-        { ...axis, ...(last ? { label: figure.x.label || undefined, size: 22 * scale } : { size: 0 }), space: 70 * scale,
+        { ...axis, ...(last ? { label: figure.x.label || undefined, size: this.ticks * scale, rotate: this.slanted ? 60 : 0 } : { size: 0 }), space: 70 * scale,
           values: last ? numbers : () => [], ...(last ? named(figure.x) : {}) },
-        { ...axis, size: (panel.y.label ? Y_AXIS - 18 : Y_AXIS - 8) * scale, label: panel.y.label || undefined, space: 34 * scale, values: numbers },
+        { ...axis, size: (panel.y.label ? Y_AXIS - LABEL : Y_AXIS - 8) * scale, label: panel.y.label || undefined, space: 34 * scale, values: numbers },
       ],
       series: [{}, ...shown.map((line) => this.series(line))],
       hooks: {

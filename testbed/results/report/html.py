@@ -8,7 +8,7 @@ from html import escape
 from testbed.results.manifest import Manifest
 from testbed.results.report import table
 from testbed.results.report.content import Report
-from testbed.results.report.page import document, figures
+from testbed.results.report.page import HINT, document, figures
 from testbed.results.report.rows import rows
 from testbed.results.report.sizes import slowdown_table
 from testbed.results.report.timeline import Timeline
@@ -29,6 +29,7 @@ def render(report: Report) -> str:
 <figure class="rack"><h2>Rack</h2>
 <p class="note">every link over the window: left what the host sent, right what it got</p>{report.topology}</figure>
 </section>
+{HINT}
 <section class="plots">
 {figures(report.plots)}
 </section>

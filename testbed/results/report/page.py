@@ -13,6 +13,9 @@ from testbed.results.report.plot import Plot
 _POLICY = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:"
 
 
+HINT = '<p class="note hint">Drag across a plot to zoom in, double-click to zoom out; a name hides its curve.</p>'
+
+
 def document(title: str, body: str, plots: Sequence[Plot], data: Mapping[str, object] | None = None) -> str:
     """The whole page. The plots appear where ``body`` has their `figures`; ``data`` becomes one JSON element each."""
     held = {"figures": [plot.as_dict() for plot in plots], **(data or {})}
