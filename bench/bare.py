@@ -17,7 +17,7 @@ import numpy as np
 
 from bench import racks
 from bench.blaster import library
-from testbed.agent.launch import FIFO_PRIORITY
+from testbed.agent.pool import FIFO_PRIORITY
 from testbed.agent.sockets import Route, Sockets
 from testbed.base.arrays import Ints
 from testbed.dataplane.programs import RING_SIZE, NicPrograms
@@ -46,22 +46,22 @@ class Bare:
     framing: Framing
     seconds: float
 
-    def start(self, number: int, core: int, share: Ints) -> int:
-        """Fork the sender of the flows ``share``; returns its process."""
+    def start(self, number: int, core: int, spec: Ints) -> int:
+        """Fork the sender of the flows ``spec``; returns its process."""
         child = os.fork()
         if child:
             return child
         try:
             os.sched_setaffinity(0, {core})
             os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(FIFO_PRIORITY))  # as agents do
-            self._send(number, share)
+            self._send(number, spec)
             os._exit(0)
         finally:
             os._exit(1)
 
-    def _send(self, number: int, share: Ints) -> None:
+    def _send(self, number: int, spec: Ints) -> None:
         far = self.rack[f"h{SENDERS + 1}"].IP()
-        hosts = [(int(flow), self.rack[f"h{flow + 1}"]) for flow in share]
+        hosts = [(int(flow), self.rack[f"h{flow + 1}"]) for flow in spec]
         routes = [Route(flow, host.netns, host.IP(), far, np.inf) for flow, host in hosts]
         segment = not racks.has_netem()
         sockets = Sockets(routes, self.framing, segment)
@@ -71,9 +71,9 @@ class Bare:
         ring = Ring(self.nic.ring_fds[number], RING_SIZE)  # unmapped when it goes
         consumer, producer, _data = ring.addresses()
         window = racks.BUFFER // self.framing.wire_size // SENDERS
-        acks = self.nic.flows_tx["acks"][share[0] :]
+        acks = self.nic.flows_tx["acks"][spec[0] :]
         library().keep_full(
-            sockets.fds.ctypes.data, packets.ctypes.data, packets.shape[1], len(share),
+            sockets.fds.ctypes.data, packets.ctypes.data, packets.shape[1], len(spec),
             acks.ctypes.data, acks.strides[0], consumer, producer, window, BATCH if segment else 1, self.seconds,
         )  # fmt: skip
 
@@ -84,9 +84,9 @@ def _measure(dilation: float, seconds: float, hops: int, _connection: Connection
     rack, nic = racks.build(SENDERS + 1, SENDERS, len(cores), dilation, framing)
     senders = Bare(rack, nic, framing, seconds + 2 * INTERVAL)
     children = []
-    for number, share in enumerate(np.array_split(np.arange(SENDERS), len(cores))):
-        nic.flows_tx["ring"][share] = number
-        children.append(senders.start(number, cores[number], share))
+    for number, spec in enumerate(np.array_split(np.arange(SENDERS), len(cores))):
+        nic.flows_tx["ring"][spec] = number
+        children.append(senders.start(number, cores[number], spec))
     time.sleep(INTERVAL)
     began, before = time.perf_counter(), int(nic.flows_tx["acks"].sum())
     time.sleep(seconds)

@@ -90,7 +90,7 @@ class Feedback:
 
 
 @dataclass(frozen=True)
-class Setting:
+class FirmwareSetting:
     """One number of a NIC's firmware, in the unit of its documentation."""
 
     value: int
@@ -101,7 +101,7 @@ class Setting:
 class Firmware:
     """How a NIC whose firmware has a controller's algorithm comes nearest to its options."""
 
-    settings: Mapping[str, Setting]  # by the names of MLNX_OFED's sysfs, for example roce_rp/rpg_ai_rate
+    settings: Mapping[str, FirmwareSetting]  # by the names of MLNX_OFED's sysfs, for example roce_rp/rpg_ai_rate
     differences: tuple[str, ...] = ()  # what it cannot do alike, for people
 
 

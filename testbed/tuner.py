@@ -80,7 +80,7 @@ class PortSample:
     mean_queue: Floats  # bytes, averaged over the slot's time
     tx_rate: Floats  # bit/s that left the queue
     marked_rate: Floats  # bit/s of packets that were CE-marked
-    dropped: Ints  # packets dropped: by the buffer limit, by the loss model, or on a cable that was cut
+    dropped: Ints  # packets dropped: by the buffer limit, by the loss model, or on a link that was cut
     kmin: Floats  # thresholds in force
     kmax: Floats
     pmax: Floats

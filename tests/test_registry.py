@@ -55,10 +55,10 @@ def message(kind: str, spec: str) -> str:
 
 
 def test_found_by_entry_point() -> None:
-    plugin = find("controller", "dcqcn")
-    assert (plugin.kind, plugin.name, plugin.form.__name__) == ("controller", "dcqcn", "Dcqcn")
+    plugin = find("controller", "fixed")
+    assert (plugin.kind, plugin.name, plugin.form.__name__) == ("controller", "fixed", "Fixed")
     assert plugin.origin.startswith("cc-testbed ")
-    assert plugin.file.name == "dcqcn.py"
+    assert plugin.file.name == "fixed.py"
     assert plugin.digest == hashlib.sha256(plugin.file.read_bytes()).hexdigest()
 
 

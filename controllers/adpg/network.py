@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from testbed.base.arrays import Floats
-from testbed.base.atomic import write_whole
+from testbed.base.atomic import atomic_write
 from testbed.errors import BadInput
 
 from .observation import FEATURES, multiplier
@@ -91,4 +91,4 @@ def read_policy(file: Path, expected: str, version: int) -> dict[str, Any]:
 
 def write_json(file: Path, content: dict[str, Any]) -> None:
     """JSON, whole or not at all."""
-    write_whole(file, (json.dumps(content, indent=1) + "\n").encode())
+    atomic_write(file, (json.dumps(content, indent=1) + "\n").encode())

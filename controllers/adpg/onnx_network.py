@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from testbed.base.arrays import Floats
-from testbed.base.atomic import write_whole
+from testbed.base.atomic import atomic_write
 from testbed.errors import BadInput
 
 from .network import SHAPES, Network
@@ -76,4 +76,4 @@ def write(network: Network, file: Path) -> None:
     graph = helper.make_graph(nodes, "adpg", inputs, outputs, weights)
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", OPSET)], ir_version=IR)
     checker.check_model(model)
-    write_whole(file, model.SerializeToString())
+    atomic_write(file, model.SerializeToString())

@@ -52,7 +52,7 @@ class Attempt:
 
 
 @dataclass
-class Outcome:
+class Trained:
     """All attempts; the best one counts."""
 
     chosen: Attempt
@@ -76,14 +76,14 @@ class Outcome:
         return converged(self.best.figures)
 
 
-def train(settings: Settings, told: Callable[[Progress], None] = lambda _progress: None) -> Outcome:
+def train(settings: Settings, told: Callable[[Progress], None] = lambda _progress: None) -> Trained:
     """Train with the seed, and with the next ones while the policy fails. Raises BadInput without torch."""
     attempts: list[Attempt] = []
     for number in range(settings.attempts):
         attempts.append(Training(settings, settings.seed + NEXT_SEED * number).run(told))
         if not attempts[-1].failure:
             break
-    return Outcome(min(attempts, key=lambda one: (bool(one.failure), one.best.score)), attempts)
+    return Trained(min(attempts, key=lambda one: (bool(one.failure), one.best.score)), attempts)
 
 
 class Training:

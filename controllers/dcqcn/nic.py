@@ -6,7 +6,7 @@ alpha >> rpg_gd, so that a shift of 11 is DCQCN's alpha / 2.
 
 from __future__ import annotations
 
-from testbed.controller import Firmware, Setting
+from testbed.controller import Firmware, FirmwareSetting
 
 from .options import DcqcnConfig
 
@@ -20,21 +20,21 @@ def firmware(config: DcqcnConfig, line_rate: float) -> Firmware:
     scale = line_rate / config.reference_rate
     always, after_timer = BY_BOOLEANS[config.clamp_target]
     settings = {
-        "clamp_tgt_rate": Setting(always, "bool"),
-        "clamp_tgt_rate_after_time_inc": Setting(after_timer, "bool"),
+        "clamp_tgt_rate": FirmwareSetting(always, "bool"),
+        "clamp_tgt_rate_after_time_inc": FirmwareSetting(after_timer, "bool"),
         "rpg_time_reset": _microseconds(config.increase_timer),
-        "rpg_threshold": Setting(config.recovery_steps, "steps"),
-        "rpg_max_rate": Setting(0, "Mbit/s (0: line rate)"),
+        "rpg_threshold": FirmwareSetting(config.recovery_steps, "steps"),
+        "rpg_max_rate": FirmwareSetting(0, "Mbit/s (0: line rate)"),
         "rpg_ai_rate": _megabits(config.additive * scale),
         "rpg_hai_rate": _megabits(config.hyper * scale),
-        "rpg_gd": Setting(HALF_OF_ALPHA, "bits"),
-        "rpg_min_dec_fac": Setting(round(config.min_decrease * 100), "%"),
+        "rpg_gd": FirmwareSetting(HALF_OF_ALPHA, "bits"),
+        "rpg_min_dec_fac": FirmwareSetting(round(config.min_decrease * 100), "%"),
         "rpg_min_rate": _megabits(min(config.min_rate * scale, line_rate)),
-        "rate_to_set_on_first_cnp": Setting(0, "Mbit/s (0: no jump)"),
-        "dce_tcp_g": Setting(round((1 - config.g) * FRACTION), "1/1024"),
+        "rate_to_set_on_first_cnp": FirmwareSetting(0, "Mbit/s (0: no jump)"),
+        "dce_tcp_g": FirmwareSetting(round((1 - config.g) * FRACTION), "1/1024"),
         "dce_tcp_rtt": _microseconds(config.alpha_period),
         "rate_reduce_monitor_period": _microseconds(config.cut_period),
-        "initial_alpha_value": Setting(min(round(config.initial_alpha * FRACTION), FRACTION - 1), "1/1024"),
+        "initial_alpha_value": FirmwareSetting(min(round(config.initial_alpha * FRACTION), FRACTION - 1), "1/1024"),
     }
     named = {f"roce_rp/{name}": setting for name, setting in settings.items()}
     named["roce_np/min_time_between_cnps"] = _microseconds(config.cnp_interval)
@@ -58,9 +58,9 @@ def _differences(config: DcqcnConfig) -> list[str]:
     return found
 
 
-def _microseconds(seconds: float) -> Setting:
-    return Setting(max(1, round(seconds * 1e6)), "us")
+def _microseconds(seconds: float) -> FirmwareSetting:
+    return FirmwareSetting(max(1, round(seconds * 1e6)), "us")
 
 
-def _megabits(rate: float) -> Setting:
-    return Setting(max(1, round(rate / 1e6)), "Mbit/s")
+def _megabits(rate: float) -> FirmwareSetting:
+    return FirmwareSetting(max(1, round(rate / 1e6)), "Mbit/s")

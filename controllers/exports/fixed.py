@@ -10,7 +10,7 @@ from pydantic import Field
 from testbed.sdk.export.job import ExportConfig, job
 from testbed.sdk.export.numbers import LINE_RATE, limited
 from testbed.sdk.export.program import START_SHARE, EachFlow, Parameter, Program
-from testbed.sdk.jobs import Workshop
+from testbed.sdk.jobs import JobSet
 from testbed.units import Rate, Ratio, Time
 
 from ..fixed import FixedConfig
@@ -65,4 +65,4 @@ def program(config: FixedExportConfig) -> Program:
     )
 
 
-WORKSHOP = Workshop({"export": job("fixed", FixedExportConfig, program)})
+JOBS = JobSet({"export": job("fixed", FixedExportConfig, program)})

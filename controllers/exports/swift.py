@@ -17,7 +17,7 @@ from testbed.controller import Paths
 from testbed.sdk.export.job import ExportConfig, job
 from testbed.sdk.export.numbers import LINE_RATE, limited, over_root, ratio, wide_ratio
 from testbed.sdk.export.program import START_SHARE, EachFlow, Parameter, Program
-from testbed.sdk.jobs import Workshop
+from testbed.sdk.jobs import JobSet
 from testbed.units import Rate, Ratio, Time
 
 from ..swift import Swift, SwiftConfig
@@ -164,4 +164,4 @@ def program(config: SwiftExportConfig) -> Program:
     )
 
 
-WORKSHOP = Workshop({"export": job("swift", SwiftExportConfig, program, Swift.presets)})
+JOBS = JobSet({"export": job("swift", SwiftExportConfig, program, Swift.presets)})

@@ -41,7 +41,7 @@ class Progress:
 
 
 @dataclass
-class Outcome:
+class Trained:
     """The network of the switch that gained most in the last quarter."""
 
     network: list[Layer]
@@ -91,7 +91,7 @@ class _Switch:
         return self.learner.learn(shared) if enough else np.nan
 
 
-def train(settings: Settings, workload: Workload, told: Callable[[Progress], None] = lambda _progress: None) -> Outcome:
+def train(settings: Settings, workload: Workload, told: Callable[[Progress], None] = lambda _progress: None) -> Trained:
     """All slots."""
     began, history = time.process_time(), []
     switches = [_Switch(settings, workload, settings.seed + NEXT_SEED * one) for one in range(settings.switches)]
@@ -107,4 +107,4 @@ def train(settings: Settings, workload: Workload, told: Callable[[Progress], Non
             told(history[-1])
     last = [float(np.mean(one.gained[-max(1, settings.slots // 4) :])) for one in switches]
     best = int(np.argmax(last))
-    return Outcome(layers_of(switches[best].learner.network), best, history)
+    return Trained(layers_of(switches[best].learner.network), best, history)

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from testbed.base.arrays import Floats
-from testbed.base.atomic import write_whole
+from testbed.base.atomic import atomic_write
 from testbed.errors import BadInput
 
 INPUT, OUTPUT = "features", "scores"
@@ -118,7 +118,7 @@ def write(layers: Sequence[Layer], file: Path, about: Mapping[str, str]) -> None
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", OPSET)], ir_version=IR)
     helper.set_model_props(model, dict(about))
     checker.check_model(model)
-    write_whole(file, model.SerializeToString())
+    atomic_write(file, model.SerializeToString())
 
 
 def layers_in(file: Path) -> list[Layer]:

@@ -15,7 +15,7 @@ MOST_FALLS = 6  # each lasts twice as long as the one before it, up to here
 
 
 class Guard:
-    """Told the reward of every slot; `static` says whether the static thresholds are to be in force."""
+    """JobProgress the reward of every slot; `static` says whether the static thresholds are to be in force."""
 
     def __init__(self, bound: float) -> None:
         self.bound = bound

@@ -37,7 +37,7 @@ class Progress:
 
 
 @dataclass
-class Outcome:
+class Trained:
     """A trained actor."""
 
     actor: list[Layer]
@@ -55,7 +55,7 @@ class Training:
         self.environment = Environment(workload, settings.seed, ports=settings.ports, copies=settings.copies)
         self.slots = settings.episode  # of this episode: it is over
 
-    def run(self, told: Callable[[Progress], None] = lambda _progress: None) -> Outcome:
+    def run(self, told: Callable[[Progress], None] = lambda _progress: None) -> Trained:
         """All updates."""
         began, history, settings = time.process_time(), [], self.settings
         for update in range(1, settings.updates + 1):
@@ -64,7 +64,7 @@ class Training:
             losses = self.learner.update(seen, self.heads, weight)
             history.append(Progress(update, time.process_time() - began, gained, losses))
             told(history[-1])
-        return Outcome(layers_of(self.learner.actor), history)
+        return Trained(layers_of(self.learner.actor), history)
 
     def _reset(self) -> None:
         """A new episode: what the first slot shows."""

@@ -182,7 +182,7 @@ class Agent:
     def _apply(self, flows: Ints, now: float) -> None:
         """Take over what the controller decided; refuse what cannot be a rate or a window."""
         try:
-            wrong, self._next_timer = self.datapath.adopt(flows, self.controller, now, self._trace.copy_to)
+            wrong, self._next_timer = self.datapath.apply_decisions(flows, self.controller, now, self._trace.copy_to)
         except (AttributeError, TypeError) as error:
             raise self._refused(
                 f"self.rate, window and timer must stay arrays, one number per flow: {error}"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* From parcels of packets to bytes in the kernel: what is due together at a host leaves in one system call. */
+/* From segments of packets to bytes in the kernel: what is due together at a host leaves in one system call. */
 #include "batch.h"
 
 #include <arpa/inet.h>
@@ -35,11 +35,11 @@ static int64_t transmit(struct datapath *d, const struct batch *batch)
 	uint8_t heads[MOST_AT_ONCE][HEAD];
 	struct iovec part[2 * MOST_AT_ONCE];
 	struct msghdr message = {.msg_iov = part, .msg_iovlen = 2 * batch->packets};
-	int fd = (int)d->fd[batch->parcels[0].flow];
+	int fd = (int)d->fd[batch->segments[0].flow];
 	int64_t packets = 0;
 
 	for (int64_t i = 0; i < batch->length; i++) {
-		const struct parcel *p = &batch->parcels[i];
+		const struct segment *p = &batch->segments[i];
 
 		for (int64_t k = 0; k < p->packets; k++, packets++) {
 			int64_t size = write_head(d, p->flow, p->number + k, heads[packets]);
@@ -58,7 +58,7 @@ static int64_t transmit(struct datapath *d, const struct batch *batch)
 	return packets;
 }
 
-/* The kernel did not take the last `packets` packets of a parcel: the flow tries again. */
+/* The kernel did not take the last `packets` packets of a segment: the flow tries again. */
 static void take_back(struct datapath *d, int64_t f, int64_t packets, double now)
 {
 	d->refused += packets;
@@ -69,8 +69,8 @@ static void take_back(struct datapath *d, int64_t f, int64_t packets, double now
 		due_at(d, f, now + d->slot[f]);
 }
 
-/* Bytes of frames that the first `packets` of a parcel are. */
-static int64_t frame_bytes(const struct datapath *d, const struct parcel *p, int64_t packets)
+/* Bytes of frames that the first `packets` of a segment are. */
+static int64_t frame_bytes(const struct datapath *d, const struct segment *p, int64_t packets)
 {
 	int64_t bytes = packets * (d->segment_size + (int64_t)CARRIED), k = d->short_at[p->flow] - p->number;
 
@@ -88,18 +88,18 @@ void hand_over(struct datapath *d, int64_t host, double now)
 	if (!batch->length)
 		return;
 	for (int64_t i = 0; i < batch->length; i++)
-		count(&d->pacing, moment - batch->parcels[i].due);
+		count(&d->pacing, moment - batch->segments[i].due);
 	taken = transmit(d, batch);
 	if (taken < batch->packets && errno != EAGAIN && errno != ENOBUFS)
 		d->send_error = errno;
 	for (int64_t i = 0; i < batch->length; i++) {
-		int64_t f = batch->parcels[i].flow, packets = batch->parcels[i].packets;
+		int64_t f = batch->segments[i].flow, packets = batch->segments[i].packets;
 		int64_t mine = taken < packets ? taken : packets;
 
 		if (mine && !d->sent_now[f])
 			d->unreported[d->unreported_length++] = f;
 		d->sent_now[f] += mine;
-		d->handed[host] += frame_bytes(d, &batch->parcels[i], mine);
+		d->handed[host] += frame_bytes(d, &batch->segments[i], mine);
 		if (mine < packets)
 			take_back(d, f, packets - mine, now);
 		taken -= mine;
@@ -117,17 +117,17 @@ int64_t most_at_once(const struct datapath *d)
 }
 
 /* Packets of flows that are late together leave together; all in one call but the last must be full. */
-void add_to_batch(struct datapath *d, struct parcel p, double now)
+void add_to_batch(struct datapath *d, struct segment p, double now)
 {
 	int64_t host = d->host[p.flow];
 	struct batch *batch = &d->batches[host];
 
 	if (batch->length &&
-	    (d->fd[p.flow] != d->fd[batch->parcels[0].flow] || batch->packets + p.packets > most_at_once(d)))
+	    (d->fd[p.flow] != d->fd[batch->segments[0].flow] || batch->packets + p.packets > most_at_once(d)))
 		hand_over(d, host, now);
 	if (!batch->listed)
 		d->filled[d->filled_length++] = host;
 	batch->listed = 1;
-	batch->parcels[batch->length++] = p;
+	batch->segments[batch->length++] = p;
 	batch->packets += p.packets;
 }

@@ -8,7 +8,7 @@
 #include "datapath.h"
 
 int64_t most_at_once(const struct datapath *d);
-void add_to_batch(struct datapath *d, struct parcel p, double now);
+void add_to_batch(struct datapath *d, struct segment p, double now);
 void hand_over(struct datapath *d, int64_t host, double now);
 
 /* The flow's next packet is due then. */

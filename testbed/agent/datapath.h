@@ -23,15 +23,15 @@
 #define MOST_AT_ONCE 60 /* packets in one system call: the kernel takes 64 segments; as BATCH_WORDS in datapath.py */
 
 /* Packets of one flow, in one turn on the line. */
-struct parcel {
+struct segment {
 	int64_t flow, packets, number; /* of the first */
 	double due;
 };
 
-/* What goes to the kernel in one system call: parcels of one socket. */
+/* What goes to the kernel in one system call: segments of one socket. */
 struct batch {
 	int64_t length, packets, listed; /* in `filled` */
-	struct parcel parcels[MOST_AT_ONCE];
+	struct segment segments[MOST_AT_ONCE];
 };
 
 struct histogram {
@@ -74,8 +74,8 @@ struct datapath {
 	/* per host: its entry in `arrivals`, and how much of what its NIC has answered has had its share of the line */
 	struct arrivals *arrivals;
 	int64_t *interface, *answered;
-	/* per host: where its cable ends in `arrivals`, bytes that had come out there at the start, less those answered, and
-	 * bytes of data given to the shaper since (`uplink` is NULL where nobody counts, or the cable holds packets as well) */
+	/* per host: where its link ends in `arrivals`, bytes that had come out there at the start, less those answered, and
+	 * bytes of data given to the shaper since (`uplink` is NULL where nobody counts, or the link holds packets as well) */
 	int64_t *uplink, *arrived_before, *handed;
 	int64_t bucket; /* bytes that the host's shaper may hold without being behind */
 	/* per host: the entry in `pauses` (NULL without priority flow control) */

@@ -111,8 +111,8 @@ def _library() -> ctypes.CDLL:
     library.reschedule.restype, library.reschedule.argtypes = None, [c_void_p, c_void_p, c_int64, c_double]
     library.due_timers.restype, library.due_timers.argtypes = c_int64, [c_void_p, c_double, c_void_p]
     library.report_sent.restype, library.report_sent.argtypes = c_int64, [c_void_p, c_void_p, c_void_p]
-    library.adopt.restype = c_int64
-    library.adopt.argtypes = [c_void_p, c_void_p, c_int64, c_double, *[c_void_p] * 5]
+    library.apply_decisions.restype = c_int64
+    library.apply_decisions.argtypes = [c_void_p, c_void_p, c_int64, c_double, *[c_void_p] * 5]
     return library
 
 
@@ -126,7 +126,7 @@ class Pauses:
 
 
 @dataclass(frozen=True)
-class Held:
+class DelayRing:
     """A ring buffer, and for how many seconds the delay line holds what is in it."""
 
     ring: Ring
@@ -152,12 +152,12 @@ class Pace:
     arrivals: NDArray[np.void]  # of dtype `testbed.dataplane.wire.ARRIVALS`, of the whole rack
     interface: Ints  # position of each of the agent's hosts in there
     bucket: int = 0  # bytes that a host's shaper may hold without being behind
-    uplink: Ints | None = None  # where each host's cable ends in ``arrivals``; None if nobody counts there
+    uplink: Ints | None = None  # where each host's link ends in ``arrivals``; None if nobody counts there
     pauses: Pauses | None = None  # where to look whether a host is paused; None without priority flow control
 
 
 @dataclass(frozen=True)
-class Lags:
+class PacingStats:
     """Where the datapath counts its times."""
 
     rtt: TimeHistogram
@@ -169,7 +169,9 @@ class Lags:
 class Datapath:
     """State and operations of one agent's packets. Flow numbers are within the agent."""
 
-    def __init__(self, flows: Flows, sockets: Sockets, rings: Sequence[Held], pace: Pace, lags: Lags) -> None:
+    def __init__(
+        self, flows: Flows, sockets: Sockets, rings: Sequence[DelayRing], pace: Pace, lags: PacingStats
+    ) -> None:
         n, hosts = len(flows), int(pace.host.max()) + 1
         self.flows = flows
         self._owners = (sockets, rings)  # close their descriptors and memory when they go
@@ -310,7 +312,9 @@ class Datapath:
         flows = np.ascontiguousarray(flows, np.int64)
         self._lib.reschedule(self._pointer, flows.ctypes.data, len(flows), now)
 
-    def adopt(self, flows: Ints, controller: RateController, now: float, copy_to: int = 0) -> tuple[int, float]:
+    def apply_decisions(
+        self, flows: Ints, controller: RateController, now: float, copy_to: int = 0
+    ) -> tuple[int, float]:
         """Take over the controller's decisions for ``flows``; leave them at the address ``copy_to`` as well, unless 0.
 
         Returns a flow whose rate or window is not a positive number (-1 for none), and the earliest of all timers.
@@ -322,13 +326,13 @@ class Datapath:
             self._decided = columns
         flows = np.ascontiguousarray(flows, np.int64)
         address = flows.__array_interface__["data"][0]
-        wrong = self._lib.adopt(
+        wrong = self._lib.apply_decisions(
             self._pointer, address, len(flows), now, *self._decided_at, self._next_timer_at, copy_to
         )
         return wrong, self._next_timer.value
 
     def due_timers(self, now: float) -> Ints:
-        """Flows whose timers are due, earliest first; `adopt` must follow, which sets them again."""
+        """Flows whose timers are due, earliest first; `apply_decisions` must follow, which sets them again."""
         return self._due[0, : self._lib.due_timers(self._pointer, now, self._due_at[0])].copy()
 
     def report_sent(self) -> tuple[Ints, Ints]:

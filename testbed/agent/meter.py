@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from testbed.agent.histogram import TimeHistogram
 from testbed.base.shared import Shared
-from testbed.results.trace import Trace
+from testbed.results.trace import DecisionTrace
 
 DECISION_BINS_PER_OCTAVE = 2
 
@@ -16,8 +16,8 @@ DECISION_BINS_PER_OCTAVE = 2
 class Meter:
     """What an agent measures about itself, in memory that the recorder reads."""
 
-    def __init__(self, rtt_bins: int, trace: Trace | None = None) -> None:
-        self.trace = trace or Trace(0, 0)
+    def __init__(self, rtt_bins: int, trace: DecisionTrace | None = None) -> None:
+        self.trace = trace or DecisionTrace(0, 0)
         self.rtt = TimeHistogram(rtt_bins)
         self.pacing_lag = TimeHistogram(4)
         self.feedback_lag = TimeHistogram(4)

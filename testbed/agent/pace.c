@@ -54,7 +54,7 @@ void reschedule(struct datapath *d, const int64_t *flows, int64_t n, double now)
  * a positive number or whose timer is none, or -1. `next_timer` becomes the earliest timer of all flows. `decided` (or
  * NULL) takes a copy as it was decided: n rates, n windows, n timers.
  */
-int64_t adopt(struct datapath *d, const int64_t *flows, int64_t n, double now, const double *rate, const double *window,
+int64_t apply_decisions(struct datapath *d, const int64_t *flows, int64_t n, double now, const double *rate, const double *window,
 	      const double *timer, double *next_timer, double *decided)
 {
 	for (int64_t i = 0; i < n; i++) {
@@ -77,7 +77,7 @@ int64_t adopt(struct datapath *d, const int64_t *flows, int64_t n, double now, c
 	return -1;
 }
 
-/* Flows whose timers are due by `now`, earliest first; returns their number. They are set again by adopt(). */
+/* Flows whose timers are due by `now`, earliest first; returns their number. They are set again by apply_decisions(). */
 int64_t due_timers(struct datapath *d, double now, int64_t *flows)
 {
 	int64_t n = 0;
@@ -170,7 +170,7 @@ static void send_flow(struct datapath *d, int64_t f, double departure, double no
 		packets = full + 1;
 		ends_short = 1;
 	}
-	add_to_batch(d, (struct parcel){f, packets, d->sent[f], due}, now);
+	add_to_batch(d, (struct segment){f, packets, d->sent[f], due}, now);
 	if (!d->inflight[f])
 		d->heard[f] = now; /* silence begins now */
 	d->sent[f] += packets;

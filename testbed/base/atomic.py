@@ -7,7 +7,7 @@ import tempfile
 from pathlib import Path
 
 
-def write_whole(file: Path, content: bytes) -> None:
+def atomic_write(file: Path, content: bytes) -> None:
     """Write beside ``file`` and move into place; readable by all. Raises OSError, and then nothing has changed."""
     descriptor, name = tempfile.mkstemp(prefix=f".{file.name}-", dir=file.parent)
     unfinished = Path(name)

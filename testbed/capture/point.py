@@ -27,9 +27,9 @@ class Point:
         return f"{self.name.replace(':', '-')}.pcapng"
 
     def rate(self, shape: Shape) -> float:
-        """Of its cable, in the shape's unit."""
+        """Of its link, in the shape's unit."""
         port = shape.ports[shape.position[self.place]] if self.kind == "port" else shape.port_of(self.place)
-        return port.cable.rate
+        return port.link.rate
 
 
 def points(names: Sequence[str], shape: Shape) -> list[Point]:

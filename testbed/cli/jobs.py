@@ -18,7 +18,7 @@ from testbed.errors import BadInput, TestbedError
 if TYPE_CHECKING:
     from testbed.plugin import PluginConfig
     from testbed.registry import Plugin
-    from testbed.sdk.jobs import Told
+    from testbed.sdk.jobs import JobProgress
 
 Name = Annotated[str, typer.Argument(metavar="NAME", help="What is made, for example adpg.")]
 Options = Annotated[
@@ -106,7 +106,7 @@ def _work(  # noqa: PLR0917 - one parameter per option
         return
     target = folder.prepare(out, f"{job}-{name}")
     with _progress() as told, _ended_by_sigterm():
-        result = jobs.carry_out(plugin.form, config, target, told, _command())
+        result = jobs.run_job(plugin.form, config, target, told, _command())
     if format is Format.json:
         print_json(result.data)
     else:
@@ -147,7 +147,7 @@ def _describe(plugin: Plugin, config: PluginConfig, format: Format) -> None:
 
 
 @contextmanager
-def _progress() -> Iterator[Callable[[Told], None]]:
+def _progress() -> Iterator[Callable[[JobProgress], None]]:
     """A bar on a terminal, a line per piece of news otherwise."""
     if not sys.stderr.isatty():
         yield lambda told: print(told.text, file=sys.stderr, flush=True)
@@ -159,7 +159,7 @@ def _progress() -> Iterator[Callable[[Told], None]]:
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task("", total=None)
 
-        def tell(told: Told) -> None:
+        def tell(told: JobProgress) -> None:
             bar.update(task, completed=told.done, total=told.total or None, description=told.text)
 
         yield tell

@@ -81,10 +81,10 @@ def run(  # noqa: PLR0917 - one parameter per option
 
     if not inventory:
         doctor.require()
-    from testbed.live.broadcast import audience
+    from testbed.live.broadcast import observer
     from testbed.run.run import execute
 
-    with audience(metrics_addr, ui) as everyone:
+    with observer(metrics_addr, ui) as everyone:
         outcome = execute(engine, resolved, out, everyone, points=captured, snap=kept)
     if format is Format.json:
         print(outcome.summary.to_json())

@@ -13,7 +13,7 @@ from testbed.errors import BadInput, TestbedError
 
 if TYPE_CHECKING:
     from testbed.results.sweep_plan import Plan
-    from testbed.run.sweep.runner import Outcome
+    from testbed.run.sweep.runner import CellOutcome
 
 ORDER_SEED = 1
 
@@ -69,7 +69,7 @@ def sweep(  # noqa: PLR0917 - one parameter per option
     _report(folder, _run(folder, plan, jobs), format)
 
 
-def _run(folder: Path, plan: Plan, jobs: int) -> list[Outcome]:
+def _run(folder: Path, plan: Plan, jobs: int) -> list[CellOutcome]:
     from testbed.run.sweep.progress import SweepProgress
     from testbed.run.sweep.runner import Runner, alone
 
@@ -89,7 +89,7 @@ def _run(folder: Path, plan: Plan, jobs: int) -> list[Outcome]:
     return outcomes
 
 
-def _report(folder: Path, outcomes: list[Outcome], format: Format) -> None:
+def _report(folder: Path, outcomes: list[CellOutcome], format: Format) -> None:
     """What became of the cells; 1 if one failed, 3 if one is degraded."""
     words = [one.word for one in outcomes]
     if format is Format.json:

@@ -3,8 +3,8 @@
  * Priority flow control: how a switch accounts for lossless packets, and how a pause is honoured.
  *
  * A packet is accounted to the port at which it came in from the moment a port takes it into its queue until it has
- * left the cable of that port; meanwhile it carries the number of the ingress. Crossing xoff or xon is told to user
- * space, which sends the frame (testbed.engines.kernel.pfc.engine): a program cannot make a packet where none has arrived. So is a
+ * left the link of that port; meanwhile it carries the number of the ingress. Crossing xoff or xon is told to user
+ * space, which sends the frame (testbed.engines.kernel.pfc.generator): a program cannot make a packet where none has arrived. So is a
  * pause that a port between switches has to honour: the gate of its shaper is a qdisc, which no program can stop.
  */
 #ifndef TESTBED_PAUSE_BPF_H
@@ -88,8 +88,8 @@ static __always_inline void leave_switch(__u32 port, __u32 length, __u32 xon)
 /*
  * Whether the packet is a MAC control frame; what it asks for is written down for the interface that it came in at.
  *
- * Packets cross a cable in no time here, and so do these frames. What a crossing changes at the far end reaches the
- * switch a round trip of the cable later: `hold_ns`, counted from the crossing itself, so that the time which user space
+ * Packets cross a link in no time here, and so do these frames. What a crossing changes at the far end reaches the
+ * switch a round trip of the link later: `hold_ns`, counted from the crossing itself, so that the time which user space
  * took to send the frame is no part of it.
  */
 static __always_inline int read_pause(struct __sk_buff *skb)

@@ -3,7 +3,7 @@
  * A switch port.
  *
  * port_egress   the queue.
- * port_ingress  at the ports between switches: what came out of the cable. (Behind a host's cable that is nic_tx.)
+ * port_ingress  at the ports between switches: what came out of the link. (Behind a host's link that is nic_tx.)
  *
  * A virtual queue drains at exactly the port's rate: tail drop at the buffer, RED marking on the instantaneous queue
  * (Kmin, Kmax, Pmax), INT stamping, counters. A shaper qdisc of the same rate below this hook does the physical
@@ -285,7 +285,7 @@ int port_ingress(struct __sk_buff *skb)
 	struct port_config *config = bpf_map_lookup_elem(&port_config, &key);
 	struct roce packet;
 
-	if (settings.xoff && read_pause(skb)) { /* also on a cable that is cut: nobody stays paused */
+	if (settings.xoff && read_pause(skb)) { /* also on a link that is cut: nobody stays paused */
 		tell_heard(key);
 		return TC_ACT_SHOT; /* it came past the port's queue, where nobody counted it */
 	}

@@ -35,7 +35,7 @@ class Port:
     buffer: int  # bytes
     slack: int  # bytes by which the shaper may rightly differ from the virtual queue
     loss: float = 0.0  # probability of a random drop
-    peer: int = 0  # ifindex at the far end of the cable; 0: the shaper is not compared with the virtual queue
+    peer: int = 0  # ifindex at the far end of the link; 0: the shaper is not compared with the virtual queue
 
 
 class PortMaps:
@@ -57,7 +57,7 @@ class PortMaps:
         self.set_loss(port, port.loss)
 
     def set_loss(self, port: Port, loss: float) -> None:
-        """Lose packets of a running port with this probability; 1 also loses what is on its cable already."""
+        """Lose packets of a running port with this probability; 1 also loses what is on its link already."""
         bytes_per_second = port.rate / 8
         drain = round(bytes_per_second / 1e9 * (1 << wire.RATE_SHIFT))
         config = wire.PORT_CONFIG.pack(

@@ -39,7 +39,7 @@ class NicPrograms:
     """``nic_tx`` and ``nic_rx``, shared by all hosts of a rack. Flows are numbered 0 .. flows - 1 in the whole rack.
 
     ``arrivals`` is indexed by ifindex, which no two interfaces of the rack may share. ``at_far_end``: ``nic_tx`` is
-    where the hosts' cables end, and counts in ``arrivals`` what comes out of them.
+    where the hosts' links end, and counts in ``arrivals`` what comes out of them.
     """
 
     def __init__(

@@ -23,7 +23,7 @@ struct {
 	__type(value, struct arrivals);
 } arrivals SEC(".maps");
 
-/* The frame has reached the end of its cable; bytes also of those that are lost there, for they do not wait any more. */
+/* The frame has reached the end of its link; bytes also of those that are lost there, for they do not wait any more. */
 static __always_inline void count_arrival(struct __sk_buff *skb, __u64 packets)
 {
 	__u32 key = skb->ifindex;

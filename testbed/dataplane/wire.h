@@ -121,7 +121,7 @@ struct nic_settings {
 	__u32 xon;	       /* bytes */
 	__be16 port;	       /* of UDP, and ... */
 	__be16 pkey;	       /* ... the partition: packets with others are not the run's, and pass untouched */
-	__u32 at_far_end;      /* nic_tx runs where hosts' cables end, and counts what arrives there */
+	__u32 at_far_end;      /* nic_tx runs where hosts' links end, and counts what arrives there */
 };
 
 /* Per flow, at the sender's NIC. */
@@ -152,7 +152,7 @@ struct flow_rx {
 #define QUEUE_SUB_BITS 3   /* queue histogram: 8 bins per octave */
 #define QUEUE_BINS 224
 
-#define CUT 0xffffffffu	   /* as the loss of a port: nothing passes its cable, in either direction */
+#define CUT 0xffffffffu	   /* as the loss of a port: nothing passes its link, in either direction */
 
 struct port_config {
 	__u64 drain; /* bytes per ns << RATE_SHIFT */
@@ -163,10 +163,10 @@ struct port_config {
 	__u32 rate_kbps;
 	__u32 loss; /* probability of a random drop << 32, minus one; 0 for none */
 	__u32 slack; /* bytes by which the shaper may rightly differ from the virtual queue */
-	__u32 peer;  /* ifindex at the far end of the cable; 0 for unknown */
+	__u32 peer;  /* ifindex at the far end of the link; 0 for unknown */
 };
 
-/* Per interface: what came out of its cable. What a port has enqueued and its far end has not seen yet waits in the
+/* Per interface: what came out of its link. What a port has enqueued and its far end has not seen yet waits in the
  * port's shaper. Indexed by ifindex, which is unique in the whole rack. */
 struct arrivals {
 	__u64 bytes;
@@ -181,7 +181,7 @@ struct port_counters {
 	__u64 marked_bytes;
 	__u64 dropped_packets; /* by the buffer limit */
 	__u64 dropped_bytes;
-	__u64 lost_packets; /* by the loss model, or on a cable that was cut */
+	__u64 lost_packets; /* by the loss model, or on a link that was cut */
 	__u64 queue;        /* bytes after the last arrival */
 	__u64 last_ns;      /* of the last arrival */
 	__u64 peak;
@@ -225,14 +225,14 @@ struct ingress {
 	__u64 paused_ns; /* of the pauses that are over */
 	__u64 pauses;
 	__u64 untold; /* crossings that found no room in the ring */
-	__u64 frames; /* that were sent out here; counted by testbed.engines.kernel.pfc.engine */
+	__u64 frames; /* that were sent out here; counted by testbed.engines.kernel.pfc.generator */
 };
 
 #define BELOW_XON 0
 #define ABOVE_XOFF 1
 #define HEARD 2 /* a frame came in at a port: its gate has to know */
 
-/* For testbed.engines.kernel.pfc.engine. */
+/* For testbed.engines.kernel.pfc.generator. */
 struct pause_event {
 	__u64 ns;
 	__u32 port; /* ifindex */

@@ -24,7 +24,7 @@ SHIM_INT = 0x01
 MAX_HOPS = 5
 QP_BASE = 0x100
 RATE_SHIFT = 24
-CUT = (1 << 32) - 1  # as the loss of a port: nothing passes its cable
+CUT = (1 << 32) - 1  # as the loss of a port: nothing passes its link
 QUEUE_SUB_BITS = 3
 QUEUE_BINS = 224
 

@@ -8,7 +8,7 @@ from typing import Any, Protocol
 
 from testbed.capture.files import Capture
 from testbed.experiment.resolved import Resolved
-from testbed.live.observers import Audience
+from testbed.live.observers import Observer
 from testbed.results.record import RunRecord
 
 
@@ -37,12 +37,12 @@ class Engine(Protocol):
         """Raises BadInput or TestbedError if the experiment cannot be run here; changes nothing."""
         ...
 
-    def prepare(self, resolved: Resolved, audience: Audience) -> Prepared:
+    def prepare(self, resolved: Resolved, observer: Observer) -> Prepared:
         """Prepare what is not part of the run. Raises TestbedError."""
         ...
 
     def follow(
-        self, prepared: Prepared, audience: Audience, running: list[Stoppable], name: str, captures: Sequence[Capture]
+        self, prepared: Prepared, observer: Observer, running: list[Stoppable], name: str, captures: Sequence[Capture]
     ) -> RunRecord:
         """Run it, to its end or until somebody asks the run in ``running`` to stop. Leaves nothing behind.
 

@@ -27,5 +27,5 @@ def busiest_port(routes: Routes, plan: Plan, duration: float) -> int:
     for (src, dst), rate in demand.items():
         for name, part in routes.spread(src, dst).items():
             port = shape.position[name]
-            load[port] += rate * part / shape.ports[port].cable.rate
+            load[port] += rate * part / shape.ports[port].link.rate
     return load.index(max(load))

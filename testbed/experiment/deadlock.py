@@ -22,11 +22,11 @@ def possible(tables: Tables, steps: Sequence[Step] = ()) -> str:
         return _told(found)
     for step in steps:
         if step.verb != "reroute":
-            for cable in step.cables:
-                (tables.cut if step.verb == "cut" else tables.mend)(cable)
+            for link in step.links:
+                (tables.cut if step.verb == "cut" else tables.mend)(link)
             continue
         before = dependencies(tables.hops)  # what has come in over the old routes is still there
-        tables.reroute(step.cables)
+        tables.reroute(step.links)
         after = dependencies(tables.hops)
         if found := circle({port: before.get(port, set()) | after.get(port, set()) for port in {**before, **after}}):
             return f"{_told(found)}, with the routes from {show_time(step.at)} on"

@@ -1,4 +1,4 @@
-"""The `events:` block of an experiment file: cables between switches that fail and come back while traffic goes on."""
+"""The `events:` block of an experiment file: links between switches that fail and come back while traffic goes on."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pydantic import AfterValidator, Field, model_validator
 
 from testbed.errors import nearest
 from testbed.experiment.block import Moment, Part, refuse
-from testbed.experiment.topology.shape import Cable, Shape
+from testbed.experiment.topology.shape import Link, Shape
 from testbed.units import RATIO_UNITS, parse, show_time
 
 ALL = "all"
@@ -26,7 +26,7 @@ class Event:
     what: str  # "cut leaf1-spine1"
 
 
-def _cable_or_share(value: str) -> str:
+def _link_or_share(value: str) -> str:
     if value.rstrip().endswith("%"):
         share = parse(value, RATIO_UNITS, "a share")
         if not 0 < share <= 1:
@@ -38,16 +38,16 @@ class EventSpec(Part):
     """One event: say `cut` or `mend`."""
 
     at: Moment = Field(description="When it happens.")
-    cut: Annotated[str, AfterValidator(_cable_or_share)] | None = Field(
+    cut: Annotated[str, AfterValidator(_link_or_share)] | None = Field(
         default=None,
-        description="The cable between switches that fails, such as `leaf1-spine1`; or a share of all of them such as "
+        description="The link between switches that fails, such as `leaf1-spine1`; or a share of all of them such as "
         "`10 %`, at least one, chosen by the seed. What is on it is lost, and other paths are taken.",
     )
-    mend: str | None = Field(default=None, description="The cable that is back, or `all` that are cut.")
+    mend: str | None = Field(default=None, description="The link that is back, or `all` that are cut.")
     detected_after: Moment = Field(
         default=0.0,
         description="How long the switches take to notice it. Until then they keep their routes, and what goes to a "
-        "cable that is cut is lost.",
+        "link that is cut is lost.",
     )
 
     @model_validator(mode="after")
@@ -58,24 +58,24 @@ class EventSpec(Part):
 
 
 class Step(NamedTuple):
-    """One event, with its cables chosen."""
+    """One event, with its links chosen."""
 
     at: float  # s
     verb: str  # "cut", "mend", or "reroute": the switches have noticed
-    cables: tuple[str, ...]
+    links: tuple[str, ...]
 
 
 def plan(events: Sequence[EventSpec], shape: Shape, seed: int, end: float) -> list[Step]:
     """What happens, in order of time. Refuses, for the block's list, what cannot happen."""
     dead: list[str] = []
     steps = []
-    names = [_name(cable) for cable in shape.trunks]
+    names = [_name(link) for link in shape.trunks]
     for number, event in sorted(enumerate(events), key=lambda item: item[1].at):
         if event.at >= end:
             refuse(f"events.{number}.at", f"is not before time.duration ({show_time(end)})")
         key = f"events.{number}.{'cut' if event.cut else 'mend'}"
         if not names:
-            refuse(key, "this rack has no cables between switches; see rack.kind")
+            refuse(key, "this rack has no links between switches; see rack.kind")
         whole = [name for name in names if name not in dead]
         if event.cut is not None:
             chosen = _chosen(event.cut, whole, len(names), np.random.default_rng((seed, number)))
@@ -83,7 +83,7 @@ def plan(events: Sequence[EventSpec], shape: Shape, seed: int, end: float) -> li
             chosen = list(dead) if event.mend == ALL else [event.mend or ""]
         chosen = [_known(key, name, shape, names) for name in chosen]
         if not chosen:
-            state = "every cable is cut already" if event.cut else "no cable is cut"
+            state = "every link is cut already" if event.cut else "no link is cut"
             refuse(key, f"{state} at {show_time(event.at)}")
         wrong = [name for name in chosen if (name in dead) == (event.cut is not None)]
         if wrong:
@@ -94,25 +94,25 @@ def plan(events: Sequence[EventSpec], shape: Shape, seed: int, end: float) -> li
     return sorted(steps, key=lambda step: step.at)
 
 
-def _chosen(cut: str, whole: list[str], cables: int, random: np.random.Generator) -> list[str]:
+def _chosen(cut: str, whole: list[str], links: int, random: np.random.Generator) -> list[str]:
     if not cut.rstrip().endswith("%"):
         return [cut]
-    count = min(len(whole), max(1, round(parse(cut, RATIO_UNITS, "a share") * cables)))
+    count = min(len(whole), max(1, round(parse(cut, RATIO_UNITS, "a share") * links)))
     return [whole[place] for place in sorted(random.permutation(len(whole))[:count].tolist())]
 
 
 def _known(key: str, name: str, shape: Shape, names: list[str]) -> str:
     try:
-        cable = shape.find(name)
+        link = shape.find(name)
     except KeyError:
-        refuse(key, f"no cable is named '{name}'; {nearest(name, names)}")
-    if cable not in shape.trunks:
-        refuse(key, f"{name} is not a cable between switches; {nearest(name, names)}")
-    return _name(cable)
+        refuse(key, f"no link is named '{name}'; {nearest(name, names)}")
+    if link not in shape.trunks:
+        refuse(key, f"{name} is not a link between switches; {nearest(name, names)}")
+    return _name(link)
 
 
-def _name(cable: Cable) -> str:
-    return f"{cable.low.node}-{cable.high.node}"
+def _name(link: Link) -> str:
+    return f"{link.low.node}-{link.high.node}"
 
 
 class Timetable:
@@ -136,9 +136,9 @@ class Timetable:
         while self._steps and self._steps[0].at <= now:
             one, *self._steps = self._steps
             if one.verb == "reroute":
-                self._reroute(one.cables)
+                self._reroute(one.links)
                 continue
-            for cable in one.cables:
-                self._do[one.verb](cable)
-            self.done.append(Event(now, f"{one.verb} {', '.join(one.cables)}"))
+            for link in one.links:
+                self._do[one.verb](link)
+            self.done.append(Event(now, f"{one.verb} {', '.join(one.links)}"))
         self.next = self._steps[0].at if self._steps else math.inf

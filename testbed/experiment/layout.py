@@ -86,6 +86,6 @@ class Layout:
         base_rtt = (
             2 * self.routes.longest_delay
         )  # tuners choose their slots in this unit: serialisation does not matter
-        rate = np.array([port.cable.rate for port in ports])
+        rate = np.array([port.link.rate for port in ports])
         buffer = np.full(len(ports), float(self.experiment.rack.switch.buffer))
         return by_switch(self.port_names, rate, buffer, base_rtt)

@@ -173,7 +173,7 @@ class Experiment(Part):
 
     name: str = Field(default="", description="By default the name of the file.")
     description: str = Field(default="", description="One line, shown by `testbed list`.")
-    rack: Rack = Field(default=Star(), description="Hosts, cables and switches; the keys depend on `kind`.")
+    rack: Rack = Field(default=Star(), description="Hosts, links and switches; the keys depend on `kind`.")
     traffic: Traffic = Field(description="Who sends to whom; the keys depend on `pattern`.")
     controller: PluginChoice = Field(description="Sender-side congestion control; a plain name will do.")
     tuner: PluginChoice = Field(
@@ -186,7 +186,7 @@ class Experiment(Part):
     )
     record: Record = Field(default=Record(), description="What the time series hold.")
     events: list[EventSpec] = Field(
-        default=[], description="Cables between switches that fail and come back, each with these keys:"
+        default=[], description="Links between switches that fail and come back, each with these keys:"
     )
     seed: Annotated[int, Field(strict=True, ge=0)] = Field(default=1, description="Seed of everything that is random.")
 
@@ -234,7 +234,7 @@ class Experiment(Part):
         return self
 
     def steps(self) -> list[Step]:
-        """The events, in order of time, with their cables chosen."""
+        """The events, in order of time, with their links chosen."""
         if not self.events:
             return []
         return events.plan(self.events, self.shape, self.seed, self.time.duration)
@@ -243,7 +243,7 @@ class Experiment(Part):
         if not self.rack.switch.pfc:
             return
         if how := deadlock.possible(Tables(self.shape), steps):
-            refuse("rack.switch.pfc", f"{how}; take other cables out, or say 'off'")
+            refuse("rack.switch.pfc", f"{how}; take other links out, or say 'off'")
 
     def _check_hosts(self) -> None:
         needed = self.traffic.hosts_needed()

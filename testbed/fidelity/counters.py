@@ -43,11 +43,11 @@ class PortCounts:
     name: list[str]
     enqueued: Ints
     marked: Ints
-    dropped: Ints  # by the buffer limit and by the loss model; also what a cable that was cut has lost
+    dropped: Ints  # by the buffer limit and by the loss model; also what a link that was cut has lost
     tx_bytes: Floats
     rate: Floats  # bit/s
     switch: list[str]
-    far: Ints  # position of the port at the other end of the cable; -1 where a host is
+    far: Ints  # position of the port at the other end of the link; -1 where a host is
     arrived: Ints  # there
 
 
@@ -70,7 +70,7 @@ class Counts:
     flows: FlowCounts
     ports: PortCounts
     duration: float  # s, of the run and of draining
-    deciders: list[Identity]  # one per agent
+    loaded_plugins: list[Identity]  # one per agent
     wanted: Identity
     int_faults: int  # INT records out of path order, or going back in time or bytes
     queue_difference: float  # bytes, largest difference of a port's virtual queue and its shaper's backlog

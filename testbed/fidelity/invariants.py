@@ -46,7 +46,7 @@ def agents_and_nics_agree(counts: Counts) -> Iterator[Broken]:
 
 
 def packets_are_conserved(counts: Counts) -> Iterator[Broken]:
-    """Sent = delivered + dropped by the model: in all, at every switch, and over every cable.
+    """Sent = delivered + dropped by the model: in all, at every switch, and over every link.
 
     With one switch also at every port: data towards a host, and answers back to it. In larger racks ECMP decides which
     ports a flow takes, but what goes into a switch is known, and what each of its ports did with it.
@@ -70,8 +70,8 @@ def packets_are_conserved(counts: Counts) -> Iterator[Broken]:
     np.add.at(entered, flows.dst_port, answers)
     trunks = ports.far >= 0
     entered[ports.far[trunks]] = ports.arrived[trunks]
-    lost_on_cable = ports.enqueued - ports.arrived
-    left = ports.enqueued + ports.dropped - lost_on_cable
+    lost_on_link = ports.enqueued - ports.arrived
+    left = ports.enqueued + ports.dropped - lost_on_link
     for switch in switches:
         here = np.array([name == switch for name in ports.switch])
         if entered[here].sum() != left[here].sum():
@@ -79,8 +79,8 @@ def packets_are_conserved(counts: Counts) -> Iterator[Broken]:
             yield Broken(f"packets are not conserved in {switch}", how_much)
 
 
-def cables_lose_nothing(counts: Counts) -> Iterator[Broken]:
-    """What a port has enqueued comes out of its cable, but for what the model has lost there."""
+def links_lose_nothing(counts: Counts) -> Iterator[Broken]:
+    """What a port has enqueued comes out of its link, but for what the model has lost there."""
     ports = counts.ports
     for port in np.flatnonzero((ports.arrived > ports.enqueued) | (ports.arrived < ports.enqueued - ports.dropped)):
         how_much = f"{ports.enqueued[port]} packets in, {ports.arrived[port]} out"
@@ -133,9 +133,9 @@ def queues_agree(counts: Counts) -> Iterator[Broken]:
 
 def the_named_controller_decided(counts: Counts) -> Iterator[Broken]:
     """Every agent ran the class that was asked for, from the file that was asked for."""
-    if not counts.deciders:
+    if not counts.loaded_plugins:
         yield Broken("nobody says who decided", "no agent")
-    for agent, decider in enumerate(counts.deciders):
+    for agent, decider in enumerate(counts.loaded_plugins):
         if decider != counts.wanted:
             how_much = f"agent {agent} ran {decider.form} of {decider.file} ({decider.sha256[:12]})"
             wanted = f"{counts.wanted.form} of {counts.wanted.file} ({counts.wanted.sha256[:12]})"
@@ -170,7 +170,7 @@ def pauses_are_settled(counts: Counts) -> Iterator[Broken]:
 CHECKS: tuple[Callable[[Counts], Iterator[Broken]], ...] = (
     agents_and_nics_agree,
     packets_are_conserved,
-    cables_lose_nothing,
+    links_lose_nothing,
     marks_are_echoed,
     telemetry_is_ordered,
     no_link_is_exceeded,

@@ -1,4 +1,4 @@
-"""Did the emulation keep up? ``clean``, or ``degraded`` with what, how much, and which knob helps.
+"""Did the emulation keep up? ``clean``, or ``degraded`` with what, how much, and which remedy helps.
 
 A degraded run has results, but they are partly about this machine and not about the controller. The limits stand in
 one table, each with its reason.
@@ -30,7 +30,7 @@ class Limit:
     measure: Callable[[RunRecord], float]
     limit: float
     why: str
-    knob: Callable[[float, float], str]  # of measured and limit
+    remedy: Callable[[float, float], str]  # of measured and limit
     show: Callable[[float], str]
     live: bool = True  # whether it can be said before the run is over
     in_lab: str = ""  # what helps on real hosts, which have no dilation; empty where it is about the rack alone
@@ -43,10 +43,12 @@ class Limit:
     def reason(self, record: RunRecord) -> Reason:
         """What there is to say if the limit is exceeded."""
         value = self.measure(record)
-        knob = self.in_lab if record.place == "lab" else self.knob(value, self.limit)
-        if self.knob is _more_dilation and record.stolen > STOLEN:
-            knob = f"other virtual machines took {record.stolen:.0%} of a core's time: run it again when they are quiet"
-        return Reason(what=self.what, how_much=self.show(value), knob=knob)
+        remedy = self.in_lab if record.place == "lab" else self.remedy(value, self.limit)
+        if self.remedy is _more_dilation and record.stolen > STOLEN:
+            remedy = (
+                f"other virtual machines took {record.stolen:.0%} of a core's time: run it again when they are quiet"
+            )
+        return Reason(what=self.what, how_much=self.show(value), remedy=remedy)
 
 
 def _lag_over_rtt(lag: Lag, record: RunRecord) -> float:
@@ -229,13 +231,13 @@ def judge(record: RunRecord) -> Verdict:
     reasons = []
     if record.interrupted:
         how_much = f"{record.interrupted} after {record.duration * 1e3:.4g} ms of nominal time"
-        reasons.append(Reason(what=ENDED_EARLY, how_much=how_much, knob="run it again to its end"))
+        reasons.append(Reason(what=ENDED_EARLY, how_much=how_much, remedy="run it again to its end"))
     if figures.window(record).length <= 0:
         how_much = f"{record.duration * 1e3:.4g} ms of {record.warmup * 1e3:.4g} ms"
-        reasons.append(Reason(what="no longer than the warm-up", how_much=how_much, knob="raise --duration"))
+        reasons.append(Reason(what="no longer than the warm-up", how_much=how_much, remedy="raise --duration"))
     for what, how_much in record.broken:
         reasons.append(
-            Reason(what=what, how_much=how_much, knob="the result is not the experiment's; see docs/fidelity.md")
+            Reason(what=what, how_much=how_much, remedy="the result is not the experiment's; see docs/fidelity.md")
         )
     reasons += [limit.reason(record) for limit in limits_of(record) if limit.used(record) > 1]
     return Verdict(reasons=tuple(reasons))

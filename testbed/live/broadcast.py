@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from testbed.errors import BadInput, TestbedError
-from testbed.live.observers import Audience, Everyone
+from testbed.live.observers import Observer, Observers
 from testbed.live.progress import Progress
 from testbed.live.scene import Scene
 from testbed.live.server import LiveServer, listen
@@ -18,7 +18,7 @@ from testbed.results.report.rows import rows
 from testbed.results.summary import Summary
 
 
-class Broadcast(Audience):
+class Broadcast(Observer):
     """Publishes events and keeps the exporter up to date."""
 
     def __init__(self, server: LiveServer) -> None:
@@ -55,7 +55,7 @@ class Broadcast(Audience):
 
 
 @contextmanager
-def audience(address: str | None, ui: bool) -> Iterator[Audience]:
+def observer(address: str | None, ui: bool) -> Iterator[Observer]:
     """The terminal and, unless the address is "none", a live server. Raises BadInput if it cannot listen."""
     if ui and address == "none":
         raise BadInput("--ui needs an address: leave out --metrics-addr none")
@@ -72,7 +72,7 @@ def audience(address: str | None, ui: bool) -> Iterator[Audience]:
     else:
         progress.stage(f"metrics: {server.url}/metrics")
     try:
-        yield Everyone([progress, broadcast])
+        yield Observers([progress, broadcast])
     except TestbedError as error:
         broadcast.fails(str(error))
         raise

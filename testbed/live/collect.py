@@ -108,7 +108,7 @@ class Collector:
             wall_seconds=run.clock.wall_seconds(duration),
             ports=run.layout.port_names,
             port_neighbour=[port.neighbour for port in run.layout.shape.ports],
-            port_rate=np.array([port.cable.rate for port in run.layout.shape.ports]),
+            port_rate=np.array([port.link.rate for port in run.layout.shape.ports]),
             port_buffer=np.full(len(run.layout.port_names), experiment.rack.switch.buffer),
             bottleneck=run.layout.bottleneck,
             flows=self._flow_table(),

@@ -11,7 +11,7 @@ from testbed.live.updates import Update
 from testbed.results.summary import Summary
 
 
-class Audience:
+class Observer:
     """Hears what a run does, in this order; does nothing with it. Subclasses override what they want to hear."""
 
     descriptors: Sequence[int] = ()
@@ -39,10 +39,10 @@ class Audience:
         """There will be no results."""
 
 
-class Everyone(Audience):
+class Observers(Observer):
     """Several listeners as one."""
 
-    def __init__(self, listeners: Sequence[Audience]) -> None:
+    def __init__(self, listeners: Sequence[Observer]) -> None:
         self.listeners = listeners
         self.descriptors = [one for listener in listeners for one in listener.descriptors]
 

@@ -6,7 +6,7 @@ import sys
 import time
 from typing import TYPE_CHECKING, TextIO
 
-from testbed.live.observers import Audience
+from testbed.live.observers import Observer
 from testbed.live.scene import Scene
 from testbed.live.snapshot import Snapshot
 from testbed.live.updates import Update
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 LINE_EVERY = 5.0  # s of wall time between plain lines
 
 
-class Progress(Audience):
+class Progress(Observer):
     """Every method may be called at any time, in any order."""
 
     def __init__(self, stream: TextIO | None = None) -> None:

@@ -22,7 +22,7 @@ ALL = "*"  # as the flow and receiver of a sending host's sum
 
 
 class ScenePort(NamedTuple):
-    """One switch port and what its cable leads to."""
+    """One switch port and what its link leads to."""
 
     name: str
     switch: str

@@ -86,7 +86,7 @@ def scene(run: Observed) -> Scene:
     """The run that is about to begin."""
     experiment, groups = run.resolved.experiment, Groups(run.layout.plan)
     buffer = float(round(experiment.rack.switch.buffer))
-    ports = (ScenePort(one.name, one.switch, one.neighbour, one.cable.rate, buffer) for one in run.layout.shape.ports)
+    ports = (ScenePort(one.name, one.switch, one.neighbour, one.link.rate, buffer) for one in run.layout.shape.ports)
     return Scene(
         experiment=experiment.name,
         controller=run.resolved.controller.name,

@@ -21,7 +21,7 @@ from testbed.experiment.model import PluginChoice
 from testbed.results import arrow
 from testbed.results.folder import DECISIONS, read_table
 from testbed.results.tables import UNITS
-from testbed.results.trace import HOP, KINDS, Trace
+from testbed.results.trace import HOP, KINDS, DecisionTrace
 
 _ABOUT = b"testbed"
 _ENCODING = {  # measured to be the smallest; other floats are split into streams of bytes, other integers listed
@@ -38,7 +38,7 @@ class Served(NamedTuple):
 
     first: int  # number in the rack of its flow 0
     paths: Paths
-    trace: Trace
+    trace: DecisionTrace
 
 
 @dataclass(frozen=True)
@@ -83,7 +83,7 @@ def kept(agents: Sequence[Served]) -> dict[str, Any]:
     }
 
 
-def _table(agent: int, trace: Trace) -> Any:
+def _table(agent: int, trace: DecisionTrace) -> Any:
     import pyarrow as pa
 
     columns = trace.columns()

@@ -113,7 +113,7 @@ def write(
         "verdict": summary.verdict,
         "calibration": record.calibration,
         "hosts": record.hosts,
-        "decided_by": record.decided_by,
+        "loaded_plugins": record.loaded_plugins,
         "decisions": record.decisions_kept,
         "captures": record.captures,
         "tuners": [one.as_dict() for one in record.tuners],

@@ -86,7 +86,7 @@ class PortSeries(Series):
     kmax: Floats
     pmax: Floats
     ingress: Floats  # lossless bytes now that came in at the port and have not left the switch; 0 without PFC
-    pause_frames: Floats  # that the port has sent to the far end of its cable, cumulative
+    pause_frames: Floats  # that the port has sent to the far end of its link, cumulative
     paused: Floats  # s for which the far end has held its lossless packets, cumulative
 
 
@@ -174,7 +174,7 @@ class RunRecord(Measured):
     hosts: list[dict[str, Any]] = field(default_factory=list)  # of a lab
     clock_jump: float = 0.0  # wall seconds by which an agent's clocks disagreed at the end
     broken: list[tuple[str, str]] = field(default_factory=list)  # invariants that did not hold: what, how much
-    decided_by: list[dict[str, str]] = field(default_factory=list)  # who decided, as the agents say
+    loaded_plugins: list[dict[str, str]] = field(default_factory=list)  # who decided, as the agents say
     decisions_file: bytes = b""  # see testbed.results.decisions; empty if it was not asked for
     decisions_kept: dict[str, Any] = field(default_factory=dict)  # calls and rows in there, and why not all
     captures: list[dict[str, Any]] = field(default_factory=list)  # per --pcap: point, packets, dropped, problem

@@ -31,7 +31,7 @@ HOPS_AT = RTT_AT + 1
 _HEADER = struct.Struct("=dqqqq")  # nominal time, first word, kind, rows, hops (-1: no INT)
 
 
-class Trace:
+class DecisionTrace:
     """Holds ``rows`` rows (flows that a call was about, summed); ends with the first call that does not fit."""
 
     def __init__(self, rows: int, hops: int) -> None:
@@ -103,7 +103,7 @@ class Trace:
         return {"headers": headers, "words": self._ints[:end], "cut": np.array([self.cut])}
 
     @classmethod
-    def unpacked(cls, arrays: Mapping[str, NDArray[Any]]) -> Trace:
+    def unpacked(cls, arrays: Mapping[str, NDArray[Any]]) -> DecisionTrace:
         """To read it elsewhere."""
         trace = cls(0, 0)
         trace._headers, trace._ints = arrays["headers"], np.ascontiguousarray(arrays["words"], np.int64)
@@ -144,7 +144,7 @@ class Trace:
 
 
 def timeout_row(flows: Ints, feedback: Feedback) -> Ints:
-    """What `Trace.told` wants of feedback that did not come from the datapath."""
+    """What `DecisionTrace.told` wants of feedback that did not come from the datapath."""
     none = np.zeros(len(flows), np.int64)
     told = [none if name == "hops" else getattr(feedback, name) for name in TOLD]
     return np.array([flows, *told, feedback.rtt.view(np.int64)])

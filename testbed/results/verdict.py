@@ -24,10 +24,10 @@ class Reason(BaseModel):
 
     what: str
     how_much: str
-    knob: str
+    remedy: str
 
     def __str__(self) -> str:
-        return f"{self.what}: {self.how_much}; {self.knob}"
+        return f"{self.what}: {self.how_much}; {self.remedy}"
 
 
 class Verdict(BaseModel):

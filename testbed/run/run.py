@@ -16,7 +16,7 @@ from testbed.engines.engine import Engine, Stoppable
 from testbed.errors import TestbedError
 from testbed.experiment.resolved import Resolved
 from testbed.fidelity.verdict import judge
-from testbed.live.observers import Audience
+from testbed.live.observers import Observer
 from testbed.results import folder, manifest
 from testbed.results.manifest import Manifest
 from testbed.results.record import RunRecord
@@ -24,7 +24,7 @@ from testbed.results.summary import Summary, summarise
 
 
 @dataclass(frozen=True)
-class Outcome:
+class RunOutcome:
     """A finished run: its summary and where its results are."""
 
     summary: Summary
@@ -36,18 +36,18 @@ def execute(
     engine: Engine,
     resolved: Resolved,
     out: Path | None,
-    audience: Audience,
+    observer: Observer,
     *,
     points: Sequence[Point] = (),
     snap: int = WHOLE,
-) -> Outcome:
+) -> RunOutcome:
     """Run the experiment and write its results, with captures at ``points`` (``snap`` bytes of each packet).
 
     Raises TestbedError; Ctrl-C ends the run early and keeps the data.
     """
     target = folder.prepare(out, f"{resolved.experiment.name}-{resolved.controller.name}")
     engine.check(resolved)
-    prepared = engine.prepare(resolved, audience)
+    prepared = engine.prepare(resolved, observer)
     resolved, experiment = prepared.resolved, prepared.resolved.experiment
     about = manifest.describe(
         experiment=resolved.as_dict(),
@@ -61,22 +61,22 @@ def execute(
     )
     captures = Captures(points, target, snap)
     with _ctrl_c_keeps_the_data() as running:
-        record = engine.follow(prepared, audience, running, target.name, captures.all)
+        record = engine.follow(prepared, observer, running, target.name, captures.all)
         tuner = resolved.tuner.name if prepared.tuned else ""
         summary = summarise(
             record, judge(record), experiment=experiment.name, controller=resolved.controller.name, tuner=tuner
         )
-        audience.stage("writing results")
+        observer.stage("writing results")
         written, trouble = _write(target, about, record, summary, captures, report=experiment.record.report)
         for message in captures.messages(record.captures):
-            audience.stage(message)
+            observer.stage(message)
         if trouble:
             raise TestbedError(
                 f"this is a bug in testbed: the results are in {written}, but their report failed:\n{trouble}"
             )
-        audience.ends(summary, written)
+        observer.ends(summary, written)
     failure = record.interrupted if record.interrupted not in ("", CTRL_C) else ""
-    return Outcome(summary, written, failure)
+    return RunOutcome(summary, written, failure)
 
 
 def _write(

@@ -13,7 +13,7 @@ from testbed.errors import TestbedError
 from testbed.experiment.load import load, resolve
 from testbed.experiment.resolved import Resolved
 from testbed.fidelity.verdict import judge
-from testbed.live.observers import Audience
+from testbed.live.observers import Observer
 
 SETTINGS = ("time.duration=2 ms", "tuner.preset=secn1")
 EXPERIMENT = "incast-8"
@@ -48,7 +48,7 @@ def examine(quiet_runs: int, only: str = "") -> Iterator[Finding]:
 
 def _run(resolved: Resolved, fault: Fault) -> str:
     try:
-        record = follow(resolved, use_netem(resolved), Audience(), fault)
+        record = follow(resolved, use_netem(resolved), Observer(), fault)
     except TestbedError as refusal:
         return f"refused: {refusal}"
     return str(judge(record))

@@ -1,6 +1,6 @@
 """Workshops: where a plugin is made. A plugin that is trained, distilled, exported or explained offers one.
 
-The entry-point group ``testbed.workshops`` names it (name of the plugin to an object of `Workshop`); nothing here knows
+The entry-point group ``testbed.jobs`` names it (name of the plugin to an object of `JobSet`); nothing here knows
 a particular one. Each job has options like a plugin's own, and writes into a folder that the command moves into place
 when the job is done: a job that fails or is interrupted leaves nothing behind.
 """
@@ -23,7 +23,7 @@ from testbed.plugin import PluginConfig
 from testbed.registry import GROUPS, Plugin
 from testbed.results.folder import give_to_caller, make_folder
 
-GROUP = "testbed.workshops"
+GROUP = "testbed.jobs"
 JOBS = ("train", "distil", "export", "explain")
 
 
@@ -32,7 +32,7 @@ class JobConfig(PluginConfig):
 
 
 @dataclass(frozen=True)
-class Told:
+class JobProgress:
     """How far a job is."""
 
     done: float
@@ -41,17 +41,17 @@ class Told:
 
 
 @dataclass(frozen=True)
-class Order:
+class JobContext:
     """One job to do."""
 
     out: Path  # an empty folder to write into
-    told: Callable[[Told], None] = lambda _told: None
+    report: Callable[[JobProgress], None] = lambda _progress: None
     command: str = ""  # that ordered it, for logs
 
 
 @dataclass(frozen=True)
 class Result:
-    """What a job says when it is done; its files are in `Order.out`."""
+    """What a job says when it is done; its files are in `JobContext.out`."""
 
     lines: list[str]  # of text
     data: dict[str, Any] = field(default_factory=dict)  # the same, for programs
@@ -64,13 +64,13 @@ class Job:
 
     summary: str  # one line
     Config: type[JobConfig]
-    run: Callable[[Any, Order], Result]  # what it is given is of `Config`
+    run: Callable[[Any, JobContext], Result]  # what it is given is of `Config`
     presets: Mapping[str, dict[str, Any]] = field(default_factory=dict)  # the first is the default
     notes: Mapping[str, str] = field(default_factory=dict)  # on presets
 
 
 @dataclass(frozen=True)
-class Workshop:
+class JobSet:
     """The jobs of one plugin, by their names: some of `JOBS`."""
 
     jobs: Mapping[str, Job]
@@ -101,18 +101,20 @@ def _able(entries: Mapping[str, EntryPoint], job: str) -> list[str]:
     return [name for name, entry in sorted(entries.items()) if job in _load(entry).jobs]
 
 
-def _load(entry: EntryPoint) -> Workshop:
+def _load(entry: EntryPoint) -> JobSet:
     try:
         with redirect_stdout(sys.stderr):  # stdout is for results
             workshop = entry.load()
     except (ImportError, AttributeError) as error:
         raise BadInput(f"workshop '{entry.name}' ({entry.value}) cannot be loaded: {error}") from error
-    if not isinstance(workshop, Workshop):
-        raise BadInput(f"workshop '{entry.name}' ({entry.value}) is a {type(workshop).__name__}, expected a Workshop")
+    if not isinstance(workshop, JobSet):
+        raise BadInput(f"workshop '{entry.name}' ({entry.value}) is a {type(workshop).__name__}, expected a JobSet")
     return workshop
 
 
-def carry_out(job: Job, config: PluginConfig, target: Path, told: Callable[[Told], None], command: str) -> Result:
+def run_job(
+    job: Job, config: PluginConfig, target: Path, report: Callable[[JobProgress], None], command: str
+) -> Result:
     """Do the job; ``target`` (from `testbed.results.folder.prepare`) appears with all its files, or not at all.
 
     Raises what the job raises, and TestbedError if it cannot be written. Nothing is kept of a result with `refused`.
@@ -121,7 +123,7 @@ def carry_out(job: Job, config: PluginConfig, target: Path, told: Callable[[Told
         make_folder(target.parent)
         unfinished = Path(tempfile.mkdtemp(prefix=f".{target.name}-", dir=target.parent))
         try:
-            result = job.run(config, Order(unfinished, told, command))
+            result = job.run(config, JobContext(unfinished, report, command))
             if not result.refused:
                 unfinished.chmod(0o755)  # mkdtemp's are private
                 give_to_caller((unfinished, *unfinished.rglob("*")))

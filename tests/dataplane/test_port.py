@@ -1,4 +1,4 @@
-"""The egress queue of a switch port against theory, packet by packet: its length, what INT tells of it, its cable.
+"""The egress queue of a switch port against theory, packet by packet: its length, what INT tells of it, its link.
 
 Most tests stop the clock of the virtual queue (`Bench.freeze`), so that its length is known to the byte.
 """
@@ -261,15 +261,15 @@ def test_dropped_frames_are_not_on_their_way(rig: Bench) -> None:
     assert rig.count["bytes"] == 0
 
 
-# -- the far end of a cable -----------------------------------------------------------------------------------------
+# -- the far end of a link -----------------------------------------------------------------------------------------
 
 
-def test_what_comes_out_of_a_cable_is_counted_and_goes_on(rig: Bench) -> None:
+def test_what_comes_out_of_a_link_is_counted_and_goes_on(rig: Bench) -> None:
     assert [rig.ingress(data()) for _ in range(3)] == [UNSPEC] * 3
     assert rig.nic.arrivals[LOOPBACK].tolist() == (3 * FULL, 3, 0)
 
 
-def test_nothing_passes_a_cable_that_was_cut(rig: Bench) -> None:
+def test_nothing_passes_a_link_that_was_cut(rig: Bench) -> None:
     """Lost packets count where they were sent, so both ends together tell what went in and did not come out."""
     rig.port(peer=PEER)
     rig.egress(data())

@@ -12,7 +12,7 @@ from testbed.dataplane import pauses, wire
 from testbed.dataplane.port_maps import Port
 from testbed.dataplane.programs import Thresholds
 from testbed.dataplane.ring import Ring
-from testbed.engines.kernel.pfc.engine import EVENTS_SIZE
+from testbed.engines.kernel.pfc.generator import EVENTS_SIZE
 from testbed.engines.kernel.rack import pause_frames
 from tests.support.packets import LOOPBACK, OK, PLAIN, SHIM_AT, SHOT, UNSPEC, Bench, bench, data, on_the_wire
 
@@ -91,7 +91,7 @@ def test_what_wakes_a_shaper_up_is_no_packet_of_the_experiment(rig: Bench) -> No
     assert rig.nic.arrivals["packets"][LOOPBACK] == 0
 
 
-def test_a_packet_leaves_its_account_at_the_end_of_the_cable(rig: Bench) -> None:
+def test_a_packet_leaves_its_account_at_the_end_of_the_link(rig: Bench) -> None:
     account = rig.nic.ingresses[UPSTREAM]
     account["bytes"], account["paused"] = 3 * FULL, 1
     frame = came_from(data(), UPSTREAM)

@@ -66,7 +66,7 @@ class MachineRoom:
 
     def _boot(self, specs: list[NodeSpec], how: str) -> None:
         boots = []
-        for spec in sorted(specs, key=lambda spec: not spec.is_switch):  # cables need something to be plugged into
+        for spec in sorted(specs, key=lambda spec: not spec.is_switch):  # links need something to be plugged into
             boot = node.start(spec, self.specs, self.folder, how)
             self.pids[spec.name] = boot.pid
             boots.append(boot)

@@ -28,7 +28,7 @@ def management_bridge() -> None:
 
 
 def plug(node: NodeSpec, pid: int, switch: tuple[NodeSpec, int] | None) -> None:
-    """Cables of a node that just booted as process ``pid``: management, and for a host one to the switch."""
+    """Links of a node that just booted as process ``pid``: management, and for a host one to the switch."""
     with IPRoute() as ip:
         port = f"m-{node.name}"
         ip.link("add", ifname=port, kind="veth", peer={"ifname": MANAGEMENT, "net_ns_pid": pid})

@@ -13,7 +13,7 @@ from testbed.experiment.events import EventSpec, plan
 from testbed.experiment.load import available, load
 from testbed.experiment.topology.kinds import shape_of
 from testbed.experiment.topology.routes import Routes
-from testbed.experiment.topology.shape import Cable, End, Quality, Shape, dumbbell, two_level
+from testbed.experiment.topology.shape import End, Link, Quality, Shape, dumbbell, two_level
 from testbed.experiment.topology.tables import Hops, Tables
 
 TOLD = "pauses of these ports could wait for each other in a circle: "
@@ -24,7 +24,7 @@ def ring(switches: int) -> Shape:
     """Switches in a circle, each with one host at its port 1; port 2 leads on, port 3 back."""
     names = [f"s{number + 1}" for number in range(switches)]
     hosts = [LINK.between(End(f"h{number + 1}", 0), End(name, 1)) for number, name in enumerate(names)]
-    trunks: list[Cable] = [
+    trunks: list[Link] = [
         TRUNK.between(End(name, 2), End(names[(number + 1) % switches], 3)) for number, name in enumerate(names)
     ]
     return Shape("ring", tuple(names), (*hosts, *trunks))
@@ -83,10 +83,10 @@ def test_a_rerouting_by_hand_that_has_one() -> None:
 
 
 def test_routes_after_events_are_checked() -> None:
-    """Of 4 x 4 cables those of a ring are left: leaf1 - spine1 - leaf2 - spine2 - ... - leaf1."""
+    """Of 4 x 4 links those of a ring are left: leaf1 - spine1 - leaf2 - spine2 - ... - leaf1."""
     shape = fabric()
     left = {f"leaf{n}-spine{n}" for n in range(1, 5)} | {f"leaf{n % 4 + 1}-spine{n}" for n in range(1, 5)}
-    cut = [f"{cable.low.node}-{cable.high.node}" for cable in shape.trunks]
+    cut = [f"{link.low.node}-{link.high.node}" for link in shape.trunks]
     steps = plan(
         [
             EventSpec.model_validate({"at": "1 ms", "cut": name, "detected_after": "10 us"})

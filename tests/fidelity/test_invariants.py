@@ -50,7 +50,7 @@ def healthy() -> Counts:
         flows=flows,
         ports=ports,
         duration=20e-6,
-        deciders=[WANTED, WANTED],
+        loaded_plugins=[WANTED, WANTED],
         wanted=WANTED,
         int_faults=0,
         queue_difference=3000.0,
@@ -96,9 +96,12 @@ def test_wrong_flow_counts_are_named(name: str, more: int, expected: str) -> Non
         ({"int_faults": 9}, "INT records are out of order: 9 records"),
         ({"queue_difference": 9000.0}, "virtual queue and shaper disagree: by 9000 bytes; a burst is 8000"),
         ({"duration": 10e-6}, "s1-eth3 was faster than its link: 1.200 of the rate"),
-        ({"deciders": []}, "nobody says who decided: no agent"),
-        ({"deciders": [WANTED, replace(WANTED, sha256="cd" * 32)]}, "another controller decided: agent 1 ran Dcqcn"),
-        ({"deciders": [replace(WANTED, form="Fixed")]}, "another controller decided: agent 0 ran Fixed"),
+        ({"loaded_plugins": []}, "nobody says who decided: no agent"),
+        (
+            {"loaded_plugins": [WANTED, replace(WANTED, sha256="cd" * 32)]},
+            "another controller decided: agent 1 ran Dcqcn",
+        ),
+        ({"loaded_plugins": [replace(WANTED, form="Fixed")]}, "another controller decided: agent 0 ran Fixed"),
     ],
 )
 def test_everything_else_is_named_alone(change: dict[str, Any], expected: str) -> None:
@@ -140,7 +143,7 @@ def test_a_lossless_fabric_that_is_none_is_named(change: dict[str, list[int]], e
 
 
 def two_switches() -> Counts:
-    """h1 at s1 to h2 at s2: 100 packets, of which s1 dropped 4 and the cut cable lost 6; all ACKs came back."""
+    """h1 at s1 to h2 at s2: 100 packets, of which s1 dropped 4 and the cut link lost 6; all ACKs came back."""
     none = ("agent_cnps", "agent_ce", "nic_cnps", "nic_ce", "received_ce", "cnps_made", "ring_full", "unread")
     flow = replace(
         healthy().flows,
@@ -164,7 +167,7 @@ def two_switches() -> Counts:
     return replace(healthy(), flows=flow, ports=ports)
 
 
-def test_packets_are_conserved_over_switches_and_cables() -> None:
+def test_packets_are_conserved_over_switches_and_links() -> None:
     assert broken(two_switches()) == []
 
 

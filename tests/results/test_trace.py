@@ -11,7 +11,7 @@ import pytest
 from testbed.base.arrays import Ints
 from testbed.controller import Feedback, Signal
 from testbed.errors import PluginFailed
-from testbed.results.trace import FEEDBACK, SENT, START, TIMEOUT, TIMER, Trace
+from testbed.results.trace import FEEDBACK, SENT, START, TIMEOUT, TIMER, DecisionTrace
 from tests.agent.test_agent import TIMEOUT as SILENCE
 from tests.agent.test_agent import Scripted, Telemetry, serving, turn
 from tests.support.agents import SLOT
@@ -42,12 +42,12 @@ class Deciding(Scripted):
         self.decide(now, flows)
 
 
-def recorded(agent: object, rows: int = 1000, hops: int = 0) -> Trace:
-    agent._trace = trace = Trace(rows, hops)  # type: ignore[attr-defined]
+def recorded(agent: object, rows: int = 1000, hops: int = 0) -> DecisionTrace:
+    agent._trace = trace = DecisionTrace(rows, hops)  # type: ignore[attr-defined]
     return trace
 
 
-def rows_of(trace: Trace, *names: str) -> list[tuple[object, ...]]:
+def rows_of(trace: DecisionTrace, *names: str) -> list[tuple[object, ...]]:
     columns = trace.columns()
     return list(zip(*(columns[name].tolist() for name in names), strict=True))
 
@@ -138,7 +138,7 @@ def test_a_call_that_failed_is_not_there() -> None:
 
 
 def test_it_outlives_a_process_that_was_killed() -> None:
-    trace = Trace(10, 0)
+    trace = DecisionTrace(10, 0)
     pid = os.fork()
     if pid == 0:
         for number in range(3):

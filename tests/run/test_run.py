@@ -10,7 +10,7 @@ from testbed.engines.engine import Prepared
 from testbed.errors import BadInput, TestbedError
 from testbed.experiment.load import load, resolve
 from testbed.experiment.resolved import Resolved
-from testbed.live.observers import Audience
+from testbed.live.observers import Observer
 from testbed.results import folder
 from testbed.results.record import RunRecord
 from testbed.results.report import html
@@ -28,7 +28,7 @@ class Measured:
         if resolved.experiment.hosts > 5:
             raise BadInput("too many hosts")
 
-    def prepare(self, resolved: Resolved, _audience: Audience) -> Prepared:
+    def prepare(self, resolved: Resolved, _audience: Observer) -> Prepared:
         return Prepared(resolved, {"delay_by": "nothing"})
 
     def follow(self, _prepared: Prepared, *_: object) -> RunRecord:
@@ -36,7 +36,7 @@ class Measured:
         return run()
 
 
-class Heard(Audience):
+class Heard(Observer):
     def __init__(self) -> None:
         self.said: list[str] = []
 
@@ -60,7 +60,7 @@ def test_results_are_those_of_the_engine(tmp_path: Path) -> None:
 
 
 def test_without_a_report_nothing_is_drawn(tmp_path: Path) -> None:
-    outcome = execute(Measured(), small("record.report=false"), tmp_path / "out", Audience())
+    outcome = execute(Measured(), small("record.report=false"), tmp_path / "out", Observer())
     assert not (outcome.folder / "report.html").exists()
     assert (outcome.folder / "summary.json").exists()
 
@@ -68,7 +68,7 @@ def test_without_a_report_nothing_is_drawn(tmp_path: Path) -> None:
 def test_what_an_engine_refuses_is_not_run(tmp_path: Path) -> None:
     engine = Measured()
     with pytest.raises(BadInput, match="too many hosts"):
-        execute(engine, small("traffic.senders=8"), tmp_path / "out", Audience())
+        execute(engine, small("traffic.senders=8"), tmp_path / "out", Observer())
     assert engine.followed == 0
     assert not (tmp_path / "out").exists()
 
@@ -79,5 +79,5 @@ def test_a_report_that_fails_does_not_lose_the_results(tmp_path: Path, monkeypat
 
     monkeypatch.setattr(html, "render", crash)
     with pytest.raises(TestbedError, match=r"results are in .*out, but their report failed:[^$]*no such colour"):
-        execute(Measured(), small(), tmp_path / "out", Audience())
+        execute(Measured(), small(), tmp_path / "out", Observer())
     assert folder.load(tmp_path / "out").summary.flows == 2

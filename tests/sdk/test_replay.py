@@ -22,7 +22,7 @@ from testbed.results import decisions, folder, manifest
 from testbed.results.decisions import Served
 from testbed.results.report import build
 from testbed.results.summary import summarise
-from testbed.results.trace import Trace
+from testbed.results.trace import DecisionTrace
 from testbed.sdk import new
 from testbed.sdk.replay import _same, replay
 from tests.agent.test_agent import TIMEOUT, serving, turn
@@ -82,7 +82,7 @@ def _hop(bench: Bench, number: int) -> Any:
 def written(path: Path, spec: str, rows: int = 10_000, report: bool = False) -> Path:
     """A results folder of a run in which one agent served four flows, the rack's 2 to 5."""
     plugin, hops = find("controller", spec), int(spec == "hpcc")
-    trace = Trace(rows, hops)
+    trace = DecisionTrace(rows, hops)
     with serving(plugin.form, hosts=(0, 0, 1, 1), int_hops=hops, start=(0.0, 0.0, 0.0, 5.0)) as (agent, bench):
         agent._trace = trace
         drive(agent, bench)

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from testbed.agent.columns import ENDLESS, Flows
-from testbed.agent.datapath import Datapath, Held, Lags, Pace, Pauses
+from testbed.agent.datapath import Datapath, DelayRing, Pace, PacingStats, Pauses
 from testbed.agent.histogram import TimeHistogram
 from testbed.agent.sockets import Route, Sockets
 from testbed.clock import Clock
@@ -122,8 +122,8 @@ class Bench:
             uplink=None if self.bucket is None else self.uplink + np.arange(self.uplink),
             pauses=self._pauses() if self.relook else None,
         )
-        self.lags = Lags(TimeHistogram(16), TimeHistogram(4), TimeHistogram(4), TimeHistogram(4))
-        rings = [Held(*one) for one in ((self.ring, self.held), *self.also)]  # type: ignore[arg-type]
+        self.lags = PacingStats(TimeHistogram(16), TimeHistogram(4), TimeHistogram(4), TimeHistogram(4))
+        rings = [DelayRing(*one) for one in ((self.ring, self.held), *self.also)]  # type: ignore[arg-type]
         self.datapath = Datapath(self.flows, self.sockets, rings, pace, self.lags)
         self.clock = Clock(DILATION, EPOCH)
         self.datapath.begin(self.clock)

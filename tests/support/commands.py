@@ -20,7 +20,7 @@ PRELOADED = [
     "numpy", "pyarrow.parquet", "rich.console", "rich.table", "testbed.cli.main", "testbed.cli.run",
     "testbed.sdk.conformance.controllers", "testbed.sdk.conformance.tuners", "testbed.experiment.load",
     "testbed.engines.fluid.run", "testbed.sdk.replay", "testbed.results.report.build",
-    "testbed.results.report.table", "testbed.sdk.jobs", "testbed_controllers.adpg.workshop", "tests.support.commands",
+    "testbed.results.report.table", "testbed.sdk.jobs", "testbed_controllers.adpg.jobs", "tests.support.commands",
 ]  # fmt: skip
 
 _server = multiprocessing.get_context("forkserver")

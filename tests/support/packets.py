@@ -20,7 +20,7 @@ from testbed.experiment.topology.framing import Framing
 UNSPEC, OK, SHOT, REDIRECT = 0xFFFFFFFF, 0, 2, 7
 LOOPBACK = 1  # ifindex of the interface that test runs are on
 NOT_ECT, ECT0, CE = 0, 2, 3
-PEER = 2  # ifindex of what would be at the far end of the cable
+PEER = 2  # ifindex of what would be at the far end of the link
 H1, H2 = bytes.fromhex("020000000001"), bytes.fromhex("020000000002")
 IP1, IP2 = bytes([10, 0, 0, 1]), bytes([10, 0, 0, 2])
 FRAMING = Framing(payload=1000, int_hops=2)
@@ -181,7 +181,7 @@ class Bench:
         return run(self.ports.fd, frame, repeat)
 
     def ingress(self, frame: bytes) -> int:
-        """Verdict on a frame that comes out of the port's cable."""
+        """Verdict on a frame that comes out of the port's link."""
         return run(self.ports.ingress_fd, frame)[0]
 
     def tx(self, frame: bytes) -> bytes:

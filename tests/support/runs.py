@@ -116,7 +116,7 @@ def run_clean(folder: Path, *arguments: str) -> dict[str, Any]:
             PACE.failed()
             seen.append(f"{dilation[1]}: {refused}")
         else:
-            reasons = {reason["what"]: reason["knob"] for reason in summary["verdict"]["reasons"]}
+            reasons = {reason["what"]: reason["remedy"] for reason in summary["verdict"]["reasons"]}
             if reasons.keys() <= {BUSY}:
                 PACE.kept_up()
                 (folder / f"attempt-{attempt}").rename(folder / "clean")

@@ -18,7 +18,7 @@ from testbed.engines.kernel.faults.fault import Fault
 from testbed.engines.kernel.follow import follow
 from testbed.experiment.load import load, resolve
 from testbed.fidelity.verdict import judge
-from testbed.live.observers import Audience
+from testbed.live.observers import Observer
 from tests.support.runs import BUSY
 
 ATTEMPTS = 3
@@ -89,7 +89,7 @@ def main(shared: Path) -> int:
     for name, (experiment, settings) in job["lossy"].items():
         began = time.monotonic()
         resolved = resolve(load(experiment).apply(settings))
-        record = follow(resolved, use_netem(resolved), Audience(), NetemLoss())
+        record = follow(resolved, use_netem(resolved), Observer(), NetemLoss())
         (shared / name).write_text(str(judge(record)))
         print(f"{name}: {time.monotonic() - began:.1f} s", file=sys.stderr)
     (shared / "datapaths").write_text(str(datapaths_left()))

@@ -134,7 +134,7 @@ def test_rack_is_calibrated_and_invariants_hold(runs: dict[str, Results], name: 
     measured = {one["what"] for one in runs[name].manifest.calibration}
     assert {"base RTT", "rate"} <= measured
     assert all(one["good"] for one in runs[name].manifest.calibration)
-    broken = {reason.what for reason in runs[name].summary.verdict.reasons if "not the experiment's" in reason.knob}
+    broken = {reason.what for reason in runs[name].summary.verdict.reasons if "not the experiment's" in reason.remedy}
     assert broken <= {LATE_TIMERS}
 
 

@@ -11,7 +11,7 @@ from pydantic import Field
 from testbed.errors import BadInput, nearest
 from testbed.sdk.export.job import DOCA_PCC, write
 from testbed.sdk.export.program import START_SHARE
-from testbed.sdk.jobs import Job, JobConfig, Order, Result
+from testbed.sdk.jobs import Job, JobConfig, JobContext, Result
 from testbed.units import Ratio, Time
 
 from ..observation import LEAST_RATE, AdpgConfig
@@ -54,17 +54,17 @@ class ExportConfig(JobConfig):
         return AdpgConfig.model_construct(**options, start_rate=start)
 
 
-def export(config: ExportConfig, order: Order) -> Result:
+def export(config: ExportConfig, context: JobContext) -> Result:
     """Write the files. Raises BadInput for an unknown target or an unusable policy."""
     if config.to not in TARGETS:
         raise BadInput(f"adpg cannot be exported to '{config.to}'; {nearest(config.to, list(TARGETS))}")
     trees, controller = Trees.load(Path(config.policy) if config.policy else SHIPPED), config.controller()
     if config.to == DOCA_PCC:
-        return write(doca.program(trees, controller, config.base_rtt), order)
+        return write(doca.program(trees, controller, config.base_rtt), context)
     files = c.exported(trees, controller)
     for name, text in files.items():
-        (order.out / name).write_text(text, encoding="utf-8")
-    wrong, checked = _check(trees, controller, order.out)
+        (context.out / name).write_text(text, encoding="utf-8")
+    wrong, checked = _check(trees, controller, context.out)
     count, depth = trees.feature.shape
     lines = [f"{count} trees of depth {depth} as {TARGETS[config.to]}: {', '.join(files)}", checked]
     data = {"to": config.to, "files": list(files), "trees": count, "depth": depth, "checked": checked}

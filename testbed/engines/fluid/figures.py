@@ -15,7 +15,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from testbed.base.arrays import Floats, Ints
 from testbed.engines.fluid.fluid import Fluid
-from testbed.engines.fluid.trace import Trace
+from testbed.engines.fluid.trace import FluidTrace
 from testbed.results import figures as metrics
 from testbed.results.summary import Figure
 
@@ -72,7 +72,7 @@ class Figures(BaseModel):
 
 
 def figures(
-    fluid: Fluid, trace: Trace, warmup: float, *, experiment: str, controller: str, tuner: str, wall_seconds: float
+    fluid: Fluid, trace: FluidTrace, warmup: float, *, experiment: str, controller: str, tuner: str, wall_seconds: float
 ) -> Figures:
     """Of the time from the end of the warm-up on, unless the name says otherwise."""
     layout = fluid.layout

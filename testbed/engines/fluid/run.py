@@ -13,7 +13,7 @@ from testbed.engines.fluid.figures import Figures, figures
 from testbed.engines.fluid.fluid import Fluid, Options, UnusableDecision
 from testbed.engines.fluid.layout import FluidLayout, of_experiment
 from testbed.engines.fluid.switch import ModelSwitch
-from testbed.engines.fluid.trace import Trace, run
+from testbed.engines.fluid.trace import FluidTrace, run
 from testbed.errors import BadInput, PluginFailed, TestbedError
 from testbed.experiment.resolved import Resolved
 from testbed.registry import failed, refused
@@ -33,7 +33,7 @@ class Modelled:
     """A run of the model."""
 
     figures: Figures
-    trace: Trace
+    trace: FluidTrace
     layout: FluidLayout
 
 

@@ -13,7 +13,7 @@ from testbed.engines.fluid.fluid import Fluid
 
 
 @dataclass(frozen=True)
-class Trace:
+class FluidTrace:
     """Samples at ``time``; all columns but the queue are cumulative. Those of queues are (t, m), of flows (t, n)."""
 
     step: float  # s
@@ -35,7 +35,9 @@ class Trace:
         return np.asarray((values[-1] - values[first]) / (self.time[-1] - self.time[first]))
 
 
-def run(fluid: Fluid, duration: float, every: int = 16, each_step: Callable[[int], None] = lambda _step: None) -> Trace:
+def run(
+    fluid: Fluid, duration: float, every: int = 16, each_step: Callable[[int], None] = lambda _step: None
+) -> FluidTrace:
     """Go on for ``duration`` seconds, at least two steps, with a sample each ``every`` of them; ``each_step`` is told
     their number.
     """
@@ -48,7 +50,7 @@ def run(fluid: Fluid, duration: float, every: int = 16, each_step: Callable[[int
         if number % every == 0 or number == steps:
             samples.append(_sample(fluid))
         each_step(number)
-    return Trace(fluid.options.step, queue, *(np.array(column) for column in zip(*samples, strict=True)))
+    return FluidTrace(fluid.options.step, queue, *(np.array(column) for column in zip(*samples, strict=True)))
 
 
 def _sample(fluid: Fluid) -> tuple[Floats | float | int, ...]:

@@ -9,8 +9,8 @@ import numpy as np
 from testbed.agent.agent import Timing
 from testbed.agent.barriers import Barriers
 from testbed.agent.columns import ENDLESS
-from testbed.agent.launch import Common, Crew, Share, shares_of_hosts
 from testbed.agent.meter import Meter
+from testbed.agent.pool import AgentConfig, AgentPool, AgentSpec, split_by_host
 from testbed.agent.sockets import Route
 from testbed.controller import build
 from testbed.engines.kernel.assembly import Assembly
@@ -18,7 +18,7 @@ from testbed.engines.kernel.faults.fault import Fault
 from testbed.experiment.traffic.flow import NO_GROUP
 from testbed.results.decisions import Served
 from testbed.results.record import RTT_BINS_PER_OCTAVE
-from testbed.results.trace import Trace
+from testbed.results.trace import DecisionTrace
 
 WORTH_A_LIMIT = 4  # packets; below that more system calls cost a start burst more than the shaper's timers
 
@@ -29,10 +29,10 @@ class Agents:
     def __init__(self, rack: Assembly, fault: Fault) -> None:
         self.rack = rack
         self.fault = fault
-        self.crew = Crew()
+        self.pool = AgentPool()
         self.meters: list[Meter] = []
         self.cores = sorted(os.sched_getaffinity(0))
-        self.parts = shares_of_hosts(rack.layout.plan.src_number, len(self.cores))
+        self.parts = split_by_host(rack.layout.plan.src_number, len(self.cores))
         self.delays = [rack.delays(first, end) for first, end in self.parts]
 
     @property
@@ -45,20 +45,20 @@ class Agents:
         rack = self.rack
         packets = np.ceil(rack.layout.plan.size / rack.layout.framing.payload)
         rack.flows.to_send[:] = np.where(np.isfinite(packets), packets, ENDLESS)
-        common = self._common()
+        config = self._config()
         for number, (first, end) in enumerate(self.parts):
             self.meters.append(Meter(RTT_BINS_PER_OCTAVE, self._trace()))
-            share = self._share(number, first, end)
-            self.crew.launch(self.fault.on_share(share), self.fault.on_common(common))
+            spec = self._spec(number, first, end)
+            self.pool.launch(self.fault.on_spec(spec), self.fault.on_config(config))
 
     def served(self) -> list[Served]:
         """What each has recorded of its controller's decisions."""
-        return [Served(one.share.first, one.share.paths, one.share.meter.trace) for one in self.crew.members]
+        return [Served(one.spec.first, one.spec.paths, one.spec.meter.trace) for one in self.pool.members]
 
-    def _common(self) -> Common:
+    def _config(self) -> AgentConfig:
         rack, resolved = self.rack, self.rack.resolved
         form, config = resolved.controller.form, resolved.controller_config
-        return Common(
+        return AgentConfig(
             plugin=resolved.controller,
             dilation=rack.clock.dilation,
             framing=rack.layout.framing,
@@ -76,11 +76,13 @@ class Agents:
         packets = self.rack.bucket // self.rack.layout.framing.wire_size
         return packets if packets >= WORTH_A_LIMIT else 0
 
-    def _trace(self) -> Trace:
+    def _trace(self) -> DecisionTrace:
         """Its part of the rows that all agents may record."""
-        return Trace(self.rack.experiment.record.decisions // len(self.parts), self.rack.layout.framing.int_hops)
+        return DecisionTrace(
+            self.rack.experiment.record.decisions // len(self.parts), self.rack.layout.framing.int_hops
+        )
 
-    def _share(self, number: int, first: int, end: int) -> Share:
+    def _spec(self, number: int, first: int, end: int) -> AgentSpec:
         rack, plan = self.rack, self.rack.layout.plan
         hosts, nic, base_rtt = rack.net, rack.nic, rack.layout.paths.base_rtt
         routes = [
@@ -97,7 +99,7 @@ class Agents:
         ends = [hosts[f"h{sender}"].defaultIntf() for sender in senders]
         interfaces = np.array([one.index for one in ends])
         waits = plan.after != NO_GROUP
-        return Share(
+        return AgentSpec(
             number=number,
             core=self.cores[number],
             first=first,

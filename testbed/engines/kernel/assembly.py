@@ -83,7 +83,7 @@ class Assembly:
         """Bytes that may wait at a port: its buffer, or what all ports have with priority flow control."""
         if self.lossless:
             ports = Counter(port.switch for port in self.layout.shape.ports)
-            return max(ports.values()) * self.lossless.room.limit
+            return max(ports.values()) * self.lossless.buffer.limit
         return self.experiment.rack.switch.buffer
 
     @property
@@ -120,4 +120,4 @@ class Assembly:
         )
 
     def _netem(self) -> list[float]:
-        return [self.clock.wall_seconds(netem_delay(cable, self.layout.framing)) for cable in self.layout.shape.cables]
+        return [self.clock.wall_seconds(netem_delay(link, self.layout.framing)) for link in self.layout.shape.links]

@@ -83,7 +83,7 @@ class Emulation:
 
     def run(self, connection: Connection) -> RunRecord:
         """From the first packet to the end of the experiment, or of patience."""
-        experiment, rack, crew = self.experiment, self.rack, self.agents.crew
+        experiment, rack, pool = self.experiment, self.rack, self.agents.pool
         chosen = largest(self.layout.plan.size, experiment.record.flows)
         recording = self._recording()
         recorder = Recorder(self.flows, chosen, rack.ports, self.layout.framing.wire_size)
@@ -92,8 +92,8 @@ class Emulation:
         collector = Collector(self, recorder, processors)
         live = Live(connection, self, collector)
         recorder.sample(time.monotonic_ns(), 0.0)  # all that is counted is counted from nothing
-        crew.wait_ready()
-        rack.begin(crew.begin())
+        pool.wait_ready()
+        rack.begin(pool.begin())
         recording.begin(self.clock)
         timetable = Timetable(experiment.steps(), rack.net.cut, rack.net.mend, self.reroute)
         next_sample = 0.0
@@ -104,30 +104,30 @@ class Emulation:
                 recorder.sample(now_ns, now)
                 watch.sample()
                 processors.sample()
-                self.fault.on_sample(rack, crew, now)
+                self.fault.on_sample(rack, pool, now)
             if now >= experiment.time.warmup:
                 collector.window_begins(now)
             timetable.step(now)
             live.show(now, now_ns)
-            interrupted = self._tune() or crew.failure() or live.interrupted() or self._overdue(now)
-            if interrupted or crew.finished():
+            interrupted = self._tune() or pool.failure() or live.interrupted() or self._overdue(now)
+            if interrupted or pool.finished():
                 break
             until = min(next_sample, rack.tuning.next_slot, timetable.next)
             time.sleep(max(0.0, min(self.clock.wall_seconds(until - self.clock.now()), live.seconds_left())))
-        interrupted = interrupted or crew.failure()
-        crew.end()
+        interrupted = interrupted or pool.failure()
+        pool.end()
         recorder.sample(time.monotonic_ns(), self.clock.now())
         record = collector.record(interrupted)
         drain(rack)
         collector.drained(record)
         if rack.lossless:
-            rack.lossless.engine.end()
+            rack.lossless.generator.end()
         counts = gather(rack, self.agents, watch, self.clock.now())
         record.broken = [(one.what, one.how_much) for one in broken(counts)]
         record.events = timetable.done
         record.queue_difference = counts.queue_difference
         record.calibration = [one.as_dict() for one in self.calibration]
-        record.decided_by = [one.as_dict() for one in counts.deciders]
+        record.loaded_plugins = [one.as_dict() for one in counts.loaded_plugins]
         self._keep_decisions(record)
         record.tuners = [one.log for one in rack.tuning.all]
         record.captures = recording.end()
@@ -157,10 +157,10 @@ class Emulation:
         reader = QueueReader(rack.net[self.layout.shape.ports[bottleneck].switch].netns)
         return QueueWatch(reader, rack.ports, bottleneck, rack.net.ports[bottleneck])
 
-    def reroute(self, cables: Sequence[str]) -> None:
-        """The switches notice what has become of these cables; see `Rack.reroute`."""
+    def reroute(self, links: Sequence[str]) -> None:
+        """The switches notice what has become of these links; see `Rack.reroute`."""
         self.flows.rerouted += 1  # first: agents must not take other INT nodes for a fault
-        self.rack.net.reroute(cables)
+        self.rack.net.reroute(links)
 
     def _tune(self) -> str:
         """Let the tuner decide; if it failed, why. A slot ends when its counters are read, not when this turn began."""

@@ -11,7 +11,7 @@ from testbed.engines.kernel import speed
 from testbed.engines.kernel.choices import check_gates, forwarding_by, use_netem
 from testbed.engines.kernel.follow import follow
 from testbed.experiment.resolved import Resolved
-from testbed.live.observers import Audience
+from testbed.live.observers import Observer
 from testbed.results.record import RunRecord
 
 
@@ -24,10 +24,10 @@ class KernelEngine:
         forwarding_by(resolved)
         check_gates(resolved)
 
-    def prepare(self, resolved: Resolved, audience: Audience) -> Prepared:
+    def prepare(self, resolved: Resolved, observer: Observer) -> Prepared:
         """Compile the data plane; measure this machine if the dilation is left to it."""
         compile_all()
-        settled = speed.settle(resolved, audience)
+        settled = speed.settle(resolved, observer)
         features = {
             "delay_by": "netem" if use_netem(resolved) else "delay-line",
             "shaper": "tbf",
@@ -36,8 +36,8 @@ class KernelEngine:
         return Prepared(settled.resolved, features, settled.as_dict())
 
     def follow(
-        self, prepared: Prepared, audience: Audience, running: list[Stoppable], name: str, captures: Sequence[Capture]
+        self, prepared: Prepared, observer: Observer, running: list[Stoppable], name: str, captures: Sequence[Capture]
     ) -> RunRecord:
         """One run in a sandbox of its own."""
         netem = use_netem(prepared.resolved)
-        return follow(prepared.resolved, netem, audience, running=running, name=name, captures=captures)
+        return follow(prepared.resolved, netem, observer, running=running, name=name, captures=captures)

@@ -12,7 +12,7 @@ from testbed.engines.kernel.faults.fault import NO_FAULT, Fault
 from testbed.engines.kernel.sandbox import Sandbox
 from testbed.errors import TestbedError
 from testbed.experiment.resolved import Resolved
-from testbed.live.observers import Audience
+from testbed.live.observers import Observer
 from testbed.live.scene import Scene
 from testbed.live.snapshot import Snapshot
 from testbed.live.updates import update
@@ -22,43 +22,43 @@ from testbed.results.record import RunRecord
 def follow(
     resolved: Resolved,
     netem: bool,
-    audience: Audience,
+    observer: Observer,
     fault: Fault = NO_FAULT,
     *,
     running: list[Stoppable] | None = None,
     name: str = "",
     captures: Sequence[Capture] = (),
 ) -> RunRecord:
-    """One run in a sandbox of its own, which is in ``running`` meanwhile; ``name`` is what the audience knows it by."""
+    """One run in a sandbox of its own, which is in ``running`` meanwhile; ``name`` is what the observer knows it by."""
     # Before the sandbox is forked, so that the next one has them as well.
     import pyarrow.parquet  # noqa: F401
 
     import testbed.engines.kernel.emulation  # noqa: F401
 
     running = [] if running is None else running
-    sandbox = Sandbox(partial(_work, resolved, netem, fault, captures), without=audience.descriptors)
+    sandbox = Sandbox(partial(_work, resolved, netem, fault, captures), without=observer.descriptors)
     running.append(sandbox)
-    audience.forked()
+    observer.forked()
     scene: Scene | None = None
     before: Snapshot | None = None
     record: RunRecord | None = None
     try:
         for kind, content in sandbox.messages():
             if kind == "stage":
-                audience.stage(content)
+                observer.stage(content)
             elif kind == "begins":
                 scene = replace(content, run=name)
-                audience.begins(scene)
+                observer.begins(scene)
             elif kind == "snapshot":
                 if scene and before:
-                    audience.goes_on(content, update(scene, before, content))
+                    observer.goes_on(content, update(scene, before, content))
                 before = content
             elif kind == "record":
                 record = content
     finally:
         sandbox.kill()
         running.clear()
-        audience.stops()
+        observer.stops()
     if record is None:
         raise TestbedError("the run ended without a record")
     return record

@@ -26,7 +26,7 @@ def drain(rack: Assembly) -> float:
     Waits no longer than a full buffer takes to drain; what is missing then, the invariants will name.
     """
     began = time.monotonic()
-    slowest = min(port.cable.rate for port in rack.layout.shape.ports)
+    slowest = min(port.link.rate for port in rack.layout.shape.ports)
     base_rtt = float(rack.layout.paths.base_rtt.max())
     longest = rack.clock.wall_seconds(2 * rack.longest_queue * 8 / slowest + 4 * base_rtt)
     index, peers = [port.ifindex for port in rack.net.ports], [port.peer for port in rack.net.ports]
@@ -72,13 +72,13 @@ def gather(rack: Assembly, agents: Agents, watch: QueueWatch, duration: float) -
             marked=whole(ports["marked_packets"]),
             dropped=whole(ports["dropped_packets"] + ports["lost_packets"]),
             tx_bytes=ports["bytes"].astype(float),
-            rate=np.array([port.cable.rate for port in rack.layout.shape.ports]),
+            rate=np.array([port.link.rate for port in rack.layout.shape.ports]),
             switch=[port.switch for port in rack.layout.shape.ports],
             far=far_ports(rack),
             arrived=whole(rack.nic.arrivals["packets"][[port.peer for port in rack.net.ports]]),
         ),
         duration=duration,
-        deciders=[member.identity for member in agents.crew.members if member.identity is not None],
+        loaded_plugins=[member.identity for member in agents.pool.members if member.identity is not None],
         wanted=Identity.wanted(rack.resolved.controller),
         int_faults=sum(int(meter.counters[4]) for meter in agents.meters),
         queue_difference=watch.difference(),
@@ -114,7 +114,7 @@ def last_port(rack: Assembly, hosts: list[str]) -> Ints:
 
 
 def far_ports(rack: Assembly) -> Ints:
-    """Position of the port at the other end of each port's cable; -1 where a host is."""
+    """Position of the port at the other end of each port's link; -1 where a host is."""
     return np.array([rack.layout.shape.position.get(port.far.interface, -1) for port in rack.layout.shape.ports])
 
 

@@ -42,10 +42,10 @@ class RackNetwork:
         return self.rack.net.shaper_drops() + input_queue_drops() - self._input_queue_drops
 
     def events(self) -> dict[str, int]:
-        """Lost feedback, lost time, lost order; and what cables have lost, not buffers."""
+        """Lost feedback, lost time, lost order; and what links have lost, not buffers."""
         nic, ports = self.rack.nic, self.rack.programs.counters[self.rack.ports.index]
         return {
-            "lost_on_cables": int(ports["lost_packets"].sum()),
+            "lost_on_links": int(ports["lost_packets"].sum()),
             "ring_overflow": int(nic.flows_tx["ring_full"].sum()),
             "stalled_bytes": int(self._bottleneck["stalled"]),
             "reordered_packets": int(nic.flows_rx["reorders"].sum()),

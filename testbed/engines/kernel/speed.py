@@ -41,7 +41,7 @@ from testbed.experiment.resolved import Resolved
 from testbed.experiment.topology.settings import Star
 from testbed.experiment.traffic.incast import Incast
 from testbed.fidelity.verdict import LAG_LIMIT
-from testbed.live.observers import Audience
+from testbed.live.observers import Observer
 
 SHARE = 0.35  # of the busiest core's time that an experiment's packets may take
 ROOM = 0.5  # of the verdict's limit for lags that sleeping may take
@@ -167,20 +167,20 @@ def suggest(experiment: str = "incast-64") -> Suggestion:
         return Suggestion(experiment, why_not=features.NEEDS_ROOT)
     try:
         doctor.require()
-        settled = settle(resolve(load(experiment).apply(["time.dilation=auto"])), Audience())
+        settled = settle(resolve(load(experiment).apply(["time.dilation=auto"])), Observer())
     except TestbedError as error:
         return Suggestion(experiment, why_not=str(error).splitlines()[0])
     return Suggestion(experiment, settled)
 
 
-def settle(resolved: Resolved, audience: Audience) -> Settled:
+def settle(resolved: Resolved, observer: Observer) -> Settled:
     """Measure this machine if the experiment's dilation is ``auto``, and say so. Raises TestbedError."""
     if resolved.experiment.time.dilation != "auto":
         return Settled(resolved)
-    audience.stage("measuring this machine for dilation: auto")
+    observer.stage("measuring this machine for dilation: auto")
     speed = measure(resolved)
     dilation = Needs.of(resolved).dilation(speed)
-    audience.stage(f"dilation {dilation:g} should be clean: {speed}")
+    observer.stage(f"dilation {dilation:g} should be clean: {speed}")
     time = resolved.experiment.time.model_copy(update={"dilation": dilation})
     return Settled(replace(resolved, experiment=resolved.experiment.model_copy(update={"time": time})), speed)
 
@@ -201,7 +201,7 @@ def measure(resolved: Resolved) -> Speed:
 
 def _measure(resolved: Resolved, dilation: float) -> Speed:
     small = replace(resolved, experiment=_small(resolved.experiment, dilation))
-    record = follow(small, use_netem(small), Audience())
+    record = follow(small, use_netem(small), Observer())
     packets = int(record.flows.delivered_packets.sum())
     if record.interrupted or not packets or record.timer_lag is None:
         raise TestbedError(f"this machine could not be measured: {record.interrupted or 'no packet arrived'}")

@@ -16,7 +16,7 @@ from testbed.engines.lab.verdict import complete
 from testbed.errors import TestbedError
 from testbed.experiment.resolved import Resolved
 from testbed.live.collect import Collector
-from testbed.live.observers import Audience
+from testbed.live.observers import Observer
 from testbed.live.scene import Groups
 from testbed.live.snapshot import Snapshot
 from testbed.live.snapshots import scene, snapshot
@@ -40,40 +40,40 @@ class LabEngine:
         fits.check(resolved, self.inventory)
         self.inventory.first(resolved.experiment.hosts)
 
-    def prepare(self, resolved: Resolved, audience: Audience) -> Prepared:
+    def prepare(self, resolved: Resolved, observer: Observer) -> Prepared:
         """Have Ansible look after the hosts."""
         from testbed.engines.lab import playbook
 
         chosen = self.inventory.first(resolved.experiment.hosts)
         if self.playbook:
-            audience.stage(f"Ansible prepares {', '.join(host.name for host in chosen.hosts)}")
+            observer.stage(f"Ansible prepares {', '.join(host.name for host in chosen.hosts)}")
             playbook.prepare(chosen)
         delay = chosen.common.testbed_feedback_delay
         features = {"delay_by": "wires and delay-line" if delay else "wires", "forwarding": "the lab's switches"}
         return Prepared(resolved, features, tuned=False)
 
     def follow(
-        self, prepared: Prepared, audience: Audience, running: list[Stoppable], name: str, captures: Sequence[Capture]
+        self, prepared: Prepared, observer: Observer, running: list[Stoppable], name: str, captures: Sequence[Capture]
     ) -> RunRecord:
         """Run it; nothing is left on the hosts afterwards."""
         assert not captures, "they are refused on the command line"
         overview = Overview(prepared.resolved, self.inventory.first(prepared.resolved.experiment.hosts))
-        run = LabRun(overview, audience, name)
+        run = LabRun(overview, observer, name)
         running.append(run)
-        audience.forked()
+        observer.forked()
         try:
             with Crowd(overview) as crowd:
                 return run.follow(crowd)
         finally:
             running.clear()
-            audience.stops()
+            observer.stops()
 
 
 class LabRun:
     """What is going on."""
 
-    def __init__(self, overview: Overview, audience: Audience, name: str) -> None:
-        self.overview, self.audience, self.name = overview, audience, name
+    def __init__(self, overview: Overview, observer: Observer, name: str) -> None:
+        self.overview, self.observer, self.name = overview, observer, name
         self._asked = ""
 
     def ask_to_stop(self, reason: str) -> None:
@@ -84,7 +84,7 @@ class LabRun:
         """All steps. Raises TestbedError if it did not come to a beginning."""
         overview = self.overview
         names = (f"{session.name} is {session.host.name}" for session in crowd.sessions)
-        self.audience.stage(", ".join(names))
+        self.observer.stage(", ".join(names))
         crowd.greet()
         for what, step in (
             ("looking at the hosts", crowd.examine),
@@ -94,14 +94,14 @@ class LabRun:
         ):
             if self._asked:
                 raise TestbedError(f"{self._asked}: nothing was run")
-            self.audience.stage(what)
+            self.observer.stage(what)
             step()
         collector = Collector(overview, overview.series, overview)
         self._scene = replace(scene(overview), run=self.name)
-        self.audience.begins(self._scene)
+        self.observer.begins(self._scene)
         crowd.begin()
         interrupted = self._until_the_end(crowd, collector)
-        self.audience.stage("gathering what the hosts have counted")
+        self.observer.stage("gathering what the hosts have counted")
         if interrupted:
             crowd.stop()
         crowd.gather()
@@ -133,7 +133,7 @@ class LabRun:
         overview = self.overview
         shown = snapshot(overview, collector, groups, overview.network.sample(0), now)
         if before:
-            self.audience.goes_on(shown, update(self._scene, before, shown))
+            self.observer.goes_on(shown, update(self._scene, before, shown))
         return shown
 
 

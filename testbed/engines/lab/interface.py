@@ -63,7 +63,7 @@ class Interface:
             needed = " and ".join(lacking)
             reasons.append(f"the agent lacks {needed}; let it be root: ansible_become: true, or ansible_user: root")
         if not link.get_attr("IFLA_CARRIER"):
-            reasons.append("it has no carrier; is it up, and is its cable plugged in at both ends?")
+            reasons.append("it has no carrier; is it up, and is its link plugged in at both ends?")
         mtu = link.get_attr("IFLA_MTU")
         if mtu < frame - ETHERNET:
             reasons.append(f"its MTU is {mtu}, packets need {frame - ETHERNET}; raise it, or lower traffic.payload")

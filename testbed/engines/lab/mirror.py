@@ -17,7 +17,7 @@ from testbed.engines.lab.channel import Message
 from testbed.engines.lab.samples import COUNTED
 from testbed.errors import TestbedError
 from testbed.results.record import RTT_BINS_PER_OCTAVE
-from testbed.results.trace import Trace
+from testbed.results.trace import DecisionTrace
 
 RECEIVED = ("packets", "ce", "cnps", "reorders")
 
@@ -63,10 +63,10 @@ class Mirror:
         """Of the record, without the prefix; empty if the host did not live to give one."""
         return {name.removeprefix(prefix): one for name, one in self.final.items() if name.startswith(prefix)}
 
-    def trace(self) -> Trace:
+    def trace(self) -> DecisionTrace:
         """What its controller was told and decided."""
         packed = self.part("trace.")
-        return Trace.unpacked(packed) if packed else Trace(0, 0)
+        return DecisionTrace.unpacked(packed) if packed else DecisionTrace(0, 0)
 
 
 def _copy(into: dict[str, NDArray[Any]], arrays: dict[str, NDArray[Any]], prefix: str) -> None:

@@ -40,7 +40,7 @@ class Crowd:
         self.overview = overview
         self.inbox: Inbox = queue.SimpleQueue()
         self.sessions: list[Session] = []
-        self.deciders: list[Identity] = []
+        self.loaded_plugins: list[Identity] = []
         self.about: list[dict[str, object]] = []  # of each host, for the manifest
         self.lost = ""  # which host, and why
         self.differs: list[str] = []  # what was not as before when they left
@@ -111,7 +111,7 @@ class Crowd:
             session.say("launch", {"timeout": self.overview.timeout()}, {"base_rtt": base_rtt})
         for answer in self._answers("launched", STEP_SECONDS).values():
             if answer.data["decider"]:
-                self.deciders.append(Identity(**answer.data["decider"]))
+                self.loaded_plugins.append(Identity(**answer.data["decider"]))
 
     def begin(self) -> None:
         """Start them. Each begins between our word and its answer, both on our clock: so far apart they can be."""

@@ -136,7 +136,7 @@ class Service:
                 self._running = True
                 self._next_look = self._next_status = time.monotonic()
             case "stop":
-                station.crew.end()
+                station.pool.end()
             case "gather":
                 self._running = False
                 station.look()

@@ -16,8 +16,8 @@ from testbed.agent.agent import Timing
 from testbed.agent.build import compile_all
 from testbed.agent.columns import ENDLESS, Flows
 from testbed.agent.identity import Identity
-from testbed.agent.launch import Common, Crew, Share
 from testbed.agent.meter import Meter
+from testbed.agent.pool import AgentConfig, AgentPool, AgentSpec
 from testbed.agent.sockets import Route
 from testbed.base.arrays import Ints
 from testbed.base.linux import input_queue_drops
@@ -35,7 +35,7 @@ from testbed.experiment.topology.framing import Framing
 from testbed.fidelity.processors import Processors
 from testbed.registry import Plugin, find
 from testbed.results.record import RTT_BINS_PER_OCTAVE
-from testbed.results.trace import Trace
+from testbed.results.trace import DecisionTrace
 
 REAL_TIME = Clock(1.0)
 
@@ -50,7 +50,7 @@ class Station:
         self.tag = Tag(job.port, job.p_key)
         self.flows = Flows(max(1, len(self.dst)))
         self.meter: Meter | None = None  # if it sends
-        self.crew = Crew()
+        self.pool = AgentPool()
         self.clock = REAL_TIME
         self.processors: Processors | None = None
         self._window: dict[str, Ints] = {}
@@ -127,11 +127,11 @@ class Station:
             self._launch(base_rtt, timeout)
         if self._folder:
             self._folder.cleanup()  # it has been read; should this process be killed, it must not stay
-        return self.crew.members[0].identity if self.crew.members else None
+        return self.pool.members[0].identity if self.pool.members else None
 
     def _launch(self, base_rtt: NDArray[np.float64], timeout: float) -> None:
         job, end = self.job, self.job.first + len(self.dst)
-        self.meter = Meter(RTT_BINS_PER_OCTAVE, Trace(job.decisions, job.int_hops))
+        self.meter = Meter(RTT_BINS_PER_OCTAVE, DecisionTrace(job.decisions, job.int_hops))
         self.nic.flows_tx["ring"][job.first : end] = 0
         paths = Paths(
             line_rate=np.full(len(self.dst), job.line_rate),
@@ -147,7 +147,7 @@ class Station:
             for number, (dst, size) in enumerate(zip(self.dst.tolist(), self.size.tolist(), strict=True))
         ]
         rtt = float(base_rtt.min())
-        share = Share(
+        spec = AgentSpec(
             number=job.host,
             core=sorted(os.sched_getaffinity(0))[-1 - job.host % len(os.sched_getaffinity(0))],
             first=job.first,
@@ -164,7 +164,7 @@ class Station:
             uplink=None,
         )
         form, config = self.plugin.form, self.config
-        common = Common(
+        agent_config = AgentConfig(
             plugin=self.plugin,
             dilation=REAL_TIME.dilation,
             framing=self.framing,
@@ -177,12 +177,12 @@ class Station:
             own_ports=True,  # the lab's fabric may choose paths by them
             tag=self.tag,
         )
-        self.crew.launch(share, common)
-        self.crew.wait_ready()
+        self.pool.launch(spec, agent_config)
+        self.pool.wait_ready()
 
     def begin(self) -> None:
         """Time 0 is now, on this host's clock."""
-        self.clock = self.crew.begin() if self.crew.members else REAL_TIME.started()
+        self.clock = self.pool.begin() if self.pool.members else REAL_TIME.started()
         self.samples = Samples(self.flows, self.job.series, self.framing.wire_size, self._counted)
         self.processors = Processors()
         self.samples.take(0.0)
@@ -205,11 +205,11 @@ class Station:
 
     def failure(self) -> str:
         """Why the agent ended before its time; empty if it did not."""
-        return self.crew.failure()
+        return self.pool.failure()
 
     def finished(self, now: float) -> bool:
         """Whether this host has nothing more to do."""
-        return self.crew.finished() if self.crew.members else now >= self.job.duration
+        return self.pool.finished() if self.pool.members else now >= self.job.duration
 
     def counted(self) -> dict[str, NDArray[Any]]:
         """All counters as of now."""
@@ -251,7 +251,7 @@ class Station:
 
     def leave(self) -> list[str]:
         """End the agent, take the programs away. Returns what is not as it was; can be called at any time."""
-        self.crew.end()
+        self.pool.end()
         if self._folder:
             self._folder.cleanup()
         return self.interface.detach() if hasattr(self, "interface") else []

@@ -31,7 +31,7 @@ def complete(record: RunRecord, overview: Overview, crowd: Crowd) -> None:
     checks = [the_named_controller_decided, *([agents_and_nics_agree] if complete_hosts else [])]
     record.broken = [(one.what, one.how_much) for check in checks for one in check(counts)]
     record.broken += [("a host is not as it was before", one) for one in crowd.differs]
-    record.decided_by = [one.as_dict() for one in crowd.deciders]
+    record.loaded_plugins = [one.as_dict() for one in crowd.loaded_plugins]
     record.clock_jump = max(float(meter.clock_jump[0]) for meter in overview.meters)
     record.start_spread = crowd.start_spread
     record.hosts = [
@@ -77,7 +77,9 @@ def _counts(overview: Overview, crowd: Crowd) -> Counts:
         ),
         ports=PortCounts([], nobody, nobody, nobody, np.empty(0), np.empty(0), [], nobody, nobody),
         duration=overview.experiment.time.duration,
-        deciders=[replace(one, file=wanted.file) for one in crowd.deciders],  # other hosts have it elsewhere
+        loaded_plugins=[
+            replace(one, file=wanted.file) for one in crowd.loaded_plugins
+        ],  # other hosts have it elsewhere
         wanted=wanted,
         int_faults=0,
         queue_difference=0.0,

@@ -1,6 +1,6 @@
 """How much room a port needs beyond xoff, so that nothing is dropped until a pause is felt.
 
-A port that crosses xoff tells the far end of its cable, which stops after one delay of the cable; what it sent until
+A port that crosses xoff tells the far end of its link, which stops after one delay of the link; what it sent until
 then arrives during another one. A frame may have just begun at either end and cannot be taken back. This is the bound
 of 802.1Qbb's annex on buffer requirements without the delays inside of hardware.
 
@@ -26,7 +26,7 @@ FRAMES = 2  # one in either direction that has just begun
 
 @dataclass(frozen=True)
 class Feed:
-    """A kind of cable that leads into a switch: nominal bit/s and s."""
+    """A kind of link that leads into a switch: nominal bit/s and s."""
 
     kind: str  # "link", "uplink", "bottleneck"
     rate: float
@@ -44,7 +44,7 @@ class Feed:
 
 
 @dataclass(frozen=True)
-class Room:
+class IngressBuffer:
     """What a port has for the packets that come in there. Bytes, and nominal seconds."""
 
     xoff: int
@@ -59,10 +59,10 @@ class Room:
         return self.xoff + self.headroom
 
 
-def room(pfc: Pfc, feeds: Sequence[Feed], buffer: float, frame: int, late: float) -> Room:
+def ingress_buffer(pfc: Pfc, feeds: Sequence[Feed], buffer: float, frame: int, late: float) -> IngressBuffer:
     """What the settings come to on this machine, where pause frames may be ``late`` seconds late.
 
-    All ports have the same room, which is enough for the cable that needs most. Raises BadInput if a headroom was asked
+    All ports have the same room, which is enough for the link that needs most. Raises BadInput if a headroom was asked
     for that is too small, or if what is needed does not fit into ``buffer``.
     """
     worst = max(feeds, key=lambda feed: feed.needed(frame, late))
@@ -79,14 +79,14 @@ def room(pfc: Pfc, feeds: Sequence[Feed], buffer: float, frame: int, late: float
         )
     spare = min((headroom - feed.bare(frame)) * 8 / feed.rate - feed.late for feed in feeds)
     gates = [(headroom - feed.bare(frame)) * 8 / feed.rate - late for feed in feeds if feed.begun]
-    return Room(round(pfc.xoff), round(pfc.xon), headroom, spare, min(gates, default=math.inf))
+    return IngressBuffer(round(pfc.xoff), round(pfc.xon), headroom, spare, min(gates, default=math.inf))
 
 
 def _why(feed: Feed, frame: int, late: float, needed: int) -> str:
     port = f", {show_size(feed.begun)} for the port that feeds it" if feed.begun else ""
-    cable = show_size(round(feed.bare(frame) - feed.begun))
+    link = show_size(round(feed.bare(frame) - feed.begun))
     return (
-        f"at least {show_size(needed)} are needed: {cable} for the {feed.kind}'s {show_time(feed.delay)} both ways and "
+        f"at least {show_size(needed)} are needed: {link} for the {feed.kind}'s {show_time(feed.delay)} both ways and "
         f"{FRAMES} frames{port}, the rest for senders and pause frames that are up to {_rounded(feed.late)} and "
         f"{_rounded(late)} late; a higher time.dilation makes that less"
     )

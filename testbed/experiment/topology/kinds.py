@@ -22,7 +22,7 @@ def shape_of(rack: settings.AnyRack, hosts: int) -> Shape:
     return star(hosts, link.rate, link.delay, link.loss)
 
 
-def _quality(kind: str, link: settings.Link) -> Quality:
+def _quality(kind: str, link: settings.LinkSettings) -> Quality:
     return Quality(kind, link.rate, link.delay, link.loss)
 
 

@@ -15,33 +15,33 @@ import numpy as np
 from testbed.base.arrays import Floats, Ints
 from testbed.experiment.topology.framing import Framing
 from testbed.experiment.topology.routes import Routes
-from testbed.experiment.topology.shape import Cable
+from testbed.experiment.topology.shape import Link
 
-PRECISION = 12  # decimals of a second: paths of the same cables must have the same base RTT
+PRECISION = 12  # decimals of a second: paths of the same links must have the same base RTT
 
 
 @dataclass(frozen=True)
 class PathTimes:
-    """Times of one round trip over the same cables each way."""
+    """Times of one round trip over the same links each way."""
 
-    cables: Sequence[Cable]
+    links: Sequence[Link]
     framing: Framing
 
     @property
     def hops(self) -> int:
         """Switches on the way."""
-        return len(self.cables) - 1
+        return len(self.links) - 1
 
     @property
     def propagation(self) -> float:
-        """Both ways, all cables."""
-        return 2 * sum(cable.delay for cable in self.cables)
+        """Both ways, all links."""
+        return 2 * sum(link.delay for link in self.links)
 
     @property
     def serialisation(self) -> float:
-        """Of a full packet there and its ACK back, at every cable."""
+        """Of a full packet there and its ACK back, at every link."""
         bits = (self.framing.wire_size + self.framing.ack_size) * 8
-        return sum(bits / cable.rate for cable in self.cables)
+        return sum(bits / link.rate for link in self.links)
 
     @property
     def base_rtt(self) -> float:
@@ -49,14 +49,14 @@ class PathTimes:
         return round(self.propagation + self.serialisation, PRECISION)
 
 
-def netem_delay(cable: Cable, framing: Framing) -> float:
-    """How long netem holds what goes into a cable, so that a round trip takes the base RTT.
+def netem_delay(link: Link, framing: Framing) -> float:
+    """How long netem holds what goes into a link, so that a round trip takes the base RTT.
 
-    At a host's cable only the host's end has netem, and a round trip passes it once, as data or as ACK; a cable between
+    At a host's link only the host's end has netem, and a round trip passes it once, as data or as ACK; a link between
     switches has it at both ends.
     """
-    serialisation = (framing.wire_size + framing.ack_size) * 8 / cable.rate
-    return cable.delay + serialisation / 2 if cable.low.port else 2 * cable.delay + serialisation
+    serialisation = (framing.wire_size + framing.ack_size) * 8 / link.rate
+    return link.delay + serialisation / 2 if link.low.port else 2 * link.delay + serialisation
 
 
 @dataclass(frozen=True)
@@ -66,7 +66,7 @@ class FlowPaths:
     line_rate: Floats  # bit/s, of the sender's NIC
     base_rtt: Floats  # s
     hops: Ints  # switches
-    path_rate: Floats  # bit/s, of the slowest cable
+    path_rate: Floats  # bit/s, of the slowest link
     slowness: Floats  # s per bit through all switch ports on the way
 
     def full_buffers(self, size: float) -> Floats:
@@ -81,9 +81,9 @@ class FlowPaths:
             known[pair] = PathTimes(routes.path(*pair), framing)
         paths = [known[pair] for pair in zip(src, dst, strict=True)]
         return cls(
-            line_rate=np.array([path.cables[0].rate for path in paths]),
+            line_rate=np.array([path.links[0].rate for path in paths]),
             base_rtt=np.array([path.base_rtt for path in paths]),
             hops=np.array([path.hops for path in paths], np.int64),
-            path_rate=np.array([min(cable.rate for cable in path.cables) for path in paths]),
-            slowness=np.array([sum(1 / cable.rate for cable in path.cables[1:]) for path in paths]),
+            path_rate=np.array([min(link.rate for link in path.links) for path in paths]),
+            slowness=np.array([sum(1 / link.rate for link in path.links[1:]) for path in paths]),
         )

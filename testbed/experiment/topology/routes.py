@@ -1,4 +1,4 @@
-"""Which way packets go: equal-cost shortest paths over the cables that work."""
+"""Which way packets go: equal-cost shortest paths over the links that work."""
 
 from __future__ import annotations
 
@@ -6,22 +6,22 @@ from collections import deque
 from collections.abc import Collection
 from functools import cache
 
-from testbed.experiment.topology.shape import Cable, Shape, SwitchPort
+from testbed.experiment.topology.shape import Link, Shape, SwitchPort
 
 
 class Routes:
-    """All next hops of a rack. ``dead`` are cables between switches that nothing may take."""
+    """All next hops of a rack. ``dead`` are links between switches that nothing may take."""
 
-    def __init__(self, shape: Shape, dead: Collection[Cable] = ()) -> None:
+    def __init__(self, shape: Shape, dead: Collection[Link] = ()) -> None:
         self.shape = shape
         self._trunks: dict[str, list[SwitchPort]] = {switch: [] for switch in shape.switches}
         for port in shape.ports:
-            if not port.to_host and port.cable not in dead:
+            if not port.to_host and port.link not in dead:
                 self._trunks[port.switch].append(port)
         self._distances = cache(self._distances_to)  # per object, and gone with it
 
     def _distances_to(self, edge: str) -> dict[str, int]:
-        """Cables from each switch to ``edge``; switches that cannot reach it are left out."""
+        """Links from each switch to ``edge``; switches that cannot reach it are left out."""
         distance, waiting = {edge: 0}, deque([edge])
         while waiting:
             at = waiting.popleft()
@@ -40,33 +40,33 @@ class Routes:
         return [port for port in self._trunks[switch] if distance.get(port.neighbour) == here - 1]
 
     def distance(self, switch: str, edge: str) -> int | None:
-        """Cables between two switches; None if there is no way."""
+        """Links between two switches; None if there is no way."""
         return self._distances(edge).get(switch)
 
     @property
     def most_hops(self) -> int:
         """Switches on the longest path between two hosts."""
-        edges = {cable.high.node for cable in self.shape.cable_of.values()}
+        edges = {link.high.node for link in self.shape.link_of.values()}
         return 1 + max(self._distances(edge)[other] for edge in edges for other in edges)
 
     @property
     def longest_delay(self) -> float:
         """Propagation from a host to the farthest other, s."""
-        ends = {cable.high.node: host for host, cable in self.shape.cable_of.items()}  # one host per switch
+        ends = {link.high.node: host for host, link in self.shape.link_of.items()}  # one host per switch
         hosts = [*ends.values()]
         if len(hosts) == 1:
-            return 2 * self.shape.cable_of[hosts[0]].delay
-        return max(sum(cable.delay for cable in self.path(src, dst)) for src in hosts for dst in hosts if src != dst)
+            return 2 * self.shape.link_of[hosts[0]].delay
+        return max(sum(link.delay for link in self.path(src, dst)) for src in hosts for dst in hosts if src != dst)
 
-    def path(self, src: str, dst: str) -> list[Cable]:
-        """The cables from one host to another; of several paths, which are of equal length, the first."""
+    def path(self, src: str, dst: str) -> list[Link]:
+        """The links from one host to another; of several paths, which are of equal length, the first."""
         at, edge = self.shape.edge(src), self.shape.edge(dst)
-        cables = [self.shape.cable_of[src]]
+        links = [self.shape.link_of[src]]
         while at != edge:
             port = self.next_hops(at, edge)[0]
-            cables.append(port.cable)
+            links.append(port.link)
             at = port.neighbour
-        return [*cables, self.shape.cable_of[dst]]
+        return [*links, self.shape.link_of[dst]]
 
     def spread(self, src: str, dst: str) -> dict[str, float]:
         """Share of the packets from one host to another that each switch port carries, if ECMP spreads them evenly."""

@@ -15,8 +15,8 @@ MOST_HOSTS = 1023  # a Linux bridge has 1,024 ports; other racks are limited by 
 MOST_SWITCHES = 255  # with hosts: one byte of an address
 
 
-class Link(Part):
-    """A kind of cable."""
+class LinkSettings(Part):
+    """A kind of link."""
 
     rate: Annotated[Rate, Field(gt=0)] = Field(default=100e9, description="Speed, both directions.")
     delay: Annotated[Time, Field(ge=0)] = Field(
@@ -59,7 +59,7 @@ def _off(value: object) -> object:
 class AnyRack(Part):
     """What racks of all kinds have."""
 
-    link: Link = Field(default=Link(), description="The cables between hosts and switches.")
+    link: LinkSettings = Field(default=LinkSettings(), description="The links between hosts and switches.")
     switch: Switch = Field(default=Switch(), description="The switches.")
     calibrate: Annotated[Literal["off", "classes", "all"], BeforeValidator(_off)] = Field(
         default="classes",
@@ -112,13 +112,13 @@ class _Routed(AnyRack):
 
 
 class LeafSpine(_Routed):
-    """Leaves with hosts, and one cable from every leaf to every spine. Hosts are numbered leaf by leaf."""
+    """Leaves with hosts, and one link from every leaf to every spine. Hosts are numbered leaf by leaf."""
 
     kind: Literal["leaf-spine"] = Field(description="`leaf-spine`")
     leaves: Some = Field(default=2, description="Number of leaves, named leaf1, leaf2, ...")
     spines: Edge = Field(default=2, description="Number of spines, named spine1, spine2, ...")
     hosts_per_leaf: Count = Field(default=4, description="Number of hosts at each leaf.")
-    uplink: Link = Field(default=Link(), description="The cables between leaves and spines.")
+    uplink: LinkSettings = Field(default=LinkSettings(), description="The links between leaves and spines.")
 
     @property
     def size(self) -> int:
@@ -133,7 +133,7 @@ class FatTree(_Routed):
     tors: Some = Field(default=4, description="Number of top-of-rack switches, named tor1, tor2, ...")
     cores: Edge = Field(
         default=4,
-        description="Number of core switches, named core1, core2, ...; one cable from every ToR to every core, with "
+        description="Number of core switches, named core1, core2, ...; one link from every ToR to every core, with "
         "the rate of `link` times hosts_per_tor / cores, and the delay and loss of `link`.",
     )
     hosts_per_tor: Count = Field(default=16, description="Number of hosts at each ToR.")
@@ -145,12 +145,12 @@ class FatTree(_Routed):
 
 
 class Dumbbell(_Routed):
-    """Two switches, s1 and s2, and one cable between them."""
+    """Two switches, s1 and s2, and one link between them."""
 
     kind: Literal["dumbbell"] = Field(description="`dumbbell`")
     left: Count = Field(default=4, description="Number of hosts at s1: h1, h2, ...")
     right: Count = Field(default=4, description="Number of hosts at s2; their numbers follow those of s1.")
-    bottleneck: Link = Field(default=Link(), description="The cable between the switches.")
+    bottleneck: LinkSettings = Field(default=LinkSettings(), description="The link between the switches.")
 
     @property
     def size(self) -> int:

@@ -10,7 +10,7 @@ from typing import Any
 
 from testbed.errors import BadInput
 from testbed.results.compare import gate, pareto
-from testbed.results.compare.gate import Gate, Scope
+from testbed.results.compare.gate import FailCondition, Scope
 from testbed.results.compare.metrics import BY_NAME, METRICS, Metric
 from testbed.results.compare.variants import Variant
 
@@ -29,7 +29,7 @@ class Failure:
 class GateResult:
     """What a gate said of all variants."""
 
-    gate: Gate
+    gate: FailCondition
     failures: tuple[Failure, ...]
 
 
@@ -93,7 +93,7 @@ class Comparison:
                 found[variant.name] = [here[index].contender for index in by] if known else None
         return found
 
-    def judge(self, one: Gate, allow_degraded: bool = False) -> GateResult:
+    def judge(self, one: FailCondition, allow_degraded: bool = False) -> GateResult:
         """Hold every variant against a gate; a reference only gives the baseline. Raises BadInput if there is none."""
         held = [variant for variant in self.variants if not (one.uses_baseline and self.is_baseline(variant))]
         held = [variant for variant in held if not variant.reference]
@@ -106,7 +106,7 @@ class Comparison:
         failures += [(variant.name, self._objection(variant, one, allow_degraded)) for variant in held]
         return GateResult(one, tuple(Failure(name, why) for name, why in failures if why))
 
-    def _objection(self, variant: Variant, one: Gate, allow_degraded: bool) -> str:
+    def _objection(self, variant: Variant, one: FailCondition, allow_degraded: bool) -> str:
         """Why a variant does not pass; empty if it does."""
         base = self.baseline_of(variant) if one.uses_baseline else None
         involved = [variant, *([base] if base else [])]

@@ -41,7 +41,7 @@ Truth = Callable[[Scope], bool | None]  # None: cannot be known
 
 
 @dataclass(frozen=True)
-class Gate:
+class FailCondition:
     """A parsed condition; ``metrics`` are the names in it, in the order of the text."""
 
     text: str
@@ -50,7 +50,7 @@ class Gate:
     holds: Truth
 
 
-def parse(text: str) -> Gate:
+def parse(text: str) -> FailCondition:
     """Raises BadInput for anything but comparisons of numbers, metrics and ``baseline``, with and, or, not."""
     if len(text) > LONGEST:
         raise BadInput(f"--fail-if: longer than {LONGEST} characters")
@@ -62,7 +62,9 @@ def parse(text: str) -> Gate:
     reader = _Reader(text)
     holds = reader.truth(tree)
     names = [node.id for node in ast.walk(tree) if isinstance(node, ast.Name)]
-    return Gate(text, tuple(dict.fromkeys(name for name in names if name in BY_NAME)), BASELINE in names, holds)
+    return FailCondition(
+        text, tuple(dict.fromkeys(name for name in names if name in BY_NAME)), BASELINE in names, holds
+    )
 
 
 @dataclass(frozen=True)

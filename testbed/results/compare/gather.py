@@ -9,12 +9,12 @@ from pathlib import Path
 from testbed.errors import BadInput, nearest
 from testbed.results.compare import gate
 from testbed.results.compare.comparison import Comparison
-from testbed.results.compare.gate import Gate
+from testbed.results.compare.gate import FailCondition
 from testbed.results.compare.runs import Run, load, missing
 from testbed.results.compare.variants import Variant, differences, variants
 
 
-def gates(texts: Sequence[str]) -> list[Gate]:
+def gates(texts: Sequence[str]) -> list[FailCondition]:
     """Parse every ``--fail-if``; before anything is loaded, so that a typing error costs no time."""
     return [gate.parse(text) for text in texts]
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from testbed.base.atomic import write_whole
+from testbed.base.atomic import atomic_write
 from testbed.errors import BadInput
 from testbed.results import decisions, folder
 from testbed.results.decisions import Recorded
@@ -78,8 +78,8 @@ def write(report: Report, page: Path, drawings: Path | None) -> None:
     if drawings is not None:
         drawings.mkdir(exist_ok=True)
         for name, text in report.drawings().items():
-            write_whole(drawings / name, text.encode())
-    write_whole(page, html.render(report).encode())
+            atomic_write(drawings / name, text.encode())
+    atomic_write(page, html.render(report).encode())
 
 
 def add_report(run: Path) -> str:

@@ -19,7 +19,7 @@ from testbed.results.summary import Summary
 from testbed.results.sweep_plan import Cell, Plan
 from testbed.run.reproduce.cells import slower
 from testbed.run.sweep.progress import SweepProgress
-from testbed.run.sweep.runner import Outcome, Runner, alone
+from testbed.run.sweep.runner import CellOutcome, Runner, alone
 
 SLOWER, FACTOR = "slower", 2.0  # a degraded cell is repeated at twice its dilation
 ORDER_SEED = 1
@@ -55,7 +55,7 @@ def _runs(folder: Path, cells: Sequence[Cell], measured: Measured) -> None:
         plan.write(folder)
     runner = Runner(folder, plan, 1, SweepProgress(plan.cells, 1))
     with alone(folder):
-        outcomes: list[Outcome] = runner.run()
+        outcomes: list[CellOutcome] = runner.run()
     for one in outcomes:
         measured.failures.pop(one.cell, None)
         if one.word == "failed":

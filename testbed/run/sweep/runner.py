@@ -34,7 +34,7 @@ Word = Literal["clean", "degraded", "failed"]
 
 
 @dataclass(frozen=True)
-class Outcome:
+class CellOutcome:
     """How a cell ended; ``why`` is empty for a clean one."""
 
     cell: str
@@ -62,9 +62,9 @@ class Runner:
     progress: SweepProgress
     interrupted: bool = False
     running: list[Running] = field(default_factory=list)
-    outcomes: dict[str, Outcome] = field(default_factory=dict)
+    outcomes: dict[str, CellOutcome] = field(default_factory=dict)
 
-    def run(self) -> list[Outcome]:
+    def run(self) -> list[CellOutcome]:
         """Everything that is left to do, until it is done or Ctrl-C: then what runs is ended first."""
         waiting = self._left()
         self.progress.start(already=len(self.outcomes))
@@ -95,7 +95,7 @@ class Runner:
                 self.progress.finished(cell, None, outcome.word)
         return left
 
-    def _there(self, cell: Cell) -> Outcome | None:
+    def _there(self, cell: Cell) -> CellOutcome | None:
         """The outcome of a cell that has its results; what is not whole is put aside. BadInput for another's."""
         path = self.folder / cell.name
         if not os.path.lexists(path) or (path.is_dir() and not any(path.iterdir())):
@@ -111,7 +111,7 @@ class Runner:
         if any(reason.what == ENDED_EARLY for reason in verdict.reasons):
             self.progress.say(f"{cell.name} was ended early; {self._put_aside(cell)}, and will be run again")
             return None
-        return Outcome(cell.name, verdict.word, "; also ".join(map(str, verdict.reasons)))
+        return CellOutcome(cell.name, verdict.word, "; also ".join(map(str, verdict.reasons)))
 
     def _start(self, cell: Cell) -> Running:
         path, log = self.folder / cell.name, self.folder / LOGS / f"{cell.name}.txt"
@@ -140,7 +140,7 @@ class Runner:
             self.outcomes[one.cell.name] = outcome
             self.progress.finished(one.cell, time.monotonic() - one.began, outcome.word)
 
-    def _outcome(self, one: Running) -> Outcome | None:
+    def _outcome(self, one: Running) -> CellOutcome | None:
         if one.process.returncode in (Exit.CLEAN, Exit.DEGRADED):
             there = self._there(one.cell)
             if there is not None or self.interrupted:
@@ -150,7 +150,7 @@ class Runner:
         why = last_words(one.log) or f"it ended with exit code {one.process.returncode}, see {one.log}"
         if (self.folder / one.cell.name).exists():
             self._put_aside(one.cell)
-        return Outcome(one.cell.name, "failed", why)
+        return CellOutcome(one.cell.name, "failed", why)
 
     def _put_aside(self, cell: Cell) -> str:
         """Nothing is lost: what is not whole goes out of the way. Says where it is."""

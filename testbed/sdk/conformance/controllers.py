@@ -21,7 +21,7 @@ from testbed.sdk.mock.datapath import Mock
 from testbed.sdk.mock.scenario import Scenario, Trace
 from testbed.units import show_rate, show_size, show_time
 
-Outcome = Literal["passed", "failed", "skipped"]
+CheckOutcome = Literal["passed", "failed", "skipped"]
 Run = Callable[[Scenario], Trace]
 Answer = tuple[bool | None, str]  # None: the question is not for this plugin
 
@@ -35,7 +35,7 @@ class Result:
     """The answer to one question."""
 
     name: str
-    outcome: Outcome
+    outcome: CheckOutcome
     why: str
 
     @property

@@ -10,7 +10,7 @@ from pydantic import Field
 from testbed.errors import BadInput, nearest
 from testbed.sdk.export import check
 from testbed.sdk.export.program import Program, files
-from testbed.sdk.jobs import Job, JobConfig, Order, Result
+from testbed.sdk.jobs import Job, JobConfig, JobContext, Result
 
 DOCA_PCC = "doca-pcc"
 
@@ -21,15 +21,15 @@ class ExportConfig(JobConfig):
     to: str = Field(default=DOCA_PCC, description=f"What for: {DOCA_PCC}, fixed point for the DPA of NVIDIA's NICs.")
 
 
-def write(program: Program, order: Order) -> Result:
+def write(program: Program, context: JobContext) -> Result:
     """Write the project, and hold its controller against the model. Raises TestbedError if it does not compile."""
     made = files(program)
     for name, text in made.items():
-        file = order.out / name
+        file = context.out / name
         file.parent.mkdir(exist_ok=True)
         file.write_text(text, encoding="utf-8")
-    (order.out / "build_device.sh").chmod(0o755)
-    wrong, checked = check.controller(program, order.out)
+    (context.out / "build_device.sh").chmod(0o755)
+    wrong, checked = check.controller(program, context.out)
     lines = [f"{program.title}: {len(made)} files, {len(program.every_parameter)} parameters", checked]
     data = {"to": DOCA_PCC, "controller": program.controller, "files": list(made), "checked": checked}
     return Result(lines, data, wrong)
@@ -43,9 +43,9 @@ def job(
 ) -> Job:
     """A controller's export; ``program`` is given a ``config``."""
 
-    def run(given: ExportConfig, order: Order) -> Result:
+    def run(given: ExportConfig, context: JobContext) -> Result:
         if given.to != DOCA_PCC:
             raise BadInput(f"{name} cannot be exported to '{given.to}'; {nearest(given.to, [DOCA_PCC])}")
-        return write(program(given), order)
+        return write(program(given), context)
 
     return Job("The controller in fixed point, as a program for a NIC.", config, run, presets or {})

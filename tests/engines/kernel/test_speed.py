@@ -25,7 +25,7 @@ def auto(*settings: str) -> Resolved:
 
 
 def test_needs_of_incast_64() -> None:
-    """One stream into one host: 100 Gbit/s of 1,078-byte frames, and 8 us of cables plus serialisation."""
+    """One stream into one host: 100 Gbit/s of 1,078-byte frames, and 8 us of links plus serialisation."""
     needs = Needs.of(auto())
     assert needs.packets_per_second == pytest.approx(100e9 / (8 * 1078))
     assert needs.base_rtt == pytest.approx(8e-6 + 2 * (1078 + 78) * 8 / 100e9)

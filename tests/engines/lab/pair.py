@@ -1,4 +1,4 @@
-"""Two network namespaces with a cable between them, and agents in them without ssh: pipes are the control channel."""
+"""Two network namespaces with a link between them, and agents in them without ssh: pipes are the control channel."""
 
 from __future__ import annotations
 

@@ -91,7 +91,7 @@ def test_three_senders_share_a_real_bottleneck(lab: Lab, tmp_path: Path) -> None
     manifest = results.manifest
     assert [host["name"] for host in manifest.hosts] == ["lab1", "lab2", "lab3", "lab4"]
     assert manifest.hosts[0]["base_rtt"]["h4"] < 1e-3
-    assert len(manifest.decided_by) == 3
+    assert len(manifest.loaded_plugins) == 3
     assert manifest.tuner is None
     assert 0 < summary["start_spread"] < 3
     assert manifest.decisions["rows"] > 100

@@ -13,7 +13,7 @@ def test_pet_has_288_hosts_and_18_switches() -> None:
     experiment = load("pet-288").experiment
     shape = shape_of(experiment.rack, experiment.hosts)
     assert (len(shape.hosts), len(shape.switches), len(shape.trunks)) == (288, 18, 72)
-    assert {cable.rate for cable in shape.trunks} == {100e9}
+    assert {link.rate for link in shape.trunks} == {100e9}
     assert shape.line_rate("h288") == 25e9
     assert max(len(port.name) for port in shape.ports) <= LONGEST_NAME
     assert len({shape.address(host) for host in shape.hosts}) == 288
@@ -24,5 +24,5 @@ def test_a_fat_tree_does_not_block() -> None:
     rack = load("leaf-spine").apply(["rack={kind: fat-tree}"]).experiment.rack
     shape = shape_of(rack, 64)
     assert (len(shape.hosts), len(shape.switches)) == (64, 8)
-    uplinks = [cable for cable in shape.trunks if cable.low.node == "tor1"]
-    assert sum(cable.rate for cable in uplinks) == pytest.approx(16 * shape.line_rate("h1"))
+    uplinks = [link for link in shape.trunks if link.low.node == "tor1"]
+    assert sum(link.rate for link in uplinks) == pytest.approx(16 * shape.line_rate("h1"))

@@ -34,7 +34,7 @@ def test_netem_delays_add_up_to_the_base_rtt() -> None:
     """Data out of its host and through the switches' ports, and the ACK back."""
     routes = Routes(leaf_spine())
     for dst in ("h2", "h12"):
-        cables = routes.path("h1", dst)
-        trunks = [netem_delay(cable, FRAMING) for cable in cables[1:-1]]
-        there, back = netem_delay(cables[0], FRAMING), netem_delay(cables[-1], FRAMING)
-        assert there + back + 2 * sum(trunks) == pytest.approx(PathTimes(cables, FRAMING).base_rtt)
+        links = routes.path("h1", dst)
+        trunks = [netem_delay(link, FRAMING) for link in links[1:-1]]
+        there, back = netem_delay(links[0], FRAMING), netem_delay(links[-1], FRAMING)
+        assert there + back + 2 * sum(trunks) == pytest.approx(PathTimes(links, FRAMING).base_rtt)

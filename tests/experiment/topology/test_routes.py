@@ -1,4 +1,4 @@
-"""Ways through a shape: all shortest ones, and none over a dead cable."""
+"""Ways through a shape: all shortest ones, and none over a dead link."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def test_ecmp_spreads_over_all_spines_and_only_up_and_down() -> None:
     assert Routes(leaf_spine()).spread("h1", "h2") == {"leaf1-eth2": 1.0}
 
 
-def test_routes_leave_out_dead_cables_at_all_leaves() -> None:
+def test_routes_leave_out_dead_links_at_all_leaves() -> None:
     shape = leaf_spine()
     routes = Routes(shape, {shape.find("leaf3-spine2")})
     for leaf in ("leaf1", "leaf2"):

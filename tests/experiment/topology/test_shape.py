@@ -1,4 +1,4 @@
-"""Shapes of racks without building them: their switches, ports and cables."""
+"""Shapes of racks without building them: their switches, ports and links."""
 
 from __future__ import annotations
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 from testbed_plugins.learned.evaluation import ahead, compare, static
-from testbed_plugins.learned.shop import with_policy
+from testbed_plugins.learned.job import with_policy
 from testbed_plugins.pet import Pet
 from testbed_plugins.pet.reward import WEIGHTS, reward
 

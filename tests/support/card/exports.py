@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from testbed.sdk import jobs
-from testbed.sdk.jobs import Order
+from testbed.sdk.jobs import JobContext
 from tests.support.card.card import Card
 
 DOCA = Path(__file__).with_name("doca")
@@ -25,7 +25,7 @@ def export(name: str, folder: Path, **options: object) -> Path:
     """Without the check that the command makes: `tests.sdk.export` has that."""
     plugin = jobs.find(name, "export")
     folder.mkdir(parents=True, exist_ok=True)
-    plugin.form.run(plugin.configure(None, {"to": "doca-pcc"} | options), Order(folder))
+    plugin.form.run(plugin.configure(None, {"to": "doca-pcc"} | options), JobContext(folder))
     return folder
 
 

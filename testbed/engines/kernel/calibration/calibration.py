@@ -34,7 +34,7 @@ ATTEMPTS = 8  # a busy machine may spoil some
 PAUSE = 0.1  # s of wall time, longer with each attempt: what keeps the machine busy may be over then
 RTT_PROBES = 5
 RATE_PACKETS = 150
-TRUNK_SECONDS = 0.03  # wall, for which a cable between switches is kept busy
+TRUNK_SECONDS = 0.03  # wall, for which a link between switches is kept busy
 SKIPPED = 10  # packets at the start that a full bucket lets through at once
 PLENTY = 1.6  # times what fits is sent, so that the queue stays at the limit for a moment
 FILLERS = 8  # hosts that fill a buffer together
@@ -79,7 +79,7 @@ def calibrate(rack: Assembly) -> list[Measured]:
 def measure(rack: Assembly) -> list[Measured]:
     """Measure one path of each length, one link of each kind and direction, and the bottleneck's queue.
 
-    Every host's links, and every cable between switches, if the experiment asks for it.
+    Every host's links, and every link between switches, if the experiment asks for it.
     """
     results: list[Measured] = []
     every = rack.experiment.rack.calibrate == "all"
@@ -128,10 +128,10 @@ def _fillers(rack: Assembly, others: list[str], port: SwitchPort) -> list[str]:
 
 
 def _trunks(rack: Assembly, every: bool) -> Iterator[SwitchPort]:
-    """Ports between switches: one of each kind of cable and direction, or all."""
+    """Ports between switches: one of each kind of link and direction, or all."""
     seen = set()
     for port in rack.layout.shape.ports:
-        kind = (port.cable.kind, port.cable.rate, port.cable.low.interface == port.name)
+        kind = (port.link.kind, port.link.rate, port.link.low.interface == port.name)
         if not port.to_host and (every or kind not in seen):
             seen.add(kind)
             yield port
@@ -171,7 +171,7 @@ def _sender(rack: Assembly, sender: str, receiver: str) -> list[Measured]:
 def _no_slower(rack: Assembly, sender: str, receiver: str) -> str:
     """A host that can take all that the sender's link carries: the receiver, or another one nearer by."""
     for host in (receiver, *_nearest_first(rack, sender)):
-        if min(cable.rate for cable in rack.layout.routes.path(sender, host)) >= rack.layout.shape.line_rate(sender):
+        if min(link.rate for link in rack.layout.routes.path(sender, host)) >= rack.layout.shape.line_rate(sender):
             return host
     return receiver
 
@@ -189,10 +189,10 @@ def _downlink(rack: Assembly, senders: list[str], receiver: str) -> list[Measure
 
 
 def _trunk(rack: Assembly, port: SwitchPort) -> list[Measured]:
-    """The rate at which a port serves a cable between switches, whatever ECMP would send there."""
+    """The rate at which a port serves a link between switches, whatever ECMP would send there."""
     with Injection(rack, port) as injection:
         rate = injection.rate(TRUNK_SECONDS, RATE_PACKETS, SKIPPED)
-    return [_rate(port.name, port.cable.rate, rate)]
+    return [_rate(port.name, port.link.rate, rate)]
 
 
 def _rate(link: str, asked: float, got: float) -> Measured:
@@ -200,7 +200,7 @@ def _rate(link: str, asked: float, got: float) -> Measured:
 
 
 def _patience(rack: Assembly, packets: int, wire_size: int) -> float:
-    slowest = min(cable.rate for cable in rack.layout.shape.cables)
+    slowest = min(link.rate for link in rack.layout.shape.links)
     serial = packets * wire_size * 8 / slowest
     return 0.2 + 3 * rack.clock.wall_seconds(serial + float(rack.layout.paths.base_rtt.max()))
 
@@ -230,7 +230,7 @@ def _arrival_rate(rack: Assembly, probe: Probe, packets: int) -> float:
 def _queue(rack: Assembly, senders: list[str], place: SwitchPort) -> list[Measured]:
     """Fill the buffer from many hosts: how much fits, in the model and in the shaper, and what is marked meanwhile."""
     room = _room(rack, len(senders))
-    drain = rack.clock.wall_seconds(room * 8 / place.cable.rate)
+    drain = rack.clock.wall_seconds(room * 8 / place.link.rate)
     if len(senders) < 2 or drain > LONGEST_FILL:
         return []
     port, thresholds = rack.net.ports[rack.layout.shape.position[place.name]], _thresholds(rack, place)
@@ -260,7 +260,7 @@ def _trunk_queue(rack: Assembly, place: SwitchPort) -> list[Measured]:
     """
     thresholds = _thresholds(rack, place)
     room = thresholds[1] if rack.lossless else _room(rack, 1)
-    drain = rack.clock.wall_seconds(room * 8 / place.cable.rate)
+    drain = rack.clock.wall_seconds(room * 8 / place.link.rate)
     if drain > LONGEST_FILL:
         return []
     with Injection(rack, place) as injection:
@@ -287,7 +287,7 @@ def _thresholds(rack: Assembly, place: SwitchPort) -> list[float]:
 def _room(rack: Assembly, senders: int) -> float:
     """Bytes that a port takes: its buffer, or with priority flow control what so many ingress ports have."""
     if rack.lossless:
-        return float(senders * rack.lossless.room.limit)
+        return float(senders * rack.lossless.buffer.limit)
     return float(round(rack.experiment.rack.switch.buffer))
 
 

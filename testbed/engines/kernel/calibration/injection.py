@@ -1,4 +1,4 @@
-"""Packets put into one port of a switch from inside the switch: for cables that ECMP alone would choose.
+"""Packets put into one port of a switch from inside the switch: for links that ECMP alone would choose.
 
 They are data packets with room for one INT record, as large as the experiment's, and go through the port's program and
 its shaper like all others. At the far end they are counted, heard if somebody listens, and then dropped: they are
@@ -34,7 +34,7 @@ TOS_AT, CE = ETHERNET.size + 1, 3
 HOP_AT = ETHERNET_IP_UDP + BTH.size + SHIM.size + INT_HEADER.size  # of the only INT record
 SO_RCVBUFFORCE = 33
 HEARD_BYTES = 2048  # of kernel memory per packet that waits to be read, and a little more
-LOOK_SECONDS, LOOKS = 0.0005, 60  # between two looks at most; of a burst that a fast cable carries soon
+LOOK_SECONDS, LOOKS = 0.0005, 60  # between two looks at most; of a burst that a fast link carries soon
 SURE_SECONDS = 200e-6  # a look that took longer does not know when it was; where system calls are slow it takes 100 us
 
 
@@ -85,7 +85,7 @@ class Injection:
         linux.send_many(self._socket.fileno(), self._frame, packets)
 
     def rate(self, seconds: float, least: int, skipped: int) -> float:
-        """Nominal bit/s at which packets come out of the cable, by looking at its end; 0 if they hardly do.
+        """Nominal bit/s at which packets come out of the link, by looking at its end; 0 if they hardly do.
 
         So many that they keep the port busy for ``seconds`` of wall time, at least ``least``, but no more than fit into
         its buffer; the first ``skipped`` do not count.
@@ -117,7 +117,7 @@ class Injection:
 
     @property
     def passed(self) -> int:
-        """Packets that have come out of the cable so far."""
+        """Packets that have come out of the link so far."""
         return int(self.rack.nic.arrivals["packets"][self.port.peer])
 
     def _arrived(self) -> int:

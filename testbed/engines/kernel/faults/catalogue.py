@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
-from testbed.agent.launch import Common, Crew, Share
+from testbed.agent.pool import AgentConfig, AgentPool, AgentSpec
 from testbed.base import linux
 from testbed.base.arrays import Ints
 from testbed.controller import Feedback, Paths, RateController
@@ -30,20 +30,20 @@ class Midway(Fault, ABC):
 
     _done = False
 
-    def on_sample(self, rack: Assembly, crew: Crew, now: float) -> None:
+    def on_sample(self, rack: Assembly, pool: AgentPool, now: float) -> None:
         if not self._done and now > rack.experiment.time.duration / 3:
             self._done = True
-            self.harm(rack, crew)
+            self.harm(rack, pool)
 
     @abstractmethod
-    def harm(self, rack: Assembly, crew: Crew) -> None:
+    def harm(self, rack: Assembly, pool: AgentPool) -> None:
         """The fault."""
 
 
 class BusyCores(Midway):
     """Another program takes all the time that the cores have left."""
 
-    def harm(self, rack: Assembly, crew: Crew) -> None:  # noqa: ARG002 - part of the interface
+    def harm(self, rack: Assembly, pool: AgentPool) -> None:  # noqa: ARG002 - part of the interface
         for core in sorted(os.sched_getaffinity(0)):
             parent = os.getpid()
             if os.fork() == 0:
@@ -66,8 +66,8 @@ class WrongRate(Fault):
 class WrongDelay(Fault):
     """Feedback is held a tenth longer than the links' delay."""
 
-    def on_share(self, share: Share) -> Share:
-        return replace(share, rings=[(fd, 1.1 * held) for fd, held in share.rings])
+    def on_spec(self, spec: AgentSpec) -> AgentSpec:
+        return replace(spec, rings=[(fd, 1.1 * held) for fd, held in spec.rings])
 
 
 class SmallBuffer(Fault):
@@ -89,7 +89,7 @@ class OtherThresholds(Fault):
 class LostFeedback(Midway):
     """One in sixteen answers to h1 vanishes before its NIC."""
 
-    def harm(self, rack: Assembly, crew: Crew) -> None:  # noqa: ARG002 - part of the interface
+    def harm(self, rack: Assembly, pool: AgentPool) -> None:  # noqa: ARG002 - part of the interface
         self.object = libbpf.Object(compiled("drop"))
         self.object.load()
         rack.net.links[0].intf1.attach("ingress", self.object.program_fd("drop"), "drop", first=True)
@@ -98,8 +98,8 @@ class LostFeedback(Midway):
 class StoppedAgent(Midway):
     """An agent stands still for 50 ms."""
 
-    def harm(self, rack: Assembly, crew: Crew) -> None:  # noqa: ARG002 - part of the interface
-        pid = crew.members[0].pid
+    def harm(self, rack: Assembly, pool: AgentPool) -> None:  # noqa: ARG002 - part of the interface
+        pid = pool.members[0].pid
         os.kill(pid, signal.SIGSTOP)
         time.sleep(STOP_SECONDS)
         os.kill(pid, signal.SIGCONT)
@@ -108,7 +108,7 @@ class StoppedAgent(Midway):
 class DetachedProgram(Midway):
     """The NIC program of h1 is gone: nobody hears its answers."""
 
-    def harm(self, rack: Assembly, crew: Crew) -> None:  # noqa: ARG002 - part of the interface
+    def harm(self, rack: Assembly, pool: AgentPool) -> None:  # noqa: ARG002 - part of the interface
         rack.net.links[0].intf1.detach("nic_rx")
 
 
@@ -124,13 +124,13 @@ class Impostor(RateController):
 class ReplacedPlugin(Fault):
     """Agents run another class than the one that was loaded."""
 
-    def on_common(self, common: Common) -> Common:
+    def on_config(self, config: AgentConfig) -> AgentConfig:
         def build(paths: Paths) -> RateController:
             controller = Impostor(PluginConfig(), paths)
-            controller.name = common.plugin.name  # type: ignore[misc] # it lies about it
+            controller.name = config.plugin.name  # type: ignore[misc] # it lies about it
             return controller
 
-        return replace(common, controller=build)
+        return replace(config, controller=build)
 
 
 class FullRing(Fault):
@@ -142,15 +142,15 @@ class FullRing(Fault):
 class JumpingClock(Midway):
     """An agent finds itself in a time namespace whose clock is 20 ms ahead."""
 
-    def on_common(self, common: Common) -> Common:
+    def on_config(self, config: AgentConfig) -> AgentConfig:
         def build(paths: Paths) -> RateController:
             signal.signal(signal.SIGUSR1, lambda _number, _frame: _jump())
-            return common.controller(paths)
+            return config.controller(paths)
 
-        return replace(common, controller=build)
+        return replace(config, controller=build)
 
-    def harm(self, rack: Assembly, crew: Crew) -> None:  # noqa: ARG002 - part of the interface
-        os.kill(crew.members[0].pid, signal.SIGUSR1)
+    def harm(self, rack: Assembly, pool: AgentPool) -> None:  # noqa: ARG002 - part of the interface
+        os.kill(pool.members[0].pid, signal.SIGUSR1)
 
 
 def _jump() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from testbed.agent.launch import Common, Crew, Share
+from testbed.agent.pool import AgentConfig, AgentPool, AgentSpec
 from testbed.dataplane.programs import RING_SIZE
 from testbed.engines.kernel.assembly import Assembly
 
@@ -15,15 +15,15 @@ class Fault:
     def on_built(self, rack: Assembly) -> None:
         """The rack is up, and will be calibrated next."""
 
-    def on_share(self, share: Share) -> Share:
+    def on_spec(self, spec: AgentSpec) -> AgentSpec:
         """What an agent is about to be given."""
-        return share
+        return spec
 
-    def on_common(self, common: Common) -> Common:
+    def on_config(self, config: AgentConfig) -> AgentConfig:
         """What all agents are about to be given."""
-        return common
+        return config
 
-    def on_sample(self, rack: Assembly, crew: Crew, now: float) -> None:
+    def on_sample(self, rack: Assembly, pool: AgentPool, now: float) -> None:
         """Every recorder's sample while the run goes on."""
 
 

@@ -1,7 +1,7 @@
 """Keeps the gates of ports between switches: shut while the port is paused, open otherwise.
 
 The port program writes down from when until when a pause holds (pause.bpf.h); a pause lies ahead for the round trip of
-the cable, so there is time to be punctual. A gate is a matter of the kernel's lock of all network devices, which others
+the link, so there is time to be punctual. A gate is a matter of the kernel's lock of all network devices, which others
 may hold for milliseconds, so this is a thread of its own: pause frames need not wait for that.
 """
 
@@ -19,16 +19,16 @@ from numpy.typing import NDArray
 
 from testbed.base import linux
 from testbed.engines.kernel.rack import pause_frames
-from testbed.engines.kernel.rack.gate import Gate
+from testbed.engines.kernel.rack.gate import PortGate
 from testbed.engines.kernel.rack.netlink import Netlink
 
 RING = struct.Struct("=I")  # what rings the bell: a port's number
 
 
-class Keeper(threading.Thread):
+class GateController(threading.Thread):
     """``pauses`` is the kernel's array, indexed by ifindex; ``late`` takes the most ns by which one was shut late."""
 
-    def __init__(self, gates: Sequence[Gate], pauses: NDArray[np.void], late: NDArray[np.int64]) -> None:
+    def __init__(self, gates: Sequence[PortGate], pauses: NDArray[np.void], late: NDArray[np.int64]) -> None:
         super().__init__(daemon=True)
         self._gates = {one.port: one for one in gates}
         self._spans = pauses["span"]

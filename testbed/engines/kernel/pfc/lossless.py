@@ -10,13 +10,13 @@ from testbed.base.arrays import Ints
 from testbed.clock import SHORTEST_SLEEP, Clock
 from testbed.dataplane.programs import NicPrograms, Thresholds
 from testbed.dataplane.shaper import burst
-from testbed.engines.kernel.pfc.engine import Engine, Speaker
+from testbed.engines.kernel.pfc.generator import PauseGenerator, PausingPort
 from testbed.engines.kernel.rack import pause_frames
 from testbed.engines.kernel.rack.gate import in_flight
 from testbed.engines.kernel.rack.net import Rack
 from testbed.experiment.layout import Layout
 from testbed.experiment.topology import headroom
-from testbed.experiment.topology.headroom import Room
+from testbed.experiment.topology.headroom import IngressBuffer
 
 GATE_LATENESS = 30e-3  # wall seconds for which others may keep the kernel's lock of all network devices
 LOOKS_PER_HOLD = 2  # of a paused host: it must know that it may go on before it may
@@ -25,36 +25,36 @@ LOOKS_PER_HOLD = 2  # of a paused host: it must know that it may go on before it
 class Lossless:
     """What is nominal comes in, what the kernel needs goes out."""
 
-    def __init__(self, room: Room, delay: float, quantum: float, use_netem: bool) -> None:
+    def __init__(self, buffer: IngressBuffer, delay: float, quantum: float, use_netem: bool) -> None:
         """``delay`` of a host's link; ``quantum`` is the shortest sleep of an agent. Nominal seconds.
 
-        Packets take no time here from one end of a cable to the other, and neither do pause frames: all of the cable's
+        Packets take no time here from one end of a link to the other, and neither do pause frames: all of the link's
         round trip passes between a crossing and its effect. netem, however, holds packets on their way for longer than
         that.
         """
-        self.room = room
-        self.trips = 0 if use_netem else 2  # of the cable, from a crossing to its effect
+        self.buffer = buffer
+        self.trips = 0 if use_netem else 2  # of the link, from a crossing to its effect
         self.relook = max(self.trips * delay / LOOKS_PER_HOLD, quantum)
 
     @property
     def thresholds(self) -> Thresholds:
         """For the programs."""
-        return Thresholds(self.room.xoff, self.room.xon, self.room.limit)
+        return Thresholds(self.buffer.xoff, self.buffer.xon, self.buffer.limit)
 
     def start(self, rack: Rack, nic: NicPrograms) -> None:
         """The switches begin to pause their hosts, and each other."""
         self.nic = nic
-        speakers = []
+        ports = []
         for link in rack.links:
-            quantum = pause_frames.quantum(link.cable.rate)
+            quantum = pause_frames.quantum(link.spec.rate)
             for port, far in ((link.intf2, link.intf1), (link.intf1, link.intf2)):
                 if port.name in rack.ends:
                     note = nic.pauses[far.index]
-                    note["hold_ns"] = round(self.trips * link.cable.delay * 1e9)  # the rack is in wall time
+                    note["hold_ns"] = round(self.trips * link.spec.delay * 1e9)  # the rack is in wall time
                     note["quantum_ps"] = round(quantum * 1e12)
                     longest = pause_frames.LONGEST * quantum
-                    speakers.append(Speaker(port.index, port.name, port.MAC(), port.node.netns, longest))
-        self.engine = Engine(nic.pause_events_fd, nic.ingresses, nic.pauses, speakers, rack.gates)
+                    ports.append(PausingPort(port.index, port.name, port.MAC(), port.node.netns, longest))
+        self.generator = PauseGenerator(nic.pause_events_fd, nic.ingresses, nic.pauses, ports, rack.gates)
 
     def pauses(self, interfaces: Ints) -> Pauses:
         """Where an agent finds out whether its hosts, given by their interfaces' indices, are paused."""
@@ -65,7 +65,7 @@ class Lossless:
         self.nic.ingresses[:] = 0
         for column in ("span", "spans", "paused_ns", "frames", "late_ns"):
             self.nic.pauses[column] = 0
-        self.engine.forget()
+        self.generator.forget()
 
     def late(self, clock: Clock) -> tuple[float, float]:
         """Nominal seconds by which the latest pause began too late, and by how much it might.
@@ -73,8 +73,8 @@ class Lossless:
         A pause frame that came too late to be honoured in time, or a gate that was shut too late: whichever is worse.
         """
         frame = clock.nominal_seconds(float(self.nic.pauses["late_ns"].max()) / 1e9)
-        gate = clock.nominal_seconds(self.engine.late)
-        return max((frame, self.room.spare), (gate, self.room.gate_spare), key=lambda one: one[0] / one[1])
+        gate = clock.nominal_seconds(self.generator.late)
+        return max((frame, self.buffer.spare), (gate, self.buffer.gate_spare), key=lambda one: one[0] / one[1])
 
 
 def lossless_of(layout: Layout, clock: Clock, use_netem: bool) -> Lossless | None:
@@ -84,17 +84,17 @@ def lossless_of(layout: Layout, clock: Clock, use_netem: bool) -> Lossless | Non
     if pfc is None:
         return None
     late = max(float(layout.paths.base_rtt.max()) / LOOKS_PER_RTT, clock.nominal_seconds(USUAL_LATENESS))
-    room = headroom.room(pfc, _feeds(layout, clock, late), rack.switch.buffer, layout.framing.wire_size, late)
+    room = headroom.ingress_buffer(pfc, _feeds(layout, clock, late), rack.switch.buffer, layout.framing.wire_size, late)
     return Lossless(room, rack.link.delay, clock.nominal_seconds(SHORTEST_SLEEP), use_netem)
 
 
 def _feeds(layout: Layout, clock: Clock, late: float) -> list[headroom.Feed]:
-    """What each kind of cable may bring, from hosts that are ``late`` s late at most."""
+    """What each kind of link may bring, from hosts that are ``late`` s late at most."""
     feeds, frame = {}, layout.framing.wire_size
-    for cable in layout.shape.cables:
-        feed = headroom.Feed(cable.kind, cable.rate, cable.delay, late)
-        if cable.low.port:
+    for link in layout.shape.links:
+        feed = headroom.Feed(link.kind, link.rate, link.delay, late)
+        if link.low.port:
             shut = max(late, clock.nominal_seconds(GATE_LATENESS))
-            feed = replace(feed, late=shut, begun=burst(clock.wall_rate(cable.rate), frame) + in_flight(frame))
-        feeds[cable.kind] = feed
+            feed = replace(feed, late=shut, begun=burst(clock.wall_rate(link.rate), frame) + in_flight(frame))
+        feeds[link.kind] = feed
     return list(feeds.values())

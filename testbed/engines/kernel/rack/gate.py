@@ -43,7 +43,7 @@ def _largest(mtu: int) -> int:
     return mtu + ETHERNET
 
 
-class Gate:
+class PortGate:
     """Of one port that has a shaper. Made before the engine is forked; the engine calls `shut` and `open`."""
 
     def __init__(self, port: RackIntf, limit: int) -> None:

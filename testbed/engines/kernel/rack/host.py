@@ -17,7 +17,7 @@ from pyroute2 import IPRoute
 
 from testbed.base import linux
 
-GATEWAY = "169.254.0.1"  # the other end of whatever cable, in racks that route
+GATEWAY = "169.254.0.1"  # the other end of whatever link, in racks that route
 RTNH_F_ONLINK = 4  # a gateway that no subnet tells of
 IPV6 = Path("/proc/sys/net/ipv6/conf")
 

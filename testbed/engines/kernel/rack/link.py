@@ -9,7 +9,7 @@ from mininet.link import Intf, Link
 from testbed.base import linux
 from testbed.dataplane import libbpf, shaper
 from testbed.errors import TestbedError
-from testbed.experiment.topology.shape import Cable
+from testbed.experiment.topology.shape import Link as LinkSpec
 
 OPER_UP = "UP"
 TC_H_ROOT = 0xFFFFFFFF
@@ -99,8 +99,8 @@ class RackLink(Link):
     Its ends have the ifindexes ``index`` and ``index`` + 1, for the programs of all nodes share their maps.
     """
 
-    def __init__(self, node1: Any, node2: Any, index: int, cable: Cable, mtu: int = 1500, **params: Any) -> None:
-        self.index, self.cable, self.mtu = index, cable, mtu
+    def __init__(self, node1: Any, node2: Any, index: int, spec: LinkSpec, mtu: int = 1500, **params: Any) -> None:
+        self.index, self.spec, self.mtu = index, spec, mtu
         super().__init__(node1, node2, intf=RackIntf, **{k: v for k, v in params.items() if k != "intf"})
         for number, intf in enumerate((self.intf1, self.intf2)):
             intf.index = index + number

@@ -15,50 +15,50 @@ from mininet.topo import Topo
 from testbed.dataplane.port_maps import Port
 from testbed.dataplane.programs import NicPrograms, PortPrograms
 from testbed.dataplane.shaper import HEADROOM, burst
-from testbed.engines.kernel.rack.gate import Gate
+from testbed.engines.kernel.rack.gate import PortGate
 from testbed.engines.kernel.rack.host import RackHost
 from testbed.engines.kernel.rack.link import RackIntf, RackLink
 from testbed.engines.kernel.rack.router import RouterSwitch
 from testbed.engines.kernel.rack.switch import SWITCHES
 from testbed.errors import TestbedError
-from testbed.experiment.topology.shape import Cable, Shape
+from testbed.experiment.topology.shape import Link, Shape
 from testbed.experiment.topology.tables import Hops, Tables
 
 ACTIVATION_SECONDS = 5.0
-FEW_CABLES = 16  # up to so many their programs attach by tcx, which takes 25 ms per cable; see `RackIntf.attach`
+FEW_LINKS = 16  # up to so many their programs attach by tcx, which takes 25 ms per link; see `RackIntf.attach`
 FIRST_INDEX = 64  # of interfaces; those that the kernel numbers itself (lo, a bridge) are below
 
 
 @dataclass(frozen=True)
 class Wire:
-    """How cables and ports behave besides the shape's own figures, in wall-clock units."""
+    """How links and ports behave besides the shape's own figures, in wall-clock units."""
 
     frame: int  # bytes of a full frame
     buffer: int  # bytes of a switch port
-    netem: Sequence[float] | None = None  # s per cable, see `netem_delay`; None where the agents delay feedback
+    netem: Sequence[float] | None = None  # s per link, see `netem_delay`; None where the agents delay feedback
     forwarding: str = "bridge"  # of a star: a key of SWITCHES
     seed: int = 1  # of ECMP's hash
     pooled: int = 0  # bytes that may wait at a switch port with priority flow control: what its switch's ports have
 
 
 class Cabling(Topo):
-    """A shape in Mininet's words. A host's end of a cable is ``intf1``."""
+    """A shape in Mininet's words. A host's end of a link is ``intf1``."""
 
     def build(self, shape: Shape, mtu: int) -> None:
         """Called by Mininet's Topo."""
         routed = len(shape.switches) > 1
         for number, switch in enumerate(shape.switches, start=1):
             self.addSwitch(switch, inNamespace=routed, number=number)
-        for position, cable in enumerate(shape.cables):
+        for position, link in enumerate(shape.links):
             number = position + 1
             tail = f"{number >> 16:02x}:{number >> 8 & 255:02x}:{number & 255:02x}"
-            if not cable.low.port:
-                self.addHost(cable.low.node, ip=f"{shape.address(cable.low.node)}/{32 if routed else 8}")
+            if not link.low.port:
+                self.addHost(link.low.node, ip=f"{shape.address(link.low.node)}/{32 if routed else 8}")
             self.addLink(
-                cable.low.node, cable.high.node, port1=cable.low.port, port2=cable.high.port,
-                intfName1=cable.low.interface, intfName2=cable.high.interface,
+                link.low.node, link.high.node, port1=link.low.port, port2=link.high.port,
+                intfName1=link.low.interface, intfName2=link.high.interface,
                 addr1=f"02:00:00:{tail}", addr2=f"02:01:00:{tail}",
-                index=FIRST_INDEX + 2 * position, cable=cable, mtu=mtu,
+                index=FIRST_INDEX + 2 * position, spec=link, mtu=mtu,
             )  # fmt: skip
 
 
@@ -78,8 +78,8 @@ class Rack(Mininet):
             intf.name: intf for link in self.links for intf in (link.intf1, link.intf2) if intf.name != "e0"
         }
         self.tables = Tables(shape)
-        self.gates: list[Gate] = []  # of ports between switches, with priority flow control
-        self._cables = {cable: position for position, cable in enumerate(shape.cables)}
+        self.gates: list[PortGate] = []  # of ports between switches, with priority flow control
+        self._positions = {link: position for position, link in enumerate(shape.links)}
         self.start()
         if self.routed:
             self._route()
@@ -105,22 +105,22 @@ class Rack(Mininet):
     def _shape(self) -> None:
         limit = 2 * max(self.wire.buffer, self.wire.pooled) + HEADROOM
         for position, link in enumerate(self.links):
-            gated = self.wire.pooled and link.cable.low.port
+            gated = self.wire.pooled and link.spec.low.port
             for end in (link.intf1, link.intf2):
                 if gated:
-                    end.shape(link.cable.rate, self.wire.frame, limit)
-                    self.gates.append(Gate(end, limit))
-                elif self.wire.netem is None or (end is link.intf2 and not link.cable.low.port):
-                    end.shape(link.cable.rate, self.wire.frame, limit)
+                    end.shape(link.spec.rate, self.wire.frame, limit)
+                    self.gates.append(PortGate(end, limit))
+                elif self.wire.netem is None or (end is link.intf2 and not link.spec.low.port):
+                    end.shape(link.spec.rate, self.wire.frame, limit)
                 else:
-                    end.delay_and_shape(link.cable.rate, self.wire.frame, limit, self.wire.netem[position])
+                    end.delay_and_shape(link.spec.rate, self.wire.frame, limit, self.wire.netem[position])
 
     def attach(self, nic: NicPrograms, seed: int, monitor: int = 0) -> PortPrograms:
         """Put the programs in their places and switch the ports on. For ``monitor`` see `PortPrograms`."""
         self.programs = ports = PortPrograms(nic, monitor)
-        tcx = len(self.links) <= FEW_CABLES
+        tcx = len(self.links) <= FEW_LINKS
         for link in self.links:
-            if link.cable.low.port:
+            if link.spec.low.port:
                 for end in (link.intf1, link.intf2):
                     end.attach("ingress", ports.ingress_fd, "port_ingress", tcx=tcx)
                 continue
@@ -142,38 +142,38 @@ class Rack(Mininet):
         for place in self.shape.ports:
             end = self.ends[place.name]
             far = end.link.intf1 if end.link.intf2 is end else end.link.intf2
-            delayed = 0.0 if self.wire.netem is None or place.to_host else self.wire.netem[self._cables[place.cable]]
+            delayed = 0.0 if self.wire.netem is None or place.to_host else self.wire.netem[self._positions[place.link]]
             yield Port(
                 ifindex=end.index,
                 node=self.shape.switches.index(place.switch) + 1 << 16 | place.number,
-                rate=place.cable.rate,
+                rate=place.link.rate,
                 buffer=self.wire.buffer,
-                slack=burst(place.cable.rate, frame) + 2 * frame + round(delayed * place.cable.rate / 8),
-                loss=place.cable.loss,
+                slack=burst(place.link.rate, frame) + 2 * frame + round(delayed * place.link.rate / 8),
+                loss=place.link.loss,
                 peer=far.index,
             )
 
     def cut(self, name: str) -> None:
-        """Take a cable between switches down, by the name of one of its ports or by its ends: ``leaf1-spine2``.
+        """Take a link between switches down, by the name of one of its ports or by its ends: ``leaf1-spine2``.
 
         What is on it or will be sent into it is lost, and counted as the model's loss, until `reroute`. Raises KeyError
-        if there is no such cable.
+        if there is no such link.
         """
         self.tables.cut(name)
         self._set_loss(self.shape.find(name), 1.0)
 
     def mend(self, name: str) -> None:
-        """Put a cable back into service; until `reroute` nobody uses it."""
+        """Put a link back into service; until `reroute` nobody uses it."""
         self.tables.mend(name)
-        cable = self.shape.find(name)
-        self._set_loss(cable, cable.loss)
+        link = self.shape.find(name)
+        self._set_loss(link, link.loss)
 
-    def _set_loss(self, cable: Cable, loss: float) -> None:
-        for end in (cable.low, cable.high):
+    def _set_loss(self, link: Link, loss: float) -> None:
+        for end in (link.low, link.high):
             self.programs.set_loss(self.ports[self.shape.position[end.interface]], loss)
 
     def reroute(self, names: Sequence[str]) -> None:
-        """The switches notice what has become of these cables: those that have other shortest paths take them."""
+        """The switches notice what has become of these links: those that have other shortest paths take them."""
         self._lead(self.tables.reroute(names))
 
     def connect(self, pairs: set[tuple[str, str]]) -> None:

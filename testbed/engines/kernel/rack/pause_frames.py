@@ -1,6 +1,6 @@
 """Pause frames as IEEE 802.1Qbb has them: MAC control, opcode 0x0101, a pause time for each of eight priorities.
 
-They go to the far end of one cable and are never forwarded. The padding, which hardware ignores, carries the wall time
+They go to the far end of one link and are never forwarded. The padding, which hardware ignores, carries the wall time
 of the crossing that the frame tells of.
 """
 
@@ -10,7 +10,7 @@ import struct
 
 from testbed.dataplane.wire import LOSSLESS
 
-DESTINATION = bytes.fromhex("0180c2000001")  # the far end of the cable, whoever it is
+DESTINATION = bytes.fromhex("0180c2000001")  # the far end of the link, whoever it is
 ETHERTYPE = 0x8808
 OPCODE = 0x0101
 LONGEST = 0xFFFF  # quanta

@@ -1,6 +1,6 @@
 """A switch of a rack with several: a namespace that routes IPv4, with ECMP by a flow's addresses and ports.
 
-Nothing is learnt or resolved: every neighbour is permanent. The gateway address is the same at both ends of all cables;
+Nothing is learnt or resolved: every neighbour is permanent. The gateway address is the same at both ends of all links;
 which neighbour it is depends on the interface alone.
 """
 
@@ -33,7 +33,7 @@ class RouterSwitch(RackSwitch):
     """Routes between its ports. ``number`` is its place in the rack, from 1."""
 
     def start(self, _controllers: Any) -> None:
-        """Forward, and know the far end of every cable."""
+        """Forward, and know the far end of every link."""
         with linux.inside(self.netns):
             for name, value in SETTINGS.items():
                 (IPV4 / name).write_text(f"{value}\n")
@@ -47,9 +47,9 @@ class RouterSwitch(RackSwitch):
             if (IPV4 / HASH_SEED).exists():
                 (IPV4 / HASH_SEED).write_text(f"{(seed * 2654435761 + self.params['number']) % (2**32 - 1) + 1}\n")
         index = {intf.name: intf.index for intf in self.intfList()}
-        for host, cable in shape.cable_of.items():
-            if cable.high.node == self.name:
-                self._set(f"{shape.address(host)}/32", [index[cable.high.interface]])
+        for host, link in shape.link_of.items():
+            if link.high.node == self.name:
+                self._set(f"{shape.address(host)}/32", [index[link.high.interface]])
 
     def lead(self, prefix: str, ports: Sequence[SwitchPort]) -> None:
         """What goes to the hosts with a prefix takes these ports, by its hash."""

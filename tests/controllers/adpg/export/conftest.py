@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from testbed_controllers.adpg.export.job import ExportConfig, export
 
-from testbed.sdk.jobs import Order
+from testbed.sdk.jobs import JobContext
 
 HERE = Path(__file__).parent
 UNDEFINED = ("-fsanitize=undefined", "-fsanitize-undefined-trap-on-error")  # whatever C leaves open ends the process
@@ -18,7 +18,7 @@ STRICT = ("-std=c99", "-O2", "-Wall", "-Wextra", "-Werror", "-Wdouble-promotion"
 
 
 def exported(to: str, folder: Path, **options: object) -> Path:
-    export(ExportConfig.model_validate({"to": to, **options}), Order(folder))
+    export(ExportConfig.model_validate({"to": to, **options}), JobContext(folder))
     return folder
 
 

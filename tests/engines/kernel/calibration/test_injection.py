@@ -1,4 +1,4 @@
-"""The rate of a cable between switches, from looks at its end: as few as a busy machine gets."""
+"""The rate of a link between switches, from looks at its end: as few as a busy machine gets."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ SIZE, BUFFER = 1178, 250_000  # bytes; a full buffer lasts for 8 ms
 LOOK = 50e-6  # s of wall time that one takes
 
 
-class Cable(Injection):
+class Link(Injection):
     """Carries what is sent at its rate, on a clock that only looks and sleeps move."""
 
     def __init__(self, late: float) -> None:
@@ -42,12 +42,12 @@ class Cable(Injection):
 
 @pytest.mark.parametrize("late", [0.0, 0.5e-3, 2e-3])
 def test_a_shallow_buffer_that_is_soon_empty_gives_a_rate(monkeypatch: pytest.MonkeyPatch, late: float) -> None:
-    cable = Cable(late)
-    monkeypatch.setattr(injection, "time", cable)
-    assert cable.rate(seconds=0.03, least=150, skipped=10) == pytest.approx(RATE, rel=0.02)
+    link = Link(late)
+    monkeypatch.setattr(injection, "time", link)
+    assert link.rate(seconds=0.03, least=150, skipped=10) == pytest.approx(RATE, rel=0.02)
 
 
 def test_a_machine_that_sleeps_over_all_of_it_has_no_rate(monkeypatch: pytest.MonkeyPatch) -> None:
-    cable = Cable(late=6e-3)
-    monkeypatch.setattr(injection, "time", cable)
-    assert cable.rate(seconds=0.03, least=150, skipped=10) == 0.0
+    link = Link(late=6e-3)
+    monkeypatch.setattr(injection, "time", link)
+    assert link.rate(seconds=0.03, least=150, skipped=10) == 0.0

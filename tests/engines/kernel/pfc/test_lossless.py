@@ -1,4 +1,4 @@
-"""Lossless fabrics, with real packets: a start that would overrun lossy switches; a pause that spreads; a cut cable."""
+"""Lossless fabrics, with real packets: a start that would overrun lossy switches; a pause that spreads; a cut link."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def test_lossless_means_no_drop(tmp_path: Path) -> None:
 def test_a_pause_spreads_through_the_fabric_and_has_a_victim(tmp_path: Path) -> None:
     """Three flows at line rate share a host's link: a third each, and so does all that passes the port that is paused.
 
-    The fourth goes to another host over cables that are never full; only the pauses make it as slow as the others.
+    The fourth goes to another host over links that are never full; only the pauses make it as slow as the others.
     """
     summary = run_clean(tmp_path, "victim", "--dilation", "1500", "--duration", "2.5 ms", "--metrics-addr", "none")
     assert summary["drops_in_run"] == 0
@@ -85,14 +85,14 @@ time: {duration: 1.8 ms, warmup: 0, dilation: 1500}
 
 
 @pytest.mark.root
-def test_a_cable_that_is_cut_while_its_ports_pause(tmp_path: Path) -> None:
-    """What was on it is the cable's loss and nobody's drop; accounts balance; who was paused behind it comes free."""
+def test_a_link_that_is_cut_while_its_ports_pause(tmp_path: Path) -> None:
+    """What was on it is the link's loss and nobody's drop; accounts balance; who was paused behind it comes free."""
     file = tmp_path / "cut.yaml"
     file.write_text(CUT_WHILE_PAUSED)
     summary = run(tmp_path / "run", str(file), "--metrics-addr", "none", *UNCALIBRATED)
-    broken = [one for one in summary["verdict"]["reasons"] if "docs/fidelity.md" in one["knob"]]
+    broken = [one for one in summary["verdict"]["reasons"] if "docs/fidelity.md" in one["remedy"]]
     assert broken == []  # also in a run that was late: the counters that must agree do
-    assert summary["counters"]["lost_on_cables"] >= summary["drops_in_run"] > 0
+    assert summary["counters"]["lost_on_links"] >= summary["drops_in_run"] > 0
     series = pq.read_table(tmp_path / "run" / "port_series.parquet").to_pydict()
     ports = np.array(series["port"])
 
@@ -102,10 +102,10 @@ def test_a_cable_that_is_cut_while_its_ports_pause(tmp_path: Path) -> None:
     time = column("leaf2-eth5", "time")
     paused = column("leaf2-eth5", "paused")  # of its far end, spine1-eth2, by what this port said
     before, dead, after = time < CUT, (time > NOTICED + 0.1e-3) & (time < MENDED), time > MENDED + 0.1e-3
-    assert paused[before].max() > 0.2 * CUT  # the cable was cut in the midst of pauses
+    assert paused[before].max() > 0.2 * CUT  # the link was cut in the midst of pauses
     assert np.ptp(paused[dead]) == 0  # the last pause has ended, and nobody asks for another
     assert not column("leaf2-eth5", "ingress")[dead].any()
-    assert not column("spine1-eth2", "queue")[dead].any()  # what was held has gone into the cut cable
+    assert not column("spine1-eth2", "queue")[dead].any()  # what was held has gone into the cut link
     assert np.ptp(paused[after]) > 0  # and all begins again
     assert np.ptp(column("leaf2-eth6", "paused")[dead]) > 0  # the other spine was paused all the time
     lost = {port for port in set(series["port"]) if column(port, "dropped_packets")[-1]}

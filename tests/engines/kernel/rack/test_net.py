@@ -13,7 +13,7 @@ from testbed.base import linux
 from testbed.dataplane import libbpf, wire
 from testbed.dataplane.programs import NicPrograms, PortPrograms
 from testbed.dataplane.shaper import HEADROOM, burst
-from testbed.engines.kernel.rack.net import FEW_CABLES, Rack, Wire
+from testbed.engines.kernel.rack.net import FEW_LINKS, Rack, Wire
 from testbed.experiment.topology.framing import Framing
 from testbed.experiment.topology.shape import star
 from tests.support.sandboxed import inside
@@ -140,8 +140,8 @@ def test_the_rack_is_what_was_asked_for() -> None:
 
 
 def work_large() -> list[int]:
-    """Filters at a port of a rack with many cables: out of it, and into it."""
-    rack, _, _ = built(hosts=FEW_CABLES + 1)
+    """Filters at a port of a rack with many links: out of it, and into it."""
+    rack, _, _ = built(hosts=FEW_LINKS + 1)
     port = rack.links[-1].intf2
     return [_filters(port, "egress"), _filters(port, "ingress")]
 

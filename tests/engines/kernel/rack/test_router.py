@@ -80,7 +80,7 @@ def work_paths() -> dict[str, Any]:
     return found
 
 
-def test_flows_spread_over_the_spines_and_around_cut_cables() -> None:
+def test_flows_spread_over_the_spines_and_around_cut_links() -> None:
     found = inside(work_paths)
     assert found["near"] == {FLOWS - 1: [1, 1]}  # leaf1 alone, one less of TTL
     assert {(path[0], path[2], path[3]) for path in found["far"].values()} == {(1, 2, 3)}
@@ -98,7 +98,7 @@ LATE = 0.1e-3  # a sample, and what a busy machine may add to an event
 EVENTS = "events=[{at: 1.5 ms, cut: leaf1-spine1, detected_after: 200 us}, {at: 2.5 ms, mend: all}]"
 
 
-def test_hpcc_over_three_hops_and_around_a_cut_cable(tmp_path: Path) -> None:
+def test_hpcc_over_three_hops_and_around_a_cut_link(tmp_path: Path) -> None:
     """Every answer must bring as many INT records as its path has switches, or the run is not clean."""
     settings = ("--set", EVENTS, "--set", "loss_recovery.timeout=150 us")  # auto is longer than the run
     summary = run_clean(tmp_path, "leaf-spine", "--dilation", "1500", "--duration", "3.5 ms", *settings)
@@ -131,7 +131,7 @@ def test_hpcc_over_three_hops_and_around_a_cut_cable(tmp_path: Path) -> None:
     assert avoided[0] == avoided[-1] < max(spine1.values())  # and then again
 
 
-def test_a_dumbbell_is_calibrated_and_limited_at_its_cable(tmp_path: Path) -> None:
+def test_a_dumbbell_is_calibrated_and_limited_at_its_link(tmp_path: Path) -> None:
     small = ("--set", "rack.switch.buffer=2 MB")  # is filled at any dilation that a busy machine may need
     summary = run_clean(tmp_path, "dumbbell", "--duration", "2 ms", "--dilation", "1000", *small)
     assert summary["bottleneck"] == "s1-eth5"

@@ -6,10 +6,10 @@ from collections.abc import Callable
 from functools import partial
 
 from testbed.base.arrays import Floats
-from testbed.sdk.jobs import Job, Order, Result, Told, Workshop
+from testbed.sdk.jobs import Job, JobContext, JobProgress, JobSet, Result
 from testbed.tuner import Ports, PortSample
 
-from ..learned import shop
+from ..learned import job
 from ..learned.tuner import Workload
 from .reward import WEIGHTS, reward
 from .settings import Settings
@@ -17,22 +17,22 @@ from .training import Progress
 from .training import train as trained_on
 
 
-def run(settings: Settings, order: Order) -> Result:
+def run(settings: Settings, context: JobContext) -> Result:
     """Train, measure in the model, write."""
 
-    def train(wanted: shop.Wanted) -> shop.Trained:
+    def train(wanted: job.Wanted) -> job.Trained:
         def told(progress: Progress) -> None:
             text = f"{wanted.name}, slot {progress.slot}: reward {progress.reward:.3f}, explores {progress.explore:.2f}"
-            order.told(Told(progress.slot, settings.slots, text))
+            context.report(JobProgress(progress.slot, settings.slots, text))
 
         outcome = trained_on(settings, wanted.workload, told)
-        return shop.Trained(outcome.network, outcome.history, {"switch": outcome.switch})
+        return job.Trained(outcome.network, outcome.history, {"switch": outcome.switch})
 
     def gained(workload: Workload) -> Callable[[PortSample, Ports], Floats]:
         return partial(reward, weights=WEIGHTS[workload])
 
-    policies = [shop.Wanted(workload) for workload in settings.workloads]
-    return shop.run("acc", settings, order, policies=policies, train=train, reward=gained)
+    policies = [job.Wanted(workload) for workload in settings.workloads]
+    return job.run("acc", settings, context, policies=policies, train=train, reward=gained)
 
 
-WORKSHOP = Workshop({"train": Job("Train ACC's networks in the fluid model.", Settings, run)})
+JOBS = JobSet({"train": Job("Train ACC's networks in the fluid model.", Settings, run)})

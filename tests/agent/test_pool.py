@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 from testbed.agent.agent import Timing
 from testbed.agent.columns import Flows
-from testbed.agent.launch import Common, Crew, Share, shares_of_hosts
 from testbed.agent.meter import Meter
+from testbed.agent.pool import AgentConfig, AgentPool, AgentSpec, split_by_host
 from testbed.controller import Paths, RateController
 from testbed.dataplane.wire import ARRIVALS
 from testbed.errors import PluginFailed
@@ -28,7 +28,7 @@ FLOWS_PER_HOST = st.lists(st.integers(1, 40), min_size=1, max_size=70)
 @given(FLOWS_PER_HOST, st.integers(1, 16))
 def test_shares_cover_everything_and_split_no_host(flows: list[int], agents: int) -> None:
     hosts = np.repeat(np.arange(len(flows)), flows)
-    shares = shares_of_hosts(hosts, agents)
+    shares = split_by_host(hosts, agents)
     assert 1 <= len(shares) <= agents
     assert [first for first, _ in shares] == [0, *(end for _, end in shares[:-1])]
     assert shares[-1][1] == len(hosts)
@@ -39,8 +39,8 @@ def test_shares_cover_everything_and_split_no_host(flows: list[int], agents: int
 
 @given(FLOWS_PER_HOST, st.integers(1, 16))
 def test_shares_are_about_equal(flows: list[int], agents: int) -> None:
-    """A border is moved to the nearest host's, so a share is off by at most one host."""
-    shares = shares_of_hosts(np.repeat(np.arange(len(flows)), flows), agents)
+    """A border is moved to the nearest host's, so a spec is off by at most one host."""
+    shares = split_by_host(np.repeat(np.arange(len(flows)), flows), agents)
     equal = sum(flows) / agents
     assert all(end - first <= equal + max(flows) for first, end in shares)
     if len(shares) == agents:
@@ -49,15 +49,15 @@ def test_shares_are_about_equal(flows: list[int], agents: int) -> None:
 
 def test_equal_hosts_are_shared_equally() -> None:
     hosts = np.repeat(np.arange(64), 128)
-    assert shares_of_hosts(hosts, 2) == [(0, 4096), (4096, 8192)]
-    assert shares_of_hosts(hosts, 8) == [(1024 * i, 1024 * (i + 1)) for i in range(8)]
-    assert shares_of_hosts(np.zeros(5, int), 4) == [(0, 5)]
+    assert split_by_host(hosts, 2) == [(0, 4096), (4096, 8192)]
+    assert split_by_host(hosts, 8) == [(1024 * i, 1024 * (i + 1)) for i in range(8)]
+    assert split_by_host(np.zeros(5, int), 4) == [(0, 5)]
 
 
-def launched(controller: Callable[[Paths], RateController]) -> Crew:
-    """A crew of one agent without flows of its own to send; it fails before it needs its ring."""
+def launched(controller: Callable[[Paths], RateController]) -> AgentPool:
+    """A pool of one agent without flows of its own to send; it fails before it needs its ring."""
     paths = Paths(np.full(1, 1e9), np.full(1, 1e-5), np.full(1, 1), 1000, 1078)
-    share = Share(
+    spec = AgentSpec(
         number=0,
         core=min(os.sched_getaffinity(0)),
         first=0,
@@ -74,9 +74,9 @@ def launched(controller: Callable[[Paths], RateController]) -> Crew:
         uplink=None,
     )
     plugin = Plugin("controller", "named", RateController, "here", Path(__file__))
-    crew = Crew()
-    crew.launch(share, Common(plugin, 1000.0, Framing(1000), 1, 1, 0, controller, True, False))
-    return crew
+    pool = AgentPool()
+    pool.launch(spec, AgentConfig(plugin, 1000.0, Framing(1000), 1, 1, 0, controller, True, False))
+    return pool
 
 
 def raising(error: BaseException) -> Callable[[Paths], RateController]:
@@ -87,21 +87,21 @@ def raising(error: BaseException) -> Callable[[Paths], RateController]:
 
 
 def test_a_controller_that_cannot_be_built_is_named() -> None:
-    crew = launched(raising(ValueError("no such constant")))
-    with pytest.raises(PluginFailed, match=r"controller 'named' \(.*test_launch\.py, line \d+\): ValueError: no such"):
-        crew.wait_ready()
-    crew.end()
+    pool = launched(raising(ValueError("no such constant")))
+    with pytest.raises(PluginFailed, match=r"controller 'named' \(.*test_pool\.py, line \d+\): ValueError: no such"):
+        pool.wait_ready()
+    pool.end()
 
 
 def test_a_long_message_arrives() -> None:
-    crew = launched(raising(ValueError("x" * 300_000)))
+    pool = launched(raising(ValueError("x" * 300_000)))
     with pytest.raises(PluginFailed, match="ValueError: xxx"):
-        crew.wait_ready()
-    crew.end()
+        pool.wait_ready()
+    pool.end()
 
 
 def test_an_agent_that_was_killed_is_missed() -> None:
-    crew = launched(lambda _paths: os.kill(os.getpid(), signal.SIGKILL))  # type: ignore[arg-type, return-value]
+    pool = launched(lambda _paths: os.kill(os.getpid(), signal.SIGKILL))  # type: ignore[arg-type, return-value]
     with pytest.raises(PluginFailed, match="agent 0 ended with -9"):
-        crew.wait_ready()
-    crew.end()
+        pool.wait_ready()
+    pool.end()

@@ -6,33 +6,33 @@ from collections.abc import Callable
 from functools import partial
 
 from testbed.base.arrays import Floats
-from testbed.sdk.jobs import Job, Order, Result, Told, Workshop
+from testbed.sdk.jobs import Job, JobContext, JobProgress, JobSet, Result
 from testbed.tuner import Ports, PortSample
 
-from ..learned import shop
+from ..learned import job
 from ..learned.tuner import Workload
 from .reward import WEIGHTS, reward
 from .settings import NOTES, PRESETS, Settings
 from .training import Progress, Training
 
 
-def run(settings: Settings, order: Order) -> Result:
+def run(settings: Settings, context: JobContext) -> Result:
     """Train, measure in the model, write."""
 
-    def train(wanted: shop.Wanted) -> shop.Trained:
+    def train(wanted: job.Wanted) -> job.Trained:
         def told(progress: Progress) -> None:
             text = f"{wanted.name}, update {progress.update}: reward {progress.reward:.3f}"
-            order.told(Told(progress.update, settings.updates, text))
+            context.report(JobProgress(progress.update, settings.updates, text))
 
         outcome = Training(settings, wanted.workload, flows=not wanted.blind).run(told)
-        return shop.Trained(outcome.actor, outcome.history, {"seed": settings.seed})
+        return job.Trained(outcome.actor, outcome.history, {"seed": settings.seed})
 
     def gained(workload: Workload) -> Callable[[PortSample, Ports], Floats]:
         return partial(reward, weights=WEIGHTS[workload])
 
-    policies = [shop.Wanted(workload) for workload in settings.workloads]
-    policies += [shop.Wanted(workload, blind=True) for workload in settings.ablation]
-    return shop.run("pet", settings, order, policies=policies, train=train, reward=gained)
+    policies = [job.Wanted(workload) for workload in settings.workloads]
+    policies += [job.Wanted(workload, blind=True) for workload in settings.ablation]
+    return job.run("pet", settings, context, policies=policies, train=train, reward=gained)
 
 
-WORKSHOP = Workshop({"train": Job("Train PET's actors in the fluid model.", Settings, run, PRESETS, NOTES)})
+JOBS = JobSet({"train": Job("Train PET's actors in the fluid model.", Settings, run, PRESETS, NOTES)})

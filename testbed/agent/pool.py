@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from testbed.agent.agent import Agent, Timing
 from testbed.agent.columns import Flows
-from testbed.agent.datapath import Datapath, Held, Lags, Pace, Pauses
+from testbed.agent.datapath import Datapath, DelayRing, Pace, PacingStats, Pauses
 from testbed.agent.identity import Identity
 from testbed.agent.meter import Meter
 from testbed.agent.sockets import Route, Sockets
@@ -42,28 +42,28 @@ MESSAGE_BYTES = 16_384  # less than any pipe holds
 
 
 @dataclass(frozen=True)
-class Share:
+class AgentSpec:
     """What one agent serves: flows ``first`` .. ``first + len(routes) - 1`` of the rack."""
 
     number: int
     core: int
     first: int
     routes: list[Route]
-    host: Ints  # number of each flow's host within the share
+    host: Ints  # number of each flow's host within the spec
     rings: list[tuple[int, float]]  # descriptor, and s that the delay line holds feedback
     ring_size: int
-    flows: Flows  # the share's part of the columns
+    flows: Flows  # the spec's part of the columns
     paths: Paths
     timing: Timing
     meter: Meter
     arrivals: NDArray[np.void]  # of all interfaces of the rack
-    interface: Ints  # of each host of the share, in there
-    uplink: Ints | None  # the far ends of their cables, in there; None if the cables hold packets as well as shapers do
+    interface: Ints  # of each host of the spec, in there
+    uplink: Ints | None  # the far ends of their links, in there; None if the links hold packets as well as shapers do
     pauses: Pauses | None = None  # with priority flow control
 
 
 @dataclass(frozen=True)
-class Common:
+class AgentConfig:
     """What is the same for all agents."""
 
     plugin: Plugin  # the controller
@@ -83,15 +83,15 @@ class Ended(BaseException):
     """The agent was asked to end before its time."""
 
 
-class Crew:
+class AgentPool:
     """The agents of a run."""
 
     def __init__(self) -> None:
-        self.members: list[Member] = []
+        self.members: list[AgentProcess] = []
 
-    def launch(self, share: Share, common: Common) -> None:
+    def launch(self, spec: AgentSpec, config: AgentConfig) -> None:
         """Fork one agent."""
-        self.members.append(Member(share, common))
+        self.members.append(AgentProcess(spec, config))
 
     def wait_ready(self) -> None:
         """Wait until all are ready. Raises PluginFailed if one failed instead."""
@@ -100,7 +100,7 @@ class Crew:
 
     def begin(self) -> Clock:
         """Start nominal time: all must be ready."""
-        clock = Clock(self.members[0].common.dilation).started()
+        clock = Clock(self.members[0].config.dilation).started()
         for member in self.members:
             os.write(member.go, clock.epoch_ns.to_bytes(8, "little"))
         return clock
@@ -131,11 +131,11 @@ class Crew:
                 os.waitpid(member.pid, 0)
 
 
-class Member:
+class AgentProcess:
     """One agent process, seen from outside."""
 
-    def __init__(self, share: Share, common: Common) -> None:
-        self.share, self.common = share, common
+    def __init__(self, spec: AgentSpec, config: AgentConfig) -> None:
+        self.spec, self.config = spec, config
         self.failure = ""
         self.identity: Identity | None = None  # of its controller, once it is ready
         self._ended = False
@@ -147,7 +147,7 @@ class Member:
         if self.pid == 0:
             os.close(self._said)
             os.close(self.go)
-            _child(share, common, say, hear, parent)
+            _child(spec, config, say, hear, parent)
         os.close(say)
         os.close(hear)
 
@@ -159,14 +159,14 @@ class Member:
             self.identity = Identity(**json.loads(self._read_line()))
         else:
             self.poll(wait=True)
-            raise PluginFailed(self.failure or f"agent {self.share.number} ended before it started")
+            raise PluginFailed(self.failure or f"agent {self.spec.number} ended before it started")
 
     def _read_line(self) -> bytes:
         line = b""
         while not line.endswith(b"\n"):
             part = os.read(self._said, 1)
             if not part:
-                raise TestbedError(f"agent {self.share.number} ended while it said who it is")
+                raise TestbedError(f"agent {self.spec.number} ended while it said who it is")
             line += part
         return line
 
@@ -182,28 +182,28 @@ class Member:
             with os.fdopen(self._said, "rb") as said:
                 self.failure = (self._begun + said.read()).decode(errors="replace")
             code = os.waitstatus_to_exitcode(status)
-            self.failure = self.failure or f"agent {self.share.number} ended with {code}"
+            self.failure = self.failure or f"agent {self.spec.number} ended with {code}"
         return True
 
 
-def _child(share: Share, common: Common, say: int, hear: int, parent: int) -> None:
+def _child(spec: AgentSpec, config: AgentConfig, say: int, hear: int, parent: int) -> None:
     """The agent's process; never returns."""
     status = 1
     try:
         linux.die_with_parent(parent)
-        _prepare_process(share.core)
-        controller, build = _prepare(share, common)
+        _prepare_process(spec.core)
+        controller, build = _prepare(spec, config)
         os.write(say, b"+" + json.dumps(Identity.of(controller).as_dict()).encode() + b"\n")
         epoch = os.read(hear, 8)
         if len(epoch) == 8:
-            build(Clock(common.dilation, int.from_bytes(epoch, "little"))).run()
+            build(Clock(config.dilation, int.from_bytes(epoch, "little"))).run()
             status = 0
     except Ended:
         status = 0
     except TestbedError as error:
         _complain(say, str(error))
     except BaseException:  # noqa: BLE001 - a bug of ours must reach the user as well
-        _complain(say, f"agent {share.number} failed:\n{traceback.format_exc()}")
+        _complain(say, f"agent {spec.number} failed:\n{traceback.format_exc()}")
     finally:
         os._exit(status)
 
@@ -225,46 +225,46 @@ def _prepare_process(core: int) -> None:
     linux.real_time(FIFO_PRIORITY)
 
 
-def _prepare(share: Share, common: Common) -> tuple[RateController, Callable[[Clock], Agent]]:
+def _prepare(spec: AgentSpec, config: AgentConfig) -> tuple[RateController, Callable[[Clock], Agent]]:
     try:
-        controller = common.controller(share.paths)
+        controller = config.controller(spec.paths)
     except Exception as error:
-        raise failed(common.plugin, error) from error
-    sockets = Sockets(share.routes, common.framing, common.segment, common.own_ports, common.tag)
+        raise failed(config.plugin, error) from error
+    sockets = Sockets(spec.routes, config.framing, config.segment, config.own_ports, config.tag)
     pace = Pace(
-        host=share.host,
-        line_rate=share.paths.line_rate,
-        wire_size=common.framing.wire_size,
-        burst=common.burst,
-        at_once=common.at_once,
-        credit=share.timing.credit,
-        quantum=share.timing.quantum,
-        hops=share.paths.hops,
-        first=share.first,
-        segment=common.segment,
-        wake_by_ring=common.wake_by_ring,
-        int_on=common.framing.int_hops > 0,
-        arrivals=share.arrivals,
-        interface=share.interface,
-        uplink=share.uplink,
-        bucket=common.bucket,
-        pauses=share.pauses,
+        host=spec.host,
+        line_rate=spec.paths.line_rate,
+        wire_size=config.framing.wire_size,
+        burst=config.burst,
+        at_once=config.at_once,
+        credit=spec.timing.credit,
+        quantum=spec.timing.quantum,
+        hops=spec.paths.hops,
+        first=spec.first,
+        segment=config.segment,
+        wake_by_ring=config.wake_by_ring,
+        int_on=config.framing.int_hops > 0,
+        arrivals=spec.arrivals,
+        interface=spec.interface,
+        uplink=spec.uplink,
+        bucket=config.bucket,
+        pauses=spec.pauses,
     )
-    meter = share.meter
-    lags = Lags(meter.rtt, meter.pacing_lag, meter.feedback_lag, meter.timer_lag)
-    rings = [Held(Ring(fd, share.ring_size), held) for fd, held in share.rings]
-    datapath = Datapath(share.flows, sockets, rings, pace, lags)
+    meter = spec.meter
+    lags = PacingStats(meter.rtt, meter.pacing_lag, meter.feedback_lag, meter.timer_lag)
+    rings = [DelayRing(Ring(fd, spec.ring_size), held) for fd, held in spec.rings]
+    datapath = Datapath(spec.flows, sockets, rings, pace, lags)
     gc.collect()
     gc.freeze()
     gc.disable()  # a collection would hold packets up for milliseconds
 
     def build(clock: Clock) -> Agent:
-        return Agent(common.plugin, clock, controller, datapath, timing=share.timing, meter=meter)
+        return Agent(config.plugin, clock, controller, datapath, timing=spec.timing, meter=meter)
 
     return controller, build
 
 
-def shares_of_hosts(hosts: Ints, agents: int) -> list[tuple[int, int]]:
+def split_by_host(hosts: Ints, agents: int) -> list[tuple[int, int]]:
     """Cut flows, ordered by host, into at most ``agents`` ranges [first, end) at host borders, of about equal size."""
     borders = np.concatenate(([0], np.flatnonzero(np.diff(hosts)) + 1, [len(hosts)]))
     wanted = np.linspace(0, len(hosts), agents + 1)

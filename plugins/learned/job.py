@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 
 from testbed.base.arrays import Floats
-from testbed.base.atomic import write_whole
+from testbed.base.atomic import atomic_write
 from testbed.registry import find
-from testbed.sdk.jobs import JobConfig, Order, Result
+from testbed.sdk.jobs import JobConfig, JobContext, Result
 from testbed.sdk.packages import need, versions
 from testbed.tuner import Ports, PortSample, Tuner
 
@@ -58,7 +58,7 @@ class Trained:
 def run(
     name: str,
     settings: JobConfig,
-    order: Order,
+    context: JobContext,
     *,
     policies: Sequence[Wanted],
     train: Callable[[Wanted], Trained],
@@ -68,7 +68,7 @@ def run(
     need("torch", "onnx")  # before any time is spent
     lines: list[str] = []
     log: dict[str, Any] = {
-        "command": order.command,
+        "command": context.command,
         "settings": settings.model_dump(mode="json"),
         "versions": versions("numpy", "torch", "onnx"),
         "largest_message": LARGEST,
@@ -76,7 +76,7 @@ def run(
     }
     for one in policies:
         trained, workload = train(one), one.workload
-        file = order.out / f"{one.name}.onnx"
+        file = context.out / f"{one.name}.onnx"
         write(trained.layers, file, {"plugin": name, "workload": workload})
         options = {"flows": False} if one.blind else {}
         makers: dict[str, Make] = {name: with_policy(name, workload, file, **options), **BASELINES}
@@ -89,7 +89,7 @@ def run(
             "ahead": {other: [round(x, 4) for x in ahead(found[name], found[other])] for other in BASELINES},
             "history": [_rounded(asdict(row)) for row in trained.history],
         }
-    write_whole(order.out / LOG, (json.dumps(log, indent=1) + "\n").encode())
+    atomic_write(context.out / LOG, (json.dumps(log, indent=1) + "\n").encode())
     return Result(lines, {one: _short(entry) for one, entry in log["policies"].items()}, _refused(log["policies"]))
 
 

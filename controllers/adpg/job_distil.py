@@ -7,19 +7,19 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from testbed.sdk.jobs import Job, Order, Result, Told
+from testbed.sdk.jobs import Job, JobContext, JobProgress, Result
 from testbed.sdk.packages import versions
 
 from .distillation import CLOSED_LOOPS, Attempt, Settings, aim_of, distil
 from .evaluate import ramp, settled
+from .job_train import NETWORK, finite, table
 from .network import Network, write_json
-from .workshop_train import NETWORK, finite, table
 
 POLICIES = Path(__file__).with_name("policies")
 TREES, LOG = "trees.json", "distilled.json"
 
 
-def run(settings: Settings, order: Order) -> Result:
+def run(settings: Settings, context: JobContext) -> Result:
     """Distil, measure in closed loops, write."""
     file = Path(settings.network).expanduser() if settings.network else POLICIES / NETWORK
     network = Network.load(file)
@@ -28,16 +28,16 @@ def run(settings: Settings, order: Order) -> Result:
     def tell(one: Attempt) -> None:
         nonlocal done
         done += 1
-        order.told(Told(done, settings.attempts, _verdict(one)))
+        context.report(JobProgress(done, settings.attempts, _verdict(one)))
 
-    order.told(Told(0, settings.attempts, f"{settings.trees} trees of depth {settings.depth} from {file}"))
+    context.report(JobProgress(0, settings.attempts, f"{settings.trees} trees of depth {settings.depth} from {file}"))
     attempts = distil(network, settings, tell)
     chosen = min(attempts, key=lambda one: (bool(one.failure), one.worst))
     aim = aim_of(network)
     measured = {"network": [settled(network, flows, aim) for flows in CLOSED_LOOPS], "trees": chosen.figures}
     ramps = {"network": ramp(network, aim), "trees": chosen.ramp}
     log = {
-        "command": order.command,
+        "command": context.command,
         "settings": settings.model_dump(mode="json"),
         "versions": versions("numpy", "catboost"),
         "network": {
@@ -53,8 +53,8 @@ def run(settings: Settings, order: Order) -> Result:
         "ramp_rtts": {name: finite(value) for name, value in ramps.items()},
         "attempts": [_attempt(one) for one in attempts],
     }
-    chosen.trees.save(order.out / TREES)
-    write_json(order.out / LOG, log)
+    chosen.trees.save(context.out / TREES)
+    write_json(context.out / LOG, log)
     lines = [*(_verdict(one) for one in attempts), _rmse(chosen), *table(measured, ramps)]
     return Result(lines, log, f"no tree of {len(attempts)} was accepted" if chosen.failure else "")
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from testbed.sdk.jobs import Job, Order, Result, Told
+from testbed.sdk.jobs import Job, JobContext, JobProgress, Result
 from testbed.sdk.packages import need, versions
 from testbed.units import show_time
 
@@ -17,7 +17,7 @@ from .evaluate import Figures, ramp, settled
 from .int8 import Int8Network
 from .network import write_json
 from .rollout import InC
-from .training import CHECK_EVERY, Attempt, Outcome, Progress, train
+from .training import CHECK_EVERY, Attempt, Progress, Trained, train
 from .training_curves import draw
 from .training_settings import PRESETS, Settings
 
@@ -36,27 +36,27 @@ NOTES = {
 }
 
 
-def run(settings: Settings, order: Order) -> Result:
+def run(settings: Settings, context: JobContext) -> Result:
     """Train, measure in closed loops, write."""
     need("torch", "onnx")  # before any time is spent
-    outcome = train(settings, _teller(settings, order))
+    outcome = train(settings, _teller(settings, context))
     network, aim = outcome.network, settings.aim
     int8 = Int8Network.of(network, visited(network, CALIBRATION, np.random.default_rng(settings.seed)))
     forms: dict[str, InC] = {"network": network, "int8": int8}
     measured = {name: [settled(form, flows, aim) for flows in CHECKED] for name, form in forms.items()}
     ramps = {name: ramp(form, aim) for name, form in forms.items()}
-    network.save(order.out / NETWORK)
-    onnx_network.write(network, order.out / ONNX)
-    int8.save(order.out / INT8)
-    log = _log(settings, order, outcome, measured, ramps)
-    write_json(order.out / LOG, log)
-    (order.out / CURVES).write_text(draw(outcome.chosen), encoding="utf-8")
+    network.save(context.out / NETWORK)
+    onnx_network.write(network, context.out / ONNX)
+    int8.save(context.out / INT8)
+    log = _log(settings, context, outcome, measured, ramps)
+    write_json(context.out / LOG, log)
+    (context.out / CURVES).write_text(draw(outcome.chosen), encoding="utf-8")
     lines = [_summary(outcome), *table(measured, ramps)]
     refused = f"no seed of {len(outcome.attempts)} converged" if outcome.chosen.failure else ""
     return Result(lines, {key: log[key] for key in ("converged", "seed", "restarts", "figures", "ramp_rtts")}, refused)
 
 
-def _teller(settings: Settings, order: Order) -> Any:
+def _teller(settings: Settings, context: JobContext) -> Any:
     attempt = 0
 
     def tell(progress: Progress) -> None:
@@ -65,21 +65,21 @@ def _teller(settings: Settings, order: Order) -> Any:
         seen = ", ".join(f"N={one.flows}: queue {one.error:+.0%}, FR {one.fr:.2f}" for one in progress.figures)
         again = f"attempt {attempt}, " if attempt > 1 else ""
         text = f"{again}update {progress.update}: score {progress.score:.3f} ({seen})"
-        order.told(Told(progress.update, settings.updates, text))
+        context.report(JobProgress(progress.update, settings.updates, text))
 
     return tell
 
 
 def _log(
     settings: Settings,
-    order: Order,
-    outcome: Outcome,
+    context: JobContext,
+    outcome: Trained,
     measured: dict[str, list[Figures]],
     ramps: dict[str, float],
 ) -> dict[str, Any]:
     """Everything that is needed to train the same network again, and how it went."""
     return {
-        "command": order.command,
+        "command": context.command,
         "settings": settings.model_dump(mode="json"),
         "versions": versions("numpy", "torch", "onnx"),
         "seed": outcome.chosen.seed,
@@ -105,7 +105,7 @@ def _attempt(one: Attempt) -> dict[str, Any]:
     return {"seed": one.seed, "failure": one.failure, "history": history}
 
 
-def _summary(outcome: Outcome) -> str:
+def _summary(outcome: Trained) -> str:
     tried = [f"seed {one.seed}: {one.failure}" for one in outcome.attempts if one.failure]
     seconds = show_time(round(sum(one.history[-1].seconds for one in outcome.attempts), 1))
     word = "converged" if outcome.converged else "not converged"

@@ -27,9 +27,9 @@ from testbed.base import linux
 from testbed.base.shared import Shared
 from testbed.dataplane.ring import Ring
 from testbed.dataplane.wire import ABOVE_XOFF, HEARD, PAUSE_EVENT
-from testbed.engines.kernel.pfc.gate_controller import Keeper
+from testbed.engines.kernel.pfc.gate_controller import GateController
 from testbed.engines.kernel.rack import pause_frames
-from testbed.engines.kernel.rack.gate import Gate
+from testbed.engines.kernel.rack.gate import PortGate
 from testbed.errors import TestbedError
 
 FIFO_PRIORITY = 2  # above the agents: a pause must not wait for those that it is to stop
@@ -41,7 +41,7 @@ END_SECONDS = 1.0
 
 
 @dataclass(frozen=True)
-class Speaker:
+class PausingPort:
     """A port that can pause its far end."""
 
     ifindex: int
@@ -51,7 +51,7 @@ class Speaker:
     longest: float  # wall s that a pause lasts at most
 
 
-class Engine:
+class PauseGenerator:
     """Seen from outside. ``ingresses`` and ``pauses`` are the kernel's arrays, indexed by ifindex."""
 
     def __init__(
@@ -59,8 +59,8 @@ class Engine:
         events: int,
         ingresses: NDArray[np.void],
         pauses: NDArray[np.void],
-        speakers: Sequence[Speaker],
-        gates: Sequence[Gate],
+        ports: Sequence[PausingPort],
+        gates: Sequence[PortGate],
     ) -> None:
         """``events`` is the descriptor of the ring of crossings."""
         self._slowest, self._late = Shared.ints(1), Shared.ints(1)
@@ -73,8 +73,8 @@ class Engine:
             os.close(self._said)
 
             def build() -> _Loop:
-                keeper = Keeper(gates, pauses, self._late)
-                return _Loop(events, ingresses, speakers, keeper, self._slowest)
+                gate_controller = GateController(gates, pauses, self._late)
+                return _Loop(events, ingresses, ports, gate_controller, self._slowest)
 
             _child(build, hear, say, parent)
         os.close(hear)
@@ -122,7 +122,7 @@ def _child(build: Callable[[], _Loop], hear: int, say: int, parent: int) -> None
         linux.real_time(FIFO_PRIORITY)
         loop = build()
         threading.excepthook = lambda failed: _fail(say, failed.exc_value)
-        loop.keeper.start()
+        loop.gate_controller.start()
         gc.freeze()
         gc.disable()
         loop.run(hear)
@@ -142,16 +142,16 @@ class _Loop:
         self,
         events: int,
         ingresses: NDArray[np.void],
-        speakers: Sequence[Speaker],
-        keeper: Keeper,
+        ports: Sequence[PausingPort],
+        gate_controller: GateController,
         slowest: NDArray[np.int64],
     ) -> None:
         self.ring = Ring(events, EVENTS_SIZE, PAUSE_EVENT)
         self.paused, self.frames = ingresses["paused"], ingresses["frames"]
-        self.slowest, self.keeper = slowest, keeper
-        self.speakers = {speaker.ifindex: speaker for speaker in speakers}
-        self.macs = {one.ifindex: bytes.fromhex(one.mac.replace(":", "")) for one in speakers}
-        self.sockets = {netns: _socket(netns) for netns in {speaker.netns for speaker in speakers}}
+        self.slowest, self.gate_controller = slowest, gate_controller
+        self.ports = {port.ifindex: port for port in ports}
+        self.macs = {one.ifindex: bytes.fromhex(one.mac.replace(":", "")) for one in ports}
+        self.sockets = {netns: _socket(netns) for netns in {port.netns for port in ports}}
         self.renew_at: dict[int, int] = {}  # CLOCK_MONOTONIC ns, by port
 
     def run(self, hear: int) -> None:
@@ -169,7 +169,7 @@ class _Loop:
             self.ring.consume(len(events))
             for ns, port, what in events.tolist():
                 if what == HEARD:
-                    self.keeper.heard(port)
+                    self.gate_controller.heard(port)
                     continue
                 self._send(port, pause_frames.LONGEST if what == ABOVE_XOFF else 0, ns)
                 self.slowest[0] = max(int(self.slowest[0]), time.monotonic_ns() - ns)
@@ -183,12 +183,12 @@ class _Loop:
                 del self.renew_at[port]  # the crossing of xon will be told next
 
     def _send(self, port: int, quanta: int, ns: int) -> None:
-        speaker = self.speakers[port]
+        pausing = self.ports[port]
         frame = pause_frames.frame(self.macs[port], quanta, ns)
-        self.sockets[speaker.netns].sendto(frame, (speaker.name, pause_frames.ETHERTYPE))
+        self.sockets[pausing.netns].sendto(frame, (pausing.name, pause_frames.ETHERTYPE))
         self.frames[port] += 1
         if quanta:
-            self.renew_at[port] = ns + round(RENEWED_AFTER * speaker.longest * 1e9)
+            self.renew_at[port] = ns + round(RENEWED_AFTER * pausing.longest * 1e9)
         else:
             self.renew_at.pop(port, None)
 

@@ -12,17 +12,17 @@ import numpy as np
 from pydantic import Field
 
 from testbed.errors import BadInput
-from testbed.sdk.jobs import Job, JobConfig, Order, Result
+from testbed.sdk.jobs import Job, JobConfig, JobContext, Result
 
 from . import explain_pictures as pictures
 from .distillation import visited
 from .explain import NAMES, Answer, Importance, changing, constant, driven, explained, reached
 from .explain_page import page
 from .explain_run import Decisions, decisions_of
+from .job_distil import POLICIES, TREES
+from .job_train import NETWORK
 from .network import Network
 from .tree import Trees
-from .workshop_distil import POLICIES, TREES
-from .workshop_train import NETWORK
 
 STATES, STATES_SEED = 100_000, 7  # visited states that importance is measured on
 NEAR_REST = 0.4  # of |x|: states of a steady queue
@@ -38,7 +38,7 @@ class Settings(JobConfig):
     rows: int = Field(default=20, ge=1, description="Decisions of the flow that are printed; the file has all.")
 
 
-def run(settings: Settings, order: Order) -> Result:
+def run(settings: Settings, context: JobContext) -> Result:
     """Look at the policy, and at the run if there is one."""
     if settings.flow and not settings.run:
         raise BadInput(f"--flow {settings.flow}: of which run? give its folder with --run")
@@ -67,10 +67,10 @@ def run(settings: Settings, order: Order) -> Result:
         drawn["flow"] = _flow_picture(of_flow)
         lines += _decisions(of_flow, settings.rows)
         data["flow"] = _flow_data(of_flow)
-        (order.out / f"decisions-{of_flow.flow}.csv").write_text(_csv(of_flow), encoding="utf-8")
+        (context.out / f"decisions-{of_flow.flow}.csv").write_text(_csv(of_flow), encoding="utf-8")
     for name, text in drawn.items():
-        (order.out / f"{name}.svg").write_text(text, encoding="utf-8")
-    (order.out / "explained.html").write_text(page(lines, drawn), encoding="utf-8")
+        (context.out / f"{name}.svg").write_text(text, encoding="utf-8")
+    (context.out / "explained.html").write_text(page(lines, drawn), encoding="utf-8")
     return Result(lines, data)
 
 
