@@ -17,7 +17,7 @@ from testbed.results import folder
 from testbed.results.measured import restore
 from testbed.results.report import build
 from testbed.results.report.plots import plots
-from tests.sdk.test_replay import mine, written
+from tests.support.recorded import mine, written
 from tests.support.synthetic_runs import run, without_series
 
 Call = Callable[..., tuple[int, str, str]]
