@@ -58,7 +58,7 @@ def test_only_what_differs_is_written_and_a_second_time_nothing_does(target: Tar
     backends = {"ecn": Ecn(target)}
     knobs = [Knob("ecn", "roce_rp/rpg_ai_rate", "50"), Knob("ecn", "roce_rp/rpg_gd", "0xb")]
     changes = batch.plan(knobs, backends)
-    assert [(one.remedy.name, one.before) for one in changes] == [("roce_rp/rpg_ai_rate", "5")]
+    assert [(one.knob.name, one.before) for one in changes] == [("roce_rp/rpg_ai_rate", "5")]
     batch.apply(changes, backends)
     assert (folder / "roce_rp/rpg_ai_rate").read_text() == "50\n"
     assert batch.plan(knobs, backends) == []
@@ -84,7 +84,7 @@ def test_what_another_write_resets_is_written_again(target: Target) -> None:
 def test_value_before_mode_in_debugfs(target: Target) -> None:
     names = ("rtt_resp_dscp_valid", "np_cnp_prio_mode", "rtt_resp_dscp", "np_cnp_prio")
     ordered = CcParams(target).order([Change(Knob("cc_params", name, "1"), "0") for name in names])
-    assert [one.remedy.name for one in ordered] == [names[2], names[3], names[0], names[1]]
+    assert [one.knob.name for one in ordered] == [names[2], names[3], names[0], names[1]]
 
 
 def test_nothing_is_created_or_truncated(target: Target) -> None:

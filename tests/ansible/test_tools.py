@@ -157,7 +157,7 @@ def put(knobs: list[Knob], target: Target = TARGET) -> list[str]:
     backends = batch.backends_of(target)
     changes = batch.plan(knobs, backends)
     batch.apply(changes, backends)
-    return [change.remedy.name for change in changes]
+    return [change.knob.name for change in changes]
 
 
 def test_mlnx_qos_is_read() -> None:
@@ -313,4 +313,4 @@ def test_a_map_is_changed_while_it_is_trusted(command: Command, trust: str, orde
     command("true", "")
     wanted = {"pfc": "0,0,0,1,0,0,0,0", "dscp/26": "3", "trust": trust}
     changes = [Change(Knob("mlnx_qos", name, value), None) for name, value in wanted.items()]
-    assert [one.remedy.name for one in batch.backends_of(TARGET)["mlnx_qos"].order(changes)] == order
+    assert [one.knob.name for one in batch.backends_of(TARGET)["mlnx_qos"].order(changes)] == order
