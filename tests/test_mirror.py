@@ -1,8 +1,8 @@
 """Tests mirror what they test: the test of testbed/a/b.py is tests/a/test_b.py, controllers/ and plugins/ alike.
 
-Also right: one aspect of a module (test_b_aspect.py), a file that is no Python (port.bpf.c, wheelhouse.yml), the package
-of the folder itself (tests/a/test_a.py), and in tests/cli a verb of the command. What crosses modules is named for
-what it is about, and stands below with the reason.
+Also right: one aspect of a module (test_b_aspect.py), a file that is no Python (port.bpf.c, wheelhouse.yml), the
+package of the folder itself (tests/a/test_a.py), and in tests/cli a verb of the command. What crosses modules is named
+for what it is about, and stands below with the reason.
 """
 
 from __future__ import annotations
@@ -20,7 +20,22 @@ TESTS = ROOT / "tests"
 APART = {"ansible", "emulated_lab", "support", "uml"}
 OWN_ROOTS = {"bench", "controllers", "plugins"}  # the others are testbed's
 BEHAVIOURS = {
-    "": {"mirror": "this", "package": "the wheel", "readme": "the README's steps"},
+    "": {
+        "mirror": "this",
+        "package": "a wheel outside the checkout",
+        "readme": "the README's steps",
+    },
+    "engines/kernel": {  # whole runs, of which each asks as much as it can
+        "fixed_points": "where the controllers settle with real packets",
+        "full_lines": "hosts that send as much as their lines carry",
+        "lifecycle": "whatever ends a run, nothing is left",
+        "many_flows": "the largest published incast",
+        "missing": "what this machine lacks is said before anything is built",
+        "plugin_failures": "a plugin that fails, hangs or prints",
+        "theory": "closed forms, with real packets",
+        "traffic": "flows that start, end and wait for each other",
+    },
+    "live": {"real_run": "metrics and events of a run, seen from outside"},
 }
 
 
@@ -72,7 +87,7 @@ def test_behaviours_are_there_and_are_no_modules() -> None:
             assert name not in names_at(mirrored(test.parent)), f"{test} mirrors a module"
 
 
-@pytest.mark.parametrize("test", ["results/test_parser.py", "rack/test_net.py", "agent/test_agents.py", "test_run.py"])
+@pytest.mark.parametrize("test", ["results/test_parser.py", "rack/test_net.py", "agent/test_agents.py", "test_wire.py"])
 def test_a_test_elsewhere_is_found(test: str) -> None:
     assert problem(TESTS / test) != ""
 

@@ -1,8 +1,8 @@
 """The rack beside the closed forms of tests/support/theory.py: HPCC's utilisation, Swift's queue, DCQCN's fixed point.
 
-Every test says what its formula leaves out and how much that is: this is its tolerance. tests/sdk/mock/test_theory.py
-holds the same algorithms without a network against the same formulas: where rack and mock agree beside the formula, it
-is the algorithm and not the emulation. docs/fidelity.md has the figures.
+Every test says what its formula leaves out and how much that is: this is its tolerance. test_mock_theory.py in
+tests/sdk/mock holds the same algorithms without a network against the same formulas: where rack and mock agree beside
+the formula, it is the algorithm and not the emulation. docs/fidelity.md has the figures.
 """
 
 from __future__ import annotations
