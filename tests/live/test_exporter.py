@@ -3,13 +3,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from prometheus_client import CollectorRegistry, generate_latest
-from prometheus_client.parser import text_string_to_metric_families
 
 from testbed.live import names
 from testbed.live.exporter import Exporter
 from tests.live.made import scene, snapshot
-
-Samples = dict[tuple[str, tuple[tuple[str, str], ...]], float]
+from tests.live.scrapes import Samples, one, samples
 
 
 def scraped(exporter: Exporter) -> str:
@@ -18,24 +16,12 @@ def scraped(exporter: Exporter) -> str:
     return generate_latest(registry).decode()
 
 
-def samples(text: str) -> Samples:
-    return {
-        (one.name, tuple(sorted(one.labels.items()))): one.value
-        for family in text_string_to_metric_families(text)
-        for one in family.samples
-    }
-
-
 @pytest.fixture
 def found() -> Samples:
     exporter = Exporter()
     exporter.scene = scene()
     exporter.snapshot = snapshot(2e-3, exporter.scene, acked=(600, 200))
     return samples(scraped(exporter))
-
-
-def one(found: Samples, name: str, **labels: str) -> float:
-    return found[name, tuple(sorted(labels.items()))]
 
 
 def test_values_are_in_base_units(found: Samples) -> None:

@@ -13,16 +13,14 @@ import numpy as np
 import pytest
 
 from testbed.base.arrays import Floats
-from testbed.dataplane.shaper import BURST_FRAMES
 from testbed.results import decisions
 from tests.support import theory
-from tests.support.known import eight
+from tests.support.known import SLACK, eight
 from tests.support.runs import Runs
 
 pytestmark = [pytest.mark.root, pytest.mark.slow]
 
 HPCC_FLOWS = 8
-SLACK = (BURST_FRAMES + 2) * theory.WIRE * 8 / theory.LINE  # s; see testbed/dataplane/wire.h
 HELD = 1 / 32 + 1 / 64  # of a base RTT: an agent gathers feedback for the one, and packets for the other
 
 
