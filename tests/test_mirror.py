@@ -7,6 +7,7 @@ for what it is about, and stands below with the reason.
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -72,6 +73,11 @@ def test_every_test_is_where_its_name_says() -> None:
     found = [problem(test) for test in sorted(TESTS.rglob("test_*.py")) if not is_apart(test)]
     assert len(found) > 200
     assert [said for said in found if said] == []
+
+
+def test_tests_share_helpers_and_not_each_other() -> None:
+    imports = re.compile(r"^\s*(?:from|import) tests\.(?:\w+\.)*test_\w+", re.MULTILINE)
+    assert [file for file in TESTS.rglob("*.py") if imports.search(file.read_text())] == []
 
 
 def test_behaviours_are_there_and_are_no_modules() -> None:
