@@ -149,6 +149,6 @@ def test_the_page_stays_small_and_valid(manifest: Manifest) -> None:
         record, summarise(record, judge(record), experiment="x", controller="y"), manifest, [recorded(calls, flows=64)]
     )
     text = render(told)
-    assert len(text) < 10e6
+    assert len(text) < 5e6
     held = text.partition('id="timeline">')[2].partition("</script>")[0]
     assert len(json.loads(held)) == MOST_FLOWS
