@@ -22,24 +22,12 @@ class Bar:
         """Show the bar, if there is a terminal; without a ``total`` it says only that something goes on."""
         if not self.stream.isatty() or self.shown:
             return
-        from rich.console import Console
-        from rich.progress import (
-            BarColumn,
-            Progress,
-            TaskProgressColumn,
-            TextColumn,
-            TimeElapsedColumn,
-            TimeRemainingColumn,
-        )
+        from rich import console, progress
 
-        self._progress = Progress(
-            BarColumn(bar_width=20),
-            TaskProgressColumn(),
-            TimeElapsedColumn() if self._elapsed else TimeRemainingColumn(),
-            TextColumn("{task.description}", markup=False),
-            console=Console(file=self.stream),
-            transient=True,
-        )
+        time = progress.TimeElapsedColumn() if self._elapsed else progress.TimeRemainingColumn()
+        text = progress.TextColumn("{task.description}", markup=False)
+        columns = (progress.BarColumn(bar_width=20), progress.TaskProgressColumn(), time, text)
+        self._progress = progress.Progress(*columns, console=console.Console(file=self.stream), transient=True)
         self._progress.add_task("", total=total)
         self._progress.start()
 

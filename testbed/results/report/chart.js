@@ -35,15 +35,7 @@ class Chart {
     Object.assign(this, { place, figure, events, hidden: new Set(), panels: [], marked: null });
     this.x = this.whole();
     this.draw();
-    this.observer = new ResizeObserver(() => {
-      if (place.clientWidth !== this.width || place.clientHeight !== this.height) this.draw();
-    });
-    this.observer.observe(place);
-  }
-
-  destroy() {
-    this.observer.disconnect();
-    for (const panel of this.panels) panel.destroy();
+    new ResizeObserver(() => (place.clientWidth !== this.width || place.clientHeight !== this.height) && this.draw()).observe(place);
   }
 
   // Another figure on the same x axis; what is zoomed into stays.
@@ -211,32 +203,23 @@ class Chart {
 
   // What is marked along it.
   before(u) {
-    const { left, top, width, height } = u.bbox, { ctx } = u;
-    const rule = (value, dash) => {
-      const x = Math.round(u.valToPos(value, "x", true)) + 0.5;
-      if (!(x >= left && x <= left + width)) return null;
-      ctx.save();
-      Object.assign(ctx, { strokeStyle: colour("limit"), lineWidth: this.scale * uPlot.pxRatio });
-      ctx.setLineDash(dash);
-      ctx.beginPath();
-      ctx.moveTo(x, top);
-      ctx.lineTo(x, top + height);
-      ctx.stroke();
-      ctx.restore();
-      return x;
-    };
-    for (const [text, value] of Object.entries(this.figure.x.marks)) {
-      const x = rule(value, DASHES.dot.map((length) => length * this.scale * uPlot.pxRatio));
-      if (x !== null) this.write(ctx, text, x + 4 * this.scale, top + height - 6 * this.scale * uPlot.pxRatio, "left");
+    const { left, top, width, height } = u.bbox, { ctx } = u, fine = this.scale * uPlot.pxRatio;
+    const marks = Object.entries(this.figure.x.marks);
+    if (this.marked !== null) marks.push(["", this.marked]);
+    for (const [text, value] of marks) {
+      const x = Math.round(u.valToPos(value, "x", true));
+      if (!(x >= left && x <= left + width)) continue;
+      ctx.fillStyle = colour("limit");
+      const dot = text ? 3 * fine : height; // what has a name is dotted
+      for (let y = top; y < top + height; y += 2 * dot) ctx.fillRect(x, y, fine, dot);
+      this.write(ctx, text, x + 4 * fine, top + height - 6 * fine, "left");
     }
-    if (this.marked !== null) rule(this.marked, []);
   }
 
   write(ctx, text, x, y, align) {
-    ctx.save();
-    Object.assign(ctx, { fillStyle: colour("muted"), textAlign: align, textBaseline: "alphabetic", font: `${12 * this.scale * uPlot.pxRatio}px system-ui, sans-serif` });
+    const font = `${12 * this.scale * uPlot.pxRatio}px system-ui, sans-serif`;
+    Object.assign(ctx, { fillStyle: colour("muted"), textAlign: align, textBaseline: "alphabetic", font });
     ctx.fillText(text, x, y);
-    ctx.restore();
   }
 
   // A rule at an x, in all panels.

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import base64
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -117,6 +118,13 @@ class Plot:
         panels = [vars(panel) | {"lines": [told(line) for line in panel.lines]} for panel in self.panels]
         legend = [line.name for line in self.legend]
         return vars(self) | {"panels": panels, "legend": legend, "numbers": list(numbers)}
+
+
+def curves(x: Floats, columns: Floats, names: Sequence[str]) -> list[Line]:
+    """A line per column. Many have one colour and show the spread, which is the point; names come with the pointer."""
+    if len(names) <= MOST_IN_LEGEND:
+        return [Line(x, columns[:, i], name, f"c{i}") for i, name in enumerate(names)]
+    return [Line(x, columns[:, i], name, "accent", width=1, opacity=0.35) for i, name in enumerate(names)]
 
 
 def ms(seconds: Floats) -> Floats:

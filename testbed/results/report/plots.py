@@ -16,6 +16,7 @@ from testbed.results.report.plot import (
     Line,
     Panel,
     Plot,
+    curves,
     from_start,
     growth_rate,
     ms,
@@ -28,7 +29,6 @@ from testbed.results.tables import series_names
 from testbed.units import show_rate, show_size, show_time
 
 MOST_CURVES = 64
-MOST_COLOURS = 8
 PACKETS_PER_POINT = 50  # of a mean flow's throughput: fewer would draw the packets and not the rate
 
 
@@ -183,10 +183,7 @@ def _curves(time: Floats, values: Floats, groups: _Groups) -> list[Line]:
     names = groups.names
     if not names:
         return _bands(time, values) if groups.curves else []
-    if len(names) <= MOST_COLOURS:
-        return [Line(ms(time), values[:, i], name, f"c{i}") for i, name in enumerate(names)]
-    # Many curves of one colour show the spread, which is the point; the name comes with the pointer.
-    return [Line(ms(time), values[:, i], name, "accent", width=1, opacity=0.35) for i, name in enumerate(names)]
+    return curves(ms(time), values, names)
 
 
 def _bands(time: Floats, values: Floats) -> list[Line]:
