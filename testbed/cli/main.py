@@ -30,6 +30,7 @@ from testbed.cli.report import report
 from testbed.cli.reproduce import bench
 from testbed.cli.run import run
 from testbed.cli.selftest import selftest
+from testbed.cli.shared import Verbose, log_if
 from testbed.cli.show import show
 from testbed.cli.sweep import sweep
 from testbed.cli.switch import switch
@@ -41,12 +42,19 @@ from testbed.errors import TestbedError
 
 app = typer.Typer(
     name="testbed",
-    help="Emulate a rack with real packets and try congestion control in it.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
     epilog="Exit codes: 0 clean, 1 error, 2 bad input, 3 ran but the result is degraded.",
 )
+
+
+@app.callback()
+def options(verbose: Verbose = False) -> None:
+    """Emulate a rack with real packets and try congestion control in it."""
+    log_if(verbose)
+
+
 app.command()(run)
 app.command()(agent)
 app.command()(watch)
@@ -80,6 +88,17 @@ def main() -> int:
     try:
         app()
     except TestbedError as error:
+        _log(error)
         print(f"testbed: {error}", file=sys.stderr)
         return error.exit_code
     return 0
+
+
+def _log(error: TestbedError) -> None:
+    """Where it was raised: for those who look for the reason in the source."""
+    import logging
+    import traceback
+
+    *_, frame = traceback.extract_tb(error.__traceback__)
+    place = f"{frame.filename}:{frame.lineno}"
+    logging.getLogger("testbed").info("refused", extra={"error": type(error).__name__, "raised_at": place})
