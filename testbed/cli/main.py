@@ -31,6 +31,7 @@ from testbed.cli.reproduce import bench
 from testbed.cli.run import run
 from testbed.cli.selftest import selftest
 from testbed.cli.shared import Verbose, log_if
+from testbed.cli.shell import ShellCommand, shell
 from testbed.cli.show import show
 from testbed.cli.sweep import sweep
 from testbed.cli.switch import switch
@@ -58,6 +59,7 @@ def options(verbose: Verbose = False) -> None:
 app.command()(run)
 app.command()(agent)
 app.command()(watch)
+app.command(cls=ShellCommand)(shell)
 app.command()(sweep)
 app.command()(compare)
 app.command()(bench)

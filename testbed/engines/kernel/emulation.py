@@ -22,6 +22,7 @@ from testbed.engines.kernel.calibration.calibration import Measured, calibrate
 from testbed.engines.kernel.faults.fault import NO_FAULT, Fault
 from testbed.engines.kernel.gather import drain, gather
 from testbed.engines.kernel.network import RackNetwork
+from testbed.engines.kernel.nodes import publish
 from testbed.engines.kernel.queue_watch import QueueWatch
 from testbed.engines.kernel.rack.backlog import QueueReader
 from testbed.errors import PluginFailed
@@ -192,11 +193,18 @@ def emulate(
     use_netem: bool,
     connection: Connection,
     fault: Fault = NO_FAULT,
+    *,
     captures: Sequence[Capture] = (),
+    name: str = "",
 ) -> None:
-    """What the sandbox runs. Sends ("stage", text), ("begins", Scene), ("snapshot", Snapshot), ("record", ...)."""
+    """What the sandbox runs. Sends ("stage", text), ("begins", Scene), ("snapshot", Snapshot), ("record", ...).
+
+    A run with a name can be entered from outside: see `testbed.engines.kernel.nodes`.
+    """
     emulation = Emulation(resolved, use_netem, fault, captures)
     connection.send(("stage", f"building {resolved.experiment.hosts} hosts"))
     emulation.build()
+    if name:
+        publish(name, emulation.rack.net.enterable())
     connection.send(("begins", scene(emulation)))
     connection.send(("record", emulation.run(connection)))
