@@ -13,6 +13,7 @@ import pytest
 
 from tests.support.checkout import ROOT
 from tests.support.commands import command
+from tests.support.outside import TESTBED
 
 
 @pytest.mark.parametrize(
