@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import logging
 import sys
 from typing import TYPE_CHECKING, TextIO
 
 if TYPE_CHECKING:
     from rich.progress import Progress
+
+log = logging.getLogger(__package__)
 
 
 class Bar:
@@ -20,7 +23,7 @@ class Bar:
 
     def start(self, total: float | None = None) -> None:
         """Show the bar, if there is a terminal; without a ``total`` it says only that something goes on."""
-        if not self.stream.isatty() or self.shown:
+        if not self.stream.isatty() or log.isEnabledFor(logging.INFO) or self.shown:  # log lines would tear the bar
             return
         from rich import console, progress
 
