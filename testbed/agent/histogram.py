@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from testbed.base.arrays import Floats
+from testbed.base.arrays import Floats, Ints
 from testbed.base.shared import Shared
 
 SMALLEST = 1e-12  # s; everything below falls into the first bin, as in datapath.h
@@ -28,10 +28,22 @@ class TimeHistogram:
         position = int(math.log2(time / SMALLEST) * self.per_octave) if time > SMALLEST else 0
         self._counts[min(position, len(self._counts) - 1)] += 1
 
+    def add_many(self, times: Floats, counts: Ints) -> None:
+        """Count each of some times so often."""
+        np.add.at(self.counts, bins(times, self.per_octave), counts)
+        self.top[0] = max(float(self.top[0]), float(times.max(initial=0.0)))
+        self.bottom[0] = min(float(self.bottom[0]), float(times.min(initial=np.inf)))
+
     @property
     def edges(self) -> Floats:
         """Bin edges in seconds, one more than bins."""
         return edges(self.per_octave)
+
+
+def bins(times: Floats, per_octave: int) -> Ints:
+    """The bins into which times (s) fall."""
+    positions = np.log2(np.maximum(times, SMALLEST) / SMALLEST) * per_octave
+    return np.minimum(positions.astype(np.int64), OCTAVES * per_octave - 1)
 
 
 def edges(per_octave: int) -> Floats:

@@ -20,4 +20,5 @@ def mark_share(queue: Share, kmin: Share | float, kmax: Share | float, pmax: Sha
     """
     width = kmax - kmin + (kmax <= kmin)  # of a step nothing lies inside
     inside = pmax * (queue - kmin) / width
-    return 1.0 * (queue > kmax) + (queue > kmin) * (queue <= kmax) * inside
+    above = 1.0 * (queue > kmax)
+    return above + (queue > kmin) * (queue <= kmax) * inside  # type: ignore[return-value] # numpy's stubs lose float64

@@ -20,7 +20,6 @@ from testbed.cli import (
     jobs,
     lab,
     machine,
-    model,
     monitor,
     plugins,
     report,
@@ -59,7 +58,6 @@ app.command()(machine.selftest)
 app.command()(machine.version)
 app.command()(exporter.exporter)
 app.add_typer(monitor.monitor, name="monitor")
-app.add_typer(model.model, name="model")
 app.add_typer(lab.lab, name="lab")
 app.add_typer(switch.switch, name="switch")
 for making in (jobs.train, jobs.distil, jobs.explain, jobs.export):

@@ -50,6 +50,7 @@ def execute(
     prepared = engine.prepare(resolved, observer)
     resolved, experiment = prepared.resolved, prepared.resolved.experiment
     about = manifest.describe(
+        engine=engine.name,
         experiment=resolved.as_dict(),
         command_line=sys.argv,
         seed=experiment.seed,

@@ -92,7 +92,9 @@ def written(path: Path, spec: str, rows: int = 10_000, report: bool = False) -> 
     record.decisions_file, record.decisions_kept = decisions.encode(choice, served), decisions.kept(served)
     rack = {"link": {"rate": "100 Gbit/s"}, "switch": {"buffer": "5 MB"}}
     experiment = {"rack": rack, "time": {"warmup": "2 ms"}}
-    about = manifest.describe(experiment=experiment, command_line=[], seed=1, controller=plugin, kernel_features={})
+    about = manifest.describe(
+        engine="kernel", experiment=experiment, command_line=[], seed=1, controller=plugin, kernel_features={}
+    )
     summary = summarise(record, judge(record), experiment="made", controller=plugin.name, tuner="static")
     return folder.write(path, about, record, summary, [build.add_report] if report else [])
 
@@ -177,7 +179,7 @@ def test_a_changed_policy_is_named(tmp_path: Path) -> None:
     policy = Path(shutil.copy(shipped.file.with_name("policies") / "trees.json", tmp_path / "mine.json"))
     inputs = [Input.of("controller.policy", policy)]
     about = manifest.describe(
-        experiment={}, command_line=[], seed=1, controller=shipped, kernel_features={}, inputs=inputs
+        engine="kernel", experiment={}, command_line=[], seed=1, controller=shipped, kernel_features={}, inputs=inputs
     )
     choice = PluginChoice(name="adpg", policy=str(policy))
     assert _same(choice, about)[2] == []

@@ -174,7 +174,7 @@ def test_the_verdict_says_that_thresholds_were_refused() -> None:
     log = TunerLog("s1")
     log.decided(1e-3, 1e-5, {})
     log.refuse("nan")
-    record: Any = SimpleNamespace(tuners=[log], place="rack")
+    record: Any = SimpleNamespace(tuners=[log], engine="kernel")
     assert limit.used(record) > 1
     assert "1 decisions of the tuner" in str(limit.reason(record))
 
@@ -199,7 +199,7 @@ def test_the_verdict_says_that_slots_were_lost() -> None:
     used = []
     for slots in (80, 60):
         log = TunerLog("s1", slot=1e-3, time=[1e-3] * slots)
-        record: Any = SimpleNamespace(tuners=[TunerLog("static"), log], duration=0.1, place="rack")
+        record: Any = SimpleNamespace(tuners=[TunerLog("static"), log], duration=0.1, engine="kernel")
         used.append(limit.used(record))
     assert used[0] < 1 < used[1]
     assert "39% of a switch's slots were lost" in str(limit.reason(record))

@@ -51,9 +51,8 @@ class Queues:
     def drain(self) -> None:
         """What arrives now joins the queues, beyond the buffer it is dropped; a step's worth leaves."""
         slot = self._ring[self._at : self._at + self._m]
-        if np.maximum.reduce(self.now) > self._unmarked:
-            self.marked += slot * mark_share(self.now, self.kmin, self.kmax, self.pmax)
         self.arrived += slot
+        joining = slot
         before = self.now + slot
         after = before - self.per_step
         if np.maximum.reduce(after) > self.buffer:
@@ -61,6 +60,9 @@ class Queues:
             self.dropped += lost
             before -= lost
             after -= lost
+            joining = slot - lost
+        if np.maximum.reduce(self.now) > self._unmarked:
+            self.marked += joining * mark_share(self.now, self.kmin, self.kmax, self.pmax)
         np.maximum(after, 0.0, out=self.now)
         self.left += before - self.now
         self.area += self.now

@@ -12,11 +12,13 @@ from testbed.engines.kernel.choices import check_gates, forwarding_by, use_netem
 from testbed.engines.kernel.follow import follow
 from testbed.experiment.resolved import Resolved
 from testbed.live.observers import Observer
-from testbed.results.record import RunRecord
+from testbed.results.record import EngineName, RunRecord
 
 
 class KernelEngine:
     """On this machine, in a rack of namespaces."""
+
+    name: EngineName = "kernel"
 
     def check(self, resolved: Resolved) -> None:
         """Whether the kernel can do what the experiment insists on."""
