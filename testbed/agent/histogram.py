@@ -28,12 +28,6 @@ class TimeHistogram:
         position = int(math.log2(time / SMALLEST) * self.per_octave) if time > SMALLEST else 0
         self._counts[min(position, len(self._counts) - 1)] += 1
 
-    def add_many(self, times: Floats, counts: Ints) -> None:
-        """Count each of some times so often."""
-        np.add.at(self.counts, bins(times, self.per_octave), counts)
-        self.top[0] = max(float(self.top[0]), float(times.max(initial=0.0)))
-        self.bottom[0] = min(float(self.bottom[0]), float(times.min(initial=np.inf)))
-
     @property
     def edges(self) -> Floats:
         """Bin edges in seconds, one more than bins."""

@@ -119,7 +119,7 @@ class TimeSpan(Part):
     dilation: AutoOrDilation = Field(
         default=1000.0,
         description="Wall seconds per nominal second. Rates are divided by it, bytes are never scaled. `auto` measures "
-        "this machine just before the run and takes the smallest that should be clean.",
+        "this machine just before the run and takes the smallest that should be clean. The fluid model has none.",
     )
 
     @property

@@ -75,9 +75,10 @@ class MeteredFluid(Fluid):
         meter.decision_times.add(seconds)
 
     def _count(self, told: Ints, feedback: Feedback) -> None:
-        """Each packet that is acknowledged had the RTT that its probe says."""
+        """What a flow hears: the packets that are acknowledged had the RTT of the probe."""
         flows, rtt, packets = self.flows, feedback.rtt, feedback.acked_packets
-        self.meter.rtt.add_many(rtt, packets)
+        smallest = self.meter.rtt.bottom
+        smallest[0] = min(smallest[0], rtt.min())
         flows.rtt[told] = rtt
         flows.rtt_sum[told] += rtt * packets
         flows.rtt_counts[told, bins(rtt, FLOW_RTT_BINS)] += packets

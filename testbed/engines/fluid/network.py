@@ -6,12 +6,15 @@ from typing import Any
 
 import numpy as np
 
+from testbed.agent.histogram import bins
 from testbed.base.arrays import Floats, Ints
 from testbed.dataplane import histogram
 from testbed.dataplane.wire import QUEUE_BINS
-from testbed.engines.fluid.fluid import Fluid
+from testbed.engines.fluid.metered import MeteredFluid
+from testbed.engines.fluid.queues import ARRIVED, DROPPED, QUEUE
 from testbed.engines.fluid.switch import ModelSwitch
 from testbed.live.snapshot import Counted, coarse_queue
+from testbed.results.record import RTT_BINS_PER_OCTAVE
 from testbed.results.tuner_log import TunerNow
 from testbed.tuning.loop import Tunings
 
@@ -21,37 +24,42 @@ STEPS_AT_ONCE = 256  # that are counted: numpy's calls cost more than what they 
 class FluidNetwork:
     """Packets are as many bytes. Idle ports, and what a fluid has not, such as pauses, are 0."""
 
-    def __init__(self, fluid: Fluid, switch: ModelSwitch, tuning: Tunings, bottleneck: int) -> None:
+    def __init__(self, fluid: MeteredFluid, switch: ModelSwitch, tuning: Tunings, bottleneck: int) -> None:
         m = fluid.layout.queues
         self.fluid, self.switch, self.tuning, self.bottleneck = fluid, switch, tuning, bottleneck
         self.wire_size = fluid.layout.wire_size
         self.peak = np.zeros(m)
         self._packets = np.zeros((m, QUEUE_BINS))
         self._found = np.zeros(m)  # bytes, summed over the packets
-        self._queue = np.zeros((STEPS_AT_ONCE + 1, m))  # the first row is that of the step before
-        self._arrived = np.zeros((STEPS_AT_ONCE + 1, m))
+        self._rtts = np.zeros(len(fluid.meter.rtt.counts))  # packets
+        self._base_rtt = np.array([np.median(fluid.layout.base_rtt[fluid.layout.queue == one]) for one in range(m)])
+        self._log = np.zeros((STEPS_AT_ONCE + 1, *fluid.queues.counts.shape))  # the first is that of the step before
         self._noted = 0
         self._uppers = histogram.edges()[1:-1]
 
     def note(self) -> None:
         """To be called after every step."""
         self._noted += 1
-        self._queue[self._noted] = self.fluid.queues.now
-        self._arrived[self._noted] = self.fluid.queues.arrived
+        self._log[self._noted] = self.fluid.queues.counts
         if self._noted == STEPS_AT_ONCE:
             self._count()
 
     def _count(self) -> None:
-        """What arrived in a step found the queue in the middle of it."""
-        queue, arrived = self._queue[: self._noted + 1], self._arrived[: self._noted + 1]
-        packets = np.diff(arrived, axis=0) / self.wire_size
+        """What arrived in a step found the queue in the middle of it; an RTT is what a packet had that arrived then."""
+        if not self._noted:
+            return
+        log = self._log[: self._noted + 1]
+        queue, m = log[:, QUEUE], log.shape[2]
         found = (queue[1:] + queue[:-1]) / 2
-        m = queue.shape[1]
-        bins = np.arange(m) * QUEUE_BINS + self._uppers.searchsorted(found, "right")
-        self._packets += np.bincount(bins.ravel(), packets.ravel(), m * QUEUE_BINS).reshape(m, QUEUE_BINS)
-        self._found += (found * packets).sum(axis=0)
+        arrived, dropped = (np.diff(log[:, row], axis=0) / self.wire_size for row in (ARRIVED, DROPPED))
+        into = np.arange(m) * QUEUE_BINS + self._uppers.searchsorted(found, "right")
+        self._packets += np.bincount(into.ravel(), arrived.ravel(), m * QUEUE_BINS).reshape(m, QUEUE_BINS)
+        self._found += (found * arrived).sum(axis=0)
         np.maximum(self.peak, queue.max(axis=0), out=self.peak)
-        queue[0], arrived[0] = queue[-1], arrived[-1]
+        into = bins(self._base_rtt + found * (8 / self.fluid.layout.line_rate), RTT_BINS_PER_OCTAVE)
+        self._rtts += np.bincount(into.ravel(), (arrived - dropped).ravel(), len(self._rtts))
+        self.fluid.meter.rtt.counts[:] = np.rint(self._rtts)
+        log[0] = log[-1]
         self._noted = 0
 
     def sample(self, now_ns: int = 0) -> dict[str, Floats]:  # noqa: ARG002 - the model knows the time
