@@ -20,5 +20,6 @@ def test_equal_thresholds_are_a_step() -> None:
 
 
 def test_queues_with_thresholds_of_their_own() -> None:
-    queue, kmin, kmax, pmax = np.array([(1e5, 1e5, 4e5, 0.2), (4e5, 1e5, 4e5, 0.2), (4.1e5, 1e5, 4e5, 0.2)]).T
-    assert mark_share(queue, kmin, kmax, pmax) == pytest.approx(np.array([0.0, 0.2, 1.0]))
+    rows = [(1e5, 1e5, 4e5, 0.2), (4e5, 1e5, 4e5, 0.2), (4.1e5, 1e5, 4e5, 0.2), (150, 100, 200, 0.2)]
+    rows += [(100, 100, 100, 0.5), (100.1, 100, 100, 0.5)]  # steps
+    assert mark_share(*np.array(rows).T) == pytest.approx([0, 0.2, 1, 0.1, 0, 1])

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.engines.kernel.test_theory import SLACK
-from tests.support.known import EIGHT, eight, settings
+from tests.support.known import EIGHT, SLACK, eight, settings
 from tests.support.modelled import figures
 from tests.support.runs import Runs
 
