@@ -25,8 +25,8 @@ drift: {description: "Name to wanted and found.", type: dict, returned: success}
 
 from ansible.module_utils.basic import AnsibleModule
 
-from ansible.module_utils.lab_knobs import verify
-from ansible.module_utils.lab_knobs.errors import LabError
+from ansible.module_utils.lab_settings import verify
+from ansible.module_utils.lab_settings.errors import LabError
 from ansible.module_utils.testbed_module import PORT, target_of
 
 

@@ -30,8 +30,8 @@ failures: {description: What is not within its bounds., type: list, returned: al
 
 from ansible.module_utils.basic import AnsibleModule
 
-from ansible.module_utils.lab_knobs import gate
-from ansible.module_utils.lab_knobs.errors import LabError
+from ansible.module_utils.lab_settings import gate
+from ansible.module_utils.lab_settings.errors import LabError
 
 GATES = {
     "type": "list",

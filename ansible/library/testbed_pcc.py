@@ -31,9 +31,9 @@ state: {description: What the program says of itself., type: str, returned: alwa
 
 from ansible.module_utils.basic import AnsibleModule
 
-from ansible.module_utils.lab_knobs import pcc, units
-from ansible.module_utils.lab_knobs.command import run
-from ansible.module_utils.lab_knobs.errors import LabError
+from ansible.module_utils.lab_settings import pcc, units
+from ansible.module_utils.lab_settings.command import run
+from ansible.module_utils.lab_settings.errors import LabError
 from ansible.module_utils.testbed_module import PORT, target_of
 
 

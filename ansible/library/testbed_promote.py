@@ -27,8 +27,8 @@ RETURN = """# """
 
 from ansible.module_utils.basic import AnsibleModule
 
-from ansible.module_utils.lab_knobs import persist
-from ansible.module_utils.lab_knobs.errors import LabError
+from ansible.module_utils.lab_settings import persist
+from ansible.module_utils.lab_settings.errors import LabError
 from ansible.module_utils.testbed_module import POLICY, PORT, target_of
 
 

@@ -38,11 +38,11 @@ content: {description: "The snapshot's text, for the controller's copy.", type: 
 
 from ansible.module_utils.basic import AnsibleModule
 
-from ansible.module_utils.lab_knobs import dead_man, install, lock, restore, settings, snapshot, state
-from ansible.module_utils.lab_knobs.errors import LabError, Refused
+from ansible.module_utils.lab_settings import dead_man, install, lock, reapply, restore, snapshot, state
+from ansible.module_utils.lab_settings.errors import LabError, Refused
 from ansible.module_utils.testbed_module import PORT, target_of
 
-PROGRAMS = (restore, settings)  # named here so that Ansible sends them along: `install` writes what it was sent
+PROGRAMS = (restore, reapply)  # named here so that Ansible sends them along: `install` writes what it was sent
 
 
 def main() -> None:

@@ -40,8 +40,8 @@ import time
 
 from ansible.module_utils.basic import AnsibleModule
 
-from ansible.module_utils.lab_knobs import state, verify
-from ansible.module_utils.lab_knobs.errors import LabError
+from ansible.module_utils.lab_settings import state, verify
+from ansible.module_utils.lab_settings.errors import LabError
 from ansible.module_utils.testbed_module import POLICY, PORT, target_of
 
 

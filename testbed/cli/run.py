@@ -54,13 +54,13 @@ def run(  # noqa: PLR0917 - one parameter per option
     options = {"time.duration": duration, "time.dilation": dilation, "seed": seed}
     engine: Engine
     if inventory:
-        from testbed.engines.lab import fits
         from testbed.engines.lab.engine import LabEngine
-        from testbed.engines.lab.inventory import read
+        from testbed.engines.lab.operator import restrictions
+        from testbed.engines.lab.operator.inventory import read
 
         hosts = read(inventory)
         engine = LabEngine(hosts, playbook)
-        options = fits.settings(hosts) | {key: value for key, value in options.items() if value}
+        options = restrictions.settings(hosts) | {key: value for key, value in options.items() if value}
     else:
         from testbed.engines.kernel.engine import KernelEngine
 

@@ -8,7 +8,7 @@ import sys
 from dataclasses import dataclass
 from typing import Any
 
-from testbed.engines.lab import knobs
+from testbed.engines.lab import ansible_vars
 from testbed.experiment.load import load, resolve
 from tests.emulated_lab.host import Host
 from tests.emulated_lab.lab import Lab
@@ -61,7 +61,9 @@ class Played:
 def experiment(controller: str = "", **settings: Any) -> dict[str, Any]:
     """What ``testbed lab vars`` prints, with settings of the playbooks that keep a test short."""
     loaded = load("incast-8")
-    found = knobs.variables(resolve(loaded.replace({"controller": controller}, "test") if controller else loaded))
+    found = ansible_vars.variables(
+        resolve(loaded.replace({"controller": controller}, "test") if controller else loaded)
+    )
     short = {"verify_soak_seconds": 0, "verify_seconds": 0.2, "preflight_skew_seconds": 60}  # on a busy machine
     return {**found, **short, **settings}
 

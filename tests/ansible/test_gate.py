@@ -9,8 +9,8 @@ from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
-from lab_knobs.errors import LabError
-from lab_knobs.gate import Gate, failures
+from lab_settings.errors import LabError
+from lab_settings.gate import Gate, failures
 
 from tests.ansible.prometheus import needs_prometheus, prometheus
 from tests.support.monitoring import free_ports

@@ -10,12 +10,12 @@ from pathlib import Path
 
 import pytest
 
-from testbed.engines.lab.interface import State
+from testbed.engines.lab.host.interface import InterfaceState
 from testbed.results import folder
 from tests.emulated_lab.host import Host
 from tests.emulated_lab.lab import Lab
 from tests.engines.lab.bottleneck import bottleneck
-from tests.engines.lab.labs import RATE, agents, inventory, run, running, state, wait_for
+from tests.engines.lab.lab_runs import RATE, agents, inventory, run, running, state, wait_for
 from tests.support.census import Census
 
 pytestmark = pytest.mark.root
@@ -38,7 +38,7 @@ def assert_clean(*hosts: Host) -> None:
     while (left := [host.name for host in hosts if agents(host)]) and time.monotonic() < deadline:
         time.sleep(0.1)
     assert not left
-    untouched = State(programs=((), ()), filters=(), qdiscs=("noqueue 0 at ffffffff",), xdp=False)
+    untouched = InterfaceState(programs=((), ()), filters=(), qdiscs=("noqueue 0 at ffffffff",), xdp=False)
     assert [state(host) for host in hosts] == [untouched] * len(hosts)
 
 

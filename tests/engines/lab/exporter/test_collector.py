@@ -11,7 +11,7 @@ import pytest
 from prometheus_client import CollectorRegistry, generate_latest
 
 from testbed.engines.lab.exporter.collector import HostCollector
-from testbed.engines.lab.exporter.devices import TWINS
+from testbed.engines.lab.exporter.devices import SYSFS as SYSFS_NAMES
 from testbed.engines.lab.exporter.drift import equal
 from testbed.live import names as run
 from testbed.live.lab_names import AS_A_RUN, OWN
@@ -33,7 +33,7 @@ def scraped(root: Path, collector: HostCollector | None = None) -> Sample:
     return lambda metric, /, **labels: registry.get_sample_value(f"testbed_{metric}", labels)
 
 
-def test_settings_in_force(root: Path) -> None:
+def test_active_settings(root: Path) -> None:
     sample = scraped(root)
     assert sample("dcqcn_parameter", device="mlx5_0", name="rpg_ai_rate") == 50
     assert sample("dcqcn_parameter", device="mlx5_0", name="roce_rp_enable_3") == 1
@@ -49,8 +49,8 @@ def test_with_mainline_s_driver_debugfs_has_the_same_names(root: Path) -> None:
         (root / SYSFS.lstrip("/") / side).rename(root / side)
     registers(root)
     assert scraped(root)("dcqcn_parameter", device="mlx5_0", name="rpg_ai_rate") == 50
-    assert TWINS["rp_dce_tcp_g"] == "dce_tcp_g"
-    assert TWINS["rp_gd"] == "rpg_gd"
+    assert SYSFS_NAMES["rp_dce_tcp_g"] == "dce_tcp_g"
+    assert SYSFS_NAMES["rp_gd"] == "rpg_gd"
 
 
 def test_counters(root: Path) -> None:
