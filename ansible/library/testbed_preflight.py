@@ -8,7 +8,7 @@ module: testbed_preflight
 short_description: Reasons to leave a RoCE host alone, read only
 description:
   - Fails with every reason by name (wrong-card, virtual-function, link-down, pcc-leftover, other-rollout and so on).
-  - Says whether the host differs from what the rollout wants, so that a second rollout has nothing to do.
+  - Returns whether the host differs from what the rollout wants, so that a second rollout has nothing to do.
 options:
   target: {description: The port by its three names., type: dict, required: true}
   rollout: {description: Id of the rollout., type: str, required: true}
@@ -81,13 +81,13 @@ def main() -> None:
     )
     try:
         backends = batch.backends_of(target)
-        seen = card.look(target)
+        seen = card.inspect(target)
         found = asdict(seen)
-        reasons = preflight.refusals(target, wanted, seen, backends)
-        refusals = [{"reason": reason, "message": text} for reason, text in reasons]
+        found_reasons = preflight.refusals(target, wanted, seen, backends)
+        refusals = [{"reason": reason, "message": text} for reason, text in found_reasons]
         if refusals:
-            said = "; ".join(f"{one['reason']}: {one['message']}" for one in refusals)
-            module.fail_json(msg=f"this host is left alone: {said}", refusals=refusals, card=found)
+            reasons = "; ".join(f"{one['reason']}: {one['message']}" for one in refusals)
+            module.fail_json(msg=f"this host is left alone: {reasons}", refusals=refusals, card=found)
         pcc_unit = f"testbed-pcc@{target.device}.service" if given["controller"] == "pcc" else ""
         todo = differs.differs(target, settings_of(given), given["policy"], pcc_unit, backends)
     except LabError as error:

@@ -26,7 +26,7 @@ EXAMPLES = """
 RETURN = """
 before: {description: "Settings that were not as in the snapshot: name to value.", type: dict, returned: success}
 after: {description: The same as in the snapshot., type: dict, returned: success}
-evidence: {description: Folder with what was in force., type: str, returned: success}
+evidence: {description: Folder with the settings from before., type: str, returned: success}
 """
 
 from ansible.module_utils.basic import AnsibleModule

@@ -7,7 +7,7 @@ DOCUMENTATION = """
 module: testbed_settings
 short_description: Settings of a RoCE port, all in one task
 description:
-  - Reads all settings, compares, writes what differs in a safe order, reads back, and says what was before and after.
+  - Reads all settings, compares, writes what differs in a safe order, reads back, returns the values before and after.
   - A setting that was written and reads back as something else (registers ignore values out of range) is a failure
     that names it.
   - In check mode nothing is written. Backends are C(dcqcn) (C(ecn) or C(cc_params), whichever the driver has), C(qos)

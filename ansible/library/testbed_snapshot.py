@@ -1,5 +1,5 @@
 #!/usr/bin/python
-"""Lock the host, keep what is, arm the dead man's switch."""
+"""Lock the host, take a snapshot, arm the dead man's switch."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ author: The testbed authors
 """
 
 EXAMPLES = """
-- name: Keep what is
+- name: Take a snapshot
   testbed_snapshot:
     target: {interface: enp3s0f0np0, device: mlx5_0, pci: "0000:03:00.0"}
     rollout: 2026-11-20-a

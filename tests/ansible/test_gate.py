@@ -74,5 +74,5 @@ def test_without_prometheus_nothing_passes(tmp_path: Path) -> None:
 
 
 def test_a_gate_without_bounds_is_none() -> None:
-    with pytest.raises(LabError, match="gate vector\\(1\\): whatever it says would pass; give it least, most, or both"):
+    with pytest.raises(LabError, match="gate vector\\(1\\): any value would pass; give least, most, or both"):
         Gate("vector(1)")

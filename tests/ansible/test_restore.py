@@ -160,9 +160,9 @@ def test_the_program_that_runs_is_the_one_that_starts_at_boot(target: Target) ->
     run("systemctl", "start", new)
     state.update(target, phase="soak")
     persist.promote(target, "r1", None)
-    assert [units.look(name) for name in (old, new)] == [units.Unit(False, False), units.Unit(True, True)]
+    assert [units.inspect(name) for name in (old, new)] == [units.Unit(False, False), units.Unit(True, True)]
     restore.restore(target, "r1", "test")
-    assert [units.look(name) for name in (old, new)] == [units.Unit(True, True), units.Unit(False, False)]
+    assert [units.inspect(name) for name in (old, new)] == [units.Unit(True, True), units.Unit(False, False)]
 
 
 def test_a_setting_that_does_not_come_back_is_named(target: Target, monkeypatch: pytest.MonkeyPatch) -> None:

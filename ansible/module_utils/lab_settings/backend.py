@@ -47,7 +47,7 @@ class Backend(ABC):
 
     @abstractmethod
     def read(self, names: Iterable[str]) -> dict[str, str | None]:
-        """What is in force now; None for what is not there."""
+        """The active values; None for what is not there."""
 
     @abstractmethod
     def write(self, name: str, value: str | None) -> None:

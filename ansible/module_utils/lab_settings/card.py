@@ -1,4 +1,4 @@
-"""Which card this is, by its PCI id, and what its firmware says of itself."""
+"""Which card this is, by its PCI id, and its firmware's version."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Card:
     psid: str
 
 
-def look(target: Target) -> Card:
+def inspect(target: Target) -> Card:
     """From sysfs and ``devlink dev info``; changes nothing."""
     folder = target.path(f"/sys/bus/pci/devices/{target.pci}")
     found = attribute.read(folder / "device")

@@ -35,9 +35,9 @@ def call(*argv: str, patience: float = PATIENCE) -> Done:
 
 
 def run(*argv: str) -> str:
-    """Run a command and return what it printed. Raises LabError with its words if it fails."""
+    """Run a command and return what it printed. Raises LabError with its output if it fails."""
     done = call(*argv)
     if done.status:
-        said = (done.err or done.out).strip()
-        raise LabError(f"{' '.join(argv)}: exit status {done.status}: {said}")
+        output = (done.err or done.out).strip()
+        raise LabError(f"{' '.join(argv)}: exit status {done.status}: {output}")
     return done.out

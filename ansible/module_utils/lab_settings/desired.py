@@ -1,4 +1,4 @@
-"""``/etc/testbed/rollout.json``: what a rollout wants of this host. The exporter compares it with what is in force."""
+"""``/etc/testbed/rollout.json``: what a rollout wants of this host, with which the exporter compares active settings."""
 
 from __future__ import annotations
 

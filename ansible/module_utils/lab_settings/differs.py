@@ -1,4 +1,4 @@
-"""What a rollout would change here: nothing, if the last one wanted the same and it is all still in force."""
+"""What a rollout would change here: nothing, if the last one wanted the same and all of it is still active."""
 
 from __future__ import annotations
 
@@ -29,6 +29,6 @@ def differs(
         found.append("rollout.json: policy")
     if state.read(target)["phase"] != "promoted":
         found.append("phase")
-    if pcc_unit and pcc.look(target).state != "active":
+    if pcc_unit and pcc.inspect(target).state != "active":
         found.append(pcc_unit)
     return found

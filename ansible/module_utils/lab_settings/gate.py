@@ -24,7 +24,7 @@ class Gate:
 
     def __post_init__(self) -> None:
         if self.least is None and self.most is None:
-            raise LabError(f"gate {self.query}: whatever it says would pass; give it least, most, or both")
+            raise LabError(f"gate {self.query}: any value would pass; give least, most, or both")
 
     def holds(self, value: float) -> bool:
         """Whether a value passes. A NaN is within no bounds, and each comparison says so."""
@@ -57,14 +57,14 @@ def ask(prometheus: str, query: str) -> list[tuple[str, float]]:
     url = f"{prometheus.rstrip('/')}/api/v1/query?{urllib.parse.urlencode({'query': query})}"
     try:
         with urllib.request.urlopen(url, timeout=PATIENCE) as answer:
-            said = answer.read()
-        return _series(json.loads(said)["data"])
+            body = answer.read()
+        return _series(json.loads(body)["data"])
     except urllib.error.HTTPError as error:
         raise LabError(f"Prometheus at {prometheus} refuses {query}: {_reason(error)}") from None
     except OSError as error:
         raise LabError(f"Prometheus at {prometheus} does not answer: {error}; nothing passes without it") from None
     except (ValueError, TypeError, LookupError):
-        raise LabError(f"{url}: expected an answer of Prometheus, not: {said.decode(errors='replace')[:100]}") from None
+        raise LabError(f"{url}: expected an answer of Prometheus, not: {body.decode(errors='replace')[:100]}") from None
 
 
 def _series(data: dict[str, Any]) -> list[tuple[str, float]]:

@@ -52,8 +52,8 @@ class Nvue(Printed):
         except ValueError:
             found = None
         if found is None:
-            said = (done.err or done.out).strip()[:200]
-            raise LabError(f"nv show {' '.join(path)} -o json: expected JSON, got exit status {done.status}: {said}")
+            output = (done.err or done.out).strip()[:200]
+            raise LabError(f"nv show {' '.join(path)} -o json: expected JSON, got exit status {done.status}: {output}")
         return found if isinstance(found, dict) else {}
 
 

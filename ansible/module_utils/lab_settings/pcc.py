@@ -1,5 +1,5 @@
-"""Is a DOCA PCC program in control? What it says itself counts: the process ends with 0 on an error, and a second
-one runs in Standby for ever (host/pcc.c of NVIDIA's sample), so that neither exit status nor ``is-active`` tell."""
+"""Does a DOCA PCC program control the card? Only the state that it prints shows it: it exits with 0 on an error, and a
+second one stays in Standby (host/pcc.c of NVIDIA's sample), so neither exit status nor ``is-active`` is of use."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ STATES = ("active", "standby", "deactivated", "error")
 
 @dataclass(frozen=True)
 class Program:
-    """The program of one device: ``state`` is its last word, or ``gone`` or ``silent``."""
+    """The program of one device: ``state`` is the last one that it printed, or ``gone`` or ``silent``."""
 
     state: str
     pid: int | None
 
 
-def look(target: Target) -> Program:
+def inspect(target: Target) -> Program:
     """From the log and the pid file that the unit writes."""
     pid = _pid(target.path(f"{PCC_LOGS}/{target.device}.pid"))
     if pid is None or not target.path(f"/proc/{pid}").exists():
@@ -32,8 +32,8 @@ def look(target: Target) -> Program:
         log = target.path(f"{PCC_LOGS}/{target.device}.log").read_text(encoding="utf-8", errors="replace")
     except FileNotFoundError:
         return Program("silent", pid)
-    said = re.findall(rf"PCC host status ({'|'.join(STATES)})", log, re.IGNORECASE)
-    return Program(said[-1].lower() if said else "silent", pid)
+    states = re.findall(rf"PCC host status ({'|'.join(STATES)})", log, re.IGNORECASE)
+    return Program(states[-1].lower() if states else "silent", pid)
 
 
 def wait_until_active(target: Target, patience: float) -> Program:
@@ -41,7 +41,7 @@ def wait_until_active(target: Target, patience: float) -> Program:
     end = time.monotonic() + patience
     since = None
     while True:
-        program = look(target)
+        program = inspect(target)
         now = time.monotonic()
         since = (since or now) if program.state == "active" else None
         if now >= end or (since is not None and now - since >= 1.0):

@@ -75,6 +75,6 @@ def files(target: Target, rollout: str) -> dict[str, str]:
 def _start_at_boot(programs: list[str]) -> None:
     """The program that runs now, and not the one that it replaced: the card has room for one."""
     for name in programs:
-        unit = units.look(name)
+        unit = units.inspect(name)
         if unit.active != unit.enabled:
             run("systemctl", "enable" if unit.active else "disable", name)

@@ -92,12 +92,14 @@ def _pcc(target: Target, wanted: Wanted, keys: dict[str, NvConfigValue]) -> Iter
         return
     for key, value in PCC_KEYS.items():
         yield from _key(target, key, value, keys)
-    known = units.look(wanted.rollback_unit).active if wanted.rollback_unit else False
-    if pcc.look(target).state == "active" or known:
+    known = units.inspect(wanted.rollback_unit).active if wanted.rollback_unit else False
+    if pcc.inspect(target).state == "active" or known:
         return
     running = pcc.processes(target.root)
     for pid, command in running.items():
-        message = f"process {pid} ({command}) has the card and a second program would stay in Standby; end it with "
+        message = (
+            f"process {pid} ({command}) controls the card and a second program would stay in Standby; end it with "
+        )
         message += "SIGINT, never with SIGKILL, or name its unit in pcc_rollback_unit"
         yield "pcc-leftover", message
     if not running:
@@ -126,7 +128,7 @@ def _key(target: Target, key: str, value: str, keys: dict[str, NvConfigValue]) -
     if now is None and after == value:
         return  # an old card that reports Next Boot only
     if now != value and after == value:
-        yield "needs-power-cycle", f"{key}={value} is staged and not in force; a human has to power-cycle this host"
+        yield "needs-power-cycle", f"{key}={value} is staged and not active; a human has to power-cycle this host"
     elif now != value:
         yield "needs-configuring", f"{key} is {now}, {value} is needed: {remedy}; then power-cycle this host by hand"
     elif after != value:

@@ -13,7 +13,7 @@ NAMES = ("default_roce_mode", TOS)
 
 
 class RdmaCm(KernelFiles):
-    """A device has settings once its folder was made; no folder means that nobody has said anything (None)."""
+    """A device has settings once its folder was made; without one the driver's default is active (None)."""
 
     name = "rdma_cm"
 

@@ -25,7 +25,7 @@ PATIENCE = 30.0  # s until a program that was started has registered itself
 
 
 def restore(target: Target, rollout: str, reason: str) -> dict[str, Any]:
-    """Restore, and say what was done: ``changed``, ``before``, ``after``, ``evidence``. Raises LabError if anything is
+    """Restore, and report what was done: ``changed``, ``before``, ``after``, ``evidence``. Raises LabError if anything is
     not as it was afterwards; the lock stays then, and so does the phase ``failed``."""
     then = snapshot.load(target, rollout)
     target = then.target
@@ -69,7 +69,7 @@ def _put_back_programs(then: Snapshot, now: Snapshot) -> list[str]:
         for name, unit in then.units.items():
             if unit.enabled and not now.units[name].enabled:
                 run("systemctl", "enable", name)
-            if unit.active and not units.look(name).active:
+            if unit.active and not units.inspect(name).active:
                 run("systemctl", "start", name)
         _wait_for_programs(then)
     except LabError as error:
@@ -135,7 +135,7 @@ def _put_back_file(path: Path, file: tuple[str, int] | None, group: str) -> None
 
 
 def _keep_evidence(now: Snapshot, reason: str) -> str:
-    """What was in force, and what the programs said, before it is undone."""
+    """Active settings and logs, before they are undone."""
     folder = now.target.path(host_files.EVIDENCE) / f"{now.rollout}-{time.strftime('%Y%m%dT%H%M%S', time.gmtime())}"
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     host_files.write(folder / "settings.json", host_files.as_json({**now.as_dict(), "reason": reason}))

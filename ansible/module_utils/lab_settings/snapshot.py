@@ -32,7 +32,7 @@ class Snapshot:
     def take(cls, target: Target, rollout: str, unit_names: list[str]) -> Snapshot:
         """Read it all; changes nothing."""
         files = {path: _file(target.path(path)) for path in host_files.FILES}
-        found = {name: units.look(name) for name in unit_names}
+        found = {name: units.inspect(name) for name in unit_names}
         return cls(rollout, time.time(), target, batch.everything(batch.backends_of(target)), files, found)
 
     @property

@@ -39,8 +39,8 @@ class TestbedSwitch(Printed):
             return {f"{port['name']}/{field}": _shown(port[field], unit) for port in ports
                     for field, unit in FIELDS.items()}  # fmt: skip
         except (ValueError, KeyError, TypeError):
-            said = (done.err or done.out).strip()[:200]
-            raise LabError(f"{' '.join(words)}: expected JSON, got exit status {done.status}: {said}") from None
+            output = (done.err or done.out).strip()[:200]
+            raise LabError(f"{' '.join(words)}: expected JSON, got exit status {done.status}: {output}") from None
 
     def read(self, names: Iterable[str]) -> dict[str, str | None]:
         return {name: self._value(name) for name in names}

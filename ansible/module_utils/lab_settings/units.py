@@ -15,7 +15,7 @@ class Unit:
     enabled: bool
 
 
-def look(name: str) -> Unit:
+def inspect(name: str) -> Unit:
     """The state of a unit; one that does not exist is neither active nor enabled."""
     return Unit(
         active=call("systemctl", "is-active", "--quiet", name).status == 0,

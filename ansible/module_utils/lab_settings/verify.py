@@ -45,9 +45,9 @@ def verify(target: Target, criteria: Criteria) -> list[str]:
         if name.startswith("tx_prio") and name.endswith("_pause_duration") and paused > criteria.most_paused_us:
             failures.append(f"paused: {name} grew by {paused} us; at most {criteria.most_paused_us} us are tolerated")
     if criteria.pcc:
-        program = pcc.look(target)
+        program = pcc.inspect(target)
         if program.state != "active":
-            failures.append(f"pcc-{program.state}: the PCC program of {target.device} is not in control")
+            failures.append(f"pcc-{program.state}: the PCC program of {target.device} does not control the card")
     if criteria.exporter:
         failures += _exporter(criteria)
     return failures
@@ -56,7 +56,7 @@ def verify(target: Target, criteria: Criteria) -> list[str]:
 def passed(target: Target, rollout: str) -> bool:
     """Let a host that has passed soak, without its dead man's switch; returns whether that was armed.
 
-    Raises LabError if it went off while the host was verified: what was found good is not in force any more.
+    Raises LabError if it went off while the host was verified: what was verified is not active any more.
     """
     if state.phase_of(target, rollout) is None:
         return False
@@ -86,8 +86,8 @@ def _probe(criteria: Criteria) -> list[str]:
     if criteria.probe:
         done = call(*criteria.probe, patience=PROBE)
         if done.status:
-            said = (done.err or done.out).strip().splitlines()[-1:]
-            failures.append(f"probe: {' '.join(criteria.probe)}: exit status {done.status}: {' '.join(said)}")
+            output = (done.err or done.out).strip().splitlines()[-1:]
+            failures.append(f"probe: {' '.join(criteria.probe)}: exit status {done.status}: {' '.join(output)}")
     time.sleep(max(0.0, criteria.seconds - (time.monotonic() - started)))
     return failures
 

@@ -73,7 +73,7 @@ def wait_for(process: subprocess.Popen[str], line: str) -> str:
         seen += text
         if line in text:
             return seen
-    raise AssertionError(f"'{line}' was never said:\n{seen}")
+    raise AssertionError(f"'{line}' was never printed:\n{seen}")
 
 
 def agents(host: Host) -> list[int]:

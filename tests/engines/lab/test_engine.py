@@ -121,12 +121,12 @@ def test_a_host_that_is_lost_ends_the_run_and_is_clean(lab: Lab, tmp_path: Path)
         _, sender = agents(hosts["agent"][0])
         hosts["agent"][0].run(["kill", "-KILL", str(sender)])
         hosts["ssh"][0].kill_sshd()
-        said = {what: process.communicate(timeout=30)[1] for what, process in processes.items()}
+        stderr = {what: process.communicate(timeout=30)[1] for what, process in processes.items()}
     hosts["ssh"][0].start_sshd()
     for what, process in processes.items():
-        assert process.returncode == 1, said[what]
-        assert lost[what] in said[what]
-        assert "what was measured until then is kept" in said[what]
+        assert process.returncode == 1, stderr[what]
+        assert lost[what] in stderr[what]
+        assert "what was measured until then is kept" in stderr[what]
         summary = folder.load(tmp_path / what).summary
         assert summary.verdict.reasons[0].what == "the run ended early"
         assert summary.packets_sent > 100

@@ -51,7 +51,7 @@ class HostCollector(Collector):
         there = devices.found(files, rollout)
         yield from _of_deployment(files, state)
         yield from _of_registers(registers)
-        differing: list[Row] = [(("", ROLLOUT), 1.0)] if broken else []  # nobody knows what is wanted
+        differing: list[Row] = [(("", ROLLOUT), 1.0)] if broken else []  # what is wanted is unknown
         if rollout:
             found = drift(files, rollout, state, registers)
             differing = [((device, name), float(differs)) for device, name, differs in found]

@@ -1,4 +1,4 @@
-"""What is not as the rollout wants it. What cannot be read counts as drift: nobody knows that it is right."""
+"""Settings that are not as the rollout wants them. One that cannot be read counts as drift."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def _is_set(files: Files, setting: WantedSetting, known: DeviceRegisters) -> boo
 
 
 def equal(found: str, wanted: str) -> bool:
-    """As text, or as numbers; some files say ``Global tclass=106`` for 106."""
+    """As text, or as numbers; some files have ``Global tclass=106`` for 106."""
     found = found.rpartition("=")[2].strip()
     numbers = whole(found), whole(wanted)
     return found == wanted if None in numbers else numbers[0] == numbers[1]

@@ -78,7 +78,7 @@ def _watch(watched: int, alive: int, index: int, clsact: bool) -> None:
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             signal.signal(number, signal.SIG_IGN)
         os.close(alive)
-        os.closerange(0, watched)  # the control channel, most of all: it ends when nobody holds it
+        os.closerange(0, watched)  # the control channel, most of all: it ends when no process has it open
         os.closerange(watched + 1, 4096)
         os.read(watched, 1)
         with IPRoute() as netlink, contextlib.suppress(NetlinkError):

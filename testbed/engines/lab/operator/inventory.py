@@ -12,7 +12,7 @@ Variables of ours, besides those that Ansible itself connects by (`ansible_host`
     testbed_wheelhouse       what `make wheelhouse` made; pushed where another testbed is, or none (agents.yml)
     testbed_wheel            a wheel here instead, for hosts that can reach a package index
 
-All but the first three say the same for all hosts of a run.
+All but the first three are the same for all hosts of a run.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ NEEDS = "needs ansible-core; run: pip install 'cc-testbed[lab]'"
 
 
 class HostVariables(BaseModel):
-    """What an inventory may say about a host, as far as a run needs it."""
+    """Variables of a host that a run needs."""
 
     model_config = ConfigDict(extra="ignore", frozen=True, coerce_numbers_to_str=True)
 
@@ -133,7 +133,7 @@ def read(file: Path) -> Inventory:
         _host(file, name, variables.get(name, {})) for name in known if "roce_interface" in variables.get(name, {})
     ]
     if not hosts:
-        raise BadInput(f"{file}: no host has a roce_interface; say for each which interface the experiment may use")
+        raise BadInput(f"{file}: no host has a roce_interface; give each the interface that the experiment may use")
     return Inventory(file, hosts)
 
 

@@ -58,7 +58,7 @@ class LabNetwork:
         return sum(int(report.status.get("drops", 0)) for report in self.reports)
 
     def events(self) -> dict[str, int]:
-        """What was lost between the hosts is the network's: nobody knows at which port."""
+        """Packets lost between the hosts count for the network: the port is unknown."""
         sent = sum(int(report.flows.sent.sum()) for report in self.reports if report.flows is not None)
         return {
             "ring_overflow": sum(int(report.status.get("ring_full", 0)) for report in self.reports),

@@ -49,7 +49,7 @@ def check(resolved: Resolved, inventory: Inventory) -> None:
         (
             Signal.INT in controller.form.signals and not inventory.common.testbed_int_hops,
             f"controller: {controller.name} decides by INT, which the lab's switches do not write; choose one that "
-            "does without, or say with testbed_int_hops in the inventory that they write ours",
+            "does without, or set testbed_int_hops in the inventory if they write ours",
         ),
     ]
     reasons = [reason for is_so, reason in refused if is_so]

@@ -1,4 +1,4 @@
-"""What a lab run's verdict needs beyond the limits: counts of both ends of every host, who decided, and where."""
+"""What a lab run's verdict needs beyond the limits: counters of both ends of every flow, loaded plugins, hosts."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def _paths(observed: ObservedRun, part: slice) -> Paths:
 def _counts(observed: ObservedRun, group: HostGroup) -> Counts:
     flows = observed.flows
     none = np.zeros(len(flows), np.int64)
-    nobody = np.empty(0, np.int64)
+    empty = np.empty(0, np.int64)
     wanted = Identity.wanted(observed.resolved.controller)
     return Counts(
         flows=FlowCounts(
@@ -71,7 +71,7 @@ def _counts(observed: ObservedRun, group: HostGroup) -> Counts:
             ring_full=_of_senders(observed.reports, "ring_full"),
             unread=_of_senders(observed.reports, "unread"),
         ),
-        ports=PortCounts([], nobody, nobody, nobody, np.empty(0), np.empty(0), [], nobody, nobody),
+        ports=PortCounts([], empty, empty, empty, np.empty(0), np.empty(0), [], empty, empty),
         duration=observed.experiment.time.duration,
         # other hosts have the file elsewhere
         loaded_plugins=[replace(one, file=wanted.file) for one in group.loaded_plugins],

@@ -33,7 +33,7 @@ def attach(names: Sequence[str], rate: float, buffer: float) -> PinnedSwitch:
     folder = pins.default_folder()
     with IPRoute() as netlink:
         _forget_gone(netlink, folder)
-        indexes = _examine(netlink, names, folder, rate, buffer)
+        indexes = _check(netlink, names, folder, rate, buffer)
         if not pins.exist(folder):
             pins.make(folder, max(indexes))
         try:
@@ -61,7 +61,7 @@ def detach(names: Sequence[str]) -> list[str]:
     return [name for index, name in switch.names.items() if index in left]
 
 
-def _examine(netlink: Any, names: Sequence[str], folder: Path, rate: float, buffer: float) -> list[int]:
+def _check(netlink: Any, names: Sequence[str], folder: Path, rate: float, buffer: float) -> list[int]:
     """The interfaces' numbers. Raises BadInput: all reasons why they cannot become ports."""
     reasons = []
     for value, (least, most), what, show in (

@@ -1,4 +1,4 @@
-"""What a scrape says of a host, on plain files."""
+"""A scrape of a host, on plain files."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def test_a_rollout(root: Path) -> None:
 
 
 def test_drift(root: Path) -> None:
-    """Of a file, of a parameter, of the policy; and of what nobody could read."""
+    """Of a file, of a parameter, of the policy; and of what cannot be read."""
     roll_out(root, **{"roce_rp/rpg_ai_rate": "40"})
     registers(root, START_RATE_FXP20=1)
     state = root / "var/lib/testbed/state.json"
@@ -136,7 +136,7 @@ def test_what_cannot_be_read_is_counted_and_the_rest_served(root: Path) -> None:
         assert sample("scrape_errors_total", file=file) >= 1, file
     put(root, "/etc/testbed/rollout.json", "not ours")
     sample = scraped(root)
-    assert sample("setting_drift", device="", name="/etc/testbed/rollout.json") == 1  # nobody knows what is wanted
+    assert sample("setting_drift", device="", name="/etc/testbed/rollout.json") == 1  # what is wanted is unknown
     assert sample("dcqcn_parameter", device="mlx5_0", name="rpg_ai_rate") == 50  # devices are found without it
 
 

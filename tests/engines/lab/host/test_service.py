@@ -49,7 +49,7 @@ def serve(link: Pair) -> Iterator[Callable[..., Served]]:
 
 @pytest.mark.parametrize(("how", "tcx"), [("killed", True), ("killed", False), ("silent", True)])
 def test_nothing_is_left(link: Pair, serve: Callable[..., Served], how: str, tcx: bool) -> None:
-    """SIGKILL, and a control channel that is there but says nothing any more: a switch in between died."""
+    """SIGKILL, and a control channel that stays open without a message: a switch in between died."""
     before = link.state(0)
     agent = serve(0, tcx)
     agent.attached(host_config(0, patience=0.5 if how == "silent" else 60.0))

@@ -1,4 +1,4 @@
-"""What a host says of a network that is in the way."""
+"""Errors of a host whose network is in the way."""
 
 from __future__ import annotations
 

@@ -52,7 +52,7 @@ def test_all_have_detached() -> None:
 
 def test_a_host_that_does_not_confirm_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     gone = "it did not confirm that its programs are detached"
-    monkeypatch.setattr(host_group, "PATIENCE", 60.0)  # nobody waits for those who cannot answer any more
+    monkeypatch.setattr(host_group, "PATIENCE", 60.0)  # a host that is disconnected is not waited for
     assert differences(
         ("detached", {"differences": []}), (DISCONNECTED, {"why": ""}), ("failed", {"why": "no memory"})
     ) == [

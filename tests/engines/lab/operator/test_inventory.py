@@ -1,4 +1,4 @@
-"""What an inventory, and an experiment over it, may say: no host is asked."""
+"""Inventories, and experiments over them, that are accepted or refused; no host is needed."""
 
 from __future__ import annotations
 
