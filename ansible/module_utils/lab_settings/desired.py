@@ -1,4 +1,4 @@
-"""``/etc/testbed/rollout.json``: what a rollout wants of this host, with which the exporter compares active settings."""
+"""``/etc/testbed/rollout.json``: what a rollout wants of this host. The exporter compares active settings with it."""
 
 from __future__ import annotations
 

@@ -97,10 +97,8 @@ def _pcc(target: Target, wanted: Wanted, keys: dict[str, NvConfigValue]) -> Iter
         return
     running = pcc.processes(target.root)
     for pid, command in running.items():
-        message = (
-            f"process {pid} ({command}) controls the card and a second program would stay in Standby; end it with "
-        )
-        message += "SIGINT, never with SIGKILL, or name its unit in pcc_rollback_unit"
+        message = f"process {pid} ({command}) controls the card, and a second program would stay in Standby; end it "
+        message += "with SIGINT, never with SIGKILL, or name its unit in pcc_rollback_unit"
         yield "pcc-leftover", message
     if not running:
         message = "no program runs, and a card with USER_PROGRAMMABLE_CC=1 and no program may react to nothing: "

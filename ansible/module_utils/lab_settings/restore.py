@@ -25,8 +25,8 @@ PATIENCE = 30.0  # s until a program that was started has registered itself
 
 
 def restore(target: Target, rollout: str, reason: str) -> dict[str, Any]:
-    """Restore, and report what was done: ``changed``, ``before``, ``after``, ``evidence``. Raises LabError if anything is
-    not as it was afterwards; the lock stays then, and so does the phase ``failed``."""
+    """Returns a report: ``changed``, ``before``, ``after``, ``evidence``. Raises LabError if anything is not as it was
+    afterwards; the lock stays then, and so does the phase ``failed``."""
     then = snapshot.load(target, rollout)
     target = then.target
     if lock.holder(target) not in (None, rollout):
