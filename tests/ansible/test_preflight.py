@@ -12,7 +12,7 @@ from lab_settings.card import Card
 from lab_settings.preflight import Wanted
 from lab_settings.target import Target
 
-from tests.ansible.test_batch import tree
+from tests.ansible.tree import tree
 
 Command = Callable[[str, str], Path]
 NVCONFIG = """

@@ -29,7 +29,7 @@ from lab_settings.errors import LabError, Refused
 from lab_settings.snapshot import Snapshot
 from lab_settings.target import Target
 
-from tests.ansible.test_batch import tree
+from tests.ansible.tree import tree
 
 Command = Callable[[str, str], Path]
 

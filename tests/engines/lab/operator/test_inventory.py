@@ -7,14 +7,9 @@ from pathlib import Path
 import pytest
 
 from testbed.engines.lab.operator import inventory
-from testbed.engines.lab.operator.inventory import HostVariables, Inventory, LabHost
+from testbed.engines.lab.operator.inventory import Inventory, LabHost
 from testbed.errors import BadInput
-
-
-def hosts(count: int, **variables: object) -> Inventory:
-    known = {"roce_interface": "eth0", **variables}
-    made = [LabHost(f"lab{number}", HostVariables.model_validate(known)) for number in range(1, count + 1)]
-    return Inventory(Path("lab.yml"), made)
+from tests.engines.lab.inventories import hosts
 
 
 @pytest.fixture(scope="module")

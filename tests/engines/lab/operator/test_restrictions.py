@@ -7,7 +7,7 @@ import pytest
 from testbed.engines.lab.operator import restrictions
 from testbed.errors import BadInput
 from testbed.experiment.load import load, resolve
-from tests.engines.lab.operator.test_inventory import hosts
+from tests.engines.lab.inventories import hosts
 
 REFUSED = {
     "dilation": (["time.dilation=10"], "time.dilation: time is real in a lab"),
