@@ -1,4 +1,4 @@
-"""What a real Prometheus says at a gate, and what becomes of it: doubt is never a pass."""
+"""Answers of a real Prometheus at a gate, and what becomes of them: doubt is never a pass."""
 
 from __future__ import annotations
 
