@@ -16,6 +16,7 @@ from tests.emulated_lab.host import Host
 from tests.emulated_lab.lab import Lab
 from tests.engines.lab.bottleneck import bottleneck
 from tests.engines.lab.lab_runs import RATE, agents, inventory, run, running, state, wait_for
+from tests.support import commands
 from tests.support.census import Census
 
 pytestmark = pytest.mark.root
@@ -26,6 +27,7 @@ FEW = ("--no-playbook", "--set", "traffic.senders=1")
 
 @pytest.fixture(scope="module")
 def lab() -> Iterator[Lab]:
+    commands.start()  # it stays
     before = Census.take()
     with Lab(cards=["bf3", "cx7", "bf2", "cx6dx"]) as made:
         yield made
