@@ -17,7 +17,7 @@ from testbed.base.arrays import Floats, Ints
 from testbed.engines.fluid.fluid import Fluid
 from testbed.engines.fluid.trace import FluidTrace
 from testbed.results import figures as metrics
-from testbed.results.summary import Figure
+from testbed.results.figures.unknown import Number as Figure
 
 NAN = float("nan")
 MOST_NUMBERS = 20_000_000  # that quantiles are taken of

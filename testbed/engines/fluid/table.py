@@ -1,13 +1,12 @@
-"""The table of a run of the fluid model: the rows of `testbed.results.report.rows`; nothing of it is packets."""
+"""The table of a run of the fluid model: the rows of `testbed.results.report.table`; nothing of it is packets."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from testbed.engines.fluid.figures import Figures
 from testbed.results.report import table
-from testbed.results.report.rows import UNKNOWN, rows
-from testbed.results.summary import Summary
+from testbed.results.summary import FIGURES, Summary
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -21,22 +20,15 @@ NOTE = (
 def render(figures: Figures) -> RenderableType:
     """For rich; without a terminal it prints as plain text."""
     from rich.console import Group
-    from rich.table import Table
     from rich.text import Text
 
-    nothing = float("nan")
-    summary = Summary.model_construct(
-        **figures.model_dump(), bottleneck="", decision_per_row=nothing, decision_per_call=nothing
-    )
-    shown = Table.grid(padding=(0, 1))
-    shown.add_column(style="bold", no_wrap=True)
-    for _ in range(3):
-        shown.add_column(justify="right", no_wrap=True)
-        shown.add_column(style="dim", no_wrap=True)
-    for row in rows(summary):
-        known = [value for value in row.values if value[0] != UNKNOWN]
-        if known and row.name != "decision":  # wall time per decision is a matter of the rack's agents
-            shown.add_row(row.name, *(Text(cell) for value in known for cell in value))
+    unknown: dict[str, Any] = {
+        name: 0 if Summary.model_fields[name].annotation is int else float("nan") for name in FIGURES
+    }
+    unknown |= {"bottleneck": "", "messages": [], "lossless": False, "place": "lab"}
+    summary = Summary.model_construct(**unknown | figures.model_dump())
+    shown = table.figures(summary).terminal()
+    summary = summary.model_copy(update={"place": "rack"})
     scope = table.scope(summary).removeprefix(" at ")
     how = (
         f"{figures.probes} probes per flow, {figures.decisions:,} decisions, {figures.wall_seconds:.1f} s of wall time"
