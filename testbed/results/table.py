@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 NARROWEST = 80  # what does not fit a narrower terminal is folded by it
 GAP = 2
-NARROWEST_COLUMN = 10  # of those with notes below: those of the heads are prose, and are folded
+NARROWEST_COLUMN = 10  # of those with notes below; what is in the heads may be folded
 
 
 @dataclass(frozen=True)
@@ -25,11 +25,12 @@ class Cell:
     note: str = ""
     style: str = ""
     note_style: str = "dim"
+    prose: bool = False  # may be folded, and has no say in how wide its column is
 
     @property
     def width(self) -> int:
         """Of text above note, unfolded."""
-        return max(len(line) for text in (self.text, self.note) for line in text.split("\n"))
+        return 0 if self.prose else max(len(line) for text in (self.text, self.note) for line in text.split("\n"))
 
 
 Row = Sequence[Cell]
@@ -49,8 +50,7 @@ class Table:
 
         Never less than one column more, so nothing is ever left out.
         """
-        widths = [max(each.width for each in column) for column in self._columns(self.rows)]
-        widths[1:] = [GAP + max(width, NARROWEST_COLUMN) for width in widths[1:]]
+        widths = [GAP + each for each in self._widths()]
         always = list(range(1 + kept))
         rest = list(range(1 + kept, len(widths)))
         while True:
@@ -66,22 +66,25 @@ class Table:
         rows, heads = ([[row[index] for index in columns] for row in part] for part in (self.rows, [self.heads]))
         return replace(self, rows=rows, heads=heads[0])
 
-    @staticmethod
-    def _columns(rows: Iterable[Row]) -> list[tuple[Cell, ...]]:
-        return list(zip_longest(*rows, fillvalue=Cell()))
+    def _widths(self) -> list[int]:
+        """Of each column, so that nothing in it is folded but prose and heads."""
+        columns = zip_longest(*self.rows, fillvalue=Cell())
+        label, *others = [max(each.width for each in column) for column in columns] or [0]
+        return [label, *(max(width, NARROWEST_COLUMN) for width in others)]
 
     def terminal(self) -> Grid:
         """For rich; without a terminal it prints as plain text, with no box characters."""
         from rich.table import Table as Grid
 
-        beside = self.notes == "beside"
+        beside, (label_width, *widths) = self.notes == "beside", self._widths()
         grid = Grid.grid(padding=(0, 1 if beside else GAP, 0, 0))
-        grid.add_column(style="bold", min_width=max((row[0].width for row in self.rows), default=0))
-        for column in self._columns(self.rows)[1:]:
-            least = 1 if self.align == "left" else max(each.width for each in column)
-            grid.add_column(justify=self.align, overflow="fold", min_width=None if beside else least)
+        grid.add_column(style="bold", min_width=label_width)
+        for width in widths:
             if beside:
+                grid.add_column(justify="right", overflow="fold")
                 grid.add_column(overflow="fold")
+            else:
+                grid.add_column(justify=self.align, overflow="fold", width=width if self.align == "right" else None)
         for label, *cells in filter(None, [self.heads, *self.rows]):
             shown = (part for cell in cells for part in (_parts(cell) if beside else [_stacked(cell)]))
             grid.add_row(_parts(label)[0], *shown)

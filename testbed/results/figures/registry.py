@@ -95,10 +95,24 @@ def shown_time(seconds: float) -> str:
     return show_time(float(f"{seconds:.4g}"))
 
 
-def figure(description: str, unit: str, value: Callable[[Measurements], Any], *in_tables: str, **more: Any) -> Any:
-    """A field of a summary that is the figure of its name; ``in_tables``: its row, and its word in that."""
+def figure(  # noqa: PLR0917 - one parameter per property of a figure
+    description: str,
+    unit: str,
+    value: Callable[[Measurements], Any],
+    row: str = "",
+    word: str = "",
+    *,
+    better: Direction = "",
+    source: str = "",
+    equal_within: float | None = None,
+    same_as: str = "",
+    seldom: bool = False,
+) -> Any:
+    """A field of a summary that is the figure of its name."""
     field = Field(description=description)
-    field.metadata.append(Figure("", description, unit, value, *in_tables, **more))
+    field.metadata.append(
+        Figure("", description, unit, value, row, word, better, source, equal_within, same_as, seldom)
+    )
     return field
 
 
