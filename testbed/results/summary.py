@@ -44,7 +44,7 @@ class Summary(BaseModel):
     wall_seconds: Number = figure("length of the run, wall time", "s", lambda m: m.record.wall_seconds)
 
     su: Number = figure(
-        "switch utilisation: wire bytes through the bottleneck / (its rate × time)", "%",
+        "switch utilisation: wire bytes through the bottleneck / (its rate x time)", "%",
         lambda m: throughput.utilisation(m.record, m.window), "SU", better="higher", equal_within=5,
         source="ADPG's SU, many to one. Counted at the switch port, with headers")
     su_receivers: Number = figure(
@@ -56,7 +56,7 @@ class Summary(BaseModel):
     receivers: int = figure(
         "receiving hosts; each has such a port", "", lambda m: len(throughput.receiver_ports(m.record)))
     fr_flows: Number = figure(
-        "fairness ratio: 100 × min / max of the flows' goodput", "%", lambda m: fairness.fairness_ratio(m.rates),
+        "fairness ratio: 100 x min / max of the flows' goodput", "%", lambda m: fairness.fairness_ratio(m.rates),
         "FR", "per flow", better="higher", equal_within=5,
         source="ADPG's text is about flows, its code about hosts; both are given")
     fr_hosts: Number = figure(
@@ -225,7 +225,7 @@ class Summary(BaseModel):
         lambda m: m.interruptions.reaction, "RT", "reaction", better="lower", seldom=True,
         source="DECC's RT: relative reaction time. Goodput would not do, it falls as soon as others share the link")
     long_bandwidth: Number = figure(
-        "wire bytes of flows labelled `long` / (bottleneck's rate × time)", "%",
+        "wire bytes of flows labelled `long` / (bottleneck's rate x time)", "%",
         lambda m: throughput.long_bandwidth(m.record, m.window), "LBW", better="higher", seldom=True,
         source="ADPG's appendix E and DECC's figure 11; neither defines it. All long flows together")
 

@@ -95,7 +95,7 @@ def shown_time(seconds: float) -> str:
     return show_time(float(f"{seconds:.4g}"))
 
 
-def figure(  # noqa: PLR0917 - one parameter per property of a figure
+def figure(
     description: str,
     unit: str,
     value: Callable[[Measurements], Any],

@@ -15,28 +15,28 @@ import pytest
 from testbed.cli import main
 from testbed.engines.kernel import doctor
 from testbed.errors import BadInput
-from testbed.results.papers.cells import Measured, Place
+from testbed.results.papers.cells import Measured, TableCell
 from testbed.results.papers.comparison import load
 from testbed.results.sweep_plan import Cell
 from testbed.run.reproduce import measure
-from testbed.run.reproduce.cells import places, slower
+from testbed.run.reproduce.cells import slower, table_cells
 from testbed.run.reproduce.measure import FACTOR, SLOWER, collect
 from tests.support.comparisons import MINE
 from tests.support.folders import results
 
 
 @pytest.fixture
-def every() -> list[Place]:
-    return places(load(str(MINE)))
+def every() -> list[TableCell]:
+    return table_cells(load(str(MINE)))
 
 
-def write(folder: Path, place: Place, factor: float = 1.0, **figures: Any) -> None:
-    cell = place.cell if factor == 1 else slower(place.cell, factor)
+def write(folder: Path, one: TableCell, factor: float = 1.0, **figures: Any) -> None:
+    cell = one.run if factor == 1 else slower(one.run, factor)
     settings = [f"{key}={value}" for key, value in cell.settings.items()]
     results(folder / cell.name, cell.plugins["controller"], cell.seed, *settings, **figures)
 
 
-def test_the_runs_that_are_there_are_found(tmp_path: Path, every: list[Place]) -> None:
+def test_the_runs_that_are_there_are_found(tmp_path: Path, every: list[TableCell]) -> None:
     write(tmp_path, every[0], su=90.0)
     write(tmp_path, every[1], su=80.0, degraded=True)
     found = collect(tmp_path, every)
@@ -45,7 +45,7 @@ def test_the_runs_that_are_there_are_found(tmp_path: Path, every: list[Place]) -
     assert not found.of("B", "two")
 
 
-def test_the_slower_repetition_of_a_degraded_run_counts(tmp_path: Path, every: list[Place]) -> None:
+def test_the_slower_repetition_of_a_degraded_run_counts(tmp_path: Path, every: list[TableCell]) -> None:
     write(tmp_path, every[0], su=80.0, degraded=True)
     write(tmp_path / SLOWER, every[0], FACTOR, su=90.0)
     found = collect(tmp_path, every)
@@ -69,14 +69,14 @@ def degrading(monkeypatch: pytest.MonkeyPatch) -> list[Path]:
 
 
 @pytest.fixture
-def fastest(tmp_path: Path) -> list[Place]:
+def fastest(tmp_path: Path) -> list[TableCell]:
     """Runs whose links cannot be shaped to twice the dilation."""
     file = tmp_path / "mine.yaml"
     file.write_text(MINE.read_text().replace("time.dilation: 1000", "time.dilation: 6000, rack.link.rate: 1 Gbit/s"))
-    return places(load(str(file)))[:2]
+    return table_cells(load(str(file)))[:2]
 
 
-def test_what_is_degraded_is_run_again(tmp_path: Path, every: list[Place], degrading: list[Path]) -> None:
+def test_what_is_degraded_is_run_again(tmp_path: Path, every: list[TableCell], degrading: list[Path]) -> None:
     out = tmp_path / "out"
     assert measure.run(out, every[:1], again=False).refused == []
     assert measure.run(out / "again", every[:1], again=True).refused == []
@@ -84,7 +84,7 @@ def test_what_is_degraded_is_run_again(tmp_path: Path, every: list[Place], degra
 
 
 def test_what_cannot_be_slower_is_named_and_the_table_is_there(
-    tmp_path: Path, fastest: list[Place], degrading: list[Path]
+    tmp_path: Path, fastest: list[TableCell], degrading: list[Path]
 ) -> None:
     measured = measure.run(tmp_path / "out", fastest, again=True)
     assert degrading == [tmp_path / "out"]
@@ -96,7 +96,7 @@ def test_what_cannot_be_slower_is_named_and_the_table_is_there(
 
 
 def test_after_ctrl_c_nothing_is_run_again(
-    tmp_path: Path, fastest: list[Place], degrading: list[Path], monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, fastest: list[TableCell], degrading: list[Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run = measure._runs
 
@@ -109,14 +109,14 @@ def test_after_ctrl_c_nothing_is_run_again(
     assert degrading == [tmp_path / "out"]
 
 
-def test_another_run_under_a_cells_name_is_refused(tmp_path: Path, every: list[Place]) -> None:
-    results(tmp_path / every[0].cell.name, "dcqcn", 1, "traffic.senders=3")
+def test_another_run_under_a_cells_name_is_refused(tmp_path: Path, every: list[TableCell]) -> None:
+    results(tmp_path / every[0].run.name, "dcqcn", 1, "traffic.senders=3")
     with pytest.raises(BadInput, match=r"A,two,seed=1 holds another run than this comparison's"):
         collect(tmp_path, every)
 
 
-def bench(monkeypatch: pytest.MonkeyPatch, *arguments: str) -> int:
-    monkeypatch.setattr(sys, "argv", ["testbed", "bench", *arguments])
+def reproduce(monkeypatch: pytest.MonkeyPatch, *arguments: str) -> int:
+    monkeypatch.setattr(sys, "argv", ["testbed", "reproduce", *arguments])
     try:
         return main.main()
     except SystemExit as end:
@@ -124,20 +124,20 @@ def bench(monkeypatch: pytest.MonkeyPatch, *arguments: str) -> int:
 
 
 def test_the_command_without_a_run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    assert bench(monkeypatch) == 0
+    assert reproduce(monkeypatch) == 0
     listed = capsys.readouterr().out
     assert "adpg-table-2" in listed
     assert "Table 2" in listed
-    assert bench(monkeypatch, str(MINE), "--no-run", "--format", "json") == 0
+    assert reproduce(monkeypatch, str(MINE), "--no-run", "--format", "json") == 0
     data = json.loads(capsys.readouterr().out)
     assert {cell["empty"] for cell in data["cells"] if cell["row"] == "C" and cell["column"] == "two"} == {
         "not implemented here"
     }
-    assert bench(monkeypatch, str(MINE), "--dry-run") == 0
+    assert reproduce(monkeypatch, str(MINE), "--dry-run") == 0
     assert "8 runs, about " in capsys.readouterr().out
-    assert bench(monkeypatch, str(MINE), "--dry-run", "--row", "A", "--column", "two") == 0
+    assert reproduce(monkeypatch, str(MINE), "--dry-run", "--row", "A", "--column", "two") == 0
     assert "2 runs, about " in capsys.readouterr().out
-    assert bench(monkeypatch, str(MINE), "--row", "AA") == 2
+    assert reproduce(monkeypatch, str(MINE), "--row", "AA") == 2
     assert "--row AA: not in this comparison; did you mean 'A'?" in capsys.readouterr().err
 
 
@@ -148,7 +148,7 @@ def test_all_that_was_refused_is_told(
     monkeypatch.setattr(measure, "run", lambda *_, **__: Measured(refused=["one that cannot be slower"]))
     file = tmp_path / "mine.yaml"
     file.write_text(MINE.read_text().replace("traffic.senders: 2", "traffic.sender: 2"))
-    assert bench(monkeypatch, str(file), "--out", str(tmp_path / "out"), "--format", "json") == 0
+    assert reproduce(monkeypatch, str(file), "--out", str(tmp_path / "out"), "--format", "json") == 0
     first, second, last = json.loads(capsys.readouterr().out)["refused"]
     assert "traffic.sender: no such key" in first
     assert "traffic.sender: no such key" in second
@@ -158,7 +158,7 @@ def test_all_that_was_refused_is_told(
 @pytest.mark.root
 @pytest.mark.skipif(os.geteuid() != 0, reason="builds a rack")
 def test_a_comparison_is_run_once_and_then_read(tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "testbed", "bench", str(MINE), "--quick", "--out", str(tmp_path / "out")]
+    command = [sys.executable, "-m", "testbed", "reproduce", str(MINE), "--quick", "--out", str(tmp_path / "out")]
     command += ["--format", "json", "--column", "two", "--row", "A"]
     seen = []
     for _ in range(2):
