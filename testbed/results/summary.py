@@ -32,15 +32,15 @@ class Summary(BaseModel):
         "`rack`, or `lab`: over real hosts; what only switches know is null", "", lambda m: m.record.place)
     start_spread: Number = figure(
         "at most so far apart did the hosts of a lab start", "s", lambda m: m.record.start_spread)
-    flows: int = figure("all flows", "flows", lambda m: len(m.flows))
+    flows: int = figure("number of flows", "flows", lambda m: len(m.flows))
     hosts: int = figure("sending hosts", "", lambda m: len(set(m.flows.src)))
     bottleneck: str = figure("name of the switch port", "", lambda m: m.record.ports[m.record.bottleneck])
     bottleneck_rate: Number = figure(
         "rate of the bottleneck", "bit/s", lambda m: float(m.record.port_rate[m.record.bottleneck]))
-    base_rtt: Number = figure("of the median flow", "s", lambda m: latency.base_rtt(m.record))
+    base_rtt: Number = figure("base RTT of the median flow", "s", lambda m: latency.base_rtt(m.record))
     duration: Number = figure("length of the run, nominal", "s", lambda m: m.record.duration)
-    window_start: Number = figure("nominal; the warm-up's end", "s", lambda m: m.window.start)
-    window_end: Number = figure("nominal", "s", lambda m: m.window.end)
+    window_start: Number = figure("start of the window, nominal: the warm-up's end", "s", lambda m: m.window.start)
+    window_end: Number = figure("end of the window, nominal", "s", lambda m: m.window.end)
     wall_seconds: Number = figure("length of the run, wall time", "s", lambda m: m.record.wall_seconds)
 
     su: Number = figure(
@@ -77,10 +77,11 @@ class Summary(BaseModel):
         lambda m: latency.queue_latency_mean(m.record, m.window), "QL", "mean", better="lower", equal_within=5,
         source="ADPG does not say which mean")
     ql_p99: Number = figure(
-        "of arriving packets", "s", lambda m: latency.queue_latency_quantile(m.record, m.window, 0.99),
-        "QL", "p99", better="lower")
+        "queue latency of arriving packets, 99th percentile", "s",
+        lambda m: latency.queue_latency_quantile(m.record, m.window, 0.99), "QL", "p99", better="lower")
     ql_max: Number = figure(
-        "the longest", "s", lambda m: latency.queue_latency_max(m.record, m.window), "QL", "max", better="lower")
+        "longest queue latency of the bottleneck", "s",
+        lambda m: latency.queue_latency_max(m.record, m.window), "QL", "max", better="lower")
     ql_receivers: Number = figure(
         "QL, mean over the ports towards receiving hosts", "s",
         lambda m: latency.receiver_queue_latency(m.record, m.window), "QL", "receivers", better="lower",
@@ -99,11 +100,13 @@ class Summary(BaseModel):
         "all queues", "mean", better="lower", source="PET does not say which ports it means")
     queue_ports_std: Number = figure(
         "their standard deviation", "B", lambda m: m.queues.std, "all queues", "std", better="lower")
-    rtt_min: Number = figure("of acknowledgements, whole run", "s", lambda m: m.record.rtt_min)
+    rtt_min: Number = figure("RTT of acknowledgements, smallest of the whole run", "s", lambda m: m.record.rtt_min)
     rtt_p50: Number = figure(
-        "of acknowledgements", "s", lambda m: m.record.rtt_histogram.quantile(0.5), "RTT", "p50", better="lower")
+        "RTT of acknowledgements, median", "s", lambda m: m.record.rtt_histogram.quantile(0.5),
+        "RTT", "p50", better="lower")
     rtt_p99: Number = figure(
-        "of acknowledgements", "s", lambda m: m.record.rtt_histogram.quantile(0.99), "RTT", "p99", better="lower")
+        "RTT of acknowledgements, 99th percentile", "s", lambda m: m.record.rtt_histogram.quantile(0.99),
+        "RTT", "p99", better="lower")
     delay_p99: Number = figure(
         "packet delay one way: RTT p99 less half the base RTT", "s", lambda m: latency.packet_delay(m.record),
         "delay", "p99", better="lower",
@@ -163,42 +166,43 @@ class Summary(BaseModel):
     fct_mean: Number = figure(
         "flow completion time of the finite flows that finished, whole run", "s", lambda m: m.completion.mean,
         "FCT", "mean", better="lower", seldom=True, source="PET's \"normalized FCT\" is not defined in the paper")
-    fct_p50: Number = figure("median", "s", lambda m: m.completion.p50, "FCT", "p50", better="lower", seldom=True)
+    fct_p50: Number = figure("its median", "s", lambda m: m.completion.p50, "FCT", "p50", better="lower", seldom=True)
     fct_p99: Number = figure(
-        "99th percentile", "s", lambda m: m.completion.p99, "FCT", "p99", better="lower", seldom=True)
+        "its 99th percentile", "s", lambda m: m.completion.p99, "FCT", "p99", better="lower", seldom=True)
     slowdown_mean: Number = figure(
-        "FCT / ideal FCT", "", lambda m: m.completion.slowdown_mean, "slowdown", "mean", better="lower", seldom=True)
+        "FCT / ideal FCT, mean", "", lambda m: m.completion.slowdown_mean,
+        "slowdown", "mean", better="lower", seldom=True)
     slowdown_p50: Number = figure(
-        "median", "", lambda m: m.completion.slowdown_p50, "slowdown", "p50", better="lower", seldom=True)
+        "its median", "", lambda m: m.completion.slowdown_p50, "slowdown", "p50", better="lower", seldom=True)
     slowdown_p99: Number = figure(
-        "99th percentile", "", lambda m: m.completion.slowdown_p99, "slowdown", "p99", better="lower", seldom=True)
+        "its 99th percentile", "", lambda m: m.completion.slowdown_p99, "slowdown", "p99", better="lower", seldom=True)
     mice: int = figure(
         "finite flows of at most 1 MB of payload that finished", "flows", lambda m: m.mice.finished,
         source="PET's rule; PET uses no other class")
     fct_mice_mean: Number = figure(
-        "FCT of mice", "s", lambda m: m.mice.mean,
+        "FCT of mice, mean", "s", lambda m: m.mice.mean,
         "mice", "FCT", better="lower", same_as="fct_mean", seldom=True)
     fct_mice_p99: Number = figure(
-        "FCT of mice", "s", lambda m: m.mice.p99,
+        "FCT of mice, 99th percentile", "s", lambda m: m.mice.p99,
         "mice", "FCT p99", better="lower", same_as="fct_p99", seldom=True)
     slowdown_mice_mean: Number = figure(
-        "slowdown of mice", "", lambda m: m.mice.slowdown_mean,
+        "slowdown of mice, mean", "", lambda m: m.mice.slowdown_mean,
         "mice", "slowdown", better="lower", same_as="slowdown_mean", seldom=True)
     slowdown_mice_p99: Number = figure(
-        "slowdown of mice", "", lambda m: m.mice.slowdown_p99,
+        "slowdown of mice, 99th percentile", "", lambda m: m.mice.slowdown_p99,
         "mice", "slowdown p99", better="lower", same_as="slowdown_p99", seldom=True)
     elephants: int = figure("finite flows above 1 MB that finished", "flows", lambda m: m.elephants.finished)
     fct_elephants_mean: Number = figure(
-        "FCT of elephants", "s", lambda m: m.elephants.mean,
+        "FCT of elephants, mean", "s", lambda m: m.elephants.mean,
         "elephants", "FCT", better="lower", same_as="fct_mean", seldom=True)
     fct_elephants_p99: Number = figure(
-        "FCT of elephants", "s", lambda m: m.elephants.p99,
+        "FCT of elephants, 99th percentile", "s", lambda m: m.elephants.p99,
         "elephants", "FCT p99", better="lower", same_as="fct_p99", seldom=True)
     slowdown_elephants_mean: Number = figure(
-        "slowdown of elephants", "", lambda m: m.elephants.slowdown_mean,
+        "slowdown of elephants, mean", "", lambda m: m.elephants.slowdown_mean,
         "elephants", "slowdown", better="lower", same_as="slowdown_mean", seldom=True)
     slowdown_elephants_p99: Number = figure(
-        "slowdown of elephants", "", lambda m: m.elephants.slowdown_p99,
+        "slowdown of elephants, 99th percentile", "", lambda m: m.elephants.slowdown_p99,
         "elephants", "slowdown p99", better="lower", same_as="slowdown_p99", seldom=True)
     slowdown_by_decade: list[fct.SizeBin] = figure(
         "by size: up to 1 kB, 10 kB, ... 1 GB, and above, where `largest` is null", "",
@@ -209,7 +213,7 @@ class Summary(BaseModel):
         source="as the HPCC repository's script, which drops the last line; ours does not")
 
     interruptions: int = figure(
-        "of long flows by short ones, begun in the window", "", lambda m: m.interruptions.interruptions)
+        "interruptions of long flows by short ones, begun in the window", "", lambda m: m.interruptions.interruptions)
     recovered: int = figure(
         "interruptions after which the long flows were back at full rate", "", lambda m: m.interruptions.recovered)
     recovery: Number = figure(
@@ -232,10 +236,10 @@ class Summary(BaseModel):
     messages: list[Messages] = figure(
         "completion times of operations, one entry per kind, see below", "", lambda m: m.messages)
     message_mean: Number = figure(
-        "mean of all messages, of the kind with the largest ones", "s",
+        "time of a message, mean over those of the kind with the largest ones", "s",
         lambda m: m.messages[-1].message if m.messages else NAN, "messages", "each", better="lower", seldom=True)
     message_rank_mean: Number = figure(
-        "mean over operations and hosts, of that kind", "s",
+        "time until all that a host sends or receives is done, mean over operations and hosts, of that kind", "s",
         lambda m: m.messages[-1].rank if m.messages else NAN, "messages", "per rank", better="lower", seldom=True)
 
     decisions: int = figure(
@@ -246,10 +250,12 @@ class Summary(BaseModel):
     decision_per_row: Number = figure(
         "wall time of a decision about one flow", "s", lambda m: cost.decision_per_row(m.record),
         "decision", "per flow", better="lower")
-    packets_sent: int = figure("whole run", "packets", lambda m: int(m.flows.sent_packets.sum()))
-    packets_delivered: int = figure("whole run", "packets", lambda m: int(m.flows.delivered_packets.sum()))
+    packets_sent: int = figure(
+        "data packets sent, whole run", "packets", lambda m: int(m.flows.sent_packets.sum()))
+    packets_delivered: int = figure(
+        "data packets delivered, whole run", "packets", lambda m: int(m.flows.delivered_packets.sum()))
     packets_per_wall_second: Number = figure(
-        "delivered, whole run", "packets",
+        "packets delivered / wall time, whole run", "1/s",
         lambda m: ratio(float(m.flows.delivered_packets.sum()), m.record.wall_seconds))
     pacing_lag_p99: Number = figure(
         "how late packets left, nominal", "s", lambda m: m.record.pacing_lag.histogram.quantile(0.99),

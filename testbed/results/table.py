@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 NARROWEST = 80  # what does not fit a narrower terminal is folded by it
 GAP = 2
-NARROWEST_COLUMN = 10  # of those with notes below; what is in the heads may be folded
+NARROWEST_COLUMN = 10  # of those with notes below
 
 
 @dataclass(frozen=True)
@@ -63,12 +63,12 @@ class Table:
                 return
 
     def _only(self, columns: Sequence[int]) -> Table:
-        rows, heads = ([[row[index] for index in columns] for row in part] for part in (self.rows, [self.heads]))
-        return replace(self, rows=rows, heads=heads[0])
+        heads, *rows = ([row[index] for index in columns] for row in (self.heads, *self.rows))
+        return replace(self, rows=rows, heads=heads)
 
     def _widths(self) -> list[int]:
-        """Of each column, so that nothing in it is folded but prose and heads."""
-        columns = zip_longest(*self.rows, fillvalue=Cell())
+        """Of each column, so that nothing in it is folded but prose."""
+        columns = zip_longest(self.heads, *self.rows, fillvalue=Cell())
         label, *others = [max(each.width for each in column) for column in columns] or [0]
         return [label, *(max(width, NARROWEST_COLUMN) for width in others)]
 

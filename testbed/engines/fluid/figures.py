@@ -16,7 +16,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from testbed.base.arrays import Floats, Ints
 from testbed.engines.fluid.fluid import Fluid
 from testbed.engines.fluid.trace import FluidTrace
-from testbed.results import figures as metrics
+from testbed.results.figures import fairness, fct, spans
 from testbed.results.figures.unknown import Number as Figure
 
 NAN = float("nan")
@@ -76,7 +76,7 @@ def figures(
 ) -> Figures:
     """Of the time from the end of the warm-up on, unless the name says otherwise."""
     layout = fluid.layout
-    span = metrics.Window(warmup, float(trace.time[-1]))
+    span = spans.Window(warmup, float(trace.time[-1]))
     queue = int(np.bincount(layout.queue).argmax())  # the busiest one
     wire, line = layout.wire_size, layout.line_rate
     thin = 1 + trace.every_queue.size // MOST_NUMBERS
@@ -84,10 +84,10 @@ def figures(
     waits = window[:, queue] * 8.0 / line
     rtts = _rtts(window, trace.growth("left", warmup), layout.base_rtt, layout.queue, line)
     active = np.minimum(np.nan_to_num(fluid.finished, nan=span.end), span.end) - np.maximum(layout.start, span.start)
-    steady = active >= metrics.ENOUGH_OF_WINDOW * span.length
+    steady = active >= fairness.ENOUGH_OF_WINDOW * span.length
     acked = trace.growth("acked", warmup) * 8
     rates = (acked * span.length / np.maximum(active, 1e-12))[steady]
-    per_host = metrics.per_host(rates, [str(host) for host in layout.host[steady]])
+    per_host = fairness.per_host(rates, [str(host) for host in layout.host[steady]])
     arrived = float(trace.growth("arrived", warmup)[queue])
     return Figures(
         experiment=experiment,
@@ -103,10 +103,10 @@ def figures(
         window_end=span.end,
         wall_seconds=wall_seconds,
         su=100 * 8 * float(trace.growth("left", warmup)[queue]) / line,
-        fr_flows=metrics.fairness_ratio(rates),
-        fr_hosts=metrics.fairness_ratio(per_host),
-        jain_flows=metrics.jain(rates),
-        jain_hosts=metrics.jain(per_host),
+        fr_flows=fairness.fairness_ratio(rates),
+        fr_hosts=fairness.fairness_ratio(per_host),
+        jain_flows=fairness.jain(rates),
+        jain_hosts=fairness.jain(per_host),
         fairness_flows=int(steady.sum()),
         ql_mean=float(trace.growth("area", warmup)[queue]) * 8 / line,
         ql_p99=float(np.quantile(waits, 0.99)),
@@ -141,5 +141,5 @@ def _rtts(window: Floats, left: Floats, base_rtt: Floats, queue_of: Ints, line: 
 def _completion(fluid: Fluid) -> dict[str, Any]:
     layout = fluid.layout
     ideal = layout.base_rtt + 8 * layout.size / layout.line_rate
-    found = asdict(metrics.completion_of(layout.size, layout.start, fluid.finished, ideal))
+    found = asdict(fct.completion_of(layout.size, layout.start, fluid.finished, ideal))
     return {name if name.startswith("slowdown") else f"fct_{name}": value for name, value in found.items()}

@@ -56,7 +56,10 @@ def _same_as(metric: Figure) -> Callable[[Variant], bool]:
 def table(comparison: Comparison, here: Sequence[Variant]) -> Table:
     """One scenario; the baseline is the first of its contenders."""
     here = sorted(here, key=lambda one: not comparison.is_baseline(one))
-    heads = [Cell(one.contender, _runs(comparison, one), "bold", "yellow" if one.degraded else "dim") for one in here]
+    heads = [
+        Cell(one.contender, _runs(comparison, one), "bold", "yellow" if one.degraded else "dim", prose=True)
+        for one in here
+    ]
     body = [[Cell(metric.title), *(_cell(comparison, one, metric) for one in here)] for metric in _metrics(comparison)]
     dominated = [Cell("dominated"), *(_dominance(comparison, one) for one in here)]
     return Table([*body, dominated], [Cell(), *heads], notes="below")
