@@ -16,7 +16,7 @@ from testbed.dataplane.ring import Ring
 from testbed.engines.kernel.rack.net import Rack, Wire
 from testbed.experiment.topology.framing import Framing
 from testbed.experiment.topology.shape import Quality, two_level
-from tests.engines.kernel.rack.test_net import sender, wait_for
+from tests.engines.kernel.rack.built import sender, wait_for
 from tests.support.runs import run_clean
 from tests.support.sandboxed import inside
 
