@@ -8,13 +8,14 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any, Literal, ParamSpec
 
 from pydantic import BaseModel, Field
 
 from testbed.results.figures.measurements import Measurements
 from testbed.units import show_rate, show_size, show_time
 
+Told = ParamSpec("Told")
 Direction = Literal["higher", "lower", ""]
 
 READERS = {"s": (1e6, "us"), "bit/s": (1e-9, "Gbit/s"), "B": (1e-3, "kB")}  # unit to scale and unit of a comparison
@@ -26,7 +27,6 @@ UNKNOWN = "-"
 class Figure:
     """One figure of a run. Its values are SI, as in ``summary.json``."""
 
-    name: str  # the summary's field, and the name in --fail-if
     description: str
     unit: str
     value: Callable[[Measurements], Any]
@@ -37,6 +37,7 @@ class Figure:
     equal_within: float | None = None  # in the reader's unit; given for what `testbed.results.compare.pareto` uses
     same_as: str = ""  # a comparison leaves it out where it equals this figure everywhere
     seldom: bool = False  # of some scenarios: a run's table leaves it out where it is unknown
+    name: str = ""  # the summary's field, and the name in --fail-if
 
     @property
     def label(self) -> str:
@@ -95,25 +96,16 @@ def shown_time(seconds: float) -> str:
     return show_time(float(f"{seconds:.4g}"))
 
 
-def figure(
-    description: str,
-    unit: str,
-    value: Callable[[Measurements], Any],
-    row: str = "",
-    word: str = "",
-    *,
-    better: Direction = "",
-    source: str = "",
-    equal_within: float | None = None,
-    same_as: str = "",
-    seldom: bool = False,
-) -> Any:
-    """A field of a summary that is the figure of its name."""
-    field = Field(description=description)
-    field.metadata.append(
-        Figure("", description, unit, value, row, word, better, source, equal_within, same_as, seldom)
-    )
+def _field(make: Callable[Told, Figure]) -> Callable[Told, Any]:
+    def field(*told: Told.args, **more: Told.kwargs) -> Any:
+        made = Field()
+        made.metadata.append(make(*told, **more))
+        return made
+
     return field
+
+
+figure = _field(Figure)  # a field of a summary that is the figure of its name
 
 
 def figures_of(summary: type[BaseModel]) -> Mapping[str, Figure]:
