@@ -28,8 +28,9 @@ class Summary(BaseModel):
     verdict: Verdict
 
     # fmt: off
-    place: str = figure(
-        "`rack`, or `lab`: over real hosts; what only switches know is null", "", lambda m: m.record.place)
+    engine: str = figure(
+        "what carried the traffic: `kernel`; `fluid`: the [fluid model](cli.md#the-fluid-engine), packets are as many "
+        "bytes; or `lab`: what only switches know is null", "", lambda m: m.record.engine)
     start_spread: Number = figure(
         "at most so far apart did the hosts of a lab start", "s", lambda m: m.record.start_spread)
     flows: int = figure("number of flows", "flows", lambda m: len(m.flows))

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import logging
 import os
+import time
 from collections import Counter
 
 import numpy as np
@@ -18,6 +20,9 @@ from testbed.experiment.resolved import Resolved
 from testbed.experiment.topology.paths import netem_delay
 from testbed.tuner import Need
 from testbed.tuning.loop import Tunings, in_rack
+from testbed.units import show_time
+
+log = logging.getLogger(__package__)
 
 
 class Assembly:
@@ -40,7 +45,7 @@ class Assembly:
 
     def build(self, rings: int, ring_size: int) -> None:
         """Rack and programs, with ``rings`` ring buffers for feedback."""
-        experiment, form = self.experiment, self.resolved.controller.form
+        experiment, form, began = self.experiment, self.resolved.controller.form, time.monotonic()
         self.net = Rack(self.layout.shape.converted(self.clock.wall_rate, self.clock.wall_seconds), self._wire())
         self.nic = NicPrograms(
             largest_ifindex=self.net.largest_ifindex,
@@ -58,7 +63,19 @@ class Assembly:
         if self.lossless:
             self.lossless.start(self.net, self.nic)
         self.ports = PortReader(self.programs, self.net.ports, self.clock)
+        built = time.monotonic()
         self.tuning = in_rack(self.resolved, self.ports, self.layout.port_names)
+        self._log(built - began)
+
+    def _log(self, seconds: float) -> None:
+        shape, tuner = self.layout.shape, self.resolved.tuner
+        size = {"hosts": len(shape.hosts), "switches": len(shape.switches), "links": len(shape.links)}
+        log.info("rack built", extra={**size, "seconds": seconds})
+        log.info("programs attached", extra={"ports": len(self.net.ports), "rings": len(self.nic.ring_fds)})
+        if self.lossless:
+            log.info("priority flow control", extra={"limit": self.lossless.buffer.limit})
+        slot = show_time(self.tuning.next_slot) if np.isfinite(self.tuning.next_slot) else "none"
+        log.info("tuner built", extra={"tuner": tuner.name, "instances": len(self.tuning.all), "slot": slot})
 
     def receive_on_spare_cores(self, agents: int) -> None:
         """Cores that no agent has take the receivers' side, so that one sender can fill a fast link."""
@@ -77,6 +94,7 @@ class Assembly:
     def begin(self, clock: Clock) -> None:
         """Nominal time has begun."""
         self.clock = self.ports.clock = clock
+        log.info("nominal time begins", extra={"dilation": clock.dilation, "epoch_ns": clock.epoch_ns})
 
     @property
     def longest_queue(self) -> float:

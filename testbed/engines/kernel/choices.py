@@ -9,16 +9,28 @@ from testbed.experiment.resolved import Resolved
 
 def use_netem(resolved: Resolved) -> bool:
     """netem where the kernel has it, else the delay line, unless the experiment insists. Raises TestbedError."""
+    return not _why_delay_line(resolved)
+
+
+def explain_delays(resolved: Resolved) -> dict[str, str]:
+    """Who delays, and why: for the log."""
+    why = _why_delay_line(resolved)
+    return {"by": "delay-line" if why else "netem", "because": why or "the kernel has it"}
+
+
+def _why_delay_line(resolved: Resolved) -> str:
+    """Empty for netem."""
     rack = resolved.experiment.rack
-    asked = rack.delay_by
-    if asked == "delay-line" or (rack.kind != "star" and rack.switch.pfc):
-        return False
+    if rack.delay_by == "delay-line":
+        return "rack.delay_by asks for it"
+    if rack.kind != "star" and rack.switch.pfc:
+        return "ports between switches are held by rack.switch.pfc"
     reason = features.ask()["netem"]
-    if asked == "netem" and reason:
+    if rack.delay_by == "netem" and reason:
         raise TestbedError(
             f"rack.delay_by: netem was asked for, but {reason}; load sch_netem, or use 'auto' or 'delay-line'"
         )
-    return not reason
+    return f"netem: {reason}" if reason else ""
 
 
 def forwarding_by(resolved: Resolved) -> str:

@@ -14,6 +14,10 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
 ACROSS = 3  # figures in a line
+FLUID = (
+    "fluid model: rates, no packets, so no timeouts and no queue of ACKs; packets are as many bytes, flows start up to "
+    "a base RTT late"
+)
 
 
 def _several_receivers(summary: Summary) -> bool:
@@ -55,7 +59,9 @@ def notes(summary: Summary) -> list[str]:
     """What a reader must know to take the figures for what they are."""
     s = summary
     found = ["loss: over the whole run; DR: dropped traffic; decision time: wall time"]
-    if s.place == "lab":
+    if s.engine == "fluid":
+        found = [FLUID, *found]
+    if s.engine == "lab":
         found = [*_lab_notes(s), "decision time: wall time"]
     if s.lossless:
         found.append("lossless fabric (PFC): pause frames are of the whole run, paused time is a sending host's mean")
@@ -137,7 +143,7 @@ def _applies(one: Figure, summary: Summary) -> bool:
     if not all(APPLIES[key](summary) for key in (one.name, one.row) if key in APPLIES):
         return False
     unknown = one.text(getattr(summary, one.name)) == UNKNOWN
-    return not (unknown and (one.seldom or summary.place == "lab"))  # a lab does not know what only switches know
+    return not (unknown and (one.seldom or summary.engine == "lab"))  # a lab does not know what only switches know
 
 
 def _messages(summary: Summary) -> Iterator[list[Cell]]:
