@@ -9,10 +9,11 @@ import numpy as np
 
 from testbed.results.compare.comparison import Comparison
 from testbed.results.compare.curves import Curve, Curves
-from testbed.results.compare.metrics import BY_NAME, Metric
 from testbed.results.compare.runs import Run
 from testbed.results.compare.variants import Variant
+from testbed.results.figures.registry import Figure
 from testbed.results.report.plot import Axis, Dash, Line, Panel, Plot, over_time
+from testbed.results.summary import COMPARED
 
 DRAWN = ("su", "fr_flows", "jain_flows", "ql_mean", "ql_p99", "rtt_p99", "goodput", "loss", "slowdown_p99")
 COLOURS = 8
@@ -32,7 +33,7 @@ RTT: Drawn = ("RTT", "share of acknowledgements with at most this RTT", lambda d
 def figures(comparison: Comparison) -> list[Plot]:
     """One plot per metric: medians as dots, intervals as bars."""
     known = {metric.name for metric in comparison.metrics}
-    return [_medians(comparison, BY_NAME[name]) for name in DRAWN if name in known]
+    return [_medians(comparison, COMPARED[name]) for name in DRAWN if name in known]
 
 
 def overlays(comparison: Comparison) -> dict[str, list[Plot]]:
@@ -41,7 +42,7 @@ def overlays(comparison: Comparison) -> dict[str, list[Plot]]:
     return {scenario: _overlaid(comparison, scenario, here) for scenario, here in kept}
 
 
-def _medians(comparison: Comparison, metric: Metric) -> Plot:
+def _medians(comparison: Comparison, metric: Figure) -> Plot:
     scenarios, contenders = list(comparison.scenarios), _contenders(comparison)
     single = len(scenarios) == 1
     offsets = np.linspace(-SPREAD / 2, SPREAD / 2, len(contenders) + 2)[1:-1]
@@ -60,7 +61,7 @@ def _medians(comparison: Comparison, metric: Metric) -> Plot:
     ticks = contenders if single else scenarios
     x = Axis("", -0.6, len(ticks) - 0.4, ticks={name: float(place) for place, name in enumerate(ticks)})
     panel = Panel([*intervals, *medians], Axis(from_zero=False))
-    note = f"{metric.unit or 'index'}, {metric.better} is better; dots: medians, bars: intervals"
+    note = f"{metric.readers_unit or 'index'}, {metric.better} is better; dots: medians, bars: intervals"
     return Plot(metric.label, note, [panel], x, f"median-{metric.name.replace('_', '-')}")
 
 
