@@ -18,7 +18,7 @@ import pytest
 from testbed.cli import watch as watching
 from testbed.errors import BadInput
 from tests.support.commands import command
-from tests.support.replayed import EVENTS, UPDATES, replay
+from tests.support.replayed import EVENTS, UPDATES, replay, served
 from tests.support.terminals import Terminal
 
 END = EVENTS[-1]["data"]
@@ -57,7 +57,8 @@ def test_json_is_what_the_run_sends() -> None:
     with replay() as server:
         done = watch(f"127.0.0.1:{server.port}", "--format", "json")
     assert done.returncode == EXIT
-    assert [json.loads(line) for line in done.stdout.splitlines()] == EVENTS
+    sent = [{"event": event["event"], "data": served(event)} for event in EVENTS]
+    assert [json.loads(line) for line in done.stdout.splitlines()] == sent
 
 
 @pytest.mark.parametrize(("columns", "rows"), [(100, 30), (40, 8), (20, 3)])

@@ -31,7 +31,7 @@ class Replay(ThreadingHTTPServer):
 
     def __init__(self, events: list[dict[str, Any]], held: int | None, cut: int | None) -> None:
         super().__init__(("127.0.0.1", 0), _Handler)
-        self.told = [f"event: {one['event']}\ndata: {json.dumps(_whole(one))}\n\n".encode() for one in events]
+        self.told = [f"event: {one['event']}\ndata: {json.dumps(served(one))}\n\n".encode() for one in events]
         self.held = len(self.told) if held is None else held
         self.cut = cut
         self.go_on = threading.Event()
@@ -47,10 +47,10 @@ class Replay(ThreadingHTTPServer):
         return f"http://127.0.0.1:{self.port}/"
 
 
-def _whole(event: dict[str, Any]) -> dict[str, Any]:
+def served(event: dict[str, Any]) -> dict[str, Any]:
     """The event's data; a scene's drawing follows its ports, which a test may have changed."""
     told: dict[str, Any] = event["data"]
-    if event["event"] != "scene":
+    if event["event"] != "scene" or "ports" not in told:
         return told
     ports = [ScenePort(**port) for port in told["ports"]]
     return told | {"topology": drawn(ports, told["bottleneck"])}
