@@ -80,4 +80,4 @@ def _quality(runs: list[dict[str, Any]]) -> str:
     """How far the loop lagged behind the wire."""
     lag = median(one["feedback_lag_p99"] / one["base_rtt"] for one in runs)
     clean = sum(one["verdict"]["word"] == "clean" for one in runs)
-    return f"{clean} of {len(runs)} clean; feedback waited {lag:.1f} base RTTs (p99)"
+    return f"{clean} of {len(runs)} clean; feedback lag {lag:.1f} base RTTs (p99)"

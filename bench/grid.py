@@ -34,7 +34,7 @@ DELAYS = (1e-6, 2e-6, 10e-6)
 BUFFERS = (0.5e6, 5e6)
 REACH = 250e6  # bit/s of wall time
 MOST = 0.02  # of what was asked for
-KINDS = {"rate": "rate", "base RTT": "base RTT", "buffer": "buffer", "buffer as the shaper held it": "shaper's queue"}
+KINDS = {"rate": "rate", "base RTT": "base RTT", "buffer": "buffer", "buffer as queued by the shaper": "shaper's queue"}
 
 
 @dataclass(frozen=True)
@@ -78,7 +78,7 @@ def _inside(resolved: Resolved, netem: bool, _connection: Connection) -> dict[st
     for one in measure(run.rack):
         if one.what in KINDS:
             kind = KINDS[one.what]
-            errors[kind] = max(abs(one.got / one.asked - 1), errors.get(kind, 0.0))
+            errors[kind] = max(abs(one.measured / one.expected - 1), errors.get(kind, 0.0))
     return errors
 
 

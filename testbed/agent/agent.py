@@ -26,7 +26,7 @@ from testbed.results.trace import FEEDBACK, SENT, START, TIMEOUT, TIMER, timeout
 QUANTA_PER_RTT = 64  # how finely packets are paced, but
 BATCHES_PER_RTT = 32  # how finely feedback is handed over
 USUAL_LATENESS = 2e-3  # wall seconds for which another process may hold a core: the rate must not suffer from it
-LOOKS_PER_RTT = 4  # a delay line holds feedback for about an RTT: looking at the ring this often loses nothing
+CHECKS_PER_RTT = 4  # a delay line holds feedback for about an RTT: looking at the ring this often loses nothing
 
 
 @dataclass(frozen=True)
@@ -52,8 +52,8 @@ class Timing:
             start=start,
             end=end,
             timeout=timeout,
-            longest_sleep=max(rtt / LOOKS_PER_RTT, finest),
-            credit=max(rtt / LOOKS_PER_RTT, late),
+            longest_sleep=max(rtt / CHECKS_PER_RTT, finest),
+            credit=max(rtt / CHECKS_PER_RTT, late),
             gather=rtt / BATCHES_PER_RTT,
             quantum=max(rtt / QUANTA_PER_RTT, finest),
             barriers=barriers,

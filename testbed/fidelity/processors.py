@@ -33,7 +33,7 @@ class Processors:
         return times
 
     def sample(self) -> None:
-        """Look whether a window is over; cheap enough for every turn of a loop."""
+        """Look whether a window is over; cheap enough for every step of a loop."""
         now = time.monotonic()
         if now - self._since < WINDOW_SECONDS:
             return

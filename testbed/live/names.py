@@ -142,7 +142,7 @@ METRICS = (
         "counter",
         "testbed_port_dropped_packets",
         "port",
-        "Packets dropped by the buffer limit or the loss model, or on a link that was cut.",
+        "Packets dropped by the buffer limit or the loss model, or on a link that was down.",
         _of_port("dropped_packets"),
     ),
     Metric("gauge", "testbed_port_queue_bytes", "port", "Queue now.", _of_port("queue")),

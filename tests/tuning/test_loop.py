@@ -170,7 +170,7 @@ def test_history_is_oldest_first_and_begins_with_its_first_slot() -> None:
 def test_the_verdict_says_that_thresholds_were_refused() -> None:
     from testbed.fidelity.verdict import LIMITS
 
-    (limit,) = [one for one in LIMITS if one.what == "thresholds were refused"]
+    (limit,) = [one for one in LIMITS if one.what == "rejected thresholds"]
     log = TunerLog("s1")
     log.decided(1e-3, 1e-5, {})
     log.refuse("nan")
@@ -195,14 +195,14 @@ def test_the_verdict_says_that_slots_were_lost() -> None:
     """Of 99 slots of 1 ms in 100 ms (the last may end after the run) 80 came: below a fifth lost; 60: above."""
     from testbed.fidelity.verdict import LIMITS
 
-    (limit,) = [one for one in LIMITS if one.what == "tuners were asked too seldom"]
+    (limit,) = [one for one in LIMITS if one.what == "missed tuner slots"]
     used = []
     for slots in (80, 60):
         log = TunerLog("s1", slot=1e-3, time=[1e-3] * slots)
         record: Any = SimpleNamespace(tuners=[TunerLog("static"), log], duration=0.1, place="rack")
         used.append(limit.used(record))
     assert used[0] < 1 < used[1]
-    assert "39% of a switch's slots were lost" in str(limit.reason(record))
+    assert "missed tuner slots: 39% of a switch's slots" in str(limit.reason(record))
 
 
 def test_the_rack_keeps_the_thresholds_of_samples_that_were_taken() -> None:

@@ -29,7 +29,7 @@ def follow(
     name: str = "",
     captures: Sequence[Capture] = (),
 ) -> RunRecord:
-    """One run in a sandbox of its own, which is in ``running`` meanwhile; ``name`` is what the observer knows it by."""
+    """One run in a sandbox of its own, which is in ``running`` meanwhile; ``name`` identifies it to the observer."""
     # Before the sandbox is forked, so that the next one has them as well.
     import pyarrow.parquet  # noqa: F401
 
@@ -46,7 +46,7 @@ def follow(
         for kind, content in sandbox.messages():
             if kind == "stage":
                 observer.stage(content)
-            elif kind == "begins":
+            elif kind == "begin":
                 scene = replace(content, run=name)
                 observer.begins(scene)
             elif kind == "snapshot":

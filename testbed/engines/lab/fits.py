@@ -29,7 +29,7 @@ def check(resolved: Resolved, inventory: Inventory) -> None:
             not isinstance(rack, Star),
             f"rack.kind: {rack.kind}: the lab's switches are as they are cabled, only its hosts are ours; use star",
         ),
-        (bool(experiment.events), "events: nobody here can cut the lab's links; leave them out"),
+        (bool(experiment.events), "events: nothing here can take the lab's links down; leave them out"),
         (rack.link.loss > 0, "rack.link.loss: real links lose what they lose; leave it out"),
         (
             rack.switch.pfc is not None,

@@ -12,7 +12,7 @@ from testbed.base.arrays import Ints
 from testbed.controller import Paths
 from testbed.engines.lab.mirror import Mirror
 from testbed.fidelity.counters import Counts, FlowCounts, PortCounts
-from testbed.fidelity.invariants import agents_and_nics_agree, the_named_controller_decided
+from testbed.fidelity.invariants import agents_and_nics_agree, the_named_controller_ran
 from testbed.results import decisions
 from testbed.results.decisions import Served
 from testbed.results.record import RunRecord
@@ -28,7 +28,7 @@ def complete(record: RunRecord, overview: Overview, crowd: Crowd) -> None:
     """Add to the record what only the hosts together can tell."""
     counts = _counts(overview, crowd)
     complete_hosts = all(mirror.final for mirror in overview.mirrors)
-    checks = [the_named_controller_decided, *([agents_and_nics_agree] if complete_hosts else [])]
+    checks = [the_named_controller_ran, *([agents_and_nics_agree] if complete_hosts else [])]
     record.broken = [(one.what, one.how_much) for check in checks for one in check(counts)]
     record.broken += [("a host is not as it was before", one) for one in crowd.differs]
     record.loaded_plugins = [one.as_dict() for one in crowd.loaded_plugins]

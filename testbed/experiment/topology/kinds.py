@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from testbed.experiment.topology import settings
-from testbed.experiment.topology.shape import Quality, Shape, dumbbell, star, two_level
+from testbed.experiment.topology.shape import LinkKind, Shape, dumbbell, star, two_level
 
 
 def shape_of(rack: settings.AnyRack, hosts: int) -> Shape:
@@ -14,7 +14,7 @@ def shape_of(rack: settings.AnyRack, hosts: int) -> Shape:
         uplink = _quality("uplink", rack.uplink)
         return two_level(rack.kind, leaves, spines, hosts=rack.hosts_per_leaf, link=link, trunk=uplink)
     if isinstance(rack, settings.FatTree):
-        uplink = Quality("uplink", link.rate * rack.hosts_per_tor / rack.cores, link.delay, link.loss)
+        uplink = LinkKind("uplink", link.rate * rack.hosts_per_tor / rack.cores, link.delay, link.loss)
         tors, cores = _named("tor", rack.tors), _named("core", rack.cores)
         return two_level(rack.kind, tors, cores, hosts=rack.hosts_per_tor, link=link, trunk=uplink)
     if isinstance(rack, settings.Dumbbell):
@@ -22,8 +22,8 @@ def shape_of(rack: settings.AnyRack, hosts: int) -> Shape:
     return star(hosts, link.rate, link.delay, link.loss)
 
 
-def _quality(kind: str, link: settings.LinkSettings) -> Quality:
-    return Quality(kind, link.rate, link.delay, link.loss)
+def _quality(kind: str, link: settings.LinkSettings) -> LinkKind:
+    return LinkKind(kind, link.rate, link.delay, link.loss)
 
 
 def _named(kind: str, count: int) -> list[str]:

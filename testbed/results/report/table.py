@@ -37,7 +37,7 @@ def notes(summary: Summary) -> list[str]:
     if s.lossless:
         found.append("lossless fabric (PFC): pause frames are of the whole run, paused time is a sending host's mean")
         if lost := s.counters.get("lost_on_links", 0):
-            found.append(f"{lost:,} packets were lost on links that were cut or have a loss rate")
+            found.append(f"{lost:,} packets were lost on links that were down or have a loss rate")
     if s.drops_in_run > s.drops:
         found.append(f"{s.drops_in_run - s.drops:,.0f} more packets were dropped in the warm-up")
     if s.flows > s.fairness_flows and s.window_end > s.window_start:

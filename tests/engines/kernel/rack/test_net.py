@@ -10,10 +10,12 @@ import pytest
 from pyroute2.netlink.rtnl.tcmsg import common
 
 from testbed.base import linux
+from testbed.clock import Clock, WallRate
 from testbed.dataplane import libbpf, wire
 from testbed.dataplane.programs import NicPrograms, PortPrograms
 from testbed.dataplane.shaper import HEADROOM, burst
-from testbed.engines.kernel.rack.net import FEW_LINKS, Rack, Wire
+from testbed.engines.kernel.rack.net import FEW_LINKS, LinkLayer, Rack
+from testbed.engines.kernel.rack.wall import wall_links
 from testbed.experiment.topology.framing import Framing
 from testbed.experiment.topology.shape import star
 from tests.support.sandboxed import inside
@@ -22,13 +24,16 @@ pytestmark = [pytest.mark.root, pytest.mark.parallel]
 HOSTS = 4
 FRAMING = Framing(payload=1000, int_hops=1)
 RATE = 100e6
-WIRE = Wire(frame=FRAMING.wire_size, buffer=200_000)
+LINK_LAYER = LinkLayer(frame=FRAMING.wire_size, buffer=200_000)
 PAIRS = {("h1", "h2"), ("h2", "h1"), ("h3", "h2"), ("h2", "h3")}
 
 
-def built(settings: Wire = WIRE, rate: float = RATE, hosts: int = HOSTS) -> tuple[Rack, NicPrograms, PortPrograms]:
+def built(
+    settings: LinkLayer = LINK_LAYER, rate: float = RATE, hosts: int = HOSTS
+) -> tuple[Rack, NicPrograms, PortPrograms]:
     """A rack that is ready for flows 0 .. 7."""
-    rack = Rack(star(hosts, rate), settings)
+    shape = star(hosts, rate)
+    rack = Rack(shape, wall_links(shape, Clock(1.0)), settings)
     nic = NicPrograms(rack.largest_ifindex, flows=8, rings=1, cnp_interval_ns=1_000_000, wake_agents=False)
     ports = rack.attach(nic, seed=1)
     for port in rack.ports:
@@ -130,10 +135,10 @@ def test_the_rack_is_what_was_asked_for() -> None:
     assert found["neighbours"]["h2"] == {("10.0.0.1", mac["h1"], 0x80), ("10.0.0.3", mac["h3"], 0x80)}
     assert found["neighbours"]["h4"] == set()
 
-    limit = 2 * WIRE.buffer + HEADROOM
+    limit = 2 * LINK_LAYER.buffer + HEADROOM
     for kind, rate, bucket, held in found["shapers"]:
         assert (kind, rate, held) == ("tbf", 12_500_000, limit)
-        assert bucket == pytest.approx(burst(RATE, WIRE.frame), rel=0.01)
+        assert bucket == pytest.approx(burst(WallRate(RATE), LINK_LAYER.frame), rel=0.01)
     one, none = [1] * HOSTS, [0] * HOSTS
     assert found["programs"] == {"host in": one, "host out": none, "switch in": one, "switch out": one}
     assert found["named"] == [(["nic_rx"], ["nic_tx", "port_egress"])] * HOSTS
@@ -193,7 +198,7 @@ def test_packets_go_there_and_acknowledgements_come_back() -> None:
 
 def work_overrun() -> dict[str, int]:
     """More than the shaper of h1 holds, at 1 Mbit/s."""
-    settings, rate = Wire(frame=FRAMING.wire_size, buffer=1000), 1e6
+    settings, rate = LinkLayer(frame=FRAMING.wire_size, buffer=1000), 1e6
     rack, _, _ = built(settings, rate)
     limit = 2 * settings.buffer + HEADROOM
     packets = 2 * limit // FRAMING.wire_size
@@ -203,7 +208,7 @@ def work_overrun() -> dict[str, int]:
         for _ in range(packets):
             opened.send(wire.frame(FRAMING, 3, 1000))
         took = time.monotonic() - began
-        drained = burst(rate, settings.frame) + took * rate / 8
+        drained = burst(WallRate(rate), settings.frame) + took * rate / 8
         return {"sent": packets, "drops": rack.shaper_drops(), "limit": limit, "drained": round(drained)}
 
 
