@@ -41,7 +41,13 @@ class Document:
     def parse(cls, text: str, name: str) -> Document:
         """Parse text; ``name`` stands for the file in messages."""
         document = cls(name, {})
-        loader = yaml.SafeLoader(text)
+        try:
+            loader = yaml.SafeLoader(text)
+        except yaml.reader.ReaderError as error:
+            line = text.count("\n", 0, error.position) + 1
+            raise BadInput(
+                f"{name}, line {line}: the control character \\x{error.character:02x} is not allowed in YAML; remove it"
+            ) from None
         try:
             root = loader.get_single_node()
             if not isinstance(root, yaml.MappingNode):

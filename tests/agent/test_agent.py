@@ -2,91 +2,17 @@
 
 from __future__ import annotations
 
-import inspect
 import re
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 
-from testbed.agent.agent import Agent, Timing
-from testbed.agent.meter import Meter
-from testbed.base.arrays import Ints
-from testbed.controller import Feedback, Paths, RateController, Signal, build
+from testbed.agent.agent import Agent
 from testbed.errors import PluginFailed
-from testbed.plugin import PluginConfig
-from testbed.registry import Plugin, find
+from testbed.registry import find
 from tests.support.agents import SLOT, Bench
-
-TIMEOUT = 1000.0  # slots
-
-
-class Scripted(RateController):
-    """Remembers what it was told, and decides what the test has prepared."""
-
-    name = "scripted"
-    signals = Signal.RTT
-
-    def __init__(self, config: PluginConfig, paths: Paths) -> None:
-        super().__init__(config, paths)
-        self.told: list[tuple[Any, ...]] = []
-        self.feedback: list[Feedback] = []
-
-    def on_start(self, now: float, flows: Ints) -> None:
-        self.told.append(("start", round(now / SLOT, 3), flows.tolist()))
-
-    def on_feedback(self, now: float, flows: Ints, feedback: Feedback) -> None:
-        self.told.append(("feedback", round(now / SLOT, 3), flows.tolist()))
-        self.feedback.append(feedback)
-
-    def on_timer(self, now: float, flows: Ints) -> None:
-        self.told.append(("timer", round(now / SLOT, 3), flows.tolist()))
-        self.timer[flows] = np.inf
-
-    def on_sent(self, now: float, flows: Ints, sent_bytes: Ints) -> None:  # noqa: ARG002 - part of the interface
-        self.told.append(("sent", flows.tolist(), sent_bytes.tolist()))
-
-
-class Counting(Scripted):
-    signals = Signal.RTT | Signal.TX
-
-
-class Telemetry(Scripted):
-    signals = Signal.INT
-
-
-@contextmanager
-def serving(
-    form: Any = Scripted, hosts: tuple[int, ...] = (0,), start: tuple[float, ...] | None = None, **settings: Any
-) -> Iterator[tuple[Agent, Bench]]:
-    """An agent whose flows start at ``start`` (slots)."""
-    with Bench(hosts=hosts, **settings) as bench:
-        n = len(hosts)
-        paths = Paths(
-            np.full(n, bench.line_rate), np.full(n, 8 * SLOT), np.full(n, 1), bench.payload, bench.wire_size
-        )  # fmt: skip
-        controller = build(form, form.Config(), paths)
-        plugin = Plugin("controller", form.name, form, "here", Path(inspect.getfile(form)))
-        timing = Timing(
-            start=np.array(start or (0.0,) * n) * SLOT,
-            end=1.0,
-            timeout=TIMEOUT * SLOT,
-            longest_sleep=2 * SLOT,
-            credit=2 * SLOT,
-            gather=0.25 * SLOT,
-            quantum=0.0,
-        )
-        agent = Agent(plugin, bench.clock, controller, bench.datapath, timing=timing, meter=Meter(16))
-        yield agent, bench
-
-
-def turn(agent: Agent, slots: float) -> None:
-    agent.turn(slots * SLOT)
-    agent.datapath.send_due(slots * SLOT)
-
+from tests.support.serving import TIMEOUT, Counting, Scripted, Telemetry, serving, turn
 
 # -- starting -------------------------------------------------------------------------------------------------------
 
@@ -165,7 +91,7 @@ def test_what_is_no_rate_or_window_is_refused(column: str, value: float) -> None
         if column == "window" and value == np.inf:
             turn(agent, 1.0)
             return
-        with pytest.raises(PluginFailed, match=r"controller 'scripted' \(.*test_agent\.py, line \d+\)") as raised:
+        with pytest.raises(PluginFailed, match=r"controller 'scripted' \(.*serving\.py, line \d+\)") as raised:
             turn(agent, 1.0)
         assert f"{column} {value}" in str(raised.value)
 

@@ -13,6 +13,8 @@ from lab_knobs.ecn import Ecn
 from lab_knobs.errors import Ignored, LabError, Refused
 from lab_knobs.target import Target
 
+from tests.ansible.tree import tree
+
 
 class Firmware(Backend):
     """In memory; writing ``value`` resets ``mode``, and ``stubborn`` takes nothing."""
@@ -41,16 +43,6 @@ class Firmware(Backend):
 @pytest.fixture
 def target(tmp_path: Path) -> Target:
     return Target("enp1s0f0np0", "mlx5_0", "0000:01:00.0", root=tmp_path)
-
-
-def tree(target: Target, folder: str, **values: str) -> Path:
-    """Files as a kernel has them: text and newline."""
-    path = target.path(folder)
-    for name, value in values.items():
-        file = path / name.replace("__", "/")
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(f"{value}\n")
-    return path
 
 
 def test_only_what_differs_is_written_and_a_second_time_nothing_does(target: Target) -> None:

@@ -13,10 +13,10 @@ from urllib.parse import urlencode
 import pytest
 
 from tests.ansible.prometheus import ADDRESS, URL, needs_prometheus, prometheus, result
-from tests.ansible.rollout import Played, experiment, phase, play, reset_attempts, settings_of
 from tests.emulated_lab.host import Host
 from tests.emulated_lab.lab import Lab
 from tests.support.checkout import ROOT
+from tests.support.rollout import Played, experiment, phase, play, reset_attempts, settings_of
 from tests.support.waiting import until
 
 pytestmark = [pytest.mark.root, pytest.mark.parallel, pytest.mark.slow, needs_prometheus]

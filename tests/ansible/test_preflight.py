@@ -12,7 +12,7 @@ from lab_knobs.card import Card
 from lab_knobs.preflight import Wanted
 from lab_knobs.target import Target
 
-from tests.ansible.test_batch import tree
+from tests.ansible.tree import tree
 
 Command = Callable[[str, str], Path]
 NVCONFIG = """

@@ -29,7 +29,7 @@ from lab_knobs.errors import LabError, Refused
 from lab_knobs.snapshot import Snapshot
 from lab_knobs.target import Target
 
-from tests.ansible.test_batch import tree
+from tests.ansible.tree import tree
 
 Command = Callable[[str, str], Path]
 

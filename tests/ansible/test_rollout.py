@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from tests.ansible.rollout import experiment, phase, play, reset_attempts, settings_of
 from tests.emulated_lab.host import Host
 from tests.emulated_lab.lab import Lab
 from tests.emulated_lab.spec import HostSpec
+from tests.support.rollout import experiment, phase, play, reset_attempts, settings_of
 from tests.support.waiting import until
 
 pytestmark = [pytest.mark.root, pytest.mark.parallel, pytest.mark.slow]

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.ansible.rollout import experiment, phase, play, reset_attempts, settings_of
 from tests.emulated_lab.host import Host
 from tests.emulated_lab.lab import Lab
+from tests.support.rollout import experiment, phase, play, reset_attempts, settings_of
 from tests.support.waiting import until
 
 pytestmark = [pytest.mark.root, pytest.mark.parallel, pytest.mark.slow]

@@ -6,9 +6,9 @@ import json
 
 import pytest
 
-from tests.ansible.rollout import experiment, play
 from tests.emulated_lab.host import Host
 from tests.emulated_lab.lab import Lab
+from tests.support.rollout import experiment, play
 from tests.support.switch_traffic import PACKETS, arrivals
 
 pytestmark = [pytest.mark.root, pytest.mark.parallel, pytest.mark.slow]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from testbed.capture.files import snap_of
 from testbed.capture.point import points
 from testbed.errors import BadInput
 from testbed.experiment.topology.shape import star
@@ -28,11 +27,3 @@ def test_unknown_point_names_what_there_is(name: str) -> None:
 def test_nearest_point_is_suggested() -> None:
     with pytest.raises(BadInput, match=r"did you mean 'port:s1-eth3'\?"):
         points(["s1-eth3"], star(3, 1e9))
-
-
-def test_snap_is_a_size_that_holds_all_headers() -> None:
-    assert snap_of("") == 65_535
-    assert snap_of("1 kB") == 1000
-    for wrong in ("10", "10 B", "big", "1 MB"):
-        with pytest.raises(BadInput, match=f"--snap {wrong}: "):
-            snap_of(wrong)

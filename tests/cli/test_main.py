@@ -4,20 +4,15 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import resource
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
-import yaml
 
-from testbed.experiment.load import available, load
 from tests.support.checkout import ROOT
 from tests.support.commands import command
-
-TESTBED = [sys.executable, "-c", "from testbed.cli.main import main; raise SystemExit(main())"]
 
 
 @pytest.mark.parametrize(
@@ -75,80 +70,12 @@ def test_format_json_is_all_there_is_on_stdout(arguments: list[str]) -> None:
     assert json.loads(done.stdout)
 
 
-def test_invalid_file_in_json(tmp_path: Path) -> None:
-    file = tmp_path / "bad.yaml"
-    file.write_text("traffic: {pattern: incast, senders: 0}\n")
-    done = command("validate", str(file), "--format", "json")
-    assert done.returncode == 2
-    answer = json.loads(done.stdout)
-    assert answer["valid"] is False
-    assert len(answer["problems"]) == 2
-
-
 def test_completion_of_a_verb() -> None:
     """What the script that --install-completion installs asks for at a tab."""
     environment = {**os.environ, "_TESTBED_COMPLETE": "complete_bash", "COMP_WORDS": "testbed va", "COMP_CWORD": "1"}
     command = [Path(sys.executable).parent / "testbed"]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60, check=False)
     assert done.stdout.split() == ["validate"]
-
-
-def test_list_names_everything() -> None:
-    done = command("list")
-    for name in [*available(), "dcqcn", "fixed", "hpcc", "swift", "static"]:
-        assert f"\n  {name} " in done.stdout
-
-
-def test_list_of_one_plugin_explains_its_options() -> None:
-    done = command("list", "swift")
-    assert done.stdout.startswith("controller swift: ")
-    assert re.search(r"^  htsim  +.*base_target: 20 us", done.stdout, re.MULTILINE)
-    assert re.search(r"^  base_target  +12 us  +Target delay", done.stdout, re.MULTILINE)
-    found = json.loads(command("list", "static", "--format", "json").stdout)
-    assert (found["kind"], list(found["presets"])) == ("tuner", ["secn2", "secn1"])
-    assert {one["name"]: one["default"] for one in found["options"]}["kmin"] == "100 kB"
-    wrong = command("list", "swft")
-    assert (wrong.returncode, wrong.stdout) == (2, "")
-    assert "did you mean 'swift'" in wrong.stderr
-
-
-def test_show_can_be_run_again(tmp_path: Path) -> None:
-    shown = command("show", "incast-8").stdout
-    file = tmp_path / "shown.yaml"
-    file.write_text(shown)
-    assert command("show", str(file)).stdout == shown
-
-
-def test_dry_run_applies_overrides_and_builds_nothing(tmp_path: Path) -> None:
-    arguments = ["--controller", "fixed", "--duration", "6 ms", "--dilation", "500", "--seed", "9", "--out", "here"]
-    done = command("run", "incast-8", "--dry-run", *arguments, "--set", "traffic.senders=4", cwd=tmp_path)
-    assert done.returncode == 0, done.stderr
-    shown = yaml.safe_load(done.stdout)
-    assert shown["controller"]["name"] == "fixed"
-    assert shown["traffic"]["senders"] == 4
-    assert shown["time"] == {"duration": "6 ms", "warmup": "2 ms", "dilation": 500.0}
-    assert shown["seed"] == 9
-    assert list(tmp_path.iterdir()) == []
-
-
-def test_auto_is_not_measured_before_a_run() -> None:
-    done = command("run", "incast-8", "--dry-run", "--dilation", "auto")
-    assert yaml.safe_load(done.stdout)["time"]["dilation"] == "auto"
-    assert done.stderr == ""
-
-
-def test_set_adds_to_the_chosen_controller() -> None:
-    done = command("run", "incast-8", "--dry-run", "--controller", "dcqcn", "--set", "controller.preset=nic")
-    assert yaml.safe_load(done.stdout)["controller"]["preset"] == "nic"
-
-
-@pytest.mark.root
-@pytest.mark.parallel
-def test_run_without_root_says_how(tmp_path: Path) -> None:
-    os.chmod(tmp_path, 0o755)  # noqa: PTH101
-    done = command("run", "incast-8", user=65534)
-    assert done.returncode == 1
-    assert done.stderr == "testbed: a rack needs root; run it with sudo: sudo testbed run ...\n"
 
 
 def test_help_is_quick() -> None:
@@ -184,8 +111,3 @@ def test_cli_page_names_every_verb_and_option() -> None:
         for parameter in one.params:
             for option in parameter.opts:
                 assert not option.startswith("--") or option in page, f"{verb} {option}"
-
-
-def test_shipped_experiment_has_a_description() -> None:
-    for name in available():
-        assert load(name).experiment.description

@@ -9,16 +9,11 @@ from collections.abc import Callable
 from pathlib import Path
 from xml.etree import ElementTree
 
-import numpy as np
 import pytest
 
 from testbed.cli import main
-from testbed.results import folder
-from testbed.results.measured import restore
 from testbed.results.report import build
-from testbed.results.report.plots import plots
-from tests.sdk.test_replay import mine, written
-from tests.support.synthetic_runs import run, without_series
+from tests.support.recorded import mine, written
 
 Call = Callable[..., tuple[int, str, str]]
 
@@ -60,13 +55,6 @@ def test_it_is_what_the_run_wrote(testbed: Call, results: Path) -> None:
     shutil.rmtree(results / "plots")
     assert testbed("report", results)[0] == 0
     assert files(results) == before
-
-
-def test_what_is_read_back_is_what_was_measured(results: Path) -> None:
-    record, found = run((0.1,) * 6), restore(folder.load(results))
-    assert [plot.data for plot in plots(found)] == [plot.data for plot in plots(record)]
-    assert found.flows.src == record.flows.src
-    assert np.array_equal(found.port_series.queue_area, record.port_series.queue_area)
 
 
 def test_it_can_go_elsewhere(testbed: Call, results: Path, tmp_path: Path) -> None:
@@ -148,12 +136,3 @@ def test_without_a_record_of_decisions_the_report_says_so(testbed: Call, results
     without_decisions(results)
     assert testbed("report", results)[0] == 0
     assert "No decisions were kept" in (results / "report.html").read_text()
-
-
-def test_flows_beyond_record_flows_have_no_curves() -> None:
-    record = run([0.25] * 4)
-    without_series(record, [0, 1, 3])
-    throughput = plots(record)[0]
-    assert len(throughput.data) == 3
-    assert [trace["name"] for trace in throughput.data] == ["h1-h99", "h2-h99", "h4-h99"]
-    assert "3 of 4" in throughput.note

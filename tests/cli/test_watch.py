@@ -9,7 +9,6 @@ import re
 import socket
 import subprocess
 import threading
-from collections import deque
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
@@ -18,7 +17,6 @@ import pytest
 
 from testbed.cli import watch as watching
 from testbed.errors import BadInput
-from testbed.live.terminal import interesting, sparkline
 from tests.support.commands import command
 from tests.support.replayed import EVENTS, UPDATES, replay
 from tests.support.terminals import Terminal
@@ -169,21 +167,3 @@ def test_another_version() -> None:
         done = watch(str(server.port))
     assert done.returncode == 1
     assert "another version of testbed" in done.stderr
-
-
-def test_the_interesting_flows() -> None:
-    goodput = [float(10 * i) for i in range(20)]
-    assert interesting(goodput, 30) == list(range(19, -1, -1))
-    assert interesting(goodput, 7) == [19, 18, 11, 10, 9, 1, 0]
-    for room in range(1, 20):
-        chosen = interesting(goodput, room)
-        assert len(set(chosen)) == room
-        assert chosen == sorted(chosen, reverse=True)
-
-
-def test_a_burst_does_not_flatten_the_sparkline() -> None:
-    assert sparkline(deque([0.0, 1.0, 2.0]), 9) == "▁▅█"
-    assert sparkline(deque(), 9) == ""
-    assert sparkline(deque([0.0, 0.0]), 9) == "▁▁"
-    assert sparkline(deque([1000.0, 1.0, 2.0, 1.0, 2.0, 1.0]), 5) == "▅█▅█▅"
-    assert sparkline(deque([1000.0, 2.0, 2.0, 2.0]), 4) == "█▃▃▃"

@@ -10,7 +10,7 @@ import time
 import numpy as np
 import pytest
 
-from testbed.dataplane import histogram, wire
+from testbed.dataplane import wire
 from testbed.dataplane.port_maps import Port
 from tests.support.packets import (
     FRAMING,
@@ -123,31 +123,6 @@ def test_time_never_runs_backwards(rig: Bench) -> None:
     rig.set_queue(5000, later)
     rig.egress(data())
     assert (rig.count["queue"], rig.count["last_ns"], rig.count["area"]) == (5000 + FULL, later, 0)
-
-
-# -- histogram ------------------------------------------------------------------------------------------------------
-
-
-def test_histogram_bins_are_those_of_python(rig: Bench) -> None:
-    edges = histogram.edges()
-    rig.port(buffer=0)  # nothing is taken in, everything is counted
-    inner = edges[1:-1].astype(np.int64)
-    sizes = np.unique(np.concatenate([[0], inner - 1, inner, inner + 1, [int(edges[-1]) - 1]]))
-    for size in sizes.tolist():
-        before = rig.count["histogram"].copy()
-        rig.freeze(size)
-        rig.egress(data())
-        grown = np.flatnonzero(rig.count["histogram"] - before)
-        assert grown.tolist() == [int(np.searchsorted(edges, size, side="right")) - 1], size
-    assert rig.count["histogram"].sum() == len(sizes)
-
-
-def test_histogram_leaves_out_what_is_too_long(rig: Bench) -> None:
-    rig.port(buffer=0)
-    rig.freeze(int(histogram.edges()[-1]))
-    rig.egress(data())
-    assert rig.count["histogram"].sum() == 0
-    assert rig.count["dropped_packets"] == 1
 
 
 # -- INT ------------------------------------------------------------------------------------------------------------

@@ -268,11 +268,3 @@ def test_wireshark_decodes_all_three_as_rocev2(rig: Bench, tmp_path: Path) -> No
 def test_int_area_is_where_the_programs_look() -> None:
     """The INT header of a frame begins where `INT_OFFSET` says; see `test_constants_are_those_of_wire_h`."""
     assert data(framing=FRAMING)[INT_AT : INT_AT + 16] == wire.int_header(2)[:16]
-
-
-def test_int_takes_the_place_of_data() -> None:
-    plain = Framing(payload=4000)
-    probe = plain.with_int(3)
-    assert (probe.int_hops, probe.wire_size) == (3, plain.wire_size)
-    assert probe.with_int(3) == probe
-    assert Framing(payload=64).with_int(3).payload == 0  # larger than asked, but there is always room for that

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
 from testbed.fidelity.verdict import LIMITS, judge
 from testbed.results.record import RunRecord
+from testbed.results.tuner_log import TunerLog
 from testbed.results.verdict import Exit
 from tests.support.synthetic_runs import RTT, lag, run
 
@@ -65,3 +68,25 @@ def test_counters_that_are_not_there_are_not_held_against_the_run() -> None:
     record = run()
     record.counters = {"spurious_retransmissions": 9}
     assert judge(record).word == "clean"
+
+
+def test_the_verdict_says_that_thresholds_were_refused() -> None:
+    (limit,) = [one for one in LIMITS if one.what == "rejected thresholds"]
+    log = TunerLog("s1")
+    log.decided(1e-3, 1e-5, {})
+    log.refuse("nan")
+    record: Any = SimpleNamespace(tuners=[log], place="rack")
+    assert limit.used(record) > 1
+    assert "1 decisions of the tuner" in str(limit.reason(record))
+
+
+def test_the_verdict_says_that_slots_were_lost() -> None:
+    """Of 99 slots of 1 ms in 100 ms (the last may end after the run) 80 came: below a fifth lost; 60: above."""
+    (limit,) = [one for one in LIMITS if one.what == "missed tuner slots"]
+    used = []
+    for slots in (80, 60):
+        log = TunerLog("s1", slot=1e-3, time=[1e-3] * slots)
+        record: Any = SimpleNamespace(tuners=[TunerLog("static"), log], duration=0.1, place="rack")
+        used.append(limit.used(record))
+    assert used[0] < 1 < used[1]
+    assert "missed tuner slots: 39% of a switch's slots" in str(limit.reason(record))

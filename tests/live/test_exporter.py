@@ -1,18 +1,13 @@
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 import numpy as np
 import pytest
 from prometheus_client import CollectorRegistry, generate_latest
-from prometheus_client.parser import text_string_to_metric_families
 
-from testbed.live import glossary, names
+from testbed.live import names
 from testbed.live.exporter import Exporter
-from testbed.live.scene import Groups
-from tests.live.made import plan, scene, snapshot
-
-Samples = dict[tuple[str, tuple[tuple[str, str], ...]], float]
+from tests.live.made import scene, snapshot
+from tests.live.scrapes import Samples, one, samples
 
 
 def scraped(exporter: Exporter) -> str:
@@ -21,24 +16,12 @@ def scraped(exporter: Exporter) -> str:
     return generate_latest(registry).decode()
 
 
-def samples(text: str) -> Samples:
-    return {
-        (one.name, tuple(sorted(one.labels.items()))): one.value
-        for family in text_string_to_metric_families(text)
-        for one in family.samples
-    }
-
-
 @pytest.fixture
 def found() -> Samples:
     exporter = Exporter()
     exporter.scene = scene()
     exporter.snapshot = snapshot(2e-3, exporter.scene, acked=(600, 200))
     return samples(scraped(exporter))
-
-
-def one(found: Samples, name: str, **labels: str) -> float:
-    return found[name, tuple(sorted(labels.items()))]
 
 
 def test_values_are_in_base_units(found: Samples) -> None:
@@ -102,27 +85,6 @@ def test_everything_in_the_table_is_exported_and_nothing_else(found: Samples) ->
     assert {base(name) for name, _ in found} == set(names.exported_names())
 
 
-def test_names_follow_the_conventions() -> None:
-    """https://prometheus.io/docs/practices/naming/: one prefix, base units, and counters end in _total."""
-    units = (
-        "_bytes",
-        "_seconds",
-        "_ratio",
-        "_packets",
-        "_info",
-        "_timeouts",
-        "_cnps",
-        "_flows",
-        "_frames",
-        "_per_second",
-        "_decisions",
-        "_refusals",
-    )
-    for name in names.exported_names():
-        assert name.startswith("testbed_")
-        assert name.removesuffix("_total").endswith(units), name
-
-
 def test_before_the_run_there_is_nothing_and_then_what_is_known() -> None:
     exporter = Exporter()
     assert scraped(exporter) == ""
@@ -130,20 +92,3 @@ def test_before_the_run_there_is_nothing_and_then_what_is_known() -> None:
     text = scraped(exporter)
     assert "testbed_run_info" in text
     assert "tx_bytes" not in text
-
-
-def test_columns_of_many_flows_are_summed_per_sending_host() -> None:
-    groups = Groups(plan(2, 200))
-    column = np.arange(400)
-    assert groups.sum(column).tolist() == [sum(range(200)), sum(range(200, 400))]
-    assert groups.sum(np.ones((400, 3), np.int64)).tolist() == [[200] * 3] * 2
-    known = np.where(np.arange(400) < 200, 5.0, np.nan)
-    assert _plain(groups.mean(known)) == [5.0, None]
-
-
-def _plain(values: Iterable[float]) -> list[float | None]:
-    return [None if np.isnan(value) else float(value) for value in values]
-
-
-def test_the_documentation_is_current() -> None:
-    assert glossary.FILE.read_text(encoding="utf-8") == glossary.text(), "run: make schema"

@@ -17,8 +17,8 @@ from typing import Any
 import pytest
 
 from testbed.live import names
-from tests.live.test_exporter import Samples, one, samples
-from tests.live.test_server import events
+from tests.live.scrapes import Samples, one, samples
+from tests.live.streams import events
 from tests.support.runs import UNCALIBRATED, UNDRAWN
 
 MILLISECONDS = 4

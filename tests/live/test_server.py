@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import http.client
-import json
 import threading
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
@@ -11,6 +10,7 @@ import pytest
 from testbed.errors import BadInput
 from testbed.live import server as live
 from testbed.live.server import LiveServer, listen
+from tests.live.streams import events
 
 
 @pytest.fixture
@@ -27,16 +27,6 @@ def reading(server: LiveServer) -> Iterator[Iterator[tuple[str, object]]]:
     connection.request("GET", "/live")
     with closing(connection):
         yield events(connection.getresponse())
-
-
-def events(response: http.client.HTTPResponse) -> Iterator[tuple[str, object]]:
-    name = ""
-    for line in response:
-        key, _, value = line.decode().rstrip("\n").partition(": ")
-        if key == "event":
-            name = value
-        elif key == "data":
-            yield name, json.loads(value)
 
 
 def get(server: LiveServer, path: str) -> tuple[int, str]:

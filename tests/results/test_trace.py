@@ -12,9 +12,9 @@ from testbed.base.arrays import Ints
 from testbed.controller import Feedback, Signal
 from testbed.errors import PluginFailed
 from testbed.results.trace import FEEDBACK, SENT, START, TIMEOUT, TIMER, DecisionTrace
-from tests.agent.test_agent import TIMEOUT as SILENCE
-from tests.agent.test_agent import Scripted, Telemetry, serving, turn
 from tests.support.agents import SLOT
+from tests.support.serving import TIMEOUT as SILENCE
+from tests.support.serving import Scripted, Telemetry, serving, turn
 
 
 class Deciding(Scripted):

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from testbed.dataplane.shaper import BURST_FRAMES
+from tests.support import theory
 from tests.support.runs import Run, Runs
 
 BDP = 100e9 * 8e-6 / 8  # bytes, without serialisation
 PACKET = 1000 + 122  # payload and headers with one INT hop
 # Eight first windows less what drains meanwhile are 7 BDP, and windows are whole packets: no byte more is needed.
 HPCC_BUFFER = round(7.2 * BDP + 8 * PACKET)
+
+SLACK = (BURST_FRAMES + 2) * theory.WIRE * 8 / theory.LINE  # s; see testbed/dataplane/wire.h
 
 EIGHT = {  # settings beside the controller's name, for eight senders to one
     "hpcc": ("time.duration=3 ms", "time.warmup=1 ms", "controller.flows=100", f"rack.switch.buffer={HPCC_BUFFER} B"),

@@ -3,55 +3,20 @@
 from __future__ import annotations
 
 import json
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from testbed.dataplane import wire
-from testbed.dataplane.flow_table import FlowTable
 from testbed.dataplane.programs import FLOW_TABLE
 from testbed.tuner import ELEPHANT
-from testbed.tuning.conditions import FULL, KEPT_SLOTS, ConditionMonitor, incast_degree
-from tests.support.packets import LOOPBACK, PLAIN, SHOT, Bench, bench, data
+from testbed.tuning.conditions import FULL, KEPT_SLOTS, incast_degree
+from tests.support.monitored import Monitored, sent
+from tests.support.packets import PLAIN, bench
 from tests.support.runs import UNCALIBRATED, run
 
 TABLE = 1 << 12
-SRC_AT, DST_AT = 26, 30  # in the frame
-
-
-def sent(src: int, dst: int, flow: int = 0) -> bytes:
-    """A data frame from one host to another, by number. The checksum is not looked at."""
-    frame = data(flow=flow)
-    return frame[:SRC_AT] + address(src) + address(dst) + frame[DST_AT + 4 :]
-
-
-def address(host: int) -> bytes:
-    return bytes([10, 0, host >> 8, host & 255])
-
-
-class Monitored:
-    """A port that lets everything pass, and its monitor."""
-
-    def __init__(self, rig: Bench) -> None:
-        self.rig = rig
-        self.rig.port(rate=100e9, buffer=1 << 30)
-        assert rig.ports.flow_table is not None
-        self.table = rig.ports.flow_table
-        self.monitor = ConditionMonitor(self.table, np.array([LOOPBACK]))
-
-    def send(self, frame: bytes, repeat: int = 1) -> None:
-        self.rig.egress(frame, repeat)
-
-    def slot(self) -> tuple[float, float]:
-        """End a slot: its incast degree and share of mice."""
-        columns = self.monitor.sample(time.monotonic_ns())
-        return float(columns["incast_degree"][0]), float(columns["mice_share"][0])
-
-    def known(self) -> int:
-        return len(self.table.read()[0])
 
 
 @pytest.fixture
@@ -69,24 +34,6 @@ def test_incast_degree_is_distinct_senders_of_one_receiver(port: Monitored) -> N
     assert port.slot() == (2, 1.0)  # h9 hears h1 and h2, which has two flows; all four flows are mice
     port.send(sent(3, 8))
     assert port.slot()[0] == 1  # those of the slot before send no more
-
-
-@pytest.mark.root
-@pytest.mark.parallel
-def test_the_table_counts_bytes_and_times_of_data_that_was_taken_in(port: Monitored) -> None:
-    before = time.monotonic_ns()
-    port.send(sent(1, 9, flow=3), repeat=7)
-    after = time.monotonic_ns()
-    answer = bytearray(sent(2, 9))
-    answer[42] = wire.ACK
-    port.send(bytes(answer))
-    port.rig.port(buffer=0)
-    assert port.rig.egress(sent(4, 9))[0] == SHOT
-    keys, seen = port.table.read()
-    (key,) = keys.tolist()
-    assert key == (LOOPBACK, 10 << 24 | 1, 10 << 24 | 9, wire.QP_BASE + 3)
-    assert seen["bytes"].tolist() == [7 * PLAIN.wire_size]
-    assert before <= seen["last_ns"][0] <= after
 
 
 @pytest.mark.root
@@ -162,17 +109,6 @@ def test_the_threshold_clean_up_takes_the_oldest(port: Monitored) -> None:
     port.slot()
     left = port.table.read()[0]["src"] & 0xFFFF
     assert sorted(left.tolist()) == list(range(most + 1 - TABLE // 2, most + 1))
-
-
-@pytest.mark.root
-@pytest.mark.parallel
-def test_without_a_need_nothing_is_written() -> None:
-    with bench() as made:
-        made.port()
-        made.egress(data(), repeat=100)
-        assert made.count["packets"] == 100
-        assert made.ports.flow_table is None
-        assert len(FlowTable(made.ports._object.map_fd("flow_table"), 1).read()[0]) == 0
 
 
 def test_incast_degree_is_of_each_port_and_not_confused_by_many() -> None:

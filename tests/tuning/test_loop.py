@@ -10,14 +10,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from testbed.clock import Clock
-from testbed.dataplane.port_reader import PortReader
 from testbed.errors import PluginFailed
 from testbed.plugin import PluginConfig
 from testbed.registry import Plugin
-from testbed.results.tuner_log import TunerLog
-from testbed.tuner import History, Need, Ports, PortSample, Thresholds, Tuner, by_switch
-from testbed.tuning.loop import RackSwitch, Tuning, Tunings, observed
+from testbed.tuner import Need, Ports, PortSample, Thresholds, Tuner
+from testbed.tuning.loop import Tuning, Tunings, observed
 
 PORTS = Ports(("s1-eth1", "s1-eth2"), np.full(2, 100e9), np.full(2, 5e6), 8e-6)
 
@@ -152,33 +149,6 @@ def test_first_thresholds_must_be_usable() -> None:
         Tuning(Plugin("tuner", "told", form, "here", Path(__file__)), PluginConfig(), Made(), PORTS)
 
 
-def test_ports_are_parted_by_switch() -> None:
-    names = ["leaf1-eth1", "leaf1-eth2", "spine2-eth1", "leaf1-eth3"]
-    found = by_switch(names, np.array([25e9, 25e9, 100e9, 50e9]), np.arange(4.0), 8e-6)
-    assert [one.switch for one in found] == ["leaf1", "spine2"]
-    assert found[0].name == ("leaf1-eth1", "leaf1-eth2", "leaf1-eth3")
-    assert found[0].rate.tolist() == [25e9, 25e9, 50e9]
-    assert found[1].buffer.tolist() == [2.0]
-
-
-def test_history_is_oldest_first_and_begins_with_its_first_slot() -> None:
-    history = History(3)
-    assert history.append(np.array([[1.0, 2.0]])).tolist() == [[1, 2, 1, 2, 1, 2]]
-    assert history.append(np.array([[3.0, 4.0]])).tolist() == [[1, 2, 1, 2, 3, 4]]
-
-
-def test_the_verdict_says_that_thresholds_were_refused() -> None:
-    from testbed.fidelity.verdict import LIMITS
-
-    (limit,) = [one for one in LIMITS if one.what == "rejected thresholds"]
-    log = TunerLog("s1")
-    log.decided(1e-3, 1e-5, {})
-    log.refuse("nan")
-    record: Any = SimpleNamespace(tuners=[log], place="rack")
-    assert limit.used(record) > 1
-    assert "1 decisions of the tuner" in str(limit.reason(record))
-
-
 def test_a_first_slot_that_begins_late_is_as_long_as_the_others() -> None:
     """On a busy machine the engine may be asked for the first time when the first slot should have ended."""
     good = Thresholds.uniform(2, 5e3, 9e3, 0.3)
@@ -189,36 +159,3 @@ def test_a_first_slot_that_begins_late_is_as_long_as_the_others() -> None:
     one.step(2.5, int(2.5e9))
     assert one.log.time == [2.5]
     assert len(switch.thresholds) == 2
-
-
-def test_the_verdict_says_that_slots_were_lost() -> None:
-    """Of 99 slots of 1 ms in 100 ms (the last may end after the run) 80 came: below a fifth lost; 60: above."""
-    from testbed.fidelity.verdict import LIMITS
-
-    (limit,) = [one for one in LIMITS if one.what == "missed tuner slots"]
-    used = []
-    for slots in (80, 60):
-        log = TunerLog("s1", slot=1e-3, time=[1e-3] * slots)
-        record: Any = SimpleNamespace(tuners=[TunerLog("static"), log], duration=0.1, place="rack")
-        used.append(limit.used(record))
-    assert used[0] < 1 < used[1]
-    assert "missed tuner slots: 39% of a switch's slots" in str(limit.reason(record))
-
-
-def test_the_rack_keeps_the_thresholds_of_samples_that_were_taken() -> None:
-    class Programs:
-        def __init__(self) -> None:
-            self.curves = {1: (1.0, 2.0, 0.5), 2: (1.0, 2.0, 0.5)}
-
-        def set_red(self, index: int, *curve: float) -> None:
-            self.curves[index] = curve  # type: ignore[assignment]
-
-        def red(self, index: int) -> tuple[float, float, float]:
-            return self.curves[index]
-
-    ports: Any = [SimpleNamespace(ifindex=1, peer=0, rate=8e9), SimpleNamespace(ifindex=2, peer=0, rate=8e9)]
-    reader = PortReader(Programs(), ports, Clock(1.0))  # type: ignore[arg-type]
-    before = reader.thresholds[0]  # as a sample of all ports has it
-    RackSwitch(reader, np.array([1])).set_thresholds(np.array([3.0]), np.array([4.0]), np.array([0.25]))
-    assert before.tolist() == [1.0, 1.0]
-    assert reader.thresholds.tolist() == [[1.0, 3.0], [2.0, 4.0], [0.5, 0.25]]

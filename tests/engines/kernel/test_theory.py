@@ -1,8 +1,8 @@
 """The rack beside the closed forms of tests/support/theory.py: HPCC's utilisation, Swift's queue, DCQCN's fixed point.
 
-Every test says what its formula leaves out and how much that is: this is its tolerance. tests/sdk/mock/test_theory.py
-holds the same algorithms without a network against the same formulas: where rack and mock agree beside the formula, it
-is the algorithm and not the emulation. docs/fidelity.md has the figures.
+Every test says what its formula leaves out and how much that is: this is its tolerance. test_mock_theory.py in
+tests/sdk/mock holds the same algorithms without a network against the same formulas: where rack and mock agree beside
+the formula, it is the algorithm and not the emulation. docs/fidelity.md has the figures.
 """
 
 from __future__ import annotations
@@ -13,16 +13,14 @@ import numpy as np
 import pytest
 
 from testbed.base.arrays import Floats
-from testbed.dataplane.shaper import BURST_FRAMES
 from testbed.results import decisions
 from tests.support import theory
-from tests.support.known import eight
+from tests.support.known import SLACK, eight
 from tests.support.runs import Runs
 
 pytestmark = [pytest.mark.root, pytest.mark.slow]
 
 HPCC_FLOWS = 8
-SLACK = (BURST_FRAMES + 2) * theory.WIRE * 8 / theory.LINE  # s; see testbed/dataplane/wire.h
 HELD = 1 / 32 + 1 / 64  # of a base RTT: an agent gathers feedback for the one, and packets for the other
 
 

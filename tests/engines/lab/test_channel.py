@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 from testbed.engines.lab.channel import Message, Unpacker, pack
-from testbed.engines.lab.samples import at_times
 from testbed.errors import TestbedError
 
 
@@ -38,14 +37,3 @@ def test_objects_are_never_unpickled() -> None:
     head = f'{{"kind":"status","data":{{}},"bytes":{len(body)}}}\n'.encode()
     with pytest.raises(TestbedError, match="cannot be read"):
         list(Unpacker().feed(head + body))
-
-
-def test_counters_are_interpolated_and_settings_hold() -> None:
-    samples = {
-        "time": np.array([0.0, 1.0, 2.0]),
-        "acked_bytes": np.array([[0.0], [10.0], [30.0]]),
-        "rate": np.array([[5.0], [7.0], [9.0]]),
-    }
-    found = at_times(samples, np.array([0.5, 1.5, 2.0]))
-    assert found["acked_bytes"][:, 0].tolist() == [5.0, 20.0, 30.0]
-    assert found["rate"][:, 0].tolist() == [5.0, 7.0, 9.0]

@@ -6,16 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from testbed.engines.lab import fits, inventory
-from testbed.engines.lab.inventory import Inventory, LabHost, Variables
+from testbed.engines.lab import inventory
+from testbed.engines.lab.inventory import Inventory, LabHost
 from testbed.errors import BadInput
-from testbed.experiment.load import load, resolve
-
-
-def hosts(count: int, **variables: object) -> Inventory:
-    known = {"roce_interface": "eth0", **variables}
-    made = [LabHost(f"lab{number}", Variables.model_validate(known)) for number in range(1, count + 1)]
-    return Inventory(Path("lab.yml"), made)
+from tests.engines.lab.inventories import hosts
 
 
 @pytest.fixture(scope="module")
@@ -84,34 +78,3 @@ def test_what_is_common_must_not_differ() -> None:
     mixed = Inventory(Path("lab.yml"), [one, LabHost("lab2", other.variables)])
     with pytest.raises(BadInput, match=r"testbed_udp_port must be the same .*lab1: 4793, lab2: 4800"):
         mixed.first(2)
-
-
-REFUSED = {
-    "dilation": (["time.dilation=10"], "time.dilation: time is real in a lab"),
-    "rack": (["rack.kind=dumbbell"], "rack.kind: dumbbell: the lab's switches are as they are cabled"),
-    "loss": (["rack.link.loss=1 %"], "rack.link.loss: real links lose what they lose"),
-    "pfc": (["rack.switch.pfc=on"], "rack.switch.pfc: priority flow control is the switch's"),
-    "tuner": (["tuner=acc"], "tuner: acc runs in the rack's switches"),
-    "int": (["controller={name: hpcc}"], "controller: hpcc decides by INT, which the lab's switches do not write"),
-}
-
-
-@pytest.mark.parametrize("case", REFUSED)
-def test_what_only_a_rack_has_is_refused(case: str) -> None:
-    settings, told = REFUSED[case]
-    lab = hosts(8)
-    decided = [f"{key}={value}" for key, value in fits.settings(lab).items()]
-    resolved = resolve(load("incast-2").apply([*decided, *settings]))
-    with pytest.raises(BadInput, match="incast-2 cannot run over") as caught:
-        fits.check(resolved, lab)
-    assert told in str(caught.value)
-
-
-def test_int_is_used_where_switches_write_it() -> None:
-    lab = hosts(8, testbed_int_hops=1)
-    decided = [f"{key}={value}" for key, value in fits.settings(lab).items()]
-    fits.check(resolve(load("incast-2").apply([*decided, "controller={name: hpcc}"])), lab)
-
-
-def test_time_is_real_and_links_are_as_fast_as_hosts_may_send() -> None:
-    assert fits.settings(hosts(1, testbed_rate="3 Gbit/s")) == {"time.dilation": "1", "rack.link.rate": "3 Gbit/s"}

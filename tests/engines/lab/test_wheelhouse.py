@@ -13,11 +13,11 @@ from pathlib import Path
 import pytest
 
 from testbed.engines.lab.digest import digest
-from tests.ansible.rollout import play
 from tests.emulated_lab.lab import Lab
 from tests.engines.lab.wheels import closure, pack
 from tests.support.checkout import ROOT
-from tests.test_package import copy_of_source
+from tests.support.rollout import play
+from tests.support.wheel import copy_of_source
 
 ASKED = ["pydantic", "typer"]  # all that says who it is; agents.txt has the rest: numpy and more, 24 MB
 

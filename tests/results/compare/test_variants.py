@@ -85,11 +85,6 @@ def test_a_dilation_that_was_measured_for_each_run_makes_no_variants(tmp_path: P
     assert len(grouped(tmp_path)) == 2
 
 
-def test_a_run_given_twice_counts_once(tmp_path: Path) -> None:
-    run = results(tmp_path / "a")
-    assert len(load([run, tmp_path, run.parent / "." / "a"], with_curves=False)) == 1
-
-
 def test_the_fewest_keys_and_unambiguous_ones() -> None:
     described = [{"a.x": "1", "b.x": "1", "c": "7"}, {"a.x": "1", "b.x": "2", "c": "7"}, {"a.x": "2", "b.x": "1"}]
     assert distinguish(described) == ["a.x=1, b.x=1", "a.x=1, b.x=2", "a.x=2, b.x=1"]

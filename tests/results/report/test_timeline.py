@@ -15,7 +15,7 @@ from testbed.results.report.callbacks import MOST_BETWEEN, MOST_SINGLE
 from testbed.results.report.html import render
 from testbed.results.report.timeline import MOST_CHANGES, MOST_FLOWS, Timeline, choose, timelines
 from testbed.results.summary import summarise
-from tests.results.report.test_html import numbers
+from tests.results.report.drawn import numbers
 from tests.support.synthetic_decisions import ACK, BEGIN, CNP, RISE, halved_by_a_cnp, recorded, row
 from tests.support.synthetic_runs import run
 

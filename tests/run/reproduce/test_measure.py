@@ -12,8 +12,6 @@ from typing import Any
 
 import pytest
 
-from testbed.cli import main
-from testbed.engines.kernel import doctor
 from testbed.errors import BadInput
 from testbed.results.papers.cells import Measured, Place
 from testbed.results.papers.comparison import load
@@ -113,46 +111,6 @@ def test_another_run_under_a_cells_name_is_refused(tmp_path: Path, every: list[P
     results(tmp_path / every[0].cell.name, "dcqcn", 1, "traffic.senders=3")
     with pytest.raises(BadInput, match=r"A,two,seed=1 holds another run than this comparison's"):
         collect(tmp_path, every)
-
-
-def bench(monkeypatch: pytest.MonkeyPatch, *arguments: str) -> int:
-    monkeypatch.setattr(sys, "argv", ["testbed", "bench", *arguments])
-    try:
-        return main.main()
-    except SystemExit as end:
-        return int(end.code or 0)
-
-
-def test_the_command_without_a_run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    assert bench(monkeypatch) == 0
-    listed = capsys.readouterr().out
-    assert "adpg-table-2" in listed
-    assert "Table 2" in listed
-    assert bench(monkeypatch, str(MINE), "--no-run", "--format", "json") == 0
-    data = json.loads(capsys.readouterr().out)
-    assert {cell["empty"] for cell in data["cells"] if cell["row"] == "C" and cell["column"] == "two"} == {
-        "not implemented here"
-    }
-    assert bench(monkeypatch, str(MINE), "--dry-run") == 0
-    assert "8 runs, about " in capsys.readouterr().out
-    assert bench(monkeypatch, str(MINE), "--dry-run", "--row", "A", "--column", "two") == 0
-    assert "2 runs, about " in capsys.readouterr().out
-    assert bench(monkeypatch, str(MINE), "--row", "AA") == 2
-    assert "--row AA: not in this comparison; did you mean 'A'?" in capsys.readouterr().err
-
-
-def test_all_that_was_refused_is_told(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setattr(doctor, "require", lambda: None)
-    monkeypatch.setattr(measure, "run", lambda *_, **__: Measured(refused=["one that cannot be slower"]))
-    file = tmp_path / "mine.yaml"
-    file.write_text(MINE.read_text().replace("traffic.senders: 2", "traffic.sender: 2"))
-    assert bench(monkeypatch, str(file), "--out", str(tmp_path / "out"), "--format", "json") == 0
-    first, second, last = json.loads(capsys.readouterr().out)["refused"]
-    assert "traffic.sender: no such key" in first
-    assert "traffic.sender: no such key" in second
-    assert last == "one that cannot be slower"
 
 
 @pytest.mark.root

@@ -1,36 +1,16 @@
-"""The conformance suite: what ships passes, and what is broken fails for the right reason."""
+"""Controllers that are broken fail for the right reason."""
 
 from __future__ import annotations
 
 from pathlib import Path
 from textwrap import dedent, indent
 
-import numpy as np
 import pytest
 
 from testbed.errors import BadInput
-from testbed.registry import available, find
+from testbed.registry import find
 from testbed.sdk.conformance.controllers import Result, check
-from testbed.sdk.conformance.tuners import PORTS, wrong
-from testbed.tuner import Thresholds
-
-SHIPPED = [
-    (plugin.kind, plugin.name, preset)
-    for kind in ("controller", "tuner")
-    for plugin in available(kind)
-    for preset in plugin.form.presets or [None]
-]
-
-
-@pytest.mark.parametrize(("kind", "name", "preset"), SHIPPED, ids=[f"{name}-{preset}" for _, name, preset in SHIPPED])
-def test_shipped_plugins_pass(kind: str, name: str, preset: str | None) -> None:
-    results = check(find(kind, name), preset)
-    failed = {result.name: result.why for result in results if not result.passed}
-    # The papers' ADPG has no window: eight flows that start at line rate fill the buffer for a thousand RTTs.
-    known = {"reacts to congestion"} if name.startswith("adpg") and preset == "paper" else set()
-    assert set(failed) == known, failed
-    skipped = {result.name for result in results if result.outcome == "skipped"}
-    assert skipped == ({"reacts to congestion", "two flows share"} if name == "fixed" else set())
+from tests.sdk.conformance.broken import checked, line_of
 
 
 def of_controller(folder: Path, body: str, only: str | None = None) -> dict[str, Result]:
@@ -48,20 +28,9 @@ def of_controller(folder: Path, body: str, only: str | None = None) -> dict[str,
     return checked("controller", folder, head + indent(dedent(body), "    "), only)
 
 
-def checked(kind: str, folder: Path, text: str, only: str | None = None) -> dict[str, Result]:
-    file = folder / "broken.py"
-    file.write_text(text)
-    return {result.name: result for result in check(find(kind, str(file)), only=only)}
-
-
 def answer(folder: Path, body: str, only: str) -> Result:
     """The answer of a batch controller to one question."""
     return of_controller(folder, body, only)[only]
-
-
-def line_of(folder: Path, code: str) -> int:
-    lines = (folder / "broken.py").read_text().splitlines()
-    return next(number for number, line in enumerate(lines, 1) if code in line)
 
 
 # A controller that works: a window of one BDP that is halved above twice the base RTT.
@@ -216,80 +185,3 @@ def test_per_flow_form_is_checked_too(tmp_path: Path) -> None:
 def test_wrong_options_are_the_users_mistake() -> None:
     with pytest.raises(BadInput, match="has no preset 'papr'; did you mean 'paper'"):
         check(find("controller", "hpcc"), "papr")
-
-
-def of_tuner(folder: Path, initial: str, on_slot: str = "None") -> dict[str, Result]:
-    text = f"""
-    import math, random
-    import numpy as np
-    from testbed.tuner import Thresholds, Tuner
-
-    class Broken(Tuner):
-        name = "broken"
-
-        def __init__(self, config, ports):
-            super().__init__(config, ports)
-            self.slot = 1e-4
-
-        def initial(self):
-            return {initial}
-
-        def on_slot(self, now, sample):
-            return {on_slot}
-    """
-    return checked("tuner", folder, dedent(text))
-
-
-GOOD = "Thresholds.uniform(len(self.ports), 1e5, 4e5, 0.2)"
-
-
-def test_working_tuner_passes(tmp_path: Path) -> None:
-    results = of_tuner(tmp_path, GOOD, "Thresholds(sample.kmin, sample.kmax, sample.pmax)")
-    assert {result.outcome for result in results.values()} == {"passed"}
-    assert "50 of 50 slots" in results["thresholds stay valid in every slot"].why
-
-
-@pytest.mark.parametrize(
-    ("thresholds", "why"),
-    [
-        ("Thresholds.uniform(3, 5e5, 4e5, 0.2)", "breaks 0 <= Kmin <= Kmax: Kmin 500000 B, Kmax 400000 B"),
-        ("Thresholds.uniform(3, math.nan, 4e5, 0.2)", "breaks 0 <= Kmin <= Kmax"),
-        ("Thresholds.uniform(3, -1, 4e5, 0.2)", "breaks 0 <= Kmin <= Kmax"),
-        ("Thresholds.uniform(3, 1e5, 1e9, 0.2)", "breaks Kmax <= buffer"),
-        ("Thresholds.uniform(3, 1e5, math.inf, 0.2)", "breaks Kmax <= buffer"),
-        ("Thresholds.uniform(3, 1e5, 4e5, 1.2)", "breaks 0 <= Pmax <= 1"),
-        ("Thresholds.uniform(2, 1e5, 4e5, 0.2)", "kmin has shape (2,); one value per port, (3,), is expected"),
-        ("(1e5, 4e5, 0.2)", "expected Thresholds, got tuple"),
-    ],
-)
-def test_broken_thresholds_fail(tmp_path: Path, thresholds: str, why: str) -> None:
-    assert why in of_tuner(tmp_path, thresholds)["initial thresholds are valid"].why
-    later = of_tuner(tmp_path, GOOD, thresholds)
-    assert later["initial thresholds are valid"].passed
-    assert why in later["thresholds stay valid in every slot"].why
-    assert not later["thresholds stay valid in every slot"].passed
-
-
-def test_tuner_that_fails_on_an_empty_queue(tmp_path: Path) -> None:
-    results = of_tuner(tmp_path, GOOD, "1 / int(sample.queue.sum())")
-    line = line_of(tmp_path, "1 / int")
-    assert (
-        f"tuner 'broken' ({tmp_path / 'broken.py'}, line {line}): ZeroDivisionError"
-        in results["thresholds stay valid in every slot"].why
-    )
-
-
-def test_tuner_that_reports_a_value_per_port(tmp_path: Path) -> None:
-    results = of_tuner(tmp_path, GOOD, "self.report.update(reward=sample.queue)")
-    assert "report['reward'] is (3,), expected one number" in results["thresholds stay valid in every slot"].why
-
-
-def test_tuner_with_unseeded_randomness(tmp_path: Path) -> None:
-    results = of_tuner(tmp_path, GOOD, "Thresholds.uniform(3, random.uniform(1e4, 1e5), 4e5, 0.2)")
-    assert [name for name, result in results.items() if not result.passed] == ["same slots, same decisions"]
-
-
-def test_names_the_port_that_is_wrong() -> None:
-    thresholds = Thresholds(np.array([1e5, 1e5, 9e5]), np.full(3, 4e5), np.full(3, 0.2))
-    assert wrong(thresholds, PORTS).startswith("port spine breaks")
-    assert wrong(Thresholds.uniform(3, 1e5, 1e5, 1), PORTS) == ""

@@ -9,7 +9,7 @@ import pytest
 from testbed.dataplane import wire
 from testbed.engines.kernel.rack.backlog import QueueReader, QueueState
 from testbed.engines.kernel.rack.net import LinkLayer
-from tests.engines.kernel.rack.test_net import FRAMING, built, sender
+from tests.engines.kernel.rack.built import FRAMING, built, sender
 from tests.support.sandboxed import inside
 
 pytestmark = [pytest.mark.root, pytest.mark.parallel]

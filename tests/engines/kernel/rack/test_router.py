@@ -18,7 +18,7 @@ from testbed.engines.kernel.rack.net import LinkLayer, Rack
 from testbed.engines.kernel.rack.wall import wall_links
 from testbed.experiment.topology.framing import Framing
 from testbed.experiment.topology.shape import LinkKind, two_level
-from tests.engines.kernel.rack.test_net import sender, wait_for
+from tests.engines.kernel.rack.built import sender, wait_for
 from tests.support.runs import run_clean
 from tests.support.sandboxed import inside
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -12,9 +11,6 @@ from prometheus_client import CollectorRegistry, generate_latest
 
 from testbed.engines.lab.exporter.collector import HostCollector
 from testbed.engines.lab.exporter.devices import TWINS
-from testbed.engines.lab.exporter.drift import equal
-from testbed.live import names as run
-from testbed.live.lab_names import AS_A_RUN, OWN
 from tests.support.host_tree import DEVICE, SHA256, SYSFS, plant, put, registers, roll_out, tools
 
 Sample = Callable[..., float | None]
@@ -102,15 +98,6 @@ def test_drift(root: Path) -> None:
     assert 119 < (sample("registers_age_seconds") or 0) < 200
 
 
-@pytest.mark.parametrize(
-    ("found", "wanted", "same"),
-    [("50", "50", True), ("50", "0x32", True), ("050", "50", True), ("50", "51", False), ("dscp", "dscp", True),
-     ("dscp", "pcp", False), ("Global tclass=106", "106", True), ("", "0", False)],
-)  # fmt: skip
-def test_equal(found: str, wanted: str, same: bool) -> None:
-    assert equal(found, wanted) is same
-
-
 def test_a_process_that_was_killed_leaves_a_log_that_says_active(root: Path) -> None:
     roll_out(root)
     put(root, "/run/testbed/pcc/mlx5_0.pid", "999999999")
@@ -160,11 +147,3 @@ def test_two_scrapers_cost_one_reading(root: Path) -> None:
     assert list(collector.collect()) == before
     time.sleep(0.11)
     assert scraped(root, collector)("nic_np_cnp_sent_total", device="mlx5_0") == 35
-
-
-def test_names_shared_with_runs_have_the_same_labels() -> None:
-    of_runs = {one.name: run.LABELS[one.per] for one in (*run.METRICS, *run.CONSTANTS)}
-    of_runs |= {one.name: one.labels for one in run.INFOS}
-    assert {one.name: one.labels for one in AS_A_RUN} == {one.name: of_runs[one.name] for one in AS_A_RUN}
-    assert not {one.name for one in OWN} & set(of_runs)
-    assert json.dumps([one.help for one in OWN])

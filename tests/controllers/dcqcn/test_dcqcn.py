@@ -2,33 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import pytest
 
 from testbed.registry import find
 from testbed.sdk.mock.datapath import Mock
 from testbed.sdk.mock.scenario import Scenario
+from tests.controllers.dcqcn.presets import CNP, LINE, nic, paper, step
 from tests.support.rows import ONE, WIRE, controller, feedback, paths
-
-CNP = feedback(cnps=1)
-LINE = 40e9
-
-
-def paper(line_rate: float = LINE, **options: Any) -> Any:
-    return controller("dcqcn", paths(line_rate=line_rate), "paper", **options)
-
-
-def nic(line_rate: float = 25e9, **options: Any) -> Any:
-    return controller("dcqcn", paths(line_rate=line_rate), "nic", **options)
-
-
-def step(dcqcn: Any) -> float:
-    """Let the next timer fire; returns its time."""
-    now = float(dcqcn.timer[0])
-    dcqcn.on_timer(now, ONE)
-    return now
 
 
 def test_starts_at_line_rate_with_no_timer_and_no_window() -> None:
@@ -174,21 +155,6 @@ def test_hyper_increase_needs_both_counters_past_f_and_grows() -> None:
     assert gained == [0, 40, 40, 40, 200, 200, 400, 400]
 
 
-def test_nic_has_one_recovery_step_one_additive_and_then_hyper_without_growth() -> None:
-    dcqcn = nic()
-    for _ in range(3):
-        dcqcn.on_feedback(0.0, ONE, CNP)
-        step(dcqcn)
-    dcqcn.target[0] = 10e9
-    dcqcn._cut(1e-3, ONE, np.array([1.0]))
-    gained = []
-    for _ in range(4):
-        before = dcqcn.target[0]
-        step(dcqcn)
-        gained.append(round((dcqcn.target[0] - before) / 1e6))
-    assert gained == [0, 5, 50, 50]
-
-
 def test_rates_scale_with_the_line() -> None:
     """Regime A of section 0.6: 100 Mbit/s."""
     assert nic(100e6).additive[0] == pytest.approx(20e3)
@@ -230,30 +196,6 @@ def test_late_timer_loses_no_step() -> None:
     assert LINE - dcqcn.rate[0] == pytest.approx(LINE / 16)
 
 
-def test_nic_cuts_at_most_once_per_period_and_forgets_no_cnp() -> None:
-    dcqcn = nic(initial_alpha=1.0)
-    dcqcn.on_feedback(0.0, ONE, CNP)
-    first = dcqcn.rate[0]
-    assert first == 25e9 / 2
-    dcqcn.on_feedback(1.5e-6, ONE, CNP)
-    assert dcqcn.rate[0] == first
-    assert dcqcn.timer[0] == pytest.approx(4e-6)
-    step(dcqcn)
-    assert dcqcn.rate[0] < 0.52 * first
-    assert dcqcn.timer[0] == pytest.approx(4e-6 + 300e-6)
-
-
-def test_nic_keeps_the_target_while_cuts_follow_each_other() -> None:
-    dcqcn = nic()
-    dcqcn.on_feedback(0.0, ONE, CNP)
-    dcqcn.on_feedback(5e-6, ONE, CNP)
-    assert dcqcn.target[0] == 25e9
-    step(dcqcn)
-    rate = dcqcn.rate[0]
-    dcqcn.on_feedback(400e-6, ONE, CNP)
-    assert dcqcn.target[0] == rate
-
-
 def test_target_may_wait_for_the_byte_counter() -> None:
     dcqcn = paper(clamp_target="byte_increase")
     dcqcn.on_feedback(0.0, ONE, CNP)
@@ -270,19 +212,6 @@ def test_one_cut_keeps_the_least_share() -> None:
     dcqcn = paper(min_decrease="80 %")
     dcqcn.on_feedback(0.0, ONE, CNP)
     assert dcqcn.rate[0] == pytest.approx(0.8 * LINE)
-
-
-def test_published_constants_of_the_nic() -> None:
-    config = nic().config
-    assert config.g == 5 / 1024  # 1019/1024 is the weight of history
-    assert (config.initial_alpha, config.alpha_period, config.recovery_steps) == (1023 / 1024, 1e-6, 1)
-
-
-@pytest.mark.parametrize(("preset", "interval"), [("paper", 50e-6), ("nic", 4e-6)])
-def test_cnp_interval_belongs_to_the_preset(preset: str, interval: float) -> None:
-    plugin = find("controller", "dcqcn")
-    assert plugin.form.cnp_interval(plugin.configure(preset, {})) == pytest.approx(interval)
-    assert plugin.form.cnp_interval(plugin.configure(preset, {"cnp_interval": "7 us"})) == pytest.approx(7e-6)
 
 
 def test_window_of_one_bdp() -> None:

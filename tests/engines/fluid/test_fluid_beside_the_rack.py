@@ -10,8 +10,7 @@ import pytest
 
 from testbed.cli.shared import resolve
 from testbed.engines.fluid.run import simulate
-from tests.engines.kernel.test_theory import SLACK
-from tests.support.known import EIGHT, eight, settings
+from tests.support.known import EIGHT, SLACK, eight, settings
 from tests.support.runs import Runs
 
 HELD = 1 / 32 + 1 / 64  # of a base RTT: an agent gathers feedback for the one, and packets for the other

@@ -1,0 +1,41 @@
+"""What is derived of rack and traffic, against values by hand."""
+
+from __future__ import annotations
+
+import pytest
+
+from testbed.experiment.layout import Layout
+from testbed.experiment.load import load
+
+
+def layout(name: str) -> Layout:
+    return Layout(load(name).experiment)
+
+
+def test_the_bottleneck_of_an_incast_is_the_receivers_port() -> None:
+    one = layout("incast-8")
+    assert one.port_names[one.bottleneck] == "s1-eth9"
+    assert (one.most_hops, len(one.plan)) == (1, 8)
+
+
+def test_a_controller_knows_of_its_own_flows() -> None:
+    one = layout("leaf-spine")
+    assert one.most_hops == 3
+    paths = one.controller_paths(slice(0, 3))  # of h1, h2 and the flow of h3 to the other leaf
+    assert paths.hops.tolist() == [3, 3, 3]
+    assert paths.line_rate.tolist() == [25e9] * 3
+    assert paths.payload == 1000
+
+
+def test_int_makes_packets_larger_and_nothing_else() -> None:
+    one = layout("leaf-spine")
+    three = one.with_int(3)
+    assert three.framing.wire_size - one.framing.wire_size == 16 + 3 * 28  # the headers, and a record per hop
+    assert three.shape == one.shape
+
+
+def test_each_switch_has_a_tuner_of_its_own_ports() -> None:
+    ports = layout("leaf-spine").tuner_ports()
+    assert [one.switch for one in ports] == ["leaf1", "leaf2", "spine1", "spine2"]
+    assert ports[0].rate.tolist() == [25e9] * 4 + [100e9] * 2
+    assert ports[2].base_rtt == pytest.approx(2 * 4e-6)  # four links of 1 us there, four back

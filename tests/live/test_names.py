@@ -1,0 +1,26 @@
+"""Names of metrics."""
+
+from __future__ import annotations
+
+from testbed.live import names
+
+
+def test_names_follow_the_conventions() -> None:
+    """https://prometheus.io/docs/practices/naming/: one prefix, base units, and counters end in _total."""
+    units = (
+        "_bytes",
+        "_seconds",
+        "_ratio",
+        "_packets",
+        "_info",
+        "_timeouts",
+        "_cnps",
+        "_flows",
+        "_frames",
+        "_per_second",
+        "_decisions",
+        "_refusals",
+    )
+    for name in names.exported_names():
+        assert name.startswith("testbed_")
+        assert name.removesuffix("_total").endswith(units), name

@@ -1,0 +1,23 @@
+"""Flows in groups of what is shown."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+
+from testbed.live.scene import Groups
+from tests.live.made import plan
+
+
+def test_columns_of_many_flows_are_summed_per_sending_host() -> None:
+    groups = Groups(plan(2, 200))
+    column = np.arange(400)
+    assert groups.sum(column).tolist() == [sum(range(200)), sum(range(200, 400))]
+    assert groups.sum(np.ones((400, 3), np.int64)).tolist() == [[200] * 3] * 2
+    known = np.where(np.arange(400) < 200, 5.0, np.nan)
+    assert _plain(groups.mean(known)) == [5.0, None]
+
+
+def _plain(values: Iterable[float]) -> list[float | None]:
+    return [None if np.isnan(value) else float(value) for value in values]

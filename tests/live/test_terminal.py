@@ -1,0 +1,25 @@
+"""What a terminal shows of a run."""
+
+from __future__ import annotations
+
+from collections import deque
+
+from testbed.live.terminal import interesting, sparkline
+
+
+def test_the_interesting_flows() -> None:
+    goodput = [float(10 * i) for i in range(20)]
+    assert interesting(goodput, 30) == list(range(19, -1, -1))
+    assert interesting(goodput, 7) == [19, 18, 11, 10, 9, 1, 0]
+    for room in range(1, 20):
+        chosen = interesting(goodput, room)
+        assert len(set(chosen)) == room
+        assert chosen == sorted(chosen, reverse=True)
+
+
+def test_a_burst_does_not_flatten_the_sparkline() -> None:
+    assert sparkline(deque([0.0, 1.0, 2.0]), 9) == "▁▅█"
+    assert sparkline(deque(), 9) == ""
+    assert sparkline(deque([0.0, 0.0]), 9) == "▁▁"
+    assert sparkline(deque([1000.0, 1.0, 2.0, 1.0, 2.0, 1.0]), 5) == "▅█▅█▅"
+    assert sparkline(deque([1000.0, 2.0, 2.0, 2.0]), 4) == "█▃▃▃"

@@ -1,0 +1,96 @@
+"""Tests mirror what they test: the test of testbed/a/b.py is tests/a/test_b.py, controllers/ and plugins/ alike.
+
+Also right: one aspect of a module (test_b_aspect.py), a file that is no Python (port.bpf.c, wheelhouse.yml), the
+package of the folder itself (tests/a/test_a.py), and in tests/cli a verb of the command. What crosses modules is named
+for what it is about, and stands below with the reason.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+import typer
+
+from testbed.cli.main import app
+from tests.support.checkout import ROOT
+
+TESTS = ROOT / "tests"
+# Of no module: helpers and their own tests, Ansible's roles, guests of user-mode Linux.
+APART = {"ansible", "emulated_lab", "support", "uml"}
+OWN_ROOTS = {"bench", "controllers", "plugins"}  # the others are testbed's
+BEHAVIOURS = {
+    ".": {
+        "mirror": "this",
+        "package": "a wheel outside the checkout",
+        "readme": "the README's steps",
+    },
+    "engines/kernel": {  # whole runs, of which each asks as much as it can
+        "fixed_points": "where the controllers settle with real packets",
+        "full_lines": "hosts that send as much as their lines carry",
+        "lifecycle": "whatever ends a run, nothing is left",
+        "many_flows": "the largest published incast",
+        "missing": "what this machine lacks is said before anything is built",
+        "plugin_failures": "a plugin that fails, hangs or prints",
+        "theory": "closed forms, with real packets",
+        "traffic": "flows that start, end and wait for each other",
+    },
+    "live": {"real_run": "metrics and events of a run, seen from outside"},
+}
+
+
+def is_apart(test: Path) -> bool:
+    return test.parent != TESTS and test.relative_to(TESTS).parts[0] in APART
+
+
+def mirrored(folder: Path) -> Path:
+    """Where the tests in this folder have their modules."""
+    path = folder.relative_to(TESTS)
+    return ROOT / path if path.parts and path.parts[0] in OWN_ROOTS else ROOT / "testbed" / path
+
+
+def names_at(place: Path) -> set[str]:
+    """What a test there may be named for."""
+    found = {entry.name.partition(".")[0] for entry in place.iterdir() if not entry.name.startswith(("_", "."))}
+    if place == ROOT / "testbed" / "cli":
+        found |= set(typer.main.get_command(app).commands)  # type: ignore[attr-defined]
+    return found | {place.name}
+
+
+def problem(test: Path) -> str:
+    """What is wrong with where a test is, or nothing."""
+    place, words = mirrored(test.parent), test.stem.split("_")[1:]
+    if not place.is_dir():
+        return f"{test.relative_to(ROOT)}: there is no {place.relative_to(ROOT)}/"
+    names = names_at(place) | set(BEHAVIOURS.get(str(test.parent.relative_to(TESTS)), {}))
+    if any("_".join(words[:length]) in names for length in range(1, len(words) + 1)):
+        return ""
+    return f"{test.relative_to(ROOT)}: {place.relative_to(ROOT)}/ has no such module; move it, or add it to BEHAVIOURS"
+
+
+def test_every_test_is_where_its_name_says() -> None:
+    found = [problem(test) for test in sorted(TESTS.rglob("test_*.py")) if not is_apart(test)]
+    assert len(found) > 200
+    assert [said for said in found if said] == []
+
+
+def test_tests_share_helpers_and_not_each_other() -> None:
+    imports = re.compile(r"^\s*(?:from|import) tests\.(?:\w+\.)*test_\w+", re.MULTILINE)
+    assert [file for file in TESTS.rglob("*.py") if imports.search(file.read_text())] == []
+
+
+def test_behaviours_are_there_and_are_no_modules() -> None:
+    tests = [TESTS / folder / f"test_{name}.py" for folder, names in BEHAVIOURS.items() for name in names]
+    assert [test for test in tests if not test.is_file()] == []
+    assert [test for test in tests if test.stem.removeprefix("test_") in names_at(mirrored(test.parent))] == []
+
+
+@pytest.mark.parametrize("test", ["results/test_parser.py", "rack/test_net.py", "agent/test_agents.py", "test_wire.py"])
+def test_a_test_elsewhere_is_found(test: str) -> None:
+    assert problem(TESTS / test) != ""
+
+
+@pytest.mark.parametrize("test", ["dataplane/test_port_marking.py", "plugins/pet/test_pet.py", "cli/test_validate.py"])
+def test_aspects_packages_and_verbs_are_names(test: str) -> None:
+    assert problem(TESTS / test) == ""
