@@ -32,32 +32,32 @@ class Progress(Observer):
         self._bar: Bar | None = None
         self._task: TaskID | None = None
 
-    def stage(self, text: str) -> None:
+    def on_stage(self, text: str) -> None:
         if self._bar is not None:
             self._bar.console.print(text, highlight=False)
         else:
             print(text, file=self.stream, flush=True)
 
-    def begins(self, scene: Scene) -> None:
+    def on_begin(self, scene: Scene) -> None:
         self.scene = scene
         self.total, self.wall_total = scene.duration, scene.wall_seconds
         self._began = time.monotonic()
         if self.stream.isatty():
             self._start_bar()
         else:
-            self.stage(f"running {show_time(self.total)} of rack time, about {self.wall_total:.0f} s")
+            self.on_stage(f"running {show_time(self.total)} of rack time, about {self.wall_total:.0f} s")
 
-    def goes_on(self, now: Snapshot, told: Update) -> None:  # noqa: ARG002 - what has happened is enough
+    def on_progress(self, now: Snapshot, changes: Update) -> None:  # noqa: ARG002 - what has happened is enough
         if self.scene is None:
             return
         port = self.scene.bottleneck
-        queue, rtt = told["ports"]["queue"][port], told["rtt"]["p50"]
+        queue, rtt = changes["ports"]["queue"][port], changes["rtt"]["p50"]
         wait = f"queue {show_time(_rounded(queue * 8 / self.scene.ports[port].rate))}  " if queue is not None else ""
         figures = (
-            f"utilisation {told['ports']['utilisation'][port] or 0.0:.0%}  {wait}"
+            f"utilisation {changes['ports']['utilisation'][port] or 0.0:.0%}  {wait}"
             f"RTT {show_time(_rounded(rtt)) if rtt else '-'}"
         )
-        nominal_now = told["time"]
+        nominal_now = changes["time"]
         if self._bar is not None and self._task is not None:
             self._bar.update(self._task, completed=min(nominal_now, self.total), figures=figures)
             return
@@ -66,9 +66,9 @@ class Progress(Observer):
             self._last_line = moment
             share = nominal_now / self.total if self.total else 0.0
             left = max(0.0, self.wall_total - (moment - self._began))
-            self.stage(f"{share:4.0%}  {left:.0f} s left  {figures}")
+            self.on_stage(f"{share:4.0%}  {left:.0f} s left  {figures}")
 
-    def stops(self) -> None:
+    def on_stop(self) -> None:
         if self._bar is not None:
             self._bar.stop()
             self._bar = None

@@ -38,27 +38,27 @@ def follow(
     running = [] if running is None else running
     sandbox = Sandbox(partial(_work, resolved, netem, fault, captures), without=observer.descriptors)
     running.append(sandbox)
-    observer.forked()
+    observer.on_fork()
     scene: Scene | None = None
     before: Snapshot | None = None
     record: RunRecord | None = None
     try:
         for kind, content in sandbox.messages():
             if kind == "stage":
-                observer.stage(content)
+                observer.on_stage(content)
             elif kind == "begin":
                 scene = replace(content, run=name)
-                observer.begins(scene)
+                observer.on_begin(scene)
             elif kind == "snapshot":
                 if scene and before:
-                    observer.goes_on(content, update(scene, before, content))
+                    observer.on_progress(content, update(scene, before, content))
                 before = content
             elif kind == "record":
                 record = content
     finally:
         sandbox.kill()
         running.clear()
-        observer.stops()
+        observer.on_stop()
     if record is None:
         raise TestbedError("the run ended without a record")
     return record

@@ -177,10 +177,10 @@ def settle(resolved: Resolved, observer: Observer) -> Settled:
     """Measure this machine if the experiment's dilation is ``auto``, and report it. Raises TestbedError."""
     if resolved.experiment.time.dilation != "auto":
         return Settled(resolved)
-    observer.stage("measuring this machine for dilation: auto")
+    observer.on_stage("measuring this machine for dilation: auto")
     speed = measure(resolved)
     dilation = Needs.of(resolved).dilation(speed)
-    observer.stage(f"dilation {dilation:g} should be clean: {speed}")
+    observer.on_stage(f"dilation {dilation:g} should be clean: {speed}")
     time = resolved.experiment.time.model_copy(update={"dilation": dilation})
     return Settled(replace(resolved, experiment=resolved.experiment.model_copy(update={"time": time})), speed)
 

@@ -46,7 +46,7 @@ class LabEngine:
 
         chosen = self.inventory.first(resolved.experiment.hosts)
         if self.playbook:
-            observer.stage(f"Ansible prepares {', '.join(host.name for host in chosen.hosts)}")
+            observer.on_stage(f"Ansible prepares {', '.join(host.name for host in chosen.hosts)}")
             playbook.prepare(chosen)
         delay = chosen.common.testbed_feedback_delay
         features = {"delay_by": "wires and delay-line" if delay else "wires", "forwarding": "the lab's switches"}
@@ -60,13 +60,13 @@ class LabEngine:
         overview = Overview(prepared.resolved, self.inventory.first(prepared.resolved.experiment.hosts))
         run = LabRun(overview, observer, name)
         running.append(run)
-        observer.forked()
+        observer.on_fork()
         try:
             with Crowd(overview) as crowd:
                 return run.follow(crowd)
         finally:
             running.clear()
-            observer.stops()
+            observer.on_stop()
 
 
 class LabRun:
@@ -84,7 +84,7 @@ class LabRun:
         """All steps. Raises TestbedError if it did not come to a beginning."""
         overview = self.overview
         names = (f"{session.name} is {session.host.name}" for session in crowd.sessions)
-        self.observer.stage(", ".join(names))
+        self.observer.on_stage(", ".join(names))
         crowd.greet()
         for what, step in (
             ("looking at the hosts", crowd.examine),
@@ -94,14 +94,14 @@ class LabRun:
         ):
             if self._asked:
                 raise TestbedError(f"{self._asked}: nothing was run")
-            self.observer.stage(what)
+            self.observer.on_stage(what)
             step()
         collector = Collector(overview, overview.series, overview)
         self._scene = replace(scene(overview), run=self.name)
-        self.observer.begins(self._scene)
+        self.observer.on_begin(self._scene)
         crowd.begin()
         interrupted = self._until_the_end(crowd, collector)
-        self.observer.stage("gathering what the hosts have counted")
+        self.observer.on_stage("gathering what the hosts have counted")
         if interrupted:
             crowd.stop()
         crowd.gather()
@@ -133,7 +133,7 @@ class LabRun:
         overview = self.overview
         shown = snapshot(overview, collector, groups, overview.network.sample(0), now)
         if before:
-            self.observer.goes_on(shown, update(self._scene, before, shown))
+            self.observer.on_progress(shown, update(self._scene, before, shown))
         return shown
 
 
