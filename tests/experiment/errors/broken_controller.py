@@ -1,3 +1,3 @@
-"""A plugin that cannot be loaded: a golden case of tests/experiment/test_load.py."""
+"""A plugin that cannot be loaded: a golden case of tests/experiment/test_messages.py."""
 
 raise RuntimeError("not today")
