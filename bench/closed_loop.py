@@ -56,7 +56,7 @@ def of_clean_loop() -> Iterator[Row]:
         for dilation in CLEAN_DILATIONS:
             try:
                 summary = _run(dilation, *arguments, milliseconds=CLEAN_MILLISECONDS)
-            except command.CommandFailed as error:  # calibration has refused: the rack would not be what was asked for
+            except command.CommandFailed as error:  # calibration has failed: the rack would not be as configured
                 tried[str(dilation)] = str(error)
                 continue
             tried[str(dilation)] = summary["verdict"]["word"]

@@ -63,6 +63,6 @@ def has_netem() -> bool:
 
 
 def never_mark(rack: Rack, ports: PortPrograms) -> None:
-    """No RED thresholds: without a controller nobody would listen."""
+    """No RED thresholds: without a controller they have no effect."""
     for port in rack.ports:
         ports.set_red(port.ifindex, NEVER_MARK, NEVER_MARK, 1.0)

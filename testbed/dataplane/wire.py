@@ -101,7 +101,7 @@ PORT_COUNTERS = np.dtype(
     ]
 )
 ARRIVALS = np.dtype([("bytes", "<u8"), ("packets", "<u8"), ("answered", "<u8")])
-# CNP interval in wall ns, ring flags, PFC or not, xon; port and P_Key of the tag, big-endian; at the far end or not
+# CNP interval in wall ns, ring flags, PFC or not, xon; port and P_Key of the tag, big-endian; far end or not
 NIC_SETTINGS = struct.Struct("=QQIIHHI")
 PORT_SETTINGS = struct.Struct("=IIII")  # xoff, xon, limit, whether flows are counted
 INGRESS = np.dtype(

@@ -1,4 +1,4 @@
-"""What must hold in every run, whatever the algorithm does: each check compares counters that do not know each other.
+"""What must hold in every run, whatever the algorithm does: each check compares independent counters.
 
 A broken invariant means that something other than the experiment shaped the result: the verdict says so.
 """
@@ -65,7 +65,7 @@ def packets_are_conserved(counts: Counts) -> Iterator[Broken]:
     if missing.sum() != ports.dropped.sum():
         how_much = f"{missing.sum()} packets missing, {ports.dropped.sum()} dropped by the model"
         yield Broken("packets are not conserved in the rack", how_much)
-    entered = np.zeros(len(ports.name), np.int64)  # at each port, from the host or the port at its far end
+    entered = np.zeros(len(ports.name), np.int64)  # at each port, from the host or port at the other end
     np.add.at(entered, flows.src_port, flows.nic_sent)
     np.add.at(entered, flows.dst_port, answers)
     trunks = ports.far >= 0
@@ -134,7 +134,7 @@ def queues_agree(counts: Counts) -> Iterator[Broken]:
 
 
 def the_named_controller_ran(counts: Counts) -> Iterator[Broken]:
-    """Every agent ran the class that was asked for, from the file that was asked for."""
+    """Every agent ran the configured class, from the configured file."""
     if not counts.loaded_plugins:
         yield Broken("no controller identified", "no agent")
     for agent, decider in enumerate(counts.loaded_plugins):

@@ -38,16 +38,16 @@ class Samples(Protocol):
 
 
 class Cores(Protocol):
-    """How much time cores had, as `testbed.fidelity.processors.Processors` measures it."""
+    """Idle and stolen time of the cores, as `testbed.fidelity.processors.Processors` measures it."""
 
     @property
     def least_idle(self) -> float:
-        """Share of its time that the busiest core had left in its busiest half second."""
+        """Idle share of the busiest core in its busiest half second."""
         ...
 
     @property
     def stolen(self) -> float:
-        """Share of its time that the host of a virtual machine took from a core."""
+        """Share of a core's time that the host of a virtual machine gave to others."""
         ...
 
 

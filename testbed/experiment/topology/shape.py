@@ -128,7 +128,7 @@ class Shape:
         raise KeyError(name)
 
     def address(self, host: str) -> str:
-        """IPv4: the second byte tells the switch (0 in a star), the last two the host's number."""
+        """IPv4: the second byte is the switch (0 in a star), the last two the host's number."""
         number = int(host[1:])
         first = self.prefix(self.edge(host)).split(".")[:2]
         return f"{'.'.join(first)}.{number >> 8}.{number & 255}"

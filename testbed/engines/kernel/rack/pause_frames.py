@@ -1,6 +1,6 @@
 """Pause frames of IEEE 802.1Qbb: MAC control, opcode 0x0101, a pause time for each of eight priorities.
 
-They go to the far end of one link and are never forwarded. The padding, which hardware ignores, carries the wall time
+They go to the peer of one link and are never forwarded. The padding, which hardware ignores, carries the wall time
 of the crossing that the frame reports.
 """
 
