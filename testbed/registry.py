@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import importlib.util
 import inspect
+import logging
 import sys
 import traceback
 from collections.abc import Callable
@@ -23,6 +24,7 @@ from pydantic import ValidationError
 from testbed.errors import BadInput, PluginFailed, nearest
 from testbed.plugin import PluginConfig
 
+log = logging.getLogger(__name__)
 SOURCES = (".py", ".c", ".h")
 GROUPS = {"controller": "testbed.controllers", "tuner": "testbed.tuners"}
 
@@ -88,8 +90,14 @@ class Plugin:
 
 def find(kind: str, spec: str) -> Plugin:
     """The plugin that ``spec`` names. Raises BadInput with the nearest name, or what is wrong with the file."""
-    if "/" in spec or ".py" in spec:
-        return _from_path(kind, spec)
+    found = _from_path(kind, spec) if "/" in spec or ".py" in spec else _installed(kind, spec)
+    if log.isEnabledFor(logging.INFO):  # the digest reads files
+        about = {"kind": kind, "plugin": found.name, "origin": found.origin, "digest": found.digest[:16]}
+        log.info("plugin loaded", extra=about)
+    return found
+
+
+def _installed(kind: str, spec: str) -> Plugin:
     entries = _entries(kind)
     if spec not in entries:
         raise BadInput(f"no {kind} '{spec}' is installed; {nearest(spec, list(entries))}, or give a path: ./{spec}.py")

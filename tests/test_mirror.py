@@ -1,8 +1,8 @@
 """Tests mirror what they test: the test of testbed/a/b.py is tests/a/test_b.py, controllers/ and plugins/ alike.
 
 Also right: one aspect of a module (test_b_aspect.py), a file that is no Python (port.bpf.c, wheelhouse.yml), the
-package of the folder itself (tests/a/test_a.py), and in tests/cli a verb of the command. What crosses modules is named
-for what it is about, and stands below with the reason.
+package of the folder itself (tests/a/test_a.py). What crosses modules is named for what it is about, and stands below
+with the reason.
 """
 
 from __future__ import annotations
@@ -11,9 +11,7 @@ import re
 from pathlib import Path
 
 import pytest
-import typer
 
-from testbed.cli.main import app
 from tests.support.checkout import ROOT
 
 TESTS = ROOT / "tests"
@@ -53,8 +51,6 @@ def mirrored(folder: Path) -> Path:
 def names_at(place: Path) -> set[str]:
     """What a test there may be named for."""
     found = {entry.name.partition(".")[0] for entry in place.iterdir() if not entry.name.startswith(("_", "."))}
-    if place == ROOT / "testbed" / "cli":
-        found |= set(typer.main.get_command(app).commands)  # type: ignore[attr-defined]
     return found | {place.name}
 
 

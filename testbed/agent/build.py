@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import logging
+import time
 from pathlib import Path
 
 from testbed.base.compiler import LIBRARY_FLAGS, Unit
 from testbed.dataplane.build import PROGRAMS
 from testbed.dataplane.build import SOURCE as DATAPLANE
 
+log = logging.getLogger(__package__)
 SOURCE = Path(__file__).parent
 DATAPATH = Unit(
     "datapath",
@@ -27,4 +30,6 @@ def all_compiled() -> bool:
 def compile_all() -> None:
     """Compile whatever is not in the cache yet."""
     for unit in UNITS:
-        unit.compiled()
+        cached, began = unit.target().exists(), time.monotonic()
+        about = {"file": unit.compiled(), "seconds": time.monotonic() - began}
+        log.info("program from cache" if cached else "program compiled", extra=about)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import gc
 import json
+import logging
 import os
 import signal
 import time
@@ -36,6 +37,7 @@ from testbed.errors import PluginFailed, TestbedError
 from testbed.experiment.topology.framing import Framing
 from testbed.registry import Plugin, failed
 
+log = logging.getLogger(__package__)
 FIFO_PRIORITY = 1
 END_SECONDS = 0.5  # for an agent to leave its callback
 MESSAGE_BYTES = 16_384  # less than any pipe holds
@@ -193,6 +195,7 @@ def _child(spec: AgentSpec, config: AgentConfig, report: int, start: int, parent
         linux.die_with_parent(parent)
         _prepare_process(spec.core)
         controller, build = _prepare(spec, config)
+        log.info("agent ready", extra={"agent": spec.number, "controller": type(controller).__name__})
         os.write(report, b"+" + json.dumps(Identity.of(controller).as_dict()).encode() + b"\n")
         epoch = os.read(start, 8)
         if len(epoch) == 8:

@@ -2,7 +2,7 @@
 
 stdout is for results and stderr for everything else, so that ``--format json`` can be piped. Exit codes: 0 clean,
 1 error, 2 bad input (nothing was built), 3 ran but the result is degraded. Whatever is heavy is imported inside the
-command that needs it (`testbed.cli`), so that ``testbed --help`` is quick.
+command that needs it, so that ``testbed --help`` is quick.
 """
 
 from __future__ import annotations
@@ -11,59 +11,78 @@ import sys
 
 import typer
 
-from testbed.cli import (
-    agent,
-    capture,
-    compare,
-    experiments,
-    exporter,
-    jobs,
-    lab,
-    machine,
-    model,
-    monitor,
-    plugins,
-    report,
-    reproduce,
-    run,
-    sweep,
-    switch,
-    watch,
-)
+from testbed.cli.agent import agent
+from testbed.cli.check import check
+from testbed.cli.compare import compare
+from testbed.cli.decode import decode
+from testbed.cli.distil import distil
+from testbed.cli.doctor import doctor
+from testbed.cli.explain import explain
+from testbed.cli.export import export
+from testbed.cli.exporter import exporter
+from testbed.cli.lab import lab
+from testbed.cli.list import list_
+from testbed.cli.model import model
+from testbed.cli.monitor import monitor
+from testbed.cli.new import new
+from testbed.cli.replay import replay
+from testbed.cli.report import report
+from testbed.cli.reproduce import bench
+from testbed.cli.run import run
+from testbed.cli.selftest import selftest
+from testbed.cli.shared import Verbose, log_if
+from testbed.cli.shell import ShellCommand, shell
+from testbed.cli.show import show
+from testbed.cli.sweep import sweep
+from testbed.cli.switch import switch
+from testbed.cli.train import train
+from testbed.cli.validate import validate
+from testbed.cli.version import version
+from testbed.cli.watch import watch
 from testbed.errors import TestbedError
 
 app = typer.Typer(
     name="testbed",
-    help="Emulate a rack with real packets and try congestion control in it.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
     epilog="Exit codes: 0 clean, 1 error, 2 bad input, 3 ran but the result is degraded.",
 )
-app.command()(run.run)
-app.command()(agent.agent)
-app.command()(watch.watch)
-app.command()(sweep.sweep)
-app.command()(compare.compare)
-app.command()(reproduce.bench)
-app.command("list")(experiments.list_)
-app.command()(experiments.show)
-app.command()(experiments.validate)
-app.command()(machine.doctor)
-app.add_typer(plugins.new, name="new")
-app.command()(plugins.check)
-app.command()(plugins.replay)
-app.command()(report.report)
-app.command()(capture.decode)
-app.command()(machine.selftest)
-app.command()(machine.version)
-app.command()(exporter.exporter)
-app.add_typer(monitor.monitor, name="monitor")
-app.add_typer(model.model, name="model")
-app.add_typer(lab.lab, name="lab")
-app.add_typer(switch.switch, name="switch")
-for making in (jobs.train, jobs.distil, jobs.explain, jobs.export):
-    app.command()(making)
+
+
+@app.callback()
+def options(verbose: Verbose = False) -> None:
+    """Emulate a rack with real packets and try congestion control in it."""
+    log_if(verbose)
+
+
+app.command()(run)
+app.command()(agent)
+app.command()(watch)
+app.command(cls=ShellCommand)(shell)
+app.command()(sweep)
+app.command()(compare)
+app.command()(bench)
+app.command("list")(list_)
+app.command()(show)
+app.command()(validate)
+app.command()(doctor)
+app.add_typer(new, name="new")
+app.command()(check)
+app.command()(replay)
+app.command()(report)
+app.command()(decode)
+app.command()(selftest)
+app.command()(version)
+app.command()(exporter)
+app.add_typer(monitor, name="monitor")
+app.add_typer(model, name="model")
+app.add_typer(lab, name="lab")
+app.add_typer(switch, name="switch")
+app.command()(train)
+app.command()(distil)
+app.command()(explain)
+app.command()(export)
 
 
 def main() -> int:
@@ -71,6 +90,17 @@ def main() -> int:
     try:
         app()
     except TestbedError as error:
+        _log(error)
         print(f"testbed: {error}", file=sys.stderr)
         return error.exit_code
     return 0
+
+
+def _log(error: TestbedError) -> None:
+    """Where it was raised: for those who look for the reason in the source."""
+    import logging
+    import traceback
+
+    *_, frame = traceback.extract_tb(error.__traceback__)
+    place = f"{frame.filename}:{frame.lineno}"
+    logging.getLogger("testbed").info("refused", extra={"error": type(error).__name__, "raised_at": place})

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from testbed.cli.shared import ExperimentArgument, Format, Formatted, Settings, print_resolved, resolve
+from testbed.cli.shared import ExperimentArgument, Format, Formatted, Settings, Verbose, log_if, print_resolved, resolve
 from testbed.errors import BadInput, TestbedError
 
 if TYPE_CHECKING:
@@ -48,9 +48,11 @@ def run(  # noqa: PLR0917 - one parameter per option
         bool, typer.Option(help="With --inventory: have Ansible check, or push, the testbed on the hosts first.")
     ] = True,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Check and print the experiment; build nothing.")] = False,
+    verbose: Verbose = False,
     format: Formatted = Format.text,
 ) -> None:
     """Run an experiment (needs root, but for --inventory)."""
+    log_if(verbose)
     options = {"time.duration": duration, "time.dilation": dilation, "seed": seed}
     engine: Engine
     if inventory:

@@ -20,6 +20,7 @@ class Format(StrEnum):
 
 Formatted = Annotated[Format, typer.Option("--format", help="How results are printed on stdout.")]
 ExperimentArgument = Annotated[str, typer.Argument(metavar="EXPERIMENT", help="A name from 'testbed list', or a file.")]
+Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="Log on stderr what is built, decided and refused.")]
 Settings = Annotated[
     list[str] | None,
     typer.Option("--set", metavar="KEY=VALUE", help="Override any key of the file; may be repeated."),
@@ -46,3 +47,11 @@ def print_json(value: Any) -> None:
     import json
 
     print(json.dumps(value, indent=2))
+
+
+def log_if(verbose: bool) -> None:
+    """Log on stderr from now on, if that was asked for."""
+    if verbose:
+        from testbed.cli.verbose import log_to_stderr
+
+        log_to_stderr()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -15,6 +16,7 @@ from testbed.experiment.block import Moment, Part, refuse
 from testbed.experiment.topology.shape import Link, Shape
 from testbed.units import RATIO_UNITS, parse, show_time
 
+log = logging.getLogger(__package__)
 ALL = "all"
 
 
@@ -136,6 +138,7 @@ class EventSchedule:
         """Do what is due."""
         while self._steps and self._steps[0].at <= now:
             one, *self._steps = self._steps
+            log.info("event", extra={"verb": one.verb, "links": ",".join(one.links), "at": show_time(one.at)})
             if one.verb == "reroute":
                 self._reroute(one.links)
                 continue

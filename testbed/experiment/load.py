@@ -7,6 +7,7 @@ Everything that can be known before a rack is built is found here.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterable
 from copy import deepcopy
 from dataclasses import dataclass
@@ -26,6 +27,7 @@ from testbed.experiment.resolved import Resolved
 from testbed.plugin import PluginConfig
 from testbed.registry import Plugin, find
 
+log = logging.getLogger(__package__)
 GROUP = "testbed.experiments"
 FILE_KEYS = ("file", "sizes")  # of traffic patterns: paths are relative to the experiment file
 
@@ -100,6 +102,9 @@ def resolve(loaded: Loaded) -> Resolved:
             preflight(resolved, kind)
         except BadInput as error:
             raise BadInput(f"{loaded.document.origin((kind,))}: {error}") from error
+    experiment = resolved.experiment
+    about = {"experiment": experiment.name, "hosts": experiment.hosts, "seed": experiment.seed}
+    log.info("preflight passed", extra={**about, "controller": controller.name, "tuner": tuner.name})
     return resolved
 
 
@@ -131,6 +136,7 @@ def _with_files(plugin: Plugin, choice: PluginChoice, document: Document) -> Plu
 
 def _read(file: Path, name: str) -> Loaded:
     document = Document.read(file, name)
+    log.info("experiment read", extra={"file": file})
     for kind in ("controller", "tuner"):
         _anchor(document.data, kind, file.parent)
     if isinstance(document.data.get("traffic"), dict):

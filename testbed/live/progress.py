@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import sys
 import time
 from typing import TYPE_CHECKING, TextIO
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from rich.progress import Progress as Bar
     from rich.progress import TaskID
 
+log = logging.getLogger(__package__)
 LINE_EVERY = 5.0  # s of wall time between plain lines
 
 
@@ -42,7 +44,7 @@ class Progress(Observer):
         self.scene = scene
         self.total, self.wall_total = scene.duration, scene.wall_seconds
         self._began = time.monotonic()
-        if self.stream.isatty():
+        if self.stream.isatty() and not log.isEnabledFor(logging.INFO):  # lines would tear the bar
             self._start_bar()
         else:
             self.on_stage(f"running {show_time(self.total)} of rack time, about {self.wall_total:.0f} s")

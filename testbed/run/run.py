@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import signal
 import sys
 from collections.abc import Iterator, Sequence
@@ -21,6 +22,8 @@ from testbed.results import folder, manifest
 from testbed.results.manifest import Manifest
 from testbed.results.record import RunRecord
 from testbed.results.summary import Summary, summarise
+
+log = logging.getLogger(__package__)
 
 
 @dataclass(frozen=True)
@@ -49,6 +52,7 @@ def execute(
     engine.check(resolved)
     prepared = engine.prepare(resolved, observer)
     resolved, experiment = prepared.resolved, prepared.resolved.experiment
+    log.info("engine prepared", extra={"engine": type(engine).__name__, **prepared.features})
     about = manifest.describe(
         experiment=resolved.as_dict(),
         command_line=sys.argv,
@@ -74,6 +78,7 @@ def execute(
             raise TestbedError(
                 f"this is a bug in testbed: the results are in {written}, but their report failed:\n{trouble}"
             )
+        log.info("results written", extra={"folder": written, "verdict": summary.verdict.word})
         observer.on_end(summary, written)
     failure = record.interrupted if record.interrupted not in ("", CTRL_C) else ""
     return RunOutcome(summary, written, failure)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 
 import numpy as np
@@ -20,6 +21,7 @@ from testbed.results.decisions import Served
 from testbed.results.record import RTT_BINS_PER_OCTAVE
 from testbed.results.trace import DecisionTrace
 
+log = logging.getLogger(__package__)
 LEAST_LIMIT = 4  # packets; below that more system calls cost a start burst more than the shaper's timers
 
 
@@ -50,6 +52,8 @@ class Agents:
             self.meters.append(Meter(RTT_BINS_PER_OCTAVE, self._trace()))
             spec = self._spec(number, first, end)
             self.pool.launch(self.fault.on_spec(spec), self.fault.on_config(config))
+            about = {"agent": number, "pid_inside": self.pool.members[-1].pid, "core": spec.core}
+            log.info("agent launched", extra={**about, "flows": end - first, "rings": len(spec.rings)})
 
     def served(self) -> list[Served]:
         """What each agent has recorded of its controller's decisions."""

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import logging
 import os
+import time
 from collections import Counter
 
 import numpy as np
@@ -18,6 +20,9 @@ from testbed.engines.kernel.rack.wall import wall_links
 from testbed.experiment.resolved import Resolved
 from testbed.tuner import Need
 from testbed.tuning.loop import Tunings, in_rack
+from testbed.units import show_time
+
+log = logging.getLogger(__package__)
 
 
 class Assembly:
@@ -41,6 +46,7 @@ class Assembly:
     def build(self, rings: int, ring_size: int) -> None:
         """Rack and programs, with ``rings`` ring buffers for feedback."""
         experiment, form = self.experiment, self.resolved.controller.form
+        began = time.monotonic()
         shape, framing = self.layout.shape, self.layout.framing
         links = wall_links(shape, self.clock, framing if self.use_netem else None)
         self.net = Rack(shape, links, self._link_layer())
@@ -60,7 +66,19 @@ class Assembly:
         if self.lossless:
             self.lossless.start(self.net, self.nic)
         self.ports = PortReader(self.programs, self.net.ports, self.clock)
+        built = time.monotonic()
         self.tuning = in_rack(self.resolved, self.ports, self.layout.port_names)
+        self._log(built - began)
+
+    def _log(self, seconds: float) -> None:
+        shape, tuner = self.layout.shape, self.resolved.tuner
+        size = {"hosts": len(shape.hosts), "switches": len(shape.switches), "links": len(shape.links)}
+        log.info("rack built", extra={**size, "seconds": seconds})
+        log.info("programs attached", extra={"ports": len(self.net.ports), "rings": len(self.nic.ring_fds)})
+        if self.lossless:
+            log.info("priority flow control", extra={"limit": self.lossless.buffer.limit})
+        slot = show_time(self.tuning.next_slot) if np.isfinite(self.tuning.next_slot) else "none"
+        log.info("tuner built", extra={"tuner": tuner.name, "instances": len(self.tuning.all), "slot": slot})
 
     def receive_on_spare_cores(self, agents: int) -> None:
         """Cores without an agent process what receivers get, so that one sender can fill a fast link."""
@@ -79,6 +97,7 @@ class Assembly:
     def begin(self, clock: Clock) -> None:
         """Nominal time has begun."""
         self.clock = self.ports.clock = clock
+        log.info("nominal time begins", extra={"dilation": clock.dilation, "epoch_ns": clock.epoch_ns})
 
     @property
     def longest_queue(self) -> float:

@@ -9,16 +9,28 @@ from testbed.experiment.resolved import Resolved
 
 def use_netem(resolved: Resolved) -> bool:
     """Whether links delay with netem: where the kernel has it, unless the experiment chooses. Raises TestbedError."""
+    return not _why_delay_line(resolved)
+
+
+def explain_delays(resolved: Resolved) -> dict[str, str]:
+    """What delays, and why: for the log."""
+    why = _why_delay_line(resolved)
+    return {"by": "delay-line" if why else "netem", "because": why or "the kernel has it"}
+
+
+def _why_delay_line(resolved: Resolved) -> str:
+    """Empty for netem."""
     rack = resolved.experiment.rack
-    configured = rack.delay_by
-    if configured == "delay-line" or (rack.kind != "star" and rack.switch.pfc):
-        return False
+    if rack.delay_by == "delay-line":
+        return "rack.delay_by chooses it"
+    if rack.kind != "star" and rack.switch.pfc:
+        return "rack.switch.pfc pauses ports between switches"
     reason = features.ask()["netem"]
-    if configured == "netem" and reason:
+    if rack.delay_by == "netem" and reason:
         raise TestbedError(
             f"rack.delay_by: netem was configured, but {reason}; load sch_netem, or use 'auto' or 'delay-line'"
         )
-    return not reason
+    return f"netem: {reason}" if reason else ""
 
 
 def forwarding_by(resolved: Resolved) -> str:

@@ -6,6 +6,7 @@ Everything here happens in a process that the kernel will remove with all it has
 
 from __future__ import annotations
 
+import logging
 import time
 from collections.abc import Sequence
 from multiprocessing.connection import Connection
@@ -21,6 +22,7 @@ from testbed.engines.kernel.calibration.calibration import Measured, calibrate
 from testbed.engines.kernel.faults.fault import NO_FAULT, Fault
 from testbed.engines.kernel.gather import drain, gather
 from testbed.engines.kernel.network import RackNetwork
+from testbed.engines.kernel.nodes import publish
 from testbed.engines.kernel.queue_watch import QueueWatch
 from testbed.engines.kernel.rack.backlog import QueueReader
 from testbed.errors import PluginFailed
@@ -33,7 +35,9 @@ from testbed.live.recorder import Recorder, largest
 from testbed.live.snapshots import Live, scene
 from testbed.results import decisions
 from testbed.results.record import RunRecord
+from testbed.units import show_time
 
+log = logging.getLogger(__package__)
 PATIENCE = 10.0  # wall seconds that agents may take to end after the run is over
 
 
@@ -76,7 +80,12 @@ class Emulation:
         self.fault.on_built(self.rack)
         if self.experiment.rack.calibrate == "off":
             return []
+        began = time.monotonic()
         measured = calibrate(self.rack)
+        for one in measured:
+            values = {"expected": one.shown(one.expected), "measured": one.shown(one.measured)}
+            log.info("calibrated", extra={"link": one.link, "what": one.what, **values})
+        log.info("calibration passed", extra={"figures": len(measured), "seconds": time.monotonic() - began})
         drain(self.rack)
         self.rack.reset()
         return measured
@@ -116,9 +125,10 @@ class Emulation:
             time.sleep(max(0.0, min(self.clock.wall_seconds(until - self.clock.now()), live.seconds_left())))
         interrupted = interrupted or pool.failure()
         pool.end()
+        log.info("nominal time ends", extra={"at": show_time(self.clock.now()), "interrupted": interrupted or "no"})
         recorder.sample(time.monotonic_ns(), self.clock.now())
         record = collector.record(interrupted)
-        drain(rack)
+        log.info("drained", extra={"seconds": drain(rack)})
         collector.drained(record)
         if rack.lossless:
             rack.lossless.generator.end()
@@ -183,11 +193,18 @@ def emulate(
     use_netem: bool,
     connection: Connection,
     fault: Fault = NO_FAULT,
+    *,
     captures: Sequence[Capture] = (),
+    name: str = "",
 ) -> None:
-    """What the sandbox runs. Sends ("stage", text), ("begin", Scene), ("snapshot", Snapshot), ("record", ...)."""
+    """What the sandbox runs. Sends ("stage", text), ("begin", Scene), ("snapshot", Snapshot), ("record", ...).
+
+    A run with a name can be entered from outside: see `testbed.engines.kernel.nodes`.
+    """
     emulation = Emulation(resolved, use_netem, fault, captures)
     connection.send(("stage", f"building {resolved.experiment.hosts} hosts"))
     emulation.build()
+    if name:
+        publish(name, emulation.rack.net.enterable())
     connection.send(("begin", scene(emulation)))
     connection.send(("record", emulation.run(connection)))

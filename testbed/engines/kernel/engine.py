@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Sequence
 
 from testbed.agent.build import compile_all
 from testbed.capture.files import Capture
 from testbed.engines.engine import Prepared, Stoppable
 from testbed.engines.kernel import speed
-from testbed.engines.kernel.choices import check_gates, forwarding_by, use_netem
+from testbed.engines.kernel.choices import check_gates, explain_delays, forwarding_by, use_netem
 from testbed.engines.kernel.follow import follow
 from testbed.experiment.resolved import Resolved
 from testbed.live.observers import Observer
 from testbed.results.record import RunRecord
+
+log = logging.getLogger(__package__)
 
 
 class KernelEngine:
@@ -28,6 +31,7 @@ class KernelEngine:
         """Compile the data plane; measure this machine if the dilation is left to it."""
         compile_all()
         settled = speed.settle(resolved, observer)
+        log.info("delays", extra=explain_delays(resolved))
         features = {
             "delay_by": "netem" if use_netem(resolved) else "delay-line",
             "shaper": "tbf",

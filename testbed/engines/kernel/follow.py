@@ -36,7 +36,9 @@ def follow(
     import testbed.engines.kernel.emulation  # noqa: F401
 
     running = [] if running is None else running
-    sandbox = Sandbox(partial(_work, resolved, netem, fault, captures), without=observer.descriptors)
+    sandbox = Sandbox(
+        partial(_work, resolved, netem, fault, captures=captures, name=name), without=observer.descriptors
+    )
     running.append(sandbox)
     observer.on_fork()
     scene: Scene | None = None
@@ -65,8 +67,8 @@ def follow(
 
 
 def _work(  # type: ignore[no-untyped-def]
-    resolved: Resolved, netem: bool, fault: Fault, captures: Sequence[Capture], connection
+    resolved: Resolved, netem: bool, fault: Fault, connection, *, captures: Sequence[Capture], name: str
 ) -> None:
     from testbed.engines.kernel.emulation import emulate  # which imports mininet: other commands do without
 
-    emulate(resolved, netem, connection, fault, captures)
+    emulate(resolved, netem, connection, fault, captures=captures, name=name)

@@ -7,6 +7,7 @@ with process 1 every process, namespace, link and mount inside goes. Nothing is 
 from __future__ import annotations
 
 import contextlib
+import logging
 import os
 import pickle
 import signal
@@ -20,6 +21,7 @@ from typing import Any
 from testbed.base import linux
 from testbed.errors import TestbedError
 
+log = logging.getLogger(__package__)
 BPFFS = "/sys/fs/bpf"
 
 
@@ -39,6 +41,7 @@ class Sandbox:
             _outer_child(work, theirs, parent)
         signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
         theirs.close()
+        log.info("sandbox made", extra={"pid": self.pid, "namespaces": "net,mount,pid"})
 
     def messages(self) -> Any:
         """Yields what the run sends until it is done. Raises TestbedError if it failed or died."""
@@ -68,7 +71,9 @@ class Sandbox:
     def _wait(self) -> str:
         code = os.waitstatus_to_exitcode(os.waitpid(self.pid, 0)[1])
         self._ended = True  # from now on the number may be another process's
-        return f"signal {-code}" if code < 0 else f"exit code {code}"
+        end = f"signal {-code}" if code < 0 else f"exit code {code}"
+        log.info("sandbox ended", extra={"pid": self.pid, "by": end})
+        return end
 
 
 def _outer_child(work: Callable[[Connection], None], connection: Connection, parent: int) -> None:

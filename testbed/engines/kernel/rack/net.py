@@ -15,6 +15,7 @@ from mininet.topo import Topo
 from testbed.dataplane.port_maps import Port
 from testbed.dataplane.programs import NicPrograms, PortPrograms
 from testbed.dataplane.shaper import HEADROOM, burst
+from testbed.engines.kernel.nodes import RackNode
 from testbed.engines.kernel.rack.gate import PortGate
 from testbed.engines.kernel.rack.host import RackHost
 from testbed.engines.kernel.rack.link import RackIntf, RackLink
@@ -184,6 +185,11 @@ class Rack(Mininet):
         for src, dst in sorted(pairs):
             far = self[dst].defaultIntf()
             self[src].add_neighbour(far.IP(), far.MAC())
+
+    def enterable(self) -> Iterator[RackNode]:
+        """Hosts and switches, for those who want to look inside."""
+        yield from (RackNode(host.name, host.IP(), host.netns) for host in self.hosts)
+        yield from (RackNode(switch.name, "", switch.netns) for switch in self.switches)
 
     def shaper_drops(self) -> int:
         """Packets that shapers and netem have dropped: none of them was the model's decision."""

@@ -1,4 +1,4 @@
-"""`testbed train`, `distil`, `explain` and `export`: making plugins that are learned (`testbed.sdk.jobs`)."""
+"""What `testbed train`, `distil`, `explain` and `export` share: each runs a job of a plugin (`testbed.sdk.jobs`)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from testbed.cli.shared import Format, Formatted, print_json
+from testbed.cli.shared import Format, print_json
 from testbed.errors import BadInput, TestbedError
 
 if TYPE_CHECKING:
@@ -30,62 +30,7 @@ Out = Annotated[Path | None, typer.Option(help="New folder for what is made; by 
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Print the options with what they mean; do nothing.")]
 
 
-def train(  # noqa: PLR0917 - one parameter per option
-    name: Name,
-    settings: Options = None,
-    seed: Seed = None,
-    preset: Preset = None,
-    out: Out = None,
-    dry_run: DryRun = False,
-    format: Formatted = Format.text,
-) -> None:
-    """Train a learned plugin: a new policy, with the log that gives it again."""
-    _work("train", name, settings, {"seed": seed}, preset, out, dry_run, format)
-
-
-def distil(  # noqa: PLR0917 - one parameter per option
-    name: Name,
-    settings: Options = None,
-    seed: Seed = None,
-    preset: Preset = None,
-    out: Out = None,
-    dry_run: DryRun = False,
-    format: Formatted = Format.text,
-) -> None:
-    """Turn a trained policy into a form that decides faster, accepted by how it controls."""
-    _work("distil", name, settings, {"seed": seed}, preset, out, dry_run, format)
-
-
-def explain(  # noqa: PLR0917 - one parameter per option
-    name: Name,
-    settings: Options = None,
-    run: Annotated[
-        Path | None, typer.Option(metavar="FOLDER", help="A results folder: also explain what was decided there.")
-    ] = None,
-    flow: Annotated[str | None, typer.Option(help="Of --run, for example h1-h9; by default the first.")] = None,
-    preset: Preset = None,
-    out: Out = None,
-    dry_run: DryRun = False,
-    format: Formatted = Format.text,
-) -> None:
-    """Say what a learned policy does, and why: as text, and as a page with pictures."""
-    _work("explain", name, settings, {"run": run and str(run), "flow": flow}, preset, out, dry_run, format)
-
-
-def export(  # noqa: PLR0917 - one parameter per option
-    name: Name,
-    to: Annotated[str, typer.Option(metavar="TARGET", help="What for: --dry-run lists the targets.")],
-    settings: Options = None,
-    preset: Preset = None,
-    out: Out = None,
-    dry_run: DryRun = False,
-    format: Formatted = Format.text,
-) -> None:
-    """Write a trained policy as source code for another target, checked against the original."""
-    _work("export", name, settings, {"to": to}, preset, out, dry_run, format)
-
-
-def _work(  # noqa: PLR0917 - one parameter per option
+def run_job(  # noqa: PLR0917 - one parameter per option
     job: str,
     name: str,
     settings: list[str] | None,

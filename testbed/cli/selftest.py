@@ -1,4 +1,4 @@
-"""`testbed doctor`, `selftest` and `version`: this machine and this testbed."""
+"""`testbed selftest`."""
 
 from __future__ import annotations
 
@@ -7,22 +7,6 @@ from typing import Annotated
 import typer
 
 from testbed.cli.shared import Format, Formatted, print_json
-
-
-def doctor(format: Formatted = Format.text) -> None:
-    """Say what this machine can do, and how to get what is missing."""
-    from testbed.engines.kernel import doctor as machine
-    from testbed.engines.kernel.speed import suggest
-
-    suggestion = suggest()
-    probes = [*machine.examine(), suggestion.probe]
-    if format is Format.json:
-        probed = {"status": machine.worst(probes), "probes": machine.as_dicts(probes)}
-        print_json({**probed, "speed": suggestion.as_dict()})
-    else:
-        for line in machine.as_lines(probes):
-            print(line)
-    raise typer.Exit(int(machine.worst(probes) == "missing"))
 
 
 def selftest(
@@ -43,10 +27,3 @@ def selftest(
     if format is Format.json:
         print_json([one.as_dict() for one in findings])
     raise typer.Exit(int(not all(one.right for one in findings)))
-
-
-def version() -> None:
-    """Print the version."""
-    from testbed import __version__
-
-    print(__version__)

@@ -1,0 +1,27 @@
+"""`testbed check`."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from testbed.cli.shared import Format, Formatted, print_json
+
+
+def check(
+    plugin: Annotated[str, typer.Argument(metavar="PLUGIN", help="A controller's or tuner's name or path.")],
+    preset: Annotated[str | None, typer.Option(help="Check this preset; by default the plugin's first.")] = None,
+    format: Formatted = Format.text,
+) -> None:
+    """Run the conformance suite on a plugin, without root and without a network."""
+    from testbed.registry import find_any
+    from testbed.sdk.conformance import controllers
+
+    results = controllers.check(find_any(plugin), preset)
+    if format is Format.json:
+        print_json([{"name": one.name, "outcome": one.outcome, "why": one.why} for one in results])
+    else:
+        for one in results:
+            print(f"{one.outcome}  {one.name}: {one.why}")
+    raise typer.Exit(int(not all(one.passed for one in results)))

@@ -1,0 +1,27 @@
+"""`testbed replay`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from testbed.cli.shared import Format, Formatted, print_json
+
+
+def replay(
+    run: Annotated[Path, typer.Argument(metavar="RUN", help="A results folder.")],
+    controller: Annotated[str, typer.Option(help="Another controller on the same feedback: a name or a path.")] = "",
+    format: Formatted = Format.text,
+) -> None:
+    """Feed a run's recorded feedback to its controller again: same decisions, or where is the first difference?"""
+    from testbed.sdk import replay as recorded
+
+    done = recorded.replay(run, controller)
+    if format is Format.json:
+        print_json(done.as_dict())
+    else:
+        for line in done.as_lines():
+            print(line)
+    raise typer.Exit(int(not done.identical))

@@ -1,0 +1,15 @@
+"""`testbed show`."""
+
+from __future__ import annotations
+
+from testbed.cli.shared import ExperimentArgument, Format, Formatted, Settings, print_resolved, resolve
+
+
+def show(experiment: ExperimentArgument, settings: Settings = None, format: Formatted = Format.text) -> None:
+    """Print an experiment with every default spelled out, and what its traffic amounts to."""
+    from testbed.experiment.offered import Offered
+
+    resolved = resolve(experiment, {}, {}, settings)
+    if format is Format.text:  # a comment: what is printed can be run as it is
+        print(f"# {resolved.experiment.hosts} hosts, {Offered.of(resolved.experiment)}")
+    print_resolved(resolved, format)
