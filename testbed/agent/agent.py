@@ -21,7 +21,7 @@ from testbed.clock import SHORTEST_SLEEP, Clock
 from testbed.controller import Feedback, PerFlow, RateController, Signal
 from testbed.errors import PluginFailed
 from testbed.registry import Plugin, failed, refused
-from testbed.results.trace import FEEDBACK, SENT, START, TIMEOUT, TIMER, timeout_row
+from testbed.results.trace import FEEDBACK, SENT, START, TIMEOUT, TIMER, feedback_row
 
 QUANTA_PER_RTT = 64  # how finely packets are paced, but
 BATCHES_PER_RTT = 32  # how finely feedback is delivered
@@ -218,7 +218,7 @@ class Agent:
         self.datapath.declare_lost(silent)
         self.datapath.last_feedback[silent] = now
         feedback = timeout_feedback(self.flows, silent, self.datapath.expected)
-        self._trace.record(TIMEOUT, now, len(silent), timeout_row(silent, feedback))
+        self._trace.record(TIMEOUT, now, len(silent), feedback_row(silent, feedback))
         self._decide(now, silent, feedback)
 
 

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from testbed.base.arrays import Floats
+from testbed.base.arrays import Floats, Ints
 from testbed.base.shared import Shared
 
 SMALLEST = 1e-12  # s; everything below falls into the first bin, as in datapath.h
@@ -32,6 +32,12 @@ class TimeHistogram:
     def edges(self) -> Floats:
         """Bin edges in seconds, one more than bins."""
         return edges(self.per_octave)
+
+
+def bins(times: Floats, per_octave: int) -> Ints:
+    """The bins into which times (s) fall."""
+    positions = np.log2(np.maximum(times, SMALLEST) / SMALLEST) * per_octave
+    return np.minimum(positions.astype(np.int64), OCTAVES * per_octave - 1)
 
 
 def edges(per_octave: int) -> Floats:

@@ -22,7 +22,6 @@ from testbed.cli.export import export
 from testbed.cli.exporter import exporter
 from testbed.cli.lab import lab
 from testbed.cli.list import list_
-from testbed.cli.model import model
 from testbed.cli.monitor import monitor
 from testbed.cli.new import new
 from testbed.cli.replay import replay
@@ -76,7 +75,6 @@ app.command()(selftest)
 app.command()(version)
 app.command()(exporter)
 app.add_typer(monitor, name="monitor")
-app.add_typer(model, name="model")
 app.add_typer(lab, name="lab")
 app.add_typer(switch, name="switch")
 app.command()(train)

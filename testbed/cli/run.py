@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -15,10 +16,27 @@ if TYPE_CHECKING:
     from testbed.engines.engine import Engine
 
 
+class EngineChoice(StrEnum):
+    """The engines that need no inventory."""
+
+    kernel = "kernel"
+    fluid = "fluid"
+
+
+NO_PACKETS_TO_CAPTURE = {
+    "lab": "in a lab the packets are on real wires; capture them there with tcpdump",
+    "fluid": "the fluid model has no packets; leave it out, or use --engine kernel",
+}
+
+
 def run(  # noqa: PLR0917 - one parameter per option
     experiment: ExperimentArgument,
     controller: Annotated[str, typer.Option(help="Congestion control instead of the file's: a name or a path.")] = "",
     tuner: Annotated[str, typer.Option(help="ECN tuner instead of the file's: a name or a path.")] = "",
+    engine: Annotated[
+        EngineChoice,
+        typer.Option(help="What carries the traffic: this kernel, with real packets; or a fluid model, without root."),
+    ] = EngineChoice.kernel,
     settings: Settings = None,
     duration: Annotated[str, typer.Option(help="Nominal length, for example '10 ms'.")] = "",
     dilation: Annotated[str, typer.Option(help="Wall seconds per nominal second, or 'auto'.")] = "",
@@ -51,43 +69,51 @@ def run(  # noqa: PLR0917 - one parameter per option
     verbose: Verbose = False,
     format: Formatted = Format.text,
 ) -> None:
-    """Run an experiment (needs root, but for --inventory)."""
+    """Run an experiment (needs root, but for --inventory and --engine fluid)."""
     log_if(verbose)
     options = {"time.duration": duration, "time.dilation": dilation, "seed": seed}
-    engine: Engine
+    carrier: Engine
     if inventory:
+        if engine != EngineChoice.kernel:
+            raise BadInput(f"--inventory runs over real hosts, --engine {engine} does not: leave one of them out")
         from testbed.engines.lab import fits
         from testbed.engines.lab.engine import LabEngine
         from testbed.engines.lab.inventory import read
 
         hosts = read(inventory)
-        engine = LabEngine(hosts, playbook)
+        carrier = LabEngine(hosts, playbook)
         options = fits.settings(hosts) | {key: value for key, value in options.items() if value}
+    elif engine == EngineChoice.fluid:
+        from testbed.engines.fluid.engine import FluidEngine
+
+        if dilation:
+            raise BadInput(f"--dilation {dilation}: the fluid model does not run in wall time; leave it out")
+        carrier = FluidEngine()
     else:
         from testbed.engines.kernel.engine import KernelEngine
 
-        engine = KernelEngine()
+        carrier = KernelEngine()
     resolved = resolve(experiment, {"controller": controller, "tuner": tuner}, options, settings)
-    if inventory:
-        engine.check(resolved)
+    if carrier.name != "kernel":
+        carrier.check(resolved)
     from testbed.capture.files import snap_of
     from testbed.capture.point import points
 
     captured, kept = points(pcap or [], resolved.layout.shape), snap_of(snap)
-    if inventory and captured:
-        raise BadInput("--pcap: in a lab the packets are on real wires; capture them there with tcpdump")
+    if captured and carrier.name in NO_PACKETS_TO_CAPTURE:
+        raise BadInput(f"--pcap: {NO_PACKETS_TO_CAPTURE[carrier.name]}")
     if dry_run:
         print_resolved(resolved, format)
         return
     from testbed.engines.kernel import doctor
 
-    if not inventory:
+    if carrier.name == "kernel":
         doctor.require()
     from testbed.live.broadcast import observer
     from testbed.run.run import execute
 
     with observer(metrics_addr, ui) as everyone:
-        outcome = execute(engine, resolved, out, everyone, points=captured, snap=kept)
+        outcome = execute(carrier, resolved, out, everyone, points=captured, snap=kept)
     if format is Format.json:
         print(outcome.summary.to_json())
     else:

@@ -9,7 +9,7 @@ from typing import Any, Protocol
 from testbed.capture.files import Capture
 from testbed.experiment.resolved import Resolved
 from testbed.live.observers import Observer
-from testbed.results.record import RunRecord
+from testbed.results.record import EngineName, RunRecord
 
 
 @dataclass(frozen=True)
@@ -32,6 +32,8 @@ class Stoppable(Protocol):
 
 class Engine(Protocol):
     """Checks first, then runs."""
+
+    name: EngineName
 
     def check(self, resolved: Resolved) -> None:
         """Raises BadInput or TestbedError if the experiment cannot be run here; changes nothing."""

@@ -119,7 +119,7 @@ class TimeSpan(Part):
     dilation: AutoOrDilation = Field(
         default=1000.0,
         description="Wall seconds per nominal second. Rates are divided by it, bytes are never scaled. `auto` measures "
-        "this machine just before the run and takes the smallest that should be clean.",
+        "this machine just before the run and takes the smallest that should be clean. The fluid model has none.",
     )
 
     @property
@@ -168,6 +168,19 @@ class Record(Part):
     )
 
 
+class Fluid(Part):
+    """How the fluid model is made; other engines do not read it."""
+
+    step: AutoOrTime = Field(
+        default="auto", description="Of the model, at most a quarter of the base RTT; `auto` is a sixteenth."
+    )
+    probes: Annotated[int, Field(strict=True, ge=1, le=64)] = Field(
+        default=8,
+        description="Probes that a flow has on the way at once, which stand for its acknowledgements. HPCC and Swift "
+        "need 8, DCQCN 2, ADPG 1, and 2 with a window.",
+    )
+
+
 class Experiment(Part):
     """One experiment: rack, traffic, controller, tuner, time."""
 
@@ -188,6 +201,7 @@ class Experiment(Part):
     events: list[EventSpec] = Field(
         default=[], description="Links between switches that fail and come back, each with these keys:"
     )
+    fluid: Fluid = Field(default=Fluid(), description="How the fluid model is made; other engines do not read it.")
     seed: Annotated[int, Field(strict=True, ge=0)] = Field(default=1, description="Seed of everything that is random.")
 
     @model_validator(mode="before")

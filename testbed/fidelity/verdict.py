@@ -33,7 +33,15 @@ class Limit:
     remedy: Callable[[float, float], str]  # of measured and limit
     show: Callable[[float], str]
     live: bool = True  # whether it is known before the run is over
-    in_lab: str = ""  # what helps on real hosts, which have no dilation; empty where it is about the rack alone
+    in_lab: str = ""  # what helps on real hosts, which have no dilation; empty where it does not apply to them
+    in_fluid: str = ""  # the same of the fluid model
+
+    def applies(self, record: RunRecord) -> bool:
+        """Whether it is about the engine of this run."""
+        return record.engine == "kernel" or bool(self._elsewhere(record))
+
+    def _elsewhere(self, record: RunRecord) -> str:
+        return {"lab": self.in_lab, "fluid": self.in_fluid}.get(record.engine, "")
 
     def used(self, record: RunRecord) -> float:
         """Measured / allowed: above 1 the run is degraded. One event where none is allowed is 2."""
@@ -43,7 +51,7 @@ class Limit:
     def reason(self, record: RunRecord) -> Reason:
         """The reason to give if the limit is exceeded."""
         value = self.measure(record)
-        remedy = self.in_lab if record.place == "lab" else self.remedy(value, self.limit)
+        remedy = self._elsewhere(record) or self.remedy(value, self.limit)
         if self.remedy is _more_dilation and record.stolen > STOLEN:
             remedy = (
                 f"other virtual machines took {record.stolen:.0%} of a core's time: run it again when they are quiet"
@@ -188,6 +196,7 @@ LIMITS: tuple[Limit, ...] = (
         "where the tuner's thresholds are not applied the last valid ones stay active: another policy than configured",
         lambda _measured, _limit: "see 'tuners' in manifest.json for the first of them",
         lambda value: f"{value:.0f} decisions of the tuner",
+        in_fluid="see 'tuners' in manifest.json for the first of them",
     ),
     Limit(
         "missed tuner slots",
@@ -197,6 +206,7 @@ LIMITS: tuple[Limit, ...] = (
         lambda _measured, _limit: "raise --dilation",
         lambda value: f"{value:.0%} of a switch's slots",
         live=False,
+        in_fluid="lower fluid.step",
     ),
     Limit(
         "start time skew",
@@ -217,13 +227,14 @@ LIMITS: tuple[Limit, ...] = (
         lambda _value: "0 packets",
         live=False,
         in_lab="see whether the flows start before the end",
+        in_fluid="see whether the flows start before the end",
     ),
 )
 
 
 def limits_of(record: RunRecord) -> tuple[Limit, ...]:
-    """The limits that apply to a run: all of them in the rack, in the lab those that are about hosts."""
-    return LIMITS if record.place == "rack" else tuple(limit for limit in LIMITS if limit.in_lab)
+    """The limits that apply to a run: all of them with the kernel engine, elsewhere those with a remedy there."""
+    return tuple(limit for limit in LIMITS if limit.applies(record))
 
 
 def judge(record: RunRecord) -> Verdict:

@@ -6,6 +6,7 @@ are nominal, but for decisions, which take wall time.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
@@ -97,7 +98,12 @@ INFOS = (
 )
 
 CONSTANTS = (
-    Constant("testbed_dilation_ratio", "", "Wall seconds per nominal second.", lambda scene: [scene.dilation]),
+    Constant(
+        "testbed_dilation_ratio",
+        "",
+        "Wall seconds per nominal second; NaN in the fluid model.",
+        lambda scene: [math.nan if scene.dilation is None else scene.dilation],
+    ),
     Constant("testbed_run_duration_seconds", "", "Planned length of the run.", lambda scene: [scene.duration]),
     Constant("testbed_base_rtt_seconds", "", "RTT of a full packet in an empty rack.", lambda scene: [scene.base_rtt]),
     Constant(

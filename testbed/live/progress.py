@@ -28,7 +28,7 @@ class Progress(Observer):
         self.stream = stream or sys.stderr
         self.scene: Scene | None = None
         self.total = 0.0
-        self.wall_total = 0.0
+        self.wall_total: float | None = None
         self._began = time.monotonic()
         self._last_line = float("-inf")
         self._bar: Bar | None = None
@@ -47,7 +47,8 @@ class Progress(Observer):
         if self.stream.isatty() and not log.isEnabledFor(logging.INFO):  # lines would tear the bar
             self._start_bar()
         else:
-            self.on_stage(f"running {show_time(self.total)} of rack time, about {self.wall_total:.0f} s")
+            about = "" if self.wall_total is None else f", about {self.wall_total:.0f} s"
+            self.on_stage(f"running {show_time(self.total)} of rack time{about}")
 
     def on_progress(self, now: Snapshot, changes: Update) -> None:  # noqa: ARG002 - what has happened is enough
         if self.scene is None:
@@ -67,8 +68,11 @@ class Progress(Observer):
         if moment - self._last_line >= LINE_EVERY:
             self._last_line = moment
             share = nominal_now / self.total if self.total else 0.0
-            left = max(0.0, self.wall_total - (moment - self._began))
-            self.on_stage(f"{share:4.0%}  {left:.0f} s left  {figures}")
+            self.on_stage(f"{share:4.0%}  {self._left(moment - self._began, share):.0f} s left  {figures}")
+
+    def _left(self, gone: float, share: float) -> float:
+        total = gone / max(share, 1e-9) if self.wall_total is None else self.wall_total
+        return max(0.0, total - gone)
 
     def on_stop(self) -> None:
         if self._bar is not None:

@@ -6,12 +6,12 @@ A sample costs a few array copies; no agent and no packet waits for it.
 from __future__ import annotations
 
 from dataclasses import dataclass, field, fields
+from typing import Protocol
 
 import numpy as np
 
 from testbed.agent.columns import Flows
 from testbed.base.arrays import Floats, Ints
-from testbed.dataplane.port_reader import PortReader
 from testbed.results.record import FlowSeries, PortSeries
 
 FLOW_COLUMNS = {"acked_bytes": "acked_payload", "wire_bytes": "acked_wire", "rate": "rate", "window": "window"}
@@ -26,13 +26,21 @@ def largest(size: Floats, most: int) -> Ints:
     return np.sort(np.argsort(-size, kind="stable")[:most])
 
 
+class Ports(Protocol):
+    """The counters of all ports."""
+
+    def sample(self, now_ns: int) -> dict[str, Floats]:
+        """The columns of `PortSeries`, and perhaps others."""
+        ...
+
+
 @dataclass
 class Recorder:
     """Collects samples; flows are a chosen subset of the rack's."""
 
     flows: Flows
     chosen: Ints  # numbers of the flows whose series are kept
-    ports: PortReader
+    ports: Ports
     wire_size: int
     time: list[float] = field(default_factory=list)
     flow_samples: list[dict[str, Floats]] = field(default_factory=list)

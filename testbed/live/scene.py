@@ -73,7 +73,7 @@ class Scene:
     seed: int
     duration: float
     warmup: float
-    dilation: float
+    dilation: float | None  # None: it does not happen in wall time
     base_rtt: float  # the shortest of the flows'
     bottleneck: int  # position of the port
     ports: tuple[ScenePort, ...]
@@ -82,9 +82,9 @@ class Scene:
     run: str = ""  # name of the results folder; known outside only
 
     @property
-    def wall_seconds(self) -> float:
-        """How long the run will take."""
-        return Clock(self.dilation).wall_seconds(self.duration)
+    def wall_seconds(self) -> float | None:
+        """How long the run will take, if that is known."""
+        return None if self.dilation is None else Clock(self.dilation).wall_seconds(self.duration)
 
     def as_dict(self) -> dict[str, Any]:
         """For JSON."""

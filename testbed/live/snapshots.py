@@ -94,7 +94,7 @@ def scene(run: Observed) -> Scene:
         seed=experiment.seed,
         duration=experiment.time.duration,
         warmup=experiment.time.warmup,
-        dilation=experiment.time.factor,
+        dilation=run.clock.dilation,
         base_rtt=float(run.layout.paths.base_rtt.min()),
         bottleneck=run.layout.bottleneck,
         ports=tuple(ports),

@@ -106,10 +106,11 @@ class View:
         bar = ProgressBar(total=scene["duration"], completed=now, complete_style="blue", finished_style="blue")
         second.add_row(bar, Text(clock))
         rate = scene["ports"][self.port]["rate"]
+        speed = "fluid model, no packets" if scene["dilation"] is None else f"dilation {scene['dilation']:g}"
         about = (
             f"{scene['bottleneck']} at {_rate(rate)}, base RTT {_time(scene['base_rtt'])}, "
             f"{len(scene['flows'])} {'flows' if scene['flows_by'] == 'flow' else 'sending hosts'}, "
-            f"dilation {scene['dilation']:g}"
+            f"{speed}"
         )
         return [first, second, Text(about, style="dim", no_wrap=True, overflow="ellipsis")]
 

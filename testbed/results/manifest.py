@@ -16,6 +16,7 @@ import testbed
 from testbed.base.inputs import Input
 from testbed.experiment.events import Event
 from testbed.registry import Plugin
+from testbed.results.record import EngineName
 from testbed.results.verdict import Verdict
 
 SCHEMA_VERSION = 2  # of the results folder; raise it when an older reader would misread a newer folder
@@ -55,6 +56,7 @@ class Manifest(BaseModel):
 
     schema_version: int = SCHEMA_VERSION
     created: str  # ISO 8601 with the zone
+    engine: EngineName  # what carried the packets
     command_line: list[str]
     experiment: dict[str, Any]  # as resolved: defaults, file, overrides
     seed: int
@@ -84,6 +86,7 @@ class Manifest(BaseModel):
 
 def describe(
     *,
+    engine: EngineName,
     experiment: Mapping[str, Any],
     command_line: Sequence[str],
     seed: int,
@@ -96,6 +99,7 @@ def describe(
     """The manifest of a run that is about to start, on this machine."""
     return Manifest(
         created=datetime.now().astimezone().isoformat(timespec="seconds"),
+        engine=engine,
         command_line=list(command_line),
         experiment=dict(experiment),
         seed=seed,

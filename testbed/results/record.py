@@ -18,6 +18,8 @@ from testbed.results.tuner_log import TunerLog
 
 RTT_BINS_PER_OCTAVE = 16
 
+EngineName = Literal["kernel", "fluid", "lab"]
+
 
 @dataclass
 class FlowTable:
@@ -157,7 +159,7 @@ class RunRecord(Measured):
     feedback_lag: Lag  # time feedback waited for the agent after it was due
     payload: int
     wire_size: int
-    place: Literal["rack", "lab"] = "rack"  # in the lab, what only a switch knows is nan
+    engine: EngineName = "kernel"  # what carried the packets; in the lab, what only a switch knows is nan
     acked_in_window: Floats = field(default_factory=lambda: np.empty(0))  # (n,) payload bytes, for flows without series
     counters: dict[str, int] = field(default_factory=dict)  # drops outside the model, ring overflow, ...
     rtt_min: float = float("nan")  # s, smallest of the whole run

@@ -48,10 +48,7 @@ class Messages(BaseModel):
 
 
 class Summary(BaseModel):
-    """What one run showed. Figures are over the window unless they say otherwise; null means it cannot be known.
-
-    Those with a default are unknown to the fluid model, whose table is made of the same fields.
-    """
+    """What one run showed. Figures are over the window unless they say otherwise; null means it cannot be known."""
 
     model_config = ConfigDict(frozen=True, ser_json_inf_nan="null")
 
@@ -60,7 +57,10 @@ class Summary(BaseModel):
     tuner: str
     verdict: Verdict
 
-    place: str = Field(default="rack", description="`rack`, or `lab`: over real hosts; what only switches know is null")
+    engine: str = Field(
+        default="kernel",
+        description="`kernel`; `fluid`: rates, packets are as many bytes; `lab`: what only switches know is null",
+    )
     start_spread: Figure = Field(default=0.0, description="s, at most so far apart did the hosts of a lab start")
 
     flows: int
@@ -184,7 +184,7 @@ def summarise(record: RunRecord, verdict: Verdict, *, experiment: str, controlle
         controller=controller,
         tuner=tuner,
         verdict=verdict,
-        place=record.place,
+        engine=record.engine,
         start_spread=record.start_spread,
         flows=len(record.flows),
         hosts=len(set(record.flows.src)),

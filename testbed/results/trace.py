@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from testbed.base.arrays import Ints
+from testbed.base.arrays import Floats, Ints
 from testbed.base.shared import Shared
 from testbed.controller import Feedback, IntStack
 
@@ -84,6 +84,12 @@ class DecisionTrace:
         self._end = end
         self._told = rows
 
+    def decided(self, rate: Floats, window: Floats, timer: Floats) -> None:
+        """The call was made where no datapath copies what it decided about its flows."""
+        if self.copy_to:
+            self._floats[self._at : self._at + len(DECIDED) * self._told] = np.concatenate((rate, window, timer))
+        self.done()
+
     def done(self) -> None:
         """The call was made and its decisions are there: it counts from now on."""
         if self.copy_to:
@@ -143,8 +149,9 @@ class DecisionTrace:
         return found
 
 
-def timeout_row(flows: Ints, feedback: Feedback) -> Ints:
+def feedback_row(flows: Ints, feedback: Feedback) -> Ints:
     """What `DecisionTrace.told` wants of feedback that did not come from the datapath."""
-    none = np.zeros(len(flows), np.int64)
-    told = [none if name == "hops" else getattr(feedback, name) for name in TOLD]
+    stack = feedback.int_stack
+    hops = np.zeros(len(flows), np.int64) if stack is None else stack.hops
+    told = [hops if name == "hops" else getattr(feedback, name) for name in TOLD]
     return np.array([flows, *told, feedback.rtt.view(np.int64)])

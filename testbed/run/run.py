@@ -54,6 +54,7 @@ def execute(
     resolved, experiment = prepared.resolved, prepared.resolved.experiment
     log.info("engine prepared", extra={"engine": type(engine).__name__, **prepared.features})
     about = manifest.describe(
+        engine=engine.name,
         experiment=resolved.as_dict(),
         command_line=sys.argv,
         seed=experiment.seed,

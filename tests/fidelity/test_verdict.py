@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from testbed.fidelity.verdict import LIMITS, judge
+from testbed.fidelity.verdict import LIMITS, judge, limits_of
 from testbed.results.record import RunRecord
 from testbed.results.tuner_log import TunerLog
 from testbed.results.verdict import Exit
@@ -75,7 +75,7 @@ def test_the_verdict_says_that_thresholds_were_refused() -> None:
     log = TunerLog("s1")
     log.decided(1e-3, 1e-5, {})
     log.refuse("nan")
-    record: Any = SimpleNamespace(tuners=[log], place="rack")
+    record: Any = SimpleNamespace(tuners=[log], engine="kernel")
     assert limit.used(record) > 1
     assert "1 decisions of the tuner" in str(limit.reason(record))
 
@@ -86,7 +86,21 @@ def test_the_verdict_says_that_slots_were_lost() -> None:
     used = []
     for slots in (80, 60):
         log = TunerLog("s1", slot=1e-3, time=[1e-3] * slots)
-        record: Any = SimpleNamespace(tuners=[TunerLog("static"), log], duration=0.1, place="rack")
+        record: Any = SimpleNamespace(tuners=[TunerLog("static"), log], duration=0.1, engine="kernel")
         used.append(limit.used(record))
     assert used[0] < 1 < used[1]
     assert "missed tuner slots: 39% of a switch's slots" in str(limit.reason(record))
+
+
+def test_a_model_is_judged_by_what_a_model_has() -> None:
+    record = run()
+    record.engine = "fluid"
+    record.pacing_lag, record.cpu_idle = lag(0.5 * RTT), 0.0
+    assert judge(record).word == "clean"
+    assert [one.what for one in limits_of(record)] == [
+        "rejected thresholds",
+        "missed tuner slots",
+        "no packets delivered",
+    ]
+    record.flows.delivered_packets.fill(0)
+    assert "0 packets; see whether the flows start before the end" in str(judge(record))

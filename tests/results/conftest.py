@@ -15,6 +15,7 @@ def manifest(tmp_path_factory: pytest.TempPathFactory) -> Manifest:
     file = tmp_path_factory.mktemp("plugin") / "my_cc.py"
     file.write_text("rate = 1\n")
     return describe(
+        engine="kernel",
         experiment={
             "name": "incast-2",
             "note": "</script><b>not markup</b>",

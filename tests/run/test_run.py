@@ -12,7 +12,7 @@ from testbed.experiment.load import load, resolve
 from testbed.experiment.resolved import Resolved
 from testbed.live.observers import Observer
 from testbed.results import folder
-from testbed.results.record import RunRecord
+from testbed.results.record import EngineName, RunRecord
 from testbed.results.report import html
 from testbed.run.run import execute
 from tests.support.synthetic_runs import run
@@ -20,6 +20,8 @@ from tests.support.synthetic_runs import run
 
 class Measured:
     """An engine whose runs are over at once."""
+
+    name: EngineName = "lab"
 
     def __init__(self) -> None:
         self.followed = 0
@@ -54,6 +56,7 @@ def test_results_are_those_of_the_engine(tmp_path: Path) -> None:
     kept = folder.load(outcome.folder)
     assert outcome.folder == tmp_path / "out"
     assert kept.summary.to_json() == outcome.summary.to_json()
+    assert kept.manifest.engine == "lab"
     assert kept.manifest.kernel_features == {"delay_by": "nothing"}
     assert (outcome.folder / "report.html").stat().st_size > 10_000
     assert heard.said == ["writing results"]

@@ -105,7 +105,7 @@ def test_a_changed_policy_is_named(tmp_path: Path) -> None:
     policy = Path(shutil.copy(shipped.file.with_name("policies") / "trees.json", tmp_path / "mine.json"))
     inputs = [Input.of("controller.policy", policy)]
     about = manifest.describe(
-        experiment={}, command_line=[], seed=1, controller=shipped, kernel_features={}, inputs=inputs
+        engine="kernel", experiment={}, command_line=[], seed=1, controller=shipped, kernel_features={}, inputs=inputs
     )
     choice = PluginChoice(name="adpg", policy=str(policy))
     assert _same(choice, about)[2] == []

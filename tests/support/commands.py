@@ -19,7 +19,7 @@ TIMEOUT = 200.0  # s: patience with a busy machine, no promise
 PRELOADED = [
     "numpy", "pyarrow.parquet", "rich.console", "rich.table", "testbed.cli.main", "testbed.cli.run",
     "testbed.sdk.conformance.controllers", "testbed.sdk.conformance.tuners", "testbed.experiment.load",
-    "testbed.engines.fluid.run", "testbed.sdk.replay", "testbed.results.report.build",
+    "testbed.engines.fluid.engine", "testbed.sdk.replay", "testbed.results.report.build",
     "testbed.results.report.table", "testbed.sdk.jobs", "testbed_controllers.adpg.jobs", "tests.support.commands",
 ]  # fmt: skip
 

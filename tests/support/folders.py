@@ -31,6 +31,7 @@ def results(
     what = resolved(experiment, controller, settings)
     record = run()
     about = describe(
+        engine="kernel",
         experiment=what.as_dict() | {"seed": seed}, command_line=["testbed", "run"], seed=seed,
         controller=what.controller, tuner=what.tuner, inputs=what.inputs(), kernel_features={"delay_by": "delay-line"},
     )  # fmt: skip

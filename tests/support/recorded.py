@@ -80,6 +80,8 @@ def written(path: Path, spec: str, rows: int = 10_000, report: bool = False) -> 
     record.decisions_file, record.decisions_kept = decisions.encode(choice, served), decisions.kept(served)
     rack = {"link": {"rate": "100 Gbit/s"}, "switch": {"buffer": "5 MB"}}
     experiment = {"rack": rack, "time": {"warmup": "2 ms"}}
-    about = manifest.describe(experiment=experiment, command_line=[], seed=1, controller=plugin, kernel_features={})
+    about = manifest.describe(
+        engine="kernel", experiment=experiment, command_line=[], seed=1, controller=plugin, kernel_features={}
+    )
     summary = summarise(record, judge(record), experiment="made", controller=plugin.name, tuner="static")
     return folder.write(path, about, record, summary, [build.add_report] if report else [])

@@ -89,10 +89,23 @@ class Fluid:
         decided = self.probes.next <= now and self._probe(now)
         timers = self.controller.timer <= now
         if timers.any() and len(due := np.flatnonzero(timers & self.sending)):
-            self.controller.on_timer(now, due)
+            self.on_timer(now, due)
             decided = True
         if decided:
-            self._adopt()
+            self._apply_decisions()
+
+    def on_start(self, now: float, flows: Ints) -> None:
+        """All calls of the controller are made here."""
+        self.controller.on_start(now, flows)
+
+    def on_sent(self, now: float, flows: Ints, sent_bytes: Ints) -> None:
+        self.controller.on_sent(now, flows, sent_bytes)
+
+    def on_timer(self, now: float, flows: Ints) -> None:
+        self.controller.on_timer(now, flows)
+
+    def on_feedback(self, now: float, flows: Ints, feedback: Feedback) -> None:
+        self.controller.on_feedback(now, flows, feedback)
 
     def restart(self, queues: Ints, starts: Floats) -> None:
         """Empty some queues and start all of their flows again, at ``starts`` (s, one per flow of the model)."""
@@ -111,7 +124,7 @@ class Fluid:
         self.probes.stop(flows)
         for column in (self.sent, self.acked, self.lost, self._told_sent):
             column[flows] = 0.0
-        self._adopt()
+        self._apply_decisions()
 
     def _start(self, now: float) -> None:
         flows = np.flatnonzero(self.starts <= now)
@@ -120,10 +133,10 @@ class Fluid:
         self.starts[flows] = np.inf
         self._next_start = float(self.starts.min())
         self._told[:, flows] = self.queues.counts[:, self.layout.queue[flows]][TOLD]
-        self.controller.on_start(now, flows)
-        self._adopt()
+        self.on_start(now, flows)
+        self._apply_decisions()
 
-    def _adopt(self) -> None:
+    def _apply_decisions(self) -> None:
         """Take over what the controller decided."""
         layout, rate, window = self.layout, self.controller.rate, self.controller.window
         if not (rate.min() > 0 and window.min() > 0):  # nan is neither
@@ -186,9 +199,9 @@ class Fluid:
         amounts = np.array((acked, now_acked, lost, now_lost, covers, sent, self._told_sent[flows])) / wire
         acked_before, acked_now, lost_before, lost_now, covered, following, told_sent = amounts.astype(np.int64)
         packets = acked_now - acked_before
-        marks, cnps = self._marks(now, flows, packets, share(marked, arrived))
+        marks, cnps = self._marks(now, flows, packets, share(marked, arrived - dropped))
         if Signal.TX in self.signals:
-            self.controller.on_sent(now, flows, (following - told_sent) * wire)
+            self.on_sent(now, flows, (following - told_sent) * wire)
             self._told_sent[flows] = sent
         feedback = Feedback(
             acked_packets=packets,
@@ -203,7 +216,7 @@ class Fluid:
             timeouts=np.zeros(len(flows), np.int64),
             int_stack=self._int_stack(flows, seen, self.probes.at[probes]) if Signal.INT in self.signals else None,
         )
-        self.controller.on_feedback(now, flows, feedback)
+        self.on_feedback(now, flows, feedback)
         self.decisions += len(flows)
         done = flows[now_acked > self.layout.size[flows] - wire / 2]
         self.sending[done] = False

@@ -5,10 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from testbed.base.arrays import Floats
+from testbed.base.red import mark_share
 from testbed.engines.fluid.layout import FluidLayout
 
 QUEUE, LEFT, ARRIVED, MARKED, DROPPED = range(5)  # rows of `Queues.counts`
-NEVER = (np.inf, np.inf, 0.0)
+NEVER = (1e30, 1e30, 0.0)  # RED's thresholds that no queue reaches
 
 
 class Queues:
@@ -50,9 +51,8 @@ class Queues:
     def drain(self) -> None:
         """What arrives now joins the queues, beyond the buffer it is dropped; a step's worth leaves."""
         slot = self._ring[self._at : self._at + self._m]
-        if np.maximum.reduce(self.now) > self._unmarked:
-            self.marked += slot * mark_share(self.now, self.kmin, self.kmax, self.pmax)
         self.arrived += slot
+        joining = slot
         before = self.now + slot
         after = before - self.per_step
         if np.maximum.reduce(after) > self.buffer:
@@ -60,6 +60,9 @@ class Queues:
             self.dropped += lost
             before -= lost
             after -= lost
+            joining = slot - lost
+        if np.maximum.reduce(self.now) > self._unmarked:
+            self.marked += joining * mark_share(self.now, self.kmin, self.kmax, self.pmax)
         np.maximum(after, 0.0, out=self.now)
         self.left += before - self.now
         self.area += self.now
@@ -71,10 +74,3 @@ class Queues:
         self.counts[:, queues] = 0.0
         self.area[queues] = 0.0
         self._ring.reshape(-1, self._m)[:, queues] = 0.0
-
-
-def mark_share(queue: Floats, kmin: Floats, kmax: Floats, pmax: Floats) -> Floats:
-    """RED on the instantaneous queue: 0 up to Kmin, Pmax at Kmax, 1 above it."""
-    with np.errstate(invalid="ignore"):
-        inside = pmax * (queue - kmin) / np.maximum(kmax - kmin, 1e-9)
-    return np.where(queue > kmax, 1.0, np.where(queue <= kmin, 0.0, inside))

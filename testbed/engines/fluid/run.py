@@ -1,123 +1,102 @@
-"""An experiment in the fluid model: the same controller and tuner classes as in the rack, without a packet."""
+"""One run of the fluid model: as many steps as the experiment is long, samples in between, and a record at the end."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
-import numpy as np
+from testbed.engines.fluid.view import FluidView
+from testbed.errors import PluginFailed
+from testbed.live.collect import Collector
+from testbed.live.observers import Observer
+from testbed.live.recorder import Recorder, largest
+from testbed.live.scene import Groups
+from testbed.live.snapshot import Snapshot
+from testbed.live.snapshots import scene, snapshot
+from testbed.live.updates import update
+from testbed.results import decisions
+from testbed.results.record import Lag, RunRecord
 
-from testbed.controller import FlowController, RateController, build
-from testbed.engines.fluid.figures import Figures, figures
-from testbed.engines.fluid.fluid import Fluid, Options, UnusableDecision
-from testbed.engines.fluid.layout import FluidLayout, of_experiment
-from testbed.engines.fluid.switch import ModelSwitch
-from testbed.engines.fluid.trace import FluidTrace, run
-from testbed.errors import BadInput, PluginFailed, TestbedError
-from testbed.experiment.resolved import Resolved
-from testbed.registry import failed, refused
-from testbed.tuner import Need
-from testbed.tuning.loop import Tunings
-from testbed.units import show_time
-
-PROBES = 8
-STEPS_PER_RTT = 16
-LEAST_STEPS_PER_RTT = 4
-MOST_PROBES = 64
-MOST_SAMPLES = 2000
+SHOWN_SECONDS = 0.2
+UNKNOWN = float("nan")
 
 
-@dataclass(frozen=True)
-class Modelled:
-    """A run of the model."""
+class FluidRun:
+    """What is going on."""
 
-    figures: Figures
-    trace: FluidTrace
-    layout: FluidLayout
+    def __init__(self, view: FluidView, observer: Observer, name: str) -> None:
+        self.view, self.observer = view, observer
+        self.fluid, self.experiment = view.fluid, view.resolved.experiment
+        chosen = largest(view.layout.plan.size, self.experiment.record.flows)
+        self.recorder = Recorder(view.flows, chosen, view.network, view.layout.framing.wire_size)
+        self.collector = Collector(view, self.recorder, view)
+        self._groups = Groups(view.layout.plan)
+        self._scene = replace(scene(view), run=name, dilation=None)
+        self._shown: Snapshot | None = None
+        self._next_shown = 0.0
+        self._asked = ""
 
+    def ask_to_stop(self, reason: str) -> None:
+        """End it early and report what there is."""
+        self._asked = reason
 
-def simulate(
-    resolved: Resolved, *, step: float = 0.0, probes: int = PROBES, told: Callable[[float], None] = lambda _now: None
-) -> Modelled:
-    """Run it to its end; ``told`` hears the time now and then. ``step`` in s, 0: a sixteenth of the base RTT.
+    def follow(self) -> RunRecord:
+        """To its end, until it is asked to stop, or until a plugin fails."""
+        began = time.monotonic()
+        self.observer.on_begin(self._scene)
+        try:
+            self._go_on()
+        except PluginFailed as error:
+            self._asked = str(error)
+        if self.recorder.time[-1] < self.fluid.now:
+            self._sample()
+        record = self.collector.record(self._asked)
+        record.wall_seconds = time.monotonic() - began
+        self._complete(record)
+        return record
 
-    Raises BadInput if step or probes make no sense, TestbedError if a plugin fails.
-    """
-    experiment, plugin = resolved.experiment, resolved.controller
-    layout = apart(of_experiment(resolved.layout), experiment.seed)
-    options = Options(
-        step=_step(step, float(layout.base_rtt.min())),
-        probes=probes,
-        cnp_interval=plugin.form.cnp_interval(resolved.controller_config),
-        seed=experiment.seed,
-    )
-    if not 1 <= probes <= MOST_PROBES:
-        raise BadInput(f"--probes {probes}: expected a number from 1 to {MOST_PROBES}")
-    began = time.monotonic()
-    try:
-        fluid = Fluid(layout, lambda: _controller(resolved, layout), options, plugin.form.signals)
-        tuning = _tuning(resolved, fluid)
-
-        def each_step(number: int) -> None:
-            if number % STEPS_PER_RTT == 0:
+    def _go_on(self) -> None:
+        fluid, tuning, network = self.fluid, self.view.tuning, self.view.network
+        step = fluid.options.step
+        every = max(1, round(self.experiment.record.interval / step))
+        self._sample()
+        tuning.step(0.0, 0)  # the first slots begin
+        for number in range(1, max(round(self.experiment.time.duration / step), 2) + 1):
+            fluid.step()
+            network.note()
+            if fluid.now >= tuning.next_slot:
                 tuning.step(fluid.now, round(fluid.now * 1e9))
             if number % every == 0:
-                told(fluid.now)
+                self._sample()
+            if self._asked:
+                return
 
-        steps = experiment.time.duration / options.step
-        every = max(1, min(STEPS_PER_RTT, int(steps / 20)), round(steps / MOST_SAMPLES))
-        trace = run(fluid, experiment.time.duration, every, each_step)
-        for log in (one.log for one in tuning.all if one.log.refusals):
-            raise PluginFailed(f"{resolved.tuner.title}: {log.first_refusal}")
-    except TestbedError:
-        raise
-    except UnusableDecision as error:
-        form = plugin.form
-        raise refused(
-            plugin, form.on_ack if issubclass(form, FlowController) else form.on_feedback, str(error)
-        ) from None
-    except Exception as error:  # whatever the plugin raises is its author's to see, in one line
-        raise failed(plugin, error) from error
-    shown = figures(
-        fluid,
-        trace,
-        experiment.time.warmup,
-        experiment=experiment.name,
-        controller=plugin.name,
-        tuner=resolved.tuner.name,
-        wall_seconds=time.monotonic() - began,
-    )
-    return Modelled(shown, trace, layout)
+    def _sample(self) -> None:
+        now = self.fluid.now
+        self.fluid.report()
+        self.recorder.sample(round(now * 1e9), now)
+        if now >= self.experiment.time.warmup:
+            self.collector.window_begins(now)
+        if time.monotonic() >= self._next_shown:
+            self._next_shown = time.monotonic() + SHOWN_SECONDS
+            self._show(now)
 
+    def _show(self, now: float) -> None:
+        before = self._shown
+        self._shown = snapshot(self.view, self.collector, self._groups, self.recorder.port_samples[-1], now)
+        if before:
+            self.observer.on_progress(self._shown, update(self._scene, before, self._shown))
 
-def apart(layout: FluidLayout, seed: int) -> FluidLayout:
-    """The same with every start up to a base RTT later.
-
-    Flows that start at one instant stay in step for good in a model, which nothing in a rack does, and swing together.
-    """
-    late = np.random.default_rng(seed).uniform(0.0, layout.base_rtt)
-    return replace(layout, start=layout.start + late)
-
-
-def _controller(resolved: Resolved, layout: FluidLayout) -> RateController:
-    return build(resolved.controller.form, resolved.controller_config, layout.paths)
-
-
-def _step(asked: float, base_rtt: float) -> float:
-    step = asked or base_rtt / STEPS_PER_RTT
-    if not 0 < step <= base_rtt / LEAST_STEPS_PER_RTT:
-        raise BadInput(
-            f"--step {show_time(step)}: expected a positive time up to {show_time(base_rtt / LEAST_STEPS_PER_RTT)}, "
-            f"a quarter of the shortest base RTT"
+    def _complete(self, record: RunRecord) -> None:
+        """What the model alone knows, and what it cannot know."""
+        view = self.view
+        record.counters = {}
+        record.pacing_lag, record.feedback_lag = (
+            Lag(lag.histogram, UNKNOWN) for lag in (record.pacing_lag, record.feedback_lag)
         )
-    return step
-
-
-def _tuning(resolved: Resolved, fluid: Fluid) -> Tunings:
-    plan = resolved.experiment.plan
-    (ports,) = resolved.layout.tuner_ports()
-    switch = ModelSwitch(
-        fluid, len(ports), np.unique(plan.dst_number) - 1, monitor=Need.FLOWS in resolved.tuner.form.needs
-    )
-    return Tunings(resolved, [(switch, ports)])
+        record.timer_lag = None
+        record.tuners = [one.log for one in view.tuning.all]
+        record.loaded_plugins = [view.identity().as_dict()]
+        if self.experiment.record.decisions:
+            record.decisions_file = decisions.encode(self.experiment.controller, [view.served()])
+            record.decisions_kept = decisions.kept([view.served()])

@@ -26,6 +26,11 @@ class ModelSwitch:
         self.fluid.queues.set_thresholds(*self.thresholds[:, self.port_of])
 
     def sample(self, _now_ns: int) -> dict[str, Floats]:
+        flows = self._flows() if self.monitor else {}
+        return self.counters() | {name: self.spread(column) for name, column in flows.items()}
+
+    def counters(self) -> dict[str, Floats]:
+        """Of the ports, with the thresholds."""
         queues = self.fluid.queues
         columns = {
             "tx_bytes": queues.left,
@@ -33,8 +38,8 @@ class ModelSwitch:
             "queue_area": queues.area * self.fluid.options.step,
             "marked_bytes": queues.marked,
             "dropped_packets": queues.dropped / self.fluid.layout.wire_size,
-        } | (self._flows() if self.monitor else {})
-        spread = {name: self._spread(column) for name, column in columns.items()}
+        }
+        spread = {name: self.spread(column) for name, column in columns.items()}
         return spread | dict(zip(("kmin", "kmax", "pmax"), self.thresholds, strict=True))
 
     def _flows(self) -> dict[str, Floats]:
@@ -49,7 +54,8 @@ class ModelSwitch:
         mice_share = np.divide(flows - elephants, flows, out=np.full(m, np.nan), where=flows > 0)
         return {"incast_degree": np.bincount(senders, minlength=m).astype(float), "mice_share": mice_share}
 
-    def _spread(self, column: Floats) -> Floats:
-        out = np.zeros(self.n)
+    def spread(self, column: Floats) -> Floats:
+        """A row per queue to a row per port; 0 for idle ones."""
+        out = np.zeros((self.n, *column.shape[1:]))
         out[self.port_of] = column
         return out

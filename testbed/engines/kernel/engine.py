@@ -13,13 +13,15 @@ from testbed.engines.kernel.choices import check_gates, explain_delays, forwardi
 from testbed.engines.kernel.follow import follow
 from testbed.experiment.resolved import Resolved
 from testbed.live.observers import Observer
-from testbed.results.record import RunRecord
+from testbed.results.record import EngineName, RunRecord
 
 log = logging.getLogger(__package__)
 
 
 class KernelEngine:
     """On this machine, in a rack of namespaces."""
+
+    name: EngineName = "kernel"
 
     def check(self, resolved: Resolved) -> None:
         """Whether the kernel can do what the experiment insists on."""

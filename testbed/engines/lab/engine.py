@@ -21,7 +21,7 @@ from testbed.live.scene import Groups
 from testbed.live.snapshot import Snapshot
 from testbed.live.snapshots import scene, snapshot
 from testbed.live.updates import update
-from testbed.results.record import RunRecord
+from testbed.results.record import EngineName, RunRecord
 
 LATE_SECONDS = 10.0  # that hosts may take to end after the experiment is over
 SHOWN_SECONDS = 0.2
@@ -29,6 +29,8 @@ SHOWN_SECONDS = 0.2
 
 class LabEngine:
     """The first hosts of an inventory, as many as the experiment has."""
+
+    name: EngineName = "lab"
 
     def __init__(self, inventory: Inventory, playbook: bool = True) -> None:
         """``playbook``: whether Ansible looks first that the hosts have the testbed that is here, or pushes it."""

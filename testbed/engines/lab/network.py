@@ -71,5 +71,5 @@ class LabNetwork:
         return ()
 
     def described(self) -> dict[str, Any]:
-        """Where it was."""
-        return {"place": "lab"}
+        """Which engine it was."""
+        return {"engine": "lab"}

@@ -57,6 +57,7 @@ def _notes(runs: Sequence[Run], found: Sequence[Variant], clean_only: bool) -> l
     seeds = [(one.name, len(one.runs) - len({run.manifest.seed for run in one.runs})) for one in found]
     notes += [f"{name}: {same} of its runs have the seed of another one" for name, same in seeds if same]
     for what, kinds in (
+        ("engines", {str(run.manifest.engine) for run in runs}),
         ("machines", {str(run.manifest.machine) for run in runs}),
         ("kernels", {run.manifest.versions.get("kernel", "") for run in runs}),
         ("ways to delay packets", {str(run.manifest.kernel_features.get("delay_by")) for run in runs}),

@@ -103,7 +103,8 @@ def _facts(manifest: Manifest) -> Iterator[tuple[str, str]]:
         yield str(host.get("host")), f"{where}; base RTT {rtts}" if rtts else where
     machine = manifest.machine
     yield "machine", f"{machine.cpu}, {machine.usable_cores} of {machine.cores} cores, {machine.memory / 1e9:.3g} GB"
-    yield "kernel", ", ".join(f"{name} {value}" for name, value in manifest.kernel_features.items())
+    features = ", ".join(f"{name} {value}" for name, value in manifest.kernel_features.items())
+    yield "engine", f"{manifest.engine}: {features}" if features else manifest.engine
     if manifest.calibration:
         good = sum(bool(one.get("good")) for one in manifest.calibration)
         yield "calibration", f"{good} of {len(manifest.calibration)} measurements of the links as asked for"

@@ -28,7 +28,7 @@ def rows(summary: Summary) -> list[Row]:
     s = summary
     cost = (shown_time(s.decision_per_row), "per flow"), (shown_time(s.decision_per_call), "per call")
     found = [*_network(s), *_finite(s), *_messages(s), *_long_short(s), Row("decision", cost)]
-    if s.place == "lab":  # what only switches know
+    if s.engine == "lab":  # what only switches know
         found = [row for row in found if any(value != UNKNOWN for value, _ in row.values)]
     return found
 

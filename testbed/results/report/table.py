@@ -11,6 +11,11 @@ from testbed.units import show_rate
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
+FLUID = (
+    "fluid model: rates, no packets, so no timeouts and no queue of ACKs; packets are as many bytes, flows start up to "
+    "a base RTT late"
+)
+
 
 def title(summary: Summary) -> str:
     """What was run, in one line."""
@@ -32,7 +37,9 @@ def notes(summary: Summary) -> list[str]:
     """What a reader must know to take the figures for what they are."""
     s = summary
     found = ["drops of sent: over the whole run; DR: dropped traffic; decision time: wall time"]
-    if s.place == "lab":
+    if s.engine == "fluid":
+        found = [FLUID, *found]
+    if s.engine == "lab":
         found = [*_lab_notes(s), "decision time: wall time"]
     if s.lossless:
         found.append("lossless fabric (PFC): pause frames are of the whole run, paused time is a sending host's mean")

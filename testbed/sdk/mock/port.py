@@ -11,18 +11,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from testbed.base.red import mark_share
 from testbed.controller import IntStack
 
 INT_WIDTH = 5  # hops that an INT stack has room for, as in the real record
-
-
-def mark_probability(queue: float, kmin: float, kmax: float, pmax: float) -> float:
-    """RED on the instantaneous queue: 0 up to Kmin, Pmax at Kmax, 1 above it."""
-    if queue <= kmin:
-        return 0.0
-    if queue > kmax:
-        return 1.0
-    return pmax * (queue - kmin) / (kmax - kmin)
 
 
 @dataclass(frozen=True)
@@ -68,7 +60,7 @@ class Port:
         if queue + size > self.buffer:
             self.dropped += 1
             return None
-        ce = self.rng.random() < mark_probability(queue, *self.red)
+        ce = self.rng.random() < mark_share(queue, *self.red)
         self.marked += ce
         stamp = Stamp(now, self.offered - queue, queue, self.rate)
         self._queue += size

@@ -12,7 +12,6 @@ from testbed.base.arrays import Floats, Ints
 from testbed.controller import Feedback, Paths, RateController, Signal
 from testbed.engines.fluid.fluid import Fluid, Options, UnusableDecision
 from testbed.engines.fluid.layout import FluidLayout, incast
-from testbed.engines.fluid.queues import mark_share
 from testbed.engines.fluid.trace import run
 from testbed.plugin import PluginConfig
 
@@ -131,9 +130,6 @@ def test_what_was_lost_is_sent_again() -> None:
 
 
 def test_marks_follow_red_and_come_back() -> None:
-    assert mark_share(*(np.array([value]) for value in (1e5, 1e5, 4e5, 0.2))) == 0
-    assert mark_share(*(np.array([value]) for value in (4e5, 1e5, 4e5, 0.2))) == pytest.approx(0.2)
-    assert mark_share(*(np.array([value]) for value in (4.1e5, 1e5, 4e5, 0.2))) == 1
     fluid, controller = model(star(2), 0.5 * LINE, red=(0.0, 1e6, 1.0), probes=4, cnp_interval=50e-6)
     fluid.queues.now[:] = 1e5 + T / 2 * LINE / 8  # for half an RTT nothing arrives, and then what leaves
     run(fluid, 3e-3)

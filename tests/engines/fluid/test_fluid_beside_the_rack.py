@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import pytest
 
-from testbed.cli.shared import resolve
-from testbed.engines.fluid.run import simulate
 from tests.support.known import EIGHT, SLACK, eight, settings
+from tests.support.modelled import figures
 from tests.support.runs import Runs
 
 HELD = 1 / 32 + 1 / 64  # of a base RTT: an agent gathers feedback for the one, and packets for the other
@@ -23,7 +22,7 @@ BY_RTT = {"swift", "adpg"}  # they hold the RTT, and packets wait longer or shor
 def test_model_and_rack_come_to_the_same_rest(runs: Runs, controller: str) -> None:
     """Utilisation within 2 %; queue within 5 % or what the rack's agents hold back, which the fluid does not have."""
     rack = eight(runs, controller).summary
-    model = simulate(resolve("incast-8", {"controller": controller}, {}, settings(controller))).figures
+    model = figures("incast-8", settings(controller), controller=controller)
     assert model.su == pytest.approx(rack["su"], abs=2)
     queue = HELD * rack["base_rtt"] + (SLACK if controller in BY_RTT else 0)
     assert model.ql_mean == pytest.approx(rack["ql_mean"], rel=0.05, abs=queue)

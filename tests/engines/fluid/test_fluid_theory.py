@@ -11,23 +11,22 @@ import pytest
 
 from controllers.hpcc import Hpcc, HpccConfig
 from controllers.swift import Swift, SwiftConfig
-from testbed.cli.shared import resolve
 from testbed.controller import ControllerBase
-from testbed.engines.fluid.figures import Figures
-from testbed.engines.fluid.run import simulate
 from testbed.plugin import PluginConfig
+from testbed.results.summary import Summary
 from testbed.sdk.mock.datapath import Mock
 from testbed.sdk.mock.scenario import Scenario
 from tests.support import theory
+from tests.support.modelled import figures
 
 SECN1 = (theory.KMIN, theory.KMAX, theory.PMAX)
 DCQCN = ("controller.g=0.015625", "controller.initial_alpha=0.15", "controller.window=bdp")
 
 
-def at_rest(controller: str, flows: int, *settings: str, probes: int = 8) -> Figures:
+def at_rest(controller: str, flows: int, *settings: str, probes: int = 8) -> Summary:
     """An incast of the default rack in the model, under thresholds of SECN1."""
-    options = [f"traffic.senders={flows}", "tuner.preset=secn1", *settings]
-    found = simulate(resolve("incast-8", {"controller": controller}, {}, options), probes=probes).figures
+    options = [f"traffic.senders={flows}", "tuner.preset=secn1", f"fluid.probes={probes}", *settings]
+    found = figures("incast-8", options, controller=controller)
     print(
         f"{controller}, {flows} flows, {probes} probes: SU {found.su:.2f} %, QL {found.ql_mean * 1e6:.2f} us, "
         f"marked {found.marked:.3f} %, Jain {found.jain_flows:.3f}, FR {found.fr_flows:.1f} %"

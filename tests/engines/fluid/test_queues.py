@@ -1,4 +1,4 @@
-"""Queues of the model: RED's law, and nothing is lost but what is counted."""
+"""Queues of the model: nothing is lost but what is counted, and what joins is marked."""
 
 from __future__ import annotations
 
@@ -6,21 +6,10 @@ import numpy as np
 import pytest
 
 from testbed.engines.fluid.layout import incast
-from testbed.engines.fluid.queues import Queues, mark_share
+from testbed.engines.fluid.queues import Queues
 
 STEP = 1e-6
 PER_STEP = 100e9 / 8 * STEP  # bytes that a queue sends
-
-
-def test_marks_follow_red() -> None:
-    queue = np.array([0.0, 100.0, 150.0, 200.0, 200.1])
-    red = (np.full(5, value) for value in (100.0, 200.0, 0.2))
-    assert mark_share(queue, *red) == pytest.approx([0, 0, 0.1, 0.2, 1])
-
-
-def test_equal_thresholds_are_a_step() -> None:
-    queue = np.array([100.0, 100.1])
-    assert mark_share(queue, np.full(2, 100.0), np.full(2, 100.0), np.full(2, 0.5)).tolist() == [0, 1]
 
 
 def test_what_is_sent_arrives_half_a_round_trip_later_and_all_of_it_is_somewhere() -> None:
@@ -37,3 +26,14 @@ def test_what_is_sent_arrives_half_a_round_trip_later_and_all_of_it_is_somewhere
         assert queues.arrived[0] == pytest.approx(queues.now[0] + queues.left[0] + queues.dropped[0])
         queues.drain()
     assert queues.left[0] == pytest.approx(5 * PER_STEP)
+
+
+def test_what_is_dropped_is_not_marked() -> None:
+    queues = Queues(incast(2, base_rtt=2 * STEP, buffer=2 * PER_STEP), STEP, (0.5 * PER_STEP, PER_STEP, 1.0))
+    for _ in range(4):
+        queues.enter(np.full(2, 4 * PER_STEP))
+        queues.drain()
+    # The first arrivals find no queue. The queue is full afterwards: a step's worth joins, and all of it is marked.
+    assert queues.arrived[0] == pytest.approx(3 * 8 * PER_STEP)
+    assert queues.dropped[0] == pytest.approx((5 + 7 + 7) * PER_STEP)
+    assert queues.marked[0] == pytest.approx(2 * PER_STEP)

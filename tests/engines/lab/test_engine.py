@@ -59,7 +59,7 @@ def test_three_senders_share_a_real_bottleneck(lab: Lab, tmp_path: Path) -> None
         marked = int(port.counters["marked_packets"].sum())
     assert process.returncode in (0, 3), stderr
     summary = json.loads(stdout)
-    assert summary["place"] == "lab"
+    assert summary["engine"] == "lab"
     # What reached the receiver: as much as the bottleneck lets through, shared fairly.
     assert summary["su"] == pytest.approx(100, abs=10)
     assert summary["jain_flows"] > 0.9

@@ -1,4 +1,4 @@
-"""The mock's port: RED, tail drop and INT, against theory."""
+"""The mock's port: marks, tail drop and INT, against theory."""
 
 from __future__ import annotations
 
@@ -6,21 +6,10 @@ import random
 
 import pytest
 
-from testbed.sdk.mock.port import Port, mark_probability
+from testbed.sdk.mock.port import Port
 from testbed.sdk.mock.scenario import Scenario
 
 RTT, LINE, WIRE = Scenario.base_rtt, Scenario.line_rate, Scenario.wire_size
-
-
-@pytest.mark.parametrize(
-    ("queue", "probability"), [(0, 0), (100, 0), (101, 0.0005), (200, 0.05), (300, 0.1), (300.001, 1), (1e9, 1)]
-)
-def test_red_law(queue: float, probability: float) -> None:
-    assert mark_probability(queue, 100, 300, 0.1) == pytest.approx(probability)
-
-
-def test_equal_thresholds_are_a_step() -> None:
-    assert (mark_probability(100, 100, 100, 0.2), mark_probability(100.1, 100, 100, 0.2)) == (0, 1)
 
 
 def test_share_of_marks_follows_the_law() -> None:

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from testbed.base.arrays import Floats
+from testbed.base.red import mark_share
 from testbed.engines.kernel.calibration.injection import Injection
 from testbed.engines.kernel.calibration.probe import Probe
 from testbed.engines.kernel.calibration.rates import steady_rate
@@ -351,7 +352,7 @@ def _marking(link: str, queue: Floats, marked: NDArray[np.bool_], thresholds: Se
     yield Measured(
         link, f"marking above Kmax {show_size(kmax)}", float(above.sum()), float(marked[above].sum()), 0.5, counted
     )
-    chance = pmax * (queue[slope] - kmin) / max(kmax - kmin, 1.0)
+    chance = mark_share(queue[slope], kmin, kmax, pmax)
     spread = float(np.sqrt((chance * (1 - chance)).sum()))
     yield Measured(
         link, "marking between Kmin and Kmax", float(chance.sum()), float(marked[slope].sum()),

@@ -1,0 +1,83 @@
+"""The fluid engine: an experiment as rates and queues, without packets and root (`testbed run --engine fluid`)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from testbed.capture.files import Capture
+from testbed.engines.engine import Prepared, Stoppable
+from testbed.engines.fluid.fluid import Options
+from testbed.engines.fluid.layout import FluidLayout, of_experiment
+from testbed.engines.fluid.run import FluidRun
+from testbed.engines.fluid.view import FluidView
+from testbed.errors import BadInput
+from testbed.experiment.resolved import Resolved
+from testbed.live.observers import Observer
+from testbed.results.record import EngineName, RunRecord
+from testbed.units import show_time
+
+STEPS_PER_RTT = 16
+LEAST_STEPS_PER_RTT = 4
+
+
+class FluidEngine:
+    """The same controller and tuner classes as with packets. ``time.dilation`` means nothing here."""
+
+    name: EngineName = "fluid"
+
+    def check(self, resolved: Resolved) -> None:
+        """Raises BadInput for what the model does not have."""
+        _step(resolved, of_experiment(resolved.layout))
+
+    def prepare(self, resolved: Resolved, observer: Observer) -> Prepared:  # noqa: ARG002 - part of the interface
+        """There is nothing to do."""
+        return Prepared(resolved, {})
+
+    def follow(
+        self, prepared: Prepared, observer: Observer, running: list[Stoppable], name: str, captures: Sequence[Capture]
+    ) -> RunRecord:
+        """In this process."""
+        assert not captures, "they are refused on the command line"
+        observer.on_fork()
+        resolved = prepared.resolved
+        layout = apart(of_experiment(resolved.layout), resolved.experiment.seed)
+        try:
+            run = FluidRun(FluidView(resolved, layout, _options(resolved, layout)), observer, name)
+            running.append(run)
+            return run.follow()
+        finally:
+            running.clear()
+            observer.on_stop()
+
+
+def apart(layout: FluidLayout, seed: int) -> FluidLayout:
+    """The same with every start up to a base RTT later.
+
+    Flows that start at one instant stay in step for good in a model, which nothing in a rack does, and swing together.
+    """
+    late = np.random.default_rng(seed).uniform(0.0, layout.base_rtt)
+    return replace(layout, start=layout.start + late)
+
+
+def _options(resolved: Resolved, layout: FluidLayout) -> Options:
+    return Options(
+        step=_step(resolved, layout),
+        probes=resolved.experiment.fluid.probes,
+        cnp_interval=resolved.controller.form.cnp_interval(resolved.controller_config),
+        seed=resolved.experiment.seed,
+    )
+
+
+def _step(resolved: Resolved, layout: FluidLayout) -> float:
+    asked, base_rtt = resolved.experiment.fluid.step, float(layout.base_rtt.min())
+    if isinstance(asked, str):
+        return base_rtt / STEPS_PER_RTT
+    if not 0 < asked <= base_rtt / LEAST_STEPS_PER_RTT:
+        raise BadInput(
+            f"fluid.step: {show_time(asked)} was asked for; expected a positive time up to "
+            f"{show_time(base_rtt / LEAST_STEPS_PER_RTT)}, a quarter of the shortest base RTT"
+        )
+    return asked
