@@ -198,8 +198,8 @@ class Impatient(Observer):
         self.heard.append(scene.run)
 
     def on_progress(self, now: Snapshot, changes: Update) -> None:
-        assert now.time == told["time"] > 0
-        assert told["ports"]["utilisation"][-1] > 0.5
+        assert now.time == changes["time"] > 0
+        assert changes["ports"]["utilisation"][-1] > 0.5
         self.heard.append("goes on")
         self.running[0].ask_to_stop("Ctrl-C")
 
