@@ -43,9 +43,10 @@ wheelhouse: setup ## dist/wheelhouse.tar: what lab hosts without a network need 
 lab: setup ## an emulated lab of hosts with ssh to try playbooks in, until Ctrl-C (CARDS=bf3,cx7 SWITCHES=sonic,nvue,testbed)
 	@$(SUDO) $(PYTHON) -m tests.emulated_lab $(if $(CARDS),--cards $(CARDS)) $(if $(SWITCHES),--switches $(SWITCHES))
 
-schema: ## write testbed/experiment/experiment.schema.json, docs/experiment.md and docs/metrics.md
+schema: ## write testbed/experiment/experiment.schema.json, docs/experiment.md, docs/metrics.md and docs/results.md
 	$(PYTHON) -m testbed.experiment.schema
 	$(PYTHON) -m testbed.live.glossary
+	$(PYTHON) -m testbed.results.glossary
 
 clean: ## remove what was made here; results/ stays
 	rm -rf .venv build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -4,7 +4,7 @@
 A seed gives every row the same flows, so flows are drawn in pairs: one that is drawn is taken from both rows. It counts
 where it finished in both. p99 of some hundred mice is the third worst; of all seeds together it says more.
 
-    .venv/bin/python scripts/pooled.py FOLDER [ROW]     # of `testbed bench --out FOLDER`; ROW: PET if none is given
+    .venv/bin/python scripts/pooled.py FOLDER [ROW]     # of `testbed reproduce --out FOLDER`; ROW: PET if none is given
 """
 
 from __future__ import annotations

@@ -25,8 +25,8 @@ drift: {description: "Name to wanted and found.", type: dict, returned: success}
 
 from ansible.module_utils.basic import AnsibleModule
 
-from ansible.module_utils.lab_knobs import verify
-from ansible.module_utils.lab_knobs.errors import LabError
+from ansible.module_utils.lab_settings import verify
+from ansible.module_utils.lab_settings.errors import LabError
 from ansible.module_utils.testbed_module import PORT, target_of
 
 
@@ -39,7 +39,7 @@ def main() -> None:
         module.fail_json(msg=str(error))
     drift = {name: {"wanted": wanted, "found": value} for name, (wanted, value) in sorted(found.items())}
     lines = {side: "".join(f"{name} = {one[side]}\n" for name, one in drift.items()) for side in ("wanted", "found")}
-    diff = {"before_header": "in force", "after_header": "wanted", "before": lines["found"], "after": lines["wanted"]}
+    diff = {"before_header": "active", "after_header": "wanted", "before": lines["found"], "after": lines["wanted"]}
     module.exit_json(changed=bool(drift), drift=drift, diff=diff)
 
 

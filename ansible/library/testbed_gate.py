@@ -5,13 +5,13 @@ from __future__ import annotations
 
 DOCUMENTATION = """
 module: testbed_gate
-short_description: Does Prometheus say that a rollout may go on?
+short_description: Do Prometheus queries allow a rollout to go on?
 description:
   - Reads only. Fails with every query whose answer is not within its bounds, or that has no answer.
 options:
   prometheus: {description: URL of Prometheus., type: str, required: true}
   gates: {description: "Queries: each with least, most or both.", type: list, elements: dict, required: true}
-  hold: {description: "Hold the answers against the bounds, or only see that there are answers.", type: bool}
+  hold: {description: "Compare the answers with the bounds, or only check that there are answers.", type: bool}
 author: The testbed authors
 """
 
@@ -30,8 +30,8 @@ failures: {description: What is not within its bounds., type: list, returned: al
 
 from ansible.module_utils.basic import AnsibleModule
 
-from ansible.module_utils.lab_knobs import gate
-from ansible.module_utils.lab_knobs.errors import LabError
+from ansible.module_utils.lab_settings import gate
+from ansible.module_utils.lab_settings.errors import LabError
 
 GATES = {
     "type": "list",

@@ -1,18 +1,18 @@
 #!/usr/bin/python
-"""Bring a PCC program into control of its card."""
+"""Have a PCC program control its card."""
 
 from __future__ import annotations
 
 DOCUMENTATION = """
 module: testbed_pcc
-short_description: Start a DOCA PCC program and see it in control
+short_description: Start a DOCA PCC program and wait until it controls the card
 description:
-  - Stops the program that has the card (by its unit, which ends it with SIGINT), starts ours, and waits until it says
-    of itself that it is Active. Neither exit status nor C(systemctl is-active) is trusted.
+  - Stops the program that controls the card (by its unit, which ends it with SIGINT), starts ours, and waits until it
+    reports Active. Neither exit status nor C(systemctl is-active) is trusted.
 options:
   target: {description: The port by its three names., type: dict, required: true}
   unit: {description: Unit of the program., type: str, required: true}
-  replaces: {description: Unit of the program that has the card until now., type: str}
+  replaces: {description: Unit of the program that controls the card until now., type: str}
   renewed: {description: "Unit file or program are new, so that a running one is started again.", type: bool}
   patience: {description: Seconds to wait for Active., type: float}
 author: The testbed authors
@@ -26,14 +26,14 @@ EXAMPLES = """
 """
 
 RETURN = """
-state: {description: What the program says of itself., type: str, returned: always}
+state: {description: The state that the program reports., type: str, returned: always}
 """
 
 from ansible.module_utils.basic import AnsibleModule
 
-from ansible.module_utils.lab_knobs import pcc, units
-from ansible.module_utils.lab_knobs.command import run
-from ansible.module_utils.lab_knobs.errors import LabError
+from ansible.module_utils.lab_settings import pcc, units
+from ansible.module_utils.lab_settings.command import run
+from ansible.module_utils.lab_settings.errors import LabError
 from ansible.module_utils.testbed_module import PORT, target_of
 
 
@@ -49,26 +49,26 @@ def main() -> None:
     module = AnsibleModule(argument_spec=spec, supports_check_mode=True)
     given, target = module.params, target_of(module.params)
     try:
-        other = bool(given["replaces"]) and units.look(given["replaces"]).active
-        changed = other or given["renewed"] or not units.look(given["unit"]).active
+        other = bool(given["replaces"]) and units.inspect(given["replaces"]).active
+        changed = other or given["renewed"] or not units.inspect(given["unit"]).active
         if not module.check_mode and changed:
             if other:
                 run("systemctl", "stop", given["replaces"])
             units.stop(given["unit"])
             run("systemctl", "daemon-reload")
             run("systemctl", "start", given["unit"])
-        program = pcc.look(target)
+        program = pcc.inspect(target)
         if not module.check_mode:
             program = pcc.wait_until_active(target, given["patience"])
     except LabError as error:
         module.fail_json(msg=str(error))
     if program.state != "active" and not module.check_mode:
         why = {
-            "standby": "another program has the card, or one was ended by SIGKILL and left it taken",
+            "standby": "another program controls the card, or one was killed by SIGKILL and left it taken",
             "gone": "it ended, whatever its exit status says",
-            "silent": "it said nothing of its state",
+            "silent": "it reported no state",
         }
-        reason = why.get(program.state, "it is not in control")
+        reason = why.get(program.state, "it does not control the card")
         module.fail_json(
             msg=f"pcc-{program.state}: {given['unit']} did not become Active: {reason}", state=program.state
         )

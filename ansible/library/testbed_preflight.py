@@ -8,13 +8,13 @@ module: testbed_preflight
 short_description: Reasons to leave a RoCE host alone, read only
 description:
   - Fails with every reason by name (wrong-card, virtual-function, link-down, pcc-leftover, other-rollout and so on).
-  - Says whether the host differs from what the rollout wants, so that a second rollout has nothing to do.
+  - Returns whether the host differs from what the rollout wants, so that a second rollout has nothing to do.
 options:
   target: {description: The port by its three names., type: dict, required: true}
   rollout: {description: Id of the rollout., type: str, required: true}
   card: {description: Generation that the inventory expects., type: str, required: true}
   controller: {description: Kind of controller., type: str, choices: [dcqcn, pcc], required: true}
-  knobs: {description: Settings that the rollout is going to ask for., type: list, elements: dict}
+  settings: {description: Settings that the rollout is going to ask for., type: list, elements: dict}
   policy: {description: "The policy: controller, version, sha256.", type: dict}
   mtu: {description: Least MTU., type: int}
   exporter_address: {description: Address that the exporter is going to listen on., type: str}
@@ -45,9 +45,9 @@ from dataclasses import asdict
 
 from ansible.module_utils.basic import AnsibleModule
 
-from ansible.module_utils.lab_knobs import batch, card, differs, preflight
-from ansible.module_utils.lab_knobs.errors import LabError
-from ansible.module_utils.testbed_module import KNOBS, POLICY, PORT, knobs_of, target_of
+from ansible.module_utils.lab_settings import batch, card, differs, preflight
+from ansible.module_utils.lab_settings.errors import LabError
+from ansible.module_utils.testbed_module import POLICY, PORT, SETTINGS, settings_of, target_of
 
 
 def main() -> None:
@@ -58,7 +58,7 @@ def main() -> None:
         "rollout": {"type": "str", "required": True},
         "card": {"type": "str", "required": True},
         "controller": {"type": "str", "choices": ["dcqcn", "pcc"], "required": True},
-        "knobs": KNOBS,
+        "settings": SETTINGS,
         "policy": POLICY,
         "mtu": {"type": "int", "default": 0},
         "exporter_address": {"type": "str", "default": ""},
@@ -81,15 +81,15 @@ def main() -> None:
     )
     try:
         backends = batch.backends_of(target)
-        seen = card.look(target)
+        seen = card.inspect(target)
         found = asdict(seen)
-        reasons = preflight.refusals(target, wanted, seen, backends)
-        refusals = [{"reason": reason, "message": text} for reason, text in reasons]
+        found_reasons = preflight.refusals(target, wanted, seen, backends)
+        refusals = [{"reason": reason, "message": text} for reason, text in found_reasons]
         if refusals:
-            said = "; ".join(f"{one['reason']}: {one['message']}" for one in refusals)
-            module.fail_json(msg=f"this host is left alone: {said}", refusals=refusals, card=found)
+            reasons = "; ".join(f"{one['reason']}: {one['message']}" for one in refusals)
+            module.fail_json(msg=f"this host is left alone: {reasons}", refusals=refusals, card=found)
         pcc_unit = f"testbed-pcc@{target.device}.service" if given["controller"] == "pcc" else ""
-        todo = differs.differs(target, knobs_of(given), given["policy"], pcc_unit, backends)
+        todo = differs.differs(target, settings_of(given), given["policy"], pcc_unit, backends)
     except LabError as error:
         module.fail_json(msg=str(error))
     module.exit_json(changed=False, refusals=[], differs=todo, card=found)

@@ -1,11 +1,11 @@
 #!/usr/bin/python
-"""Keep what a verified rollout made."""
+"""Make a verified rollout permanent."""
 
 from __future__ import annotations
 
 DOCUMENTATION = """
 module: testbed_promote
-short_description: Make a verified rollout last, and let the host go
+short_description: Make a verified rollout permanent, and release the host
 description:
   - Writes a oneshot unit and a udev rule that apply the settings again at boot and when the driver is loaded.
   - Releases the rollout lock. Refuses a rollout that is not verified.
@@ -17,7 +17,7 @@ author: The testbed authors
 """
 
 EXAMPLES = """
-- name: Keep it
+- name: Promote
   testbed_promote:
     target: {interface: enp3s0f0np0, device: mlx5_0, pci: "0000:03:00.0"}
     rollout: 2026-11-20-a
@@ -27,8 +27,8 @@ RETURN = """# """
 
 from ansible.module_utils.basic import AnsibleModule
 
-from ansible.module_utils.lab_knobs import persist
-from ansible.module_utils.lab_knobs.errors import LabError
+from ansible.module_utils.lab_settings import persist
+from ansible.module_utils.lab_settings.errors import LabError
 from ansible.module_utils.testbed_module import POLICY, PORT, target_of
 
 

@@ -26,13 +26,13 @@ EXAMPLES = """
 RETURN = """
 before: {description: "Settings that were not as in the snapshot: name to value.", type: dict, returned: success}
 after: {description: The same as in the snapshot., type: dict, returned: success}
-evidence: {description: Folder with what was in force., type: str, returned: success}
+evidence: {description: Folder with the settings from before., type: str, returned: success}
 """
 
 from ansible.module_utils.basic import AnsibleModule
 
-from ansible.module_utils.lab_knobs import batch, restore, snapshot
-from ansible.module_utils.lab_knobs.errors import LabError
+from ansible.module_utils.lab_settings import batch, restore, snapshot
+from ansible.module_utils.lab_settings.errors import LabError
 from ansible.module_utils.testbed_module import PORT, target_of
 
 
@@ -50,9 +50,9 @@ def main() -> None:
             module.exit_json(changed=False, before={}, after={}, evidence=None, msg="never touched by this rollout")
         if module.check_mode:
             then = snapshot.load(target, rollout)
-            changes = batch.plan(then.knobs, batch.backends_of(target))
-            before = {change.knob.title: change.before for change in changes}
-            after = {change.knob.title: change.knob.value for change in changes}
+            changes = batch.plan(then.settings, batch.backends_of(target))
+            before = {change.setting.title: change.before for change in changes}
+            after = {change.setting.title: change.setting.value for change in changes}
             module.exit_json(changed=bool(changes), before=before, after=after, evidence=None)
         report = restore.restore(target, rollout, module.params["reason"])
     except LabError as error:

@@ -1,5 +1,5 @@
 #!/usr/bin/python
-"""Lock the host, keep what is, arm the dead man's switch."""
+"""Lock the host, take a snapshot, arm the dead man's switch."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ author: The testbed authors
 """
 
 EXAMPLES = """
-- name: Keep what is
+- name: Take a snapshot
   testbed_snapshot:
     target: {interface: enp3s0f0np0, device: mlx5_0, pci: "0000:03:00.0"}
     rollout: 2026-11-20-a
@@ -38,11 +38,11 @@ content: {description: "The snapshot's text, for the controller's copy.", type: 
 
 from ansible.module_utils.basic import AnsibleModule
 
-from ansible.module_utils.lab_knobs import dead_man, install, lock, restore, settings, snapshot, state
-from ansible.module_utils.lab_knobs.errors import LabError, Refused
+from ansible.module_utils.lab_settings import dead_man, install, lock, reapply, restore, snapshot, state
+from ansible.module_utils.lab_settings.errors import LabError, Refused
 from ansible.module_utils.testbed_module import PORT, target_of
 
-PROGRAMS = (restore, settings)  # named here so that Ansible sends them along: `install` writes what it was sent
+PROGRAMS = (restore, reapply)  # named here so that Ansible sends them along: `install` writes what it was sent
 
 
 def main() -> None:

@@ -8,7 +8,7 @@ module: testbed_verify
 short_description: Does the host do what the rollout wanted, with traffic?
 description:
   - Fails with every criterion that is not met. If all are met, disarms the dead man's switch.
-  - Says in state.json which policy is in force, as the exporter shows it.
+  - Records the active policy in state.json, which the exporter shows.
   - Changes nothing else; in check mode it neither sends traffic nor disarms.
 options:
   target: {description: The port by its three names., type: dict, required: true}
@@ -18,7 +18,7 @@ options:
   grows: {description: Counters that have to move., type: list, elements: str}
   still: {description: Counters that must not move., type: list, elements: str}
   most_paused_us: {description: Growth of a transmit pause duration that is tolerated., type: int}
-  pcc: {description: A PCC program has to be in control., type: bool}
+  pcc: {description: A PCC program has to control the card., type: bool}
   exporter: {description: URL of the host's metrics., type: str}
   policy: {description: "The policy that they have to show: controller, version, sha256.", type: dict}
 author: The testbed authors
@@ -40,8 +40,8 @@ import time
 
 from ansible.module_utils.basic import AnsibleModule
 
-from ansible.module_utils.lab_knobs import state, verify
-from ansible.module_utils.lab_knobs.errors import LabError
+from ansible.module_utils.lab_settings import state, verify
+from ansible.module_utils.lab_settings.errors import LabError
 from ansible.module_utils.testbed_module import POLICY, PORT, target_of
 
 

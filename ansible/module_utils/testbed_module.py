@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ansible.module_utils.lab_knobs.backend import Knob
-from ansible.module_utils.lab_knobs.target import Target
+from ansible.module_utils.lab_settings.backend import Setting
+from ansible.module_utils.lab_settings.target import Target
 
 PORT = {
     "type": "dict",
@@ -17,7 +17,7 @@ PORT = {
         "port": {"type": "int", "default": 1},
     },
 }
-KNOBS = {
+SETTINGS = {
     "type": "list",
     "elements": "dict",
     "default": [],
@@ -42,6 +42,6 @@ def target_of(params: dict[str, Any]) -> Target:
     return Target(**params["target"])
 
 
-def knobs_of(params: dict[str, Any]) -> list[Knob]:
+def settings_of(params: dict[str, Any]) -> list[Setting]:
     """The settings that a task asks for."""
-    return [Knob(**knob) for knob in params["knobs"]]
+    return [Setting(**setting) for setting in params["settings"]]

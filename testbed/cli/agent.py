@@ -21,20 +21,20 @@ def agent(
     """
     if identify:
         from testbed.cli.shared import print_json
-        from testbed.engines.lab.digest import identity
+        from testbed.engines.lab.protocol.code_digest import identity
 
         print_json(identity())
     elif check:
-        from testbed.engines.lab.interface import Interface
+        from testbed.engines.lab.host.interface import Interface
 
         interface = Interface(check)
-        interface.examine(frame=0, rate=0.0)
+        interface.inspect(frame=0, rate=0.0)
         interface.reserve()
         print(f"{check}: fits")
     else:
-        from testbed.engines.lab.serve import serve
+        from testbed.engines.lab.host.service import serve
 
-        say = os.dup(1)
+        channel = os.dup(1)
         os.dup2(2, 1)  # stdout is the control channel: what a plugin prints goes to stderr
         sys.stdout = sys.stderr
-        raise typer.Exit(serve(0, say))
+        raise typer.Exit(serve(0, channel))

@@ -10,7 +10,7 @@ import typer
 
 from testbed.errors import BadInput
 
-MOST_SECONDS = 30.0  # what registers said is believed for 60 s
+MOST_SECONDS = 30.0  # registers are exported for 60 s after they were read
 
 
 def exporter(

@@ -27,10 +27,10 @@ def vars_(  # noqa: PLR0917 - one parameter per option
     format: Annotated[Format, typer.Option(help="json can be given to ansible-playbook: -e @FILE.")] = Format.json,
 ) -> None:
     """Print an experiment's controller and ECN thresholds as variables for ansible/site.yml, in the tools' units."""
-    from testbed.engines.lab import knobs
+    from testbed.engines.lab import ansible_vars
 
     resolved = resolve(experiment, {"controller": controller, "tuner": tuner}, {}, settings)
-    found = knobs.variables(resolved, knobs.rate(line_rate))
+    found = ansible_vars.variables(resolved, ansible_vars.rate(line_rate))
     for difference in found["experiment_differences"]:
         print(f"differs on the lab's hardware: {difference}", file=sys.stderr)
     if format is Format.json:

@@ -26,7 +26,7 @@ from testbed.cli.monitor import monitor
 from testbed.cli.new import new
 from testbed.cli.replay import replay
 from testbed.cli.report import report
-from testbed.cli.reproduce import bench
+from testbed.cli.reproduce import reproduce
 from testbed.cli.run import run
 from testbed.cli.selftest import selftest
 from testbed.cli.shared import Verbose, log_if
@@ -61,7 +61,7 @@ app.command()(watch)
 app.command(cls=ShellCommand)(shell)
 app.command()(sweep)
 app.command()(compare)
-app.command()(bench)
+app.command()(reproduce)
 app.command("list")(list_)
 app.command()(show)
 app.command()(validate)

@@ -1,4 +1,4 @@
-"""`testbed bench`: a paper's table, run here."""
+"""`testbed reproduce`: a paper's table, run here."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from testbed.cli.shared import print_json
 from testbed.errors import BadInput, TestbedError, nearest
 
 if TYPE_CHECKING:
-    from testbed.results.papers.cells import Measured, Place
+    from testbed.results.papers.cells import Measured, TableCell
     from testbed.results.papers.comparison import Comparison
     from testbed.results.papers.figures import Figures
 
 
-class BenchFormat(StrEnum):
+class TableFormat(StrEnum):
     """How the comparison is printed."""
 
     text = "text"
@@ -27,7 +27,7 @@ class BenchFormat(StrEnum):
     markdown = "markdown"
 
 
-def bench(  # noqa: PLR0917 - one parameter per option
+def reproduce(  # noqa: PLR0917 - one parameter per option
     name: Annotated[str, typer.Argument(metavar="[NAME]", help="A published comparison, or a file of your own.")] = "",
     list_: Annotated[bool, typer.Option("--list", help="List the comparisons and where they were printed.")] = False,
     quick: Annotated[
@@ -40,11 +40,11 @@ def bench(  # noqa: PLR0917 - one parameter per option
         bool, typer.Option("--no-run", help="Run nothing: the printed numbers, and what is in --out.")
     ] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Check all runs and list them; run nothing.")] = False,
-    format: Annotated[BenchFormat, typer.Option(help="How the comparison is printed on stdout.")] = BenchFormat.text,
+    format: Annotated[TableFormat, typer.Option(help="How the comparison is printed on stdout.")] = TableFormat.text,
 ) -> None:
     """Run a comparison that a paper printed, and print ours beside it (needs root).
 
-    Not to be confused with `make bench` of the repository, which measures how fast the testbed itself is.
+    `make bench` of the repository is another thing: it measures how fast the testbed itself is.
     """
     from testbed.results.papers import comparison as published
 
@@ -54,10 +54,10 @@ def bench(  # noqa: PLR0917 - one parameter per option
     wanted = published.load(name)
     _check("--row", row, wanted.rows)
     _check("--column", column, wanted.columns)
-    from testbed.run.reproduce.cells import places
+    from testbed.run.reproduce.cells import table_cells
 
     refused: list[str] = []
-    every = places(wanted, quick=quick, refused=refused)
+    every = table_cells(wanted, quick=quick, refused=refused)
     for refusal in refused:
         print(f"cannot be run: {refusal}", file=sys.stderr)
     if dry_run:
@@ -72,13 +72,13 @@ def bench(  # noqa: PLR0917 - one parameter per option
     _print(Figures(wanted, measured), every, quick, format)
     if measured.interrupted:
         raise TestbedError("the comparison was ended early; the same command with the same --out goes on")
-    degraded = any(measured.degraded(*place) for place in measured.summaries)
+    degraded = any(measured.degraded(*cell) for cell in measured.summaries)
     raise typer.Exit(1 if measured.failures else 3 if degraded else 0)
 
 
 def _measured(
     wanted: Comparison,
-    every: list[Place],
+    every: list[TableCell],
     out: Path | None,
     *,
     quick: bool,
@@ -100,33 +100,33 @@ def _measured(
     if not asked:
         print("nothing to run: no row that is asked for is implemented here, or no column is run", file=sys.stderr)
         return measure.collect(folder, every)
-    print(f"{len(asked)} runs, {_time([place.cell.seconds for place in asked])}, to {folder}", file=sys.stderr)
+    print(f"{len(asked)} runs, {_time([one.run.seconds for one in asked])}, to {folder}", file=sys.stderr)
     return measure.collect(folder, every, measure.run(folder, asked, again=not quick))
 
 
-def _print(figures: Figures, every: list[Place], quick: bool, format: BenchFormat) -> None:
-    if format is BenchFormat.json:
+def _print(figures: Figures, every: list[TableCell], quick: bool, format: TableFormat) -> None:
+    if format is TableFormat.json:
         from testbed.results.papers.as_json import as_dict
 
         print_json(as_dict(figures, every, quick=quick))
-    elif format is BenchFormat.markdown:
-        from testbed.results.papers import markdown
+    elif format is TableFormat.markdown:
+        from testbed.results.papers.table import markdown
 
-        print(markdown.render(figures, every, quick=quick))
+        print(markdown(figures, every, quick=quick))
     else:
         from rich.console import Console
 
-        from testbed.results.papers import text
+        from testbed.results.papers.table import render
 
         console = Console()
-        console.print(text.render(figures, every, console.width, quick=quick))
+        console.print(render(figures, every, console.width, quick=quick))
 
 
-def _list(format: BenchFormat) -> None:
+def _list(format: TableFormat) -> None:
     from testbed.results.papers.comparison import load, names
 
     found = [load(name) for name in names()]
-    if format is BenchFormat.json:
+    if format is TableFormat.json:
         print_json([{"name": one.name, "title": one.title, "source": one.source.model_dump()} for one in found])
         return
     width = max(len(one.name) for one in found)
@@ -134,15 +134,15 @@ def _list(format: BenchFormat) -> None:
         print(f"{one.name:<{width}}  {one.title} ({one.source.paper}, {one.source.where})")
 
 
-def _dry_run(every: list[Place], format: BenchFormat) -> None:
-    if format is BenchFormat.json:
+def _dry_run(every: list[TableCell], format: TableFormat) -> None:
+    if format is TableFormat.json:
         print_json(
-            [{"name": one.cell.name, "seconds": one.cell.seconds, "arguments": one.cell.arguments} for one in every]
+            [{"name": one.run.name, "seconds": one.run.seconds, "arguments": one.run.arguments} for one in every]
         )
         return
-    for place in every:
-        print(f"{place.cell.name}  {_time([place.cell.seconds])}")
-    print(f"{len(every)} runs, {_time([place.cell.seconds for place in every])}")
+    for one in every:
+        print(f"{one.run.name}  {_time([one.run.seconds])}")
+    print(f"{len(every)} runs, {_time([one.run.seconds for one in every])}")
 
 
 def _time(seconds: list[float | None]) -> str:

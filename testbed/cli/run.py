@@ -76,13 +76,13 @@ def run(  # noqa: PLR0917 - one parameter per option
     if inventory:
         if engine != EngineChoice.kernel:
             raise BadInput(f"--inventory runs over real hosts, --engine {engine} does not: leave one of them out")
-        from testbed.engines.lab import fits
         from testbed.engines.lab.engine import LabEngine
-        from testbed.engines.lab.inventory import read
+        from testbed.engines.lab.operator import restrictions
+        from testbed.engines.lab.operator.inventory import read
 
         hosts = read(inventory)
         carrier = LabEngine(hosts, playbook)
-        options = fits.settings(hosts) | {key: value for key, value in options.items() if value}
+        options = restrictions.settings(hosts) | {key: value for key, value in options.items() if value}
     elif engine == EngineChoice.fluid:
         from testbed.engines.fluid.engine import FluidEngine
 

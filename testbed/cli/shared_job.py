@@ -94,19 +94,16 @@ def _describe(plugin: Plugin, config: PluginConfig, format: Format) -> None:
 @contextmanager
 def _progress() -> Iterator[Callable[[JobProgress], None]]:
     """A bar on a terminal, a line per piece of news otherwise."""
-    if not sys.stderr.isatty():
-        yield lambda told: print(told.text, file=sys.stderr, flush=True)
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+    from testbed.base.progress import Bar
 
-    columns = (BarColumn(bar_width=20), TimeRemainingColumn(), TextColumn("{task.description}", markup=False))
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("", total=None)
+    def tell(told: JobProgress) -> None:
+        if bar.shown:
+            bar.update(told.done, told.text, told.total or None)
+        else:
+            bar.say(told.text)
 
-        def tell(told: JobProgress) -> None:
-            bar.update(task, completed=told.done, total=told.total or None, description=told.text)
-
+    with Bar() as bar:
+        bar.start()
         yield tell
 
 

@@ -31,13 +31,13 @@ def attach(
 
     bits, size = _quantity("rate", rate), _quantity("buffer", buffer)
     _need_root()
-    with pins.alone():
+    with pins.exclusive():
         _show(doing.attach(ports, bits or 0.0, size or 0.0), format)
 
 
 @switch.command()
 def show(format: Formatted = Format.text) -> None:
-    """Print ports, thresholds in force, and counters."""
+    """Print ports, active thresholds, and counters."""
     from testbed.engines.lab.switch.pinned import PinnedSwitch
 
     _need_root()
@@ -60,7 +60,7 @@ def set_(
     if given == [None, None, None]:
         raise BadInput("nothing to set; give --kmin, --kmax or --pmax")
     _need_root()
-    with pins.alone():
+    with pins.exclusive():
         found = PinnedSwitch()
         found.change(ports or [], *given)
         _show(found, format)
@@ -74,7 +74,7 @@ def detach(ports: Ports = None, format: Formatted = Format.text) -> None:
     from testbed.engines.lab.switch.pinned import PinnedSwitch
 
     _need_root()
-    with pins.alone():
+    with pins.exclusive():
         left = doing.detach(ports or [])
         if left:
             _show(PinnedSwitch(), format)

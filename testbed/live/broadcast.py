@@ -14,7 +14,6 @@ from testbed.live.server import LiveServer, listen
 from testbed.live.snapshot import Snapshot
 from testbed.live.updates import Update
 from testbed.results.report import table
-from testbed.results.report.rows import rows
 from testbed.results.summary import Summary
 
 
@@ -43,7 +42,7 @@ class Broadcast(Observer):
         result = {
             "verdict": summary.verdict.word,
             "reasons": [str(reason) for reason in summary.verdict.reasons],
-            "figures": [{"name": row.name, "values": row.values} for row in rows(summary)],
+            "figures": table.figures(summary).plain(),
             "notes": table.notes(summary),
             "folder": str(folder),
         }

@@ -2,22 +2,16 @@
 
 from __future__ import annotations
 
-import logging
-import sys
 import time
-from typing import TYPE_CHECKING, TextIO
+from typing import TextIO
 
+from testbed.base.progress import Bar
 from testbed.live.observers import Observer
 from testbed.live.scene import Scene
 from testbed.live.snapshot import Snapshot
 from testbed.live.updates import Update
 from testbed.units import show_time
 
-if TYPE_CHECKING:
-    from rich.progress import Progress as Bar
-    from rich.progress import TaskID
-
-log = logging.getLogger(__package__)
 LINE_EVERY = 5.0  # s of wall time between plain lines
 
 
@@ -25,28 +19,22 @@ class Progress(Observer):
     """Every method may be called at any time, in any order."""
 
     def __init__(self, stream: TextIO | None = None) -> None:
-        self.stream = stream or sys.stderr
+        self.bar = Bar(stream)
         self.scene: Scene | None = None
         self.total = 0.0
         self.wall_total: float | None = None
         self._began = time.monotonic()
         self._last_line = float("-inf")
-        self._bar: Bar | None = None
-        self._task: TaskID | None = None
 
     def on_stage(self, text: str) -> None:
-        if self._bar is not None:
-            self._bar.console.print(text, highlight=False)
-        else:
-            print(text, file=self.stream, flush=True)
+        self.bar.say(text)
 
     def on_begin(self, scene: Scene) -> None:
         self.scene = scene
         self.total, self.wall_total = scene.duration, scene.wall_seconds
         self._began = time.monotonic()
-        if self.stream.isatty() and not log.isEnabledFor(logging.INFO):  # lines would tear the bar
-            self._start_bar()
-        else:
+        self.bar.start(self.total)
+        if not self.bar.shown:
             about = "" if self.wall_total is None else f", about {self.wall_total:.0f} s"
             self.on_stage(f"running {show_time(self.total)} of rack time{about}")
 
@@ -61,8 +49,8 @@ class Progress(Observer):
             f"RTT {show_time(_rounded(rtt)) if rtt else '-'}"
         )
         nominal_now = changes["time"]
-        if self._bar is not None and self._task is not None:
-            self._bar.update(self._task, completed=min(nominal_now, self.total), figures=figures)
+        if self.bar.shown:
+            self.bar.update(min(nominal_now, self.total), figures)
             return
         moment = time.monotonic()
         if moment - self._last_line >= LINE_EVERY:
@@ -75,25 +63,7 @@ class Progress(Observer):
         return max(0.0, total - gone)
 
     def on_stop(self) -> None:
-        if self._bar is not None:
-            self._bar.stop()
-            self._bar = None
-
-    def _start_bar(self) -> None:
-        from rich.console import Console
-        from rich.progress import BarColumn, TextColumn, TimeRemainingColumn
-        from rich.progress import Progress as Bar
-
-        self._bar = Bar(
-            BarColumn(bar_width=20),
-            TextColumn("{task.percentage:3.0f}%"),
-            TimeRemainingColumn(),
-            TextColumn("{task.fields[figures]}"),
-            console=Console(file=self.stream),
-            transient=True,
-        )
-        self._bar.start()
-        self._task = self._bar.add_task("run", total=self.total, figures="")
+        self.bar.stop()
 
 
 def _rounded(seconds: float) -> float:

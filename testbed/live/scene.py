@@ -5,6 +5,8 @@ Up to `MOST_FLOWS` flows have figures of their own; of more, figures are per sen
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Literal, NamedTuple, TypeVar
 
@@ -13,6 +15,7 @@ import numpy as np
 from testbed.base.arrays import Floats, Ints
 from testbed.clock import Clock
 from testbed.experiment.traffic.plan import Plan
+from testbed.results.report.topology import Link, draw
 from testbed.results.tables import flow_names
 
 Column = TypeVar("Column", Floats, Ints)
@@ -91,4 +94,10 @@ class Scene:
         found = asdict(self)
         found["ports"] = [port._asdict() for port in self.ports]
         found["flows"] = [flow._asdict() for flow in self.flows]
-        return found | {"bottleneck": self.ports[self.bottleneck].name}
+        bottleneck = self.ports[self.bottleneck].name
+        return found | {"bottleneck": bottleneck, "topology": drawn(self.ports, bottleneck)}
+
+
+def drawn(ports: Sequence[ScenePort], bottleneck: str) -> str:
+    """The rack as an SVG element in which nothing flows yet: the page colours it."""
+    return draw([Link(port.name, port.switch, port.to, math.nan, 0.0) for port in ports], bottleneck)

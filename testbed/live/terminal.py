@@ -205,8 +205,9 @@ def meter(share: float, width: int) -> str:
 def final(scene: dict[str, Any], end: dict[str, Any]) -> RenderableType:
     """The verdict and the figures of a run that has ended; plain text where there is no terminal."""
     from rich.console import Group
-    from rich.table import Table
     from rich.text import Text
+
+    from testbed.results.table import of_plain
 
     lines: list[RenderableType] = []
     if scene:
@@ -214,15 +215,8 @@ def final(scene: dict[str, Any], end: dict[str, Any]) -> RenderableType:
         lines.append(Text(f"{scene['experiment']} · {scene['controller']}{tuner}", style="bold"))
     lines.append(Text.assemble("verdict: ", (end["verdict"], COLOURS.get(end["verdict"], ""))))
     lines.extend(Text(f" - {reason}") for reason in end["reasons"])
-    figures = Table.grid(padding=(0, 1))
-    figures.add_column(style="bold", no_wrap=True)
-    for _ in range(3):
-        figures.add_column(justify="right", no_wrap=True)
-        figures.add_column(style="dim", no_wrap=True)
-    for row in end["figures"]:
-        figures.add_row(row["name"], *(Text(cell) for value in row["values"] for cell in value))
     notes = (Text(note, style="dim") for note in end["notes"])
-    return Group(*lines, Text(), figures, Text(), *notes)
+    return Group(*lines, Text(), of_plain(end["figures"]).terminal(), Text(), *notes)
 
 
 def _row(width: int) -> Table:

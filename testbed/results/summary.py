@@ -1,159 +1,274 @@
-"""The figures of one run, flat and in SI units, with the verdict: what ``summary.json`` and ``--format json`` hold."""
+"""The figures of one run, flat and in SI units, with the verdict: what ``summary.json`` and ``--format json`` hold.
+
+This is the registry of the figures: each is declared once, with its definition, unit, function, row in the tables, the
+direction that is better, and its source. Tables, comparisons, ``--fail-if`` and docs/results.md have all from here.
+"""
 
 from __future__ import annotations
 
-from dataclasses import asdict
-from typing import Annotated
+from pydantic import BaseModel
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
-
-from testbed.results import figures
+from testbed.results.figures import cost, fairness, fct, latency, loss, pauses, throughput
+from testbed.results.figures.measurements import Measurements
+from testbed.results.figures.operations import Messages
+from testbed.results.figures.registry import figure, figures_of
+from testbed.results.figures.unknown import NAN, NULL_IF_UNKNOWN, Number, mean, ratio
 from testbed.results.record import RunRecord
 from testbed.results.verdict import Verdict
-
-NAN = float("nan")
-
-
-def _unknown(value: object) -> object:
-    return NAN if value is None else value
-
-
-Figure = Annotated[float, BeforeValidator(_unknown)]
-"""A number that may be nan inside and is null in JSON, which has no nan."""
-
-
-class SizeBin(BaseModel):
-    """The slowdown of finished flows of neighbouring sizes; see `testbed.results.figures.SizeBin`."""
-
-    model_config = ConfigDict(frozen=True, ser_json_inf_nan="null")
-
-    largest: Figure = Field(description="bytes; null if the bin has no upper end")
-    flows: int
-    mean: Figure
-    p50: Figure
-    p99: Figure
-
-
-class Messages(BaseModel):
-    """Operations of one kind, such as exchanges of all with all; see `testbed.results.figures.Messages`."""
-
-    model_config = ConfigDict(frozen=True, ser_json_inf_nan="null")
-
-    label: str
-    size: Figure = Field(description="bytes of a message")
-    operations: int
-    message: Figure = Field(description="s, mean of all messages")
-    rank: Figure = Field(description="s, mean over operations and hosts")
-    operation: Figure = Field(description="s, mean over operations, until all is done")
 
 
 class Summary(BaseModel):
     """What one run showed. Figures are over the window unless they say otherwise; null means it cannot be known."""
 
-    model_config = ConfigDict(frozen=True, ser_json_inf_nan="null")
+    model_config = NULL_IF_UNKNOWN
 
     experiment: str
     controller: str
     tuner: str
     verdict: Verdict
 
-    engine: str = Field(
-        default="kernel",
-        description="`kernel`; `fluid`: rates, packets are as many bytes; `lab`: what only switches know is null",
-    )
-    start_spread: Figure = Field(default=0.0, description="s, at most so far apart did the hosts of a lab start")
+    # fmt: off
+    engine: str = figure(
+        "what carried the traffic: `kernel`; `fluid`: the [fluid model](cli.md#the-fluid-engine), packets are as many "
+        "bytes; or `lab`: what only switches know is null", "", lambda m: m.record.engine)
+    start_spread: Number = figure(
+        "at most so far apart did the hosts of a lab start", "s", lambda m: m.record.start_spread)
+    flows: int = figure("number of flows", "flows", lambda m: len(m.flows))
+    hosts: int = figure("sending hosts", "", lambda m: len(set(m.flows.src)))
+    bottleneck: str = figure("name of the switch port", "", lambda m: m.record.ports[m.record.bottleneck])
+    bottleneck_rate: Number = figure(
+        "rate of the bottleneck", "bit/s", lambda m: float(m.record.port_rate[m.record.bottleneck]))
+    base_rtt: Number = figure("base RTT of the median flow", "s", lambda m: latency.base_rtt(m.record))
+    duration: Number = figure("length of the run, nominal", "s", lambda m: m.record.duration)
+    window_start: Number = figure("start of the window, nominal: the warm-up's end", "s", lambda m: m.window.start)
+    window_end: Number = figure("end of the window, nominal", "s", lambda m: m.window.end)
+    wall_seconds: Number = figure("length of the run, wall time", "s", lambda m: m.record.wall_seconds)
 
-    flows: int
-    hosts: int = Field(description="sending hosts")
-    bottleneck: str = Field(description="name of the switch port")
-    bottleneck_rate: Figure = Field(description="bit/s")
-    base_rtt: Figure = Field(description="s, of the median flow")
-    duration: Figure = Field(description="s, nominal")
-    window_start: Figure = Field(description="s, nominal; the warm-up's end")
-    window_end: Figure = Field(description="s, nominal")
-    wall_seconds: Figure = Field(description="s, wall")
+    su: Number = figure(
+        "switch utilisation: wire bytes through the bottleneck / (its rate x time)", "%",
+        lambda m: throughput.utilisation(m.record, m.window), "SU", better="higher", equal_within=5,
+        source="ADPG's SU, many to one. Counted at the switch port, with headers")
+    su_receivers: Number = figure(
+        "SU, mean over the ports towards receiving hosts", "%",
+        lambda m: throughput.receiver_utilisation(m.record, m.window), "SU", "receivers", better="higher",
+        same_as="su",
+        source="ADPG's Table 3 (all to all) has one congestion point per host and does not say how they are summed up; "
+        "the mean is ours")
+    receivers: int = figure(
+        "receiving hosts; each has such a port", "", lambda m: len(throughput.receiver_ports(m.record)))
+    fr_flows: Number = figure(
+        "fairness ratio: 100 x min / max of the flows' goodput", "%", lambda m: fairness.fairness_ratio(m.rates),
+        "FR", "per flow", better="higher", equal_within=5,
+        source="ADPG's text is about flows, its code about hosts; both are given")
+    fr_hosts: Number = figure(
+        "the same of the sending hosts' goodput", "%", lambda m: fairness.fairness_ratio(m.host_rates),
+        "FR", "per host", better="higher", same_as="fr_flows")
+    jain_flows: Number = figure(
+        "Jain's index over flows: (Σx)² / (n Σx²)", "", lambda m: fairness.jain(m.rates),
+        "Jain", "per flow", better="higher")
+    jain_hosts: Number = figure(
+        "Jain's index over sending hosts", "", lambda m: fairness.jain(m.host_rates),
+        "Jain", "per host", better="higher", same_as="jain_flows",
+        source="DECC: x is the mean bandwidth of a compute node, so this one (a host's flows summed) is DECC's")
+    fairness_flows: int = figure(
+        "flows compared: active for at least 90 % of the window", "flows", lambda m: int(m.steady.sum()))
 
-    su: Figure = Field(description="switch utilisation of the bottleneck, %")
-    su_receivers: Figure = Field(default=NAN, description="the same, mean over the ports towards receiving hosts, %")
-    receivers: int = Field(default=0, description="receiving hosts; each has such a port")
-    fr_flows: Figure = Field(description="100 * min / max of the flows' goodput, %")
-    fr_hosts: Figure = Field(description="100 * min / max of the sending hosts' goodput, %")
-    jain_flows: Figure = Field(description="Jain's index over flows")
-    jain_hosts: Figure = Field(description="Jain's index over sending hosts")
-    fairness_flows: int = Field(description="flows compared: active for at least 90 % of the window")
-    ql_mean: Figure = Field(description="queue latency, mean over time, s")
-    ql_p99: Figure = Field(description="queue latency, of arriving packets, s")
-    ql_max: Figure = Field(description="queue latency, s")
-    ql_receivers: Figure = Field(default=NAN, description="QL, mean over the ports towards receiving hosts, s")
-    ql_busiest: Figure = Field(default=NAN, description="QL of the port where it is highest, s")
-    queue_mean: Figure = Field(default=NAN, description="queue length of the bottleneck, mean, bytes")
-    queue_std: Figure = Field(default=NAN, description="its standard deviation, bytes")
-    queue_ports_mean: Figure = Field(default=NAN, description="queue length of all ports that sent, mean, bytes")
-    queue_ports_std: Figure = Field(default=NAN, description="its standard deviation, bytes")
-    rtt_min: Figure = Field(description="s, whole run")
-    rtt_p50: Figure = Field(description="s")
-    rtt_p99: Figure = Field(description="s")
-    delay_p99: Figure = Field(default=NAN, description="packet delay one way: RTT p99 less half the base RTT, s")
-    goodput: Figure = Field(description="payload acknowledged, all flows, bit/s")
-    drops: Figure = Field(description="packets dropped by the model, all ports")
-    drops_in_run: Figure = Field(description="the same with the warm-up")
-    loss: Figure = Field(description="packets dropped by the model / packets sent, %, whole run")
-    loss_flows: Figure = Field(default=NAN, description="mean of the flows' lost / delivered packets, %, whole run")
-    drop_rate: Figure = Field(default=NAN, description="traffic dropped by the model, all ports, bit/s")
-    marks: Figure = Field(description="packets marked CE, all ports")
-    marked: Figure = Field(description="share of the packets through the bottleneck that were marked, %")
-    lossless: bool = Field(default=False, description="whether the switches did priority flow control (802.1Qbb)")
-    pause_frames: Figure = Field(default=0.0, description="PFC frames sent by the switches, all ports, whole run")
-    paused: Figure = Field(default=0.0, description="share of the time that a sending host was paused, mean, %")
-    paused_in_run: Figure = Field(default=0.0, description="the same over the whole run")
-    paused_port: str = Field(default="", description="port between switches that was paused for longest, whole run")
-    paused_port_in_run: Figure = Field(default=NAN, description="share of the whole run for which it was, %")
+    ql_mean: Number = figure(
+        "queue latency of the bottleneck: queue / rate, mean over time", "s",
+        lambda m: latency.queue_latency_mean(m.record, m.window), "QL", "mean", better="lower", equal_within=5,
+        source="ADPG does not say which mean")
+    ql_p99: Number = figure(
+        "queue latency of arriving packets, 99th percentile", "s",
+        lambda m: latency.queue_latency_quantile(m.record, m.window, 0.99), "QL", "p99", better="lower")
+    ql_max: Number = figure(
+        "longest queue latency of the bottleneck", "s",
+        lambda m: latency.queue_latency_max(m.record, m.window), "QL", "max", better="lower")
+    ql_receivers: Number = figure(
+        "QL, mean over the ports towards receiving hosts", "s",
+        lambda m: latency.receiver_queue_latency(m.record, m.window), "QL", "receivers", better="lower",
+        same_as="ql_mean", source="for several congestion points")
+    ql_busiest: Number = figure(
+        "QL of the port where it is highest", "s", lambda m: latency.busiest_queue_latency(m.record, m.window),
+        "QL", "busiest port", better="lower", same_as="ql_mean")
+    queue_mean: Number = figure(
+        "queue length of the bottleneck, mean of the samples", "B", lambda m: m.queue.mean,
+        "queue", "mean", better="lower")
+    queue_std: Number = figure(
+        "its standard deviation", "B", lambda m: m.queue.std, "queue", "std", better="lower",
+        source="PET's Table 1 prints a \"variance\" in KB, which can only be a standard deviation")
+    queue_ports_mean: Number = figure(
+        "the same, samples of all ports that sent in the window pooled", "B", lambda m: m.queues.mean,
+        "all queues", "mean", better="lower", source="PET does not say which ports it means")
+    queue_ports_std: Number = figure(
+        "their standard deviation", "B", lambda m: m.queues.std, "all queues", "std", better="lower")
+    rtt_min: Number = figure("RTT of acknowledgements, smallest of the whole run", "s", lambda m: m.record.rtt_min)
+    rtt_p50: Number = figure(
+        "RTT of acknowledgements, median", "s", lambda m: m.record.rtt_histogram.quantile(0.5),
+        "RTT", "p50", better="lower")
+    rtt_p99: Number = figure(
+        "RTT of acknowledgements, 99th percentile", "s", lambda m: m.record.rtt_histogram.quantile(0.99),
+        "RTT", "p99", better="lower")
+    delay_p99: Number = figure(
+        "packet delay one way: RTT p99 less half the base RTT", "s", lambda m: latency.packet_delay(m.record),
+        "delay", "p99", better="lower",
+        source="DECC's P99 latency is the 99th percentile of one-way packet delay. This is nearest: it holds every "
+        "queue on the way there. Where acknowledgements queue too (all to all), it is an upper bound")
 
-    fct_finished: int = Field(description="finite flows that finished, whole run")
-    fct_unfinished: int = Field(description="finite flows that did not")
-    fct_mean: Figure = Field(description="s")
-    fct_p50: Figure = Field(description="s")
-    fct_p99: Figure = Field(description="s")
-    slowdown_mean: Figure = Field(description="FCT / ideal FCT")
-    slowdown_p50: Figure = Field(description="FCT / ideal FCT")
-    slowdown_p99: Figure = Field(description="FCT / ideal FCT")
-    mice: int = Field(default=0, description="finite flows of at most 1 MB that finished")
-    fct_mice_mean: Figure = Field(default=NAN, description="s")
-    fct_mice_p99: Figure = Field(default=NAN, description="s")
-    slowdown_mice_mean: Figure = Field(default=NAN, description="FCT / ideal FCT")
-    slowdown_mice_p99: Figure = Field(default=NAN, description="FCT / ideal FCT")
-    elephants: int = Field(default=0, description="finite flows above 1 MB that finished")
-    fct_elephants_mean: Figure = Field(default=NAN, description="s")
-    fct_elephants_p99: Figure = Field(default=NAN, description="s")
-    slowdown_elephants_mean: Figure = Field(default=NAN, description="FCT / ideal FCT")
-    slowdown_elephants_p99: Figure = Field(default=NAN, description="FCT / ideal FCT")
-    slowdown_by_decade: list[SizeBin] = Field(default=[], description="by size: up to 1 kB, 10 kB, ... 1 GB, and above")
-    slowdown_by_share: list[SizeBin] = Field(default=[], description="by size: 20 bins with 5 % of the flows each")
+    goodput: Number = figure(
+        "payload acknowledged / time, all flows", "bit/s",
+        lambda m: float(throughput.flow_goodput(m.record, m.window).sum()), "goodput", better="higher",
+        source="DECC's effective throughput is goodput / line rate. What is in flight at the end does not count")
+    goodput_per_flow: Number = figure(
+        "the same, mean of the flows", "bit/s", lambda m: mean(throughput.flow_goodput(m.record, m.window)),
+        "goodput", "per flow")
+    drops: Number = figure(
+        "packets dropped by the model, all ports", "packets", lambda m: m.packets.dropped, "drops", better="lower")
+    drops_in_run: Number = figure("the same with the warm-up", "packets", lambda m: m.packets.dropped_in_run)
+    loss: Number = figure(
+        "packets dropped at ports / packets sent, whole run", "%", lambda m: 100 * loss.loss_share(m.record),
+        "loss", "of sent", better="lower", source="DECC's text")
+    loss_flows: Number = figure(
+        "mean over flows of lost / delivered packets, whole run", "%", lambda m: 100 * loss.loss_per_flow(m.record),
+        "loss", "per flow", better="lower",
+        source="the term of DECC's reward (Eq. 3). A flow's losses are those its sender declared less those "
+        "acknowledged later; where nothing was delivered, one packet stands in")
+    drop_rate: Number = figure(
+        "dropped wire bits / time, all ports", "bit/s", lambda m: loss.drop_rate(m.record, m.window),
+        "DR", better="lower", source="ADPG's appendix E, undefined there; its values fit Gbit/s")
+    marks: Number = figure(
+        "packets marked CE, all ports", "packets", lambda m: m.packets.marked, "marks", better="lower")
+    marked: Number = figure(
+        "share of the packets through the bottleneck that were marked", "%", lambda m: 100 * m.packets.marked_share,
+        "marks", "of passed", better="lower")
+    lossless: bool = figure(
+        "whether the switches did priority flow control (802.1Qbb), see [pfc.md](pfc.md)", "",
+        lambda m: m.record.lossless)
+    pause_frames: Number = figure(
+        "PFC frames sent by the switches, all ports, whole run", "frames", lambda m: pauses.pause_frames(m.record),
+        "pauses")
+    paused: Number = figure(
+        "share of the time that a sending host was paused, mean", "%",
+        lambda m: 100 * pauses.paused_share(m.record, m.window), "pauses", "of the time")
+    paused_in_run: Number = figure(
+        "the same over the whole run", "%", lambda m: 100 * pauses.paused_share(m.record, m.whole_run),
+        "pauses", "in run")
+    paused_port: str = figure(
+        "port between switches that was paused for longest, whole run", "", lambda m: m.most_paused[0])
+    paused_port_in_run: Number = figure(
+        "share of the whole run for which it was", "%", lambda m: 100 * m.most_paused[1],
+        "pauses", "worst port", seldom=True)
 
-    interruptions: int = Field(default=0, description="of long flows by short ones, begun in the window")
-    recovered: int = Field(default=0, description="interruptions after which the long flows were back at full rate")
-    recovery: Figure = Field(default=NAN, description="mean time from the short flows' end to that, s; ADPG's RT")
-    slowed: int = Field(default=0, description="interruptions in which the long flows' allowed rate fell")
-    reaction: Figure = Field(
-        default=NAN, description="mean time from the short flows' start to that, base RTTs; as DECC"
-    )
-    long_bandwidth: Figure = Field(default=NAN, description="wire bytes of the long flows / line rate, %; LBW")
+    fct_finished: int = figure("finite flows that finished, whole run", "flows", lambda m: m.completion.finished)
+    fct_unfinished: int = figure(
+        "finite flows that did not, or never began because they wait for others", "flows",
+        lambda m: m.completion.unfinished,
+        source="they are in none of the times: many of those make the rest flattering, most of all the large flows of "
+        "a short run")
+    fct_mean: Number = figure(
+        "flow completion time of the finite flows that finished, whole run", "s", lambda m: m.completion.mean,
+        "FCT", "mean", better="lower", seldom=True, source="PET's \"normalized FCT\" is not defined in the paper")
+    fct_p50: Number = figure("its median", "s", lambda m: m.completion.p50, "FCT", "p50", better="lower", seldom=True)
+    fct_p99: Number = figure(
+        "its 99th percentile", "s", lambda m: m.completion.p99, "FCT", "p99", better="lower", seldom=True)
+    slowdown_mean: Number = figure(
+        "FCT / ideal FCT, mean", "", lambda m: m.completion.slowdown_mean,
+        "slowdown", "mean", better="lower", seldom=True)
+    slowdown_p50: Number = figure(
+        "its median", "", lambda m: m.completion.slowdown_p50, "slowdown", "p50", better="lower", seldom=True)
+    slowdown_p99: Number = figure(
+        "its 99th percentile", "", lambda m: m.completion.slowdown_p99, "slowdown", "p99", better="lower", seldom=True)
+    mice: int = figure(
+        "finite flows of at most 1 MB of payload that finished", "flows", lambda m: m.mice.finished,
+        source="PET's rule; PET uses no other class")
+    fct_mice_mean: Number = figure(
+        "FCT of mice, mean", "s", lambda m: m.mice.mean,
+        "mice", "FCT", better="lower", same_as="fct_mean", seldom=True)
+    fct_mice_p99: Number = figure(
+        "FCT of mice, 99th percentile", "s", lambda m: m.mice.p99,
+        "mice", "FCT p99", better="lower", same_as="fct_p99", seldom=True)
+    slowdown_mice_mean: Number = figure(
+        "slowdown of mice, mean", "", lambda m: m.mice.slowdown_mean,
+        "mice", "slowdown", better="lower", same_as="slowdown_mean", seldom=True)
+    slowdown_mice_p99: Number = figure(
+        "slowdown of mice, 99th percentile", "", lambda m: m.mice.slowdown_p99,
+        "mice", "slowdown p99", better="lower", same_as="slowdown_p99", seldom=True)
+    elephants: int = figure("finite flows above 1 MB that finished", "flows", lambda m: m.elephants.finished)
+    fct_elephants_mean: Number = figure(
+        "FCT of elephants, mean", "s", lambda m: m.elephants.mean,
+        "elephants", "FCT", better="lower", same_as="fct_mean", seldom=True)
+    fct_elephants_p99: Number = figure(
+        "FCT of elephants, 99th percentile", "s", lambda m: m.elephants.p99,
+        "elephants", "FCT p99", better="lower", same_as="fct_p99", seldom=True)
+    slowdown_elephants_mean: Number = figure(
+        "slowdown of elephants, mean", "", lambda m: m.elephants.slowdown_mean,
+        "elephants", "slowdown", better="lower", same_as="slowdown_mean", seldom=True)
+    slowdown_elephants_p99: Number = figure(
+        "slowdown of elephants, 99th percentile", "", lambda m: m.elephants.slowdown_p99,
+        "elephants", "slowdown p99", better="lower", same_as="slowdown_p99", seldom=True)
+    slowdown_by_decade: list[fct.SizeBin] = figure(
+        "by size: up to 1 kB, 10 kB, ... 1 GB, and above, where `largest` is null", "",
+        lambda m: fct.slowdown_by_decade(m.record), source="comparable between workloads")
+    slowdown_by_share: list[fct.SizeBin] = figure(
+        "by size: 20 bins with 5 % of the flows each, smallest first; empty below 20 flows", "",
+        lambda m: fct.slowdown_by_share(m.record),
+        source="as the HPCC repository's script, which drops the last line; ours does not")
 
-    messages: list[Messages] = Field(default=[], description="completion times of operations, by kind")
-    message_mean: Figure = Field(default=NAN, description="s, mean of all messages, of the kind with the largest ones")
-    message_rank_mean: Figure = Field(default=NAN, description="s, mean over operations and hosts, of that kind")
+    interruptions: int = figure(
+        "interruptions of long flows by short ones, begun in the window", "", lambda m: m.interruptions.interruptions)
+    recovered: int = figure(
+        "interruptions after which the long flows were back at full rate", "", lambda m: m.interruptions.recovered)
+    recovery: Number = figure(
+        "from the end of the short flows to the beginning of the first stretch (one base RTT, or two samples) in which "
+        "the long flows' goodput is at least 90 % of what it was between the warm-up and the first interruption; mean",
+        "s", lambda m: m.interruptions.recovery, "RT", "recovery", better="lower", seldom=True,
+        source="ADPG's RT. Its text says full line rate, which an algorithm that aims at 95 % would never reach")
+    slowed: int = figure(
+        "interruptions in which the long flows' allowed rate fell", "", lambda m: m.interruptions.slowed)
+    reaction: Number = figure(
+        "from the start of the short flows to the first sample at which the rate that the controllers allow the long "
+        "flows (the lower of rate and window / base RTT) is at most 90 % of what it was, in base RTTs; mean", "RTT",
+        lambda m: m.interruptions.reaction, "RT", "reaction", better="lower", seldom=True,
+        source="DECC's RT: relative reaction time. Goodput would not do, it falls as soon as others share the link")
+    long_bandwidth: Number = figure(
+        "wire bytes of flows labelled `long` / (bottleneck's rate x time)", "%",
+        lambda m: throughput.long_bandwidth(m.record, m.window), "LBW", better="higher", seldom=True,
+        source="ADPG's appendix E and DECC's figure 11; neither defines it. All long flows together")
 
-    decisions: int = Field(description="rows that the controller decided about, whole run")
-    decision_per_call: Figure = Field(description="s, wall")
-    decision_per_row: Figure = Field(description="s, wall")
-    packets_sent: int = Field(description="whole run")
-    packets_delivered: int = Field(description="whole run")
-    packets_per_wall_second: Figure = Field(description="delivered, whole run")
-    pacing_lag_p99: Figure = Field(description="s, nominal")
-    pacing_lag_max: Figure = Field(description="s, nominal")
-    feedback_lag_p99: Figure = Field(description="s, nominal")
-    feedback_lag_max: Figure = Field(description="s, nominal")
-    counters: dict[str, int]
+    messages: list[Messages] = figure(
+        "completion times of operations, one entry per kind, see below", "", lambda m: m.messages)
+    message_mean: Number = figure(
+        "time of a message, mean over those of the kind with the largest ones", "s",
+        lambda m: m.messages[-1].message if m.messages else NAN, "messages", "each", better="lower", seldom=True)
+    message_rank_mean: Number = figure(
+        "time until all that a host sends or receives is done, mean over operations and hosts, of that kind", "s",
+        lambda m: m.messages[-1].rank if m.messages else NAN, "messages", "per rank", better="lower", seldom=True)
+
+    decisions: int = figure(
+        "rows that the controller decided about, whole run", "", lambda m: m.record.decisions.rows)
+    decision_per_call: Number = figure(
+        "wall time of a call of the controller", "s", lambda m: cost.decision_per_call(m.record),
+        "decision", "per call")
+    decision_per_row: Number = figure(
+        "wall time of a decision about one flow", "s", lambda m: cost.decision_per_row(m.record),
+        "decision", "per flow", better="lower")
+    packets_sent: int = figure(
+        "data packets sent, whole run", "packets", lambda m: int(m.flows.sent_packets.sum()))
+    packets_delivered: int = figure(
+        "data packets delivered, whole run", "packets", lambda m: int(m.flows.delivered_packets.sum()))
+    packets_per_wall_second: Number = figure(
+        "packets delivered / wall time, whole run", "1/s",
+        lambda m: ratio(float(m.flows.delivered_packets.sum()), m.record.wall_seconds))
+    pacing_lag_p99: Number = figure(
+        "how late packets left, nominal", "s", lambda m: m.record.pacing_lag.histogram.quantile(0.99),
+        source="the verdict's limits are in [fidelity.md](fidelity.md)")
+    pacing_lag_max: Number = figure("the latest one, nominal", "s", lambda m: m.record.pacing_lag.largest)
+    feedback_lag_p99: Number = figure(
+        "how long feedback waited for the controller, nominal", "s",
+        lambda m: m.record.feedback_lag.histogram.quantile(0.99))
+    feedback_lag_max: Number = figure("the longest, nominal", "s", lambda m: m.record.feedback_lag.largest)
+    counters: dict[str, int] = figure(
+        "counts behind the verdict: drops outside the model, ring overflow, ...", "", lambda m: dict(m.record.counters))
+    # fmt: on
 
     def to_json(self) -> str:
         """Indented JSON; what cannot be known is null."""
@@ -165,109 +280,14 @@ class Summary(BaseModel):
         return cls.model_validate_json(text)
 
 
+FIGURES = figures_of(Summary)
+COMPARED = {name: one for name, one in FIGURES.items() if one.better}
+
+
 def summarise(record: RunRecord, verdict: Verdict, *, experiment: str, controller: str, tuner: str = "") -> Summary:
     """Compute every figure of a run."""
-    span = figures.window(record)
-    steady = figures.steady_flows(record, span)
-    rates = figures.steady_rates(record, span)[steady]
-    host_rates = figures.per_host(rates, [src for src, kept in zip(record.flows.src, steady, strict=True) if kept])
-    packets = figures.packets(record, span)
-    fct = figures.completion(record)
-    mice, elephants = figures.completion_by_class(record)
-    queue, queues = figures.queue_length(record, span), figures.queue_length(record, span, all_ports=True)
-    recovery = figures.recovery(record, span)
-    paused_port, paused_port_share = figures.most_paused_port(record, figures.Window(0.0, span.end))
-    messages = figures.messages(record.flows)
-    delivered = int(record.flows.delivered_packets.sum())
-    return Summary(
-        experiment=experiment,
-        controller=controller,
-        tuner=tuner,
-        verdict=verdict,
-        engine=record.engine,
-        start_spread=record.start_spread,
-        flows=len(record.flows),
-        hosts=len(set(record.flows.src)),
-        bottleneck=record.ports[record.bottleneck],
-        bottleneck_rate=float(record.port_rate[record.bottleneck]),
-        base_rtt=figures.base_rtt(record),
-        duration=record.duration,
-        window_start=span.start,
-        window_end=span.end,
-        wall_seconds=record.wall_seconds,
-        su=figures.utilisation(record, span),
-        su_receivers=figures.receiver_utilisation(record, span),
-        receivers=len(figures.receiver_ports(record)),
-        fr_flows=figures.fairness_ratio(rates),
-        fr_hosts=figures.fairness_ratio(host_rates),
-        jain_flows=figures.jain(rates),
-        jain_hosts=figures.jain(host_rates),
-        fairness_flows=int(steady.sum()),
-        ql_mean=figures.queue_latency_mean(record, span),
-        ql_p99=figures.queue_latency_quantile(record, span, 0.99),
-        ql_max=figures.queue_latency_max(record, span),
-        ql_receivers=figures.receiver_queue_latency(record, span),
-        ql_busiest=figures.busiest_queue_latency(record, span),
-        queue_mean=queue.mean,
-        queue_std=queue.std,
-        queue_ports_mean=queues.mean,
-        queue_ports_std=queues.std,
-        rtt_min=record.rtt_min,
-        rtt_p50=record.rtt_histogram.quantile(0.5),
-        rtt_p99=record.rtt_histogram.quantile(0.99),
-        delay_p99=figures.packet_delay(record),
-        goodput=float(figures.flow_goodput(record, span).sum()),
-        drops=packets.dropped,
-        drops_in_run=packets.dropped_in_run,
-        loss=100 * figures.loss_share(record),
-        loss_flows=100 * figures.loss_per_flow(record),
-        drop_rate=figures.drop_rate(record, span),
-        marks=packets.marked,
-        marked=100 * packets.marked_share,
-        lossless=record.lossless,
-        pause_frames=figures.pause_frames(record),
-        paused=100 * figures.paused_share(record, span),
-        paused_in_run=100 * figures.paused_share(record, figures.Window(0.0, span.end)),
-        paused_port=paused_port,
-        paused_port_in_run=100 * paused_port_share,
-        fct_finished=fct.finished,
-        fct_unfinished=fct.unfinished,
-        fct_mean=fct.mean,
-        fct_p50=fct.p50,
-        fct_p99=fct.p99,
-        slowdown_mean=fct.slowdown_mean,
-        slowdown_p50=fct.slowdown_p50,
-        slowdown_p99=fct.slowdown_p99,
-        mice=mice.finished,
-        fct_mice_mean=mice.mean,
-        fct_mice_p99=mice.p99,
-        slowdown_mice_mean=mice.slowdown_mean,
-        slowdown_mice_p99=mice.slowdown_p99,
-        elephants=elephants.finished,
-        fct_elephants_mean=elephants.mean,
-        fct_elephants_p99=elephants.p99,
-        slowdown_elephants_mean=elephants.slowdown_mean,
-        slowdown_elephants_p99=elephants.slowdown_p99,
-        slowdown_by_decade=[SizeBin(**asdict(one)) for one in figures.slowdown_by_decade(record)],
-        slowdown_by_share=[SizeBin(**asdict(one)) for one in figures.slowdown_by_share(record)],
-        interruptions=recovery.interruptions,
-        recovered=recovery.recovered,
-        recovery=recovery.recovery,
-        slowed=recovery.slowed,
-        reaction=recovery.reaction,
-        long_bandwidth=figures.long_bandwidth(record, span),
-        messages=[Messages(**asdict(one)) for one in messages],
-        message_mean=messages[-1].message if messages else NAN,
-        message_rank_mean=messages[-1].rank if messages else NAN,
-        decisions=record.decisions.rows,
-        decision_per_call=figures.decision_per_call(record),
-        decision_per_row=figures.decision_per_row(record),
-        packets_sent=int(record.flows.sent_packets.sum()),
-        packets_delivered=delivered,
-        packets_per_wall_second=delivered / record.wall_seconds if record.wall_seconds > 0 else NAN,
-        pacing_lag_p99=record.pacing_lag.histogram.quantile(0.99),
-        pacing_lag_max=record.pacing_lag.largest,
-        feedback_lag_p99=record.feedback_lag.histogram.quantile(0.99),
-        feedback_lag_max=record.feedback_lag.largest,
-        counters=dict(record.counters),
+    measured = Measurements(record)
+    values = {name: one.value(measured) for name, one in FIGURES.items()}
+    return Summary.model_validate(
+        {"experiment": experiment, "controller": controller, "tuner": tuner, "verdict": verdict} | values
     )

@@ -92,7 +92,7 @@ def _write(
     trouble: list[str] = []
 
     def add_report(unfinished: Path) -> None:
-        from testbed.results.report import build  # which imports plotly and matplotlib
+        from testbed.results.report import build  # which imports matplotlib
 
         trouble.append(build.add_report(unfinished))
 

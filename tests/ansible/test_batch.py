@@ -6,12 +6,12 @@ from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
-from lab_knobs import batch, resolve
-from lab_knobs.backend import Backend, Change, Knob
-from lab_knobs.cc_params import CcParams
-from lab_knobs.ecn import Ecn
-from lab_knobs.errors import Ignored, LabError, Refused
-from lab_knobs.target import Target
+from lab_settings import batch, resolve
+from lab_settings.backend import Backend, Change, Setting
+from lab_settings.cc_params import CcParams
+from lab_settings.ecn import Ecn
+from lab_settings.errors import Ignored, LabError, Refused
+from lab_settings.target import Target
 
 from tests.ansible.tree import tree
 
@@ -48,26 +48,26 @@ def target(tmp_path: Path) -> Target:
 def test_only_what_differs_is_written_and_a_second_time_nothing_does(target: Target) -> None:
     folder = tree(target, "/sys/class/net/enp1s0f0np0/ecn", roce_rp__rpg_ai_rate="5", roce_rp__rpg_gd="11")
     backends = {"ecn": Ecn(target)}
-    knobs = [Knob("ecn", "roce_rp/rpg_ai_rate", "50"), Knob("ecn", "roce_rp/rpg_gd", "0xb")]
-    changes = batch.plan(knobs, backends)
-    assert [(one.knob.name, one.before) for one in changes] == [("roce_rp/rpg_ai_rate", "5")]
+    settings = [Setting("ecn", "roce_rp/rpg_ai_rate", "50"), Setting("ecn", "roce_rp/rpg_gd", "0xb")]
+    changes = batch.plan(settings, backends)
+    assert [(one.setting.name, one.before) for one in changes] == [("roce_rp/rpg_ai_rate", "5")]
     batch.apply(changes, backends)
     assert (folder / "roce_rp/rpg_ai_rate").read_text() == "50\n"
-    assert batch.plan(knobs, backends) == []
+    assert batch.plan(settings, backends) == []
 
 
 def test_an_ignored_setting_is_named_with_what_it_is(target: Target) -> None:
     backends = {"firmware": Firmware(target)}
-    knobs = [Knob("firmware", "mode", "0"), Knob("firmware", "stubborn", "4")]
+    settings = [Setting("firmware", "mode", "0"), Setting("firmware", "stubborn", "4")]
     with pytest.raises(Ignored, match="firmware stubborn is '3', not '4'") as caught:
-        batch.apply(batch.plan(knobs, backends), backends)
+        batch.apply(batch.plan(settings, backends), backends)
     assert len(caught.value.settings) == 1
 
 
 def test_what_another_write_resets_is_written_again(target: Target) -> None:
     firmware = Firmware(target)
-    knobs = [Knob("firmware", "mode", "1"), Knob("firmware", "value", "20")]
-    changes = [Change(knobs[0], "0"), Change(knobs[1], "10")]  # the mode first, which the value then resets
+    settings = [Setting("firmware", "mode", "1"), Setting("firmware", "value", "20")]
+    changes = [Change(settings[0], "0"), Change(settings[1], "10")]  # the mode first, which the value then resets
     batch.apply(changes, {"firmware": firmware})
     assert firmware.values["mode"] == "1"
     assert firmware.written == ["mode", "value", "mode"]
@@ -75,32 +75,32 @@ def test_what_another_write_resets_is_written_again(target: Target) -> None:
 
 def test_value_before_mode_in_debugfs(target: Target) -> None:
     names = ("rtt_resp_dscp_valid", "np_cnp_prio_mode", "rtt_resp_dscp", "np_cnp_prio")
-    ordered = CcParams(target).order([Change(Knob("cc_params", name, "1"), "0") for name in names])
-    assert [one.knob.name for one in ordered] == [names[2], names[3], names[0], names[1]]
+    ordered = CcParams(target).order([Change(Setting("cc_params", name, "1"), "0") for name in names])
+    assert [one.setting.name for one in ordered] == [names[2], names[3], names[0], names[1]]
 
 
 def test_nothing_is_created_or_truncated(target: Target) -> None:
     tree(target, "/sys/class/net/enp1s0f0np0/ecn", roce_rp__rpg_gd="11")
     backends = {"ecn": Ecn(target)}
     with pytest.raises(LabError, match=r"roce_rp/absent: write '1'.*this host has no such setting"):
-        batch.apply(batch.plan([Knob("ecn", "roce_rp/absent", "1")], backends), backends)
+        batch.apply(batch.plan([Setting("ecn", "roce_rp/absent", "1")], backends), backends)
     assert not (target.path("/sys/class/net/enp1s0f0np0/ecn/roce_rp/absent")).exists()
 
 
 def test_an_unknown_backend_is_answered_with_those_that_there_are(target: Target) -> None:
     with pytest.raises(LabError, match="no backend is named 'sysfs'; there are ecn"):
-        batch.plan([Knob("sysfs", "x", "1")], {"ecn": Ecn(target)})
+        batch.plan([Setting("sysfs", "x", "1")], {"ecn": Ecn(target)})
 
 
 def test_dcqcn_is_what_the_driver_has(target: Target) -> None:
     tree(target, "/sys/kernel/debug/mlx5/0000:01:00.0/cc_params", rp_ai_rate="5")
     backends = {"ecn": Ecn(target), "cc_params": CcParams(target)}
-    asked = [Knob("dcqcn", "roce_rp/rpg_ai_rate", "50"), Knob("dcqcn", "roce_rp/enable/3", "1")]
+    asked = [Setting("dcqcn", "roce_rp/rpg_ai_rate", "50"), Setting("dcqcn", "roce_rp/enable/3", "1")]
     found, warnings = resolve.resolve(asked, backends)
-    assert found == [Knob("cc_params", "rp_ai_rate", "50")]
+    assert found == [Setting("cc_params", "rp_ai_rate", "50")]
     assert warnings == ["the mainline driver has no roce_rp/enable/3; the firmware's own value stays"]
 
 
 def test_no_dcqcn_at_all_is_a_refusal_with_a_name(target: Target) -> None:
     with pytest.raises(Refused, match="no-dcqcn: enp1s0f0np0 has no dcqcn settings: neither ecn nor cc_params"):
-        resolve.resolve([Knob("dcqcn", "x", "1")], {"ecn": Ecn(target), "cc_params": CcParams(target)})
+        resolve.resolve([Setting("dcqcn", "x", "1")], {"ecn": Ecn(target), "cc_params": CcParams(target)})

@@ -1,4 +1,4 @@
-"""What a real Prometheus says at a gate, and what becomes of it: doubt is never a pass."""
+"""Answers of a real Prometheus at a gate, and what becomes of them: doubt is never a pass."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
-from lab_knobs.errors import LabError
-from lab_knobs.gate import Gate, failures
+from lab_settings.errors import LabError
+from lab_settings.gate import Gate, failures
 
 from tests.ansible.prometheus import needs_prometheus, prometheus
 from tests.support.monitoring import free_ports
@@ -74,5 +74,5 @@ def test_without_prometheus_nothing_passes(tmp_path: Path) -> None:
 
 
 def test_a_gate_without_bounds_is_none() -> None:
-    with pytest.raises(LabError, match="gate vector\\(1\\): whatever it says would pass; give it least, most, or both"):
+    with pytest.raises(LabError, match="gate vector\\(1\\): any value would pass; give least, most, or both"):
         Gate("vector(1)")

@@ -7,10 +7,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from lab_knobs import preflight, resolve
-from lab_knobs.card import Card
-from lab_knobs.preflight import Wanted
-from lab_knobs.target import Target
+from lab_settings import preflight, resolve
+from lab_settings.card import Card
+from lab_settings.preflight import Wanted
+from lab_settings.target import Target
 
 from tests.ansible.tree import tree
 

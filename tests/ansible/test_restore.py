@@ -8,26 +8,26 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
-from lab_knobs import (
+from lab_settings import (
     batch,
     dead_man,
+    host_files,
     install,
     lock,
     persist,
-    place,
+    reapply,
     record,
     restore,
-    settings,
     snapshot,
     state,
     units,
     verify,
 )
-from lab_knobs.backend import Backend, Change, Knob
-from lab_knobs.command import run
-from lab_knobs.errors import LabError, Refused
-from lab_knobs.snapshot import Snapshot
-from lab_knobs.target import Target
+from lab_settings.backend import Backend, Change, Setting
+from lab_settings.command import run
+from lab_settings.errors import LabError, Refused
+from lab_settings.snapshot import Snapshot
+from lab_settings.target import Target
 
 from tests.ansible.tree import tree
 
@@ -80,8 +80,8 @@ def roll_out(target: Target, rollout: str = "r1", value: str = "7", units: Seque
     Snapshot.take(target, rollout, ["testbed-settings.service", *units]).keep()
     state.update(target, phase="apply", rollout=rollout)
     tree(target, "/sys/class/net/enp1s0f0np0/ecn", roce_rp__rpg_ai_rate=value)
-    knobs = [Knob("ecn", "roce_rp/rpg_ai_rate", value)]
-    wanted, _ = record.merge(target, knobs, rollout=rollout, policy=None)
+    settings = [Setting("ecn", "roce_rp/rpg_ai_rate", value)]
+    wanted, _ = record.merge(target, settings, rollout=rollout, policy=None)
     record.write(target, wanted)
 
 
@@ -95,7 +95,7 @@ def test_back_byte_for_byte_and_a_second_time_there_is_nothing_to_do(target: Tar
     assert lock.holder(target) is None
     assert state.read(target)["phase"] == "rolled_back"
     evidence = json.loads((Path(report["evidence"]) / "settings.json").read_text())
-    assert {"backend": "ecn", "name": "roce_rp/rpg_ai_rate", "value": "7"} in evidence["knobs"]
+    assert {"backend": "ecn", "name": "roce_rp/rpg_ai_rate", "value": "7"} in evidence["settings"]
     assert restore.restore(target, "r1", "test")["changed"] is False
 
 
@@ -107,7 +107,7 @@ def test_what_was_promoted_is_undone_as_well(target: Target) -> None:
     state.update(target, phase="soak")
     assert persist.promote(target, "r1", None)
     assert not persist.promote(target, "r1", None)
-    assert 'KERNELS=="0000:01:00.0"' in target.path(place.UDEV_RULE).read_text()
+    assert 'KERNELS=="0000:01:00.0"' in target.path(host_files.UDEV_RULE).read_text()
     assert lock.holder(target) is None
     restore.restore(target, "r1", "test")
     assert everything(target) == before
@@ -115,9 +115,9 @@ def test_what_was_promoted_is_undone_as_well(target: Target) -> None:
 
 def boot(target: Target) -> str:
     """Of settings, the defaults; and what is started then."""
-    target.path(place.LOCK).unlink(missing_ok=True)
+    target.path(host_files.LOCK).unlink(missing_ok=True)
     tree(target, "/sys/class/net/enp1s0f0np0/ecn", roce_rp__rpg_ai_rate="5")
-    done = settings.apply(target, patience=0)
+    done = reapply.apply(target, patience=0)
     return f"{done}: {target.path('/sys/class/net/enp1s0f0np0/ecn/roce_rp/rpg_ai_rate').read_text()}"
 
 
@@ -130,7 +130,7 @@ def test_only_what_was_promoted_comes_back_at_boot(target: Target) -> None:
     assert boot(target) == "1 of 1 settings applied again: 7\n"
     roll_out(target, "r2", "9")
     held = "rollout 'r2' holds this host, and its verification finds what is missing: nothing done"
-    assert settings.apply(target) == held
+    assert reapply.apply(target) == held
     assert boot(target) == "1 of 1 settings applied again: 7\n"  # not the other one's, which nobody has verified
     restore.restore(target, "r2", "test")
     assert boot(target) == "1 of 1 settings applied again: 7\n"
@@ -160,14 +160,14 @@ def test_the_program_that_runs_is_the_one_that_starts_at_boot(target: Target) ->
     run("systemctl", "start", new)
     state.update(target, phase="soak")
     persist.promote(target, "r1", None)
-    assert [units.look(name) for name in (old, new)] == [units.Unit(False, False), units.Unit(True, True)]
+    assert [units.inspect(name) for name in (old, new)] == [units.Unit(False, False), units.Unit(True, True)]
     restore.restore(target, "r1", "test")
-    assert [units.look(name) for name in (old, new)] == [units.Unit(True, True), units.Unit(False, False)]
+    assert [units.inspect(name) for name in (old, new)] == [units.Unit(True, True), units.Unit(False, False)]
 
 
 def test_a_setting_that_does_not_come_back_is_named(target: Target, monkeypatch: pytest.MonkeyPatch) -> None:
     roll_out(target)
-    monkeypatch.setattr("lab_knobs.attribute.write", lambda *_: None)
+    monkeypatch.setattr("lab_settings.attribute.write", lambda *_: None)
     with pytest.raises(LabError, match=r"rollout 'r1' was not undone: .*ecn roce_rp/rpg_ai_rate is .7., not '5'"):
         restore.restore(target, "r1", "test")
     assert state.read(target)["phase"] == "failed"
@@ -202,7 +202,7 @@ def test_a_second_rollout_is_refused_by_the_name_of_the_first(target: Target) ->
     roll_out(target, "first")
     with pytest.raises(Refused, match="other-rollout: rollout 'first' from here holds this host since 20"):
         lock.acquire(target, "second", "there")
-    target.path(place.LOCK).unlink()  # a reboot, which ends locks and leaves snapshots
+    target.path(host_files.LOCK).unlink()  # a reboot, which ends locks and leaves snapshots
     with pytest.raises(Refused, match=r"unfinished-rollout: rollout 'first' stopped in phase 'apply'.*rollback\.yml"):
         Snapshot.take(target, "second", []).keep()
     restore.restore(target, "first", "test")
@@ -212,7 +212,7 @@ def test_a_second_rollout_is_refused_by_the_name_of_the_first(target: Target) ->
 def test_a_snapshot_is_kept_from_before_the_first_change(target: Target) -> None:
     roll_out(target)
     path = Snapshot.take(target, "r1", []).keep()
-    assert snapshot.load(target, "r1").knobs[0].value == "5"
+    assert snapshot.load(target, "r1").settings[0].value == "5"
     assert path.stat().st_mode & 0o777 == 0o600
     path.write_text(path.read_text().replace('"5"', '"6"'))
     with pytest.raises(LabError, match="its digest is not that of its content"):
@@ -240,14 +240,14 @@ def test_ids_are_plain_names(target: Target, rollout: str) -> None:
 def test_the_host_can_restore_itself_with_nobody_else(target: Target) -> None:
     assert install.install(target)
     assert not install.install(target)
-    names = {file.name for file in target.path(place.PROGRAM).rglob("*.py")}
-    assert {"restore.py", "settings.py", "ppcc.py", "dead_man.py", "__init__.py"} <= names
+    names = {file.name for file in target.path(host_files.PROGRAM).rglob("*.py")}
+    assert {"restore.py", "reapply.py", "ppcc.py", "dead_man.py", "__init__.py"} <= names
 
 
 def test_what_is_shared_can_be_reached_whatever_the_umask_of_a_session_is(tmp_path: Path) -> None:
     before = os.umask(0o077)
     try:
-        place.replace(tmp_path / "etc/testbed/rollout.json", "{}", mode=0o640)
+        host_files.write(tmp_path / "etc/testbed/rollout.json", "{}", mode=0o640)
     finally:
         os.umask(before)
     modes = [(tmp_path / path).stat().st_mode & 0o777 for path in ("etc", "etc/testbed", "etc/testbed/rollout.json")]

@@ -163,7 +163,7 @@ def test_a_failure_in_the_last_wave_undoes_the_first_ones() -> None:
         last.count("packet_seq_err", rate=100)
         failed = play(lab, "site.yml", **experiment(verify_probe=["sh", "-c", take]))
         failed.refused("rollout r1: lab3: Verify with traffic", "counter-grew: packet_seq_err")
-        failed.refused("it was not put back: other-rollout: rollout 'night'")
+        failed.refused("it was not restored: other-rollout: rollout 'night'")
         assert [phase(host) for host in lab.hosts] == ["rolled_back", "rolled_back", "verify"]
         assert all(host.calls("write") for host in lab.hosts)  # all had been changed
         (last.root / "run/testbed/rollout.lock").unlink()

@@ -1,4 +1,4 @@
-"""Rollouts of a program for the DPA: it is in control only if it says so itself, and the old one comes back."""
+"""Rollouts of a program for the DPA: it controls the card only if it reports so, and the old one comes back."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def start_stock(host: Host) -> None:
     host.write(f"/etc/systemd/system/{STOCK}", UNIT)
     host.run(["systemctl", "daemon-reload"])
     host.run(["systemctl", "enable", "--now", STOCK])
-    until(lambda: host.says("/run/stock-pcc.log", "Active"), seconds=30)
+    until(lambda: host.contains("/run/stock-pcc.log", "Active"), seconds=30)
 
 
 def active(host: Host, unit: str) -> bool:
@@ -67,7 +67,7 @@ def test_a_program_takes_the_card_or_the_old_one_gets_it_back(tmp_path: Path) ->
         host.write("/opt/failing", "#!/bin/sh\necho PCC host status Error\nexit 0\n")
         host.run(["chmod", "755", "/opt/failing"])
         failed = play(lab, "site.yml", **{**wanted, "pcc_program": "/opt/failing", "pcc_patience": 3})
-        failed.refused("rollout r1: lab1: Bring the program into control: pcc-")
+        failed.refused("rollout r1: lab1: Have the program control the card: pcc-")
         assert active(host, STOCK)
         assert not active(host, OURS)
         assert settings_of(host) == before
@@ -113,5 +113,5 @@ def test_a_program_that_stays_in_standby_is_no_success() -> None:
         before = settings_of(host)
         with host.store.edit() as state:
             state["pcc"]["owner"] = "ghost"
-        play(lab, "site.yml", **wanted).refused("pcc-standby", "another program has the card")
+        play(lab, "site.yml", **wanted).refused("pcc-standby", "another program controls the card")
         assert settings_of(host) == before

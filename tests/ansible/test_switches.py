@@ -48,7 +48,7 @@ def thresholds(switch: Host) -> list[tuple[float, ...]]:
 
 
 def test_our_own_there_and_back_with_packets() -> None:
-    """The real port program behind the same playbook: packets are marked while its thresholds are in force."""
+    """The real port program behind the same playbook: packets are marked while its thresholds are active."""
     wanted = experiment(switch_ecn_driver="testbed")
     with Lab(cards=["cx7", "bf2"], switches=["testbed", "sonic"]) as lab:
         switch, other = lab.switches

@@ -7,17 +7,17 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from lab_knobs import batch, mlnx_qos, mlxconfig, ppcc
-from lab_knobs.backend import Change, Knob
-from lab_knobs.command import run
-from lab_knobs.dcb import Dcb
-from lab_knobs.ecnconfig import EcnConfig
-from lab_knobs.errors import Ignored, LabError
-from lab_knobs.mlxconfig import Setting
-from lab_knobs.nvue import Nvue
-from lab_knobs.ppcc import Ppcc
-from lab_knobs.target import Target
-from lab_knobs.testbed_switch import TestbedSwitch
+from lab_settings import batch, mlnx_qos, mlxconfig, ppcc
+from lab_settings.backend import Change, Setting
+from lab_settings.command import run
+from lab_settings.dcb import Dcb
+from lab_settings.ecnconfig import EcnConfig
+from lab_settings.errors import Ignored, LabError
+from lab_settings.mlxconfig import NvConfigValue
+from lab_settings.nvue import Nvue
+from lab_settings.ppcc import Ppcc
+from lab_settings.target import Target
+from lab_settings.testbed_switch import TestbedSwitch
 
 Command = Callable[[str, str], Path]
 TARGET = Target("swp1", "mlx5_0", "0000:03:00.0")
@@ -152,12 +152,12 @@ store.write_text(json.dumps(state))
 """
 
 
-def put(knobs: list[Knob], target: Target = TARGET) -> list[str]:
+def put(settings: list[Setting], target: Target = TARGET) -> list[str]:
     """Names of what was changed."""
     backends = batch.backends_of(target)
-    changes = batch.plan(knobs, backends)
+    changes = batch.plan(settings, backends)
     batch.apply(changes, backends)
-    return [change.knob.name for change in changes]
+    return [change.setting.name for change in changes]
 
 
 def test_mlnx_qos_is_read() -> None:
@@ -174,13 +174,13 @@ def test_mlnx_qos_is_read() -> None:
 def test_nvconfig_columns_are_those_of_the_header() -> None:
     found = mlxconfig.parse(NVCONFIG)
     assert found == {
-        "USER_PROGRAMMABLE_CC": Setting("False(0)", "False(0)", "True(1)"),
-        "ROCE_CC_PRIO_MASK_P1": Setting("255", "255", "255"),
+        "USER_PROGRAMMABLE_CC": NvConfigValue("False(0)", "False(0)", "True(1)"),
+        "ROCE_CC_PRIO_MASK_P1": NvConfigValue("255", "255", "255"),
     }
     assert found["USER_PROGRAMMABLE_CC"].waits
     assert not found["ROCE_CC_PRIO_MASK_P1"].waits
     old = mlxconfig.parse("Configurations:       Next Boot\n   CNP_DSCP_P1    48\n")
-    assert old == {"CNP_DSCP_P1": Setting(None, None, "48")}
+    assert old == {"CNP_DSCP_P1": NvConfigValue(None, None, "48")}
     with pytest.raises(LabError, match="no line 'Configurations"):
         mlxconfig.parse("-E- Failed to open device")
 
@@ -210,10 +210,10 @@ else:
 def test_nvconfig_is_read_as_json_and_from_an_old_tool_as_text(command: Command) -> None:
     tool = command("mlxconfig", MLXCONFIG.replace("{old}", "False"))
     both = {
-        "USER_PROGRAMMABLE_CC": Setting("False(0)", "False(0)", "True(1)"),
-        "ROCE_CC_PRIO_MASK_P1": Setting("255", "255", "255"),
+        "USER_PROGRAMMABLE_CC": NvConfigValue("False(0)", "False(0)", "True(1)"),
+        "ROCE_CC_PRIO_MASK_P1": NvConfigValue("255", "255", "255"),
     }
-    assert mlxconfig.MlxConfig(TARGET).query() == {**both, "NOT_REPORTED": Setting(None, None, "3")}
+    assert mlxconfig.MlxConfig(TARGET).query() == {**both, "NOT_REPORTED": NvConfigValue(None, None, "3")}
     asked = (tool.parent / "asked").read_text().split()
     assert (asked[:4], asked[-1]) == (["-d", TARGET.pci, "-e", "-j"], "query")
     assert not Path(asked[4]).parent.exists()  # what it wrote is gone
@@ -227,11 +227,11 @@ def test_dcb_is_read_back_because_its_status_says_nothing(command: Command) -> N
     command("dcb", DCB)
     before = Dcb(TARGET).read(Dcb(TARGET).names())
     assert before == {"trust": "pcp", "pfc": "0,0,0,0,0,0,0,0"}
-    wanted = [Knob("dcb", "pfc", "0,0,0,1,0,0,0,0"), Knob("dcb", "trust", "dscp"), Knob("dcb", "dscp/26", "3")]
+    wanted = [Setting("dcb", "pfc", "0,0,0,1,0,0,0,0"), Setting("dcb", "trust", "dscp"), Setting("dcb", "dscp/26", "3")]
     assert put(wanted) == ["dscp/26", "trust", "pfc"]  # the map first: its first entry is what switches trust
     assert put(wanted) == []
-    assert put([Knob("dcb", "dscp/26", "4")]) == ["dscp/26"]  # a replace, which complains and works
-    assert put([Knob("dcb", name, value) for name, value in before.items()]) == ["trust", "pfc"]
+    assert put([Setting("dcb", "dscp/26", "4")]) == ["dscp/26"]  # a replace, which complains and works
+    assert put([Setting("dcb", name, value) for name, value in before.items()]) == ["trust", "pfc"]
     assert Dcb(TARGET).read(Dcb(TARGET).names()) == before
 
 
@@ -239,15 +239,17 @@ def test_dcb_is_read_back_because_its_status_says_nothing(command: Command) -> N
 def test_kmin_is_never_above_kmax_on_the_way(command: Command, kmin: int, kmax: int) -> None:
     command("ecnconfig", ECNCONFIG)
     names = {"gmin": kmin, "gmax": kmax, "gdrop": 20}
-    put([Knob("ecnconfig", f"AZURE_LOSSLESS/{name}", str(value)) for name, value in names.items()])
-    put([Knob("ecnconfig", f"AZURE_LOSSLESS/{name}", value) for name, value in
+    put([Setting("ecnconfig", f"AZURE_LOSSLESS/{name}", str(value)) for name, value in names.items()])
+    put([Setting("ecnconfig", f"AZURE_LOSSLESS/{name}", value) for name, value in
          {"gmin": "1048576", "gmax": "2097152", "gdrop": "5"}.items()])  # fmt: skip
     assert EcnConfig(TARGET).read(["AZURE_LOSSLESS/gmax"]) == {"AZURE_LOSSLESS/gmax": "2097152"}
 
 
 def test_nvue_changes_all_in_one_commit(command: Command) -> None:
     command("nv", NV)
-    changed = put([Knob("nvue", "roce/3/min-threshold", "100000"), Knob("nvue", "roce/3/max-threshold", "400000")])
+    changed = put(
+        [Setting("nvue", "roce/3/min-threshold", "100000"), Setting("nvue", "roce/3/max-threshold", "400000")]
+    )
     assert changed == ["roce/3/max-threshold", "roce/3/min-threshold"]
     assert Nvue(TARGET).read(["roce/3/max-threshold"]) == {"roce/3/max-threshold": "400000"}
 
@@ -258,17 +260,17 @@ def test_our_own_switch_changes_all_in_one_call(command: Command, tmp_path: Path
     target = Target("", root=tmp_path)
     before = TestbedSwitch(target).read(TestbedSwitch(target).names())
     assert len(before) == 6
-    wanted = [Knob("testbed", f"all/{name}", value) for name, value in
+    wanted = [Setting("testbed", f"all/{name}", value) for name, value in
               {"kmin": "6000000", "kmax": "7000000", "pmax": "20"}.items()]  # fmt: skip
     assert put(wanted, target) == ["all/kmin", "all/kmax", "all/pmax"]  # in any order: nobody sees a part of it
     assert put(wanted, target) == []
     assert json.loads(program.with_name("switch.json").read_text())["calls"] == 1
-    assert put([Knob("testbed", "swp2/pmax", "7")], target) == ["swp2/pmax"]
+    assert put([Setting("testbed", "swp2/pmax", "7")], target) == ["swp2/pmax"]
     assert TestbedSwitch(target).read(["all/pmax"]) == {"all/pmax": "swp1/pmax 20, swp2/pmax 7"}
-    put([Knob("testbed", name, value) for name, value in before.items()], target)
+    put([Setting("testbed", name, value) for name, value in before.items()], target)
     assert TestbedSwitch(target).read(before) == before
     with pytest.raises(LabError, match=r"'swp9/kmin' is not there; .* all, swp1, swp2"):
-        put([Knob("testbed", "swp9/kmin", "1")], target)
+        put([Setting("testbed", "swp9/kmin", "1")], target)
 
 
 def test_a_box_without_pins_is_no_switch_of_ours(command: Command, tmp_path: Path) -> None:
@@ -282,11 +284,11 @@ def test_a_box_without_pins_is_no_switch_of_ours(command: Command, tmp_path: Pat
 def test_a_register_that_ignores_a_value_is_found_out(command: Command) -> None:
     command("mlxreg", MLXREG)
     assert Ppcc(TARGET).names() == ["slot/0/enabled", "slot/0/parameter/0"]
-    assert put([Knob("ppcc", "slot/0/parameter/0", "90"), Knob("ppcc", "slot/0/enabled", "0")]) == [
+    assert put([Setting("ppcc", "slot/0/parameter/0", "90"), Setting("ppcc", "slot/0/enabled", "0")]) == [
         "slot/0/parameter/0", "slot/0/enabled",
     ]  # fmt: skip
     with pytest.raises(Ignored, match="ppcc slot/0/parameter/0 is '90', not '101'"):
-        put([Knob("ppcc", "slot/0/parameter/0", "101")])
+        put([Setting("ppcc", "slot/0/parameter/0", "101")])
     assert Ppcc(TARGET).read(["slot/3/parameter/0"]) == {"slot/3/parameter/0": None}  # nothing is in slot 3
 
 
@@ -299,7 +301,7 @@ def test_commands_that_are_missing_are_named(command: Command) -> None:
     command("true", "")
     assert all(not backend.names() for backend in batch.backends_of(TARGET).values())
     with pytest.raises(LabError, match="command mlnx_qos is not installed"):
-        put([Knob("mlnx_qos", "trust", "dscp")])
+        put([Setting("mlnx_qos", "trust", "dscp")])
     script = command("probe", "")
     script.chmod(0o644)
     with pytest.raises(LabError, match="probe cannot be started: Permission denied"):
@@ -312,5 +314,5 @@ def test_commands_that_are_missing_are_named(command: Command) -> None:
 def test_a_map_is_changed_while_it_is_trusted(command: Command, trust: str, order: list[str]) -> None:
     command("true", "")
     wanted = {"pfc": "0,0,0,1,0,0,0,0", "dscp/26": "3", "trust": trust}
-    changes = [Change(Knob("mlnx_qos", name, value), None) for name, value in wanted.items()]
-    assert [one.knob.name for one in batch.backends_of(TARGET)["mlnx_qos"].order(changes)] == order
+    changes = [Change(Setting("mlnx_qos", name, value), None) for name, value in wanted.items()]
+    assert [one.setting.name for one in batch.backends_of(TARGET)["mlnx_qos"].order(changes)] == order

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import jinja2
 import pytest
-from lab_knobs import persist, place
-from lab_knobs.target import Target
+from lab_settings import host_files, persist
+from lab_settings.target import Target
 
 from tests.ansible.conftest import ANSIBLE
 from tests.emulated_lab.systemd import execution, udev, unitfile
@@ -25,7 +25,7 @@ VARIABLES = {
 @pytest.fixture
 def units(tmp_path: Path) -> list[Path]:
     """All of them, with instances of templates."""
-    (tmp_path / persist.NAME).write_text(FILES[place.SETTINGS_UNIT])
+    (tmp_path / persist.NAME).write_text(FILES[host_files.SETTINGS_UNIT])
     for template in (ANSIBLE / "roles").glob("*/templates/*.service.j2"):
         text = jinja2.Template(template.read_text()).render(VARIABLES)
         (tmp_path / template.name.removesuffix(".j2").replace("@.", "@mlx5_0.")).write_text(text)
@@ -67,7 +67,7 @@ def test_the_rule_is_about_the_card_whatever_its_interface_is_called(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(udev, "RULES", tmp_path)
-    (tmp_path / "90.rules").write_text(FILES[place.UDEV_RULE])
+    (tmp_path / "90.rules").write_text(FILES[host_files.UDEV_RULE])
     state = {"card": "cx7", "interface": "enp1s0f0np0", "device": "mlx5_0", "pci": "0000:01:00.0"}
     for kernel in ("eth1", "enp1s0f0np0"):  # until udev renames it, and after a boot
         assert [udev.wanted(event) for event in udev.found(state, "add", kernel)] == [[persist.NAME]] * 2

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from lab_knobs.target import Target
+from lab_settings.target import Target
 
 
 def tree(target: Target, folder: str, **values: str) -> Path:

@@ -189,10 +189,10 @@ def test_page_is_one_file_without_addresses(compare: Command, three: Path, tmp_p
     plots = json.loads(text.partition('id="figures">')[2].partition("</script>")[0])
     titles = [plot["title"] for plot in plots]
     assert {"SU", "QL p99", "Queue latency", "Goodput", "Fairness", "RTT"} <= set(titles)
-    queue = plots[titles.index("Queue latency")]["data"]
-    assert [trace["name"] for trace in queue].count("dcqcn") == 1
+    queue = plots[titles.index("Queue latency")]["panels"][0]["lines"]
+    assert [line["name"] for line in queue].count("dcqcn") == 1
     assert len(queue) == 6
-    assert len({trace["line"]["color"] for trace in queue}) == 2
+    assert len({line["colour"] for line in queue}) == 2
     assert len(list((out / "plots").glob("*.svg"))) == len(plots)
     assert json.loads((out / "comparison.json").read_text())["gates"][0]["failures"]
     again = compare(three, "--out", out)

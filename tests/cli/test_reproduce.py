@@ -15,8 +15,8 @@ from testbed.run.reproduce import measure
 from tests.support.comparisons import MINE
 
 
-def bench(monkeypatch: pytest.MonkeyPatch, *arguments: str) -> int:
-    monkeypatch.setattr(sys, "argv", ["testbed", "bench", *arguments])
+def reproduce(monkeypatch: pytest.MonkeyPatch, *arguments: str) -> int:
+    monkeypatch.setattr(sys, "argv", ["testbed", "reproduce", *arguments])
     try:
         return main.main()
     except SystemExit as end:
@@ -24,20 +24,20 @@ def bench(monkeypatch: pytest.MonkeyPatch, *arguments: str) -> int:
 
 
 def test_the_command_without_a_run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    assert bench(monkeypatch) == 0
+    assert reproduce(monkeypatch) == 0
     listed = capsys.readouterr().out
     assert "adpg-table-2" in listed
     assert "Table 2" in listed
-    assert bench(monkeypatch, str(MINE), "--no-run", "--format", "json") == 0
+    assert reproduce(monkeypatch, str(MINE), "--no-run", "--format", "json") == 0
     data = json.loads(capsys.readouterr().out)
     assert {cell["empty"] for cell in data["cells"] if cell["row"] == "C" and cell["column"] == "two"} == {
         "not implemented here"
     }
-    assert bench(monkeypatch, str(MINE), "--dry-run") == 0
+    assert reproduce(monkeypatch, str(MINE), "--dry-run") == 0
     assert "8 runs, about " in capsys.readouterr().out
-    assert bench(monkeypatch, str(MINE), "--dry-run", "--row", "A", "--column", "two") == 0
+    assert reproduce(monkeypatch, str(MINE), "--dry-run", "--row", "A", "--column", "two") == 0
     assert "2 runs, about " in capsys.readouterr().out
-    assert bench(monkeypatch, str(MINE), "--row", "AA") == 2
+    assert reproduce(monkeypatch, str(MINE), "--row", "AA") == 2
     assert "--row AA: not in this comparison; did you mean 'A'?" in capsys.readouterr().err
 
 
@@ -48,7 +48,7 @@ def test_all_that_was_refused_is_told(
     monkeypatch.setattr(measure, "run", lambda *_, **__: Measured(refused=["one that cannot be slower"]))
     file = tmp_path / "mine.yaml"
     file.write_text(MINE.read_text().replace("traffic.senders: 2", "traffic.sender: 2"))
-    assert bench(monkeypatch, str(file), "--out", str(tmp_path / "out"), "--format", "json") == 0
+    assert reproduce(monkeypatch, str(file), "--out", str(tmp_path / "out"), "--format", "json") == 0
     first, second, last = json.loads(capsys.readouterr().out)["refused"]
     assert "traffic.sender: no such key" in first
     assert "traffic.sender: no such key" in second

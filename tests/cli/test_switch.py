@@ -13,7 +13,7 @@ import pytest
 
 from testbed.base import linux
 from testbed.cli.main import main
-from testbed.engines.lab.interface import Interface
+from testbed.engines.lab.host.interface import Interface
 from testbed.engines.lab.switch import pins
 from testbed.engines.lab.switch.pinned import PinnedSwitch
 from testbed.registry import find
@@ -145,11 +145,11 @@ def test_a_host_that_boots_again_gets_its_port_again(lab: Lab, switch: Switch) -
     assert list(switch("show")) == ["swp2"]
     lab.power_on("lab1")
     assert sorted(switch("show")) == ["swp1", "swp2"]
-    assert len(list(pins.folder().glob(f"{pins.PORT}*"))) == 2
+    assert len(list(pins.default_folder().glob(f"{pins.PORT}*"))) == 2
 
 
 def test_after_detach_nothing_is_left(lab: Lab, command: Command, switch: Switch) -> None:
-    box, own = lab.switches[0], pins.folder()
+    box, own = lab.switches[0], pins.default_folder()
     assert own.stat().st_mode & 0o777 == 0o700
     assert [len(one.programs[1]) for one in states()] == [1, 1]
     assert list(switch("detach", "swp1", "swp1")) == ["swp2"]

@@ -1,4 +1,4 @@
-"""Counters that grow when told, and only every 10 ms, as the driver caches them."""
+"""Counters that tests let grow, read at most every 10 ms, as the driver caches them."""
 
 from __future__ import annotations
 
@@ -30,9 +30,7 @@ def value(state: State, name: str, now: float | None = None) -> int:
     counter: dict[str, float] | None = state["counters"].get(name)
     if counter is None:
         return 0
-    seen = (
-        (time.monotonic() if now is None else now) // LIFESPAN * LIFESPAN
-    )  # never before it was told: then it has not grown yet
+    seen = (time.monotonic() if now is None else now) // LIFESPAN * LIFESPAN  # if before `since`: not grown yet
     return round(counter["base"] + counter["rate"] * max(0.0, seen - counter["since"]))
 
 

@@ -12,7 +12,7 @@ from tests.emulated_lab.store import State, Store
 
 
 def none() -> State:
-    """Everything is well. ``files``: by name, an errno's name or "ignored" (a write that only says that it went well).
+    """No faults. ``files``: by name, an errno's name or "ignored" (a write without effect and without an error).
 
     ``commands``: by name, exit code and text. ``traps``: what to do on which event. ``pcc``: see `fakes.doca_pcc`.
     """

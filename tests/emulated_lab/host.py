@@ -53,7 +53,7 @@ class Host:
         """A file of it."""
         return (self.root / path.lstrip("/")).read_text()
 
-    def says(self, path: str, text: str) -> bool:
+    def contains(self, path: str, text: str) -> bool:
         """Whether a file that somebody else writes is there and has this text by now."""
         file = self.root / path.lstrip("/")
         return file.exists() and text in file.read_text()

@@ -121,7 +121,7 @@ class Lab:
         self._boot("reboot", name)
 
     def power_cycle(self, name: str) -> None:
-        """Off and on again: what NVConfig staged is in force, what was only set is gone, ghosts of the DPA as well."""
+        """Off and on again: staged NVConfig is active; run-time settings and leftovers on the DPA are gone."""
         self.power_off(name)
         self.power_on(name)
 

@@ -41,7 +41,7 @@ def boot(state: State, power: bool) -> State:
 
 
 def unload(state: State) -> State:
-    """The driver was taken away: of what it and the card's functions were told at run time, nothing is left."""
+    """The driver was unloaded: run-time settings of it and of the card's functions are lost."""
     return state | _runtime(state) | {"rdma": False, "configfs": state["configfs"]}
 
 

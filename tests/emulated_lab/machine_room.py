@@ -1,4 +1,4 @@
-"""The inside of a lab: process 1 of its namespaces, which boots nodes and pulls their plugs when it is told to."""
+"""The inside of a lab: process 1 of its namespaces, which boots nodes and cuts their power on request."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class MachineRoom:
     pids: dict[str, int] = field(default_factory=dict)
 
     def serve(self, connection: Connection) -> None:
-        """Boot everything, then do what is asked until the lab is told to stop."""
+        """Boot everything, then carry out requests until the lab stops."""
         self._stores = self.folder / "nodes"
         self._stores.mkdir()
         mounts.mount("tmpfs", self._stores, "tmpfs", data="mode=755")
@@ -82,7 +82,7 @@ class MachineRoom:
         self._make_ports([spec for spec in specs if not spec.is_switch])
 
     def _make_ports(self, plugged: list[NodeSpec]) -> None:
-        """What hosts were just plugged into: the testbed's own switch has to be told, by its operator's command."""
+        """What hosts were just plugged into: the testbed's own switch needs its operator's command for them."""
         switch = next(spec for spec in self.specs if spec.is_switch)
         if switch.kind != "testbed" or not plugged:
             return

@@ -27,13 +27,13 @@ class Boot:
     connection: Connection
 
     def wait_for(self, stage: str) -> None:
-        """Raises TestbedError with what the node said if it fails before."""
+        """Raises TestbedError with the node's error if it fails before."""
         try:
-            said = self.connection.recv()
+            received = self.connection.recv()
         except EOFError:
-            said = "it died"
-        if said != stage:
-            raise TestbedError(f"lab: {self.spec.name} did not boot: {said}")
+            received = "it died"
+        if received != stage:
+            raise TestbedError(f"lab: {self.spec.name} did not boot: {received}")
 
     def go_on(self) -> None:
         self.connection.send("go on")
@@ -73,7 +73,7 @@ def _process_one(spec: NodeSpec, everyone: list[NodeSpec], folder: Path, how: st
         mounts.set_hostname(spec.name)
         mounts.set_process_name("systemd")
         init.main(spec, how, ready=lambda: connection.send("up"))
-    except BaseException:  # noqa: BLE001 - whatever it is, the lab must hear of it
+    except BaseException:  # noqa: BLE001 - whatever it is, the lab must know
         connection.send(traceback.format_exc())
     finally:
         sys.stderr.flush()

@@ -25,7 +25,7 @@ class HostSpec:
 
     ``driver``: ``ofed`` has ecn/ in sysfs and cc_params in debugfs, ``inbox`` (mainline) has the latter only, and the
     tools of a distribution: `dcb` and not `mlnx_qos`, `mstreg` and not `mlxreg`.
-    ``vf``: the interface is a virtual function, which its PF governs: no knob is there.
+    ``vf``: the interface is a virtual function, which its PF governs: it has no settings.
     """
 
     card: str

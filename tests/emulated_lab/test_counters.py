@@ -1,4 +1,4 @@
-"""Counters grow when told, never fall, and are read at most every 10 ms."""
+"""Counters grow as tests let them, never fall, and are read at most every 10 ms."""
 
 from __future__ import annotations
 

@@ -56,13 +56,13 @@ def test_service_from_enable_to_the_start_limit(lab: Lab) -> None:
     host = lab.hosts[0]
     host.write("/etc/systemd/system/pcc.service", PCC)
     host.run(["systemctl", "enable", "--now", "pcc"])
-    until(lambda: host.says("/run/pcc.log", "Active"))
+    until(lambda: host.contains("/run/pcc.log", "Active"))
     pid = show(host, "pcc", "MainPID")
     assert host.read("/run/pcc.pid").strip() == pid
     assert host.run(["systemctl", "is-enabled", "pcc"]).stdout == "enabled\n"
 
     lab.power_cycle("lab1")  # enabled: it comes up by itself
-    until(lambda: host.says("/run/pcc.log", "Active"))
+    until(lambda: host.contains("/run/pcc.log", "Active"))
 
     host.run(["systemctl", "stop", "pcc"])
     assert host.read("/run/pcc.log").count("PCC host is done") == 1  # by one SIGINT

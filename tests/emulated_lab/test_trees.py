@@ -121,7 +121,7 @@ def test_writing_the_dscp_of_rtt_responses_makes_it_valid(host: Host) -> None:
     assert params(host, "rtt_resp_dscp_valid").read_text() == "1\n"
 
 
-def test_a_vf_has_no_knobs(lab: Lab) -> None:
+def test_a_vf_has_no_settings(lab: Lab) -> None:
     vf = lab.hosts[3]
     assert refused(lambda: ecn(vf, "roce_rp/rpg_gd").read_text()) == errno.ENOENT
     assert refused(lambda: params(vf, "rp_gd").read_text()) == errno.ENOENT

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 import numpy as np
 
 from testbed.live.scene import Groups
-from tests.live.made import plan
+from tests.live.made import plan, scene
 
 
 def test_columns_of_many_flows_are_summed_per_sending_host() -> None:
@@ -17,6 +17,15 @@ def test_columns_of_many_flows_are_summed_per_sending_host() -> None:
     assert groups.sum(np.ones((400, 3), np.int64)).tolist() == [[200] * 3] * 2
     known = np.where(np.arange(400) < 200, 5.0, np.nan)
     assert _plain(groups.mean(known)) == [5.0, None]
+
+
+def test_the_page_gets_a_drawing_with_a_part_per_port_and_direction() -> None:
+    told = scene().as_dict()
+    for port in told["ports"]:
+        for way in ("sent", "received"):
+            assert f'data-port="{port["name"]}" data-way="{way}"' in told["topology"]
+    assert "bottleneck s1-eth3 to h3<" in told["topology"]  # how busy it is shows later
+    assert "style=" not in told["topology"]  # the page's policy forbids it
 
 
 def _plain(values: Iterable[float]) -> list[float | None]:

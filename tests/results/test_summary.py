@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from testbed.fidelity.verdict import judge
-from testbed.results import figures
+from testbed.results.figures import fct
 from testbed.results.summary import Summary, summarise
 from testbed.results.verdict import Exit
 from tests.support.synthetic_runs import run
@@ -47,7 +47,7 @@ def test_the_summary_of_50_000_flows_is_quick() -> None:
     random = np.random.default_rng(1)
     n = 50_000
     record = run([1 / n] * n, samples=2, sizes=random.uniform(1e2, 1e7, n).tolist(), labels=["background"] * n)
-    record.flows.finished = record.flows.start + random.uniform(1, 9, n) * figures.ideal_fct(record)
+    record.flows.finished = record.flows.start + random.uniform(1, 9, n) * fct.ideal_fct(record)
     record.flows.src = [f"h{i % 288}" for i in range(n)]
     record.flows.group = np.arange(n) // 100
     begin = time.process_time()

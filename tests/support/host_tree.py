@@ -109,7 +109,7 @@ def wanted(**settings: str) -> dict[str, Any]:
         "settings": {name: {"path": paths[name], "value": value} for name, value in values.items()},
         "pcc": {"slot": 0, "parameters": {"START_RATE_FXP20": 65536}},
     }  # fmt: skip
-    return {"version": 1, "rollout": "r1", "policy": POLICY, "devices": {"mlx5_0": device}, "knobs": []}
+    return {"version": 1, "rollout": "r1", "policy": POLICY, "devices": {"mlx5_0": device}, "settings": []}
 
 
 def roll_out(root: Path, phase: str = "verify", **settings: str) -> None:

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from testbed.live.page import page
+from testbed.live.scene import ScenePort, drawn
 
 EVENTS: list[dict[str, Any]] = [
     json.loads(line) for line in (Path(__file__).parent / "incast-8.jsonl").read_text().splitlines()
@@ -30,7 +31,7 @@ class Replay(ThreadingHTTPServer):
 
     def __init__(self, events: list[dict[str, Any]], held: int | None, cut: int | None) -> None:
         super().__init__(("127.0.0.1", 0), _Handler)
-        self.told = [f"event: {one['event']}\ndata: {json.dumps(one['data'])}\n\n".encode() for one in events]
+        self.told = [f"event: {one['event']}\ndata: {json.dumps(_whole(one))}\n\n".encode() for one in events]
         self.held = len(self.told) if held is None else held
         self.cut = cut
         self.go_on = threading.Event()
@@ -44,6 +45,15 @@ class Replay(ThreadingHTTPServer):
     @property
     def url(self) -> str:
         return f"http://127.0.0.1:{self.port}/"
+
+
+def _whole(event: dict[str, Any]) -> dict[str, Any]:
+    """The event's data; a scene's drawing follows its ports, which a test may have changed."""
+    told: dict[str, Any] = event["data"]
+    if event["event"] != "scene":
+        return told
+    ports = [ScenePort(**port) for port in told["ports"]]
+    return told | {"topology": drawn(ports, told["bottleneck"])}
 
 
 class _Handler(BaseHTTPRequestHandler):

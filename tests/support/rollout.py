@@ -1,4 +1,4 @@
-"""Playing a playbook against the emulated lab, and looking at a host from outside while nobody asks it."""
+"""Playing a playbook against the emulated lab, and looking at a host from outside."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import sys
 from dataclasses import dataclass
 from typing import Any
 
-from testbed.engines.lab import knobs
+from testbed.engines.lab import ansible_vars
 from testbed.experiment.load import load, resolve
 from tests.emulated_lab.host import Host
 from tests.emulated_lab.lab import Lab
@@ -42,7 +42,7 @@ class Played:
         return {host: {key: int(n) for key, n in re.findall(r"(\w+)=(\d+)", counts)} for host, counts in lines}
 
     def task(self, name: str) -> str:
-        """What was said of the task whose name ends so."""
+        """Output of the task whose name ends so."""
         found = re.search(rf"^TASK \[[^]]*{name}\] \*+\n(.*?)(?=^TASK |^PLAY )", self.text, re.MULTILINE | re.DOTALL)
         assert found, self.text
         return found[1].strip()
@@ -52,7 +52,7 @@ class Played:
         return sum(counts["changed"] for counts in self.recap.values())
 
     def refused(self, *words: str) -> None:
-        """It failed, and said why."""
+        """It failed, with these reasons."""
         assert self.code == 2, self.text
         for word in words:
             assert word in re.sub(r"\s+", " ", self.text), self.text
@@ -61,7 +61,9 @@ class Played:
 def experiment(controller: str = "", **settings: Any) -> dict[str, Any]:
     """What ``testbed lab vars`` prints, with settings of the playbooks that keep a test short."""
     loaded = load("incast-8")
-    found = knobs.variables(resolve(loaded.replace({"controller": controller}, "test") if controller else loaded))
+    found = ansible_vars.variables(
+        resolve(loaded.replace({"controller": controller}, "test") if controller else loaded)
+    )
     short = {"verify_soak_seconds": 0, "verify_seconds": 0.2, "preflight_skew_seconds": 60}  # on a busy machine
     return {**found, **short, **settings}
 
@@ -80,7 +82,7 @@ def play(lab: Lab, book: str, *options: str, rollout: str = "r1", **variables: A
 
 
 def settings_of(host: Host) -> dict[str, Any]:
-    """What is in force on the card, and every file that a rollout may write, byte for byte."""
+    """The card's active settings, and every file that a rollout may write, byte for byte."""
     state = host.state()
     found: dict[str, Any] = {name: state[name] for name in SETTINGS}
     for folder in FILES:

@@ -8,11 +8,11 @@ from dataclasses import replace
 
 from testbed.capture.files import Capture
 from testbed.engines.engine import Prepared, Stoppable
-from testbed.engines.lab import fits
-from testbed.engines.lab.inventory import Inventory
-from testbed.engines.lab.overview import Overview
-from testbed.engines.lab.run import Crowd
-from testbed.engines.lab.verdict import complete
+from testbed.engines.lab.operator import restrictions
+from testbed.engines.lab.operator.host_group import HostGroup
+from testbed.engines.lab.operator.inventory import Inventory
+from testbed.engines.lab.operator.observed_run import ObservedRun
+from testbed.engines.lab.operator.verdict import complete
 from testbed.errors import TestbedError
 from testbed.experiment.resolved import Resolved
 from testbed.live.collect import Collector
@@ -33,18 +33,18 @@ class LabEngine:
     name: EngineName = "lab"
 
     def __init__(self, inventory: Inventory, playbook: bool = True) -> None:
-        """``playbook``: whether Ansible looks first that the hosts have the testbed that is here, or pushes it."""
+        """``playbook``: whether Ansible first checks that the hosts have the testbed that is here, or pushes it."""
         self.inventory = inventory
         self.playbook = playbook
 
     def check(self, resolved: Resolved) -> None:
         """Raises BadInput if the experiment, or its number of hosts, does not fit."""
-        fits.check(resolved, self.inventory)
+        restrictions.check(resolved, self.inventory)
         self.inventory.first(resolved.experiment.hosts)
 
     def prepare(self, resolved: Resolved, observer: Observer) -> Prepared:
-        """Have Ansible look after the hosts."""
-        from testbed.engines.lab import playbook
+        """Have Ansible bring the testbed to the hosts."""
+        from testbed.engines.lab.operator import playbook
 
         chosen = self.inventory.first(resolved.experiment.hosts)
         if self.playbook:
@@ -59,96 +59,96 @@ class LabEngine:
     ) -> RunRecord:
         """Run it; nothing is left on the hosts afterwards."""
         assert not captures, "they are refused on the command line"
-        overview = Overview(prepared.resolved, self.inventory.first(prepared.resolved.experiment.hosts))
-        run = LabRun(overview, observer, name)
+        observed = ObservedRun(prepared.resolved, self.inventory.first(prepared.resolved.experiment.hosts))
+        run = LabRun(observed, observer, name)
         running.append(run)
         observer.on_fork()
         try:
-            with Crowd(overview) as crowd:
-                return run.follow(crowd)
+            with HostGroup(observed) as group:
+                return run.follow(group)
         finally:
             running.clear()
             observer.on_stop()
 
 
 class LabRun:
-    """What is going on."""
+    """A run that goes on."""
 
-    def __init__(self, overview: Overview, observer: Observer, name: str) -> None:
-        self.overview, self.observer, self.name = overview, observer, name
-        self._asked = ""
+    def __init__(self, observed: ObservedRun, observer: Observer, name: str) -> None:
+        self.observed, self.observer, self.name = observed, observer, name
+        self._stop_reason = ""
 
     def ask_to_stop(self, reason: str) -> None:
         """End it early and report what there is."""
-        self._asked = reason
+        self._stop_reason = reason
 
-    def follow(self, crowd: Crowd) -> RunRecord:
-        """All steps. Raises TestbedError if it did not come to a beginning."""
-        overview = self.overview
-        names = (f"{session.name} is {session.host.name}" for session in crowd.sessions)
+    def follow(self, group: HostGroup) -> RunRecord:
+        """All steps. Raises TestbedError if it could not start."""
+        observed = self.observed
+        names = (f"{one.name} is {one.host.name}" for one in group.connections)
         self.observer.on_stage(", ".join(names))
-        crowd.greet()
+        group.connect()
         for what, step in (
-            ("looking at the hosts", crowd.examine),
-            ("attaching the NIC programs", crowd.attach),
-            ("measuring base RTTs", crowd.measure),
-            ("starting the agents", crowd.launch),
+            ("inspecting the hosts", group.inspect),
+            ("attaching the NIC programs", group.attach),
+            ("measuring base RTTs", group.measure),
+            ("starting the agents", group.launch),
         ):
-            if self._asked:
-                raise TestbedError(f"{self._asked}: nothing was run")
+            if self._stop_reason:
+                raise TestbedError(f"{self._stop_reason}: nothing was run")
             self.observer.on_stage(what)
             step()
-        collector = Collector(overview, overview.series, overview)
-        self._scene = replace(scene(overview), run=self.name)
+        collector = Collector(observed, observed.series, observed)
+        self._scene = replace(scene(observed), run=self.name)
         self.observer.on_begin(self._scene)
-        crowd.begin()
-        interrupted = self._until_the_end(crowd, collector)
-        self.observer.on_stage("gathering what the hosts have counted")
+        group.start()
+        interrupted = self._until_the_end(group, collector)
+        self.observer.on_stage("collecting the hosts' records")
         if interrupted:
-            crowd.stop()
-        crowd.gather()
-        record = _record(collector, overview, interrupted or crowd.lost)
-        crowd.leave()
-        complete(record, overview, crowd)
+            group.stop()
+        group.collect()
+        record = _record(collector, observed, interrupted or group.lost)
+        group.detach()
+        complete(record, observed, group)
         return record
 
-    def _until_the_end(self, crowd: Crowd, collector: Collector) -> str:
+    def _until_the_end(self, group: HostGroup, collector: Collector) -> str:
         """Why it ended early; empty if it did not."""
-        overview = self.overview
-        groups, before = Groups(overview.plan), None
-        duration, warmup = overview.experiment.time.duration, overview.experiment.time.warmup
+        observed = self.observed
+        groups, before = Groups(observed.plan), None
+        duration, warmup = observed.experiment.time.duration, observed.experiment.time.warmup
         while True:
-            crowd.hear(time.monotonic() + SHOWN_SECONDS)
-            now = overview.clock.now()
-            overview.series.time.append(now)
+            group.receive(time.monotonic() + SHOWN_SECONDS)
+            now = observed.clock.now()
+            observed.series.time.append(now)
             if now >= warmup:
                 collector.window_begins(now)
             before = self._show(collector, groups, before, now)
-            if crowd.lost or self._asked:
-                return crowd.lost or self._asked
-            if crowd.finished():
+            if group.lost or self._stop_reason:
+                return group.lost or self._stop_reason
+            if group.finished():
                 return ""
             if now > duration + LATE_SECONDS:
                 return f"hosts did not end within {LATE_SECONDS:g} s of the experiment's end"
 
     def _show(self, collector: Collector, groups: Groups, before: Snapshot | None, now: float) -> Snapshot:
-        overview = self.overview
-        shown = snapshot(overview, collector, groups, overview.network.sample(0), now)
+        observed = self.observed
+        shown = snapshot(observed, collector, groups, observed.network.sample(0), now)
         if before:
             self.observer.on_progress(shown, update(self._scene, before, shown))
         return shown
 
 
-def _record(collector: Collector, overview: Overview, interrupted: str) -> RunRecord:
-    """The record, with what the hosts themselves noted when the warm-up was over."""
-    acked, rtt = overview.flows.acked_payload * 0, overview.meters[0].rtt.counts * 0
-    told = False
-    for mirror, part in zip(overview.mirrors, overview.parts, strict=True):
-        window = mirror.part("window.")
-        if "acked" in window and mirror.flows is not None:
+def _record(collector: Collector, observed: ObservedRun, interrupted: str) -> RunRecord:
+    """The record, with the hosts' own counters from the end of their warm-up."""
+    acked, rtt = observed.flows.acked_payload * 0, observed.meters[0].rtt.counts * 0
+    measured = False
+    for report, part in zip(observed.reports, observed.flows_of, strict=True):
+        window = report.recorded("window.")
+        if "acked" in window and report.flows is not None:
             acked[part] = window["acked"]
             rtt = rtt + window.get("rtt", 0)
-            told = True
-    if told:
-        collector.window_began(overview.experiment.time.warmup, acked, rtt)
+            measured = True
+    if measured:
+        collector.window_began(observed.experiment.time.warmup, acked, rtt)
     return collector.record(interrupted)

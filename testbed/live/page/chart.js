@@ -1,5 +1,7 @@
 // A canvas chart over nominal time. The time axis is the whole run from the start, so an update only adds its own piece
-// of each curve; everything is drawn anew only if the scale, the size or the colours change.
+// of each curve; everything is drawn anew only if the scale, the size or the colours change. An update costs 1 ms, be it
+// of 256 flows. uPlot, which draws the report, draws all anew: 20 ms a chart with 64 flows, 150 ms with 256, five times a
+// second, on the machine that emulates.
 const PAD = { left: 44, right: 12, top: 21, bottom: 22 };
 const FEW = 8; // flows that have a colour of their own
 const OUTLIER = 1.6; // curves may leave the plot where they are this far above what they are most of the time

@@ -11,8 +11,9 @@ from typing import Any
 from testbed.errors import BadInput
 from testbed.results.compare import gate, pareto
 from testbed.results.compare.gate import FailCondition, Scope
-from testbed.results.compare.metrics import BY_NAME, METRICS, Metric
 from testbed.results.compare.variants import Variant
+from testbed.results.figures.registry import Figure
+from testbed.results.summary import COMPARED
 
 NAN = float("nan")
 
@@ -51,10 +52,10 @@ class Comparison:
         return found
 
     @property
-    def metrics(self) -> list[Metric]:
-        """The metrics that at least one run knows."""
-        known = {metric.name for metric in METRICS for one in self.variants if not _all_nan(one.values(metric.name))}
-        return [metric for metric in METRICS if metric.name in known or not metric.seldom]
+    def metrics(self) -> list[Figure]:
+        """The figures that at least one run knows."""
+        known = {name for name in COMPARED for one in self.variants if not _all_nan(one.values(name))}
+        return [metric for metric in COMPARED.values() if metric.name in known or not metric.seldom]
 
     def baseline_of(self, variant: Variant) -> Variant | None:
         """What a variant is held against: the one with the baseline's full name, or else the baseline's contender in
@@ -175,8 +176,8 @@ def _medians(variant: Variant) -> gate.Lookup:
 
 
 def _shown(variant: Variant, name: str) -> str:
-    metric, median = BY_NAME[name], variant.estimate(name).median
-    return "not known" if math.isnan(median) else f"{metric.show(median)} {metric.unit}".strip()
+    metric, median = COMPARED[name], variant.estimate(name).median
+    return "not known" if math.isnan(median) else f"{metric.number(median)} {metric.readers_unit}".strip()
 
 
 def _all_nan(values: Sequence[float]) -> bool:

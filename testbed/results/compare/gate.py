@@ -1,6 +1,6 @@
 """``--fail-if 'su < 0.9*baseline'``: a condition under which a comparison fails, for use in CI.
 
-Names are those of the summary (`testbed.results.compare.metrics`), values SI; ``us``, ``ms``, ``Gbit`` and the like
+Names are those of the summary (`testbed.results.summary`), values SI; ``us``, ``ms``, ``Gbit`` and the like
 stand for their numbers, so that ``ql_p99 > 20*us`` reads as it is meant. ``baseline`` is the baseline's value of the
 metric that the same comparison names. Python parses the text and nothing of it is run: what is not on the list here is
 refused.
@@ -16,7 +16,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from testbed.errors import BadInput, nearest
-from testbed.results.compare.metrics import BY_NAME
+from testbed.results.summary import COMPARED
 
 LONGEST = 500  # characters
 BASELINE = "baseline"
@@ -63,7 +63,7 @@ def parse(text: str) -> FailCondition:
     holds = reader.truth(tree)
     names = [node.id for node in ast.walk(tree) if isinstance(node, ast.Name)]
     return FailCondition(
-        text, tuple(dict.fromkeys(name for name in names if name in BY_NAME)), BASELINE in names, holds
+        text, tuple(dict.fromkeys(name for name in names if name in COMPARED)), BASELINE in names, holds
     )
 
 
@@ -88,12 +88,12 @@ class _Reader:
 
     def _comparison(self, node: ast.Compare) -> Truth:
         names = {inner.id for inner in ast.walk(node) if isinstance(inner, ast.Name)}
-        metrics = sorted(names & set(BY_NAME))
+        metrics = sorted(names & set(COMPARED))
         if BASELINE in names and len(metrics) != 1:
             raise self._refusal(node, "uses 'baseline', so it must name exactly one metric, whose baseline is meant")
         sides = [self.number(side, metrics[0] if metrics else "") for side in (node.left, *node.comparators)]
         if not metrics:
-            raise self._refusal(node, f"compares no metric; there are {', '.join(BY_NAME)}")
+            raise self._refusal(node, f"compares no metric; there are {', '.join(COMPARED)}")
         for sign in node.ops:
             if type(sign) not in COMPARISONS:
                 raise self._refusal(node, "compares by something else than <, <=, >, >=")
@@ -127,8 +127,8 @@ class _Reader:
             return lambda scope: scope.baseline(metric)
         if name in UNITS:
             return lambda _scope: UNITS[name]
-        if name not in BY_NAME:
-            raise BadInput(f"--fail-if '{self.text}': no metric is named '{name}'; {nearest(name, list(BY_NAME))}")
+        if name not in COMPARED:
+            raise BadInput(f"--fail-if '{self.text}': no metric is named '{name}'; {nearest(name, list(COMPARED))}")
         return lambda scope: scope.own(name)
 
     def _constant(self, node: ast.Constant) -> float:

@@ -18,8 +18,7 @@ from testbed.errors import TestbedError
 from testbed.results import folder as results
 from testbed.results.compare.comparison import Comparison, GateResult, as_json
 from testbed.results.compare.plots import figures, overlays
-from testbed.results.compare.table import cell, dominance, footnotes, heading, rows
-from testbed.results.compare.variants import Variant
+from testbed.results.compare.table import footnotes, table
 from testbed.results.report import page, vector
 from testbed.results.report.plot import Plot
 
@@ -53,9 +52,9 @@ def _page(comparison: Comparison, gates: Sequence[GateResult], above: list[Plot]
     title = "Comparison of " + "; ".join(dict.fromkeys(variant.contender for variant in comparison.variants))
     parts = [f"<h1>{escape(title)}</h1>", *map(_gate, gates)]
     for scenario, here in comparison.scenarios.items():
-        parts += [f"<h2>{escape(scenario)}</h2>" if scenario else "", _table(comparison, here)]
+        parts += [f"<h2>{escape(scenario)}</h2>" if scenario else "", table(comparison, here).html()]
     parts += [f'<p class="note">{escape(note)}</p>' for note in footnotes(comparison)]
-    parts.append(_grid(above, 0))
+    parts += [page.HINT, _grid(above, 0)]
     drawn = len(above)
     for scenario, plots in below.items():
         parts += [f"<h2>{escape(scenario)}</h2>" if scenario else "", _grid(plots, drawn)]
@@ -75,17 +74,6 @@ def _gate(result: GateResult) -> str:
     listed = "".join(f"<li>{escape(each.variant)}: {escape(each.why)}</li>" for each in result.failures)
     word, colour = ("fails", "degraded") if result.failures else ("passes", "clean")
     return f'<div class="verdict {colour}"><strong>{escape(result.gate.text)}</strong> {word}<ul>{listed}</ul></div>'
-
-
-def _table(comparison: Comparison, here: Sequence[Variant]) -> str:
-    def row(name: str, cells: Sequence[tuple[str, str]]) -> str:
-        told = "".join(f"<td>{escape(first)}<br><span>{escape(second)}</span></td>" for first, second in cells)
-        return f'<tr><th scope="row">{escape(name)}</th>{told}</tr>'
-
-    lines = [row("", [(one.contender, heading(comparison, one)) for one in here])]
-    lines += [row(metric.title, [cell(comparison, one, metric) for one in here]) for metric in rows(comparison)]
-    lines.append(row("dominated", [(dominance(comparison, one), "") for one in here]))
-    return f'<div class="wide"><table>{"".join(lines)}</table></div>'
 
 
 def _runs(comparison: Comparison) -> str:

@@ -13,9 +13,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from testbed.results.compare.metrics import METRICS
+from testbed.results.summary import COMPARED
 
-RULE = tuple(metric for metric in METRICS if metric.equal_within is not None)
+RULE = tuple(metric for metric in COMPARED.values() if metric.equal_within is not None)
 
 Figures = Mapping[str, float]  # a metric's name to its value, SI
 
@@ -28,7 +28,7 @@ def dominates(a: Figures, b: Figures) -> bool:
 
 def _gain(name: str, a: Figures, b: Figures) -> float:
     """By how much ``a`` is better, in the paper's unit; rounded, for 13 us - 8 us must be 5."""
-    metric = next(metric for metric in RULE if metric.name == name)
+    metric = COMPARED[name]
     better = (a[name] - b[name]) * metric.scale
     return round(better if metric.better == "higher" else -better, 9)
 

@@ -14,7 +14,6 @@ from dataclasses import dataclass
 
 from testbed.base.inputs import own
 from testbed.results.compare.median import Estimate, estimate
-from testbed.results.compare.metrics import BY_NAME
 from testbed.results.compare.runs import Run
 from testbed.results.flat import flat
 
@@ -46,7 +45,7 @@ class Variant:
 
     def values(self, metric: str) -> list[float]:
         """The metric of each run."""
-        return [BY_NAME[metric].of(run.summary) for run in self.runs]
+        return [float(getattr(run.summary, metric)) for run in self.runs]
 
     def estimate(self, metric: str) -> Estimate:
         """Median and interval of a metric."""

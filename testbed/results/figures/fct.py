@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from testbed.base.arrays import Floats
-from testbed.results.figures.unknown import mean, quantile
+from testbed.results.figures.unknown import NULL_IF_UNKNOWN, Number, mean, quantile
 from testbed.results.record import FlowTable, RunRecord
 
 ELEPHANT = 1e6  # bytes: PET calls a flow above it an elephant, one of at most this size a mouse
@@ -87,11 +87,13 @@ def completion_by_class(record: RunRecord, elephant: float = ELEPHANT) -> tuple[
 class SizeBin:
     """The slowdown of the finished flows of neighbouring sizes."""
 
-    largest: float  # bytes, inclusive: of the flows if the bin is a share of them, else the bin's upper end
+    __pydantic_config__ = NULL_IF_UNKNOWN
+
+    largest: Number  # bytes, inclusive: of the flows if the bin is a share of them, else the bin's upper end
     flows: int
-    mean: float
-    p50: float
-    p99: float
+    mean: Number
+    p50: Number
+    p99: Number
 
 
 def slowdown_by_decade(record: RunRecord) -> list[SizeBin]:

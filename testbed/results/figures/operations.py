@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from testbed.results.figures.unknown import mean
+from testbed.results.figures.unknown import NULL_IF_UNKNOWN, Number, mean
 from testbed.results.record import FlowTable
 
 
@@ -14,12 +14,14 @@ from testbed.results.record import FlowTable
 class Messages:
     """Operations of one kind. Times are in s, from the operation's first start to a last acknowledgement."""
 
+    __pydantic_config__ = NULL_IF_UNKNOWN
+
     label: str  # of the flows
-    size: float  # bytes of a message; the largest if they differ
+    size: Number  # bytes of a message; the largest if they differ
     operations: int  # that finished; the others are in none of the times
-    message: float  # mean over all messages: each from its own start to its own end
-    rank: float  # mean over operations and hosts: until all that the host sends or receives is done
-    operation: float  # mean over operations: until all is done
+    message: Number  # mean over all messages: each from its own start to its own end
+    rank: Number  # mean over operations and hosts: until all that the host sends or receives is done
+    operation: Number  # mean over operations: until all is done
 
 
 def messages(flows: FlowTable) -> list[Messages]:

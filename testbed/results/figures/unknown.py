@@ -2,11 +2,23 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
 import numpy as np
+from pydantic import BeforeValidator, ConfigDict
 
 from testbed.base.arrays import Floats
 
 NAN = float("nan")
+
+
+def _unknown(value: object) -> object:
+    return NAN if value is None else value
+
+
+Number = Annotated[float, BeforeValidator(_unknown)]
+"""A number that may be nan inside and is null in JSON, which has no nan."""
+NULL_IF_UNKNOWN = ConfigDict(frozen=True, ser_json_inf_nan="null")
 
 
 def ratio(part: float, whole: float) -> float:

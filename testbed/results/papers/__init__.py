@@ -1,1 +1,1 @@
-"""Published comparisons of controllers as data files, and running them here: what `testbed bench` does."""
+"""Published comparisons of controllers as data files, and running them here: what `testbed reproduce` does."""

@@ -7,13 +7,14 @@ from dataclasses import asdict
 from typing import Any
 
 from testbed.results.compare.median import Estimate
-from testbed.results.papers import content
-from testbed.results.papers.cells import Place, cuts
+from testbed.results.papers import table
+from testbed.results.papers.cells import TableCell, cuts
 from testbed.results.papers.figures import Figures
 from testbed.results.papers.judge import judge
+from testbed.results.papers.notes import notes
 
 
-def as_dict(figures: Figures, places: list[Place], *, quick: bool) -> dict[str, Any]:
+def as_dict(figures: Figures, table_cells: list[TableCell], *, quick: bool) -> dict[str, Any]:
     """Everything that the table shows."""
     comparison = figures.comparison
     return {
@@ -27,9 +28,9 @@ def as_dict(figures: Figures, places: list[Place], *, quick: bool) -> dict[str, 
                 "row": row,
                 "metric": metric,
                 "unit": comparison.metrics[metric].unit,
-                **_beside(figures, row, column, metric),
+                **_pair(figures, row, column, metric),
                 "runs": len(figures.measured.of(row, column)),
-                "empty": content.why_empty(figures, row, column),
+                "empty": table.why_empty(figures, row, column),
             }
             for column in comparison.columns
             for row in comparison.rows
@@ -37,18 +38,18 @@ def as_dict(figures: Figures, places: list[Place], *, quick: bool) -> dict[str, 
         ],
         "judged": [asdict(one) | {"same_order": one.same_order, "far": one.far} for one in judge(figures)],
         "cut": cuts(comparison) if quick else [],
-        "notes": list(content.notes(figures, places, quick)),
+        "notes": list(notes(figures, table_cells, quick)),
         "failed": figures.measured.failures,
         "refused": figures.measured.refused,
     }
 
 
-def _beside(figures: Figures, row: str, column: str, metric: str) -> dict[str, Any]:
-    one = figures.beside(row, column, metric)
+def _pair(figures: Figures, row: str, column: str, metric: str) -> dict[str, Any]:
+    one = figures.pair(row, column, metric)
     return {
         "here": _estimate(one.ours),
         "printed": one.printed,
-        "apart": None if math.isnan(one.difference) else one.difference,
+        "difference": None if math.isnan(one.difference) else one.difference,
         "word": one.word,
         "degraded": one.degraded,
     }

@@ -12,17 +12,17 @@ from testbed.results.sweep_plan import Cell
 
 
 @dataclass(frozen=True)
-class Place:
-    """One run, and the place in the table that it is for."""
+class TableCell:
+    """One run, and the row and column of the table that it is for."""
 
     row: str
     column: str
-    cell: Cell
+    run: Cell
 
 
 @dataclass
 class Measured:
-    """The runs that are there, by place in the table; of a repeated one the repetition."""
+    """The runs that are there, by row and column; of a repeated one the repetition."""
 
     summaries: dict[tuple[str, str], dict[int, Summary]] = field(default_factory=dict)  # each by its seed
     failures: dict[str, str] = field(default_factory=dict)  # cell to why
@@ -30,7 +30,7 @@ class Measured:
     interrupted: bool = False
 
     def of(self, row: str, column: str) -> dict[int, Summary]:
-        """The runs of one place, by seed."""
+        """The runs of one row in one column, by seed."""
         return self.summaries.get((row, column), {})
 
     def degraded(self, row: str, column: str) -> list[Summary]:

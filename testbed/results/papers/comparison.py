@@ -1,7 +1,7 @@
 """One published comparison, as a file: what the paper printed, and how each of its cells is measured here.
 
 The numbers are data, with their source: ``testbed/results/papers/*.yaml``. A user's own file has the same form:
-``testbed bench ./mine.yaml``. Nothing here knows a controller; the files name them.
+``testbed reproduce ./mine.yaml``. Nothing here knows a controller; the files name them.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from testbed.experiment.block import Count, Part, refuse
 from testbed.experiment.document import Document
 from testbed.experiment.load import absolute
 from testbed.experiment.messages import explain
-from testbed.results.summary import Summary
+from testbed.results.summary import FIGURES
 
 PACKAGE = "testbed.results.papers"
 
@@ -26,13 +26,13 @@ Settings = dict[str, Any]  # key of the experiment file to its value, as for --s
 Printed = list[float | None] | str | None  # one number per printed metric, a word of `Comparison.words`, or nothing
 
 
-def _beside(named: str, info: ValidationInfo) -> str:
+def _beside_the_file(named: str, info: ValidationInfo) -> str:
     """A path is relative to the file that gives it, wherever the command is called."""
     experiment = named.endswith((".yaml", ".yml")) and "/" not in named
     return absolute(f"./{named}" if experiment else named, (info.context or {}).get("folder", Path()))
 
 
-Named = Annotated[str, AfterValidator(_beside)]  # something installed, or a path
+Named = Annotated[str, AfterValidator(_beside_the_file)]  # something installed, or a path
 
 
 class Source(Part):
@@ -68,11 +68,16 @@ class Metric(Part):
     meaning: str = Field(default="", description="Where the paper's definition and ours need a word.")
     equal: Equal | None = Field(default=None, description="A rule of its own; else that of the comparison.")
 
+    @property
+    def heading(self) -> str:
+        """``QL, us``."""
+        return f"{self.label}, {self.unit}" if self.unit else self.label
+
     @model_validator(mode="after")
     def _fields_exist(self) -> Self:
         for key, name in (("field", self.field), ("per", self.per)):
-            if name and name not in Summary.model_fields:
-                refuse(key, f"no such figure; {nearest(name, list(Summary.model_fields))}")
+            if name and name not in FIGURES:
+                refuse(key, f"no such figure; {nearest(name, list(FIGURES))}")
         return self
 
 
@@ -186,7 +191,7 @@ class Comparison(Part):
         return [name for name, metric in self.metrics.items() if metric.printed]
 
     def printed(self, row: str, column: str, metric: str) -> float | str | None:
-        """What the paper has in one place: a number, a word of `words`, or None."""
+        """What the paper has of one row in one column: a number, a word of `words`, or None."""
         cell = self.rows[row].printed.get(column)
         if cell is None or isinstance(cell, str):
             return cell

@@ -1,4 +1,4 @@
-"""Ours beside the paper's: one `Beside` per row, column and metric, and how far apart the two are."""
+"""Ours beside the paper's: one `Pair` per row, column and metric, and the difference of the two."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Word = Literal["equal", "better", "worse", ""]  # ours against the paper's; empt
 
 
 @dataclass(frozen=True)
-class Beside:
+class Pair:
     """One figure, in the printed unit."""
 
     ours: Estimate | None  # None: not run
@@ -43,7 +43,7 @@ class Figures:
         """The rows that can be run here."""
         return frozenset(implemented(self.comparison))
 
-    def beside(self, row: str, column: str, metric: str) -> Beside:
+    def pair(self, row: str, column: str, metric: str) -> Pair:
         """One figure; for a column that sums up others the best of theirs."""
         ours = self.ours(row, column, metric)
         printed = self.comparison.printed(row, column, metric)
@@ -51,7 +51,7 @@ class Figures:
         word = _word(ours, printed, about, self.comparison.equal)
         behind = [row, about.relative_to] if about.relative_to else [row]
         degraded = ours is not None and any(self._degraded(one, column) for one in behind)
-        return Beside(ours, printed, word, degraded)
+        return Pair(ours, printed, word, degraded)
 
     def ours(self, row: str, column: str, metric: str) -> Estimate | None:
         """The median of the runs and its interval, or None if there are no runs."""

@@ -63,7 +63,7 @@ def judge(figures: Figures) -> list[Judgement]:
 def _column(figures: Figures, judged: Judged, column: str) -> Judgement:
     printed, ours = {}, {}
     for row in judged.rows:
-        one = figures.beside(row, column, judged.order)
+        one = figures.pair(row, column, judged.order)
         if one.word and one.ours is not None and isinstance(one.printed, float | int):
             printed[row], ours[row] = float(one.printed), one.ours.median
     sign = -1 if figures.comparison.metrics[judged.order].better == "higher" else 1
@@ -79,8 +79,8 @@ def _column(figures: Figures, judged: Judged, column: str) -> Judgement:
         for a, b in itertools.combinations(by_print, 2)
         if printed[a] != printed[b] and sign * (ours[a] - ours[b]) > 0
     ]
-    besides = {row: figures.beside(row, column, judged.close) for row in judged.rows}
-    close = {row: one.difference for row, one in besides.items() if one.word}
+    compared = {row: figures.pair(row, column, judged.close) for row in judged.rows}
+    close = {row: one.difference for row, one in compared.items() if one.word}
     return Judgement(column, by_print, by_us, pairs, close, judged.within)
 
 

@@ -1,4 +1,7 @@
-"""SVG in a few words. Colours are names of the page's CSS variables (`page.css`)."""
+"""SVG in a few words. Colours are names of the page's CSS variables (`page.css`).
+
+No style attributes: the live page's policy forbids them.
+"""
 
 from __future__ import annotations
 
@@ -16,27 +19,31 @@ class Drawing:
     width: float
     parts: list[str] = field(default_factory=list)
 
-    def line(self, start: Point, end: Point, colour: str, *, width: float, title: str = "", opacity: float = 1) -> None:
-        """A straight line; ``title`` is shown under the pointer."""
+    def line(
+        self, start: Point, end: Point, colour: str, *, width: float, title: str = "", opacity: float = 1,
+        data: str = "",
+    ) -> None:  # fmt: skip
+        """A straight line; ``title`` is shown under the pointer; ``data`` is what `data` made."""
         at = f'x1="{start[0]:g}" y1="{start[1]:g}" x2="{end[0]:g}" y2="{end[1]:g}"'
-        style = f"stroke:var(--{colour});stroke-width:{width:g};opacity:{opacity:g}"
-        self.parts.append(f'<line {at} style="{style}">{_title(title)}</line>')
+        look = f'stroke="var(--{colour})" stroke-width="{width:g}" opacity="{opacity:g}"'
+        self.parts.append(f"<line {at} {look}{data}>{_title(title)}</line>")
 
     def box(
-        self, box: Box, fill: str = "", outline: str = "", *, width: float = 1, radius: float = 1, title: str = ""
-    ) -> None:
+        self, box: Box, fill: str = "", outline: str = "", *, width: float = 1, radius: float = 1, title: str = "",
+        data: str = "",
+    ) -> None:  # fmt: skip
         """A rectangle, filled or outlined or both."""
         x, y, wide, high = box
         at = f'x="{x:g}" y="{y:g}" width="{wide:g}" height="{high:g}" rx="{radius:g}"'
-        stroke = f";stroke:var(--{outline});stroke-width:{width:g}" if outline else ""
-        style = f"fill:{f'var(--{fill})' if fill else 'none'}{stroke}"
-        self.parts.append(f'<rect {at} style="{style}">{_title(title)}</rect>')
+        stroke = f' stroke="var(--{outline})" stroke-width="{width:g}"' if outline else ""
+        look = f'fill="{f"var(--{fill})" if fill else "none"}"{stroke}'
+        self.parts.append(f"<rect {at} {look}{data}>{_title(title)}</rect>")
 
     def text(self, at: Point, text: str, colour: str = "ink", *, anchor: str = "start", bold: bool = False) -> None:
         """One line of text; ``at`` is its baseline."""
-        style = f"fill:var(--{colour})" + (";font-weight:600" if bold else "")
+        look = f'fill="var(--{colour})"' + (' font-weight="600"' if bold else "")
         where = f'x="{at[0]:g}" y="{at[1]:g}" text-anchor="{anchor}"'
-        self.parts.append(f'<text {where} style="{style}">{escape(text)}</text>')
+        self.parts.append(f"<text {where} {look}>{escape(text)}</text>")
 
     def svg(self, height: float, label: str, text_size: float = 13) -> str:
         """The element; ``label`` is for those who cannot see it."""
@@ -45,6 +52,11 @@ class Drawing:
             f'aria-label="{escape(label)}" font-family="system-ui, sans-serif" font-size="{text_size:g}">'
             f"{''.join(self.parts)}</svg>"
         )
+
+
+def data(**values: str) -> str:
+    """Attributes by which a script finds a part: ``data(port="s1-eth2")``."""
+    return "".join(f' data-{name}="{escape(value)}"' for name, value in values.items())
 
 
 def _title(text: str) -> str:

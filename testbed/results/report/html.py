@@ -8,8 +8,7 @@ from html import escape
 from testbed.results.manifest import Manifest
 from testbed.results.report import table
 from testbed.results.report.content import Report
-from testbed.results.report.page import document, figures
-from testbed.results.report.rows import rows
+from testbed.results.report.page import HINT, document, figures
 from testbed.results.report.sizes import slowdown_table
 from testbed.results.report.timeline import Timeline
 from testbed.results.summary import Summary
@@ -29,6 +28,7 @@ def render(report: Report) -> str:
 <figure class="rack"><h2>Rack</h2>
 <p class="note">every link over the window: left what the host sent, right what it got</p>{report.topology}</figure>
 </section>
+{HINT}
 <section class="plots">
 {figures(report.plots)}
 </section>
@@ -47,13 +47,8 @@ def _verdict(summary: Summary) -> str:
 
 
 def _table(summary: Summary) -> str:
-    lines = []
-    for row in rows(summary):
-        cells = "".join(f"<td>{escape(value)} <span>{escape(word)}</span></td>" for value, word in row.values)
-        missing = "<td></td>" * (3 - len(row.values))
-        lines.append(f'<tr><th scope="row">{escape(row.name)}</th>{cells}{missing}</tr>')
     below = "".join(f'<p class="note">{escape(note)}</p>' for note in table.notes(summary))
-    return f'<h2>Figures</h2><div class="wide"><table>{"".join(lines)}</table></div>\n{below}'
+    return f"<h2>Figures</h2>{table.figures(summary).html()}\n{below}"
 
 
 def _decisions(report: Report) -> str:
@@ -77,8 +72,7 @@ def _decisions(report: Report) -> str:
 
 
 def _timeline(timeline: Timeline) -> dict[str, object]:
-    plain = {"flow": timeline.flow, "chosen": timeline.chosen, "note": timeline.note, "steps": timeline.steps}
-    return plain | {"plot": vars(timeline.plot), "changes": [vars(change) for change in timeline.changes]}
+    return vars(timeline) | {"plot": timeline.plot.as_dict()}
 
 
 def _manifest(manifest: Manifest) -> str:

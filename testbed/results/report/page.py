@@ -13,15 +13,16 @@ from testbed.results.report.plot import Plot
 _POLICY = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:"
 
 
+HINT = '<p class="note hint">Drag across a plot to zoom in, double-click to zoom out; a name hides its curve.</p>'
+
+
 def document(title: str, body: str, plots: Sequence[Plot], data: Mapping[str, object] | None = None) -> str:
     """The whole page. The plots appear where ``body`` has their `figures`; ``data`` becomes one JSON element each."""
-    from plotly.offline import get_plotlyjs
-
-    held = {"figures": [vars(plot) for plot in plots], **(data or {})}
+    held = {"figures": [plot.as_dict() for plot in plots], **(data or {})}
     elements = "\n".join(
         f'<script type="application/json" id="{name}">{to_json(value)}</script>' for name, value in held.items()
     )
-    scripts = [get_plotlyjs(), asset("page.js"), *(asset(f"{name}.js") for name in data or ())]
+    names = ("uplot.min", "chart", "page", *(data or ()))
     return f"""<!doctype html>
 <html lang="en">
 <head>
@@ -29,12 +30,12 @@ def document(title: str, body: str, plots: Sequence[Plot], data: Mapping[str, ob
 <meta http-equiv="Content-Security-Policy" content="{_POLICY}">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>{escape(title)}</title>
-<style>{asset("page.css")}</style>
+<style>{asset("uplot.min.css")}{asset("page.css")}</style>
 </head>
 <body>
 {body}
 {elements}
-{"".join(f"<script>{one}</script>" for one in scripts)}
+{"".join(f"<script>{asset(f'{name}.js')}</script>" for name in names)}
 </body>
 </html>
 """
@@ -51,7 +52,7 @@ def figures(plots: Sequence[Plot], first: int = 0) -> str:
 
 def to_json(value: object) -> str:
     """JSON that can stand inside a script element: no text in it can end the element."""
-    return json.dumps(value, separators=(",", ":"), allow_nan=False).replace("<", "\\u003c")
+    return json.dumps(value, separators=(",", ":"), allow_nan=False, default=vars).replace("<", "\\u003c")
 
 
 def asset(name: str) -> str:

@@ -1,35 +1,90 @@
-"""What every plot is made of: plotly's figures in plain JSON, saying what is drawn and not how it looks.
+"""What every plot is made of: lines on panels above one x axis, saying what is drawn and not how it looks.
 
-Colours are the names of CSS variables (``@accent``); whoever draws resolves them, so that a plot follows the theme of
-its page, and of paper (`testbed.results.report.vector`). plotly's Python side would cost half a second and add nothing.
+One description for the page (`chart.js` draws it with uPlot) and for paper (`testbed.results.report.vector`). Colours
+are the names of CSS variables (``accent``); whoever draws resolves them, so that a plot follows the theme of its page.
 """
 
 from __future__ import annotations
 
 import base64
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from testbed.base.arrays import Floats, Ints
 
 MOST_POINTS = 2000  # of one curve; a screen has no more
 MOST_POINTS_IN_ALL = 60_000  # of all curves of a plot: beyond it SVG gets slow
+MOST_IN_LEGEND = 8
 
-Trace = dict[str, Any]
+Symbol = Literal["", "circle", "triangle", "cross", "star"]
+Dash = Literal["solid", "dash", "dot", "dashdot"]
+
+
+@dataclass(frozen=True, eq=False)
+class Line:
+    """A curve, an area or single events; nan is a gap."""
+
+    x: Floats
+    y: Floats
+    name: str
+    colour: str
+    width: float = 1.5  # 0: nothing joins the points
+    dash: Dash = "solid"
+    step: bool = False  # a value holds until the next one
+    opacity: float = 1.0
+    symbol: Symbol = ""  # at each point
+    size: float = 7  # of the symbol
+    low: Floats | None = None  # the area between it and y is filled, and nothing else drawn
+    listed: bool = True  # in the legend
+    group: str = ""  # is shown and hidden with the lines of the same group; by default its name
+
+
+@dataclass(frozen=True)
+class Span:
+    """A part of the x axis that is shaded over the whole height."""
+
+    start: float
+    end: float
+    colour: str
+    text: str = ""
+
+
+@dataclass(frozen=True)
+class Axis:
+    """What stands at an axis, and how far it reaches: by default as far as the lines do."""
+
+    label: str = ""
+    low: float | None = None
+    high: float | None = None
+    log: bool = False
+    from_zero: bool = True  # a y axis shows 0, whatever the lines do
+    ticks: dict[str, float] = field(default_factory=dict)  # places with names of their own
+    spans: tuple[Span, ...] = ()
+    marks: dict[str, float] = field(default_factory=dict)  # named places with a line across
+    is_time: bool = False  # the page zooms those together
+
+
+@dataclass(frozen=True)
+class Panel:
+    """Lines that share a y axis."""
+
+    lines: list[Line]
+    y: Axis = Axis()
+    share: float = 1.0  # of the height, in relation to the other panels
 
 
 @dataclass(frozen=True)
 class Plot:
-    """One figure: its heading, what the reader should know about it, plotly's data and layout, and its file's name."""
+    """One figure: its heading, what the reader should know about it, its panels from top to bottom, its file's name."""
 
     title: str
     note: str
-    data: list[Trace]
-    layout: dict[str, Any] = field(default_factory=dict)
+    panels: list[Panel]
+    x: Axis = Axis()
     name: str = ""  # by default made of the title
 
     @property
@@ -37,47 +92,39 @@ class Plot:
         """What a file of it is called, without the suffix."""
         return self.name or re.sub(r"[^a-z0-9]+", "-", self.title.lower()).strip("-") or "plot"
 
+    @property
+    def lines(self) -> list[Line]:
+        """Those of all panels."""
+        return [line for panel in self.panels for line in panel.lines]
 
-def line(
-    x: Floats, y: Floats, name: str, colour: str, *, width: float = 1.5, dash: str = "solid", step: bool = False,
-    opacity: float = 1.0,
-) -> Trace:  # fmt: skip
-    """A curve. ``step``: a value holds until the next one."""
-    return {
-        "type": "scatter",
-        "mode": "lines",
-        "name": name,
-        "x": packed(x),
-        "y": packed(y),
-        "opacity": opacity,
-        "line": {"color": colour, "width": width, "dash": dash, "shape": "hv" if step else "linear"},
-        "hovertemplate": "%{y:.4g} at %{x:.4g}",
-    }
+    @property
+    def legend(self) -> list[Line]:
+        """The lines that need a name beside the plot; none where they are one or too many."""
+        listed = [line for line in self.lines if line.listed]
+        return listed if len(self.lines) > 1 and len(listed) <= MOST_IN_LEGEND else []
 
+    def as_dict(self) -> dict[str, Any]:
+        """For the page: lines refer to their numbers by position, as many share their x."""
+        numbers: dict[str, int] = {}
 
-def marks(x: Floats, y: Floats, name: str, colour: str, symbol: str = "circle", *, size: float = 7) -> Trace:
-    """Single events."""
-    return {
-        "type": "scatter",
-        "mode": "markers",
-        "name": name,
-        "x": packed(x),
-        "y": packed(y),
-        "marker": {"color": colour, "symbol": symbol, "size": size, "line": {"color": "@paper", "width": 1}},
-        "hovertemplate": "%{y:.4g} at %{x:.4g}",
-    }
+        def held(values: Floats) -> int:
+            packed = base64.b64encode(np.ascontiguousarray(values, "<f4").tobytes()).decode()
+            return numbers.setdefault(packed, len(numbers))
+
+        def told(line: Line) -> dict[str, Any]:
+            arrays = {name: held(value) for name, value in vars(line).items() if isinstance(value, np.ndarray)}
+            return vars(line) | arrays | {"group": line.group or line.name}
+
+        panels = [vars(panel) | {"lines": [told(line) for line in panel.lines]} for panel in self.panels]
+        legend = [line.name for line in self.legend]
+        return vars(self) | {"panels": panels, "legend": legend, "numbers": list(numbers)}
 
 
-def packed(values: NDArray[Any]) -> dict[str, str]:
-    """Plotly's binary form: four bytes a number and nothing to parse; nan is a gap."""
-    return {"dtype": "f4", "bdata": base64.b64encode(np.ascontiguousarray(values, "<f4").tobytes()).decode()}
-
-
-def unpacked(values: Any) -> NDArray[Any]:
-    """The numbers in a trace, be they packed or a list."""
-    if isinstance(values, dict):
-        return np.frombuffer(base64.b64decode(values["bdata"]), f"<{values['dtype']}")
-    return np.asarray(values)
+def curves(x: Floats, columns: Floats, names: Sequence[str]) -> list[Line]:
+    """A line per column. Many have one colour and show the spread, which is the point; names come with the pointer."""
+    if len(names) <= MOST_IN_LEGEND:
+        return [Line(x, columns[:, i], name, f"c{i}") for i, name in enumerate(names)]
+    return [Line(x, columns[:, i], name, "accent", width=1, opacity=0.35) for i, name in enumerate(names)]
 
 
 def ms(seconds: Floats) -> Floats:
@@ -85,18 +132,11 @@ def ms(seconds: Floats) -> Floats:
     return np.asarray(1e3 * seconds)
 
 
-def over_time(duration: float, warmup: float = 0.0) -> dict[str, Any]:
-    """The layout of a plot over nominal time, s, with the warm-up shaded."""
-    shade = {
-        "type": "rect", "x0": 0, "x1": 1e3 * min(warmup, duration), "y0": 0, "y1": 1, "yref": "paper",
-        "layer": "below", "fillcolor": "@shade", "line": {"width": 0},
-    }  # fmt: skip
-    return {
-        "xaxis": {"title": {"text": "ms, nominal"}, "range": [0, 1e3 * duration]},
-        "yaxis": {"rangemode": "tozero"},
-        "shapes": [shade] if warmup > 0 else [],
-        "meta": "over time",  # the page zooms these together
-    }
+def over_time(duration: float, warmup: float = 0.0) -> Axis:
+    """The axis of nominal time, s, with the warm-up shaded."""
+    shade = Span(0, 1e3 * min(warmup, duration), "shade")
+    spans = (shade,) if warmup > 0 else ()
+    return Axis("ms, nominal", 0, 1e3 * duration, spans=spans, is_time=True)
 
 
 # Thinning out

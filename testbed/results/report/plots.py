@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -12,11 +11,14 @@ from testbed.results import figures
 from testbed.results.record import Measured
 from testbed.results.report.plot import (
     MOST_POINTS,
+    Axis,
+    Dash,
+    Line,
+    Panel,
     Plot,
-    Trace,
+    curves,
     from_start,
     growth_rate,
-    line,
     ms,
     over_time,
     points_of,
@@ -27,7 +29,6 @@ from testbed.results.tables import series_names
 from testbed.units import show_rate, show_size, show_time
 
 MOST_CURVES = 64
-MOST_COLOURS = 8
 PACKETS_PER_POINT = 50  # of a mean flow's throughput: fewer would draw the packets and not the rate
 
 
@@ -48,7 +49,7 @@ def _throughput(record: Measured) -> Plot:
     kept = _intervals(record, groups.curves)
     time, rates = growth_rate(*from_start(series.time[kept], groups.sum(series.acked_bytes[kept])))
     data = _curves(time, 8 * rates / 1e9, groups)
-    return Plot("Throughput", f"goodput {groups.note}, Gbit/s", data, _time_axis(record), "throughput")
+    return Plot("Throughput", f"goodput {groups.note}, Gbit/s", [Panel(data)], _time_axis(record), "throughput")
 
 
 def _intervals(record: Measured, curves: int) -> Ints:
@@ -72,8 +73,8 @@ def _fairness(record: Measured) -> Plot:
     index = np.divide(rates.sum(axis=1) ** 2, squares, out=np.full(len(time), np.nan), where=squares > 0)
     step = f" of {show_time(float(f'{(end - begin).mean():.2g}'))}" if len(time) else ""
     note = f"Jain's index of the flows' goodput in intervals{step}; 1 is fair, 1/n is one flow of n that has everything"
-    layout = _time_axis(record) | {"yaxis": {"range": [0, 1.04]}}
-    return Plot("Fairness", note, [line(ms(time), index, "Jain", "@accent")], layout, "fairness")
+    panel = Panel([Line(ms(time), index, "Jain", "accent")], Axis(low=0, high=1.04))
+    return Plot("Fairness", note, [panel], _time_axis(record), "fairness")
 
 
 def _rates(record: Measured) -> Plot:
@@ -84,7 +85,8 @@ def _rates(record: Measured) -> Plot:
         what, unit, values = "Window", "kB", series.window[kept] / 1e3
     values = np.where(np.isfinite(values), values, np.nan)  # infinity has no place on an axis
     data = _curves(series.time[kept], groups.sum(values), groups)
-    return Plot(f"{what} set by the controller", f"{groups.note}, {unit}", data, _time_axis(record), "decided")
+    panels = [Panel(data)]
+    return Plot(f"{what} set by the controller", f"{groups.note}, {unit}", panels, _time_axis(record), "decided")
 
 
 def _queue(record: Measured) -> Plot:
@@ -96,18 +98,19 @@ def _queue(record: Measured) -> Plot:
     # A sample's time is not exactly that of its integral; a mean above the highest queue is that error.
     mean = np.minimum(mean[:, 0], ports.peak_queue[kept, port][len(kept) - len(mean) :])
     data = [
-        line(at, highest / 1e3, "highest sample", "@faint", width=1),
-        line(ms(middle), mean / 1e3, "mean", "@accent"),
+        Line(at, highest / 1e3, "highest sample", "faint", width=1),
+        Line(ms(middle), mean / 1e3, "mean", "accent"),
     ]
-    for name, column, dash in (("Kmin", ports.kmin, "dot"), ("Kmax", ports.kmax, "dash")):
+    thresholds: tuple[tuple[str, Floats, Dash], ...] = ("Kmin", ports.kmin, "dot"), ("Kmax", ports.kmax, "dash")
+    for name, column, dash in thresholds:
         threshold = column[kept, port] / 1e3
         if np.isfinite(threshold).all() and threshold.any():
-            data.append(line(at, threshold, name, "@limit", width=1, dash=dash, step=True))
+            data.append(Line(at, threshold, name, "limit", width=1, dash=dash, step=True))
     rate = float(record.port_rate[port])
     scale = f"100 kB are {show_time(float(f'{8e5 / rate:.3g}'))} at {show_rate(rate)}"
     buffer = f"the buffer holds {show_size(float(record.port_buffer[port]))}"
-    layout = _time_axis(record) | {"showlegend": True}
-    return Plot(f"Queue at {record.ports[port]}", f"kB; {scale}; {buffer}", data, layout, "queue")
+    note = f"kB; {scale}; {buffer}"
+    return Plot(f"Queue at {record.ports[port]}", note, [Panel(data)], _time_axis(record), "queue")
 
 
 def _rtt(record: Measured) -> Plot:
@@ -117,15 +120,9 @@ def _rtt(record: Measured) -> Plot:
     filled = np.flatnonzero(histogram.counts)
     shown = slice(int(filled[0]), int(filled[-1]) + 2) if len(filled) else slice(0, 0)
     base = figures.base_rtt(record) * 1e6
-    layout: dict[str, Any] = {"xaxis": {"title": {"text": "us"}}, "yaxis": {"range": [0, 1.02]}}
-    if np.isfinite(base):
-        style = {"color": "@limit", "width": 1, "dash": "dot"}
-        layout["shapes"] = [{"type": "line", "x0": base, "x1": base, "y0": 0, "y1": 1, "yref": "paper", "line": style}]
-        layout["annotations"] = [
-            {"x": base, "y": 0.02, "yref": "paper", "text": "base RTT", "showarrow": False, "xanchor": "left"}
-        ]
-    data = [line(1e6 * histogram.edges[shown], share[shown], "share of RTTs", "@accent")]
-    return Plot("RTT", "share of acknowledgements with at most this RTT", data, layout, "rtt")
+    x = Axis("us", marks={"base RTT": base} if np.isfinite(base) else {})
+    panel = Panel([Line(1e6 * histogram.edges[shown], share[shown], "share of RTTs", "accent")], Axis(low=0, high=1.02))
+    return Plot("RTT", "share of acknowledgements with at most this RTT", [panel], x, "rtt")
 
 
 def _marks(record: Measured) -> Plot:
@@ -144,12 +141,10 @@ def _share_of_packets(record: Measured, counter: Floats, title: str, what: str, 
     whole = passed + events if arriving else passed
     share = np.divide(100 * events, whole, out=np.zeros_like(events), where=whole > 0)
     group = "arriving" if arriving else "passing"
-    data = [line(ms(time), share[:, 0], what, "@accent")]
-    layout = _time_axis(record)
-    layout["yaxis"] = {"rangemode": "tozero"} if share.any() else {"range": [0, 1]}
+    panel = Panel([Line(ms(time), share[:, 0], what, "accent")], Axis(low=0, high=None if share.any() else 1))
     total = float(counter[-1, record.bottleneck]) if len(counter) else 0.0
     note = f"% of the packets {group} {record.ports[record.bottleneck]} that were {what}; {total:,.0f} in the whole run"
-    return Plot(title, note, data, layout, title.lower())
+    return Plot(title, note, [panel], _time_axis(record), title.lower())
 
 
 # Many flows
@@ -184,25 +179,22 @@ def _groups(record: Measured) -> _Groups:
     return _Groups([], f"of the flows{of_all}: median, middle half, all", [], count)
 
 
-def _curves(time: Floats, values: Floats, groups: _Groups) -> list[Trace]:
+def _curves(time: Floats, values: Floats, groups: _Groups) -> list[Line]:
     names = groups.names
     if not names:
         return _bands(time, values) if groups.curves else []
-    if len(names) <= MOST_COLOURS:
-        return [line(ms(time), values[:, i], name, f"@c{i}") for i, name in enumerate(names)]
-    # Many curves of one colour show the spread, which is the point; the name comes with the pointer.
-    return [line(ms(time), values[:, i], name, "@accent", width=1, opacity=0.35) for i, name in enumerate(names)]
+    return curves(ms(time), values, names)
 
 
-def _bands(time: Floats, values: Floats) -> list[Trace]:
-    levels = np.nanquantile(np.nan_to_num(values), [0, 1, 0.25, 0.75, 0.5], axis=1)
-    at, lines = ms(time), []
-    for low, high, name, colour in ((0, 1, "all", "@band1"), (2, 3, "middle half", "@band2")):
-        lines.append(line(at, levels[low], f"{name}, lower end", colour, width=0))
-        filled = {"fill": "tonexty", "fillcolor": colour}
-        lines.append(line(at, levels[high], f"{name}, upper end", colour, width=0) | filled)
-    return [*lines, line(at, levels[4], "median", "@accent")]
+def _bands(time: Floats, values: Floats) -> list[Line]:
+    least, low, middle, high, most = np.nanquantile(np.nan_to_num(values), [0, 0.25, 0.5, 0.75, 1], axis=1)
+    at = ms(time)
+    return [
+        Line(at, most, "all", "band1", low=least),
+        Line(at, high, "middle half", "band2", low=low),
+        Line(at, middle, "median", "accent"),
+    ]
 
 
-def _time_axis(record: Measured) -> dict[str, Any]:
+def _time_axis(record: Measured) -> Axis:
     return over_time(record.duration, record.warmup)

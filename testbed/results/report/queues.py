@@ -6,7 +6,7 @@ import numpy as np
 
 from testbed.results import figures
 from testbed.results.record import Measured
-from testbed.results.report.plot import Plot, from_start, growth_rate, line, ms, over_time, points_of, spread
+from testbed.results.report.plot import Panel, Plot, curves, from_start, growth_rate, ms, over_time, points_of, spread
 
 MOST_PORTS = 8
 
@@ -19,7 +19,8 @@ def busiest_queues(record: Measured) -> Plot:
     kept = spread(ports.time, points_of(len(shown)))
     time, mean = growth_rate(*from_start(ports.time[kept], ports.queue_area[kept][:, shown]))
     names = [f"{record.ports[port]} to {record.port_neighbour[port]}" for port in shown.tolist()]
-    data = [line(ms(time), mean[:, i] / 1e3, name, f"@c{i}") for i, name in enumerate(names)]
     of_all = f"the {len(shown)} longest of {len(record.ports)}" if len(shown) < len(record.ports) else "all ports"
-    layout = over_time(record.duration, record.warmup) | {"showlegend": True}
-    return Plot("Queues", f"kB, mean between samples; {of_all}", data, layout, "queues")
+    x = over_time(record.duration, record.warmup)
+    return Plot(
+        "Queues", f"kB, mean between samples; {of_all}", [Panel(curves(ms(time), mean / 1e3, names))], x, "queues"
+    )

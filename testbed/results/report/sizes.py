@@ -7,11 +7,11 @@ from html import escape
 
 import numpy as np
 
-from testbed.results.report.plot import Plot, line
+from testbed.results.report.plot import Axis, Line, Panel, Plot
 from testbed.results.summary import Summary
 from testbed.units import show_size
 
-CURVES = {"mean": "@accent", "p50": "@c1", "p99": "@limit"}
+CURVES = {"mean": "accent", "p50": "c1", "p99": "limit"}
 
 
 def slowdown_plots(summary: Summary) -> list[Plot]:
@@ -20,13 +20,10 @@ def slowdown_plots(summary: Summary) -> list[Plot]:
     if not bins:
         return []
     size = np.array([one.largest for one in bins]) / 1e3
-    data = [line(size, np.array([getattr(one, name) for one in bins]), name, CURVES[name]) for name in CURVES]
-    axis: dict[str, object] = {"title": {"text": "kB, largest of each bin"}}
-    if size.max() > 10 * size.min():
-        axis["type"] = "log"
-    layout = {"xaxis": axis, "yaxis": {"rangemode": "tozero"}, "showlegend": True}
+    data = [Line(size, np.array([getattr(one, name) for one in bins]), name, CURVES[name]) for name in CURVES]
+    x = Axis("kB, largest of each bin", log=bool(size.max() > 10 * size.min()))
     note = f"FCT / ideal FCT of the {summary.fct_finished:,} flows that finished, in {len(bins)} bins with equally many"
-    return [Plot("Slowdown by flow size", note, data, layout, "slowdown")]
+    return [Plot("Slowdown by flow size", note, [Panel(data)], x, "slowdown")]
 
 
 def slowdown_table(summary: Summary) -> str:

@@ -1,20 +1,42 @@
-"""The result table: one row per figure, verdict on top; readable at 80 columns and as plain text."""
+"""The result table: the figures of a run row by row, verdict on top; readable at 80 columns and as plain text."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
-from testbed.results.report.rows import rows, shown_time
-from testbed.results.summary import Summary
-from testbed.units import show_rate
+from testbed.results.figures.registry import UNKNOWN, Figure, shown_time
+from testbed.results.summary import FIGURES, Summary
+from testbed.results.table import Cell, Table
+from testbed.units import show_rate, show_size
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
+ACROSS = 3  # figures in a line
 FLUID = (
     "fluid model: rates, no packets, so no timeouts and no queue of ACKs; packets are as many bytes, flows start up to "
     "a base RTT late"
 )
+
+
+def _several_receivers(summary: Summary) -> bool:
+    return summary.receivers > 1
+
+
+def _two_classes(summary: Summary) -> bool:
+    return bool(summary.mice and summary.elephants)  # else those are what is said about all
+
+
+APPLIES: dict[str, Callable[[Summary], bool]] = {  # figures and rows that are not always of interest
+    "su_receivers": _several_receivers,
+    "ql_receivers": _several_receivers,
+    "ql_busiest": _several_receivers,
+    "pauses": lambda summary: summary.lossless,
+    "mice": _two_classes,
+    "elephants": _two_classes,
+    "messages": lambda _summary: False,  # told by kind
+}
 
 
 def title(summary: Summary) -> str:
@@ -36,7 +58,7 @@ def scope(summary: Summary) -> str:
 def notes(summary: Summary) -> list[str]:
     """What a reader must know to take the figures for what they are."""
     s = summary
-    found = ["drops of sent: over the whole run; DR: dropped traffic; decision time: wall time"]
+    found = ["loss: over the whole run; DR: dropped traffic; decision time: wall time"]
     if s.engine == "fluid":
         found = [FLUID, *found]
     if s.engine == "lab":
@@ -45,6 +67,10 @@ def notes(summary: Summary) -> list[str]:
         found.append("lossless fabric (PFC): pause frames are of the whole run, paused time is a sending host's mean")
         if lost := s.counters.get("lost_on_links", 0):
             found.append(f"{lost:,} packets were lost on links that were down or have a loss rate")
+    if _several_receivers(s):
+        found.append(f"receivers: mean over the ports towards {s.receivers} receiving hosts")
+    if s.paused_port_in_run > 0:
+        found.append(f"pauses, worst port: {s.paused_port}, share of the whole run")
     if s.drops_in_run > s.drops:
         found.append(f"{s.drops_in_run - s.drops:,.0f} more packets were dropped in the warm-up")
     if s.flows > s.fairness_flows and s.window_end > s.window_start:
@@ -53,7 +79,7 @@ def notes(summary: Summary) -> list[str]:
     if s.fct_unfinished:
         finite = s.fct_finished + s.fct_unfinished
         found.append(f"FCT is of the {s.fct_finished} of {finite} finite flows that finished")
-    if s.mice and s.elephants:
+    if _two_classes(s):
         found.append("mice: finite flows of at most 1 MB")
     if s.messages:
         found.append("by message size: completion of a message, of all of a rank's, of the whole operation")
@@ -76,7 +102,7 @@ def _lab_notes(summary: Summary) -> list[str]:
 def render(summary: Summary) -> RenderableType:
     """The table for rich; without a terminal it prints as plain text, with no box characters."""
     from rich.console import Group
-    from rich.table import Table
+    from rich.table import Table as Grid
     from rich.text import Text
 
     colour = "green" if summary.verdict.word == "clean" else "bold yellow"
@@ -86,19 +112,45 @@ def render(summary: Summary) -> RenderableType:
         Text.assemble("verdict: ", (summary.verdict.word, colour)),
     ]
     if summary.verdict.reasons:
-        reasons = Table.grid(padding=(0, 1))
+        reasons = Grid.grid(padding=(0, 1))
         for reason in summary.verdict.reasons:
             reasons.add_row(" -", Text(str(reason)))  # in a grid, a long one wraps under itself
         lines.append(reasons)
 
-    figures = Table.grid(padding=(0, 1))
-    figures.add_column(style="bold", no_wrap=True)
-    for _ in range(3):
-        figures.add_column(justify="right", no_wrap=True)
-        figures.add_column(style="dim", no_wrap=True)
-    for row in rows(summary):
-        figures.add_row(row.name, *(Text(cell) for value in row.values for cell in value))
-    return Group(*lines, Text(), figures, Text(), *(Text(note, style="dim") for note in notes(summary)))
+    told = (Text(note, style="dim") for note in notes(summary))
+    return Group(*lines, Text(), figures(summary).terminal(), Text(), *told)
+
+
+def figures(summary: Summary) -> Table:
+    """The figures that apply to a run, `ACROSS` in a line: nothing is said about short flows where there are none."""
+    found: dict[str, list[Cell]] = {}
+    for one in FIGURES.values():
+        if one.row and _applies(one, summary):
+            found.setdefault(one.row, []).append(Cell(one.text(getattr(summary, one.name)), one.beside))
+    if _two_classes(summary):
+        for row, flows in (("mice", summary.mice), ("elephants", summary.elephants)):
+            found[row].insert(ACROSS - 1, Cell(f"{flows:,}", "flows"))
+    lines = [line for row, cells in found.items() for line in _lines(row, cells)]
+    return Table([*lines, *_messages(summary)])
+
+
+def _lines(row: str, cells: list[Cell]) -> Iterator[list[Cell]]:
+    for first in range(0, len(cells), ACROSS):
+        yield [Cell("" if first else row), *cells[first : first + ACROSS]]
+
+
+def _applies(one: Figure, summary: Summary) -> bool:
+    if not all(APPLIES[key](summary) for key in (one.name, one.row) if key in APPLIES):
+        return False
+    unknown = one.text(getattr(summary, one.name)) == UNKNOWN
+    return not (unknown and (one.seldom or summary.engine == "lab"))  # a lab does not know what only switches know
+
+
+def _messages(summary: Summary) -> Iterator[list[Cell]]:
+    for one in summary.messages:
+        times = {"each": one.message, "per rank": one.rank, "all": one.operation}
+        size = show_size(float(f"{one.size:.4g}"))
+        yield [Cell(size), *(Cell(shown_time(value), word) for word, value in times.items())]
 
 
 def _milliseconds(seconds: float) -> str:

@@ -3,11 +3,11 @@
 {
   const timelines = JSON.parse(document.getElementById("timeline").textContent);
   const section = document.getElementById("decisions");
-  const plot = document.getElementById("timeline-plot");
   const find = (selector) => section.querySelector(selector);
   const AROUND = 8; // steps before and after
   let timeline = timelines[0];
   let chosen = 0;
+  let chart = null;
 
   function element(tag, text, attributes = {}) {
     const made = document.createElement(tag);
@@ -26,6 +26,8 @@
 
   function show(one) {
     timeline = one;
+    if (chart) chart.show(unpacked(one.plot));
+    else chart = drawn(document.getElementById("timeline-plot"), one.plot, { clicked: (x) => choose(nearest(x)) });
     chips.forEach((chip, number) => chip.setAttribute("aria-pressed", timelines[number] === one));
     find("#timeline-title").textContent = one.plot.title;
     find("#timeline-note").textContent = one.plot.note + (one.note ? "; " + one.note : "");
@@ -62,9 +64,7 @@
       return row;
     });
     find("tbody").replaceChildren(...rows);
-    const cursor = { type: "line", x0: at, x1: at, y0: 0, y1: 1, yref: "paper", line: { color: "@limit", width: 1 } };
-    const layout = { ...timeline.plot.layout, shapes: [...(timeline.plot.layout.shapes ?? []), cursor], uirevision: timeline.flow };
-    draw(plot, { ...timeline.plot, layout });
+    chart.mark(at);
   }
 
   function nearest(time) {
@@ -75,7 +75,6 @@
   }
 
   show(timeline);
-  plot.on("plotly_click", (event) => choose(nearest(event.points[0].x)));
   find(".earlier").addEventListener("click", () => choose(chosen - 1));
   find(".later").addEventListener("click", () => choose(chosen + 1));
 }

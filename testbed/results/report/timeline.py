@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -14,20 +14,18 @@ from testbed.results.decisions import Recorded
 from testbed.results.record import Measured
 from testbed.results.report.callbacks import CHANGED, Calls, biggest, calls_of, steps
 from testbed.results.report.narrative import MINUS, Words
-from testbed.results.report.plot import Plot, Trace, line, marks, ms, over_time
+from testbed.results.report.plot import Axis, Line, Panel, Plot, Span, Symbol, ms, over_time
 from testbed.results.tables import flow_names
 
 MOST_FLOWS = 16
 MOST_CHANGES = 8  # in each direction
-GAP = 0.05  # between panels, as a share of the height
 LOG_FROM = 10  # a range as wide as this is drawn on a logarithmic axis
-QUIET = {"showlegend": False}  # the axis says what it is
-DOTS = {"mode": "lines+markers", "marker": {"color": "@c2", "size": 3}}  # single ones would have no line
-_EVENTS = (
-    ("CE", "ce_packets", "@c4", "circle", 4),
-    ("CNP", "cnps", "@c1", "triangle-down", 8),
-    ("loss", "lost_packets", "@c6", "x", 8),
-    ("timeout", "timeouts", "@c3", "star", 11),
+SMALL = 0.45  # height of the panels below the first, in relation to it
+_EVENTS: tuple[tuple[str, str, str, Symbol, int], ...] = (
+    ("CE", "ce_packets", "c4", "circle", 4),
+    ("CNP", "cnps", "c1", "triangle", 8),
+    ("loss", "lost_packets", "c6", "cross", 8),
+    ("timeout", "timeouts", "c3", "star", 11),
 )
 
 
@@ -129,33 +127,29 @@ def _plot(words: Words, flow: str, duration: float, warmup: float) -> Plot:
     """Panels above each other on one time axis: rate, window, RTT; the events are on the first one."""
     calls, steps = words.calls, words.arrays
     until = float(calls["time"][-1]) if calls.cut else max(duration, float(calls["time"][-1]))
-    panels = _panels(steps)
-    rtt_axis = len(panels)
-    layout = over_time(duration, warmup) | {"showlegend": True}
-    data: list[Trace] = []
-    for number, (title, values) in enumerate(panels):
-        time, held = ms(np.append(steps["time"], until)), np.append(values, values[-1])
-        data.append(line(time, held, title.partition(",")[0], "@accent", step=True) | _on(number) | QUIET)
-        layout[_key(number)] = {"title": {"text": title}, "domain": _domain(number, rtt_axis + 1), **_scale(values)}
+    panels: list[Panel] = []
+    time = ms(np.append(steps["time"], until))
+    decided = _decided(steps)
+    for title, values in decided:
+        held = Line(time, np.append(values, values[-1]), title.partition(",")[0], "accent", step=True, listed=False)
+        panels.append(Panel([held], Axis(title, log=_is_wide(values)), SMALL if panels else 1.0))
     for name, column, colour, symbol, size in _EVENTS if panels else ():
         happened = steps[column] > 0
         if happened.any():
-            at, height = ms(steps["time"][happened]), panels[0][1][happened]
-            data.append(marks(at, height, name, colour, symbol, size=size) | _on(0))
-    rtt, base = 1e6 * steps["most_rtt"], 1e6 * calls.base_rtt
-    data.append(
-        line(*_with_gaps(steps["time"], rtt, duration / 50), "RTT", "@c2", width=1) | _on(rtt_axis) | QUIET | DOTS
-    )
-    ends = np.array([0, 1e3 * duration])
-    data.append(line(ends, np.full(2, base), "base RTT", "@limit", width=1, dash="dot") | _on(rtt_axis))
-    layout[_key(rtt_axis)] = {
-        "title": {"text": "RTT, us"}, "domain": _domain(rtt_axis, rtt_axis + 1), "rangemode": "tozero"
-    }  # fmt: skip
-    layout["xaxis"] |= {"anchor": _on(rtt_axis)["yaxis"]}
+            at, height = ms(steps["time"][happened]), decided[0][1][happened]
+            panels[0].lines.append(Line(at, height, name, colour, width=0, symbol=symbol, size=size))
+    at, rtt = _with_gaps(steps["time"], 1e6 * steps["most_rtt"], duration / 50)
+    base = np.full(2, 1e6 * calls.base_rtt)
+    lines = [  # single ones would have no line: each has its dot
+        Line(at, rtt, "RTT", "c2", width=1, symbol="circle", size=3, listed=False),
+        Line(np.array([0, 1e3 * duration]), base, "base RTT", "limit", width=1, dash="dot"),
+    ]
+    panels.append(Panel(lines, Axis("RTT, us"), SMALL))
+    x = over_time(duration, warmup)
     if calls.cut:
-        layout["shapes"] = [*layout["shapes"], _not_recorded(until, duration)]
+        x = replace(x, spans=(*x.spans, Span(1e3 * until, 1e3 * duration, "hatch", "not recorded")))
     note = "what the controller had set, the news that came, and the highest RTT of each step"
-    return Plot(f"Decisions for {flow}", note, data, layout, f"decisions-{flow.replace('#', '-')}")
+    return Plot(f"Decisions for {flow}", note, panels, x, f"decisions-{flow.replace('#', '-')}")
 
 
 def _with_gaps(time: Floats, values: Floats, longest: float) -> tuple[Floats, Floats]:
@@ -166,7 +160,7 @@ def _with_gaps(time: Floats, values: Floats, longest: float) -> tuple[Floats, Fl
     return ms(np.insert(time, silent, time[silent - 1])), np.insert(values, silent, np.nan)
 
 
-def _panels(steps: dict[str, Any]) -> list[tuple[str, Floats]]:
+def _decided(steps: dict[str, Any]) -> list[tuple[str, Floats]]:
     """Rate and window as far as they vary; one that does not if that is all there is."""
     columns = [("rate, Gbit/s", steps["after_rate"] / 1e9), ("window, kB", steps["after_window"] / 1e3)]
     finite = [(title, np.where(np.isfinite(values), values, np.nan)) for title, values in columns]
@@ -178,33 +172,6 @@ def _varies(values: Floats) -> bool:
     return len(known) > 0 and float(np.ptp(known)) > CHANGED * float(np.abs(known).max())
 
 
-def _scale(values: Floats) -> dict[str, Any]:
+def _is_wide(values: Floats) -> bool:
     known = values[np.isfinite(values)]
-    if not len(known) or known.min() <= 0 or known.max() / known.min() <= LOG_FROM:
-        return {"rangemode": "tozero"}
-    decades = np.arange(np.floor(np.log10(known.min())), np.ceil(np.log10(known.max())) + 1)
-    ticks = [float(f"{digit}e{decade:.0f}") for decade in decades for digit in ((1, 3) if len(decades) < 4 else (1,))]
-    return {"type": "log", "tickmode": "array", "tickvals": ticks, "ticktext": [f"{tick:g}" for tick in ticks]}
-
-
-def _domain(panel: int, panels: int) -> list[float]:
-    """The first one is on top and takes the height that the others leave."""
-    small = 0.3 if panels == 2 else 0.26
-    top = 1.0 if panel == 0 else small * (panels - panel) - GAP
-    bottom = small * (panels - 1 - panel)
-    return [round(bottom, 3), round(top, 3)]
-
-
-def _key(panel: int) -> str:
-    return "yaxis" if panel == 0 else f"yaxis{panel + 1}"
-
-
-def _on(panel: int) -> dict[str, str]:
-    return {"yaxis": "y" if panel == 0 else f"y{panel + 1}"}
-
-
-def _not_recorded(since: float, duration: float) -> dict[str, Any]:
-    return {
-        "type": "rect", "x0": 1e3 * since, "x1": 1e3 * duration, "y0": 0, "y1": 1, "yref": "paper", "layer": "below",
-        "fillcolor": "@hatch", "line": {"width": 0}, "label": {"text": "not recorded", "font": {"color": "@muted"}},
-    }  # fmt: skip
+    return len(known) > 0 and bool(known.min() > 0) and float(known.max() / known.min()) > LOG_FROM

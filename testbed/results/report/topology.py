@@ -1,7 +1,8 @@
 """A drawing of the rack: switches, hosts and links, coloured by how much of its rate each direction carried.
 
 Drawn from ports alone - whose they are and who is at the other end - so that it does not know what kind of rack it is:
-switches with hosts stand in the lowest row, switches between switches above them.
+switches with hosts stand in the lowest row, switches between switches above them. The live page colours the same
+drawing anew as a run goes on: a part with a colour says whose it is by ``data-port`` and ``data-way``.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ import numpy as np
 
 from testbed.results import figures
 from testbed.results.record import Measured
-from testbed.results.report.drawing import Drawing, Point
+from testbed.results.report.drawing import Drawing, Point, data
 
 LEVELS = (0.01, 0.2, 0.5, 0.8, 0.95)  # of the rate; the colours u0 ... u5 lie between them
 WIDTH = 520
@@ -99,7 +100,8 @@ class _Topology:
             own = self.hosts[switch]
             wide = WIDTH / len(lower if own else upper)
             width = wide - 2 * _margin(wide) if own else min(wide - 2 * MARGIN, 90)
-            self.drawing.box((x - width / 2, top, width, BAR), "panel", "faint", radius=5, title=f"switch {switch}")
+            box, part = (x - width / 2, top, width, BAR), data(switch=switch)
+            self.drawing.box(box, "panel", "faint", radius=5, title=f"switch {switch}", data=part)
             if width > 9 * len(switch):
                 self.drawing.text((x, top + BAR / 2 + 4), switch, anchor="middle", bold=True)
             if own:
@@ -123,7 +125,8 @@ class _Topology:
         share = link.received if back else link.sent
         if link.port == self.bottleneck and not back:
             self.drawing.line(start, end, "limit", width=width + 5, opacity=0.35)
-        self.drawing.line(start, end, f"u{level(share)}", width=width, title=_about(link))
+        part = data(port=link.port, way="received" if back else "sent")
+        self.drawing.line(start, end, f"u{level(share)}", width=width, title=_about(link), data=part)
 
     def _row(self, links: list[Link], corner: Point, wide: float) -> float:
         """Hosts side by side, each with its link: left what it sent, right what it got. Returns where they end."""
@@ -135,7 +138,8 @@ class _Topology:
             self._lane((x + 4, y), (x + 4, low), link)
             half = min(wide / len(links) / 2 - 2, 22)
             outline = "limit" if link.port == self.bottleneck else "faint"
-            self.drawing.box((x - half, low, 2 * half, 20), "paper", outline, radius=4, title=_about(link))
+            box, part = (x - half, low, 2 * half, 20), data(port=link.port)
+            self.drawing.box(box, "paper", outline, radius=4, title=_about(link), data=part)
             self.drawing.text((x, low + 14), link.neighbour, anchor="middle")
         return low + 20
 
@@ -155,8 +159,10 @@ class _Topology:
             x, top = left + indent + column * (cell + GAP), y + row * (cell + GAP)
             if column == 0 and indent and row % every == 0:
                 self.drawing.text((x - 6, top + cell / 2 + 4), link.neighbour, "muted", anchor="end")
-            for at, share in ((x, link.received), (x + cell / 2, link.sent)):
-                self.drawing.box((at, top, cell / 2, cell), f"u{level(share)}", title=_about(link), radius=0)
+            for at, share, way in ((x, link.received, "received"), (x + cell / 2, link.sent, "sent")):
+                part = data(port=link.port, way=way)
+                colour = f"u{level(share)}"
+                self.drawing.box((at, top, cell / 2, cell), colour, title=_about(link), radius=0, data=part)
             if link.port == self.bottleneck:
                 self.drawing.box((x - 1.5, top - 1.5, cell + 3, cell + 3), "", "limit", width=2.5, radius=2)
         return y + math.ceil(len(links) / columns) * (cell + GAP)
@@ -171,7 +177,8 @@ class _Topology:
         if self.marked is None:
             return y + 12
         self.drawing.box((MARGIN + 1, y + 21, 12, 10), "", "limit", width=2, radius=2)
-        text = f"bottleneck {self.marked.port} to {self.marked.neighbour}: {_percent(self.marked.sent)}"
+        share = f": {_percent(self.marked.sent)}" if math.isfinite(self.marked.sent) else ""
+        text = f"bottleneck {self.marked.port} to {self.marked.neighbour}{share}"
         self.drawing.text((MARGIN + 18, y + 31), text)
         return y + 32
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from testbed.errors import BadInput
 from testbed.results.folder import read_table
-from testbed.results.report.plot import Plot, Trace, line, ms, over_time, points_of, spread
+from testbed.results.report.plot import Line, Panel, Plot, ms, over_time, points_of, spread
 from testbed.results.tables import OF_A_SLOT
 from testbed.results.tuner_log import TunerLog
 
@@ -38,19 +38,15 @@ def reward_plots(tuners: Sequence[TunerLog], duration: float, warmup: float) -> 
     if not told:
         return []
     few = len(told) <= MOST_COLOURS
-    data: list[Trace] = []
+    lines = []
     for number, one in enumerate(told):
         time, reward = np.array(one.time), one.reported(REWARD)
         kept = spread(time, points_of(len(told)))
-        data.append(
-            line(ms(time[kept]), reward[kept], one.switch, f"@c{number}")
-            if few
-            else line(ms(time[kept]), reward[kept], one.switch, "@accent", width=1, opacity=0.35)
-        )
+        colour, width, opacity = (f"c{number}", 1.5, 1.0) if few else ("accent", 1.0, 0.35)
+        lines.append(Line(ms(time[kept]), reward[kept], one.switch, colour, width=width, opacity=opacity))
     mean = np.nanmean(np.concatenate([one.reported(REWARD) for one in told]))
     note = f"what each switch's tuner says that its last slot was worth; mean {mean:.3f}{_states(told)}"
-    layout = over_time(duration, warmup) | {"showlegend": few and len(told) > 1}
-    return [Plot("Reward of the tuner", note, data, layout, "reward")]
+    return [Plot("Reward of the tuner", note, [Panel(lines)], over_time(duration, warmup), "reward")]
 
 
 def _states(tuners: Sequence[TunerLog]) -> str:

@@ -1,19 +1,16 @@
-"""The same plots on paper: `Plot` drawn by matplotlib as SVG, in the page's light colours, with text as text.
-
-Knows what our plots use of plotly: scatter traces (lines, markers, areas), panels on one x axis, shapes, annotations.
-"""
+"""The same plots on paper: `Plot` drawn by matplotlib as SVG, in the page's light colours, with text as text."""
 
 from __future__ import annotations
 
 import io
 import math
 import re
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from testbed.results.report.page import asset
-from testbed.results.report.plot import Plot, Trace, unpacked
+from testbed.results.report.plot import Axis, Line, Plot
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -21,18 +18,9 @@ if TYPE_CHECKING:
 
 SIZE = (7.0, 3.2)  # inches: the width of a page's text
 SIZE_PER_PANEL = 1.3  # more height for each panel below the first
-MOST_IN_LEGEND = 8
 LEGEND_COLUMNS = 6
 
-_MARKERS = {
-    "circle": "o",
-    "triangle-down": "v",
-    "triangle-up": "^",
-    "x": "X",
-    "star": "*",
-    "diamond": "D",
-    "square": "s",
-}
+_SYMBOLS = {"": "", "circle": "o", "triangle": "v", "cross": "X", "star": "*"}
 _DASHES = {"solid": "-", "dot": ":", "dash": "--", "dashdot": "-."}
 _SETTINGS: Any = {
     "svg.fonttype": "none", "svg.hashsalt": "testbed", "font.size": 8, "axes.linewidth": 0.6, "legend.fontsize": 7,
@@ -48,10 +36,9 @@ def svg(plot: Plot) -> str:
     from matplotlib.figure import Figure
 
     with mpl.rc_context(_SETTINGS):
-        panels = sorted(key for key in plot.layout if key.startswith("yaxis")) or ["yaxis"]
-        figure = Figure(figsize=(SIZE[0], SIZE[1] + SIZE_PER_PANEL * (len(panels) - 1)))
+        figure = Figure(figsize=(SIZE[0], SIZE[1] + SIZE_PER_PANEL * (len(plot.panels) - 1)))
         FigureCanvasSVG(figure)
-        _draw(plot, panels, figure)
+        _draw(plot, figure)
         sink = io.StringIO()
         figure.savefig(sink, format="svg", metadata={"Date": None, "Creator": "testbed", "Title": plot.title})
     return sink.getvalue()
@@ -68,112 +55,91 @@ def theme() -> dict[str, str]:
     return dict(re.findall(r"--([\w-]+):\s*([^;]+);", first))
 
 
-def _draw(plot: Plot, panels: list[str], figure: Figure) -> None:
-    colours = theme()
-    heights = [np.ptp(plot.layout.get(key, {}).get("domain", [0, 1])) for key in panels]
-    axes = figure.subplots(len(panels), 1, sharex=True, squeeze=False, height_ratios=heights)[:, 0]
-    by_name = {f"y{key.removeprefix('yaxis')}": one for key, one in zip(panels, axes, strict=True)}
-    for key, one in zip(panels, axes, strict=True):
-        _style(one, plot.layout.get(key, {}), colours)
-    shown = plot.layout.get("showlegend", 1 < len(plot.data) <= MOST_IN_LEGEND)
-    previous: Trace | None = None
-    for trace in plot.data:
-        _trace(by_name[trace.get("yaxis", "y")], trace, previous, colours, shown)
-        previous = trace
-    for one in axes:
-        _shapes(one, plot.layout, colours)
-    _limits(plot, panels, axes)
-    xaxis = plot.layout.get("xaxis", {})
-    if "tickvals" in xaxis:
-        axes[-1].set_xticks(xaxis["tickvals"], xaxis["ticktext"])
-    axes[-1].set_xlabel(plot.layout.get("xaxis", {}).get("title", {}).get("text", ""))
-    _head(plot, figure, axes[0])
+def _draw(plot: Plot, figure: Figure) -> None:
+    shares = [panel.share for panel in plot.panels]
+    panels = figure.subplots(len(shares), 1, sharex=True, squeeze=False, height_ratios=shares)[:, 0]
+    colours, legend = theme(), plot.legend
+    for panel, axes in zip(plot.panels, panels, strict=True):
+        _style(axes, panel.y, colours)
+        for line in panel.lines:
+            _line(axes, line, colours, line.name if line in legend else "_")
+        for span in plot.x.spans:
+            colour, opacity = _colour(span.colour, colours)
+            axes.axvspan(span.start, span.end, color=colour, alpha=opacity, linewidth=0, zorder=0)
+        for text, place in plot.x.marks.items():
+            axes.axvline(place, color=colours["limit"], linewidth=1, linestyle=":")
+            at = {"xycoords": axes.get_xaxis_transform(), "xytext": (3, 4), "textcoords": "offset points"}
+            axes.annotate(text, (place, 0), **at)
+    for panel, axes in zip(plot.panels, panels, strict=True):
+        _limit(axes, panel.y)
+    _ticks(panels[-1], "x", plot.x)
+    panels[-1].set_xlabel(plot.x.label)
+    if plot.x.low is not None and plot.x.high is not None and plot.x.low < plot.x.high:
+        panels[-1].set_xlim(plot.x.low, plot.x.high)
+    _head(plot, figure, panels[0])
 
 
 def _head(plot: Plot, figure: Figure, top: Axes) -> None:
     """Title, note and legend. Margins are fixed, in inches: finding them out would draw everything twice."""
     high, left = figure.get_figheight(), 0.6 / SIZE[0]
-    rows = math.ceil(len(top.get_legend_handles_labels()[0]) / LEGEND_COLUMNS)
+    rows = math.ceil(len(plot.legend) / LEGEND_COLUMNS)
     if rows:
-        top.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=LEGEND_COLUMNS, frameon=False, borderaxespad=0.1)
+        handles = [one for axes in figure.axes for one in axes.get_legend_handles_labels()[0]]
+        place: Any = {"loc": "lower left", "bbox_to_anchor": (0, 1), "borderaxespad": 0.1}
+        top.legend(handles=handles, ncols=LEGEND_COLUMNS, frameon=False, **place)
     above = 0.5 + 0.16 * rows
     figure.subplots_adjust(left=left, right=1 - 0.15 / SIZE[0], bottom=0.45 / high, top=1 - above / high)
     figure.text(left, 1 - 0.2 / high, plot.title, fontweight="bold", fontsize=9)
     figure.text(left, 1 - 0.38 / high, plot.note, fontsize=7, color=theme()["muted"])
 
 
-def _style(axes: Axes, axis: dict[str, Any], colours: dict[str, str]) -> None:
+def _style(axes: Axes, axis: Axis, colours: dict[str, str]) -> None:
     axes.grid(color=colours["rule"], linewidth=0.5)
     axes.set_axisbelow(True)
     for spine in axes.spines.values():
         spine.set_color(colours["faint"])
     axes.tick_params(color=colours["faint"], length=2)
-    axes.set_ylabel(axis.get("title", {}).get("text", ""))
-    if axis.get("type") == "log":
-        axes.set_yscale("log")
-    if "tickvals" in axis:
-        axes.set_yticks(axis["tickvals"], axis["ticktext"])
-        axes.minorticks_off()
+    axes.set_ylabel(axis.label)
+    _ticks(axes, "y", axis)
 
 
-def _trace(axes: Axes, trace: Trace, previous: Trace | None, colours: dict[str, str], labelled: bool) -> None:
-    if trace["type"] != "scatter":
-        raise ValueError(f"a plot on paper cannot have traces of type {trace['type']}")
-    x, y = unpacked(trace["x"]), unpacked(trace["y"])
-    style = trace.get("line", {})
-    step = style.get("shape") == "hv"
-    label = trace["name"] if labelled and trace.get("showlegend", True) else "_"
-    alpha = trace.get("opacity", 1.0)
-    if trace.get("fill") == "tonexty" and previous is not None:
-        colour, opacity = _colour(trace["fillcolor"], colours)
-        axes.fill_between(x, unpacked(previous["y"]), y, color=colour, alpha=opacity, linewidth=0, label=label)
-    elif "markers" in trace["mode"]:
-        marker = trace["marker"]
-        colour, _ = _colour(marker["color"], colours)
-        kind = _MARKERS[marker.get("symbol", "circle")]
-        size = 0.5 * marker["size"]
-        joined = "-" if "lines" in trace["mode"] else "none"
-        dots = {"marker": kind, "markersize": size, "markeredgewidth": 0}
-        axes.plot(x, y, linestyle=joined, linewidth=0.7, color=colour, label=label, **dots)
-    elif style.get("width", 1):
-        colour, _ = _colour(style["color"], colours)
-        dash = _DASHES[style.get("dash", "solid")]
-        how = "steps-post" if step else "default"
-        width = 0.75 * style["width"]
-        axes.plot(x, y, dash, color=colour, linewidth=width, alpha=alpha, drawstyle=how, label=label)
+def _line(axes: Axes, line: Line, colours: dict[str, str], label: str) -> None:
+    colour, opacity = _colour(line.colour, colours)
+    if line.low is not None:
+        axes.fill_between(line.x, line.low, line.y, color=colour, alpha=opacity, linewidth=0, label=label)
+        return
+    dots: Any = {"marker": _SYMBOLS[line.symbol], "markersize": 0.5 * line.size, "markeredgewidth": 0}
+    dash = _DASHES[line.dash] if line.width else "none"
+    how: Any = {"drawstyle": "steps-post" if line.step else "default", "linewidth": 0.75 * line.width}
+    axes.plot(line.x, line.y, linestyle=dash, color=colour, alpha=line.opacity, label=label, **dots, **how)
 
 
-def _shapes(axes: Axes, layout: dict[str, Any], colours: dict[str, str]) -> None:
-    for shape in layout.get("shapes", ()):
-        if shape["type"] == "rect":
-            colour, opacity = _colour(shape["fillcolor"], colours)
-            axes.axvspan(shape["x0"], shape["x1"], color=colour, alpha=opacity, linewidth=0, zorder=0)
-        else:
-            style = shape["line"]
-            colour, _ = _colour(style["color"], colours)
-            dash = _DASHES[style.get("dash", "solid")]
-            axes.axvline(shape["x0"], color=colour, linewidth=style["width"], linestyle=dash)
-    for note in layout.get("annotations", ()):
-        place = axes.get_xaxis_transform() if note.get("yref") == "paper" else axes.transData
-        axes.annotate(note["text"], (note["x"], note["y"]), xycoords=place, xytext=(3, 2), textcoords="offset points")
+def _limit(axes: Axes, axis: Axis) -> None:
+    """As far as the axis says, else as far as the lines reach."""
+    if axis.low is not None or axis.high is not None:
+        axes.set_ylim(axis.low, axis.high)
+    elif axis.from_zero and not axis.log:
+        lowest = axes.dataLim.y0
+        axes.set_ylim(bottom=min(0, lowest if np.isfinite(lowest) else 0))
 
 
-def _limits(plot: Plot, panels: list[str], axes: Any) -> None:
-    if "range" in (xaxis := plot.layout.get("xaxis", {})) and xaxis["range"][0] < xaxis["range"][1]:
-        axes[-1].set_xlim(*xaxis["range"])
-    for key, one in zip(panels, axes, strict=True):
-        axis = plot.layout.get(key, {})
-        if "range" in axis:
-            one.set_ylim(*axis["range"])
-        elif axis.get("rangemode") == "tozero" and one.get_ylim()[0] > 0:
-            one.set_ylim(bottom=0)
-        elif axis.get("rangemode") == "tozero":
-            one.set_ylim(bottom=min(0, one.dataLim.y0 if np.isfinite(one.dataLim.y0) else 0))
+def _ticks(axes: Axes, which: Literal["x", "y"], axis: Axis) -> None:
+    """Ticks with numbers as plain text: powers would need mathtext."""
+    from matplotlib.ticker import LogLocator, NullFormatter
+
+    one = axes.xaxis if which == "x" else axes.yaxis
+    if axis.log:
+        axes.set(**{f"{which}scale": "log"})
+        one.set_major_locator(LogLocator(subs=(1, 3)))
+        one.set_major_formatter("{x:g}")
+        one.set_minor_formatter(NullFormatter())
+    if axis.ticks:
+        one.set_ticks(list(axis.ticks.values()), list(axis.ticks))
 
 
-def _colour(value: str, colours: dict[str, str]) -> tuple[Any, float]:
+def _colour(name: str, colours: dict[str, str]) -> tuple[Any, float]:
     """A matplotlib colour and its opacity."""
-    text = colours[value[1:]] if value.startswith("@") else value
+    text = colours[name]
     if text.startswith("rgba"):
         red, green, blue, alpha = (float(part) for part in re.findall(r"[\d.]+", text))
         return (red / 255, green / 255, blue / 255), alpha

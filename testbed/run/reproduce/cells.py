@@ -6,13 +6,13 @@ import re
 
 from testbed.errors import BadInput
 from testbed.experiment.load import load
-from testbed.results.papers.cells import Place, implemented, settings_of, texts
+from testbed.results.papers.cells import TableCell, implemented, settings_of, texts
 from testbed.results.papers.comparison import Comparison, How
 from testbed.results.sweep_plan import Cell
 from testbed.run.sweep.grid import Combination
 
 
-def places(comparison: Comparison, *, quick: bool = False, refused: list[str] | None = None) -> list[Place]:
+def table_cells(comparison: Comparison, *, quick: bool = False, refused: list[str] | None = None) -> list[TableCell]:
     """Every run, row by row. One that could not run is named in ``refused``; without that list it raises BadInput."""
     found = []
     for row, how in implemented(comparison).items():
@@ -29,7 +29,7 @@ def places(comparison: Comparison, *, quick: bool = False, refused: list[str] | 
     return found
 
 
-def _repeats(comparison: Comparison, row: str, column: str, how: How, quick: bool) -> list[Place]:
+def _repeats(comparison: Comparison, row: str, column: str, how: How, quick: bool) -> list[TableCell]:
     experiment = comparison.columns[column].experiment
     plugins = {"controller": how.controller, "tuner": how.tuner}
     settings = texts(settings_of(comparison, comparison.columns[column], how, quick))
@@ -41,7 +41,7 @@ def _repeats(comparison: Comparison, row: str, column: str, how: How, quick: boo
         raise BadInput(f"{comparison.name}, row {row}, column {column}: {error}") from None
     seeds = range(comparison.seed, comparison.seed + (comparison.quick.repeats if quick else comparison.repeats))
     cells = [Cell.of(resolved, experiment, plugins, settings, seed) for seed in seeds]
-    return [Place(row, column, cell.model_copy(update={"name": _name(row, column, cell.seed)})) for cell in cells]
+    return [TableCell(row, column, cell.model_copy(update={"name": _name(row, column, cell.seed)})) for cell in cells]
 
 
 def slower(cell: Cell, factor: float) -> Cell:

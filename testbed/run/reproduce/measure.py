@@ -14,7 +14,7 @@ from pathlib import Path
 
 from testbed.errors import BadInput
 from testbed.results import folder as results
-from testbed.results.papers.cells import Measured, Place
+from testbed.results.papers.cells import Measured, TableCell
 from testbed.results.summary import Summary
 from testbed.results.sweep_plan import Cell, Plan
 from testbed.run.reproduce.cells import slower
@@ -25,10 +25,10 @@ SLOWER, FACTOR = "slower", 2.0  # a degraded cell is repeated at twice its dilat
 ORDER_SEED = 1
 
 
-def run(folder: Path, places: Sequence[Place], *, again: bool) -> Measured:
+def run(folder: Path, table_cells: Sequence[TableCell], *, again: bool) -> Measured:
     """Run what has no results yet; ``again``: and then what was degraded or refused, slower."""
     measured = Measured()
-    cells = [place.cell for place in places]
+    cells = [one.run for one in table_cells]
     _runs(folder, cells, measured)
     if again and not measured.interrupted:
         bad = [cell for cell in cells if cell.name in measured.failures or _is_degraded(folder, cell)]
@@ -68,13 +68,13 @@ def _is_degraded(folder: Path, cell: Cell) -> bool:
     return summary is not None and summary.verdict.word != "clean"
 
 
-def collect(folder: Path, places: Sequence[Place], measured: Measured | None = None) -> Measured:
+def collect(folder: Path, table_cells: Sequence[TableCell], measured: Measured | None = None) -> Measured:
     """Read what is there. Raises BadInput for a folder that holds another run than its name says."""
     measured = measured or Measured()
-    for place in places:
-        found = _summary(folder / SLOWER, place.cell, slower) or _summary(folder, place.cell)
+    for one in table_cells:
+        found = _summary(folder / SLOWER, one.run, slower) or _summary(folder, one.run)
         if found is not None:
-            measured.summaries.setdefault((place.row, place.column), {})[place.cell.seed] = found
+            measured.summaries.setdefault((one.row, one.column), {})[one.run.seed] = found
     return measured
 
 
@@ -95,10 +95,10 @@ def prepare(out: Path | None, name: str) -> Path:
     """The folder of a comparison: one that was begun, or a new one. Raises BadInput for anything else."""
     if out is not None and Plan.is_in(out.expanduser()):
         return out.expanduser().resolve()
-    return results.prepare(out, f"{name}-bench")
+    return results.prepare(out, f"{name}-reproduce")
 
 
-def selected(places: Sequence[Place], rows: Sequence[str], columns: Sequence[str]) -> list[Place]:
-    """The places of some rows and columns; empty for all of them."""
-    of_rows = [place for place in places if not rows or place.row in rows]
-    return [place for place in of_rows if not columns or place.column in columns]
+def selected(table_cells: Sequence[TableCell], rows: Sequence[str], columns: Sequence[str]) -> list[TableCell]:
+    """The table_cells of some rows and columns; empty for all of them."""
+    of_rows = [one for one in table_cells if not rows or one.row in rows]
+    return [one for one in of_rows if not columns or one.column in columns]

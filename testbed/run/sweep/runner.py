@@ -103,13 +103,13 @@ class Runner:
         try:
             found = results.load(path)
         except BadInput as error:
-            self.progress.say(f"{error}; {self._put_aside(cell)}, and will be run again")
+            self.progress.bar.say(f"{error}; {self._put_aside(cell)}, and will be run again")
             return None
         if not cell.matches(found.manifest):
             raise BadInput(f"{path} holds another run than the sweep's cell of that name; move it away")
         verdict = found.summary.verdict
         if any(reason.what == ENDED_EARLY for reason in verdict.reasons):
-            self.progress.say(f"{cell.name} was ended early; {self._put_aside(cell)}, and will be run again")
+            self.progress.bar.say(f"{cell.name} was ended early; {self._put_aside(cell)}, and will be run again")
             return None
         return CellOutcome(cell.name, verdict.word, "; also ".join(map(str, verdict.reasons)))
 

@@ -81,7 +81,7 @@ def _app(verb: str, rest: list[str], state: State) -> int:
 def _change(verb: str, dscp: int, priority: int, state: State) -> None:
     """`replace` adds and then deletes what was there before, which the driver has already dropped.
 
-    Whatever the driver answers is printed, and nobody hears of it by the exit code.
+    The driver's errors are printed, and do not change the exit code.
     """
     now = state["qos"]
     try:

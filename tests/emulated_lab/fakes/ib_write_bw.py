@@ -1,7 +1,7 @@
 """`ib_write_bw` of perftest: a probe between two hosts, over a TCP connection through their RoCE interfaces.
 
 No packets are measured. What comes out is what a card in this state would do about CE marks: nothing where no rate
-control is in force, although the counters of handled CNPs rise there as well.
+control is active, although the counters of handled CNPs rise there as well.
 """
 
 from __future__ import annotations

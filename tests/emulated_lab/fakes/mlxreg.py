@@ -32,7 +32,7 @@ def main(arguments: list[str], store: Store) -> int:
 
 
 class Refused(Exception):
-    """What the tool says before it ends with 1."""
+    """What the tool prints before it ends with 1."""
 
 
 def _access(options: argparse.Namespace, store: Store) -> dict[str, int]:

@@ -1,4 +1,4 @@
-"""`ninja`: "builds" an exported project: a `doca_pcc` whose algorithm is what the project's manifest.json says.
+"""`ninja`: "builds" an exported project: a `doca_pcc` whose algorithm is that of the project's manifest.json.
 
 Nothing is compiled: that the sources compile is tested with the exporter.
 """

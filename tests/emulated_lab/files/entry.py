@@ -33,7 +33,7 @@ Tree = dict[str, Entry]
 
 
 def constant(text: str) -> File:
-    """A read-only file that always says the same."""
+    """A read-only file that never changes."""
     return File(lambda _state: f"{text}\n")
 
 

@@ -50,7 +50,7 @@ def wanted(event: Event) -> list[str]:
         for line in file.read_text().splitlines():
             if line.strip() and not line.lstrip().startswith("#"):
                 _apply(_parse(line, file.name), event, units, tags)
-    return units if "systemd" in tags else []  # systemd does not hear of others
+    return units if "systemd" in tags else []  # systemd gets no others
 
 
 def _parse(line: str, file: str) -> list[tuple[str, str, str]]:

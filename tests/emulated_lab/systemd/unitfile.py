@@ -116,7 +116,7 @@ def _parse(text: str, name: str, settings: defaultdict[str, list[str]]) -> None:
             raise BadUnit(f"{name}: Missing '=', ignoring line: {line}")
         path = f"{section}.{key.strip()}"
         if not value.strip():
-            settings[path] = []  # an empty assignment takes back what was said before
+            settings[path] = []  # an empty assignment resets the list
         else:
             settings[path].append(_specifiers(value.strip(), name))
 

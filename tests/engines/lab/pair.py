@@ -13,9 +13,9 @@ import numpy as np
 from pyroute2 import IPRoute
 
 from testbed.base import linux
-from testbed.engines.lab.channel import Message, Unpacker, pack
-from testbed.engines.lab.interface import Interface, State
-from testbed.engines.lab.job import Job
+from testbed.engines.lab.host.interface import Interface, InterfaceState
+from testbed.engines.lab.protocol.channel import Message, Unpacker, pack
+from testbed.engines.lab.protocol.host_config import HostConfig
 from testbed.errors import TestbedError
 
 NAMES = ("left0", "right0")
@@ -28,7 +28,7 @@ class Pair(NamedTuple):
 
     netns: tuple[int, int]
 
-    def state(self, end: int) -> State:
+    def state(self, end: int) -> InterfaceState:
         with linux.inside(self.netns[end]):
             return Interface(NAMES[end]).state()
 
@@ -50,7 +50,7 @@ def pair() -> Iterator[Pair]:
             os.close(netns)
 
 
-def job(end: int, **settings: Any) -> Job:
+def host_config(end: int, **settings: Any) -> HostConfig:
     """One flow from the left to the right."""
     known = {
         "host": end,
@@ -78,7 +78,7 @@ def job(end: int, **settings: Any) -> Job:
         "patience": 5.0,
         "deadline": 60.0,
     }
-    return Job.model_validate({**known, **settings})
+    return HostConfig.model_validate({**known, **settings})
 
 
 class Served:
@@ -93,12 +93,12 @@ class Served:
         self._unpacker = Unpacker()
         self._waiting: list[Message] = []
 
-    def say(self, kind: str, data: dict[str, Any] | None = None, arrays: dict[str, Any] | None = None) -> None:
+    def send(self, kind: str, data: dict[str, Any] | None = None, arrays: dict[str, Any] | None = None) -> None:
         assert self.process.stdin is not None
         self.process.stdin.write(pack(kind, data, arrays))
         self.process.stdin.flush()
 
-    def hear(self, kind: str) -> Message:
+    def receive(self, kind: str) -> Message:
         """The next message of this kind."""
         assert self.process.stdout is not None
         while True:
@@ -112,20 +112,20 @@ class Served:
             assert chunk, f"the agent has gone, no {kind} came"
             self._waiting += self._unpacker.feed(chunk)
 
-    def attached(self, job: Job) -> None:
+    def attached(self, config: HostConfig) -> None:
         """Until its programs are on the interface."""
         none = np.empty(0)
-        sends = job.host == 0
+        sends = config.host == 0
         columns = {
             "dst": np.array([1] if sends else [], np.int64),
             "size": np.array([np.inf]) if sends else none,
             "start": np.zeros(1) if sends else none,
         }
-        self.hear("hello")
-        self.say("examine", job.model_dump(mode="json"), columns)
-        self.hear("fits")
-        self.say("attach", {"addresses": list(ADDRESSES)})
-        self.hear("attached")
+        self.receive("hello")
+        self.send("inspect", config.model_dump(mode="json"), columns)
+        self.receive("inspected")
+        self.send("attach", {"addresses": list(ADDRESSES)})
+        self.receive("attached")
 
     def end(self) -> None:
         """Whatever it does, it is gone after this."""

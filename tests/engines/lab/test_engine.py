@@ -10,12 +10,13 @@ from pathlib import Path
 
 import pytest
 
-from testbed.engines.lab.interface import State
+from testbed.engines.lab.host.interface import InterfaceState
 from testbed.results import folder
 from tests.emulated_lab.host import Host
 from tests.emulated_lab.lab import Lab
 from tests.engines.lab.bottleneck import bottleneck
-from tests.engines.lab.labs import RATE, agents, inventory, run, running, state, wait_for
+from tests.engines.lab.lab_runs import RATE, agents, inventory, run, running, state, wait_for
+from tests.support import commands
 from tests.support.census import Census
 
 pytestmark = pytest.mark.root
@@ -26,6 +27,7 @@ FEW = ("--no-playbook", "--set", "traffic.senders=1")
 
 @pytest.fixture(scope="module")
 def lab() -> Iterator[Lab]:
+    commands.start()  # it stays
     before = Census.take()
     with Lab(cards=["bf3", "cx7", "bf2", "cx6dx"]) as made:
         yield made
@@ -38,7 +40,7 @@ def assert_clean(*hosts: Host) -> None:
     while (left := [host.name for host in hosts if agents(host)]) and time.monotonic() < deadline:
         time.sleep(0.1)
     assert not left
-    untouched = State(programs=((), ()), filters=(), qdiscs=("noqueue 0 at ffffffff",), xdp=False)
+    untouched = InterfaceState(programs=((), ()), filters=(), qdiscs=("noqueue 0 at ffffffff",), xdp=False)
     assert [state(host) for host in hosts] == [untouched] * len(hosts)
 
 
@@ -121,12 +123,12 @@ def test_a_host_that_is_lost_ends_the_run_and_is_clean(lab: Lab, tmp_path: Path)
         _, sender = agents(hosts["agent"][0])
         hosts["agent"][0].run(["kill", "-KILL", str(sender)])
         hosts["ssh"][0].kill_sshd()
-        said = {what: process.communicate(timeout=30)[1] for what, process in processes.items()}
+        stderr = {what: process.communicate(timeout=30)[1] for what, process in processes.items()}
     hosts["ssh"][0].start_sshd()
     for what, process in processes.items():
-        assert process.returncode == 1, said[what]
-        assert lost[what] in said[what]
-        assert "what was measured until then is kept" in said[what]
+        assert process.returncode == 1, stderr[what]
+        assert lost[what] in stderr[what]
+        assert "what was measured until then is kept" in stderr[what]
         summary = folder.load(tmp_path / what).summary
         assert summary.verdict.reasons[0].what == "the run ended early"
         assert summary.packets_sent > 100

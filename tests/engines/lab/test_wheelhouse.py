@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from testbed.engines.lab.digest import digest
+from testbed.engines.lab.protocol.code_digest import code_digest
 from tests.emulated_lab.lab import Lab
 from tests.engines.lab.wheels import closure, pack
 from tests.support.checkout import ROOT
@@ -26,7 +26,7 @@ BUILDS_WHEELS = int(version("setuptools").partition(".")[0]) >= 70
 IMPORTS = """
 import sys
 import testbed.cli.main, testbed.engines.lab.exporter.serve, testbed.engines.lab.exporter.registers
-import testbed.engines.lab.serve, testbed.engines.lab.station
+import testbed.engines.lab.host.service, testbed.engines.lab.host.session
 import testbed.cli.agent, testbed.cli.exporter
 print(*{name.partition(".")[0] for name in sys.modules})
 """
@@ -64,12 +64,12 @@ def wheelhouse(tmp_path: Path) -> Path:
 @pytest.mark.parallel
 @pytest.mark.slow
 def test_a_host_without_a_network_gets_testbed(wheelhouse: Path) -> None:
-    book, ours = str(ROOT / "testbed/engines/lab/agents.yml"), {"testbed_digest": digest()}
+    book, ours = str(ROOT / "testbed/engines/lab/agents.yml"), {"testbed_digest": code_digest()}
     with Lab(cards=["cx7"]) as lab:
         (host,) = lab.hosts
         assert "default" not in host.run(["ip", "route"]).stdout
         here = ("--limit", host.name)
         assert play(lab, book, *here, testbed_wheelhouse=str(wheelhouse), **ours).changed() > 0
         said = lab.ssh(host.name, "/opt/testbed/venv/bin/testbed agent --identify").stdout
-        assert json.loads(said)["digest"] == digest()
+        assert json.loads(said)["digest"] == code_digest()
         assert play(lab, book, *here, testbed_wheelhouse=str(wheelhouse), **ours).changed() == 0

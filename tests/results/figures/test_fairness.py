@@ -7,38 +7,38 @@ import math
 import numpy as np
 import pytest
 
-from testbed.results import figures
+from testbed.results.figures import fairness, spans
 from tests.support.synthetic_runs import run
 
 
 def test_two_flows_at_60_to_40() -> None:
     rates = np.array([0.6, 0.4])
-    assert figures.fairness_ratio(rates) == pytest.approx(66.667, abs=0.001)
-    assert figures.jain(rates) == pytest.approx(0.9615, abs=0.0001)
+    assert fairness.fairness_ratio(rates) == pytest.approx(66.667, abs=0.001)
+    assert fairness.jain(rates) == pytest.approx(0.9615, abs=0.0001)
 
 
 def test_jain_at_its_ends() -> None:
-    assert figures.jain(np.ones(4)) == 1
-    assert figures.jain(np.array([1.0, 0, 0, 0])) == 0.25
+    assert fairness.jain(np.ones(4)) == 1
+    assert fairness.jain(np.array([1.0, 0, 0, 0])) == 0.25
 
 
 def test_fairness_of_nothing_is_unknown() -> None:
     for nothing in (np.array([]), np.zeros(3)):
-        assert math.isnan(figures.fairness_ratio(nothing))
-        assert math.isnan(figures.jain(nothing))
+        assert math.isnan(fairness.fairness_ratio(nothing))
+        assert math.isnan(fairness.jain(nothing))
 
 
 def test_hosts_can_be_fair_where_flows_are_not() -> None:
     rates = np.array([0.1, 0.4, 0.25, 0.25])
-    by_host = figures.per_host(rates, ["h1", "h1", "h2", "h2"])
-    assert figures.fairness_ratio(rates) == pytest.approx(25)
-    assert figures.fairness_ratio(by_host) == pytest.approx(100)
+    by_host = fairness.per_host(rates, ["h1", "h1", "h2", "h2"])
+    assert fairness.fairness_ratio(rates) == pytest.approx(25)
+    assert fairness.fairness_ratio(by_host) == pytest.approx(100)
 
 
 def test_fairness_leaves_out_flows_that_came_late_or_left_early() -> None:
     record = run([0.25] * 4, start=[0, 6e-3, 0, 2.1e-3], finished=[np.nan, np.nan, 5e-3, np.nan])
-    span = figures.window(record)
-    steady = figures.steady_flows(record, span)
+    span = spans.window(record)
+    steady = fairness.steady_flows(record, span)
     assert steady.tolist() == [True, False, False, True]
     # The one that came 0.1 ms late is compared over the time in which it was there.
-    assert figures.fairness_ratio(figures.steady_rates(record, span)[steady]) == pytest.approx(100)
+    assert fairness.fairness_ratio(fairness.steady_rates(record, span)[steady]) == pytest.approx(100)

@@ -7,14 +7,14 @@ import math
 import numpy as np
 import pytest
 
-from testbed.results import figures
+from testbed.results.figures import fct
 from testbed.results.record import RunRecord
 from tests.support.synthetic_runs import RTT, WIRE, B, run
 
 
 def test_ideal_completion_time() -> None:
     record = run([1.0], sizes=[1_000_500])  # 1001 packets
-    assert figures.ideal_fct(record)[0] == pytest.approx(RTT + 8 * (1_000_500 + 1001 * 100) / B)
+    assert fct.ideal_fct(record)[0] == pytest.approx(RTT + 8 * (1_000_500 + 1001 * 100) / B)
 
 
 def test_completion_and_slowdown() -> None:
@@ -23,7 +23,7 @@ def test_completion_and_slowdown() -> None:
     record = run(
         [0.25] * 4, sizes=sizes, start=[1e-3] * 4, finished=[1e-3 + 2 * ideal, 1e-3 + ideal / 2, np.nan, np.nan]
     )
-    found = figures.completion(record)
+    found = fct.completion(record)
     assert (found.finished, found.unfinished) == (2, 1)
     assert found.mean == pytest.approx(1.25 * ideal)
     assert found.slowdown_mean == pytest.approx(1.5)  # 2, and 0.5 clamped to 1
@@ -34,18 +34,18 @@ def test_the_ideal_is_of_the_flow_s_own_way() -> None:
     record = run([0.5, 0.5], sizes=[1e6, 1e6])
     record.flows.path_rate[1], record.flows.base_rtt[1] = B / 4, 2 * RTT
     serialised = 8 * 1000 * WIRE / B
-    assert figures.ideal_fct(record) == pytest.approx([RTT + serialised, 2 * RTT + 4 * serialised])
+    assert fct.ideal_fct(record) == pytest.approx([RTT + serialised, 2 * RTT + 4 * serialised])
 
 
 def finite(sizes: list[float], slowdowns: list[float]) -> RunRecord:
     record = run([1 / len(sizes)] * len(sizes), sizes=sizes, samples=2)
-    record.flows.finished = record.flows.start + np.array(slowdowns) * figures.ideal_fct(record)
+    record.flows.finished = record.flows.start + np.array(slowdowns) * fct.ideal_fct(record)
     return record
 
 
 def test_mice_are_at_most_one_megabyte() -> None:
     record = finite([1e3, 1e6, 1e6 + 1, 3e7], [1, 3, 10, 20])
-    mice, elephants = figures.completion_by_class(record)
+    mice, elephants = fct.completion_by_class(record)
     assert (mice.finished, mice.slowdown_mean) == (2, pytest.approx(2))
     assert (elephants.finished, elephants.slowdown_mean) == (2, pytest.approx(15))
     assert elephants.slowdown_p99 == pytest.approx(10 + 0.99 * 10)
@@ -53,7 +53,7 @@ def test_mice_are_at_most_one_megabyte() -> None:
 
 def test_slowdown_by_decade() -> None:
     record = finite([500, 1e3, 1001, 5e5, 1e6, 2e9], [2, 4, 5, 0.5, 3, 7])  # below 1 is 1
-    found = figures.slowdown_by_decade(record)
+    found = fct.slowdown_by_decade(record)
     assert [one.largest for one in found] == [1e3, 1e4, 1e6, math.inf]
     assert [one.flows for one in found] == [2, 1, 2, 1]
     assert [one.mean for one in found] == pytest.approx([3, 5, 2, 7])
@@ -62,8 +62,8 @@ def test_slowdown_by_decade() -> None:
 def test_slowdown_by_share_of_the_flows() -> None:
     sizes = [1000.0 * (i + 1) for i in range(40)]
     record = finite(sizes[::-1], [float(i + 1) for i in range(40)][::-1])
-    found = figures.slowdown_by_share(record)
+    found = fct.slowdown_by_share(record)
     assert [one.flows for one in found] == [2] * 20
     assert (found[0].largest, found[0].mean) == (2000, pytest.approx(1.5))
     assert (found[-1].largest, found[-1].p50) == (40_000, pytest.approx(39.5))
-    assert figures.slowdown_by_share(finite(sizes[:19], [1.0] * 19)) == []
+    assert fct.slowdown_by_share(finite(sizes[:19], [1.0] * 19)) == []

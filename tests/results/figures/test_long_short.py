@@ -7,13 +7,12 @@ import math
 import numpy as np
 import pytest
 
-from testbed.results import figures
-from testbed.results.figures import Window
+from testbed.results.figures import Window, long_short, spans, throughput
 from testbed.results.record import RunRecord
 from tests.support.synthetic_runs import PAYLOAD, RTT, WIRE, B, run, without_series
 
 
-def long_short() -> RunRecord:
+def staircase() -> RunRecord:
     """A staircase: full rate, half of it from 4 ms (two short flows until 5 and 6 ms), 3/4 from 6 ms, full from 7 ms.
 
     The controller allows half at 4.05 ms, and all again at 7 ms.
@@ -36,51 +35,49 @@ def long_short() -> RunRecord:
 
 
 def test_recovery_and_reaction_of_a_staircase() -> None:
-    record = long_short()
-    found = figures.recovery(record, figures.window(record))
+    record = staircase()
+    found = long_short.recovery(record, spans.window(record))
     assert (found.interruptions, found.recovered, found.slowed) == (1, 1, 1)
     assert found.recovery == pytest.approx(1e-3, abs=1e-4)  # at most a stretch of two samples off
     assert found.reaction == pytest.approx(50e-6 / RTT)  # the second sample is the first with half the rate
 
 
 def test_what_full_rate_is_can_be_said() -> None:
-    record = long_short()
-    early = figures.recovery(record, figures.window(record), full=0.7)
+    record = staircase()
+    early = long_short.recovery(record, spans.window(record), full=0.7)
     assert early.recovery == pytest.approx(0, abs=1e-4)
-    never = figures.recovery(record, figures.window(record), full=1.1, slowed=0.4)
+    never = long_short.recovery(record, spans.window(record), full=1.1, slowed=0.4)
     assert (never.recovered, never.slowed) == (0, 0)
     assert math.isnan(never.recovery)
     assert math.isnan(never.reaction)
 
 
 def test_a_window_reacts_as_a_rate_does() -> None:
-    record = long_short()
+    record = staircase()
     series = record.flow_series
     series.window[:, 0] = RTT * series.rate[:, 0] / 8
     series.rate[:, 0] = np.inf
-    assert figures.recovery(record, figures.window(record)).reaction == pytest.approx(50e-6 / RTT)
+    assert long_short.recovery(record, spans.window(record)).reaction == pytest.approx(50e-6 / RTT)
 
 
 def test_short_flows_that_never_end_leave_no_recovery() -> None:
-    record = long_short()
+    record = staircase()
     record.flows.finished[2] = np.nan
-    found = figures.recovery(record, figures.window(record))
+    found = long_short.recovery(record, spans.window(record))
     assert (found.interruptions, found.recovered) == (1, 0)
 
 
 def test_two_interruptions_are_told_apart_and_those_of_the_warmup_left_out() -> None:
-    record = long_short()
+    record = staircase()
     record.flows.start[2] = 5.5e-3
-    assert figures.recovery(record, figures.window(record)).interruptions == 2
-    assert figures.recovery(record, Window(5e-3, 10e-3)).interruptions == 1
+    assert long_short.recovery(record, spans.window(record)).interruptions == 2
+    assert long_short.recovery(record, Window(5e-3, 10e-3)).interruptions == 1
 
 
 def test_without_series_of_long_flows_only_the_bandwidth_is_known() -> None:
-    record = long_short()
-    record.acked_in_window = figures.growth(
-        record.flow_series.time, record.flow_series.acked_bytes, figures.window(record)
-    )
-    before = figures.long_bandwidth(record, figures.window(record))
+    record = staircase()
+    record.acked_in_window = spans.growth(record.flow_series.time, record.flow_series.acked_bytes, spans.window(record))
+    before = throughput.long_bandwidth(record, spans.window(record))
     without_series(record, [1, 2])
-    assert figures.long_bandwidth(record, figures.window(record)) == pytest.approx(before)
-    assert math.isnan(figures.recovery(record, figures.window(record)).recovery)
+    assert throughput.long_bandwidth(record, spans.window(record)) == pytest.approx(before)
+    assert math.isnan(long_short.recovery(record, spans.window(record)).recovery)

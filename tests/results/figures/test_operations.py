@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from testbed.results import figures
+from testbed.results.figures import operations
 from tests.support.synthetic_runs import run
 
 
@@ -19,7 +19,7 @@ def test_messages_of_an_exchange() -> None:
     flows.start = np.repeat([1e-3, 3e-3, 8e-3, np.inf], 6)
     flows.finished = flows.start + 1e-4 * np.concatenate([end, 2 * end, end, end])
     flows.finished[17:] = np.nan
-    (found,) = figures.messages(flows)
+    (found,) = operations.messages(flows)
     assert (found.label, found.size, found.operations) == ("alltoall-32768", 32768, 2)
     assert found.message == pytest.approx(1.5 * 2e-4)
     assert found.rank == pytest.approx(1.5 * 3e-4)  # every host has a message to or from c
@@ -31,6 +31,6 @@ def test_a_rank_may_be_done_before_the_operation() -> None:
     flows = record.flows
     flows.src, flows.dst, flows.group = ["a", "b"], ["b", "c"], np.zeros(2, np.int64)
     flows.finished = flows.start + np.array([1e-3, 4e-3])
-    (found,) = figures.messages(flows)
+    (found,) = operations.messages(flows)
     assert found.rank == pytest.approx((1e-3 + 4e-3 + 4e-3) / 3)
-    assert figures.messages(run().flows) == []
+    assert operations.messages(run().flows) == []

@@ -7,8 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from testbed.results import figures
-from testbed.results.figures import Window
+from testbed.results.figures import Window, pauses
 from testbed.results.record import RunRecord
 from tests.support.synthetic_runs import run
 
@@ -29,18 +28,18 @@ def paused(*shares: float) -> RunRecord:
 
 def test_sending_hosts_are_paused_and_frames_are_those_of_all_ports() -> None:
     record = paused(0.25, 0.5, 0.1)
-    assert figures.paused_share(record, Window(2e-3, 8e-3)) == pytest.approx(0.25)
-    assert figures.pause_frames(record) == pytest.approx(10 + 20)  # in 10 ms
+    assert pauses.paused_share(record, Window(2e-3, 8e-3)) == pytest.approx(0.25)
+    assert pauses.pause_frames(record) == pytest.approx(10 + 20)  # in 10 ms
 
 
 def test_the_port_that_was_paused_is_at_the_far_end() -> None:
-    name, share = figures.most_paused_port(paused(0.9, 0.5, 0.1), Window(2e-3, 8e-3))
+    name, share = pauses.most_paused_port(paused(0.9, 0.5, 0.1), Window(2e-3, 8e-3))
     assert (name, share) == ("s2-eth1", pytest.approx(0.5))
 
 
 def test_lossy_switches_pause_nobody() -> None:
     record = paused(0.0, 0.0, 0.0)
     record.lossless = False
-    name, share = figures.most_paused_port(record, Window(2e-3, 8e-3))
+    name, share = pauses.most_paused_port(record, Window(2e-3, 8e-3))
     assert name == ""
     assert math.isnan(share)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from testbed.results.papers.comparison import load, names
-from testbed.run.reproduce.cells import places
+from testbed.run.reproduce.cells import table_cells
 
 QUICK_SECONDS = 600  # wall: what --quick promises
 
@@ -96,9 +96,9 @@ def test_a_file_holds_what_the_paper_prints(name: str) -> None:
 def test_all_of_its_runs_could_run_and_the_quick_part_is_quick(name: str) -> None:
     comparison = load(name)
     refused: list[str] = []
-    every, quick = places(comparison, refused=refused), places(comparison, quick=True, refused=refused)
+    every, quick = table_cells(comparison, refused=refused), table_cells(comparison, quick=True, refused=refused)
     assert all("no policy file" in refusal for refusal in refused)  # not trained yet
-    named = [place.cell.name for place in every]
+    named = [one.run.name for one in every]
     assert len(set(named)) == len(named)
-    assert {(place.row, place.column) for place in quick} <= {(place.row, place.column) for place in every}
-    assert sum(place.cell.seconds or 0 for place in quick) <= 0.9 * QUICK_SECONDS
+    assert {(one.row, one.column) for one in quick} <= {(one.row, one.column) for one in every}
+    assert sum(one.run.seconds or 0 for one in quick) <= 0.9 * QUICK_SECONDS

@@ -13,18 +13,18 @@ from tests.support.comparisons import summary
 
 
 def test_the_median_stands_beside_the_printed_number(figures: Figures) -> None:
-    one = figures.beside("A", "two", "su")
+    one = figures.pair("A", "two", "su")
     assert one.ours is not None
     assert (one.ours.median, one.printed, one.difference, one.word) == (94, 90, 4, "equal")
-    assert figures.beside("A", "eight", "su").word == "worse"  # 80 for 95
-    assert figures.beside("B", "eight", "su").word == "better"  # 91 for 80
-    assert figures.beside("A", "eight", "ql").word == "worse"  # 20 us for 8
-    assert figures.beside("B", "two", "ql").degraded
-    assert not figures.beside("A", "two", "ql").degraded
+    assert figures.pair("A", "eight", "su").word == "worse"  # 80 for 95
+    assert figures.pair("B", "eight", "su").word == "better"  # 91 for 80
+    assert figures.pair("A", "eight", "ql").word == "worse"  # 20 us for 8
+    assert figures.pair("B", "two", "ql").degraded
+    assert not figures.pair("A", "two", "ql").degraded
 
 
 def test_what_is_not_a_number_is_not_compared(figures: Figures) -> None:
-    lost, nothing = figures.beside("A", "most", "su"), figures.beside("B", "most", "su")
+    lost, nothing = figures.pair("A", "most", "su"), figures.pair("B", "most", "su")
     assert (lost.ours, lost.printed, lost.word) == (None, "PL", "")
     assert (nothing.printed, nothing.word) == (None, "")
     assert math.isnan(lost.difference)
@@ -53,14 +53,14 @@ def test_runs_are_held_against_those_of_the_same_seed(mine: Comparison) -> None:
 def test_a_degraded_run_of_the_row_that_it_is_held_against_counts(mine: Comparison) -> None:
     runs = {("A", "two"): {1: summary(90, 4, degraded=True)}, ("B", "two"): {1: summary(90, 10)}}
     figures = Figures(mine, Measured(summaries=runs))
-    assert figures.beside("B", "two", "gain").degraded
-    assert not figures.beside("B", "two", "ql").degraded
+    assert figures.pair("B", "two", "gain").degraded
+    assert not figures.pair("B", "two", "ql").degraded
 
 
 def test_up_to_is_the_best_of_the_columns(figures: Figures) -> None:
     best = [figures.ours("A", "best", metric) for metric in ("su", "ql")]
     assert [one.median for one in best if one is not None] == [94, 5]
-    assert figures.beside("B", "best", "su").degraded
+    assert figures.pair("B", "best", "su").degraded
 
 
 @pytest.mark.parametrize(

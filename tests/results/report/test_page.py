@@ -38,7 +38,7 @@ def test_a_reader_finds_out_why_the_rate_changed(page: str) -> None:
     with chromium() as browser:
         with visit(browser, page) as seen:
             look = seen.page
-            assert look.locator(".js-plotly-plot").count() == 8
+            assert look.locator(".plot .uplot").count() == 7 + 2  # the timeline has two panels
             assert look.locator(".changes li").count() == 4
             look.locator(".changes button", has_text="rate 100 → 50 Gbit/s").click()
             current = look.locator("#decisions tbody tr[aria-current=true]")
@@ -55,18 +55,36 @@ def test_a_reader_finds_out_why_the_rate_changed(page: str) -> None:
             assert look.locator(".changes li").count() == 1
             assert "rate 100 → 40 Gbit/s" in current.inner_text()
             # A click into the plot, left of the middle: the acknowledgement at 1 ms.
-            area = look.locator("#timeline-plot .nsewdrag").first.bounding_box()
+            area = look.locator("#timeline-plot .u-over").first.bounding_box()
             assert area is not None
             look.mouse.move(area["x"] + 0.1 * area["width"], area["y"] + 5)
             look.mouse.click(area["x"] + 0.1 * area["width"], area["y"] + area["height"] * 0.02)
             look.wait_for_function("document.querySelector('.steps output').textContent === '1.0000 ms'")
 
             # Zooming into one plot zooms into all that have a time axis.
-            look.evaluate("Plotly.relayout('plot0', {'xaxis.range': [2, 3]})")
-            look.wait_for_function("document.getElementById('timeline-plot').layout.xaxis.range[1] === 3")
-            ranges = look.evaluate("[1, 2].map((i) => document.getElementById('plot' + i).layout.xaxis.range[1])")
-            assert ranges[0] == 3  # the queue
-            assert ranges[1] != 3  # the RTT's axis is no time
+            look.locator("#plot0").scroll_into_view_if_needed()
+            area = look.locator("#plot0 .u-over").bounding_box()
+            assert area is not None
+            look.mouse.move(area["x"] + 0.2 * area["width"], area["y"] + 20)
+            look.mouse.down()
+            look.mouse.move(area["x"] + 0.3 * area["width"], area["y"] + 20, steps=3)
+            look.mouse.up()
+            shown = (
+                "charts.map((chart) => chart.panels.map((panel) => [panel.scales.x.min, panel.scales.x.max])).flat()"
+            )
+            ranges = look.evaluate(shown)
+            assert ranges[0] == pytest.approx([2, 3], abs=0.05)
+            assert ranges[1] == ranges[-1] == ranges[-2] == ranges[0]  # the queue, and the timeline's panels
+            assert ranges[2] != ranges[0]  # the RTT's axis is no time
+            look.mouse.dblclick(area["x"] + 5, area["y"] + 20)
+            assert look.evaluate(shown)[1] == [0, 10]
+
+            # The pointer names what it is at, and a name in the legend hides its curve.
+            look.mouse.move(area["x"] + 0.5 * area["width"], area["y"] + 0.06 * area["height"])
+            assert look.locator(".tip").inner_text().startswith("h1-h99: 51.82 at")
+            look.locator("#plot0 .names button", has_text="h1-h99").click()
+            assert look.locator("#plot0 .names button[aria-pressed=false]").count() == 1
+            assert look.evaluate("charts[0].panels[0].series.length") == 2  # x and the other one
             assert seen.errors == []
         for size, dark in ((PHONE, True), (None, True)):
             with visit(browser, page, size, dark) as seen:
@@ -81,11 +99,12 @@ def test_on_paper_it_is_light_and_complete(page: str) -> None:
         seen.page.evaluate("dispatchEvent(new Event('beforeprint'))")
         seen.page.emulate_media(media="print")
         assert seen.page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
-        text = "getComputedStyle(document.querySelector('#plot0 .xtick text')).fill"
-        assert seen.page.evaluate(text) == "rgb(29, 35, 48)"
+        assert seen.page.evaluate("charts[0].panels[0].axes[0].stroke()") == "#1d2330"
         widths = seen.page.evaluate(
-            "[...document.querySelectorAll('.js-plotly-plot .main-svg')].map((e) => e.clientWidth)"
+            "[...document.querySelectorAll('.plot canvas')].map((e) => e.getBoundingClientRect().width)"
         )
+        finer = "document.querySelector('.plot canvas').width / document.querySelector('.plot').clientWidth"
+        assert seen.page.evaluate(finer) == pytest.approx(3, abs=0.01)
         assert max(widths) <= 703  # A4 between margins of 12 mm, in CSS pixels
         assert seen.page.locator("details[open]").count() == 1
         assert len(seen.page.pdf()) > 50_000

@@ -26,7 +26,7 @@ def drawn(svg: str) -> tuple[ElementTree.Element, dict[str, list[str]]]:
     for part in root:
         title = part.find(f"{SVG}title")
         if title is not None and title.text:
-            colours.setdefault(title.text, []).append(part.get("style", ""))
+            colours.setdefault(title.text, []).append(f"{part.get('fill')} {part.get('stroke')}")
     return root, colours
 
 
@@ -53,7 +53,10 @@ def test_colours_say_what_a_link_carried_and_which_one_is_the_bottleneck(hosts: 
     assert "--u0" in sender
     assert f"--u{level(share)}" in sender
     assert "--u5" not in sender
-    assert sum("--limit" in part.get("style", "") for part in root) in (2, 3)  # a halo or a frame, and the legend's
+    assert sum("--limit" in f"{part.get('fill')} {part.get('stroke')}" for part in root) in (
+        2,
+        3,
+    )  # a halo or a frame, and the legend's
     assert f"bottleneck s1-eth{hosts} to h{hosts}: 100 %" in "".join(root.itertext())
 
 

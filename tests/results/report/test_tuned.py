@@ -11,7 +11,6 @@ import pytest
 
 from testbed.errors import BadInput
 from testbed.results.report import tuned
-from testbed.results.report.plot import unpacked
 from testbed.results.tables import TUNERS, write_tables
 from testbed.results.tuner_log import TunerLog
 from tests.support.synthetic_runs import run
@@ -47,9 +46,9 @@ def test_without_slots_there_is_no_table(tmp_path: Path) -> None:
 
 def test_the_reward_is_drawn_per_switch_with_the_states_in_words() -> None:
     (plot,) = tuned.reward_plots(logs(), duration=5e-3, warmup=0.0)
-    assert [trace["name"] for trace in plot.data] == ["leaf1", "leaf2"]
-    assert unpacked(plot.data[0]["x"]).tolist() == pytest.approx([1, 2, 3, 4])
-    assert unpacked(plot.data[0]["y"]).tolist() == pytest.approx([0, 0.1, 0.2, 0.3])
+    assert [line.name for line in plot.lines] == ["leaf1", "leaf2"]
+    assert plot.lines[0].x.tolist() == pytest.approx([1, 2, 3, 4])
+    assert plot.lines[0].y.tolist() == pytest.approx([0, 0.1, 0.2, 0.3])
     assert "mean 0.150" in plot.note
     assert "fallen back 25 % (first at 3 ms)" in plot.note
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from testbed.results.report import vector
-from testbed.results.report.plot import Plot, line
+from testbed.results.report.plot import Axis, Line, Panel, Plot
 from testbed.results.report.plots import plots
 from testbed.results.report.timeline import timelines
 from testbed.results.report.topology import draw, links_of
@@ -31,7 +31,7 @@ def paths(text: str, colour: str) -> list[list[tuple[float, float]]]:
 
 def test_the_curve_is_where_its_numbers_are() -> None:
     x = np.linspace(0, 10, 6)
-    text = vector.svg(Plot("Test", "a curve", [line(x, np.array([0, 1, 0, 4, 0, 2.0]), "y", "@c6")]))
+    text = vector.svg(Plot("Test", "a curve", [Panel([Line(x, np.array([0, 1, 0, 4, 0, 2.0]), "y", "c6")])]))
     (points,) = [one for one in paths(text, "c6") if len(one) == 6]
     at, height = np.array(points).T
     assert np.diff(at) == pytest.approx(np.diff(at)[0], rel=1e-3)
@@ -67,8 +67,8 @@ def test_it_is_the_same_every_time() -> None:
 
 
 def test_names_are_only_names() -> None:
-    curve = line(np.arange(2.0), np.arange(2.0), "$x_1$ <&>", "@c0")
-    text = vector.svg(Plot("$\\frac$ <b>", "100 % of $", [curve], {"showlegend": True}))
+    curves = [Line(np.arange(2.0), np.arange(2.0), name, "c0") for name in ("$x_1$ <&>", "y")]
+    text = vector.svg(Plot("$\\frac$ <b>", "100 % of $", [Panel(curves)]))
     words = [one.text for one in ElementTree.fromstring(text).iter(f"{SVG}text")]
     assert {"$\\frac$ <b>", "100 % of $", "$x_1$ <&>"} <= set(words)
 
@@ -78,9 +78,13 @@ def test_an_empty_plot_can_be_printed() -> None:
         ElementTree.fromstring(vector.svg(plot))
 
 
-def test_what_it_cannot_draw_is_an_error() -> None:
-    with pytest.raises(ValueError, match="pie"):
-        vector.svg(Plot("Test", "", [{"type": "pie", "name": "x"}]))
+def test_a_wide_axis_has_plain_numbers() -> None:
+    curve = Line(np.array([1.0, 100, 10_000]), np.array([1.0, 2, 3]), "y", "c0")
+    text = vector.svg(Plot("Test", "", [Panel([curve])], Axis("kB", log=True)))
+    words = {one.text for one in ElementTree.fromstring(text).iter(f"{SVG}text")}
+    assert {"1", "100", "10000"} <= words
+    ((start, _), (middle, _), (end, _)) = paths(text, "c0")[0]
+    assert middle - start == pytest.approx(end - middle, rel=1e-3)
 
 
 def test_the_topology_stands_alone() -> None:

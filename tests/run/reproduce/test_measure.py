@@ -13,28 +13,28 @@ from typing import Any
 import pytest
 
 from testbed.errors import BadInput
-from testbed.results.papers.cells import Measured, Place
+from testbed.results.papers.cells import Measured, TableCell
 from testbed.results.papers.comparison import load
 from testbed.results.sweep_plan import Cell
 from testbed.run.reproduce import measure
-from testbed.run.reproduce.cells import places, slower
+from testbed.run.reproduce.cells import slower, table_cells
 from testbed.run.reproduce.measure import FACTOR, SLOWER, collect
 from tests.support.comparisons import MINE
 from tests.support.folders import results
 
 
 @pytest.fixture
-def every() -> list[Place]:
-    return places(load(str(MINE)))
+def every() -> list[TableCell]:
+    return table_cells(load(str(MINE)))
 
 
-def write(folder: Path, place: Place, factor: float = 1.0, **figures: Any) -> None:
-    cell = place.cell if factor == 1 else slower(place.cell, factor)
+def write(folder: Path, one: TableCell, factor: float = 1.0, **figures: Any) -> None:
+    cell = one.run if factor == 1 else slower(one.run, factor)
     settings = [f"{key}={value}" for key, value in cell.settings.items()]
     results(folder / cell.name, cell.plugins["controller"], cell.seed, *settings, **figures)
 
 
-def test_the_runs_that_are_there_are_found(tmp_path: Path, every: list[Place]) -> None:
+def test_the_runs_that_are_there_are_found(tmp_path: Path, every: list[TableCell]) -> None:
     write(tmp_path, every[0], su=90.0)
     write(tmp_path, every[1], su=80.0, degraded=True)
     found = collect(tmp_path, every)
@@ -43,7 +43,7 @@ def test_the_runs_that_are_there_are_found(tmp_path: Path, every: list[Place]) -
     assert not found.of("B", "two")
 
 
-def test_the_slower_repetition_of_a_degraded_run_counts(tmp_path: Path, every: list[Place]) -> None:
+def test_the_slower_repetition_of_a_degraded_run_counts(tmp_path: Path, every: list[TableCell]) -> None:
     write(tmp_path, every[0], su=80.0, degraded=True)
     write(tmp_path / SLOWER, every[0], FACTOR, su=90.0)
     found = collect(tmp_path, every)
@@ -67,14 +67,14 @@ def degrading(monkeypatch: pytest.MonkeyPatch) -> list[Path]:
 
 
 @pytest.fixture
-def fastest(tmp_path: Path) -> list[Place]:
+def fastest(tmp_path: Path) -> list[TableCell]:
     """Runs whose links cannot be shaped to twice the dilation."""
     file = tmp_path / "mine.yaml"
     file.write_text(MINE.read_text().replace("time.dilation: 1000", "time.dilation: 6000, rack.link.rate: 1 Gbit/s"))
-    return places(load(str(file)))[:2]
+    return table_cells(load(str(file)))[:2]
 
 
-def test_what_is_degraded_is_run_again(tmp_path: Path, every: list[Place], degrading: list[Path]) -> None:
+def test_what_is_degraded_is_run_again(tmp_path: Path, every: list[TableCell], degrading: list[Path]) -> None:
     out = tmp_path / "out"
     assert measure.run(out, every[:1], again=False).refused == []
     assert measure.run(out / "again", every[:1], again=True).refused == []
@@ -82,7 +82,7 @@ def test_what_is_degraded_is_run_again(tmp_path: Path, every: list[Place], degra
 
 
 def test_what_cannot_be_slower_is_named_and_the_table_is_there(
-    tmp_path: Path, fastest: list[Place], degrading: list[Path]
+    tmp_path: Path, fastest: list[TableCell], degrading: list[Path]
 ) -> None:
     measured = measure.run(tmp_path / "out", fastest, again=True)
     assert degrading == [tmp_path / "out"]
@@ -94,7 +94,7 @@ def test_what_cannot_be_slower_is_named_and_the_table_is_there(
 
 
 def test_after_ctrl_c_nothing_is_run_again(
-    tmp_path: Path, fastest: list[Place], degrading: list[Path], monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, fastest: list[TableCell], degrading: list[Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run = measure._runs
 
@@ -107,8 +107,8 @@ def test_after_ctrl_c_nothing_is_run_again(
     assert degrading == [tmp_path / "out"]
 
 
-def test_another_run_under_a_cells_name_is_refused(tmp_path: Path, every: list[Place]) -> None:
-    results(tmp_path / every[0].cell.name, "dcqcn", 1, "traffic.senders=3")
+def test_another_run_under_a_cells_name_is_refused(tmp_path: Path, every: list[TableCell]) -> None:
+    results(tmp_path / every[0].run.name, "dcqcn", 1, "traffic.senders=3")
     with pytest.raises(BadInput, match=r"A,two,seed=1 holds another run than this comparison's"):
         collect(tmp_path, every)
 
@@ -116,7 +116,7 @@ def test_another_run_under_a_cells_name_is_refused(tmp_path: Path, every: list[P
 @pytest.mark.root
 @pytest.mark.skipif(os.geteuid() != 0, reason="builds a rack")
 def test_a_comparison_is_run_once_and_then_read(tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "testbed", "bench", str(MINE), "--quick", "--out", str(tmp_path / "out")]
+    command = [sys.executable, "-m", "testbed", "reproduce", str(MINE), "--quick", "--out", str(tmp_path / "out")]
     command += ["--format", "json", "--column", "two", "--row", "A"]
     seen = []
     for _ in range(2):

@@ -1,1 +1,1 @@
-"""What a host says of itself to Prometheus: settings in force, drift against the rollout, PCC, counters of its NICs."""
+"""A host's Prometheus exporter: active settings, drift from the rollout, PCC, counters of its NICs."""

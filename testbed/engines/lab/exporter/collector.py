@@ -1,4 +1,4 @@
-"""A host's state as Prometheus metrics, read when somebody asks, at most every 100 ms."""
+"""A host's state as Prometheus metrics, read at a scrape, at most every 100 ms."""
 
 from __future__ import annotations
 
@@ -13,13 +13,14 @@ from prometheus_client.registry import Collector
 
 from testbed import __version__
 from testbed.engines.lab.exporter import counters, devices, pcc
-from testbed.engines.lab.exporter.documents import REGISTERS, ROLLOUT, STATE, DeviceRegisters, Registers, Rollout, State
+from testbed.engines.lab.exporter.documents import REGISTERS, DeviceRegisters, Registers, Rollout, State
 from testbed.engines.lab.exporter.drift import drift
 from testbed.engines.lab.exporter.files import Files
+from testbed.engines.lab.shared_names import ROLLOUT, STATE
 from testbed.live import lab_names
 
 FRESH = 0.1  # s: hardware counters are cached for 10 ms by the driver, and two scrapers should not cost twice
-OLD = 60.0  # s: what registers said longer ago is not in force any more, as far as anybody knows
+OLD = 60.0  # s: after this, values of registers are unknown
 
 Row = tuple[Sequence[str], float]
 
@@ -50,7 +51,7 @@ class HostCollector(Collector):
         there = devices.found(files, rollout)
         yield from _of_deployment(files, state)
         yield from _of_registers(registers)
-        differing: list[Row] = [(("", ROLLOUT), 1.0)] if broken else []  # nobody knows what is wanted
+        differing: list[Row] = [(("", ROLLOUT), 1.0)] if broken else []  # what is wanted is unknown
         if rollout:
             found = drift(files, rollout, state, registers)
             differing = [((device, name), float(differs)) for device, name, differs in found]
@@ -72,16 +73,16 @@ class HostCollector(Collector):
         yield _family(lab_names.ERRORS, [((file,), float(count)) for file, count in sorted(files.errors.items())])
 
     def _registers(self) -> tuple[float, dict[str, DeviceRegisters]]:
-        """Their age in s, and what they said by device, unless that is old."""
-        told = self.files.parsed(REGISTERS, Registers)
-        if told is None:
+        """Their age in s, and their values by device, unless those are old."""
+        read = self.files.parsed(REGISTERS, Registers)
+        if read is None:
             return math.inf, {}
-        for device, one in told.devices.items():
-            if one.errors and told.time != self._registers_of:
+        for device, one in read.devices.items():
+            if one.errors and read.time != self._registers_of:
                 self.files.errors[f"registers of {device}"] += one.errors
-        self._registers_of = told.time
-        age = max(0.0, time.time() - told.time)
-        return age, (told.devices if age <= OLD else {})
+        self._registers_of = read.time
+        age = max(0.0, time.time() - read.time)
+        return age, (read.devices if age <= OLD else {})
 
 
 def _family(described: lab_names.Described, rows: Sequence[Row]) -> Metric:

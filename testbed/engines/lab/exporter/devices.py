@@ -8,29 +8,12 @@ from typing import NamedTuple
 
 from testbed.engines.lab.exporter.documents import DeviceRegisters, Rollout
 from testbed.engines.lab.exporter.files import Files
+from testbed.engines.lab.shared_names import DEBUGFS
 
 INFINIBAND = "/sys/class/infiniband"
 PRIORITIES = range(8)
-TWINS = {
-    "rp_clamp_tgt_rate": "clamp_tgt_rate",
-    "rp_clamp_tgt_rate_ati": "clamp_tgt_rate_after_time_inc",
-    "rp_rate_to_set_on_first_cnp": "rate_to_set_on_first_cnp",
-    "rp_dce_tcp_g": "dce_tcp_g",
-    "rp_dce_tcp_rtt": "dce_tcp_rtt",
-    "rp_rate_reduce_monitor_period": "rate_reduce_monitor_period",
-    "rp_initial_alpha_value": "initial_alpha_value",
-    "np_min_time_between_cnps": "min_time_between_cnps",
-    "np_cnp_dscp": "cnp_dscp",
-    "np_cnp_prio": "cnp_802p_prio",
-    **{
-        f"rp_{name}": f"rpg_{name}"
-        for name in (
-            *("time_reset", "byte_reset", "threshold", "max_rate", "ai_rate", "hai_rate", "gd"),
-            *("min_dec_fac", "min_rate"),
-        )
-    },
-}
-"""Names in mainline's debugfs to those in MLNX_OFED's sysfs: one name per setting, whatever the driver."""
+SYSFS = {debugfs: sysfs.rpartition("/")[2] for sysfs, debugfs in DEBUGFS.items()}
+"""One name per DCQCN setting, whatever the driver: that in MLNX_OFED's sysfs."""
 
 
 class Device(NamedTuple):
@@ -70,7 +53,7 @@ def _interface(files: Files, name: str) -> tuple[str, str]:
 
 
 def dcqcn(files: Files, device: Device, registers: DeviceRegisters | None) -> Iterator[tuple[str, int]]:
-    """Name and value of every DCQCN setting in force; from sysfs where it is, else from the registers' debugfs."""
+    """Name and value of every active DCQCN setting; from sysfs where it is, else from the registers' debugfs."""
     ecn = f"/sys/class/net/{device.interface}/ecn"
     sides = [side for side in ("roce_rp", "roce_np") if files.names(f"{ecn}/{side}")]
     for side in sides:
@@ -82,4 +65,4 @@ def dcqcn(files: Files, device: Device, registers: DeviceRegisters | None) -> It
                 yield f"{side}_enable_{priority}", value
     if not sides and registers:
         for name, value in sorted(registers.cc_params.items()):
-            yield TWINS.get(name, name), value
+            yield SYSFS.get(name, name), value

@@ -1,4 +1,4 @@
-"""Files of ours on a host: what the rollout wants, where it is, and what the NICs' registers said."""
+"""JSON files on a host: what the rollout wants, how far it is, and the values of the NICs' registers."""
 
 from __future__ import annotations
 
@@ -6,21 +6,18 @@ from typing import Literal
 
 from pydantic import BaseModel
 
-ROLLOUT = "/etc/testbed/rollout.json"
-STATE = "/var/lib/testbed/state.json"
 REGISTERS = "/run/testbed/registers.json"
-PCC = "/run/testbed/pcc"
 
 
 class Policy(BaseModel):
-    """What decides, and how to know it again."""
+    """A congestion control, identified by a hash."""
 
     controller: str
     version: str
     sha256: str
 
 
-class Setting(BaseModel):
+class WantedSetting(BaseModel):
     """A file and what should be in it."""
 
     path: str
@@ -40,12 +37,12 @@ class WantedDevice(BaseModel):
     interface: str
     pci: str = ""
     port: int = 1
-    settings: dict[str, Setting] = {}
+    settings: dict[str, WantedSetting] = {}
     pcc: WantedPcc | None = None
 
 
 class Rollout(BaseModel):
-    """What is wanted."""
+    """`shared_names.ROLLOUT`."""
 
     version: Literal[1]
     rollout: str
@@ -54,7 +51,7 @@ class Rollout(BaseModel):
 
 
 class State(BaseModel):
-    """Where the rollout is, and what was installed."""
+    """`shared_names.STATE`: how far the rollout is, and what was installed."""
 
     version: Literal[1]
     phase: str
@@ -62,7 +59,7 @@ class State(BaseModel):
     policy: Policy | None = None
 
 
-class Slot(BaseModel):
+class AlgorithmSlot(BaseModel):
     """An algorithm of a NIC."""
 
     algorithm: str
@@ -75,7 +72,7 @@ class DeviceRegisters(BaseModel):
     """What only root may read of a NIC."""
 
     cc_params: dict[str, int] = {}
-    pcc: dict[str, Slot] = {}
+    pcc: dict[str, AlgorithmSlot] = {}
     errors: int = 0
 
 

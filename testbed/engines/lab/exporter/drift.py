@@ -1,10 +1,10 @@
-"""What is not as the rollout wants it. What cannot be read counts as drift: nobody knows that it is right."""
+"""Settings that are not as the rollout wants them. One that cannot be read counts as drift."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from testbed.engines.lab.exporter.documents import DeviceRegisters, Rollout, Setting, State
+from testbed.engines.lab.exporter.documents import DeviceRegisters, Rollout, State, WantedSetting
 from testbed.engines.lab.exporter.files import Files, whole
 
 ONLY_ROOT_READS = "/cc_params/"
@@ -20,7 +20,7 @@ def drift(
     for device, wanted in sorted(rollout.devices.items()):
         known = registers.get(device, DeviceRegisters())
         for name, setting in sorted(wanted.settings.items()):
-            yield device, name, not _holds(files, setting, known)
+            yield device, name, not _is_set(files, setting, known)
         if wanted.pcc:
             slot = known.pcc.get(str(wanted.pcc.slot))
             inside = slot.parameters if slot else {}
@@ -28,7 +28,7 @@ def drift(
                 yield device, f"pcc/{name}", inside.get(name) != value
 
 
-def _holds(files: Files, setting: Setting, known: DeviceRegisters) -> bool:
+def _is_set(files: Files, setting: WantedSetting, known: DeviceRegisters) -> bool:
     if ONLY_ROOT_READS in setting.path:
         value = known.cc_params.get(setting.path.rpartition("/")[2])
         return value is not None and value == whole(setting.value.strip())
@@ -37,7 +37,7 @@ def _holds(files: Files, setting: Setting, known: DeviceRegisters) -> bool:
 
 
 def equal(found: str, wanted: str) -> bool:
-    """As text, or as numbers; some files say ``Global tclass=106`` for 106."""
+    """As text, or as numbers; some files have ``Global tclass=106`` for 106."""
     found = found.rpartition("=")[2].strip()
     numbers = whole(found), whole(wanted)
     return found == wanted if None in numbers else numbers[0] == numbers[1]

@@ -5,23 +5,20 @@ A process of its own does this and opens no socket; the exporter, which does, re
 
 from __future__ import annotations
 
-import grp
-import os
 import re
 import shutil
 import subprocess
-import tempfile
 import time
-from collections.abc import Sequence
 from pathlib import Path
 
+from testbed.base.atomic import atomic_write
 from testbed.engines.lab.exporter import devices
 from testbed.engines.lab.exporter.devices import Device
-from testbed.engines.lab.exporter.documents import REGISTERS, ROLLOUT, DeviceRegisters, Registers, Rollout, Slot
+from testbed.engines.lab.exporter.documents import REGISTERS, AlgorithmSlot, DeviceRegisters, Registers, Rollout
 from testbed.engines.lab.exporter.files import Files
+from testbed.engines.lab.shared_names import GROUP, ROLLOUT
 from testbed.errors import TestbedError
 
-GROUP = "testbed"
 MODE = 0o640
 PATIENCE = 5.0  # s for one reading
 SLOTS = range(16)
@@ -57,7 +54,7 @@ class Reader:
         slots, errors = self._slots(device)
         return DeviceRegisters(cc_params=settings, pcc=slots, errors=self.files.errors.total() - before + errors)
 
-    def _slots(self, device: Device) -> tuple[dict[str, Slot], int]:
+    def _slots(self, device: Device) -> tuple[dict[str, AlgorithmSlot], int]:
         try:
             ids = _listed(self._get(device, IDS), len(SLOTS))
         except Unreadable:
@@ -72,12 +69,12 @@ class Reader:
                 errors += 1
         return slots, errors
 
-    def _slot(self, device: Device, slot: int, algorithm: int) -> Slot:
+    def _slot(self, device: Device, slot: int, algorithm: int) -> AlgorithmSlot:
         title = _text(self._get(device, ALGORITHM, slot))
         enabled = bool(self._get(device, STATUS, slot)["value"])
         parameters = self._values(device, slot, algorithm, (COUNT, ABOUT, ALL))
         counted = self._values(device, slot, algorithm, (COUNTER_COUNT, ABOUT_COUNTER, COUNTERS))
-        return Slot(algorithm=title, enabled=enabled, parameters=parameters, counters=counted)
+        return AlgorithmSlot(algorithm=title, enabled=enabled, parameters=parameters, counters=counted)
 
     def _values(self, device: Device, slot: int, algorithm: int, commands: tuple[int, int, int]) -> dict[str, int]:
         """By name, of parameters or of counters: how many, what each is called, all values at once."""
@@ -124,27 +121,10 @@ def _text(words: Words) -> str:
 
 
 def write(root: Path, registers: Registers) -> None:
-    """For the exporter, at once or not at all. Raises TestbedError."""
+    """For the exporter's group, and for nobody else. Raises TestbedError."""
     target = Files(root).at(REGISTERS)
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
-        handle, name = tempfile.mkstemp(dir=target.parent, prefix=".registers-")
-        unfinished = Path(name)
-        try:
-            with os.fdopen(handle, "w", encoding="utf-8") as file:
-                file.write(registers.model_dump_json(indent=1) + "\n")
-            _for_the_group(unfinished)
-            unfinished.rename(target)
-        finally:
-            unfinished.unlink(missing_ok=True)
+        atomic_write(target, (registers.model_dump_json(indent=1) + "\n").encode(), MODE, GROUP)
     except OSError as error:
         raise TestbedError(f"{target} cannot be written: {error.strerror or error}") from error
-
-
-def _for_the_group(file: Path) -> None:
-    """Readable by the exporter and by nobody else; by its owner alone where there is no such group."""
-    groups: Sequence[grp.struct_group] = grp.getgrall()
-    number = next((group.gr_gid for group in groups if group.gr_name == GROUP), None)
-    if number is not None and os.geteuid() == 0:
-        os.chown(file, 0, number)
-    file.chmod(MODE)

@@ -31,22 +31,21 @@ def attach(names: Sequence[str], rate: float, buffer: float) -> PinnedSwitch:
 
     Raises BadInput with all reasons, and nothing has changed; if something fails later, none of them is a port.
     """
-    place = pins.folder()
+    folder = pins.default_folder()
     with IPRoute() as netlink:
-        _forget_gone(netlink, place)
-        indexes = _examine(netlink, names, place, rate, buffer)
-        if not pins.is_there(place):
-            pins.make(place, max(indexes))
+        _forget_gone(netlink, folder)
+        indexes = _check(netlink, names, folder, rate, buffer)
+        if not pins.exist(folder):
+            pins.make(folder, max(indexes))
         try:
-            maps = open_maps(place)
+            maps = open_maps(folder)
             for index in indexes:
-                _make_port(
-                    netlink, place, maps, Port(index, NODE | index & 0xFFFF, WallRate(rate), round(buffer), slack=0)
-                )
+                port = Port(index, NODE | index & 0xFFFF, WallRate(rate), round(buffer), slack=0)
+                _make_port(netlink, folder, maps, port)
         except BaseException:
-            _take_back(netlink, place, indexes)
+            _take_back(netlink, folder, indexes)
             raise
-    return PinnedSwitch(place)
+    return PinnedSwitch(folder)
 
 
 def detach(names: Sequence[str]) -> list[str]:
@@ -54,17 +53,17 @@ def detach(names: Sequence[str]) -> list[str]:
 
     Returns the ports that are left. Raises BadInput.
     """
-    place = pins.folder()
+    folder = pins.default_folder()
     with IPRoute() as netlink:
-        _forget_gone(netlink, place)
-        switch = PinnedSwitch(place)
+        _forget_gone(netlink, folder)
+        switch = PinnedSwitch(folder)
         indexes = list(switch.names)
-        _take_back(netlink, place, [indexes[row] for row in switch.rows(names)])
-    left = pins.ports(place)
+        _take_back(netlink, folder, [indexes[row] for row in switch.rows(names)])
+    left = pins.ports(folder)
     return [name for index, name in switch.names.items() if index in left]
 
 
-def _examine(netlink: Any, names: Sequence[str], place: Path, rate: float, buffer: float) -> list[int]:
+def _check(netlink: Any, names: Sequence[str], folder: Path, rate: float, buffer: float) -> list[int]:
     """The interfaces' numbers. Raises BadInput: all reasons why they cannot become ports."""
     reasons = []
     for value, (least, most), what, show in (
@@ -74,12 +73,12 @@ def _examine(netlink: Any, names: Sequence[str], place: Path, rate: float, buffe
         if not least <= value <= most:
             reasons.append(f"{what} is from {show(least)} to {show(most)}, not {show(value)}")
     links = {str(link.get("ifname")): int(link["index"]) for link in netlink.get_links()}
-    room = open_maps(place).entries if pins.is_there(place) else 1 << 32
+    room = open_maps(folder).entries if pins.exist(folder) else 1 << 32
     for name in names:
         if name not in links or name == "lo":
             reasons.append(f"there is no interface {name}; {nearest(name, [one for one in links if one != 'lo'])}")
         else:
-            reasons += [f"{name}: {why}" for why in _unfit(netlink, links[name], name, place)]
+            reasons += [f"{name}: {why}" for why in _unfit(netlink, links[name], name, folder)]
             if links[name] >= room:
                 reasons.append(f"{name}: this switch has no room for interface {links[name]}; detach all, attach all")
     if len(set(names)) < len(names):
@@ -89,8 +88,8 @@ def _examine(netlink: Any, names: Sequence[str], place: Path, rate: float, buffe
     return [links[name] for name in names]
 
 
-def _unfit(netlink: Any, index: int, name: str, place: Path) -> Iterator[str]:
-    if (place / f"{pins.PORT}{index}").exists():
+def _unfit(netlink: Any, index: int, name: str, folder: Path) -> Iterator[str]:
+    if (folder / f"{pins.PORT}{index}").exists():
         yield f"it is a port already; testbed switch detach {name}"
         return
     if found := libbpf.attached_tcx(index, "egress"):
@@ -109,7 +108,7 @@ def _root(netlink: Any, index: int) -> tuple[str, int]:
     return "", 0
 
 
-def _make_port(netlink: Any, place: Path, maps: PortMaps, port: Port) -> None:
+def _make_port(netlink: Any, folder: Path, maps: PortMaps, port: Port) -> None:
     frame = ETHERNET + netlink.get_links(port.ifindex)[0].get_attr("IFLA_MTU")
     try:
         shaper.shape(netlink, port.ifindex, port.rate, frame, 2 * port.buffer + shaper.HEADROOM)
@@ -118,25 +117,25 @@ def _make_port(netlink: Any, place: Path, maps: PortMaps, port: Port) -> None:
     maps.counters[port.ifindex] = 0
     maps.set_red(port.ifindex, port.buffer, port.buffer, 0.0)  # what is longer is dropped
     maps.configure(port, seed=1)
-    program = libbpf.open_pin(place / pins.PROGRAM)
+    program = libbpf.open_pin(folder / pins.PROGRAM)
     held = libbpf.attach_tcx(program, port.ifindex, "egress")
     os.close(program)
     if held is None:
         raise TestbedError("a switch needs Linux 6.6 or newer: this kernel has no tcx")
     try:
-        libbpf.pin(held, place / f"{pins.PORT}{port.ifindex}")
+        libbpf.pin(held, folder / f"{pins.PORT}{port.ifindex}")
     finally:
         os.close(held)
 
 
-def _forget_gone(netlink: Any, place: Path) -> None:
+def _forget_gone(netlink: Any, folder: Path) -> None:
     """Pins of interfaces that are not there any more."""
-    _take_back(netlink, place, [index for index, pin in pins.ports(place).items() if not is_alive(pin)])
+    _take_back(netlink, folder, [index for index, pin in pins.ports(folder).items() if not is_alive(pin)])
 
 
-def _take_back(netlink: Any, place: Path, indexes: Iterable[int]) -> None:
+def _take_back(netlink: Any, folder: Path, indexes: Iterable[int]) -> None:
     """Whatever of these ports there is; the kernel's own queues come back by themselves."""
-    known = pins.ports(place)
+    known = pins.ports(folder)
     here = {int(link["index"]) for link in netlink.get_links()}
     for index in indexes:
         if index in known:
@@ -148,5 +147,5 @@ def _take_back(netlink: Any, place: Path, indexes: Iterable[int]) -> None:
             known[index].unlink()
         if index in here and _root(netlink, index) == ("tbf", SHAPER):
             netlink.tc("del", index=index, root=True)
-    if not pins.ports(place):
-        pins.remove(place)
+    if not pins.ports(folder):
+        pins.remove(folder)

@@ -31,15 +31,15 @@ NONE = "no port here is a testbed switch's; make it one: testbed switch attach P
 class PinnedSwitch:
     """The switch of this network namespace, with the ports that it has now. Raises BadInput if there is none.
 
-    ``place``: its pins, if they are seen from elsewhere.
+    ``folder``: its pins, if they are seen from elsewhere.
     """
 
-    def __init__(self, place: Path | None = None) -> None:
-        self.place = pins.folder() if place is None else place
-        self.names = {index: _name(index) for index, pin in pins.ports(self.place).items() if is_alive(pin)}
+    def __init__(self, folder: Path | None = None) -> None:
+        self.folder = pins.default_folder() if folder is None else folder
+        self.names = {index: _name(index) for index, pin in pins.ports(self.folder).items() if is_alive(pin)}
         if not self.names:
             raise BadInput(NONE)
-        self.maps = open_maps(self.place)
+        self.maps = open_maps(self.folder)
         found = [self._port(index) for index in self.names]
         self.reader = PortReader(self.maps, found, REAL)
         self.rate, self.buffer = (np.array([getattr(one, name) for one in found]) for name in ("rate", "buffer"))
@@ -100,9 +100,9 @@ class PinnedSwitch:
         ]
 
 
-def open_maps(place: Path) -> PortMaps:
+def open_maps(folder: Path) -> PortMaps:
     """The maps that are pinned there."""
-    fds = {name: libbpf.open_pin(place / name) for name in MAPS}
+    fds = {name: libbpf.open_pin(folder / name) for name in MAPS}
     return PortMaps(fds, libbpf.about(fds["port_config"], "max_entries"))
 
 

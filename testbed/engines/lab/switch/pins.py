@@ -25,17 +25,17 @@ LEAST = 1024  # interfaces that the maps have room for: ports may be added later
 PATIENCE = 10.0  # s for another command to end
 
 
-def folder() -> Path:
+def default_folder() -> Path:
     """Where this network namespace's switch has its pins; ports are numbered by ifindex, which others have too."""
     return BPFFS / f"testbed-switch-{Path('/proc/thread-self/ns/net').stat().st_ino}"
 
 
-def is_there(place: Path) -> bool:
+def exist(folder: Path) -> bool:
     """Whether there is a switch; the program is pinned last."""
-    return (place / PROGRAM).exists()
+    return (folder / PROGRAM).exists()
 
 
-def make(place: Path, largest: int) -> None:
+def make(folder: Path, largest: int) -> None:
     """Load the port program, with room for interfaces up to number ``largest`` and more, and pin it with its maps."""
     program = libbpf.Object(compiled("port"))
     try:
@@ -43,41 +43,41 @@ def make(place: Path, largest: int) -> None:
             program.size_map(name, max(LEAST, 2 * largest))
         program.set_constants(wire.PORT_SETTINGS.pack(0, 0, 0, 0))
         program.load()
-        remove(place)  # what a command left that was killed
-        _make_folder(place)
+        remove(folder)  # what a command left that was killed
+        _make_folder(folder)
         try:
             for name in MAPS:
-                libbpf.pin(program.map_fd(name), place / name)
-            libbpf.pin(program.program_fd(PROGRAM), place / PROGRAM)
+                libbpf.pin(program.map_fd(name), folder / name)
+            libbpf.pin(program.program_fd(PROGRAM), folder / PROGRAM)
         except BaseException:
-            remove(place)
+            remove(folder)
             raise
     finally:
         program.close()
 
 
-def _make_folder(place: Path) -> None:
+def _make_folder(folder: Path) -> None:
     try:
-        place.mkdir(mode=0o700)
+        folder.mkdir(mode=0o700)
     except OSError as error:
-        why = f"cannot make {place}: {error.strerror}; is bpffs there? mount -t bpf bpf {place.parent}"
+        why = f"cannot make {folder}: {error.strerror}; is bpffs there? mount -t bpf bpf {folder.parent}"
         raise TestbedError(why) from None
 
 
-def remove(place: Path) -> None:
+def remove(folder: Path) -> None:
     """Take all pins away."""
-    if place.exists():
-        shutil.rmtree(place)
+    if folder.exists():
+        shutil.rmtree(folder)
 
 
-def ports(place: Path) -> dict[int, Path]:
+def ports(folder: Path) -> dict[int, Path]:
     """The pins of all ports, by ifindex."""
-    found = {int(pin.name.removeprefix(PORT)): pin for pin in place.glob(f"{PORT}*")}
+    found = {int(pin.name.removeprefix(PORT)): pin for pin in folder.glob(f"{PORT}*")}
     return dict(sorted(found.items()))
 
 
 @contextmanager
-def alone() -> Iterator[None]:
+def exclusive() -> Iterator[None]:
     """One command at a time changes this network namespace's switch; the kernel ends the claim with its process."""
     deadline = time.monotonic() + PATIENCE
     with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as claim:

@@ -1,4 +1,4 @@
-"""What a scrape says of a host, on plain files."""
+"""A scrape of a host, on plain files."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 from prometheus_client import CollectorRegistry, generate_latest
 
 from testbed.engines.lab.exporter.collector import HostCollector
-from testbed.engines.lab.exporter.devices import TWINS
+from testbed.engines.lab.exporter.devices import SYSFS as SYSFS_NAMES
 from tests.support.host_tree import DEVICE, SHA256, SYSFS, plant, put, registers, roll_out, tools
 
 Sample = Callable[..., float | None]
@@ -29,7 +29,7 @@ def scraped(root: Path, collector: HostCollector | None = None) -> Sample:
     return lambda metric, /, **labels: registry.get_sample_value(f"testbed_{metric}", labels)
 
 
-def test_settings_in_force(root: Path) -> None:
+def test_active_settings(root: Path) -> None:
     sample = scraped(root)
     assert sample("dcqcn_parameter", device="mlx5_0", name="rpg_ai_rate") == 50
     assert sample("dcqcn_parameter", device="mlx5_0", name="roce_rp_enable_3") == 1
@@ -45,8 +45,8 @@ def test_with_mainline_s_driver_debugfs_has_the_same_names(root: Path) -> None:
         (root / SYSFS.lstrip("/") / side).rename(root / side)
     registers(root)
     assert scraped(root)("dcqcn_parameter", device="mlx5_0", name="rpg_ai_rate") == 50
-    assert TWINS["rp_dce_tcp_g"] == "dce_tcp_g"
-    assert TWINS["rp_gd"] == "rpg_gd"
+    assert SYSFS_NAMES["rp_dce_tcp_g"] == "dce_tcp_g"
+    assert SYSFS_NAMES["rp_gd"] == "rpg_gd"
 
 
 def test_counters(root: Path) -> None:
@@ -81,7 +81,7 @@ def test_a_rollout(root: Path) -> None:
 
 
 def test_drift(root: Path) -> None:
-    """Of a file, of a parameter, of the policy; and of what nobody could read."""
+    """Of a file, of a parameter, of the policy; and of what cannot be read."""
     roll_out(root, **{"roce_rp/rpg_ai_rate": "40"})
     registers(root, START_RATE_FXP20=1)
     state = root / "var/lib/testbed/state.json"
@@ -123,7 +123,7 @@ def test_what_cannot_be_read_is_counted_and_the_rest_served(root: Path) -> None:
         assert sample("scrape_errors_total", file=file) >= 1, file
     put(root, "/etc/testbed/rollout.json", "not ours")
     sample = scraped(root)
-    assert sample("setting_drift", device="", name="/etc/testbed/rollout.json") == 1  # nobody knows what is wanted
+    assert sample("setting_drift", device="", name="/etc/testbed/rollout.json") == 1  # what is wanted is unknown
     assert sample("dcqcn_parameter", device="mlx5_0", name="rpg_ai_rate") == 50  # devices are found without it
 
 

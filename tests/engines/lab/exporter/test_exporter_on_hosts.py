@@ -88,20 +88,20 @@ def test_exporter_on_lab_hosts(tmp_path: Path) -> None:
             started(host, "exporter", *WITHOUT_RIGHTS, *EXPORTER, "--listen", f"{host.address}:{PORT}")
             host.run(["rm", "/run/testbed/pcc/exporter.log"])
 
-        said, device = scraped(lab, bluefield), bluefield.device
-        assert said[f'pcc_process_state{{device="{device}",state="active"}}'] == 1
-        assert said[f'pcc_parameter{{device="{device}",name="START_RATE_FXP20",slot="0"}}'] == 65536
-        drift = {name: value for name, value in said.items() if name.startswith("setting_drift")}
+        metrics, device = scraped(lab, bluefield), bluefield.device
+        assert metrics[f'pcc_process_state{{device="{device}",state="active"}}'] == 1
+        assert metrics[f'pcc_parameter{{device="{device}",name="START_RATE_FXP20",slot="0"}}'] == 65536
+        drift = {name: value for name, value in metrics.items() if name.startswith("setting_drift")}
         assert len(drift) == 5
         assert set(drift.values()) == {0}
-        assert said[f'dcqcn_parameter{{device="{device}",name="rpg_gd"}}'] == 11
-        assert said[f'port_capacity_bytes_per_second{{port="{device}"}}'] > 1e9
+        assert metrics[f'dcqcn_parameter{{device="{device}",name="rpg_gd"}}'] == 11
+        assert metrics[f'port_capacity_bytes_per_second{{port="{device}"}}'] > 1e9
 
         # without a rollout, and with mainline's driver, whose settings only the process that is root can read
-        said = scraped(lab, connectx)
-        assert said[f'dcqcn_parameter{{device="{connectx.device}",name="rpg_gd"}}'] == 11
-        assert said[f'pcc_parameter{{device="{connectx.device}",name="ALPHA",slot="0"}}'] == 6553  # by mstreg
-        assert not [name for name in said if name.startswith(("setting_drift", "pcc_process_state"))]
+        metrics = scraped(lab, connectx)
+        assert metrics[f'dcqcn_parameter{{device="{connectx.device}",name="rpg_gd"}}'] == 11
+        assert metrics[f'pcc_parameter{{device="{connectx.device}",name="ALPHA",slot="0"}}'] == 6553  # by mstreg
+        assert not [name for name in metrics if name.startswith(("setting_drift", "pcc_process_state"))]
 
         # a counter that cannot be read, a setting that somebody changed, a program that was killed
         bluefield.break_file("rp_cnp_handled", "EINVAL")
@@ -109,10 +109,10 @@ def test_exporter_on_lab_hosts(tmp_path: Path) -> None:
         bluefield.write(f"/sys/class/net/{bluefield.interface}/ecn/roce_rp/rpg_gd", "7")
         bluefield.run(["sh", "-c", f"kill -9 $(cat /run/testbed/pcc/{device}.pid)"])
         time.sleep(0.2)  # beyond what is cached
-        said = scraped(lab, bluefield)
-        assert f'nic_rp_cnp_handled_total{{device="{device}"}}' not in said
-        assert said[f'nic_np_cnp_sent_total{{device="{device}"}}'] == 5
+        metrics = scraped(lab, bluefield)
+        assert f'nic_rp_cnp_handled_total{{device="{device}"}}' not in metrics
+        assert metrics[f'nic_np_cnp_sent_total{{device="{device}"}}'] == 5
         broken = f"/sys/class/infiniband/{device}/ports/1/hw_counters/rp_cnp_handled"
-        assert said[f'scrape_errors_total{{file="{broken}"}}'] >= 1
-        assert said[f'setting_drift{{device="{device}",name="gain"}}'] == 1
-        assert said[f'pcc_process_state{{device="{device}",state="gone"}}'] == 1
+        assert metrics[f'scrape_errors_total{{file="{broken}"}}'] >= 1
+        assert metrics[f'setting_drift{{device="{device}",name="gain"}}'] == 1
+        assert metrics[f'pcc_process_state{{device="{device}",state="gone"}}'] == 1

@@ -1,0 +1,1 @@
+../../../testbed/engines/lab/shared_names.py

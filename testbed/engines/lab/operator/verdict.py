@@ -1,0 +1,91 @@
+"""What a lab run's verdict needs beyond the limits: counters of both ends of every flow, loaded plugins, hosts."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from testbed.agent.identity import Identity
+from testbed.base.arrays import Ints
+from testbed.controller import Paths
+from testbed.engines.lab.operator.host_group import HostGroup
+from testbed.engines.lab.operator.host_report import HostReport
+from testbed.engines.lab.operator.observed_run import ObservedRun
+from testbed.fidelity.counters import Counts, FlowCounts, PortCounts
+from testbed.fidelity.invariants import agents_and_nics_agree, the_named_controller_ran
+from testbed.results import decisions
+from testbed.results.decisions import Served
+from testbed.results.record import RunRecord
+
+SENT = {"nic_sent": "packets", "nic_acks": "acks", "nic_cnps": "cnps", "nic_ce": "ce_echoes"}
+
+
+def complete(record: RunRecord, observed: ObservedRun, group: HostGroup) -> None:
+    """Add to the record what only the hosts together know."""
+    counts = _counts(observed, group)
+    complete_hosts = all(report.record for report in observed.reports)
+    checks = [the_named_controller_ran, *([agents_and_nics_agree] if complete_hosts else [])]
+    record.broken = [(one.what, one.how_much) for check in checks for one in check(counts)]
+    record.broken += [("a host is not as it was before", one) for one in group.differences]
+    record.loaded_plugins = [one.as_dict() for one in group.loaded_plugins]
+    record.clock_jump = max(float(meter.clock_jump[0]) for meter in observed.meters)
+    record.start_spread = group.start_spread
+    record.hosts = [
+        {**about, "drops": report.status.get("drops"), "least_idle": report.least_idle}
+        for about, report in zip(group.about, observed.reports, strict=True)
+    ]
+    if observed.experiment.record.decisions:
+        served = [
+            Served(part.start, _paths(observed, part), report.trace())
+            for report, part in zip(observed.reports, observed.flows_of, strict=True)
+            if report.flows is not None
+        ]
+        record.decisions_file = decisions.encode(observed.experiment.controller, served)
+        record.decisions_kept = decisions.kept(served)
+
+
+def _paths(observed: ObservedRun, part: slice) -> Paths:
+    paths, framing = observed.layout.paths, observed.framing
+    columns = (paths.line_rate[part], paths.base_rtt[part], paths.hops[part])
+    return Paths(*columns, framing.payload, framing.wire_size)
+
+
+def _counts(observed: ObservedRun, group: HostGroup) -> Counts:
+    flows = observed.flows
+    none = np.zeros(len(flows), np.int64)
+    empty = np.empty(0, np.int64)
+    wanted = Identity.wanted(observed.resolved.controller)
+    return Counts(
+        flows=FlowCounts(
+            src_port=none,
+            dst_port=none,
+            agent_sent=flows.sent,
+            agent_acked=flows.acked,
+            agent_cnps=flows.cnps,
+            agent_ce=flows.ce,
+            **{name: _of_senders(observed.reports, counter) for name, counter in SENT.items()},
+            received=observed.network.delivered(),
+            received_ce=none,
+            cnps_made=none,
+            ring_full=_of_senders(observed.reports, "ring_full"),
+            unread=_of_senders(observed.reports, "unread"),
+        ),
+        ports=PortCounts([], empty, empty, empty, np.empty(0), np.empty(0), [], empty, empty),
+        duration=observed.experiment.time.duration,
+        # other hosts have the file elsewhere
+        loaded_plugins=[replace(one, file=wanted.file) for one in group.loaded_plugins],
+        wanted=wanted,
+        int_faults=0,
+        queue_difference=0.0,
+        queue_tolerance=0.0,
+    )
+
+
+def _of_senders(reports: list[HostReport], counter: str) -> Ints:
+    """A counter of the senders' NICs, one entry per flow of the run."""
+    parts = []
+    for report in reports:
+        if report.flows is not None:
+            parts.append(report.recorded("tx.").get(counter, np.zeros(len(report.flows), np.int64)))
+    return np.concatenate(parts)

@@ -1,0 +1,98 @@
+"""What several figures of one run are made of, each computed once."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from testbed.base.arrays import Floats
+from testbed.results.figures import fairness, fct, latency, long_short, loss, operations, pauses
+from testbed.results.figures.spans import Window, window
+from testbed.results.record import RunRecord
+
+
+class Measurements:
+    """A run's record, and what is derived from it on demand."""
+
+    def __init__(self, record: RunRecord) -> None:
+        self.record = record
+        self.flows = record.flows
+
+    @cached_property
+    def window(self) -> Window:
+        """What figures are about unless they say otherwise."""
+        return window(self.record)
+
+    @property
+    def whole_run(self) -> Window:
+        """With the warm-up."""
+        return Window(0.0, self.window.end)
+
+    @cached_property
+    def steady(self) -> NDArray[np.bool_]:
+        """The flows that fairness is about."""
+        return fairness.steady_flows(self.record, self.window)
+
+    @cached_property
+    def rates(self) -> Floats:
+        """Goodput of the steady flows, bit/s."""
+        return fairness.steady_rates(self.record, self.window)[self.steady]
+
+    @cached_property
+    def host_rates(self) -> Floats:
+        """The same, summed by sending host."""
+        return fairness.per_host(
+            self.rates, [src for src, kept in zip(self.flows.src, self.steady, strict=True) if kept]
+        )
+
+    @cached_property
+    def queue(self) -> latency.QueueLength:
+        """Of the bottleneck."""
+        return latency.queue_length(self.record, self.window)
+
+    @cached_property
+    def queues(self) -> latency.QueueLength:
+        """Of all ports that sent."""
+        return latency.queue_length(self.record, self.window, all_ports=True)
+
+    @cached_property
+    def packets(self) -> loss.Packets:
+        """Dropped and marked ones."""
+        return loss.packets(self.record, self.window)
+
+    @cached_property
+    def completion(self) -> fct.Completion:
+        """Of all finite flows."""
+        return fct.completion(self.record)
+
+    @cached_property
+    def mice_and_elephants(self) -> tuple[fct.Completion, fct.Completion]:
+        """Of mice and of elephants."""
+        return fct.completion_by_class(self.record)
+
+    @property
+    def mice(self) -> fct.Completion:
+        """Of the small ones."""
+        return self.mice_and_elephants[0]
+
+    @property
+    def elephants(self) -> fct.Completion:
+        """Of the large ones."""
+        return self.mice_and_elephants[1]
+
+    @cached_property
+    def interruptions(self) -> long_short.Recovery:
+        """Of long flows by short ones."""
+        return long_short.recovery(self.record, self.window)
+
+    @cached_property
+    def most_paused(self) -> tuple[str, float]:
+        """The port between switches that was paused for longest, and its share of the whole run."""
+        return pauses.most_paused_port(self.record, self.whole_run)
+
+    @cached_property
+    def messages(self) -> list[operations.Messages]:
+        """By kind, the largest last."""
+        return operations.messages(self.flows)

@@ -1,0 +1,260 @@
+// Draws one description of a plot (testbed.results.report.plot) with uPlot: panels above each other on one x axis.
+// uPlot brings axes, zoom and cursor; each line has its own x and so its own path.
+"use strict";
+const DASHES = { dash: [6, 4], dot: [2, 3], dashdot: [6, 3, 2, 3] };
+const SYMBOLS = { // polygons within -1 ... 1
+  triangle: [[-1, -0.8], [1, -0.8], [0, 1]],
+  cross: [[-1, -0.5], [-0.5, -1], [0, -0.5], [0.5, -1], [1, -0.5], [0.5, 0], [1, 0.5], [0.5, 1], [0, 0.5], [-0.5, 1], [-1, 0.5], [-0.5, 0]],
+  star: Array.from({ length: 10 }, (_, i) => [i % 2 ? 0.45 : 1, (i * Math.PI) / 5]).map(([r, a]) => [r * Math.sin(a), -r * Math.cos(a)]),
+};
+const NEAR = 40; // pixels from the pointer to what it names
+const Y_AXIS = 52, TICKS = 22, LABEL = 18, TOP = 8, RIGHT = 14; // pixels around a panel
+const LETTER = 7; // pixels, of a name at a tick
+
+const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue("--" + name).trim();
+const digits = (value, most = 4) => String(+value.toPrecision(most));
+const isKnown = (value) => Math.abs(value) < Infinity;
+
+// The position of the last of ascending numbers that is not above a value; -1 if all are.
+function lastUpTo(numbers, value) {
+  let low = 0, high = numbers.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (numbers[middle] <= value) low = middle + 1; else high = middle;
+  }
+  return low - 1;
+}
+
+function make(tag, parent, properties = {}) {
+  return parent.appendChild(Object.assign(document.createElement(tag), properties));
+}
+
+class Chart {
+  // events: { zoomed(x), clicked(x), pointed(chart, near | null, x) }; near: { line, index, distance }
+  constructor(place, figure, events = {}) {
+    Object.assign(this, { place, figure, events, hidden: new Set(), panels: [], marked: null });
+    this.x = this.whole();
+    this.draw();
+    new ResizeObserver(() => (place.clientWidth !== this.width || place.clientHeight !== this.height) && this.draw()).observe(place);
+  }
+
+  // Another figure on the same x axis; what is zoomed into stays.
+  show(figure) {
+    this.figure = figure;
+    this.draw();
+  }
+
+  // The x axis unzoomed.
+  whole() {
+    let { low, high, log, marks } = this.figure.x;
+    const ends = this.lines().filter((line) => line.x.length).flatMap((line) => [line.x[0], line.x.at(-1)]);
+    if (ends.length) ends.push(...Object.values(marks));
+    if (ends.length) [low, high] = [low ?? Math.min(...ends), high ?? Math.max(...ends)];
+    if (!(low < high)) [low, high] = [low ?? 0, (low ?? 0) + 1];
+    return log ? uPlot.rangeLog(low, high, 10, false) : [low, high];
+  }
+
+  lines(panel) {
+    const every = panel ? panel.lines : this.figure.panels.flatMap((one) => one.lines);
+    return every.filter((line) => !this.hidden.has(line.group));
+  }
+
+  // Everything anew: also after a change of size, of theme, or of the medium; `enlarged` times as fine, for print.
+  draw(enlarged = 1) {
+    for (const panel of this.panels) panel.destroy();
+    this.place.replaceChildren();
+    this.scale = enlarged;
+    [this.width, this.height] = [this.place.clientWidth, this.place.clientHeight];
+    this.legend();
+    const names = Object.keys(this.figure.x.ticks), longest = Math.max(0, ...names.map((name) => name.length));
+    this.slanted = names.length * (longest + 2) * LETTER > this.width - Y_AXIS; // side by side they have no room
+    this.ticks = TICKS + (this.slanted ? Math.min(this.height / 2.5, 0.87 * LETTER * longest) : 0);
+    const below = this.ticks + (this.figure.x.label ? LABEL : 0);
+    const room = this.height - (this.names?.offsetHeight ?? 0) - below;
+    const shares = this.figure.panels.reduce((sum, panel) => sum + panel.share, 0);
+    this.panels = this.figure.panels.map((panel, number) => {
+      const last = number === this.figure.panels.length - 1;
+      return this.build(panel, (room * panel.share) / shares + (last ? below : 0), last);
+    });
+  }
+
+  legend() {
+    this.names = null;
+    if (!this.figure.legend.length) return;
+    this.names = make("div", this.place, { className: "names" });
+    for (const name of this.figure.legend) {
+      const line = this.figure.panels.flatMap((panel) => panel.lines).find((one) => one.listed && one.name === name);
+      const entry = make("button", this.names, { type: "button", title: "show or hide" });
+      entry.setAttribute("aria-pressed", !this.hidden.has(line.group));
+      const kind = line.dash === "solid" ? "solid" : line.dash === "dot" ? "dotted" : "dashed";
+      const sign = make("i", entry);
+      sign.style.borderTop = line.width && line.low === null ? `2px ${kind} ${colour(line.colour)}` : `8px solid ${colour(line.colour)}`;
+      if (!line.width) sign.className = "dot";
+      entry.append(name);
+      entry.addEventListener("click", () => {
+        if (!this.hidden.delete(line.group)) this.hidden.add(line.group);
+        this.draw(this.scale);
+      });
+    }
+  }
+
+  build(panel, height, last) {
+    const { figure, scale } = this;
+    const frame = make("div", this.place, { className: "panel" });
+    frame.style.zoom = 1 / scale;
+    const font = `${12 * scale}px system-ui, sans-serif`;
+    const axis = { stroke: colour("ink"), font, labelFont: font, labelSize: LABEL * scale, gap: 5 * scale,
+      grid: { stroke: colour("rule"), width: scale }, ticks: { show: false } };
+    const named = (one) => (Object.keys(one.ticks).length ? { splits: () => Object.values(one.ticks), values: () => Object.keys(one.ticks) } : {});
+    const numbers = (_, values) => values.map((value) => (value === null ? "" : digits(value, 6)));
+    const shown = this.lines(panel);
+    const options = {
+      width: this.width * scale, height: height * scale, padding: [TOP * scale, RIGHT * scale, last ? 0 : TOP * scale, 0],
+      legend: { show: false },
+      cursor: { points: { show: false }, y: false, drag: { x: true, y: false, dist: 4 },
+        bind: { dblclick: () => () => this.zoom(this.whole()) } },
+      scales: {
+        x: { time: false, distr: figure.x.log ? 3 : 1, range: () => this.x },
+        y: { distr: panel.y.log ? 3 : 1, range: () => this.reach(panel) },
+      },
+      axes: [
+        { ...axis, ...(last ? { label: figure.x.label || undefined, size: this.ticks * scale, rotate: this.slanted ? 60 : 0 } : { size: 0 }), space: 70 * scale,
+          values: last ? numbers : () => [], ...(last ? named(figure.x) : {}) },
+        { ...axis, size: (panel.y.label ? Y_AXIS - LABEL : Y_AXIS - 8) * scale, label: panel.y.label || undefined, space: 34 * scale, values: numbers },
+      ],
+      series: [{}, ...shown.map((line) => this.series(line))],
+      hooks: {
+        drawClear: [(u) => this.behind(u)],
+        draw: [(u) => this.before(u)],
+        setSelect: [(u) => u.select.width > 0 && this.zoom([u.posToVal(u.select.left, "x"), u.posToVal(u.select.left + u.select.width, "x")])],
+        setCursor: [(u) => this.point(u, panel)],
+      },
+    };
+    options.cursor.drag.setScale = false;
+    const plot = new uPlot(options, [this.whole(), ...shown.map(() => [1, 1])], frame);
+    plot.over.addEventListener("click", (event) => this.events.clicked?.(plot.posToVal(event.offsetX, "x")));
+    frame.setAttribute("role", "img");
+    frame.setAttribute("aria-label", `${figure.title}: ${panel.y.label || figure.note}`);
+    return plot;
+  }
+
+  series(line) {
+    const ink = colour(line.colour);
+    return {
+      stroke: ink, fill: ink, width: line.width * this.scale, alpha: line.opacity, points: { show: false },
+      dash: DASHES[line.dash]?.map((length) => length * this.scale), paths: (u) => this.path(u, line),
+    };
+  }
+
+  path(u, { x, y, low, step, width, symbol, size }) {
+    const stroke = new Path2D(), fill = new Path2D(), shape = SYMBOLS[symbol];
+    const across = (i) => u.valToPos(x[i], "x", true), up = (value) => u.valToPos(value, "y", true);
+    const radius = (size / 2) * this.scale * uPlot.pxRatio;
+    let joined = false, before = 0;
+    for (let i = 0; i < x.length; i++) {
+      const left = across(i), top = up(y[i]);
+      if (!isKnown(top)) { // nan, or 0 on a logarithmic axis
+        joined = false;
+        continue;
+      }
+      if (joined && step) stroke.lineTo(left, before);
+      if (joined) stroke.lineTo(left, top); else stroke.moveTo(left, top);
+      [joined, before] = [true, top];
+      if (shape) shape.forEach(([dx, dy], k) => fill[k ? "lineTo" : "moveTo"](left + dx * radius, top + dy * radius));
+      if (symbol === "circle") {
+        fill.moveTo(left + radius, top);
+        fill.arc(left, top, radius, 0, 2 * Math.PI);
+      }
+    }
+    if (!low) return { stroke: width ? stroke : null, fill: symbol ? fill : null, flags: 0 };
+    for (let i = x.length - 1; i >= 0; i--) stroke.lineTo(across(i), up(low[i]));
+    return { stroke: null, fill: stroke, flags: 0 };
+  }
+
+  // [low, high] of a y axis: what the lines reach in the part that is shown.
+  reach({ y: axis, ...panel }) {
+    let least = Infinity, most = -Infinity;
+    for (const { x, y, low, step } of this.lines(panel)) {
+      const first = Math.max(0, lastUpTo(x, this.x[0]) + (step ? 0 : 1)), end = lastUpTo(x, this.x[1]);
+      for (let i = first; i <= end; i++) {
+        const bottom = low ? low[i] : y[i];
+        if (isKnown(y[i]) && y[i] > most) most = y[i];
+        if (isKnown(bottom) && bottom < least && (bottom > 0 || !axis.log)) least = bottom;
+      }
+    }
+    if (!(least <= most)) [least, most] = axis.log ? [1, 10] : [0, 1];
+    if (axis.log) return uPlot.rangeLog(least, most, 10, false);
+    const pad = 0.05 * (most - least || Math.abs(most) || 1);
+    const zero = axis.from_zero && least >= 0;
+    if (axis.from_zero && most < 0) most = 0;
+    return [axis.low ?? (zero ? 0 : least - pad), axis.high ?? most + (zero ? 0.05 * (most || 1) : pad)];
+  }
+
+  // What is shaded along the x axis.
+  behind(u) {
+    const { left, top, width, height } = u.bbox, { ctx } = u;
+    const inside = (x) => Math.max(left, Math.min(left + width, u.valToPos(x, "x", true)));
+    for (const { start, end, colour: name, text } of this.figure.x.spans) {
+      ctx.fillStyle = colour(name);
+      ctx.fillRect(inside(start), top, inside(end) - inside(start), height);
+      if (text && u === this.panels[0]) this.write(ctx, text, (inside(start) + inside(end)) / 2, top + height / 2, "center");
+    }
+  }
+
+  // What is marked along it.
+  before(u) {
+    const { left, top, width, height } = u.bbox, { ctx } = u, fine = this.scale * uPlot.pxRatio;
+    const marks = Object.entries(this.figure.x.marks);
+    if (this.marked !== null) marks.push(["", this.marked]);
+    for (const [text, value] of marks) {
+      const x = Math.round(u.valToPos(value, "x", true));
+      if (!(x >= left && x <= left + width)) continue;
+      ctx.fillStyle = colour("limit");
+      const dot = text ? 3 * fine : height; // what has a name is dotted
+      for (let y = top; y < top + height; y += 2 * dot) ctx.fillRect(x, y, fine, dot);
+      this.write(ctx, text, x + 4 * fine, top + height - 6 * fine, "left");
+    }
+  }
+
+  write(ctx, text, x, y, align) {
+    const font = `${12 * this.scale * uPlot.pxRatio}px system-ui, sans-serif`;
+    Object.assign(ctx, { fillStyle: colour("muted"), textAlign: align, textBaseline: "alphabetic", font });
+    ctx.fillText(text, x, y);
+  }
+
+  // A rule at an x, in all panels.
+  mark(x) {
+    this.marked = x;
+    for (const panel of this.panels) panel.redraw(false);
+  }
+
+  zoom(x, tell = true) {
+    this.x = x;
+    for (const panel of this.panels) {
+      panel.setSelect({ left: 0, width: 0, top: 0, height: 0 }, false);
+      panel.setScale("x", { min: x[0], max: x[1] });
+    }
+    if (tell) this.events.zoomed?.(x);
+  }
+
+  // The pointer has moved: its line stands in all panels, and what is nearest to it is named.
+  point(u, panel) {
+    const { left, top } = u.cursor;
+    const away = !(left >= 0 && top >= 0);
+    for (const other of this.panels) if (other !== u && other.cursor.left !== left) other.setCursor({ left, top: -10 }, false);
+    this.events.pointed?.(this, away ? null : this.nearest(u, panel, left, top), away ? null : u.posToVal(left, "x"));
+  }
+
+  nearest(u, panel, left, top) {
+    let near = null;
+    const value = u.posToVal(left, "x");
+    for (const line of this.lines(panel)) {
+      const at = lastUpTo(line.x, value);
+      for (let index = Math.max(0, at - 1); index <= Math.min(line.x.length - 1, at + 1); index++) {
+        const distance = Math.hypot(u.valToPos(line.x[index], "x") - left, u.valToPos(line.y[index], "y") - top);
+        if (distance < (near?.distance ?? NEAR)) near = { line, index, distance };
+      }
+    }
+    return near;
+  }
+}
