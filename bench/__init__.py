@@ -1,1 +1,1 @@
-"""Measures what `make bench` reports; docs/bench.md says what and how."""
+"""Measures what `make bench` reports; docs/bench.md describes it."""

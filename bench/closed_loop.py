@@ -56,7 +56,7 @@ def of_clean_loop() -> Iterator[Row]:
         for dilation in CLEAN_DILATIONS:
             try:
                 summary = _run(dilation, *arguments, milliseconds=CLEAN_MILLISECONDS)
-            except command.CommandFailed as error:  # calibration has refused: the rack would not be what was asked for
+            except command.CommandFailed as error:  # calibration has failed: the rack would not be as configured
                 tried[str(dilation)] = str(error)
                 continue
             tried[str(dilation)] = summary["verdict"]["word"]
@@ -80,4 +80,4 @@ def _quality(runs: list[dict[str, Any]]) -> str:
     """How far the loop lagged behind the wire."""
     lag = median(one["feedback_lag_p99"] / one["base_rtt"] for one in runs)
     clean = sum(one["verdict"]["word"] == "clean" for one in runs)
-    return f"{clean} of {len(runs)} clean; feedback waited {lag:.1f} base RTTs (p99)"
+    return f"{clean} of {len(runs)} clean; feedback lag {lag:.1f} base RTTs (p99)"

@@ -1,4 +1,4 @@
-"""``python -m bench.grid``: is a rack what was asked for, over a grid of rates, delays, depths and dilations?
+"""``python -m bench.grid``: is a rack as configured, over a grid of rates, delays, depths and dilations?
 
 Builds a rack per cell, measures it with the code that calibrates every run (so up to four attempts, as there), and
 prints the errors of rate, base RTT and buffer. Links beyond `REACH` of wall time, which this class of machine does not
@@ -33,8 +33,8 @@ RATES = (10e9, 25e9, 100e9)
 DELAYS = (1e-6, 2e-6, 10e-6)
 BUFFERS = (0.5e6, 5e6)
 REACH = 250e6  # bit/s of wall time
-MOST = 0.02  # of what was asked for
-KINDS = {"rate": "rate", "base RTT": "base RTT", "buffer": "buffer", "buffer as the shaper held it": "shaper's queue"}
+MOST = 0.02  # of the configured value
+KINDS = {"rate": "rate", "base RTT": "base RTT", "buffer": "buffer", "buffer as queued by the shaper": "shaper's queue"}
 
 
 @dataclass(frozen=True)
@@ -78,7 +78,7 @@ def _inside(resolved: Resolved, netem: bool, _connection: Connection) -> dict[st
     for one in measure(run.rack):
         if one.what in KINDS:
             kind = KINDS[one.what]
-            errors[kind] = max(abs(one.got / one.asked - 1), errors.get(kind, 0.0))
+            errors[kind] = max(abs(one.measured / one.expected - 1), errors.get(kind, 0.0))
     return errors
 
 

@@ -1,4 +1,4 @@
-"""What it costs to be watched: a scrape every second and a reader of events, beside a run that nobody looks at."""
+"""The cost of being watched: a scrape every second and a client of events, beside a run without clients."""
 
 from __future__ import annotations
 

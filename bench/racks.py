@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from multiprocessing.connection import Connection
 from typing import Any
 
@@ -10,7 +11,8 @@ from testbed.agent.build import compile_all
 from testbed.clock import Clock
 from testbed.dataplane.programs import NicPrograms, PortPrograms
 from testbed.engines.kernel import features
-from testbed.engines.kernel.rack.net import Rack, Wire
+from testbed.engines.kernel.rack.net import LinkLayer, Rack
+from testbed.engines.kernel.rack.wall import wall_links
 from testbed.engines.kernel.sandbox import Sandbox
 from testbed.experiment.topology.framing import Framing
 from testbed.experiment.topology.shape import star
@@ -44,8 +46,9 @@ def in_sandbox(work: Callable[[Connection], Any]) -> Any:
 def build(hosts: int, flows: int, agents: int, dilation: float, framing: Framing) -> tuple[Rack, NicPrograms]:
     """A star with all links shaped and all programs attached, every host connected to the last, active."""
     clock = Clock(dilation)
-    delays = [clock.wall_seconds(BASE_RTT / 2)] * hosts if has_netem() else None
-    rack = Rack(star(hosts, clock.wall_rate(LINE)), Wire(framing.wire_size, BUFFER, delays))
+    shape, netem = star(hosts, LINE), clock.wall_seconds(BASE_RTT / 2) if has_netem() else None
+    links = [replace(link, netem=netem) for link in wall_links(shape, clock)]
+    rack = Rack(shape, links, LinkLayer(framing.wire_size, BUFFER))
     nic = NicPrograms(rack.largest_ifindex, flows, agents, clock.wall_ns(CNP_INTERVAL), wake_agents=False)
     ports = rack.attach(nic, seed=1)
     never_mark(rack, ports)
@@ -60,6 +63,6 @@ def has_netem() -> bool:
 
 
 def never_mark(rack: Rack, ports: PortPrograms) -> None:
-    """No RED thresholds: without a controller nobody would listen."""
+    """No RED thresholds: without a controller they have no effect."""
     for port in rack.ports:
         ports.set_red(port.ifindex, NEVER_MARK, NEVER_MARK, 1.0)

@@ -19,10 +19,12 @@ import numpy as np
 from bench import racks
 from bench.blaster import dropper, library
 from testbed.agent.sockets import Route, Sockets
+from testbed.clock import Clock, WallRate
 from testbed.dataplane import libbpf
 from testbed.dataplane.port_maps import Port
 from testbed.dataplane.programs import NicPrograms, PortPrograms
-from testbed.engines.kernel.rack.net import Rack, Wire
+from testbed.engines.kernel.rack.net import LinkLayer, Rack
+from testbed.engines.kernel.rack.wall import wall_links
 from testbed.experiment.topology.framing import Framing
 from testbed.experiment.topology.shape import star
 
@@ -50,7 +52,8 @@ def compare(repeats: int, seconds: float) -> tuple[list[float], list[float]]:
 
 def _compare(repeats: int, seconds: float, _connection: Connection) -> tuple[list[float], list[float]]:
     os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
-    rack = Unshaped(star(2, SLOW), Wire(FRAMING.wire_size, HUGE))
+    shape = star(2, SLOW)
+    rack = Unshaped(shape, wall_links(shape, Clock(1.0)), LinkLayer(FRAMING.wire_size, HUGE))
     nic = NicPrograms(rack.largest_ifindex, flows=1, rings=1, cnp_interval_ns=1, wake_agents=False)
     rack.connect({("h1", "h2")})
     drop = libbpf.Object(dropper())
@@ -77,7 +80,7 @@ def _attach(rack: Rack, nic: NicPrograms) -> PortPrograms:
     far = rack.links[1].intf1.index
     nic.arrivals[far] = 0
     programs = PortPrograms(nic)
-    programs.configure(Port(ifindex=port.index, node=1, rate=SLOW, buffer=HUGE, slack=HUGE, peer=far), seed=1)
+    programs.configure(Port(ifindex=port.index, node=1, rate=WallRate(SLOW), buffer=HUGE, slack=HUGE, peer=far), seed=1)
     programs.set_red(port.index, KMIN, KMAX, 1.0)
     port.attach("egress", programs.fd, "port_egress")
     return programs

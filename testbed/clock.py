@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import NewType, TypeVar
 
 import numpy as np
 
 Number = TypeVar("Number", float, np.ndarray)
+WallRate = NewType("WallRate", float)  # bit/s on the wall clock: what the kernel shapes to
+WallSeconds = NewType("WallSeconds", float)
 
 NS = 1e9
 SHORTEST_SLEEP = 100e-6  # wall seconds, of an agent: waking up takes a virtual machine 20 us of CPU
@@ -41,9 +43,9 @@ class Clock:
         """Duration: wall to nominal."""
         return wall_seconds / self.dilation
 
-    def wall_seconds(self, nominal_seconds: Number) -> Number:
+    def wall_seconds(self, nominal_seconds: float) -> WallSeconds:
         """Duration: nominal to wall."""
-        return nominal_seconds * self.dilation
+        return WallSeconds(nominal_seconds * self.dilation)
 
     def wall_ns(self, nominal_seconds: float) -> int:
         """Duration: nominal seconds to wall nanoseconds, as the kernel wants it."""
@@ -58,9 +60,9 @@ class Clock:
         """Nominal seconds per wall nanosecond."""
         return 1 / (NS * self.dilation)
 
-    def wall_rate(self, nominal_rate: Number) -> Number:
+    def wall_rate(self, nominal_rate: float) -> WallRate:
         """Rate (bit/s): nominal to wall."""
-        return nominal_rate / self.dilation
+        return WallRate(nominal_rate / self.dilation)
 
     def nominal_rate(self, wall_rate: Number) -> Number:
         """Rate (bit/s): wall to nominal."""

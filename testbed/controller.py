@@ -7,7 +7,7 @@ links, switches and INT do.
 Write one of two forms:
 
 * `RateController`, the batch form: one instance serves all flows, state lives in numpy columns.
-* `FlowController`, the newcomer's form: one small object per flow. `PerFlow` runs it as the first.
+* `FlowController`, the simplest form: one small object per flow. `PerFlow` runs it as the first.
 
 The event model is that of DOCA PCC (TX, ACK, NACK, CNP, RTT, timers), so that a controller can be carried to a NIC.
 """
@@ -40,7 +40,7 @@ class Signal(Flag):
 
 @dataclass(frozen=True)
 class Paths:
-    """What a controller may know of its flows before they start. Columns have one entry per flow, shape (n,)."""
+    """What a controller knows of its flows before they start. Columns have one entry per flow, shape (n,)."""
 
     line_rate: Floats  # bit/s of the sender's NIC
     base_rtt: Floats  # s, round trip of a full packet through empty queues
@@ -99,10 +99,10 @@ class FirmwareSetting:
 
 @dataclass(frozen=True)
 class Firmware:
-    """How a NIC whose firmware has a controller's algorithm comes nearest to its options."""
+    """The firmware settings that approximate a controller's options on a NIC that has its algorithm."""
 
     settings: Mapping[str, FirmwareSetting]  # by the names of MLNX_OFED's sysfs, for example roce_rp/rpg_ai_rate
-    differences: tuple[str, ...] = ()  # what it cannot do alike, for people
+    differences: tuple[str, ...] = ()  # what it does differently, as text
 
 
 class ControllerBase(ABC):
@@ -123,7 +123,7 @@ class ControllerBase(ABC):
 
     @classmethod
     def inputs(cls, config: PluginConfig) -> Mapping[str, FilePath]:  # noqa: ARG003 - part of the interface
-        """Files that it decides by, such as a trained policy, by the option that names them; for the manifest."""
+        """Files that it uses, such as a trained policy, by the option that names them; for the manifest."""
         return {}
 
     @classmethod
@@ -206,7 +206,7 @@ class Ack:
 
 
 class FlowController(ControllerBase):
-    """The newcomer's form: one object per flow. Set ``self.rate``, ``self.window``, ``self.timer`` in callbacks."""
+    """The simplest form: one object per flow. Set ``self.rate``, ``self.window``, ``self.timer`` in callbacks."""
 
     def __init__(self, config: PluginConfig, path: Path) -> None:
         self.config = config

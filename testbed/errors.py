@@ -1,6 +1,6 @@
-"""Errors a user sees, each with the exit code that the command line gives back.
+"""Errors that a user sees, each with the exit code that the command line returns.
 
-A message names the thing, what was expected and what to do. Nobody should meet a traceback for their own mistake.
+A message names the thing, what was expected and what to do. User errors never show a traceback.
 """
 
 from __future__ import annotations

@@ -25,7 +25,7 @@ ELEPHANT = 1e6  # bytes: a flow that has sent more is an elephant, any other a m
 
 
 class Need(Flag):
-    """What a tuner wants to be measured beyond the port's counters; the port program does no more than is asked for."""
+    """What a tuner needs beyond the port's counters; the port program measures no more than that."""
 
     NONE = 0
     FLOWS = auto()  # `PortSample.incast_degree` and `PortSample.mice_share`: the flows of the slot
@@ -80,11 +80,11 @@ class PortSample:
     mean_queue: Floats  # bytes, averaged over the slot's time
     tx_rate: Floats  # bit/s that left the queue
     marked_rate: Floats  # bit/s of packets that were CE-marked
-    dropped: Ints  # packets dropped: by the buffer limit, by the loss model, or on a link that was cut
-    kmin: Floats  # thresholds in force
+    dropped: Ints  # packets dropped: by the buffer limit, by the loss model, or on a link that was down
+    kmin: Floats  # active thresholds
     kmax: Floats
     pmax: Floats
-    incast_degree: Floats  # most senders that one receiver behind the port heard; nan without `Need.FLOWS`
+    incast_degree: Floats  # most senders that one receiver behind the port received from; nan without `Need.FLOWS`
     mice_share: Floats  # mice / (mice + elephants) of the flows that sent; nan without `Need.FLOWS` or a flow
 
     @classmethod
@@ -136,9 +136,9 @@ class History:
 class Tuner(ABC):
     """Sets thresholds at the start, and again after every slot (``slot`` seconds; inf for never).
 
-    ``report`` may hold numbers about the last slot, by name (for example ``reward``), and ``state`` a word for what the
-    tuner is doing (one that learns: ``exploring``, ``frozen``); both are shown while the run goes on and kept with its
-    results.
+    ``report`` may hold numbers about the last slot, by name (for example ``reward``), and ``state`` the name of what
+    the tuner is doing (one that learns: ``exploring``, ``frozen``); both are shown while the run goes on and kept with
+    its results.
     """
 
     name: ClassVar[str]
@@ -155,7 +155,7 @@ class Tuner(ABC):
 
     @classmethod
     def inputs(cls, config: PluginConfig) -> Mapping[str, Path]:  # noqa: ARG003 - part of the interface
-        """Files that it decides by, such as a trained policy, by the option that names them; for the manifest."""
+        """Files that it uses, such as a trained policy, by the option that names them; for the manifest."""
         return {}
 
     @abstractmethod
@@ -165,7 +165,7 @@ class Tuner(ABC):
     def on_slot(self, now: float, sample: PortSample) -> Thresholds | None:  # noqa: ARG002 - part of the interface
         """Thresholds from now on, or None to leave them as they are.
 
-        If they cannot be put in force (see `wrong`) those before them stay, and the verdict says so.
+        If they are invalid (see `wrong`) the previous ones stay active, and the verdict says so.
         """
         return None
 

@@ -26,7 +26,7 @@ ALIASES = {
     "µs": "us", "μs": "us", "usec": "us", "msec": "ms", "sec": "s", "kb": "kB", "mb": "MB", "gb": "GB",
     "kib": "KiB", "mib": "MiB", "gib": "GiB", "b": "B", "byte": "B", "bytes": "B",
 }  # fmt: skip
-AMBIGUOUS = {"GB/s", "MB/s", "kB/s", "KB/s"}  # bytes per second: nobody means them for a link rate
+AMBIGUOUS = {"GB/s", "MB/s", "kB/s", "KB/s"}  # bytes per second, never meant for a link rate
 
 _QUANTITY = re.compile(r"^\s*([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)\s*([^\s\d].*?)?\s*$")
 
@@ -34,7 +34,7 @@ _QUANTITY = re.compile(r"^\s*([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)\s*([^\s
 def parse(text: object, units: dict[str, float], kind: str) -> float:
     """Turn ``"8 us"`` into ``8e-6``. Raises ValueError with the allowed units.
 
-    A bare number is refused, because nobody can tell its unit - except 0, infinity's text ``inf``, and ratios.
+    A bare number is refused, because its unit is unknown - except 0, infinity's text ``inf``, and ratios.
     """
     if isinstance(text, bool):
         raise ValueError(f"expected {kind}, got {text}")

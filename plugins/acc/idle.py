@@ -12,7 +12,7 @@ SAME = 1e-3  # rewards that differ by less are unchanged
 
 
 class Idle:
-    """Tells which queues are idle after each slot."""
+    """Which queues are idle after each slot."""
 
     def __init__(self, queues: int) -> None:
         self._reward = [np.nan] * queues

@@ -21,11 +21,11 @@ def run(settings: Settings, context: JobContext) -> Result:
     """Train, measure in the model, write."""
 
     def train(wanted: job.Wanted) -> job.Trained:
-        def told(progress: Progress) -> None:
+        def report(progress: Progress) -> None:
             text = f"{wanted.name}, slot {progress.slot}: reward {progress.reward:.3f}, explores {progress.explore:.2f}"
             context.report(JobProgress(progress.slot, settings.slots, text))
 
-        outcome = trained_on(settings, wanted.workload, told)
+        outcome = trained_on(settings, wanted.workload, report)
         return job.Trained(outcome.network, outcome.history, {"switch": outcome.switch})
 
     def gained(workload: Workload) -> Callable[[PortSample, Ports], Floats]:

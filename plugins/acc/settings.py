@@ -1,4 +1,4 @@
-"""What training ACC can be told. Most of its coefficients are not published; see docs/tuners.md."""
+"""The options of training ACC. Most of its coefficients are not published; see docs/tuners.md."""
 
 from __future__ import annotations
 

@@ -91,7 +91,9 @@ class _Switch:
         return self.learner.learn(shared) if enough else np.nan
 
 
-def train(settings: Settings, workload: Workload, told: Callable[[Progress], None] = lambda _progress: None) -> Trained:
+def train(
+    settings: Settings, workload: Workload, report: Callable[[Progress], None] = lambda _progress: None
+) -> Trained:
     """All slots."""
     began, history = time.process_time(), []
     switches = [_Switch(settings, workload, settings.seed + NEXT_SEED * one) for one in range(settings.switches)]
@@ -104,7 +106,7 @@ def train(settings: Settings, workload: Workload, told: Callable[[Progress], Non
             gained = float(np.mean([one.gained[-TELL_EVERY:] for one in switches]))
             loss = float(np.nanmean(losses[-TELL_EVERY * len(switches) :]))
             history.append(Progress(slot, time.process_time() - began, gained, loss, explore))
-            told(history[-1])
+            report(history[-1])
     last = [float(np.mean(one.gained[-max(1, settings.slots // 4) :])) for one in switches]
     best = int(np.argmax(last))
     return Trained(layers_of(switches[best].learner.network), best, history)

@@ -104,7 +104,7 @@ class Environment:
         return self.ports
 
     def set(self, thresholds: Thresholds) -> None:
-        """Put thresholds in force."""
+        """Set thresholds."""
         self.switch.set_thresholds(thresholds.kmin, thresholds.kmax, thresholds.pmax)
 
     def advance(self) -> PortSample:

@@ -15,9 +15,9 @@ FLOWS = ("incast_degree", "mice_share")
 
 
 class Observation:
-    """The newest slots of all queues of a switch. With ``flows`` what the network condition monitor tells is in it.
+    """The newest slots of all queues of a switch. With ``flows`` including the network condition monitor's figures.
 
-    Where nothing monitors, or no flow is there, it looks as if nobody sent and all flows were mice.
+    Where nothing monitors, or no flow is there, it looks as if there were no senders and all flows were mice.
     """
 
     def __init__(self, ports: Ports, slots: int, *, flows: bool) -> None:

@@ -43,7 +43,7 @@ class OnnxPolicy:
         self._scores: np.ndarray = self._features
 
     def scores(self, features: Floats) -> Floats:
-        """See the class; what is no number comes through. Valid until the next call."""
+        """See the class; nan is passed on. Valid until the next call."""
         if self._features.shape != features.shape:
             self._bind(len(features))
         self._features[:] = features
@@ -61,7 +61,7 @@ class OnnxPolicy:
 
     @classmethod
     def load(cls, file: Path, kind: Kind) -> OnnxPolicy:
-        """Raises BadInput if the file is missing, is no such policy, or gives what is no number."""
+        """Raises BadInput if the file is missing, is no such policy, or returns nan."""
         try:
             import onnxruntime
         except ImportError:

@@ -67,7 +67,7 @@ class LearnedTuner(Tuner):
 
     @classmethod
     def sees_flows(cls, config: LearnedConfig) -> bool:  # noqa: ARG003 - for those that have a choice
-        """Whether its policy is told incast degree and mice share."""
+        """Whether its policy sees incast degree and mice share."""
         return False
 
     @classmethod
@@ -93,7 +93,7 @@ class LearnedTuner(Tuner):
         return Thresholds(*self.grid.values(actions))
 
     def unusable(self) -> Thresholds:
-        """Where the network gave what is no number: nothing that could be put in force."""
+        """Thresholds of nan, where the network returned nan: they are rejected."""
         return Thresholds.uniform(len(self.ports), np.nan, np.nan, np.nan)
 
     def _first(self, ports: Ports) -> Ints:

@@ -15,13 +15,13 @@ MOST_FALLS = 6  # each lasts twice as long as the one before it, up to here
 
 
 class Guard:
-    """JobProgress the reward of every slot; `static` says whether the static thresholds are to be in force."""
+    """Follows the reward of every slot; `static` is whether the static thresholds are active."""
 
     def __init__(self, bound: float) -> None:
         self.bound = bound
         self.static = True
         self.falls = 0
-        self.reference = -np.inf  # reward of the static thresholds, when they were last in force
+        self.reference = -np.inf  # reward of the static thresholds, when they were last active
         self._rewards: list[float] = []
 
     def look(self, reward: float) -> bool:

@@ -20,11 +20,11 @@ def run(settings: Settings, context: JobContext) -> Result:
     """Train, measure in the model, write."""
 
     def train(wanted: job.Wanted) -> job.Trained:
-        def told(progress: Progress) -> None:
+        def report(progress: Progress) -> None:
             text = f"{wanted.name}, update {progress.update}: reward {progress.reward:.3f}"
             context.report(JobProgress(progress.update, settings.updates, text))
 
-        outcome = Training(settings, wanted.workload, flows=not wanted.blind).run(told)
+        outcome = Training(settings, wanted.workload, flows=not wanted.blind).run(report)
         return job.Trained(outcome.actor, outcome.history, {"seed": settings.seed})
 
     def gained(workload: Workload) -> Callable[[PortSample, Ports], Floats]:

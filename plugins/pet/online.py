@@ -27,13 +27,13 @@ if TYPE_CHECKING:
     from . import Pet
 
 TRAJECTORY = 32  # slots between two updates
-ADOPTED = 8  # slots after which an update is in force: always the same, however long the machine takes
+ACTIVE_AFTER = 8  # slots after which an update is active: always the same, however long the machine takes
 DECAY_RATE, DECAY_STEP = 0.99, 50  # equation 13; in slots
 ACTOR_RATE, CRITIC_RATE = 1e-4, 1e-3  # a quarter of the offline rate: what was learned there should not be lost
 NICE = 10
 IDLE = 1.0  # bit/s: the guard weighs rewards by what was sent, for a queue where nothing comes cannot be served badly
 
-Update = tuple[list[Layer], dict[str, float]]  # the new actor, and what the update says of itself
+Update = tuple[list[Layer], dict[str, float]]  # the new actor, and the figures of the update
 
 
 class Online:
@@ -53,10 +53,10 @@ class Online:
         self.guard = Guard(pet.config.guard)
         self.slots = self.updates = 0
         self._static = pet.current.copy()
-        self._last: tuple[Floats, Ints, Floats, Floats] | None = None  # whose reward the next slot tells
+        self._last: tuple[Floats, Ints, Floats, Floats] | None = None  # whose reward the next slot gives
         self._seen: list[tuple[Floats | Ints, ...]] = []
         self._worker = ThreadPoolExecutor(1, initializer=_low_priority, initargs=(self.ppo.torch,))
-        self._update: tuple[int, Future[Update]] | None = None  # and the slot in which it is adopted
+        self._update: tuple[int, Future[Update]] | None = None  # and the slot in which it becomes active
 
     @property
     def learns(self) -> bool:
@@ -71,7 +71,7 @@ class Online:
 
     @property
     def state(self) -> str:
-        """In a word."""
+        """The name of the state."""
         if self.guard.static:
             return "fallen back" if self.guard.falls else "baseline"
         return "exploring" if self.learns else "frozen"
@@ -82,7 +82,7 @@ class Online:
         self.slots += 1
         if self._last is not None and self.learns:
             self._seen.append((*self._last, rewards))
-        self._adopt()
+        self._apply_update()
         if self.guard.look(float(np.average(rewards, weights=sent + IDLE))):
             self._forget()
         if len(self._seen) >= TRAJECTORY and self.learns:
@@ -107,18 +107,18 @@ class Online:
         return pet.thresholds(pet.current)
 
     def _learn(self, features: Floats) -> None:
-        """Begin an update from what was seen; `_adopt` puts it in force."""
+        """Begin an update from what was seen; `_apply_update` makes it active."""
         seen, actions, log_prob, values, rewards = (np.array(one) for one in zip(*self._seen, strict=True))
         self._seen = []
-        told = Trajectories(seen, actions, log_prob, rewards, values, self.acting.values(features))
+        trajectories = Trajectories(seen, actions, log_prob, rewards, values, self.acting.values(features))
 
         def update() -> Update:
-            losses = self.ppo.update(told, self.pet.heads, entropy=0.0)
+            losses = self.ppo.update(trajectories, self.pet.heads, entropy=0.0)
             return layers_of(self.ppo.actor), losses
 
-        self._update = (self.slots + ADOPTED, self._worker.submit(update))
+        self._update = (self.slots + ACTIVE_AFTER, self._worker.submit(update))
 
-    def _adopt(self) -> None:
+    def _apply_update(self) -> None:
         if self._update is None or self.slots < self._update[0]:
             return
         actor, losses = self._update[1].result()
@@ -129,7 +129,7 @@ class Online:
         self.pet.report |= losses
 
     def _forget(self) -> None:
-        """The policy has failed: when its turn comes again it is the one that was trained offline."""
+        """The policy has failed: when it is active again it is the one that was trained offline."""
         if self._update is not None:
             self._update[1].result()
             self._update = None

@@ -119,8 +119,8 @@ class Ppo:
             order = self.rng.permutation(n)
             for begin in range(0, n - 1, settings.batch):  # one row alone has no deviation to scale by
                 some = torch.from_numpy(order[begin : begin + settings.batch])
-                told = self._step([one[some] for one in columns], [one[some] for one in masks], entropy)
-                for name, value in told.items():
+                figures = self._step([one[some] for one in columns], [one[some] for one in masks], entropy)
+                for name, value in figures.items():
                     losses[name].append(value)
         self.updates += 1
         return {name: float(np.mean(values)) for name, values in losses.items()}

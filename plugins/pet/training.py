@@ -55,7 +55,7 @@ class Training:
         self.environment = Environment(workload, settings.seed, ports=settings.ports, copies=settings.copies)
         self.slots = settings.episode  # of this episode: it is over
 
-    def run(self, told: Callable[[Progress], None] = lambda _progress: None) -> Trained:
+    def run(self, report: Callable[[Progress], None] = lambda _progress: None) -> Trained:
         """All updates."""
         began, history, settings = time.process_time(), [], self.settings
         for update in range(1, settings.updates + 1):
@@ -63,7 +63,7 @@ class Training:
             weight = settings.entropy * (1 - (update - 1) / settings.updates)
             losses = self.learner.update(seen, self.heads, weight)
             history.append(Progress(update, time.process_time() - began, gained, losses))
-            told(history[-1])
+            report(history[-1])
         return Trained(layers_of(self.learner.actor), history)
 
     def _reset(self) -> None:
@@ -101,16 +101,16 @@ class Training:
         if self.slots >= self.settings.episode:
             self._reset()
         rows: list[tuple[Floats | Ints, ...]] = []
-        told: list[float] = []
+        rewards: list[float] = []
         for _ in range(self.settings.trajectory):
             actions, log_prob, values = self.learner.act(self.features, self.heads)
             self.environment.set(Thresholds(*self.grid.values(actions)))
             sample = self.environment.advance()
             gained = reward(sample, self.environment.ports, WEIGHTS[self.workload])
-            told.append(float(gained.mean()))
+            rewards.append(float(gained.mean()))
             rows.append((self.features, actions, log_prob, self._against_copies(gained), values))
             self.features = self._seen(sample)
             self.slots += 1
         features, actions, log_prob, gained, values = (np.array(one) for one in zip(*rows, strict=True))
         seen = Trajectories(features, actions, log_prob, gained, values, self.learner.values(self.features))
-        return seen, float(np.mean(told))
+        return seen, float(np.mean(rewards))

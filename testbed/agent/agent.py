@@ -24,19 +24,19 @@ from testbed.registry import Plugin, failed, refused
 from testbed.results.trace import FEEDBACK, SENT, START, TIMEOUT, TIMER, feedback_row
 
 QUANTA_PER_RTT = 64  # how finely packets are paced, but
-BATCHES_PER_RTT = 32  # how finely feedback is handed over
+BATCHES_PER_RTT = 32  # how finely feedback is delivered
 USUAL_LATENESS = 2e-3  # wall seconds for which another process may hold a core: the rate must not suffer from it
-LOOKS_PER_RTT = 4  # a delay line holds feedback for about an RTT: looking at the ring this often loses nothing
+CHECKS_PER_RTT = 4  # a delay line delays feedback by about an RTT: reading the ring this often loses nothing
 
 
 @dataclass(frozen=True)
 class Timing:
-    """When flows start and how long silence may last. Nominal seconds."""
+    """When flows start and what waits how long. Nominal seconds."""
 
     start: Floats  # inf for a flow that waits for others
     end: float
     timeout: float  # retransmission timeout
-    longest_sleep: float  # the ring is looked at this often
+    longest_sleep: float  # the ring is read this often
     credit: float  # a sender that is later than this does not catch up
     gather: float  # feedback may wait this long for more of it
     quantum: float  # packets may wait this long for more of them
@@ -52,8 +52,8 @@ class Timing:
             start=start,
             end=end,
             timeout=timeout,
-            longest_sleep=max(rtt / LOOKS_PER_RTT, finest),
-            credit=max(rtt / LOOKS_PER_RTT, late),
+            longest_sleep=max(rtt / CHECKS_PER_RTT, finest),
+            credit=max(rtt / CHECKS_PER_RTT, late),
             gather=rtt / BATCHES_PER_RTT,
             quantum=max(rtt / QUANTA_PER_RTT, finest),
             barriers=barriers,
@@ -87,54 +87,54 @@ class Agent:
         self._order = np.argsort(timing.start, kind="stable")
         self._starts = timing.start[self._order]
         self._begun = 0  # flows that have started
-        self._turns = 0
+        self._steps = 0
         self._decisions = meter.decisions.data
         self._seconds = meter.decision_seconds.data.cast("B").cast("d")
         self._next_start = float(self._starts[0])
         self._next_check = 0.0
-        self._next_tell = 0.0
+        self._next_report = 0.0
         self._next_timer = np.inf
         self._called: Callable[..., None] = controller.on_start  # last
         datapath.begin(clock)
 
     def run(self) -> None:
         """Until the end of the run. Raises PluginFailed if the controller does."""
-        apart = time.time_ns() - time.monotonic_ns()
+        offset = time.time_ns() - time.monotonic_ns()
         try:
             while (now := self.clock.now()) < self.timing.end:
-                self.turn(now)
+                self.step(now)
                 self.datapath.pace(min(self._next_event(now), self.timing.end))
         finally:
             self._close()
-            self.meter.clock_jump[0] = abs(time.time_ns() - time.monotonic_ns() - apart) / 1e9
+            self.meter.clock_jump[0] = abs(time.time_ns() - time.monotonic_ns() - offset) / 1e9
 
-    def turn(self, now: float) -> None:
+    def step(self, now: float) -> None:
         """All decisions that are due now."""
-        self._turns += 1
+        self._steps += 1
         if self.timing.barriers is not None:
             self._release(self.timing.barriers, now)
         if self._next_start <= now:
             self._start_flows(now)
-        if self._wants_sent and now >= self._next_tell:
-            self._tell_sent(now)
+        if self._wants_sent and now >= self._next_report:
+            self._report_sent(now)
         if self.datapath.next_due() <= now:
-            batch = self.datapath.digest(now, self._wants_int)
+            batch = self.datapath.read_feedback(now, self._wants_int)
             if batch is not None:
-                self._trace.told(FEEDBACK, now, len(batch[0]), self.datapath.digested, batch[1].int_stack)
+                self._trace.record(FEEDBACK, now, len(batch[0]), self.datapath.feedback_rows, batch[1].int_stack)
                 self._decide(now, *batch)
         if self._next_timer <= now:
             due = np.sort(self.datapath.due_timers(now))
-            self._trace.told(TIMER, now, len(due), due)
+            self._trace.record(TIMER, now, len(due), due)
             self._call(self.controller.on_timer, now, due)
             self._apply(due, now)
         if now >= self._next_check:
             self._check_timeouts(now)
 
     def _close(self) -> None:
-        """Leave in the shared memory what was counted in objects, which are faster."""
+        """Copy to the shared memory what was counted in objects, which are faster."""
         datapath = self.datapath
         self.meter.counters[:] = (
-            datapath.refused, datapath.high_water, self._turns, datapath.swapped, datapath.int_faults,
+            datapath.refused, datapath.high_water, self._steps, datapath.swapped, datapath.int_faults,
         )  # fmt: skip
 
     def _next_event(self, now: float) -> float:
@@ -143,7 +143,7 @@ class Agent:
         return min(soonest, now + self.timing.longest_sleep, self._next_start, self._next_check)
 
     def _release(self, barriers: Barriers, now: float) -> None:
-        """Flows whose group has finished start now, or their delay later."""
+        """Flows whose group has finished start now, or after their delay."""
         flows = barriers.released()
         if not len(flows):
             return
@@ -157,7 +157,7 @@ class Agent:
         until = int(np.searchsorted(self._starts, now, side="right"))
         flows, self._begun = np.sort(self._order[self._begun : until]), until
         self._next_start = float(self._starts[until]) if until < len(self._starts) else np.inf
-        self._trace.told(START, now, len(flows), flows)
+        self._trace.record(START, now, len(flows), flows)
         self._call(self.controller.on_start, now, flows)
         self.datapath.started[flows] = 1
         self._apply(flows, now)
@@ -180,7 +180,7 @@ class Agent:
             raise failed(self.plugin, error) from error
 
     def _apply(self, flows: Ints, now: float) -> None:
-        """Take over what the controller decided; refuse what cannot be a rate or a window."""
+        """Apply what the controller decided; refuse what cannot be a rate or a window."""
         try:
             wrong, self._next_timer = self.datapath.apply_decisions(flows, self.controller, now, self._trace.copy_to)
         except (AttributeError, TypeError) as error:
@@ -199,31 +199,31 @@ class Agent:
         own = self.controller.form.on_ack if isinstance(self.controller, PerFlow) else self._called
         return refused(self.plugin, own, why)
 
-    def _tell_sent(self, now: float) -> None:
-        """Byte counters are slow clocks: telling of every packet would cost more than sending it."""
-        self._next_tell = now + self.timing.longest_sleep
+    def _report_sent(self, now: float) -> None:
+        """Byte counters are slow clocks: reporting every packet would cost more than sending it."""
+        self._next_report = now + self.timing.longest_sleep
         flows, packets = self.datapath.report_sent()
         if not len(flows):
             return
         sent = packets * self.controller.paths.wire_size
-        self._trace.told(SENT, now, len(flows), np.concatenate((flows, sent)))
+        self._trace.record(SENT, now, len(flows), np.concatenate((flows, sent)))
         self._call(self.controller.on_sent, now, flows, sent)
         self._apply(flows, now)
 
     def _check_timeouts(self, now: float) -> None:
         self._next_check = now + self.timing.timeout / 8
-        silent = np.flatnonzero((self.flows.inflight > 0) & (now - self.datapath.heard > self.timing.timeout))
+        silent = np.flatnonzero((self.flows.inflight > 0) & (now - self.datapath.last_feedback > self.timing.timeout))
         if not len(silent):
             return
-        self.datapath.give_up(silent)
-        self.datapath.heard[silent] = now
+        self.datapath.declare_lost(silent)
+        self.datapath.last_feedback[silent] = now
         feedback = timeout_feedback(self.flows, silent, self.datapath.expected)
-        self._trace.told(TIMEOUT, now, len(silent), feedback_row(silent, feedback))
+        self._trace.record(TIMEOUT, now, len(silent), feedback_row(silent, feedback))
         self._decide(now, silent, feedback)
 
 
 def timeout_feedback(flows: Flows, silent: Ints, expected: Ints) -> Feedback:
-    """What the controller hears when the retransmission timeout fires."""
+    """The feedback for the controller when the retransmission timeout fires."""
     none = np.zeros(len(silent), np.int64)
     return Feedback(
         acked_packets=none,

@@ -1,7 +1,7 @@
 """Flows that start when a group of flows has finished everywhere, whichever agents serve these.
 
-When flows finish is in memory that all agents share, so nobody has to be told. Each look reads about one number per
-group that is waited for: from the first of its flows that had not finished at the last look.
+When flows finish is in memory that all agents share, so no messages are needed. Each check reads about one number per
+awaited group: from the first of its flows that had not finished at the last check.
 """
 
 from __future__ import annotations

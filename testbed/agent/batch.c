@@ -8,7 +8,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#define LARGEST 65000			      /* bytes: a UDP datagram, cut apart or not, has at most 65507 */
+#define LARGEST 65000			      /* bytes: a UDP datagram, segmented or not, has at most 65507 */
 #define CARRIED offsetof(struct roce, opcode) /* a socket carries what follows the UDP header */
 #define HEAD (sizeof(struct roce) - CARRIED)  /* BTH and shim: all that differs between packets */
 
@@ -29,7 +29,7 @@ static int64_t write_head(const struct datapath *d, int64_t f, int64_t number, u
 	return d->short_size[f];
 }
 
-/* Hand a batch to the kernel; returns how many packets it took. UDP_SEGMENT cuts them apart behind one call. */
+/* Hand a batch to the kernel; returns how many packets it took. UDP_SEGMENT splits them behind one call. */
 static int64_t transmit(struct datapath *d, const struct batch *batch)
 {
 	uint8_t heads[MOST_AT_ONCE][HEAD];
@@ -59,7 +59,7 @@ static int64_t transmit(struct datapath *d, const struct batch *batch)
 }
 
 /* The kernel did not take the last `packets` packets of a segment: the flow tries again. */
-static void take_back(struct datapath *d, int64_t f, int64_t packets, double now)
+static void requeue(struct datapath *d, int64_t f, int64_t packets, double now)
 {
 	d->refused += packets;
 	d->sent[f] -= packets;
@@ -69,7 +69,7 @@ static void take_back(struct datapath *d, int64_t f, int64_t packets, double now
 		due_at(d, f, now + d->slot[f]);
 }
 
-/* Bytes of frames that the first `packets` of a segment are. */
+/* Frame bytes of the first `packets` of a segment. */
 static int64_t frame_bytes(const struct datapath *d, const struct segment *p, int64_t packets)
 {
 	int64_t bytes = packets * (d->segment_size + (int64_t)CARRIED), k = d->short_at[p->flow] - p->number;
@@ -78,7 +78,7 @@ static int64_t frame_bytes(const struct datapath *d, const struct segment *p, in
 							       : bytes;
 }
 
-/* Give what has gathered for a host to the kernel. */
+/* Hand a host's batch to the kernel. */
 void hand_over(struct datapath *d, int64_t host, double now)
 {
 	struct batch *batch = &d->batches[host];
@@ -101,7 +101,7 @@ void hand_over(struct datapath *d, int64_t host, double now)
 		d->sent_now[f] += mine;
 		d->handed[host] += frame_bytes(d, &batch->segments[i], mine);
 		if (mine < packets)
-			take_back(d, f, packets - mine, now);
+			requeue(d, f, packets - mine, now);
 		taken -= mine;
 	}
 	batch->length = batch->packets = 0;
@@ -112,7 +112,7 @@ int64_t most_at_once(const struct datapath *d)
 {
 	int64_t most = LARGEST / d->segment_size < MOST_AT_ONCE ? LARGEST / d->segment_size : MOST_AT_ONCE;
 
-	/* more than the shaper's bucket holds, it would cut apart, with a timer per packet */
+	/* the shaper would split more than its bucket, with a timer per packet */
 	return d->at_once > 0 && d->at_once < most ? d->at_once : most;
 }
 

@@ -34,7 +34,7 @@ class Flows:
         self.acked = Shared.ints(n)
         self.acked_payload = Shared.ints(n)  # bytes
         self.acked_wire = Shared.ints(n)  # bytes
-        self.lost = Shared.ints(n)  # packets that the sender gave up on
+        self.lost = Shared.ints(n)  # packets declared lost
         self.late = Shared.ints(n)  # packets acknowledged after that
         self.timeouts = Shared.ints(n)
         self.cnps = Shared.ints(n)

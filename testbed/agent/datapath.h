@@ -22,7 +22,7 @@
 
 #define MOST_AT_ONCE 60 /* packets in one system call: the kernel takes 64 segments; as BATCH_WORDS in datapath.py */
 
-/* Packets of one flow, in one turn on the line. */
+/* Packets of one flow that leave back to back. */
 struct segment {
 	int64_t flow, packets, number; /* of the first */
 	double due;
@@ -45,8 +45,8 @@ struct ring {
 	uint64_t *consumer, *producer;
 	uint8_t *data;
 	int64_t mask;
-	double held; /* time that the delay line holds a record */
-	uint64_t taken[SWAPS]; /* positions of records that were taken before their turn */
+	double delay; /* of the delay line */
+	uint64_t taken[SWAPS]; /* positions of records that were taken out of order */
 	int64_t taken_length;
 	uint64_t swapped_until; /* the last of them */
 };
@@ -55,8 +55,8 @@ struct ring {
 struct datapath {
 	/* settings */
 	int64_t flows, hosts, epoch_ns;
-	double seconds_per_ns, credit, quantum, awake_by, /* when the loop meant to go on */
-		relook; /* how often a paused host looks whether it may go on */
+	double seconds_per_ns, credit, quantum, awake_by, /* when the loop was to wake up */
+		relook; /* how often a paused host checks whether it may resume */
 	int64_t wire_size, burst, segment, wake_by_ring, first, int_on,
 		at_once; /* packets that the host's shaper lets through together; 0 for any number */
 	/* shared columns, per flow */
@@ -65,19 +65,19 @@ struct datapath {
 		*rerouted;
 	int64_t *rtt_counts; /* FLOW_RTT_BINS per flow */
 	/* own columns, per flow */
-	double *slot, *last, *next, *heard;
+	double *slot, *last, *next, *last_feedback;
 	int64_t *expected, *hops, *host, *queued, *started, *fd, *after, *row, *sent_now;
 	int64_t *short_at, *short_size; /* the one packet that is not full: its number, and its bytes (0: there is none) */
 	/* per host: when the line is free, and the queue of flows that wait for it */
 	double *line_free;
 	int64_t *first_waiting, *last_waiting;
-	/* per host: its entry in `arrivals`, and how much of what its NIC has answered has had its share of the line */
+	/* per host: its entry in `arrivals`, and the bytes of ACKs and CNPs by its NIC that its line has accounted for */
 	struct arrivals *arrivals;
 	int64_t *interface, *answered;
 	/* per host: where its link ends in `arrivals`, bytes that had come out there at the start, less those answered, and
-	 * bytes of data given to the shaper since (`uplink` is NULL where nobody counts, or the link holds packets as well) */
+	 * bytes of data given to the shaper since (`uplink` is NULL where arrivals are not counted, or links delay) */
 	int64_t *uplink, *arrived_before, *handed;
-	int64_t bucket; /* bytes that the host's shaper may hold without being behind */
+	int64_t bucket; /* bytes that the host's shaper may queue without lagging */
 	/* per host: the entry in `pauses` (NULL without priority flow control) */
 	int64_t *pause_at;
 	struct pause *pauses;
@@ -87,7 +87,7 @@ struct datapath {
 	/* a full packet of flow 0, as a socket carries it */
 	uint8_t *packet;
 	int64_t segment_size;
-	struct heap agenda; /* flow: its next packet is due; `flows` + host: the line becomes free for who waits */
+	struct heap agenda; /* flow: its next packet is due; `flows` + host: the line becomes free for waiting flows */
 	struct heap alarms; /* per flow, the timer that its controller has set */
 	int64_t *unreported, unreported_length; /* flows whose `sent_now` is above 0 */
 	struct ring *rings;
@@ -98,10 +98,10 @@ struct datapath {
 	double *row_rtt;
 	int64_t *hop_node;
 	double *hop_ts, *hop_tx, *hop_queue, *hop_rate;
-	/* per flow and hop: the newest INT record, to see that node, time and bytes are in order */
+	/* per flow and hop: the newest INT record, to check that node, time and bytes are in order */
 	int64_t *seen_node;
 	double *seen_ts, *seen_tx;
-	/* what it measures about itself */
+	/* own measurements */
 	struct histogram rtts, pacing, feedback, timers;
 	int64_t refused, high_water, send_error, swapped, int_faults;
 };

@@ -34,8 +34,8 @@ SHARED = (
     "cnps", "ce", "inflight", "to_send", "rerouted", "rtt_counts",
 )  # fmt: skip
 OWN = (
-    "slot", "last", "next", "heard", "expected", "hops", "host", "queued", "started", "fd", "after", "row", "sent_now",
-    "short_at", "short_size",
+    "slot", "last", "next", "last_feedback", "expected", "hops", "host", "queued", "started", "fd", "after", "row",
+    "sent_now", "short_at", "short_size",
 )  # fmt: skip
 ROWS = (
     "row_flow", "row_acked", "row_bytes", "row_ce", "row_cnps", "row_lost", "row_hops", "row_last", "row_next",
@@ -55,7 +55,7 @@ class _Ring(ctypes.Structure):
     _fields_ = [
         *((name, c_void_p) for name in ("consumer", "producer", "data")),
         ("mask", c_int64),
-        ("held", c_double),
+        ("delay", c_double),
         ("taken", ctypes.c_uint64 * SWAPS),
         ("taken_length", c_int64),
         ("swapped_until", ctypes.c_uint64),
@@ -104,7 +104,7 @@ class _Datapath(ctypes.Structure):
 @cache
 def _library() -> ctypes.CDLL:
     library = ctypes.CDLL(str(DATAPATH.compiled()))
-    library.digest.restype, library.digest.argtypes = c_int64, [c_void_p, c_double]
+    library.read_feedback.restype, library.read_feedback.argtypes = c_int64, [c_void_p, c_double]
     library.next_due.restype, library.next_due.argtypes = c_double, [c_void_p]
     library.pace.restype, library.pace.argtypes = None, [c_void_p, c_double]
     library.send_due.restype, library.send_due.argtypes = None, [c_void_p, c_double]
@@ -118,19 +118,19 @@ def _library() -> ctypes.CDLL:
 
 @dataclass(frozen=True)
 class Pauses:
-    """What the NICs have written down of pauses."""
+    """The pauses that the NICs have recorded."""
 
-    notes: NDArray[np.void]  # of dtype `testbed.dataplane.wire.PAUSE`, of the whole rack
+    records: NDArray[np.void]  # of dtype `testbed.dataplane.wire.PAUSE`, of the whole rack
     of_host: Ints  # position of each of the agent's hosts in there
-    relook: float  # s, how often a paused host looks whether it may go on
+    relook: float  # s, how often a paused host checks whether it may resume
 
 
 @dataclass(frozen=True)
 class DelayRing:
-    """A ring buffer, and for how many seconds the delay line holds what is in it."""
+    """A ring buffer, and for how many seconds the delay line delays its records."""
 
     ring: Ring
-    held: float
+    delay: float
 
 
 @dataclass(frozen=True)
@@ -144,15 +144,15 @@ class Pace:
     at_once: int  # packets that the host's shaper lets through together; 0 for any number
     credit: float  # s, how far behind schedule a sender may catch up
     quantum: float  # s, the shortest sleep: packets that are due within it leave together
-    hops: Ints  # switches on the way, per flow: INT records that every answer must carry, if it carries INT
+    hops: Ints  # switches on the way, per flow: INT records that every ACK must carry, if it carries INT
     first: int  # number in the rack of the agent's first flow
     segment: bool  # several packets per system call
     wake_by_ring: bool
     int_on: bool
     arrivals: NDArray[np.void]  # of dtype `testbed.dataplane.wire.ARRIVALS`, of the whole rack
     interface: Ints  # position of each of the agent's hosts in there
-    bucket: int = 0  # bytes that a host's shaper may hold without being behind
-    uplink: Ints | None = None  # where each host's link ends in ``arrivals``; None if nobody counts there
+    bucket: int = 0  # bytes that a host's shaper may queue without lagging
+    uplink: Ints | None = None  # where each host's link ends in ``arrivals``; None if arrivals are not counted there
     pauses: Pauses | None = None  # where to look whether a host is paused; None without priority flow control
 
 
@@ -196,7 +196,7 @@ class Datapath:
             self._point("arrived_before", pace.arrivals["bytes"][pace.uplink].astype(np.int64) - answered)
             c.bucket = pace.bucket
         if pace.pauses:
-            self._point("pauses", pace.pauses.notes)
+            self._point("pauses", pace.pauses.records)
             self._point("pause_at", pace.pauses.of_host)
             c.relook = pace.pauses.relook
         self._point("batches", np.zeros((hosts, BATCH_WORDS), np.int64))
@@ -205,7 +205,7 @@ class Datapath:
         c.segment_size = len(sockets.packet)
         c.agenda, c.alarms = self._heap(n + hosts), self._heap(n)
         self._rings = (_Ring * len(rings))(
-            *(_Ring(*one.ring.addresses(), one.ring.size - 1, one.held) for one in rings)
+            *(_Ring(*one.ring.addresses(), one.ring.size - 1, one.delay) for one in rings)
         )
         c.rings, c.ring_count, c.ring_fd = ctypes.addressof(self._rings), len(rings), rings[0].ring.fd
         self._row_columns(n)
@@ -241,7 +241,7 @@ class Datapath:
         self._point("slot", pace.wire_size * 8 / pace.line_rate)
         self._point("last", np.full(n, -np.inf))
         self._point("next", np.full(n, np.inf))
-        self.heard = self._point("heard", np.full(n, np.inf))
+        self.last_feedback = self._point("last_feedback", np.full(n, np.inf))
         self.expected = self._point("expected", np.zeros(n, np.int64))
         self._point("hops", pace.hops.astype(np.int64))
         self._point("host", pace.host.astype(np.int64))
@@ -254,12 +254,12 @@ class Datapath:
         self._point("unreported", np.zeros(n, np.int64))
         self._point("short_at", sockets.short_at)
         self._point("short_size", sockets.short_sizes)
-        self._due = np.zeros((2, n), np.int64)  # what C says about flows: who, and how many packets
+        self._due = np.zeros((2, n), np.int64)  # what C reports: flows, and packets of each
         self._due_at = [row.ctypes.data for row in self._due]
 
     def _row_columns(self, n: int) -> None:
         self._rows = np.zeros((len(ROWS) + 1, n), np.int64)  # one array, for one copy; the RTT is its last row
-        self.digested: Ints = self._rows[:, :0]  # columns of what `digest` gave last
+        self.feedback_rows: Ints = self._rows[:, :0]  # columns of the last `read_feedback`
         for name, row in zip(ROWS, self._rows[:-1], strict=True):
             self._point(name, row)
         self._point("row_rtt", self._rows[-1].view(np.float64))
@@ -280,12 +280,12 @@ class Datapath:
 
     @property
     def swapped(self) -> int:
-        """Acknowledgements that the cores of this machine had brought out of order."""
+        """ACKs that the cores of this machine had reordered."""
         return int(self._c.swapped)
 
     @property
     def int_faults(self) -> int:
-        """Answers whose INT records were not in order."""
+        """ACKs whose INT records were out of order."""
         return int(self._c.int_faults)
 
     @property
@@ -315,10 +315,10 @@ class Datapath:
     def apply_decisions(
         self, flows: Ints, controller: RateController, now: float, copy_to: int = 0
     ) -> tuple[int, float]:
-        """Take over the controller's decisions for ``flows``; leave them at the address ``copy_to`` as well, unless 0.
+        """Apply the controller's decisions for ``flows``; copy them to the address ``copy_to`` as well, unless it is 0.
 
         Returns a flow whose rate or window is not a positive number (-1 for none), and the earliest of all timers.
-        Raises AttributeError or TypeError if rate, window or timer are not columns any more.
+        Raises AttributeError or TypeError if rate, window or timer are no longer columns.
         """
         columns = (controller.rate, controller.window, controller.timer)
         if any(new is not old for new, old in zip(columns, self._decided, strict=True)):
@@ -341,13 +341,13 @@ class Datapath:
         flows, packets = self._due[:, :k].copy()
         return flows, packets
 
-    def digest(self, now: float, want_int: bool) -> tuple[Ints, Feedback] | None:
-        """What is due by ``now``, one row per flow; None if nothing is."""
-        k = self._lib.digest(self._pointer, now)
+    def read_feedback(self, now: float, want_int: bool) -> tuple[Ints, Feedback] | None:
+        """The feedback that is due by ``now``, one row per flow; None if there is none."""
+        k = self._lib.read_feedback(self._pointer, now)
         if not k:
             return None
-        self.digested = self._rows[:, :k].copy()
-        flow, acked, sizes, ce, cnps, lost, hops, last, following, inflight, rtt = self.digested
+        self.feedback_rows = self._rows[:, :k].copy()
+        flow, acked, sizes, ce, cnps, lost, hops, last, following, inflight, rtt = self.feedback_rows
         return flow, Feedback(
             acked_packets=acked,
             acked_bytes=sizes,
@@ -367,7 +367,7 @@ class Datapath:
         ts, tx_bytes, queue, rate = (column[:k, :most].copy() for column in self._hops.values())
         return IntStack(hops, self._node[:k, :most].copy(), ts, tx_bytes, queue, rate)
 
-    def give_up(self, flows: Ints) -> None:
+    def declare_lost(self, flows: Ints) -> None:
         """Declare everything in flight of ``flows`` lost: the retransmission timeout."""
         state = self.flows
         lost = state.inflight[flows]

@@ -2,10 +2,10 @@
 /*
  * From the ring buffer to one row of feedback per flow.
  *
- * Where the kernel has no netem, a record is handed on `held` seconds after it arrived (the delay line) and that time is
+ * Where the kernel has no netem, a record is delivered `delay` seconds after it arrived (the delay line) and that time is
  * part of the RTT; until then it stays in the ring. Packets of a flow do not overtake each other in the network, so a
  * gap in the acknowledged packet numbers is a loss. The cores of this machine may swap two of them, though: what fills a
- * gap and is already in the ring is taken first. A packet that is acknowledged after it was given up counts as late, and
+ * gap and is already in the ring is taken first. A packet that is acknowledged after it was declared lost counts as late, and
  * is not lost.
  */
 #include "datapath.h"
@@ -25,7 +25,7 @@ double next_due(struct datapath *d)
 		const struct record *r = (const struct record *)(ring->data + (position & ring->mask) + HEADER);
 
 		if (position < __atomic_load_n(ring->producer, __ATOMIC_ACQUIRE))
-			earliest = fmin(earliest, nominal(d, r->rx_ns) + ring->held);
+			earliest = fmin(earliest, nominal(d, r->rx_ns) + ring->delay);
 	}
 	return earliest;
 }
@@ -138,7 +138,7 @@ static int was_taken(struct ring *ring, uint64_t position)
 }
 
 /* Turn what is due in one ring into rows, behind the `rows` that there are; returns their number. */
-static int64_t digest_ring(struct datapath *d, struct ring *ring, int64_t rows, double now)
+static int64_t read_ring(struct datapath *d, struct ring *ring, int64_t rows, double now)
 {
 	uint64_t position = *ring->consumer, end = __atomic_load_n(ring->producer, __ATOMIC_ACQUIRE);
 
@@ -152,11 +152,11 @@ static int64_t digest_ring(struct datapath *d, struct ring *ring, int64_t rows, 
 
 		if (__atomic_load_n((uint32_t *)slot, __ATOMIC_ACQUIRE) & BUSY)
 			break; /* another core is still writing it */
-		due = nominal(d, r->rx_ns) + ring->held;
+		due = nominal(d, r->rx_ns) + ring->delay;
 		if (due > now)
 			break;
 		f = (int64_t)r->flow - d->first;
-		d->acked[f] += r->opcode == BTH_ACK; /* not before: until then the ring is said to hold it */
+		d->acked[f] += r->opcode == BTH_ACK; /* not before: until then it counts as unread */
 		if (ring->taken_length && was_taken(ring, position))
 			continue;
 		count(&d->feedback, now - due);
@@ -168,7 +168,7 @@ static int64_t digest_ring(struct datapath *d, struct ring *ring, int64_t rows, 
 			d->row_hops[row] = 0;
 			d->row_rtt[row] = NAN;
 		}
-		d->heard[f] = now;
+		d->last_feedback[f] = now;
 		if (r->opcode == BTH_ACK) {
 			int64_t ahead = (r->psn - d->expected[f]) & 0xffffff;
 
@@ -186,12 +186,12 @@ static int64_t digest_ring(struct datapath *d, struct ring *ring, int64_t rows, 
 
 /* Turn everything that is due by `now` into rows; returns their number. A flow occurs once: all its feedback is in one
  * ring. */
-int64_t digest(struct datapath *d, double now)
+int64_t read_feedback(struct datapath *d, double now)
 {
 	int64_t rows = 0;
 
 	for (int64_t i = 0; i < d->ring_count; i++)
-		rows = digest_ring(d, &d->rings[i], rows, now);
+		rows = read_ring(d, &d->rings[i], rows, now);
 	for (int64_t row = 0; row < rows; row++) {
 		int64_t f = d->row_flow[row];
 

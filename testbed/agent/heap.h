@@ -32,7 +32,7 @@ static inline void heap_put(struct heap *h, int64_t at, struct event e)
 	h->place[e.id] = at;
 }
 
-/* Put `e` where it belongs, given that the place `at` is free. */
+/* Put `e` in its place, given that `at` is free. */
 static inline void heap_settle(struct heap *h, int64_t at, struct event e)
 {
 	int64_t child;

@@ -1,4 +1,4 @@
-"""Which code decided: told by the process that decided, compared with what was asked for."""
+"""Which code decided: reported by the process that ran it, compared with the experiment's controller."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Identity:
 
     @classmethod
     def wanted(cls, plugin: Plugin) -> Identity:
-        """The class that was asked for."""
+        """The class that the experiment names."""
         return cls._of(plugin.form, plugin.name)
 
     @classmethod

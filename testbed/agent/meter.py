@@ -25,8 +25,8 @@ class Meter:
         self.decisions = Shared.ints(2)  # calls, rows
         self.decision_seconds = Shared.floats(1)  # wall time, sum
         self.decision_times = TimeHistogram(DECISION_BINS_PER_OCTAVE)  # wall time
-        self.clock_jump = Shared.floats(1)  # wall s by which the two clocks of this machine went apart
-        self.counters = Shared.ints(5)  # refused sends, ring high-water mark in bytes, turns, swaps, INT faults
+        self.clock_jump = Shared.floats(1)  # wall s by which the two clocks of this machine diverged
+        self.counters = Shared.ints(5)  # refused sends, ring high-water mark in bytes, steps, swaps, INT faults
 
     def columns(self) -> dict[str, NDArray[Any]]:
         """Everything but the trace, by name."""

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * Decides what is due when. Departures follow an ideal schedule, so a late wake-up delays packets but does not lower
- * the rate; how late each one was is the pacing lag. A flow whose turn passed while its window was closed, or while others held
- * the host's line, gains no credit. Flows of a host take turns; those that are late together leave in one system call. A
- * host that its switch has paused (802.1Qbb) holds its line until it may go on.
+ * the rate; how late each one was is the pacing lag. A flow whose departure passed while its window was closed,
+ * or while others used the host's line, gains no credit. Flows of a host are served round robin; those that are late
+ * together leave in one system call. A host that its switch has paused (802.1Qbb) sends nothing until it resumes.
  *
- * What is to come waits in heaps: cost grows with packets, not with flows.
+ * Future departures wait in heaps: cost grows with packets, not with flows.
  */
 #include "batch.h"
 
@@ -50,7 +50,7 @@ void reschedule(struct datapath *d, const int64_t *flows, int64_t n, double now)
 }
 
 /*
- * Take over what a controller decided for `flows`, bounded by the line rate. Returns a flow whose rate or window is not
+ * Apply what a controller decided for `flows`, bounded by the line rate. Returns a flow whose rate or window is not
  * a positive number or whose timer is none, or -1. `next_timer` becomes the earliest timer of all flows. `decided` (or
  * NULL) takes a copy as it was decided: n rates, n windows, n timers.
  */
@@ -103,7 +103,7 @@ int64_t report_sent(struct datapath *d, int64_t *flows, int64_t *packets)
 
 /*
  * Whether the host was paused at any time from when a packet was due until now; then its line is free when the pause is
- * over. That may be changed meanwhile, in good time (see pause.bpf.h): a host that waits looks again every `relook`.
+ * over. That may be changed meanwhile, in good time (see pause.bpf.h): a waiting host checks again every `relook`.
  */
 static int paused(struct datapath *d, int64_t host, double due, double now)
 {
@@ -120,8 +120,8 @@ static int paused(struct datapath *d, int64_t host, double due, double now)
 	return 0;
 }
 
-/* What the host's shaper holds beyond its bucket: it woke up late, and has lost that time. */
-static int64_t behind(const struct datapath *d, int64_t host)
+/* The backlog of the host's shaper beyond its bucket: it woke up late, and has lost that time. */
+static int64_t shaper_lag(const struct datapath *d, int64_t host)
 {
 	uint64_t arrived;
 
@@ -131,24 +131,24 @@ static int64_t behind(const struct datapath *d, int64_t host)
 	return d->handed[host] + d->answered[host] - ((int64_t)arrived - d->arrived_before[host]) - d->bucket;
 }
 
-/* A host that asks for less than its line empties its shaper by itself. */
-static int asks_for_all(const struct datapath *d, int64_t f)
+/* A host that sends less than its line rate empties its shaper by itself. */
+static int fills_line(const struct datapath *d, int64_t f)
 {
 	return d->first_waiting[d->host[f]] >= 0 || (double)(d->wire_size * 8) / d->rate[f] <= 1.001 * d->slot[f];
 }
 
 /*
- * What the host's NIC has answered since the last look went out on the same line. And answers must not wait behind data
- * that a NIC would not have on its wire yet: what the shaper still holds leaves before anything new does.
+ * ACKs and CNPs that the host's NIC has sent since the last call used the same line. And they must not wait behind data
+ * that a NIC would not have on its wire yet: the shaper's backlog leaves before anything new does.
  */
-static void make_way(struct datapath *d, int64_t f, double now)
+static void yield_line(struct datapath *d, int64_t f, double now)
 {
 	int64_t host = d->host[f];
 	int64_t answered = (int64_t)__atomic_load_n(&d->arrivals[d->interface[host]].answered, __ATOMIC_RELAXED), left;
 
 	d->line_free[host] += (double)(answered - d->answered[host]) * d->slot[f] / (double)d->wire_size;
 	d->answered[host] = answered;
-	left = asks_for_all(d, f) ? behind(d, host) : 0;
+	left = fills_line(d, f) ? shaper_lag(d, host) : 0;
 	if (left > 0)
 		d->line_free[host] = fmax(d->line_free[host], now + (double)left * d->slot[f] / (double)d->wire_size);
 }
@@ -172,7 +172,7 @@ static void send_flow(struct datapath *d, int64_t f, double departure, double no
 	}
 	add_to_batch(d, (struct segment){f, packets, d->sent[f], due}, now);
 	if (!d->inflight[f])
-		d->heard[f] = now; /* silence begins now */
+		d->last_feedback[f] = now; /* the timeout counts from here */
 	d->sent[f] += packets;
 	d->inflight[f] += packets;
 	d->to_send[f] -= packets;
@@ -184,11 +184,11 @@ static void send_flow(struct datapath *d, int64_t f, double departure, double no
 }
 
 /* The flow that has waited longest for the host's line sends, and queues up again when its next packet is due. */
-static void serve_waiter(struct datapath *d, int64_t host, double due, double now)
+static void serve_next(struct datapath *d, int64_t host, double due, double now)
 {
 	int64_t f = d->first_waiting[host];
 
-	make_way(d, f, now);
+	yield_line(d, f, now);
 	if (d->line_free[host] > now) {
 		heap_set(&d->agenda, d->flows + host, d->line_free[host]);
 		return;
@@ -229,10 +229,10 @@ void send_due(struct datapath *d, double now)
 		int64_t id = heap_pop(&d->agenda);
 
 		if (id >= d->flows) {
-			serve_waiter(d, id - d->flows, due, now);
+			serve_next(d, id - d->flows, due, now);
 			continue;
 		}
-		make_way(d, id, now);
+		yield_line(d, id, now);
 		if (d->first_waiting[d->host[id]] >= 0 || d->line_free[d->host[id]] > due ||
 			 paused(d, d->host[id], due, now))
 			wait_for_line(d, id);
@@ -260,7 +260,7 @@ void pace(struct datapath *d, double until)
 		send_due(d, now);
 		d->awake_by = now_seconds(d);
 		if (now >= until)
-			return; /* what Python takes until it is back counts as well */
+			return; /* the time that Python takes until it is back counts as well */
 		next = fmin(heap_first(&d->agenda), until);
 		if (next < now + d->quantum) /* a timer per packet costs more than the packet */
 			next = now + d->quantum;

@@ -1,7 +1,7 @@
-"""Starting agents: one process per core, each serving a share of the hosts.
+"""Starting agents: one process per core, each serving some of the hosts.
 
 An agent is a forked child: it inherits the rack's namespaces, the maps and the shared columns. It opens its sockets,
-builds its controller, says that it is ready, and begins when it is told the time at which nominal time 0 was.
+builds its controller, reports ready, and begins on the start message, which carries the time of nominal time 0.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class AgentSpec:
     first: int
     routes: list[Route]
     host: Ints  # number of each flow's host within the spec
-    rings: list[tuple[int, float]]  # descriptor, and s that the delay line holds feedback
+    rings: list[tuple[int, float]]  # descriptor, and s by which the delay line delays feedback
     ring_size: int
     flows: Flows  # the spec's part of the columns
     paths: Paths
@@ -60,7 +60,7 @@ class AgentSpec:
     meter: Meter
     arrivals: NDArray[np.void]  # of all interfaces of the rack
     interface: Ints  # of each host of the spec, in there
-    uplink: Ints | None  # the far ends of their links, in there; None if the links hold packets as well as shapers do
+    uplink: Ints | None  # the switch ends of their links, in there; None if links delay packets, too
     pauses: Pauses | None = None  # with priority flow control
 
 
@@ -73,7 +73,7 @@ class AgentConfig:
     framing: Framing
     burst: int
     at_once: int  # packets that a host's shaper lets through together
-    bucket: int  # bytes that it may hold without being behind
+    bucket: int  # bytes that it may queue without lagging
     controller: Callable[[Paths], RateController]
     segment: bool  # several packets per system call
     wake_by_ring: bool  # feedback is due at once (netem): the ring wakes the agent
@@ -82,7 +82,7 @@ class AgentConfig:
 
 
 class Ended(BaseException):
-    """The agent was asked to end before its time."""
+    """The agent was asked to end early."""
 
 
 class AgentPool:
@@ -104,11 +104,11 @@ class AgentPool:
         """Start nominal time: all must be ready."""
         clock = Clock(self.members[0].config.dilation).started()
         for member in self.members:
-            os.write(member.go, clock.epoch_ns.to_bytes(8, "little"))
+            os.write(member.start_pipe, clock.epoch_ns.to_bytes(8, "little"))
         return clock
 
     def failure(self) -> str:
-        """Why an agent ended before its time; empty if none did."""
+        """Why an agent ended early; empty if none did."""
         for member in self.members:
             if member.poll() and member.failure:
                 return member.failure
@@ -120,7 +120,7 @@ class AgentPool:
         return all(polled)
 
     def end(self) -> None:
-        """End those that are still there; they leave their counts behind if they can."""
+        """End the agents that still run; their counts stay in shared memory."""
         for member in self.members:
             if not member.poll():
                 os.kill(member.pid, signal.SIGTERM)
@@ -142,20 +142,20 @@ class AgentProcess:
         self.identity: Identity | None = None  # of its controller, once it is ready
         self._ended = False
         self._begun = b""  # of a message, if the first byte was one
-        self._said, say = os.pipe()
-        hear, self.go = os.pipe()
+        self._reports, report = os.pipe()
+        start, self.start_pipe = os.pipe()
         parent = os.getpid()
         self.pid = os.fork()
         if self.pid == 0:
-            os.close(self._said)
-            os.close(self.go)
-            _child(spec, config, say, hear, parent)
-        os.close(say)
-        os.close(hear)
+            os.close(self._reports)
+            os.close(self.start_pipe)
+            _child(spec, config, report, start, parent)
+        os.close(report)
+        os.close(start)
 
     def wait_ready(self) -> None:
         """Blocks until the agent is ready. Raises TestbedError if it failed instead."""
-        self._begun = os.read(self._said, 1)
+        self._begun = os.read(self._reports, 1)
         if self._begun == b"+":
             self._begun = b""
             self.identity = Identity(**json.loads(self._read_line()))
@@ -166,9 +166,9 @@ class AgentProcess:
     def _read_line(self) -> bytes:
         line = b""
         while not line.endswith(b"\n"):
-            part = os.read(self._said, 1)
+            part = os.read(self._reports, 1)
             if not part:
-                raise TestbedError(f"agent {self.spec.number} ended while it said who it is")
+                raise TestbedError(f"agent {self.spec.number} ended while it reported its controller")
             line += part
         return line
 
@@ -181,14 +181,14 @@ class AgentProcess:
             return False
         self._ended = True
         if status:
-            with os.fdopen(self._said, "rb") as said:
-                self.failure = (self._begun + said.read()).decode(errors="replace")
+            with os.fdopen(self._reports, "rb") as reports:
+                self.failure = (self._begun + reports.read()).decode(errors="replace")
             code = os.waitstatus_to_exitcode(status)
             self.failure = self.failure or f"agent {self.spec.number} ended with {code}"
         return True
 
 
-def _child(spec: AgentSpec, config: AgentConfig, say: int, hear: int, parent: int) -> None:
+def _child(spec: AgentSpec, config: AgentConfig, report: int, start: int, parent: int) -> None:
     """The agent's process; never returns."""
     status = 1
     try:
@@ -196,17 +196,17 @@ def _child(spec: AgentSpec, config: AgentConfig, say: int, hear: int, parent: in
         _prepare_process(spec.core)
         controller, build = _prepare(spec, config)
         log.info("agent ready", extra={"agent": spec.number, "controller": type(controller).__name__})
-        os.write(say, b"+" + json.dumps(Identity.of(controller).as_dict()).encode() + b"\n")
-        epoch = os.read(hear, 8)
+        os.write(report, b"+" + json.dumps(Identity.of(controller).as_dict()).encode() + b"\n")
+        epoch = os.read(start, 8)
         if len(epoch) == 8:
             build(Clock(config.dilation, int.from_bytes(epoch, "little"))).run()
             status = 0
     except Ended:
         status = 0
     except TestbedError as error:
-        _complain(say, str(error))
+        _report_failure(report, str(error))
     except BaseException:  # noqa: BLE001 - a bug of ours must reach the user as well
-        _complain(say, f"agent {spec.number} failed:\n{traceback.format_exc()}")
+        _report_failure(report, f"agent {spec.number} failed:\n{traceback.format_exc()}")
     finally:
         os._exit(status)
 
@@ -215,9 +215,9 @@ def _end(_number: int, _frame: FrameType | None) -> None:
     raise Ended
 
 
-def _complain(say: int, text: str) -> None:
-    """Leave a message that the other side reads when this process has ended; more than a pipe holds would block."""
-    os.write(say, text.encode(errors="replace")[:MESSAGE_BYTES])
+def _report_failure(report: int, text: str) -> None:
+    """Write a message that the other side reads when this process has ended; more than a pipe takes would block."""
+    os.write(report, text.encode(errors="replace")[:MESSAGE_BYTES])
 
 
 def _prepare_process(core: int) -> None:
@@ -255,11 +255,11 @@ def _prepare(spec: AgentSpec, config: AgentConfig) -> tuple[RateController, Call
     )
     meter = spec.meter
     lags = PacingStats(meter.rtt, meter.pacing_lag, meter.feedback_lag, meter.timer_lag)
-    rings = [DelayRing(Ring(fd, spec.ring_size), held) for fd, held in spec.rings]
+    rings = [DelayRing(Ring(fd, spec.ring_size), delay) for fd, delay in spec.rings]
     datapath = Datapath(spec.flows, sockets, rings, pace, lags)
     gc.collect()
     gc.freeze()
-    gc.disable()  # a collection would hold packets up for milliseconds
+    gc.disable()  # a collection would delay packets by milliseconds
 
     def build(clock: Clock) -> Agent:
         return Agent(config.plugin, clock, controller, datapath, timing=spec.timing, meter=meter)

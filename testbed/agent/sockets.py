@@ -23,7 +23,7 @@ SO_SNDBUFFORCE = 32
 FIRST_PORT = 0xC000  # RoCEv2 takes source ports from the dynamic range, for ECMP entropy
 PORTS = 0x4000
 FILES = 256  # that an agent needs besides its sockets
-SEND_BUFFER = 4 << 20  # the shaper below must be the only one to hold packets back
+SEND_BUFFER = 4 << 20  # only the shaper below may hold packets back
 
 
 @dataclass(frozen=True)
@@ -87,7 +87,7 @@ class Sockets:
 
 
 def _allow_files(more: int) -> None:
-    """Raise the limit of open files for as many sockets, or as far as the system lets us."""
+    """Raise the limit of open files for as many sockets, or as far as the system allows."""
     wanted = more + FILES
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     if soft < wanted:

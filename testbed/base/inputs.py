@@ -42,7 +42,7 @@ class Input(BaseModel):
 def own(inputs: Iterable[Input], experiment: Mapping[str, Any]) -> dict[str, str]:
     """Digests of the files that an experiment, as resolved, names by their path: with others it is another experiment.
 
-    What it does not name so comes with the testbed or with a plugin, whose versions are told anyway.
+    Other files come with the testbed or with a plugin, whose versions are recorded anyway.
     """
     return {f"{one.key}.sha256": one.sha256 for one in inputs if _named(experiment, one.key) == one.file}
 

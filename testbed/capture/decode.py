@@ -1,4 +1,4 @@
-"""What `testbed decode` says of a capture: per packet a line, or an object for JSON."""
+"""The output of `testbed decode`: per packet a line, or an object for JSON."""
 
 from __future__ import annotations
 
@@ -122,7 +122,7 @@ def _roce(packet: Any, frame: Frame, clock: Clock | None) -> Described:
 
 
 def _shim(shim: Any, opcode: int, clock: Clock | None) -> Described:
-    """An ACK or CNP repeats the payload of the data packet that it answers."""
+    """An ACK or CNP repeats the payload size of the data packet that it belongs to."""
     departure = _seconds(shim.departure, clock) if shim.departure else None
     about: Described = {"payload": shim.payload_bytes, "departure": departure, "ce_echo": bool(shim.flags.CE)}
     not_numbered = departure is None and opcode == wire.SEND_ONLY_IMM
@@ -141,5 +141,5 @@ def _hop(hop: IntHop, clock: Clock | None) -> Described:
 
 
 def _seconds(ns: int, clock: Clock | None) -> float:
-    """Of the run, or of the clock of whoever wrote it."""
+    """On the run's clock, or on that of the capture's writer."""
     return clock.nominal_seconds((ns - clock.epoch_ns) / NS) if clock else ns / NS

@@ -51,11 +51,11 @@ class Captures:
             raise BadInput(f"--pcap: captures cannot be written to {folder}: {error.strerror}") from None
 
     def keep(self, folder: Path) -> None:
-        """Copy them into the results folder. One that does not fit is left out and told; the results come first."""
+        """Copy them into the results folder. One that does not fit is left out and reported; the results come first."""
         for one in self.all:
             path = folder / one.point.file
             try:
-                if one.file.seek(0, 2) > 0:  # else it was given up, and has been told
+                if one.file.seek(0, 2) > 0:  # else it has failed, and is reported
                     one.file.seek(0)
                     with path.open("wb") as kept:
                         shutil.copyfileobj(one.file, kept, 1 << 20)
@@ -67,17 +67,17 @@ class Captures:
             finally:
                 one.file.close()
 
-    def messages(self, told: Sequence[dict[str, Any]]) -> list[str]:
-        """What the user must know; ``told`` is what `Recording.end` gave back."""
+    def messages(self, reports: Sequence[dict[str, Any]]) -> list[str]:
+        """What the user must know; ``reports`` are what `Recording.end` returned."""
         found = [
             f"the capture of {one['point']} failed: {one['problem']}; the results are kept"
-            for one in told
+            for one in reports
             if one["problem"]
         ]
         found += [
             f"the capture of {one['point']} misses {one['dropped']} of {one['packets']} packets: its process did not "
             "get enough CPU; a higher --dilation or fewer points help"
-            for one in told
+            for one in reports
             if one["dropped"]
         ]
         return found + self.problems

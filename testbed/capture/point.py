@@ -33,7 +33,7 @@ class Point:
 
 
 def points(names: Sequence[str], shape: Shape) -> list[Point]:
-    """The named points of a rack, each once. Raises BadInput that says what there is."""
+    """The named points of a rack, each once. Raises BadInput with the names that exist."""
     nics = [Point("nic", host) for host in shape.hosts]
     there = {point.name: point for point in (*nics, *(Point("port", port.name) for port in shape.ports))}
     for name in names:

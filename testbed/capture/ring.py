@@ -34,7 +34,7 @@ TYPE_AT = 48 + 10  # in a packet: struct tpacket3_hdr, then sll_pkttype of struc
 OUTGOING = 4
 
 BLOCK_SIZE = 1 << 18
-FRAME = 2048  # the kernel wants to hear of one and does not use it
+FRAME = 2048  # the kernel demands one and does not use it
 MOST_BLOCKS, LEAST_BLOCKS = 128, 16  # 32 MiB hold a second of 30,000 whole packets
 BLOCKS_IN_ALL = 1024  # of all rings: what they share are the packets of one machine
 RETIRE_MS = 50  # when the kernel hands over a block that is not full

@@ -25,7 +25,7 @@ class About:
 
     experiment: str
     controller: str
-    numbered_by_host: bool  # packets leave a host with their PSN; else the far end of its link gives it to them
+    numbered_by_host: bool  # packets leave a host with their PSN; else they get it at the other end of its link
 
 
 class Interface(NamedTuple):
@@ -36,7 +36,7 @@ class Interface(NamedTuple):
     rate: float  # bit/s, nominal
 
 
-def told(point: str, packets: int = 0, dropped: int = 0, problem: str = "") -> dict[str, Any]:
+def report(point: str, packets: int = 0, dropped: int = 0, problem: str = "") -> dict[str, Any]:
     """What a run's record says of a capture: packets that passed, and how many of them are missing in the file."""
     return {"point": point, "packets": packets, "dropped": dropped, "problem": problem}
 
@@ -88,8 +88,8 @@ class Tap:
         missing = self.ring.dropped + self.ring.unread
         self._write(self.writer.statistics, round(self.clock.now() * NS), self.ring.packets, missing)
         if self.problem:
-            return told(self.capture.point.name, problem=self.problem)
-        return told(self.capture.point.name, self.ring.packets, missing)
+            return report(self.capture.point.name, problem=self.problem)
+        return report(self.capture.point.name, self.ring.packets, missing)
 
     def _times(self, batch: Batch) -> list[int]:
         """Nominal ns since the start."""
@@ -110,7 +110,7 @@ class Tap:
 
 def _not_numbered(kind: str) -> str:
     how = "enter here" if kind == "port" else "leave here"
-    return f"Data packets that {how} have no PSN and departure yet: the far end of the host's link gives them."
+    return f"Data packets that {how} have no PSN and departure yet: they get them at the other end of the host's link."
 
 
 def _realtime_ahead() -> int:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: (GPL-2.0-only OR Apache-2.0)
-/* For `testbed selftest`: loses one answer in sixteen before the NIC sees it, and tells nobody. */
+/* For `testbed selftest`: drops one ACK in sixteen before the NIC sees it, uncounted. */
 #include "roce.bpf.h"
 
 SEC("tc")

@@ -62,7 +62,7 @@ def _library() -> ctypes.CDLL:
 
 
 class Object:
-    """A compiled object file: open, adjust, load. Closing it releases programs and maps that nobody else holds."""
+    """A compiled object file: open, adjust, load. Closing it releases programs and maps without other references."""
 
     def __init__(self, file: Path) -> None:
         self.file = file
@@ -151,7 +151,7 @@ class _LinkOptions(ctypes.Structure):
 
 
 def attach_tcx(program: int, ifindex: int, direction: str, first: bool = False) -> int | None:
-    """Attach to an interface of this network namespace; the descriptor that is returned holds the attachment.
+    """Attach to an interface of this network namespace; closing the returned descriptor ends the attachment.
 
     None where the kernel has no tcx (before 6.6). ``first`` puts the program before those that are there.
     """
@@ -162,7 +162,7 @@ def attach_tcx(program: int, ifindex: int, direction: str, first: bool = False) 
 
 
 def attached_tcx(ifindex: int, direction: str) -> list[int]:
-    """Ids of the programs that are attached to an interface of this network namespace, by whomever."""
+    """Ids of all programs attached to an interface of this network namespace."""
     kind = {"ingress": BPF_TCX_INGRESS, "egress": BPF_TCX_EGRESS}[direction]
     ids, count = (c_uint32 * MOST_PROGRAMS)(), c_uint32(MOST_PROGRAMS)
     if _library().bpf_prog_query(ifindex, kind, 0, None, ctypes.byref(ids), ctypes.byref(count)) != 0:
@@ -178,7 +178,7 @@ def detach(link: int) -> None:
 
 
 def pin(fd: int, path: Path) -> None:
-    """Give a program, a map or an attachment a name in bpffs: it lives on when nobody holds it open any more."""
+    """Give a program, a map or an attachment a name in bpffs: it outlives the processes that have it open."""
     if _library().bpf_obj_pin(fd, os.fsencode(path)) != 0:
         raise TestbedError(f"cannot pin {path}: {os.strerror(ctypes.get_errno())}")
 
@@ -192,7 +192,7 @@ def open_pin(path: Path) -> int:
 
 
 def about(fd: int, name: str) -> int:
-    """What the kernel says of a program, a map or an attachment: ``max_entries``, ``ifindex`` and so on."""
+    """A property of a program, a map or an attachment: ``max_entries``, ``ifindex`` and so on."""
     lines = Path(f"/proc/self/fdinfo/{fd}").read_text().splitlines()
     return int(next(line.split()[1] for line in lines if line.startswith(f"{name}:")))
 

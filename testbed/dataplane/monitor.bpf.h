@@ -3,7 +3,7 @@
  * The network condition monitor's flow table: who sends to whom through a port, how much, and when last.
  *
  * Its size is its bound. User space cleans up once per slot (testbed/tuning/conditions.py); until then a flow that
- * finds the table full is not noted, and its packets are forwarded like any other.
+ * finds the table full is not counted, and its packets are forwarded like any other.
  */
 #ifndef TESTBED_MONITOR_BPF_H
 #define TESTBED_MONITOR_BPF_H
@@ -18,7 +18,7 @@ struct {
 	__type(value, struct flow_seen);
 } flow_table SEC(".maps");
 
-static __always_inline void note_flow(__u32 port, const struct roce *packet, __u32 length, __u64 now)
+static __always_inline void count_flow(__u32 port, const struct roce *packet, __u32 length, __u64 now)
 {
 	struct flow_key key = {
 		.port = port,

@@ -5,7 +5,7 @@
  * nic_tx  where packets leave the host: gives each data packet its number (PSN) and stamps its departure.
  * nic_rx  where packets arrive: turns data into its ACK in place and sends it back, as a RoCE NIC does in hardware,
  *         with at most one CNP per interval and flow when CE arrives (DCQCN's notification point); hands ACKs and CNPs
- *         of the host's own flows to its agent through a ring buffer; notes for the agent when the switch pauses it.
+ *         of the host's own flows to its agent through a ring buffer; records for the agent when the switch pauses it.
  */
 #include "pause.bpf.h"
 
@@ -30,7 +30,7 @@ struct ring {
 	__uint(max_entries, 4096);
 };
 
-/* Of the agents: one per agent and time that its delay line holds feedback for. */
+/* Of the agents: one per agent and delay of its delay line. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS);
 	__uint(max_entries, 1);
@@ -84,11 +84,11 @@ static __always_inline void count_data(struct flow_rx *flow, const struct roce *
 	} else {
 		flow->reorders++;
 		if (flow->gaps)
-			flow->gaps--; /* it came after all */
+			flow->gaps--; /* not lost, only reordered */
 	}
 }
 
-static __always_inline void answer(struct __sk_buff *skb, struct roce *packet, __u8 opcode, __u32 length)
+static __always_inline void reply(struct __sk_buff *skb, struct roce *packet, __u8 opcode, __u32 length)
 {
 	__u32 key = skb->ifindex;
 	struct arrivals *here = bpf_map_lookup_elem(&arrivals, &key);
@@ -103,7 +103,7 @@ static __always_inline void answer(struct __sk_buff *skb, struct roce *packet, _
 	bpf_skb_store_bytes(skb, 0, packet, sizeof(*packet), BPF_F_INVALIDATE_HASH); /* other addresses, other path */
 }
 
-static __always_inline void turn_around(struct roce *packet)
+static __always_inline void reverse(struct roce *packet)
 {
 	__u8 mac[6];
 	__be32 ip = packet->src_ip;
@@ -145,7 +145,7 @@ static __always_inline int on_data(struct __sk_buff *skb, struct roce *packet)
 		}
 	}
 	if (!asked && !notify)
-		return TC_ACT_SHOT; /* delivered; nobody reads the payload */
+		return TC_ACT_SHOT; /* delivered; the payload is not read */
 
 	if (packet->shim.flags & SHIM_INT) {
 		if (bpf_skb_load_bytes(skb, INT_OFFSET, &int_header, sizeof(int_header)))
@@ -154,9 +154,9 @@ static __always_inline int on_data(struct __sk_buff *skb, struct roce *packet)
 	}
 	if (length > skb->len)
 		return TC_ACT_OK;
-	turn_around(packet);
+	reverse(packet);
 	if (asked) {
-		answer(skb, packet, BTH_ACK, length);
+		reply(skb, packet, BTH_ACK, length);
 		if (!notify)
 			return bpf_redirect(skb->ifindex, 0);
 		bpf_clone_redirect(skb, skb->ifindex, 0); /* the ACK; the packet itself becomes the CNP */
@@ -165,7 +165,7 @@ static __always_inline int on_data(struct __sk_buff *skb, struct roce *packet)
 	packet->tos = CNP_TOS;
 	packet->shim.flags = 0;
 	packet->shim.tx_ns = 0;
-	answer(skb, packet, BTH_CNP, sizeof(*packet) + ICRC_SIZE);
+	reply(skb, packet, BTH_CNP, sizeof(*packet) + ICRC_SIZE);
 	return bpf_redirect(skb->ifindex, 0);
 }
 
@@ -192,7 +192,7 @@ static __always_inline void read_hops(struct __sk_buff *skb, struct record *reco
 	}
 }
 
-static __always_inline int on_answer(struct __sk_buff *skb, struct roce *packet)
+static __always_inline int on_feedback(struct __sk_buff *skb, struct roce *packet)
 {
 	__u32 id = flow_of(packet), number;
 	struct flow_tx *flow = bpf_map_lookup_elem(&flows_tx, &id);
@@ -239,7 +239,7 @@ int nic_rx(struct __sk_buff *skb)
 	struct roce packet;
 
 	if (settings.lossless && read_pause(skb))
-		return TC_ACT_SHOT; /* it came past the port's queue, where nobody counted it */
+		return TC_ACT_SHOT; /* it bypassed the port's queue, where packets are counted */
 	count_arrival(skb, 1);
 	if (!read_own(skb, &packet))
 		return TC_ACT_OK;
@@ -249,7 +249,7 @@ int nic_rx(struct __sk_buff *skb)
 		return on_data(skb, &packet);
 	}
 	if (packet.opcode == BTH_ACK || packet.opcode == BTH_CNP)
-		return on_answer(skb, &packet);
+		return on_feedback(skb, &packet);
 	return TC_ACT_OK;
 }
 

@@ -2,10 +2,10 @@
  *
  * Priority flow control: how a switch accounts for lossless packets, and how a pause is honoured.
  *
- * A packet is accounted to the port at which it came in from the moment a port takes it into its queue until it has
- * left the link of that port; meanwhile it carries the number of the ingress. Crossing xoff or xon is told to user
- * space, which sends the frame (testbed.engines.kernel.pfc.generator): a program cannot make a packet where none has arrived. So is a
- * pause that a port between switches has to honour: the gate of its shaper is a qdisc, which no program can stop.
+ * A packet is accounted to its ingress port from the moment an egress port enqueues it until it has left the link of
+ * that port; meanwhile it carries the number of the ingress. Crossing xoff or xon is signalled to user space, which
+ * sends the frame (testbed.engines.kernel.pfc.generator): a program cannot make a packet where none has arrived. So is
+ * a pause that a port between switches has to honour: the gate of its shaper is a qdisc, which no program can stop.
  */
 #ifndef TESTBED_PAUSE_BPF_H
 #define TESTBED_PAUSE_BPF_H
@@ -34,12 +34,12 @@ struct {
 	__uint(max_entries, 1 << 16);
 } pause_events SEC(".maps");
 
-static __always_inline void tell(__u32 port, struct ingress *ingress, __u32 what, __u64 now)
+static __always_inline void signal_event(__u32 port, struct ingress *ingress, __u32 what, __u64 now)
 {
 	struct pause_event *event = bpf_ringbuf_reserve(&pause_events, sizeof(*event), 0);
 
 	if (!event) {
-		__sync_fetch_and_add(&ingress->untold, 1);
+		__sync_fetch_and_add(&ingress->unsignalled, 1);
 		return;
 	}
 	event->ns = now;
@@ -48,7 +48,7 @@ static __always_inline void tell(__u32 port, struct ingress *ingress, __u32 what
 	bpf_ringbuf_submit(event, 0);
 }
 
-static __always_inline void tell_crossing(__u32 port, struct ingress *ingress, __u32 what)
+static __always_inline void signal_crossing(__u32 port, struct ingress *ingress, __u32 what)
 {
 	__u64 now = bpf_ktime_get_ns();
 
@@ -58,7 +58,7 @@ static __always_inline void tell_crossing(__u32 port, struct ingress *ingress, _
 	} else {
 		ingress->paused_ns += now - ingress->paused_at;
 	}
-	tell(port, ingress, what, now);
+	signal_event(port, ingress, what, now);
 }
 
 /* A lossless packet that came in at `port` joins a queue of the switch. */
@@ -69,7 +69,7 @@ static __always_inline void enter_switch(__u32 port, struct ingress *ingress, __
 	if (bytes > ingress->peak)
 		ingress->peak = bytes;
 	if (bytes > xoff && !ingress->paused && __sync_val_compare_and_swap(&ingress->paused, 0, 1) == 0)
-		tell_crossing(port, ingress, ABOVE_XOFF);
+		signal_crossing(port, ingress, ABOVE_XOFF);
 }
 
 /* It has left the switch again. */
@@ -82,13 +82,13 @@ static __always_inline void leave_switch(__u32 port, __u32 length, __u32 xon)
 		return;
 	bytes = __sync_fetch_and_add(&ingress->bytes, -(__u64)length) - length;
 	if (bytes <= xon && ingress->paused && __sync_val_compare_and_swap(&ingress->paused, 1, 0) == 1)
-		tell_crossing(port, ingress, BELOW_XON);
+		signal_crossing(port, ingress, BELOW_XON);
 }
 
 /*
- * Whether the packet is a MAC control frame; what it asks for is written down for the interface that it came in at.
+ * Whether the packet is a MAC control frame; what it asks for is recorded for the interface that it came in at.
  *
- * Packets cross a link in no time here, and so do these frames. What a crossing changes at the far end reaches the
+ * Packets cross a link in no time here, and so do these frames. What a crossing changes at the peer reaches the
  * switch a round trip of the link later: `hold_ns`, counted from the crossing itself, so that the time which user space
  * took to send the frame is no part of it.
  */
@@ -122,7 +122,7 @@ static __always_inline int read_pause(struct __sk_buff *skb)
 		*(volatile __u64 *)&last->until = until > last->from ? until : last->from;
 	} else if (quanta) {
 		pause->paused_ns += next->until - next->from;
-		*(volatile __u64 *)&next->from = ~0ull; /* nobody may see the old beginning with the new end */
+		*(volatile __u64 *)&next->from = ~0ull; /* no reader may see the old beginning with the new end */
 		*(volatile __u64 *)&next->until = until;
 		*(volatile __u64 *)&next->from = from;
 		pause->spans++;
@@ -131,19 +131,19 @@ static __always_inline int read_pause(struct __sk_buff *skb)
 	return 1;
 }
 
-/* A frame has come in at a port between switches: whoever keeps its gate reads the note. */
-static __always_inline void tell_heard(__u32 port)
+/* A pause frame has come in at a port between switches: its gate controller reads the record. */
+static __always_inline void signal_received(__u32 port)
 {
 	struct ingress *ingress = bpf_map_lookup_elem(&ingresses, &port);
 
 	if (ingress)
-		tell(port, ingress, HEARD, bpf_ktime_get_ns());
+		signal_event(port, ingress, PAUSE_RECEIVED, bpf_ktime_get_ns());
 }
 
 /* For how many ns between two moments an interface was paused. */
 static __always_inline __u64 paused_between(const struct pause *pause, __u64 since, __u64 until)
 {
-	__u64 held = 0;
+	__u64 paused = 0;
 
 #pragma unroll
 	for (int i = 0; i < 2; i++) {
@@ -151,9 +151,9 @@ static __always_inline __u64 paused_between(const struct pause *pause, __u64 sin
 		__u64 to = pause->span[i].until < until ? pause->span[i].until : until;
 
 		if (from < to)
-			held += to - from;
+			paused += to - from;
 	}
-	return held < until - since ? held : until - since;
+	return paused < until - since ? paused : until - since;
 }
 
 #endif

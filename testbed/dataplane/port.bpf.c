@@ -3,7 +3,7 @@
  * A switch port.
  *
  * port_egress   the queue.
- * port_ingress  at the ports between switches: what came out of the link. (Behind a host's link that is nic_tx.)
+ * port_ingress  at the ports between switches: what came out of the link. (At the end of a host's link that is nic_tx.)
  *
  * A virtual queue drains at exactly the port's rate: tail drop at the buffer, RED marking on the instantaneous queue
  * (Kmin, Kmax, Pmax), INT stamping, counters. A shaper qdisc of the same rate below this hook does the physical
@@ -12,10 +12,10 @@
  * Timers of a busy machine are late, and a shaper that wakes up late has lost that time for good. So the virtual queue
  * never claims to be shorter than what physically waits: it is corrected upwards, and the correction is counted.
  *
- * With priority flow control the room is not the egress's but the ingress's: xoff and headroom of the port at which a
- * packet came in. See pause.bpf.h. A port between switches that is paused itself does not drain, but for answers, which
- * are in another class. Its shaper's bucket fills meanwhile, and the gate lets a frame pass that has begun: so that this
- * does not add up, the virtual queue is then also corrected downwards.
+ * With priority flow control the buffer limit is not the egress's but the ingress's: xoff and headroom of the port at
+ * which a packet came in. See pause.bpf.h. A port between switches that is itself paused does not drain, but for ACKs
+ * and CNPs, which are in another class. Its shaper's bucket fills meanwhile, and the gate lets a frame pass that has
+ * begun: so that this does not add up, the virtual queue is then also corrected downwards.
  *
  * This hook runs before the qdisc, so INT is stamped at enqueue. tx_bytes therefore counts *dequeued* bytes (enqueued
  * minus queue), or HPCC's rate term would count the queue twice.
@@ -146,7 +146,7 @@ static __always_inline void stamp_int(struct __sk_buff *skb, struct roce *packet
 	remaining = version & 0xff;
 	reserved = ((__u32)header->length * 4 - (sizeof(*header) - 4)) / sizeof(hop);
 	if (!remaining || remaining > reserved || reserved > MAX_HOPS)
-		return; /* no room left: the sender sees fewer hops than the path has */
+		return; /* the stack is full: the sender sees fewer hops than the path has */
 	header->version = bpf_htonl(version - 1);
 	if (remaining == reserved) /* the first hop lies right behind the header */
 		*(struct int_hop *)((void *)packet + HOPS_OFFSET) = hop;
@@ -163,12 +163,12 @@ int port_egress(struct __sk_buff *skb)
 	struct queue *port = bpf_map_lookup_elem(&port_queue, &key);
 	struct red *shared_red = bpf_map_lookup_elem(&port_red, &key);
 	struct roce *packet = data_packet(skb); /* first: it may move the packet */
-	__u32 came_in = settings.xoff && packet ? skb->ingress_ifindex : 0;
-	struct ingress *ingress = came_in ? bpf_map_lookup_elem(&ingresses, &came_in) : NULL;
+	__u32 ingress_port = settings.xoff && packet ? skb->ingress_ifindex : 0;
+	struct ingress *ingress = ingress_port ? bpf_map_lookup_elem(&ingresses, &ingress_port) : NULL;
 	struct arrivals *far = config ? bpf_map_lookup_elem(&arrivals, &config->peer) : NULL;
 	struct pause *pause = settings.xoff ? bpf_map_lookup_elem(&pauses, &key) : NULL;
 	struct red red = {};
-	__u64 now, dt, held = 0, drained, before, tx_bytes;
+	__u64 now, dt, paused = 0, drained, before, tx_bytes;
 	int full, lost, mark, passes = 0, overrun = ingress && ingress->bytes + length > settings.limit;
 
 	if (!config || !count || !port || !shared_red || !config->drain)
@@ -196,9 +196,9 @@ int port_egress(struct __sk_buff *skb)
 	dt = now - port->last_ns;
 	before = port->bytes;
 	if (pause) {
-		held = paused_between(pause, port->last_ns, now);
-		count->area += (before >> RATE_SHIFT) * held;
-		dt -= held;
+		paused = paused_between(pause, port->last_ns, now);
+		count->area += (before >> RATE_SHIFT) * paused;
+		dt -= paused;
 		passes = !packet && paused_between(pause, now, now + 1);
 	}
 	if (dt > config->longest_ns || dt * config->drain > before) {
@@ -266,11 +266,11 @@ int port_egress(struct __sk_buff *skb)
 	if (settings.xoff && packet)
 		skb->priority = LOSSLESS_CLASS;
 	if (ingress) {
-		packet->shim.ingress = bpf_htons(came_in);
-		enter_switch(came_in, ingress, length, settings.xoff);
+		packet->shim.ingress = bpf_htons(ingress_port);
+		enter_switch(ingress_port, ingress, length, settings.xoff);
 	}
 	if (settings.monitor && packet)
-		note_flow(key, packet, length, now);
+		count_flow(key, packet, length, now);
 	if (mark)
 		set_ce(packet);
 	if (packet && packet->shim.flags & SHIM_INT)
@@ -285,13 +285,13 @@ int port_ingress(struct __sk_buff *skb)
 	struct port_config *config = bpf_map_lookup_elem(&port_config, &key);
 	struct roce packet;
 
-	if (settings.xoff && read_pause(skb)) { /* also on a link that is cut: nobody stays paused */
-		tell_heard(key);
-		return TC_ACT_SHOT; /* it came past the port's queue, where nobody counted it */
+	if (settings.xoff && read_pause(skb)) { /* also on a link that is down: no port stays paused */
+		signal_received(key);
+		return TC_ACT_SHOT; /* it bypassed the port's queue, where packets are counted */
 	}
 	if (settings.xoff && read_roce(skb, &packet, bpf_htons(ROCE_PORT)) && packet.opcode == BTH_SEND_ONLY_IMM)
 		leave_switch(bpf_ntohs(packet.shim.ingress), skb->len, settings.xon);
-	if (config && config->loss == CUT) {
+	if (config && config->loss == LINK_DOWN) {
 		struct port_counters *sender = bpf_map_lookup_elem(&port_counters, &config->peer);
 
 		if (sender)

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from testbed.clock import WallRate
 from testbed.dataplane import libbpf, wire
 from testbed.dataplane.flow_table import FlowTable
 
@@ -31,17 +32,17 @@ class Port:
 
     ifindex: int
     node: int  # switch number << 16 | port number
-    rate: float  # bit/s of wall time
+    rate: WallRate  # bit/s
     buffer: int  # bytes
-    slack: int  # bytes by which the shaper may rightly differ from the virtual queue
+    slack: int  # bytes by which the shaper's backlog may differ from the virtual queue
     loss: float = 0.0  # probability of a random drop
-    peer: int = 0  # ifindex at the far end of the link; 0: the shaper is not compared with the virtual queue
+    peer: int = 0  # ifindex at the other end of the link; 0: the shaper is not compared with the virtual queue
 
 
 class PortMaps:
     """Arrays are indexed by ifindex. ``fds``: descriptors of `MAPS`, by name."""
 
-    flow_table: FlowTable | None = None  # where flows are noted
+    flow_table: FlowTable | None = None  # where flows are counted
 
     def __init__(self, fds: Mapping[str, int], entries: int) -> None:
         self._fds = fds
@@ -73,11 +74,11 @@ class PortMaps:
         )
         libbpf.update(self._fds["port_config"], port.ifindex, config)
 
-    def rate_and_buffer(self, ifindex: int) -> tuple[float, int]:
-        """Of a port that was switched on: bit/s and bytes."""
+    def rate_and_buffer(self, ifindex: int) -> tuple[WallRate, int]:
+        """Rate and buffer of a port that was switched on: bit/s and bytes."""
         raw = libbpf.lookup(self._fds["port_config"], ifindex, wire.PORT_CONFIG.size)
         _, bytes_per_second, _, buffer, *_ = wire.PORT_CONFIG.unpack(raw)
-        return bytes_per_second * 8.0, buffer
+        return WallRate(bytes_per_second * 8.0), buffer
 
     def set_red(self, ifindex: int, kmin: float, kmax: float, pmax: float) -> None:
         """Set all three thresholds at once (bytes, bytes, probability); no packet sees a mixture."""
@@ -86,7 +87,7 @@ class PortMaps:
         libbpf.update(self._fds["port_red"], ifindex, value, libbpf.BPF_F_LOCK)
 
     def red(self, ifindex: int) -> tuple[int, int, float]:
-        """The thresholds in force: Kmin and Kmax in bytes, Pmax."""
+        """The active thresholds: Kmin and Kmax in bytes, Pmax."""
         raw = libbpf.lookup(self._fds["port_red"], ifindex, wire.PORT_RED.size, libbpf.BPF_F_LOCK)
         _, kmin, kmax, scaled = wire.PORT_RED.unpack(raw)
         return kmin, kmax, (scaled + 1) / 2**32 if scaled else 0.0

@@ -19,7 +19,7 @@ class PortReader:
         self.programs = programs
         self.clock = clock
         self.index = np.array([port.ifindex for port in ports])
-        self.far = np.array([port.peer for port in ports])
+        self.peer = np.array([port.peer for port in ports])
         self.rate = np.array([port.rate for port in ports])  # wall bit/s
         self.thresholds = self._read_thresholds(self.index)
 
@@ -34,24 +34,24 @@ class PortReader:
         self.thresholds = self.thresholds.copy()  # samples that were taken keep theirs
         self.thresholds[:, rows] = self._read_thresholds(index)
 
-    def look_at_thresholds(self) -> None:
-        """Read them again: somebody else may have set them."""
+    def reread_thresholds(self) -> None:
+        """Read them again: another process may have set them."""
         self.thresholds = self._read_thresholds(self.index)
 
     def sample(self, now_ns: int, rows: Ints | slice = ALL) -> dict[str, Floats]:
         """Of these ports. The columns of `PortSeries`, and marked_bytes, in the rows' order.
 
-        The queue drains between arrivals, so it is carried on to now; not while the port itself is paused.
+        The queue drains between arrivals, so it is extrapolated to now; not while the port itself is paused.
         """
         count = self.programs.counters[self.index[rows]]
         last_ns = count["last_ns"].astype(np.int64)
-        held = paused_between(self.programs.pauses[self.index[rows]], last_ns, now_ns) / 1e9
-        idle = np.maximum(0, now_ns - last_ns) / 1e9 - held
+        paused = paused_between(self.programs.pauses[self.index[rows]], last_ns, now_ns) / 1e9
+        idle = np.maximum(0, now_ns - last_ns) / 1e9 - paused
         before = count["queue"].astype(float)
         bytes_per_second = self.rate[rows] / 8
         busy = np.minimum(idle, before / bytes_per_second)
         queue = before - busy * bytes_per_second
-        area = count["area"] / 1e9 + before * held + (before + queue) / 2 * busy
+        area = count["area"] / 1e9 + before * paused + (before + queue) / 2 * busy
         return {
             "tx_bytes": count["bytes"] - queue,
             "tx_packets": count["packets"].astype(float),
@@ -66,5 +66,5 @@ class PortReader:
             "pmax": self.thresholds[2, rows],
             "ingress": self.programs.ingresses["bytes"][self.index[rows]].astype(float),
             "pause_frames": self.programs.ingresses["frames"][self.index[rows]].astype(float),
-            "paused": self.clock.nominal_seconds(paused_ns(self.programs.pauses[self.far[rows]], now_ns) / 1e9),
+            "paused": self.clock.nominal_seconds(paused_ns(self.programs.pauses[self.peer[rows]], now_ns) / 1e9),
         }

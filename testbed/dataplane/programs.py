@@ -10,9 +10,6 @@ import socket
 import struct
 from typing import NamedTuple
 
-import numpy as np
-from numpy.typing import NDArray
-
 from testbed.dataplane import libbpf, wire
 from testbed.dataplane.build import compiled
 from testbed.dataplane.flow_table import FlowTable
@@ -57,9 +54,9 @@ class NicPrograms:
     ) -> None:
         self._object = libbpf.Object(compiled("nic"))
         self._object.size_map("arrivals", largest_ifindex + 1)
-        everyone = flows + PROBE_FLOWS
-        self._object.size_map("flows_tx", everyone)
-        self._object.size_map("flows_rx", everyone)
+        all_flows = flows + PROBE_FLOWS
+        self._object.size_map("flows_tx", all_flows)
+        self._object.size_map("flows_rx", all_flows)
         self._object.size_map("rings", rings + 1)
         for name in ("ingresses", "pauses"):
             self._object.size_map(name, largest_ifindex + 1)
@@ -77,19 +74,16 @@ class NicPrograms:
         self.pause_events_fd = self._object.map_fd("pause_events")
         self.ingresses = view(self._object.map_fd("ingresses"), wire.INGRESS, largest_ifindex + 1)
         self.pauses = view(self._object.map_fd("pauses"), wire.PAUSE, largest_ifindex + 1)
-        flows_tx = view(self._object.map_fd("flows_tx"), wire.FLOW_TX, everyone)
+        flows_tx = view(self._object.map_fd("flows_tx"), wire.FLOW_TX, all_flows)
         flows_tx["ring"][flows:] = rings
         self.flows_tx = flows_tx[:flows]
-        self.flows_rx = view(self._object.map_fd("flows_rx"), wire.FLOW_RX, everyone)[:flows]
+        self.flows_rx = view(self._object.map_fd("flows_rx"), wire.FLOW_RX, all_flows)[:flows]
         self.ring_size = ring_size
         fds = [libbpf.create_ring(f"ring{number}", ring_size) for number in range(rings)]
         fds.append(libbpf.create_ring("probe", RING_SIZE))
         for number, fd in enumerate(fds):
             libbpf.update(self._object.map_fd("rings"), number, struct.pack("=I", fd))
         *self.ring_fds, self.probe_ring_fd = fds
-
-    def _table(self, name: str, dtype: np.dtype[np.void], entries: int) -> NDArray[np.void]:
-        return view(self._object.map_fd(name), dtype, entries)
 
     def share_pauses(self, other: libbpf.Object) -> None:
         """Let another object's programs use the maps of priority flow control; before it is loaded."""
@@ -100,7 +94,7 @@ class NicPrograms:
 class PortPrograms(PortMaps):
     """``port_egress`` and ``port_ingress`` for the ports of all switches, and their maps.
 
-    With ``monitor`` they note flows, so many at most, in ``flow_table``.
+    With ``monitor`` they count up to so many flows in ``flow_table``.
     """
 
     def __init__(self, nic: NicPrograms, monitor: int = 0) -> None:
@@ -119,7 +113,7 @@ class PortPrograms(PortMaps):
         self.fd = self._object.program_fd("port_egress")
         self.ingress_fd = self._object.program_fd("port_ingress")
 
-    def forget(self, port: Port, seed: int) -> None:
+    def reset(self, port: Port, seed: int) -> None:
         """Set a port's counters back to 0 and its queue to empty: nothing may be on its way."""
         self.counters[port.ifindex] = 0
         self.arrivals[port.peer] = 0

@@ -32,7 +32,7 @@ class Ring:
         )
 
     def waiting(self) -> NDArray[np.void]:
-        """A view of the complete records that wait, oldest first."""
+        """A view of the complete records in the buffer, oldest first."""
         start, end = int(self._consumer[0]), int(self._rest[:8].view(np.uint64)[0])
         offset = PAGE + start % self.size
         slots = self._rest[offset : offset + end - start].view(self._slot)
@@ -40,7 +40,7 @@ class Ring:
         return slots["record"][: int(busy.argmax()) if busy.any() else len(slots)]
 
     def consume(self, records: int) -> None:
-        """Give the oldest records back to the kernel."""
+        """Release the oldest records to the kernel."""
         self._consumer[0] += np.uint64(records * self._slot.itemsize)
 
     def addresses(self) -> tuple[int, int, int]:

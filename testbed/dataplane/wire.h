@@ -34,7 +34,7 @@ struct shim {
 	__be16 payload; /* bytes of user data in it */
 	__u8 ttl;       /* ACK only: TTL with which the data packet arrived */
 	__u8 flags;
-	__be16 ingress; /* ifindex of the port at which it came into the switch that it waits in; 0 without PFC */
+	__be16 ingress; /* ifindex of the ingress port of the switch that it is queued in; 0 without PFC */
 } __attribute__((packed));
 
 struct roce {
@@ -142,8 +142,8 @@ struct flow_rx {
 	__u64 payload_bytes;
 	__u64 ce;
 	__u64 cnps;
-	__u64 gaps;     /* packets that never came, by PSN */
-	__u64 reorders; /* packets that came after a later one */
+	__u64 gaps;     /* packets missing, by PSN */
+	__u64 reorders; /* packets that arrived after a later one */
 	__u64 last_cnp_ns;
 	__u64 next_psn; /* 24 bits */
 };
@@ -152,7 +152,7 @@ struct flow_rx {
 #define QUEUE_SUB_BITS 3   /* queue histogram: 8 bins per octave */
 #define QUEUE_BINS 224
 
-#define CUT 0xffffffffu	   /* as the loss of a port: nothing passes its link, in either direction */
+#define LINK_DOWN 0xffffffffu /* as the loss of a port: nothing passes its link, in either direction */
 
 struct port_config {
 	__u64 drain; /* bytes per ns << RATE_SHIFT */
@@ -162,16 +162,16 @@ struct port_config {
 	__u32 node;
 	__u32 rate_kbps;
 	__u32 loss; /* probability of a random drop << 32, minus one; 0 for none */
-	__u32 slack; /* bytes by which the shaper may rightly differ from the virtual queue */
-	__u32 peer;  /* ifindex at the far end of the link; 0 for unknown */
+	__u32 slack; /* bytes by which the shaper's backlog may differ from the virtual queue */
+	__u32 peer;  /* ifindex of the peer; 0 for unknown */
 };
 
-/* Per interface: what came out of its link. What a port has enqueued and its far end has not seen yet waits in the
+/* Per interface: what came out of its link. What a port has enqueued and its peer has not received yet waits in the
  * port's shaper. Indexed by ifindex, which is unique in the whole rack. */
 struct arrivals {
 	__u64 bytes;
 	__u64 packets;
-	__u64 answered; /* bytes of ACKs and CNPs that the NIC here has made: they share its line with the host's own data */
+	__u64 answered; /* bytes of ACKs and CNPs sent by the NIC here: they share its line with the host's own data */
 };
 
 struct port_counters {
@@ -181,7 +181,7 @@ struct port_counters {
 	__u64 marked_bytes;
 	__u64 dropped_packets; /* by the buffer limit */
 	__u64 dropped_bytes;
-	__u64 lost_packets; /* by the loss model, or on a link that was cut */
+	__u64 lost_packets; /* by the loss model, or on a link that was down */
 	__u64 queue;        /* bytes after the last arrival */
 	__u64 last_ns;      /* of the last arrival */
 	__u64 peak;
@@ -193,15 +193,15 @@ struct port_counters {
 
 /* Set before the port programs are loaded. Thresholds are bytes per ingress port. */
 struct port_settings {
-	__u32 xoff;  /* above it the far end is told to pause; 0 without priority flow control */
-	__u32 xon;   /* down to it the far end may go on */
+	__u32 xoff;  /* above it the peer is paused; 0 without priority flow control */
+	__u32 xon;   /* down to it the peer is resumed */
 	__u32 limit; /* xoff and headroom: what exceeds it is dropped */
-	__u32 monitor; /* whether flows are noted in the flow table */
+	__u32 monitor; /* whether flows are counted in the flow table */
 };
 
 #define ETH_P_PAUSE 0x8808 /* MAC control */
 #define PFC_OPCODE 0x0101
-#define LOSSLESS 3 /* the priority of data; answers have others and are never paused */
+#define LOSSLESS 3 /* the priority of data; ACKs and CNPs have others and are never paused */
 #define LOSSLESS_CLASS 0x00020001 /* where data waits at a port that has a gate; see testbed/engines/kernel/rack/gate.py */
 
 /* IEEE 802.1Qbb. Pause times are in quanta of 512 bit times; 0 ends a pause. */
@@ -216,21 +216,21 @@ struct pfc_frame {
 	__u8 padding[18];
 } __attribute__((packed));
 
-/* Per switch port: lossless bytes that came in here and have not left the switch. */
+/* Ingress accounting, per switch port: lossless bytes that came in here and have not left the switch. */
 struct ingress {
 	__u64 bytes;
 	__u64 peak;
-	__u64 paused;	 /* 1 while the far end is to pause */
+	__u64 paused;	 /* 1 while the peer is paused */
 	__u64 paused_at; /* wall ns */
 	__u64 paused_ns; /* of the pauses that are over */
 	__u64 pauses;
-	__u64 untold; /* crossings that found no room in the ring */
+	__u64 unsignalled; /* crossings that found no room in the ring */
 	__u64 frames; /* that were sent out here; counted by testbed.engines.kernel.pfc.generator */
 };
 
 #define BELOW_XON 0
 #define ABOVE_XOFF 1
-#define HEARD 2 /* a frame came in at a port: its gate has to know */
+#define PAUSE_RECEIVED 2 /* a pause frame came in at a port: its gate must follow */
 
 /* For testbed.engines.kernel.pfc.generator. */
 struct pause_event {
@@ -244,14 +244,14 @@ struct pause_span {
 	__u64 until;
 };
 
-/* Per interface that can be paused. The older of two pauses may still be going on when the next is announced. */
+/* Per interface that can be paused. The older of two pauses may not be over when the next is signalled. */
 struct pause {
 	struct pause_span span[2]; /* the newest is number `spans`, modulo 2 */
 	__u64 spans;
-	__u64 paused_ns; /* of pauses that are in `span` no more */
-	__u64 frames;	 /* that came in here */
-	__u64 late_ns;	 /* the most by which one came too late to be honoured in time */
-	__u64 hold_ns;	 /* setting: from a crossing until it is felt here */
+	__u64 paused_ns; /* of pauses that are no longer in `span` */
+	__u64 frames;	 /* received here */
+	__u64 late_ns;	 /* largest delay of a frame that came too late to be honoured in time */
+	__u64 hold_ns;	 /* setting: from a crossing until it takes effect here */
 	__u64 quantum_ps; /* setting: 512 bit times of the link */
 };
 
@@ -264,7 +264,7 @@ struct flow_key {
 };
 
 struct flow_seen {
-	__u64 bytes; /* of its frames that the port took in */
+	__u64 bytes; /* of its frames that the port enqueued */
 	__u64 last_ns;
 };
 

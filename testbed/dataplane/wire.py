@@ -13,7 +13,7 @@ import numpy as np
 from testbed.experiment.topology.framing import ICRC, Framing
 
 ROCE_PORT = 4791
-LOSSLESS = 3  # the priority of data; answers have others and are never paused
+LOSSLESS = 3  # the priority of data; ACKs and CNPs have others and are never paused
 LOSSLESS_CLASS = 0x00020001  # where data waits at a port that has a gate; see `testbed.engines.kernel.rack.gate`
 DATA_TOS = 26 << 2 | 2  # what RoCE data carries by convention: DSCP 26, which NICs map to priority 3, and ECT(0)
 SEND_ONLY_IMM = 0x05
@@ -24,7 +24,7 @@ SHIM_INT = 0x01
 MAX_HOPS = 5
 QP_BASE = 0x100
 RATE_SHIFT = 24
-CUT = (1 << 32) - 1  # as the loss of a port: nothing passes its link
+LINK_DOWN = (1 << 32) - 1  # as the loss of a port: nothing passes its link
 QUEUE_SUB_BITS = 3
 QUEUE_BINS = 224
 
@@ -101,9 +101,9 @@ PORT_COUNTERS = np.dtype(
     ]
 )
 ARRIVALS = np.dtype([("bytes", "<u8"), ("packets", "<u8"), ("answered", "<u8")])
-# CNP interval in wall ns, ring flags, PFC or not, xon; port and P_Key of the tag, big-endian; at the far end or not
+# CNP interval in wall ns, ring flags, PFC or not, xon; port and P_Key of the tag, big-endian; far end or not
 NIC_SETTINGS = struct.Struct("=QQIIHHI")
-PORT_SETTINGS = struct.Struct("=IIII")  # xoff, xon, limit, whether flows are noted
+PORT_SETTINGS = struct.Struct("=IIII")  # xoff, xon, limit, whether flows are counted
 INGRESS = np.dtype(
     [
         ("bytes", "<u8"),
@@ -112,11 +112,11 @@ INGRESS = np.dtype(
         ("paused_at", "<u8"),
         ("paused_ns", "<u8"),
         ("pauses", "<u8"),
-        ("untold", "<u8"),
+        ("unsignalled", "<u8"),
         ("frames", "<u8"),
     ]
 )
-BELOW_XON, ABOVE_XOFF, HEARD = range(3)  # what a pause event is about
+BELOW_XON, ABOVE_XOFF, PAUSE_RECEIVED = range(3)  # what a pause event is about
 PAUSE_EVENT = np.dtype([("ns", "<u8"), ("port", "<u4"), ("what", "<u4")])
 PAUSE_SPAN = np.dtype([("from", "<u8"), ("until", "<u8")])
 PAUSE = np.dtype(
@@ -136,7 +136,7 @@ FLOW_SEEN = np.dtype([("bytes", "<u8"), ("last_ns", "<u8")])
 
 @dataclass(frozen=True)
 class Tag:
-    """What tells the packets of a run from all others on their wire."""
+    """What distinguishes the packets of a run from all others on their wire."""
 
     port: int = ROCE_PORT  # of UDP
     p_key: int = P_KEY  # the partition

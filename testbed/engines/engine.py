@@ -1,4 +1,4 @@
-"""What carries the packets of an experiment: the seam that `testbed.run` knows, whatever is behind it."""
+"""What carries the packets of an experiment: the interface of all engines."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Stoppable(Protocol):
     """A run that goes on."""
 
     def ask_to_stop(self, reason: str) -> None:
-        """Have it end early and report what it has."""
+        """End it early; it reports what it has."""
         ...
 
 
@@ -46,7 +46,7 @@ class Engine(Protocol):
     def follow(
         self, prepared: Prepared, observer: Observer, running: list[Stoppable], name: str, captures: Sequence[Capture]
     ) -> RunRecord:
-        """Run it, to its end or until somebody asks the run in ``running`` to stop. Leaves nothing behind.
+        """Run it, to its end or until the run in ``running`` is asked to stop. Leaves nothing behind.
 
         Raises TestbedError if there is nothing to report.
         """

@@ -1,4 +1,4 @@
-"""Which switch port is asked to carry the most: the one that a summary looks at."""
+"""Which switch port has the highest expected load: the one that a summary shows."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from testbed.experiment.traffic.plan import Plan
 def busiest_port(routes: Routes, plan: Plan, duration: float) -> int:
     """Position of the port with the most expected load, as a share of its rate, if ECMP spreads flows evenly.
 
-    A host's flows want its line rate together; one with a size wants that size over ``duration`` at most. In a star
+    A host's flows demand its line rate together; one with a size at most that size over ``duration``. In a star
     it is the port towards the host that most flows go to.
     """
     shape = routes.shape

@@ -1,8 +1,8 @@
-"""Whether pauses could wait for each other in a circle: then all in it would stand still for ever.
+"""Whether PFC could deadlock: pauses that wait for each other in a cycle never end.
 
-A port whose far end is full waits for the ports that its packets go to next. These dependencies of buffers, for all
-routes between hosts, must have no cycle (Dally and Seitz 1987, for channels of a network). Ports towards hosts wait for
-nobody, because receivers are never slow here.
+A port whose peer is full waits for the ports that its packets go to next. These dependencies of buffers, for all
+routes between hosts, must have no cycle (Dally and Seitz 1987, for channels of a network). Ports towards hosts
+wait for nothing, because receivers are never slow here.
 """
 
 from __future__ import annotations
@@ -18,23 +18,23 @@ Graph = dict[str, set[str]]  # by the name of a port between switches: those tha
 
 def possible(tables: Tables, steps: Sequence[Step] = ()) -> str:
     """How the switches of a rack could deadlock, now or when they reroute; empty if they cannot."""
-    if found := circle(dependencies(tables.hops)):
-        return _told(found)
+    if found := cycle(dependencies(tables.hops)):
+        return _message(found)
     for step in steps:
         if step.verb != "reroute":
             for link in step.links:
-                (tables.cut if step.verb == "cut" else tables.mend)(link)
+                (tables.link_down if step.verb == "down" else tables.link_up)(link)
             continue
         before = dependencies(tables.hops)  # what has come in over the old routes is still there
         tables.reroute(step.links)
         after = dependencies(tables.hops)
-        if found := circle({port: before.get(port, set()) | after.get(port, set()) for port in {**before, **after}}):
-            return f"{_told(found)}, with the routes from {show_time(step.at)} on"
+        if found := cycle({port: before.get(port, set()) | after.get(port, set()) for port in {**before, **after}}):
+            return f"{_message(found)}, with the routes from {show_time(step.at)} on"
     return ""
 
 
-def _told(ports: Sequence[str]) -> str:
-    return f"pauses of these ports could wait for each other in a circle: {' -> '.join([*ports, ports[0]])}"
+def _message(ports: Sequence[str]) -> str:
+    return f"PFC deadlock possible, cyclic buffer dependency: {' -> '.join([*ports, ports[0]])}"
 
 
 def dependencies(hops: Hops) -> Graph:
@@ -56,7 +56,7 @@ def dependencies(hops: Hops) -> Graph:
     return graph
 
 
-def circle(graph: Mapping[str, set[str]]) -> list[str]:
+def cycle(graph: Mapping[str, set[str]]) -> list[str]:
     """The ports of one cycle, in order; empty if there is none."""
     done: set[str] = set()
     for start in sorted(graph):

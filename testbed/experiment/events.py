@@ -25,7 +25,7 @@ class Event:
     """Something that the experiment did to the rack while traffic went on."""
 
     time: float
-    what: str  # "cut leaf1-spine1"
+    what: str  # "link down leaf1-spine1"
 
 
 def _link_or_share(value: str) -> str:
@@ -37,25 +37,25 @@ def _link_or_share(value: str) -> str:
 
 
 class EventSpec(Part):
-    """One event: say `cut` or `mend`."""
+    """One event: either `down` or `up`."""
 
     at: Moment = Field(description="When it happens.")
-    cut: Annotated[str, AfterValidator(_link_or_share)] | None = Field(
+    down: Annotated[str, AfterValidator(_link_or_share)] | None = Field(
         default=None,
         description="The link between switches that fails, such as `leaf1-spine1`; or a share of all of them such as "
-        "`10 %`, at least one, chosen by the seed. What is on it is lost, and other paths are taken.",
+        "`10 %`, at least one, chosen by the seed. Packets on it are lost, and other paths are taken.",
     )
-    mend: str | None = Field(default=None, description="The link that is back, or `all` that are cut.")
+    up: str | None = Field(default=None, description="The link that comes back up, or `all` that are down.")
     detected_after: Moment = Field(
         default=0.0,
-        description="How long the switches take to notice it. Until then they keep their routes, and what goes to a "
-        "link that is cut is lost.",
+        description="How long the switches take to detect it. Until then they keep their routes, and packets for a "
+        "link that is down are lost.",
     )
 
     @model_validator(mode="after")
     def _one_of_them(self) -> Self:
-        if (self.cut is None) == (self.mend is None):
-            refuse("cut", "say either cut or mend")
+        if (self.down is None) == (self.up is None):
+            refuse("down", "give either down or up")
         return self
 
 
@@ -63,44 +63,45 @@ class Step(NamedTuple):
     """One event, with its links chosen."""
 
     at: float  # s
-    verb: str  # "cut", "mend", or "reroute": the switches have noticed
+    verb: str  # "down", "up", or "reroute": the switches have detected it
     links: tuple[str, ...]
 
 
 def plan(events: Sequence[EventSpec], shape: Shape, seed: int, end: float) -> list[Step]:
-    """What happens, in order of time. Refuses, for the block's list, what cannot happen."""
-    dead: list[str] = []
+    """All steps in order of time. Refuses, by the block's list, what cannot happen."""
+    failed: list[str] = []
     steps = []
     names = [_name(link) for link in shape.trunks]
     for number, event in sorted(enumerate(events), key=lambda item: item[1].at):
         if event.at >= end:
             refuse(f"events.{number}.at", f"is not before time.duration ({show_time(end)})")
-        key = f"events.{number}.{'cut' if event.cut else 'mend'}"
+        verb = "up" if event.down is None else "down"
+        key = f"events.{number}.{verb}"
         if not names:
             refuse(key, "this rack has no links between switches; see rack.kind")
-        whole = [name for name in names if name not in dead]
-        if event.cut is not None:
-            chosen = _chosen(event.cut, whole, len(names), np.random.default_rng((seed, number)))
+        intact = [name for name in names if name not in failed]
+        if event.down is not None:
+            chosen = _chosen(event.down, intact, len(names), np.random.default_rng((seed, number)))
         else:
-            chosen = list(dead) if event.mend == ALL else [event.mend or ""]
+            chosen = list(failed) if event.up == ALL else [event.up or ""]
         chosen = [_known(key, name, shape, names) for name in chosen]
         if not chosen:
-            state = "every link is cut already" if event.cut else "no link is cut"
+            state = "every link is already down" if event.down else "no link is down"
             refuse(key, f"{state} at {show_time(event.at)}")
-        wrong = [name for name in chosen if (name in dead) == (event.cut is not None)]
+        wrong = [name for name in chosen if (name in failed) == (event.down is not None)]
         if wrong:
-            refuse(key, f"{wrong[0]} {'is cut already' if event.cut else 'is not cut'} at {show_time(event.at)}")
-        dead = [*dead, *chosen] if event.cut else [name for name in dead if name not in chosen]
-        steps.append(Step(event.at, "cut" if event.cut else "mend", tuple(chosen)))
+            refuse(key, f"{wrong[0]} is {'already' if event.down else 'not'} down at {show_time(event.at)}")
+        failed = [*failed, *chosen] if event.down else [name for name in failed if name not in chosen]
+        steps.append(Step(event.at, verb, tuple(chosen)))
         steps.append(Step(event.at + event.detected_after, "reroute", tuple(chosen)))
     return sorted(steps, key=lambda step: step.at)
 
 
-def _chosen(cut: str, whole: list[str], links: int, random: np.random.Generator) -> list[str]:
-    if not cut.rstrip().endswith("%"):
-        return [cut]
-    count = min(len(whole), max(1, round(parse(cut, RATIO_UNITS, "a share") * links)))
-    return [whole[place] for place in sorted(random.permutation(len(whole))[:count].tolist())]
+def _chosen(down: str, intact: list[str], links: int, random: np.random.Generator) -> list[str]:
+    if not down.rstrip().endswith("%"):
+        return [down]
+    count = min(len(intact), max(1, round(parse(down, RATIO_UNITS, "a share") * links)))
+    return [intact[place] for place in sorted(random.permutation(len(intact))[:count].tolist())]
 
 
 def _known(key: str, name: str, shape: Shape, names: list[str]) -> str:
@@ -117,20 +118,20 @@ def _name(link: Link) -> str:
     return f"{link.low.node}-{link.high.node}"
 
 
-class Timetable:
+class EventSchedule:
     """Makes the events of a run happen. ``next`` is the nominal time of the next one."""
 
     def __init__(
         self,
         steps: list[Step],
-        cut: Callable[[str], None],
-        mend: Callable[[str], None],
+        link_down: Callable[[str], None],
+        link_up: Callable[[str], None],
         reroute: Callable[[Sequence[str]], None],
     ) -> None:
         self._steps = steps
-        self._do = {"cut": cut, "mend": mend}
+        self._do = {"down": link_down, "up": link_up}
         self._reroute = reroute
-        self.done: list[Event] = []  # with the time at which it really happened
+        self.done: list[Event] = []  # with the time at which each really happened
         self.next = steps[0].at if steps else math.inf
 
     def step(self, now: float) -> None:
@@ -143,5 +144,5 @@ class Timetable:
                 continue
             for link in one.links:
                 self._do[one.verb](link)
-            self.done.append(Event(now, f"{one.verb} {', '.join(one.links)}"))
+            self.done.append(Event(now, f"link {one.verb} {', '.join(one.links)}"))
         self.next = self._steps[0].at if self._steps else math.inf

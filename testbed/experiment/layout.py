@@ -1,4 +1,4 @@
-"""What everybody derives from the rack and the traffic of an experiment, made once. All nominal.
+"""What follows from the rack and the traffic of an experiment, derived once. All nominal.
 
 Columns of flows have shape (n,), in the order of the plan; columns of ports have shape (p,), in the order of
 `Shape.ports`.
@@ -66,7 +66,7 @@ class Layout:
 
     @cached_property
     def bottleneck(self) -> int:
-        """Position of the port that the summary looks at: the one that is asked to carry the most."""
+        """Position of the port that the summary shows: the one with the highest expected load."""
         return busiest_port(self.routes, self.plan, self.experiment.time.duration)
 
     @property
@@ -75,7 +75,7 @@ class Layout:
         return [port.name for port in self.shape.ports]
 
     def controller_paths(self, flows: slice = slice(None)) -> Paths:
-        """What a controller may know of these flows."""
+        """What a controller knows of these flows."""
         paths, framing = self.paths, self.framing
         columns = paths.line_rate[flows], paths.base_rtt[flows], paths.hops[flows]
         return Paths(*columns, framing.payload, framing.wire_size)

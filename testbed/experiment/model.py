@@ -126,7 +126,7 @@ class TimeSpan(Part):
     def factor(self) -> float:
         """The dilation as a number; `testbed.engines.kernel.speed` turns `auto` into one."""
         if isinstance(self.dilation, str):
-            raise ValueError("time.dilation is 'auto': nobody has measured this machine yet")
+            raise ValueError("time.dilation is 'auto': this machine has not been measured yet")
         return self.dilation
 
     @model_validator(mode="after")

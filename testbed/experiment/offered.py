@@ -1,4 +1,4 @@
-"""What the traffic of an experiment asks of its rack, before anything is run."""
+"""The load that the traffic of an experiment offers, before anything is run."""
 
 from __future__ import annotations
 

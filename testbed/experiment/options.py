@@ -37,7 +37,7 @@ def shown(model: type[BaseModel], name: str, info: FieldInfo) -> Any:
 
 
 def describe(plugin: Plugin) -> dict[str, Any]:
-    """All that its user may want to know, for JSON."""
+    """Description, presets and options, for JSON."""
     form = plugin.form
     return {
         "kind": plugin.kind,

@@ -1,4 +1,4 @@
-"""Makes the plugins of an experiment once before anything is built: what they refuse costs nothing then."""
+"""Makes the plugins of an experiment once before anything is built, so that their errors come early."""
 
 from __future__ import annotations
 

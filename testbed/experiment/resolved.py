@@ -30,7 +30,7 @@ class Resolved:
 
     @cached_property
     def layout(self) -> Layout:
-        """What everybody derives from rack and traffic; INT has room for the longest path if it was asked for."""
+        """What follows from rack and traffic; with INT, packets have room for the longest path."""
         layout = Layout(self.experiment)
         return layout.with_int(layout.most_hops) if Signal.INT in self.controller.form.signals else layout
 

@@ -84,11 +84,13 @@ def docs_text() -> str:
     return "\n".join(parts)
 
 
-def _section(prefix: str, title: str, model: type[BaseModel], told: set[tuple[str, type[BaseModel]]]) -> Iterator[str]:
+def _section(
+    prefix: str, title: str, model: type[BaseModel], described: set[tuple[str, type[BaseModel]]]
+) -> Iterator[str]:
     """One table per key and model, depth first."""
-    if (title, model) in told:
+    if (title, model) in described:
         return  # several kinds of racks have the same links
-    told.add((title, model))
+    described.add((title, model))
     yield f"## {title}\n"
     yield f"{inspect.cleandoc(model.__doc__ or '')}\n"
     yield "| key | default | meaning |\n|---|---|---|"
@@ -108,7 +110,7 @@ def _section(prefix: str, title: str, model: type[BaseModel], told: set[tuple[st
         yield "| *any other* | | An option of the plugin itself: [plugins.md](plugins.md), or `testbed list PLUGIN`. |"
     yield ""
     for below, label, one in inner:
-        yield from _section(below, label, one, told)
+        yield from _section(below, label, one, described)
 
 
 def _models(annotation: Any) -> Iterator[type[BaseModel]]:

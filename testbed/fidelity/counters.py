@@ -1,6 +1,6 @@
 """The independent counts of one run that the invariants compare, taken when all queues have drained.
 
-Four parties count on their own: agents (what they sent and heard), the senders' NICs, the receivers' NICs, and the
+Four parties count on their own: agents (what they sent and read), the senders' NICs, the receivers' NICs, and the
 switch ports. Columns have one entry per flow, shape (n,), or per port, shape (p,).
 """
 
@@ -26,14 +26,14 @@ class FlowCounts:
     agent_cnps: Ints
     agent_ce: Ints
     nic_sent: Ints  # counted where packets leave the sender
-    nic_acks: Ints  # answers that came back to the sender's NIC
+    nic_acks: Ints  # ACKs that came back to the sender's NIC
     nic_cnps: Ints
     nic_ce: Ints  # ... with a CE echo
     received: Ints  # data counted by the receiver's NIC
     received_ce: Ints
     cnps_made: Ints
-    ring_full: Ints  # answers for which the ring had no room
-    unread: Ints  # answers that the agent had not read when it ended
+    ring_full: Ints  # feedback lost to a full ring
+    unread: Ints  # feedback that the agent had not read when it ended
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class PortCounts:
     name: list[str]
     enqueued: Ints
     marked: Ints
-    dropped: Ints  # by the buffer limit and by the loss model; also what a link that was cut has lost
+    dropped: Ints  # by the buffer limit and by the loss model; also losses on a link that was down
     tx_bytes: Floats
     rate: Floats  # bit/s
     switch: list[str]
@@ -55,12 +55,12 @@ class PortCounts:
 class PauseCounts:
     """Priority flow control, per switch port."""
 
-    left: Ints  # bytes that are still accounted to the port
-    overrun: Ints  # packets dropped although the fabric is lossless: the headroom was too small
+    residual: Ints  # bytes that are still accounted to the ingress port
+    overrun: Ints  # packets dropped despite PFC: the headroom was too small
     sent: Ints  # pause frames
-    heard: Ints  # pause frames that arrived at the far end
-    untold: Ints  # crossings of xoff or xon that found no room in the ring
-    over: NDArray[np.bool_]  # whether no pause is going on, at neither end
+    received: Ints  # pause frames received by the peer
+    unsignalled: Ints  # crossings of xoff or xon that found no room in the ring
+    resumed: NDArray[np.bool_]  # whether neither end is paused
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""What must hold in every run, whatever the algorithm does: each check compares counters that do not know each other.
+"""What must hold in every run, whatever the algorithm does: each check compares independent counters.
 
 A broken invariant means that something other than the experiment shaped the result: the verdict says so.
 """
@@ -30,18 +30,18 @@ def broken(counts: Counts) -> list[Broken]:
 
 
 def agents_and_nics_agree(counts: Counts) -> Iterator[Broken]:
-    """Every packet that an agent sent left its host; every answer that reached a host was read, or is still waiting."""
+    """Every packet that an agent sent left its host; all feedback that reached a host was read, or is still waiting."""
     flows = counts.flows
     yield from _differences(
-        "packets sent by agents never left their hosts",
-        "packets left hosts that no agent had sent",
+        "packets sent by agents did not leave their hosts",
+        "packets left hosts that no agent sent",
         flows.agent_sent - flows.nic_sent,
     )
-    heard = flows.agent_acked + flows.agent_cnps + flows.unread + flows.ring_full
+    read = flows.agent_acked + flows.agent_cnps + flows.unread + flows.ring_full
     yield from _differences(
-        "answers at the senders' NICs were not read",
-        "agents read answers that had not come to their NICs",
-        flows.nic_acks + flows.nic_cnps - heard,
+        "feedback at the senders' NICs was not read",
+        "agents read feedback that their NICs did not receive",
+        flows.nic_acks + flows.nic_cnps - read,
     )
 
 
@@ -65,7 +65,7 @@ def packets_are_conserved(counts: Counts) -> Iterator[Broken]:
     if missing.sum() != ports.dropped.sum():
         how_much = f"{missing.sum()} packets missing, {ports.dropped.sum()} dropped by the model"
         yield Broken("packets are not conserved in the rack", how_much)
-    entered = np.zeros(len(ports.name), np.int64)  # at each port, from the host or the port at its far end
+    entered = np.zeros(len(ports.name), np.int64)  # at each port, from the host or port at the other end
     np.add.at(entered, flows.src_port, flows.nic_sent)
     np.add.at(entered, flows.dst_port, answers)
     trunks = ports.far >= 0
@@ -84,28 +84,30 @@ def links_lose_nothing(counts: Counts) -> Iterator[Broken]:
     ports = counts.ports
     for port in np.flatnonzero((ports.arrived > ports.enqueued) | (ports.arrived < ports.enqueued - ports.dropped)):
         how_much = f"{ports.enqueued[port]} packets in, {ports.arrived[port]} out"
-        yield Broken(f"packets vanished behind {ports.name[port]}", how_much)
+        yield Broken(f"packets lost on the link of {ports.name[port]}", how_much)
 
 
 def marks_are_echoed(counts: Counts) -> Iterator[Broken]:
-    """CE marks made = marks seen by receivers = marks echoed to senders, less what was dropped on the way back.
+    """CE marks set = marks received = marks echoed to senders, less what was dropped on the way back.
 
     Where there are several ports on the way, a packet may be marked twice, and dropped afterwards.
     """
     flows, ports = counts.flows, counts.ports
-    seen = np.zeros(len(ports.name), np.int64)
-    np.add.at(seen, flows.dst_port, flows.received_ce)
+    received = np.zeros(len(ports.name), np.int64)
+    np.add.at(received, flows.dst_port, flows.received_ce)
     one_switch = len(set(ports.switch)) == 1
     last = ports.far < 0
-    for port in np.flatnonzero(last & ((seen != ports.marked) if one_switch else (seen < ports.marked))):
-        yield Broken(f"marks made and seen differ at {ports.name[port]}", f"{ports.marked[port]} and {seen[port]}")
-    if seen.sum() > ports.marked.sum():
-        yield Broken("more marks were seen than made", f"{seen.sum()} and {ports.marked.sum()}")
+    for port in np.flatnonzero(last & ((received != ports.marked) if one_switch else (received < ports.marked))):
+        yield Broken(
+            f"CE marks set and received differ at {ports.name[port]}", f"{ports.marked[port]} and {received[port]}"
+        )
+    if received.sum() > ports.marked.sum():
+        yield Broken("more CE marks received than set", f"{received.sum()} and {ports.marked.sum()}")
     lost_answers = flows.received - flows.nic_acks
     unechoed = flows.received_ce - flows.nic_ce
     wrong = int(((unechoed < 0) | (unechoed > lost_answers)).sum())
     if wrong:
-        yield Broken("CE marks were not echoed as they were seen", f"{wrong} flows")
+        yield Broken("CE marks received and echoed differ", f"{wrong} flows")
 
 
 def telemetry_is_ordered(counts: Counts) -> Iterator[Broken]:
@@ -119,52 +121,52 @@ def no_link_is_exceeded(counts: Counts) -> Iterator[Broken]:
     ports = counts.ports
     rate = ports.tx_bytes * 8 / counts.duration
     for port in np.flatnonzero(rate > ports.rate * (1 + RATE_TOLERANCE)):
-        yield Broken(f"{ports.name[port]} was faster than its link", f"{rate[port] / ports.rate[port]:.3f} of the rate")
+        yield Broken(f"{ports.name[port]} exceeded its link rate", f"{rate[port] / ports.rate[port]:.3f} of the rate")
 
 
 def queues_agree(counts: Counts) -> Iterator[Broken]:
     """The virtual queue that marks and the shaper's queue that delays are the same, within a burst."""
     if counts.queue_difference > counts.queue_tolerance:
         yield Broken(
-            "virtual queue and shaper disagree",
+            "virtual queue and shaper differ",
             f"by {counts.queue_difference:.0f} bytes; a burst is {counts.queue_tolerance:.0f}",
         )
 
 
-def the_named_controller_decided(counts: Counts) -> Iterator[Broken]:
-    """Every agent ran the class that was asked for, from the file that was asked for."""
+def the_named_controller_ran(counts: Counts) -> Iterator[Broken]:
+    """Every agent ran the configured class, from the configured file."""
     if not counts.loaded_plugins:
-        yield Broken("nobody says who decided", "no agent")
+        yield Broken("no controller identified", "no agent")
     for agent, decider in enumerate(counts.loaded_plugins):
         if decider != counts.wanted:
             how_much = f"agent {agent} ran {decider.form} of {decider.file} ({decider.sha256[:12]})"
             wanted = f"{counts.wanted.form} of {counts.wanted.file} ({counts.wanted.sha256[:12]})"
-            yield Broken("another controller decided", f"{how_much} instead of {wanted}")
+            yield Broken("wrong controller", f"{how_much} instead of {wanted}")
 
 
 def lossless_means_no_drop(counts: Counts) -> Iterator[Broken]:
-    """With priority flow control, no packet finds its ingress's headroom used up."""
+    """With priority flow control, no packet exceeds the headroom of its ingress."""
     if counts.pauses:
         for port in np.flatnonzero(counts.pauses.overrun):
-            how_much = f"{counts.pauses.overrun[port]} packets had no room left; raise rack.switch.pfc.headroom"
-            yield Broken(f"a lossless fabric dropped packets at {counts.ports.name[port]}", how_much)
+            how_much = f"{counts.pauses.overrun[port]} packets exceeded the headroom; raise rack.switch.pfc.headroom"
+            yield Broken(f"packet drops despite PFC at {counts.ports.name[port]}", how_much)
 
 
 def pauses_are_settled(counts: Counts) -> Iterator[Broken]:
-    """Every byte that came in has left its account, every crossing was told, heard, and taken back."""
+    """Ingress accounting is back at zero; every crossing was signalled, received and resumed."""
     if not counts.pauses:
         return
     pauses, names = counts.pauses, counts.ports.name
-    for port in np.flatnonzero(pauses.left):
-        yield Broken(f"the ingress account of {names[port]} is not empty", f"{pauses.left[port]} bytes are left")
-    for port in np.flatnonzero(pauses.sent != pauses.heard):
+    for port in np.flatnonzero(pauses.residual):
+        yield Broken(f"ingress accounting of {names[port]} is not zero", f"{pauses.residual[port]} bytes are left")
+    for port in np.flatnonzero(pauses.sent != pauses.received):
         yield Broken(
-            f"pause frames of {names[port]} were lost", f"{pauses.sent[port]} sent, {pauses.heard[port]} heard"
+            f"PFC frames lost from {names[port]}", f"{pauses.sent[port]} sent, {pauses.received[port]} received"
         )
-    for port in np.flatnonzero(pauses.untold):
-        yield Broken(f"pauses of {names[port]} were not announced", f"{pauses.untold[port]} crossings")
-    for port in np.flatnonzero(~pauses.over):
-        yield Broken(f"a pause at {names[port]} did not end", "its queue has drained")
+    for port in np.flatnonzero(pauses.unsignalled):
+        yield Broken(f"PFC threshold crossings lost at {names[port]}", f"{pauses.unsignalled[port]} events")
+    for port in np.flatnonzero(~pauses.resumed):
+        yield Broken(f"{names[port]} is still paused", "its queue has drained")
 
 
 CHECKS: tuple[Callable[[Counts], Iterator[Broken]], ...] = (
@@ -175,7 +177,7 @@ CHECKS: tuple[Callable[[Counts], Iterator[Broken]], ...] = (
     telemetry_is_ordered,
     no_link_is_exceeded,
     queues_agree,
-    the_named_controller_decided,
+    the_named_controller_ran,
     lossless_means_no_drop,
     pauses_are_settled,
 )

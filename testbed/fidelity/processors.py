@@ -1,4 +1,4 @@
-"""How much time the cores of this machine had left while a run went on, and how much others took from it."""
+"""How much the cores of this machine were idle during a run, and how much of their time was stolen."""
 
 from __future__ import annotations
 
@@ -7,22 +7,22 @@ import time
 from pathlib import Path
 
 STAT = Path("/proc/stat")
-NICE, IDLE, IOWAIT = 1, 3, 4  # what runs niced gives way to a run: its time was left
-STEAL = 7  # what the host of a virtual machine gave to others: until then nothing here runs, no timer either
-STOLEN = 0.01  # of a core's time is much: as much as a shaper may lose; each theft stops all timers for milliseconds
+NICE, IDLE, IOWAIT = 1, 3, 4  # niced processes give way to a run: their time counts as idle
+STEAL = 7  # what the host of a virtual machine gave to others: meanwhile nothing runs here, not even timers
+STOLEN = 0.01  # of a core's time is much: as much as a shaper may lose; each time all timers stop for milliseconds
 WINDOW_SECONDS = 0.5  # the kernel counts in ticks of a few milliseconds
 
 
 class Processors:
-    """Counts from when it is made; only the cores that this process may use."""
+    """Counts from its creation, on the cores that this process may use."""
 
     def __init__(self) -> None:
-        self._idle: list[float] = []  # per window, the share of the time that the busiest core had left
+        self._idle: list[float] = []  # per window, the idle share of the busiest core
         self._before = self._began = self._times()
         self._since = time.monotonic()
 
     def _times(self) -> dict[str, tuple[int, int, int]]:
-        """Per core the ticks that were left, all, and those that were stolen."""
+        """Per core its idle ticks, all ticks, and stolen ticks."""
         usable = {f"cpu{core}" for core in os.sched_getaffinity(0)}
         times = {}
         for line in STAT.read_text().splitlines():
@@ -33,7 +33,7 @@ class Processors:
         return times
 
     def sample(self) -> None:
-        """Look whether a window is over; cheap enough for every turn of a loop."""
+        """Check whether a window is over; cheap enough for every step of a loop."""
         now = time.monotonic()
         if now - self._since < WINDOW_SECONDS:
             return
@@ -46,7 +46,7 @@ class Processors:
 
     @property
     def stolen(self) -> float:
-        """Share of the time since the beginning that the host took from the core that it took most from."""
+        """Stolen share of the time so far, of the core with the most."""
         began = self._began
         return max(
             (stolen - began[name][2]) / max(1, total - began[name][1])
@@ -55,9 +55,9 @@ class Processors:
 
     @property
     def least_idle(self) -> float:
-        """Share of the time that the busiest core had left in its busiest window: of 100 windows, in the next one.
+        """Idle share of the busiest core in its busiest window; of 100 windows, in the second busiest.
 
-        Lags are judged by their p99 as well. Without that, the longer a run, the more surely something else of this
-        machine has once had a core for half a second.
+        Lags are judged by their p99 as well. Otherwise every long run would be degraded by the one half second in which
+        another process had a core.
         """
         return sorted(self._idle)[len(self._idle) // 100] if self._idle else 1.0

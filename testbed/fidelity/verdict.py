@@ -32,7 +32,7 @@ class Limit:
     why: str
     remedy: Callable[[float, float], str]  # of measured and limit
     show: Callable[[float], str]
-    live: bool = True  # whether it can be said before the run is over
+    live: bool = True  # whether it is known before the run is over
     in_lab: str = ""  # what helps on real hosts, which have no dilation; empty where it does not apply to them
     in_fluid: str = ""  # the same of the fluid model
 
@@ -49,7 +49,7 @@ class Limit:
         return value / self.limit if self.limit else value + (value > 0)
 
     def reason(self, record: RunRecord) -> Reason:
-        """What there is to say if the limit is exceeded."""
+        """The reason to give if the limit is exceeded."""
         value = self.measure(record)
         remedy = self._elsewhere(record) or self.remedy(value, self.limit)
         if self.remedy is _more_dilation and record.stolen > STOLEN:
@@ -63,26 +63,26 @@ def _lag_over_rtt(lag: Lag, record: RunRecord) -> float:
     return _over_rtt(lag.histogram.quantile(0.99), record)
 
 
-def _longest_stop(record: RunRecord) -> float:
-    """In base RTTs. A stop in the middle of a burst is seen by the packets that leave after it."""
-    stopped = record.timer_lag.largest if record.timer_lag else 0.0
-    return max(_over_rtt(stopped, record), _over_rtt(record.pacing_lag.largest, record) / 2)
+def _longest_stall(record: RunRecord) -> float:
+    """In base RTTs. A stall in the middle of a burst shows in the packets that leave after it."""
+    stalled = record.timer_lag.largest if record.timer_lag else 0.0
+    return max(_over_rtt(stalled, record), _over_rtt(record.pacing_lag.largest, record) / 2)
 
 
 def _off_base(record: RunRecord) -> float:
-    """Of the shortest of the paths that were used."""
+    """Relative error against the shortest of the paths that were used."""
     used = record.flows.base_rtt[record.flows.acked_packets > 0]
     return abs(record.rtt_min / float(used.min()) - 1) if len(used) and record.rtt_min else 0.0
 
 
-def _apart(record: RunRecord) -> float:
+def _start_skew(record: RunRecord) -> float:
     """In warm-ups; without one, in tenths of the run."""
     return record.start_spread / max(record.warmup or 0.1 * record.duration, 1e-9)
 
 
 def _over_rtt(value: float, record: RunRecord) -> float:
     rtt = figures.base_rtt(record)
-    return value / rtt if rtt > 0 and math.isfinite(value) else 0.0  # nothing sent: another limit says so
+    return value / rtt if rtt > 0 and math.isfinite(value) else 0.0  # nothing sent: another limit covers it
 
 
 def _more_dilation(measured: float, limit: float) -> str:
@@ -98,80 +98,80 @@ SOFTWARE = "the agent is software: lower the rate, or lengthen the loop with tes
 
 LIMITS: tuple[Limit, ...] = (
     Limit(
-        "packets left late",
+        "pacing lag",
         lambda record: _lag_over_rtt(record.pacing_lag, record),
         LAG_LIMIT,
-        "packets that wait for the pacer leave in a burst; a quarter of an RTT of one host's share is small against "
-        "the queues that controllers aim at (a fifth of a BDP), more would be the emulator's queue and not theirs",
+        "packets that the pacer sends late leave in a burst; a quarter of an RTT of one host's share is small against "
+        "the queues that controllers aim at (a fifth of a BDP); more would be the emulator's queue, not theirs",
         _more_dilation,
         _share_of_rtt,
         in_lab=SOFTWARE,
     ),
     Limit(
-        "feedback waited",
+        "feedback lag",
         lambda record: _lag_over_rtt(record.feedback_lag, record),
         LAG_LIMIT,
-        "it lengthens the control loop unseen, for the RTT is taken in the kernel; a quarter is what one more hop "
-        "would add, and the published controllers are stable over such a difference",
+        "it lengthens the control loop, and the RTT does not show it, for it is measured in the kernel; a quarter is "
+        "what one more hop would add, and the published controllers are stable over such a difference",
         _more_dilation,
         _share_of_rtt,
         in_lab=SOFTWARE,
     ),
     Limit(
-        "a clock jumped",
+        "clock step",
         lambda record: record.clock_jump,
         1e-3,
-        "monotonic and calendar time are slewed together; only a step of one of them takes them apart",
-        lambda _measured, _limit: "run it again, and see who sets the clocks",
-        lambda value: f"two clocks of this machine went apart by {value * 1e3:.1f} ms",
-        in_lab="run it again, and see who sets the clocks of that host",
+        "NTP slews monotonic and calendar time together; they diverge only when one of them is stepped",
+        lambda _measured, _limit: "run it again, and see what sets the clocks",
+        lambda value: f"monotonic and calendar time diverged by {value * 1e3:.1f} ms",
+        in_lab="run it again, and see what sets the clocks of that host",
     ),
     Limit(
-        "the RTT never came near its base",
+        "base RTT mismatch",
         _off_base,
         0.05,
         "the first packets find empty queues, so that the smallest RTT is the links' delay and serialisation; 2 % is "
         "what calibration allows, and the first of many senders may meet a few others",
-        lambda _measured, _limit: "a link delays more or less than asked, or flows start into a standing queue",
-        lambda value: f"the smallest is {value:.1%} off",
+        lambda _measured, _limit: "a link's delay is not what was configured, or flows start into a standing queue",
+        lambda value: f"the smallest RTT is {value:.1%} off",
     ),
     Limit(
-        "an agent stood still",
-        _longest_stop,
+        "agent stall",
+        _longest_stall,
         2.0,
         "a sleep that ends two RTTs late has missed two rounds of control: bursts and silence that no algorithm chose",
         lambda _measured, _limit: "something else took its core: run it again on a quiet machine, or raise --dilation",
-        lambda value: f"for {value:.1f} base RTTs",
+        lambda value: f"{value:.1f} base RTTs",
         in_lab="something else took its core: run it again on quiet hosts, or see testbed_feedback_delay",
     ),
     Limit(
-        "a core was short of time",
+        "CPU overload",
         lambda record: 1.0 - record.cpu_idle,
         0.9,
-        "agents, switch and recorder share the cores; with less than a tenth left, queues build up that no model knows",
+        "agents, switch and recorder share the cores; with less than a tenth idle, queues build up that no model has",
         _more_dilation,
-        lambda value: f"one was {value:.0%} busy for half a second",
+        lambda value: f"one core was {value:.0%} busy for half a second",
         in_lab=SOFTWARE,
     ),
     Limit(
-        "the shaper lost time",
+        "shaper lag",
         lambda record: record.stalled_share,
         0.01,
-        "the bottleneck was slower than asked by this share: late timers; 1 % is half of what calibration allows",
+        "late timers made the bottleneck slower than configured by this share; 1 % is half of what calibration allows",
         _more_dilation,
-        lambda value: f"{value:.1%} of the bytes left late",
+        lambda value: f"{value:.1%} of the bytes sent late",
     ),
     Limit(
-        "feedback was lost, the ring buffer was full",
+        "ring buffer overflow",
         lambda record: record.counters.get(RING_OVERFLOW, 0),
         0,
         "a controller that misses feedback decides about another network",
         lambda _measured, _limit: "raise --dilation, or use fewer flows",
-        lambda value: f"{value:.0f} records",
+        lambda value: f"{value:.0f} feedback records lost",
         in_lab="lower the rate, or use fewer flows",
     ),
     Limit(
-        "packets were dropped outside the model",
+        "drops outside the model",
         lambda record: record.counters.get(DROPS_OUTSIDE_MODEL, 0),
         0,
         "a drop that no queue of the experiment made is a congestion signal of this machine",
@@ -181,45 +181,45 @@ LIMITS: tuple[Limit, ...] = (
         in_lab="a host's NIC or its queues dropped them: see ethtool -S there",
     ),
     Limit(
-        "a pause came late",
+        "late PFC pause",
         lambda record: record.pause_late / record.pause_spare if record.pause_late else 0.0,
         1.0,
-        "a sender goes on until its pause frame is there; the headroom was made for this much of it, beyond that it "
-        "decides whether packets are dropped",
+        "a sender goes on until its pause frame arrives; the headroom covers this much delay, and beyond it "
+        "packets may be dropped",
         _more_dilation,
-        lambda value: f"by {value:.1f} times what the headroom covers",
+        lambda value: f"{value:.1f} times what the headroom covers",
     ),
     Limit(
-        "thresholds were refused",
+        "rejected thresholds",
         lambda record: sum(one.refusals for one in record.tuners),
         0,
-        "where the tuner's answer could not be put in force the last good thresholds stayed: another policy than asked",
+        "where the tuner's thresholds are not applied the last valid ones stay active: another policy than configured",
         lambda _measured, _limit: "see 'tuners' in manifest.json for the first of them",
         lambda value: f"{value:.0f} decisions of the tuner",
         in_fluid="see 'tuners' in manifest.json for the first of them",
     ),
     Limit(
-        "tuners were asked too seldom",
+        "missed tuner slots",
         lambda record: max((one.missed(record.duration) for one in record.tuners), default=0.0),
         0.2,
         "a tuner whose slots come late is another tuner: what it sees is older, and what it sets lasts longer",
         lambda _measured, _limit: "raise --dilation",
-        lambda value: f"{value:.0%} of a switch's slots were lost",
+        lambda value: f"{value:.0%} of a switch's slots",
         live=False,
         in_fluid="lower fluid.step",
     ),
     Limit(
-        "hosts started apart",
-        _apart,
+        "start time skew",
+        _start_skew,
         1.0,
-        "on real hosts each starts when the word reaches it; until all have, the figures are of fewer senders, and the "
-        "warm-up is what they leave out; where there is none, a tenth of the run is little enough",
+        "each real host starts on its own start message; until all have, fewer senders are active, which the warm-up "
+        "leaves out; where there is none, a tenth of the run is little enough",
         lambda _measured, _limit: "raise time.warmup",
-        lambda value: f"by up to {value:.1f} warm-ups, or tenths of the run if it has none",
+        lambda value: f"up to {value:.1f} warm-ups, or tenths of the run if it has none",
         in_lab="raise time.warmup, or run it again with less load on the hosts and the operator's machine",
     ),
     Limit(
-        "nothing was delivered",
+        "no packets delivered",
         lambda record: float(record.flows.delivered_packets.sum() == 0),
         0,
         "without a packet there is no result",
@@ -233,19 +233,19 @@ LIMITS: tuple[Limit, ...] = (
 
 
 def limits_of(record: RunRecord) -> tuple[Limit, ...]:
-    """What a run is held against: all limits with packets in this kernel, elsewhere those that say what helps there."""
+    """The limits that apply to a run: all of them with the kernel engine, elsewhere those with a remedy there."""
     return tuple(limit for limit in LIMITS if limit.applies(record))
 
 
 def judge(record: RunRecord) -> Verdict:
-    """Hold a run against the limits."""
+    """Compare a run with the limits."""
     reasons = []
     if record.interrupted:
         how_much = f"{record.interrupted} after {record.duration * 1e3:.4g} ms of nominal time"
         reasons.append(Reason(what=ENDED_EARLY, how_much=how_much, remedy="run it again to its end"))
     if figures.window(record).length <= 0:
-        how_much = f"{record.duration * 1e3:.4g} ms of {record.warmup * 1e3:.4g} ms"
-        reasons.append(Reason(what="no longer than the warm-up", how_much=how_much, remedy="raise --duration"))
+        how_much = f"{record.duration * 1e3:.4g} ms run, {record.warmup * 1e3:.4g} ms warm-up"
+        reasons.append(Reason(what="empty measurement window", how_much=how_much, remedy="raise --duration"))
     for what, how_much in record.broken:
         reasons.append(
             Reason(what=what, how_much=how_much, remedy="the result is not the experiment's; see docs/fidelity.md")

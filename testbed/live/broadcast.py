@@ -1,4 +1,4 @@
-"""Tells the readers of a live server, and puts together who follows a run of the command line."""
+"""The observer that feeds the live server, and the choice of observers for the command line."""
 
 from __future__ import annotations
 
@@ -24,33 +24,33 @@ class Broadcast(Observer):
         self.server = server
         self.descriptors = (server.fileno(),)
 
-    def forked(self) -> None:
+    def on_fork(self) -> None:
         self.server.start()
 
-    def stage(self, text: str) -> None:
+    def on_stage(self, text: str) -> None:
         self.server.publish("stage", {"text": text})
 
-    def begins(self, scene: Scene) -> None:
+    def on_begin(self, scene: Scene) -> None:
         self.server.exporter.scene = scene
         self.server.publish("scene", scene.as_dict())
 
-    def goes_on(self, now: Snapshot, told: Update) -> None:
+    def on_progress(self, now: Snapshot, changes: Update) -> None:
         self.server.exporter.snapshot = now
-        self.server.publish("update", told)
+        self.server.publish("update", changes)
 
-    def ends(self, summary: Summary, folder: Path) -> None:
-        told = {
+    def on_end(self, summary: Summary, folder: Path) -> None:
+        result = {
             "verdict": summary.verdict.word,
             "reasons": [str(reason) for reason in summary.verdict.reasons],
             "figures": table.figures(summary).plain(),
             "notes": table.notes(summary),
             "folder": str(folder),
         }
-        self.server.publish("end", told)
+        self.server.publish("end", result)
 
-    def fails(self, why: str) -> None:
-        told = {"verdict": "failed", "reasons": [why], "figures": [], "notes": [], "folder": None}
-        self.server.publish("end", told)
+    def on_failure(self, why: str) -> None:
+        result = {"verdict": "failed", "reasons": [why], "figures": [], "notes": [], "folder": None}
+        self.server.publish("end", result)
 
 
 @contextmanager
@@ -67,13 +67,13 @@ def observer(address: str | None, ui: bool) -> Iterator[Observer]:
         from testbed.live import page
 
         server.page = page.page()
-        progress.stage(f"live page: {server.url}")
+        progress.on_stage(f"live page: {server.url}")
     else:
-        progress.stage(f"metrics: {server.url}/metrics")
+        progress.on_stage(f"metrics: {server.url}/metrics")
     try:
         yield Observers([progress, broadcast])
     except TestbedError as error:
-        broadcast.fails(str(error))
+        broadcast.on_failure(str(error))
         raise
     finally:
         server.close()

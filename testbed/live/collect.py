@@ -1,4 +1,4 @@
-"""Puts the `RunRecord` together when a run has ended, from counters that the parts have kept."""
+"""Assembles the `RunRecord` when a run has ended, from the counters of its parts."""
 
 from __future__ import annotations
 
@@ -38,21 +38,21 @@ class Samples(Protocol):
 
 
 class Cores(Protocol):
-    """How much time cores had, as `testbed.fidelity.processors.Processors` measures it."""
+    """Idle and stolen time of the cores, as `testbed.fidelity.processors.Processors` measures it."""
 
     @property
     def least_idle(self) -> float:
-        """Share of its time that the busiest core had left in its busiest half second."""
+        """Idle share of the busiest core in its busiest half second."""
         ...
 
     @property
     def stolen(self) -> float:
-        """Share of its time that the host of a virtual machine took from a core."""
+        """Share of a core's time that the host of a virtual machine gave to others."""
         ...
 
 
 class Collector:
-    """Remembers histograms at the start of the window and makes the record at the end."""
+    """Keeps histograms from the start of the window and makes the record at the end."""
 
     def __init__(self, run: Observed, recorder: Samples, processors: Cores) -> None:
         self.run = run
@@ -70,7 +70,7 @@ class Collector:
             self.window_began(now, self.run.flows.acked_payload.copy(), self._rtt_counts())
 
     def window_began(self, at: float, acked: Ints, rtt: Ints) -> None:
-        """What was counted when the warm-up was over, as those say who were there."""
+        """The counters at the end of the warm-up, where others have taken them."""
         self._began, self._acked, self._rtt = at, acked, rtt
 
     def _rtt_counts(self) -> Ints:
@@ -86,7 +86,7 @@ class Collector:
         return record
 
     def drained(self, record: RunRecord) -> None:
-        """What may still be lost until nothing is on its way any more."""
+        """Update the counters of losses, once no packet is in flight."""
         record.counters |= self.run.network.events() | {"drops_outside_model": self.run.network.drops()}
 
     def _acked_in_window(self, record: RunRecord) -> Floats:
@@ -97,7 +97,7 @@ class Collector:
         return acked * max(record.duration - record.warmup, 0.0) / max(until - began, 1e-12)
 
     def so_far(self) -> RunRecord:
-        """Without the time series, which grow, and what only the kernel's lists tell: quick enough to be live."""
+        """Without the time series, which grow, and without slow counters: quick enough for the live view."""
         run = self.run
         experiment = run.resolved.experiment
         duration = min(experiment.time.duration, self.recorder.time[-1])
@@ -160,13 +160,13 @@ class Collector:
         )
 
     def _counters(self) -> dict[str, int]:
-        """Events that the experiment did not ask for, and the agents' own counts."""
+        """Events that the experiment did not configure, and the agents' own counts."""
         meters = self.run.meters
         return self.run.network.events() | {
             "sends_refused": sum(int(meter.counters[0]) for meter in meters),
             "ring_high_water_bytes": max(int(meter.counters[1]) for meter in meters),
             "swapped_acks": sum(int(meter.counters[3]) for meter in meters),
-            "agent_turns": sum(int(meter.counters[2]) for meter in meters),
+            "agent_steps": sum(int(meter.counters[2]) for meter in meters),
             "agents": len(meters),
         }
 

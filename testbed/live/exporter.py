@@ -1,4 +1,4 @@
-"""The newest snapshot as Prometheus metrics, made when somebody asks for them."""
+"""The newest snapshot as Prometheus metrics, made on each scrape."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Family = CounterMetricFamily | GaugeMetricFamily
 
 
 class Exporter(Collector):
-    """Knows nothing before the scene is set, and constants only before the first snapshot."""
+    """Empty before the scene is set; constants only before the first snapshot."""
 
     def __init__(self) -> None:
         self.scene: Scene | None = None
@@ -29,8 +29,8 @@ class Exporter(Collector):
         if scene is None:
             return
         for info in names.INFOS:
-            told = list(info.read(scene))
-            yield _filled(GaugeMetricFamily(info.name, info.help, labels=info.labels), told, [1.0] * len(told))
+            labels = list(info.read(scene))
+            yield _filled(GaugeMetricFamily(info.name, info.help, labels=info.labels), labels, [1.0] * len(labels))
         for one in names.CONSTANTS:
             constant = GaugeMetricFamily(one.name, one.help, labels=LABELS[one.per])
             yield _filled(constant, _label_sets(scene, one.per), one.read(scene))
@@ -39,7 +39,7 @@ class Exporter(Collector):
         for metric in names.METRICS:
             kind = CounterMetricFamily if metric.kind == "counter" else GaugeMetricFamily
             sets, column = _label_sets_now(scene, now, metric.per), metric.read(now)
-            if metric.per == "port" and np.isnan(column).all():  # in a lab, only its switches know
+            if metric.per == "port" and np.isnan(column).all():  # in a lab, only its switches have them
                 continue
             yield _filled(kind(metric.name, metric.help, labels=LABELS[metric.per]), sets, column)
         for distribution in names.DISTRIBUTIONS:

@@ -1,4 +1,4 @@
-"""Every metric that a run exports: name, meaning, and where its value is. The documentation is made of this table.
+"""Every metric that a run exports: name, meaning, and where its value is. The documentation is generated from it.
 
 Names follow the conventions of Prometheus: base units, ``_total`` for counters, one meaning per name. Times and rates
 are nominal, but for decisions, which take wall time.
@@ -36,7 +36,7 @@ Column = Floats | Ints | Sequence[float]
 
 
 class Info(NamedTuple):
-    """Constants 1 whose labels carry the information: what others have no room for, since labels cost a scrape most."""
+    """A constant 1 whose labels carry the information: other metrics leave it out, since labels cost a scrape most."""
 
     name: str
     help: str
@@ -140,21 +140,23 @@ METRICS = (
         "counter",
         "testbed_port_tx_packets",
         "port",
-        "Packets that the port took into its queue.",
+        "Packets that the port enqueued.",
         _of_port("tx_packets"),
     ),
-    Metric("counter", "testbed_port_marked_packets", "port", "Packets that got CE here.", _of_port("marked_packets")),
+    Metric(
+        "counter", "testbed_port_marked_packets", "port", "Packets that the port marked CE.", _of_port("marked_packets")
+    ),
     Metric(
         "counter",
         "testbed_port_dropped_packets",
         "port",
-        "Packets dropped by the buffer limit or the loss model, or on a link that was cut.",
+        "Packets dropped by the buffer limit or the loss model, or on a link that was down.",
         _of_port("dropped_packets"),
     ),
     Metric("gauge", "testbed_port_queue_bytes", "port", "Queue now.", _of_port("queue")),
-    Metric("gauge", "testbed_port_kmin_bytes", "port", "RED's Kmin in force.", _of_port("kmin")),
-    Metric("gauge", "testbed_port_kmax_bytes", "port", "RED's Kmax in force.", _of_port("kmax")),
-    Metric("gauge", "testbed_port_pmax_ratio", "port", "RED's Pmax in force.", _of_port("pmax")),
+    Metric("gauge", "testbed_port_kmin_bytes", "port", "RED's active Kmin.", _of_port("kmin")),
+    Metric("gauge", "testbed_port_kmax_bytes", "port", "RED's active Kmax.", _of_port("kmax")),
+    Metric("gauge", "testbed_port_pmax_ratio", "port", "RED's active Pmax.", _of_port("pmax")),
     Metric(
         "gauge",
         "testbed_port_ingress_bytes",
@@ -166,32 +168,38 @@ METRICS = (
         "counter",
         "testbed_port_pause_frames",
         "port",
-        "PFC frames that the port sent to the far end of its link.",
+        "PFC frames that the port sent to its peer.",
         _of_port("pause_frames"),
     ),
     Metric(
         "counter",
         "testbed_port_paused_seconds",
         "port",
-        "Time for which the far end of the port's link held its lossless packets.",
+        "Time for which the port's peer was paused.",
         _of_port("paused"),
     ),
     Metric("counter", "testbed_flow_acked_bytes", "flow", "Payload that was acknowledged.", _of_flow("acked_payload")),
-    Metric("counter", "testbed_flow_sent_packets", "flow", "Data packets sent, again or not.", _of_flow("sent")),
+    Metric(
+        "counter", "testbed_flow_sent_packets", "flow", "Data packets sent, retransmissions included.", _of_flow("sent")
+    ),
     Metric("counter", "testbed_flow_acked_packets", "flow", "Data packets acknowledged.", _of_flow("acked")),
     Metric("counter", "testbed_flow_ce_packets", "flow", "Acknowledgements that echo CE.", _of_flow("ce")),
     Metric(
         "counter",
         "testbed_flow_lost_packets",
         "flow",
-        "Packets the sender gave up on; some come late after all.",
-        lambda now: now.flows["lost"] + now.flows["late"],  # lost alone goes back when one comes
+        "Packets that the sender declared lost; some are acknowledged late.",
+        lambda now: now.flows["lost"] + now.flows["late"],  # lost alone falls when one is acknowledged
     ),
     Metric(
-        "counter", "testbed_flow_late_packets", "flow", "Packets acknowledged after they were lost.", _of_flow("late")
+        "counter",
+        "testbed_flow_late_packets",
+        "flow",
+        "Packets acknowledged after they were declared lost.",
+        _of_flow("late"),
     ),
     Metric("counter", "testbed_flow_timeouts", "flow", "Retransmission timeouts.", _of_flow("timeouts")),
-    Metric("counter", "testbed_flow_cnps", "flow", "Congestion notification packets heard.", _of_flow("cnps")),
+    Metric("counter", "testbed_flow_cnps", "flow", "Congestion notification packets received.", _of_flow("cnps")),
     Metric(
         "gauge",
         "testbed_flow_rate_bytes_per_second",
@@ -207,23 +215,23 @@ METRICS = (
         _of_flow("window"),
     ),
     Metric("gauge", "testbed_flow_inflight_bytes", "flow", "Sent and not yet acknowledged.", _of_flow("inflight")),
-    Metric("counter", "testbed_decided_flows", "", "Flows that decisions were about.", lambda now: [now.decided]),
+    Metric("counter", "testbed_decided_flows", "", "Flow decisions of the controllers.", lambda now: [now.decided]),
     Metric(
         "gauge",
         "testbed_tuner_reward_ratio",
         "switch",
-        "What a learned tuner says that its last slot was worth; NaN if it says nothing.",
+        "Reward of a learned tuner's last slot; NaN if it reports none.",
         _of_tuner("reward"),
     ),
     Metric(
         "gauge",
         "testbed_tuner_state_info",
         "state",
-        "1 for what a tuner that learns is doing: baseline, exploring, frozen or fallen back; others have no series.",
+        "1 for the state of a learning tuner: baseline, exploring, frozen or fallen back; other tuners have no series.",
         lambda now: [1.0 for one in now.tuners if one.state],
     ),
     Metric(
-        "counter", "testbed_tuner_decisions", "switch", "Slots after which the tuner was asked.", _of_tuner("decisions")
+        "counter", "testbed_tuner_decisions", "switch", "Slots after which the tuner decided.", _of_tuner("decisions")
     ),
     Metric(
         "counter",
@@ -236,7 +244,7 @@ METRICS = (
         "counter",
         "testbed_tuner_refusals",
         "switch",
-        "Decisions that could not be put in force; the thresholds before them stayed.",
+        "Decisions rejected because their thresholds were invalid; the previous ones stayed active.",
         _of_tuner("refusals"),
     ),
     Metric(
@@ -260,7 +268,7 @@ RTT_LIMITS, *RTT_BINS = _ends(RTT_BINS_PER_OCTAVE, 2e-6, 1.5e-3)
 DECISION_LIMITS, *DECISION_BINS = _ends(DECISION_BINS_PER_OCTAVE, 1e-6, 2e-2)
 
 
-def _cut(counted: Counted, low: int, high: int) -> Counted:
+def _clipped(counted: Counted, low: int, high: int) -> Counted:
     """Everything below the first limit in the first bin, everything beyond the last one in the last bin."""
     counts = counted.counts
     parts = (counts[..., :low], counts[..., low:high], counts[..., high:])
@@ -273,7 +281,7 @@ DISTRIBUTIONS = (
     Distribution(
         "testbed_port_arrival_queue_bytes",
         "port",
-        "Queue that arriving packets found.",
+        "Queue found by arriving packets.",
         (0.0, *QUEUE_LIMITS),
         lambda now: now.queue_found,
     ),
@@ -282,14 +290,14 @@ DISTRIBUTIONS = (
         "flow",
         "RTT, one sample per acknowledgement.",
         RTT_LIMITS.tolist(),
-        lambda now: _cut(now.flow_rtt, *RTT_BINS),
+        lambda now: _clipped(now.flow_rtt, *RTT_BINS),
     ),
     Distribution(
         "testbed_decision_seconds",
         "",
         "Wall time of one call of the controller, which decides for many flows.",
         DECISION_LIMITS.tolist(),
-        lambda now: _cut(now.decision_time, *DECISION_BINS),
+        lambda now: _clipped(now.decision_time, *DECISION_BINS),
     ),
 )
 

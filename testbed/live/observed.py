@@ -1,4 +1,4 @@
-"""What can be known of a run while it goes on, whichever engine carries its packets.
+"""What is known of a run while it goes on, whichever engine carries its packets.
 
 Columns of ports have shape (p,) in the order of the shape's; what cannot be known is nan.
 """
@@ -42,7 +42,7 @@ class Network(Protocol):
         ...
 
     def events(self) -> dict[str, int]:
-        """What the experiment did not ask for."""
+        """Counters of what the experiment did not configure."""
         ...
 
     def tuners(self) -> tuple[TunerNow, ...]:
@@ -55,7 +55,7 @@ class Network(Protocol):
 
 
 class Observed(Protocol):
-    """A run, as those see it who record and show it."""
+    """A run, as recorder and live view see it."""
 
     resolved: Resolved
     layout: Layout

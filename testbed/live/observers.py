@@ -1,4 +1,4 @@
-"""Those who follow a run from outside while it goes on: the terminal, the readers of the live server, or nobody."""
+"""Observers of a run: the terminal, the clients of the live server, or none."""
 
 from __future__ import annotations
 
@@ -12,64 +12,64 @@ from testbed.results.summary import Summary
 
 
 class Observer:
-    """Hears what a run does, in this order; does nothing with it. Subclasses override what they want to hear."""
+    """Is called during a run, in this order; does nothing. Subclasses override the methods they need."""
 
     descriptors: Sequence[int] = ()
     """Open files that the sandbox must not inherit."""
 
-    def stage(self, text: str) -> None:
-        """What is being done, before and after the run proper."""
+    def on_stage(self, text: str) -> None:
+        """The current step, before and after the run proper."""
 
-    def forked(self) -> None:
-        """The sandbox is on its way: threads may be started."""
+    def on_fork(self) -> None:
+        """The sandbox has been forked: threads may be started."""
 
-    def begins(self, scene: Scene) -> None:
+    def on_begin(self, scene: Scene) -> None:
         """The run proper begins."""
 
-    def goes_on(self, now: Snapshot, told: Update) -> None:
-        """A few times per second of wall time; ``told`` is what happened since the last time."""
+    def on_progress(self, now: Snapshot, changes: Update) -> None:
+        """A few times per second of wall time; ``changes`` is what happened since the last time."""
 
-    def stops(self) -> None:
+    def on_stop(self) -> None:
         """The run proper is over, or failed, whether it began or not."""
 
-    def ends(self, summary: Summary, folder: Path) -> None:
+    def on_end(self, summary: Summary, folder: Path) -> None:
         """The results are written."""
 
-    def fails(self, why: str) -> None:
+    def on_failure(self, why: str) -> None:
         """There will be no results."""
 
 
 class Observers(Observer):
-    """Several listeners as one."""
+    """Several observers as one."""
 
-    def __init__(self, listeners: Sequence[Observer]) -> None:
-        self.listeners = listeners
-        self.descriptors = [one for listener in listeners for one in listener.descriptors]
+    def __init__(self, observers: Sequence[Observer]) -> None:
+        self.observers = observers
+        self.descriptors = [one for observer in observers for one in observer.descriptors]
 
-    def stage(self, text: str) -> None:
-        for one in self.listeners:
-            one.stage(text)
+    def on_stage(self, text: str) -> None:
+        for one in self.observers:
+            one.on_stage(text)
 
-    def forked(self) -> None:
-        for one in self.listeners:
-            one.forked()
+    def on_fork(self) -> None:
+        for one in self.observers:
+            one.on_fork()
 
-    def begins(self, scene: Scene) -> None:
-        for one in self.listeners:
-            one.begins(scene)
+    def on_begin(self, scene: Scene) -> None:
+        for one in self.observers:
+            one.on_begin(scene)
 
-    def goes_on(self, now: Snapshot, told: Update) -> None:
-        for one in self.listeners:
-            one.goes_on(now, told)
+    def on_progress(self, now: Snapshot, changes: Update) -> None:
+        for one in self.observers:
+            one.on_progress(now, changes)
 
-    def stops(self) -> None:
-        for one in self.listeners:
-            one.stops()
+    def on_stop(self) -> None:
+        for one in self.observers:
+            one.on_stop()
 
-    def ends(self, summary: Summary, folder: Path) -> None:
-        for one in self.listeners:
-            one.ends(summary, folder)
+    def on_end(self, summary: Summary, folder: Path) -> None:
+        for one in self.observers:
+            one.on_end(summary, folder)
 
-    def fails(self, why: str) -> None:
-        for one in self.listeners:
-            one.fails(why)
+    def on_failure(self, why: str) -> None:
+        for one in self.observers:
+            one.on_failure(why)

@@ -26,29 +26,29 @@ class Progress(Observer):
         self._began = time.monotonic()
         self._last_line = float("-inf")
 
-    def stage(self, text: str) -> None:
+    def on_stage(self, text: str) -> None:
         self.bar.say(text)
 
-    def begins(self, scene: Scene) -> None:
+    def on_begin(self, scene: Scene) -> None:
         self.scene = scene
         self.total, self.wall_total = scene.duration, scene.wall_seconds
         self._began = time.monotonic()
         self.bar.start(self.total)
         if not self.bar.shown:
             about = "" if self.wall_total is None else f", about {self.wall_total:.0f} s"
-            self.stage(f"running {show_time(self.total)} of rack time{about}")
+            self.on_stage(f"running {show_time(self.total)} of rack time{about}")
 
-    def goes_on(self, now: Snapshot, told: Update) -> None:  # noqa: ARG002 - what has happened is enough
+    def on_progress(self, now: Snapshot, changes: Update) -> None:  # noqa: ARG002 - what has happened is enough
         if self.scene is None:
             return
         port = self.scene.bottleneck
-        queue, rtt = told["ports"]["queue"][port], told["rtt"]["p50"]
+        queue, rtt = changes["ports"]["queue"][port], changes["rtt"]["p50"]
         wait = f"queue {show_time(_rounded(queue * 8 / self.scene.ports[port].rate))}  " if queue is not None else ""
         figures = (
-            f"utilisation {told['ports']['utilisation'][port] or 0.0:.0%}  {wait}"
+            f"utilisation {changes['ports']['utilisation'][port] or 0.0:.0%}  {wait}"
             f"RTT {show_time(_rounded(rtt)) if rtt else '-'}"
         )
-        nominal_now = told["time"]
+        nominal_now = changes["time"]
         if self.bar.shown:
             self.bar.update(min(nominal_now, self.total), figures)
             return
@@ -56,13 +56,13 @@ class Progress(Observer):
         if moment - self._last_line >= LINE_EVERY:
             self._last_line = moment
             share = nominal_now / self.total if self.total else 0.0
-            self.stage(f"{share:4.0%}  {self._left(moment - self._began, share):.0f} s left  {figures}")
+            self.on_stage(f"{share:4.0%}  {self._left(moment - self._began, share):.0f} s left  {figures}")
 
     def _left(self, gone: float, share: float) -> float:
         total = gone / max(share, 1e-9) if self.wall_total is None else self.wall_total
         return max(0.0, total - gone)
 
-    def stops(self) -> None:
+    def on_stop(self) -> None:
         self.bar.stop()
 
 

@@ -21,7 +21,7 @@ PORT_COLUMNS = [one.name for one in fields(PortSeries) if one.name != "time"]
 def largest(size: Floats, most: int) -> Ints:
     """The numbers, ascending, of at most so many flows to keep series of: endless ones first, then by size.
 
-    Of thousands of short flows a series says little; of equal ones the first are taken.
+    Series of thousands of short flows say little; of equal ones the first are taken.
     """
     return np.sort(np.argsort(-size, kind="stable")[:most])
 

@@ -1,4 +1,4 @@
-"""What a live view must know before the first figure: the rack, its ports and flows, and when it ends.
+"""What a live view needs before the first figure: the rack, its ports and flows, and when the run ends.
 
 Up to `MOST_FLOWS` flows have figures of their own; of more, figures are per sending host.
 """
@@ -91,11 +91,11 @@ class Scene:
 
     def as_dict(self) -> dict[str, Any]:
         """For JSON."""
-        told = asdict(self)
-        told["ports"] = [port._asdict() for port in self.ports]
-        told["flows"] = [flow._asdict() for flow in self.flows]
+        found = asdict(self)
+        found["ports"] = [port._asdict() for port in self.ports]
+        found["flows"] = [flow._asdict() for flow in self.flows]
         bottleneck = self.ports[self.bottleneck].name
-        return told | {"bottleneck": bottleneck, "topology": drawn(self.ports, bottleneck)}
+        return found | {"bottleneck": bottleneck, "topology": drawn(self.ports, bottleneck)}
 
 
 def drawn(ports: Sequence[ScenePort], bottleneck: str) -> str:

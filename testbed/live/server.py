@@ -1,7 +1,7 @@
-"""What can be seen of a run from outside while it goes on: /metrics for Prometheus, /live for events, / for the page.
+"""What a run shows to the outside while it goes on: /metrics for Prometheus, /live for events, / for the page.
 
 The socket is bound before anything is built, so that an address in use costs nothing; requests are answered by threads
-from the moment the sandbox has been forked. Nothing in the sandbox ever waits for a reader.
+from the moment the sandbox has been forked. Nothing in the sandbox ever waits for a client.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from testbed.live.exporter import Exporter
 
 HOST, PORT = "127.0.0.1", 9464
 PORTS_TRIED = 16  # runs that go on at once take the next ones
-MOST_EVENTS = 1500  # kept for those who come late: five minutes
-PARTING_SECONDS = 1.0  # of wall time, for readers to be told the end
+MOST_EVENTS = 1500  # kept for clients that connect late: five minutes
+CLOSING_SECONDS = 1.0  # of wall time, for clients to receive the last event
 
 
 class LiveServer(ThreadingHTTPServer):
@@ -35,11 +35,11 @@ class LiveServer(ThreadingHTTPServer):
         self.address_family = socket.AF_INET6 if ":" in host else socket.AF_INET
         super().__init__((host, port), _Handler)
         self.exporter = Exporter()
-        self.readers = 0
+        self.clients = 0
         self._events: list[bytes] = []
         self._head = MOST_EVENTS  # events before the first update: always kept
-        self._dropped = 0  # updates that are not kept any more
-        self._news = threading.Condition()
+        self._dropped = 0  # updates that are no longer kept
+        self._changed = threading.Condition()
         self._ended = False
         self._thread = threading.Thread(target=self.serve_forever, args=(0.1,), daemon=True)
 
@@ -55,31 +55,31 @@ class LiveServer(ThreadingHTTPServer):
             self._thread.start()
 
     def publish(self, event: str, data: dict[str, Any]) -> None:
-        """Tell all readers, now or when they come."""
+        """Send an event to all clients, now or when they connect."""
         text = f"event: {event}\ndata: {json.dumps(data, separators=(',', ':'), allow_nan=False)}\n\n"
-        with self._news:
+        with self._changed:
             if event == "update":
                 self._head = min(self._head, len(self._events))
             self._events.append(text.encode())
             if len(self._events) > MOST_EVENTS:
                 del self._events[self._head]
                 self._dropped += 1
-            self._news.notify_all()
+            self._changed.notify_all()
 
-    def wait_for_news(self, seen: int) -> tuple[list[bytes], int]:
+    def wait_for_events(self, seen: int) -> tuple[list[bytes], int]:
         """Block until there are more than ``seen`` events. Returns them, none at the end, and how many there are."""
-        with self._news:
-            self._news.wait_for(lambda: self._ended or len(self._events) + self._dropped > seen)
+        with self._changed:
+            self._changed.wait_for(lambda: self._ended or len(self._events) + self._dropped > seen)
             first = max(min(seen, self._head), seen - self._dropped)
             return self._events[first:], len(self._events) + self._dropped
 
     def close(self) -> None:
-        """Give readers a moment to hear the end, then stop."""
-        with self._news:
+        """Give clients a moment to receive the last event, then stop."""
+        with self._changed:
             self._ended = True
-            self._news.notify_all()
-        deadline = time.monotonic() + PARTING_SECONDS
-        while self.readers and time.monotonic() < deadline:
+            self._changed.notify_all()
+        deadline = time.monotonic() + CLOSING_SECONDS
+        while self.clients and time.monotonic() < deadline:
             time.sleep(0.01)
         if self._thread.is_alive():
             self.shutdown()
@@ -108,7 +108,7 @@ class _Handler(BaseHTTPRequestHandler):
 
         registry = CollectorRegistry(auto_describe=False)
         registry.register(self.server.exporter)
-        # The plain format even for those who would take OpenMetrics: it is made in half the time.
+        # The plain format even for clients that accept OpenMetrics: it is made in half the time.
         self._send(CONTENT_TYPE_PLAIN_0_0_4, generate_latest(registry))
 
     def _send(self, content_type: str, body: bytes, status: HTTPStatus = HTTPStatus.OK) -> None:
@@ -127,16 +127,16 @@ class _Handler(BaseHTTPRequestHandler):
         self.end_headers()
         self.close_connection = True
         server = self.server
-        server.readers += 1
+        server.clients += 1
         try:
-            new, seen = server.wait_for_news(0)
+            new, seen = server.wait_for_events(0)
             while new:
                 self.wfile.write(b"".join(new))
-                new, seen = server.wait_for_news(seen)
-        except OSError:  # the reader has gone
+                new, seen = server.wait_for_events(seen)
+        except OSError:  # the client has gone
             return
         finally:
-            server.readers -= 1
+            server.clients -= 1
 
     def log_message(self, format: str, *args: object) -> None:
         """Requests are not worth a line."""

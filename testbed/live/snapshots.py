@@ -1,4 +1,4 @@
-"""Tells the outside how a run goes: a `Snapshot` a few times a second, from memory that is written anyway."""
+"""Reports a run to the outside: a `Snapshot` a few times a second, from memory that is written anyway."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ WALL_NS_BETWEEN = 200_000_000
 
 
 class Live:
-    """Sends snapshots through the connection, and hears there whether the user wants to stop."""
+    """Sends snapshots through the connection, and receives there the user's request to stop."""
 
     def __init__(self, connection: Connection, run: Observed, collector: Collector) -> None:
         self.connection = connection
@@ -39,14 +39,14 @@ class Live:
         return (self._next_ns - time.monotonic_ns()) / 1e9
 
     def interrupted(self) -> str:
-        """Why the user ended the run; empty if it should go on. Raises EOFError if nobody listens any more."""
+        """Why the user ended the run; empty if it should go on. Raises EOFError if the other side is gone."""
         return str(self.connection.recv()) if self.connection.poll() else ""
 
     def _snapshot(self, now: float, now_ns: int) -> Snapshot:
         return snapshot(self.run, self.collector, self.groups, self._ports(now_ns), now)
 
     def _ports(self, now_ns: int) -> dict[str, Floats]:
-        """A queue that was found to be longer (see the port program) must not take back bytes that were sent."""
+        """An upward correction of the queue (see the port program) must not lower the bytes that were sent."""
         sample = self.run.network.sample(now_ns)
         sample["tx_bytes"] = self._tx_bytes = np.maximum(self._tx_bytes, sample["tx_bytes"])
         return sample

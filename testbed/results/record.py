@@ -156,7 +156,7 @@ class RunRecord(Measured):
     wall_seconds: float
     decisions: Decisions
     pacing_lag: Lag  # actual minus scheduled time of sending
-    feedback_lag: Lag  # time a feedback waited for the agent after it was due
+    feedback_lag: Lag  # time feedback waited for the agent after it was due
     payload: int
     wire_size: int
     engine: EngineName = "kernel"  # what carried the packets; in the lab, what only a switch knows is nan

@@ -62,7 +62,7 @@ class DecisionTrace:
         """Whether there were more calls than fit."""
         return bool(self._state[1])
 
-    def told(self, kind: int, now: float, rows: int, ints: Ints, stack: IntStack | None = None) -> None:
+    def record(self, kind: int, now: float, rows: int, ints: Ints, stack: IntStack | None = None) -> None:
         """A call is about to be made. ``ints``: columns of ``rows`` numbers; flows first, RTTs of feedback last."""
         if rows > self._left:
             if self._left >= 0:

@@ -71,16 +71,16 @@ def execute(
         summary = summarise(
             record, judge(record), experiment=experiment.name, controller=resolved.controller.name, tuner=tuner
         )
-        observer.stage("writing results")
+        observer.on_stage("writing results")
         written, trouble = _write(target, about, record, summary, captures, report=experiment.record.report)
         for message in captures.messages(record.captures):
-            observer.stage(message)
+            observer.on_stage(message)
         if trouble:
             raise TestbedError(
                 f"this is a bug in testbed: the results are in {written}, but their report failed:\n{trouble}"
             )
         log.info("results written", extra={"folder": written, "verdict": summary.verdict.word})
-        observer.ends(summary, written)
+        observer.on_end(summary, written)
     failure = record.interrupted if record.interrupted not in ("", CTRL_C) else ""
     return RunOutcome(summary, written, failure)
 

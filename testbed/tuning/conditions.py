@@ -17,7 +17,7 @@ from testbed.tuner import ELEPHANT
 
 KEPT_SLOTS = 3  # the paper's k, which it does not give; ACC's history has three slots
 FULL = 3 / 4  # of the table: beyond it the threshold clean-up makes room
-ROOM = 1 / 2  # of the table: so much it leaves, those that were heard last
+ROOM = 1 / 2  # of the table: this much it leaves, the flows seen last
 
 
 class Table(Protocol):
@@ -65,7 +65,7 @@ class ConditionMonitor:
         return {"incast_degree": degree, "mice_share": mice_share}
 
     def _clean_up(self, keys: NDArray[np.void], seen: NDArray[np.void]) -> None:
-        """Scheduled: what was last heard k slots ago. Beyond a threshold: the oldest of the others as well."""
+        """Scheduled: flows last seen k slots ago. Beyond a threshold: the oldest of the others as well."""
         last = seen["last_ns"]
         expired = last <= self._ends[0] if len(self._ends) == self._ends.maxlen else np.zeros(len(last), bool)
         if len(last) - expired.sum() > FULL * self.table.size:
@@ -76,7 +76,7 @@ class ConditionMonitor:
 
 
 def incast_degree(port: Ints, src: Ints, dst: Ints, ports: int) -> Floats:
-    """Most distinct senders that one receiver behind each port hears, shape (ports,), of one row per flow."""
+    """Most distinct senders to one receiver behind each port, shape (ports,), of one row per flow."""
     degree = np.zeros(ports)
     if not len(port):
         return degree

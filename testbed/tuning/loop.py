@@ -1,6 +1,6 @@
 """Runs the tuners: one instance per switch, its observations from the switch's counters, its thresholds into it.
 
-A tuner meets its switch through `Switch` alone, so that the same class runs on the rack's port programs, on the
+A tuner accesses its switch through `Switch` alone, so that the same class runs on the rack's port programs, on the
 queues of the fluid model, and on anything else that has counters and thresholds.
 """
 
@@ -29,16 +29,16 @@ Answer = TypeVar("Answer")
 
 
 class Switch(Protocol):
-    """One switch, as a tuner's observations and decisions meet it. Columns have shape (n,), rows as in `Ports`."""
+    """One switch, as its tuner observes and controls it. Columns have shape (n,), rows as in `Ports`."""
 
     def sample(self, now_ns: int) -> Mapping[str, Floats]:
         """As of now. Cumulative: tx_bytes, marked_bytes, dropped_packets, queue_area (byte-seconds); at the moment:
-        queue (bytes) and kmin, kmax, pmax in force. If its flows are monitored also incast_degree and mice_share.
+        queue (bytes) and the active kmin, kmax, pmax. If its flows are monitored also incast_degree and mice_share.
         """
         ...
 
     def set_thresholds(self, kmin: Floats, kmax: Floats, pmax: Floats) -> None:
-        """Put thresholds in force; those of one queue at once."""
+        """Set thresholds; those of one queue take effect at once."""
         ...
 
 
@@ -98,7 +98,7 @@ class Tuning:
         self.log.decided(now, spent, self._call(lambda: reported(self.tuner)), str(self.tuner.state))
         if decided is None:
             return
-        if why := wrong(decided, self.ports):  # the last good thresholds stay
+        if why := wrong(decided, self.ports):  # the last valid thresholds stay active
             self.log.refuse(why)
         else:
             self._set(decided)
@@ -132,7 +132,7 @@ class Tunings:
         return min(one.next_slot for one in self.all)
 
     def step(self, now: float, now_ns: int) -> None:
-        """Let those decide whose slot is over. Raises PluginFailed."""
+        """Let the tuners whose slot is over decide. Raises PluginFailed."""
         for one in self.all:
             one.step(now, now_ns)
 

@@ -125,7 +125,7 @@ def test_sent_bytes_are_told_once_with_the_signal() -> None:
         bench.flows.to_send[1] = 2
         for now in np.arange(0.0, 20.0, 0.5):
             turn(agent, float(now))
-        agent.turn(30 * SLOT)
+        agent.step(30 * SLOT)
         told = np.zeros(2, int)
         for kind, flows, sizes in agent.controller.told:
             if kind == "sent":

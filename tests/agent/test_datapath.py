@@ -150,7 +150,7 @@ def test_window_closes_and_opens() -> None:
         assert [len(bench.at(now + 0.5)) for now in range(8)] == [1] * 5 + [0] * 3
         assert bench.flows.inflight[0] == 5
         bench.ack(0, 1)
-        bench.digest(121)
+        bench.read_feedback(121)
         bench.change(121 * SLOT)
         assert sum(len(bench.at(121.5 + i)) for i in range(20)) == 2
         assert bench.flows.inflight[0] == 5
@@ -172,7 +172,7 @@ def test_with_nothing_in_flight_one_packet_always_leaves(window: float) -> None:
         bench.start(window=window)
         assert [len(bench.at(now)) for now in (0.5, 10.5)] == [1, 0]
         bench.ack(0)
-        bench.digest(11)
+        bench.read_feedback(11)
         bench.change(11 * SLOT)
         assert [len(bench.at(now)) for now in (11.5, 12.5)] == [1, 0]
 
@@ -183,7 +183,7 @@ def test_rate_holds_below_one_packet_of_window() -> None:
         bench.start(share=0.01, window=0.5)
         bench.at(0.5)
         bench.ack(0)
-        bench.digest(5)
+        bench.read_feedback(5)
         bench.change(5 * SLOT)
         assert [len(bench.at(now)) for now in (99.5, 100.5)] == [0, 1]
 
@@ -273,10 +273,10 @@ def test_finished_is_when_the_last_acknowledgement_was_due() -> None:
             bench.at(now + 0.5)
         bench.ack(0, rx=5.0)
         bench.ack(1, rx=6.0)
-        bench.digest(50)
+        bench.read_feedback(50)
         assert np.isnan(bench.flows.finished[0])
         bench.ack(2, rx=7.0)
-        bench.digest(50)
+        bench.read_feedback(50)
         assert bench.flows.finished[0] == pytest.approx(9 * SLOT)
         assert bench.flows.acked_payload[0] == 300
 
@@ -287,13 +287,13 @@ def test_a_flow_with_a_lost_packet_is_not_finished() -> None:
         for now in range(4):
             bench.at(now + 0.5)
         bench.ack(0, 2)
-        bench.digest(5)
+        bench.read_feedback(5)
         bench.change(5 * SLOT)
         assert np.isnan(bench.flows.finished[0])
         assert len(bench.at(6.5)) == 1  # the retransmission, with a number of its own
         assert bench.flows.sent[0] == 4
         bench.ack(3, rx=8.0)
-        bench.digest(9)
+        bench.read_feedback(9)
         assert bench.flows.finished[0] == pytest.approx(8 * SLOT)
         assert bench.flows.acked_payload[0] == 300
 

@@ -93,7 +93,7 @@ def test_text_has_the_same_in_one_line_per_packet(capture: Path) -> None:
     assert " psn - " in lines[3]  # its NIC has not numbered it
 
 
-def test_missing_packets_are_told(capture: Path) -> None:
+def test_missing_packets_are_report(capture: Path) -> None:
     done = decode(capture)
     assert done.returncode == 0
     assert done.stderr == "the capture misses 3 packets\n"

@@ -13,7 +13,7 @@ from testbed.errors import BadInput, TestbedError
 from tests.capture.written import FRAMES, written
 
 
-def test_wherever_a_capture_is_cut_its_whole_packets_are_read_and_the_cut_is_told(tmp_path: Path) -> None:
+def test_wherever_a_capture_is_cut_its_whole_packets_are_read_and_the_cut_is_report(tmp_path: Path) -> None:
     content = written()
     ends, at = [], 0  # of the blocks
     while at < len(content):
@@ -63,7 +63,7 @@ def test_what_is_no_capture_of_ours_to_read_is_bad_input(tmp_path: Path, content
         list(Reader(path))
 
 
-def test_damage_is_told(capture: Path) -> None:
+def test_damage_is_report(capture: Path) -> None:
     content = bytearray(capture.read_bytes())
     at = content.index(FRAMES[1]) - 24  # the length of the second packet's block
     content[at : at + 4] = b"\x01\x02\x03\xff"

@@ -76,9 +76,9 @@ def test_a_pause_frame_is_noted_and_told(rig: Bench) -> None:
     now = time.monotonic_ns()
     assert rig.ingress(pause_frames.frame(MAC, 1000, now)) == SHOT
     note = rig.nic.pauses[[LOOPBACK]]
-    assert not pauses.are_over(note, now).any()
+    assert not pauses.are_resumed(note, now).any()
     assert note["frames"][0] == 1
-    assert events(rig) == [(LOOPBACK, wire.HEARD)]
+    assert events(rig) == [(LOOPBACK, wire.PAUSE_RECEIVED)]
     assert rig.nic.arrivals["packets"][LOOPBACK] == 0  # it came past the queue of the port that sent it
 
 

@@ -1,4 +1,4 @@
-"""Pauses that wait for each other in a circle: found in routings that have one, and in none of the shipped racks."""
+"""PFC deadlocks: cyclic buffer dependencies are found in routings that have one, and in none of the shipped racks."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ import pytest
 
 from testbed.errors import BadInput
 from testbed.experiment import model
-from testbed.experiment.deadlock import circle, dependencies, possible
+from testbed.experiment.deadlock import cycle, dependencies, possible
 from testbed.experiment.events import EventSpec, plan
 from testbed.experiment.load import available, load
 from testbed.experiment.topology.kinds import shape_of
 from testbed.experiment.topology.routes import Routes
-from testbed.experiment.topology.shape import End, Link, Quality, Shape, dumbbell, two_level
+from testbed.experiment.topology.shape import End, Link, LinkKind, Shape, dumbbell, two_level
 from testbed.experiment.topology.tables import Hops, Tables
 
-TOLD = "pauses of these ports could wait for each other in a circle: "
-LINK, TRUNK = Quality("link", 25e9, 1e-6), Quality("uplink", 100e9, 1e-6)
+REFUSED = "PFC deadlock possible, cyclic buffer dependency: "
+LINK, TRUNK = LinkKind("link", 25e9, 1e-6), LinkKind("uplink", 100e9, 1e-6)
 
 
 def ring(switches: int) -> Shape:
@@ -39,12 +39,12 @@ def fabric(leaves: int = 4, spines: int = 4) -> Shape:
 class Eager(Tables):
     """Switches that take any shortest path that is left, also down and up again: what ours do not."""
 
-    def found(self, routes: Routes) -> Hops:
+    def next_hops(self, routes: Routes) -> Hops:
         return {pair: routes.next_hops(*pair) for pair in self.hops}
 
 
 @pytest.mark.parametrize("name", available())
-def test_no_shipped_rack_has_a_circle(name: str) -> None:
+def test_no_shipped_rack_has_a_cycle(name: str) -> None:
     one = load(name).experiment
     assert possible(Tables(shape_of(one.rack, one.hosts)), one.steps()) == ""
 
@@ -53,7 +53,7 @@ def test_a_ring_has_one_and_its_ports_are_named() -> None:
     graph = dependencies(Tables(ring(4)).hops)
     assert graph["s1-eth2"] == {"s2-eth2"}  # to s3; what goes to s2 waits for its host only
     found = possible(Tables(ring(4)))
-    ports = found.removeprefix(TOLD).split(" -> ")
+    ports = found.removeprefix(REFUSED).split(" -> ")
     assert ports[0] == ports[-1]
     assert set(ports) in ({f"s{n}-eth2" for n in range(1, 5)}, {f"s{n}-eth3" for n in range(1, 5)})
     assert all(after in graph[before] for before, after in pairwise(ports))
@@ -64,7 +64,7 @@ def test_up_and_then_down_has_none() -> None:
     graph = dependencies(Tables(fabric()).hops)
     assert graph["leaf1-eth2"] == {"spine1-eth2", "spine1-eth3", "spine1-eth4"}
     assert graph["spine1-eth2"] == set()
-    assert circle(graph) == []
+    assert cycle(graph) == []
     assert possible(Tables(dumbbell(2, 2, LINK, TRUNK))) == ""
 
 
@@ -86,18 +86,18 @@ def test_routes_after_events_are_checked() -> None:
     """Of 4 x 4 links those of a ring are left: leaf1 - spine1 - leaf2 - spine2 - ... - leaf1."""
     shape = fabric()
     left = {f"leaf{n}-spine{n}" for n in range(1, 5)} | {f"leaf{n % 4 + 1}-spine{n}" for n in range(1, 5)}
-    cut = [f"{link.low.node}-{link.high.node}" for link in shape.trunks]
+    down = [f"{link.low.node}-{link.high.node}" for link in shape.trunks]
     steps = plan(
         [
-            EventSpec.model_validate({"at": "1 ms", "cut": name, "detected_after": "10 us"})
-            for name in cut
+            EventSpec.model_validate({"at": "1 ms", "down": name, "detected_after": "10 us"})
+            for name in down
             if name not in left
         ],
         shape, 1, 1.0,
     )  # fmt: skip
     assert possible(Tables(shape), steps) == ""  # ours stay where they are, and lose the packets
     found = possible(Eager(shape), steps)
-    assert found.startswith(TOLD)
+    assert found.startswith(REFUSED)
     assert found.endswith(", with the routes from 1.01 ms on")
 
 
@@ -106,5 +106,5 @@ def test_an_experiment_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     victim = load("victim")
     monkeypatch.setattr(model, "shape_of", lambda *_: ring(8))
     victim.apply(["rack.switch.pfc=off"])
-    with pytest.raises(BadInput, match=f"rack.switch.pfc: {TOLD}s1-eth2 -> s2-eth2"):
+    with pytest.raises(BadInput, match=f"rack.switch.pfc: {REFUSED}s1-eth2 -> s2-eth2"):
         victim.apply(["rack.switch.pfc=on"])

@@ -71,17 +71,17 @@ def test_a_healthy_run_breaks_nothing() -> None:
 @pytest.mark.parametrize(
     ("name", "more", "expected"),
     [
-        ("agent_sent", 3, "packets sent by agents never left their hosts: 3 packets of 1 flows"),
-        ("agent_acked", -2, "answers at the senders' NICs were not read: 2 packets"),
+        ("agent_sent", 3, "packets sent by agents did not leave their hosts: 3 packets of 1 flows"),
+        ("agent_acked", -2, "feedback at the senders' NICs was not read: 2 packets"),
         (
             "agent_acked",
             1,
-            "agents read answers that had not come to their NICs: 1 packets of 1 flows, the first is flow 0",
+            "agents read feedback that their NICs did not receive: 1 packets of 1 flows, the first is flow 0",
         ),
         ("received", -1, "packets are not conserved at s1-eth3: 6 packets missing, 5 dropped by the model"),
-        ("received_ce", 2, "marks made and seen differ at s1-eth3: 12 and 14"),
-        ("nic_ce", -1, "CE marks were not echoed as they were seen: 1 flows"),
-        ("nic_ce", 1, "CE marks were not echoed as they were seen: 1 flows"),
+        ("received_ce", 2, "CE marks set and received differ at s1-eth3: 12 and 14"),
+        ("nic_ce", -1, "CE marks received and echoed differ: 1 flows"),
+        ("nic_ce", 1, "CE marks received and echoed differ: 1 flows"),
         ("cnps_made", 1, "packets are not conserved at s1-eth1: 1 packets missing, 0 dropped"),
     ],
 )
@@ -94,14 +94,14 @@ def test_wrong_flow_counts_are_named(name: str, more: int, expected: str) -> Non
     ("change", "expected"),
     [
         ({"int_faults": 9}, "INT records are out of order: 9 records"),
-        ({"queue_difference": 9000.0}, "virtual queue and shaper disagree: by 9000 bytes; a burst is 8000"),
-        ({"duration": 10e-6}, "s1-eth3 was faster than its link: 1.200 of the rate"),
-        ({"loaded_plugins": []}, "nobody says who decided: no agent"),
+        ({"queue_difference": 9000.0}, "virtual queue and shaper differ: by 9000 bytes; a burst is 8000"),
+        ({"duration": 10e-6}, "s1-eth3 exceeded its link rate: 1.200 of the rate"),
+        ({"loaded_plugins": []}, "no controller identified: no agent"),
         (
             {"loaded_plugins": [WANTED, replace(WANTED, sha256="cd" * 32)]},
-            "another controller decided: agent 1 ran Dcqcn",
+            "wrong controller: agent 1 ran Dcqcn",
         ),
-        ({"loaded_plugins": [replace(WANTED, form="Fixed")]}, "another controller decided: agent 0 ran Fixed"),
+        ({"loaded_plugins": [replace(WANTED, form="Fixed")]}, "wrong controller: agent 0 ran Fixed"),
     ],
 )
 def test_everything_else_is_named_alone(change: dict[str, Any], expected: str) -> None:
@@ -121,7 +121,14 @@ def test_drops_by_the_model_at_another_port_do_not_explain_a_loss() -> None:
 def lossless(**change: list[int]) -> Counts:
     """A run with priority flow control whose second port has paused its host once."""
     none, frames = [0, 0, 0], [0, 2, 0]
-    columns = {"left": none, "overrun": none, "sent": frames, "heard": frames, "untold": none, "over": [True] * 3}
+    columns = {
+        "residual": none,
+        "overrun": none,
+        "sent": frames,
+        "received": frames,
+        "unsignalled": none,
+        "resumed": [True] * 3,
+    }
     pauses = PauseCounts(**{name: np.array(column) for name, column in (columns | change).items()})
     return replace(healthy(), pauses=pauses)
 
@@ -129,11 +136,11 @@ def lossless(**change: list[int]) -> Counts:
 @pytest.mark.parametrize(
     ("change", "expected"),
     [
-        ({"overrun": [0, 0, 3]}, "a lossless fabric dropped packets at s1-eth3: 3 packets had no room left"),
-        ({"left": [0, 90, 0]}, "the ingress account of s1-eth2 is not empty: 90 bytes are left"),
-        ({"heard": [0, 1, 0]}, "pause frames of s1-eth2 were lost: 2 sent, 1 heard"),
-        ({"untold": [1, 0, 0]}, "pauses of s1-eth1 were not announced: 1 crossings"),
-        ({"over": [True, False, True]}, "a pause at s1-eth2 did not end"),
+        ({"overrun": [0, 0, 3]}, "packet drops despite PFC at s1-eth3: 3 packets exceeded the headroom"),
+        ({"residual": [0, 90, 0]}, "ingress accounting of s1-eth2 is not zero: 90 bytes are left"),
+        ({"received": [0, 1, 0]}, "PFC frames lost from s1-eth2: 2 sent, 1 received"),
+        ({"unsignalled": [1, 0, 0]}, "PFC threshold crossings lost at s1-eth1: 1 events"),
+        ({"resumed": [True, False, True]}, "s1-eth2 is still paused"),
     ],
 )
 def test_a_lossless_fabric_that_is_none_is_named(change: dict[str, list[int]], expected: str) -> None:
@@ -143,7 +150,7 @@ def test_a_lossless_fabric_that_is_none_is_named(change: dict[str, list[int]], e
 
 
 def two_switches() -> Counts:
-    """h1 at s1 to h2 at s2: 100 packets, of which s1 dropped 4 and the cut link lost 6; all ACKs came back."""
+    """h1 at s1 to h2 at s2: 100 packets, of which s1 dropped 4 and the failed link lost 6; all ACKs came back."""
     none = ("agent_cnps", "agent_ce", "nic_cnps", "nic_ce", "received_ce", "cnps_made", "ring_full", "unread")
     flow = replace(
         healthy().flows,
@@ -175,9 +182,9 @@ def test_packets_are_conserved_over_switches_and_links() -> None:
     ("column", "port", "more", "expected"),
     [
         ("dropped", 1, -1, {"packets are not conserved in the rack", "packets are not conserved in s1"}),
-        ("enqueued", 3, 1, {"packets vanished behind s2-eth2"}),
-        ("arrived", 0, -1, {"packets vanished behind s1-eth1"}),
-        ("marked", 2, 1, {"marks made and seen differ at s2-eth1"}),
+        ("enqueued", 3, 1, {"packets lost on the link of s2-eth2"}),
+        ("arrived", 0, -1, {"packets lost on the link of s1-eth1"}),
+        ("marked", 2, 1, {"CE marks set and received differ at s2-eth1"}),
     ],
 )
 def test_what_a_larger_rack_loses_is_named(column: str, port: int, more: int, expected: set[str]) -> None:

@@ -19,16 +19,19 @@ from tests.support.synthetic_runs import RTT, lag, run
 @pytest.mark.parametrize(
     ("harm", "said"),
     [
-        (lambda r: setattr(r, "pacing_lag", lag(0.5 * RTT)), "packets left late: p99 is 50% .*--dilation 2.1 times"),
-        (lambda r: setattr(r, "feedback_lag", lag(0.5 * RTT)), "feedback waited: p99 is 50% .*--dilation 2.1 times"),
-        (lambda r: r.counters.update(ring_overflow=3), "ring buffer was full: 3 records; raise --dilation"),
+        (lambda r: setattr(r, "pacing_lag", lag(0.5 * RTT)), "pacing lag: p99 is 50% .*--dilation 2.1 times"),
+        (lambda r: setattr(r, "feedback_lag", lag(0.5 * RTT)), "feedback lag: p99 is 50% .*--dilation 2.1 times"),
+        (
+            lambda r: r.counters.update(ring_overflow=3),
+            "ring buffer overflow: 3 feedback records lost; raise",
+        ),
         (lambda r: r.counters.update(drops_outside_model=5), "outside the model: 5 packets; raise --dilation"),
         (lambda r: setattr(r, "interrupted", "Ctrl-C"), "ended early: Ctrl-C after 10 ms"),
-        (lambda r: setattr(r, "warmup", 1.0), "no longer than the warm-up: .* raise --duration"),
-        (lambda r: r.flows.delivered_packets.fill(0), "nothing was delivered: 0 packets"),
+        (lambda r: setattr(r, "warmup", 1.0), "empty measurement window: 10 ms run, 1000 ms warm-up; raise --duration"),
+        (lambda r: r.flows.delivered_packets.fill(0), "no packets delivered: 0 packets"),
     ],
 )
-def test_each_distortion_is_named_with_its_knob(harm: Callable[[RunRecord], None], said: str) -> None:
+def test_each_distortion_is_named_with_its_remedy(harm: Callable[[RunRecord], None], said: str) -> None:
     record = run()
     assert judge(record).word == "clean"
     harm(record)
@@ -40,10 +43,10 @@ def test_each_distortion_is_named_with_its_knob(harm: Callable[[RunRecord], None
 
 
 @pytest.mark.parametrize(("warmup", "used"), [(4e-3, 0.5), (0.0, 2.0)])
-def test_hosts_that_start_apart_are_held_against_the_warm_up_or_a_tenth_of_the_run(warmup: float, used: float) -> None:
+def test_hosts_that_start_apart_are_compared_with_the_warm_up_or_a_tenth_of_the_run(warmup: float, used: float) -> None:
     record = run(duration=10e-3, warmup=warmup)
     record.start_spread = 2e-3
-    (limit,) = [one for one in LIMITS if one.what == "hosts started apart"]
+    (limit,) = [one for one in LIMITS if one.what == "start time skew"]
     assert limit.used(record) == pytest.approx(used)
     record.duration, record.start_spread = 0.0, 0.0  # ended before it began
     assert limit.used(record) == 0
@@ -54,7 +57,9 @@ def test_where_others_took_the_time_a_higher_dilation_is_not_promised_to_cure_it
     record.stolen = 0.12  # alone it harms nothing
     assert judge(record).word == "clean"
     record.stalled_share = 0.03
-    assert "3.0% of the bytes left late; other virtual machines took 12% of a core's time" in str(judge(record))
+    assert "shaper lag: 3.0% of the bytes sent late; other virtual machines took 12% of a core's time" in str(
+        judge(record)
+    )
     record.stolen = 0.002
     assert "a --dilation 3 times as high would cure it" in str(judge(record))
 
@@ -66,7 +71,7 @@ def test_counters_that_are_not_there_are_not_held_against_the_run() -> None:
 
 
 def test_the_verdict_says_that_thresholds_were_refused() -> None:
-    (limit,) = [one for one in LIMITS if one.what == "thresholds were refused"]
+    (limit,) = [one for one in LIMITS if one.what == "rejected thresholds"]
     log = TunerLog("s1")
     log.decided(1e-3, 1e-5, {})
     log.refuse("nan")
@@ -77,14 +82,14 @@ def test_the_verdict_says_that_thresholds_were_refused() -> None:
 
 def test_the_verdict_says_that_slots_were_lost() -> None:
     """Of 99 slots of 1 ms in 100 ms (the last may end after the run) 80 came: below a fifth lost; 60: above."""
-    (limit,) = [one for one in LIMITS if one.what == "tuners were asked too seldom"]
+    (limit,) = [one for one in LIMITS if one.what == "missed tuner slots"]
     used = []
     for slots in (80, 60):
         log = TunerLog("s1", slot=1e-3, time=[1e-3] * slots)
         record: Any = SimpleNamespace(tuners=[TunerLog("static"), log], duration=0.1, engine="kernel")
         used.append(limit.used(record))
     assert used[0] < 1 < used[1]
-    assert "39% of a switch's slots were lost" in str(limit.reason(record))
+    assert "missed tuner slots: 39% of a switch's slots" in str(limit.reason(record))
 
 
 def test_a_model_is_judged_by_what_a_model_has() -> None:
@@ -93,9 +98,9 @@ def test_a_model_is_judged_by_what_a_model_has() -> None:
     record.pacing_lag, record.cpu_idle = lag(0.5 * RTT), 0.0
     assert judge(record).word == "clean"
     assert [one.what for one in limits_of(record)] == [
-        "thresholds were refused",
-        "tuners were asked too seldom",
-        "nothing was delivered",
+        "rejected thresholds",
+        "missed tuner slots",
+        "no packets delivered",
     ]
     record.flows.delivered_packets.fill(0)
     assert "0 packets; see whether the flows start before the end" in str(judge(record))

@@ -95,6 +95,6 @@ def snapshot(time: float, scene: Scene, *, acked: tuple[int, ...] = (0, 0), rtt:
         tuners=(TunerNow("s1", 0.75, 20, 2e-3, 1, "exploring"),),
         decision_time=Counted(rtts(3e-6, 5, 2), np.array(15e-6)),
         decided=10,
-        distortion={"packets left late": 0.4, "feedback waited": 1.5},
-        reasons=("feedback waited: too long",),
+        distortion={"pacing lag": 0.4, "feedback lag": 1.5},
+        reasons=("feedback lag: too long",),
     )

@@ -35,7 +35,7 @@ def test_values_are_in_base_units(found: Samples) -> None:
     assert one(found, "testbed_tuner_decision_seconds_total", switch="s1") == 2e-3
     assert one(found, "testbed_tuner_refusals_total", switch="s1") == 1
     assert one(found, "testbed_tuner_state_info", switch="s1", state="exploring") == 1
-    assert one(found, "testbed_distortion_ratio", limit="feedback waited") == 1.5
+    assert one(found, "testbed_distortion_ratio", limit="feedback lag") == 1.5
 
 
 def test_labels_join_through_the_info_metrics(found: Samples) -> None:

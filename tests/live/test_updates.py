@@ -23,7 +23,7 @@ def test_figures_of_an_interval() -> None:
     assert told["jain"] == pytest.approx(4.8**2 / (2 * (16 + 0.64)), rel=1e-4)
     assert told["rtt"]["p50"] == pytest.approx(10e-6, rel=0.05)
     assert told["verdict"] == "degraded"
-    assert told["distortion"] == {"packets left late": 0.4, "feedback waited": 1.5}
+    assert told["distortion"] == {"pacing lag": 0.4, "feedback lag": 1.5}
 
 
 def test_what_is_not_known_is_null_and_not_a_number() -> None:

@@ -142,9 +142,9 @@ def test_it_outlives_a_process_that_was_killed() -> None:
     pid = os.fork()
     if pid == 0:
         for number in range(3):
-            trace.told(START, float(number), 2, np.array([4, 5]))
+            trace.record(START, float(number), 2, np.array([4, 5]))
             trace.done()
-        trace.told(START, 3.0, 2, np.array([4, 5]))  # and never decides
+        trace.record(START, 3.0, 2, np.array([4, 5]))  # and never decides
         os.kill(os.getpid(), signal.SIGKILL)
     os.waitpid(pid, 0)
     assert rows_of(trace, "time", "flow") == [(float(number), flow) for number in range(3) for flow in (4, 5)]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from testbed.results.verdict import Exit, Reason, Verdict
 
-LATE = Reason(what="packets left late", how_much="p99 is 50%", remedy="raise --dilation")
+LATE = Reason(what="pacing lag", how_much="p99 is 50%", remedy="raise --dilation")
 CUT = Reason(what="the run ended early", how_much="Ctrl-C", remedy="let it end")
 
 
@@ -15,7 +15,7 @@ def test_without_a_reason_a_run_is_clean() -> None:
 def test_every_reason_is_told_with_its_remedy() -> None:
     verdict = Verdict(reasons=(LATE, CUT))
     assert str(verdict) == (
-        "degraded: packets left late: p99 is 50%; raise --dilation; also the run ended early: Ctrl-C; let it end"
+        "degraded: pacing lag: p99 is 50%; raise --dilation; also the run ended early: Ctrl-C; let it end"
     )
     assert verdict.exit_code == Exit.DEGRADED == 3
 

@@ -42,7 +42,7 @@ class Heard(Observer):
     def __init__(self) -> None:
         self.said: list[str] = []
 
-    def stage(self, text: str) -> None:
+    def on_stage(self, text: str) -> None:
         self.said.append(text)
 
 

@@ -142,7 +142,7 @@ class Bench:
         return Pauses(self.notes, np.arange(hosts), self.relook * SLOT)
 
     def pause(self, begin: float, end: float, host: int = 0, newest: int = 0) -> None:
-        """What nic_rx writes down; times in slots."""
+        """What nic_rx records; times in slots."""
         self.notes["span"]["from"][host, newest] = self.stamp(begin * SLOT)
         self.notes["span"]["until"][host, newest] = self.stamp(end * SLOT)
 
@@ -216,6 +216,6 @@ class Bench:
     def cnp(self, flow: int = 0) -> None:
         self.ring.put(self.record(flow, opcode=wire.CNP, tx_ns=0))
 
-    def digest(self, slots: float = 0.0):
+    def read_feedback(self, slots: float = 0.0):
         """Rows that are due by then."""
-        return self.datapath.digest(slots * SLOT, want_int=self.int_hops > 0)
+        return self.datapath.read_feedback(slots * SLOT, want_int=self.int_hops > 0)

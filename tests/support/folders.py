@@ -15,7 +15,7 @@ from testbed.results.tables import write_tables
 from testbed.results.verdict import Reason, Verdict
 from tests.support.synthetic_runs import run
 
-SLOW = Verdict(reasons=(Reason(what="packets left late", how_much="much", remedy="raise --dilation"),))
+SLOW = Verdict(reasons=(Reason(what="pacing lag", how_much="much", remedy="raise --dilation"),))
 
 
 @functools.cache

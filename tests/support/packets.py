@@ -11,6 +11,7 @@ from ctypes import c_int, c_size_t, c_uint32, c_void_p
 from typing import Any
 
 from testbed.base import linux
+from testbed.clock import WallRate
 from testbed.dataplane import libbpf, wire
 from testbed.dataplane.port_maps import Port
 from testbed.dataplane.programs import NO_PFC, NicPrograms, PortPrograms, Thresholds
@@ -152,7 +153,7 @@ class Bench:
         peer: int = 0,
     ) -> None:
         """Switch the port on, with no marking; without a peer it is not compared with its shaper."""
-        self.ports.configure(Port(LOOPBACK, 1 << 16 | 7, rate, buffer, slack, loss, peer), seed)
+        self.ports.configure(Port(LOOPBACK, 1 << 16 | 7, WallRate(rate), buffer, slack, loss, peer), seed)
         self.ports.set_red(LOOPBACK, 1 << 30, 1 << 30, 0.0)
 
     @property

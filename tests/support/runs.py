@@ -22,11 +22,11 @@ from tests.support.commands import command
 
 ATTEMPTS, LEAST = 6, 2  # at most and, once all tests together have spent `SPARE_SECONDS` on attempts, at least
 SPARE_SECONDS = 600.0
-REFUSED = "the rack is not what was asked for"
+REFUSED = "the rack is not as configured"
 UNDRAWN = ("--set", "record.report=off")  # most tests read the tables: a report would cost each run a second
 UNCALIBRATED = ("--set", "rack.calibrate=off")  # where links are not tested: a busy machine must not refuse them
 # What others took from the cores. Where it made anything late, another reason says so.
-BUSY = "a core was short of time"
+BUSY = "CPU overload"
 
 
 class Pace:
@@ -88,7 +88,7 @@ class Runs:
 
 
 class Refused(Exception):
-    """Calibration found a link that is not what was asked for: this machine was busy."""
+    """Calibration found a link that is not as configured: this machine was busy."""
 
 
 def run(folder: Path, *arguments: str) -> dict[str, Any]:

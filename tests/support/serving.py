@@ -81,5 +81,5 @@ def serving(
 
 
 def turn(agent: Agent, slots: float) -> None:
-    agent.turn(slots * SLOT)
+    agent.step(slots * SLOT)
     agent.datapath.send_due(slots * SLOT)

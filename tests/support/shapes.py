@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from testbed.experiment.topology.shape import Quality, Shape, two_level
+from testbed.experiment.topology.shape import LinkKind, Shape, two_level
 
-LINK, UPLINK = Quality("link", 25e9, 1e-6), Quality("uplink", 100e9, 3e-6)
+LINK, UPLINK = LinkKind("link", 25e9, 1e-6), LinkKind("uplink", 100e9, 3e-6)
 
 
 def leaf_spine(leaves: int = 3, spines: int = 2, hosts: int = 4) -> Shape:

@@ -11,9 +11,10 @@ import sys
 import time
 from pathlib import Path
 
+from testbed.agent.pool import AgentPool
 from testbed.cli import main as cli
+from testbed.engines.kernel.assembly import Assembly
 from testbed.engines.kernel.choices import use_netem
-from testbed.engines.kernel.emulation import Emulation
 from testbed.engines.kernel.faults.fault import Fault
 from testbed.engines.kernel.follow import follow
 from testbed.experiment.load import load, resolve
@@ -22,7 +23,7 @@ from testbed.live.observers import Observer
 from tests.support.runs import BUSY
 
 ATTEMPTS = 3
-CLOCKS = "a clock jumped"
+CLOCKS = "clock step"
 REFERENCES = Path("/sys/module/openvswitch/refcnt")
 
 
@@ -31,14 +32,14 @@ class NetemLoss(Fault):
 
     _done = False
 
-    def on_sample(self, run: Emulation, now: float) -> None:
-        if self._done or now < run.experiment.time.duration / 6:  # a slow guest may take its next sample much later
+    def on_sample(self, rack: Assembly, pool: AgentPool, now: float) -> None:  # noqa: ARG002 - part of the interface
+        if self._done or now < rack.experiment.time.duration / 6:  # a slow guest may take its next sample much later
             return
         self._done = True
         print(f"netem loses packets {now * 1e6:.0f} us into the run", file=sys.stderr)
-        intf = run.rack["h1"].defaultIntf()
-        if run.use_netem:
-            delay = round(1e6 * (run.rack.wire.netem or [0.0])[0])
+        intf = rack.net["h1"].defaultIntf()
+        if rack.use_netem:
+            delay = round(1e6 * intf.link.spec.netem)
             intf.node.netlink.tc("change", "netem", intf.index, handle="2:", parent="1:1", delay=delay, loss=20)
         else:
             intf.node.netlink.tc("replace", "netem", intf.index, handle="9:", loss=20)

@@ -64,8 +64,8 @@ RUNS = {
 DILATION = {"light": 8000, "hpcc": 12000}  # at first
 LOSSY_RUNS = {"lossy netem": [*LOSSY, NETEM], "lossy delay-line": [*LOSSY, DELAY_LINE]}
 LIGHT_RUNS = [name for name in RUNS if name.startswith("light")]
-LOST_TIME = "the shaper lost time"
-LATE_TIMERS = "virtual queue and shaper disagree"  # the one invariant that a busy host breaks: the guest stands still
+LOST_TIME = "shaper lag"
+LATE_TIMERS = "virtual queue and shaper differ"  # the one invariant that a busy host breaks: the guest stands still
 
 pytestmark = [
     pytest.mark.uml,
@@ -198,7 +198,7 @@ def test_a_controller_does_the_same_with_netem_and_with_the_delay_line(runs: dic
 )
 def test_losses_by_netem_are_named_as_nobodys_decision(boot: Boot, name: str, words: str) -> None:
     assert words in boot.lossy[name]
-    assert "packets were dropped outside the model" in boot.lossy[name]
+    assert "drops outside the model" in boot.lossy[name]
 
 
 def test_open_vswitch_leaves_no_datapath(boot: Boot) -> None:

@@ -41,7 +41,7 @@ class FluidEngine:
     ) -> RunRecord:
         """In this process."""
         assert not captures, "they are refused on the command line"
-        observer.forked()
+        observer.on_fork()
         resolved = prepared.resolved
         layout = apart(of_experiment(resolved.layout), resolved.experiment.seed)
         try:
@@ -50,7 +50,7 @@ class FluidEngine:
             return run.follow()
         finally:
             running.clear()
-            observer.stops()
+            observer.on_stop()
 
 
 def apart(layout: FluidLayout, seed: int) -> FluidLayout:

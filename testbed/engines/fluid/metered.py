@@ -52,21 +52,21 @@ class MeteredFluid(Fluid):
         flows.inflight[:] = np.rint((self.sent - self.acked - self.lost) / wire)
 
     def on_start(self, now: float, flows: Ints) -> None:
-        self.meter.trace.told(START, now, len(flows), flows)
+        self.meter.trace.record(START, now, len(flows), flows)
         self._call(self.controller.on_start, now, flows)
 
     def on_sent(self, now: float, flows: Ints, sent_bytes: Ints) -> None:
-        self.meter.trace.told(SENT, now, len(flows), np.concatenate((flows, sent_bytes)))
+        self.meter.trace.record(SENT, now, len(flows), np.concatenate((flows, sent_bytes)))
         self._call(self.controller.on_sent, now, flows, sent_bytes)
 
     def on_timer(self, now: float, flows: Ints) -> None:
-        self.meter.trace.told(TIMER, now, len(flows), flows)
+        self.meter.trace.record(TIMER, now, len(flows), flows)
         self._call(self.controller.on_timer, now, flows)
 
     def on_feedback(self, now: float, flows: Ints, feedback: Feedback) -> None:
         meter = self.meter
         self._count(flows, feedback)
-        meter.trace.told(FEEDBACK, now, len(flows), feedback_row(flows, feedback), feedback.int_stack)
+        meter.trace.record(FEEDBACK, now, len(flows), feedback_row(flows, feedback), feedback.int_stack)
         meter.decisions += (1, len(flows))
         began = time.perf_counter()
         self._call(self.controller.on_feedback, now, flows, feedback)

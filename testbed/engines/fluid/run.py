@@ -43,7 +43,7 @@ class FluidRun:
     def follow(self) -> RunRecord:
         """To its end, until it is asked to stop, or until a plugin fails."""
         began = time.monotonic()
-        self.observer.begins(self._scene)
+        self.observer.on_begin(self._scene)
         try:
             self._go_on()
         except PluginFailed as error:
@@ -85,7 +85,7 @@ class FluidRun:
         before = self._shown
         self._shown = snapshot(self.view, self.collector, self._groups, self.recorder.port_samples[-1], now)
         if before:
-            self.observer.goes_on(self._shown, update(self._scene, before, self._shown))
+            self.observer.on_progress(self._shown, update(self._scene, before, self._shown))
 
     def _complete(self, record: RunRecord) -> None:
         """What the model alone knows, and what it cannot know."""

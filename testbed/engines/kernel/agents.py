@@ -22,7 +22,7 @@ from testbed.results.record import RTT_BINS_PER_OCTAVE
 from testbed.results.trace import DecisionTrace
 
 log = logging.getLogger(__package__)
-WORTH_A_LIMIT = 4  # packets; below that more system calls cost a start burst more than the shaper's timers
+LEAST_LIMIT = 4  # packets; below that more system calls cost a start burst more than the shaper's timers
 
 
 class Agents:
@@ -39,7 +39,7 @@ class Agents:
 
     @property
     def rings(self) -> int:
-        """Ring buffers that they need."""
+        """Number of ring buffers that the agents need."""
         return sum(map(len, self.delays))
 
     def launch(self) -> None:
@@ -56,7 +56,7 @@ class Agents:
             log.info("agent launched", extra={**about, "flows": end - first, "rings": len(spec.rings)})
 
     def served(self) -> list[Served]:
-        """What each has recorded of its controller's decisions."""
+        """What each agent has recorded of its controller's decisions."""
         return [Served(one.spec.first, one.spec.paths, one.spec.meter.trace) for one in self.pool.members]
 
     def _config(self) -> AgentConfig:
@@ -67,7 +67,7 @@ class Agents:
             dilation=rack.clock.dilation,
             framing=rack.layout.framing,
             burst=rack.experiment.pacing.burst,
-            at_once=self._taken_whole(),
+            at_once=self._passed_at_once(),
             bucket=rack.bucket,
             controller=lambda paths: build(form, config, paths),
             segment=not rack.use_netem,  # nic_tx sees single packets only behind the shaper
@@ -75,13 +75,13 @@ class Agents:
             own_ports=len(rack.layout.shape.switches) > 1,
         )
 
-    def _taken_whole(self) -> int:
-        """Packets that a host's shaper passes on in one go; 0 (no limit) where it takes them one by one anyway."""
+    def _passed_at_once(self) -> int:
+        """Packets that a host's shaper lets through at once; 0 (no limit) where it takes them one by one anyway."""
         packets = self.rack.bucket // self.rack.layout.framing.wire_size
-        return packets if packets >= WORTH_A_LIMIT else 0
+        return packets if packets >= LEAST_LIMIT else 0
 
     def _trace(self) -> DecisionTrace:
-        """Its part of the rows that all agents may record."""
+        """An agent's part of the rows that all agents may record."""
         return DecisionTrace(
             self.rack.experiment.record.decisions // len(self.parts), self.rack.layout.framing.int_hops
         )
@@ -111,7 +111,7 @@ class Agents:
             host=host.astype(np.int64),
             arrivals=nic.arrivals,
             interface=interfaces.astype(np.int64),
-            uplink=None if rack.use_netem else np.array([one.far_end.index for one in ends], np.int64),
+            uplink=None if rack.use_netem else np.array([one.peer.index for one in ends], np.int64),
             pauses=rack.lossless.pauses(interfaces) if rack.lossless else None,
             rings=list(zip(nic.ring_fds[before : before + len(delays)], delays, strict=True)),
             ring_size=nic.ring_size,

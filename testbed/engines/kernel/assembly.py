@@ -1,4 +1,4 @@
-"""The rack of one run with its programs, before any agent is there: what is built, calibrated and counted."""
+"""The rack of one run with its programs, before any agent starts: what is built, calibrated and counted."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from testbed.dataplane.port_reader import PortReader
 from testbed.dataplane.programs import FLOW_TABLE, NO_PFC, NicPrograms, PortPrograms
 from testbed.dataplane.shaper import burst
 from testbed.engines.kernel.pfc.lossless import Lossless, lossless_of
-from testbed.engines.kernel.rack.net import Rack, Wire
+from testbed.engines.kernel.rack.net import LinkLayer, Rack
+from testbed.engines.kernel.rack.wall import wall_links
 from testbed.experiment.resolved import Resolved
-from testbed.experiment.topology.paths import netem_delay
 from testbed.tuner import Need
 from testbed.tuning.loop import Tunings, in_rack
 from testbed.units import show_time
@@ -26,7 +26,7 @@ log = logging.getLogger(__package__)
 
 
 class Assembly:
-    """The parts of a rack and what they need to know of each other. Links delay with netem, or agents do."""
+    """The parts of a rack and how they connect. Links delay with netem, or agents do."""
 
     net: Rack
     nic: NicPrograms
@@ -45,8 +45,11 @@ class Assembly:
 
     def build(self, rings: int, ring_size: int) -> None:
         """Rack and programs, with ``rings`` ring buffers for feedback."""
-        experiment, form, began = self.experiment, self.resolved.controller.form, time.monotonic()
-        self.net = Rack(self.layout.shape.converted(self.clock.wall_rate, self.clock.wall_seconds), self._wire())
+        experiment, form = self.experiment, self.resolved.controller.form
+        began = time.monotonic()
+        shape, framing = self.layout.shape, self.layout.framing
+        links = wall_links(shape, self.clock, framing if self.use_netem else None)
+        self.net = Rack(shape, links, self._link_layer())
         self.nic = NicPrograms(
             largest_ifindex=self.net.largest_ifindex,
             flows=len(self.layout.plan),
@@ -78,18 +81,18 @@ class Assembly:
         log.info("tuner built", extra={"tuner": tuner.name, "instances": len(self.tuning.all), "slot": slot})
 
     def receive_on_spare_cores(self, agents: int) -> None:
-        """Cores that no agent has take the receivers' side, so that one sender can fill a fast link."""
+        """Cores without an agent process what receivers get, so that one sender can fill a fast link."""
         cores = sorted(os.sched_getaffinity(0))
         if spare := set(cores[agents:]):
             for receiver in sorted(set(self.layout.plan.dst)):
                 self.net[receiver].receive_on(spare)
 
-    def forget(self) -> None:
-        """No counter knows of what has happened until now."""
+    def reset(self) -> None:
+        """Set all counters to 0."""
         for port in self.net.ports:
-            self.programs.forget(port, self.experiment.seed)
+            self.programs.reset(port, self.experiment.seed)
         if self.lossless:
-            self.lossless.forget()
+            self.lossless.reset()
 
     def begin(self, clock: Clock) -> None:
         """Nominal time has begun."""
@@ -106,36 +109,32 @@ class Assembly:
 
     @property
     def retransmission_timeout(self) -> float:
-        """As asked, or three times the longest RTT that the rack can have: base plus a full buffer. Nominal s."""
-        asked = self.experiment.loss_recovery.timeout
-        if not isinstance(asked, str):
-            return asked
+        """As configured, or three times the longest RTT that the rack can have: base plus full buffers. Nominal s."""
+        configured = self.experiment.loss_recovery.timeout
+        if not isinstance(configured, str):
+            return configured
         paths = self.layout.paths
         return 3 * float((paths.base_rtt + paths.full_buffers(self.longest_queue)).max())
 
     @property
     def bucket(self) -> int:
-        """Bytes that the bucket of a host's shaper holds."""
+        """Size in bytes of the bucket of a host's shaper."""
         slowest = float(self.layout.paths.line_rate.min())
         return burst(self.clock.wall_rate(slowest), self.layout.framing.wire_size)
 
     def delays(self, first: int, end: int) -> list[float]:
-        """For how long (nominal s) an agent's delay line holds feedback of these flows: one for each base RTT."""
+        """The delays (nominal s) of an agent's delay lines for these flows: one for each base RTT."""
         if self.use_netem:
             return [0.0]
         delays: list[float] = np.unique(self.layout.paths.base_rtt[first:end]).tolist()
         return delays
 
-    def _wire(self) -> Wire:
+    def _link_layer(self) -> LinkLayer:
         rack = self.experiment.rack
-        return Wire(
+        return LinkLayer(
             frame=self.layout.framing.wire_size,
             buffer=round(rack.switch.buffer),
-            netem=self._netem() if self.use_netem else None,
             forwarding=rack.switch.forwarding,
             seed=self.experiment.seed,
             pooled=round(self.longest_queue) if self.lossless else 0,
         )
-
-    def _netem(self) -> list[float]:
-        return [self.clock.wall_seconds(netem_delay(link, self.layout.framing)) for link in self.layout.shape.links]

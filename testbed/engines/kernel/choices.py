@@ -1,4 +1,4 @@
-"""What the kernel engine uses of what this kernel offers: who delays, who forwards, and whether ports can be held."""
+"""What the kernel engine uses of what this kernel offers: for delay, for forwarding, and for PFC between switches."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from testbed.experiment.resolved import Resolved
 
 
 def use_netem(resolved: Resolved) -> bool:
-    """netem where the kernel has it, else the delay line, unless the experiment insists. Raises TestbedError."""
+    """Whether links delay with netem: where the kernel has it, unless the experiment chooses. Raises TestbedError."""
     return not _why_delay_line(resolved)
 
 
 def explain_delays(resolved: Resolved) -> dict[str, str]:
-    """Who delays, and why: for the log."""
+    """What delays, and why: for the log."""
     why = _why_delay_line(resolved)
     return {"by": "delay-line" if why else "netem", "because": why or "the kernel has it"}
 
@@ -22,30 +22,30 @@ def _why_delay_line(resolved: Resolved) -> str:
     """Empty for netem."""
     rack = resolved.experiment.rack
     if rack.delay_by == "delay-line":
-        return "rack.delay_by asks for it"
+        return "rack.delay_by chooses it"
     if rack.kind != "star" and rack.switch.pfc:
-        return "ports between switches are held by rack.switch.pfc"
+        return "rack.switch.pfc pauses ports between switches"
     reason = features.ask()["netem"]
     if rack.delay_by == "netem" and reason:
         raise TestbedError(
-            f"rack.delay_by: netem was asked for, but {reason}; load sch_netem, or use 'auto' or 'delay-line'"
+            f"rack.delay_by: netem was configured, but {reason}; load sch_netem, or use 'auto' or 'delay-line'"
         )
     return f"netem: {reason}" if reason else ""
 
 
 def forwarding_by(resolved: Resolved) -> str:
-    """Who forwards at the switches. Raises TestbedError if the kernel cannot."""
-    asked = resolved.experiment.rack.switch.forwarding
-    reason = features.ask()["Open vSwitch"] if asked == "ovs" else ""
+    """What forwards at the switches. Raises TestbedError if the kernel cannot."""
+    configured = resolved.experiment.rack.switch.forwarding
+    reason = features.ask()["Open vSwitch"] if configured == "ovs" else ""
     if reason:
         raise TestbedError(
-            f"rack.switch.forwarding: ovs was asked for, but {reason}; load the module openvswitch, or use 'bridge'"
+            f"rack.switch.forwarding: ovs was configured, but {reason}; load the module openvswitch, or use 'bridge'"
         )
-    return asked
+    return configured
 
 
 def check_gates(resolved: Resolved) -> None:
-    """Ports between switches can be paused. Raises TestbedError if the kernel cannot hold them."""
+    """Raises TestbedError if PFC has to pause ports between switches and the kernel has no HTB."""
     rack = resolved.experiment.rack
     reason = features.ask()["HTB"] if rack.kind != "star" and rack.switch.pfc else ""
     if reason:

@@ -62,7 +62,7 @@ def require() -> None:
     """Raise one message with all that a run needs and this machine lacks, before anything is built."""
     if os.geteuid() != 0:
         raise TestbedError("a rack needs root; run it with sudo: sudo testbed run ...")
-    compiled = build.all_compiled()  # then nobody needs clang, and trying it takes time
+    compiled = build.all_compiled()  # then clang is not needed, and trying it takes time
     missing = [probe for probe in _required(clang=not compiled) if probe.status == "missing"]
     if missing:
         lines = [f"  {probe.name}: {probe.detail}; {probe.get or 'see testbed doctor'}" for probe in missing]

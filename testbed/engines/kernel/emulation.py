@@ -1,7 +1,7 @@
 """One run inside its sandbox: build the rack, calibrate it, start the agents, record, end.
 
 Everything here happens in a process that the kernel will remove with all it has made. Progress and the finished
-`RunRecord` go to the outside through a connection.
+`RunRecord` are sent out through a connection.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from testbed.engines.kernel.nodes import publish
 from testbed.engines.kernel.queue_watch import QueueWatch
 from testbed.engines.kernel.rack.backlog import QueueReader
 from testbed.errors import PluginFailed
-from testbed.experiment.events import Timetable
+from testbed.experiment.events import EventSchedule
 from testbed.experiment.resolved import Resolved
 from testbed.fidelity.invariants import broken
 from testbed.fidelity.processors import Processors
@@ -76,18 +76,18 @@ class Emulation:
         self.agents.launch()
 
     def _calibrate(self) -> list[Measured]:
-        """Is the rack what was asked for? Afterwards no counter knows of it."""
+        """Is the rack as configured? The counters start at 0 afterwards."""
         self.fault.on_built(self.rack)
         if self.experiment.rack.calibrate == "off":
             return []
         began = time.monotonic()
         measured = calibrate(self.rack)
         for one in measured:
-            asked, got = one.shown(one.asked), one.shown(one.got)
-            log.info("calibrated", extra={"link": one.link, "what": one.what, "asked": asked, "got": got})
+            values = {"expected": one.shown(one.expected), "measured": one.shown(one.measured)}
+            log.info("calibrated", extra={"link": one.link, "what": one.what, **values})
         log.info("calibration passed", extra={"figures": len(measured), "seconds": time.monotonic() - began})
         drain(self.rack)
-        self.rack.forget()
+        self.rack.reset()
         return measured
 
     def run(self, connection: Connection) -> RunRecord:
@@ -100,11 +100,11 @@ class Emulation:
         processors = Processors()
         collector = Collector(self, recorder, processors)
         live = Live(connection, self, collector)
-        recorder.sample(time.monotonic_ns(), 0.0)  # all that is counted is counted from nothing
+        recorder.sample(time.monotonic_ns(), 0.0)  # all counts start from here
         pool.wait_ready()
         rack.begin(pool.begin())
         recording.begin(self.clock)
-        timetable = Timetable(experiment.steps(), rack.net.cut, rack.net.mend, self.reroute)
+        schedule = EventSchedule(experiment.steps(), rack.net.link_down, rack.net.link_up, self.reroute)
         next_sample = 0.0
         while True:
             now_ns, now = time.monotonic_ns(), self.clock.now()
@@ -116,12 +116,12 @@ class Emulation:
                 self.fault.on_sample(rack, pool, now)
             if now >= experiment.time.warmup:
                 collector.window_begins(now)
-            timetable.step(now)
+            schedule.step(now)
             live.show(now, now_ns)
             interrupted = self._tune() or pool.failure() or live.interrupted() or self._overdue(now)
             if interrupted or pool.finished():
                 break
-            until = min(next_sample, rack.tuning.next_slot, timetable.next)
+            until = min(next_sample, rack.tuning.next_slot, schedule.next)
             time.sleep(max(0.0, min(self.clock.wall_seconds(until - self.clock.now()), live.seconds_left())))
         interrupted = interrupted or pool.failure()
         pool.end()
@@ -134,16 +134,16 @@ class Emulation:
             rack.lossless.generator.end()
         counts = gather(rack, self.agents, watch, self.clock.now())
         record.broken = [(one.what, one.how_much) for one in broken(counts)]
-        record.events = timetable.done
+        record.events = schedule.done
         record.queue_difference = counts.queue_difference
         record.calibration = [one.as_dict() for one in self.calibration]
         record.loaded_plugins = [one.as_dict() for one in counts.loaded_plugins]
-        self._keep_decisions(record)
+        self._encode_decisions(record)
         record.tuners = [one.log for one in rack.tuning.all]
         record.captures = recording.end()
         return record
 
-    def _keep_decisions(self, record: RunRecord) -> None:
+    def _encode_decisions(self, record: RunRecord) -> None:
         if self.experiment.record.decisions:
             served = self.agents.served()
             record.decisions_file = decisions.encode(self.experiment.controller, served)
@@ -168,12 +168,12 @@ class Emulation:
         return QueueWatch(reader, rack.ports, bottleneck, rack.net.ports[bottleneck])
 
     def reroute(self, links: Sequence[str]) -> None:
-        """The switches notice what has become of these links; see `Rack.reroute`."""
+        """The switches detect the state of these links; see `Rack.reroute`."""
         self.flows.rerouted += 1  # first: agents must not take other INT nodes for a fault
         self.rack.net.reroute(links)
 
     def _tune(self) -> str:
-        """Let the tuner decide; if it failed, why. A slot ends when its counters are read, not when this turn began."""
+        """Let the tuner decide; if it failed, why. A slot ends when its counters are read, not when this step began."""
         try:
             self.rack.tuning.step(self.clock.now(), time.monotonic_ns())
         except PluginFailed as error:
@@ -181,7 +181,7 @@ class Emulation:
         return ""
 
     def _overdue(self, now: float) -> str:
-        """Agents end by themselves; one that does not is held up by its controller."""
+        """Agents end by themselves; one that does not is blocked by its controller."""
         late = self.clock.wall_seconds(now - self.experiment.time.duration)
         if late < PATIENCE:
             return ""
@@ -197,7 +197,7 @@ def emulate(
     captures: Sequence[Capture] = (),
     name: str = "",
 ) -> None:
-    """What the sandbox runs. Sends ("stage", text), ("begins", Scene), ("snapshot", Snapshot), ("record", ...).
+    """What the sandbox runs. Sends ("stage", text), ("begin", Scene), ("snapshot", Snapshot), ("record", ...).
 
     A run with a name can be entered from outside: see `testbed.engines.kernel.nodes`.
     """
@@ -206,5 +206,5 @@ def emulate(
     emulation.build()
     if name:
         publish(name, emulation.rack.net.enterable())
-    connection.send(("begins", scene(emulation)))
+    connection.send(("begin", scene(emulation)))
     connection.send(("record", emulation.run(connection)))

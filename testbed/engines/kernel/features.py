@@ -43,14 +43,14 @@ def ask() -> dict[str, str]:
             answers = _answers()
         except BaseException as error:  # noqa: BLE001 - a child must report and leave, whatever happens
             answers = dict.fromkeys(FEATURES, f"probe failed: {type(error).__name__}: {error}")
-        with contextlib.suppress(BrokenPipeError):  # whoever asked is gone
+        with contextlib.suppress(BrokenPipeError):  # the parent is gone
             os.write(writer, json.dumps(answers).encode())
         os._exit(0)
     os.close(writer)
     with os.fdopen(reader, "rb") as pipe:
         text = pipe.read()
     os.waitpid(child, 0)
-    return json.loads(text) if text else dict.fromkeys(FEATURES, "the probe died")
+    return json.loads(text) if text else dict.fromkeys(FEATURES, "the probe was killed")
 
 
 def _answers() -> dict[str, str]:

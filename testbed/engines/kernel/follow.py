@@ -29,7 +29,7 @@ def follow(
     name: str = "",
     captures: Sequence[Capture] = (),
 ) -> RunRecord:
-    """One run in a sandbox of its own, which is in ``running`` meanwhile; ``name`` is what the observer knows it by."""
+    """One run in a sandbox of its own, which is in ``running`` meanwhile; ``name`` identifies it to the observer."""
     # Before the sandbox is forked, so that the next one has them as well.
     import pyarrow.parquet  # noqa: F401
 
@@ -40,27 +40,27 @@ def follow(
         partial(_work, resolved, netem, fault, captures=captures, name=name), without=observer.descriptors
     )
     running.append(sandbox)
-    observer.forked()
+    observer.on_fork()
     scene: Scene | None = None
     before: Snapshot | None = None
     record: RunRecord | None = None
     try:
         for kind, content in sandbox.messages():
             if kind == "stage":
-                observer.stage(content)
-            elif kind == "begins":
+                observer.on_stage(content)
+            elif kind == "begin":
                 scene = replace(content, run=name)
-                observer.begins(scene)
+                observer.on_begin(scene)
             elif kind == "snapshot":
                 if scene and before:
-                    observer.goes_on(content, update(scene, before, content))
+                    observer.on_progress(content, update(scene, before, content))
                 before = content
             elif kind == "record":
                 record = content
     finally:
         sandbox.kill()
         running.clear()
-        observer.stops()
+        observer.on_stop()
     if record is None:
         raise TestbedError("the run ended without a record")
     return record

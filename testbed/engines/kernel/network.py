@@ -1,4 +1,4 @@
-"""What the rack's port and NIC programs have counted, for those who record and show a run."""
+"""The counters of the rack's port and NIC programs, for recorder and live view."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class RackNetwork:
         self._input_queue_drops = input_queue_drops()
 
     def sample(self, now_ns: int) -> dict[str, Floats]:
-        """As of now."""
+        """The port columns at this moment."""
         return self.rack.ports.sample(now_ns)
 
     def queue_counts(self) -> Ints:
@@ -42,7 +42,7 @@ class RackNetwork:
         return self.rack.net.shaper_drops() + input_queue_drops() - self._input_queue_drops
 
     def events(self) -> dict[str, int]:
-        """Lost feedback, lost time, lost order; and what links have lost, not buffers."""
+        """Feedback lost to a full ring, shaper stalls, reordering; and losses on links, not in buffers."""
         nic, ports = self.rack.nic, self.rack.programs.counters[self.rack.ports.index]
         return {
             "lost_on_links": int(ports["lost_packets"].sum()),
@@ -56,7 +56,7 @@ class RackNetwork:
         return tuple(one.log.now for one in self.rack.tuning.all)
 
     def described(self) -> dict[str, Any]:
-        """Lost time, and priority flow control."""
+        """Shaper stalls, and priority flow control."""
         rack, count = self.rack, self._bottleneck
         pause_late, pause_spare = rack.lossless.late(rack.clock) if rack.lossless else (0.0, np.inf)
         return {

@@ -10,9 +10,9 @@ from testbed.dataplane.port_maps import Port
 from testbed.dataplane.port_reader import PortReader
 from testbed.engines.kernel.rack.backlog import QueueReader
 
-RECENT_NS = 1_000_000  # wall; the program corrects its queue when a packet arrives, and none does while all are paused
+RECENT_NS = 1_000_000  # wall; the program corrects its queue when a packet arrives, which none does during a pause
 ATTEMPTS = 5  # to find a moment without a packet
-BELIEVED = 0.99  # share of the samples that must agree: a late timer may fall between two packets
+AGREEING = 0.99  # share of the samples that must agree: a late timer may fall between two packets
 
 
 class QueueWatch:
@@ -27,13 +27,13 @@ class QueueWatch:
         self._differences: list[float] = []
 
     def sample(self) -> None:
-        """Compare once, if there is a moment for it: else the worst of a few samples would be all that is known."""
+        """Compare once, if a moment without a packet is found."""
         for _ in range(ATTEMPTS):
-            if self._compared():
+            if self._compare():
                 return
 
-    def _compared(self) -> bool:
-        """False if a packet arrived meanwhile."""
+    def _compare(self) -> bool:
+        """Take a sample; False if a packet arrived meanwhile."""
         packets = self.ports.programs.counters["packets"]
         before = packets[self.port.ifindex]
         began = time.monotonic_ns()
@@ -48,4 +48,4 @@ class QueueWatch:
 
     def difference(self) -> float:
         """Bytes; a few samples may be worse."""
-        return float(np.quantile(self._differences, BELIEVED)) if self._differences else 0.0
+        return float(np.quantile(self._differences, AGREEING)) if self._differences else 0.0

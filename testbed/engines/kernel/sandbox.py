@@ -32,7 +32,7 @@ class Sandbox:
         self.connection, theirs = Pipe()
         self._ended = False
         parent = os.getpid()
-        signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})  # the child must not hear it before it ignores it
+        signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})  # the child must not receive it before it ignores it
         self.pid = os.fork()
         if self.pid == 0:
             self.connection.close()
@@ -44,7 +44,7 @@ class Sandbox:
         log.info("sandbox made", extra={"pid": self.pid, "namespaces": "net,mount,pid"})
 
     def messages(self) -> Any:
-        """Yields what the inside sends until it is done. Raises TestbedError if it failed or died."""
+        """Yields what the run sends until it is done. Raises TestbedError if it failed or died."""
         while True:
             try:
                 kind, content = self.connection.recv()
@@ -58,12 +58,12 @@ class Sandbox:
             yield kind, content
 
     def ask_to_stop(self, reason: str) -> None:
-        """Ask the inside to end early and report what it has."""
+        """Ask the run to end early and to report what it has."""
         with contextlib.suppress(OSError):
             self.connection.send(reason)
 
     def kill(self) -> None:
-        """End it now."""
+        """Kill it now."""
         if not self._ended:
             os.kill(self.pid, signal.SIGKILL)
             self._wait()
@@ -92,7 +92,7 @@ def _outer_child(work: Callable[[Connection], None], connection: Connection, par
         connection.close()
         code = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
         os._exit(code if code >= 0 else 128 - code)  # 137 is known as killed, for lack of memory mostly
-    except BaseException as error:  # noqa: BLE001 - whatever it is, the parent must hear of it
+    except BaseException as error:  # noqa: BLE001 - whatever it is, the parent must get it
         _report(connection, error)
         os._exit(1)
 

@@ -1,8 +1,8 @@
 """How fast this machine is, and the smallest dilation at which an experiment should be clean here.
 
 `measure` runs a small incast for a second, with the experiment's own controller, tuner, payload and link rate, in a
-sandbox like any run: the same agents, sockets, NIC and port programs, acknowledgements included. It is calmed down or
-pushed until the busiest core is about half busy, since costs per packet differ at rest and under overload (batches).
+sandbox like any run: the same agents, sockets, NIC and port programs, acknowledgements included. Its load is adjusted
+until the busiest core is about half busy, since costs per packet differ at rest and under overload (batches).
 
 `Needs` are two lower bounds for the dilation ``d``, and the larger one, rounded up to two digits, is suggested:
 
@@ -11,14 +11,14 @@ packets  The experiment's links make ``streams * rate / (8 * wire_size) / d`` pa
          of the busiest core. The verdict's limit is nine tenths in any half second; the rest is for what a second
          cannot show: flows that start at once, more hosts than were measured, another program's seconds. On a virtual
          machine with two cores and little else to do 38,600 to 44,500 packets/s were measured. Real runs of incast-64
-         there: at 1000 clean; at 550 (half of a core by this
-         formula) 59 % busy or more, and some packets waited 18 ms, probably because 64 flows start at once, just above
-         what an agent may stand still, which is why it is not half; at 145 all of the core, degraded.
+         there: at 1000 clean; at 550 (half of a core by this formula) 59 % busy or more, and some packets waited 18 ms,
+         probably because 64 flows start at once, just above the limit of an agent stall, which is why it is not half;
+         at 145 all of the core, degraded.
 lag      A packet or a feedback waits up to the shortest sleep of an agent, plus as much as that sleep ends late (p99).
          Both are wall time, so ``(SHORTEST_SLEEP + late_p99) / d`` may be half of the verdict's `LAG_LIMIT` base RTTs:
-         the other half is for the work that is done before the packet's turn comes.
+         the other half is for the work that is done before the packet.
 
-Then it must stay within what the links can be shaped to (`Experiment.dilation_limits`).
+The result must stay within what the links can be shaped to (`Experiment.dilation_limits`).
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ from testbed.fidelity.verdict import LAG_LIMIT
 from testbed.live.observers import Observer
 
 SHARE = 0.35  # of the busiest core's time that an experiment's packets may take
-ROOM = 0.5  # of the verdict's limit for lags that sleeping may take
+LAG_SHARE = 0.5  # of the verdict's limit for lags that sleeping may take
 
 SENDERS = 8  # of the rack that is measured
 SECONDS = 1.2  # wall, per measurement: two windows of `Processors`
@@ -75,7 +75,7 @@ class Speed:
 
 @dataclass(frozen=True)
 class Needs:
-    """What an experiment asks of a machine: nominal units."""
+    """What an experiment requires of a machine: nominal units."""
 
     packets_per_second: float
     base_rtt: float  # s
@@ -83,7 +83,7 @@ class Needs:
 
     @classmethod
     def of(cls, resolved: Resolved) -> Needs:
-        """By its links and traffic, as if no controller held anything back.
+        """From its links and traffic, as if no controller reduced the rate.
 
         What was measured is one switch; each further one on the way makes packets more expensive.
         """
@@ -103,7 +103,7 @@ class Needs:
     def dilation(self, speed: Speed) -> float:
         """The smallest at which the experiment should be clean, rounded up. Raises TestbedError if there is none."""
         by_packets = self.packets_per_second / (SHARE * speed.packets_per_second)
-        by_lag = (SHORTEST_SLEEP + speed.late_p99) / (ROOM * LAG_LIMIT * self.base_rtt)
+        by_lag = (SHORTEST_SLEEP + speed.late_p99) / (LAG_SHARE * LAG_LIMIT * self.base_rtt)
         low, high = self.limits
         wanted = two_digits(max(by_packets, by_lag, low))
         if wanted > high:
@@ -122,7 +122,7 @@ def two_digits(value: float) -> float:
 
 @dataclass(frozen=True)
 class Settled:
-    """An experiment whose dilation is a number, and what was measured for that; None if it was one before."""
+    """An experiment whose dilation is a number, and the measurement behind it; None if the file gives the number."""
 
     resolved: Resolved
     speed: Speed | None = None
@@ -136,7 +136,7 @@ class Settled:
 
 @dataclass(frozen=True)
 class Suggestion:
-    """For `testbed doctor`: the smallest dilation of a shipped experiment, or why nobody can tell."""
+    """For `testbed doctor`: the smallest dilation of a shipped experiment, or why it is not known."""
 
     experiment: str
     settled: Settled | None = None
@@ -174,13 +174,13 @@ def suggest(experiment: str = "incast-64") -> Suggestion:
 
 
 def settle(resolved: Resolved, observer: Observer) -> Settled:
-    """Measure this machine if the experiment's dilation is ``auto``, and say so. Raises TestbedError."""
+    """Measure this machine if the experiment's dilation is ``auto``, and report it. Raises TestbedError."""
     if resolved.experiment.time.dilation != "auto":
         return Settled(resolved)
-    observer.stage("measuring this machine for dilation: auto")
+    observer.on_stage("measuring this machine for dilation: auto")
     speed = measure(resolved)
     dilation = Needs.of(resolved).dilation(speed)
-    observer.stage(f"dilation {dilation:g} should be clean: {speed}")
+    observer.on_stage(f"dilation {dilation:g} should be clean: {speed}")
     time = resolved.experiment.time.model_copy(update={"dilation": dilation})
     return Settled(replace(resolved, experiment=resolved.experiment.model_copy(update={"time": time})), speed)
 
@@ -193,9 +193,9 @@ def measure(resolved: Resolved) -> Speed:
     dilation = min(max(full / FIRST_TRY, low), high)
     speed = _measure(resolved, dilation)
     if not BUSY[0] <= speed.busy <= BUSY[1]:
-        calmer = min(max(dilation * speed.busy / AIM, low), high)
-        if calmer != dilation:
-            speed = _measure(resolved, calmer)
+        adjusted = min(max(dilation * speed.busy / AIM, low), high)
+        if adjusted != dilation:
+            speed = _measure(resolved, adjusted)
     return speed
 
 

@@ -48,7 +48,7 @@ class LabEngine:
 
         chosen = self.inventory.first(resolved.experiment.hosts)
         if self.playbook:
-            observer.stage(f"Ansible prepares {', '.join(host.name for host in chosen.hosts)}")
+            observer.on_stage(f"Ansible prepares {', '.join(host.name for host in chosen.hosts)}")
             playbook.prepare(chosen)
         delay = chosen.common.testbed_feedback_delay
         features = {"delay_by": "wires and delay-line" if delay else "wires", "forwarding": "the lab's switches"}
@@ -62,13 +62,13 @@ class LabEngine:
         observed = ObservedRun(prepared.resolved, self.inventory.first(prepared.resolved.experiment.hosts))
         run = LabRun(observed, observer, name)
         running.append(run)
-        observer.forked()
+        observer.on_fork()
         try:
             with HostGroup(observed) as group:
                 return run.follow(group)
         finally:
             running.clear()
-            observer.stops()
+            observer.on_stop()
 
 
 class LabRun:
@@ -86,7 +86,7 @@ class LabRun:
         """All steps. Raises TestbedError if it could not start."""
         observed = self.observed
         names = (f"{one.name} is {one.host.name}" for one in group.connections)
-        self.observer.stage(", ".join(names))
+        self.observer.on_stage(", ".join(names))
         group.connect()
         for what, step in (
             ("inspecting the hosts", group.inspect),
@@ -96,14 +96,14 @@ class LabRun:
         ):
             if self._stop_reason:
                 raise TestbedError(f"{self._stop_reason}: nothing was run")
-            self.observer.stage(what)
+            self.observer.on_stage(what)
             step()
         collector = Collector(observed, observed.series, observed)
         self._scene = replace(scene(observed), run=self.name)
-        self.observer.begins(self._scene)
+        self.observer.on_begin(self._scene)
         group.start()
         interrupted = self._until_the_end(group, collector)
-        self.observer.stage("collecting the hosts' records")
+        self.observer.on_stage("collecting the hosts' records")
         if interrupted:
             group.stop()
         group.collect()
@@ -135,7 +135,7 @@ class LabRun:
         observed = self.observed
         shown = snapshot(observed, collector, groups, observed.network.sample(0), now)
         if before:
-            self.observer.goes_on(shown, update(self._scene, before, shown))
+            self.observer.on_progress(shown, update(self._scene, before, shown))
         return shown
 
 

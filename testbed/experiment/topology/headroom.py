@@ -1,14 +1,14 @@
-"""How much room a port needs beyond xoff, so that nothing is dropped until a pause is felt.
+"""PFC headroom: what a port needs beyond xoff, so that nothing is dropped until a pause takes effect.
 
-A port that crosses xoff tells the far end of its link, which stops after one delay of the link; what it sent until
-then arrives during another one. A frame may have just begun at either end and cannot be taken back. This is the bound
-of 802.1Qbb's annex on buffer requirements without the delays inside of hardware.
+A port that crosses xoff pauses its peer, which stops after one delay of the link; what it sent until then arrives
+during another one. A frame may have just begun at either end and cannot be recalled. This is the bound of 802.1Qbb's
+annex on buffer requirements, without the delays inside the hardware.
 
-The emulation adds what a sender may be late: one that was not woken up in time sends what was due meanwhile at once.
-And a pause frame that was sent too late to be honoured in time keeps the sender going for so long. Both are wall time,
-so headroom in bytes grows as the dilation falls. A port between switches has a shaper, whose bucket may be full, and a
-gate, through which a little passes after it was shut; and whoever builds or removes namespaces on this machine can keep
-the gate from being shut in time. Headroom changes no result, as long as there is enough.
+The emulation adds its own lateness: a sender that was not woken up in time sends at once what was due meanwhile, and a
+pause frame that was sent too late to be honoured in time lets the sender go on for as long. Both are wall time, so
+headroom in bytes grows as the dilation falls. A port between switches has a shaper, whose bucket may be full, and a
+gate, through which a little passes after it was shut; and a process that builds or removes namespaces on this machine
+can keep the gate from being shut in time. Headroom changes no result, as long as there is enough.
 """
 
 from __future__ import annotations
@@ -25,17 +25,17 @@ FRAMES = 2  # one in either direction that has just begun
 
 
 @dataclass(frozen=True)
-class Feed:
+class IngressLink:
     """A kind of link that leads into a switch: nominal bit/s and s."""
 
     kind: str  # "link", "uplink", "bottleneck"
     rate: float
     delay: float
     late: float  # s by which its sender may stop too late
-    begun: int = 0  # bytes that its sender cannot hold any more
+    begun: int = 0  # bytes that its sender can no longer hold back
 
     def bare(self, frame: int) -> float:
-        """Bytes that arrive from the crossing of xoff until the pause is felt, if nothing is late."""
+        """Bytes that arrive from the crossing of xoff until the pause takes effect, if nothing is late."""
         return 2 * self.delay * self.rate / 8 + FRAMES * frame + self.begun
 
     def needed(self, frame: int, late: float) -> int:
@@ -45,7 +45,7 @@ class Feed:
 
 @dataclass(frozen=True)
 class IngressBuffer:
-    """What a port has for the packets that come in there. Bytes, and nominal seconds."""
+    """What a port buffers of the packets that come in there. Bytes, and nominal seconds."""
 
     xoff: int
     xon: int
@@ -55,17 +55,17 @@ class IngressBuffer:
 
     @property
     def limit(self) -> int:
-        """What a packet must fit into."""
+        """Bytes beyond which packets are dropped."""
         return self.xoff + self.headroom
 
 
-def ingress_buffer(pfc: Pfc, feeds: Sequence[Feed], buffer: float, frame: int, late: float) -> IngressBuffer:
-    """What the settings come to on this machine, where pause frames may be ``late`` seconds late.
+def ingress_buffer(pfc: Pfc, links: Sequence[IngressLink], buffer: float, frame: int, late: float) -> IngressBuffer:
+    """The sizes on this machine, where pause frames may be ``late`` seconds late.
 
-    All ports have the same room, which is enough for the link that needs most. Raises BadInput if a headroom was asked
-    for that is too small, or if what is needed does not fit into ``buffer``.
+    All ports have the same, which is enough for the link that needs most. Raises BadInput if the configured headroom is
+    too small, or if what is needed does not fit into ``buffer``.
     """
-    worst = max(feeds, key=lambda feed: feed.needed(frame, late))
+    worst = max(links, key=lambda link: link.needed(frame, late))
     needed = worst.needed(frame, late)
     headroom = needed if isinstance(pfc.headroom, str) else round(pfc.headroom)
     if headroom < needed:
@@ -77,17 +77,17 @@ def ingress_buffer(pfc: Pfc, feeds: Sequence[Feed], buffer: float, frame: int, l
             f"rack.switch.pfc.xoff: {show_size(pfc.xoff)} and the headroom do not fit into rack.switch.buffer "
             f"({show_size(buffer)}); {_why(worst, frame, late, needed)}"
         )
-    spare = min((headroom - feed.bare(frame)) * 8 / feed.rate - feed.late for feed in feeds)
-    gates = [(headroom - feed.bare(frame)) * 8 / feed.rate - late for feed in feeds if feed.begun]
+    spare = min((headroom - link.bare(frame)) * 8 / link.rate - link.late for link in links)
+    gates = [(headroom - link.bare(frame)) * 8 / link.rate - late for link in links if link.begun]
     return IngressBuffer(round(pfc.xoff), round(pfc.xon), headroom, spare, min(gates, default=math.inf))
 
 
-def _why(feed: Feed, frame: int, late: float, needed: int) -> str:
-    port = f", {show_size(feed.begun)} for the port that feeds it" if feed.begun else ""
-    link = show_size(round(feed.bare(frame) - feed.begun))
+def _why(link: IngressLink, frame: int, late: float, needed: int) -> str:
+    port = f", {show_size(link.begun)} for the port that sends into it" if link.begun else ""
+    in_flight = show_size(round(link.bare(frame) - link.begun))
     return (
-        f"at least {show_size(needed)} are needed: {link} for the {feed.kind}'s {show_time(feed.delay)} both ways and "
-        f"{FRAMES} frames{port}, the rest for senders and pause frames that are up to {_rounded(feed.late)} and "
+        f"at least {show_size(needed)} are needed: {in_flight} for the {link.kind}'s {show_time(link.delay)} both ways "
+        f"and {FRAMES} frames{port}, the rest for senders and pause frames that are up to {_rounded(link.late)} and "
         f"{_rounded(late)} late; a higher time.dilation makes that less"
     )
 

@@ -1,8 +1,8 @@
-"""What a path takes: propagation, serialisation, base RTT. All nominal.
+"""Path delays: propagation, serialisation, base RTT. All nominal.
 
-A shaper with a full bucket lets a packet start at once, so the physical rack holds a packet only behind others. The
+A shaper with a full bucket lets a packet start at once, so in the physical rack a packet waits only for others. The
 packet's own serialisation at every hop is a constant, and it is emulated together with propagation: by netem, or by
-the delay line, which holds feedback for the whole base RTT of its path.
+the delay line, which delays feedback by the whole base RTT of its path.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class PathTimes:
 
 
 def netem_delay(link: Link, framing: Framing) -> float:
-    """How long netem holds what goes into a link, so that a round trip takes the base RTT.
+    """How long netem delays what enters a link, so that a round trip takes the base RTT.
 
     At a host's link only the host's end has netem, and a round trip passes it once, as data or as ACK; a link between
     switches has it at both ends.

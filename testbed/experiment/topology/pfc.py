@@ -27,17 +27,17 @@ class Pfc(Part):
 
     xoff: Annotated[Size, Field(gt=0)] = Field(
         default=200e3, description="Bytes that came in at a port and have not left the switch, above which the port "
-        "tells its far end to pause."
+        "pauses its peer."
     )  # fmt: skip
     xon: Annotated[Size, Field(ge=0)] = Field(
-        # a larger distance makes longer bursts, and of each DCQCN hears once
+        # a larger distance makes longer bursts, and each gives DCQCN one CNP
         default_factory=lambda data: 0.9 * data.get("xoff", 0.0),
-        description="Bytes down to which they must fall before the far end may go on; by default 90 % of `xoff`.",
+        description="Bytes down to which they must fall before the peer is resumed; by default 90 % of `xoff`.",
     )
     headroom: AutoOrSize = Field(
         default="auto",
-        description="Room beyond `xoff` for what still arrives until a pause is felt; `auto` is what that needs. What "
-        "exceeds it is dropped.",
+        description="Buffer beyond `xoff` for what still arrives until a pause takes effect; `auto` is what that "
+        "needs. What exceeds it is dropped.",
     )
 
     @model_validator(mode="after")
@@ -66,6 +66,6 @@ OnOrOff = Annotated[
 
 
 def on_or_off(schema: dict[str, Any]) -> None:
-    """What the JSON schema says of `OnOrOff`."""
+    """Describe `OnOrOff` in the JSON schema."""
     schema["anyOf"] = [{"enum": ["on", "off", True, False]}, *(one for one in schema["anyOf"] if "$ref" in one)]
     schema["default"] = "off"

@@ -1,4 +1,4 @@
-"""Which way packets go: equal-cost shortest paths over the links that work."""
+"""Routing: equal-cost shortest paths over the links that are up."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from testbed.experiment.topology.shape import Link, Shape, SwitchPort
 
 
 class Routes:
-    """All next hops of a rack. ``dead`` are links between switches that nothing may take."""
+    """All next hops of a rack. ``down`` are links between switches that packets cannot take."""
 
-    def __init__(self, shape: Shape, dead: Collection[Link] = ()) -> None:
+    def __init__(self, shape: Shape, down: Collection[Link] = ()) -> None:
         self.shape = shape
         self._trunks: dict[str, list[SwitchPort]] = {switch: [] for switch in shape.switches}
         for port in shape.ports:
-            if not port.to_host and port.link not in dead:
+            if not port.to_host and port.link not in down:
                 self._trunks[port.switch].append(port)
         self._distances = cache(self._distances_to)  # per object, and gone with it
 
@@ -40,7 +40,7 @@ class Routes:
         return [port for port in self._trunks[switch] if distance.get(port.neighbour) == here - 1]
 
     def distance(self, switch: str, edge: str) -> int | None:
-        """Links between two switches; None if there is no way."""
+        """Links between two switches; None if there is no path."""
         return self._distances(edge).get(switch)
 
     @property

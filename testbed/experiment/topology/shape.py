@@ -1,4 +1,4 @@
-"""What a rack looks like: hosts, switches, and the links between them. No kernel, no Mininet.
+"""The shape of a rack: hosts, switches, and the links between them, in nominal units. No kernel, no Mininet.
 
 Names: hosts are h1, h2, ... with one interface e0; port 3 of switch leaf1 is leaf1-eth3. Ports are listed switch by
 switch, in the order of their numbers: that is the order of all port columns.
@@ -6,8 +6,8 @@ switch, in the order of their numbers: that is the order of all port columns.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import cached_property
 
 LONGEST_NAME = 15  # of an interface in Linux
@@ -28,7 +28,7 @@ class End:
 
 @dataclass(frozen=True)
 class Link:
-    """Two ends and what is between them. ``low`` is the host, or the switch nearer to hosts."""
+    """Two ends and the link between them. ``low`` is the host, or the switch nearer to hosts."""
 
     low: End
     high: End
@@ -43,12 +43,12 @@ class Link:
 
 @dataclass(frozen=True)
 class SwitchPort:
-    """One end of a link, seen from its switch."""
+    """A port of a switch, and the link that it leads to."""
 
     switch: str
     number: int
     link: Link
-    far: End
+    peer: End
 
     @property
     def name(self) -> str:
@@ -57,13 +57,13 @@ class SwitchPort:
 
     @property
     def neighbour(self) -> str:
-        """The node at the far end."""
-        return self.far.node
+        """The node at the other end."""
+        return self.peer.node
 
     @property
     def to_host(self) -> bool:
-        """Whether a host is at the far end."""
-        return self.far.port == 0
+        """Whether a host is at the other end."""
+        return self.peer.port == 0
 
 
 @dataclass(frozen=True)
@@ -128,7 +128,7 @@ class Shape:
         raise KeyError(name)
 
     def address(self, host: str) -> str:
-        """IPv4: the second byte tells the switch (0 in a star), the last two the host's number."""
+        """IPv4: the second byte is the switch (0 in a star), the last two the host's number."""
         number = int(host[1:])
         first = self.prefix(self.edge(host)).split(".")[:2]
         return f"{'.'.join(first)}.{number >> 8}.{number & 255}"
@@ -136,11 +136,6 @@ class Shape:
     def prefix(self, edge: str) -> str:
         """Of the addresses of all hosts at a switch, 16 bits."""
         return f"10.{self.switches.index(edge) + 1 if len(self.switches) > 1 else 0}.0.0"
-
-    def converted(self, rate: Callable[[float], float], delay: Callable[[float], float]) -> Shape:
-        """The same with other units of rate and time: from nominal to wall time."""
-        links = tuple(replace(one, rate=rate(one.rate), delay=delay(one.delay)) for one in self.links)
-        return replace(self, links=links)
 
 
 def star(hosts: int, rate: float, delay: float = 0.0, loss: float = 0.0) -> Shape:
@@ -150,8 +145,8 @@ def star(hosts: int, rate: float, delay: float = 0.0, loss: float = 0.0) -> Shap
 
 
 @dataclass(frozen=True)
-class Quality:
-    """How good a kind of link is."""
+class LinkKind:
+    """Rate, delay and loss of a kind of link."""
 
     kind: str
     rate: float
@@ -159,12 +154,12 @@ class Quality:
     loss: float = 0.0
 
     def between(self, low: End, high: End) -> Link:
-        """A link like that."""
+        """A link of this kind."""
         return Link(low, high, self.kind, self.rate, self.delay, self.loss)
 
 
 def two_level(
-    kind: str, lower: Sequence[str], upper: Sequence[str], *, hosts: int, link: Quality, trunk: Quality
+    kind: str, lower: Sequence[str], upper: Sequence[str], *, hosts: int, link: LinkKind, trunk: LinkKind
 ) -> Shape:
     """``hosts`` hosts at each lower switch, and a link from each lower to each upper switch."""
     links = [
@@ -177,7 +172,7 @@ def two_level(
     return Shape(kind, (*lower, *upper), tuple(links))
 
 
-def dumbbell(left: int, right: int, link: Quality, bottleneck: Quality) -> Shape:
+def dumbbell(left: int, right: int, link: LinkKind, bottleneck: LinkKind) -> Shape:
     """Hosts at s1, the others at s2, and one link between the two: the last port of each."""
     links = [link.between(End(f"h{n}", 0), End("s1", n)) for n in range(1, left + 1)]
     links += [link.between(End(f"h{left + n}", 0), End("s2", n)) for n in range(1, right + 1)]

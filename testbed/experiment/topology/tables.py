@@ -1,8 +1,8 @@
-"""What the switches have in their routing tables, from the start and after links have failed or come back.
+"""The switches' routing tables, from the start and after links have failed or come back.
 
 A switch takes all equal-cost shortest paths over the links that it knows to work. Where these have become longer, or
 there is none, it keeps what it has: a spine must not send packets back up through another leaf. No other switch leads
-packets there any more; what was on its way to a spine is lost at the link that is cut, and counted.
+packets there any more; what is on its way to a spine is lost at the link that is down, and counted.
 """
 
 from __future__ import annotations
@@ -16,24 +16,24 @@ Hops = dict[tuple[str, str], list[SwitchPort]]  # by a switch and the one whose 
 
 
 class Tables:
-    """Those of all switches. Links are named as in `Shape.find`."""
+    """The tables of all switches. Links are named as in `Shape.find`."""
 
     def __init__(self, shape: Shape) -> None:
         self.shape = shape
-        self.whole = Routes(shape)
-        self.dead: set[Link] = set()  # that are cut
-        self.avoided: set[Link] = set()  # of which the switches know
+        self.intact = Routes(shape)
+        self.down: set[Link] = set()
+        self.known_down: set[Link] = set()  # those that the switches have detected
         edges = sorted({link.high.node for link in shape.link_of.values()})
         pairs = [(switch, edge) for switch in shape.switches for edge in edges if switch != edge]
-        self.hops: Hops = {pair: self.whole.next_hops(*pair) for pair in pairs}
+        self.hops: Hops = {pair: self.intact.next_hops(*pair) for pair in pairs}
 
-    def cut(self, name: str) -> None:
-        """The link fails; until `reroute` nobody knows. Raises KeyError if there is none between switches."""
-        self.dead.add(self.trunk(name))
+    def link_down(self, name: str) -> None:
+        """The link fails; until `reroute` no switch knows. Raises KeyError if there is none between switches."""
+        self.down.add(self.trunk(name))
 
-    def mend(self, name: str) -> None:
-        """It is back; until `reroute` nobody uses it."""
-        self.dead.discard(self.trunk(name))
+    def link_up(self, name: str) -> None:
+        """It is back; until `reroute` no switch uses it."""
+        self.down.discard(self.trunk(name))
 
     def trunk(self, name: str) -> Link:
         """A link between switches. Raises KeyError if there is none of this name."""
@@ -43,15 +43,15 @@ class Tables:
         return link
 
     def reroute(self, names: Sequence[str]) -> Hops:
-        """The switches notice what has become of these links; what they change."""
-        noticed = {self.trunk(name) for name in names}
-        self.avoided = (self.avoided - noticed) | (noticed & self.dead)
-        found = self.found(Routes(self.shape, self.avoided))
-        changed = {pair: ports for pair, ports in found.items() if ports != self.hops[pair]}
+        """The switches detect the state of these links; returns the next hops that change."""
+        detected = {self.trunk(name) for name in names}
+        self.known_down = (self.known_down - detected) | (detected & self.down)
+        hops = self.next_hops(Routes(self.shape, self.known_down))
+        changed = {pair: ports for pair, ports in hops.items() if ports != self.hops[pair]}
         self.hops |= changed
         return changed
 
-    def found(self, routes: Routes) -> Hops:
-        """What the switches take of other shortest paths."""
-        kept = [pair for pair in self.hops if routes.distance(*pair) == self.whole.distance(*pair)]
+    def next_hops(self, routes: Routes) -> Hops:
+        """The shortest paths that the switches accept: those that are no longer than without failures."""
+        kept = [pair for pair in self.hops if routes.distance(*pair) == self.intact.distance(*pair)]
         return {pair: routes.next_hops(*pair) for pair in kept}

@@ -98,7 +98,7 @@ class Mix(Composed):
 
     pattern: Literal["mix"] = Field(description="`mix`")
     parts: Annotated[list[Simple], Field(min_length=1)] = Field(
-        description="The patterns, each with its own keys; `payload` is said once for all."
+        description="The patterns, each with its own keys; `payload` is given once for all."
     )
 
     def members(self) -> list[Pattern]:
@@ -133,7 +133,7 @@ class Phase(Part):
     """One of several patterns that follow each other."""
 
     start: Moment = Field(description="When it begins; the pattern's own times count from here.")
-    traffic: Simple = Field(description="A pattern with its own keys; `payload` is said once for all.")
+    traffic: Simple = Field(description="A pattern with its own keys; `payload` is given once for all.")
 
 
 class Phases(Composed):

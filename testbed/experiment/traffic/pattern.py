@@ -1,4 +1,4 @@
-"""What every traffic pattern can tell: who takes part, how many flows there are, and which ones."""
+"""What every traffic pattern provides: who takes part, how many flows there are, and which ones."""
 
 from __future__ import annotations
 

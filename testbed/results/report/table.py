@@ -66,7 +66,7 @@ def notes(summary: Summary) -> list[str]:
     if s.lossless:
         found.append("lossless fabric (PFC): pause frames are of the whole run, paused time is a sending host's mean")
         if lost := s.counters.get("lost_on_links", 0):
-            found.append(f"{lost:,} packets were lost on links that were cut or have a loss rate")
+            found.append(f"{lost:,} packets were lost on links that were down or have a loss rate")
     if _several_receivers(s):
         found.append(f"receivers: mean over the ports towards {s.receivers} receiving hosts")
     if s.paused_port_in_run > 0:

@@ -25,7 +25,7 @@ def test_many_to_one_rests_at_the_oracle(runs: Runs, senders: int) -> None:
         summary = eight(runs, "adpg").summary
     else:
         settings = ("--controller", "adpg", "--set", "controller.start_rate=1 %", "--set", "time.warmup=3.5 ms")
-        # At 1000 the shaper's timers can be late by more than one of its bursts: virtual queue and shaper disagree.
+        # At 1000 the shaper's timers can be late by more than one of its bursts: virtual queue and shaper differ.
         summary = runs.clean("incast-64", *settings, "--duration", "7 ms", "--dilation", "2500").summary
     assert summary["ql_mean"] == pytest.approx(T_REF * (BETA - 1 + TARGET * math.sqrt(senders)), rel=QUEUE_ERROR)
     assert summary["su"] >= LEAST_SU

@@ -194,16 +194,16 @@ class Impatient(Observer):
         self.running: list[Any] = []
         self.heard: list[str] = []
 
-    def begins(self, scene: Scene) -> None:
+    def on_begin(self, scene: Scene) -> None:
         self.heard.append(scene.run)
 
-    def goes_on(self, now: Snapshot, told: Update) -> None:
-        assert now.time == told["time"] > 0
-        assert told["ports"]["utilisation"][-1] > 0.5
+    def on_progress(self, now: Snapshot, changes: Update) -> None:
+        assert now.time == changes["time"] > 0
+        assert changes["ports"]["utilisation"][-1] > 0.5
         self.heard.append("goes on")
         self.running[0].ask_to_stop("Ctrl-C")
 
-    def stops(self) -> None:
+    def on_stop(self) -> None:
         self.heard.append("stops")
 
 

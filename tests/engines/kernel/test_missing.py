@@ -64,7 +64,7 @@ def test_netem_that_is_not_there_is_refused_before_anything_is_built(tmp_path: P
         pytest.skip("this kernel has netem")
     done = run(tmp_path, *SHORT, "--set", "rack.delay_by=netem")
     assert done.returncode == 1
-    assert "netem was asked for, but this kernel has none; load sch_netem" in done.stderr
+    assert "netem was configured, but this kernel has none; load sch_netem" in done.stderr
     assert not (tmp_path / "out").exists()
 
 
@@ -75,5 +75,5 @@ def test_open_vswitch_that_is_not_there_is_refused_before_anything_is_built(tmp_
         pytest.skip("this kernel has Open vSwitch")
     done = run(tmp_path, *SHORT, "--set", "rack.switch.forwarding=ovs")
     assert done.returncode == 1
-    assert "ovs was asked for, but this kernel has none; load the module openvswitch" in done.stderr
+    assert "ovs was configured, but this kernel has none; load the module openvswitch" in done.stderr
     assert not (tmp_path / "out").exists()

@@ -118,7 +118,7 @@ def test_an_answer_that_cannot_be_put_in_force_leaves_the_last_good_thresholds(t
     file, _ = plugin(tmp_path, TUNER, initial=GOOD_THRESHOLDS, slot=BAD_THRESHOLDS)
     done = run(tmp_path, "run", "incast-2", "--duration", "1 ms", *UNCALIBRATED, *UNDRAWN, "--tuner", str(file))
     assert done.returncode == 3, done.stderr
-    assert "thresholds were refused" in {reason["what"] for reason in summary_in(tmp_path)["verdict"]["reasons"]}
+    assert "rejected thresholds" in {reason["what"] for reason in summary_in(tmp_path)["verdict"]["reasons"]}
     series = pq.read_table(tmp_path / "out" / "port_series.parquet").to_pydict()
     assert {*series["kmin"], *series["kmax"]} == {1e5, 4e5}
     manifest = json.loads((tmp_path / "out" / "manifest.json").read_text())

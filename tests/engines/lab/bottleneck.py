@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from pyroute2 import IPRoute
 
 from testbed.base import linux
+from testbed.clock import WallRate
 from testbed.dataplane import libbpf
 from testbed.dataplane.port_maps import Port
 from testbed.dataplane.programs import NicPrograms, PortPrograms
@@ -28,10 +29,12 @@ def bottleneck(lab: Lab, host: Host, rate: float, red: tuple[float, float, float
     try:
         with linux.inside(netns), IPRoute() as ip:
             index = ip.link_lookup(ifname=switch.spec.port(host.spec))[0]
-            ip.tc("add", "tbf", index, rate=round(rate / 8), burst=burst(rate, FRAME), limit=4 * BUFFER)
+            ip.tc("add", "tbf", index, rate=round(rate / 8), burst=burst(WallRate(rate), FRAME), limit=4 * BUFFER)
             nic = NicPrograms(index, flows=1, rings=1, cnp_interval_ns=1, wake_agents=False)  # for its maps alone
             programs = PortPrograms(nic)
-            programs.configure(Port(index, node=1 << 16 | 1, rate=rate, buffer=BUFFER, slack=4 * FRAME), seed=1)
+            programs.configure(
+                Port(index, node=1 << 16 | 1, rate=WallRate(rate), buffer=BUFFER, slack=4 * FRAME), seed=1
+            )
             programs.set_red(index, *red)
             held = libbpf.attach_tcx(programs.fd, index, "egress")
             assert held is not None, "this kernel has no tcx"

@@ -81,12 +81,12 @@ def test_three_senders_share_a_real_bottleneck(lab: Lab, tmp_path: Path) -> None
     assert "testbed_flow_acked_bytes_total{" in metrics
     # The verdict is about hosts; what this machine lacks may be in it, anything else may not.
     busy = {
-        "hosts started apart",
-        "packets left late",
-        "feedback waited",
-        "an agent stood still",
-        "a core was short of time",
-        "packets were dropped outside the model",  # input queues are counted for the whole machine
+        "start time skew",
+        "pacing lag",
+        "feedback lag",
+        "agent stall",
+        "CPU overload",
+        "drops outside the model",  # input queues are counted for the whole machine
     }
     assert {reason["what"] for reason in summary["verdict"]["reasons"]} <= busy
     results = folder.load(out)

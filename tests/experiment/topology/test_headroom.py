@@ -8,10 +8,9 @@ import pytest
 
 from testbed.errors import BadInput
 from testbed.experiment.topology import headroom
-from testbed.experiment.topology.headroom import Feed
 from testbed.experiment.topology.pfc import Pfc
 
-LINK = Feed("link", rate=40e9, delay=1e-6, late=0.0)
+LINK = headroom.IngressLink("link", rate=40e9, delay=1e-6, late=0.0)
 LATE = replace(LINK, late=1e-6)
 FRAME = 1500
 NEEDED = 10_000 + 3_000  # 40 Gbit/s x 2 us, and two frames
@@ -44,7 +43,7 @@ def test_what_cannot_be_lossless_is_refused(pfc: Pfc, buffer: float, expected: s
 
 
 def test_all_ports_have_room_for_the_link_that_needs_most() -> None:
-    uplink = Feed("uplink", rate=100e9, delay=2e-6, late=3e-6, begun=4_000)
+    uplink = headroom.IngressLink("uplink", rate=100e9, delay=2e-6, late=3e-6, begun=4_000)
     needed = 50_000 + 3_000 + 4_000 + 37_500 + 12_500  # link, frames, shaper; 3 us of the port, 1 us of the frame
     room = headroom.ingress_buffer(Pfc(), [LATE, uplink], 5e6, FRAME, late=1e-6)
     assert room.headroom == needed

@@ -23,5 +23,5 @@ def test_every_port_knows_what_is_at_the_other_end() -> None:
     assert (neighbour["leaf2-eth1"], neighbour["leaf2-eth6"], neighbour["spine2-eth3"]) == ("h5", "spine2", "leaf3")
     for port in shape.ports:
         if not port.to_host:
-            assert shape.ports[shape.position[port.far.interface]].far.interface == port.name
+            assert shape.ports[shape.position[port.peer.interface]].peer.interface == port.name
     assert [shape.edge(host) for host in ("h1", "h4", "h5", "h12")] == ["leaf1", "leaf1", "leaf2", "leaf3"]

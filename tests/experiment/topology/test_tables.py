@@ -1,4 +1,4 @@
-"""Routing tables while links fail and come back: switches know of it when they are told."""
+"""Routing tables while links fail and come back: switches use them until they detect it."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ def spines(tables: Tables) -> list[str]:
     return [port.neighbour for port in tables.hops[PAIR]]
 
 
-def test_a_dead_link_is_used_until_switches_notice() -> None:
+def test_a_failed_link_is_used_until_switches_detect_it() -> None:
     tables = Tables(leaf_spine())
-    tables.cut("leaf3-spine2")
+    tables.link_down("leaf3-spine2")
     assert spines(tables) == ["spine1", "spine2"]
     changed = tables.reroute(["leaf3-spine2"])
     assert spines(tables) == ["spine1"]
     assert set(changed) == {PAIR, ("leaf2", "leaf3"), ("leaf3", "leaf1"), ("leaf3", "leaf2")}
-    tables.mend("spine2-leaf3")
+    tables.link_up("spine2-leaf3")
     assert spines(tables) == ["spine1"]
     tables.reroute(["leaf3-spine2"])
     assert spines(tables) == ["spine1", "spine2"]
@@ -31,12 +31,12 @@ def test_a_spine_never_sends_packets_up_again() -> None:
     """Its only shortest path is gone, and a longer one leads through another leaf: it keeps what it has."""
     tables = Tables(leaf_spine())
     before = tables.hops["spine2", "leaf3"]
-    tables.cut("leaf3-spine2")
+    tables.link_down("leaf3-spine2")
     tables.reroute(["leaf3-spine2"])
     assert tables.hops["spine2", "leaf3"] == before
 
 
 @pytest.mark.parametrize("name", ["leaf1-leaf2", "h1-leaf1", "leaf1-eth1"])
-def test_only_links_between_switches_can_be_cut(name: str) -> None:
+def test_only_links_between_switches_can_be_taken_down(name: str) -> None:
     with pytest.raises(KeyError):
-        Tables(leaf_spine()).cut(name)
+        Tables(leaf_spine()).link_down(name)

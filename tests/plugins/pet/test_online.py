@@ -10,7 +10,7 @@ import pytest
 from testbed_plugins.learned.mlp import layers_of
 from testbed_plugins.learned.tuner import FIRST
 from testbed_plugins.pet.guard import WINDOW
-from testbed_plugins.pet.online import ADOPTED, TRAJECTORY
+from testbed_plugins.pet.online import ACTIVE_AFTER, TRAJECTORY
 
 from testbed.errors import BadInput
 from tests.support.slots import SECN2, ports, slot, tuner
@@ -39,7 +39,7 @@ def test_an_update_is_in_force_after_a_fixed_number_of_slots(tmp_path: Path) -> 
     """Whoever is slow: results must not depend on how fast the thread is."""
     one = tuner("pet", tmp_path, {}, ports(), online=True)
     updates = []
-    for number in range(WINDOW + TRAJECTORY + ADOPTED):
+    for number in range(WINDOW + TRAJECTORY + ACTIVE_AFTER):
         one.on_slot(number * 1e-4, slot(SECN2, tx_rate=20e9))
         updates.append(one.report["updates"])
     assert updates == [0] * (len(updates) - 1) + [1]

@@ -21,7 +21,7 @@ pytest.importorskip("torch")
 STATIC = (80e3, 320e3, 0.2)  # in force in the baseline and where the guard has acted
 KMIN, KMAX, PMAX = 0, 10, 20  # where PET's heads begin
 DILATIONS = (500, 1000, 2000)  # slower where the machine is too busy to end the slots
-SLOTS_LOST = "tuners were asked too seldom"
+SLOTS_LOST = "missed tuner slots"
 
 
 def played(folder: Path, scores: dict[int, float], **options: str) -> tuple[list[tuple[str, tuple[float, ...]]], Any]:

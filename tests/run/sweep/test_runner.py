@@ -31,7 +31,7 @@ def test_what_is_there_does_not_run_again(begun: tuple[Path, Plan]) -> None:
     outcomes = runner(*begun, said).run()
     assert [one.cell for one in outcomes] == [cell.name for cell in begun[1].cells]
     assert [one.word for one in outcomes] == ["clean", "clean", "clean", "degraded"]
-    assert outcomes[-1].why.startswith("packets left late: much")
+    assert outcomes[-1].why.startswith("pacing lag: much")
     assert said.getvalue() == "4 of 4 cells are there already\n"
 
 

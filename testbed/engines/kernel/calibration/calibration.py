@@ -1,7 +1,7 @@
-"""Before the first packet of an experiment: is the rack what was asked for?
+"""Calibration, before the first packet of an experiment: is the rack as configured?
 
-Rate, base RTT, buffer depth and marking are measured in place, with packets like the experiment's. What is off stops
-the run: a result from another rack than the one in the file would be worse than none.
+Rate, base RTT, buffer depth and marking are measured in place, with packets like the experiment's. A deviation
+stops the run: a result from another rack than the one in the file would be worse than none.
 """
 
 from __future__ import annotations
@@ -36,8 +36,8 @@ PAUSE = 0.1  # s of wall time, longer with each attempt: what keeps the machine 
 RTT_PROBES = 5
 RATE_PACKETS = 150
 TRUNK_SECONDS = 0.03  # wall, for which a link between switches is kept busy
-SKIPPED = 10  # packets at the start that a full bucket lets through at once
-PLENTY = 1.6  # times what fits is sent, so that the queue stays at the limit for a moment
+SKIPPED = 10  # packets at the start that a full bucket sends at once
+OVERFILL = 1.6  # times what fits is sent, so that the queue stays at the limit for a moment
 FILLERS = 8  # hosts that fill a buffer together
 LONGEST_FILL = 1.5  # wall seconds that a full buffer may take to drain; slower racks are read back, not filled
 TOP_UPS, TOP_UP = 20, 50  # looks at a full buffer, and packets sent before each
@@ -50,30 +50,32 @@ class Measured:
 
     link: str
     what: str
-    asked: float
-    got: float
+    expected: float
+    measured: float
     tolerance: float  # in the unit of both
     shown: Callable[[float], str]
 
     @property
     def good(self) -> bool:
-        """Whether it is what was asked for."""
-        return abs(self.got - self.asked) <= self.tolerance
+        """Whether it is as expected, within the tolerance."""
+        return abs(self.measured - self.expected) <= self.tolerance
 
     def as_dict(self) -> dict[str, Any]:
         """For the manifest; SI units."""
         return {name: value for name, value in asdict(self).items() if name != "shown"} | {"good": self.good}
 
     def __str__(self) -> str:
-        return f"{self.link}: {self.what} asked {self.shown(self.asked)}, got {self.shown(self.got)}"
+        return f"{self.link}: {self.what} expected {self.shown(self.expected)}, measured {self.shown(self.measured)}"
 
 
 def calibrate(rack: Assembly) -> list[Measured]:
-    """`measure` the rack. Raises TestbedError naming each link that is not what was asked for, with asked and got."""
+    """`measure` the rack. Raises TestbedError naming each link that is not as configured."""
     results = measure(rack)
     wrong = [str(one) for one in results if not one.good]
     if wrong:
-        raise TestbedError("the rack is not what was asked for; nothing was run\n  " + "\n  ".join(wrong))
+        raise TestbedError(
+            "calibration failed, the rack is not as configured; nothing was run\n  " + "\n  ".join(wrong)
+        )
     return results
 
 
@@ -139,7 +141,7 @@ def _trunks(rack: Assembly, every: bool) -> Iterator[SwitchPort]:
 
 
 def _retried(measure: Callable[[], list[Measured]]) -> list[Measured]:
-    """Each property as the first attempt found it that found it good, or else as the last one did."""
+    """Each property from the first attempt that found it good, or else from the last one."""
     found: dict[str, Measured] = {}
     for attempt in range(ATTEMPTS):
         time.sleep(PAUSE * attempt)
@@ -196,8 +198,8 @@ def _trunk(rack: Assembly, port: SwitchPort) -> list[Measured]:
     return [_rate(port.name, port.link.rate, rate)]
 
 
-def _rate(link: str, asked: float, got: float) -> Measured:
-    return Measured(link, "rate", asked, got, TOLERANCE * asked, show_rate)
+def _rate(link: str, expected: float, measured: float) -> Measured:
+    return Measured(link, "rate", expected, measured, TOLERANCE * expected, show_rate)
 
 
 def _patience(rack: Assembly, packets: int, wire_size: int) -> float:
@@ -209,19 +211,19 @@ def _patience(rack: Assembly, packets: int, wire_size: int) -> float:
 def _round_trip(rack: Assembly, probe: Probe, base_rtt: float) -> float:
     """Nominal RTT of one packet through empty queues; inf if it did not come back."""
     probe.send(1)
-    answers = probe.answers(1, _patience(rack, 1, probe.framing.wire_size))
-    if not len(answers):
+    acks = probe.acks(1, _patience(rack, 1, probe.framing.wire_size))
+    if not len(acks):
         return math.inf
-    wall = float(answers["rx_ns"][0] - answers["tx_ns"][0]) * rack.clock.seconds_per_ns
+    wall = float(acks["rx_ns"][0] - acks["tx_ns"][0]) * rack.clock.seconds_per_ns
     return wall + (0.0 if rack.use_netem else base_rtt)
 
 
 def _arrival_rate(rack: Assembly, probe: Probe, packets: int) -> float:
-    """Nominal bit/s at which bursts of all senders arrive, by the acknowledgements' times."""
+    """Nominal bit/s at which bursts of all senders arrive, by the times of their ACKs."""
     probe.send(packets)
     expected = packets * len(probe._frames)
     size = probe.framing.wire_size
-    times = np.sort(probe.answers(expected, _patience(rack, expected, size))["rx_ns"])[SKIPPED:]
+    times = np.sort(probe.acks(expected, _patience(rack, expected, size))["rx_ns"])[SKIPPED:]
     if len(times) < expected // 2:
         return 0.0
     carried = np.arange(len(times), dtype=float) * size
@@ -230,8 +232,8 @@ def _arrival_rate(rack: Assembly, probe: Probe, packets: int) -> float:
 
 def _queue(rack: Assembly, senders: list[str], place: SwitchPort) -> list[Measured]:
     """Fill the buffer from many hosts: how much fits, in the model and in the shaper, and what is marked meanwhile."""
-    room = _room(rack, len(senders))
-    drain = rack.clock.wall_seconds(room * 8 / place.link.rate)
+    capacity = _capacity(rack, len(senders))
+    drain = rack.clock.wall_seconds(capacity * 8 / place.link.rate)
     if len(senders) < 2 or drain > LONGEST_FILL:
         return []
     port, thresholds = rack.net.ports[rack.layout.shape.position[place.name]], _thresholds(rack, place)
@@ -239,53 +241,53 @@ def _queue(rack: Assembly, senders: list[str], place: SwitchPort) -> list[Measur
     try:
         size = probe.framing.wire_size
         # Once more what drains while it fills.
-        packets = math.ceil(room / size / (len(senders) - 1) * PLENTY) + 20
+        packets = math.ceil(capacity / size / (len(senders) - 1) * OVERFILL) + 20
         rack.programs.counters["peak"][port.ifindex] = 0
         probe.send(packets)
         backlog = _highest_backlog(rack, place, drain)
-        answers = _all_answers(probe, rack, drain)
+        acks = _all_acks(probe, rack, drain)
     finally:
         probe.close()
-    loose = size * len(senders) if rack.lossless else size  # a packet less per account that is full
+    loose = size * len(senders) if rack.lossless else size  # a packet less per ingress that is full
     # The port is the last hop of all packets.
-    last = answers["hop"][np.arange(len(answers)), np.maximum(answers["hops"], 1) - 1]
+    last = acks["hop"][np.arange(len(acks)), np.maximum(acks["hops"], 1) - 1]
     here = last["node"] == port.node
-    marking = _marking(place.name, last["queue"][here].astype(float), answers["ce"][here] > 0, thresholds)
-    return [*_depth(rack, place, room, loose, backlog), *marking]
+    marking = _marking(place.name, last["queue"][here].astype(float), acks["ce"][here] > 0, thresholds)
+    return [*_depth(rack, place, capacity, loose, backlog), *marking]
 
 
 def _trunk_queue(rack: Assembly, place: SwitchPort) -> list[Measured]:
-    """Fill the buffer of a port between switches from inside its switch, and see at the far end what was marked.
+    """Fill the buffer of a port between switches from inside its switch, and see at its peer what was marked.
 
     With priority flow control such a port has no buffer of its own: then only until all is marked.
     """
     thresholds = _thresholds(rack, place)
-    room = thresholds[1] if rack.lossless else _room(rack, 1)
-    drain = rack.clock.wall_seconds(room * 8 / place.link.rate)
+    capacity = thresholds[1] if rack.lossless else _capacity(rack, 1)
+    drain = rack.clock.wall_seconds(capacity * 8 / place.link.rate)
     if drain > LONGEST_FILL:
         return []
     with Injection(rack, place) as injection:
         rack.programs.counters["peak"][injection.port.ifindex] = 0
         before = injection.passed
-        packets = math.ceil(room / injection.size * 1.3) + 20
+        packets = math.ceil(capacity / injection.size * 1.3) + 20
         injection.listen(packets + TOP_UPS * TOP_UP)
         injection.send(packets)
         backlog = 0.0 if rack.lossless else _backlog_kept_full(rack, place, injection)
         injection.wait_until_quiet(drain)
         came = injection.passed - before
-        queue, marked = injection.heard()
-        depth = [] if rack.lossless else _depth(rack, place, room, injection.size, backlog)
-    heard = Measured(place.name, "packets heard at the far end", came, len(queue), 0.5, _count("packets"))
-    return [*depth, heard, *_marking(place.name, queue, marked, thresholds)]
+        queue, marked = injection.received()
+        depth = [] if rack.lossless else _depth(rack, place, capacity, injection.size, backlog)
+    received = Measured(place.name, "packets received at the peer", came, len(queue), 0.5, _count("packets"))
+    return [*depth, received, *_marking(place.name, queue, marked, thresholds)]
 
 
 def _thresholds(rack: Assembly, place: SwitchPort) -> list[float]:
-    """Kmin, Kmax and Pmax in force at a port."""
+    """The active Kmin, Kmax and Pmax of a port."""
     now = rack.ports.sample(time.monotonic_ns())
     return [float(now[name][rack.layout.shape.position[place.name]]) for name in ("kmin", "kmax", "pmax")]
 
 
-def _room(rack: Assembly, senders: int) -> float:
+def _capacity(rack: Assembly, senders: int) -> float:
     """Bytes that a port takes: its buffer, or with priority flow control what so many ingress ports have."""
     if rack.lossless:
         return float(senders * rack.lossless.buffer.limit)
@@ -297,7 +299,7 @@ def _depth(rack: Assembly, place: SwitchPort, buffer: float, loose: int, backlog
     peak = float(rack.programs.counters["peak"][port.ifindex])
     return [
         Measured(place.name, "buffer", buffer, peak, loose, show_size),
-        Measured(place.name, "buffer as the shaper held it", buffer, backlog, loose + 2 * port.slack, show_size),
+        Measured(place.name, "buffer as queued by the shaper", buffer, backlog, loose + 2 * port.slack, show_size),
     ]
 
 
@@ -323,7 +325,7 @@ def _backlog_kept_full(rack: Assembly, place: SwitchPort, injection: Injection) 
     return float(highest)
 
 
-def _all_answers(probe: Probe, rack: Assembly, drain: float) -> NDArray[np.void]:
+def _all_acks(probe: Probe, rack: Assembly, drain: float) -> NDArray[np.void]:
     """Everything that comes back until the queue is empty."""
     parts, deadline = [], time.monotonic() + 2 * drain + 0.5
     quiet = 0.02 + 2 * rack.clock.wall_seconds(float(rack.layout.paths.base_rtt.max()) if rack.use_netem else 0.0)

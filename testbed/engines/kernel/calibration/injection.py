@@ -1,8 +1,8 @@
 """Packets put into one port of a switch from inside the switch: for links that ECMP alone would choose.
 
 They are data packets with room for one INT record, as large as the experiment's, and go through the port's program and
-its shaper like all others. At the far end they are counted, heard if somebody listens, and then dropped: they are
-addressed to nobody.
+its shaper like all others. The peer counts them, receives them if it listens, and then drops them: no
+host has their address.
 """
 
 from __future__ import annotations
@@ -27,15 +27,15 @@ if TYPE_CHECKING:
     from testbed.engines.kernel.assembly import Assembly
     from testbed.experiment.topology.shape import SwitchPort
 
-NOBODY = bytes.fromhex("02ff00000000")
+NO_HOST = bytes.fromhex("02ff00000000")
 ETHERNET, IPV4, UDP = struct.Struct("!6s6sH"), struct.Struct("!BBHHHBBH4s4s"), struct.Struct("!HHHH")
 ETH_P_IP, VERSION_IHL, TTL, ANY = 0x0800, 0x45, 64, bytes(4)
 TOS_AT, CE = ETHERNET.size + 1, 3
 HOP_AT = ETHERNET_IP_UDP + BTH.size + SHIM.size + INT_HEADER.size  # of the only INT record
 SO_RCVBUFFORCE = 33
-HEARD_BYTES = 2048  # of kernel memory per packet that waits to be read, and a little more
-LOOK_SECONDS, LOOKS = 0.0005, 60  # between two looks at most; of a burst that a fast link carries soon
-SURE_SECONDS = 200e-6  # a look that took longer does not know when it was; where system calls are slow it takes 100 us
+RECEIVED_BYTES = 2048  # of kernel memory per packet that waits to be read, and a little more
+POLL_SECONDS, POLLS = 0.0005, 60  # at most between two polls; of a burst that a fast link carries soon
+SLOW_POLL_SECONDS = 200e-6  # a poll that took longer has no usable time; where system calls are slow it takes 100 us
 
 
 class Injection:
@@ -62,12 +62,12 @@ class Injection:
             self._listener.close()
 
     def listen(self, packets: int) -> None:
-        """From now on keep what comes out at the far end, so many packets at most."""
-        self._listener = _raw(self.rack.net[self.place.far.node].netns)
-        self._listener.setsockopt(socket.SOL_SOCKET, SO_RCVBUFFORCE, packets * (self.size + HEARD_BYTES))
-        self._listener.bind((self.place.far.interface, ETH_P_IP))
+        """From now on keep what arrives at the peer, up to so many packets."""
+        self._listener = _raw(self.rack.net[self.place.peer.node].netns)
+        self._listener.setsockopt(socket.SOL_SOCKET, SO_RCVBUFFORCE, packets * (self.size + RECEIVED_BYTES))
+        self._listener.bind((self.place.peer.interface, ETH_P_IP))
 
-    def heard(self) -> tuple[Floats, NDArray[np.bool_]]:
+    def received(self) -> tuple[Floats, NDArray[np.bool_]]:
         """Of each packet the bytes that it found in the port's queue, by INT, and whether it was marked."""
         queues, marked = [], []
         while self._listener:
@@ -85,7 +85,7 @@ class Injection:
         linux.send_many(self._socket.fileno(), self._frame, packets)
 
     def rate(self, seconds: float, least: int, skipped: int) -> float:
-        """Nominal bit/s at which packets come out of the link, by looking at its end; 0 if they hardly do.
+        """Nominal bit/s at which packets come out of the link, by polling its end; 0 if too few do.
 
         So many that they keep the port busy for ``seconds`` of wall time, at least ``least``, but no more than fit into
         its buffer; the first ``skipped`` do not count.
@@ -103,16 +103,16 @@ class Injection:
             took = time.monotonic_ns() - began
             if bytes_out >= packets * self.size:
                 break
-            if bytes_out > skipped * self.size and took < SURE_SECONDS * 1e9:
+            if bytes_out > skipped * self.size and took < SLOW_POLL_SECONDS * 1e9:
                 seen.append((began + took / 2, bytes_out))
-            time.sleep(min(LOOK_SECONDS, carrying / LOOKS))
+            time.sleep(min(POLL_SECONDS, carrying / POLLS))
         if not seen:
             return 0.0
         times, carried = np.array(seen, float).T
         if carried[-1] - carried[0] < least * self.size / 2:
             return 0.0
         whole = (carried[-1] - carried[0]) / (times[-1] - times[0])
-        rate = steady_rate(times, carried) or whole  # a shallow buffer is empty after a few looks
+        rate = steady_rate(times, carried) or whole  # a shallow buffer is empty after a few polls
         return float(rate) * 8 / self.rack.clock.seconds_per_ns
 
     @property
@@ -138,8 +138,8 @@ def _raw(netns: int) -> socket.socket:
 
 
 def _on_the_wire(carried: bytes) -> bytes:
-    """Ethernet, IPv4 and UDP around what a sender's socket carries; without checksums, which nobody looks at there."""
+    """Ethernet, IPv4 and UDP around what a sender's socket carries; without checksums, which are not checked there."""
     udp = UDP.pack(ROCE_PORT, ROCE_PORT, UDP.size + len(carried), 0)
     length = IPV4.size + UDP.size + len(carried)
     ip = IPV4.pack(VERSION_IHL, DATA_TOS, length, 0, 0, TTL, socket.IPPROTO_UDP, 0, ANY, ANY)
-    return ETHERNET.pack(NOBODY, NOBODY, ETH_P_IP) + ip + udp + carried
+    return ETHERNET.pack(NO_HOST, NO_HOST, ETH_P_IP) + ip + udp + carried

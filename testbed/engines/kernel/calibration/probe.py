@@ -1,4 +1,4 @@
-"""Test traffic of our own through the rack, before the experiment's: the same packets on the same way."""
+"""Test traffic through the rack before the experiment's: the same packets on the same paths."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 AT_ONCE = 50  # packets per system call, with UDP_SEGMENT
 LARGEST_CALL = 65_507  # bytes that UDP takes in one
-LOOK_SECONDS = 0.0005
+POLL_SECONDS = 0.0005
 
 
 class Probe:
@@ -64,16 +64,16 @@ class Probe:
                     opened.sendmsg([data] * count)
             left -= count
 
-    def answers(self, expected: int, patience: float) -> NDArray[np.void]:
+    def acks(self, expected: int, patience: float) -> NDArray[np.void]:
         """The acknowledgements of ``expected`` packets, or those that came within ``patience`` wall seconds."""
         deadline = time.monotonic() + patience
         while len(self.ring.waiting()) < expected and time.monotonic() < deadline:
-            time.sleep(LOOK_SECONDS)
+            time.sleep(POLL_SECONDS)
         return self.take()
 
     def take(self) -> NDArray[np.void]:
         """What has come back so far, acknowledgements only."""
         records: NDArray[Any] = self.ring.waiting().copy()
         self.ring.consume(len(records))
-        answers: NDArray[Any] = records[records["opcode"] == ACK]
-        return answers
+        acks: NDArray[Any] = records[records["opcode"] == ACK]
+        return acks

@@ -1,7 +1,7 @@
-"""At which rate does a link carry packets, on a machine that now and then stands still?
+"""The rate at which a link carries packets, on a machine that may stall.
 
-What a link was set to shows in every stretch of time in which the machine kept up. A machine that stood still for a
-moment makes one stretch slow, and says nothing about the link: that it happens during a run is watched for there.
+A link's rate shows in every stretch of time in which the machine kept up. A stall makes one stretch slow and says
+nothing about the link; stalls during a run have limits of their own.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The faults that `testbed selftest` injects, each for real, and the words by which the verdict must name them."""
+"""The faults that `testbed selftest` injects, each for real, and the words with which the verdict must name them."""
 
 from __future__ import annotations
 
@@ -54,24 +54,24 @@ class BusyCores(Midway):
 
 
 class WrongRate(Fault):
-    """The bottleneck serves a tenth less than asked."""
+    """The bottleneck's rate is a tenth below what was configured."""
 
     def on_built(self, rack: Assembly) -> None:
         intf = rack.net.ends[rack.layout.port_names[rack.layout.bottleneck]]
         rate = round(0.9 * rack.net.ports[rack.layout.bottleneck].rate / 8)
-        limit = 2 * rack.net.wire.buffer + (1 << 20)
+        limit = 2 * rack.net.link_layer.buffer + (1 << 20)
         intf.node.netlink.tc("change", "tbf", intf.index, rate=rate, burst=3000, limit=limit)
 
 
 class WrongDelay(Fault):
-    """Feedback is held a tenth longer than the links' delay."""
+    """Feedback is delayed a tenth longer than the links' delay."""
 
     def on_spec(self, spec: AgentSpec) -> AgentSpec:
-        return replace(spec, rings=[(fd, 1.1 * held) for fd, held in spec.rings])
+        return replace(spec, rings=[(fd, 1.1 * delay) for fd, delay in spec.rings])
 
 
 class SmallBuffer(Fault):
-    """The bottleneck's buffer is half of what was asked for."""
+    """The bottleneck's buffer is half of what was configured."""
 
     def on_built(self, rack: Assembly) -> None:
         port = rack.net.ports[rack.layout.bottleneck]
@@ -79,7 +79,7 @@ class SmallBuffer(Fault):
 
 
 class OtherThresholds(Fault):
-    """Kmin and Kmax in force are twice what the tuner set."""
+    """The active Kmin and Kmax are twice what the tuner set."""
 
     def on_built(self, rack: Assembly) -> None:
         kmin, kmax, pmax = (float(column[rack.layout.bottleneck]) for column in rack.ports.thresholds)
@@ -87,7 +87,7 @@ class OtherThresholds(Fault):
 
 
 class LostFeedback(Midway):
-    """One in sixteen answers to h1 vanishes before its NIC."""
+    """One in sixteen ACKs to h1 is lost before its NIC."""
 
     def harm(self, rack: Assembly, pool: AgentPool) -> None:  # noqa: ARG002 - part of the interface
         self.object = libbpf.Object(compiled("drop"))
@@ -96,7 +96,7 @@ class LostFeedback(Midway):
 
 
 class StoppedAgent(Midway):
-    """An agent stands still for 50 ms."""
+    """An agent is stopped for 50 ms."""
 
     def harm(self, rack: Assembly, pool: AgentPool) -> None:  # noqa: ARG002 - part of the interface
         pid = pool.members[0].pid
@@ -106,14 +106,14 @@ class StoppedAgent(Midway):
 
 
 class DetachedProgram(Midway):
-    """The NIC program of h1 is gone: nobody hears its answers."""
+    """The NIC program of h1 is detached: its feedback is lost."""
 
     def harm(self, rack: Assembly, pool: AgentPool) -> None:  # noqa: ARG002 - part of the interface
         rack.net.links[0].intf1.detach("nic_rx")
 
 
 class Impostor(RateController):
-    """Answers to the name of another controller."""
+    """Pretends to be another controller."""
 
     name = "impostor"
 
@@ -140,7 +140,7 @@ class FullRing(Fault):
 
 
 class JumpingClock(Midway):
-    """An agent finds itself in a time namespace whose clock is 20 ms ahead."""
+    """An agent enters a time namespace whose clock is 20 ms ahead."""
 
     def on_config(self, config: AgentConfig) -> AgentConfig:
         def build(paths: Paths) -> RateController:
@@ -162,16 +162,16 @@ def _jump() -> None:
 
 
 FAULTS: dict[str, tuple[Callable[[], Fault], str]] = {
-    "a CPU hog on both cores": (BusyCores, "a core was short of time"),
-    "a link at the wrong rate": (WrongRate, "rate asked"),
-    "a link with the wrong delay": (WrongDelay, "the RTT never came near its base"),
-    "a smaller buffer": (SmallBuffer, "buffer asked"),
+    "a CPU hog on both cores": (BusyCores, "CPU overload"),
+    "a link at the wrong rate": (WrongRate, "rate expected"),
+    "a link with the wrong delay": (WrongDelay, "base RTT mismatch"),
+    "a smaller buffer": (SmallBuffer, "buffer expected"),
     "thresholds not applied": (OtherThresholds, "marking"),
     "feedback dropped": (LostFeedback, "packets are not conserved at s1-eth1"),
-    "an agent stopped for 50 ms": (StoppedAgent, "an agent stood still"),
+    "an agent stopped for 50 ms": (StoppedAgent, "agent stall"),
     "a NIC program detached on one host": (DetachedProgram, "packets are not conserved at s1-eth1"),
-    "a plugin silently replaced by another": (ReplacedPlugin, "another controller decided"),
-    "a full ring": (FullRing, "feedback was lost, the ring buffer was full"),
-    "a clock that jumps": (JumpingClock, "a clock jumped"),
+    "a plugin silently replaced by another": (ReplacedPlugin, "wrong controller"),
+    "a full ring": (FullRing, "ring buffer overflow"),
+    "a clock that jumps": (JumpingClock, "clock step"),
 }
 """What goes wrong: the fault, and what the verdict must contain."""

@@ -19,7 +19,7 @@ TCA_STATS2, TCA_STATS_BASIC, TCA_STATS_QUEUE = 7, 1, 3
 
 @dataclass(frozen=True)
 class QueueState:
-    """What a qdisc has done so far and what it holds."""
+    """What a qdisc has sent and dropped so far, and its backlog."""
 
     sent_bytes: int
     backlog: int  # bytes

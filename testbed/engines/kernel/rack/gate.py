@@ -1,11 +1,11 @@
-"""The gate of a switch port that can be paused: a place for data in front of the shaper that is shut and opened.
+"""The gate of a switch port that can be paused: a queue for data in front of the shaper that is shut and opened.
 
-Below the port's token bucket sits an HTB with two classes, which here only sorts: answers leave first and are never
-held, data waits in a second token bucket. Open, that one is faster than anything here; shut, it is so slow that only
-what its bucket holds gets through, one frame: the one that a MAC would have begun. A kernel of any age has these.
+Below the port's token bucket sits an HTB with two classes, which here only classifies: ACKs and CNPs leave first and
+are never held, data waits in a second token bucket. Open, that one is faster than anything here; shut,
+it is so slow that only its bucket gets through, one frame: the one that a MAC would have begun. All kernels have these.
 
 A token bucket that is opened does not look at its queue until a packet comes or its timer ends, which would be in half
-an hour. So a pause frame that means no priority is sent through the port: it wakes the shaper up, and the far end
+an hour. So a pause frame that means no priority is sent through the port: it wakes the shaper up, and the peer
 ignores it.
 """
 
@@ -21,8 +21,8 @@ from testbed.engines.kernel.rack.netlink import TRAFFIC, Netlink, attribute, num
 if TYPE_CHECKING:
     from testbed.engines.kernel.rack.link import RackIntf
 
-ROOT, SORTER, GATE, BESIDE = 1 << 16, 2 << 16, 3 << 16, 4 << 16  # handles of the qdiscs
-ANSWERS = SORTER | 2
+ROOT, CLASSIFIER, GATE, BYPASS = 1 << 16, 2 << 16, 3 << 16, 4 << 16  # handles of the qdiscs
+FEEDBACK = CLASSIFIER | 2
 FREE = 4_000_000_000  # bytes/s: no limit
 FREE_BURST = 1 << 16
 SHUT = 1  # bytes/s
@@ -35,7 +35,7 @@ LINK_ETHERNET = 1
 
 
 def in_flight(frame: int, mtu: int = 1500) -> int:
-    """Bytes that leave a port after it was shut: one frame that the shaper has looked at, and one bucket."""
+    """Bytes that leave a port after its gate was shut: one frame that the shaper has dequeued, and one bucket."""
     return frame + _largest(max(frame, mtu))
 
 
@@ -44,19 +44,19 @@ def _largest(mtu: int) -> int:
 
 
 class PortGate:
-    """Of one port that has a shaper. Made before the engine is forked; the engine calls `shut` and `open`."""
+    """The gate of one shaped port. Made before the pause generator is forked, whose gate controller moves it."""
 
     def __init__(self, port: RackIntf, limit: int) -> None:
-        """Put the qdiscs in place. ``limit`` is how many bytes of either class may wait."""
+        """Set up the qdiscs. ``limit`` is how many bytes of either class may wait."""
         self.port = port.index
         self.name = port.name
         self.netns = port.node.netns
         self.wake = pause_frames.wake(bytes.fromhex(port.MAC().replace(":", "")))  # to be sent when it was opened
         netlink = port.node.netlink
-        netlink.tc("add", "htb", self.port, handle=SORTER, parent=ROOT | 1, default=ANSWERS & 0xFFFF)
-        for priority, (which, bucket) in enumerate(((ANSWERS, BESIDE), (LOSSLESS_CLASS, GATE))):
+        netlink.tc("add", "htb", self.port, handle=CLASSIFIER, parent=ROOT | 1, default=FEEDBACK & 0xFFFF)
+        for priority, (which, bucket) in enumerate(((FEEDBACK, BYPASS), (LOSSLESS_CLASS, GATE))):
             netlink.tc(
-                "add-class", "htb", self.port, handle=which, parent=SORTER, rate=FREE, ceil=FREE, burst=FREE_BURST,
+                "add-class", "htb", self.port, handle=which, parent=CLASSIFIER, rate=FREE, ceil=FREE, burst=FREE_BURST,
                 cburst=FREE_BURST, prio=priority, quantum=FREE_BURST,
             )  # fmt: skip
             netlink.tc("add", "tbf", self.port, handle=bucket, parent=which, rate=FREE, burst=FREE_BURST, limit=limit)
@@ -68,7 +68,7 @@ class PortGate:
         _move(kernel, self._to_shut)
 
     def open(self, kernel: Netlink) -> None:
-        """Let it go on, as soon as the shaper is woken up. Raises OSError."""
+        """Release it, as soon as the shaper is woken up. Raises OSError."""
         _move(kernel, self._to_open)
 
 
@@ -76,7 +76,7 @@ def _move(kernel: Netlink, change: bytes) -> None:
     try:
         kernel.ask(RTM_NEWQDISC, change)
     except OSError as error:
-        raise OSError(error.errno, f"a port's gate does not move: {error.strerror}") from error
+        raise OSError(error.errno, f"cannot move the gate of a port: {error.strerror}") from error
 
 
 def _change(port: int, rate: int, burst: int, limit: int) -> bytes:

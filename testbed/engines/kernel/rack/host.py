@@ -1,4 +1,4 @@
-"""Hosts: Mininet hosts whose network namespace is held by a file descriptor instead of a shell.
+"""Hosts: Mininet hosts whose network namespace is kept by a file descriptor instead of a shell.
 
 Mininet starts a shell per node, which is most of its start-up time; nothing here needs one. `RackHost.cmd`, ``popen``
 and ``pexec`` work as Mininet's do and start a process when they are called. Names: hosts are h1, h2, ..., their only
@@ -18,7 +18,7 @@ from pyroute2 import IPRoute
 from testbed.base import linux
 
 GATEWAY = "169.254.0.1"  # the other end of whatever link, in racks that route
-RTNH_F_ONLINK = 4  # a gateway that no subnet tells of
+RTNH_F_ONLINK = 4  # a gateway outside of every subnet
 IPV6 = Path("/proc/sys/net/ipv6/conf")
 
 
@@ -60,7 +60,7 @@ class ShellFree(Node):
         return str(process.communicate()[0])
 
     def terminate(self) -> None:
-        """Let go of the namespace; its interfaces go with it."""
+        """Release the namespace; its interfaces go with it."""
         self.netlink.close()
         os.close(self.netns)
 

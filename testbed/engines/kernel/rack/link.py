@@ -7,9 +7,10 @@ from typing import Any
 from mininet.link import Intf, Link
 
 from testbed.base import linux
+from testbed.clock import WallRate, WallSeconds
 from testbed.dataplane import libbpf, shaper
+from testbed.engines.kernel.rack.wall import WallLink
 from testbed.errors import TestbedError
-from testbed.experiment.topology.shape import Link as LinkSpec
 
 OPER_UP = "UP"
 TC_H_ROOT = 0xFFFFFFFF
@@ -22,22 +23,22 @@ class RackIntf(Intf):
 
     def config(self, **_params: Any) -> dict[str, Any]:
         """Everything was set when the pair was created."""
-        self.programs: dict[str, int | None] = {}  # by name: what holds the attachment; None for a filter
+        self.programs: dict[str, int | None] = {}  # by name: the descriptor of the attachment; None for a filter
         self.has_clsact = False
         return {}
 
     @property
-    def far_end(self) -> RackIntf:
+    def peer(self) -> RackIntf:
         """The other end of its link."""
         ends: tuple[RackIntf, RackIntf] = (self.link.intf1, self.link.intf2)
         return ends[ends[0] is self]
 
-    def shape(self, rate: float, frame: int, limit: int) -> None:
-        """Serialise at ``rate`` bit/s (wall); hold up to ``limit`` bytes."""
+    def shape(self, rate: WallRate, frame: int, limit: int) -> None:
+        """Serialise at ``rate`` bit/s; queue up to ``limit`` bytes."""
         shaper.shape(self.node.netlink, self.index, rate, frame, limit)
 
-    def delay_and_shape(self, rate: float, frame: int, limit: int, delay: float) -> None:
-        """Hold packets for ``delay`` s (wall) with netem, then serialise."""
+    def delay_and_shape(self, rate: WallRate, frame: int, limit: int, delay: WallSeconds) -> None:
+        """Delay packets by ``delay`` with netem, then serialise."""
         netlink = self.node.netlink
         shaper.shape(netlink, self.index, rate, frame, limit)
         packets = max(1000, limit // 64)
@@ -49,13 +50,13 @@ class RackIntf(Intf):
         By ``tcx``, if the kernel has it (6.6), a packet costs 0.07 us less than by a filter of clsact. But such an
         attachment waits for all that goes on on all cores, about 8 ms, and so does its end.
         """
-        held = None
+        attachment = None
         if tcx:
             with linux.inside(self.node.netns):
-                held = libbpf.attach_tcx(program_fd, self.index, direction, first)
-        if held is None:
+                attachment = libbpf.attach_tcx(program_fd, self.index, direction, first)
+        if attachment is None:
             self._attach_filter(direction, program_fd, name, first)
-        self.programs[name] = held
+        self.programs[name] = attachment
 
     def _attach_filter(self, direction: str, program_fd: int, name: str, first: bool) -> None:
         netlink = self.node.netlink
@@ -71,12 +72,12 @@ class RackIntf(Intf):
 
     def detach(self, name: str) -> None:
         """Take a program away; with clsact, all that are here."""
-        held = self.programs.pop(name)
-        if held is None:
+        attachment = self.programs.pop(name)
+        if attachment is None:
             self.node.netlink.tc("del", "clsact", self.index)
             self.has_clsact = False
         else:
-            libbpf.detach(held)
+            libbpf.detach(attachment)
 
     def qdisc_drops(self) -> int:
         """Packets dropped by the queues here since they were made; what the programs drop is counted at clsact."""
@@ -99,7 +100,7 @@ class RackLink(Link):
     Its ends have the ifindexes ``index`` and ``index`` + 1, for the programs of all nodes share their maps.
     """
 
-    def __init__(self, node1: Any, node2: Any, index: int, spec: LinkSpec, mtu: int = 1500, **params: Any) -> None:
+    def __init__(self, node1: Any, node2: Any, index: int, spec: WallLink, mtu: int = 1500, **params: Any) -> None:
         self.index, self.spec, self.mtu = index, spec, mtu
         super().__init__(node1, node2, intf=RackIntf, **{k: v for k, v in params.items() if k != "intf"})
         for number, intf in enumerate((self.intf1, self.intf2)):

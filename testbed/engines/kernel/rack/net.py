@@ -1,6 +1,6 @@
 """Building a rack through Mininet's API: topology, hosts, links, shapers, programs.
 
-Everything here is wall-clock; the caller converts (`testbed.clock`).
+Rates and delays are those of `WallLink`; the shape gives names and positions.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from testbed.engines.kernel.rack.host import RackHost
 from testbed.engines.kernel.rack.link import RackIntf, RackLink
 from testbed.engines.kernel.rack.router import RouterSwitch
 from testbed.engines.kernel.rack.switch import SWITCHES
+from testbed.engines.kernel.rack.wall import WallLink
 from testbed.errors import TestbedError
 from testbed.experiment.topology.shape import Link, Shape
 from testbed.experiment.topology.tables import Hops, Tables
@@ -31,26 +32,25 @@ FIRST_INDEX = 64  # of interfaces; those that the kernel numbers itself (lo, a b
 
 
 @dataclass(frozen=True)
-class Wire:
-    """How links and ports behave besides the shape's own figures, in wall-clock units."""
+class LinkLayer:
+    """Properties of links and ports that are the same in the whole rack."""
 
     frame: int  # bytes of a full frame
     buffer: int  # bytes of a switch port
-    netem: Sequence[float] | None = None  # s per link, see `netem_delay`; None where the agents delay feedback
     forwarding: str = "bridge"  # of a star: a key of SWITCHES
     seed: int = 1  # of ECMP's hash
-    pooled: int = 0  # bytes that may wait at a switch port with priority flow control: what its switch's ports have
+    pooled: int = 0  # bytes that may wait at a switch port with PFC: the ingress buffers of all ports of its switch
 
 
-class Cabling(Topo):
-    """A shape in Mininet's words. A host's end of a link is ``intf1``."""
+class RackTopo(Topo):
+    """A shape as a Mininet topology. A host's end of a link is ``intf1``."""
 
-    def build(self, shape: Shape, mtu: int) -> None:
+    def build(self, shape: Shape, links: Sequence[WallLink], mtu: int) -> None:
         """Called by Mininet's Topo."""
         routed = len(shape.switches) > 1
         for number, switch in enumerate(shape.switches, start=1):
             self.addSwitch(switch, inNamespace=routed, number=number)
-        for position, link in enumerate(shape.links):
+        for position, (link, spec) in enumerate(zip(shape.links, links, strict=True)):
             number = position + 1
             tail = f"{number >> 16:02x}:{number >> 8 & 255:02x}:{number & 255:02x}"
             if not link.low.port:
@@ -59,20 +59,20 @@ class Cabling(Topo):
                 link.low.node, link.high.node, port1=link.low.port, port2=link.high.port,
                 intfName1=link.low.interface, intfName2=link.high.interface,
                 addr1=f"02:00:00:{tail}", addr2=f"02:01:00:{tail}",
-                index=FIRST_INDEX + 2 * position, spec=link, mtu=mtu,
+                index=FIRST_INDEX + 2 * position, spec=spec, mtu=mtu,
             )  # fmt: skip
 
 
 class Rack(Mininet):
     """A running rack. ``ports[i]`` is the switch port ``shape.ports[i]``."""
 
-    def __init__(self, shape: Shape, wire: Wire) -> None:
-        self.shape, self.wire = shape, wire
+    def __init__(self, shape: Shape, links: Sequence[WallLink], link_layer: LinkLayer) -> None:
+        self.shape, self.link_layer = shape, link_layer
         self.routed = len(shape.switches) > 1
         Mininet.inited = True  # its own preparation writes machine-wide sysctls
         super().__init__(
-            topo=Cabling(shape=shape, mtu=max(1500, wire.frame)), host=RackHost,
-            switch=RouterSwitch if self.routed else SWITCHES[wire.forwarding],
+            topo=RackTopo(shape=shape, links=links, mtu=max(1500, link_layer.frame)), host=RackHost,
+            switch=RouterSwitch if self.routed else SWITCHES[link_layer.forwarding],
             link=RackLink, controller=None, waitConnected=False,
         )  # fmt: skip
         self.ends: dict[str, RackIntf] = {
@@ -80,7 +80,6 @@ class Rack(Mininet):
         }
         self.tables = Tables(shape)
         self.gates: list[PortGate] = []  # of ports between switches, with priority flow control
-        self._positions = {link: position for position, link in enumerate(shape.links)}
         self.start()
         if self.routed:
             self._route()
@@ -94,41 +93,43 @@ class Rack(Mininet):
 
     def _route(self) -> None:
         for switch in self.switches:
-            switch.route(self.shape, self.wire.seed)
-        self._lead(self.tables.hops)
+            switch.route(self.shape, self.link_layer.seed)
+        self._set_next_hops(self.tables.hops)
         for host in self.hosts:
             host.use_gateway()
 
-    def _lead(self, hops: Hops) -> None:
+    def _set_next_hops(self, hops: Hops) -> None:
         for (switch, edge), ports in hops.items():
-            self[switch].lead(self.shape.prefix(edge), ports)
+            self[switch].set_next_hops(self.shape.prefix(edge), ports)
 
     def _shape(self) -> None:
-        limit = 2 * max(self.wire.buffer, self.wire.pooled) + HEADROOM
-        for position, link in enumerate(self.links):
-            gated = self.wire.pooled and link.spec.low.port
+        limit = 2 * max(self.link_layer.buffer, self.link_layer.pooled) + HEADROOM
+        for link in self.links:
+            spec: WallLink = link.spec
+            frame = self.link_layer.frame
+            gated = self.link_layer.pooled and spec.nominal.low.port
             for end in (link.intf1, link.intf2):
                 if gated:
-                    end.shape(link.spec.rate, self.wire.frame, limit)
+                    end.shape(spec.rate, frame, limit)
                     self.gates.append(PortGate(end, limit))
-                elif self.wire.netem is None or (end is link.intf2 and not link.spec.low.port):
-                    end.shape(link.spec.rate, self.wire.frame, limit)
+                elif spec.netem is None or (end is link.intf2 and not spec.nominal.low.port):
+                    end.shape(spec.rate, frame, limit)
                 else:
-                    end.delay_and_shape(link.spec.rate, self.wire.frame, limit, self.wire.netem[position])
+                    end.delay_and_shape(spec.rate, frame, limit, spec.netem)
 
     def attach(self, nic: NicPrograms, seed: int, monitor: int = 0) -> PortPrograms:
         """Put the programs in their places and switch the ports on. For ``monitor`` see `PortPrograms`."""
         self.programs = ports = PortPrograms(nic, monitor)
         tcx = len(self.links) <= FEW_LINKS
         for link in self.links:
-            if link.spec.low.port:
+            if link.spec.nominal.low.port:
                 for end in (link.intf1, link.intf2):
                     end.attach("ingress", ports.ingress_fd, "port_ingress", tcx=tcx)
                 continue
             link.intf1.attach("ingress", nic.rx_fd, "nic_rx", tcx=tcx)
-            if self.wire.netem is None:
-                # The far end of the veth is where a packet has left the host's shaper: waiting in one's own shaper
-                # is not the network's delay.
+            if link.spec.netem is None:
+                # The switch's end of the veth is where a packet has left the host's shaper: waiting in one's own
+                # shaper is not the network's delay.
                 link.intf2.attach("ingress", nic.tx_fd, "nic_tx", tcx=tcx)
             else:
                 link.intf1.attach("egress", nic.tx_fd, "nic_tx", tcx=tcx)
@@ -139,33 +140,33 @@ class Rack(Mininet):
         return ports
 
     def _ports(self) -> Iterator[Port]:
-        frame = self.wire.frame
-        for place in self.shape.ports:
-            end = self.ends[place.name]
-            far = end.link.intf1 if end.link.intf2 is end else end.link.intf2
-            delayed = 0.0 if self.wire.netem is None or place.to_host else self.wire.netem[self._positions[place.link]]
+        frame = self.link_layer.frame
+        for port in self.shape.ports:
+            end = self.ends[port.name]
+            spec: WallLink = end.link.spec
+            delay = 0.0 if spec.netem is None or port.to_host else spec.netem
             yield Port(
                 ifindex=end.index,
-                node=self.shape.switches.index(place.switch) + 1 << 16 | place.number,
-                rate=place.link.rate,
-                buffer=self.wire.buffer,
-                slack=burst(place.link.rate, frame) + 2 * frame + round(delayed * place.link.rate / 8),
-                loss=place.link.loss,
-                peer=far.index,
+                node=self.shape.switches.index(port.switch) + 1 << 16 | port.number,
+                rate=spec.rate,
+                buffer=self.link_layer.buffer,
+                slack=burst(spec.rate, frame) + 2 * frame + round(delay * spec.rate / 8),
+                loss=port.link.loss,
+                peer=end.peer.index,
             )
 
-    def cut(self, name: str) -> None:
+    def link_down(self, name: str) -> None:
         """Take a link between switches down, by the name of one of its ports or by its ends: ``leaf1-spine2``.
 
-        What is on it or will be sent into it is lost, and counted as the model's loss, until `reroute`. Raises KeyError
+        Packets on it or sent into it until `reroute` are lost, and counted as the model's loss. Raises KeyError
         if there is no such link.
         """
-        self.tables.cut(name)
+        self.tables.link_down(name)
         self._set_loss(self.shape.find(name), 1.0)
 
-    def mend(self, name: str) -> None:
-        """Put a link back into service; until `reroute` nobody uses it."""
-        self.tables.mend(name)
+    def link_up(self, name: str) -> None:
+        """Bring a link up again; until `reroute` no switch uses it."""
+        self.tables.link_up(name)
         link = self.shape.find(name)
         self._set_loss(link, link.loss)
 
@@ -174,8 +175,8 @@ class Rack(Mininet):
             self.programs.set_loss(self.ports[self.shape.position[end.interface]], loss)
 
     def reroute(self, names: Sequence[str]) -> None:
-        """The switches notice what has become of these links: those that have other shortest paths take them."""
-        self._lead(self.tables.reroute(names))
+        """The switches detect the state of these links: those that have other shortest paths take them."""
+        self._set_next_hops(self.tables.reroute(names))
 
     def connect(self, pairs: set[tuple[str, str]]) -> None:
         """Neighbour entries for hosts that will talk, so that no flow waits for ARP. Routed hosts have a gateway."""

@@ -1,4 +1,4 @@
-"""Netlink's messages, and a socket that asks the kernel one thing at a time, in 20 us.
+"""Netlink messages, and a socket for one request at a time, which takes 20 us.
 
 For what cannot wait for pyroute2, which takes milliseconds in a rack (a queue is compared with the model's at the
 moment it is read; a gate moves in time), and for Open vSwitch's datapath.
@@ -10,10 +10,10 @@ import os
 import socket
 import struct
 
-ROUTE, GENERIC = 0, 16  # families: of interfaces and queues; of what numbers itself
+ROUTE, GENERIC = 0, 16  # families: interfaces and queues; generic netlink
 ERROR = 2  # type of an acknowledgement
 REQUEST, ACK = 1, 4  # flags
-ECHO = 8  # flag: tell me, not only those who listen for changes
+ECHO = 8  # flag: answer the sender too, not only multicast listeners
 HEADER = struct.Struct("=IHHII")  # length, type, flags, sequence number, port
 ATTRIBUTE = struct.Struct("=HH")  # length, type
 TRAFFIC = struct.Struct("=BxHiIII")  # head of a message about queues: family, index, handle, parent, info
@@ -44,7 +44,7 @@ class Netlink:
             return answer
 
     def close(self) -> None:
-        """Nothing more will be asked."""
+        """Close the socket."""
         self._socket.close()
 
 

@@ -25,7 +25,7 @@ PORT_NUMBER, PORT_TYPE, PORT_NAME, PORT_UPCALL_PID = 1, 2, 3, 5
 NETDEV = 1  # port type: an existing interface
 FLOW_KEY, FLOW_ACTIONS, FLOW_MASK = 1, 2, 7
 KEY_ETHERNET, OUTPUT = 4, 1
-NOBODY = 0  # who gets packets without a flow
+NO_LISTENER = 0  # who gets packets without a flow
 ANY_SOURCE = bytes(6)
 
 
@@ -36,12 +36,12 @@ class Datapath:
         self._netlink = Netlink(netlink.GENERIC, patience=5.0)
         self._families = {family: self._family(family) for family in VERSIONS}
         self._index = 0
-        self._new("ovs_datapath", text(DP_NAME, name) + number(DP_UPCALL_PID, NOBODY))
+        self._new("ovs_datapath", text(DP_NAME, name) + number(DP_UPCALL_PID, NO_LISTENER))
         self._index = socket.if_nametoindex(name)
 
     def add_port(self, position: int, interface: str) -> None:
         """An interface of this namespace becomes a port."""
-        numbers = number(PORT_NUMBER, position) + number(PORT_TYPE, NETDEV) + number(PORT_UPCALL_PID, NOBODY)
+        numbers = number(PORT_NUMBER, position) + number(PORT_TYPE, NETDEV) + number(PORT_UPCALL_PID, NO_LISTENER)
         self._new("ovs_vport", numbers + text(PORT_NAME, interface))
 
     def forward(self, mac: str, position: int) -> None:

@@ -1,16 +1,17 @@
-"""Pause frames as IEEE 802.1Qbb has them: MAC control, opcode 0x0101, a pause time for each of eight priorities.
+"""Pause frames of IEEE 802.1Qbb: MAC control, opcode 0x0101, a pause time for each of eight priorities.
 
-They go to the far end of one link and are never forwarded. The padding, which hardware ignores, carries the wall time
-of the crossing that the frame tells of.
+They go to the peer of one link and are never forwarded. The padding, which hardware ignores, carries the wall time
+of the crossing that the frame reports.
 """
 
 from __future__ import annotations
 
 import struct
 
+from testbed.clock import WallRate, WallSeconds
 from testbed.dataplane.wire import LOSSLESS
 
-DESTINATION = bytes.fromhex("0180c2000001")  # the far end of the link, whoever it is
+DESTINATION = bytes.fromhex("0180c2000001")  # the peer, whatever it is
 ETHERTYPE = 0x8808
 OPCODE = 0x0101
 LONGEST = 0xFFFF  # quanta
@@ -19,16 +20,16 @@ FRAME = struct.Struct("!6s6sHHH8HQ18s")
 
 
 def wake(source: bytes) -> bytes:
-    """A frame that pauses nothing: it goes through a port's queue, so that its shaper looks what else is there."""
+    """A frame that pauses nothing: it goes through a port's queue and makes its shaper dequeue again."""
     return FRAME.pack(DESTINATION, source, ETHERTYPE, OPCODE, 0, *[0] * 8, 0, bytes(18))
 
 
 def frame(source: bytes, quanta: int, ns: int) -> bytes:
-    """Pause the lossless priority for ``quanta`` of 512 bit times, or let it go on (0); ``source`` is the port."""
+    """Pause the lossless priority for ``quanta`` of 512 bit times, or resume it (0); ``source`` is the port."""
     times = [quanta if priority == LOSSLESS else 0 for priority in range(8)]
     return FRAME.pack(DESTINATION, source, ETHERTYPE, OPCODE, 1 << LOSSLESS, *times, ns, bytes(18))
 
 
-def quantum(rate: float) -> float:
+def quantum(rate: WallRate) -> WallSeconds:
     """Seconds that one quantum lasts on a link of ``rate`` bit/s."""
-    return QUANTUM_BITS / rate
+    return WallSeconds(QUANTUM_BITS / rate)

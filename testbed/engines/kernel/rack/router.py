@@ -18,7 +18,7 @@ from testbed.experiment.topology.shape import Shape, SwitchPort
 IPV4 = Path("/proc/sys/net/ipv4")
 SETTINGS = {
     "ip_forward": 1,
-    "ip_early_demux": 0,  # no packet is for the switch itself
+    "ip_early_demux": 0,  # no packet is addressed to the switch
     "fib_multipath_hash_policy": 1,  # addresses and ports
     "conf/all/rp_filter": 0,
     "conf/default/rp_filter": 0,
@@ -33,7 +33,7 @@ class RouterSwitch(RackSwitch):
     """Routes between its ports. ``number`` is its place in the rack, from 1."""
 
     def start(self, _controllers: Any) -> None:
-        """Forward, and know the far end of every link."""
+        """Switch forwarding on, with a neighbour entry for the other end of every link."""
         with linux.inside(self.netns):
             for name, value in SETTINGS.items():
                 (IPV4 / name).write_text(f"{value}\n")
@@ -42,7 +42,7 @@ class RouterSwitch(RackSwitch):
             self.netlink.neigh("replace", dst=GATEWAY, lladdr=mac, ifindex=intf.index, state="permanent")
 
     def route(self, shape: Shape, seed: int) -> None:
-        """One route per host of its own; those to other switches follow by `lead`."""
+        """One route per host of its own; those to other switches follow by `set_next_hops`."""
         with linux.inside(self.netns):
             if (IPV4 / HASH_SEED).exists():
                 (IPV4 / HASH_SEED).write_text(f"{(seed * 2654435761 + self.params['number']) % (2**32 - 1) + 1}\n")
@@ -51,8 +51,8 @@ class RouterSwitch(RackSwitch):
             if link.high.node == self.name:
                 self._set(f"{shape.address(host)}/32", [index[link.high.interface]])
 
-    def lead(self, prefix: str, ports: Sequence[SwitchPort]) -> None:
-        """What goes to the hosts with a prefix takes these ports, by its hash."""
+    def set_next_hops(self, prefix: str, ports: Sequence[SwitchPort]) -> None:
+        """Packets for a prefix take one of these ports, by their hash."""
         self._set(f"{prefix}/16", [self.nameToIntf[port.name].index for port in ports])
 
     def _set(self, dst: str, indexes: list[int]) -> None:

@@ -24,11 +24,10 @@ class RackSwitch(ShellFree, Switch):
     """Has one port per link. Subclasses forward."""
 
     def linked(self) -> Iterator[tuple[Any, str]]:
-        """Every linked interface, and the address of the host at its far end."""
+        """Every linked interface, and the address of its peer."""
         for intf in self.intfList():
             if intf.link is not None:
-                far = intf.link.intf1 if intf.link.intf2 is intf else intf.link.intf2
-                yield intf, far.MAC()
+                yield intf, intf.peer.MAC()
 
     def defaultIntf(self) -> Any:  # noqa: N802 - Mininet's name
         """Switches have no address of their own."""
@@ -43,7 +42,7 @@ class BridgeSwitch(RackSwitch):
     """A bridge. No spanning tree, no learning, no multicast: only what the flows need."""
 
     def start(self, _controllers: Any) -> None:
-        """Create the bridge and put the interfaces into it; their far ends' addresses become static entries."""
+        """Create the bridge and put the interfaces into it; their peers' addresses become static entries."""
         self.netlink.link(
             "add", ifname=self.name, kind="bridge", br_stp_state=0, br_forward_delay=0, br_ageing_time=NEVER_AGE,
             br_mcast_snooping=0,

@@ -13,7 +13,7 @@ from testbed.engines.lab.operator.host_group import HostGroup
 from testbed.engines.lab.operator.host_report import HostReport
 from testbed.engines.lab.operator.observed_run import ObservedRun
 from testbed.fidelity.counters import Counts, FlowCounts, PortCounts
-from testbed.fidelity.invariants import agents_and_nics_agree, the_named_controller_decided
+from testbed.fidelity.invariants import agents_and_nics_agree, the_named_controller_ran
 from testbed.results import decisions
 from testbed.results.decisions import Served
 from testbed.results.record import RunRecord
@@ -25,7 +25,7 @@ def complete(record: RunRecord, observed: ObservedRun, group: HostGroup) -> None
     """Add to the record what only the hosts together know."""
     counts = _counts(observed, group)
     complete_hosts = all(report.record for report in observed.reports)
-    checks = [the_named_controller_decided, *([agents_and_nics_agree] if complete_hosts else [])]
+    checks = [the_named_controller_ran, *([agents_and_nics_agree] if complete_hosts else [])]
     record.broken = [(one.what, one.how_much) for check in checks for one in check(counts)]
     record.broken += [("a host is not as it was before", one) for one in group.differences]
     record.loaded_plugins = [one.as_dict() for one in group.loaded_plugins]

@@ -10,6 +10,7 @@ from typing import Any
 from pyroute2 import IPRoute
 from pyroute2.netlink.exceptions import NetlinkError
 
+from testbed.clock import WallRate
 from testbed.dataplane import libbpf, shaper
 from testbed.dataplane.port_maps import Port, PortMaps
 from testbed.engines.lab.switch import pins
@@ -39,7 +40,8 @@ def attach(names: Sequence[str], rate: float, buffer: float) -> PinnedSwitch:
         try:
             maps = open_maps(folder)
             for index in indexes:
-                _make_port(netlink, folder, maps, Port(index, NODE | index & 0xFFFF, rate, round(buffer), slack=0))
+                port = Port(index, NODE | index & 0xFFFF, WallRate(rate), round(buffer), slack=0)
+                _make_port(netlink, folder, maps, port)
         except BaseException:
             _take_back(netlink, folder, indexes)
             raise

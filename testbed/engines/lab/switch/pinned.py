@@ -54,7 +54,7 @@ class PinnedSwitch:
 
     def sample(self, now_ns: int) -> Mapping[str, Floats]:
         """See `testbed.tuning.loop.Switch`."""
-        self.reader.look_at_thresholds()
+        self.reader.reread_thresholds()
         return self.reader.sample(now_ns)
 
     def set_thresholds(self, kmin: Floats, kmax: Floats, pmax: Floats) -> None:

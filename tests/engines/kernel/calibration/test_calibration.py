@@ -31,7 +31,7 @@ def wrong(queue: np.ndarray, marked: np.ndarray) -> list[str]:
         (PMAX, 50e3, ["above", "between"]),
     ],
 )
-def test_marking_is_held_against_red(slope: float, offset: float, expected: list[str]) -> None:
+def test_marking_is_compared_with_red(slope: float, offset: float, expected: list[str]) -> None:
     random = np.random.default_rng(1)
     queue = np.linspace(0, 600e3, 6000)
     inside = (queue - KMIN - offset) / (KMAX - KMIN)
@@ -50,13 +50,13 @@ def test_an_injected_packet_has_its_mark_and_its_record_where_they_are_looked_fo
 def test_each_property_has_to_be_right_once_and_not_all_in_the_same_attempt(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(calibration, "PAUSE", 0.0)
 
-    def measured(**got: float) -> list[Measured]:
-        return [Measured("h1:e0", what, 100.0, value, 2.0, str) for what, value in got.items()]
+    def measured(**values: float) -> list[Measured]:
+        return [Measured("h1:e0", what, 100.0, value, 2.0, str) for what, value in values.items()]
 
     attempts = iter([measured(rtt=100, rate=71), measured(rtt=140, rate=99)])
-    assert [one.got for one in _retried(lambda: next(attempts))] == [100, 99]
+    assert [one.measured for one in _retried(lambda: next(attempts))] == [100, 99]
     wrong = iter([measured(rtt=100 + number, rate=90 + number % 3) for number in range(ATTEMPTS)])
-    assert [(one.got, one.good) for one in _retried(lambda: next(wrong))] == [(100, True), (91, False)]
+    assert [(one.measured, one.good) for one in _retried(lambda: next(wrong))] == [(100, True), (91, False)]
 
 
 @pytest.mark.root

@@ -1,4 +1,4 @@
-"""Lossless fabrics, with real packets: a start that would overrun lossy switches; a pause that spreads; a cut link."""
+"""Lossless fabrics, with real packets: a start that would overrun lossy switches; pauses that spread; a link down."""
 
 from __future__ import annotations
 
@@ -61,8 +61,8 @@ def test_a_pause_spreads_through_the_fabric_and_has_a_victim(tmp_path: Path) -> 
     assert summary["paused_port_in_run"] == pytest.approx(100 * 2 / 3, abs=12)
 
 
-CUT, NOTICED, MENDED = 0.6e-3, 0.65e-3, 1.2e-3
-CUT_WHILE_PAUSED = """
+DOWN, DETECTED, UP = 0.6e-3, 0.65e-3, 1.2e-3
+DOWN_WHILE_PAUSED = """
 rack:
   kind: leaf-spine
   leaves: 2
@@ -78,8 +78,8 @@ traffic:
     - { pattern: flows, flows: [{src: h1, dst: h5}, {src: h2, dst: h5}, {src: h3, dst: h5}, {src: h4, dst: h6}] }
 controller: fixed
 events:
-  - { at: 0.6 ms, cut: leaf2-spine1, detected_after: 50 us }
-  - { at: 1.2 ms, mend: all }
+  - { at: 0.6 ms, down: leaf2-spine1, detected_after: 50 us }
+  - { at: 1.2 ms, up: all }
 time: {duration: 1.8 ms, warmup: 0, dilation: 1500}
 """
 
@@ -87,8 +87,8 @@ time: {duration: 1.8 ms, warmup: 0, dilation: 1500}
 @pytest.mark.root
 def test_a_link_that_is_cut_while_its_ports_pause(tmp_path: Path) -> None:
     """What was on it is the link's loss and nobody's drop; accounts balance; who was paused behind it comes free."""
-    file = tmp_path / "cut.yaml"
-    file.write_text(CUT_WHILE_PAUSED)
+    file = tmp_path / "failure.yaml"
+    file.write_text(DOWN_WHILE_PAUSED)
     summary = run(tmp_path / "run", str(file), "--metrics-addr", "none", *UNCALIBRATED)
     broken = [one for one in summary["verdict"]["reasons"] if "docs/fidelity.md" in one["remedy"]]
     assert broken == []  # also in a run that was late: the counters that must agree do
@@ -101,11 +101,11 @@ def test_a_link_that_is_cut_while_its_ports_pause(tmp_path: Path) -> None:
 
     time = column("leaf2-eth5", "time")
     paused = column("leaf2-eth5", "paused")  # of its far end, spine1-eth2, by what this port said
-    before, dead, after = time < CUT, (time > NOTICED + 0.1e-3) & (time < MENDED), time > MENDED + 0.1e-3
-    assert paused[before].max() > 0.2 * CUT  # the link was cut in the midst of pauses
+    before, dead, after = time < DOWN, (time > DETECTED + 0.1e-3) & (time < UP), time > UP + 0.1e-3
+    assert paused[before].max() > 0.2 * DOWN  # the link failed in the midst of pauses
     assert np.ptp(paused[dead]) == 0  # the last pause has ended, and nobody asks for another
     assert not column("leaf2-eth5", "ingress")[dead].any()
-    assert not column("spine1-eth2", "queue")[dead].any()  # what was held has gone into the cut link
+    assert not column("spine1-eth2", "queue")[dead].any()  # what was queued has gone into the failed link
     assert np.ptp(paused[after]) > 0  # and all begins again
     assert np.ptp(column("leaf2-eth6", "paused")[dead]) > 0  # the other spine was paused all the time
     lost = {port for port in set(series["port"]) if column(port, "dropped_packets")[-1]}

@@ -7,22 +7,27 @@ import time
 from typing import Any
 
 from testbed.base import linux
+from testbed.clock import Clock
 from testbed.dataplane import wire
 from testbed.dataplane.programs import NicPrograms, PortPrograms
-from testbed.engines.kernel.rack.net import Rack, Wire
+from testbed.engines.kernel.rack.net import LinkLayer, Rack
+from testbed.engines.kernel.rack.wall import wall_links
 from testbed.experiment.topology.framing import Framing
 from testbed.experiment.topology.shape import star
 
 HOSTS = 4
 FRAMING = Framing(payload=1000, int_hops=1)
 RATE = 100e6
-WIRE = Wire(frame=FRAMING.wire_size, buffer=200_000)
+LINK_LAYER = LinkLayer(frame=FRAMING.wire_size, buffer=200_000)
 PAIRS = {("h1", "h2"), ("h2", "h1"), ("h3", "h2"), ("h2", "h3")}
 
 
-def built(settings: Wire = WIRE, rate: float = RATE, hosts: int = HOSTS) -> tuple[Rack, NicPrograms, PortPrograms]:
+def built(
+    settings: LinkLayer = LINK_LAYER, rate: float = RATE, hosts: int = HOSTS
+) -> tuple[Rack, NicPrograms, PortPrograms]:
     """A rack that is ready for flows 0 .. 7."""
-    rack = Rack(star(hosts, rate), settings)
+    shape = star(hosts, rate)
+    rack = Rack(shape, wall_links(shape, Clock(1.0)), settings)
     nic = NicPrograms(rack.largest_ifindex, flows=8, rings=1, cnp_interval_ns=1_000_000, wake_agents=False)
     ports = rack.attach(nic, seed=1)
     for port in rack.ports:

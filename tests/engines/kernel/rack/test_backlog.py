@@ -8,7 +8,7 @@ import pytest
 
 from testbed.dataplane import wire
 from testbed.engines.kernel.rack.backlog import QueueReader, QueueState
-from testbed.engines.kernel.rack.net import Wire
+from testbed.engines.kernel.rack.net import LinkLayer
 from tests.engines.kernel.rack.built import FRAMING, built, sender
 from tests.support.sandboxed import inside
 
@@ -24,7 +24,7 @@ def by_pyroute2(intf: Any) -> QueueState:
 
 def work_compare() -> list[tuple[QueueState, QueueState]]:
     """Queues of h1 in three states: empty, filled, overrun. At 100 kbit/s they hold still between two readings."""
-    rack, _, _ = built(Wire(frame=FRAMING.wire_size, buffer=1000), rate=100e3)
+    rack, _, _ = built(LinkLayer(frame=FRAMING.wire_size, buffer=1000), rate=100e3)
     intf = rack["h1"].defaultIntf()
     reader = QueueReader(rack["h1"].netns)
     found = []

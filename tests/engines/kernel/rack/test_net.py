@@ -10,10 +10,11 @@ import pytest
 from pyroute2.netlink.rtnl.tcmsg import common
 
 from testbed.base import linux
+from testbed.clock import WallRate
 from testbed.dataplane import libbpf, wire
 from testbed.dataplane.shaper import HEADROOM, burst
-from testbed.engines.kernel.rack.net import FEW_LINKS, Wire
-from tests.engines.kernel.rack.built import FRAMING, HOSTS, RATE, WIRE, built, sender, wait_for
+from testbed.engines.kernel.rack.net import FEW_LINKS, LinkLayer
+from tests.engines.kernel.rack.built import FRAMING, HOSTS, LINK_LAYER, RATE, built, sender, wait_for
 from tests.support.sandboxed import inside
 
 pytestmark = [pytest.mark.root, pytest.mark.parallel]
@@ -93,10 +94,10 @@ def test_the_rack_is_what_was_asked_for() -> None:
     assert found["neighbours"]["h2"] == {("10.0.0.1", mac["h1"], 0x80), ("10.0.0.3", mac["h3"], 0x80)}
     assert found["neighbours"]["h4"] == set()
 
-    limit = 2 * WIRE.buffer + HEADROOM
+    limit = 2 * LINK_LAYER.buffer + HEADROOM
     for kind, rate, bucket, held in found["shapers"]:
         assert (kind, rate, held) == ("tbf", 12_500_000, limit)
-        assert bucket == pytest.approx(burst(RATE, WIRE.frame), rel=0.01)
+        assert bucket == pytest.approx(burst(WallRate(RATE), LINK_LAYER.frame), rel=0.01)
     one, none = [1] * HOSTS, [0] * HOSTS
     assert found["programs"] == {"host in": one, "host out": none, "switch in": one, "switch out": one}
     assert found["named"] == [(["nic_rx"], ["nic_tx", "port_egress"])] * HOSTS
@@ -156,7 +157,7 @@ def test_packets_go_there_and_acknowledgements_come_back() -> None:
 
 def work_overrun() -> dict[str, int]:
     """More than the shaper of h1 holds, at 1 Mbit/s."""
-    settings, rate = Wire(frame=FRAMING.wire_size, buffer=1000), 1e6
+    settings, rate = LinkLayer(frame=FRAMING.wire_size, buffer=1000), 1e6
     rack, _, _ = built(settings, rate)
     limit = 2 * settings.buffer + HEADROOM
     packets = 2 * limit // FRAMING.wire_size
@@ -166,7 +167,7 @@ def work_overrun() -> dict[str, int]:
         for _ in range(packets):
             opened.send(wire.frame(FRAMING, 3, 1000))
         took = time.monotonic() - began
-        drained = burst(rate, settings.frame) + took * rate / 8
+        drained = burst(WallRate(rate), settings.frame) + took * rate / 8
         return {"sent": packets, "drops": rack.shaper_drops(), "limit": limit, "drained": round(drained)}
 
 

@@ -69,8 +69,8 @@ def test_a_pause_counts_from_the_crossing_until_it_is_taken_back(rig: Bench) -> 
     assert (int(note["frames"][0]), int(note["late_ns"][0])) == (5, 0)
     assert pauses.paused_ns(note, now + HOLD + 1_000_000)[0] == 1_000_000
     assert pauses.paused_ns(note, now + 10**9)[0] == 3_000_000 + 1_500_000
-    assert pauses.are_over(note, now + 10**9).all()
-    assert not pauses.are_over(note, now).any()
+    assert pauses.are_resumed(note, now + 10**9).all()
+    assert not pauses.are_resumed(note, now).any()
 
 
 @pytest.mark.root

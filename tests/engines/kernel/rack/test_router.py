@@ -10,12 +10,14 @@ import numpy as np
 import pyarrow.parquet as pq
 import pytest
 
+from testbed.clock import Clock
 from testbed.dataplane import wire
 from testbed.dataplane.programs import NicPrograms
 from testbed.dataplane.ring import Ring
-from testbed.engines.kernel.rack.net import Rack, Wire
+from testbed.engines.kernel.rack.net import LinkLayer, Rack
+from testbed.engines.kernel.rack.wall import wall_links
 from testbed.experiment.topology.framing import Framing
-from testbed.experiment.topology.shape import Quality, two_level
+from testbed.experiment.topology.shape import LinkKind, two_level
 from tests.engines.kernel.rack.built import sender, wait_for
 from tests.support.runs import run_clean
 from tests.support.sandboxed import inside
@@ -30,9 +32,9 @@ SENT = 4  # packets of each
 def work_paths() -> dict[str, Any]:
     shape = two_level(
         "leaf-spine", ["leaf1", "leaf2"], ["spine1", "spine2"], hosts=2,
-        link=Quality("link", 25e6, 0.0), trunk=Quality("uplink", 100e6, 0.0),
+        link=LinkKind("link", 25e6, 0.0), trunk=LinkKind("uplink", 100e6, 0.0),
     )  # fmt: skip
-    rack = Rack(shape, Wire(frame=FRAMING.wire_size, buffer=200_000))
+    rack = Rack(shape, wall_links(shape, Clock(1.0)), LinkLayer(frame=FRAMING.wire_size, buffer=200_000))
     nic = NicPrograms(rack.largest_ifindex, flows=FLOWS, rings=1, cnp_interval_ns=1_000_000, wake_agents=False)
     ports = rack.attach(nic, seed=1)
     for port in rack.ports:
@@ -59,14 +61,14 @@ def work_paths() -> dict[str, Any]:
         return {flow: list(paths.pop()) for flow, paths in seen.items()}
 
     found: dict[str, Any] = {"near": send(range(FLOWS - 1, FLOWS)), "far": send(range(FLOWS - 1))}
-    rack.cut("leaf2-spine1")
+    rack.link_down("leaf2-spine1")
     rack.reroute(["leaf2-spine1"])  # flows from leaf1 must avoid spine1, too
-    found["cut"] = send(range(FLOWS - 1))
-    rack.mend("leaf2-spine1")
+    found["down"] = send(range(FLOWS - 1))
+    rack.link_up("leaf2-spine1")
     rack.reroute(["leaf2-spine1"])
-    found["mended"] = send(range(FLOWS - 1))
-    rack.cut("leaf1-spine1")
-    rack.cut("leaf1-spine2")
+    found["up"] = send(range(FLOWS - 1))
+    rack.link_down("leaf1-spine1")
+    rack.link_down("leaf1-spine2")
     rack.reroute(["leaf1-spine1", "leaf1-spine2"])  # no way is left
     for flow in range(5):
         opened[flow].send(wire.frame(FRAMING, flow, 1000))
@@ -86,16 +88,16 @@ def test_flows_spread_over_the_spines_and_around_cut_links() -> None:
     assert {(path[0], path[2], path[3]) for path in found["far"].values()} == {(1, 2, 3)}
     by_spine = [sum(path[1] == spine for path in found["far"].values()) for spine in (3, 4)]
     assert min(by_spine) >= 5, by_spine  # of 31: a fair coin would be worse once in 10,000 times
-    assert {path[1] for path in found["cut"].values()} == {4}
-    assert found["mended"] == found["far"]  # the hash is seeded
+    assert {path[1] for path in found["down"].values()} == {4}
+    assert found["up"] == found["far"]  # the hash is seeded
     assert found["conserved"]
     assert found["shaper_drops"] == 0
 
 
 MARKS = "marking between Kmin and Kmax"
-CUT, NOTICED, MENDED = 1.5e-3, 1.7e-3, 2.5e-3
+DOWN, DETECTED, UP = 1.5e-3, 1.7e-3, 2.5e-3
 LATE = 0.1e-3  # a sample, and what a busy machine may add to an event
-EVENTS = "events=[{at: 1.5 ms, cut: leaf1-spine1, detected_after: 200 us}, {at: 2.5 ms, mend: all}]"
+EVENTS = "events=[{at: 1.5 ms, down: leaf1-spine1, detected_after: 200 us}, {at: 2.5 ms, up: all}]"
 
 
 def test_hpcc_over_three_hops_and_around_a_cut_link(tmp_path: Path) -> None:
@@ -125,9 +127,9 @@ def test_hpcc_over_three_hops_and_around_a_cut_link(tmp_path: Path) -> None:
             spine1[time] = spine1.get(time, 0.0) + sent
     grown = [time for time, before in zip(list(lost)[1:], lost.values(), strict=False) if lost[time] > before]
     assert summary["drops_in_run"] == max(lost.values()) > 0
-    assert min(grown) > CUT
-    assert max(grown) < NOTICED + LATE  # nobody goes there any more
-    avoided = [sent for time, sent in spine1.items() if NOTICED + LATE < time < MENDED]
+    assert min(grown) > DOWN
+    assert max(grown) < DETECTED + LATE  # nobody goes there any more
+    avoided = [sent for time, sent in spine1.items() if DETECTED + LATE < time < UP]
     assert avoided[0] == avoided[-1] < max(spine1.values())  # and then again
 
 
@@ -142,7 +144,7 @@ def test_a_dumbbell_is_calibrated_and_limited_at_its_link(tmp_path: Path) -> Non
     manifest = json.loads((tmp_path / "clean" / "manifest.json").read_text())
     measured = {(one["link"], one["what"]): one for one in manifest["calibration"]}
     assert {("h1:e0", "rate"), ("s1-eth5", "rate")} <= measured.keys()
-    heard, slope = (measured["s1-eth5", what] for what in ("packets heard at the far end", MARKS))
-    assert heard["got"] == heard["asked"] > 2e6 / 1078
-    assert slope["asked"] > 20
-    assert measured["s1-eth5", "marking above Kmax 640 kB"]["got"] > 1000
+    received, slope = (measured["s1-eth5", what] for what in ("packets received at the peer", MARKS))
+    assert received["measured"] == received["expected"] > 2e6 / 1078
+    assert slope["expected"] > 20
+    assert measured["s1-eth5", "marking above Kmax 640 kB"]["measured"] > 1000
