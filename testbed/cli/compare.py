@@ -18,7 +18,7 @@ def compare(  # noqa: PLR0917 - one parameter per option
     baseline: Annotated[
         str,
         typer.Option(
-            metavar="NAME or FOLDER", help="What the others are held against; by default the first controller."
+            metavar="NAME or FOLDER", help="What the others are compared with; by default the first controller."
         ),
     ] = "",
     fail_if: Annotated[

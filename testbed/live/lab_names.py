@@ -28,9 +28,9 @@ PHASES = (
 )
 STATES = ("active", "standby", "deactivated", "error", "gone")
 
-DCQCN = Described("gauge", "testbed_dcqcn_parameter", ("device", "name"), "A DCQCN setting in force, in its own unit.")
+DCQCN = Described("gauge", "testbed_dcqcn_parameter", ("device", "name"), "An active DCQCN setting, in its own unit.")
 PCC_PARAMETER = Described(
-    "gauge", "testbed_pcc_parameter", ("device", "slot", "name"), "A parameter of a NIC's algorithm in force."
+    "gauge", "testbed_pcc_parameter", ("device", "slot", "name"), "An active parameter of a NIC's algorithm."
 )
 PCC_COUNTER = Described("counter", "testbed_pcc_counter", ("device", "slot", "name"), "A counter of a NIC's algorithm.")
 PCC_STATE = Described(

@@ -32,7 +32,7 @@ class TunerLog:
     seconds: list[float] = field(default_factory=list)
     reports: list[dict[str, float]] = field(default_factory=list)
     states: list[str] = field(default_factory=list)
-    refusals: int = 0  # decisions that could not be put in force
+    refusals: int = 0  # decisions that could not be applied
     first_refusal: str = ""
 
     def decided(self, now: float, seconds: float, report: dict[str, float], state: str = "") -> None:
@@ -43,7 +43,7 @@ class TunerLog:
         self.states.append(state)
 
     def refuse(self, why: str) -> None:
-        """What was decided cannot be put in force."""
+        """What was decided cannot be applied."""
         self.refusals += 1
         self.first_refusal = self.first_refusal or f"at {self.switch}, {self.time[-1] * 1e3:.4g} ms: {why}"
 

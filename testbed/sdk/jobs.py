@@ -60,7 +60,7 @@ class Result:
 
 @dataclass(frozen=True)
 class Job:
-    """Something that a workshop does. ``run`` raises BadInput or TestbedError."""
+    """Something that a `JobSet` can do. ``run`` raises BadInput or TestbedError."""
 
     summary: str  # one line
     Config: type[JobConfig]
@@ -77,20 +77,20 @@ class JobSet:
 
 
 def find(name: str, job: str) -> Plugin:
-    """The job of the workshop that is named so; its `Plugin.form` is a `Job`. Raises BadInput."""
+    """The job of the job set that is named so; its `Plugin.form` is a `Job`. Raises BadInput."""
     entries = {entry.name: entry for entry in entry_points(group=GROUP)}
     if name not in entries:
         able = _able(entries, job)
         if any(name == plugin.name for kind in GROUPS for plugin in entry_points(group=GROUPS[kind])):
             raise BadInput(f"'{name}' has nothing to {job}; these have: {', '.join(able)}")
         raise BadInput(f"nothing is installed to {job} '{name}'; {nearest(name, able)}")
-    workshop = _load(entries[name])
-    if job not in workshop.jobs:
+    job_set = _load(entries[name])
+    if job not in job_set.jobs:
         able = _able(entries, job)
         raise BadInput(
-            f"'{name}' has nothing to {job}; it has: {', '.join(workshop.jobs)}; to {job} there are: {', '.join(able)}"
+            f"'{name}' has nothing to {job}; it has: {', '.join(job_set.jobs)}; to {job} there are: {', '.join(able)}"
         )
-    found = workshop.jobs[job]
+    found = job_set.jobs[job]
     made = entries[name].dist
     origin = f"{made.name} {made.version}" if made else entries[name].value
     return Plugin(job, name, found, origin, Path(inspect.getfile(found.run)))
@@ -104,12 +104,12 @@ def _able(entries: Mapping[str, EntryPoint], job: str) -> list[str]:
 def _load(entry: EntryPoint) -> JobSet:
     try:
         with redirect_stdout(sys.stderr):  # stdout is for results
-            workshop = entry.load()
+            job_set = entry.load()
     except (ImportError, AttributeError) as error:
-        raise BadInput(f"workshop '{entry.name}' ({entry.value}) cannot be loaded: {error}") from error
-    if not isinstance(workshop, JobSet):
-        raise BadInput(f"workshop '{entry.name}' ({entry.value}) is a {type(workshop).__name__}, expected a JobSet")
-    return workshop
+        raise BadInput(f"job set '{entry.name}' ({entry.value}) cannot be loaded: {error}") from error
+    if not isinstance(job_set, JobSet):
+        raise BadInput(f"job set '{entry.name}' ({entry.value}) is a {type(job_set).__name__}, expected a JobSet")
+    return job_set
 
 
 def run_job(

@@ -1,4 +1,4 @@
-"""The portable export that was just written, compiled and held against what it was made of.
+"""The portable export that was just written, compiled and compared with what it was made of.
 
 The tests hold it to much more; this is for policies that they have not seen.
 """

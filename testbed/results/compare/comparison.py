@@ -1,4 +1,4 @@
-"""Runs held against each other: variants with their figures, a baseline, dominance, gates."""
+"""Runs compared with each other: variants with their figures, a baseline, dominance, gates."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class Comparison:
         return [metric for metric in COMPARED.values() if metric.name in known or not metric.seldom]
 
     def baseline_of(self, variant: Variant) -> Variant | None:
-        """What a variant is held against: the one with the baseline's full name, or else the baseline's contender in
+        """What a variant is compared with: the one with the baseline's full name, or else the baseline's contender in
         the same scenario. From a baseline folder it is the one with the same plugins and options, or the only one."""
         exact = [one for one in self.variants if one.name == self.baseline]
         if exact:
@@ -72,7 +72,7 @@ class Comparison:
         return chosen[0] if len(chosen) == 1 else None
 
     def is_baseline(self, variant: Variant) -> bool:
-        """Whether others are held against it."""
+        """Whether others are compared with it."""
         return variant.reference or self.baseline_of(variant) is variant
 
     def relative(self, variant: Variant, metric: str) -> float:
@@ -101,7 +101,7 @@ class Comparison:
         if not held:
             raise BadInput(
                 f"--fail-if '{one.text}': there is nothing to hold against the baseline '{self.baseline}': all runs "
-                "are repeats of it; name the runs to be held against with --baseline FOLDER"
+                "are repeats of it; name the runs to be compared with by --baseline FOLDER"
             )
         failures = [("incomplete sweep", what) for what in self.incomplete]
         failures += [(variant.name, self._objection(variant, one, allow_degraded)) for variant in held]

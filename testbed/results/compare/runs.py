@@ -18,7 +18,7 @@ ANY_OF = (folder.MANIFEST, folder.SUMMARY, "flows.parquet")  # one of them: this
 
 @dataclass(frozen=True)
 class Run:
-    """One run that takes part. A reference is one that others are held against: from ``--baseline FOLDER``."""
+    """One run that takes part. A reference is one that others are compared with: from ``--baseline FOLDER``."""
 
     folder: Path
     manifest: Manifest

@@ -62,7 +62,7 @@ class Metric(Part):
     better: Literal["higher", "lower"]
     digits: Annotated[int, Field(ge=0, le=6)] = 1
     relative_to: str = Field(
-        default="", description="Row that this one is held against: 100 * (that row's / this row's - 1), in %."
+        default="", description="Row that this one is compared with: 100 * (that row's / this row's - 1), in %."
     )
     printed: bool = Field(default=True, description="Whether the paper has a number for it; else ours stands alone.")
     meaning: str = Field(default="", description="Where the paper's definition and ours need a word.")

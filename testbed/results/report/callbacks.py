@@ -36,7 +36,7 @@ class Calls:
 
     @cached_property
     def before(self) -> dict[str, Floats]:
-        """What was in force when a call came; nan before the first."""
+        """What was active when a call came; nan before the first."""
         return {name: np.concatenate(([np.nan], self[name]))[: len(self)] for name in DECIDED}
 
     @cached_property

@@ -1,4 +1,4 @@
-"""An export that was just written, compiled and held against its model; the tests hold it to much more."""
+"""An export that was just written, compiled and compared with its model; the tests do much more."""
 
 from __future__ import annotations
 

@@ -89,7 +89,7 @@ static struct doca_dev *opened(const char *device)
 		there = true;
 		if (doca_devinfo_get_is_pcc_supported(list[i], &supported) != DOCA_SUCCESS || !supported)
 			fprintf(stderr, "testbed-pcc: %s has no programmable congestion control; a BlueField-3 with "
-				"USER_PROGRAMMABLE_CC=1 in force has\n", device);
+				"an active USER_PROGRAMMABLE_CC=1 has\n", device);
 		else if (failed(doca_dev_open(list[i], &found), device))
 			found = NULL;
 	}
