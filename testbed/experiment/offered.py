@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from testbed.experiment.model import Experiment
 from testbed.experiment.traffic.flow import NO_GROUP
 from testbed.units import show_size
-
-if TYPE_CHECKING:
-    from testbed.experiment.model import Experiment
 
 
 @dataclass(frozen=True)

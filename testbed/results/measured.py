@@ -10,13 +10,12 @@ import numpy as np
 
 from testbed.errors import BadInput
 from testbed.results import arrow
+from testbed.results.folder import Results
 from testbed.results.record import FlowSeries, FlowTable, Histogram, Measured, PortSeries
 from testbed.units import TIME_UNITS, parse
 
 if TYPE_CHECKING:
     import pyarrow as pa
-
-    from testbed.results.folder import Results
 
 Series = TypeVar("Series", FlowSeries, PortSeries)
 

@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
 from testbed.results import arrow
 from testbed.results.figures import flow_goodput, window
 from testbed.results.record import Histogram, Measured, RunRecord
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from testbed.results.tuner_log import TunerLog
+from testbed.results.tuner_log import TunerLog
 
 TUNERS = "tuners.parquet"
 OF_A_SLOT = ("time", "switch", "seconds", "state")  # its columns, beside one for every number that a tuner reported

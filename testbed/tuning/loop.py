@@ -9,21 +9,19 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol, TypeVar
+from typing import Protocol, TypeVar
 
 import numpy as np
 
 from testbed.base.arrays import Floats, Ints
 from testbed.dataplane.port_reader import PortReader
 from testbed.errors import BadInput
+from testbed.experiment.resolved import Resolved
 from testbed.plugin import PluginConfig
 from testbed.registry import Plugin, failed, refused
 from testbed.results.tuner_log import TunerLog
 from testbed.tuner import Need, Ports, PortSample, Thresholds, reported, wrong
 from testbed.tuning.conditions import ConditionMonitor
-
-if TYPE_CHECKING:
-    from testbed.experiment.resolved import Resolved
 
 Answer = TypeVar("Answer")
 

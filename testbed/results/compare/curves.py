@@ -4,17 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from testbed.base.arrays import Floats
 from testbed.results.figures import jain
+from testbed.results.folder import Results
 from testbed.results.record import Histogram, Measured
 from testbed.results.report.plot import evenly, growth_rate
-
-if TYPE_CHECKING:
-    from testbed.results.folder import Results
 
 MOST_POINTS = 300  # of one curve: several lie on top of each other
 FEWEST_POINTS = 20

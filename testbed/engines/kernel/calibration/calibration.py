@@ -11,13 +11,14 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from testbed.base.arrays import Floats
 from testbed.base.red import mark_share
+from testbed.engines.kernel.assembly import Assembly
 from testbed.engines.kernel.calibration.injection import Injection
 from testbed.engines.kernel.calibration.probe import Probe
 from testbed.engines.kernel.calibration.rates import steady_rate
@@ -26,9 +27,6 @@ from testbed.errors import TestbedError
 from testbed.experiment.topology.paths import PathTimes
 from testbed.experiment.topology.shape import SwitchPort
 from testbed.units import show_rate, show_size, show_time
-
-if TYPE_CHECKING:
-    from testbed.engines.kernel.assembly import Assembly
 
 TOLERANCE = 0.02  # of rate and RTT
 ATTEMPTS = 8  # a busy machine may spoil some

@@ -11,7 +11,7 @@ import socket
 import struct
 import time
 from types import TracebackType
-from typing import TYPE_CHECKING, Self
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,12 +20,10 @@ from testbed.agent.sockets import SO_SNDBUFFORCE
 from testbed.base import linux
 from testbed.base.arrays import Floats
 from testbed.dataplane.wire import BTH, DATA_TOS, INT_HEADER, INT_HOP, ROCE_PORT, SHIM, frame
+from testbed.engines.kernel.assembly import Assembly
 from testbed.engines.kernel.calibration.rates import steady_rate
 from testbed.experiment.topology.framing import ETHERNET_IP_UDP
-
-if TYPE_CHECKING:
-    from testbed.engines.kernel.assembly import Assembly
-    from testbed.experiment.topology.shape import SwitchPort
+from testbed.experiment.topology.shape import SwitchPort
 
 NO_HOST = bytes.fromhex("02ff00000000")
 ETHERNET, IPV4, UDP = struct.Struct("!6s6sH"), struct.Struct("!BBHHHBBH4s4s"), struct.Struct("!HHHH")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import socket
 import time
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,9 +14,7 @@ from testbed.base import linux
 from testbed.dataplane.programs import RING_SIZE
 from testbed.dataplane.ring import Ring
 from testbed.dataplane.wire import ACK, DATA_TOS, ROCE_PORT, frame
-
-if TYPE_CHECKING:
-    from testbed.engines.kernel.assembly import Assembly
+from testbed.engines.kernel.assembly import Assembly
 
 AT_ONCE = 50  # packets per system call, with UDP_SEGMENT
 LARGEST_CALL = 65_507  # bytes that UDP takes in one

@@ -12,14 +12,11 @@ ignores it.
 from __future__ import annotations
 
 import struct
-from typing import TYPE_CHECKING
 
 from testbed.dataplane.wire import LOSSLESS_CLASS
 from testbed.engines.kernel.rack import pause_frames
+from testbed.engines.kernel.rack.link import RackIntf
 from testbed.engines.kernel.rack.netlink import TRAFFIC, Netlink, attribute, number, text
-
-if TYPE_CHECKING:
-    from testbed.engines.kernel.rack.link import RackIntf
 
 ROOT, CLASSIFIER, GATE, BYPASS = 1 << 16, 2 << 16, 3 << 16, 4 << 16  # handles of the qdiscs
 FEEDBACK = CLASSIFIER | 2
