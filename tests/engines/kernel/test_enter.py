@@ -107,12 +107,21 @@ def test_a_shell_on_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
             return bool(found)
 
         until(lambda: shows("h1# "))
-        os.write(screen, b"echo be''gins; sleep 1000\n")
+        # One process, so that Ctrl-C cannot come between the two.
+        os.write(screen, b"sh -c \"echo be''gins; exec sleep 1000\"\n")
         until(lambda: shows("begins"))
         os.write(screen, b"\x03")
         until(lambda: shows("h1# "))
         os.write(screen, b"echo code $?\n")
         until(lambda: shows("code 130"))
         os.write(screen, b"exit 5\n")
-        assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 5
+        codes: list[int] = []
+
+        def has_ended() -> bool:
+            done, status = os.waitpid(pid, os.WNOHANG)
+            codes.extend([os.waitstatus_to_exitcode(status)] if done else [])
+            return bool(done)
+
+        until(has_ended)
+        assert codes == [5]
         os.close(screen)
