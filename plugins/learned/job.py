@@ -1,4 +1,4 @@
-"""What the workshops of learned tuners share: a job trains policies, measures them, and keeps a log."""
+"""What the job sets of learned tuners share: a job trains policies, measures them, and keeps a log."""
 
 from __future__ import annotations
 
