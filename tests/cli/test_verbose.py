@@ -94,5 +94,5 @@ def test_a_run(tmp_path: Path) -> None:
     assert " hosts=3 switches=1 links=3 seconds=" in lines["rack built"]
     assert re.search(r" forwarding=bridge", lines["engine prepared"])
     assert " tuner=static instances=1" in lines["tuner built"]
-    assert ' what=rate asked="100 Gbit/s" got="' in done.stderr
+    assert ' what=rate expected="100 Gbit/s" measured="' in done.stderr
     assert f" folder={tmp_path / 'out'} verdict=" in lines["results written"]

@@ -193,7 +193,7 @@ def test_a_controller_does_the_same_with_netem_and_with_the_delay_line(runs: dic
     ("name", "words"),
     [
         ("lossy netem", "packets are not conserved at s1-eth5"),  # lost below nic_tx, which had counted them
-        ("lossy delay-line", "packets sent by agents never left their hosts"),  # lost before it
+        ("lossy delay-line", "packets sent by agents did not leave their hosts"),  # lost before it
     ],
 )
 def test_losses_by_netem_are_named_as_nobodys_decision(boot: Boot, name: str, words: str) -> None:
