@@ -49,7 +49,7 @@ schema: ## write testbed/experiment/experiment.schema.json, docs/experiment.md, 
 	$(PYTHON) -m testbed.results.glossary
 
 clean: ## remove what was made here; results/ stays
-	rm -rf .venv build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf .venv build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 help: ## this list

@@ -15,7 +15,7 @@ from testbed.registry import Plugin, available, failed, find
 ONE = '''
 """The module's line."""
 from testbed.controller import FlowController
-from testbed.registry import PluginConfig
+from testbed.plugin import PluginConfig
 from testbed.units import Time
 
 class Options(PluginConfig):
