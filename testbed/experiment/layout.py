@@ -74,6 +74,13 @@ class Layout:
         """Names of the switch ports, in the order of all port columns."""
         return [port.name for port in self.shape.ports]
 
+    def retransmission_timeout(self, longest_queue: float) -> float:
+        """As configured, or three times the longest RTT with ``longest_queue`` bytes at every port. Nominal s."""
+        configured = self.experiment.loss_recovery.timeout
+        if not isinstance(configured, str):
+            return configured
+        return 3 * float((self.paths.base_rtt + self.paths.full_buffers(longest_queue)).max())
+
     def controller_paths(self, flows: slice = slice(None)) -> Paths:
         """What a controller knows of these flows."""
         paths, framing = self.paths, self.framing
@@ -83,9 +90,7 @@ class Layout:
     def tuner_ports(self) -> list[Ports]:
         """The ports of every switch, as its tuner sees them."""
         ports = self.shape.ports
-        base_rtt = (
-            2 * self.routes.longest_delay
-        )  # tuners choose their slots in this unit: serialisation does not matter
+        base_rtt = 2 * self.routes.longest_delay  # the unit of tuners' slots: serialisation does not matter
         rate = np.array([port.link.rate for port in ports])
         buffer = np.full(len(ports), float(self.experiment.rack.switch.buffer))
         return by_switch(self.port_names, rate, buffer, base_rtt)

@@ -39,3 +39,10 @@ def test_each_switch_has_a_tuner_of_its_own_ports() -> None:
     assert [one.switch for one in ports] == ["leaf1", "leaf2", "spine1", "spine2"]
     assert ports[0].rate.tolist() == [25e9] * 4 + [100e9] * 2
     assert ports[2].base_rtt == pytest.approx(2 * 4e-6)  # four links of 1 us there, four back
+
+
+def test_the_retransmission_timeout_is_three_of_the_longest_rtts_unless_it_is_configured() -> None:
+    full = 5e6 * 8 / 100e9  # s that a full buffer takes at the one port
+    assert layout("incast-8").retransmission_timeout(5e6) == pytest.approx(3 * (8.18496e-6 + full))
+    chosen = Layout(load("incast-8").apply(["loss_recovery.timeout=2 ms"]).experiment)
+    assert chosen.retransmission_timeout(5e6) == 2e-3

@@ -120,7 +120,7 @@ class Agents:
             timing=Timing.of(
                 np.where(waits, np.inf, plan.start)[first:end],
                 end=rack.experiment.time.duration,
-                timeout=rack.retransmission_timeout,
+                timeout=rack.layout.retransmission_timeout(rack.longest_queue),
                 rtt=float(base_rtt[first:end].min()),
                 clock=rack.clock,
                 barriers=Barriers(plan, rack.flows.finished, first, end) if waits.any() else None,

@@ -108,15 +108,6 @@ class Assembly:
         return self.experiment.rack.switch.buffer
 
     @property
-    def retransmission_timeout(self) -> float:
-        """As configured, or three times the longest RTT that the rack can have: base plus full buffers. Nominal s."""
-        configured = self.experiment.loss_recovery.timeout
-        if not isinstance(configured, str):
-            return configured
-        paths = self.layout.paths
-        return 3 * float((paths.base_rtt + paths.full_buffers(self.longest_queue)).max())
-
-    @property
     def bucket(self) -> int:
         """Size in bytes of the bucket of a host's shaper."""
         slowest = float(self.layout.paths.line_rate.min())

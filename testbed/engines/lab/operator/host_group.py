@@ -112,8 +112,10 @@ class HostGroup:
 
     def launch(self) -> None:
         """The agents, which then wait."""
+        layout = self.observed.layout  # whose base RTTs are the measured ones now
+        timeout = layout.retransmission_timeout(layout.experiment.rack.switch.buffer)
         for connection, base_rtt in zip(self.connections, self._base_rtt, strict=True):
-            connection.send("launch", {"timeout": self.observed.timeout()}, {"base_rtt": base_rtt})
+            connection.send("launch", {"timeout": timeout}, {"base_rtt": base_rtt})
         for answer in self._answers("launched", STEP_SECONDS).values():
             if answer.data["loaded_plugin"]:
                 self.loaded_plugins.append(Identity(**answer.data["loaded_plugin"]))

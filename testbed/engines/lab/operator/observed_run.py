@@ -116,11 +116,3 @@ class ObservedRun:
         found = np.array([base_rtt[dst] + delay for dst in self.plan.dst[part]], np.float64)
         self.layout.paths.base_rtt[part] = found
         return found
-
-    def timeout(self) -> float:
-        """Retransmission timeout: as asked, or three times the longest RTT if the buffer is as large as asked for."""
-        asked = self.experiment.loss_recovery.timeout
-        if not isinstance(asked, str):
-            return asked
-        paths = self.layout.paths
-        return 3 * float((paths.base_rtt + paths.full_buffers(self.experiment.rack.switch.buffer)).max())
