@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from pydantic import Field, field_validator
 
-from testbed.base.arrays import Floats, Ints
-from testbed.controller import Feedback, Paths, RateController, Signal
+from testbed.controller import CompiledController, Path, Signal
 from testbed.plugin import PluginConfig
 from testbed.units import RATE_UNITS, RATIO_UNITS, parse
 
@@ -25,11 +24,10 @@ class FixedConfig(PluginConfig):
             )
         return str(value)
 
-    def on(self, line_rate: Floats) -> Floats:
-        """The rate in bit/s on lines of ``line_rate``, never more than the line."""
+    def on(self, line_rate: float) -> float:
+        """The rate in bit/s on a line of ``line_rate``, never more than the line."""
         value, is_share = _read(self.rate)
-        wanted = value * line_rate if is_share else line_rate * 0 + value
-        return wanted.clip(max=line_rate)
+        return min(value * line_rate if is_share else value, line_rate)
 
 
 def _read(value: object) -> tuple[float, bool]:
@@ -40,7 +38,7 @@ def _read(value: object) -> tuple[float, bool]:
         return parse(value, RATE_UNITS, "a rate or a share of the line (50 %)"), False
 
 
-class Fixed(RateController):
+class Fixed(CompiledController):
     """Constant rate, no reaction."""
 
     name = "fixed"
@@ -48,11 +46,6 @@ class Fixed(RateController):
     Config = FixedConfig
     adaptive = False
 
-    config: FixedConfig
-
-    def __init__(self, config: FixedConfig, paths: Paths) -> None:
-        super().__init__(config, paths)
-        self.rate = config.on(paths.line_rate)
-
-    def on_feedback(self, now: float, flows: Ints, feedback: Feedback) -> None:
-        """Nothing changes the rate."""
+    def __init__(self, config: FixedConfig, path: Path) -> None:
+        super().__init__(config, path)
+        self.rate = config.on(path.line_rate)

@@ -8,18 +8,14 @@ Lost packets do not change the window: the algorithm has no rule for them (its a
 
 from __future__ import annotations
 
+import math
 from typing import Any, ClassVar
 
-import numpy as np
-from numpy.typing import NDArray
 from pydantic import Field
 
-from testbed.base.arrays import Floats, Ints
-from testbed.controller import Feedback, IntStack, Paths, RateController, Signal
+from testbed.controller import Ack, CompiledController, Path, PerHop, Signal
 from testbed.plugin import PluginConfig
 from testbed.units import Rate, Ratio, Time
-
-Bools = NDArray[np.bool_]
 
 
 class HpccConfig(PluginConfig):
@@ -37,7 +33,7 @@ class HpccConfig(PluginConfig):
     min_rate: Rate = Field(default=1e6, gt=0, description="Bounds the window from below.")
 
 
-class Hpcc(RateController):
+class Hpcc(CompiledController):
     """HPCC: per-hop utilisation from INT sets window and rate."""
 
     name = "hpcc"
@@ -51,83 +47,76 @@ class Hpcc(RateController):
     }
 
     config: HpccConfig
+    base_rtt: float  # T, s
+    initial: float  # W_init, bytes: one BDP, a flow starts at line rate
+    additive: float  # W_AI, bytes
+    least: float  # bytes
+    reference: float  # Wc, bytes
+    utilisation: float = 1.0  # U
+    stage: int  # incStage
+    update_after: int = -1  # lastUpdateSeq; -1 before the first acknowledgement
+    last_hops: int  # L: the last stack, and how many hops it had
+    last_node: PerHop
+    last_ts: PerHop
+    last_tx: PerHop
+    last_queue: PerHop
 
-    def __init__(self, config: HpccConfig, paths: Paths) -> None:
-        super().__init__(config, paths)
-        n = len(paths)
-        self.base_rtt = config.base_rtt or float(paths.base_rtt.max(initial=1e-9))
-        self.initial = paths.line_rate * self.base_rtt / 8  # W_init, bytes: one BDP, a flow starts at line rate
-        self.additive = self.initial * (1 - config.eta) / config.flows  # W_AI
-        self.least = np.minimum(config.min_rate * self.base_rtt / 8, self.initial)
-        self.reference: Floats = self.initial.copy()  # Wc
-        self.utilisation: Floats = np.ones(n)  # U
-        self.stage: Ints = np.zeros(n, np.int64)
-        self.update_after: Ints = np.full(n, -1)  # lastUpdateSeq; -1 before the first acknowledgement
-        self.last: Floats = np.zeros((4, n, 0))  # L: node, ts, tx_bytes and queue per flow and hop
-        self.last_hops: Ints = np.zeros(n, np.int64)
-        self._publish(np.arange(n), self.initial)
+    def __init__(self, config: HpccConfig, path: Path) -> None:
+        super().__init__(config, path)
+        self.base_rtt = config.base_rtt or path.longest_rtt
+        self.initial = self.reference = path.line_rate * self.base_rtt / 8
+        self.additive = self.initial * (1 - config.eta) / config.flows
+        self.least = min(config.min_rate * self.base_rtt / 8, self.initial)
+        self.publish(self.initial)
 
-    def on_start(self, now: float, flows: Ints) -> None:  # noqa: ARG002 - part of the interface
-        self.reference[flows] = self.initial[flows]
-        self.utilisation[flows] = 1
-        self.stage[flows] = 0
-        self.update_after[flows] = -1
-        self.last_hops[flows] = 0
-        self._publish(flows, self.initial[flows])
-
-    def on_feedback(self, now: float, flows: Ints, feedback: Feedback) -> None:  # noqa: ARG002 - INT carries the time
-        stack = feedback.int_stack
-        if stack is None:
+    def on_ack(self, ack: Ack) -> None:
+        stack = ack.int_stack
+        hops = len(stack)
+        if hops == 0:
             return
-        width = stack.node.shape[1]
-        if width > self.last.shape[2]:
-            self.last = np.zeros((4, len(self.paths), width))
-            self.last_hops[:] = 0
-        records: Floats = np.array((stack.node, stack.ts, stack.tx_bytes, stack.queue))
-        usable, keep, u, tau = self._measure(flows, stack, records)
-        kept = flows[keep]
-        self.last[:, kept, :width], self.last_hops[kept] = records[:, keep], stack.hops[keep]
-        if usable.any():
-            acked, next_seq = feedback.acked_seq[usable], feedback.next_seq[usable]
-            self._react(flows[usable], u[usable], tau[usable], acked, next_seq)
-        first = keep & (self.update_after[flows] < 0)
-        self.update_after[flows[first]] = feedback.next_seq[first]
-
-    def _measure(self, flows: Ints, stack: IntStack, records: Floats) -> tuple[Bools, Bools, Floats, Floats]:
-        """MeasureInflight: the rows to use, those to keep as the last stack, u, and tau of the fullest hop."""
-        before = self.last[:, flows, : records.shape[2]]
-        other_node, dt, sent, _ = records - before
-        beyond = np.arange(records.shape[2]) >= stack.hops[:, None]
-        other_node[beyond], dt[beyond], sent[beyond] = 0, np.inf, 0
-        same_path = (stack.hops > 0) & (stack.hops == self.last_hops[flows]) & ~other_node.any(axis=1)
-        newer = (dt > 0).all(axis=1)
+        same_path = hops == self.last_hops
+        newer, counted, restarted = True, True, False
+        fullest, tau = -math.inf, 0.0
+        for i, hop in enumerate(stack):  # MeasureInflight
+            dt, sent = hop.ts - self.last_ts[i], hop.tx_bytes - self.last_tx[i]
+            same_path = same_path and hop.node == self.last_node[i]
+            newer = newer and dt > 0
+            counted = counted and sent >= 0
+            restarted = restarted or dt < -self.base_rtt
+            if dt > 0:
+                u = 8 * (min(hop.queue, self.last_queue[i]) / self.base_rtt + sent / dt) / hop.rate
+                if u > fullest:
+                    fullest, tau = u, min(dt, self.base_rtt)
         # A counter that ran backwards, or a clock by more than T, was restarted: begin anew with this stack.
-        keep = (stack.hops > 0) & (newer | ~same_path | (dt < -self.base_rtt).any(axis=1))
-        usable = same_path & newer & (sent >= 0).all(axis=1)
-        dt[dt <= 0] = np.inf  # in rows that are not used
-        queue = np.minimum(records[3], before[3])
-        u = 8 * (queue / self.base_rtt + sent / dt) / np.where(beyond, 1, stack.rate)
-        u[beyond] = -np.inf
-        fullest = np.arange(len(flows)), u.argmax(axis=1)
-        return usable, keep, u[fullest], np.minimum(dt[fullest], self.base_rtt)
+        if same_path and not newer and not restarted:
+            return
+        self.last_hops = hops
+        for i, hop in enumerate(stack):
+            self.last_node[i], self.last_ts[i] = hop.node, hop.ts
+            self.last_tx[i], self.last_queue[i] = hop.tx_bytes, hop.queue
+        if same_path and newer and counted:
+            self.react(ack, fullest, tau)
+        if self.update_after < 0:
+            self.update_after = ack.next_seq
 
-    def _react(self, flows: Ints, u: Floats, tau: Floats, acked: Ints, next_seq: Ints) -> None:
+    def react(self, ack: Ack, u: float, tau: float) -> None:
         """ComputeWind, and the reference window once per RTT."""
         share = tau / self.base_rtt
-        utilisation = (1 - share) * self.utilisation[flows] + share * u
-        self.utilisation[flows] = utilisation
-        eta, reference, stage = self.config.eta, self.reference[flows], self.stage[flows]
-        multiply = (utilisation >= eta) | (stage >= self.config.max_stage)
-        window = np.where(multiply, reference * eta / np.maximum(utilisation, 1e-9), reference) + self.additive[flows]
-        window = np.clip(window, self.least[flows], self.initial[flows])
-        self._publish(flows, window)
-        update = acked > self.update_after[flows]
-        moved = flows[update]
-        self.reference[moved] = window[update]
-        self.stage[moved] = np.where(multiply, 0, stage + 1)[update]
-        self.update_after[moved] = next_seq[update]
+        self.utilisation = (1 - share) * self.utilisation + share * u
+        eta = self.config.eta
+        multiply = self.utilisation >= eta or self.stage >= self.config.max_stage
+        window = self.reference
+        if multiply:
+            window = self.reference * eta / max(self.utilisation, 1e-9)
+        window = min(max(window + self.additive, self.least), self.initial)
+        self.publish(window)
+        if ack.seq > self.update_after:
+            self.reference = window
+            self.stage = 0 if multiply else self.stage + 1
+            self.update_after = ack.next_seq
 
-    def _publish(self, flows: Ints, window: Floats) -> None:
-        self.rate[flows] = np.minimum(window * (8 / self.base_rtt), self.paths.line_rate[flows])
+    def publish(self, window: float) -> None:
+        """Rate and window from the window in bytes."""
+        self.rate = min(window * (8 / self.base_rtt), self.path.line_rate)
         # Whole packets, rounded up: a flow may send while it has less than W in flight, and the rate does the rest.
-        self.window[flows] = np.ceil(window / self.paths.wire_size) * self.paths.wire_size
+        self.window = math.ceil(window / self.path.wire_size) * self.path.wire_size

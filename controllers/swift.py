@@ -8,13 +8,12 @@ The published times hold for a base RTT of ``reference_rtt``; on another path th
 
 from __future__ import annotations
 
+import math
 from typing import Any, ClassVar, Literal
 
-import numpy as np
 from pydantic import Field
 
-from testbed.base.arrays import Floats, Ints
-from testbed.controller import Feedback, Paths, RateController, Signal
+from testbed.controller import Ack, CompiledController, Path, Signal
 from testbed.plugin import PluginConfig
 from testbed.units import Ratio, Time
 
@@ -42,7 +41,7 @@ class SwiftConfig(PluginConfig):
     )
 
 
-class Swift(RateController):
+class Swift(CompiledController):
     """Swift: a window that grows below the target delay and is cut, once per RTT, above it."""
 
     name = "swift"
@@ -62,70 +61,74 @@ class Swift(RateController):
     }  # fmt: skip
 
     config: SwiftConfig
+    cwnd: float  # packets
+    rtt: float  # s, the newest sample
+    cut_since: float = -math.inf  # s, time of the last decrease
+    timeouts: int  # in a row
+    base_target: float  # s
+    fs_range: float  # s
+    a: float
+    b: float
+    max_cwnd: float
 
-    def __init__(self, config: SwiftConfig, paths: Paths) -> None:
-        super().__init__(config, paths)
-        scale = paths.base_rtt / config.reference_rtt if config.reference_rtt else np.ones(len(paths))
-        self.base_target = scale * (config.base_target + paths.hops * config.per_hop)
+    def __init__(self, config: SwiftConfig, path: Path) -> None:
+        super().__init__(config, path)
+        scale = path.base_rtt / config.reference_rtt if config.reference_rtt else 1.0
+        self.base_target = scale * (config.base_target + path.hops * config.per_hop)
         # FBS(w) = a / sqrt(w) + b is fs_range at fs_min and 0 at fs_max; both are in units of fs_range here.
         self.fs_range = scale * config.fs_range
         self.a = 1 / (config.fs_min**-0.5 - config.fs_max**-0.5)
         self.b = -self.a * config.fs_max**-0.5
-        bdp = paths.bdp / paths.wire_size
-        largest = config.max_window or 2 * bdp
-        self.max_cwnd = np.maximum(np.broadcast_to(largest, len(paths)), config.min_window)
-        self.initial_cwnd = np.clip(config.initial_window or bdp, config.min_window, self.max_cwnd)
-        self.cwnd: Floats = self.initial_cwnd.copy()  # packets
-        self.rtt: Floats = paths.base_rtt.copy()  # the newest sample
-        self.cut_since: Floats = np.full(len(paths), -np.inf)  # time of the last decrease
-        self.timeouts: Ints = np.zeros(len(paths), np.int64)  # in a row
-        self._publish(np.arange(len(paths)))
+        bdp = path.bdp / path.wire_size
+        self.max_cwnd = max(config.max_window or 2 * bdp, config.min_window)
+        self.rtt = path.base_rtt
+        self.set_cwnd(0.0, config.initial_window or bdp)
 
-    def on_start(self, now: float, flows: Ints) -> None:  # noqa: ARG002 - part of the interface
-        self.cwnd[flows] = self.initial_cwnd[flows]
-        self.rtt[flows] = self.paths.base_rtt[flows]
-        self.cut_since[flows] = -np.inf
-        self.timeouts[flows] = 0
-        self._publish(flows)
+    def target(self) -> float:
+        """Target delay in seconds at the present window (section 3.5)."""
+        scaling = min(max(self.a / math.sqrt(self.cwnd) + self.b, 0.0), 1.0)
+        return self.base_target + self.fs_range * scaling
 
-    def target(self, flows: Ints, cwnd: Floats) -> Floats:
-        """Target delay in seconds at windows of ``cwnd`` packets (section 3.5)."""
-        scaling = np.clip(self.a / np.sqrt(cwnd) + self.b, 0, 1)
-        delay: Floats = self.base_target[flows] + self.fs_range[flows] * scaling
-        return delay
+    def on_ack(self, ack: Ack) -> None:
+        """Algorithm 1: additive increase below the target, a cut by the excess delay, once per RTT, above it."""
+        config = self.config
+        self.rtt = ack.rtt
+        self.timeouts = 0
+        target, cwnd = self.target(), self.cwnd
+        if ack.rtt < target:
+            cwnd += config.additive * ack.packets / max(cwnd, 1.0)
+        elif ack.now - self.cut_since >= ack.rtt:
+            cwnd *= max(1 - config.beta * (1 - target / ack.rtt), 1 - config.max_cut)
+        self.set_cwnd(ack.now, cwnd)
 
-    def on_feedback(self, now: float, flows: Ints, feedback: Feedback) -> None:
-        config, cwnd = self.config, self.cwnd[flows]
-        acked = feedback.acked_packets > 0
-        rtt = np.where(acked, feedback.rtt, self.rtt[flows])
-        self.rtt[flows] = rtt
-        target = self.target(flows, cwnd)
-        grows = acked & (rtt < target)
-        may_cut = now - self.cut_since[flows] >= rtt
+    def on_loss(self, now: float, packets: int) -> None:  # noqa: ARG002 - part of the interface
+        self.timeouts = 0
+        self.cut_most(now)
 
-        # What the delay asks for (Algorithm 1); a loss or a timeout asks for the largest cut.
-        keep = np.maximum(1 - config.beta * (1 - target / rtt), 1 - config.max_cut)
-        lost = (feedback.lost_packets > 0) | (feedback.timeouts > 0)
-        keep[lost] = 1 - config.max_cut
-        cuts = may_cut & (lost | (acked & ~grows))
-        growth = grows * config.additive * feedback.acked_packets / np.maximum(cwnd, 1)
-        after = np.where(cuts, keep * cwnd, cwnd) + growth * ~lost
-
-        timeouts = np.where(acked | (feedback.lost_packets > 0), 0, self.timeouts[flows]) + feedback.timeouts
-        self.timeouts[flows] = timeouts
-        after[timeouts >= config.retransmit_reset] = config.min_window
-        after = np.clip(after, config.min_window, self.max_cwnd[flows])
-        self.cwnd[flows] = after
-        # Strictly less: a window that merely did not grow must not put off the next cut.
-        self.cut_since[flows[after < cwnd]] = now
-        self._publish(flows)
-
-    def _publish(self, flows: Ints) -> None:
-        cwnd, wire = self.cwnd[flows], self.paths.wire_size
-        line = self.paths.line_rate[flows]
-        paced = np.minimum(cwnd * (8 * wire) / self.rtt[flows], line)
-        # The window lets one packet through at least: below that the rate alone holds the flow back.
-        if self.config.pacing == "always":
-            self.rate[flows], self.window[flows] = paced, np.ceil(cwnd) * wire
+    def on_timeout(self, now: float) -> None:
+        self.timeouts += 1
+        if self.timeouts >= self.config.retransmit_reset:
+            self.set_cwnd(now, self.config.min_window)
         else:
-            self.rate[flows], self.window[flows] = np.where(cwnd < 1, paced, line), np.maximum(cwnd, 1) * wire
+            self.cut_most(now)
+
+    def cut_most(self, now: float) -> None:
+        """What a loss asks for: the largest cut, once per RTT."""
+        if now - self.cut_since >= self.rtt:
+            self.set_cwnd(now, self.cwnd * (1 - self.config.max_cut))
+
+    def set_cwnd(self, now: float, wanted: float) -> None:
+        """The window, within its bounds, and what follows from it."""
+        config, line, wire = self.config, self.path.line_rate, self.path.wire_size
+        cwnd = min(max(wanted, config.min_window), self.max_cwnd)
+        if cwnd < self.cwnd:  # strictly: a window that merely did not grow must not put off the next cut
+            self.cut_since = now
+        self.cwnd = cwnd
+        paced = min(cwnd * (8 * wire) / self.rtt, line)
+        # The window lets one packet through at least: below that the rate alone holds the flow back.
+        if config.pacing == "always":
+            self.rate = paced
+            self.window = math.ceil(cwnd) * wire
+        else:
+            self.rate = paced if cwnd < 1 else line
+            self.window = max(cwnd, 1.0) * wire

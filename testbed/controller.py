@@ -6,25 +6,33 @@ links, switches and INT do.
 
 Write one of two forms:
 
-* `RateController`, the batch form: one instance serves all flows, state lives in numpy columns.
-* `FlowController`, the simplest form: one small object per flow. `PerFlow` runs it as the first.
+* `CompiledController`, the form per flow: typed state and one small method per event, which become machine code.
+* `RateController`, the batch form: one instance serves all flows, state lives in numpy columns. For networks.
 
 The event model is that of DOCA PCC (TX, ACK, NACK, CNP, RTT, timers), so that a controller can be carried to a NIC.
 """
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Flag, auto
 from pathlib import Path as FilePath
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 
 from testbed.base.arrays import Floats, Ints
+from testbed.base.fields import Constant, Length, StateField, fields_of, unknown
 from testbed.plugin import PluginConfig
+
+MOST_HOPS = 5  # INT records that a packet can carry
+PerHop = Annotated[list[float], Length(MOST_HOPS)]
+"""State of a `CompiledController`: one number per hop."""
+Table = Annotated[Floats, Constant()]
+"""State of a `CompiledController`: an array that ``__init__`` sets, the same for all flows: a trained policy."""
 
 
 class Signal(Flag):
@@ -169,14 +177,11 @@ class Path:
 
     line_rate: float
     base_rtt: float
+    longest_rtt: float  # s, the longest base RTT among the agent's flows
     hops: int
     payload: int
     wire_size: int
-
-    @property
-    def bdp(self) -> float:
-        """Bandwidth-delay product in bytes."""
-        return self.line_rate * self.base_rtt / 8
+    bdp: float  # bytes
 
 
 @dataclass(frozen=True)
@@ -202,20 +207,53 @@ class Ack:
     inflight: int
     rtt: float
     ce_packets: int
-    hops: tuple[Hop, ...]
+    int_stack: tuple[Hop, ...]
 
 
-class FlowController(ControllerBase):
-    """The simplest form: one object per flow. Set ``self.rate``, ``self.window``, ``self.timer`` in callbacks."""
+class CompiledController(ControllerBase):
+    """The form per flow. Set ``self.rate``, ``self.window`` and ``self.timer`` in callbacks.
+
+    State is what the class declares: ``cwnd: float``, ``steps: int``, ``fast: bool``, `PerHop`, and `Table` for arrays
+    that do not change. ``__init__`` is plain Python and runs whenever the flow starts; ``self.config`` has the options,
+    ``self.path`` is a `Path`. The callbacks, and all that they call, are compiled to machine code: numbers, ``if``,
+    ``for``, ``while``, `math`, own methods and functions. Options that are text can be compared there, not more.
+    ``controller.compiled=false`` runs the same as plain Python, to debug it.
+    """
+
+    compiled: ClassVar[bool] = True
+    """False: it is never compiled, its state may hold anything, and its callbacks may do anything."""
+
+    config: Any
+    path: Path
+    rate: float
+    window: float
+    timer: float
 
     def __init__(self, config: PluginConfig, path: Path) -> None:
-        self.config = config
-        self.path = path
-        self.rate: float = path.line_rate
-        self.window: float = float("inf")
-        self.timer: float = float("inf")
+        if self.compiled:
+            for name, one in self.fields().items():
+                vars(self)[name] = one.fitting(getattr(type(self), name, one.empty))
+        vars(self).update(config=config, path=path)
+        self.rate = path.line_rate
+        self.window = math.inf
+        self.timer = math.inf
 
-    @abstractmethod
+    @classmethod
+    def fields(cls) -> dict[str, StateField]:
+        """Its state. Raises BadInput if something is declared that cannot be compiled."""
+        return fields_of(cls, ("config", "path"))
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if self.compiled:
+            fields = self.fields()
+            if name not in fields:
+                raise AttributeError(unknown(type(self), name, fields))
+            value = fields[name].fitting(value)
+        vars(self)[name] = value
+
+    def on_start(self, now: float) -> None:
+        """The flow (re)starts, with the state that ``__init__`` has set."""
+
     def on_ack(self, ack: Ack) -> None:
         """Packets were acknowledged."""
 
@@ -223,94 +261,13 @@ class FlowController(ControllerBase):
         """A congestion notification packet arrived (needs Signal.CNP)."""
 
     def on_loss(self, now: float, packets: int) -> None:
-        """Packets were lost (a gap in the acknowledged packet numbers)."""
+        """Packets were lost (a gap in the acknowledged packet numbers); comes before the ACK that shows it."""
 
     def on_timeout(self, now: float) -> None:
         """Nothing came back for a whole retransmission timeout."""
 
     def on_timer(self, now: float) -> None:
-        """``self.timer`` is due. Set the next time, or inf."""
+        """``self.timer`` is due. Set the next time, or inf; it may be late: compare with ``now``."""
 
     def on_sent(self, now: float, sent_bytes: int) -> None:
         """Wire bytes were sent (only with Signal.TX)."""
-
-
-class PerFlow(RateController):
-    """Runs a `FlowController` class as a `RateController`."""
-
-    def __init__(self, form: type[FlowController], config: PluginConfig, paths: Paths) -> None:
-        super().__init__(config, paths)
-        self.form = form
-        self.paths_by_flow = [
-            Path(float(rate), float(rtt), int(hops), paths.payload, paths.wire_size)
-            for rate, rtt, hops in zip(paths.line_rate, paths.base_rtt, paths.hops, strict=True)
-        ]
-        self.flows: list[FlowController | None] = [None] * len(paths)
-
-    def on_start(self, now: float, flows: Ints) -> None:  # noqa: ARG002 - part of the interface
-        for flow in flows.tolist():
-            self.flows[flow] = self.form(self.config, self.paths_by_flow[flow])
-            self._publish(flow)
-
-    def on_feedback(self, now: float, flows: Ints, feedback: Feedback) -> None:
-        for row, flow in enumerate(flows.tolist()):
-            one = self._of(flow)
-            if feedback.lost_packets[row]:
-                one.on_loss(now, int(feedback.lost_packets[row]))
-            if feedback.acked_packets[row]:
-                one.on_ack(_ack(now, row, feedback))
-            for _ in range(int(feedback.cnps[row])):
-                one.on_cnp(now)
-            if feedback.timeouts[row]:
-                one.on_timeout(now)
-            self._publish(flow)
-
-    def on_timer(self, now: float, flows: Ints) -> None:
-        for flow in flows.tolist():
-            self._of(flow).on_timer(now)
-            self._publish(flow)
-
-    def on_sent(self, now: float, flows: Ints, sent_bytes: Ints) -> None:
-        for flow, sent in zip(flows.tolist(), sent_bytes.tolist(), strict=True):
-            self._of(flow).on_sent(now, sent)
-            self._publish(flow)
-
-    def _of(self, flow: int) -> FlowController:
-        one = self.flows[flow]
-        assert one is not None, f"flow {flow} gave feedback before it started"
-        return one
-
-    def _publish(self, flow: int) -> None:
-        one = self._of(flow)
-        self.rate[flow], self.window[flow], self.timer[flow] = one.rate, one.window, one.timer
-
-
-def _ack(now: float, row: int, feedback: Feedback) -> Ack:
-    stack = feedback.int_stack
-    hops: tuple[Hop, ...] = ()
-    if stack is not None:
-        hops = tuple(
-            Hop(
-                *(column[row, hop].item() for column in (stack.node, stack.ts, stack.tx_bytes, stack.queue, stack.rate))
-            )
-            for hop in range(int(stack.hops[row]))
-        )
-    return Ack(
-        now=now,
-        packets=int(feedback.acked_packets[row]),
-        bytes=int(feedback.acked_bytes[row]),
-        seq=int(feedback.acked_seq[row]),
-        next_seq=int(feedback.next_seq[row]),
-        inflight=int(feedback.inflight[row]),
-        rtt=float(feedback.rtt[row]),
-        ce_packets=int(feedback.ce_packets[row]),
-        hops=hops,
-    )
-
-
-def build(form: type[ControllerBase], config: PluginConfig, paths: Paths) -> RateController:
-    """An instance of either form, ready for the agent."""
-    if issubclass(form, FlowController):
-        return PerFlow(form, config, paths)
-    assert issubclass(form, RateController)
-    return form(config, paths)

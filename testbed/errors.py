@@ -5,6 +5,8 @@ A message names the thing, what was expected and what to do. User errors never s
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 
 class TestbedError(Exception):
     """Something went wrong while running: exit code 1."""
@@ -21,6 +23,14 @@ class BadInput(TestbedError):
 
 class PluginFailed(TestbedError):
     """A plugin raised while it ran; names the plugin, file and line."""
+
+
+class UnusableDecision(Exception):
+    """What a controller's ``callback`` decided cannot be applied."""
+
+    def __init__(self, callback: Callable[..., object], why: str) -> None:
+        super().__init__(why)
+        self.callback = callback
 
 
 def nearest(word: str, allowed: list[str]) -> str:

@@ -21,7 +21,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from testbed.errors import BadInput, PluginFailed, nearest
+from testbed.errors import BadInput, PluginFailed, UnusableDecision, nearest
 from testbed.plugin import PluginConfig
 
 log = logging.getLogger(__name__)
@@ -122,6 +122,8 @@ def available(kind: str) -> list[Plugin]:
 
 def failed(plugin: Plugin, error: Exception) -> PluginFailed:
     """What to raise when a callback of ``plugin`` raised ``error``: names the plugin, file and line."""
+    if isinstance(error, UnusableDecision):
+        return refused(plugin, error.callback, str(error))
     frames = traceback.extract_tb(error.__traceback__)
     own = [frame for frame in frames if Path(frame.filename).parent == plugin.file.parent]
     where = (own or list(frames))[-1]

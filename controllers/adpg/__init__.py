@@ -8,39 +8,13 @@ with the command, the seed and the log of their training.
 
 from __future__ import annotations
 
-from pathlib import Path
-
-from testbed.base.arrays import Ints
-from testbed.controller import Feedback, Paths
-
-from .compiled import Batch, CompiledTrees
 from .controller import AdpgController, Policy
+from .distilled import POLICIES, Adpg
 from .int8 import Int8Network
 from .observation import AdpgConfig
 from .onnx_network import OnnxNetwork
-from .tree import Trees
 
-POLICIES = Path(__file__).with_name("policies")
-
-
-class Adpg(AdpgController):
-    """ADPG, distilled: 20 trees of depth 4 decide in well under a microsecond."""
-
-    name = "adpg"
-    shipped = POLICIES / "trees.json"
-
-    @classmethod
-    def load(cls, config: AdpgConfig) -> Policy:
-        return CompiledTrees(Trees.load(cls.file(config)))
-
-    def __init__(self, config: AdpgConfig, paths: Paths) -> None:
-        super().__init__(config, paths)
-        assert isinstance(self.policy, CompiledTrees)
-        compiled = self.policy.library
-        self._in_c = Batch(compiled, self) if compiled else super().on_feedback
-
-    def on_feedback(self, now: float, flows: Ints, feedback: Feedback) -> None:
-        self._in_c(now, flows, feedback)
+__all__ = ["Adpg", "AdpgInt8", "AdpgNn"]
 
 
 class AdpgNn(AdpgController):

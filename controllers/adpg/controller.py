@@ -1,4 +1,4 @@
-"""ADPG's control loop: one decision per flow and RTT, by whatever form of the policy.
+"""ADPG's control loop: one decision per flow and RTT, by a network.
 
 The papers' controller has a rate and no window: many flows that start at line rate into one port lose packets until the
 rates have come down, which takes 8 ms for 8 flows. ``window`` or ``start_rate`` avoid it.
@@ -14,7 +14,7 @@ from typing import Any, ClassVar, Protocol
 import numpy as np
 
 from testbed.base.arrays import Floats, Ints
-from testbed.controller import Feedback, Paths, RateController, Signal
+from testbed.controller import ControllerBase, Feedback, Paths, RateController, Signal
 from testbed.plugin import PluginConfig
 
 from .observation import LEAST_RATE, AdpgConfig, History, limited, signal
@@ -28,8 +28,8 @@ class Policy(Protocol):
         ...
 
 
-class AdpgController(RateController):
-    """What all forms share."""
+class AdpgForm(ControllerBase):
+    """What all forms of the policy declare."""
 
     signals = Signal.RTT
     Config = AdpgConfig
@@ -39,8 +39,23 @@ class AdpgController(RateController):
         "paper": {},
     }
 
-    config: AdpgConfig
     shipped: ClassVar[Path]  # the policy of its form
+
+    @classmethod
+    def file(cls, config: AdpgConfig) -> Path:
+        """Where its policy is: the one that the options name, or the shipped one."""
+        return Path(config.policy) if config.policy else cls.shipped
+
+    @classmethod
+    def inputs(cls, config: PluginConfig) -> Mapping[str, Path]:
+        assert isinstance(config, AdpgConfig)
+        return {"policy": cls.file(config)}
+
+
+class AdpgController(AdpgForm, RateController):
+    """The loop for networks: flows in batches."""
+
+    config: AdpgConfig
 
     def __init__(self, config: AdpgConfig, paths: Paths) -> None:
         super().__init__(config, paths)
@@ -54,16 +69,6 @@ class AdpgController(RateController):
         if config.window == "bdp":
             self.window = np.maximum(config.beta * paths.bdp, paths.wire_size)
         self._publish(np.arange(n))
-
-    @classmethod
-    def file(cls, config: AdpgConfig) -> Path:
-        """Where its policy is: the one that the options name, or the shipped one."""
-        return Path(config.policy) if config.policy else cls.shipped
-
-    @classmethod
-    def inputs(cls, config: PluginConfig) -> Mapping[str, Path]:
-        assert isinstance(config, AdpgConfig)
-        return {"policy": cls.file(config)}
 
     @classmethod
     @abstractmethod

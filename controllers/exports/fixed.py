@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import numpy as np
 from pydantic import Field
 
 from testbed.sdk.export.job import ExportConfig, job
@@ -46,7 +45,7 @@ class FixedModel:
 
 def program(config: FixedExportConfig) -> Program:
     """The program for the card."""
-    share = float(config.on(np.array([config.line_rate]))[0]) / config.line_rate
+    share = config.on(config.line_rate) / config.line_rate
     rate, start = max(1, round(share * LINE_RATE)), max(1, round(config.start_rate * LINE_RATE))
     return Program(
         controller="fixed",

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from testbed.base.arrays import Floats, Ints
-from testbed.controller import build
+from testbed.compiled.flows import build
 from testbed.engines.fluid.fluid import Fluid, Options
 from testbed.engines.fluid.layout import FluidLayout
 from testbed.engines.fluid.switch import ModelSwitch

@@ -7,6 +7,8 @@ import time
 from pathlib import Path
 
 from testbed.base.compiler import LIBRARY_FLAGS, Unit
+from testbed.compiled.flows import DECIDE
+from testbed.compiled.flows import FOLDER as COMPILED
 from testbed.dataplane.build import PROGRAMS
 from testbed.dataplane.build import SOURCE as DATAPLANE
 
@@ -14,12 +16,12 @@ log = logging.getLogger(__package__)
 SOURCE = Path(__file__).parent
 DATAPATH = Unit(
     "datapath",
-    (SOURCE / "pace.c", SOURCE / "batch.c", SOURCE / "feedback.c"),
+    tuple(SOURCE / name for name in ("pace.c", "batch.c", "feedback.c", "decisions.c")),
     ".so",
     LIBRARY_FLAGS,
-    headers=(SOURCE, DATAPLANE),
+    headers=(SOURCE, DATAPLANE, COMPILED),
 )
-UNITS = (*PROGRAMS.values(), DATAPATH)
+UNITS = (*PROGRAMS.values(), DATAPATH, DECIDE)
 
 
 def all_compiled() -> bool:

@@ -13,7 +13,9 @@
 #include <stdint.h>
 #include <time.h>
 
+#include "../compiled/decide.h"
 #include "../dataplane/wire.h"
+#include "decisions.h"
 #include "heap.h"
 
 #define SWAPS 64
@@ -104,6 +106,7 @@ struct datapath {
 	/* own measurements */
 	struct histogram rtts, pacing, feedback, timers;
 	int64_t refused, high_water, send_error, swapped, int_faults;
+	struct decisions decisions; /* of a controller per flow; all 0 with one in batches */
 };
 
 static inline double now_seconds(const struct datapath *d)
@@ -117,6 +120,18 @@ static inline double now_seconds(const struct datapath *d)
 static inline double nominal(const struct datapath *d, uint64_t stamp)
 {
 	return (double)((int64_t)stamp - d->epoch_ns) * d->seconds_per_ns;
+}
+
+/* INT record `i` of an acknowledgement, in nominal units. */
+static inline struct hop hop_of(const struct datapath *d, const struct record *r, int64_t i)
+{
+	return (struct hop){
+		.node = r->hop[i].node,
+		.ts = nominal(d, r->hop[i].ts_ns),
+		.tx_bytes = (double)r->hop[i].tx_bytes,
+		.queue = r->hop[i].queue,
+		.rate = (double)r->hop[i].rate * 1e-6 / d->seconds_per_ns, /* kbit/s wall to bit/s nominal */
+	};
 }
 
 /* Returns the bin. */

@@ -5,115 +5,27 @@ from __future__ import annotations
 import ctypes
 import os
 from collections.abc import Sequence
-from ctypes import c_double, c_int64, c_void_p
+from ctypes import c_double
 from dataclasses import dataclass
-from functools import cache
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from testbed.agent.build import DATAPATH
 from testbed.agent.columns import Flows
 from testbed.agent.histogram import TimeHistogram
+from testbed.agent.meter import Meter
 from testbed.agent.sockets import Sockets
+from testbed.agent.structs import HOPS, ROWS, SHARED, CDatapath, CHeap, CHistogram, CRing, CTrace, library
 from testbed.base.arrays import Floats, Ints
 from testbed.clock import Clock
-from testbed.controller import Feedback, IntStack, RateController
+from testbed.compiled.flows import CompiledFlows
+from testbed.controller import Feedback, IntStack, RateController, Signal
 from testbed.dataplane.ring import Ring
 from testbed.dataplane.wire import MAX_HOPS
 from testbed.errors import TestbedError
 
-SWAPS = 64  # as in datapath.h
 BATCH_WORDS = 3 + 4 * 60  # struct batch in datapath.h
-SETTINGS = ("flows", "hosts", "epoch_ns")
-TIMES = ("seconds_per_ns", "credit", "quantum", "awake_by", "relook")
-MORE_SETTINGS = ("wire_size", "burst", "segment", "wake_by_ring", "first", "int_on", "at_once")
-SHARED = (
-    "rate", "window", "rtt", "rtt_sum", "finished", "sent", "acked", "acked_payload", "acked_wire", "lost", "late",
-    "cnps", "ce", "inflight", "to_send", "rerouted", "rtt_counts",
-)  # fmt: skip
-OWN = (
-    "slot", "last", "next", "last_feedback", "expected", "hops", "host", "queued", "started", "fd", "after", "row",
-    "sent_now", "short_at", "short_size",
-)  # fmt: skip
-ROWS = (
-    "row_flow", "row_acked", "row_bytes", "row_ce", "row_cnps", "row_lost", "row_hops", "row_last", "row_next",
-    "row_inflight",
-)  # fmt: skip
-HOPS = ("hop_node", "hop_ts", "hop_tx", "hop_queue", "hop_rate")
-
-
-class _Histogram(ctypes.Structure):
-    _fields_ = [
-        *((name, c_void_p) for name in ("counts", "top", "bottom")),
-        *((name, c_int64) for name in ("bins", "per_octave")),
-    ]
-
-
-class _Ring(ctypes.Structure):
-    _fields_ = [
-        *((name, c_void_p) for name in ("consumer", "producer", "data")),
-        ("mask", c_int64),
-        ("delay", c_double),
-        ("taken", ctypes.c_uint64 * SWAPS),
-        ("taken_length", c_int64),
-        ("swapped_until", ctypes.c_uint64),
-    ]
-
-
-class _Heap(ctypes.Structure):
-    """struct heap of heap.h."""
-
-    _fields_ = [*((name, c_void_p) for name in ("events", "place")), ("length", c_int64)]
-
-
-class _Datapath(ctypes.Structure):
-    """struct datapath, field by field."""
-
-    _fields_ = [
-        *((name, c_int64) for name in SETTINGS),
-        *((name, c_double) for name in TIMES),
-        *((name, c_int64) for name in MORE_SETTINGS),
-        *((name, c_void_p) for name in (*SHARED, *OWN)),
-        *((name, c_void_p) for name in ("line_free", "first_waiting", "last_waiting", "arrivals", "interface")),
-        *((name, c_void_p) for name in ("answered", "uplink", "arrived_before", "handed")),
-        ("bucket", c_int64),
-        *((name, c_void_p) for name in ("pause_at", "pauses")),
-        *((name, c_void_p) for name in ("batches", "filled")),
-        ("filled_length", c_int64),
-        ("packet", c_void_p),
-        ("segment_size", c_int64),
-        ("agenda", _Heap),
-        ("alarms", _Heap),
-        ("unreported", c_void_p),
-        ("unreported_length", c_int64),
-        ("rings", c_void_p),
-        ("ring_count", c_int64),
-        ("ring_fd", c_int64),
-        *((name, c_void_p) for name in (*ROWS, "row_rtt", *HOPS, "seen_node", "seen_ts", "seen_tx")),
-        *((name, _Histogram) for name in ("rtts", "pacing", "feedback", "timers")),
-        ("refused", c_int64),
-        ("high_water", c_int64),
-        ("send_error", c_int64),
-        ("swapped", c_int64),
-        ("int_faults", c_int64),
-    ]
-
-
-@cache
-def _library() -> ctypes.CDLL:
-    library = ctypes.CDLL(str(DATAPATH.compiled()))
-    library.read_feedback.restype, library.read_feedback.argtypes = c_int64, [c_void_p, c_double]
-    library.next_due.restype, library.next_due.argtypes = c_double, [c_void_p]
-    library.pace.restype, library.pace.argtypes = None, [c_void_p, c_double]
-    library.send_due.restype, library.send_due.argtypes = None, [c_void_p, c_double]
-    library.reschedule.restype, library.reschedule.argtypes = None, [c_void_p, c_void_p, c_int64, c_double]
-    library.due_timers.restype, library.due_timers.argtypes = c_int64, [c_void_p, c_double, c_void_p]
-    library.report_sent.restype, library.report_sent.argtypes = c_int64, [c_void_p, c_void_p, c_void_p]
-    library.apply_decisions.restype = c_int64
-    library.apply_decisions.argtypes = [c_void_p, c_void_p, c_int64, c_double, *[c_void_p] * 5]
-    return library
 
 
 @dataclass(frozen=True)
@@ -176,7 +88,7 @@ class Datapath:
         self.flows = flows
         self._owners = (sockets, rings)  # close their descriptors and memory when they go
         self._keep: list[NDArray[Any]] = []  # what C points to must live as long as this
-        self._c = c = _Datapath(flows=n, hosts=hosts, burst=pace.burst, segment=pace.segment, first=pace.first)
+        self._c = c = CDatapath(flows=n, hosts=hosts, burst=pace.burst, segment=pace.segment, first=pace.first)
         c.credit, c.quantum = pace.credit, pace.quantum
         c.wire_size, c.wake_by_ring, c.int_on = pace.wire_size, pace.wake_by_ring, pace.int_on
         c.at_once = pace.at_once
@@ -204,16 +116,14 @@ class Datapath:
         self._point("packet", sockets.packet)
         c.segment_size = len(sockets.packet)
         c.agenda, c.alarms = self._heap(n + hosts), self._heap(n)
-        self._rings = (_Ring * len(rings))(
-            *(_Ring(*one.ring.addresses(), one.ring.size - 1, one.delay) for one in rings)
+        self._rings = (CRing * len(rings))(
+            *(CRing(*one.ring.addresses(), one.ring.size - 1, one.delay) for one in rings)
         )
         c.rings, c.ring_count, c.ring_fd = ctypes.addressof(self._rings), len(rings), rings[0].ring.fd
         self._row_columns(n)
         histograms = (("rtts", lags.rtt), ("pacing", lags.pacing), ("feedback", lags.feedback), ("timers", lags.timers))
         for name, histogram in histograms:
-            columns = (histogram.counts, histogram.top, histogram.bottom)
-            addresses = [column.ctypes.data for column in columns]
-            setattr(c, name, _Histogram(*addresses, len(histogram.counts), histogram.per_octave))
+            setattr(c, name, self._histogram(histogram))
         self._none = np.zeros(n, np.int64)
         self._none.flags.writeable = False
         self._decided: tuple[Floats | None, ...] = (None, None, None)  # the controller's columns
@@ -221,7 +131,7 @@ class Datapath:
         self._next_timer = c_double(np.inf)
         self._next_timer_at = ctypes.addressof(self._next_timer)
         self._pointer = ctypes.addressof(c)
-        self._lib = _library()
+        self._lib = library()
 
     def _point(self, name: str, column: NDArray[Any]) -> NDArray[Any]:
         setattr(self._c, name, self._keeping(column))
@@ -233,9 +143,13 @@ class Datapath:
         self._keep.append(column)
         return int(column.ctypes.data)
 
-    def _heap(self, ids: int) -> _Heap:
+    def _heap(self, ids: int) -> CHeap:
         """An empty heap for moments of as many ids."""
-        return _Heap(self._keeping(np.zeros((ids, 2))), self._keeping(np.full(ids, -1)), 0)
+        return CHeap(self._keeping(np.zeros((ids, 2))), self._keeping(np.full(ids, -1)), 0)
+
+    def _histogram(self, histogram: TimeHistogram) -> CHistogram:
+        columns = (histogram.counts, histogram.top, histogram.bottom)
+        return CHistogram(*map(self._keeping, columns), len(histogram.counts), histogram.per_octave)
 
     def _own_columns(self, n: int, sockets: Sockets, pace: Pace) -> None:
         self._point("slot", pace.wire_size * 8 / pace.line_rate)
@@ -273,6 +187,40 @@ class Datapath:
         """Nominal time 0 is known now."""
         self._c.epoch_ns, self._c.seconds_per_ns = clock.epoch_ns, clock.seconds_per_ns
 
+    def ask(self, flows: CompiledFlows, meter: Meter, longest_sleep: float, gather: float) -> None:
+        """Decisions are made in C from now on, by this controller, whenever something comes back."""
+        signals, c, trace = flows.form.signals, self._c.decisions, meter.trace.addresses()
+        self._asked = (flows, meter, trace_c := CTrace(*trace), times := self._histogram(meter.decision_times))
+        c.decider, c.trace, c.times = flows.address, ctypes.addressof(trace_c), ctypes.addressof(times)
+        c.wants_int, c.wants_sent = Signal.INT in signals, Signal.TX in signals
+        c.longest_sleep, c.gather = longest_sleep, gather
+        c.due, c.counts = self._keeping(np.zeros(len(self.flows), np.int64)), self._keeping(meter.decisions)
+        c.seconds = self._keeping(meter.decision_seconds)
+
+    def start_flows(self, flows: Ints, now: float) -> None:
+        """`ask`: these flows start."""
+        flows = np.ascontiguousarray(flows, np.int64)
+        self._lib.start_flows(self._pointer, flows.ctypes.data, len(flows), now)
+
+    def time_out(self, flows: Ints, now: float) -> None:
+        """`ask`: these flows have been silent for too long."""
+        flows = np.ascontiguousarray(flows, np.int64)
+        self._lib.time_out(self._pointer, flows.ctypes.data, len(flows), now)
+
+    def decide_due(self, now: float) -> None:
+        """`ask`: make all decisions that are due by ``now``."""
+        self._lib.decide_due(self._pointer, now)
+
+    def serve(self, until: float) -> None:
+        """`ask`: sleep, send and decide until then. Raises TestbedError if sockets do not work."""
+        self._lib.serve(self._pointer, until)
+        self._check_sockets()
+
+    @property
+    def steps(self) -> int:
+        """`ask`: how often it was looked whether something is due."""
+        return int(self._c.decisions.steps)
+
     @property
     def refused(self) -> int:
         """Packets that the kernel did not take: a full socket buffer."""
@@ -300,6 +248,9 @@ class Datapath:
     def pace(self, until: float) -> None:
         """Sleep and send until then, or until the ring wakes us. Raises TestbedError if sockets do not work."""
         self._lib.pace(self._pointer, until)
+        self._check_sockets()
+
+    def _check_sockets(self) -> None:
         if self._c.send_error:
             raise TestbedError(f"an agent cannot send: {os.strerror(self._c.send_error)}")
 

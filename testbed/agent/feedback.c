@@ -60,15 +60,18 @@ static void read_hops(struct datapath *d, int64_t row, const struct record *r)
 	for (int64_t i = 0; i < r->hops && i < MAX_HOPS; i++) {
 		int64_t at = row * MAX_HOPS + i;
 
-		d->hop_node[at] = r->hop[i].node;
-		d->hop_ts[at] = nominal(d, r->hop[i].ts_ns);
-		d->hop_tx[at] = (double)r->hop[i].tx_bytes;
-		d->hop_queue[at] = r->hop[i].queue;
-		d->hop_rate[at] = (double)r->hop[i].rate * 1e-6 / d->seconds_per_ns; /* kbit/s wall to bit/s nominal */
+		struct hop hop = hop_of(d, r, i);
+
+		d->hop_node[at] = hop.node;
+		d->hop_ts[at] = hop.ts;
+		d->hop_tx[at] = hop.tx_bytes;
+		d->hop_queue[at] = hop.queue;
+		d->hop_rate[at] = hop.rate;
 	}
 }
 
-static void on_ack(struct datapath *d, int64_t row, int64_t f, const struct record *r, double due, int swapped)
+static void on_ack(struct datapath *d, int64_t row, int64_t f, const struct record *r, double due, double now,
+		   int swapped)
 {
 	int64_t ahead = (r->psn - d->expected[f]) & 0xffffff;
 
@@ -96,14 +99,17 @@ static void on_ack(struct datapath *d, int64_t row, int64_t f, const struct reco
 	}
 	if (d->int_on && ahead < HALF)
 		check_hops(d, f, r, swapped);
-	if (r->hops)
+	if (d->decisions.decider)
+		tell_ack(d, f, r, d->row_rtt[row], ahead < HALF ? ahead : 0, now);
+	else if (r->hops)
 		read_hops(d, row, r);
 	if (!d->to_send[f] && !d->inflight[f] && isnan(d->finished[f]))
 		d->finished[f] = due;
 }
 
 /* Acknowledgements that fill the gap before packet `psn` may be waiting behind it: take them now. */
-static void fill_gap(struct datapath *d, struct ring *ring, int64_t row, int64_t f, uint64_t position, double due)
+static void fill_gap(struct datapath *d, struct ring *ring, int64_t row, int64_t f, uint64_t position, double due,
+		     double now)
 {
 	const struct record *r = (const struct record *)(ring->data + (position & ring->mask) + HEADER);
 	uint64_t end = __atomic_load_n(ring->producer, __ATOMIC_ACQUIRE);
@@ -119,7 +125,7 @@ static void fill_gap(struct datapath *d, struct ring *ring, int64_t row, int64_t
 			continue;
 		if (((uint32_t)(other->psn - d->expected[f]) & 0xffffff) >= ((r->psn - d->expected[f]) & 0xffffff))
 			continue;
-		on_ack(d, row, f, other, due, 1);
+		on_ack(d, row, f, other, due, now, 1);
 		ring->taken[ring->taken_length++] = later;
 		ring->swapped_until = later;
 		d->swapped++;
@@ -144,7 +150,7 @@ static int64_t read_ring(struct datapath *d, struct ring *ring, int64_t rows, do
 
 	if ((int64_t)(end - position) > d->high_water)
 		d->high_water = (int64_t)(end - position);
-	for (; position < end; position += HEADER + sizeof(struct record)) {
+	for (; position < end && !has_failed(&d->decisions); position += HEADER + sizeof(struct record)) {
 		uint8_t *slot = ring->data + (position & ring->mask);
 		struct record *r = (struct record *)(slot + HEADER);
 		int64_t f, row;
@@ -173,11 +179,13 @@ static int64_t read_ring(struct datapath *d, struct ring *ring, int64_t rows, do
 			int64_t ahead = (r->psn - d->expected[f]) & 0xffffff;
 
 			if (ahead && ahead < HALF)
-				fill_gap(d, ring, row, f, position, due);
-			on_ack(d, row, f, r, due, position <= ring->swapped_until);
+				fill_gap(d, ring, row, f, position, due, now);
+			on_ack(d, row, f, r, due, now, position <= ring->swapped_until);
 		} else {
 			d->row_cnps[row]++;
 			d->cnps[f]++;
+			if (d->decisions.decider)
+				tell_cnp(d, f, now);
 		}
 	}
 	__atomic_store_n(ring->consumer, position, __ATOMIC_RELEASE);

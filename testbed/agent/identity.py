@@ -7,7 +7,8 @@ import inspect
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from testbed.controller import PerFlow, RateController
+from testbed.compiled.flows import CompiledFlows
+from testbed.controller import RateController
 from testbed.registry import Plugin
 
 
@@ -23,7 +24,7 @@ class Identity:
     @classmethod
     def of(cls, controller: RateController) -> Identity:
         """The class that is behind a controller."""
-        form = controller.form if isinstance(controller, PerFlow) else type(controller)
+        form = controller.form if isinstance(controller, CompiledFlows) else type(controller)
         return cls._of(form, getattr(form, "name", form.__name__))
 
     @classmethod

@@ -49,6 +49,23 @@ void reschedule(struct datapath *d, const int64_t *flows, int64_t n, double now)
 	}
 }
 
+/* What was decided for a flow, bounded by the line rate. */
+static void set(struct datapath *d, int64_t f, double rate, double window, double timer)
+{
+	double line = (double)(d->wire_size * 8) / d->slot[f];
+
+	d->rate[f] = rate > line ? line : fmax(rate, SLOWEST);
+	d->window[f] = window;
+	heap_set(&d->alarms, f, isnan(d->finished[f]) ? timer : INFINITY); /* nothing is left to decide */
+}
+
+/* Apply what a controller per flow decided, which is known to be possible. */
+void apply(struct datapath *d, int64_t f, const struct decided *decided, double now)
+{
+	set(d, f, decided->rate, decided->window, decided->timer);
+	reschedule(d, &f, 1, now);
+}
+
 /*
  * Apply what a controller decided for `flows`, bounded by the line rate. Returns a flow whose rate or window is not
  * a positive number or whose timer is none, or -1. `next_timer` becomes the earliest timer of all flows. `decided` (or
@@ -59,7 +76,6 @@ int64_t apply_decisions(struct datapath *d, const int64_t *flows, int64_t n, dou
 {
 	for (int64_t i = 0; i < n; i++) {
 		int64_t f = flows[i];
-		double line = (double)(d->wire_size * 8) / d->slot[f];
 
 		if (!(rate[f] > 0) || isinf(rate[f]) || !(window[f] > 0) || isnan(timer[f])) /* nan fails, too */
 			return f;
@@ -68,9 +84,7 @@ int64_t apply_decisions(struct datapath *d, const int64_t *flows, int64_t n, dou
 			decided[n + i] = window[f];
 			decided[2 * n + i] = timer[f];
 		}
-		d->rate[f] = rate[f] > line ? line : fmax(rate[f], SLOWEST);
-		d->window[f] = window[f];
-		heap_set(&d->alarms, f, isnan(d->finished[f]) ? timer[f] : INFINITY); /* nothing is left to decide */
+		set(d, f, rate[f], window[f], timer[f]);
 	}
 	reschedule(d, flows, n, now);
 	*next_timer = heap_first(&d->alarms);

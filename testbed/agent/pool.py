@@ -22,14 +22,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from testbed.agent.agent import Agent, Timing
+from testbed.agent.batch_agent import BatchAgent
 from testbed.agent.columns import Flows
 from testbed.agent.datapath import Datapath, DelayRing, Pace, PacingStats, Pauses
+from testbed.agent.flow_agent import FlowAgent
 from testbed.agent.identity import Identity
 from testbed.agent.meter import Meter
 from testbed.agent.sockets import Route, Sockets
 from testbed.base import linux
 from testbed.base.arrays import Ints
 from testbed.clock import Clock
+from testbed.compiled.flows import CompiledFlows
 from testbed.controller import Paths, RateController
 from testbed.dataplane.ring import Ring
 from testbed.dataplane.wire import RACK, Tag
@@ -262,7 +265,9 @@ def _prepare(spec: AgentSpec, config: AgentConfig) -> tuple[RateController, Call
     gc.disable()  # a collection would delay packets by milliseconds
 
     def build(clock: Clock) -> Agent:
-        return Agent(config.plugin, clock, controller, datapath, timing=spec.timing, meter=meter)
+        if isinstance(controller, CompiledFlows):
+            return FlowAgent(config.plugin, clock, controller, datapath, timing=spec.timing, meter=meter)
+        return BatchAgent(config.plugin, clock, controller, datapath, timing=spec.timing, meter=meter)
 
     return controller, build
 

@@ -108,6 +108,14 @@ class PluginChoice(BaseModel):
         return {"anyOf": [{"type": "string", "description": "Name or path of the plugin."}, handler(core)]}
 
 
+class ControllerChoice(PluginChoice):
+    """A controller, and how it runs."""
+
+    compiled: bool = Field(
+        default=True, description="Machine code decides, if the controller can be compiled; false: Python, to debug it."
+    )
+
+
 class TimeSpan(Part):
     """How long, and how much slower than the emulated rack."""
 
@@ -188,7 +196,7 @@ class Experiment(Part):
     description: str = Field(default="", description="One line, shown by `testbed list`.")
     rack: Rack = Field(default=Star(), description="Hosts, links and switches; the keys depend on `kind`.")
     traffic: Traffic = Field(description="Who sends to whom; the keys depend on `pattern`.")
-    controller: PluginChoice = Field(description="Sender-side congestion control; a plain name will do.")
+    controller: ControllerChoice = Field(description="Sender-side congestion control; a plain name will do.")
     tuner: PluginChoice = Field(
         default=PluginChoice(name=DEFAULT_TUNER), description="Switch-side ECN tuner; a plain name will do."
     )

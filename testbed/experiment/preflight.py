@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from testbed.controller import build
 from testbed.errors import BadInput, PluginFailed
 from testbed.experiment.resolved import Resolved
 from testbed.registry import Plugin, failed, refused
@@ -35,7 +34,7 @@ def _made(plugin: Plugin, make: Callable[[], object]) -> None:
 
 def _controller(resolved: Resolved) -> object:
     one_flow = resolved.layout.controller_paths(slice(1))
-    return build(resolved.controller.form, resolved.controller_config, one_flow)
+    return resolved.make_controller(one_flow)
 
 
 def _tuner(resolved: Resolved) -> None:

@@ -10,7 +10,8 @@ from typing import Any
 import yaml
 
 from testbed.base.inputs import Input
-from testbed.controller import Signal
+from testbed.compiled.flows import build
+from testbed.controller import Paths, RateController, Signal
 from testbed.experiment.layout import Layout
 from testbed.experiment.model import Experiment, PluginChoice
 from testbed.experiment.topology.settings import Star
@@ -43,8 +44,13 @@ class Resolved:
             choice: PluginChoice = getattr(self.experiment, kind)
             presets = getattr(self, kind).form.presets
             preset = choice.preset or next(iter(presets), None)
-            data[kind] = {"name": choice.name, "preset": preset, **config.model_dump(mode="json")}
+            own = choice.model_dump(include=set(type(choice).model_fields) - {"name", "preset"})
+            data[kind] = {"name": choice.name, "preset": preset, **own, **config.model_dump(mode="json")}
         return data
+
+    def make_controller(self, paths: Paths) -> RateController:
+        """Its controller for some of its flows. Raises BadInput, or whatever the plugin raises."""
+        return build(self.controller.form, self.controller_config, paths, self.experiment.controller.compiled)
 
     def inputs(self, *, tuned: bool = True) -> list[Input]:
         """Files that it reads besides the plugins' code; of the tuner if it runs. Raises BadInput if one has gone."""

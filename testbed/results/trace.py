@@ -38,7 +38,8 @@ class DecisionTrace:
         self._ints = Shared.ints(rows * (HOPS_AT + len(HOP) * hops))  # pages are there once they are written to
         self._floats = self._ints.view(np.float64)
         self._headers = Shared.ints(rows, _HEADER.size // 8)
-        self._state = Shared.ints(2).data  # calls; whether there were more
+        self._ints_of_state = Shared.ints(2)
+        self._state = self._ints_of_state.data  # calls; whether there were more; quicker than numpy
         self._header_bytes = self._headers.data.cast("B") if rows else memoryview(b"")
         self._address = self._ints.ctypes.data
         self._left = rows if rows else -1
@@ -83,6 +84,10 @@ class DecisionTrace:
         self.copy_to = self._address + 8 * self._at
         self._end = end
         self._told = rows
+
+    def addresses(self) -> tuple[int, int, int, int, int]:
+        """For whoever records in C (agent/trace.h): words, headers, state, the first free word, rows that fit."""
+        return self._address, self._headers.ctypes.data, self._ints_of_state.ctypes.data, 0, self._left
 
     def decided(self, rate: Floats, window: Floats, timer: Floats) -> None:
         """The call was made where no datapath copies what it decided about its flows."""

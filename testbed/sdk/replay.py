@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 
 from testbed.base.inputs import Input
-from testbed.controller import Feedback, IntStack, RateController, Signal, build
+from testbed.compiled.flows import build
+from testbed.controller import Feedback, IntStack, RateController, Signal
 from testbed.errors import BadInput
 from testbed.experiment.model import PluginChoice
 from testbed.plugin import PluginConfig

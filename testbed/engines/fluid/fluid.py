@@ -22,6 +22,7 @@ from testbed.controller import Feedback, IntStack, RateController, Signal
 from testbed.engines.fluid.layout import FluidLayout
 from testbed.engines.fluid.probes import Probes
 from testbed.engines.fluid.queues import ARRIVED, DROPPED, LEFT, MARKED, NEVER, QUEUE, Queues
+from testbed.errors import UnusableDecision
 
 TOLD = [ARRIVED, MARKED, DROPPED]  # what counts is the growth from one probe to the next
 LEAST_RATE = 1e-5  # of line rate: slower than this no flow is
@@ -39,10 +40,6 @@ class Options:
     red: tuple[float, float, float] = NEVER  # Kmin, Kmax (bytes), Pmax
     cnp_interval: float = 50e-6
     seed: int = 1
-
-
-class UnusableDecision(Exception):
-    """The controller set what cannot be a rate or a window."""
 
 
 class Fluid:
@@ -142,7 +139,8 @@ class Fluid:
         if not (rate.min() > 0 and window.min() > 0):  # nan is neither
             flow = int(np.flatnonzero(~((rate > 0) & (window > 0)))[0])
             raise UnusableDecision(
-                f"set rate {rate[flow]} bit/s and window {window[flow]} bytes for a flow; expected positive numbers"
+                self.controller.on_feedback,
+                f"set rate {rate[flow]} bit/s and window {window[flow]} bytes for a flow; expected positive numbers",
             )
         rate = np.minimum(np.maximum(rate, LEAST_RATE * layout.line_rate), layout.line_rate)
         self._amount = rate * self.sending * (self.options.step / 8)

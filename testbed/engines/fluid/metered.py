@@ -12,10 +12,10 @@ from testbed.agent.columns import Flows
 from testbed.agent.histogram import bins
 from testbed.agent.meter import Meter
 from testbed.base.arrays import Ints
-from testbed.controller import Feedback, FlowController, RateController
-from testbed.engines.fluid.fluid import Fluid, Options, UnusableDecision
+from testbed.controller import Feedback, RateController
+from testbed.engines.fluid.fluid import Fluid, Options
 from testbed.engines.fluid.layout import FluidLayout
-from testbed.errors import PluginFailed
+from testbed.errors import PluginFailed, UnusableDecision
 from testbed.registry import Plugin, failed, refused
 from testbed.results.record import RTT_BINS_PER_OCTAVE
 from testbed.results.trace import FEEDBACK, SENT, START, TIMER, DecisionTrace, feedback_row
@@ -110,5 +110,4 @@ class MeteredFluid(Fluid):
         return self._refused(f"self.rate, window and timer must stay arrays, one number per flow: {error}")
 
     def _refused(self, why: str) -> PluginFailed:
-        form = self.plugin.form
-        return refused(self.plugin, form.on_ack if issubclass(form, FlowController) else self._called, why)
+        return refused(self.plugin, self._called, why)

@@ -6,7 +6,7 @@ import numpy as np
 
 from testbed.agent.identity import Identity
 from testbed.clock import Clock
-from testbed.controller import RateController, build
+from testbed.controller import RateController
 from testbed.engines.fluid.fluid import Options
 from testbed.engines.fluid.layout import FluidLayout
 from testbed.engines.fluid.metered import MeteredFluid
@@ -42,7 +42,7 @@ class FluidView:
     def _controller(self) -> RateController:
         plugin = self.resolved.controller
         try:
-            return build(plugin.form, self.resolved.controller_config, self.paths)
+            return self.resolved.make_controller(self.paths)
         except Exception as error:
             raise failed(plugin, error) from error
 

@@ -13,7 +13,6 @@ from testbed.agent.columns import ENDLESS
 from testbed.agent.meter import Meter
 from testbed.agent.pool import AgentConfig, AgentPool, AgentSpec, split_by_host
 from testbed.agent.sockets import Route
-from testbed.controller import build
 from testbed.engines.kernel.assembly import Assembly
 from testbed.engines.kernel.faults.fault import Fault
 from testbed.experiment.traffic.flow import NO_GROUP
@@ -61,7 +60,6 @@ class Agents:
 
     def _config(self) -> AgentConfig:
         rack, resolved = self.rack, self.rack.resolved
-        form, config = resolved.controller.form, resolved.controller_config
         return AgentConfig(
             plugin=resolved.controller,
             dilation=rack.clock.dilation,
@@ -69,7 +67,7 @@ class Agents:
             burst=rack.experiment.pacing.burst,
             at_once=self._passed_at_once(),
             bucket=rack.bucket,
-            controller=lambda paths: build(form, config, paths),
+            controller=resolved.make_controller,
             segment=not rack.use_netem,  # nic_tx sees single packets only behind the shaper
             wake_by_ring=rack.use_netem,
             own_ports=len(rack.layout.shape.switches) > 1,

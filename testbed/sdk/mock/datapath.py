@@ -19,7 +19,8 @@ from typing import Any
 
 import numpy as np
 
-from testbed.controller import ControllerBase, Feedback, Paths, RateController, Signal, build
+from testbed.compiled.flows import build
+from testbed.controller import ControllerBase, Feedback, Paths, RateController, Signal
 from testbed.errors import TestbedError
 from testbed.plugin import PluginConfig
 from testbed.sdk.mock.port import Port, Stamp, int_stack

@@ -22,7 +22,8 @@ from testbed.agent.sockets import Route
 from testbed.base.arrays import Ints
 from testbed.base.linux import input_queue_drops
 from testbed.clock import Clock
-from testbed.controller import Paths, build
+from testbed.compiled.flows import build
+from testbed.controller import Paths
 from testbed.dataplane.programs import PROBE_FLOWS, NicPrograms
 from testbed.dataplane.ring import Ring
 from testbed.dataplane.wire import ROCE_PORT, Tag

@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * A controller per flow is asked here, in the moment a record is read, a timer is due or packets were sent: Python is
+ * not needed until a flow starts, falls silent, or the run ends.
+ */
+#include "batch.h"
+
+#define SAMPLED 64 /* of so many calls, one is timed */
+
+double next_due(struct datapath *d);
+int64_t read_feedback(struct datapath *d, double now);
+int64_t due_timers(struct datapath *d, double now, int64_t *flows);
+void apply(struct datapath *d, int64_t f, const struct decided *decided, double now);
+void pace(struct datapath *d, double until);
+
+static int64_t cycles(void)
+{
+#ifdef __x86_64__
+	return (int64_t)__builtin_ia32_rdtsc();
+#else
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec * 1000000000ll + t.tv_nsec;
+#endif
+}
+
+/* One of many calls took from `before` until now: that stands for all of them. */
+static void count_time(struct decisions *c, int64_t before)
+{
+	int64_t after = cycles(), ns;
+	double seconds;
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	ns = t.tv_sec * 1000000000ll + t.tv_nsec;
+	if (!c->first_cycles) { /* nothing to compare cycles with yet */
+		c->first_cycles = after;
+		c->first_ns = ns;
+		return;
+	}
+	seconds = (double)(after - before) * 1e-9 * (double)(ns - c->first_ns) / (double)(after - c->first_cycles);
+	*c->seconds += SAMPLED * seconds;
+	count(c->times, seconds);
+}
+
+static int decide(struct datapath *d, int64_t f, int64_t event, double now, int64_t number, const struct ack *ack)
+{
+	struct decisions *c = &d->decisions;
+	int64_t before;
+	int fine;
+
+	c->counts[1]++;
+	if (c->counts[0]++ % SAMPLED)
+		return tell(c->decider, f, event, now, number, ack);
+	before = cycles();
+	fine = tell(c->decider, f, event, now, number, ack);
+	count_time(c, before);
+	return fine;
+}
+
+static void trace_call(struct datapath *d, int64_t kind, int64_t f, double now, const int64_t *told, int64_t length)
+{
+	struct trace *t = d->decisions.trace;
+
+	if (has_room(t))
+		record_call(t, kind, now, record_of(d->decisions.decider, f), f, told, length, -1);
+}
+
+static void trace_feedback(struct datapath *d, int64_t kind, int64_t f, const struct ack *ack, int64_t cnps, int64_t lost)
+{
+	struct trace *t = d->decisions.trace;
+
+	if (has_room(t))
+		record_feedback(t, kind, ack->now, record_of(d->decisions.decider, f), f, ack, cnps, lost,
+				kind == FEEDBACK && d->decisions.wants_int);
+}
+
+/* What every kind of feedback says about its flow. */
+static struct ack nothing_acked(const struct datapath *d, int64_t f, double now)
+{
+	return (struct ack){
+		.now = now,
+		.seq = d->expected[f] - 1,
+		.next_seq = d->sent[f],
+		.inflight = d->inflight[f] * d->wire_size,
+		.rtt = NAN,
+	};
+}
+
+/* An ACK, and the loss that it shows. */
+void tell_ack(struct datapath *d, int64_t f, const struct record *r, double rtt, int64_t lost, double now)
+{
+	struct ack ack = nothing_acked(d, f, now);
+
+	ack.packets = 1;
+	ack.bytes = r->frame;
+	ack.rtt = rtt;
+	ack.ce_packets = r->ce;
+	if (d->decisions.wants_int) {
+		ack.hop_count = r->hops < MOST_HOPS ? r->hops : MOST_HOPS;
+		for (int64_t i = 0; i < ack.hop_count; i++)
+			ack.hops[i] = hop_of(d, r, i);
+	}
+	if (lost && !decide(d, f, ON_LOSS, now, lost, NULL))
+		return;
+	if (decide(d, f, ON_ACK, now, 0, &ack))
+		trace_feedback(d, FEEDBACK, f, &ack, 0, lost);
+}
+
+void tell_cnp(struct datapath *d, int64_t f, double now)
+{
+	struct ack ack = nothing_acked(d, f, now);
+
+	if (decide(d, f, ON_CNP, now, 0, NULL))
+		trace_feedback(d, FEEDBACK, f, &ack, 1, 0);
+}
+
+static void tell_sent(struct datapath *d, double now)
+{
+	for (int64_t i = 0; i < d->unreported_length; i++) {
+		int64_t f = d->unreported[i], bytes[1] = {d->sent_now[f] * d->wire_size};
+
+		d->sent_now[f] = 0;
+		if (!decide(d, f, ON_SENT, now, bytes[0], NULL))
+			return;
+		trace_call(d, SENT, f, now, bytes, 1);
+		apply(d, f, record_of(d->decisions.decider, f), now);
+	}
+	d->unreported_length = 0;
+}
+
+static void tell_timers(struct datapath *d, double now)
+{
+	int64_t n = due_timers(d, now, d->decisions.due); /* first: a timer may be set to a time that has passed */
+
+	for (int64_t i = 0; i < n; i++) {
+		int64_t f = d->decisions.due[i];
+
+		if (!decide(d, f, ON_TIMER, now, 0, NULL))
+			return;
+		trace_call(d, TIMER, f, now, NULL, 0);
+		apply(d, f, record_of(d->decisions.decider, f), now);
+	}
+}
+
+/* All decisions that are due by `now`. */
+void decide_due(struct datapath *d, double now)
+{
+	struct decisions *c = &d->decisions;
+
+	c->steps++;
+	if (c->wants_sent && now >= c->next_report) {
+		c->next_report = now + c->longest_sleep;
+		tell_sent(d, now);
+	}
+	if (!has_failed(c) && next_due(d) <= now) {
+		int64_t rows = read_feedback(d, now);
+
+		for (int64_t i = 0; i < rows && !has_failed(c); i++)
+			apply(d, d->row_flow[i], record_of(c->decider, d->row_flow[i]), now);
+	}
+	if (!has_failed(c) && heap_first(&d->alarms) <= now)
+		tell_timers(d, now);
+}
+
+/* When to decide again. Feedback and timers are gathered for a moment: several cost little more than one. */
+static double next_decision(struct datapath *d, double now)
+{
+	const struct decisions *c = &d->decisions;
+	double soonest = fmax(fmin(next_due(d), heap_first(&d->alarms)), now) + c->gather;
+
+	return fmin(soonest, now + c->longest_sleep);
+}
+
+/* Sleep, send and decide until `until`, or until something has failed. */
+void serve(struct datapath *d, double until)
+{
+	double now = now_seconds(d);
+
+	while (now < until && !has_failed(&d->decisions) && !d->send_error) {
+		pace(d, fmin(next_decision(d, now), until));
+		now = now_seconds(d);
+		decide_due(d, now);
+	}
+}
+
+/* These flows start. */
+void start_flows(struct datapath *d, const int64_t *flows, int64_t n, double now)
+{
+	struct decider *c = d->decisions.decider;
+
+	for (int64_t i = 0; i < n; i++) {
+		int64_t f = flows[i];
+
+		memcpy(record_of(c, f), c->initial + f * c->size, (size_t)c->size);
+		if (!decide(d, f, ON_START, now, 0, NULL))
+			return;
+		trace_call(d, START, f, now, NULL, 0);
+		d->started[f] = 1;
+		apply(d, f, record_of(c, f), now);
+	}
+}
+
+/* Everything in flight of these flows was declared lost. */
+void time_out(struct datapath *d, const int64_t *flows, int64_t n, double now)
+{
+	for (int64_t i = 0; i < n; i++) {
+		struct ack ack = nothing_acked(d, flows[i], now);
+
+		if (!decide(d, flows[i], ON_TIMEOUT, now, 0, NULL))
+			return;
+		trace_feedback(d, TIMEOUT, flows[i], &ack, 0, 0);
+		apply(d, flows[i], record_of(d->decisions.decider, flows[i]), now);
+	}
+}

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Asking a controller per flow, without Python. decisions.c; the functions at the end are for feedback.c.
+ */
+#ifndef TESTBED_DECISIONS_H
+#define TESTBED_DECISIONS_H
+
+#include "../compiled/decide.h"
+#include "trace.h"
+
+struct datapath;
+struct record;
+
+/* Mirrored in datapath.py. */
+struct decisions {
+	struct decider *decider;
+	struct trace *trace;
+	int64_t wants_int, wants_sent;
+	double longest_sleep, gather; /* s: the ring is read this often; feedback may wait this long for more */
+	double next_report; /* when it is told what was sent */
+	int64_t *due; /* flows whose timers are due, while they are called */
+	/* what is measured: calls, rows; wall seconds; cycles and time at the first sample */
+	int64_t *counts, steps;
+	double *seconds;
+	struct histogram *times;
+	int64_t first_cycles, first_ns;
+};
+
+void tell_ack(struct datapath *d, int64_t f, const struct record *r, double rtt, int64_t lost, double now);
+void tell_cnp(struct datapath *d, int64_t f, double now);
+
+static inline int has_failed(const struct decisions *c)
+{
+	return c->decider && c->decider->status;
+}
+
+#endif

@@ -1,0 +1,62 @@
+"""An agent whose controller decides per flow: C asks it, and comes back when a flow starts or has fallen silent."""
+
+from __future__ import annotations
+
+from testbed.agent.agent import Agent, Timing
+from testbed.agent.datapath import Datapath
+from testbed.agent.meter import Meter
+from testbed.base.arrays import Ints
+from testbed.clock import Clock
+from testbed.compiled.flows import CompiledFlows
+from testbed.registry import Plugin, failed
+
+LONGEST_SERVICE = 0.05  # wall seconds: signals are Python's to handle
+
+
+class FlowAgent(Agent):
+    """Hands the loop to the datapath."""
+
+    def __init__(
+        self,
+        plugin: Plugin,
+        clock: Clock,
+        controller: CompiledFlows,
+        datapath: Datapath,
+        *,
+        timing: Timing,
+        meter: Meter,
+    ) -> None:
+        super().__init__(plugin, clock, datapath, timing=timing, meter=meter)
+        self.controller = controller
+        # a barrier is open when flows of other agents have finished, which only Python sees
+        self._service = timing.longest_sleep if timing.barriers else clock.nominal_seconds(LONGEST_SERVICE)
+        datapath.ask(controller, meter, timing.longest_sleep, timing.gather)
+
+    @property
+    def steps(self) -> int:
+        return self.datapath.steps
+
+    def start(self, now: float, flows: Ints) -> None:
+        self.datapath.start_flows(flows, now)
+        self._check()
+
+    def decide(self, now: float) -> None:
+        self.datapath.decide_due(now)
+        self._check()
+
+    def time_out(self, now: float, flows: Ints) -> None:
+        self.datapath.time_out(flows, now)
+        self._check()
+
+    def wait(self, now: float, until: float) -> None:
+        self.datapath.serve(min(until, now + self._service))
+        self._check()
+
+    def _check(self) -> None:
+        """Raises PluginFailed if the controller has failed."""
+        if not self.controller.c.status:
+            return
+        try:
+            self.controller.fail()
+        except Exception as error:
+            raise failed(self.plugin, error) from error

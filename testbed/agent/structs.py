@@ -1,0 +1,124 @@
+"""The structs of the compiled datapath (datapath.h, decisions.h, trace.h) and its functions, for ctypes."""
+
+from __future__ import annotations
+
+import ctypes
+from ctypes import c_double, c_int64, c_void_p
+from functools import cache
+
+from testbed.agent.build import DATAPATH
+
+SWAPS = 64  # as in datapath.h
+SETTINGS = ("flows", "hosts", "epoch_ns")
+TIMES = ("seconds_per_ns", "credit", "quantum", "awake_by", "relook")
+MORE_SETTINGS = ("wire_size", "burst", "segment", "wake_by_ring", "first", "int_on", "at_once")
+SHARED = (
+    "rate", "window", "rtt", "rtt_sum", "finished", "sent", "acked", "acked_payload", "acked_wire", "lost", "late",
+    "cnps", "ce", "inflight", "to_send", "rerouted", "rtt_counts",
+)  # fmt: skip
+OWN = (
+    "slot", "last", "next", "last_feedback", "expected", "hops", "host", "queued", "started", "fd", "after", "row",
+    "sent_now", "short_at", "short_size",
+)  # fmt: skip
+ROWS = (
+    "row_flow", "row_acked", "row_bytes", "row_ce", "row_cnps", "row_lost", "row_hops", "row_last", "row_next",
+    "row_inflight",
+)  # fmt: skip
+HOPS = ("hop_node", "hop_ts", "hop_tx", "hop_queue", "hop_rate")
+
+
+class CHistogram(ctypes.Structure):
+    _fields_ = [
+        *((name, c_void_p) for name in ("counts", "top", "bottom")),
+        *((name, c_int64) for name in ("bins", "per_octave")),
+    ]
+
+
+class CRing(ctypes.Structure):
+    _fields_ = [
+        *((name, c_void_p) for name in ("consumer", "producer", "data")),
+        ("mask", c_int64),
+        ("delay", c_double),
+        ("taken", ctypes.c_uint64 * SWAPS),
+        ("taken_length", c_int64),
+        ("swapped_until", ctypes.c_uint64),
+    ]
+
+
+class CHeap(ctypes.Structure):
+    """struct heap of heap.h."""
+
+    _fields_ = [*((name, c_void_p) for name in ("events", "place")), ("length", c_int64)]
+
+
+class CTrace(ctypes.Structure):
+    """struct trace of trace.h."""
+
+    _fields_ = [*((name, c_void_p) for name in ("words", "headers", "state")), ("at", c_int64), ("left", c_int64)]
+
+
+class CDecisions(ctypes.Structure):
+    """struct decisions of decisions.h."""
+
+    _fields_ = [
+        *((name, c_void_p) for name in ("decider", "trace")),
+        *((name, c_int64) for name in ("wants_int", "wants_sent")),
+        *((name, c_double) for name in ("longest_sleep", "gather", "next_report")),
+        *((name, c_void_p) for name in ("due", "counts")),
+        ("steps", c_int64),
+        *((name, c_void_p) for name in ("seconds", "times")),
+        *((name, c_int64) for name in ("first_cycles", "first_ns")),
+    ]
+
+
+class CDatapath(ctypes.Structure):
+    """struct datapath, field by field."""
+
+    _fields_ = [
+        *((name, c_int64) for name in SETTINGS),
+        *((name, c_double) for name in TIMES),
+        *((name, c_int64) for name in MORE_SETTINGS),
+        *((name, c_void_p) for name in (*SHARED, *OWN)),
+        *((name, c_void_p) for name in ("line_free", "first_waiting", "last_waiting", "arrivals", "interface")),
+        *((name, c_void_p) for name in ("answered", "uplink", "arrived_before", "handed")),
+        ("bucket", c_int64),
+        *((name, c_void_p) for name in ("pause_at", "pauses")),
+        *((name, c_void_p) for name in ("batches", "filled")),
+        ("filled_length", c_int64),
+        ("packet", c_void_p),
+        ("segment_size", c_int64),
+        ("agenda", CHeap),
+        ("alarms", CHeap),
+        ("unreported", c_void_p),
+        ("unreported_length", c_int64),
+        ("rings", c_void_p),
+        ("ring_count", c_int64),
+        ("ring_fd", c_int64),
+        *((name, c_void_p) for name in (*ROWS, "row_rtt", *HOPS, "seen_node", "seen_ts", "seen_tx")),
+        *((name, CHistogram) for name in ("rtts", "pacing", "feedback", "timers")),
+        ("refused", c_int64),
+        ("high_water", c_int64),
+        ("send_error", c_int64),
+        ("swapped", c_int64),
+        ("int_faults", c_int64),
+        ("decisions", CDecisions),
+    ]
+
+
+@cache
+def library() -> ctypes.CDLL:
+    library = ctypes.CDLL(str(DATAPATH.compiled()))
+    library.read_feedback.restype, library.read_feedback.argtypes = c_int64, [c_void_p, c_double]
+    library.next_due.restype, library.next_due.argtypes = c_double, [c_void_p]
+    library.pace.restype, library.pace.argtypes = None, [c_void_p, c_double]
+    library.send_due.restype, library.send_due.argtypes = None, [c_void_p, c_double]
+    library.reschedule.restype, library.reschedule.argtypes = None, [c_void_p, c_void_p, c_int64, c_double]
+    library.due_timers.restype, library.due_timers.argtypes = c_int64, [c_void_p, c_double, c_void_p]
+    library.report_sent.restype, library.report_sent.argtypes = c_int64, [c_void_p, c_void_p, c_void_p]
+    for name in ("start_flows", "time_out"):
+        getattr(library, name).restype, getattr(library, name).argtypes = None, [c_void_p, c_void_p, c_int64, c_double]
+    for name in ("decide_due", "serve"):
+        getattr(library, name).restype, getattr(library, name).argtypes = None, [c_void_p, c_double]
+    library.apply_decisions.restype = c_int64
+    library.apply_decisions.argtypes = [c_void_p, c_void_p, c_int64, c_double, *[c_void_p] * 5]
+    return library

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Feedback that comes as columns, for what is no datapath: the fluid model, replay, the mock. */
+#include <string.h>
+
+#include "decide.h"
+
+/* The columns of `Feedback`; those of INT have MOST_HOPS entries per row. Mirrored in flows.py. */
+struct columns {
+	const int64_t *flow, *packets, *bytes, *ce_packets, *cnps, *lost, *timeouts, *seq, *next_seq, *inflight, *hops;
+	const double *rtt;
+	const int64_t *node;
+	const double *ts, *tx_bytes, *queue, *rate;
+};
+
+static void read_ack(struct ack *ack, const struct columns *c, int64_t row, double now)
+{
+	*ack = (struct ack){now, c->packets[row], c->bytes[row], c->seq[row], c->next_seq[row], c->inflight[row],
+			    c->rtt[row], c->ce_packets[row], c->hops[row], {{0}}};
+	for (int64_t i = 0; i < ack->hop_count; i++) {
+		int64_t at = row * MOST_HOPS + i;
+
+		ack->hops[i] = (struct hop){c->node[at], c->ts[at], c->tx_bytes[at], c->queue[at], c->rate[at]};
+	}
+}
+
+/* `rows` rows of feedback, in order; 0 if the controller failed. */
+int64_t feed(struct decider *d, const struct columns *c, int64_t rows, double now)
+{
+	struct ack ack;
+
+	for (int64_t row = 0; row < rows; row++) {
+		int64_t f = c->flow[row];
+
+		if (c->lost[row] && !tell(d, f, ON_LOSS, now, c->lost[row], NULL))
+			return 0;
+		if (!isnan(c->rtt[row])) { /* the fluid model may acknowledge less than a packet */
+			read_ack(&ack, c, row, now);
+			if (!tell(d, f, ON_ACK, now, 0, &ack))
+				return 0;
+		}
+		for (int64_t i = 0; i < c->cnps[row]; i++) {
+			if (!tell(d, f, ON_CNP, now, 0, NULL))
+				return 0;
+		}
+		if (c->timeouts[row] && !tell(d, f, ON_TIMEOUT, now, 0, NULL))
+			return 0;
+	}
+	return 1;
+}
+
+/* The same event for each of `n` flows, with a number each (or NULL); 0 if the controller failed. */
+int64_t tell_all(struct decider *d, const int64_t *flows, int64_t n, int64_t event, double now, const int64_t *numbers)
+{
+	for (int64_t i = 0; i < n; i++) {
+		if (event == ON_START)
+			memcpy(record_of(d, flows[i]), d->initial + flows[i] * d->size, (size_t)d->size);
+		if (!tell(d, flows[i], event, now, numbers ? numbers[i] : 0, NULL))
+			return 0;
+	}
+	return 1;
+}

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * How C asks a controller of the form per flow (testbed/controller.py, CompiledController): machine code, or Python
+ * behind the same pointer. layout.py and flows.py mirror it.
+ */
+#ifndef TESTBED_DECIDE_H
+#define TESTBED_DECIDE_H
+
+#include <math.h>
+#include <stdint.h>
+
+#define MOST_HOPS 5
+
+/* One INT record; times are nominal seconds, sizes bytes, rates bit/s. */
+struct hop {
+	int64_t node;
+	double ts, tx_bytes, queue, rate;
+};
+
+struct ack {
+	double now;
+	int64_t packets, bytes, seq, next_seq, inflight;
+	double rtt;
+	int64_t ce_packets, hop_count;
+	struct hop hops[MOST_HOPS];
+};
+
+enum callback { ON_START, ON_ACK, ON_CNP, ON_LOSS, ON_TIMEOUT, ON_TIMER, ON_SENT };
+
+/* Every flow's record begins with what was decided. */
+struct decided {
+	double rate, window, timer;
+};
+
+/* numba's calling convention: a status other than 0 is an exception, which `raised` describes. */
+typedef int32_t decide_fn(void *nothing, void **raised, struct decided *flow, int64_t event, double now, int64_t number,
+			  const struct ack *ack);
+
+struct decider {
+	decide_fn *decide;
+	char *flows;
+	const char *initial; /* the records with which flows start */
+	int64_t size; /* bytes of a record */
+	/* what went wrong: a status (or that of an impossible decision), the flow and the event */
+	int64_t status, failed_flow, failed_event;
+	void *raised;
+};
+
+#define IMPOSSIBLE 1000000 /* the status of a rate, window or timer that cannot be */
+
+static inline struct decided *record_of(const struct decider *c, int64_t f)
+{
+	return (struct decided *)(c->flows + f * c->size);
+}
+
+/* Tell flow `f` of an event; 0 if the controller failed, and `c` says how. */
+static inline int tell(struct decider *c, int64_t f, int64_t event, double now, int64_t number, const struct ack *ack)
+{
+	struct decided *flow = record_of(c, f);
+	void *nothing;
+	int64_t status = c->decide(&nothing, &c->raised, flow, event, now, number, ack);
+
+	if (!status && (!(flow->rate > 0) || isinf(flow->rate) || !(flow->window > 0) || isnan(flow->timer)))
+		status = IMPOSSIBLE; /* nan fails, too */
+	if (!status)
+		return 1;
+	c->status = status;
+	c->failed_flow = f;
+	c->failed_event = event;
+	return 0;
+}
+
+#endif

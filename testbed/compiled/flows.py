@@ -1,0 +1,195 @@
+"""The flows of a `CompiledController`: their records, and the pointer through which C asks it (decide.h).
+
+An agent's datapath calls the pointer itself. For everybody else this is a `RateController` like any other.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import logging
+import pickle
+from ctypes import c_double, c_int32, c_int64, c_void_p
+from functools import cache
+from pathlib import Path as FilePath
+from typing import Any, NoReturn
+
+import numpy as np
+
+from testbed.base.arrays import Floats, Ints
+from testbed.base.compiler import LIBRARY_FLAGS, Unit
+from testbed.compiled import machine
+from testbed.compiled.layout import record, values
+from testbed.compiled.plain import Objects
+from testbed.compiled.source import EVENTS, Translation
+from testbed.controller import MOST_HOPS, CompiledController, ControllerBase, Feedback, Path, Paths, RateController
+from testbed.errors import UnusableDecision
+from testbed.plugin import PluginConfig
+
+log = logging.getLogger(__package__)
+FOLDER = FilePath(__file__).parent
+DECIDE = Unit("decide", (FOLDER / "decide.c",), ".so", LIBRARY_FLAGS, headers=(FOLDER,))
+IMPOSSIBLE = 1_000_000  # as in decide.h
+COUNTS = (
+    "flow", "packets", "bytes", "ce_packets", "cnps", "lost", "timeouts", "seq", "next_seq", "inflight", "hops",
+)  # fmt: skip
+HOPS_ROW = COUNTS.index("hops")
+STACK = ("node", "ts", "tx_bytes", "queue", "rate")
+
+
+class Decider(ctypes.Structure):
+    """struct decider of decide.h."""
+
+    _fields_ = [
+        *((name, c_void_p) for name in ("decide", "flows", "initial")),
+        *((name, c_int64) for name in ("size", "status", "failed_flow", "failed_event")),
+        ("raised", c_void_p),
+    ]
+
+
+class _Columns(ctypes.Structure):
+    """struct columns of decide.c."""
+
+    _fields_ = [(name, c_void_p) for name in (*COUNTS, "rtt", *STACK)]
+
+
+class _Raised(ctypes.Structure):
+    """What numba leaves of an exception: a pickle of its class, arguments and place."""
+
+    _fields_ = [("data", c_void_p), ("size", c_int32)]
+
+
+@cache
+def _library() -> ctypes.CDLL:
+    library = ctypes.CDLL(str(DECIDE.compiled()))
+    library.feed.restype, library.feed.argtypes = c_int64, [c_void_p, c_void_p, c_int64, c_double]
+    library.tell_all.restype = c_int64
+    library.tell_all.argtypes = [c_void_p, c_void_p, c_int64, c_int64, c_double, c_void_p]
+    return library
+
+
+class CompiledFlows(RateController):
+    """Runs a `CompiledController` class as a `RateController`; as machine code unless ``compiled`` is False."""
+
+    def __init__(self, form: type[CompiledController], config: PluginConfig, paths: Paths, compiled: bool) -> None:
+        """Raises BadInput if it cannot be compiled, and whatever its ``__init__`` raises."""
+        self.form, self.config, self.paths = form, config, paths
+        self.by_flow = paths_by_flow(paths)
+        self.c = Decider()
+        self.objects: Objects | None = None
+        if compiled and form.compiled and machine.available():
+            self._compile()
+        else:
+            self._interpret()
+        self.c.flows, self.c.size = self.records.ctypes.data, self.records.dtype.itemsize
+        self.c.initial = self.initial.ctypes.data
+        self.address = ctypes.addressof(self.c)
+        self._columns = self._buffers(len(paths))
+        self.rate: Floats = self.records["rate"]
+        self.window: Floats = self.records["window"]
+        self.timer: Floats = self.records["timer"]
+
+    @property
+    def runs_as(self) -> str:
+        """For the manifest."""
+        return "Python" if self.objects else "machine code"
+
+    def _buffers(self, n: int) -> _Columns:
+        """For feedback: copying it costs less than asking numpy for addresses."""
+        self._ints = np.zeros((len(COUNTS), n), np.int64)
+        self._rtt = np.zeros(n)
+        self._stack = [np.zeros((n, MOST_HOPS), np.int64 if name == "node" else np.float64) for name in STACK]
+        return _Columns(*(column.ctypes.data for column in (*self._ints, self._rtt, *self._stack)))
+
+    def _compile(self) -> None:
+        made: dict[Path, CompiledController] = {path: self.form(self.config, path) for path in set(self.by_flow)}
+        first = made[self.by_flow[0]]
+        layout = record(self.form, self.config)
+        code = machine.library(Translation(first), layout)
+        self._code = ctypes.CDLL(str(code))
+        self.c.decide = ctypes.cast(self._code.decide, c_void_p).value
+        rows = {path: values(one, layout) for path, one in made.items()}
+        self.initial = np.array([rows[path] for path in self.by_flow], layout)
+        self.records = self.initial.copy()
+
+    def _interpret(self) -> None:
+        self.objects = Objects(self.form, self.config, self.by_flow)
+        self.records, self.initial = self.objects.records, self.objects.records.copy()
+        self.c.decide = ctypes.cast(self.objects.decide, c_void_p).value
+        self.records[:] = [(path.line_rate, np.inf, np.inf) for path in self.by_flow]
+
+    def on_start(self, now: float, flows: Ints) -> None:
+        self._tell("on_start", now, flows)
+
+    def on_feedback(self, now: float, flows: Ints, feedback: Feedback) -> None:
+        stack, rows = feedback.int_stack, len(flows)
+        given = (
+            flows, feedback.acked_packets, feedback.acked_bytes, feedback.ce_packets, feedback.cnps,
+            feedback.lost_packets, feedback.timeouts, feedback.acked_seq, feedback.next_seq, feedback.inflight,
+        )  # fmt: skip
+        for column, told in zip(self._ints, given, strict=False):
+            column[:rows] = told
+        self._rtt[:rows] = feedback.rtt
+        self._ints[HOPS_ROW][:rows] = 0
+        if stack is not None:
+            width = stack.node.shape[1]
+            self._ints[HOPS_ROW][:rows] = stack.hops
+            for column, name in zip(self._stack, STACK, strict=True):
+                column[:rows, :width] = getattr(stack, name)
+        if not _library().feed(self.address, ctypes.addressof(self._columns), rows, now):
+            self.fail()
+
+    def on_timer(self, now: float, flows: Ints) -> None:
+        self._tell("on_timer", now, flows)
+
+    def on_sent(self, now: float, flows: Ints, sent_bytes: Ints) -> None:
+        self._tell("on_sent", now, flows, sent_bytes)
+
+    def _tell(self, event: str, now: float, flows: Ints, numbers: Ints | None = None) -> None:
+        flows = np.ascontiguousarray(flows, np.int64)
+        number = None if numbers is None else np.ascontiguousarray(numbers, np.int64)
+        at = None if number is None else number.ctypes.data
+        if not _library().tell_all(self.address, flows.ctypes.data, len(flows), EVENTS.index(event), now, at):
+            self.fail()
+
+    def fail(self) -> NoReturn:
+        """Raise what the controller raised, or UnusableDecision."""
+        c = self.c
+        event, flow = EVENTS[c.failed_event], self.records[c.failed_flow]
+        if c.status == IMPOSSIBLE:
+            raise UnusableDecision(
+                getattr(self.form, event),
+                f"set rate {flow['rate']} bit/s, window {flow['window']} bytes and timer {flow['timer']} s for a flow; "
+                "expected positive numbers, and a time or inf",
+            )
+        if self.objects:
+            assert self.objects.error is not None
+            raise self.objects.error
+        _raise(getattr(self.form, event), c.raised)
+
+
+def _raise(callback: Any, raised: int) -> NoReturn:
+    """Raise what machine code raised, as if in the author's file."""
+    told = _Raised.from_address(raised)
+    kind, arguments, place = pickle.loads(ctypes.string_at(told.data, told.size))
+    code = callback.__code__
+    file, line = (code.co_filename, code.co_firstlineno) if place is None else place[1:]
+    exec(compile("\n" * (line - 1) + "raise error", file, "exec"), {"error": kind(*arguments)})
+    raise AssertionError
+
+
+def paths_by_flow(paths: Paths) -> list[Path]:
+    """What each flow may know of its path."""
+    longest = float(paths.base_rtt.max(initial=0.0))
+    columns = (paths.line_rate.tolist(), paths.base_rtt.tolist(), paths.hops.tolist(), paths.bdp.tolist())
+    return [
+        Path(rate, rtt, longest, int(hops), paths.payload, paths.wire_size, bdp)
+        for rate, rtt, hops, bdp in zip(*columns, strict=True)
+    ]
+
+
+def build(form: type[ControllerBase], config: PluginConfig, paths: Paths, compiled: bool = True) -> RateController:
+    """An instance of either form, ready for the agent. ``compiled`` False runs the form per flow as plain Python."""
+    if issubclass(form, CompiledController):
+        return CompiledFlows(form, config, paths, compiled)
+    assert issubclass(form, RateController)
+    return form(config, paths)

@@ -1,0 +1,56 @@
+"""The memory of compiled controllers: one record per flow, and what an acknowledgement looks like. As in decide.h."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from testbed.base.fields import KINDS
+from testbed.compiled.options import numbers
+from testbed.controller import MOST_HOPS, Ack, CompiledController, Hop
+from testbed.plugin import PluginConfig
+
+DECIDED = ("rate", "window", "timer")  # every record begins with them
+HOP = np.dtype([("node", "i8"), ("ts", "f8"), ("tx_bytes", "f8"), ("queue", "f8"), ("rate", "f8")])
+ACK = np.dtype(
+    [
+        *(("now", "f8"), ("packets", "i8"), ("bytes", "i8"), ("seq", "i8"), ("next_seq", "i8"), ("inflight", "i8")),
+        *(("rtt", "f8"), ("ce_packets", "i8"), ("hop_count", "i8"), ("hops", HOP, (MOST_HOPS,))),
+    ]
+)
+PATH = np.dtype(
+    [
+        *((name, "f8") for name in ("line_rate", "base_rtt", "longest_rtt", "bdp")),
+        *((name, "i8") for name in ("hops", "payload", "wire_size")),
+    ]
+)
+
+
+def record(form: type[CompiledController], config: PluginConfig) -> np.dtype[Any]:
+    """A flow's record: what it decided, its state, its path and the options."""
+    fields = form.fields()
+    rest = [one for name, one in fields.items() if name not in DECIDED and not one.constant]
+    options = [(name, np.dtype(type(value))) for name, value in numbers(config).items()]
+    return np.dtype(
+        [
+            *((name, np.float64) for name in DECIDED),
+            *((one.name, KINDS[one.kind], (one.length,) if one.length else ()) for one in rest),
+            ("path", PATH),
+            ("config", np.dtype(options or [("none", "i8")], align=True)),
+        ],
+        align=True,
+    )
+
+
+def values(controller: CompiledController, layout: np.dtype[Any]) -> tuple[Any, ...]:
+    """The record of a controller object."""
+    path, config = controller.path, numbers(controller.config)
+    state = [getattr(controller, name) for name in layout.names or () if name not in ("path", "config")]
+    return (*state, tuple(getattr(path, name) for name in PATH.names or ()), tuple(config.values()) or (0,))
+
+
+def ack(told: np.void) -> Ack:
+    """One acknowledgement as plain Python."""
+    *head, count, stack = told.item()
+    return Ack(*head, tuple(Hop(*one) for one in stack[:count]))

@@ -1,0 +1,149 @@
+"""From translated functions to a shared library that C can call: numba types and optimises, LLVM emits, clang links.
+
+The library has one function, `decide` (decide.h). It is cached like all compiled programs, under a name made of all
+that went into it; with it in the cache numba is not even imported.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import platform
+import re
+import tempfile
+from functools import cache
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from testbed.base.compiler import cache_folder, compile_to
+from testbed.compiled.layout import ACK
+from testbed.compiled.source import EVENTS, WHOLE, CannotCompile, Translation
+
+SOURCE = Path(__file__).parent
+OURS = "testbed:"  # begins our own messages among numba's
+NEEDS = ("numba", "llvmlite", "numpy")
+ARGUMENTS = {"on_ack": "ack", "on_loss": "now, number", "on_sent": "now, number"}  # of the others: now
+
+
+def available() -> bool:
+    """Whether this Python can compile controllers."""
+    try:
+        version("numba")
+    except PackageNotFoundError:
+        return False
+    return True
+
+
+def library(translation: Translation, layout: np.dtype[Any]) -> Path:
+    """The compiled library. Raises CannotCompile, or TestbedError where clang is missing."""
+    target = cache_folder() / f"controller-{_digest(translation, layout)[:16]}.so"
+    if not target.exists():
+        with tempfile.NamedTemporaryFile(suffix=".o") as file:
+            file.write(_emitted(translation, layout))
+            file.flush()
+            compile_to(target, (Path(file.name),), ("-shared", "-lm"))
+    return target
+
+
+def _digest(translation: Translation, layout: np.dtype[Any]) -> str:
+    read = hashlib.sha256(translation.digest.encode())
+    read.update(repr((layout, ACK, [version(one) for one in NEEDS], platform.python_version(), _processor())).encode())
+    for file in sorted(SOURCE.glob("*.py")):
+        read.update(file.read_bytes())
+    return read.hexdigest()
+
+
+@cache
+def _processor() -> str:
+    """What the code is optimised for: a cache may be on a disk that machines share."""
+    known = Path("/proc/cpuinfo")
+    lines = known.read_text().splitlines() if known.exists() else []
+    found = [line for line in lines if line.startswith(("model name", "flags", "Features"))]
+    return platform.machine() + "".join(sorted(set(found)))
+
+
+def _emitted(translation: Translation, layout: np.dtype[Any]) -> bytes:
+    """The object file."""
+    import llvmlite.binding as llvm
+    import numba
+    from numba.core import errors
+
+    numba_has_ours()
+    record, ack = numba.from_dtype(layout), numba.from_dtype(ACK)
+    compiled = {}
+    for name, one in translation.functions.items():
+        one.globals[WHOLE] = whole_number
+        compiled[name] = numba.njit(boundscheck=True)(type(whole_number)(one.code, one.globals, name))
+    for one in translation.functions.values():
+        one.globals.update({known: compiled[name] for known, name in one.calls.items()})
+    entry = _entry(translation, compiled)
+    signature = numba.void(record, numba.int64, numba.float64, numba.int64, ack)
+    try:
+        made = numba.njit(signature, no_cpython_wrapper=True, no_cfunc_wrapper=True)(entry)
+    except errors.NumbaError as error:
+        raise _explained(translation, error) from None
+    (types,) = made.signatures
+    text = made.inspect_llvm(types).replace(made.overloads[types].fndesc.llvm_func_name, "decide")
+    llvm.initialize_native_target()
+    llvm.initialize_native_asmprinter()
+    features = llvm.get_host_cpu_features().flatten()
+    machine = llvm.Target.from_default_triple().create_target_machine(
+        cpu=llvm.get_host_cpu_name(), features=features, opt=3, reloc="pic", codemodel="default"
+    )
+    emitted: bytes = machine.emit_object(llvm.parse_assembly(text))
+    return emitted
+
+
+def _entry(translation: Translation, compiled: dict[str, Any]) -> Any:
+    lines, namespace = ["def decide(flow, event, now, number, ack):", "    pass"], {}
+    for event in translation.events:
+        name = translation.method(translation.form, event)
+        namespace[name] = compiled[name]
+        lines += [f"    if event == {EVENTS.index(event)}:", f"        {name}(flow, {ARGUMENTS.get(event, 'now')})"]
+    exec("\n".join(lines), namespace)
+    return namespace["decide"]
+
+
+def whole_number(value: int) -> int:
+    """Stands around what is kept as a whole number; numba accepts nothing else there."""
+    return value
+
+
+@cache
+def numba_has_ours() -> None:
+    """Tell numba what is special about our records."""
+    import numba
+    from numba.core import errors, types
+    from numba.extending import overload, overload_attribute
+
+    ack = numba.from_dtype(ACK)
+
+    @overload_attribute(types.Record, "int_stack")
+    def _int_stack(told):  # type: ignore[no-untyped-def] # numba compares signatures
+        return (lambda told: told.hops[: told.hop_count]) if told == ack else None
+
+    @overload(whole_number)
+    def _whole_number(value):  # type: ignore[no-untyped-def]
+        if isinstance(value, types.Integer | types.Boolean):
+            return lambda value: value
+        raise errors.TypingError(
+            f"{OURS} this field is declared int, and the value may have a fraction; write int(...)"
+        )
+
+
+def _explained(translation: Translation, error: Exception) -> CannotCompile:
+    """What numba says, in one line with the author's file and line: the innermost place comes first."""
+    text = re.sub(r"\x1b\[[0-9;]*m", "", str(error))
+    codes = [one.code for one in translation.functions.values()]
+    files = {Path(code.co_filename).name: code.co_filename for code in codes}
+    places = [
+        (files[Path(file).name], int(line))
+        for file, line in re.findall(r'File "([^"]+)", line (\d+):', text)
+        if Path(file).name in files
+    ]
+    file, line = places[0] if places else (codes[0].co_filename, codes[0].co_firstlineno)
+    ours = re.search(f"{OURS} (.*)", text)
+    said = [one.strip() for one in text.splitlines() if one.strip() and not one.startswith("Failed in")]
+    return CannotCompile(file, line, ours.group(1) if ours else said[0])

@@ -1,0 +1,58 @@
+"""The same controller as plain Python behind the same pointer: to debug it, or where nothing can be compiled."""
+
+from __future__ import annotations
+
+import ctypes
+from ctypes import c_double, c_int32, c_int64, c_void_p
+
+import numpy as np
+
+from testbed.compiled.layout import ACK, DECIDED, ack
+from testbed.compiled.source import EVENTS
+from testbed.controller import CompiledController, Path
+from testbed.plugin import PluginConfig
+
+DECIDE = ctypes.CFUNCTYPE(c_int32, c_void_p, c_void_p, c_void_p, c_int64, c_double, c_int64, c_void_p)
+START, ON_ACK = EVENTS.index("on_start"), EVENTS.index("on_ack")
+WITH_NUMBER = (EVENTS.index("on_loss"), EVENTS.index("on_sent"))
+RECORD = np.dtype([(name, "f8") for name in DECIDED])
+
+
+class Objects:
+    """One object per flow. ``error`` is what a callback raised, after `decide` has returned 1."""
+
+    def __init__(self, form: type[CompiledController], config: PluginConfig, paths: list[Path]) -> None:
+        self.form, self.config, self.paths = form, config, paths
+        self.flows: list[CompiledController | None] = [None] * len(paths)
+        self.records = np.zeros(len(paths), RECORD)
+        self.error: Exception | None = None
+        self.decide = DECIDE(self._decide)
+
+    def _decide(self, _nothing: int, _raised: int, record: int, event: int, now: float, number: int, told: int) -> int:
+        flow = (record - self.records.ctypes.data) // RECORD.itemsize
+        try:
+            one = self._told(flow, event, now, number, told)
+        except Exception as error:  # noqa: BLE001 - whatever the plugin raises: the caller raises it again
+            self.error = error
+            return 1
+        self.records[flow] = one.rate, one.window, one.timer
+        return 0
+
+    def _told(self, flow: int, event: int, now: float, number: int, told: int) -> CompiledController:
+        if event == START:
+            self.flows[flow] = self.form(self.config, self.paths[flow])
+        one = self.flows[flow]
+        assert one is not None, f"flow {flow} gave feedback before it started"
+        callback = getattr(one, EVENTS[event])
+        if event == ON_ACK:
+            callback(ack(acknowledgement(told)))
+        elif event in WITH_NUMBER:
+            callback(now, number)
+        else:
+            callback(now)
+        return one
+
+
+def acknowledgement(address: int) -> np.void:
+    """The struct ack there."""
+    return np.frombuffer((ctypes.c_char * ACK.itemsize).from_address(address), ACK)[0]

@@ -1,0 +1,253 @@
+"""From a controller class to plain functions: what numba cannot know of a class is written out.
+
+``self.cut(now)`` becomes a call of a function of the record, a text compared with an option becomes the option's
+number, an array becomes a constant. What cannot be compiled is refused here, with its file and line; the rest is
+numba's. Line numbers stay those of the author's file.
+"""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+import inspect
+import textwrap
+from dataclasses import dataclass, field
+from types import CodeType, FunctionType
+from typing import Any
+
+import numpy as np
+
+from testbed.base.fields import unknown
+from testbed.compiled.options import choices, numbers
+from testbed.controller import CompiledController
+from testbed.errors import BadInput, nearest
+
+EVENTS = ("on_start", "on_ack", "on_cnp", "on_loss", "on_timeout", "on_timer", "on_sent")  # as in decide.h
+WHOLE = "_whole_number"  # a function that takes whole numbers only
+
+
+@dataclass
+class Translated:
+    """A function for numba."""
+
+    name: str
+    code: CodeType
+    globals: dict[str, Any]
+    calls: dict[str, str] = field(default_factory=dict)  # global names in it, and which translated function each is
+
+
+class Translation:
+    """The functions of a controller class that its events need, by name. Raises BadInput."""
+
+    def __init__(self, controller: CompiledController) -> None:
+        self.controller, self.form = controller, type(controller)
+        self.fields = self.form.fields()
+        self.options, self.texts = numbers(controller.config), choices(type(controller.config))
+        self.functions: dict[str, Translated] = {}
+        self._names: dict[FunctionType, str] = {}
+        self._read = hashlib.sha256()
+        self.events = [one for one in EVENTS if getattr(self.form, one) is not getattr(CompiledController, one)]
+        for event in self.events:
+            self.method(self.form, event)
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 of everything that was read."""
+        return self._read.hexdigest()
+
+    def method(self, form: type, name: str) -> str:
+        """Translate a method as ``form`` has it; returns the name of the function."""
+        own = next(one for one in form.__mro__ if name in vars(one))
+        given = vars(own)[name]
+        function = given.fget if isinstance(given, property) else getattr(given, "__func__", given)
+        static = isinstance(given, staticmethod)
+        return self.function(inspect.unwrap(function), f"{own.__name__}__{name}", None if static else own)
+
+    def function(self, function: FunctionType, name: str, own: type | None = None) -> str:
+        """Translate a function, a method of ``own`` if that is given; returns its name, once per function."""
+        if function in self._names:
+            return self._names[function]
+        while name in self.functions:
+            name += "_"
+        self._names[function] = name
+        source = self._source(function)
+        told = self.functions[name] = Translated(name, function.__code__, dict(function.__globals__))
+        self._read.update(f"{name}\0{source}\0".encode())
+        tree = ast.parse(textwrap.dedent(source))
+        ast.increment_lineno(tree, function.__code__.co_firstlineno - 1)
+        (body,) = tree.body
+        assert isinstance(body, ast.FunctionDef)
+        written = ast.fix_missing_locations(_Writer(self, told, function, own).visit(body))
+        written.name = name
+        module = compile(ast.Module([written], []), function.__code__.co_filename, "exec", dont_inherit=True)
+        told.code = next(one for one in module.co_consts if isinstance(one, CodeType))
+        return name
+
+    def read(self, name: str, value: object) -> None:
+        """A constant that is compiled in."""
+        shown = value.tobytes() if isinstance(value, np.ndarray) else repr(value).encode()
+        self._read.update(f"{name}\0".encode() + shown)
+
+    def _source(self, function: FunctionType) -> str:
+        try:
+            return inspect.getsource(function)
+        except OSError as error:
+            raise BadInput(f"the source of {function.__qualname__} cannot be read, so it cannot be compiled") from error
+
+
+class _Writer(ast.NodeTransformer):
+    """Rewrites one function."""
+
+    def __init__(self, whole: Translation, told: Translated, function: FunctionType, own: type | None) -> None:
+        self.whole, self.told, self.function, self.own = whole, told, function, own
+        arguments = function.__code__.co_varnames[: function.__code__.co_argcount]
+        self.me = arguments[0] if own and arguments else None
+        self.local = set(function.__code__.co_varnames)
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
+        if node.name != self.function.__name__:
+            self.fail(node, "a function inside of a function; move it out")
+        node.decorator_list, node.returns = [], None
+        for one in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs):
+            one.annotation = None
+        node.body = [self.visit(one) for one in node.body]
+        return node
+
+    def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.AST:
+        if node.value is None:
+            return ast.copy_location(ast.Pass(), node)
+        return self.visit(ast.copy_location(ast.Assign([node.target], node.value), node))
+
+    def visit_Call(self, node: ast.Call) -> ast.AST:
+        name, arguments = None, [self.visit(one) for one in node.args]
+        if isinstance(node.func, ast.Attribute):
+            name = self._method(node.func)
+            if name and not isinstance(inspect.getattr_static(self.whole.form, node.func.attr), staticmethod):
+                arguments.insert(0, ast.Name(str(self.me), ast.Load()))
+        if name is None:
+            node.func = self.visit(node.func)
+        else:
+            node.func = ast.copy_location(ast.Name(name, ast.Load()), node.func)
+        node.args = arguments
+        node.keywords = [self.visit(one) for one in node.keywords]
+        return node
+
+    def _method(self, called: ast.Attribute) -> str | None:
+        """The function behind ``self.name`` or ``super().name``; None if it is something else."""
+        form: type | None = None
+        if isinstance(called.value, ast.Name) and called.value.id == self.me:
+            form = self.whole.form
+        elif isinstance(called.value, ast.Call) and getattr(called.value.func, "id", "") == "super":
+            mro = self.whole.form.__mro__
+            form = next(one for one in mro[mro.index(self.own or object) + 1 :] if called.attr in vars(one))
+        if form is None or not callable(getattr(form, called.attr, None)):
+            return None
+        name = self.whole.method(form, called.attr)
+        self.told.calls[name] = name
+        return name
+
+    def visit_Name(self, node: ast.Name) -> ast.AST:
+        known = self.function.__globals__
+        if isinstance(node.ctx, ast.Load) and node.id not in self.local and node.id in known:
+            value = known[node.id]
+            if isinstance(value, FunctionType):
+                self.told.calls[node.id] = self.whole.function(value, node.id)
+            elif not inspect.ismodule(value):
+                self.whole.read(node.id, value)
+        return node
+
+    def visit_Compare(self, node: ast.Compare) -> ast.AST:
+        left, right = node.left, node.comparators[0]
+        option, text = (left, right) if isinstance(left, ast.Attribute) else (right, left)
+        if isinstance(option, ast.Attribute) and (allowed := self.whole.texts.get(option.attr)):
+            for one in text.elts if isinstance(text, ast.Tuple) else [text]:
+                if not isinstance(one, ast.Constant) or one.value not in allowed:
+                    hint = nearest(ast.unparse(one), list(allowed))
+                    self.fail(node, f"option '{option.attr}' is compared with {ast.unparse(one)}; {hint}")
+                one.value = allowed.index(one.value)
+            option.value = self.visit(option.value)
+            return node
+        return self.generic_visit(node)
+
+    def visit_Attribute(self, node: ast.Attribute) -> ast.AST:
+        form, me = self.whole.form, isinstance(node.value, ast.Name) and node.value.id == self.me
+        inner = node.value
+        if isinstance(inner, ast.Attribute) and inner.attr == "config" and getattr(inner.value, "id", "") == self.me:
+            self._option(node)
+        if not me or node.attr in ("config", "path"):
+            return self.generic_visit(node)
+        found = self.whole.fields.get(node.attr)
+        if found and found.constant:
+            name = f"{form.__name__}__{node.attr}"
+            if name not in self.told.globals:
+                value = self.told.globals[name] = np.ascontiguousarray(getattr(self.whole.controller, node.attr))
+                self.whole.read(name, value)
+            return ast.copy_location(ast.Name(name, ast.Load()), node)
+        if found:
+            return node
+        given = inspect.getattr_static(form, node.attr, None)
+        if isinstance(given, property):
+            name = self.whole.method(form, node.attr)
+            self.told.calls[name] = name
+            return ast.copy_location(ast.Call(ast.Name(name, ast.Load()), [node.value], []), node)
+        if isinstance(given, float | int) and isinstance(node.ctx, ast.Load):
+            self.whole.read(node.attr, given)
+            return ast.copy_location(ast.Constant(given), node)
+        return self.fail(node, unknown(form, node.attr, self.whole.fields))
+
+    def _option(self, node: ast.Attribute) -> None:
+        option, config = node.attr, self.whole.controller.config
+        if option in self.whole.texts:
+            allowed = ", ".join(self.whole.texts[option])
+            self.fail(node, f"option '{option}' is a text: all it can be is compared with one of {allowed}")
+        if option in self.whole.options:
+            return
+        known = list(type(config).model_fields)
+        if option in known:
+            self.fail(node, f"option '{option}' is no number: read it in __init__")
+        self.fail(node, f"there is no option '{option}'; {nearest(option, known)}")
+
+    def visit_Assign(self, node: ast.Assign) -> ast.AST:
+        if any(self._is_whole(target) for target in node.targets):
+            node.value = ast.Call(ast.Name(WHOLE, ast.Load()), [node.value], [])
+        for target in node.targets:
+            if isinstance(target, ast.Tuple) and any(self._is_whole(one) for one in target.elts):
+                self.fail(node, "several targets, one of them declared int; give it a line of its own")
+        return self.generic_visit(node)
+
+    def visit_AugAssign(self, node: ast.AugAssign) -> ast.AST:
+        if self._is_whole(node.target):
+            loaded = ast.parse(ast.unparse(node.target), mode="eval").body
+            value = ast.copy_location(ast.BinOp(ast.copy_location(loaded, node), node.op, node.value), node)
+            return self.visit(ast.copy_location(ast.Assign([node.target], value), node))
+        return self.generic_visit(node)
+
+    def _is_whole(self, target: ast.expr) -> bool:
+        """Whether it is an attribute that holds whole numbers, which would be cut from others without a word."""
+        if not isinstance(target, ast.Attribute) or getattr(target.value, "id", None) != self.me:
+            return False
+        found = self.whole.fields.get(target.attr)
+        return found is not None and found.kind is not float and not found.length
+
+    def visit_Lambda(self, node: ast.Lambda) -> ast.AST:
+        self.fail(node, "a lambda; write a function of the module")
+
+    def visit_Try(self, node: ast.Try) -> ast.AST:
+        self.fail(node, "try; test for what can go wrong instead")
+
+    def visit_With(self, node: ast.With) -> ast.AST:
+        self.fail(node, "with; do this in __init__")
+
+    def fail(self, node: ast.AST, why: str) -> Any:
+        """Refuse what stands at ``node``."""
+        line = getattr(node, "lineno", self.function.__code__.co_firstlineno)
+        raise CannotCompile(self.function.__code__.co_filename, line, why)
+
+
+class CannotCompile(BadInput):
+    """Names file and line, and what to write instead."""
+
+    def __init__(self, file: str, line: int, why: str) -> None:
+        self.file, self.line = file, line
+        escape = "or set compiled = False in the class, and Python runs it as it is"
+        super().__init__(f"{file}, line {line}: cannot be compiled: {why} ({escape})")
