@@ -14,7 +14,7 @@ from testbed.registry import Plugin, available, failed, find
 
 ONE = '''
 """The module's line."""
-from testbed.controller import FlowController
+from testbed.controller import CompiledController
 from testbed.plugin import PluginConfig
 from testbed.units import Time
 
@@ -22,7 +22,7 @@ class Options(PluginConfig):
     wait: Time = 1e-6
     gain: float = 1.0
 
-class Mine(FlowController):
+class Mine(CompiledController):
     """Waits a little.
 
     And more.
@@ -33,10 +33,10 @@ class Mine(FlowController):
     presets = {"short": {"wait": "2 us"}, "long": {"wait": "2 ms", "gain": 3}}
 
     def on_ack(self, ack):
-        return self.missing
+        self.missing = 1
 '''
 OTHER = """
-class Other(FlowController):
+class Other(CompiledController):
     def on_ack(self, ack): ...
 """
 
@@ -122,9 +122,9 @@ def test_several_classes_need_a_choice(mine: Path) -> None:
 
 
 def test_imported_and_abstract_classes_do_not_count(mine: Path) -> None:
-    mine.write_text("from testbed.controller import FlowController\nfrom testbed_controllers.hpcc import Hpcc\n")
+    mine.write_text("from testbed.controller import CompiledController\nfrom testbed_controllers.hpcc import Hpcc\n")
     assert "it defines none" in message("controller", str(mine))
-    mine.write_text("from testbed.controller import FlowController\nclass Half(FlowController): pass\n")
+    mine.write_text("from testbed.controller import RateController\nclass Half(RateController): pass\n")
     assert "it defines none" in message("controller", str(mine))
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import ctypes
 import logging
 import pickle
-from ctypes import c_double, c_int32, c_int64, c_void_p
+from ctypes import c_byte, c_double, c_int32, c_int64, c_void_p
 from functools import cache
 from pathlib import Path as FilePath
 from typing import Any, NoReturn
@@ -18,8 +18,8 @@ import numpy as np
 from testbed.base.arrays import Floats, Ints
 from testbed.base.compiler import LIBRARY_FLAGS, Unit
 from testbed.compiled import machine
-from testbed.compiled.layout import record, values
-from testbed.compiled.plain import Objects
+from testbed.compiled.layout import ACK, fill, record, values
+from testbed.compiled.plain import Objects, call
 from testbed.compiled.source import EVENTS, Translation
 from testbed.controller import MOST_HOPS, CompiledController, ControllerBase, Feedback, Path, Paths, RateController
 from testbed.errors import UnusableDecision
@@ -43,6 +43,9 @@ class Decider(ctypes.Structure):
         *((name, c_void_p) for name in ("decide", "flows", "initial")),
         *((name, c_int64) for name in ("size", "status", "failed_flow", "failed_event")),
         ("raised", c_void_p),
+        ("failed_now", c_double),
+        ("failed_number", c_int64),
+        ("failed_ack", c_byte * ACK.itemsize),
     ]
 
 
@@ -164,17 +167,31 @@ class CompiledFlows(RateController):
         if self.objects:
             assert self.objects.error is not None
             raise self.objects.error
-        _raise(getattr(self.form, event), c.raised)
+        error, file, line = _raised(getattr(self.form, event), c.raised)
+        if not line:
+            self._again(event, type(error))
+            line = getattr(self.form, event).__code__.co_firstlineno
+        exec(compile("\n" * (line - 1) + "raise error", file, "exec"), {"error": error})  # as if from there
+        raise AssertionError
+
+    def _again(self, event: str, kind: type[Exception]) -> None:
+        """Python does what machine code could not, to find the line; the state may have moved on, so it may succeed."""
+        c = self.c
+        one = self.form(self.config, self.by_flow[c.failed_flow])
+        fill(one, self.records[c.failed_flow])
+        try:
+            call(one, event, c.failed_now, c.failed_number, np.frombuffer(c.failed_ack, ACK)[0])
+        except kind:
+            raise
+        except Exception:  # noqa: BLE001 - it is not what happened
+            return
 
 
-def _raise(callback: Any, raised: int) -> NoReturn:
-    """Raise what machine code raised, as if in the author's file."""
+def _raised(callback: Any, raised: int) -> tuple[Exception, str, int]:
+    """What machine code raised, and where; line 0 if only the callback is known."""
     told = _Raised.from_address(raised)
     kind, arguments, place = pickle.loads(ctypes.string_at(told.data, told.size))
-    code = callback.__code__
-    file, line = (code.co_filename, code.co_firstlineno) if place is None else place[1:]
-    exec(compile("\n" * (line - 1) + "raise error", file, "exec"), {"error": kind(*arguments)})
-    raise AssertionError
+    return kind(*arguments), *(place[1:] if place else (callback.__code__.co_filename, 0))
 
 
 def paths_by_flow(paths: Paths) -> list[Path]:

@@ -50,7 +50,14 @@ def values(controller: CompiledController, layout: np.dtype[Any]) -> tuple[Any, 
     return (*state, tuple(getattr(path, name) for name in PATH.names or ()), tuple(config.values()) or (0,))
 
 
-def ack(told: np.void) -> Ack:
+def as_ack(told: np.void) -> Ack:
     """One acknowledgement as plain Python."""
     *head, count, stack = told.item()
-    return Ack(*head, tuple(Hop(*one) for one in stack[:count]))
+    return Ack(*head, tuple(Hop(*hop) for hop in stack[:count].tolist()))
+
+
+def fill(controller: CompiledController, told: np.void) -> None:
+    """Set a controller object to the state that a record holds."""
+    for name in told.dtype.names or ():
+        if name not in ("path", "config"):
+            setattr(controller, name, told[name].tolist())

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import ctypes
-from ctypes import c_double, c_int32, c_int64, c_void_p
+from ctypes import c_char, c_double, c_int32, c_int64, c_void_p
 
 import numpy as np
 
-from testbed.compiled.layout import ACK, DECIDED, ack
+from testbed.compiled.layout import ACK, DECIDED, as_ack
 from testbed.compiled.source import EVENTS
 from testbed.controller import CompiledController, Path
 from testbed.plugin import PluginConfig
 
 DECIDE = ctypes.CFUNCTYPE(c_int32, c_void_p, c_void_p, c_void_p, c_int64, c_double, c_int64, c_void_p)
-START, ON_ACK = EVENTS.index("on_start"), EVENTS.index("on_ack")
-WITH_NUMBER = (EVENTS.index("on_loss"), EVENTS.index("on_sent"))
+START = EVENTS.index("on_start")
+WITH_NUMBER = ("on_loss", "on_sent")
 RECORD = np.dtype([(name, "f8") for name in DECIDED])
 
 
@@ -43,16 +43,18 @@ class Objects:
             self.flows[flow] = self.form(self.config, self.paths[flow])
         one = self.flows[flow]
         assert one is not None, f"flow {flow} gave feedback before it started"
-        callback = getattr(one, EVENTS[event])
-        if event == ON_ACK:
-            callback(ack(acknowledgement(told)))
-        elif event in WITH_NUMBER:
-            callback(now, number)
-        else:
-            callback(now)
+        ack = np.frombuffer((c_char * ACK.itemsize).from_address(told), ACK)[0] if told else None
+        call(one, EVENTS[event], now, number, ack)
         return one
 
 
-def acknowledgement(address: int) -> np.void:
-    """The struct ack there."""
-    return np.frombuffer((ctypes.c_char * ACK.itemsize).from_address(address), ACK)[0]
+def call(one: CompiledController, event: str, now: float, number: int, ack: np.void | None) -> None:
+    """Tell an object of an event, as the machine code would be told."""
+    callback = getattr(one, event)
+    if event == "on_ack":
+        assert ack is not None
+        callback(as_ack(ack))
+    elif event in WITH_NUMBER:
+        callback(now, number)
+    else:
+        callback(now)

@@ -72,7 +72,8 @@ class Translation:
         self._names[function] = name
         source = self._source(function)
         told = self.functions[name] = Translated(name, function.__code__, dict(function.__globals__))
-        self._read.update(f"{name}\0{source}\0".encode())
+        code = function.__code__
+        self._read.update(f"{name}\0{source}\0{code.co_filename}\0{code.co_firstlineno}\0".encode())  # as errors say
         tree = ast.parse(textwrap.dedent(source))
         ast.increment_lineno(tree, function.__code__.co_firstlineno - 1)
         (body,) = tree.body

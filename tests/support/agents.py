@@ -213,8 +213,8 @@ class Bench:
         for psn in psns:
             self.ring.put(self.record(flow, psn, **values))  # type: ignore[arg-type]
 
-    def cnp(self, flow: int = 0) -> None:
-        self.ring.put(self.record(flow, opcode=wire.CNP, tx_ns=0))
+    def cnp(self, flow: int = 0, rx: float = 0.0) -> None:
+        self.ring.put(self.record(flow, opcode=wire.CNP, tx_ns=0, rx=rx))
 
     def read_feedback(self, slots: float = 0.0):
         """Rows that are due by then."""

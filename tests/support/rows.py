@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from testbed.controller import Feedback, IntStack, Paths, RateController, build
+from testbed.compiled.flows import build
+from testbed.controller import Feedback, IntStack, Paths, RateController
 from testbed.registry import find
 
 WIRE = 1000  # bytes of a full packet

@@ -10,12 +10,16 @@ from typing import Any
 
 import numpy as np
 
-from testbed.agent.agent import Agent, Timing
+from testbed.agent.agent import Timing
+from testbed.agent.batch_agent import BatchAgent
+from testbed.agent.flow_agent import FlowAgent
 from testbed.agent.meter import Meter
 from testbed.base.arrays import Ints
-from testbed.controller import Feedback, Paths, RateController, Signal, build
+from testbed.compiled.flows import CompiledFlows, build
+from testbed.controller import Feedback, Paths, RateController, Signal
 from testbed.plugin import PluginConfig
 from testbed.registry import Plugin
+from testbed.results.trace import DecisionTrace
 from tests.support.agents import SLOT, Bench
 
 TIMEOUT = 1000.0  # slots
@@ -57,15 +61,21 @@ class Telemetry(Scripted):
 
 @contextmanager
 def serving(
-    form: Any = Scripted, hosts: tuple[int, ...] = (0,), start: tuple[float, ...] | None = None, **settings: Any
-) -> Iterator[tuple[Agent, Bench]]:
+    form: Any = Scripted,
+    hosts: tuple[int, ...] = (0,),
+    start: tuple[float, ...] | None = None,
+    *,
+    compiled: bool = True,
+    rows: int = 0,
+    **settings: Any,
+) -> Iterator[tuple[Any, Bench]]:
     """An agent whose flows start at ``start`` (slots)."""
     with Bench(hosts=hosts, **settings) as bench:
         n = len(hosts)
         paths = Paths(
             np.full(n, bench.line_rate), np.full(n, 8 * SLOT), np.full(n, 1), bench.payload, bench.wire_size
         )  # fmt: skip
-        controller = build(form, form.Config(), paths)
+        controller = build(form, form.Config(), paths, compiled)
         plugin = Plugin("controller", form.name, form, "here", Path(inspect.getfile(form)))
         timing = Timing(
             start=np.array(start or (0.0,) * n) * SLOT,
@@ -76,10 +86,15 @@ def serving(
             gather=0.25 * SLOT,
             quantum=0.0,
         )
-        agent = Agent(plugin, bench.clock, controller, bench.datapath, timing=timing, meter=Meter(16))
-        yield agent, bench
+        kind: Any = FlowAgent if isinstance(controller, CompiledFlows) else BatchAgent
+        yield (
+            kind(
+                plugin, bench.clock, controller, bench.datapath, timing=timing, meter=Meter(16, DecisionTrace(rows, 2))
+            ),
+            bench,
+        )
 
 
-def turn(agent: Agent, slots: float) -> None:
+def turn(agent: Any, slots: float) -> None:
     agent.step(slots * SLOT)
     agent.datapath.send_due(slots * SLOT)

@@ -26,10 +26,10 @@ time: {duration: 1 ms, warmup: 0 s}
 controller: hpcc
 """
 RISING = """
-from testbed.controller import Ack, FlowController
+from testbed.controller import Ack, CompiledController
 
 
-class Rising(FlowController):
+class Rising(CompiledController):
     name = "rising"
 
     def on_ack(self, ack: Ack) -> None:

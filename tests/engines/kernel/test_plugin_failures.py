@@ -20,7 +20,7 @@ from testbed.controller import RateController
 
 class Mine(RateController):
     name = "mine"
-    count = 0
+    count: int
 
     def __init__(self, config, paths):
         super().__init__(config, paths)
@@ -40,9 +40,9 @@ class Mine(RateController):
         {timer}
 """
 FLOW_CONTROLLER = """
-from testbed.controller import FlowController
+from testbed.controller import CompiledController
 
-class Mine(FlowController):
+class Mine(CompiledController):
     name = "mine"
     count = 0
 

@@ -19,7 +19,7 @@ def of_controller(folder: Path, body: str, only: str | None = None) -> dict[str,
         """
         import math, random
         import numpy as np
-        from testbed.controller import FlowController, RateController, Signal
+        from testbed.controller import CompiledController, RateController, Signal
 
         class Broken(RateController):
             name = "broken"
@@ -165,9 +165,9 @@ def test_a_timer_loop_is_found(tmp_path: Path) -> None:
 
 def test_per_flow_form_is_checked_too(tmp_path: Path) -> None:
     text = """
-    from testbed.controller import FlowController
+    from testbed.controller import CompiledController
 
-    class Shy(FlowController):
+    class Shy(CompiledController):
         name = "shy"
 
         def on_ack(self, ack):

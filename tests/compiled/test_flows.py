@@ -1,20 +1,22 @@
-"""The adapter that runs one object per flow as a batch controller."""
+"""A controller per flow behind the interface of the batch form."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import numpy as np
-import pytest
 
-from testbed.controller import Ack, FlowController, IntStack, Path, PerFlow, Signal, build
+from testbed.compiled.flows import CompiledFlows, build
+from testbed.controller import Ack, CompiledController, IntStack, Path, Signal
 from testbed.plugin import PluginConfig
 from testbed.registry import find
 from tests.support.rows import WIRE, feedback, paths
 
 
-class Diary(FlowController):
-    """Writes down what it is told."""
+class Diary(CompiledController):
+    """Writes down what it is told: more than can be compiled."""
+
+    compiled = False
 
     name = "diary"
     signals = Signal.INT | Signal.CNP | Signal.TX
@@ -46,15 +48,16 @@ class Diary(FlowController):
         self.told.append(("sent", now, sent_bytes))
 
 
-def made(flows: int = 3) -> PerFlow:
+def made(flows: int = 3) -> CompiledFlows:
     one = build(Diary, PluginConfig(), paths(flows, hops=2))
-    assert isinstance(one, PerFlow)
+    assert isinstance(one, CompiledFlows)
     one.on_start(0.0, np.arange(flows))
     return one
 
 
-def diary(controller: PerFlow, flow: int) -> list[Any]:
-    one = controller.flows[flow]
+def diary(controller: CompiledFlows, flow: int) -> list[Any]:
+    assert controller.objects
+    one = controller.objects.flows[flow]
     assert isinstance(one, Diary)
     return one.told
 
@@ -65,10 +68,9 @@ def test_start_makes_one_object_per_flow_and_publishes_it() -> None:
     assert controller.rate.tolist() == [100e9, 1e9, 100e9]
     assert controller.window.tolist() == [np.inf, 5000, np.inf]
     assert controller.timer.tolist() == [np.inf, 7e-6, np.inf]
-    assert isinstance(controller, PerFlow)
-    path = controller.paths_by_flow[1]
-    assert path == Path(100e9, 8e-6, 1, WIRE - 100, WIRE)
-    assert path.bdp == pytest.approx(100e3)
+    assert isinstance(controller, CompiledFlows)
+    path = controller.by_flow[1]
+    assert path == Path(100e9, 8e-6, 8e-6, 1, WIRE - 100, WIRE, 100e3)
 
 
 def test_start_again_is_a_new_object() -> None:
@@ -103,15 +105,15 @@ def test_rows_go_to_their_flows_with_their_hops() -> None:
     controller = made()
     columns = np.arange(2 * 5 * 4, dtype=float).reshape(4, 2, 5)
     stack = IntStack(np.array([2, 0]), np.arange(10).reshape(2, 5), *columns)
-    controller.on_feedback(1.0, np.array([2, 0]), feedback(2, stack=stack, acked_packets=1))
-    hops = diary(controller, 2)[0].hops
+    controller.on_feedback(1.0, np.array([2, 0]), feedback(2, stack=stack, acked_packets=1, rtt=1e-5))
+    hops = diary(controller, 2)[0].int_stack
     assert [(hop.node, hop.ts, hop.tx_bytes, hop.queue, hop.rate) for hop in hops] == [
         (0, 0.0, 10.0, 20.0, 30.0),
         (1, 1.0, 11.0, 21.0, 31.0),
     ]
     assert type(hops[0].node) is int
     assert type(hops[0].ts) is float
-    assert diary(controller, 0)[0].hops == ()
+    assert diary(controller, 0)[0].int_stack == ()
     assert diary(controller, 1) == []
 
 
@@ -125,7 +127,7 @@ def test_timer_and_sent() -> None:
 
 
 def test_batch_form_is_built_as_it_is() -> None:
-    plugin = find("controller", "fixed")
+    plugin = find("controller", "adpg-int8")
     assert type(build(plugin.form, plugin.configure(None, {}), paths())) is plugin.form
 
 
