@@ -13,6 +13,7 @@ from testbed.live.collect import Collector
 from testbed.live.observed import Observed
 from testbed.live.scene import Groups, Scene, ScenePort
 from testbed.live.snapshot import FLOW_COUNTERS, Counted, Snapshot
+from testbed.results.figures.unknown import quantile
 
 WALL_NS_BETWEEN = 200_000_000
 
@@ -95,7 +96,7 @@ def scene(run: Observed) -> Scene:
         duration=experiment.time.duration,
         warmup=experiment.time.warmup,
         dilation=run.clock.dilation,
-        base_rtt=float(run.layout.paths.base_rtt.min()),
+        base_rtt=quantile(run.layout.paths.base_rtt, 0.5),
         bottleneck=run.layout.bottleneck,
         ports=tuple(ports),
         flows_by=groups.by,

@@ -130,6 +130,28 @@ def test_utilisation_of_the_events_is_that_of_the_summary(seen: Seen) -> None:
 
 
 @pytest.mark.root
+def test_the_base_rtt_of_unequal_paths_is_the_one_of_the_results(tmp_path: Path) -> None:
+    """In leaf-spine one of seven flows stays within its leaf: the shortest is not the median."""
+    run = ("run", "leaf-spine", "--duration", "0.6 ms", "--set", "time.warmup=0.2 ms", *UNCALIBRATED, *UNDRAWN)
+    command = [*COMMAND[:3], *run, "--metrics-addr", "127.0.0.1:0", "--out", str(tmp_path / "out")]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    assert process.stderr
+    found = re.search(r"http://(127\.0\.0\.1:\d+)", process.stderr.readline())
+    assert found
+    watched = subprocess.run(
+        [*COMMAND[:3], "watch", found[1], "--format", "json"], capture_output=True, text=True, check=False
+    )
+    _, said = process.communicate(timeout=60)
+    assert process.returncode in (0, 3), said
+    told = [json.loads(line) for line in watched.stdout.splitlines()]
+    scene = next(one["data"] for one in told if one["event"] == "scene")
+    summary = json.loads((tmp_path / "out" / "summary.json").read_text())
+    assert scene["base_rtt"] == pytest.approx(summary["base_rtt"], rel=1e-6)
+    assert scene["base_rtt"] > 8e-6  # four links each way, not two
+    assert told[-1]["data"]["time"] == pytest.approx(0.6e-3)
+
+
+@pytest.mark.root
 def test_a_port_in_use_stops_before_anything_is_built(tmp_path: Path) -> None:
     from testbed.live.server import LiveServer
 
