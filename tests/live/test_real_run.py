@@ -80,6 +80,8 @@ def test_metrics_are_there_from_start_to_end(seen: Seen) -> None:
     present = {name for name, _ in last}
     missing = [one for one in names.exported_names() if one not in present and f"{one}_bucket" not in present]
     assert missing == ["testbed_tuner_state_info"]  # a static tuner is in no state
+    assert [value for (name, _), value in last.items() if name == "testbed_flow_active_flows"] == [1.0] * 8
+    assert 0 < one(last, "testbed_run_warmup_seconds") < MILLISECONDS * 1e-3
     assert one(last, "testbed_nominal_time_seconds") == pytest.approx(MILLISECONDS * 1e-3, abs=0.3e-3)
     info = next(dict(labels) for name, labels in last if name == "testbed_run_info")
     assert info == {"run": "out", "experiment": "incast-8", "controller": "dcqcn", "tuner": "static", "seed": "1"}
