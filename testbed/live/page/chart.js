@@ -133,7 +133,8 @@ class Chart {
     if (this.beyond.hidden) return;
     put(this.beyond, `\u25b2 ${show(this.tops[peak], this.what.kind)}`);
     this.beyond.title = `off the scale at ${show(rows[peak].time, "time")}`;
-    const left = Math.min(this.x(rows[peak].time) - 5, PAD.left + this.width - this.beyond.offsetWidth);
+    const above = Math.max(PAD.left, this.x(rows[peak].time) - 5); // the unit stands left of it
+    const left = Math.min(above, PAD.left + this.width - this.beyond.offsetWidth);
     this.beyond.style.transform = `translateX(${left}px)`;
   }
 

@@ -97,6 +97,15 @@ def test_it_shows_a_run_to_its_end(browser: Browser) -> None:
         assert seen.errors == []
 
 
+def test_a_few_marks_are_not_none(browser: Browser) -> None:
+    events = copy.deepcopy(EVENTS)
+    last = [event["data"] for event in events if event["event"] == "update"][-1]
+    last["ports"]["marked"][-1] = 2e-4
+    with replay(events) as server, visit(browser, server.url) as seen:
+        has_ended(seen)
+        assert "Marked\n0.02 %" in seen.text("#tiles")
+
+
 def test_after_the_end_nothing_says_that_it_goes_on(browser: Browser) -> None:
     events = copy.deepcopy(EVENTS)
     events.insert(-1, {"event": "stage", "data": {"text": "writing results"}})
