@@ -31,6 +31,15 @@ function make(tag, parent, properties = {}) {
   return parent.appendChild(Object.assign(document.createElement(tag), properties));
 }
 
+// Where a logarithmic axis has its numbers: at every power of ten, and between them where there are few.
+function decades(low, high) {
+  const steps = high / low < 100 ? [1, 2, 5] : [1], found = [];
+  for (let power = Math.floor(Math.log10(low)); power <= Math.log10(high); power++) {
+    for (const step of steps) if (step * 10 ** power >= low && step * 10 ** power <= high) found.push(step * 10 ** power);
+  }
+  return found;
+}
+
 class Chart {
   // events: { zoomed(x), clicked(x), pointed(chart, near | null, x) }; near: { line, index, distance }
   constructor(place, figure, events = {}) {
@@ -148,7 +157,8 @@ class Chart {
       axes: [
         { ...axis, ...(last ? { label: figure.x.label || undefined, size: this.ticks * scale, rotate: this.slanted ? 60 : 0 } : { size: 0 }), space: 70 * scale,
           values: last ? numbers : () => [], ...(last ? named(figure.x) : {}) },
-        { ...axis, size: (panel.y.label ? Y_AXIS - LABEL : Y_AXIS - 8) * scale, label: panel.y.label || undefined, space: 34 * scale, values: numbers },
+        { ...axis, size: (panel.y.label ? Y_AXIS - LABEL : Y_AXIS - 8) * scale, label: panel.y.label || undefined, space: 34 * scale, values: numbers,
+          ...(panel.y.log ? { splits: (_, which, low, high) => decades(low, high), filter: (_, values) => values } : {}) },
       ],
       series: [{}, ...shown.map((line) => this.series(line))],
       hooks: {

@@ -22,7 +22,7 @@ HINT = (
 
 
 def document(title: str, body: str, plots: Sequence[Plot], data: Mapping[str, object] | None = None) -> str:
-    """The whole page. The plots appear where ``body`` has their `figures`; each of ``data`` is `packed` into an element."""
+    """The whole page. The plots appear where ``body`` has their `figures`; ``data`` is `packed`, an element each."""
     held = {"figures": [plot.as_dict() for plot in plots], **(data or {})}
     elements = "\n".join(
         f'<script type="application/octet-stream" id="{name}">{packed(value)}</script>' for name, value in held.items()
