@@ -233,7 +233,7 @@ def test_page_is_one_file_without_addresses(compare: Command, three: Path, tmp_p
 def test_page_names_the_experiment_and_colours_better_and_worse(compare: Command, three: Path, tmp_path: Path) -> None:
     compare(three, "--out", tmp_path / "out")
     text = (tmp_path / "out" / "comparison.html").read_text()
-    assert "<h1>incast-8: dcqcn, swift compared</h1>" in text
+    assert "<h1>incast-8: dcqcn; swift compared</h1>" in text
     rows = dict(re.findall(r'<tr><th scope="row">([^<]*)</th>(.*?)</tr>', text))
     assert re.findall(r"<td class='(\w+)'>", rows["SU, %"]) == ["worse"]
     assert re.findall(r"<td class='(\w+)'>", rows["QL mean, us"]) == ["better"]  # though it is 11 us less

@@ -18,6 +18,7 @@ from testbed.results.report.drawing import Drawing
 from testbed.results.summary import COMPARED
 
 WIDTH, TOP, ROW, ROW_ABOVE, BOTTOM = 400, 34, 24, 16, 22
+NAME_ABOVE = 10  # its row's dots
 NAMES, VALUES = 112, 62  # to the left of the axis, and to the right of it
 LETTER = 7.2  # of a name
 TICKS = 6  # at most, about
@@ -96,7 +97,7 @@ class _Strip:
                 self._line(drawing, one, high)
         for number, variant in enumerate(self.here):
             y = TOP + row * (number + 1) - ROW / 2
-            drawing.text((0, y - ROW_ABOVE if self.above else y + 4.5), variant.contender)
+            drawing.text((0, y - NAME_ABOVE if self.above else y + 4.5), variant.contender)
             self._row(drawing, variant, y)
         return drawing.svg(high + BOTTOM, f"{metric.label} of {', '.join(one.contender for one in self.here)}")
 

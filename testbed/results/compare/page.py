@@ -25,7 +25,7 @@ from testbed.results.report.plot import Plot
 
 PAGE, DATA, PLOTS = "comparison.html", "comparison.json", "plots"
 READ = "every run is a faint dot, their median a full one on its interval; the line is the baseline's median"
-MOST_NAMED = 6  # in the heading
+LONGEST = 60  # letters of the contenders in the heading
 
 
 def write(folder: Path, comparison: Comparison, gates: Sequence[GateResult]) -> None:
@@ -84,8 +84,8 @@ def _page(
 
 
 def _contenders(comparison: Comparison) -> str:
-    names = comparison.contenders
-    return ", ".join(names) if len(names) <= MOST_NAMED else f"{len(names)} contenders"
+    names = "; ".join(comparison.contenders)  # whose options have commas
+    return names if len(names) <= LONGEST else f"{len(comparison.contenders)} contenders"
 
 
 def _grid(plots: Sequence[Plot], first: int) -> str:

@@ -8,6 +8,10 @@ const tip = make("div", document.body, { className: "tip", hidden: true });
 
 const bytes = (text) => Uint8Array.from(atob(text), (c) => c.charCodeAt(0));
 
+if (!self.DecompressionStream) {
+  document.querySelector(".hint").textContent = "The plots need a newer browser: one of 2023 or later.";
+}
+
 // What the element of this id holds: JSON, deflated, in base64.
 function held(id) {
   const packed = new Blob([bytes(document.getElementById(id).textContent)]);
