@@ -41,7 +41,7 @@ def about(record: Measured) -> str:
     """What `flow_curves` draws, in words."""
     count, every = len(record.series_flows), len(record.flows)
     of_all = f" ({count} of {every})" if count < every else ""  # record.flows may have kept fewer than there were
-    return f"per flow{of_all}" if count <= MOST_CURVES else f"quantiles of {count} flows{of_all}, single ones by name"
+    return f"per flow{of_all}" if count <= MOST_CURVES else f"quantiles of {count} flows{of_all}"
 
 
 def _choice(flows: int) -> list[int]:

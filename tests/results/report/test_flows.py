@@ -23,7 +23,7 @@ def test_bands_are_quantiles_of_the_flows_that_were_there() -> None:
     assert inner.low is not None
     assert [outer.low[2], inner.low[2], inner.y[2], outer.y[2]] == pytest.approx([52.5, 62.5, 87.5, 97.5])
     assert [line.name for line in single[:2]] == ["h1-h99", "h3-h99"]
-    assert about(record) == "quantiles of 101 flows, single ones by name"
+    assert about(record) == "quantiles of 101 flows"
 
 
 def test_few_flows_are_drawn_one_by_one() -> None:
