@@ -40,6 +40,7 @@ WITHOUT = {
     "HTB": "; only PFC between switches needs it",
     "Open vSwitch": "; the bridge forwards",
 }
+BPFFS = Path("/sys/fs/bpf")
 PACKAGES = ("mininet", *folder.PACKAGES)
 C_PROGRAM = '#include <linux/bpf.h>\n#include <bpf/bpf_helpers.h>\nSEC("tc") int f(void *c) { return 0; }\n'
 
@@ -120,6 +121,7 @@ def _helpful() -> Iterator[Probe]:
     answers = features.ask()
     for feature in features.OPTIONAL:
         yield _kernel_probe(feature, answers.get(feature, "not asked"), "optional")
+    yield Probe("switch", *_switch(answers.get(features.TCX, "not asked")))
     yield Probe("BTF", *_path_exists("/sys/kernel/btf/vmlinux", "the kernel has no type information"))
     yield Probe("BPF JIT", *_jit())
     cores = len(os.sched_getaffinity(0))
@@ -196,6 +198,17 @@ def _packages() -> Finding:
     if missing:
         return "missing", f"{', '.join(missing)}: not installed", f"run: {extras.how_to_get(missing)}"
     return ("ok",)
+
+
+def _switch(tcx: str) -> Finding:
+    """What `testbed switch attach` needs besides what a rack does."""
+    if tcx == features.NEEDS_ROOT:
+        return "unknown", tcx, "run it with sudo"
+    if tcx:
+        return "optional", f"testbed switch needs tcx: {tcx}", "boot Linux 6.6 or newer"
+    if not BPFFS.is_dir():
+        return "optional", f"testbed switch needs {BPFFS}, which is not there", "run: mount -t sysfs sysfs /sys"
+    return "ok", f"{BPFFS} is mounted" if BPFFS.is_mount() else f"testbed switch attach mounts {BPFFS}"
 
 
 def _path_exists(path: str, otherwise: str) -> Finding:
