@@ -9,7 +9,6 @@ import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache
-from importlib.metadata import requires
 from importlib.util import find_spec
 
 from testbed.errors import BadInput
@@ -59,6 +58,8 @@ def _refusal(packages: Sequence[str]) -> NotInstalled:
 @cache
 def _extras() -> dict[str, str]:
     """By package; what two extras have is of the first."""
+    from importlib.metadata import requires  # which takes 20 ms, and is only asked when something is missing
+
     found: dict[str, str] = {}
     for match in filter(None, map(_OF_AN_EXTRA.match, requires(DISTRIBUTION) or [])):
         found.setdefault(match[1], match[2])

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-import tarfile
 import zipfile
 from importlib.metadata import Distribution, distribution
 from pathlib import Path
@@ -40,8 +39,8 @@ def wheelhouse(folder: Path) -> Path:
 
 def install(tar: Path, folder: Path) -> Path:
     """The bin folder of a fresh environment that has what is in a wheelhouse, and nothing else."""
-    with tarfile.open(tar) as wheels:
-        wheels.extractall(folder / "wheels", filter="data")
+    (folder / "wheels").mkdir()
+    run("tar", "-C", "wheels", "-xf", tar, cwd=folder)
     run(sys.executable, "-m", "venv", "--without-pip", "fresh", cwd=folder)
     pip = (folder / "fresh/bin/python", "pip.whl/pip", "install", "--quiet", "--no-compile", "--no-index")
     run(*pip, "--find-links=.", "--requirement", "install.txt", cwd=folder / "wheels")
