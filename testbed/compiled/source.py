@@ -8,6 +8,7 @@ numba's. Line numbers stay those of the author's file.
 from __future__ import annotations
 
 import ast
+import builtins
 import hashlib
 import inspect
 import textwrap
@@ -44,6 +45,7 @@ class Translation:
         self.fields = self.form.fields()
         self.options, self.texts = numbers(controller.config), choices(type(controller.config))
         self.functions: dict[str, Translated] = {}
+        self.attributes: dict[str, tuple[str, int]] = {}  # where each was seen first
         self._names: dict[FunctionType, str] = {}
         self._read = hashlib.sha256()
         self.events = [one for one in EVENTS if getattr(self.form, one) is not getattr(CompiledController, one)]
@@ -155,6 +157,13 @@ class _Writer(ast.NodeTransformer):
                 self.told.calls[node.id] = self.whole.function(value, node.id)
             elif not inspect.ismodule(value):
                 self.whole.read(node.id, value)
+        elif (
+            isinstance(node.ctx, ast.Load)
+            and node.id not in self.local
+            and not hasattr(builtins, node.id)
+            and node.id != WHOLE
+        ):
+            self.fail(node, f"name '{node.id}' is not defined")
         return node
 
     def visit_Compare(self, node: ast.Compare) -> ast.AST:
@@ -171,6 +180,7 @@ class _Writer(ast.NodeTransformer):
         return self.generic_visit(node)
 
     def visit_Attribute(self, node: ast.Attribute) -> ast.AST:
+        self.whole.attributes.setdefault(node.attr, (self.function.__code__.co_filename, node.lineno))
         form, me = self.whole.form, isinstance(node.value, ast.Name) and node.value.id == self.me
         inner = node.value
         if isinstance(inner, ast.Attribute) and inner.attr == "config" and getattr(inner.value, "id", "") == self.me:
