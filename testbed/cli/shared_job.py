@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from testbed.cli.shared import Format, print_json
-from testbed.errors import BadInput, TestbedError
+from testbed.cli.shared import Format, options_of, print_json
+from testbed.errors import TestbedError
 
 if TYPE_CHECKING:
     from testbed.plugin import PluginConfig
@@ -45,7 +45,7 @@ def run_job(  # noqa: PLR0917 - one parameter per option
 
     plugin = jobs.find(name, job)
     given = {key: value for key, value in options.items() if value is not None}
-    config = plugin.configure(preset, {**given, **_parsed(settings or [])})
+    config = plugin.configure(preset, {**given, **options_of(settings)})
     if dry_run:
         _describe(plugin, config, format)
         return
@@ -59,19 +59,6 @@ def run_job(  # noqa: PLR0917 - one parameter per option
     if result.refused:
         raise TestbedError(f"{result.refused}; nothing was kept")
     print(f"written: {target}", file=sys.stderr)
-
-
-def _parsed(settings: list[str]) -> dict[str, Any]:
-    """``key=value``; the value is YAML."""
-    from testbed.experiment.document import Document
-
-    parsed = {}
-    for setting in settings:
-        key, equals, text = setting.partition("=")
-        if not equals or not key.strip():
-            raise BadInput(f"--set {setting}: expected key=value, for example --set seed=2")
-        parsed[key.strip()] = Document.parse(f"value: {text}", f"--set {setting}").data["value"]
-    return parsed
 
 
 def _command() -> str:
