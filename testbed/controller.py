@@ -19,12 +19,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Flag, auto
 from pathlib import Path as FilePath
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from testbed.base.arrays import Floats, Ints
+from testbed.errors import nearest
 from testbed.plugin import PluginConfig
+
+ABOVE_LINE = 1 + 1e-9  # times the line rate: a rate beyond that is more than rounding
 
 
 class Signal(Flag):
@@ -206,7 +209,12 @@ class Ack:
 
 
 class FlowController(ControllerBase):
-    """The simplest form: one object per flow. Set ``self.rate``, ``self.window``, ``self.timer`` in callbacks."""
+    """The simplest form: one object per flow. Set ``self.rate``, ``self.window``, ``self.timer`` in callbacks.
+
+    Attributes of your own begin in ``__init__`` or in the class: one that is new in a callback is taken for a typo.
+    """
+
+    _complete = False  # whether __init__ is over
 
     def __init__(self, config: PluginConfig, path: Path) -> None:
         self.config = config
@@ -214,6 +222,14 @@ class FlowController(ControllerBase):
         self.rate: float = path.line_rate
         self.window: float = float("inf")
         self.timer: float = float("inf")
+
+    if not TYPE_CHECKING:  # a type checker would then take any name
+
+        def __setattr__(self, name: str, value: object) -> None:
+            if self._complete and not hasattr(self, name):
+                known = [one for one in vars(self) if not one.startswith("_")]
+                raise AttributeError(f"self.{name} is not set in __init__; {nearest(name, known)}")
+            super().__setattr__(name, value)
 
     @abstractmethod
     def on_ack(self, ack: Ack) -> None:
@@ -249,7 +265,8 @@ class PerFlow(RateController):
 
     def on_start(self, now: float, flows: Ints) -> None:  # noqa: ARG002 - part of the interface
         for flow in flows.tolist():
-            self.flows[flow] = self.form(self.config, self.paths_by_flow[flow])
+            self.flows[flow] = one = self.form(self.config, self.paths_by_flow[flow])
+            one._complete = True
             self._publish(flow)
 
     def on_feedback(self, now: float, flows: Ints, feedback: Feedback) -> None:

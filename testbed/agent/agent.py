@@ -135,6 +135,7 @@ class Agent:
         datapath = self.datapath
         self.meter.counters[:] = (
             datapath.refused, datapath.high_water, self._steps, datapath.swapped, datapath.int_faults,
+            datapath.above_line,
         )  # fmt: skip
 
     def _next_event(self, now: float) -> float:

@@ -103,7 +103,7 @@ struct datapath {
 	double *seen_ts, *seen_tx;
 	/* own measurements */
 	struct histogram rtts, pacing, feedback, timers;
-	int64_t refused, high_water, send_error, swapped, int_faults;
+	int64_t refused, high_water, send_error, swapped, int_faults, above_line; /* the last: decisions beyond the line rate */
 };
 
 static inline double now_seconds(const struct datapath *d)

@@ -98,6 +98,7 @@ class _Datapath(ctypes.Structure):
         ("send_error", c_int64),
         ("swapped", c_int64),
         ("int_faults", c_int64),
+        ("above_line", c_int64),
     ]
 
 
@@ -287,6 +288,11 @@ class Datapath:
     def int_faults(self) -> int:
         """ACKs whose INT records were out of order."""
         return int(self._c.int_faults)
+
+    @property
+    def above_line(self) -> int:
+        """Decisions for more than the line rate, which was sent instead."""
+        return int(self._c.above_line)
 
     @property
     def high_water(self) -> int:

@@ -12,6 +12,7 @@
 #include <poll.h>
 
 #define SLOWEST 1.0 /* bit/s: a rate of next to nothing would never send again */
+#define ROUNDING (1 + 1e-9) /* as ABOVE_LINE in controller.py */
 
 /* Packets that the flow may send now. With nothing in flight it is at least one, or the flow would be stuck. */
 static int64_t room(const struct datapath *d, int64_t f)
@@ -50,7 +51,7 @@ void reschedule(struct datapath *d, const int64_t *flows, int64_t n, double now)
 }
 
 /*
- * Apply what a controller decided for `flows`, bounded by the line rate. Returns a flow whose rate or window is not
+ * Apply what a controller decided for `flows`, bounded by the line rate; decisions beyond it are counted. Returns a flow whose rate or window is not
  * a positive number or whose timer is none, or -1. `next_timer` becomes the earliest timer of all flows. `decided` (or
  * NULL) takes a copy as it was decided: n rates, n windows, n timers.
  */
@@ -68,6 +69,7 @@ int64_t apply_decisions(struct datapath *d, const int64_t *flows, int64_t n, dou
 			decided[n + i] = window[f];
 			decided[2 * n + i] = timer[f];
 		}
+		d->above_line += rate[f] > line * ROUNDING;
 		d->rate[f] = rate[f] > line ? line : fmax(rate[f], SLOWEST);
 		d->window[f] = window[f];
 		heap_set(&d->alarms, f, isnan(d->finished[f]) ? timer[f] : INFINITY); /* nothing is left to decide */

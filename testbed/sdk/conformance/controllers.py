@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from testbed.controller import ControllerBase, RateController
+from testbed.controller import ABOVE_LINE, ControllerBase, RateController
 from testbed.errors import TestbedError
 from testbed.plugin import PluginConfig
 from testbed.registry import Plugin, failed
@@ -27,7 +27,7 @@ Answer = tuple[bool | None, str]  # None: the question is not for this plugin
 
 RTT = Scenario.base_rtt
 LINE = Scenario.line_rate
-LIMIT = LINE * (1 + 1e-9)  # above the line by more than rounding
+LIMIT = LINE * ABOVE_LINE
 ASKED = (0.5, 1.5)  # of a port's rate, by all its flows: below they have collapsed, above they do not react
 
 
