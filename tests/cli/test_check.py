@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 
@@ -27,6 +28,14 @@ def test_a_collapse_fails() -> None:
     code, failed = failures("timely")
     assert (code, set(failed)) == (1, {"reacts to congestion"})
     assert "they ask for 0.0 % of its rate (50.0 % to 150.0 % is expected)" in failed["reacts to congestion"]
+
+
+def test_a_file_that_cannot_be_loaded_is_told_once(tmp_path: Path) -> None:
+    (tmp_path / "mine.py").write_text("class Mine(:\n")
+    done = command("check", "./mine.py", cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (2, "")
+    (line,) = done.stderr.splitlines()
+    assert line.startswith("testbed: plugin file './mine.py', line 1: SyntaxError: invalid syntax")
 
 
 def test_options_are_the_plugins_own() -> None:
