@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 import shlex
 import signal
 import sys
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -50,8 +52,16 @@ def run_job(  # noqa: PLR0917 - one parameter per option
         _describe(plugin, config, format)
         return
     target = folder.prepare(out, f"{job}-{name}")
-    with _progress() as told, _ended_by_sigterm():
-        result = jobs.run_job(plugin.form, config, target, told, _command())
+    checkpoints = jobs.checkpoints_of(target)
+    if checkpoints.is_dir():
+        print(f"going on from {checkpoints}", file=sys.stderr)
+    try:
+        with _progress() as told, _ended_by_sigterm():
+            result = jobs.run_job(plugin.form, config, target, told, _command())
+    except KeyboardInterrupt:
+        if checkpoints.is_dir():
+            print(f"testbed: ended early; the same command with --out {target} goes on", file=sys.stderr)
+        raise
     if format is Format.json:
         print_json(result.data)
     else:
@@ -83,15 +93,35 @@ def _progress() -> Iterator[Callable[[JobProgress], None]]:
     """A bar on a terminal, a line per piece of news otherwise."""
     from testbed.base.progress import Bar
 
-    def tell(told: JobProgress) -> None:
-        if bar.shown:
-            bar.update(told.done, told.text, told.total or None)
-        else:
-            bar.say(told.text)
+    left = _TimeLeft()
 
-    with Bar() as bar:
+    def tell(told: JobProgress) -> None:
+        text = told.text + left.after(told, time.monotonic())
+        if bar.shown:
+            bar.update(told.done, text, told.total or None)
+        else:
+            bar.say(text)
+
+    with Bar(elapsed=True) as bar:
         bar.start()
         yield tell
+
+
+class _TimeLeft:
+    """As long as the rest takes at the speed since the first news; what a checkpoint spared does not count."""
+
+    def __init__(self) -> None:
+        self.began, self.done = 0.0, math.inf
+
+    def after(self, told: JobProgress, now: float) -> str:
+        """To say after the news; nothing if nobody knows."""
+        from testbed.base.progress import clock
+
+        if told.done < self.done:  # the first; or it tries again, from the beginning
+            self.began, self.done = now, told.done
+        if not self.done < told.done < told.total:
+            return ""
+        return f", about {clock((now - self.began) * (told.total - told.done) / (told.done - self.done))} left"
 
 
 @contextmanager
