@@ -1,7 +1,7 @@
 """TIMELY (Mittal et al., SIGCOMM 2015): a rate that follows the gradient of the RTT.
 
-It decides per segment. With a decision per acknowledgement, as here unless `segment` is set, the start of many flows
-cuts their rates to nothing, where acknowledgements are too rare to bring them back.
+It decides per segment, and eRPC limits each decrease. Without either, as here unless `segment` and `least` are set, the
+start of many flows cuts their rates to nothing, where acknowledgements are too rare to bring them back.
 """
 
 from pydantic import Field
@@ -15,6 +15,7 @@ class TimelyConfig(PluginConfig):
     """Options."""
 
     segment: Size = Field(default=0, ge=0, description="Bytes per decision, but at most one per base RTT; 0: each ACK.")
+    least: Ratio = Field(default=0, ge=0, le=1, description="Least factor of one decision (eRPC: 0.5).")
     delta: Rate = Field(default=100e6, gt=0, description="Additive increase.")
     beta: Ratio = Field(default=0.8, gt=0, le=1, description="Multiplicative decrease.")
     low: Time = Field(default=26e-6, gt=0, description="RTT below which the rate grows whatever the gradient is.")
@@ -44,11 +45,11 @@ class Timely(FlowController):
         if ack.rtt < config.low:
             self.rate += config.delta
         elif ack.rtt > config.high:
-            self.rate *= 1 - config.beta * (1 - config.high / ack.rtt)
+            self.rate *= max(1 - config.beta * (1 - config.high / ack.rtt), config.least)
         elif gradient <= 0:
             self.rate += config.delta * (5 if self.falling >= 5 else 1)
         else:
-            self.rate *= 1 - config.beta * gradient
+            self.rate *= max(1 - config.beta * gradient, config.least)
         self.rate = min(max(self.rate, 1e3), self.path.line_rate)
         if config.segment:
             self.next_decision = ack.now + max(8 * config.segment / self.rate, base)
