@@ -12,9 +12,10 @@ import numpy as np
 
 from testbed.base.arrays import Floats
 from testbed.base.atomic import atomic_write
+from testbed.base.extras import need
 from testbed.registry import find
 from testbed.sdk.jobs import JobConfig, JobContext, JobProgress, Result
-from testbed.sdk.packages import need, versions
+from testbed.sdk.packages import versions
 from testbed.tuner import Ports, PortSample, Tuner
 
 from .environment import LARGEST, RATES
@@ -90,7 +91,7 @@ def run(
 
     Raises BadInput if a package is missing, or a checkpoint is of no use.
     """
-    need("torch", "onnx")  # before any time is spent
+    need("onnx", "onnxruntime", "torch")  # before any time is spent
     lines: list[str] = []
     work = Work(context, len(policies), slots)
     log: dict[str, Any] = {
