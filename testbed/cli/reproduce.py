@@ -146,7 +146,7 @@ def _dry_run(every: list[TableCell], format: TableFormat) -> None:
 
 
 def _time(seconds: list[float | None]) -> str:
-    from testbed.run.sweep.progress import clock
+    from testbed.base.progress import clock
 
     return f"about {clock(sum(each for each in seconds if each is not None))}"
 

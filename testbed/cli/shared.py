@@ -39,6 +39,20 @@ def resolve(experiment: str, plugins: dict[str, str], options: dict[str, str], s
     return resolve(loaded.apply([*(f"{key}={value}" for key, value in pairs), *(settings or [])]))
 
 
+def options_of(settings: list[str] | None) -> dict[str, Any]:
+    """A plugin's or job's own options, from ``--set key=value``; the value is YAML."""
+    from testbed.errors import BadInput
+    from testbed.experiment.document import Document
+
+    parsed = {}
+    for setting in settings or []:
+        key, equals, text = setting.partition("=")
+        if not equals or not key.strip():
+            raise BadInput(f"--set {setting}: expected key=value, for example --set seed=2")
+        parsed[key.strip()] = Document.parse(f"value: {text}", f"--set {setting}").data["value"]
+    return parsed
+
+
 def print_resolved(resolved: Resolved, format: Format) -> None:
     print(resolved.as_json() if format is Format.json else resolved.as_yaml().rstrip())
 

@@ -105,7 +105,7 @@ def _report(folder: Path, outcomes: list[CellOutcome], format: Format) -> None:
 
 
 def _list(plan: Plan, jobs: int, format: Format) -> None:
-    from testbed.run.sweep.progress import clock
+    from testbed.base.progress import clock
 
     if format is Format.json:
         print_json(

@@ -20,6 +20,7 @@ LAG_LIMIT = 0.25  # base RTTs that packets or feedback may wait; `testbed.engine
 # The keys of `RunRecord.counters` that are judged; others are only reported.
 RING_OVERFLOW = "ring_overflow"  # feedback records that found the ring buffer full
 DROPS_OUTSIDE_MODEL = "drops_outside_model"  # packets lost in a qdisc, a socket or a device
+RATES_ABOVE_LINE = "rates_above_line"  # decisions of the controller
 
 
 @dataclass(frozen=True)
@@ -95,6 +96,7 @@ def _share_of_rtt(value: float) -> str:
 
 
 SOFTWARE = "the agent is software: lower the rate, or lengthen the loop with testbed_feedback_delay in the inventory"
+BOUND_RATE = "bound the controller's rate by its path's line_rate; 'testbed check' says when it is above"
 
 LIMITS: tuple[Limit, ...] = (
     Limit(
@@ -197,6 +199,18 @@ LIMITS: tuple[Limit, ...] = (
         lambda _measured, _limit: "see 'tuners' in manifest.json for the first of them",
         lambda value: f"{value:.0f} decisions of the tuner",
         in_fluid="see 'tuners' in manifest.json for the first of them",
+    ),
+    Limit(
+        "rate above line rate",
+        lambda record: record.counters.get(RATES_ABOVE_LINE, 0),
+        0,
+        "no NIC sends faster than its line, so the line rate was sent: the rate that the controller raises and cuts is "
+        "not the one that the network sees",
+        lambda _measured, _limit: BOUND_RATE,
+        lambda value: f"{value:.0f} decisions of the controller",
+        live=False,
+        in_lab=BOUND_RATE,
+        in_fluid=BOUND_RATE,
     ),
     Limit(
         "missed tuner slots",

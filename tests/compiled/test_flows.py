@@ -134,3 +134,18 @@ def test_batch_form_is_built_as_it_is() -> None:
 def test_defaults_of_the_interface() -> None:
     assert Diary.adaptive is True
     assert Diary.cnp_interval(PluginConfig()) == 50e-6
+
+
+def test_a_misspelt_attribute_is_an_error_that_names_the_near_one() -> None:
+    class Slip(Diary):
+        cuts = 0  # of the class: there before anything is set
+
+        def on_loss(self, now: float, packets: int) -> None:  # noqa: ARG002 - the interface
+            self.cuts += 1
+            self.windw = now
+
+    per_flow = build(Slip, PluginConfig(), paths(1, hops=2))
+    per_flow.on_start(0.0, np.array([0]))
+    with pytest.raises(AttributeError, match=r"self\.windw is not set in __init__; did you mean 'window'"):
+        per_flow.on_feedback(1.0, np.array([0]), feedback(1, lost_packets=1))
+    assert per_flow.flows[0].cuts == 1  # type: ignore[union-attr]

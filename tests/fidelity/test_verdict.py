@@ -26,6 +26,7 @@ from tests.support.synthetic_runs import RTT, lag, run
             "ring buffer overflow: 3 feedback records lost; raise",
         ),
         (lambda r: r.counters.update(drops_outside_model=5), "outside the model: 5 packets; raise --dilation"),
+        (lambda r: r.counters.update(rates_above_line=7), "above line rate: 7 decisions .*; bound .* line_rate"),
         (lambda r: setattr(r, "interrupted", "Ctrl-C"), "ended early: Ctrl-C after 10 ms"),
         (lambda r: setattr(r, "warmup", 1.0), "empty measurement window: 10 ms run, 1000 ms warm-up; raise --duration"),
         (lambda r: r.flows.delivered_packets.fill(0), "no packets delivered: 0 packets"),
@@ -99,6 +100,7 @@ def test_a_model_is_judged_by_what_a_model_has() -> None:
     assert judge(record).word == "clean"
     assert [one.what for one in limits_of(record)] == [
         "rejected thresholds",
+        "rate above line rate",
         "missed tuner slots",
         "no packets delivered",
     ]

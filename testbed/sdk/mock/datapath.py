@@ -225,4 +225,4 @@ class Mock:
 
     def _finish(self) -> Trace:
         columns = {name: np.array([sample[name] for sample in self.samples]) for name in self.samples[0]}
-        return Trace(**columns, decisions=self.digest.hexdigest())
+        return Trace(**columns, decisions=self.digest.hexdigest(), scenario=self.scenario)

@@ -64,7 +64,7 @@ def test_no_reaction_fails(tmp_path: Path) -> None:
         "reacts to congestion",
         "two flows share",
     }
-    assert "they ask for 100.0 % of their 8 lines" in results["reacts to congestion"].why
+    assert "they ask for 800.0 % of its rate" in results["reacts to congestion"].why
     assert "lose 87.5 % of their packets" in results["reacts to congestion"].why
 
 
@@ -78,6 +78,14 @@ def test_no_reaction_on_purpose_is_skipped(tmp_path: Path) -> None:
 def test_a_window_that_never_shrinks_fails_to_react(tmp_path: Path) -> None:
     body = WORKING.replace("window / 2", "window").replace("2 * self.paths.bdp", "9 * self.paths.bdp")
     assert not answer(tmp_path, body, "reacts to congestion").passed
+
+
+def test_a_fixed_window_fails_to_react_though_nothing_is_lost(tmp_path: Path) -> None:
+    """Its packets wait in the queue: per RTT as it then is, windows ask for what the port gives, whatever they are."""
+    body = WORKING.replace("np.clip(window, wire, 2 * self.paths.bdp[flows])", "self.paths.bdp[flows]")
+    result = answer(tmp_path, body, "reacts to congestion")
+    assert not result.passed
+    assert "lose 0.0 %" in result.why
 
 
 @pytest.mark.parametrize(
