@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
 from testbed.results.figures.registry import UNKNOWN, Figure, shown_time
+from testbed.results.fitted import Fitted, Prose
 from testbed.results.summary import FIGURES, Summary
 from testbed.results.table import Cell, Table
 from testbed.units import show_rate, show_size
@@ -102,23 +103,19 @@ def _lab_notes(summary: Summary) -> list[str]:
 def render(summary: Summary) -> RenderableType:
     """The table for rich; without a terminal it prints as plain text, with no box characters."""
     from rich.console import Group
-    from rich.table import Table as Grid
     from rich.text import Text
 
     colour = "green" if summary.verdict.word == "clean" else "bold yellow"
-    lines: list[RenderableType] = [
-        Text(title(summary), style="bold"),
-        Text(scope(summary), style="dim"),
+    return Group(
+        Prose(title(summary), style="bold"),
+        Prose(scope(summary), style="dim"),
         Text.assemble("verdict: ", (summary.verdict.word, colour)),
-    ]
-    if summary.verdict.reasons:
-        reasons = Grid.grid(padding=(0, 1))
-        for reason in summary.verdict.reasons:
-            reasons.add_row(" -", Text(str(reason)))  # in a grid, a long one wraps under itself
-        lines.append(reasons)
-
-    told = (Text(note, style="dim") for note in notes(summary))
-    return Group(*lines, Text(), figures(summary).terminal(), Text(), *told)
+        *(Prose(str(reason), hanging=" - ") for reason in summary.verdict.reasons),
+        Text(),
+        Fitted(figures(summary)),
+        Text(),
+        *(Prose(note, style="dim") for note in notes(summary)),
+    )
 
 
 def figures(summary: Summary) -> Table:
