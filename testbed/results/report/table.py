@@ -34,6 +34,7 @@ APPLIES: dict[str, Callable[[Summary], bool]] = {  # figures and rows that are n
     "ql_receivers": _several_receivers,
     "ql_busiest": _several_receivers,
     "pauses": lambda summary: summary.lossless,
+    "pauses in run": lambda summary: summary.lossless,
     "mice": _two_classes,
     "elephants": _two_classes,
     "messages": lambda _summary: False,  # told by kind
@@ -53,27 +54,27 @@ def scope(summary: Summary) -> str:
     if summary.window_end <= summary.window_start:
         span = "ended within the warm-up"
     rate, rtt = show_rate(summary.bottleneck_rate), shown_time(summary.base_rtt)
-    return f"{summary.bottleneck} at {rate}, base RTT {rtt}, {span}"
+    return f"{summary.bottleneck} at {rate}, base RTT {rtt} of the median flow, {span}"
 
 
 def notes(summary: Summary) -> list[str]:
     """What a reader must know to take the figures for what they are."""
     s = summary
-    found = ["loss: over the whole run; DR: dropped traffic; decision time: wall time"]
+    found = ["in run, FCT, slowdown, decision: with the warm-up; decision: wall time; DR: dropped traffic"]
     if s.engine == "fluid":
         found = [FLUID, *found]
     if s.engine == "lab":
-        found = [*_lab_notes(s), "decision time: wall time"]
+        found = [*_lab_notes(s), "FCT, slowdown, decision: with the warm-up; decision: wall time"]
     if s.lossless:
-        found.append("lossless fabric (PFC): pause frames are of the whole run, paused time is a sending host's mean")
-        if lost := s.counters.get("lost_on_links", 0):
-            found.append(f"{lost:,} packets were lost on links that were down or have a loss rate")
+        found += _lossless_notes(s)
     if _several_receivers(s):
         found.append(f"receivers: mean over the ports towards {s.receivers} receiving hosts")
     if s.paused_port_in_run > 0:
         found.append(f"pauses, worst port: {s.paused_port}, share of the whole run")
     if s.drops_in_run > s.drops:
         found.append(f"{s.drops_in_run - s.drops:,.0f} more packets were dropped in the warm-up")
+    if s.rtt_p50 < s.base_rtt:
+        found.append("RTT is of all flows, and some have a shorter path than the median flow")
     if s.flows > s.fairness_flows and s.window_end > s.window_start:
         excluded = _count(s.flows - s.fairness_flows, "flow")
         found.append(f"FR and Jain leave out {excluded} active in less than 90 % of the window")
@@ -88,6 +89,12 @@ def notes(summary: Summary) -> list[str]:
         back, slow = f"{s.recovered} of {s.interruptions}", f"{s.slowed} of {s.interruptions}"
         found.append(f"RT: the long flows were back after {back} interruptions, and slowed down in {slow}")
     return found
+
+
+def _lossless_notes(summary: Summary) -> Iterator[str]:
+    yield "lossless fabric (PFC): paused time is a sending host's mean"
+    if lost := summary.counters.get("lost_on_links", 0):
+        yield f"{lost:,} packets were lost on links that were down or have a loss rate"
 
 
 def _lab_notes(summary: Summary) -> list[str]:
