@@ -112,7 +112,7 @@ class View:
         speed = "fluid model, no packets" if scene["dilation"] is None else f"dilation {scene['dilation']:g}"
         about = (
             f"{scene['bottleneck']} at {_rate(rate)},",
-            f"base RTT {_time(scene['base_rtt'])} of the median flow,",
+            f"base RTT {_time(scene['base_rtt'])} (median flow),",
             f"{len(scene['flows'])} {'flows' if scene['flows_by'] == 'flow' else 'sending hosts'},",
             speed,
         )

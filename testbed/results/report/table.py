@@ -54,7 +54,7 @@ def scope(summary: Summary) -> str:
     if summary.window_end <= summary.window_start:
         span = "ended within the warm-up"
     rate, rtt = show_rate(summary.bottleneck_rate), shown_time(summary.base_rtt)
-    return f"{summary.bottleneck} at {rate}, base RTT {rtt} of the median flow, {span}"
+    return f"{summary.bottleneck} at {rate}, base RTT {rtt} (median flow), {span}"
 
 
 def notes(summary: Summary) -> list[str]:

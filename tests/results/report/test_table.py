@@ -31,7 +31,7 @@ def test_the_table_is_plain_text_at_80_columns() -> None:
     assert "SU 95.00 %" in lines
     assert "FR 66.67 % per flow 66.67 % per host" in lines
     assert "QL 4.00 us mean 4.04 us p99 4.04 us max" in lines
-    assert "base RTT 8.00 us of the median flow" in " ".join(lines)
+    assert "base RTT 8.00 us (median flow)" in " ".join(lines)
 
 
 def test_the_table_fits_with_every_row_and_long_reasons() -> None:
