@@ -60,11 +60,12 @@ def scope(summary: Summary) -> str:
 def notes(summary: Summary) -> list[str]:
     """What a reader must know to take the figures for what they are."""
     s = summary
-    found = ["in run, FCT, slowdown, decision: with the warm-up; decision: wall time; DR: dropped traffic"]
+    completion = "FCT, slowdown, " if s.fct_finished else ""
+    found = [f"in run, {completion}decision: with the warm-up; decision: wall time; DR: dropped traffic"]
     if s.engine == "fluid":
         found = [FLUID, *found]
     if s.engine == "lab":
-        found = [*_lab_notes(s), "FCT, slowdown, decision: with the warm-up; decision: wall time"]
+        found = [*_lab_notes(s), f"{completion}decision: with the warm-up; decision: wall time"]
     if s.lossless:
         found += _lossless_notes(s)
     if _several_receivers(s):

@@ -75,7 +75,7 @@ def test_every_line_has_one_window_and_one_place() -> None:
     assert "marks 400 packets 0 % at bottleneck" in lines
     assert [line for line in lines if line.startswith("pauses in run 0 frames")]
     assert [line for line in lines if line.startswith("pauses 0 % of the time")]
-    assert "in run, FCT, slowdown, decision: with the warm-up" in " ".join(lines)
+    assert "in run, decision: with the warm-up" in " ".join(lines)
 
 
 def test_paths_that_are_shorter_than_the_median_flows_are_told() -> None:
