@@ -58,7 +58,7 @@ class Fitted:
         from rich.text import Text
 
         lines = []
-        for text, style in ((cell.text, cell.style), (cell.note, cell.note_style)):
+        for text, style in ((cell.text, cell.colour), (cell.note, cell.note_style)):
             for line in text.split("\n") if text else ():
                 parts = packed(_words(line), width, " ") if _foldable(cell, self.table) else [line]
                 lines += [Text(part.rjust(width) if self.table.align == "right" else part, style) for part in parts]
@@ -139,7 +139,7 @@ def _vertical(table: Table, width: int) -> Iterator[RenderableType]:
             head = heads[position] if heads else Cell()
             pieces = [head.text, *(_flat(line) for line in cell.text.split("\n")), _flat(cell.note)]
             for line in packed(pieces, width - len(INDENT), " "):
-                yield Text(INDENT + line, style=cell.style, overflow="fold")
+                yield Text(INDENT + line, style=cell.colour, overflow="fold")
 
 
 def _parts(always: list[int], rest: list[int], least: list[int], width: int) -> Iterator[list[int]]:
@@ -212,7 +212,7 @@ def _flat(text: str) -> str:
 def _text(cell: Cell) -> Text:
     from rich.text import Text
 
-    return Text(cell.text, style=cell.style)
+    return Text(cell.text, style=cell.colour)
 
 
 def _note(cell: Cell) -> Text:

@@ -8,6 +8,7 @@ from html import escape
 from typing import Any, Literal
 
 GAP = 2
+MARKED = {"": "", "better": "green", "worse": "red"}
 
 
 @dataclass(frozen=True)
@@ -18,7 +19,13 @@ class Cell:
     note: str = ""
     style: str = ""
     note_style: str = "dim"
+    mark: Literal["", "better", "worse"] = ""  # coloured wherever it is shown
     prose: bool = False  # may be folded between words
+
+    @property
+    def colour(self) -> str:
+        """Of its text on a terminal."""
+        return self.style or MARKED[self.mark]
 
     @property
     def width(self) -> int:
@@ -52,7 +59,7 @@ class Table:
         for row in self.rows:
             label, *cells = row
             missing = max(map(len, self.rows)) - len(row)
-            told = "".join(f"<td>{_marked(cell, between)}</td>" for cell in [*cells, *[Cell()] * missing])
+            told = "".join(_cell(cell, between) for cell in [*cells, *[Cell()] * missing])
             lines.append(f'<tr><th scope="row">{escape(label.text)}</th>{told}</tr>')
         heads = f"<thead><tr>{head}</tr></thead>" if head else ""
         return f'<div class="wide"><table>{heads}<tbody>{"".join(lines)}</tbody></table></div>'
@@ -77,6 +84,10 @@ def aligned(lines: Sequence[Sequence[str]]) -> list[str]:
 
 def _plain(cell: Cell) -> str:
     return f"{cell.text} {cell.note}".strip().replace("|", "\\|").replace("\n", "<br>")
+
+
+def _cell(cell: Cell, between: str) -> str:
+    return f"<td{f' class={cell.mark!r}' if cell.mark else ''}>{_marked(cell, between)}</td>"
 
 
 def _marked(cell: Cell, between: str) -> str:
