@@ -7,7 +7,8 @@ from typing import Annotated
 
 import typer
 
-from testbed.cli.shared import ExperimentArgument, Format, Settings, print_json, resolve
+from testbed.cli.shared import Controller, ExperimentArgument, Format, Settings, Tuner, print_json
+from testbed.cli.shared_experiment import resolve
 
 lab = typer.Typer(help="Real hosts: what their playbooks need.", no_args_is_help=True)
 
@@ -20,8 +21,8 @@ def group() -> None:
 @lab.command("vars")
 def vars_(  # noqa: PLR0917 - one parameter per option
     experiment: ExperimentArgument,
-    controller: Annotated[str, typer.Option(help="Congestion control instead of the file's: a name or a path.")] = "",
-    tuner: Annotated[str, typer.Option(help="ECN tuner instead of the file's: a name or a path.")] = "",
+    controller: Controller = "",
+    tuner: Tuner = "",
     settings: Settings = None,
     line_rate: Annotated[str, typer.Option(help="Of the lab's NICs; by default the experiment's link.")] = "",
     format: Annotated[Format, typer.Option(help="json can be given to ansible-playbook: -e @FILE.")] = Format.json,

@@ -17,7 +17,10 @@ from testbed.fidelity.invariants import agents_and_nics_agree, the_named_control
 from testbed.results import decisions
 from testbed.results.decisions import Served
 from testbed.results.record import RunRecord
+from testbed.results.verdict import Reason
 
+CHANGED = "a host is not as it was before"
+RESTORE = "restore that host before the next run, see docs/lab.md"
 SENT = {"nic_sent": "packets", "nic_acks": "acks", "nic_cnps": "cnps", "nic_ce": "ce_echoes"}
 
 
@@ -26,8 +29,8 @@ def complete(record: RunRecord, observed: ObservedRun, group: HostGroup) -> None
     counts = _counts(observed, group)
     complete_hosts = all(report.record for report in observed.reports)
     checks = [the_named_controller_ran, *([agents_and_nics_agree] if complete_hosts else [])]
-    record.broken = [(one.what, one.how_much) for check in checks for one in check(counts)]
-    record.broken += [("a host is not as it was before", one) for one in group.differences]
+    record.broken = [one for check in checks for one in check(counts)]
+    record.broken += [Reason(what=CHANGED, how_much=one, remedy=RESTORE) for one in group.differences]
     record.loaded_plugins = [one.as_dict() for one in group.loaded_plugins]
     record.clock_jump = max(float(meter.clock_jump[0]) for meter in observed.meters)
     record.start_spread = group.start_spread
