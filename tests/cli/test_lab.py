@@ -1,4 +1,4 @@
-"""`testbed lab`: an experiment's DCQCN in the units of the card (values from NVIDIA's tables and the paper), rollouts."""
+"""`testbed lab`: DCQCN in the units of the card (values from NVIDIA's tables and the paper), and rollouts."""
 
 from __future__ import annotations
 
