@@ -33,12 +33,12 @@ unit: ## the tests that need no root, without the slow ones
 bench: setup ## measure what docs/bench.md promises (root; ONLY="switch goodput" for a part, JSON=FILE)
 	$(SUDO) $(PYTHON) -m bench $(if $(ONLY),--only $(ONLY)) $(if $(JSON),--json $(JSON))
 
-wheelhouse: setup ## dist/wheelhouse.tar: what lab hosts without a network need (HOSTS_PYTHON=python3.12 if not this one's)
+wheelhouse: setup ## dist/wheelhouse.tar: what lab hosts without a network need (HOSTS_PYTHON=python3.12, EXTRAS=learned)
 	rm -rf build && mkdir -p build/wheels dist
-	$(HOSTS_PYTHON) -m pip wheel --quiet --wheel-dir build/wheels --requirement testbed/engines/lab/agents.txt pip
-	$(HOSTS_PYTHON) -m pip wheel --quiet --wheel-dir build/wheels --no-deps .
+	$(HOSTS_PYTHON) -m pip wheel --quiet --wheel-dir build/wheels '.$(EXTRAS:%=[%])' pip
 	mv build/wheels/pip-*.whl build/wheels/pip.whl
-	tar -C build/wheels -cf dist/wheelhouse.tar . -C $(CURDIR)/testbed/engines/lab agents.txt
+	echo 'cc-testbed$(EXTRAS:%=[%])' > build/wheels/install.txt
+	tar -C build/wheels -cf dist/wheelhouse.tar .
 
 lab: setup ## an emulated lab of hosts with ssh to try playbooks in, until Ctrl-C (CARDS=bf3,cx7 SWITCHES=sonic,nvue,testbed)
 	@$(SUDO) $(PYTHON) -m tests.emulated_lab $(if $(CARDS),--cards $(CARDS)) $(if $(SWITCHES),--switches $(SWITCHES))

@@ -1,31 +1,33 @@
-"""A wheel works outside the checkout: everything shipped is found through the entry points that others use, too."""
+"""The wheel, with what it depends on and nothing else, outside the checkout: as a lab host has it.
+
+Everything shipped is found through the entry points that others use, too.
+"""
 
 from __future__ import annotations
 
 import json
-import sys
+import socket
+import subprocess
 from pathlib import Path
+from urllib.request import urlopen
 
 import pytest
 
 from tests.support.checkout import ROOT
-from tests.support.wheel import copy_of_source, run
+from tests.support.waiting import until
+from tests.support.wheel import install, run, wheelhouse
 
 pytestmark = pytest.mark.slow
+RESULTS = 'matplotlib, pyarrow are not installed; run: pip install "cc-testbed[report]"'
+RACK = 'mininet, matplotlib, pyarrow are not installed; run: pip install "cc-testbed[rack,report]"'
+NETWORK = 'onnxruntime is not installed; run: pip install "cc-testbed[learned]"'
 
 
 @pytest.fixture(scope="module")
 def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The bin folder of a fresh environment with nothing but the wheel and its dependencies."""
+    """The bin folder of a fresh environment."""
     folder = tmp_path_factory.mktemp("wheel")
-    source = copy_of_source(folder)
-    run(sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "-w", folder, source, cwd=folder)
-    (wheel,) = folder.glob("*.whl")
-    fresh = folder / "fresh"
-    run(sys.executable, "-m", "venv", "--without-pip", fresh, cwd=folder)
-    pip = (sys.executable, "-m", "pip", "--python", fresh / "bin/python")
-    run(*pip, "install", "--quiet", "--no-compile", "--disable-pip-version-check", wheel, cwd=folder)
-    return folder / "fresh/bin"
+    return install(wheelhouse(folder), folder)
 
 
 def test_list_shows_everything_shipped(installed: Path, tmp_path: Path) -> None:
@@ -42,6 +44,9 @@ def test_list_shows_everything_shipped(installed: Path, tmp_path: Path) -> None:
 
 def test_experiments_resolve(installed: Path, tmp_path: Path) -> None:
     assert "is valid" in run(installed / "testbed", "validate", "incast-64", cwd=tmp_path)
+    assert "hosts" in run(installed / "testbed", "show", "leaf-spine", cwd=tmp_path)
+    assert "hosts" in run(installed / "testbed", "run", "incast-8", "--dry-run", cwd=tmp_path)
+    assert json.loads(run(installed / "testbed", "lab", "vars", "incast-8", cwd=tmp_path))
 
 
 def test_sources_of_the_data_plane_and_templates_are_inside(installed: Path, tmp_path: Path) -> None:
@@ -54,3 +59,57 @@ def test_sources_of_the_data_plane_and_templates_are_inside(installed: Path, tmp
 def test_new_plugin_works(installed: Path, tmp_path: Path) -> None:
     run(installed / "testbed", "new", "controller", "my_cc", cwd=tmp_path)
     run(installed / "testbed", "check", "./my_cc.py", cwd=tmp_path)
+
+
+def test_the_exporter_serves(installed: Path, tmp_path: Path) -> None:
+    with socket.socket() as one:
+        one.bind(("127.0.0.1", 0))
+        address = f"127.0.0.1:{one.getsockname()[1]}"
+
+    def answers() -> bool:
+        assert serving.poll() is None
+        try:
+            with urlopen(f"http://{address}/metrics", timeout=5) as answer:
+                return b"testbed_" in answer.read()
+        except OSError:
+            return False
+
+    with subprocess.Popen([installed / "testbed", "exporter", "--listen", address, "--root", tmp_path]) as serving:
+        try:
+            until(answers, seconds=60)
+        finally:
+            serving.terminate()
+
+
+@pytest.mark.parametrize(
+    ("command", "said"),
+    [
+        ("run incast-8", RACK),
+        ("sweep incast-8", RACK),
+        ("reproduce adpg-table-2 --quick", RACK),
+        ("selftest", RACK),
+        ("run incast-8 --engine fluid", RESULTS),
+        ("explain adpg", "matplotlib is not installed"),
+        ("decode capture.pcapng", 'scapy is not installed; run: pip install "cc-testbed[rack]"'),
+        ("run incast-8 --dry-run --controller adpg-nn", NETWORK),
+        ("check pet", NETWORK),
+        ("train adpg", 'matplotlib, onnx, torch are not installed; run: pip install "cc-testbed[report,train]"'),
+        ("train pet", 'onnx, onnxruntime, torch are not installed; run: pip install "cc-testbed[learned,train]"'),
+        ("distil adpg", 'catboost is not installed; run: pip install "cc-testbed[train]"'),
+    ],
+)
+def test_what_is_missing_is_one_message(installed: Path, tmp_path: Path, command: str, said: str) -> None:
+    words = [str(installed / "testbed"), *command.split()]
+    done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, timeout=300, check=False)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert said in done.stderr.splitlines()[-1]
+    assert "Traceback" not in done.stderr
+    assert not [file for file in tmp_path.rglob("*") if file.is_file()]
+
+
+def test_the_doctor_says_how_to_get_it(installed: Path, tmp_path: Path) -> None:
+    command = [installed / "testbed", "doctor", "--format", "json"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    (found,) = [probe for probe in json.loads(done.stdout)["probes"] if probe["name"] == "Python packages"]
+    assert (done.returncode, found["status"]) == (1, "missing")
+    assert found["get"] == 'run: pip install "cc-testbed[rack,report]"'

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from testbed.base.arrays import Floats
-from testbed.errors import BadInput
+from testbed.base.extras import need
 
 from .observation import FEATURES
 from .tree import Trees
@@ -19,10 +19,9 @@ from .tree import Trees
 
 def predictor(trees: Trees) -> Callable[[Floats], Floats]:
     """`Trees.decide`, by CatBoost. Raises BadInput without CatBoost."""
-    try:
-        import catboost
-    except ImportError:
-        raise BadInput("CatBoost is not installed: pip install catboost") from None
+    need("catboost")
+    import catboost
+
     model = catboost.CatBoostRegressor()
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "model.json"

@@ -10,13 +10,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from pydantic import Field
 
 from testbed.base.arrays import Floats
-from testbed.errors import BadInput
+from testbed.base.extras import need
 from testbed.sdk.jobs import JobConfig
 
 from .compiled import CompiledTrees
@@ -92,7 +91,7 @@ class Attempt:
 
 def distil(network: Network, settings: Settings, told: Callable[[Attempt], None] = lambda _one: None) -> list[Attempt]:
     """Attempts until one is accepted, which is then the last. Raises BadInput without CatBoost."""
-    _catboost()
+    need("catboost")
     attempts: list[Attempt] = []
     for number in range(settings.attempts):
         learning_rate = settings.learning_rate * SLOWER ** (number % 2)
@@ -119,11 +118,13 @@ def aim_of(network: Network) -> Aim:
 
 def fit(network: Network, settings: Settings, seed: int, learning_rate: float) -> Trees:
     """Trees that decide as the network does."""
+    import catboost
+
     rng = np.random.default_rng(seed)
     features = rng.permutation(training_set(network, settings.rows, rng))
     wanted = network.decide(features)
     weights = 1.0 / ((wanted - 1.0) ** 2 + settings.near**2)
-    model = _catboost().CatBoostRegressor(
+    model = catboost.CatBoostRegressor(
         iterations=settings.trees,
         depth=settings.depth,
         learning_rate=learning_rate,
@@ -184,11 +185,3 @@ def fidelity(network: Network, trees: Trees, rows: int = 100_000, seed: int = 99
         return float(np.sqrt(np.mean((trees.decide(features) - network.decide(features)) ** 2)))
 
     return Fidelity(rmse(seen), rmse(anywhere(rows, rng)), rmse(near))
-
-
-def _catboost() -> Any:
-    try:
-        import catboost
-    except ImportError:
-        raise BadInput("distilling needs CatBoost: pip install 'cc-testbed[train]'") from None
-    return catboost

@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from testbed.base.extras import need
 from testbed.sdk.jobs import Job, JobContext, JobProgress, Result
-from testbed.sdk.packages import need, versions
+from testbed.sdk.packages import versions
 from testbed.units import show_time
 
 from . import onnx_network
@@ -38,7 +39,7 @@ NOTES = {
 
 def run(settings: Settings, context: JobContext) -> Result:
     """Train, measure in closed loops, write."""
-    need("torch", "onnx")  # before any time is spent
+    need("matplotlib", "onnx", "torch")  # before any time is spent
     outcome = train(settings, _teller(settings, context))
     network, aim = outcome.network, settings.aim
     int8 = Int8Network.of(network, visited(network, CALIBRATION, np.random.default_rng(settings.seed)))

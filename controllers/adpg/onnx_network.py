@@ -9,6 +9,7 @@ import numpy as np
 
 from testbed.base.arrays import Floats
 from testbed.base.atomic import atomic_write
+from testbed.base.extras import need
 from testbed.errors import BadInput
 
 from .network import SHAPES, Network
@@ -32,10 +33,9 @@ class OnnxNetwork:
     @classmethod
     def load(cls, file: Path) -> OnnxNetwork:
         """Raises BadInput if the file is no such network, or onnxruntime is missing."""
-        try:
-            import onnxruntime
-        except ImportError:
-            raise BadInput("adpg-nn needs onnxruntime: pip install onnxruntime") from None
+        need("onnxruntime")
+        import onnxruntime
+
         if not file.is_file():
             raise BadInput(f"no policy file at {file}")
         options = onnxruntime.SessionOptions()
@@ -60,10 +60,9 @@ class OnnxNetwork:
 
 def write(network: Network, file: Path) -> None:
     """Write the ONNX file, whole or not at all. Raises BadInput without the package onnx."""
-    try:
-        from onnx import TensorProto, checker, helper, numpy_helper
-    except ImportError:
-        raise BadInput("writing ONNX needs the package onnx: pip install 'cc-testbed[train]'") from None
+    need("onnx")
+    from onnx import TensorProto, checker, helper, numpy_helper
+
     nodes, weights, value = [], [], INPUT
     for number, layer in enumerate(network.layers):
         weights.append(numpy_helper.from_array(layer.T.astype(np.float32), f"weights{number}"))

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from testbed.errors import BadInput
+from testbed.base.extras import need
 
 from .evaluate import DEAD_SU, LONGEST_RAMP, Figures, converged, failure, many_to_one, ramp, score
 from .loss import loss, means, sequences, tails
@@ -90,7 +90,10 @@ class Training:
     """One seed."""
 
     def __init__(self, settings: Settings, seed: int) -> None:
-        self.torch = torch = _torch()
+        need("torch")
+        import torch
+
+        self.torch: Any = torch
         torch.manual_seed(seed)
         torch.set_num_threads(1)  # the same sums in the same order, every time
         self.settings, self.seed = settings, seed
@@ -162,11 +165,3 @@ def _orthogonal(shape: tuple[int, int], torch: Any) -> Any:
     weights = torch.empty(shape)
     torch.nn.init.orthogonal_(weights, gain=2**0.5)
     return weights
-
-
-def _torch() -> Any:
-    try:
-        import torch
-    except ImportError:
-        raise BadInput("training needs PyTorch: pip install 'cc-testbed[train]'") from None
-    return torch

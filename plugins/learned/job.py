@@ -12,9 +12,10 @@ import numpy as np
 
 from testbed.base.arrays import Floats
 from testbed.base.atomic import atomic_write
+from testbed.base.extras import need
 from testbed.registry import find
 from testbed.sdk.jobs import JobConfig, JobContext, Result
-from testbed.sdk.packages import need, versions
+from testbed.sdk.packages import versions
 from testbed.tuner import Ports, PortSample, Tuner
 
 from .environment import LARGEST
@@ -65,7 +66,7 @@ def run(
     reward: Callable[[Workload], Callable[[PortSample, Ports], Floats]],
 ) -> Result:
     """Train, measure against the static tuners, write. Raises BadInput if a package is missing."""
-    need("torch", "onnx")  # before any time is spent
+    need("onnx", "onnxruntime", "torch")  # before any time is spent
     lines: list[str] = []
     log: dict[str, Any] = {
         "command": context.command,

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from testbed.sdk.packages import need
+from testbed.base.extras import need
 
 from .policy import Layer
 

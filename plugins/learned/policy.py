@@ -14,6 +14,7 @@ import numpy as np
 
 from testbed.base.arrays import Floats
 from testbed.base.atomic import atomic_write
+from testbed.base.extras import need
 from testbed.errors import BadInput
 
 INPUT, OUTPUT = "features", "scores"
@@ -62,10 +63,9 @@ class OnnxPolicy:
     @classmethod
     def load(cls, file: Path, kind: Kind) -> OnnxPolicy:
         """Raises BadInput if the file is missing, is no such policy, or returns nan."""
-        try:
-            import onnxruntime
-        except ImportError:
-            raise BadInput(f"tuner '{kind.plugin}' needs onnxruntime: pip install onnxruntime") from None
+        need("onnxruntime")
+        import onnxruntime
+
         if not file.is_file():
             raise BadInput(f"no policy file at {file}; 'testbed train {kind.plugin}' makes one")
         options = onnxruntime.SessionOptions()
@@ -97,10 +97,9 @@ def _check(file: Path, session: Any, policy: OnnxPolicy, kind: Kind) -> None:
 
 def write(layers: Sequence[Layer], file: Path, about: Mapping[str, str]) -> None:
     """Write the ONNX file, whole or not at all. Raises BadInput without the package onnx."""
-    try:
-        from onnx import TensorProto, checker, helper, numpy_helper
-    except ImportError:
-        raise BadInput("writing ONNX needs the package onnx: pip install 'cc-testbed[train]'") from None
+    need("onnx")
+    from onnx import TensorProto, checker, helper, numpy_helper
+
     nodes, weights, value = [], [], INPUT
     for number, (matrix, bias) in enumerate(layers):
         weights.append(numpy_helper.from_array(matrix.astype(np.float32), f"weights{number}"))

@@ -15,7 +15,7 @@ from zlib import crc32
 import numpy as np
 
 from testbed.base.arrays import Floats, Ints
-from testbed.sdk.packages import need
+from testbed.base.extras import need
 from testbed.tuner import Thresholds
 
 from ..learned.mlp import layers_of, put_layers

@@ -11,6 +11,7 @@ import sys
 
 import typer
 
+from testbed.base import extras
 from testbed.cli.agent import agent
 from testbed.cli.check import check
 from testbed.cli.compare import compare
@@ -86,7 +87,8 @@ app.command()(export)
 def main() -> int:
     """Entry point of ``testbed``: every known error is one message on stderr and an exit code."""
     try:
-        app()
+        with extras.explained():
+            app()
     except TestbedError as error:
         _log(error)
         print(f"testbed: {error}", file=sys.stderr)

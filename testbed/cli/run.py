@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from testbed.base.extras import need
 from testbed.cli.shared import ExperimentArgument, Format, Formatted, Settings, Verbose, log_if, print_resolved, resolve
 from testbed.errors import BadInput, TestbedError
 
@@ -106,9 +107,11 @@ def run(  # noqa: PLR0917 - one parameter per option
         print_resolved(resolved, format)
         return
     from testbed.engines.kernel import doctor
+    from testbed.results import folder
 
     if carrier.name == "kernel":
         doctor.require()
+    need(*folder.PACKAGES)
     from testbed.live.broadcast import observer
     from testbed.run.run import execute
 

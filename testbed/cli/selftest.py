@@ -16,9 +16,10 @@ def selftest(
 ) -> None:
     """Break runs on purpose, and see that the verdict names what is wrong (needs root; about a minute)."""
     from testbed.engines.kernel import doctor
-    from testbed.run.selftest import examine
 
     doctor.require()
+    from testbed.run.selftest import examine
+
     findings = []
     for one in examine(quiet, only):
         findings.append(one)

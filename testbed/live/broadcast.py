@@ -44,12 +44,13 @@ class Broadcast(Observer):
             "reasons": [str(reason) for reason in summary.verdict.reasons],
             "figures": table.figures(summary).plain(),
             "notes": table.notes(summary),
+            "time": summary.duration,
             "folder": str(folder),
         }
         self.server.publish("end", result)
 
     def on_failure(self, why: str) -> None:
-        result = {"verdict": "failed", "reasons": [why], "figures": [], "notes": [], "folder": None}
+        result = {"verdict": "failed", "reasons": [why], "figures": [], "notes": [], "time": None, "folder": None}
         self.server.publish("end", result)
 
 

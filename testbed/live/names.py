@@ -105,7 +105,18 @@ CONSTANTS = (
         lambda scene: [math.nan if scene.dilation is None else scene.dilation],
     ),
     Constant("testbed_run_duration_seconds", "", "Planned length of the run.", lambda scene: [scene.duration]),
-    Constant("testbed_base_rtt_seconds", "", "RTT of a full packet in an empty rack.", lambda scene: [scene.base_rtt]),
+    Constant(
+        "testbed_run_warmup_seconds",
+        "",
+        "Beginning of the run that its figures leave out.",
+        lambda scene: [scene.warmup],
+    ),
+    Constant(
+        "testbed_base_rtt_seconds",
+        "",
+        "RTT of a full packet in an empty rack, of the median flow.",
+        lambda scene: [scene.base_rtt],
+    ),
     Constant(
         "testbed_port_capacity_bytes_per_second",
         "port",
@@ -177,6 +188,13 @@ METRICS = (
         "port",
         "Time for which the port's peer was paused.",
         _of_port("paused"),
+    ),
+    Metric(
+        "gauge",
+        "testbed_flow_active_flows",
+        "flow",
+        "1 from the start of the flow to its end, else 0; of a sending host how many are.",
+        _of_flow("active"),
     ),
     Metric("counter", "testbed_flow_acked_bytes", "flow", "Payload that was acknowledged.", _of_flow("acked_payload")),
     Metric(

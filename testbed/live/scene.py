@@ -77,7 +77,7 @@ class Scene:
     duration: float
     warmup: float
     dilation: float | None  # None: it does not happen in wall time
-    base_rtt: float  # the shortest of the flows'
+    base_rtt: float  # of the median flow, as the result's
     bottleneck: int  # position of the port
     ports: tuple[ScenePort, ...]
     flows_by: Literal["flow", "host"]

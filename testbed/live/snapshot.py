@@ -33,7 +33,7 @@ class Snapshot:
     time: float
     ports: dict[str, Floats]  # as in `PortSeries`
     queue_found: Counted  # by arriving packets; bins between 0, 1 and `QUEUE_LIMITS`, and one beyond
-    flows: dict[str, Floats | Ints]  # `FLOW_COUNTERS`; rate, window, inflight (sums); rtt (newest, mean)
+    flows: dict[str, Floats | Ints]  # `FLOW_COUNTERS`; active, rate, window, inflight (sums); rtt (newest, mean)
     flow_rtt: Counted  # bins of `Flows.rtt_counts`
     rtt: Ints  # all acknowledgements, bins of `Meter.rtt`
     decision_time: Counted  # wall s per call, bins of `Meter.decision_times`

@@ -13,6 +13,7 @@ from testbed.live.collect import Collector
 from testbed.live.observed import Observed
 from testbed.live.scene import Groups, Scene, ScenePort
 from testbed.live.snapshot import FLOW_COUNTERS, Counted, Snapshot
+from testbed.results.figures.unknown import quantile
 
 WALL_NS_BETWEEN = 200_000_000
 
@@ -61,7 +62,7 @@ def snapshot(run: Observed, collector: Collector, groups: Groups, ports: dict[st
         time=now,
         ports=ports,
         queue_found=run.network.queues_found(),
-        flows=_flows(run, groups),
+        flows=_flows(run, groups, now),
         flow_rtt=Counted(groups.sum(run.flows.rtt_counts), groups.sum(run.flows.rtt_sum)),
         rtt=np.sum([meter.rtt.counts for meter in meters], axis=0),
         decision_time=Counted(
@@ -75,11 +76,12 @@ def snapshot(run: Observed, collector: Collector, groups: Groups, ports: dict[st
     )
 
 
-def _flows(run: Observed, groups: Groups) -> dict[str, Floats | Ints]:
+def _flows(run: Observed, groups: Groups, now: float) -> dict[str, Floats | Ints]:
     flows = run.flows
     inflight = groups.sum(flows.inflight) * float(run.layout.framing.wire_size)
     summed = {name: groups.sum(getattr(flows, name)) for name in (*FLOW_COUNTERS, "rate", "window")}
-    return summed | {"inflight": inflight, "rtt": groups.mean(flows.rtt)}
+    active = groups.sum(((flows.start <= now) & np.isnan(flows.finished)).astype(np.int64))
+    return summed | {"active": active, "inflight": inflight, "rtt": groups.mean(flows.rtt)}
 
 
 def scene(run: Observed) -> Scene:
@@ -95,7 +97,7 @@ def scene(run: Observed) -> Scene:
         duration=experiment.time.duration,
         warmup=experiment.time.warmup,
         dilation=run.clock.dilation,
-        base_rtt=float(run.layout.paths.base_rtt.min()),
+        base_rtt=quantile(run.layout.paths.base_rtt, 0.5),
         bottleneck=run.layout.bottleneck,
         ports=tuple(ports),
         flows_by=groups.by,

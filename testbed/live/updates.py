@@ -36,8 +36,9 @@ def update(scene: Scene, before: Snapshot, now: Snapshot) -> Update:
 def _ports(scene: Scene, before: Snapshot, now: Snapshot) -> dict[str, Any]:
     rate = np.array([port.rate for port in scene.ports])
     packets = _grown(before, now, "tx_packets")
+    carried = _grown(before, now, "tx_bytes") * 8 / (rate * _seconds(before, now))
     columns = {
-        "utilisation": _grown(before, now, "tx_bytes") * 8 / (rate * _seconds(before, now)),
+        "utilisation": np.minimum(carried, 1.0),  # a link carries no more: samples are a moment early or late
         "queue": now.ports["queue"],
         "queue_max": now.ports["peak_queue"],
         "marked": _grown(before, now, "marked_packets") / np.maximum(packets, 1.0),

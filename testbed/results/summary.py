@@ -46,12 +46,12 @@ class Summary(BaseModel):
 
     su: Number = figure(
         "switch utilisation: wire bytes through the bottleneck / (its rate x time)", "%",
-        lambda m: throughput.utilisation(m.record, m.window), "SU", better="higher", equal_within=5,
+        lambda m: throughput.utilisation(m.record, m.window), "SU", better="higher", equal_within=5, of_idle=True,
         source="ADPG's SU, many to one. Counted at the switch port, with headers")
     su_receivers: Number = figure(
         "SU, mean over the ports towards receiving hosts", "%",
         lambda m: throughput.receiver_utilisation(m.record, m.window), "SU", "receivers", better="higher",
-        same_as="su",
+        of_idle=True, same_as="su",
         source="ADPG's Table 3 (all to all) has one congestion point per host and does not say how they are summed up; "
         "the mean is ours")
     receivers: int = figure(
@@ -117,6 +117,7 @@ class Summary(BaseModel):
     goodput: Number = figure(
         "payload acknowledged / time, all flows", "bit/s",
         lambda m: float(throughput.flow_goodput(m.record, m.window).sum()), "goodput", better="higher",
+        of_idle=True,
         source="DECC's effective throughput is goodput / line rate. What is in flight at the end does not count")
     goodput_per_flow: Number = figure(
         "the same, mean of the flows", "bit/s", lambda m: mean(throughput.flow_goodput(m.record, m.window)),
@@ -231,7 +232,7 @@ class Summary(BaseModel):
         source="DECC's RT: relative reaction time. Goodput would not do, it falls as soon as others share the link")
     long_bandwidth: Number = figure(
         "wire bytes of flows labelled `long` / (bottleneck's rate x time)", "%",
-        lambda m: throughput.long_bandwidth(m.record, m.window), "LBW", better="higher", seldom=True,
+        lambda m: throughput.long_bandwidth(m.record, m.window), "LBW", better="higher", of_idle=True, seldom=True,
         source="ADPG's appendix E and DECC's figure 11; neither defines it. All long flows together")
 
     messages: list[Messages] = figure(
@@ -250,7 +251,7 @@ class Summary(BaseModel):
         "decision", "per call")
     decision_per_row: Number = figure(
         "wall time of a decision about one flow", "s", lambda m: cost.decision_per_row(m.record),
-        "decision", "per flow", better="lower")
+        "decision", "per flow", better="lower", of_idle=True)
     packets_sent: int = figure(
         "data packets sent, whole run", "packets", lambda m: int(m.flows.sent_packets.sum()))
     packets_delivered: int = figure(

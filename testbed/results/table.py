@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 NARROWEST = 80  # what does not fit a narrower terminal is folded by it
 GAP = 2
+MARKED = {"": "", "better": "green", "worse": "red"}
 NARROWEST_COLUMN = 10  # of those with notes below
 
 
@@ -25,6 +26,7 @@ class Cell:
     note: str = ""
     style: str = ""
     note_style: str = "dim"
+    mark: Literal["", "better", "worse"] = ""  # coloured wherever it is shown
     prose: bool = False  # may be folded, and has no say in how wide its column is
 
     @property
@@ -104,7 +106,7 @@ class Table:
         for row in self.rows:
             label, *cells = row
             missing = max(map(len, self.rows)) - len(row)
-            told = "".join(f"<td>{_marked(cell, between)}</td>" for cell in [*cells, *[Cell()] * missing])
+            told = "".join(_cell(cell, between) for cell in [*cells, *[Cell()] * missing])
             lines.append(f'<tr><th scope="row">{escape(label.text)}</th>{told}</tr>')
         heads = f"<thead><tr>{head}</tr></thead>" if head else ""
         return f'<div class="wide"><table>{heads}<tbody>{"".join(lines)}</tbody></table></div>'
@@ -130,7 +132,7 @@ def aligned(lines: Sequence[Sequence[str]]) -> list[str]:
 def _parts(cell: Cell) -> list[Text]:
     from rich.text import Text
 
-    return [Text(cell.text, style=cell.style), Text(cell.note, style=cell.note_style)]
+    return [Text(cell.text, style=cell.style or MARKED[cell.mark]), Text(cell.note, style=cell.note_style)]
 
 
 def _stacked(cell: Cell) -> Text:
@@ -142,6 +144,10 @@ def _stacked(cell: Cell) -> Text:
 
 def _plain(cell: Cell) -> str:
     return f"{cell.text} {cell.note}".strip().replace("|", "\\|").replace("\n", "<br>")
+
+
+def _cell(cell: Cell, between: str) -> str:
+    return f"<td{f' class={cell.mark!r}' if cell.mark else ''}>{_marked(cell, between)}</td>"
 
 
 def _marked(cell: Cell, between: str) -> str:

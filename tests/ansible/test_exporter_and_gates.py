@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterator
@@ -15,9 +14,9 @@ import pytest
 from tests.ansible.prometheus import ADDRESS, URL, needs_prometheus, prometheus, result
 from tests.emulated_lab.host import Host
 from tests.emulated_lab.lab import Lab
-from tests.support.checkout import ROOT
 from tests.support.rollout import Played, experiment, phase, play, reset_attempts, settings_of
 from tests.support.waiting import until
+from tests.support.wheel import wheelhouse
 
 pytestmark = [pytest.mark.root, pytest.mark.parallel, pytest.mark.slow, needs_prometheus]
 
@@ -32,31 +31,6 @@ GATED = {
     "verify_soak_seconds": 2 * SCRAPES + 1,
     "rollout_serial": [1, 2],
 }
-
-
-@pytest.fixture(scope="module")
-def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Of this checkout."""
-    folder = tmp_path_factory.mktemp("wheel")
-    (folder / "source").mkdir()
-    for entry in ("pyproject.toml", "README.md", "LICENSE", "testbed", "controllers", "plugins", "topologies"):
-        subprocess.run(["cp", "-r", str(ROOT / entry), str(folder / "source")], check=True)
-    pip = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "-w", str(folder), str(folder / "source")]
-    subprocess.run(pip, check=True, capture_output=True)
-    return next(folder.glob("*.whl"))
-
-
-def give_dependencies(host: Host) -> None:
-    """A host without an index that has all that the wheel needs, and for pip a testbed of the wheel's version."""
-    (host.root / "opt/packages").mkdir()
-    for folder in (Path(folder) for folder in sys.path if folder.endswith("site-packages")):
-        for one in folder.iterdir():
-            link = host.root / "opt/packages" / one.name
-            ours = one.name.startswith(("__editable__", "pip", "setuptools"))
-            if not ours and one.suffix != ".pth" and not link.is_symlink():
-                link.symlink_to(one)
-    own = host.run(["/usr/bin/python3", "-c", "import site; print(site.getsitepackages()[0])"]).stdout.strip()
-    host.write(f"{own}/packages.pth", "/opt/packages\n")
 
 
 def files(host: Host) -> set[str]:
@@ -85,17 +59,17 @@ def happens(what: Callable[[], object]) -> None:
     until(what, seconds=900, every=0.5)
 
 
-def install(lab: Lab, wheel: Path) -> None:
-    """The canary by the wheel, the others with the checkout; and what the role does before, again, and against it."""
+def install(lab: Lab, wheels: Path) -> None:
+    """The canary from wheels, the others with the checkout; and what the role does before, again, and against it."""
     canary = lab.hosts[0]
     folder = f"{{{{ '{INSTALLED}' if inventory_hostname == 'lab1' else '{sys.prefix}' }}}}"
     here = {
-        "exporter_wheel": f"{{{{ '{wheel}' if inventory_hostname == 'lab1' else '' }}}}",
+        "testbed_wheelhouse": f"{{{{ '{wheels}' if inventory_hostname == 'lab1' else '' }}}}",
         "exporter_executable": f"{folder}/bin/testbed",
-        "exporter_pip_arguments": "--no-index",
-        "exporter_site_packages": True,
     }
     before = files(canary)
+    for wrong, said in (("", "set testbed_wheelhouse to its path"), ("none.tar", "'make wheelhouse' makes")):
+        play(lab, "exporter.yml", "--limit", "lab1", testbed_wheelhouse=wrong).refused(said)
     assert play(lab, "exporter.yml", "--check", "--limit", "lab1", **here).changed() > 0
     assert files(canary) == before
     assert play(lab, "exporter.yml", **here).changed() > 0
@@ -123,12 +97,12 @@ def scraped(lab: Lab) -> Iterator[Callable[[], None]]:
         yield end
 
 
-def test_exporter_and_gates(wheel: Path) -> None:
+def test_exporter_and_gates(tmp_path: Path) -> None:
+    wheels = wheelhouse(tmp_path)
     with Lab(cards=["cx7", "bf2", "cx6dx"]) as lab:
         canary, second, third = lab.hosts
-        give_dependencies(canary)
         untouched = files(canary)
-        install(lab, wheel)
+        install(lab, wheels)
         factory = [settings_of(host) for host in lab.hosts]
         with scraped(lab) as end_prometheus:
             # The canary alone. What Prometheus and the exporter said let it pass: installed policy, no drift.

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from testbed.cli import main
-from tests.support.folders import results
+from tests.support.folders import results, unpacked
 
 
 class Done(NamedTuple):
@@ -69,10 +69,13 @@ def test_medians_intervals_and_differences(compare: Command, three: Path) -> Non
     dcqcn, swift = done.json["variants"]
     assert done.json["baseline"] == "dcqcn"
     assert dcqcn["metrics"]["su"] == {
-        "median": 91, "interval": [90, 92], "coverage": 0.75, "values": [90, 92, 91], "relative": None
+        "median": 91, "interval": [90, 92], "coverage": 0.75, "values": [90, 92, 91], "relative": None,
+        "judged": None,
     }  # fmt: skip
     assert swift["metrics"]["su"]["relative"] == pytest.approx(79 / 91 - 1)
     assert swift["metrics"]["ql_mean"]["median"] == pytest.approx(9e-6)
+    judged = {name: swift["metrics"][name]["judged"] for name in ("su", "ql_mean", "fr_flows", "drops")}
+    assert judged == {"su": "worse", "ql_mean": "better", "fr_flows": None, "drops": None}
     assert [run["seed"] for run in swift["runs"]] == [1, 2, 3]
     assert (dcqcn["dominated_by"], swift["dominated_by"]) == ([], [])
     assert set(done.json["metrics"]) >= {"su", "fr_flows", "rtt_p99", "goodput"}
@@ -116,6 +119,31 @@ def test_scenarios_have_their_own_baselines_and_dominance(compare: Command, tmp_
     assert gated.code == 1
     assert "swift, senders=8: su is 80.00 %, baseline (dcqcn, senders=8) 90.00 %" in gated.said
     assert "senders=64: " not in gated.said
+
+
+def test_a_controller_that_delivers_nothing_does_not_win(compare: Command, three: Path, tmp_path: Path) -> None:
+    for seed in (1, 2):
+        results(
+            three / f"i{seed}", "fixed", seed, su=0.01, fr_flows=99.9, ql_mean=0.0, ql_p99=0.0, goodput=1e6, drops=0
+        )
+    done = compare(three)
+    assert "2 runs, delivers" in done.text
+    assert "fixed: less than 1 % of the best goodput" in done.text
+    assert "not comparable" in done.text
+    assert done.text.count("-100 %") == 2  # SU and goodput, and not QL
+    idle = next(one for one in compare(three, "--format", "json").json["variants"] if one["name"] == "fixed")
+    assert (idle["idle"], idle["dominated_by"]) == (True, None)
+    shown = {name: (idle["metrics"][name]["relative"], idle["metrics"][name]["judged"]) for name in ("su", "ql_mean")}
+    assert shown == {"su": (pytest.approx(0.01 / 91 - 1), "worse"), "ql_mean": (None, None)}
+    gated = compare(three, "--fail-if", "ql_mean > 1.1*baseline")
+    assert gated.code == 1
+    assert "fixed delivers next to nothing, so its ql_mean is not comparable" in gated.said
+    against_it = compare(three, "--baseline", "fixed", "--fail-if", "ql_mean > 1.1*baseline")
+    assert "fixed delivers next to nothing" in against_it.said
+    compare(three, "--out", tmp_path / "out")
+    strip = (tmp_path / "out" / "plots" / "dots-ql_mean.svg").read_text()
+    assert strip.count("not comparable: delivers next to nothing") == 1
+    assert "not comparable" not in (tmp_path / "out" / "plots" / "dots-su.svg").read_text()
 
 
 # ---- the gate -------------------------------------------------------------------------------------------------------
@@ -186,18 +214,76 @@ def test_page_is_one_file_without_addresses(compare: Command, three: Path, tmp_p
     assert "default-src 'none'" in text
     assert 'src="http' not in text
     assert "su is 79.00 %" in text
-    plots = json.loads(text.partition('id="figures">')[2].partition("</script>")[0])
+    plots = unpacked(text.partition('id="figures">')[2].partition("</script>")[0])
     titles = [plot["title"] for plot in plots]
-    assert {"SU", "QL p99", "Queue latency", "Goodput", "Fairness", "RTT"} <= set(titles)
+    assert titles == ["Queue latency", "Goodput", "Fairness", "RTT"]
     queue = plots[titles.index("Queue latency")]["panels"][0]["lines"]
     assert [line["name"] for line in queue].count("dcqcn") == 1
     assert len(queue) == 6
     assert len({line["colour"] for line in queue}) == 2
-    assert len(list((out / "plots").glob("*.svg"))) == len(plots)
+    drawn = {file.stem for file in (out / "plots").glob("*.svg")}
+    assert {one for one in drawn if not one.startswith("dots-")} == {plot["name"] for plot in plots}
+    assert {"dots-su", "dots-ql_p99", "dots-loss"} <= drawn
     assert json.loads((out / "comparison.json").read_text())["gates"][0]["failures"]
     again = compare(three, "--out", out)
     assert again.code == 2
     assert "not empty" in again.said
+
+
+def test_page_names_the_experiment_and_colours_better_and_worse(compare: Command, three: Path, tmp_path: Path) -> None:
+    compare(three, "--out", tmp_path / "out")
+    text = (tmp_path / "out" / "comparison.html").read_text()
+    assert "<h1>incast-8: dcqcn; swift compared</h1>" in text
+    rows = dict(re.findall(r'<tr><th scope="row">([^<]*)</th>(.*?)</tr>', text))
+    assert re.findall(r"<td class='(\w+)'>", rows["SU, %"]) == ["worse"]
+    assert re.findall(r"<td class='(\w+)'>", rows["QL mean, us"]) == ["better"]  # though it is 11 us less
+    assert "class" not in rows["FR per flow, %"]
+
+
+def test_one_dot_plot_has_all_variants_runs_and_intervals(compare: Command, three: Path, tmp_path: Path) -> None:
+    for seed in (1, 2, 3):
+        results(
+            three / f"c{seed}", "hpcc", seed, su=85 + seed, fr_flows=95, ql_mean=1e-6, drops=0, loss=0.2 + seed / 50
+        )
+    compare(three, "--out", tmp_path / "out")
+    page = (tmp_path / "out" / "comparison.html").read_text()
+    (su,) = re.findall(r"<svg[^>]*SU of dcqcn, swift, hpcc.*?</svg>", page)
+    assert su.count("<circle") == 3 * (3 + 1)  # runs and medians
+    assert su.count('stroke-width="4"') == 3  # intervals
+    assert "hpcc, seed 2: 87.00 %" in su
+    (loss,) = re.findall(r"<svg[^>]*loss of sent of.*?</svg>", page)
+    ticks = re.findall(r'text-anchor="middle"[^>]*>([^<]*)<', loss)
+    assert ticks[0] == "0"
+    first_line, first_dot = (float(re.search(found, loss)[1]) for found in (r'<line x1="([\d.]+)"', r'cx="([\d.]+)"'))
+    assert first_line < first_dot  # the synthetic runs' loss
+
+
+def test_an_axis_of_less_is_better_starts_at_0_over_scenarios_too(compare: Command, tmp_path: Path) -> None:
+    for senders, loss in ((8, 0.5), (64, 0.6)):
+        results(tmp_path / f"in/{senders}", "dcqcn", 1, f"traffic.senders={senders}", su=90, loss=loss)
+    compare(tmp_path / "in", "--out", tmp_path / "out")
+    text = (tmp_path / "out" / "comparison.html").read_text()
+    plots = {plot["name"]: plot for plot in unpacked(text.partition('id="figures">')[2].partition("</script>")[0])}
+    assert plots["median-loss"]["panels"][0]["y"]["from_zero"]
+    assert not plots["median-su"]["panels"][0]["y"]["from_zero"]
+
+
+@pytest.mark.slow
+def test_page_in_a_browser(compare: Command, three: Path, tmp_path: Path) -> None:
+    pytest.importorskip("playwright")
+    from tests.support.browsing import PHONE, chromium, visit
+
+    compare(three, "--out", tmp_path / "out")
+    with chromium() as browser:
+        for size, dark in ((None, False), (None, True), (PHONE, False), (PHONE, True)):
+            with visit(browser, f"file://{tmp_path}/out/comparison.html", size, dark) as seen:
+                seen.page.wait_for_selector("#plot3 .uplot")
+                assert seen.overflow() == 0
+                colours = seen.page.evaluate(
+                    "['better', 'worse'].map((one) => getComputedStyle(document.querySelector('td.' + one)).color)"
+                )
+                assert colours[0] != colours[1]
+                assert seen.errors == []
 
 
 def test_unwritable_out(compare: Command, three: Path) -> None:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -166,6 +168,39 @@ def test_after_detach_nothing_is_left(lab: Lab, command: Command, switch: Switch
     assert code == 2
     assert "swp2: it has a queue of its own, tbf; take it away: tc qdisc del dev swp2 root" in err
     assert not own.exists()
+
+
+BOX = """
+while umount /sys/fs/bpf 2>/dev/null; do :; done
+ip link add swp1 type veth peer name swp2
+doctor() { python -c "from testbed.engines.kernel import doctor as d; print(*d.as_lines(d.examine()), sep='\\n')"; }
+says() { doctor | sed -n 's/  *switch  */: /p'; }
+says
+testbed switch attach swp1 --rate "1 Gbit/s" >/dev/null
+testbed switch attach swp2 --rate "1 Gbit/s" >/dev/null
+says
+testbed switch detach swp1 >/dev/null
+mountpoint -q /sys/fs/bpf
+testbed switch detach
+! mountpoint -q /sys/fs/bpf
+mount -t tmpfs none /sys/fs
+says
+testbed switch attach swp1 --rate "1 Gbit/s"
+"""
+
+
+def test_a_box_without_bpffs_gets_it_for_as_long_as_there_are_ports() -> None:
+    path = f"{Path(sys.prefix) / 'bin'}:{os.environ['PATH']}"
+    box = ["unshare", "--mount", "--net", "sh", "-e", "-c", BOX]
+    done = subprocess.run(box, capture_output=True, text=True, check=False, env={**os.environ, "PATH": path})
+    assert done.stdout.splitlines() == [
+        "ok: testbed switch attach mounts /sys/fs/bpf",
+        "ok: /sys/fs/bpf is mounted",
+        "optional: testbed switch needs /sys/fs/bpf, which is not there (run: mount -t sysfs sysfs /sys)",
+    ], done.stderr
+    assert done.stderr.startswith("testbed: a switch needs bpffs at /sys/fs/bpf: ")
+    assert len(done.stderr.splitlines()) == 1
+    assert done.returncode == 1
 
 
 def states() -> list[Any]:

@@ -87,6 +87,7 @@ def snapshot(time: float, scene: Scene, *, acked: tuple[int, ...] = (0, 0), rtt:
             **counters,
             "rate": np.array([4e9, np.inf])[: len(acked)],
             "window": np.full(len(acked), np.inf),
+            "active": none + 1,
             "inflight": column * 0.0 + 3000.0,
             "rtt": np.full(len(acked), rtt),
         },

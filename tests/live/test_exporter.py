@@ -2,18 +2,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from prometheus_client import CollectorRegistry, generate_latest
 
 from testbed.live import names
 from testbed.live.exporter import Exporter
 from tests.live.made import scene, snapshot
-from tests.live.scrapes import Samples, one, samples
-
-
-def scraped(exporter: Exporter) -> str:
-    registry = CollectorRegistry(auto_describe=False)
-    registry.register(exporter)
-    return generate_latest(registry).decode()
+from tests.live.scrapes import Samples, one, samples, scraped
 
 
 @pytest.fixture

@@ -80,6 +80,8 @@ def test_metrics_are_there_from_start_to_end(seen: Seen) -> None:
     present = {name for name, _ in last}
     missing = [one for one in names.exported_names() if one not in present and f"{one}_bucket" not in present]
     assert missing == ["testbed_tuner_state_info"]  # a static tuner is in no state
+    assert [value for (name, _), value in last.items() if name == "testbed_flow_active_flows"] == [1.0] * 8
+    assert 0 < one(last, "testbed_run_warmup_seconds") < MILLISECONDS * 1e-3
     assert one(last, "testbed_nominal_time_seconds") == pytest.approx(MILLISECONDS * 1e-3, abs=0.3e-3)
     info = next(dict(labels) for name, labels in last if name == "testbed_run_info")
     assert info == {"run": "out", "experiment": "incast-8", "controller": "dcqcn", "tuner": "static", "seed": "1"}
@@ -127,6 +129,28 @@ def test_utilisation_of_the_events_is_that_of_the_summary(seen: Seen) -> None:
     updates = [data for name, data in seen.events if name == "update" and data["time"] > scene["warmup"]]
     mean = sum(one["ports"]["utilisation"][port] for one in updates) / len(updates)
     assert 100 * mean == pytest.approx(seen.summary["su"], abs=2.0)
+
+
+@pytest.mark.root
+def test_the_base_rtt_of_unequal_paths_is_the_one_of_the_results(tmp_path: Path) -> None:
+    """In leaf-spine one of seven flows stays within its leaf: the shortest is not the median."""
+    run = ("run", "leaf-spine", "--duration", "0.6 ms", "--set", "time.warmup=0.2 ms", *UNCALIBRATED, *UNDRAWN)
+    command = [*COMMAND[:3], *run, "--metrics-addr", "127.0.0.1:0", "--out", str(tmp_path / "out")]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    assert process.stderr
+    found = re.search(r"http://(127\.0\.0\.1:\d+)", process.stderr.readline())
+    assert found
+    watched = subprocess.run(
+        [*COMMAND[:3], "watch", found[1], "--format", "json"], capture_output=True, text=True, check=False
+    )
+    _, said = process.communicate(timeout=60)
+    assert process.returncode in (0, 3), said
+    told = [json.loads(line) for line in watched.stdout.splitlines()]
+    scene = next(one["data"] for one in told if one["event"] == "scene")
+    summary = json.loads((tmp_path / "out" / "summary.json").read_text())
+    assert scene["base_rtt"] == pytest.approx(summary["base_rtt"], rel=1e-6)
+    assert scene["base_rtt"] > 8e-6  # four links each way, not two
+    assert told[-1]["data"]["time"] == pytest.approx(0.6e-3)
 
 
 @pytest.mark.root

@@ -26,6 +26,13 @@ def test_figures_of_an_interval() -> None:
     assert told["distortion"] == {"pacing lag": 0.4, "feedback lag": 1.5}
 
 
+def test_no_link_carries_more_than_its_rate() -> None:
+    """A sample that is a moment late sees packets of the next interval."""
+    made = scene()
+    told = update(made, snapshot(1e-3, made, acked=(100, 100)), snapshot(2e-3, made, acked=(1000, 203)))
+    assert told["ports"]["utilisation"] == [0.0, 0.0, 1.0]
+
+
 def test_what_is_not_known_is_null_and_not_a_number() -> None:
     made = scene()
     told = update(made, snapshot(1e-3, made, acked=(5, 5)), snapshot(2e-3, made, acked=(5, 5)))

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import base64
 import functools
+import json
+import zlib
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +24,11 @@ SLOW = Verdict(reasons=(Reason(what="pacing lag", how_much="much", remedy="raise
 @functools.cache
 def resolved(experiment: str, controller: str, settings: tuple[str, ...]) -> Resolved:
     return resolve(load(experiment).replace({"controller": controller}, "--controller").apply(settings))
+
+
+def unpacked(element: str) -> Any:
+    """What `testbed.results.report.page.packed` was given, as data."""
+    return json.loads(zlib.decompress(base64.b64decode(element)))
 
 
 def results(

@@ -1,19 +1,50 @@
-"""What a wheel is made of."""
+"""A wheel of the checkout, and what `make wheelhouse` makes, without a network."""
 
 from __future__ import annotations
 
+import os
 import subprocess
+import sys
+import zipfile
+from importlib.metadata import Distribution, distribution
 from pathlib import Path
+
+from packaging.requirements import Requirement
 
 from tests.support.checkout import ROOT
 
 LEFT_BEHIND = {".git", ".venv", "build", "dist", "results", "tests"}
 
 
-def run(*command: str | Path, cwd: Path) -> str:
-    done = subprocess.run([str(part) for part in command], cwd=cwd, capture_output=True, text=True, check=False)
+def run(*command: str | Path, cwd: Path, **environment: str) -> str:
+    words = [str(part) for part in command]
+    env = {**os.environ, **environment}
+    done = subprocess.run(words, cwd=cwd, capture_output=True, text=True, check=False, env=env)
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
+
+
+def wheelhouse(folder: Path) -> Path:
+    """The tar that `make wheelhouse` makes, where the package index has what is installed here."""
+    index = folder / "index"
+    index.mkdir()
+    for one in closure(["cc-testbed", "pip", "setuptools"]):
+        if one.name != "cc-testbed":
+            pack(one, index)
+    source = copy_of_source(folder)
+    command = ("make", "--old-file=setup", "wheelhouse", f"HOSTS_PYTHON={sys.executable}")
+    run(*command, cwd=source, PIP_NO_INDEX="1", PIP_FIND_LINKS=str(index))
+    return source / "dist/wheelhouse.tar"
+
+
+def install(tar: Path, folder: Path) -> Path:
+    """The bin folder of a fresh environment that has what is in a wheelhouse, and nothing else."""
+    (folder / "wheels").mkdir()
+    run("tar", "-C", "wheels", "-xf", tar, cwd=folder)
+    run(sys.executable, "-m", "venv", "--without-pip", "fresh", cwd=folder)
+    pip = (folder / "fresh/bin/python", "pip.whl/pip", "install", "--quiet", "--no-compile", "--no-index")
+    run(*pip, "--find-links=.", "--requirement", "install.txt", cwd=folder / "wheels")
+    return folder / "fresh/bin"
 
 
 def copy_of_source(folder: Path) -> Path:
@@ -24,3 +55,32 @@ def copy_of_source(folder: Path) -> Path:
         if entry.name not in LEFT_BEHIND and not entry.name.endswith(".egg-info"):
             run("cp", "-r", entry, source, cwd=folder)
     return source
+
+
+def closure(names: list[str]) -> list[Distribution]:
+    """These, and all that they need here."""
+    found: dict[str, Distribution] = {}
+    left = list(names)
+    while left:
+        one = distribution(left.pop())
+        if one.name not in found:
+            found[one.name] = one
+            needs = [Requirement(text) for text in one.requires or []]
+            left += [need.name for need in needs if need.marker is None or need.marker.evaluate({"extra": ""})]
+    return list(found.values())
+
+
+def pack(one: Distribution, folder: Path) -> Path:
+    """The wheel that this was installed from, less what pip made."""
+    listed = one.files or []
+    inside = [file for file in listed if ".." not in file.parts and file.suffix != ".pyc"]
+    description = next(file for file in inside if file.name == "WHEEL" and file.parts[0].endswith(".dist-info"))
+    tags = [line.removeprefix("Tag: ") for line in description.read_text().splitlines() if line.startswith("Tag: ")]
+    columns = zip(*(tag.split("-") for tag in tags), strict=True)  # Python, ABI, platform: each may be several
+    compressed = "-".join(".".join(dict.fromkeys(column)) for column in columns)
+    wheel = folder / f"{description.parts[0].removesuffix('.dist-info')}-{compressed}.whl"
+    with zipfile.ZipFile(wheel, "w") as archive:
+        for file in inside:
+            if file.name not in ("INSTALLER", "REQUESTED", "direct_url.json"):
+                archive.write(str(file.locate()), str(file))
+    return wheel

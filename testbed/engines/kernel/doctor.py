@@ -18,9 +18,11 @@ from pathlib import Path
 from typing import Any, Literal
 
 from testbed.agent import build
+from testbed.base import extras
 from testbed.engines.kernel import features
 from testbed.errors import TestbedError
 from testbed.fidelity.processors import STOLEN, WINDOW_SECONDS, Processors
+from testbed.results import folder
 
 OLDEST_TESTED = (6, 1)
 LEAST_MEMORY = 1e9  # bytes that a run with 64 hosts may use
@@ -38,6 +40,8 @@ WITHOUT = {
     "HTB": "; only PFC between switches needs it",
     "Open vSwitch": "; the bridge forwards",
 }
+BPFFS = Path("/sys/fs/bpf")
+PACKAGES = ("mininet", *folder.PACKAGES)
 C_PROGRAM = '#include <linux/bpf.h>\n#include <bpf/bpf_helpers.h>\nSEC("tc") int f(void *c) { return 0; }\n'
 
 Status = Literal["ok", "missing", "optional", "unknown"]
@@ -59,7 +63,11 @@ def examine() -> list[Probe]:
 
 
 def require() -> None:
-    """Raise one message with all that a run needs and this machine lacks, before anything is built."""
+    """Raise one message with all that a run needs and this machine lacks, before anything is built.
+
+    BadInput if it is packages, else TestbedError.
+    """
+    extras.need(*PACKAGES)
     if os.geteuid() != 0:
         raise TestbedError("a rack needs root; run it with sudo: sudo testbed run ...")
     compiled = build.all_compiled()  # then clang is not needed, and trying it takes time
@@ -103,6 +111,7 @@ def _required(clang: bool = True) -> Iterator[Probe]:
     if clang:
         yield Probe("clang", *_clang())
     yield Probe("libbpf", *_libbpf())
+    yield Probe("Python packages", *_packages())
     answers = features.ask()
     for feature in features.REQUIRED:
         yield _kernel_probe(feature, answers.get(feature, "not asked"), "missing")
@@ -112,6 +121,7 @@ def _helpful() -> Iterator[Probe]:
     answers = features.ask()
     for feature in features.OPTIONAL:
         yield _kernel_probe(feature, answers.get(feature, "not asked"), "optional")
+    yield Probe("switch", *_switch(answers.get(features.TCX, "not asked")))
     yield Probe("BTF", *_path_exists("/sys/kernel/btf/vmlinux", "the kernel has no type information"))
     yield Probe("BPF JIT", *_jit())
     cores = len(os.sched_getaffinity(0))
@@ -181,6 +191,24 @@ def _libbpf() -> Finding:
     except OSError:
         return "missing", "libbpf.so.1 is not there", apt("libbpf1")
     return ("ok",)
+
+
+def _packages() -> Finding:
+    missing = extras.missing(*PACKAGES)
+    if missing:
+        return "missing", f"{', '.join(missing)}: not installed", f"run: {extras.how_to_get(missing)}"
+    return ("ok",)
+
+
+def _switch(tcx: str) -> Finding:
+    """What `testbed switch attach` needs besides what a rack does."""
+    if tcx == features.NEEDS_ROOT:
+        return "unknown", tcx, "run it with sudo"
+    if tcx:
+        return "optional", f"testbed switch needs tcx: {tcx}", "boot Linux 6.6 or newer"
+    if not BPFFS.is_dir():
+        return "optional", f"testbed switch needs {BPFFS}, which is not there", "run: mount -t sysfs sysfs /sys"
+    return "ok", f"{BPFFS} is mounted" if BPFFS.is_mount() else f"testbed switch attach mounts {BPFFS}"
 
 
 def _path_exists(path: str, otherwise: str) -> Finding:

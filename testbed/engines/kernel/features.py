@@ -22,12 +22,14 @@ from testbed.base import linux
 CLONE_NEWUSER = 0x10000000
 NEEDS_ROOT = "needs root to find out"
 BPF_SYSCALL = {"x86_64": 321, "aarch64": 280, "riscv64": 280}
-BPF_MAP_CREATE, BPF_PROG_LOAD = 0, 5
+BPF_MAP_CREATE, BPF_PROG_LOAD, BPF_LINK_CREATE = 0, 5, 28
+TCX_EGRESS = 47
 SCHED_CLS, RINGBUF = 3, 27
 EGRESS = 0xFFFFFFF3  # clsact's egress hook
 REQUIRED = ("namespaces", "veth", "bridge", "TBF", "clsact", "eBPF", "cls_bpf", "ring buffer", "bpffs")
 OPTIONAL = ("HTB", "netem", "Open vSwitch")
-FEATURES = REQUIRED + OPTIONAL
+TCX = "tcx"  # which a lab's switch needs, and a rack does not
+FEATURES = (*REQUIRED, *OPTIONAL, TCX)
 
 _libc = ctypes.CDLL(None, use_errno=True)
 
@@ -102,6 +104,7 @@ def _answers() -> dict[str, str]:
                 "add-filter", "bpf", port, parent=EGRESS, fd=_load_program(), name="probe", class_id=1, flags=1
             ),
         )
+        attempt(TCX, lambda: _bpf(BPF_LINK_CREATE, struct.pack("3I", _load_program(), port, TCX_EGRESS)))
         attempt("ring buffer", lambda: _bpf(BPF_MAP_CREATE, struct.pack("4I", RINGBUF, 0, 0, 1 << 16)))
         attempt("bpffs", _mount_bpffs)
     return answers

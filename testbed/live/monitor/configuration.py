@@ -11,6 +11,7 @@ import yaml
 SHIPPED = Path(__file__).parent
 COMPOSE_FILE = SHIPPED / "docker-compose.yaml"
 PROMETHEUS_YML = SHIPPED / "prometheus.yml"
+ALERTS_YML = SHIPPED / "alerts.yml"
 PROVISIONING = SHIPPED / "grafana" / "provisioning"
 DASHBOARDS = SHIPPED / "grafana" / "dashboards"
 HOME = DASHBOARDS / "rack.json"
@@ -26,6 +27,12 @@ def prometheus_yml(targets: Iterable[str]) -> str:
     content = load(PROMETHEUS_YML)
     _scraped(content)["targets"] = list(targets)
     return yaml.safe_dump(content, sort_keys=False)
+
+
+def write_prometheus(folder: Path, targets: Iterable[str]) -> None:
+    """What Prometheus reads, into a folder: its configuration with these targets, and the alerts that this names."""
+    (folder / PROMETHEUS_YML.name).write_text(prometheus_yml(targets))
+    (folder / ALERTS_YML.name).write_text(ALERTS_YML.read_text())
 
 
 def grafana_settings() -> dict[str, str]:

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TextIO
 
 from testbed.errors import BadInput, TestbedError
-from testbed.live.monitor.configuration import PROMETHEUS_YML, prometheus_yml
+from testbed.live.monitor.configuration import write_prometheus
 from testbed.live.monitor.process import POLL, Process, ended_by_signals, started
 from testbed.live.monitor.services import Plan, Ports, plan
 
@@ -86,7 +86,7 @@ def _lock(folder: Path) -> TextIO:
 
 def _write_configuration(folder: Path, targets: Sequence[str]) -> None:
     try:
-        (folder / PROMETHEUS_YML.name).write_text(prometheus_yml(targets))
+        write_prometheus(folder, targets)
     except OSError as error:
         raise _unwritable(folder, error) from None
 

@@ -5,6 +5,9 @@
 const PAD = { left: 44, right: 12, top: 21, bottom: 22 };
 const FEW = 8; // flows that have a colour of their own
 const OUTLIER = 1.6; // curves may leave the plot where they are this far above what they are most of the time
+const ENOUGH = 10; // rows to say what that is
+
+const sorted = (values) => values.filter(Number.isFinite).sort((a, b) => a - b);
 
 class Chart {
   // what: { kind, many: column of one value per flow | null, log, top: fixed top | undefined,
@@ -22,6 +25,8 @@ class Chart {
     [this.base, this.over] = [0, 1].map(() => this.plot.appendChild(document.createElement("canvas")));
     this.pen = this.base.getContext("2d");
     this.overPen = this.over.getContext("2d");
+    this.beyond = this.plot.appendChild(document.createElement("span")); // says how high a curve is that left the plot
+    this.beyond.className = "beyond";
     this.visible = false; // on the screen
     this.forget();
     new ResizeObserver(() => this.resize()).observe(this.plot);
@@ -81,6 +86,7 @@ class Chart {
     if (history.rows.length > this.drawn) this.curves(this.drawn, history.rows);
     this.drawn = history.rows.length;
     this.figure.dataset.points = this.drawn;
+    this.mark();
     this.hover();
   }
 
@@ -98,7 +104,7 @@ class Chart {
   // [bottom, top] of the axis.
   range() {
     if (this.what.top) return [0, this.what.top];
-    const known = this.tops.filter(Number.isFinite).sort((a, b) => a - b);
+    const known = sorted(this.tops);
     if (this.what.log) {
       const lowest = Math.min(...this.bottoms.filter(Number.isFinite));
       const highest = known.length ? known.at(-1) : 1e9;
@@ -107,13 +113,29 @@ class Chart {
       const above = 10 ** Math.floor(Math.log10(highest * 1.0001));
       return [bottom * power, [1, 2, 5, 10].find((step) => step * above >= highest * 0.9999) * above];
     }
-    const highest = known.at(-1) ?? 0;
-    const usual = known[Math.floor(0.95 * (known.length - 1))] ?? 0;
-    let top = highest <= OUTLIER * usual || known.length < 10 ? highest : usual * 1.25;
-    const newest = this.view.history.rows.at(-1);
+    const { rows } = this.view.history;
+    const counted = sorted(this.tops.filter((_, i) => rows[i].time > this.view.scene.warmup));
+    const judged = counted.length < ENOUGH ? known : counted; // a burst at the start must not squash all that follows
+    const usual = judged.length < ENOUGH ? 0 : judged[Math.floor(0.95 * (judged.length - 1))];
+    const fitting = [known.at(-1), judged.at(-1), 1.25 * usual].find((value) => value <= OUTLIER * usual);
+    let top = (usual ? fitting : judged.at(-1)) ?? 0;
+    const newest = rows.at(-1);
     const guides = this.what.lines.filter((line) => line.guide && newest).map((line) => line.read(newest));
     for (const value of guides) if (value > top && value <= 4 * top) top = value * 1.1;
     return [0, roundUp(top || guides.find((value) => value > 0) || 0)];
+  }
+
+  // Where a linear curve is highest above the axis, and how high that is.
+  mark() {
+    const { rows } = this.view.history;
+    const peak = this.tops.reduce((best, value, i) => (value > (this.tops[best] ?? -Infinity) ? i : best), -1);
+    this.beyond.hidden = Boolean(this.what.log || this.what.top) || !(this.tops[peak] > this.top);
+    if (this.beyond.hidden) return;
+    put(this.beyond, `\u25b2 ${show(this.tops[peak], this.what.kind)}`);
+    this.beyond.title = `off the scale at ${show(rows[peak].time, "time")}`;
+    const above = Math.max(PAD.left, this.x(rows[peak].time) - 5); // the unit stands left of it
+    const left = Math.min(above, PAD.left + this.width - this.beyond.offsetWidth);
+    this.beyond.style.transform = `translateX(${left}px)`;
   }
 
   // Grid and axes.

@@ -199,8 +199,10 @@ function step(chart, event) {
 }
 
 function pause() {
+  if (view.ended && !view.paused) return; // nothing comes any more
   view.paused = !view.paused;
   const button = document.getElementById("pause");
+  button.hidden = Boolean(view.ended);
   button.setAttribute("aria-pressed", view.paused);
   put(button, view.paused ? "Resume" : "Pause");
   view.redraw();

@@ -64,15 +64,17 @@ class Panels {
     const title = `${scene.experiment} · ${scene.controller}${scene.tuner ? " + " + scene.tuner : ""}`;
     put("title", title);
     document.title = `${title} · testbed`;
-    const hosts = new Set(scene.ports.map((port) => port.to)).size;
+    const switches = new Set(scene.ports.map((port) => port.switch));
+    const hosts = new Set(scene.ports.map((port) => port.to).filter((name) => !switches.has(name))).size;
     const flows = scene.flows_by === "host" ? `${scene.flows.length} sending hosts` : `${scene.flows.length} flows`;
     put("about", `${flows}, ${hosts} hosts, ${scene.bottleneck} at ${show(this.rate(), "rate")}, ` +
-      `base RTT ${show(scene.base_rtt, "time")}, ${scene.dilation === null ? "fluid model, no packets" : `dilation ${scene.dilation}`}, seed ${scene.seed}`);
+      `base RTT ${show(scene.base_rtt, "time")} (median flow), ${scene.dilation === null ? "fluid model, no packets" : `dilation ${scene.dilation}`}, seed ${scene.seed}`);
     document.getElementById("warmup").style.left = (100 * scene.warmup) / scene.duration + "%";
     document.querySelector("#goodput h2").textContent = scene.flows_by === "host" ? "Goodput per host" : "Goodput per flow";
     document.getElementById("figures").replaceChildren();
     document.getElementById("notes").replaceChildren();
     put("result-note", "when the run has ended");
+    document.getElementById("pause").hidden = false;
     document.getElementById("distortion").replaceChildren();
     this.bars.clear();
     this.time(0);
@@ -145,6 +147,9 @@ class Panels {
   }
 
   end(end) {
+    const at = end.time ?? this.view.newest?.time; // a run that failed has no length
+    if (at === undefined) put("clock", ""); else this.time(at); // the last stage is over
+    document.getElementById("pause").hidden = !this.view.paused;
     this.verdict(end.verdict, end.reasons);
     items(end.notes, document.getElementById("notes"), "p");
     for (const note of document.querySelectorAll("#notes p")) note.className = "note";
@@ -154,10 +159,9 @@ class Panels {
       const head = line.appendChild(document.createElement("th"));
       head.scope = "row";
       head.textContent = name;
-      for (let i = 0; i < 3; i++) {
+      for (const [value, word] of values) {
         const cell = line.appendChild(document.createElement("td"));
-        const [value, word] = values[i] ?? ["", ""];
-        cell.append(value + " ");
+        cell.append(value + (word && " "));
         cell.appendChild(document.createElement("span")).textContent = word;
       }
       return line;

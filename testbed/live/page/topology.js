@@ -17,7 +17,7 @@ class Topology {
   build() {
     const { scene } = this.view;
     const picture = new DOMParser().parseFromString(scene.topology, "image/svg+xml").documentElement;
-    for (const title of picture.querySelectorAll("title")) title.remove(); // the tip says more
+    for (const title of picture.querySelectorAll("[data-port] > title")) title.remove(); // the tip says more
     this.place.replaceChildren(picture);
     this.numbers = new Map(scene.ports.map((port, i) => [port.name, i]));
     this.uplinks = scene.ports.map((port) => scene.flows.flatMap((flow, i) => (flow.src === port.to ? [i] : [])));

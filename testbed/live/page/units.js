@@ -24,7 +24,7 @@ function digits(number, significant = 3) {
 // "12.3 us"; a dash for what is not known.
 function show(value, kind) {
   if (value === null || value === undefined || !Number.isFinite(value)) return UNKNOWN;
-  if (kind === "share") return (100 * value).toFixed(1) + " %";
+  if (kind === "share") return (0 < value && value < 1e-3 ? digits(100 * value, 1) : (100 * value).toFixed(1)) + " %";
   if (kind === "plain") return value.toFixed(3);
   if (kind === "count") return Math.round(value).toLocaleString("en-US");
   if (value === 0) return "0 " + { time: "us", bytes: "kB", rate: "Gbit/s" }[kind];

@@ -12,10 +12,12 @@ from testbed.errors import BadInput
 from testbed.results.compare import gate, pareto
 from testbed.results.compare.gate import FailCondition, Scope
 from testbed.results.compare.variants import Variant
-from testbed.results.figures.registry import Figure
+from testbed.results.figures.registry import Figure, Judgement
 from testbed.results.summary import COMPARED
 
 NAN = float("nan")
+IDLE = 0.01  # of the best goodput in a scenario: with less, queues and losses are those of an idle rack
+NOTEWORTHY = 0.01  # relative difference
 
 
 @dataclass(frozen=True)
@@ -42,6 +44,16 @@ class Comparison:
     baseline: str
     notes: tuple[str, ...] = ()
     incomplete: tuple[str, ...] = ()  # sweeps, and which of their cells have no results
+
+    @cached_property
+    def contenders(self) -> list[str]:
+        """In the order in which they first came: the order of their colours."""
+        return list(dict.fromkeys(variant.contender for variant in self.variants))
+
+    @cached_property
+    def experiments(self) -> list[str]:
+        """The names of what was run."""
+        return list(dict.fromkeys(run.summary.experiment for variant in self.variants for run in variant.runs))
 
     @cached_property
     def scenarios(self) -> dict[str, list[Variant]]:
@@ -75,10 +87,42 @@ class Comparison:
         """Whether others are compared with it."""
         return variant.reference or self.baseline_of(variant) is variant
 
-    def relative(self, variant: Variant, metric: str) -> float:
-        """Difference to the baseline's median as a ratio; nan where there is none, and for the baseline itself."""
+    @cached_property
+    def idle(self) -> frozenset[str]:
+        """Variants that deliver next to nothing: an empty queue is no merit of theirs."""
+        found: set[str] = set()
+        for here in self.scenarios.values():
+            goodput = {one.name: one.estimate("goodput").median for one in here}
+            most = max((value for value in goodput.values() if not math.isnan(value)), default=0.0)
+            found |= {name for name, value in goodput.items() if value <= IDLE * most}
+        return frozenset(found)
+
+    def comparable(self, variant: Variant, metric: str) -> bool:
+        """Whether the metric says something about it beside others."""
+        return COMPARED[metric].of_idle or variant.name not in self.idle
+
+    def _other(self, variant: Variant, metric: str) -> Variant | None:
+        """The baseline, if it is another variant and both can be compared."""
         base = self.baseline_of(variant)
         if base is None or base is variant:
+            return None
+        return base if self.comparable(variant, metric) and self.comparable(base, metric) else None
+
+    def judged(self, variant: Variant, metric: str) -> Judgement:
+        """Better or worse than the baseline, if the intervals do not overlap and it is `NOTEWORTHY`."""
+        base = self._other(variant, metric)
+        if base is None:
+            return ""
+        was, now = base.estimate(metric), variant.estimate(metric)
+        overlap = was.has_interval and now.has_interval and now.low <= was.high and was.low <= now.high
+        if overlap or abs(now.median - was.median) <= NOTEWORTHY * abs(was.median):
+            return ""
+        return COMPARED[metric].judge(now.median, was.median)
+
+    def relative(self, variant: Variant, metric: str) -> float:
+        """Difference to the baseline's median as a ratio; nan where there is none, and for the baseline itself."""
+        base = self._other(variant, metric)
+        if base is None:
             return NAN
         was, now = base.estimate(metric).median, variant.estimate(metric).median
         return now / was - 1 if was else (0.0 if now == was else NAN)
@@ -88,11 +132,14 @@ class Comparison:
         """Variant to those of its scenario that dominate it (`testbed.results.compare.pareto`); None: not known."""
         found: dict[str, list[str] | None] = {}
         for here in self.scenarios.values():
-            results = [{metric.name: one.estimate(metric.name).median for metric in pareto.RULE} for one in here]
+            results = [{metric.name: self._median(one, metric.name) for metric in pareto.RULE} for one in here]
             for variant, own, by in zip(here, results, pareto.dominated_by(results), strict=True):
                 known = not any(math.isnan(value) for value in own.values())
                 found[variant.name] = [here[index].contender for index in by] if known else None
         return found
+
+    def _median(self, variant: Variant, metric: str) -> float:
+        return NAN if variant.name in self.idle else variant.estimate(metric).median
 
     def judge(self, one: FailCondition, allow_degraded: bool = False) -> GateResult:
         """Hold every variant against a gate; a reference only gives the baseline. Raises BadInput if there is none."""
@@ -118,6 +165,9 @@ class Comparison:
                 return f"{each.name} has no clean run"
             if each.degraded and not allow_degraded:
                 return f"{each.degraded} of {len(each.runs)} runs of {each.name} are degraded; see --allow-degraded"
+            for name in one.metrics:
+                if not self.comparable(each, name):
+                    return f"{each.name} delivers next to nothing, so its {name} is not comparable"
         values = [f"{name} is {_shown(variant, name)}" for name in one.metrics]
         if base:
             values = [
@@ -145,6 +195,7 @@ class Comparison:
             "contender": variant.contender,
             "scenario": variant.scenario or None,
             "baseline": base.name if base else None,
+            "idle": variant.name in self.idle,
             "dominated_by": self.dominated_by[variant.name],
             "runs": [
                 {"folder": str(run.folder), "seed": run.manifest.seed, "verdict": run.summary.verdict.word}
@@ -162,6 +213,7 @@ class Comparison:
             "coverage": found.coverage if interval else None,
             "values": [_or_null(value) for value in variant.values(metric)],
             "relative": _or_null(self.relative(variant, metric)),
+            "judged": self.judged(variant, metric) or None,
         }
 
 

@@ -1,6 +1,6 @@
 """The folder of a comparison: one page that opens offline, its figures as JSON, its plots as SVG.
 
-comparison.html   table, figures with intervals, curves on top of each other
+comparison.html   dot plots and table, curves on top of each other
 comparison.json   what ``--format json`` prints
 plots/            the plots for print
 """
@@ -17,18 +17,22 @@ from pathlib import Path
 from testbed.errors import TestbedError
 from testbed.results import folder as results
 from testbed.results.compare.comparison import Comparison, GateResult, as_json
-from testbed.results.compare.plots import figures, overlays
+from testbed.results.compare.dots import strips
+from testbed.results.compare.plots import overlays, slug, trends
 from testbed.results.compare.table import footnotes, table
 from testbed.results.report import page, vector
 from testbed.results.report.plot import Plot
 
 PAGE, DATA, PLOTS = "comparison.html", "comparison.json", "plots"
+READ = "every run is a faint dot, their median a full one on its interval; the line is the baseline's median"
+LONGEST = 60  # letters of the contenders in the heading
 
 
 def write(folder: Path, comparison: Comparison, gates: Sequence[GateResult]) -> None:
     """Everything at once: the folder gets its name when it is complete. Raises TestbedError."""
-    above, below = figures(comparison), overlays(comparison)
+    above, below = trends(comparison), overlays(comparison)
     every = [*above, *(plot for plots in below.values() for plot in plots)]
+    dots = {scenario: strips(comparison, here) for scenario, here in comparison.scenarios.items()}
     try:
         results.make_folder(folder.parent)
         unfinished = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", dir=folder.parent))
@@ -37,9 +41,13 @@ def write(folder: Path, comparison: Comparison, gates: Sequence[GateResult]) -> 
             (unfinished / PLOTS).mkdir()
             for plot in every:
                 (unfinished / PLOTS / f"{plot.slug}.svg").write_text(vector.svg(plot), encoding="utf-8")
+            for scenario, drawn in dots.items():
+                for name, svg in drawn.items():
+                    file = unfinished / PLOTS / f"{slug(f'dots {name} {scenario}')}.svg"
+                    file.write_text(vector.standalone(svg), encoding="utf-8")
             told = json.dumps(as_json(comparison, gates), indent=2)
             (unfinished / DATA).write_text(told + "\n", encoding="utf-8")
-            (unfinished / PAGE).write_text(_page(comparison, gates, above, below), encoding="utf-8")
+            (unfinished / PAGE).write_text(_page(comparison, gates, dots, above, below), encoding="utf-8")
             results.give_to_caller([unfinished, *unfinished.rglob("*")])
             unfinished.rename(folder)  # replaces an empty folder, and nothing else
         finally:
@@ -48,11 +56,20 @@ def write(folder: Path, comparison: Comparison, gates: Sequence[GateResult]) -> 
         raise TestbedError(f"the comparison could not be written to {folder}: {error.strerror or error}") from None
 
 
-def _page(comparison: Comparison, gates: Sequence[GateResult], above: list[Plot], below: dict[str, list[Plot]]) -> str:
-    title = "Comparison of " + "; ".join(dict.fromkeys(variant.contender for variant in comparison.variants))
+def _page(
+    comparison: Comparison,
+    gates: Sequence[GateResult],
+    dots: dict[str, dict[str, str]],
+    above: list[Plot],
+    below: dict[str, list[Plot]],
+) -> str:
+    title = f"{', '.join(comparison.experiments)}: {_contenders(comparison)} compared"
     parts = [f"<h1>{escape(title)}</h1>", *map(_gate, gates)]
+    parts.append(f'<p class="note">{READ}</p>')
     for scenario, here in comparison.scenarios.items():
-        parts += [f"<h2>{escape(scenario)}</h2>" if scenario else "", table(comparison, here).html()]
+        drawn_dots = "\n".join(f"<figure>{svg}</figure>" for svg in dots[scenario].values())
+        parts += [f"<h2>{escape(scenario)}</h2>" if scenario else "", f'<div class="dots">{drawn_dots}</div>']
+        parts.append(f'<section class="compared">{table(comparison, here).html()}</section>')
     parts += [f'<p class="note">{escape(note)}</p>' for note in footnotes(comparison)]
     parts += [page.HINT, _grid(above, 0)]
     drawn = len(above)
@@ -66,8 +83,13 @@ def _page(comparison: Comparison, gates: Sequence[GateResult], above: list[Plot]
     return page.document(title, "\n".join(parts), every)
 
 
+def _contenders(comparison: Comparison) -> str:
+    names = "; ".join(comparison.contenders)  # whose options have commas
+    return names if len(names) <= LONGEST else f"{len(comparison.contenders)} contenders"
+
+
 def _grid(plots: Sequence[Plot], first: int) -> str:
-    return f'<div class="plots">\n{page.figures(plots, first)}\n</div>'
+    return f'<section class="plots">\n{page.figures(plots, first)}\n</section>'
 
 
 def _gate(result: GateResult) -> str:

@@ -1,4 +1,4 @@
-"""The plots of a comparison: the figures with their intervals, and the curves of each scenario on top of each other."""
+"""The plots of a comparison: figures over the scenarios, and the curves of each scenario on top of each other."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ OVER_TIME: tuple[Drawn, ...] = (
 RTT: Drawn = ("RTT", "share of acknowledgements with at most this RTT", lambda drawn: drawn.rtt, 1e6, 1, "rtt")
 
 
-def figures(comparison: Comparison) -> list[Plot]:
-    """One plot per metric: medians as dots, intervals as bars."""
-    known = {metric.name for metric in comparison.metrics}
+def trends(comparison: Comparison) -> list[Plot]:
+    """One plot per metric, over the scenarios: medians as dots, intervals as bars. None for a single scenario."""
+    known = {metric.name for metric in comparison.metrics} if len(comparison.scenarios) > 1 else ()
     return [_medians(comparison, COMPARED[name]) for name in DRAWN if name in known]
 
 
@@ -43,24 +43,22 @@ def overlays(comparison: Comparison) -> dict[str, list[Plot]]:
 
 
 def _medians(comparison: Comparison, metric: Figure) -> Plot:
-    scenarios, contenders = list(comparison.scenarios), _contenders(comparison)
-    single = len(scenarios) == 1
+    scenarios, contenders = list(comparison.scenarios), comparison.contenders
     offsets = np.linspace(-SPREAD / 2, SPREAD / 2, len(contenders) + 2)[1:-1]
     intervals, medians = [], []
     for number, contender in enumerate(contenders):
         own = [one for one in comparison.variants if one.contender == contender]
-        at = np.array([number if single else scenarios.index(one.scenario) + offsets[number] for one in own], float)
+        own = [one for one in own if comparison.comparable(one, metric.name)]
+        at = np.array([scenarios.index(one.scenario) + offsets[number] for one in own], float)
         found = [one.estimate(metric.name) for one in own]
         ends = np.array([[one.low, one.high, np.nan] for one in found]).ravel() * metric.scale
-        colour = f"c{number % COLOURS}"
+        colour = colour_of(comparison, contender)
         bars = Line(np.repeat(at, 3), ends, contender, colour, width=2.5, opacity=0.5, listed=False)
         intervals.append(bars)
         values = np.array([one.median for one in found]) * metric.scale
-        joined = 0 if single else 0.7
-        medians.append(Line(at, values, contender, colour, width=joined, symbol="circle", listed=not single))
-    ticks = contenders if single else scenarios
-    x = Axis("", -0.6, len(ticks) - 0.4, ticks={name: float(place) for place, name in enumerate(ticks)})
-    panel = Panel([*intervals, *medians], Axis(from_zero=False))
+        medians.append(Line(at, values, contender, colour, width=0.7, symbol="circle"))
+    x = Axis("", -0.6, len(scenarios) - 0.4, ticks={name: float(place) for place, name in enumerate(scenarios)})
+    panel = Panel([*intervals, *medians], Axis(from_zero=metric.better == "lower"))
     note = f"{metric.readers_unit or 'index'}, {metric.better} is better; dots: medians, bars: intervals"
     return Plot(metric.label, note, [panel], x, f"median-{metric.name.replace('_', '-')}")
 
@@ -80,12 +78,11 @@ def _overlay(
     comparison: Comparison, scenario: str, here: Sequence[Variant], drawn: Drawn, axes: tuple[Axis, Axis]
 ) -> Plot:
     title, note, curve, x_scale, y_scale, name = drawn
-    contenders = _contenders(comparison)
     thin: list[Line] = []
     thick: list[Line] = []
     for variant in here:
-        number = contenders.index(variant.contender)
-        colour, dash = f"c{number % COLOURS}", DASHES[number // COLOURS % len(DASHES)]
+        dash = DASHES[comparison.contenders.index(variant.contender) // COLOURS % len(DASHES)]
+        colour = colour_of(comparison, variant.contender)
         chosen = _in_the_middle(variant)
         for run in variant.runs:
             if run.curves is None:
@@ -98,8 +95,7 @@ def _overlay(
                 repeat, group = f"{variant.contender}, seed {run.manifest.seed}", variant.contender
                 thin.append(Line(x, y, repeat, colour, 0.7, dash, opacity=0.35, listed=False, group=group))
     repeats = "; thin: the other repeats" if thin else ""
-    slug = re.sub(r"[^A-Za-z0-9.=+_]+", "-", f"{name} {scenario}").strip("-")
-    return Plot(title, f"{note}{repeats}", [Panel([*thin, *thick], axes[1])], axes[0], slug)
+    return Plot(title, f"{note}{repeats}", [Panel([*thin, *thick], axes[1])], axes[0], slug(f"{name} {scenario}"))
 
 
 def _in_the_middle(variant: Variant) -> Run | None:
@@ -108,5 +104,11 @@ def _in_the_middle(variant: Variant) -> Run | None:
     return ordered[(len(ordered) - 1) // 2] if ordered else None
 
 
-def _contenders(comparison: Comparison) -> list[str]:
-    return list(dict.fromkeys(variant.contender for variant in comparison.variants))
+def slug(text: str) -> str:
+    """What a file is called after it."""
+    return re.sub(r"[^A-Za-z0-9.=+_]+", "-", text).strip("-")
+
+
+def colour_of(comparison: Comparison, contender: str) -> str:
+    """The same one in all plots."""
+    return f"c{comparison.contenders.index(contender) % COLOURS}"

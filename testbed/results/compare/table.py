@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from testbed.results.compare import pareto
-from testbed.results.compare.comparison import Comparison
+from testbed.results.compare.comparison import IDLE, NOTEWORTHY, Comparison
 from testbed.results.compare.median import coverage, rank
 from testbed.results.compare.variants import Variant
 from testbed.results.figures.registry import Figure
@@ -39,6 +39,15 @@ def footnotes(comparison: Comparison) -> list[str]:
         found.append(f"below: the interval that holds the true median with a probability of {covers}")
     units = ", ".join(metric.title.replace(",", " in") for metric in pareto.RULE)
     found.append(f"dominated: by the ADPG paper's Definition 1 over {units}; differences up to 5 are equal")
+    if any(comparison.baseline_of(one) not in (None, one) for one in comparison.variants):
+        found.append(
+            f"green: better than the baseline, red: worse; by more than {100 * NOTEWORTHY:g} %, with no common interval"
+        )
+    if comparison.idle:
+        found.append(
+            f"{'; '.join(sorted(comparison.idle))}: less than {100 * IDLE:g} % of the best goodput; queues, RTTs, "
+            "losses and fairness of an idle rack are not comparable"
+        )
     return [*found, *comparison.notes]
 
 
@@ -56,10 +65,7 @@ def _same_as(metric: Figure) -> Callable[[Variant], bool]:
 def table(comparison: Comparison, here: Sequence[Variant]) -> Table:
     """One scenario; the baseline is the first of its contenders."""
     here = sorted(here, key=lambda one: not comparison.is_baseline(one))
-    heads = [
-        Cell(one.contender, _runs(comparison, one), "bold", "yellow" if one.degraded else "dim", prose=True)
-        for one in here
-    ]
+    heads = [_heading(comparison, one) for one in here]
     body = [[Cell(metric.title), *(_cell(comparison, one, metric) for one in here)] for metric in _metrics(comparison)]
     dominated = [Cell("dominated"), *(_dominance(comparison, one) for one in here)]
     return Table([*body, dominated], [Cell(), *heads], notes="below")
@@ -68,9 +74,12 @@ def table(comparison: Comparison, here: Sequence[Variant]) -> Table:
 def _cell(comparison: Comparison, variant: Variant, metric: Figure) -> Cell:
     """Median and difference to the baseline; interval."""
     found = variant.estimate(metric.name)
+    if not comparison.comparable(variant, metric.name):
+        return Cell(metric.number(found.median), "not comparable", "dim")
     change = _change(comparison.relative(variant, metric.name))
     interval = f"{metric.number(found.low)}..{metric.number(found.high)}" if found.has_interval else ""
-    return Cell(f"{metric.number(found.median)}  {change}".rstrip(), interval)
+    mark = comparison.judged(variant, metric.name)
+    return Cell(f"{metric.number(found.median)}  {change}".rstrip(), interval, mark=mark)
 
 
 def _change(relative: float) -> str:
@@ -82,11 +91,17 @@ def _change(relative: float) -> str:
     return f"{100 * relative:+.3g} %" if relative < 9 else f"x {1 + relative:,.0f}"
 
 
+def _heading(comparison: Comparison, variant: Variant) -> Cell:
+    doubtful = variant.degraded or variant.name in comparison.idle
+    return Cell(variant.contender, _runs(comparison, variant), "bold", "yellow" if doubtful else "dim", prose=True)
+
+
 def _runs(comparison: Comparison, variant: Variant) -> str:
     """How many runs a variant has, and what is to be known of them."""
     runs = f"{len(variant.runs)} run{'' if len(variant.runs) == 1 else 's'}"
     degraded = f", {variant.degraded} degraded" if variant.degraded else ""
-    return f"{runs}{degraded}{', baseline' if comparison.is_baseline(variant) else ''}"
+    idle = ", delivers next to nothing" if variant.name in comparison.idle else ""
+    return f"{runs}{degraded}{idle}{', baseline' if comparison.is_baseline(variant) else ''}"
 
 
 def _dominance(comparison: Comparison, variant: Variant) -> Cell:

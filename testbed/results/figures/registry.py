@@ -17,6 +17,7 @@ from testbed.units import show_rate, show_size, show_time
 
 Told = ParamSpec("Told")
 Direction = Literal["higher", "lower", ""]
+Judgement = Literal["better", "worse", ""]
 
 READERS = {"s": (1e6, "us"), "bit/s": (1e-9, "Gbit/s"), "B": (1e-3, "kB")}  # unit to scale and unit of a comparison
 COUNTED = ("packets", "frames", "flows")
@@ -35,6 +36,7 @@ class Figure:
     better: Direction = ""  # empty: neither, and it is not compared
     source: str = ""  # who defines it, and how ours differs
     equal_within: float | None = None  # in the reader's unit; given for what `testbed.results.compare.pareto` uses
+    of_idle: bool = False  # means something even where next to nothing was delivered
     same_as: str = ""  # a comparison leaves it out where it equals this figure everywhere
     seldom: bool = False  # of some scenarios: a run's table leaves it out where it is unknown
     name: str = ""  # the summary's field, and the name in --fail-if
@@ -58,6 +60,12 @@ class Figure:
     def title(self) -> str:
         """Label and unit: ``QL p99, us``."""
         return f"{self.label}, {self.readers_unit}" if self.unit else self.label
+
+    def judge(self, value: float, other: float) -> Judgement:
+        """Whether a value is better than the other one; empty if they are equal, unknown, or neither is better."""
+        if not self.better or not (value > other or value < other):
+            return ""
+        return "better" if (value > other) == (self.better == "higher") else "worse"
 
     def number(self, value: float) -> str:
         """In the reader's unit, which is not said."""

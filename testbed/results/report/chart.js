@@ -7,8 +7,10 @@ const SYMBOLS = { // polygons within -1 ... 1
   cross: [[-1, -0.5], [-0.5, -1], [0, -0.5], [0.5, -1], [1, -0.5], [0.5, 0], [1, 0.5], [0.5, 1], [0, 0.5], [-0.5, 1], [-1, 0.5], [-0.5, 0]],
   star: Array.from({ length: 10 }, (_, i) => [i % 2 ? 0.45 : 1, (i * Math.PI) / 5]).map(([r, a]) => [r * Math.sin(a), -r * Math.cos(a)]),
 };
+const UPRIGHT = 40; // pixels that a drag across may go up or down without being one of both
 const NEAR = 40; // pixels from the pointer to what it names
 const Y_AXIS = 52, TICKS = 22, LABEL = 18, TOP = 8, RIGHT = 14; // pixels around a panel
+const SINGLE = ["c1", "c2", "c3", "c4", "c5", "c6"]; // colours of lines on demand
 const LETTER = 7; // pixels, of a name at a tick
 
 const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue("--" + name).trim();
@@ -29,10 +31,20 @@ function make(tag, parent, properties = {}) {
   return parent.appendChild(Object.assign(document.createElement(tag), properties));
 }
 
+// Where a logarithmic axis has its numbers: at every power of ten, and between them where there are few.
+function decades(low, high) {
+  const steps = high / low < 100 ? [1, 2, 5] : [1], found = [];
+  for (let power = Math.floor(Math.log10(low)); power <= Math.log10(high); power++) {
+    for (const step of steps) if (step * 10 ** power >= low && step * 10 ** power <= high) found.push(step * 10 ** power);
+  }
+  return found;
+}
+
 class Chart {
   // events: { zoomed(x), clicked(x), pointed(chart, near | null, x) }; near: { line, index, distance }
   constructor(place, figure, events = {}) {
-    Object.assign(this, { place, figure, events, hidden: new Set(), panels: [], marked: null });
+    Object.assign(this, { place, figure, events, panels: [], marked: null, heights: new Map() });
+    this.hidden = new Set(this.onDemand().map((line) => line.group));
     this.x = this.whole();
     this.draw();
     new ResizeObserver(() => (place.clientWidth !== this.width || place.clientHeight !== this.height) && this.draw()).observe(place);
@@ -52,6 +64,12 @@ class Chart {
     if (ends.length) [low, high] = [low ?? Math.min(...ends), high ?? Math.max(...ends)];
     if (!(low < high)) [low, high] = [low ?? 0, (low ?? 0) + 1];
     return log ? uPlot.rangeLog(low, high, 10, false) : [low, high];
+  }
+
+  // Lines that are drawn only if the reader chooses them; of several panels, each name once.
+  onDemand() {
+    const every = this.figure.panels.flatMap((panel) => panel.lines).filter((line) => line.on_demand);
+    return [...new Map(every.map((line) => [line.group, line])).values()];
   }
 
   lines(panel) {
@@ -80,22 +98,41 @@ class Chart {
 
   legend() {
     this.names = null;
-    if (!this.figure.legend.length) return;
+    const single = this.onDemand();
+    if (!this.figure.legend.length && !single.length) return;
     this.names = make("div", this.place, { className: "names" });
-    for (const name of this.figure.legend) {
-      const line = this.figure.panels.flatMap((panel) => panel.lines).find((one) => one.listed && one.name === name);
-      const entry = make("button", this.names, { type: "button", title: "show or hide" });
-      entry.setAttribute("aria-pressed", !this.hidden.has(line.group));
-      const kind = line.dash === "solid" ? "solid" : line.dash === "dot" ? "dotted" : "dashed";
-      const sign = make("i", entry);
-      sign.style.borderTop = line.width && line.low === null ? `2px ${kind} ${colour(line.colour)}` : `8px solid ${colour(line.colour)}`;
-      if (!line.width) sign.className = "dot";
-      entry.append(name);
-      entry.addEventListener("click", () => {
-        if (!this.hidden.delete(line.group)) this.hidden.add(line.group);
-        this.draw(this.scale);
-      });
-    }
+    const every = this.figure.panels.flatMap((panel) => panel.lines);
+    for (const name of this.figure.legend) this.entry(every.find((one) => one.listed && one.name === name));
+    const chosen = single.filter((line) => !this.hidden.has(line.group));
+    chosen.forEach((line) => this.entry(line));
+    if (single.length) this.choice(single, chosen, every);
+  }
+
+  entry(line) {
+    const entry = make("button", this.names, { type: "button", title: "show or hide" });
+    entry.setAttribute("aria-pressed", !this.hidden.has(line.group));
+    const kind = line.dash === "solid" ? "solid" : line.dash === "dot" ? "dotted" : "dashed";
+    const sign = make("i", entry);
+    sign.style.borderTop = line.width && line.low === null ? `2px ${kind} ${colour(line.colour)}` : `8px solid ${colour(line.colour)}`;
+    if (!line.width) sign.className = "dot";
+    entry.append(line.name);
+    entry.addEventListener("click", () => {
+      if (!this.hidden.delete(line.group)) this.hidden.add(line.group);
+      this.draw(this.scale);
+    });
+  }
+
+  // A list of the lines on demand; each that is chosen gets the first colour that no other one has.
+  choice(single, chosen, every) {
+    const list = make("select", this.names, { ariaLabel: "show one" });
+    make("option", list, { textContent: "show one ...", value: "" });
+    for (const line of single) if (!chosen.includes(line)) make("option", list, { textContent: line.name, value: line.group });
+    list.addEventListener("change", () => {
+      const free = SINGLE.find((name) => !chosen.some((line) => line.colour === name)) ?? SINGLE[0];
+      for (const line of every) if (line.group === list.value) line.colour = free;
+      this.hidden.delete(list.value);
+      this.draw(this.scale);
+    });
   }
 
   build(panel, height, last) {
@@ -111,22 +148,23 @@ class Chart {
     const options = {
       width: this.width * scale, height: height * scale, padding: [TOP * scale, RIGHT * scale, last ? 0 : TOP * scale, 0],
       legend: { show: false },
-      cursor: { points: { show: false }, y: false, drag: { x: true, y: false, dist: 4 },
-        bind: { dblclick: () => () => this.zoom(this.whole()) } },
+      cursor: { points: { show: false }, y: false, drag: { x: true, y: true, uni: UPRIGHT, dist: 4 },
+        bind: { dblclick: () => () => this.unzoom() } },
       scales: {
         x: { time: false, distr: figure.x.log ? 3 : 1, range: () => this.x },
-        y: { distr: panel.y.log ? 3 : 1, range: () => this.reach(panel) },
+        y: { distr: panel.y.log ? 3 : 1, range: () => this.heights.get(panel) ?? this.reach(panel) },
       },
       axes: [
         { ...axis, ...(last ? { label: figure.x.label || undefined, size: this.ticks * scale, rotate: this.slanted ? 60 : 0 } : { size: 0 }), space: 70 * scale,
           values: last ? numbers : () => [], ...(last ? named(figure.x) : {}) },
-        { ...axis, size: (panel.y.label ? Y_AXIS - LABEL : Y_AXIS - 8) * scale, label: panel.y.label || undefined, space: 34 * scale, values: numbers },
+        { ...axis, size: (panel.y.label ? Y_AXIS - LABEL : Y_AXIS - 8) * scale, label: panel.y.label || undefined, space: 34 * scale, values: numbers,
+          ...(panel.y.log ? { splits: (_, which, low, high) => decades(low, high), filter: (_, values) => values } : {}) },
       ],
       series: [{}, ...shown.map((line) => this.series(line))],
       hooks: {
         drawClear: [(u) => this.behind(u)],
         draw: [(u) => this.before(u)],
-        setSelect: [(u) => u.select.width > 0 && this.zoom([u.posToVal(u.select.left, "x"), u.posToVal(u.select.left + u.select.width, "x")])],
+        setSelect: [(u) => this.selected(u, panel)],
         setCursor: [(u) => this.point(u, panel)],
       },
     };
@@ -183,11 +221,11 @@ class Chart {
       }
     }
     if (!(least <= most)) [least, most] = axis.log ? [1, 10] : [0, 1];
-    if (axis.log) return uPlot.rangeLog(least, most, 10, false);
+    if (axis.log) return most < 10 * least ? uPlot.rangeLog(least, most, 10, false) : [least / 1.2, 1.2 * most];
     const pad = 0.05 * (most - least || Math.abs(most) || 1);
     const zero = axis.from_zero && least >= 0;
     if (axis.from_zero && most < 0) most = 0;
-    return [axis.low ?? (zero ? 0 : least - pad), axis.high ?? most + (zero ? 0.05 * (most || 1) : pad)];
+    return [axis.low ?? (zero ? 0 : least >= 0 ? Math.max(0, least - pad) : least - pad), axis.high ?? most + (zero ? 0.05 * (most || 1) : pad)];
   }
 
   // What is shaded along the x axis.
@@ -226,6 +264,19 @@ class Chart {
   mark(x) {
     this.marked = x;
     for (const panel of this.panels) panel.redraw(false);
+  }
+
+  // A drag marks a part of the x axis, or if it went up or down, of the y axis, or both.
+  selected(u, panel) {
+    const { left, top, width, height } = u.select;
+    if (!width) return;
+    if (height < u.over.clientHeight) this.heights.set(panel, [u.posToVal(top + height, "y"), u.posToVal(top, "y")]);
+    this.zoom(width < u.over.clientWidth ? [u.posToVal(left, "x"), u.posToVal(left + width, "x")] : this.x);
+  }
+
+  unzoom() {
+    this.heights.clear();
+    this.zoom(this.whole());
   }
 
   zoom(x, tell = true) {

@@ -39,6 +39,11 @@ class Drawing:
         look = f'fill="{f"var(--{fill})" if fill else "none"}"{stroke}'
         self.parts.append(f"<rect {at} {look}{data}>{_title(title)}</rect>")
 
+    def dot(self, at: Point, radius: float, fill: str, *, opacity: float = 1, title: str = "") -> None:
+        """A filled circle."""
+        where = f'cx="{at[0]:g}" cy="{at[1]:g}" r="{radius:g}"'
+        self.parts.append(f'<circle {where} fill="var(--{fill})" opacity="{opacity:g}">{_title(title)}</circle>')
+
     def text(self, at: Point, text: str, colour: str = "ink", *, anchor: str = "start", bold: bool = False) -> None:
         """One line of text; ``at`` is its baseline."""
         look = f'fill="var(--{colour})"' + (' font-weight="600"' if bold else "")

@@ -6,9 +6,21 @@ const PRINT_FINER = 3; // than a screen
 const charts = [];
 const tip = make("div", document.body, { className: "tip", hidden: true });
 
+const bytes = (text) => Uint8Array.from(atob(text), (c) => c.charCodeAt(0));
+
+if (!self.DecompressionStream) {
+  document.querySelector(".hint").textContent = "The plots need a newer browser: one of 2023 or later.";
+}
+
+// What the element of this id holds: JSON, deflated, in base64.
+function held(id) {
+  const packed = new Blob([bytes(document.getElementById(id).textContent)]);
+  return new Response(packed.stream().pipeThrough(new DecompressionStream("deflate"))).json();
+}
+
 // The figure of a plot as it is in the page, with its numbers in their places.
 function unpacked(figure) {
-  const numbers = figure.numbers.map((text) => new Float32Array(Uint8Array.from(atob(text), (c) => c.charCodeAt(0)).buffer));
+  const numbers = figure.numbers.map((text) => new Float32Array(bytes(text).buffer));
   const line = (one) => ({ ...one, x: numbers[one.x], y: numbers[one.y], low: one.low === null ? null : numbers[one.low] });
   return { ...figure, panels: figure.panels.map((panel) => ({ ...panel, lines: panel.lines.map(line) })) };
 }
@@ -39,8 +51,8 @@ addEventListener("pointermove", ({ clientX, clientY }) => {
   tip.style.transform = `translate(${Math.max(4, left)}px, ${clientY + 16}px)`;
 });
 
-JSON.parse(document.getElementById("figures").textContent).forEach((figure, number) =>
-  drawn(document.getElementById("plot" + number), figure)
+held("figures").then((figures) =>
+  figures.forEach((figure, number) => drawn(document.getElementById("plot" + number), figure))
 );
 matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => charts.forEach((chart) => chart.draw()));
 

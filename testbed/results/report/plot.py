@@ -17,7 +17,7 @@ import numpy as np
 from testbed.base.arrays import Floats, Ints
 
 MOST_POINTS = 2000  # of one curve; a screen has no more
-MOST_POINTS_IN_ALL = 60_000  # of all curves of a plot: beyond it SVG gets slow
+MOST_POINTS_IN_ALL = 30_000  # of all curves of a plot: beyond it SVG gets slow, and the page large
 MOST_IN_LEGEND = 8
 
 Symbol = Literal["", "circle", "triangle", "cross", "star"]
@@ -40,6 +40,7 @@ class Line:
     size: float = 7  # of the symbol
     low: Floats | None = None  # the area between it and y is filled, and nothing else drawn
     listed: bool = True  # in the legend
+    on_demand: bool = False  # not drawn unless a reader of the page chooses it
     group: str = ""  # is shown and hidden with the lines of the same group; by default its name
 
 
@@ -100,7 +101,7 @@ class Plot:
     @property
     def legend(self) -> list[Line]:
         """The lines that need a name beside the plot; none where they are one or too many."""
-        listed = [line for line in self.lines if line.listed]
+        listed = [line for line in self.lines if line.listed and not line.on_demand]
         return listed if len(self.lines) > 1 and len(listed) <= MOST_IN_LEGEND else []
 
     def as_dict(self) -> dict[str, Any]:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from testbed.base.arrays import Floats, Ints
 from testbed.results import figures
-from testbed.results.record import Measured
+from testbed.results.record import Measured, PortSeries
+from testbed.results.report.decided import decided
+from testbed.results.report.flows import about, active, flow_curves
 from testbed.results.report.plot import (
     MOST_POINTS,
     Axis,
@@ -16,7 +16,6 @@ from testbed.results.report.plot import (
     Line,
     Panel,
     Plot,
-    curves,
     from_start,
     growth_rate,
     ms,
@@ -25,16 +24,14 @@ from testbed.results.report.plot import (
     spread,
 )
 from testbed.results.report.queues import busiest_queues
-from testbed.results.tables import series_names
 from testbed.units import show_rate, show_size, show_time
 
-MOST_CURVES = 64
 PACKETS_PER_POINT = 50  # of a mean flow's throughput: fewer would draw the packets and not the rate
 
 
 def plots(record: Measured) -> list[Plot]:
     """All plots of a run, in the order of the report."""
-    drawn = [_throughput, _queue, _rtt, _fairness, _marks, _drops, _rates]
+    drawn = [_throughput, _queue, _rtt, _fairness, _marks, _drops, decided]
     if len(record.port_series.time) and np.isnan(record.port_series.queue).all():  # a lab: only its switches know
         drawn = [plot for plot in drawn if plot not in (_queue, _drops)]
         return [plot(record) for plot in drawn]
@@ -45,24 +42,25 @@ def plots(record: Measured) -> list[Plot]:
 
 
 def _throughput(record: Measured) -> Plot:
-    series, groups = record.flow_series, _groups(record)
-    kept = _intervals(record, groups.curves)
-    time, rates = growth_rate(*from_start(series.time[kept], groups.sum(series.acked_bytes[kept])))
-    data = _curves(time, 8 * rates / 1e9, groups)
-    return Plot("Throughput", f"goodput {groups.note}, Gbit/s", [Panel(data)], _time_axis(record), "throughput")
+    series = record.flow_series
+    kept = _intervals(record)
+    edges, acked = from_start(series.time[kept], series.acked_bytes[kept])
+    time, rates = growth_rate(edges, acked)
+    data = flow_curves(record, time, 8 * rates / 1e9, active(record, edges[:-1], edges[1:]))
+    return Plot("Throughput", f"goodput, Gbit/s; {about(record)}", [Panel(data)], _time_axis(record), "throughput")
 
 
-def _intervals(record: Measured, curves: int) -> Ints:
-    """Samples between which a mean curve's flows had enough packets acknowledged to speak of a rate."""
-    packets = float(record.flows.acked_packets.sum()) / max(curves, 1)
-    most = int(np.clip(packets / PACKETS_PER_POINT, 50, points_of(curves)))
+def _intervals(record: Measured) -> Ints:
+    """Samples between which a mean flow had enough packets acknowledged to speak of a rate."""
+    flows = max(len(record.series_flows), 1)
+    packets = float(record.flows.acked_packets.sum()) / flows
+    most = int(np.clip(packets / PACKETS_PER_POINT, 50, points_of(flows)))
     return spread(record.flow_series.time, most + 1)
 
 
 def _fairness(record: Measured) -> Plot:
     series = record.flow_series
-    flows = series.acked_bytes.shape[1]
-    kept = _intervals(record, flows)
+    kept = _intervals(record)
     time, rates = growth_rate(series.time[kept], series.acked_bytes[kept])
     # Only flows that were there from an interval's start to its end can be compared.
     begin, end = series.time[kept][:-1, None], series.time[kept][1:, None]
@@ -75,18 +73,6 @@ def _fairness(record: Measured) -> Plot:
     note = f"Jain's index of the flows' goodput in intervals{step}; 1 is fair, 1/n is one flow of n that has everything"
     panel = Panel([Line(ms(time), index, "Jain", "accent")], Axis(low=0, high=1.04))
     return Plot("Fairness", note, [panel], _time_axis(record), "fairness")
-
-
-def _rates(record: Measured) -> Plot:
-    series, groups = record.flow_series, _groups(record)
-    kept = spread(series.time, points_of(groups.curves))
-    what, unit, values = "Rate", "Gbit/s", series.rate[kept] / 1e9
-    if not np.isfinite(values).any():  # a controller may work by window alone
-        what, unit, values = "Window", "kB", series.window[kept] / 1e3
-    values = np.where(np.isfinite(values), values, np.nan)  # infinity has no place on an axis
-    data = _curves(series.time[kept], groups.sum(values), groups)
-    panels = [Panel(data)]
-    return Plot(f"{what} set by the controller", f"{groups.note}, {unit}", panels, _time_axis(record), "decided")
 
 
 def _queue(record: Measured) -> Plot:
@@ -137,63 +123,22 @@ def _share_of_packets(record: Measured, counter: Floats, title: str, what: str, 
     ports, port = record.port_series, slice(record.bottleneck, record.bottleneck + 1)
     kept = spread(ports.time, MOST_POINTS)
     time, events = growth_rate(*from_start(ports.time[kept], counter[kept, port]))
-    _, passed = growth_rate(*from_start(ports.time[kept], ports.tx_packets[kept, port]))
-    whole = passed + events if arriving else passed
+    _, accepted = growth_rate(*from_start(ports.time[kept], _accepted(ports, port)[kept]))
+    whole = accepted + events if arriving else accepted
     share = np.divide(100 * events, whole, out=np.zeros_like(events), where=whole > 0)
-    group = "arriving" if arriving else "passing"
+    share = np.minimum(share, 100)  # a sample's queue is not exactly of the moment of its counters
+    group = "arriving at" if arriving else "queued at"
     panel = Panel([Line(ms(time), share[:, 0], what, "accent")], Axis(low=0, high=None if share.any() else 1))
     total = float(counter[-1, record.bottleneck]) if len(counter) else 0.0
     note = f"% of the packets {group} {record.ports[record.bottleneck]} that were {what}; {total:,.0f} in the whole run"
     return Plot(title, note, [panel], _time_axis(record), title.lower())
 
 
-# Many flows
-
-
-@dataclass(frozen=True)
-class _Groups:
-    """The curves to draw for columns per flow; with no names, the columns are drawn as bands."""
-
-    names: list[str]
-    note: str
-    columns: list[list[int]]  # of the flows that a curve sums up; empty: each flow for itself
-    curves: int
-
-    def sum(self, values: Floats) -> Floats:
-        """Columns per flow to columns per curve."""
-        if not self.columns:
-            return values
-        return np.column_stack([np.nansum(values[:, columns], axis=1) for columns in self.columns])
-
-
-def _groups(record: Measured) -> _Groups:
-    count = len(record.series_flows)  # record.flows may have kept fewer than there were
-    of_all = f" ({count} of {len(record.flows)})" if count < len(record.flows) else ""
-    if count <= MOST_CURVES:
-        return _Groups(series_names(record), f"per flow{of_all}", [], count)
-    by_host: dict[str, list[int]] = {}
-    for column, number in enumerate(record.series_flows.tolist()):
-        by_host.setdefault(record.flows.src[number], []).append(column)
-    if len(by_host) <= MOST_CURVES:
-        return _Groups(list(by_host), f"per sending host{of_all}", list(by_host.values()), len(by_host))
-    return _Groups([], f"of the flows{of_all}: median, middle half, all", [], count)
-
-
-def _curves(time: Floats, values: Floats, groups: _Groups) -> list[Line]:
-    names = groups.names
-    if not names:
-        return _bands(time, values) if groups.curves else []
-    return curves(ms(time), values, names)
-
-
-def _bands(time: Floats, values: Floats) -> list[Line]:
-    least, low, middle, high, most = np.nanquantile(np.nan_to_num(values), [0, 0.25, 0.5, 0.75, 1], axis=1)
-    at = ms(time)
-    return [
-        Line(at, most, "all", "band1", low=least),
-        Line(at, high, "middle half", "band2", low=low),
-        Line(at, middle, "median", "accent"),
-    ]
+def _accepted(ports: PortSeries, port: slice) -> Floats:
+    """Packets that were sent or are queued: marks are of arriving packets, of which few leave while a queue grows."""
+    sent, wire = ports.tx_packets[:, port], ports.tx_bytes[:, port]
+    size = np.divide(wire[-1:], sent[-1:], out=np.full_like(wire[-1:], np.inf), where=sent[-1:] > 0)
+    return np.asarray(sent + np.nan_to_num(ports.queue[:, port]) / size)
 
 
 def _time_axis(record: Measured) -> Axis:

@@ -1,7 +1,6 @@
 // The controller's decisions for a chosen flow: the plot, the biggest changes, and the steps around the chosen one.
 "use strict";
-{
-  const timelines = JSON.parse(document.getElementById("timeline").textContent);
+held("timeline").then((timelines) => {
   const section = document.getElementById("decisions");
   const find = (selector) => section.querySelector(selector);
   const AROUND = 8; // steps before and after
@@ -77,4 +76,4 @@
   show(timeline);
   find(".earlier").addEventListener("click", () => choose(chosen - 1));
   find(".later").addEventListener("click", () => choose(chosen + 1));
-}
+});

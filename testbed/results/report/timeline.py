@@ -12,14 +12,14 @@ from testbed.base.arrays import Floats
 from testbed.errors import BadInput, nearest
 from testbed.results.decisions import Recorded
 from testbed.results.record import Measured
-from testbed.results.report.callbacks import CHANGED, Calls, biggest, calls_of, steps
+from testbed.results.report.callbacks import Calls, biggest, calls_of, steps
+from testbed.results.report.decided import is_wide, varies
 from testbed.results.report.narrative import MINUS, Words
 from testbed.results.report.plot import Axis, Line, Panel, Plot, Span, Symbol, ms, over_time
 from testbed.results.tables import flow_names
 
 MOST_FLOWS = 16
 MOST_CHANGES = 8  # in each direction
-LOG_FROM = 10  # a range as wide as this is drawn on a logarithmic axis
 SMALL = 0.45  # height of the panels below the first, in relation to it
 _EVENTS: tuple[tuple[str, str, str, Symbol, int], ...] = (
     ("CE", "ce_packets", "c4", "circle", 4),
@@ -132,7 +132,7 @@ def _plot(words: Words, flow: str, duration: float, warmup: float) -> Plot:
     decided = _decided(steps)
     for title, values in decided:
         held = Line(time, np.append(values, values[-1]), title.partition(",")[0], "accent", step=True, listed=False)
-        panels.append(Panel([held], Axis(title, log=_is_wide(values)), SMALL if panels else 1.0))
+        panels.append(Panel([held], Axis(title, log=is_wide(values)), SMALL if panels else 1.0))
     for name, column, colour, symbol, size in _EVENTS if panels else ():
         happened = steps[column] > 0
         if happened.any():
@@ -164,14 +164,4 @@ def _decided(steps: dict[str, Any]) -> list[tuple[str, Floats]]:
     """Rate and window as far as they vary; one that does not if that is all there is."""
     columns = [("rate, Gbit/s", steps["after_rate"] / 1e9), ("window, kB", steps["after_window"] / 1e3)]
     finite = [(title, np.where(np.isfinite(values), values, np.nan)) for title, values in columns]
-    return [one for one in finite if _varies(one[1])] or [one for one in finite if np.isfinite(one[1]).any()][:1]
-
-
-def _varies(values: Floats) -> bool:
-    known = values[np.isfinite(values)]
-    return len(known) > 0 and float(np.ptp(known)) > CHANGED * float(np.abs(known).max())
-
-
-def _is_wide(values: Floats) -> bool:
-    known = values[np.isfinite(values)]
-    return len(known) > 0 and bool(known.min() > 0) and float(known.max() / known.min()) > LOG_FROM
+    return [one for one in finite if varies(one[1])] or [one for one in finite if np.isfinite(one[1]).any()][:1]

@@ -28,6 +28,7 @@ CELL, SMALLEST_CELL = 24, 4
 GAP = 2
 MOST_HEIGHT = 320  # of a grid, before cells get smaller
 TEXT = 15  # height of a line
+LETTER, BOLD_LETTER = 8, 9  # widths of the widest
 MOST_INK = 60  # widths of all links between switches: many are thin
 
 
@@ -102,8 +103,8 @@ class _Topology:
             width = wide - 2 * _margin(wide) if own else min(wide - 2 * MARGIN, 90)
             box, part = (x - width / 2, top, width, BAR), data(switch=switch)
             self.drawing.box(box, "panel", "faint", radius=5, title=f"switch {switch}", data=part)
-            if width > 9 * len(switch):
-                self.drawing.text((x, top + BAR / 2 + 4), switch, anchor="middle", bold=True)
+            if label := _fitting(switch, width):
+                self.drawing.text((x, top + BAR / 2 + 4), label, anchor="middle", bold=True)
             if own:
                 hosts = self._row if len(own) * APART <= wide - 2 * MARGIN else self._grid
                 bottom = max(bottom, hosts(own, (x - wide / 2, y), wide))
@@ -115,11 +116,9 @@ class _Topology:
         """Two lanes per pair of ports; each switch tells of the direction in which it sends."""
         for link in sorted(self.trunks, key=lambda link: link.sent):  # the busy ones are on top
             (x1, y1), (x2, y2) = places[link.switch], places[link.neighbour]
-            side = self.lane * (0.6 if (y1, x1) < (y2, x2) else -0.6)
-            top, bottom = (y1 + BAR, y2) if y1 < y2 else (y1, y2 + BAR)
-            if y1 == y2:
-                top = bottom = y1 + BAR / 2
-            self._lane((x1 + side, top), (x2 + side, bottom), link, width=self.lane)
+            aside = 0.6 * self.lane / math.dist((x1, y1), (x2, y2))  # to the left of where it leads
+            right, down = aside * (y2 - y1), aside * (x1 - x2) + BAR / 2  # boxes cover the ends
+            self._lane((x1 + right, y1 + down), (x2 + right, y2 + down), link, width=self.lane)
 
     def _lane(self, start: Point, end: Point, link: Link, *, back: bool = False, width: float = 5) -> None:
         share = link.received if back else link.sent
@@ -147,7 +146,7 @@ class _Topology:
         """A cell per host: its left half is what it sent, its right half what it got. Returns where they end."""
         left, y = corner[0] + _margin(wide), corner[1] + 10
         room = wide - 2 * _margin(wide)
-        indent = 36 if room > 120 else 0  # for the name of a row's first host
+        indent = 4 + LETTER * max(4, len(links[-1].neighbour)) if room > 120 else 0  # for a name at the left of a row
         sizes = range(CELL, SMALLEST_CELL, -1)
         fitting = (size for size in sizes if _rows(len(links), room - indent, size) * (size + GAP) <= MOST_HEIGHT)
         rows = _rows(len(links), room - indent, next(fitting, SMALLEST_CELL))
@@ -181,6 +180,12 @@ class _Topology:
         text = f"bottleneck {self.marked.port} to {self.marked.neighbour}{share}"
         self.drawing.text((MARGIN + 18, y + 31), text)
         return y + 32
+
+
+def _fitting(name: str, width: float) -> str:
+    """A switch's name, or where that is too long its number; empty if that is as well."""
+    number = name[len(name.rstrip("0123456789")) :]
+    return next((text for text in (name, number) if BOLD_LETTER * len(text) < width), "")
 
 
 def _margin(wide: float) -> float:

@@ -62,7 +62,8 @@ def _draw(plot: Plot, figure: Figure) -> None:
     for panel, axes in zip(plot.panels, panels, strict=True):
         _style(axes, panel.y, colours)
         for line in panel.lines:
-            _line(axes, line, colours, line.name if line in legend else "_")
+            if not line.on_demand:
+                _line(axes, line, colours, line.name if line in legend else "_")
         for span in plot.x.spans:
             colour, opacity = _colour(span.colour, colours)
             axes.axvspan(span.start, span.end, color=colour, alpha=opacity, linewidth=0, zorder=0)

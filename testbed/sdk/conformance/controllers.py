@@ -13,6 +13,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from testbed.base.extras import NotInstalled
 from testbed.controller import ControllerBase, RateController
 from testbed.errors import TestbedError
 from testbed.plugin import PluginConfig
@@ -88,6 +89,8 @@ def _ask(plugin: Plugin, name: str, question: Callable[[], Answer]) -> Result:
             raise
         except Exception as error:  # the plugin's own mistake, told in one line
             raise failed(plugin, error) from error
+    except NotInstalled:  # which says nothing about the plugin
+        raise
     except TestbedError as error:
         return Result(name, "failed", str(error))
     return Result(name, "skipped" if passed is None else "passed" if passed else "failed", why)

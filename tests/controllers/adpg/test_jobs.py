@@ -50,7 +50,7 @@ def test_a_missing_extra_is_one_message(job: str, package: str, tmp_path: Path) 
     arguments = [sys.executable, "-c", WITHOUT.format(package), job, "adpg"]
     done = subprocess.run(arguments, capture_output=True, text=True, cwd=tmp_path, timeout=60, check=False)
     assert done.returncode == 2, done.stderr
-    assert "pip install 'cc-testbed[train]'" in done.stderr.splitlines()[-1]
+    assert 'pip install "cc-testbed[train]"' in done.stderr.splitlines()[-1]
     assert "Traceback" not in done.stderr
     assert not [file for file in tmp_path.rglob("*") if file.is_file()]
 

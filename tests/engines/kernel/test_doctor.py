@@ -48,6 +48,13 @@ def test_netem_is_optional(machine: dict[str, str]) -> None:
     assert "sch_netem" in netem.get or "linux-modules-extra" in netem.get
 
 
+def test_a_kernel_without_tcx_makes_racks_but_no_switch(machine: dict[str, str]) -> None:
+    machine[features.TCX] = "Invalid argument"
+    doctor.require()
+    (switch,) = [probe for probe in doctor.examine() if probe.name == "switch"]
+    assert (switch.status, switch.get) == ("optional", "boot Linux 6.6 or newer")
+
+
 def test_everything_missing_is_one_message(
     machine: dict[str, str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

@@ -148,9 +148,8 @@ def test_prometheus_parses_every_query(tmp_path: Path) -> None:
 
 @promtool
 def test_prometheus_accepts_its_configuration(tmp_path: Path) -> None:
-    more = tmp_path / "prometheus.yml"
-    more.write_text(configuration.prometheus_yml([*configuration.default_targets(), "[2001:db8::7]:9464"]))
-    for file in (PROMETHEUS_YML, more):
+    configuration.write_prometheus(tmp_path, [*configuration.default_targets(), "[2001:db8::7]:9464"])
+    for file in (PROMETHEUS_YML, tmp_path / PROMETHEUS_YML.name):
         done = subprocess.run(["promtool", "check", "config", file], capture_output=True, text=True, check=False)
         assert done.returncode == 0, done.stdout + done.stderr
 

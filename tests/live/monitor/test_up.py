@@ -117,6 +117,8 @@ def test_ctrl_c_ends_what_was_started(tmp_path: Path, path: dict[str, str]) -> N
     scraped = yaml.safe_load(there.api("status/config")["yaml"])["scrape_configs"][0]
     assert scraped["static_configs"][0]["targets"] == [*default_targets(), "192.0.2.7:9464"]
     assert scraped["scrape_interval"] == "1s"
+    (rules,) = there.api("rules")["groups"]
+    assert [rule["name"] for rule in rules["rules"]] == ["DegradedRun", "StarvingFlow", "DriftedHost", "QueueAtBuffer"]
     again = finished(monitor_up(*arguments, "--prometheus-port", str(second), environment=path))
     assert again[0] == 2
     assert "in use by another" in again[2]

@@ -15,7 +15,7 @@ pytest.importorskip("playwright")
 
 from playwright.sync_api import Browser, expect
 
-from tests.support.browsing import PHONE, Visit, chromium, visit
+from tests.support.browsing import DESKTOP, PHONE, Visit, chromium, visit
 from tests.support.replayed import EVENTS, UPDATES, replay
 
 SCENE = next(number for number, event in enumerate(EVENTS) if event["event"] == "scene")
@@ -97,6 +97,32 @@ def test_it_shows_a_run_to_its_end(browser: Browser) -> None:
         assert seen.errors == []
 
 
+def test_a_few_marks_are_not_none(browser: Browser) -> None:
+    events = copy.deepcopy(EVENTS)
+    last = [event["data"] for event in events if event["event"] == "update"][-1]
+    last["ports"]["marked"][-1] = 2e-4
+    with replay(events) as server, visit(browser, server.url) as seen:
+        has_ended(seen)
+        assert "Marked\n0.02 %" in seen.text("#tiles")
+
+
+def test_after_the_end_nothing_says_that_it_goes_on(browser: Browser) -> None:
+    events = copy.deepcopy(EVENTS)
+    events.insert(-1, {"event": "stage", "data": {"text": "writing results"}})
+    with replay(events, held=len(events) - 2) as server, visit(browser, server.url) as seen:
+        has_drawn(seen, UPDATES)
+        clock, pause = seen.page.locator("#clock"), seen.page.locator("#pause")
+        expect(pause).to_be_visible()
+        server.go_on.set()
+        has_ended(seen)
+        expect(clock).to_have_text("6.00 of 6 ms nominal")
+        expect(pause).to_be_hidden()
+        seen.page.keyboard.press("p")  # there is nothing to pause
+        seen.page.locator("#port").select_option("0")
+        expect(pause).to_be_hidden()
+        expect(clock).to_have_text("6.00 of 6 ms nominal")
+
+
 def test_after_the_end_it_is_left_alone_and_stays_readable(browser: Browser) -> None:
     with replay() as server, visit(browser, server.url) as seen:
         has_ended(seen)
@@ -118,10 +144,12 @@ def test_a_broken_connection_is_made_again_and_nothing_counts_twice(browser: Bro
 
 
 def test_a_server_that_has_gone_is_not_asked_for_ever(browser: Browser) -> None:
-    with replay(held=SCENE + 9, cut=SCENE + 9) as server, visit(browser, server.url) as seen:
+    with replay(EVENTS[: SCENE + 9], held=SCENE + 8) as server, visit(browser, server.url) as seen:
+        has_drawn(seen, 7)
         seen.page.evaluate("RETRIES.splice(0, RETRIES.length, 0.05, 0.05)")
         server.shutdown()
         server.server_close()
+        server.go_on.set()
         expect(seen.page.locator("#connection")).to_have_text("connection lost")
         asked = len(seen.errors)
         assert asked <= 3
@@ -138,9 +166,11 @@ def test_paused_it_stands_still_and_then_catches_up(browser: Browser) -> None:
         server.go_on.set()
         expect(seen.page.locator("#connection")).to_have_text("ended")
         assert (seen.updates(), seen.picture("queue")) == (8, before)
+        expect(seen.page.locator("#pause")).to_have_text("Resume")
         seen.page.keyboard.press("p")
         has_ended(seen)
         assert seen.picture("queue") != before
+        expect(seen.page.locator("#pause")).to_be_hidden()
 
 
 def test_another_port_and_the_pointer_and_the_keyboard(browser: Browser) -> None:
@@ -177,6 +207,60 @@ def test_it_fits_a_phone(browser: Browser, dark: bool) -> None:
         has_ended(seen)
         assert seen.overflow() <= 0
         assert seen.page.locator("#verdict").is_visible()
+
+
+CUT = """[...document.querySelectorAll("%s")].flatMap((cell) => {
+  const box = cell.getBoundingClientRect(), around = cell.closest(".panel, .tiles").getBoundingClientRect();
+  const text = document.createRange();
+  text.selectNodeContents(cell);
+  const { left, right, height } = text.getBoundingClientRect();
+  const line = 1.5 * parseFloat(getComputedStyle(cell).fontSize);
+  const whole = left >= around.left && right <= Math.min(box.right + 0.5, around.right) && height <= line;
+  return whole ? [] : [cell.textContent];
+})"""
+
+
+@pytest.mark.parametrize("width", [320, 390, 720, 1000, 1280])
+def test_no_figure_is_cut_or_broken(browser: Browser, width: int) -> None:
+    events = copy.deepcopy(EVENTS)
+    wide = [["1,234.5 Gbit/s", "per host"], ["104.86 us", "busiest port"], ["0.0000 %", "of passed"]]
+    events[-1]["data"]["figures"] += [{"name": "slowdown of mice", "values": wide}]
+    with replay(events) as server, visit(browser, server.url, {"width": width, "height": 800}) as seen:
+        has_ended(seen)
+        assert seen.page.locator("#figures tr").last.locator("td").count() == len(wide)
+        assert seen.page.evaluate(CUT % "#figures td, .tiles dd") == []
+        assert seen.overflow() <= 0
+
+
+def test_a_burst_at_the_start_does_not_squash_the_rtt(browser: Browser) -> None:
+    """Half of the updates are from the warm-up, and far above the rest: the axis fits the rest and says so."""
+    events = copy.deepcopy(EVENTS)
+    updates = [event["data"] for event in events if event["event"] == "update"]
+    warmup = updates[len(updates) // 2]["time"]
+    events[SCENE]["data"]["warmup"] = warmup
+    for number, one in enumerate(updates):
+        early = one["time"] <= warmup
+        one["rtt"] = {"p50": 300e-6, "p99": 412e-6 - number * 1e-6} if early else {"p50": 12e-6, "p99": 15e-6}
+    with replay(events) as server, visit(browser, server.url) as seen:
+        has_ended(seen)
+        seen.page.locator("#rtt").scroll_into_view_if_needed()
+        expect(seen.page.locator("#rtt")).to_have_attribute("data-points", str(UPDATES))
+        (top,) = seen.page.evaluate("charts.filter((one) => one.figure.id === 'rtt').map((one) => one.top)")
+        assert 15e-6 <= top <= 20e-6
+        expect(seen.page.locator("#rtt .beyond")).to_have_text("▲ 412 us")
+        expect(seen.page.locator("#rtt .beyond")).to_be_visible()
+        expect(seen.page.locator("#goodput .beyond")).to_be_hidden()  # nothing is beyond that one
+
+
+def test_what_has_room_is_not_cut_off(browser: Browser) -> None:
+    with replay() as server, visit(browser, server.url) as seen:
+        has_ended(seen)
+        seen.page.locator("#rtt").scroll_into_view_if_needed()
+        expect(seen.page.locator("#rtt")).to_have_attribute("data-points", str(UPDATES))
+        highest = max(event["data"]["rtt"]["p99"] for event in EVENTS if event["event"] == "update")
+        shown = seen.page.locator("#rtt .beyond").is_visible()
+        (top,) = seen.page.evaluate("charts.filter((one) => one.figure.id === 'rtt').map((one) => one.top)")
+        assert shown == (highest > top)
 
 
 def test_dark_and_light_differ_also_on_the_canvas(browser: Browser) -> None:
@@ -233,18 +317,41 @@ def test_a_long_run_is_thinned_and_keeps_its_peaks(browser: Browser) -> None:
         assert seen.errors == []
 
 
-def test_leaves_and_spines_stand_in_tiers(browser: Browser) -> None:
-    leaves = {"s1": ["h1", "h2"], "s2": ["h3", "h4"]}
+def tiers(leaves: dict[str, list[str]], spines: list[str]) -> list[dict[str, Any]]:
+    """The beginning of a run in this rack; the last host is the receiver."""
     ports = [(leaf, host) for leaf, hosts in leaves.items() for host in hosts]
-    ports += [pair for leaf in leaves for spine in ("s3", "s4") for pair in ((leaf, spine), (spine, leaf))]
+    last = "-".join(ports[-1])
+    ports += [pair for leaf in leaves for spine in spines for pair in ((leaf, spine), (spine, leaf))]
     events = copy.deepcopy(EVENTS[: SCENE + 1])
     events[SCENE]["data"] |= {
         "ports": [
             {"name": f"{a}-{b}", "switch": a, "to": b, "rate": 1e11, "buffer": 5e6} for a, b in ports
         ],
         "flows": [{"name": "h1-h4", "src": "h1", "dst": "h4"}],
-        "bottleneck": "s2-h4",
+        "bottleneck": last,
     }  # fmt: skip
+    return events
+
+
+@pytest.mark.parametrize("leaves", [2, 5, 12, 20])
+@pytest.mark.parametrize("size", [DESKTOP, PHONE], ids=["desktop", "phone"])
+def test_every_switch_has_a_label_that_fits(browser: Browser, size: dict[str, int], leaves: int) -> None:
+    names = {f"leaf{i}": [f"h{2 * i - 1}", f"h{2 * i}"] for i in range(1, leaves + 1)}
+    fitting = """[...document.querySelectorAll("#topology [data-switch]")].filter((box) => {
+      const label = box.nextElementSibling, around = box.getBoundingClientRect();
+      const { left, right, top, bottom } = label.getBoundingClientRect();
+      const inside = left >= around.left && right <= around.right && top >= around.top && bottom <= around.bottom;
+      return label.tagName === "text" && inside && box.dataset.switch.endsWith(label.textContent);
+    }).length"""
+    events = tiers(names, ["spine1", "spine2"])
+    with replay(events, held=SCENE + 1) as server, visit(browser, server.url, size) as seen:
+        expect(seen.page.locator("#topology [data-switch]")).to_have_count(leaves + 2)
+        assert seen.page.evaluate(fitting) == leaves + 2
+        assert f"{2 * leaves} hosts" in seen.text("#about")  # switches are none
+
+
+def test_leaves_and_spines_stand_in_tiers(browser: Browser) -> None:
+    events = tiers({"s1": ["h1", "h2"], "s2": ["h3", "h4"]}, ["s3", "s4"])
     with replay(events, held=SCENE + 1) as server, visit(browser, server.url) as seen:
         expect(seen.page.locator("#topology [data-switch]")).to_have_count(4)
         height = {
@@ -257,9 +364,11 @@ def test_leaves_and_spines_stand_in_tiers(browser: Browser) -> None:
 
 
 def test_a_run_that_fails_before_it_begins(browser: Browser) -> None:
-    told = {"verdict": "failed", "reasons": ["link <b>h1</b>: no rate"], "figures": [], "notes": [], "folder": None}
+    told = {"verdict": "failed", "reasons": ["link <b>h1</b>: no rate"], "figures": [], "notes": []}
+    told |= {"time": None, "folder": None}
     events = [{"event": "stage", "data": {"text": "building"}}, {"event": "end", "data": told}]
     with replay(events) as server, visit(browser, server.url) as seen:
         expect(seen.page.locator("#verdict")).to_have_text("failed")
         assert seen.text("#reasons") == "link <b>h1</b>: no rate"
+        assert seen.text("#clock") == ""
         assert seen.errors == []

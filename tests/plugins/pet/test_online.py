@@ -78,6 +78,6 @@ def test_exploration_decays_after_50_slots(tmp_path: Path) -> None:
 
 def test_online_without_torch_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "torch", None)
-    with pytest.raises(BadInput, match=r"training needs the package torch: pip install 'cc-testbed\[train\]'"):
+    with pytest.raises(BadInput, match=r'torch is not installed; run: pip install "cc-testbed\[train\]"'):
         tuner("pet", tmp_path, {}, ports(), online=True)
     assert tuner("pet", tmp_path, {}, ports()).learner is None

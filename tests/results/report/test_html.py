@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import time
 from html.parser import HTMLParser
 from typing import Any
@@ -15,6 +14,7 @@ from testbed.results.record import RunRecord
 from testbed.results.report import html
 from testbed.results.report.build import compose
 from testbed.results.summary import summarise
+from tests.support.folders import unpacked
 from tests.support.synthetic_runs import lag, run
 
 
@@ -40,8 +40,8 @@ class Page(HTMLParser):
     def handle_data(self, data: str) -> None:
         if self.open and self.open[-1] not in ("script", "style"):
             self.words.append(data)
-        elif self.open and self.elements[-1][1].get("id") == "figures" and data.strip():
-            self.figures = json.loads(data)
+        elif self.open and self.elements[-1][1].get("id") == "figures":
+            self.figures = unpacked(data)
 
 
 def page(record: RunRecord, manifest: Manifest) -> Page:
@@ -75,6 +75,7 @@ def test_it_shows_verdict_table_and_manifest(manifest: Manifest) -> None:
 def test_text_in_figures_cannot_end_the_script(manifest: Manifest) -> None:
     record = run(sources=["</script><img src=x>", "h2"])
     found = page(record, manifest)
+    assert "img" not in [tag for tag, _ in found.elements]
     assert found.figures[0]["panels"][0]["lines"][0]["name"] == "</script><img src=x>-h99"
 
 
@@ -88,5 +89,5 @@ def test_runs_with_little_in_them_have_a_report(record: RunRecord, manifest: Man
 def test_it_is_quick(manifest: Manifest) -> None:
     record = run([1 / 64] * 64, samples=4000)
     before = time.process_time()
-    assert len(text(record, manifest)) < 1.5e6
+    assert len(text(record, manifest)) < 1e6
     assert time.process_time() - before < 2

@@ -33,11 +33,67 @@ def page(tmp_path: Path, manifest: Manifest) -> str:
     return f"file://{file}"
 
 
+@pytest.fixture
+def crowd(tmp_path: Path, manifest: Manifest) -> str:
+    """32 flows, the first of them twice as fast as the others."""
+    record = run([2 / 33, *[1 / 33] * 31])
+    summary = summarise(record, judge(record), experiment="incast-32", controller="my_cc")
+    file = tmp_path / "crowd.html"
+    file.write_text(html.render(compose(record, summary, manifest)))
+    return f"file://{file}"
+
+
+SHOWN = "charts[0].lines().map((line) => [line.name, line.colour])"
+
+
+def test_single_flows_of_many_are_shown_on_demand_and_nothing_covers_anything(crowd: str) -> None:
+    with chromium() as browser:
+        with visit(browser, crowd) as seen:
+            look = seen.page
+            look.wait_for_selector("#plot6 .uplot")
+            bands = [["5 to 95 %", "band1"], ["quartiles", "band2"], ["median", "accent"]]
+            assert look.evaluate(SHOWN) == bands
+            highest = "charts[0].panels[0].scales.y.max"
+            before = look.evaluate(highest)
+            for name in ("h1-h99", "h7-h99"):
+                look.locator("#plot0 select").select_option(name)
+            assert look.evaluate(SHOWN) == [*bands, ["h1-h99", "c1"], ["h7-h99", "c2"]]
+            assert look.evaluate(highest) > 1.5 * before  # the fast flow is above the bands
+            look.locator("#plot0 .names button", has_text="h1-h99").click()
+            assert look.evaluate(SHOWN) == [*bands, ["h7-h99", "c2"]]
+
+            # A drag upwards zooms into the height, a double click out of it.
+            area = look.locator("#plot0 .u-over").bounding_box()
+            assert area is not None
+            x, y = area["x"] + 0.5 * area["width"], area["y"]
+            look.mouse.move(x, y + 0.25 * area["height"])
+            look.mouse.down()
+            look.mouse.move(x + 5, y + 0.75 * area["height"], steps=4)
+            look.mouse.up()
+            axis = "[charts[0].panels[0].scales.y.min, charts[0].panels[0].scales.y.max, ...charts[0].x]"
+            top = look.evaluate("charts[0].reach(charts[0].figure.panels[0])[1]")
+            assert look.evaluate(axis) == pytest.approx([0.25 * top, 0.75 * top, 0, 10], rel=0.03)
+            look.mouse.dblclick(x, y + 20)
+            assert look.evaluate(axis) == pytest.approx([0, top, 0, 10], rel=0.03)
+            assert seen.errors == []
+        covered = """[...document.querySelectorAll('.plot')].filter((plot) => {
+            const names = plot.querySelector('.names')?.getBoundingClientRect();
+            const panel = plot.querySelector('.panel').getBoundingClientRect();
+            return names && (names.bottom > panel.top + 1 || names.right > plot.getBoundingClientRect().right + 1);
+        }).length"""
+        for size in (None, PHONE):
+            with visit(browser, crowd, size) as seen:
+                seen.page.wait_for_selector("#plot6 .uplot")
+                assert seen.page.evaluate(covered) == 0
+                assert seen.overflow() == 0
+
+
 @pytest.mark.slow
 def test_a_reader_finds_out_why_the_rate_changed(page: str) -> None:
     with chromium() as browser:
         with visit(browser, page) as seen:
             look = seen.page
+            look.wait_for_selector("#timeline-plot .uplot")
             assert look.locator(".plot .uplot").count() == 7 + 2  # the timeline has two panels
             assert look.locator(".changes li").count() == 4
             look.locator(".changes button", has_text="rate 100 → 50 Gbit/s").click()
@@ -96,6 +152,7 @@ def test_a_reader_finds_out_why_the_rate_changed(page: str) -> None:
 
 def test_on_paper_it_is_light_and_complete(page: str) -> None:
     with chromium() as browser, visit(browser, page, dark=True) as seen:
+        seen.page.wait_for_selector("#timeline-plot .uplot")
         seen.page.evaluate("dispatchEvent(new Event('beforeprint'))")
         seen.page.emulate_media(media="print")
         assert seen.page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"

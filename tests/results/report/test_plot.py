@@ -7,7 +7,7 @@ import base64
 import numpy as np
 import pytest
 
-from testbed.results.report.page import to_json
+from testbed.results.report.page import packed
 from testbed.results.report.plot import Line, Panel, Plot
 from testbed.results.report.plots import plots
 from tests.support.synthetic_runs import run
@@ -28,7 +28,7 @@ def test_the_page_has_every_number_once() -> None:
                     assert (line[name] is None) == (values is None)
                     if values is not None:
                         assert numbers[line[name]] == pytest.approx(values, nan_ok=True)
-            to_json(told)  # raises on what JSON has no word for
+            packed(told)  # raises on what JSON has no word for
 
 
 def test_a_legend_is_for_several_lines_and_not_for_many() -> None:

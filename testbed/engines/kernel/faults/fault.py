@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from testbed.agent.pool import AgentConfig, AgentPool, AgentSpec
 from testbed.dataplane.programs import RING_SIZE
-from testbed.engines.kernel.assembly import Assembly
+
+if TYPE_CHECKING:
+    from testbed.engines.kernel.assembly import Assembly  # which imports mininet: `testbed doctor` does without
 
 
 class Fault:

@@ -1,7 +1,8 @@
 """What a switch leaves in the kernel between two commands: pins in a folder of bpffs that root alone may enter.
 
 The folder holds the program, its maps, and per port what keeps the program there (``port-IFINDEX``). There is no other
-record: rates, buffers and thresholds are read from the maps.
+record: rates, buffers and thresholds are read from the maps. Where nobody has mounted bpffs, it is mounted for the
+first port, and goes with the last one.
 """
 
 from __future__ import annotations
@@ -10,15 +11,18 @@ import shutil
 import socket
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from testbed.base import linux
 from testbed.dataplane import libbpf, wire
 from testbed.dataplane.build import compiled
 from testbed.dataplane.port_maps import MAPS
 from testbed.errors import TestbedError
 
 BPFFS = Path("/sys/fs/bpf")
+MOUNTED = "testbed-switch"  # the source of a bpffs of ours, in /proc/mounts
+KERNEL_S = ".debug"  # files that are in every new bpffs
 PROGRAM = "port_egress"
 PORT = "port-"
 LEAST = 1024  # interfaces that the maps have room for: ports may be added later
@@ -57,17 +61,25 @@ def make(folder: Path, largest: int) -> None:
 
 
 def _make_folder(folder: Path) -> None:
+    place = folder.parent
     try:
+        if not place.is_mount():
+            linux.mount(MOUNTED, str(place), "bpf")
         folder.mkdir(mode=0o700)
     except OSError as error:
-        why = f"cannot make {folder}: {error.strerror}; is bpffs there? mount -t bpf bpf {folder.parent}"
+        why = f"a switch needs bpffs at {place}: {error.strerror}; try: mount -t bpf bpf {place}"
         raise TestbedError(why) from None
 
 
 def remove(folder: Path) -> None:
-    """Take all pins away."""
+    """Take all pins away; and bpffs, if it was mounted for them and nobody has pinned anything else."""
     if folder.exists():
         shutil.rmtree(folder)
+    place = folder.parent
+    mounts = (line.split()[:2] for line in Path("/proc/self/mounts").read_text().splitlines())
+    if [MOUNTED, str(place)] in mounts and all(entry.suffix == KERNEL_S for entry in place.iterdir()):
+        with suppress(OSError):  # somebody is in it
+            linux.umount(str(place))
 
 
 def ports(folder: Path) -> dict[int, Path]:
