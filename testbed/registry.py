@@ -123,6 +123,11 @@ def find_any(spec: str) -> Plugin:
     raise BadInput("\n".join(problems))
 
 
+def names(kind: str) -> list[str]:
+    """Of all installed plugins of a kind; none is loaded."""
+    return sorted(_entries(kind))
+
+
 def available(kind: str) -> list[Plugin]:
     """All installed plugins of a kind, sorted by name."""
     return [_from_entry(kind, entry) for _, entry in sorted(_entries(kind).items())]

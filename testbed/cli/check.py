@@ -6,11 +6,19 @@ from typing import Annotated
 
 import typer
 
+from testbed.cli import completion
 from testbed.cli.shared import Format, Formatted, options_of, print_json
 
 
 def check(
-    plugin: Annotated[str, typer.Argument(metavar="PLUGIN", help="A controller's or tuner's name or path.")],
+    plugin: Annotated[
+        str,
+        typer.Argument(
+            metavar="PLUGIN",
+            help="A controller's or tuner's name or path.",
+            autocompletion=completion.plugins(*completion.KINDS),
+        ),
+    ],
     preset: Annotated[str | None, typer.Option(help="Check this preset; by default the plugin's first.")] = None,
     settings: Annotated[
         list[str] | None,

@@ -118,8 +118,7 @@ def _print(figures: Figures, every: list[TableCell], quick: bool, format: TableF
 
         from testbed.results.papers.table import render
 
-        console = Console()
-        console.print(render(figures, every, console.width, quick=quick))
+        Console().print(render(figures, every, quick=quick))
 
 
 def _list(format: TableFormat) -> None:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from testbed.cli import completion
 from testbed.cli.shared import Format, options_of, print_json
 from testbed.errors import TestbedError
 
@@ -24,7 +25,13 @@ if TYPE_CHECKING:
 
 Name = Annotated[str, typer.Argument(metavar="NAME", help="What is made, for example adpg.")]
 Options = Annotated[
-    list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="An option of the job; may be repeated.")
+    list[str] | None,
+    typer.Option(
+        "--set",
+        metavar="KEY=VALUE",
+        help="An option of the job; may be repeated.",
+        autocompletion=completion.job_options,
+    ),
 ]
 Preset = Annotated[str | None, typer.Option(help="Start from these options; by default the job's first preset.")]
 Seed = Annotated[int | None, typer.Option(min=0, help="Seed of everything random.")]
