@@ -183,7 +183,11 @@ class Path:
     hops: int
     payload: int
     wire_size: int
-    bdp: float  # bytes
+
+    @property
+    def bdp(self) -> float:
+        """Bandwidth-delay product in bytes."""
+        return self.line_rate * self.base_rtt / 8
 
 
 @dataclass(frozen=True)

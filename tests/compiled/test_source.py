@@ -121,7 +121,7 @@ def test_understood(body: str, rate: float, compiled: bool, tmp_path: Path) -> N
 
 
 def test_a_controller_that_is_never_compiled_may_do_anything(tmp_path: Path) -> None:
-    body = "self.seen = {'rtt': [ack.rtt]}\nself.rate = sum(x * 1e6 for x in self.seen['rtt'])"
+    body = "seen = {'rtt': [ack.rtt]}\nself.rate = sum(x * 1e6 for x in seen['rtt'])"
     file = tmp_path / "mine.py"
     text = HEAD.replace("class Mine(CompiledController):", "class Mine(CompiledController):\n    compiled = False")
     file.write_text(text + "".join(f"        {line}\n" for line in body.splitlines()))

@@ -14,7 +14,8 @@ from typing import Any, Literal
 import numpy as np
 
 from testbed.base.extras import NotInstalled
-from testbed.controller import ABOVE_LINE, ControllerBase, RateController
+from testbed.compiled import machine
+from testbed.controller import ABOVE_LINE, CompiledController, ControllerBase, RateController
 from testbed.errors import TestbedError
 from testbed.plugin import PluginConfig
 from testbed.registry import Plugin, failed
@@ -69,7 +70,7 @@ def _controller_questions(form: type[ControllerBase], config: PluginConfig) -> l
             return None, "the controller declares that it does not react (adaptive = False)"
         return question(run)
 
-    return [
+    questions: list[tuple[str, Callable[[], Answer]]] = [
         ("starts within bounds", partial(_starts, run)),
         ("fills the line", partial(_fills_the_line, run)),
         ("reacts to congestion", partial(of_adaptive, _reacts)),
@@ -80,6 +81,9 @@ def _controller_questions(form: type[ControllerBase], config: PluginConfig) -> l
         ("same seed, same decisions", partial(_repeats, run)),
         ("a restarted flow begins anew", partial(_restart, form, config)),
     ]
+    if issubclass(form, CompiledController) and form.compiled:
+        questions.append(("machine code decides as Python does", partial(_compiles, form, config)))
+    return questions
 
 
 def _ask(plugin: Plugin, name: str, question: Callable[[], Answer]) -> Result:
@@ -187,6 +191,16 @@ def _repeats(run: Run) -> Answer:
     one, two = run(scenario).decisions, run(scenario).decisions
     same = f"the same seed gave the same decisions twice (digest {one[:12]})"
     return one == two, same if one == two else f"the same seed gave other decisions: digests {one[:12]} and {two[:12]}"
+
+
+def _compiles(form: type[ControllerBase], config: PluginConfig) -> Answer:
+    """What a user debugs as Python must be what decides in a run."""
+    if not machine.available():
+        return None, "numba is not installed: Python decides in every run on this machine"
+    scenario = Scenario(flows=3, start_gap=10 * RTT, duration=60 * RTT, lose=0.01, duplicate=0.02)
+    one, two = (Mock(form, config, scenario, compiled=compiled).run().decisions for compiled in (True, False))
+    same = f"the same feedback gave the same decisions, bit for bit (digest {one[:12]})"
+    return one == two, same if one == two else f"decisions differ: digests {one[:12]} compiled and {two[:12]} in Python"
 
 
 def _restart(form: type[ControllerBase], config: PluginConfig) -> Answer:

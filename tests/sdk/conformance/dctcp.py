@@ -2,7 +2,7 @@
 
 from pydantic import Field
 
-from testbed.controller import Ack, FlowController, Path, Signal
+from testbed.controller import Ack, CompiledController, Path, Signal
 from testbed.plugin import PluginConfig
 from testbed.units import Ratio
 
@@ -13,20 +13,23 @@ class DctcpConfig(PluginConfig):
     g: Ratio = Field(default=1 / 16, gt=0, le=1, description="Weight of the newest window's marks in alpha.")
 
 
-class Dctcp(FlowController):
+class Dctcp(CompiledController):
     """One packet more per RTT; alpha / 2 less, once per window, while packets are marked."""
 
     name = "dctcp"
     signals = Signal.RTT | Signal.CE
     Config = DctcpConfig
     config: DctcpConfig
+    alpha: float = 1.0
+    packets: float  # the window
+    acked: int  # in this window, which ends with packet `end`
+    marked: int
+    end: int
+    cut_until: int
 
     def __init__(self, config: DctcpConfig, path: Path) -> None:
         super().__init__(config, path)
-        self.alpha = 1.0
-        self.packets = path.bdp / path.wire_size  # the window
-        self.acked = self.marked = 0  # in this window, which ends with packet `end`
-        self.end = self.cut_until = 0
+        self.packets = path.bdp / path.wire_size
         self._publish(path.base_rtt)
 
     def on_ack(self, ack: Ack) -> None:
@@ -34,7 +37,8 @@ class Dctcp(FlowController):
         self.marked += ack.ce_packets
         if ack.seq >= self.end:
             self.alpha += self.config.g * (self.marked / self.acked - self.alpha)
-            self.end, self.acked, self.marked = ack.next_seq, 0, 0
+            self.end = ack.next_seq
+            self.acked = self.marked = 0
         if ack.seq >= self.cut_until:
             if ack.ce_packets:
                 self.packets *= 1 - self.alpha / 2

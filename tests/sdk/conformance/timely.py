@@ -6,7 +6,7 @@ start of many flows cuts their rates to nothing, where acknowledgements are too 
 
 from pydantic import Field
 
-from testbed.controller import Ack, FlowController, Path, Signal
+from testbed.controller import Ack, CompiledController, Path, Signal
 from testbed.plugin import PluginConfig
 from testbed.units import Rate, Ratio, Size, Time
 
@@ -22,18 +22,21 @@ class TimelyConfig(PluginConfig):
     high: Time = Field(default=130e-6, gt=0, description="RTT above which it falls whatever the gradient is.")
 
 
-class Timely(FlowController):
+class Timely(CompiledController):
     """The rate grows while the RTT falls, and falls in proportion to the gradient while it grows."""
 
     name = "timely"
     signals = Signal.RTT
     Config = TimelyConfig
     config: TimelyConfig
+    before: float  # s, the RTT before this one
+    difference: float  # s, smoothed
+    next_decision: float  # s
+    falling: int  # decisions in a row with a gradient that is not positive
 
     def __init__(self, config: TimelyConfig, path: Path) -> None:
         super().__init__(config, path)
         self.before = path.base_rtt
-        self.difference, self.next_decision, self.falling = 0.0, 0.0, 0
 
     def on_ack(self, ack: Ack) -> None:
         if ack.now < self.next_decision:
