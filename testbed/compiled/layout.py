@@ -47,9 +47,9 @@ def values(controller: CompiledController, layout: np.dtype[Any]) -> tuple[Any, 
 
 def as_ack(told: np.void) -> Ack:
     """One acknowledgement as plain Python."""
-    values: list[Any] = list(told.item())
-    head, (count, stack) = values[:-2], values[-2:]
-    return Ack(*head, int_stack=tuple(Hop(*hop) for hop in stack[:count].tolist()))
+    numbers: dict[str, Any] = dict(zip(told.dtype.names or (), told.item(), strict=True))
+    count, stack = numbers.pop("hop_count"), numbers.pop("hops")
+    return Ack(**numbers, int_stack=tuple(Hop(*hop) for hop in stack[:count].tolist()))
 
 
 def fill(controller: CompiledController, told: np.void) -> None:

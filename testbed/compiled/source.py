@@ -61,7 +61,7 @@ class Translation:
         """Translate a method as ``form`` has it; returns the name of the function."""
         own = next(one for one in form.__mro__ if name in vars(one))
         given: Any = vars(own)[name]
-        function = given.fget if isinstance(given, property) else getattr(given, "__func__", given)
+        function: Any = given.fget if isinstance(given, property) else getattr(given, "__func__", given)
         static = isinstance(given, staticmethod)
         return self.function(inspect.unwrap(function), f"{own.__name__}__{name}", None if static else own)
 
