@@ -1,4 +1,6 @@
-"""The controller as portable C99 with doubles: ``adpg.h`` and ``adpg.c`` as they are, and the trees as constants.; in closed loop it decides as the rack's controller does.
+"""The controller as portable C99 with doubles: ``adpg.h`` and ``adpg.c`` as they are, and the trees as constants.
+
+In closed loop it decides as the rack's controller does.
 """
 
 from __future__ import annotations

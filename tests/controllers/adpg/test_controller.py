@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+
 from testbed.controller import Feedback
 from tests.support.rows import controller, paths
 
