@@ -30,7 +30,7 @@ class SwiftConfig(PluginConfig):
     additive: float = Field(default=1, gt=0, description="ai: growth of the window per RTT.")
     beta: float = Field(default=0.8, gt=0, description="Share of the excess delay that a cut takes off.")
     max_cut: Ratio = Field(default=0.5, gt=0, lt=1, description="max_mdf: most that one cut takes off.")
-    min_window: float = Field(default=0.001, gt=0)
+    min_window: float = Field(default=0.001, gt=0, description="No cut goes below it.")
     max_window: float = Field(default=0, ge=0, description="0: two bandwidth-delay products.")
     initial_window: float = Field(default=0, ge=0, description="0: one bandwidth-delay product.")
     retransmit_reset: int = Field(default=5, ge=1, description="Timeouts in a row that reset the window to the least.")

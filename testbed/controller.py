@@ -27,8 +27,10 @@ from numpy.typing import NDArray
 
 from testbed.base.arrays import Floats, Ints
 from testbed.base.fields import Constant, Length, StateField, fields_of, unknown
+from testbed.errors import nearest
 from testbed.plugin import PluginConfig
 
+ABOVE_LINE = 1 + 1e-9  # times the line rate: a rate beyond that is more than rounding
 MOST_HOPS = 5  # INT records that a packet can carry
 PerHop = Annotated[list[float], Length(MOST_HOPS)]
 """State of a `CompiledController`: one number per hop."""
@@ -182,7 +184,11 @@ class Path:
     hops: int
     payload: int
     wire_size: int
-    bdp: float  # bytes
+
+    @property
+    def bdp(self) -> float:
+        """Bandwidth-delay product in bytes."""
+        return self.line_rate * self.base_rtt / 8
 
 
 @dataclass(frozen=True)
@@ -223,6 +229,7 @@ class CompiledController(ControllerBase):
 
     compiled: ClassVar[bool] = True
     """False: it is never compiled, its state may hold anything, and its callbacks may do anything."""
+    made: ClassVar[bool] = False  # for one that is not compiled: whether ``__init__`` is over
 
     config: Any
     path: Path
@@ -250,6 +257,8 @@ class CompiledController(ControllerBase):
             if name not in fields:
                 raise AttributeError(unknown(type(self), name, fields))
             value = fields[name].fitting(value)
+        elif self.made and not hasattr(self, name):
+            raise AttributeError(f"self.{name} is not set in __init__; {nearest(name, list(vars(self)))}")
         vars(self)[name] = value
 
     def on_start(self, now: float) -> None:

@@ -90,11 +90,18 @@ class Plugin:
 
 def find(kind: str, spec: str) -> Plugin:
     """The plugin that ``spec`` names. Raises BadInput with the nearest name, or what is wrong with the file."""
-    found = _from_path(kind, spec) if "/" in spec or ".py" in spec else _installed(kind, spec)
+    return _logged(_pick(kind, *_from_path(spec)) if _is_path(spec) else _installed(kind, spec))
+
+
+def _logged(found: Plugin) -> Plugin:
     if log.isEnabledFor(logging.INFO):  # the digest reads files
-        about = {"kind": kind, "plugin": found.name, "origin": found.origin, "digest": found.digest[:16]}
+        about = {"kind": found.kind, "plugin": found.name, "origin": found.origin, "digest": found.digest[:16]}
         log.info("plugin loaded", extra=about)
     return found
+
+
+def _is_path(spec: str) -> bool:
+    return "/" in spec or ".py" in spec
 
 
 def _installed(kind: str, spec: str) -> Plugin:
@@ -105,14 +112,20 @@ def _installed(kind: str, spec: str) -> Plugin:
 
 
 def find_any(spec: str) -> Plugin:
-    """The plugin of any kind that ``spec`` names. Raises BadInput with what is wrong for each kind."""
+    """The plugin of any kind that ``spec`` names. Raises BadInput: what is wrong with the file, or for each kind."""
+    file = _from_path(spec) if _is_path(spec) else None
     problems: list[str] = []
     for kind in GROUPS:
         try:
-            return find(kind, spec)
+            return _logged(_pick(kind, *file) if file else _installed(kind, spec))
         except BadInput as error:
             problems.append(str(error))
-    raise BadInput("\n".join(dict.fromkeys(problems)))
+    raise BadInput("\n".join(problems))
+
+
+def names(kind: str) -> list[str]:
+    """Of all installed plugins of a kind; none is loaded."""
+    return sorted(_entries(kind))
 
 
 def available(kind: str) -> list[Plugin]:
@@ -157,11 +170,12 @@ def _from_entry(kind: str, entry: EntryPoint) -> Plugin:
     return Plugin(kind, entry.name, form, origin, Path(inspect.getfile(form)))
 
 
-def _from_path(kind: str, spec: str) -> Plugin:
+def _from_path(spec: str) -> tuple[str, str, Any, Path]:
+    """The file as it was named, the class that was asked for (or nothing), the module, and the file."""
     text, _, wanted = spec.partition(":")
     file = Path(text).expanduser().resolve()
     if not file.is_file():
-        raise BadInput(f"{kind} file '{text}' does not exist (looked at {file})")
+        raise BadInput(f"plugin file '{text}' does not exist (looked at {file})")
     name = f"testbed_plugin_{file.stem}_{hashlib.sha256(str(file).encode()).hexdigest()[:8]}"
     module_spec = importlib.util.spec_from_file_location(name, file)
     assert module_spec is not None
@@ -173,8 +187,8 @@ def _from_path(kind: str, spec: str) -> Plugin:
             module_spec.loader.exec_module(module)
     except Exception as error:  # whatever the user's file raises is theirs to see, in one line
         line = error.lineno if isinstance(error, SyntaxError) else _line_in(error, file)
-        raise BadInput(f"{kind} file '{text}', line {line}: {type(error).__name__}: {error}") from error
-    return _pick(kind, text, wanted, module, file)
+        raise BadInput(f"plugin file '{text}', line {line}: {type(error).__name__}: {error}") from error
+    return text, wanted, module, file
 
 
 def _line_in(error: BaseException, file: Path) -> int | str:

@@ -20,6 +20,7 @@ APART = {"ansible", "emulated_lab", "support", "uml"}
 OWN_ROOTS = {"bench", "controllers", "plugins"}  # the others are testbed's
 BEHAVIOURS = {
     ".": {
+        "makefile": "`make run`, whose recipe is more than a command",
         "mirror": "this",
         "package": "a wheel outside the checkout",
         "readme": "the README's steps",

@@ -133,7 +133,7 @@ def test_wrong_kind(mine: Path) -> None:
 
 
 def test_missing_file() -> None:
-    assert "controller file './nowhere.py' does not exist (looked at /" in message("controller", "./nowhere.py")
+    assert "plugin file './nowhere.py' does not exist (looked at /" in message("controller", "./nowhere.py")
 
 
 @pytest.mark.parametrize(
@@ -146,7 +146,7 @@ def test_missing_file() -> None:
 )
 def test_file_that_cannot_be_loaded(text: str, expected: str, mine: Path) -> None:
     mine.write_text(text)
-    assert f"controller file '{mine}', {expected}" in message("controller", str(mine))
+    assert f"plugin file '{mine}', {expected}" in message("controller", str(mine))
 
 
 def test_two_installed_plugins_of_one_name(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -20,6 +20,12 @@ from .observation import FEATURES, multiplier
 
 SHAPES = ((12, FEATURES), (12, 12), (1, 12))
 FORMAT, VERSION = "adpg-network", 1
+RUNS = {  # what to do with a policy of this form, where another one is expected
+    "adpg-network": "'testbed distil adpg --set network={file}' makes the trees that adpg runs; adpg-nn and adpg-int8 "
+    "run network.onnx and int8.json, which 'testbed train adpg' writes beside it",
+    "adpg-trees": "the controller adpg runs it",
+    "adpg-int8": "the controller adpg-int8 runs it",
+}
 
 
 @dataclass(frozen=True)
@@ -83,7 +89,8 @@ def read_policy(file: Path, expected: str, version: int) -> dict[str, Any]:
         raise BadInput(f"{file} is cut short or damaged: {error}") from None
     found = content.get("format") if isinstance(content, dict) else None
     if found != expected:
-        raise BadInput(f"{file} has format {found!r}, expected '{expected}'")
+        hint = f"; {RUNS[found].format(file=file)}" if found in RUNS else ""
+        raise BadInput(f"{file} has format {found!r}, expected '{expected}'{hint}")
     if content.get("version") != version:
         raise BadInput(f"{file} has version {content.get('version')!r}, this testbed reads {version}")
     return dict(content)

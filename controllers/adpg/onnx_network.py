@@ -44,7 +44,8 @@ class OnnxNetwork:
         try:
             session = onnxruntime.InferenceSession(str(file), options, providers=["CPUExecutionProvider"])
         except Exception as error:  # noqa: BLE001 - onnxruntime raises many kinds of its own
-            raise BadInput(f"{file} is not an ONNX network: {str(error).splitlines()[0]}") from None
+            hint = "; adpg-nn runs the network.onnx that 'testbed train adpg' writes" if file.suffix == ".json" else ""
+            raise BadInput(f"{file} is not an ONNX network: {str(error).splitlines()[0]}{hint}") from None
         loaded = cls(session)
         loaded._check(file)
         return loaded

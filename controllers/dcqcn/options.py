@@ -15,7 +15,7 @@ class DcqcnConfig(PluginConfig):
 
     reference_rate: Rate = Field(default=40e9, gt=0, description="Line rate for which rates and bytes are given.")
     g: float = Field(default=1 / 256, gt=0, le=1, description="Weight of a new sample in alpha.")
-    initial_alpha: float = Field(default=1, ge=0, le=1)
+    initial_alpha: float = Field(default=1, ge=0, le=1, description="alpha of a new flow.")
     alpha_period: Time = Field(default=55e-6, gt=0, description="K: alpha decays once per K without a CNP.")
     cnp_interval: Time = Field(default=50e-6, ge=0, description="N: least time between a flow's CNPs, at the receiver.")
     cut_period: Time = Field(default=0, ge=0, description="At most one cut per period; 0: every CNP cuts.")
@@ -26,11 +26,11 @@ class DcqcnConfig(PluginConfig):
         description="When a cut sets the target to the rate before it: always, or only if the rate (or the byte "
         "counter) has stepped up since the last cut.",
     )
-    increase_timer: Time = Field(default=55e-6, gt=0)
+    increase_timer: Time = Field(default=55e-6, gt=0, description="Time per increase.")
     byte_counter: Size = Field(default=10e6, ge=0, description="Bytes sent per increase; 0: timer only.")
     recovery_steps: int = Field(default=5, ge=0, description="F: increases that halve the gap to the target.")
     additive: Rate = Field(default=40e6, ge=0, description="R_AI")
     hyper: Rate = Field(default=200e6, ge=0, description="R_HAI")
     hyper_growth: bool = Field(default=True, description="The i-th hyper increase in a row adds i times R_HAI, as QCN.")
-    min_rate: Rate = Field(default=1e6, gt=0)
+    min_rate: Rate = Field(default=1e6, gt=0, description="No cut goes below it.")
     window: Literal["none", "bdp"] = Field(default="none", description="Cap the bytes in flight at one BDP.")

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from functools import partial
 
 from testbed.base.arrays import Floats
-from testbed.sdk.jobs import Job, JobContext, JobProgress, JobSet, Result
+from testbed.sdk.jobs import Job, JobContext, JobSet, Result
 from testbed.tuner import Ports, PortSample
 
 from ..learned import job
@@ -20,10 +20,10 @@ from .training import train as trained_on
 def run(settings: Settings, context: JobContext) -> Result:
     """Train, measure in the model, write."""
 
-    def train(wanted: job.Wanted) -> job.Trained:
+    def train(wanted: job.Wanted, tell: job.Tell) -> job.Trained:
         def report(progress: Progress) -> None:
             text = f"{wanted.name}, slot {progress.slot}: reward {progress.reward:.3f}, explores {progress.explore:.2f}"
-            context.report(JobProgress(progress.slot, settings.slots, text))
+            tell(progress.slot, text)
 
         outcome = trained_on(settings, wanted.workload, report)
         return job.Trained(outcome.network, outcome.history, {"switch": outcome.switch})
@@ -32,7 +32,7 @@ def run(settings: Settings, context: JobContext) -> Result:
         return partial(reward, weights=WEIGHTS[workload])
 
     policies = [job.Wanted(workload) for workload in settings.workloads]
-    return job.run("acc", settings, context, policies=policies, train=train, reward=gained)
+    return job.run("acc", settings, context, policies=policies, slots=settings.slots, train=train, reward=gained)
 
 
 JOBS = JobSet({"train": Job("Train ACC's networks in the fluid model.", Settings, run)})

@@ -17,6 +17,8 @@ from .environment import RATES, Environment
 Make = Callable[[Ports], Tuner]
 Reward = Callable[[PortSample, Ports], Floats]
 
+SLOTS = 64  # with each of the rates
+
 # Student's t, two-sided 95 %, for 1, 2, .. degrees of freedom.
 STUDENT_95 = (12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228)
 
@@ -33,7 +35,7 @@ class Figures:
     elephants_mean: float
 
 
-def play(make: Make, workload: str, seed: int, reward: Reward, *, slots: int = 64) -> Figures:
+def play(make: Make, workload: str, seed: int, reward: Reward, *, slots: int = SLOTS) -> Figures:
     """One episode with each of the rates under a tuner."""
     environment = Environment(workload, seed)
     gained, queue, used = [], [], []
@@ -63,10 +65,21 @@ def play(make: Make, workload: str, seed: int, reward: Reward, *, slots: int = 6
 
 
 def compare(
-    makers: Mapping[str, Make], workload: str, seeds: range, reward: Reward, *, slots: int = 64
+    makers: Mapping[str, Make],
+    workload: str,
+    seeds: range,
+    reward: Reward,
+    *,
+    slots: int = SLOTS,
+    told: Callable[[str], None] = lambda _name: None,
 ) -> dict[str, list[Figures]]:
-    """Every tuner on every seed."""
-    return {name: [play(make, workload, seed, reward, slots=slots) for seed in seeds] for name, make in makers.items()}
+    """Every tuner on every seed; ``told`` is called with the name of each after each."""
+    found: dict[str, list[Figures]] = {name: [] for name in makers}
+    for name, make in makers.items():
+        for seed in seeds:
+            found[name].append(play(make, workload, seed, reward, slots=slots))
+            told(name)
+    return found
 
 
 def static(preset: str | None = None, **options: Any) -> Make:

@@ -14,12 +14,12 @@ from testbed.base.arrays import Floats
 from testbed.base.atomic import atomic_write
 from testbed.base.extras import need
 from testbed.registry import find
-from testbed.sdk.jobs import JobConfig, JobContext, Result
+from testbed.sdk.jobs import JobConfig, JobContext, JobProgress, Result
 from testbed.sdk.packages import versions
 from testbed.tuner import Ports, PortSample, Tuner
 
-from .environment import LARGEST
-from .evaluation import Make, ahead, compare, means, static, table
+from .environment import LARGEST, RATES
+from .evaluation import SLOTS, Make, ahead, compare, means, static, table
 from .policy import Layer, write
 from .tuner import Workload, shipped_name
 
@@ -31,6 +31,7 @@ BASELINES = {
     "tightest": static(kmin="20 kB", kmax="40 kB", pmax="100 %", reference_rate=0),
 }
 PUBLISHED = ("secn1", "secn2")
+PLAYS, PLAY = (1 + len(BASELINES)) * len(SEEDS), SLOTS * len(RATES)  # of the evaluation: how many, and slots of each
 LOG = "training.json"
 
 
@@ -45,6 +46,26 @@ class Wanted:
     def name(self) -> str:
         """Of its file."""
         return shipped_name(self.workload, blind=self.blind)
+
+
+class Work:
+    """How far a job is, in slots of the model: training and evaluation are made of them."""
+
+    def __init__(self, context: JobContext, policies: int, slots: int) -> None:
+        """``slots``: of the training of each policy."""
+        self.context, self.before = context, 0
+        self.total = policies * (slots + PLAYS * PLAY)
+
+    def tell(self, slots: int, text: str) -> None:
+        """So many slots of what is going on are done."""
+        self.context.report(JobProgress(self.before + slots, self.total, text))
+
+    def done(self, slots: int) -> None:
+        """All of them are."""
+        self.before += slots
+
+
+Tell = Callable[[int, str], None]  # slots of the training that are done, and what to say
 
 
 @dataclass(frozen=True)
@@ -62,12 +83,17 @@ def run(
     context: JobContext,
     *,
     policies: Sequence[Wanted],
-    train: Callable[[Wanted], Trained],
+    slots: int,
+    train: Callable[[Wanted, Tell], Trained],
     reward: Callable[[Workload], Callable[[PortSample, Ports], Floats]],
 ) -> Result:
-    """Train, measure against the static tuners, write. Raises BadInput if a package is missing."""
+    """Train, measure against the static tuners, write; ``slots`` of the model is how long a training takes.
+
+    Raises BadInput if a package is missing, or a checkpoint is of no use.
+    """
     need("onnx", "onnxruntime", "torch")  # before any time is spent
     lines: list[str] = []
+    work = Work(context, len(policies), slots)
     log: dict[str, Any] = {
         "command": context.command,
         "settings": settings.model_dump(mode="json"),
@@ -76,12 +102,18 @@ def run(
         "policies": {},
     }
     for one in policies:
-        trained, workload = train(one), one.workload
+        trained, workload = train(one, work.tell), one.workload
+        work.done(slots)
         file = context.out / f"{one.name}.onnx"
         write(trained.layers, file, {"plugin": name, "workload": workload})
         options = {"flows": False} if one.blind else {}
         makers: dict[str, Make] = {name: with_policy(name, workload, file, **options), **BASELINES}
-        found = compare(makers, workload, SEEDS, reward(workload))
+
+        def measured(other: str, policy: str = one.name) -> None:
+            work.done(PLAY)
+            work.tell(0, f"{policy}: measured in the model, {other}")
+
+        found = compare(makers, workload, SEEDS, reward(workload), told=measured)
         lines += [f"{one.name}:", *table(found, name)]
         log["policies"][one.name] = {
             **trained.about,

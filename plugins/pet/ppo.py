@@ -5,6 +5,7 @@ Actor and critic are two networks; all queues of a switch share them, each contr
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -124,6 +125,24 @@ class Ppo:
                     losses[name].append(value)
         self.updates += 1
         return {name: float(np.mean(values)) for name, values in losses.items()}
+
+    def state(self) -> dict[str, Any]:
+        """All that acting and learning depend on, for a checkpoint."""
+        return {
+            "networks": [one.state_dict() for one in (self.actor, self.critic)],
+            "optimisers": [one.state_dict() for one in self.optimisers],
+            "drawn": json.dumps(self.rng.bit_generator.state),
+            "updates": self.updates,
+        }
+
+    def restore(self, state: dict[str, Any]) -> None:
+        """Go on from a `state`."""
+        for one, saved in zip((self.actor, self.critic), state["networks"], strict=True):
+            one.load_state_dict(saved)
+        for one, saved in zip(self.optimisers, state["optimisers"], strict=True):
+            one.load_state_dict(saved)
+        self.rng.bit_generator.state = json.loads(state["drawn"])
+        self.updates = state["updates"]
 
     @property
     def clip(self) -> float:

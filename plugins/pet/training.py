@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from testbed.base.arrays import Floats, Ints
 from testbed.tuner import PortSample, Thresholds
 
+from ..learned.checkpoint import Checkpoint
 from ..learned.environment import Environment
 from ..learned.mlp import layers_of
 from ..learned.observation import Observation, width
@@ -55,16 +59,46 @@ class Training:
         self.environment = Environment(workload, settings.seed, ports=settings.ports, copies=settings.copies)
         self.slots = settings.episode  # of this episode: it is over
 
-    def run(self, report: Callable[[Progress], None] = lambda _progress: None) -> Trained:
-        """All updates."""
-        began, history, settings = time.process_time(), [], self.settings
-        for update in range(1, settings.updates + 1):
+    def run(
+        self, report: Callable[[Progress], None] = lambda _progress: None, checkpoint: Path | None = None
+    ) -> Trained:
+        """All updates, or those that are left since the ``checkpoint``, which is written at the end of every episode.
+
+        There the next one is drawn anew, so that nothing of the model has to be kept but the state of its random
+        numbers. Raises BadInput if the checkpoint is of another training.
+        """
+        settings = self.settings
+        kept = Checkpoint(checkpoint, self.learner.torch, self._options()) if checkpoint else None
+        history = self._restored(kept.load() if kept else None)
+        began = time.process_time() - (history[-1].seconds if history else 0.0)
+        for update in range(len(history) + 1, settings.updates + 1):
             seen, gained = self._trajectories()
             weight = settings.entropy * (1 - (update - 1) / settings.updates)
             losses = self.learner.update(seen, self.heads, weight)
             history.append(Progress(update, time.process_time() - began, gained, losses))
+            if kept and (self.slots >= settings.episode or update == settings.updates):
+                kept.save(self._state(history))
             report(history[-1])
         return Trained(layers_of(self.learner.actor), history)
+
+    def _options(self) -> dict[str, Any]:
+        """What makes it this training and no other."""
+        others = {"workloads", "ablation"}  # each has a training of its own
+        options = self.settings.model_dump(mode="json", exclude=others)
+        return options | {"workload": self.workload, "flows": self.flows}
+
+    def _state(self, history: list[Progress]) -> dict[str, Any]:
+        """Between two episodes."""
+        drawn = json.dumps(self.environment.rng.bit_generator.state)
+        return {"learner": self.learner.state(), "drawn": drawn, "history": [asdict(one) for one in history]}
+
+    def _restored(self, state: dict[str, Any] | None) -> list[Progress]:
+        """The history of the updates that were made before."""
+        if state is None:
+            return []
+        self.learner.restore(state["learner"])
+        self.environment.rng.bit_generator.state = json.loads(state["drawn"])
+        return [Progress(**one) for one in state["history"]]
 
     def _reset(self) -> None:
         """A new episode: what the first slot shows."""

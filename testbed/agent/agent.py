@@ -122,6 +122,7 @@ class Agent(ABC):
         datapath = self.datapath
         self.meter.counters[:] = (
             datapath.refused, datapath.high_water, self.steps, datapath.swapped, datapath.int_faults,
+            datapath.above_line,
         )  # fmt: skip
 
     def _release(self, barriers: Barriers, now: float) -> None:

@@ -105,7 +105,7 @@ struct datapath {
 	double *seen_ts, *seen_tx;
 	/* own measurements */
 	struct histogram rtts, pacing, feedback, timers;
-	int64_t refused, high_water, send_error, swapped, int_faults;
+	int64_t refused, high_water, send_error, swapped, int_faults, above_line; /* the last: decisions beyond the line rate */
 	struct decisions decisions; /* of a controller per flow; all 0 with one in batches */
 };
 

@@ -237,6 +237,11 @@ class Datapath:
         return int(self._c.int_faults)
 
     @property
+    def above_line(self) -> int:
+        """Decisions for more than the line rate, which was sent instead."""
+        return int(self._c.above_line)
+
+    @property
     def high_water(self) -> int:
         """The most bytes that ever waited in the ring."""
         return int(self._c.high_water)

@@ -12,6 +12,7 @@
 #include <poll.h>
 
 #define SLOWEST 1.0 /* bit/s: a rate of next to nothing would never send again */
+#define ROUNDING (1 + 1e-9) /* as ABOVE_LINE in controller.py */
 
 /* Packets that the flow may send now. With nothing in flight it is at least one, or the flow would be stuck. */
 static int64_t room(const struct datapath *d, int64_t f)
@@ -49,11 +50,12 @@ void reschedule(struct datapath *d, const int64_t *flows, int64_t n, double now)
 	}
 }
 
-/* What was decided for a flow, bounded by the line rate. */
+/* What was decided for a flow, bounded by the line rate; decisions beyond it are counted. */
 static void set(struct datapath *d, int64_t f, double rate, double window, double timer)
 {
 	double line = (double)(d->wire_size * 8) / d->slot[f];
 
+	d->above_line += rate > line * ROUNDING;
 	d->rate[f] = rate > line ? line : fmax(rate, SLOWEST);
 	d->window[f] = window;
 	heap_set(&d->alarms, f, isnan(d->finished[f]) ? timer : INFINITY); /* nothing is left to decide */

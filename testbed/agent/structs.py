@@ -101,6 +101,7 @@ class CDatapath(ctypes.Structure):
         ("send_error", c_int64),
         ("swapped", c_int64),
         ("int_faults", c_int64),
+        ("above_line", c_int64),
         ("decisions", CDecisions),
     ]
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import shutil
+import stat
 import subprocess
 import tempfile
 from dataclasses import dataclass
@@ -40,12 +41,28 @@ class Unit:
 
 
 def cache_folder() -> Path:
-    """Where compiled programs are kept: a system folder for root, the user's cache otherwise, or $TESTBED_CACHE."""
+    """Where compiled programs are kept: a system folder for root, the user's cache otherwise, or $TESTBED_CACHE.
+
+    Where that cannot be written to, it is a folder of the user's own among the temporary files.
+    """
     if chosen := os.environ.get("TESTBED_CACHE"):
         return Path(chosen)
-    if os.geteuid() == 0:
-        return Path("/var/cache/testbed")
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "testbed"
+    usual = (
+        Path("/var/cache") if os.geteuid() == 0 else Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    )
+    folder = usual / "testbed"
+    there = next(one for one in (folder, *folder.parents) if one.exists())
+    return folder if os.access(there, os.W_OK) else _own_temporary_folder()
+
+
+def _own_temporary_folder() -> Path:
+    """Nobody else may put programs there."""
+    folder = Path(tempfile.gettempdir()) / f"testbed-{os.geteuid()}"
+    folder.mkdir(mode=0o700, exist_ok=True)
+    found = folder.lstat()
+    if found.st_uid != os.geteuid() or stat.S_IMODE(found.st_mode) != 0o700 or not stat.S_ISDIR(found.st_mode):
+        raise TestbedError(f"{folder} must be a folder that only its owner may use; remove it, or set TESTBED_CACHE")
+    return folder
 
 
 def compile_to(target: Path, sources: tuple[Path, ...], flags: tuple[str, ...]) -> None:

@@ -63,3 +63,11 @@ class Bar:
         if self._progress is not None:
             self._progress.stop()
             self._progress = None
+
+
+def clock(seconds: float) -> str:
+    """Wall time for a glance: ``45 s``, ``12 min``, ``3 h 20 min``."""
+    if seconds < 100:
+        return f"{seconds:.0f} s"
+    minutes = round(seconds / 60)
+    return f"{minutes} min" if minutes < 100 else f"{minutes // 60} h {minutes % 60:02} min"

@@ -6,19 +6,31 @@ from typing import Annotated
 
 import typer
 
-from testbed.cli.shared import Format, Formatted, print_json
+from testbed.cli import completion
+from testbed.cli.shared import Format, Formatted, options_of, print_json
 
 
 def check(
-    plugin: Annotated[str, typer.Argument(metavar="PLUGIN", help="A controller's or tuner's name or path.")],
+    plugin: Annotated[
+        str,
+        typer.Argument(
+            metavar="PLUGIN",
+            help="A controller's or tuner's name or path.",
+            autocompletion=completion.plugins(*completion.KINDS),
+        ),
+    ],
     preset: Annotated[str | None, typer.Option(help="Check this preset; by default the plugin's first.")] = None,
+    settings: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="KEY=VALUE", help="An option of the plugin; may be repeated."),
+    ] = None,
     format: Formatted = Format.text,
 ) -> None:
     """Run the conformance suite on a plugin, without root and without a network."""
     from testbed.registry import find_any
     from testbed.sdk.conformance import controllers
 
-    results = controllers.check(find_any(plugin), preset)
+    results = controllers.check(find_any(plugin), preset, options_of(settings))
     if format is Format.json:
         print_json([{"name": one.name, "outcome": one.outcome, "why": one.why} for one in results])
     else:

@@ -52,8 +52,7 @@ def compare(  # noqa: PLR0917 - one parameter per option
 
         from testbed.results.compare.table import render
 
-        console = Console(highlight=False)
-        console.print(render(made, console.width))
+        Console(highlight=False).print(render(made))
     if target:
         from testbed.results.compare import page
 

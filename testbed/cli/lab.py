@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from testbed.cli.shared import ExperimentArgument, Format, Settings, print_json, resolve
+from testbed.cli.shared import Controller, ExperimentArgument, Format, Formatted, Settings, Tuner, print_json
+from testbed.cli.shared_experiment import resolve
 
 lab = typer.Typer(help="Real hosts: what their playbooks need.", no_args_is_help=True)
 
@@ -20,8 +22,8 @@ def group() -> None:
 @lab.command("vars")
 def vars_(  # noqa: PLR0917 - one parameter per option
     experiment: ExperimentArgument,
-    controller: Annotated[str, typer.Option(help="Congestion control instead of the file's: a name or a path.")] = "",
-    tuner: Annotated[str, typer.Option(help="ECN tuner instead of the file's: a name or a path.")] = "",
+    controller: Controller = "",
+    tuner: Tuner = "",
     settings: Settings = None,
     line_rate: Annotated[str, typer.Option(help="Of the lab's NICs; by default the experiment's link.")] = "",
     format: Annotated[Format, typer.Option(help="json can be given to ansible-playbook: -e @FILE.")] = Format.json,
@@ -39,3 +41,23 @@ def vars_(  # noqa: PLR0917 - one parameter per option
         import yaml
 
         print(yaml.safe_dump(found, sort_keys=False, allow_unicode=True), end="")
+
+
+@lab.command("rollouts")
+def rollouts_(
+    records: Annotated[Path | None, typer.Option(help="Folder of records, as rollout_records gives it.")] = None,
+    format: Formatted = Format.text,
+) -> None:
+    """List the rollouts made from here: id, when, experiment, controller, hosts, state. The last one comes first."""
+    from testbed.engines.lab import rollouts
+
+    where = records or rollouts.folder()
+    found = rollouts.read(where)
+    if format is Format.json:
+        print_json([one.model_dump() for one in found])
+    elif found:
+        print("\n".join(rollouts.as_lines(found)))
+    else:
+        print(
+            f"no rollout was made from here: {where} has none; a host's own are named by rollback.yml", file=sys.stderr
+        )

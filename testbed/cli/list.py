@@ -6,11 +6,19 @@ from typing import Annotated
 
 import typer
 
+from testbed.cli import completion
 from testbed.cli.shared import Format, Formatted, print_json
 
 
 def list_(
-    plugin: Annotated[str, typer.Argument(metavar="[PLUGIN]", help="Print this controller's or tuner's options.")] = "",
+    plugin: Annotated[
+        str,
+        typer.Argument(
+            metavar="[PLUGIN]",
+            help="Print this controller's or tuner's options.",
+            autocompletion=completion.plugins(*completion.KINDS),
+        ),
+    ] = "",
     format: Formatted = Format.text,
 ) -> None:
     """List experiments, controllers and tuners, or the options of one plugin."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
@@ -10,10 +11,26 @@ import typer
 new = typer.Typer(help="Write a working plugin with its test.", no_args_is_help=True)
 
 
+class Form(StrEnum):
+    """How a controller is written."""
+
+    COMPILED = "compiled"
+    BATCH = "batch"
+    OBJECT = "object"
+
+
 @new.command("controller")
-def new_controller(name: Annotated[str, typer.Argument(help="Name of the plugin, for example my_cc.")]) -> None:
+def new_controller(
+    name: Annotated[str, typer.Argument(help="Name of the plugin, for example my_cc.")],
+    form: Annotated[
+        Form,
+        typer.Option(
+            help="compiled: one flow, as machine code; batch: all flows, in numpy; object: one flow, in any Python."
+        ),
+    ] = Form.COMPILED,
+) -> None:
     """Write a controller and its test into this folder."""
-    _scaffold("controller", name)
+    _scaffold("controller", name, form.value)
 
 
 @new.command("tuner")
@@ -22,8 +39,8 @@ def new_tuner(name: Annotated[str, typer.Argument(help="Name of the plugin, for 
     _scaffold("tuner", name)
 
 
-def _scaffold(kind: str, name: str) -> None:
+def _scaffold(kind: str, name: str, *form: str) -> None:
     from testbed.sdk import new
 
-    for file in new.new(kind, name, Path()):
+    for file in new.new(kind, name, Path(), *form):
         print(file)

@@ -7,12 +7,19 @@ from typing import Annotated
 
 import typer
 
+from testbed.cli import completion
 from testbed.cli.shared import Format, Formatted, print_json
 
 
 def replay(
     run: Annotated[Path, typer.Argument(metavar="RUN", help="A results folder.")],
-    controller: Annotated[str, typer.Option(help="Another controller on the same feedback: a name or a path.")] = "",
+    controller: Annotated[
+        str,
+        typer.Option(
+            help="Another controller on the same feedback: a name or a path.",
+            autocompletion=completion.plugins("controller"),
+        ),
+    ] = "",
     format: Formatted = Format.text,
 ) -> None:
     """Feed a run's recorded feedback to its controller again: same decisions, or where is the first difference?"""

@@ -118,8 +118,7 @@ def _print(figures: Figures, every: list[TableCell], quick: bool, format: TableF
 
         from testbed.results.papers.table import render
 
-        console = Console()
-        console.print(render(figures, every, console.width, quick=quick))
+        Console().print(render(figures, every, quick=quick))
 
 
 def _list(format: TableFormat) -> None:
@@ -146,7 +145,7 @@ def _dry_run(every: list[TableCell], format: TableFormat) -> None:
 
 
 def _time(seconds: list[float | None]) -> str:
-    from testbed.run.sweep.progress import clock
+    from testbed.base.progress import clock
 
     return f"about {clock(sum(each for each in seconds if each is not None))}"
 

@@ -10,11 +10,24 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from testbed.base.extras import need
-from testbed.cli.shared import ExperimentArgument, Format, Formatted, Settings, Verbose, log_if, print_resolved, resolve
+from testbed.cli.shared import (
+    Controller,
+    Format,
+    Formatted,
+    OptionalExperiment,
+    Settings,
+    Tuner,
+    Verbose,
+    log_if,
+    print_resolved,
+)
+from testbed.cli.shared_experiment import from_user, overridden
 from testbed.errors import BadInput, TestbedError
 
 if TYPE_CHECKING:
     from testbed.engines.engine import Engine
+    from testbed.experiment.resolved import Resolved
+    from testbed.results.manifest import Manifest
 
 
 class EngineChoice(StrEnum):
@@ -31,13 +44,22 @@ NO_PACKETS_TO_CAPTURE = {
 
 
 def run(  # noqa: PLR0917 - one parameter per option
-    experiment: ExperimentArgument,
-    controller: Annotated[str, typer.Option(help="Congestion control instead of the file's: a name or a path.")] = "",
-    tuner: Annotated[str, typer.Option(help="ECN tuner instead of the file's: a name or a path.")] = "",
+    experiment: OptionalExperiment = "",
+    again: Annotated[
+        Path | None,
+        typer.Option(
+            "--from", metavar="FOLDER", help="Run a result's experiment again, with its seed; says what differs."
+        ),
+    ] = None,
+    controller: Controller = "",
+    tuner: Tuner = "",
     engine: Annotated[
-        EngineChoice,
-        typer.Option(help="What carries the traffic: this kernel, with real packets; or a fluid model, without root."),
-    ] = EngineChoice.kernel,
+        EngineChoice | None,
+        typer.Option(
+            help="What carries the traffic: this kernel, with real packets; or a fluid model, without root. "
+            "By default the kernel, or with --from what it was."
+        ),
+    ] = None,
     settings: Settings = None,
     duration: Annotated[str, typer.Option(help="Nominal length, for example '10 ms'.")] = "",
     dilation: Annotated[str, typer.Option(help="Wall seconds per nominal second, or 'auto'.")] = "",
@@ -72,29 +94,18 @@ def run(  # noqa: PLR0917 - one parameter per option
 ) -> None:
     """Run an experiment (needs root, but for --inventory and --engine fluid)."""
     log_if(verbose)
-    options = {"time.duration": duration, "time.dilation": dilation, "seed": seed}
-    carrier: Engine
-    if inventory:
-        if engine != EngineChoice.kernel:
-            raise BadInput(f"--inventory runs over real hosts, --engine {engine} does not: leave one of them out")
-        from testbed.engines.lab.engine import LabEngine
-        from testbed.engines.lab.operator import restrictions
-        from testbed.engines.lab.operator.inventory import read
+    from testbed.experiment.load import recorded
 
-        hosts = read(inventory)
-        carrier = LabEngine(hosts, playbook)
-        options = restrictions.settings(hosts) | {key: value for key, value in options.items() if value}
-    elif engine == EngineChoice.fluid:
-        from testbed.engines.fluid.engine import FluidEngine
-
-        if dilation:
-            raise BadInput(f"--dilation {dilation}: the fluid model does not run in wall time; leave it out")
-        carrier = FluidEngine()
-    else:
-        from testbed.engines.kernel.engine import KernelEngine
-
-        carrier = KernelEngine()
-    resolved = resolve(experiment, {"controller": controller, "tuner": tuner}, options, settings)
+    before = _result(again, experiment)
+    if before and not (engine or inventory):
+        engine = _engine_of(before)
+    carrier, options = _carrier(engine, inventory, playbook, dilation)
+    given = {"time.duration": duration, "time.dilation": dilation, "seed": seed}
+    options |= {key: value for key, value in given.items() if value}
+    loaded = recorded(before.experiment, str(again)) if before else from_user(experiment)
+    resolved = overridden(loaded, {"controller": controller, "tuner": tuner}, options, settings)
+    if before:
+        _say_what_differs(before, resolved)
     if carrier.name != "kernel":
         carrier.check(resolved)
     from testbed.capture.files import snap_of
@@ -129,3 +140,54 @@ def run(  # noqa: PLR0917 - one parameter per option
     if outcome.failure:
         raise TestbedError(f"{outcome.failure}; what was measured until then is kept")
     raise typer.Exit(int(outcome.summary.verdict.exit_code))
+
+
+def _carrier(
+    engine: EngineChoice | None, inventory: Path | None, playbook: bool, dilation: str
+) -> tuple[Engine, dict[str, str]]:
+    """What carries the traffic, and the settings that it brings."""
+    if inventory:
+        if engine:
+            raise BadInput(f"--inventory runs over real hosts, --engine {engine} does not: leave one of them out")
+        from testbed.engines.lab.engine import LabEngine
+        from testbed.engines.lab.operator import restrictions
+        from testbed.engines.lab.operator.inventory import read
+
+        hosts = read(inventory)
+        return LabEngine(hosts, playbook), dict(restrictions.settings(hosts))
+    if engine == EngineChoice.fluid:
+        from testbed.engines.fluid.engine import FluidEngine
+
+        if dilation:
+            raise BadInput(f"--dilation {dilation}: the fluid model does not run in wall time; leave it out")
+        return FluidEngine(), {}
+    from testbed.engines.kernel.engine import KernelEngine
+
+    return KernelEngine(), {}
+
+
+def _result(again: Path | None, experiment: str) -> Manifest | None:
+    """Of the result that is to be run again."""
+    if again is None and not experiment:
+        raise BadInput("which experiment? 'testbed run EXPERIMENT', or 'testbed run --from FOLDER' for a result's")
+    if again is None:
+        return None
+    if experiment:
+        raise BadInput(f"--from {again} says what is run: leave {experiment} out")
+    from testbed.results import folder
+
+    return folder.load_manifest(again.expanduser())
+
+
+def _engine_of(before: Manifest) -> EngineChoice:
+    if before.engine == "lab":
+        raise BadInput("--from: it ran over the hosts of a lab: name them with --inventory, or choose an --engine")
+    return EngineChoice(before.engine)
+
+
+def _say_what_differs(before: Manifest, now: Resolved) -> None:
+    from testbed.results.again import differences
+
+    found = differences(before, now)
+    for line in found or ["nothing: the same experiment, code, versions and machine"]:
+        print(f"differs: {line}", file=sys.stderr)

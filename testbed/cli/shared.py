@@ -1,4 +1,4 @@
-"""What several commands have in common: options, the experiment under its overrides, output."""
+"""What several commands have in common: options and output."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+
+from testbed.cli import completion
 
 if TYPE_CHECKING:
     from testbed.experiment.resolved import Resolved
@@ -19,24 +21,53 @@ class Format(StrEnum):
 
 
 Formatted = Annotated[Format, typer.Option("--format", help="How results are printed on stdout.")]
-ExperimentArgument = Annotated[str, typer.Argument(metavar="EXPERIMENT", help="A name from 'testbed list', or a file.")]
+ExperimentArgument = Annotated[
+    str,
+    typer.Argument(
+        metavar="EXPERIMENT", help="A name from 'testbed list', or a file.", autocompletion=completion.experiments
+    ),
+]
 Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="Log on stderr what is built, decided and refused.")]
+OptionalExperiment = Annotated[
+    str,
+    typer.Argument(
+        metavar="[EXPERIMENT]", help="A name from 'testbed list', or a file.", autocompletion=completion.experiments
+    ),
+]
+Controller = Annotated[
+    str,
+    typer.Option(
+        help="Congestion control instead of the file's: a name or a path.",
+        autocompletion=completion.plugins("controller"),
+    ),
+]
+Tuner = Annotated[
+    str,
+    typer.Option(help="ECN tuner instead of the file's: a name or a path.", autocompletion=completion.plugins("tuner")),
+]
 Settings = Annotated[
     list[str] | None,
-    typer.Option("--set", metavar="KEY=VALUE", help="Override any key of the file; may be repeated."),
+    typer.Option(
+        "--set",
+        metavar="KEY=VALUE",
+        help="Override any key of the file; may be repeated.",
+        autocompletion=completion.settings,
+    ),
 ]
 
 
-def resolve(experiment: str, plugins: dict[str, str], options: dict[str, str], settings: list[str] | None) -> Resolved:
-    """The experiment under all overrides; ``--set`` comes last, so that it can add to ``--controller``."""
-    from testbed.experiment.load import load, resolve
+def options_of(settings: list[str] | None) -> dict[str, Any]:
+    """A plugin's or job's own options, from ``--set key=value``; the value is YAML."""
+    from testbed.errors import BadInput
+    from testbed.experiment.document import Document
 
-    loaded = load(experiment)
-    for name, value in plugins.items():
-        if value:
-            loaded = loaded.replace({name: value}, f"--{name}")
-    pairs = [(key, value) for key, value in options.items() if value]
-    return resolve(loaded.apply([*(f"{key}={value}" for key, value in pairs), *(settings or [])]))
+    parsed = {}
+    for setting in settings or []:
+        key, equals, text = setting.partition("=")
+        if not equals or not key.strip():
+            raise BadInput(f"--set {setting}: expected key=value, for example --set seed=2")
+        parsed[key.strip()] = Document.parse(f"value: {text}", f"--set {setting}").data["value"]
+    return parsed
 
 
 def print_resolved(resolved: Resolved, format: Format) -> None:

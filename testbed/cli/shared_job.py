@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 import shlex
 import signal
 import sys
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -12,8 +14,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from testbed.cli.shared import Format, print_json
-from testbed.errors import BadInput, TestbedError
+from testbed.cli import completion
+from testbed.cli.shared import Format, options_of, print_json
+from testbed.errors import TestbedError
 
 if TYPE_CHECKING:
     from testbed.plugin import PluginConfig
@@ -22,7 +25,13 @@ if TYPE_CHECKING:
 
 Name = Annotated[str, typer.Argument(metavar="NAME", help="What is made, for example adpg.")]
 Options = Annotated[
-    list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="An option of the job; may be repeated.")
+    list[str] | None,
+    typer.Option(
+        "--set",
+        metavar="KEY=VALUE",
+        help="An option of the job; may be repeated.",
+        autocompletion=completion.job_options,
+    ),
 ]
 Preset = Annotated[str | None, typer.Option(help="Start from these options; by default the job's first preset.")]
 Seed = Annotated[int | None, typer.Option(min=0, help="Seed of everything random.")]
@@ -45,13 +54,21 @@ def run_job(  # noqa: PLR0917 - one parameter per option
 
     plugin = jobs.find(name, job)
     given = {key: value for key, value in options.items() if value is not None}
-    config = plugin.configure(preset, {**given, **_parsed(settings or [])})
+    config = plugin.configure(preset, {**given, **options_of(settings)})
     if dry_run:
         _describe(plugin, config, format)
         return
     target = folder.prepare(out, f"{job}-{name}")
-    with _progress() as told, _ended_by_sigterm():
-        result = jobs.run_job(plugin.form, config, target, told, _command())
+    checkpoints = jobs.checkpoints_of(target)
+    if checkpoints.is_dir():
+        print(f"going on from {checkpoints}", file=sys.stderr)
+    try:
+        with _progress() as told, _ended_by_sigterm():
+            result = jobs.run_job(plugin.form, config, target, told, _command())
+    except KeyboardInterrupt:
+        if checkpoints.is_dir():
+            print(f"testbed: ended early; the same command with --out {target} goes on", file=sys.stderr)
+        raise
     if format is Format.json:
         print_json(result.data)
     else:
@@ -59,19 +76,6 @@ def run_job(  # noqa: PLR0917 - one parameter per option
     if result.refused:
         raise TestbedError(f"{result.refused}; nothing was kept")
     print(f"written: {target}", file=sys.stderr)
-
-
-def _parsed(settings: list[str]) -> dict[str, Any]:
-    """``key=value``; the value is YAML."""
-    from testbed.experiment.document import Document
-
-    parsed = {}
-    for setting in settings:
-        key, equals, text = setting.partition("=")
-        if not equals or not key.strip():
-            raise BadInput(f"--set {setting}: expected key=value, for example --set seed=2")
-        parsed[key.strip()] = Document.parse(f"value: {text}", f"--set {setting}").data["value"]
-    return parsed
 
 
 def _command() -> str:
@@ -96,15 +100,35 @@ def _progress() -> Iterator[Callable[[JobProgress], None]]:
     """A bar on a terminal, a line per piece of news otherwise."""
     from testbed.base.progress import Bar
 
-    def tell(told: JobProgress) -> None:
-        if bar.shown:
-            bar.update(told.done, told.text, told.total or None)
-        else:
-            bar.say(told.text)
+    left = _TimeLeft()
 
-    with Bar() as bar:
+    def tell(told: JobProgress) -> None:
+        text = told.text + left.after(told, time.monotonic())
+        if bar.shown:
+            bar.update(told.done, text, told.total or None)
+        else:
+            bar.say(text)
+
+    with Bar(elapsed=True) as bar:
         bar.start()
         yield tell
+
+
+class _TimeLeft:
+    """As long as the rest takes at the speed since the first news; what a checkpoint spared does not count."""
+
+    def __init__(self) -> None:
+        self.began, self.done = 0.0, math.inf
+
+    def after(self, told: JobProgress, now: float) -> str:
+        """To say after the news; nothing if nobody knows."""
+        from testbed.base.progress import clock
+
+        if told.done < self.done:  # the first; or it tries again, from the beginning
+            self.began, self.done = now, told.done
+        if not self.done < told.done < told.total:
+            return ""
+        return f", about {clock((now - self.began) * (told.total - told.done) / (told.done - self.done))} left"
 
 
 @contextmanager

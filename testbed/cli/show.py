@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from testbed.cli.shared import ExperimentArgument, Format, Formatted, Settings, print_resolved, resolve
+from testbed.cli.shared import ExperimentArgument, Format, Formatted, Settings, print_resolved
+from testbed.cli.shared_experiment import resolve
 
 
 def show(experiment: ExperimentArgument, settings: Settings = None, format: Formatted = Format.text) -> None:

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from testbed.cli.shared import Format, Formatted, print_json
+from testbed.cli import completion
+from testbed.cli.shared import Format, Formatted, OptionalExperiment, print_json
 from testbed.errors import BadInput, TestbedError
 
 if TYPE_CHECKING:
@@ -19,15 +20,24 @@ ORDER_SEED = 1
 
 
 def sweep(  # noqa: PLR0917 - one parameter per option
-    experiment: Annotated[
-        str, typer.Argument(metavar="[EXPERIMENT]", help="A name from 'testbed list', or a file.")
+    experiment: OptionalExperiment = "",
+    controller: Annotated[
+        str,
+        typer.Option(
+            metavar="A,B,...", help="Controllers: names or paths.", autocompletion=completion.plugins("controller")
+        ),
     ] = "",
-    controller: Annotated[str, typer.Option(metavar="A,B,...", help="Controllers: names or paths.")] = "",
-    tuner: Annotated[str, typer.Option(metavar="A,B,...", help="ECN tuners: names or paths.")] = "",
+    tuner: Annotated[
+        str,
+        typer.Option(metavar="A,B,...", help="ECN tuners: names or paths.", autocompletion=completion.plugins("tuner")),
+    ] = "",
     settings: Annotated[
         list[str] | None,
         typer.Option(
-            "--set", metavar="KEY=V1,V2,...", help="Values for any key of the file; may be repeated for other keys."
+            "--set",
+            metavar="KEY=V1,V2,...",
+            help="Values for any key of the file; may be repeated for other keys.",
+            autocompletion=completion.settings,
         ),
     ] = None,
     repeat: Annotated[int, typer.Option(help="Runs of every combination, each with the next seed.")] = 1,
@@ -105,7 +115,7 @@ def _report(folder: Path, outcomes: list[CellOutcome], format: Format) -> None:
 
 
 def _list(plan: Plan, jobs: int, format: Format) -> None:
-    from testbed.run.sweep.progress import clock
+    from testbed.base.progress import clock
 
     if format is Format.json:
         print_json(

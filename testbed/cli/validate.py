@@ -6,12 +6,17 @@ from typing import Annotated
 
 import typer
 
-from testbed.cli.shared import Format, Formatted, Settings, print_json, resolve
+from testbed.cli import completion
+from testbed.cli.shared import Format, Formatted, Settings, print_json
+from testbed.cli.shared_experiment import resolve
 from testbed.errors import TestbedError
 
 
 def validate(
-    file: Annotated[str, typer.Argument(metavar="FILE", help="An experiment file, or a name.")],
+    file: Annotated[
+        str,
+        typer.Argument(metavar="FILE", help="An experiment file, or a name.", autocompletion=completion.experiments),
+    ],
     settings: Settings = None,
     format: Formatted = Format.text,
 ) -> None:

@@ -14,11 +14,12 @@ from pathlib import Path as FilePath
 from typing import Any, NoReturn
 
 import numpy as np
+from numpy.typing import NDArray
 
 from testbed.base.arrays import Floats, Ints
 from testbed.base.compiler import LIBRARY_FLAGS, Unit
 from testbed.compiled import machine
-from testbed.compiled.layout import ACK, fill, record, values
+from testbed.compiled.layout import ACK, DECIDED, fill, record, values
 from testbed.compiled.plain import Objects, call
 from testbed.compiled.source import EVENTS, Translation
 from testbed.controller import MOST_HOPS, CompiledController, ControllerBase, Feedback, Path, Paths, RateController
@@ -79,10 +80,12 @@ class CompiledFlows(RateController):
         self.by_flow = paths_by_flow(paths)
         self.c = Decider()
         self.objects: Objects | None = None
+        made = {path: form(config, path) for path in set(self.by_flow)}
         if compiled and form.compiled and machine.available():
-            self._compile()
+            self._compile(made)
         else:
-            self._interpret()
+            self._interpret(made)
+        self.initial = self.records.copy()
         self.c.flows, self.c.size = self.records.ctypes.data, self.records.dtype.itemsize
         self.c.initial = self.initial.ctypes.data
         self.address = ctypes.addressof(self.c)
@@ -100,25 +103,22 @@ class CompiledFlows(RateController):
         """For feedback: copying it costs less than asking numpy for addresses."""
         self._ints = np.zeros((len(COUNTS), n), np.int64)
         self._rtt = np.zeros(n)
-        self._stack = [np.zeros((n, MOST_HOPS), np.int64 if name == "node" else np.float64) for name in STACK]
+        self._stack: list[NDArray[Any]] = [np.zeros((n, MOST_HOPS), np.int64), *np.zeros((4, n, MOST_HOPS))]
         return _Columns(*(column.ctypes.data for column in (*self._ints, self._rtt, *self._stack)))
 
-    def _compile(self) -> None:
-        made: dict[Path, CompiledController] = {path: self.form(self.config, path) for path in set(self.by_flow)}
+    def _compile(self, made: dict[Path, CompiledController]) -> None:
         first = made[self.by_flow[0]]
         layout = record(self.form, self.config)
-        code = machine.library(Translation(first), layout)
-        self._code = ctypes.CDLL(str(code))
+        self._code = ctypes.CDLL(str(machine.library(Translation(first), layout)))
         self.c.decide = ctypes.cast(self._code.decide, c_void_p).value
         rows = {path: values(one, layout) for path, one in made.items()}
-        self.initial = np.array([rows[path] for path in self.by_flow], layout)
-        self.records = self.initial.copy()
+        self.records = np.array([rows[path] for path in self.by_flow], layout)
 
-    def _interpret(self) -> None:
+    def _interpret(self, made: dict[Path, CompiledController]) -> None:
         self.objects = Objects(self.form, self.config, self.by_flow)
-        self.records, self.initial = self.objects.records, self.objects.records.copy()
         self.c.decide = ctypes.cast(self.objects.decide, c_void_p).value
-        self.records[:] = [(path.line_rate, np.inf, np.inf) for path in self.by_flow]
+        self.records = self.objects.records
+        self.records[:] = [tuple(getattr(made[path], name) for name in DECIDED) for path in self.by_flow]
 
     def on_start(self, now: float, flows: Ints) -> None:
         self._tell("on_start", now, flows)
@@ -197,10 +197,10 @@ def _raised(callback: Any, raised: int) -> tuple[Exception, str, int]:
 def paths_by_flow(paths: Paths) -> list[Path]:
     """What each flow may know of its path."""
     longest = float(paths.base_rtt.max(initial=0.0))
-    columns = (paths.line_rate.tolist(), paths.base_rtt.tolist(), paths.hops.tolist(), paths.bdp.tolist())
+    columns = (paths.line_rate.tolist(), paths.base_rtt.tolist(), paths.hops.tolist())
     return [
-        Path(rate, rtt, longest, int(hops), paths.payload, paths.wire_size, bdp)
-        for rate, rtt, hops, bdp in zip(*columns, strict=True)
+        Path(rate, rtt, longest, int(hops), paths.payload, paths.wire_size)
+        for rate, rtt, hops in zip(*columns, strict=True)
     ]
 
 

@@ -13,13 +13,15 @@ import tempfile
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
+from types import FunctionType
 from typing import Any
 
 import numpy as np
 
 from testbed.base.compiler import cache_folder, compile_to
-from testbed.compiled.layout import ACK
+from testbed.compiled.layout import ACK, HOP, PATH
 from testbed.compiled.source import EVENTS, WHOLE, CannotCompile, Translation
+from testbed.errors import nearest
 
 SOURCE = Path(__file__).parent
 OURS = "testbed:"  # begins our own messages among numba's
@@ -75,7 +77,7 @@ def _emitted(translation: Translation, layout: np.dtype[Any]) -> bytes:
     compiled = {}
     for name, one in translation.functions.items():
         one.globals[WHOLE] = whole_number
-        compiled[name] = numba.njit(boundscheck=True)(type(whole_number)(one.code, one.globals, name))
+        compiled[name] = numba.njit(boundscheck=True)(FunctionType(one.code, one.globals, name))
     for one in translation.functions.values():
         one.globals.update({known: compiled[name] for known, name in one.calls.items()})
     entry = _entry(translation, compiled)
@@ -84,6 +86,12 @@ def _emitted(translation: Translation, layout: np.dtype[Any]) -> bytes:
         made = numba.njit(signature, no_cpython_wrapper=True, no_cfunc_wrapper=True)(entry)
     except errors.NumbaError as error:
         raise _explained(translation, error) from None
+    except KeyError as error:  # numba asked a record for a field that it does not have
+        name = str(error.args[0])
+        known = {*(ACK.names or ()), *(PATH.names or ()), *(HOP.names or ()), *translation.options, "int_stack"}
+        raise CannotCompile(
+            *translation.attributes[name], f"there is no '{name}'; {nearest(name, list(known))}"
+        ) from None
     (types,) = made.signatures
     text = made.inspect_llvm(types).replace(made.overloads[types].fndesc.llvm_func_name, "decide")
     llvm.initialize_native_target()

@@ -41,9 +41,10 @@ class Objects:
     def _told(self, flow: int, event: int, now: float, number: int, told: int) -> CompiledController:
         if event == START:
             self.flows[flow] = self.form(self.config, self.paths[flow])
+            vars(self.flows[flow])["made"] = True
         one = self.flows[flow]
         assert one is not None, f"flow {flow} gave feedback before it started"
-        ack = np.frombuffer((c_char * ACK.itemsize).from_address(told), ACK)[0] if told else None
+        ack = np.frombuffer(memoryview((c_char * ACK.itemsize).from_address(told)), ACK)[0] if told else None
         call(one, EVENTS[event], now, number, ack)
         return one
 

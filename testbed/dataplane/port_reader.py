@@ -51,9 +51,10 @@ class PortReader:
         bytes_per_second = self.rate[rows] / 8
         busy = np.minimum(idle, before / bytes_per_second)
         queue = before - busy * bytes_per_second
+        later = np.where(queue > 0, np.maximum(0, last_ns - now_ns) / 1e9, 0.0) * bytes_per_second  # than now: not yet
         area = count["area"] / 1e9 + before * paused + (before + queue) / 2 * busy
         return {
-            "tx_bytes": count["bytes"] - queue,
+            "tx_bytes": count["bytes"] - queue - later,
             "tx_packets": count["packets"].astype(float),
             "queue": queue,
             "peak_queue": count["peak"].astype(float),

@@ -8,7 +8,7 @@ Everything that can be known before a rack is built is found here.
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from copy import deepcopy
 from dataclasses import dataclass
 from importlib.metadata import entry_points
@@ -73,6 +73,11 @@ def load(path_or_name: str) -> Loaded:
         hint = nearest(path_or_name, list(known))
         raise BadInput(f"no experiment is named '{path_or_name}'; {hint}, or give a path: ./{path_or_name}.yaml")
     return _read(known[path_or_name], known[path_or_name].name)
+
+
+def recorded(experiment: Mapping[str, Any], name: str) -> Loaded:
+    """The experiment that a result holds, all paths absolute; ``name`` stands for its file in messages."""
+    return _checked(Document(name, deepcopy(dict(experiment))))
 
 
 def available() -> dict[str, Path]:

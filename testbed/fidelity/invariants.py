@@ -6,30 +6,29 @@ A broken invariant means that something other than the experiment shaped the res
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 
 import numpy as np
 
 from testbed.base.arrays import Ints
 from testbed.fidelity.counters import Counts
+from testbed.results.verdict import Reason
 
 RATE_TOLERANCE = 0.01  # of a link: a token bucket may be ahead by its burst
 
+# What a user can do.
+QUIET = "run it again at a higher --dilation, with nothing else in its hosts; if it comes back, run 'testbed selftest'"
+TIMERS = "late timers do that: raise --dilation, or run it again on a quiet machine"
+RATE = "run it again at a higher --dilation, and leave rack.calibrate on, which measures the rate first"
+PLUGIN = "leave the plugin's file alone while it runs, and run it again; in a lab with --playbook, which installs it"
+HEADROOM = "raise rack.switch.pfc.headroom"
 
-@dataclass(frozen=True)
-class Broken:
-    """An invariant that does not hold."""
 
-    what: str
-    how_much: str
-
-
-def broken(counts: Counts) -> list[Broken]:
+def broken(counts: Counts) -> list[Reason]:
     """All invariants that do not hold."""
     return [one for check in CHECKS for one in check(counts)]
 
 
-def agents_and_nics_agree(counts: Counts) -> Iterator[Broken]:
+def agents_and_nics_agree(counts: Counts) -> Iterator[Reason]:
     """Every packet that an agent sent left its host; all feedback that reached a host was read, or is still waiting."""
     flows = counts.flows
     yield from _differences(
@@ -45,7 +44,7 @@ def agents_and_nics_agree(counts: Counts) -> Iterator[Broken]:
     )
 
 
-def packets_are_conserved(counts: Counts) -> Iterator[Broken]:
+def packets_are_conserved(counts: Counts) -> Iterator[Reason]:
     """Sent = delivered + dropped by the model: in all, at every switch, and over every link.
 
     With one switch also at every port: data towards a host, and answers back to it. In larger racks ECMP decides which
@@ -60,11 +59,11 @@ def packets_are_conserved(counts: Counts) -> Iterator[Broken]:
     if len(switches) == 1:
         for port in np.flatnonzero(missing != ports.dropped):
             how_much = f"{missing[port]} packets missing, {ports.dropped[port]} dropped by the model"
-            yield Broken(f"packets are not conserved at {ports.name[port]}", how_much)
+            yield Reason(what=f"packets are not conserved at {ports.name[port]}", how_much=how_much, remedy=QUIET)
         return
     if missing.sum() != ports.dropped.sum():
         how_much = f"{missing.sum()} packets missing, {ports.dropped.sum()} dropped by the model"
-        yield Broken("packets are not conserved in the rack", how_much)
+        yield Reason(what="packets are not conserved in the rack", how_much=how_much, remedy=QUIET)
     entered = np.zeros(len(ports.name), np.int64)  # at each port, from the host or port at the other end
     np.add.at(entered, flows.src_port, flows.nic_sent)
     np.add.at(entered, flows.dst_port, answers)
@@ -76,18 +75,18 @@ def packets_are_conserved(counts: Counts) -> Iterator[Broken]:
         here = np.array([name == switch for name in ports.switch])
         if entered[here].sum() != left[here].sum():
             how_much = f"{entered[here].sum()} packets came, {left[here].sum()} left or were dropped by the model"
-            yield Broken(f"packets are not conserved in {switch}", how_much)
+            yield Reason(what=f"packets are not conserved in {switch}", how_much=how_much, remedy=QUIET)
 
 
-def links_lose_nothing(counts: Counts) -> Iterator[Broken]:
+def links_lose_nothing(counts: Counts) -> Iterator[Reason]:
     """What a port has enqueued comes out of its link, but for what the model has lost there."""
     ports = counts.ports
     for port in np.flatnonzero((ports.arrived > ports.enqueued) | (ports.arrived < ports.enqueued - ports.dropped)):
         how_much = f"{ports.enqueued[port]} packets in, {ports.arrived[port]} out"
-        yield Broken(f"packets lost on the link of {ports.name[port]}", how_much)
+        yield Reason(what=f"packets lost on the link of {ports.name[port]}", how_much=how_much, remedy=QUIET)
 
 
-def marks_are_echoed(counts: Counts) -> Iterator[Broken]:
+def marks_are_echoed(counts: Counts) -> Iterator[Reason]:
     """CE marks set = marks received = marks echoed to senders, less what was dropped on the way back.
 
     Where there are several ports on the way, a packet may be marked twice, and dropped afterwards.
@@ -98,78 +97,99 @@ def marks_are_echoed(counts: Counts) -> Iterator[Broken]:
     one_switch = len(set(ports.switch)) == 1
     last = ports.far < 0
     for port in np.flatnonzero(last & ((received != ports.marked) if one_switch else (received < ports.marked))):
-        yield Broken(
-            f"CE marks set and received differ at {ports.name[port]}", f"{ports.marked[port]} and {received[port]}"
+        yield Reason(
+            what=f"CE marks set and received differ at {ports.name[port]}",
+            how_much=f"{ports.marked[port]} and {received[port]}",
+            remedy=QUIET,
         )
     if received.sum() > ports.marked.sum():
-        yield Broken("more CE marks received than set", f"{received.sum()} and {ports.marked.sum()}")
+        yield Reason(
+            what="more CE marks received than set", how_much=f"{received.sum()} and {ports.marked.sum()}", remedy=QUIET
+        )
     lost_answers = flows.received - flows.nic_acks
     unechoed = flows.received_ce - flows.nic_ce
     wrong = int(((unechoed < 0) | (unechoed > lost_answers)).sum())
     if wrong:
-        yield Broken("CE marks received and echoed differ", f"{wrong} flows")
+        yield Reason(what="CE marks received and echoed differ", how_much=f"{wrong} flows", remedy=QUIET)
 
 
-def telemetry_is_ordered(counts: Counts) -> Iterator[Broken]:
+def telemetry_is_ordered(counts: Counts) -> Iterator[Reason]:
     """INT hops come in path order, with time and bytes that only grow."""
     if counts.int_faults:
-        yield Broken("INT records are out of order", f"{counts.int_faults} records")
+        yield Reason(what="INT records are out of order", how_much=f"{counts.int_faults} records", remedy=QUIET)
 
 
-def no_link_is_exceeded(counts: Counts) -> Iterator[Broken]:
+def no_link_is_exceeded(counts: Counts) -> Iterator[Reason]:
     """Nothing is faster than its link over the whole run."""
     ports = counts.ports
     rate = ports.tx_bytes * 8 / counts.duration
     for port in np.flatnonzero(rate > ports.rate * (1 + RATE_TOLERANCE)):
-        yield Broken(f"{ports.name[port]} exceeded its link rate", f"{rate[port] / ports.rate[port]:.3f} of the rate")
-
-
-def queues_agree(counts: Counts) -> Iterator[Broken]:
-    """The virtual queue that marks and the shaper's queue that delays are the same, within a burst."""
-    if counts.queue_difference > counts.queue_tolerance:
-        yield Broken(
-            "virtual queue and shaper differ",
-            f"by {counts.queue_difference:.0f} bytes; a burst is {counts.queue_tolerance:.0f}",
+        yield Reason(
+            what=f"{ports.name[port]} exceeded its link rate",
+            how_much=f"{rate[port] / ports.rate[port]:.3f} of the rate",
+            remedy=RATE,
         )
 
 
-def the_named_controller_ran(counts: Counts) -> Iterator[Broken]:
+def queues_agree(counts: Counts) -> Iterator[Reason]:
+    """The virtual queue that marks and the shaper's queue that delays are the same, within a burst."""
+    if counts.queue_difference > counts.queue_tolerance:
+        yield Reason(
+            what="virtual queue and shaper differ",
+            how_much=f"by {counts.queue_difference:.0f} bytes; a burst is {counts.queue_tolerance:.0f}",
+            remedy=TIMERS,
+        )
+
+
+def the_named_controller_ran(counts: Counts) -> Iterator[Reason]:
     """Every agent ran the configured class, from the configured file."""
     if not counts.loaded_plugins:
-        yield Broken("no controller identified", "no agent")
+        yield Reason(what="no controller identified", how_much="no agent", remedy=PLUGIN)
     for agent, decider in enumerate(counts.loaded_plugins):
         if decider != counts.wanted:
             how_much = f"agent {agent} ran {decider.form} of {decider.file} ({decider.sha256[:12]})"
             wanted = f"{counts.wanted.form} of {counts.wanted.file} ({counts.wanted.sha256[:12]})"
-            yield Broken("wrong controller", f"{how_much} instead of {wanted}")
+            yield Reason(what="wrong controller", how_much=f"{how_much} instead of {wanted}", remedy=PLUGIN)
 
 
-def lossless_means_no_drop(counts: Counts) -> Iterator[Broken]:
+def lossless_means_no_drop(counts: Counts) -> Iterator[Reason]:
     """With priority flow control, no packet exceeds the headroom of its ingress."""
     if counts.pauses:
         for port in np.flatnonzero(counts.pauses.overrun):
-            how_much = f"{counts.pauses.overrun[port]} packets exceeded the headroom; raise rack.switch.pfc.headroom"
-            yield Broken(f"packet drops despite PFC at {counts.ports.name[port]}", how_much)
+            how_much = f"{counts.pauses.overrun[port]} packets exceeded the headroom"
+            yield Reason(
+                what=f"packet drops despite PFC at {counts.ports.name[port]}", how_much=how_much, remedy=HEADROOM
+            )
 
 
-def pauses_are_settled(counts: Counts) -> Iterator[Broken]:
+def pauses_are_settled(counts: Counts) -> Iterator[Reason]:
     """Ingress accounting is back at zero; every crossing was signalled, received and resumed."""
     if not counts.pauses:
         return
     pauses, names = counts.pauses, counts.ports.name
     for port in np.flatnonzero(pauses.residual):
-        yield Broken(f"ingress accounting of {names[port]} is not zero", f"{pauses.residual[port]} bytes are left")
+        yield Reason(
+            what=f"ingress accounting of {names[port]} is not zero",
+            how_much=f"{pauses.residual[port]} bytes are left",
+            remedy=TIMERS,
+        )
     for port in np.flatnonzero(pauses.sent != pauses.received):
-        yield Broken(
-            f"PFC frames lost from {names[port]}", f"{pauses.sent[port]} sent, {pauses.received[port]} received"
+        yield Reason(
+            what=f"PFC frames lost from {names[port]}",
+            how_much=f"{pauses.sent[port]} sent, {pauses.received[port]} received",
+            remedy=TIMERS,
         )
     for port in np.flatnonzero(pauses.unsignalled):
-        yield Broken(f"PFC threshold crossings lost at {names[port]}", f"{pauses.unsignalled[port]} events")
+        yield Reason(
+            what=f"PFC threshold crossings lost at {names[port]}",
+            how_much=f"{pauses.unsignalled[port]} events",
+            remedy=TIMERS,
+        )
     for port in np.flatnonzero(~pauses.resumed):
-        yield Broken(f"{names[port]} is still paused", "its queue has drained")
+        yield Reason(what=f"{names[port]} is still paused", how_much="its queue has drained", remedy=TIMERS)
 
 
-CHECKS: tuple[Callable[[Counts], Iterator[Broken]], ...] = (
+CHECKS: tuple[Callable[[Counts], Iterator[Reason]], ...] = (
     agents_and_nics_agree,
     packets_are_conserved,
     links_lose_nothing,
@@ -183,8 +203,12 @@ CHECKS: tuple[Callable[[Counts], Iterator[Broken]], ...] = (
 )
 
 
-def _differences(fewer: str, more: str, difference: Ints) -> Iterator[Broken]:
+def _differences(fewer: str, more: str, difference: Ints) -> Iterator[Reason]:
     for what, missing in ((fewer, difference), (more, -difference)):
         flows = np.flatnonzero(missing > 0)
         if len(flows):
-            yield Broken(what, f"{missing[flows].sum()} packets of {len(flows)} flows, the first is flow {flows[0]}")
+            yield Reason(
+                what=what,
+                how_much=f"{missing[flows].sum()} packets of {len(flows)} flows, the first is flow {flows[0]}",
+                remedy=QUIET,
+            )

@@ -20,6 +20,7 @@ LAG_LIMIT = 0.25  # base RTTs that packets or feedback may wait; `testbed.engine
 # The keys of `RunRecord.counters` that are judged; others are only reported.
 RING_OVERFLOW = "ring_overflow"  # feedback records that found the ring buffer full
 DROPS_OUTSIDE_MODEL = "drops_outside_model"  # packets lost in a qdisc, a socket or a device
+RATES_ABOVE_LINE = "rates_above_line"  # decisions of the controller
 
 
 @dataclass(frozen=True)
@@ -94,7 +95,12 @@ def _share_of_rtt(value: float) -> str:
     return f"p99 is {value:.0%} of the base RTT"
 
 
+NOT_THE_EXPERIMENT = "the result is not the experiment's (docs/fidelity.md)"
+BASE_RTT = "leave rack.calibrate on, which measures each delay first; start the flows before there is a standing queue"
+MEND_TUNER = "mend the tuner: 'tuners' in manifest.json has the first of them, and why"
+START = "start the flows before the end of the run"
 SOFTWARE = "the agent is software: lower the rate, or lengthen the loop with testbed_feedback_delay in the inventory"
+BOUND_RATE = "bound the controller's rate by its path's line_rate; 'testbed check' says when it is above"
 
 LIMITS: tuple[Limit, ...] = (
     Limit(
@@ -132,7 +138,7 @@ LIMITS: tuple[Limit, ...] = (
         0.05,
         "the first packets find empty queues, so that the smallest RTT is the links' delay and serialisation; 2 % is "
         "what calibration allows, and the first of many senders may meet a few others",
-        lambda _measured, _limit: "a link's delay is not what was configured, or flows start into a standing queue",
+        lambda _measured, _limit: BASE_RTT,
         lambda value: f"the smallest RTT is {value:.1%} off",
     ),
     Limit(
@@ -178,7 +184,7 @@ LIMITS: tuple[Limit, ...] = (
         lambda _measured, _limit: "raise --dilation, and see 'testbed doctor'",
         lambda value: f"{value:.0f} packets",
         live=False,
-        in_lab="a host's NIC or its queues dropped them: see ethtool -S there",
+        in_lab="a host's NIC or its queues dropped them: ethtool -S says which there; lower the rate",
     ),
     Limit(
         "late PFC pause",
@@ -194,9 +200,21 @@ LIMITS: tuple[Limit, ...] = (
         lambda record: sum(one.refusals for one in record.tuners),
         0,
         "where the tuner's thresholds are not applied the last valid ones stay active: another policy than configured",
-        lambda _measured, _limit: "see 'tuners' in manifest.json for the first of them",
+        lambda _measured, _limit: MEND_TUNER,
         lambda value: f"{value:.0f} decisions of the tuner",
-        in_fluid="see 'tuners' in manifest.json for the first of them",
+        in_fluid=MEND_TUNER,
+    ),
+    Limit(
+        "rate above line rate",
+        lambda record: record.counters.get(RATES_ABOVE_LINE, 0),
+        0,
+        "no NIC sends faster than its line, so the line rate was sent: the rate that the controller raises and cuts is "
+        "not the one that the network sees",
+        lambda _measured, _limit: BOUND_RATE,
+        lambda value: f"{value:.0f} decisions of the controller",
+        live=False,
+        in_lab=BOUND_RATE,
+        in_fluid=BOUND_RATE,
     ),
     Limit(
         "missed tuner slots",
@@ -223,11 +241,11 @@ LIMITS: tuple[Limit, ...] = (
         lambda record: float(record.flows.delivered_packets.sum() == 0),
         0,
         "without a packet there is no result",
-        lambda _measured, _limit: "see 'testbed doctor', and whether the flows start before the end",
+        lambda _measured, _limit: f"{START}; run 'testbed doctor' to see what this machine lacks",
         lambda _value: "0 packets",
         live=False,
-        in_lab="see whether the flows start before the end",
-        in_fluid="see whether the flows start before the end",
+        in_lab=START,
+        in_fluid=START,
     ),
 )
 
@@ -246,9 +264,6 @@ def judge(record: RunRecord) -> Verdict:
     if figures.window(record).length <= 0:
         how_much = f"{record.duration * 1e3:.4g} ms run, {record.warmup * 1e3:.4g} ms warm-up"
         reasons.append(Reason(what="empty measurement window", how_much=how_much, remedy="raise --duration"))
-    for what, how_much in record.broken:
-        reasons.append(
-            Reason(what=what, how_much=how_much, remedy="the result is not the experiment's; see docs/fidelity.md")
-        )
+    reasons += [one.model_copy(update={"remedy": f"{NOT_THE_EXPERIMENT}; {one.remedy}"}) for one in record.broken]
     reasons += [limit.reason(record) for limit in limits_of(record) if limit.used(record) > 1]
     return Verdict(reasons=tuple(reasons))

@@ -167,6 +167,7 @@ class Collector:
             "ring_high_water_bytes": max(int(meter.counters[1]) for meter in meters),
             "swapped_acks": sum(int(meter.counters[3]) for meter in meters),
             "agent_steps": sum(int(meter.counters[2]) for meter in meters),
+            "rates_above_line": sum(int(meter.counters[5]) for meter in meters),
             "agents": len(meters),
         }
 

@@ -29,11 +29,12 @@ class Live:
         self._next_ns = 0
         self._tx_bytes = np.zeros(len(run.layout.port_names))
 
-    def show(self, now: float, now_ns: int) -> None:
+    def show(self) -> None:
         """Send a snapshot if it is time for one."""
+        now_ns = time.monotonic_ns()
         if now_ns >= self._next_ns:
             self._next_ns = now_ns + WALL_NS_BETWEEN
-            self.connection.send(("snapshot", self._snapshot(now, now_ns)))
+            self.connection.send(("snapshot", self._snapshot()))
 
     def seconds_left(self) -> float:
         """Of wall time until the next snapshot."""
@@ -43,7 +44,9 @@ class Live:
         """Why the user ended the run; empty if it should go on. Raises EOFError if the other side is gone."""
         return str(self.connection.recv()) if self.connection.poll() else ""
 
-    def _snapshot(self, now: float, now_ns: int) -> Snapshot:
+    def _snapshot(self) -> Snapshot:
+        """Its time is when the ports are read: what they send until then must not count for less time."""
+        now_ns, now = time.monotonic_ns(), self.run.clock.now()
         return snapshot(self.run, self.collector, self.groups, self._ports(now_ns), now)
 
     def _ports(self, now_ns: int) -> dict[str, Floats]:

@@ -6,6 +6,7 @@ import math
 from collections import deque
 from typing import TYPE_CHECKING, Any
 
+from testbed.results.fitted import Fitted, Prose, packed
 from testbed.units import show_rate, show_size, show_time
 
 if TYPE_CHECKING:
@@ -17,6 +18,8 @@ KEPT = 400  # updates behind a sparkline: no terminal is wider
 CALM = 0.3  # weight of the newest goodput in the order of flows, so that the rows do not jump
 COLOURS = {"clean": "green", "degraded": "bold yellow", "failed": "bold red"}
 UNKNOWN = "-"
+BESIDE_A_CURVE = 50  # columns for a name, a value and a second one
+NARROWEST_CURVE = 8
 
 
 class View:
@@ -58,7 +61,7 @@ class View:
             f"{min(1.0, share):4.0%}  {_clock(told['time'], self.scene['duration'])}  "
             f"utilisation {_share(self._of_port('utilisation'))}  queue {_size(self._of_port('queue'))}  "
             f"RTT p50 {_time(told['rtt']['p50'])} p99 {_time(told['rtt']['p99'])}  Jain {_plain(told['jain'])}  "
-            f"drops {_count(self._of_port('drops'))}  {told['verdict']}"
+            f"drops so far {_count(self._of_port('drops'))}  {told['verdict']}"
         )
 
     def _of_port(self, name: str) -> float | None:
@@ -108,20 +111,20 @@ class View:
         rate = scene["ports"][self.port]["rate"]
         speed = "fluid model, no packets" if scene["dilation"] is None else f"dilation {scene['dilation']:g}"
         about = (
-            f"{scene['bottleneck']} at {_rate(rate)}, base RTT {_time(scene['base_rtt'])}, "
-            f"{len(scene['flows'])} {'flows' if scene['flows_by'] == 'flow' else 'sending hosts'}, "
-            f"{speed}"
+            f"{scene['bottleneck']} at {_rate(rate)},",
+            f"base RTT {_time(scene['base_rtt'])} (median flow),",
+            f"{len(scene['flows'])} {'flows' if scene['flows_by'] == 'flow' else 'sending hosts'},",
+            speed,
         )
-        return [first, second, Text(about, style="dim", no_wrap=True, overflow="ellipsis")]
+        return [first, second, *(Text(line, style="dim") for line in packed(about, width, " "))]
 
     def _figures(self, width: int) -> list[RenderableType]:
         from rich.text import Text
 
         told = self.update
-        room = max(8, min(KEPT, width - 48))
+        room = min(KEPT, width - BESIDE_A_CURVE)
         busy = self._of_port("utilisation") or 0.0
         total = sum(value or 0.0 for value in told["flows"]["goodput"])
-        thresholds = f"Kmin {_size(self._of_port('kmin'))}  Kmax {_size(self._of_port('kmax'))}"
         queue, highest = self._of_port("queue"), self._of_port("queue_max")
         p50, p99 = told["rtt"]["p50"], told["rtt"]["p99"]
         lines = [
@@ -129,19 +132,22 @@ class View:
             ("queue", sparkline(self.queue, room), "cyan", _size(queue), f"highest {_size(highest)}"),
             ("RTT p50", sparkline(self.rtt, room), "magenta", _time(p50), f"p99 {_time(p99)}"),
         ]
-        drawn: list[RenderableType] = [
-            Text.assemble((f"{name:12}", "bold"), (f"{curve:{room}}", colour), f" {value:>12}  ", (word, "dim"))
-            for name, curve, colour, value, word in lines
-        ]
+        drawn: list[RenderableType] = []
+        for name, curve, colour, value, word in lines:
+            if room < NARROWEST_CURVE:
+                drawn += map(Text, packed([f"{name} {value}", word], width))
+            else:
+                text = (f"{name:12}", "bold"), (f"{curve:{room}}", colour), f" {value:>12}  ", (word, "dim")
+                drawn.append(Text.assemble(*text))
         said = (
-            f"Jain {_plain(told['jain'])}  marked {_share(self._of_port('marked'))}  "
-            f"drops {_count(self._of_port('drops'))}  {thresholds}  Pmax {_share(self._of_port('pmax'))}"
+            f"Jain {_plain(told['jain'])}",
+            f"marked {_share(self._of_port('marked'))}",
+            f"drops so far {_count(self._of_port('drops'))}",
+            f"Kmin {_size(self._of_port('kmin'))}",
+            f"Kmax {_size(self._of_port('kmax'))}",
+            f"Pmax {_share(self._of_port('pmax'))}",
         )
-        drawn.append(Text(said))
-        for line in drawn:
-            if isinstance(line, Text):
-                line.no_wrap, line.overflow = True, "ellipsis"
-        return drawn
+        return [*drawn, *map(Text, packed(said, width))]
 
     def _flows(self, width: int, room: int) -> Table:
         from rich.table import Table
@@ -157,8 +163,10 @@ class View:
             ("window", lambda i: _size(flows["window"][i])),
         ]
         columns = columns[: max(1, (width - 22) // 13)]
-        table = Table.grid(padding=(0, 2))
-        table.add_column(style="bold", no_wrap=True, min_width=10)
+        narrow = width < 34  # then only the name gives way
+        table = Table.grid(padding=(0, 2, 0, 0), pad_edge=False)
+        table.add_column(style="bold", no_wrap=True, overflow="ellipsis", min_width=0 if narrow else 10,
+                         max_width=max(1, width - 13) if narrow else None)  # fmt: skip
         for _ in columns:
             table.add_column(justify="right", no_wrap=True, min_width=11)
         table.add_column(style="dim", no_wrap=True)
@@ -166,6 +174,7 @@ class View:
         chosen = interesting(self.goodput, room)
         edge, middle = parts(room)
         words = {0: "fastest", edge: "median", edge + middle: "slowest"} if len(chosen) < len(self.goodput) else {}
+        words = {} if narrow else words
         for row, i in enumerate(chosen):
             table.add_row(self.scene["flows"][i]["name"], *(text(i) for _, text in columns), words.get(row, ""))
         return table
@@ -212,11 +221,11 @@ def final(scene: dict[str, Any], end: dict[str, Any]) -> RenderableType:
     lines: list[RenderableType] = []
     if scene:
         tuner = f" + {scene['tuner']}" if scene["tuner"] else ""
-        lines.append(Text(f"{scene['experiment']} · {scene['controller']}{tuner}", style="bold"))
+        lines.append(Prose(f"{scene['experiment']} · {scene['controller']}{tuner}", style="bold"))
     lines.append(Text.assemble("verdict: ", (end["verdict"], COLOURS.get(end["verdict"], ""))))
-    lines.extend(Text(f" - {reason}") for reason in end["reasons"])
-    notes = (Text(note, style="dim") for note in end["notes"])
-    return Group(*lines, Text(), of_plain(end["figures"]).terminal(), Text(), *notes)
+    lines.extend(Prose(reason, hanging=" - ") for reason in end["reasons"])
+    notes = (Prose(note, style="dim") for note in end["notes"])
+    return Group(*lines, Text(), Fitted(of_plain(end["figures"])), Text(), *notes)
 
 
 def _row(width: int) -> Table:
@@ -248,7 +257,7 @@ def _rate(value: float | None) -> str:
 
 
 def _share(value: float | None) -> str:
-    return UNKNOWN if value is None else f"{value:.1%}".replace("%", " %")
+    return UNKNOWN if value is None else "< 0.1 %" if 0 < value < 0.001 else f"{100 * value:.1f} %"
 
 
 def _plain(value: float | None) -> str:

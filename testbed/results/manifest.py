@@ -16,6 +16,7 @@ import testbed
 from testbed.base.inputs import Input
 from testbed.experiment.events import Event
 from testbed.registry import Plugin
+from testbed.results.commit import commit
 from testbed.results.record import EngineName
 from testbed.results.verdict import Verdict
 
@@ -63,7 +64,7 @@ class Manifest(BaseModel):
     controller: PluginEntry
     tuner: PluginEntry | None
     inputs: list[Input] = []  # traces, size distributions and policies, the shipped ones as well
-    versions: dict[str, str]
+    versions: dict[str, str]  # of testbed, with the git commit where it runs from a checkout; python, numpy, kernel
     machine: Machine
     kernel_features: dict[str, Any]
     speed: dict[str, Any] | None = (
@@ -106,19 +107,27 @@ def describe(
         controller=PluginEntry.of(controller),
         tuner=PluginEntry.of(tuner) if tuner else None,
         inputs=list(inputs),
-        versions={
-            "testbed": testbed.__version__,
-            "python": platform.python_version(),
-            "numpy": version("numpy"),
-            "kernel": platform.release(),
-        },
-        machine=_machine(),
+        versions=versions(),
+        machine=machine(),
         kernel_features=dict(kernel_features),
         speed=dict(speed) if speed else None,
     )
 
 
-def _machine() -> Machine:
+def versions() -> dict[str, str]:
+    """Of what runs here."""
+    found = {
+        "testbed": testbed.__version__,
+        "commit": commit(),
+        "python": platform.python_version(),
+        "numpy": version("numpy"),
+        "kernel": platform.release(),
+    }
+    return {name: one for name, one in found.items() if one}
+
+
+def machine() -> Machine:
+    """This one."""
     return Machine(
         cpu=_first_value(Path("/proc/cpuinfo"), "model name") or platform.machine(),
         cores=os.cpu_count() or 1,

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from testbed.base.arrays import Floats, Ints
 from testbed.experiment.events import Event
 from testbed.results.tuner_log import TunerLog
+from testbed.results.verdict import Reason
 
 RTT_BINS_PER_OCTAVE = 16
 
@@ -175,7 +176,7 @@ class RunRecord(Measured):
     start_spread: float = 0.0  # s, at most so far apart did the hosts of a lab start
     hosts: list[dict[str, Any]] = field(default_factory=list)  # of a lab
     clock_jump: float = 0.0  # wall seconds by which an agent's clocks disagreed at the end
-    broken: list[tuple[str, str]] = field(default_factory=list)  # invariants that did not hold: what, how much
+    broken: list[Reason] = field(default_factory=list)  # invariants that did not hold
     loaded_plugins: list[dict[str, str]] = field(default_factory=list)  # who decided, as the agents say
     decisions_file: bytes = b""  # see testbed.results.decisions; empty if it was not asked for
     decisions_kept: dict[str, Any] = field(default_factory=dict)  # calls and rows in there, and why not all

@@ -127,10 +127,10 @@ class Summary(BaseModel):
     drops_in_run: Number = figure("the same with the warm-up", "packets", lambda m: m.packets.dropped_in_run)
     loss: Number = figure(
         "packets dropped at ports / packets sent, whole run", "%", lambda m: 100 * loss.loss_share(m.record),
-        "loss", "of sent", better="lower", source="DECC's text")
+        "loss in run", "of sent", better="lower", source="DECC's text")
     loss_flows: Number = figure(
         "mean over flows of lost / delivered packets, whole run", "%", lambda m: 100 * loss.loss_per_flow(m.record),
-        "loss", "per flow", better="lower",
+        "loss in run", "per flow", better="lower",
         source="the term of DECC's reward (Eq. 3). A flow's losses are those its sender declared less those "
         "acknowledged later; where nothing was delivered, one packet stands in")
     drop_rate: Number = figure(
@@ -140,24 +140,24 @@ class Summary(BaseModel):
         "packets marked CE, all ports", "packets", lambda m: m.packets.marked, "marks", better="lower")
     marked: Number = figure(
         "share of the packets through the bottleneck that were marked", "%", lambda m: 100 * m.packets.marked_share,
-        "marks", "of passed", better="lower")
+        "marks", "at bottleneck", better="lower")
     lossless: bool = figure(
         "whether the switches did priority flow control (802.1Qbb), see [pfc.md](pfc.md)", "",
         lambda m: m.record.lossless)
     pause_frames: Number = figure(
         "PFC frames sent by the switches, all ports, whole run", "frames", lambda m: pauses.pause_frames(m.record),
-        "pauses")
+        "pauses in run")
     paused: Number = figure(
         "share of the time that a sending host was paused, mean", "%",
         lambda m: 100 * pauses.paused_share(m.record, m.window), "pauses", "of the time")
     paused_in_run: Number = figure(
         "the same over the whole run", "%", lambda m: 100 * pauses.paused_share(m.record, m.whole_run),
-        "pauses", "in run")
+        "pauses in run", "of the time")
     paused_port: str = figure(
         "port between switches that was paused for longest, whole run", "", lambda m: m.most_paused[0])
     paused_port_in_run: Number = figure(
         "share of the whole run for which it was", "%", lambda m: 100 * m.most_paused[1],
-        "pauses", "worst port", seldom=True)
+        "pauses in run", "worst port", seldom=True)
 
     fct_finished: int = figure("finite flows that finished, whole run", "flows", lambda m: m.completion.finished)
     fct_unfinished: int = figure(

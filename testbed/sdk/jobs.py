@@ -2,7 +2,7 @@
 
 The entry-point group ``testbed.jobs`` names it (name of the plugin to an object of `JobSet`); nothing here knows
 a particular one. Each job has options like a plugin's own, and writes into a folder that the command moves into place
-when the job is done: a job that fails or is interrupted leaves nothing behind.
+when the job is done: a job that fails or is interrupted leaves nothing behind but its checkpoints, if it makes any.
 """
 
 from __future__ import annotations
@@ -47,6 +47,7 @@ class JobContext:
     out: Path  # an empty folder to write into
     report: Callable[[JobProgress], None] = lambda _progress: None
     command: str = ""  # that ordered it, for logs
+    checkpoints: Path | None = None  # a folder to make for what a job needs to go on; it outlives an interruption
 
 
 @dataclass(frozen=True)
@@ -112,24 +113,33 @@ def _load(entry: EntryPoint) -> JobSet:
     return job_set
 
 
+def checkpoints_of(target: Path) -> Path:
+    """Where a job that was to make ``target`` keeps its checkpoints."""
+    return target.with_name(f"{target.name}.checkpoints")
+
+
 def run_job(
     job: Job, config: PluginConfig, target: Path, report: Callable[[JobProgress], None], command: str
 ) -> Result:
     """Do the job; ``target`` (from `testbed.results.folder.prepare`) appears with all its files, or not at all.
 
     Raises what the job raises, and TestbedError if it cannot be written. Nothing is kept of a result with `refused`.
+    Where the same job was interrupted, it goes on from its checkpoints.
     """
+    checkpoints = checkpoints_of(target)
     try:
         make_folder(target.parent)
         unfinished = Path(tempfile.mkdtemp(prefix=f".{target.name}-", dir=target.parent))
         try:
-            result = job.run(config, JobContext(unfinished, report, command))
+            result = job.run(config, JobContext(unfinished, report, command, checkpoints))
             if not result.refused:
                 unfinished.chmod(0o755)  # mkdtemp's are private
                 give_to_caller((unfinished, *unfinished.rglob("*")))
                 unfinished.rename(target)
         finally:
             shutil.rmtree(unfinished, ignore_errors=True)  # after a move there is nothing
+            give_to_caller((checkpoints, *checkpoints.rglob("*")) if checkpoints.is_dir() else ())
+        shutil.rmtree(checkpoints, ignore_errors=True)
     except OSError as error:
         raise TestbedError(f"{error.filename or target}: {error.strerror or error}") from error
     return result

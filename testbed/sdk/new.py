@@ -12,9 +12,10 @@ from testbed.errors import BadInput, nearest
 from testbed.registry import GROUPS
 
 TEMPLATES = Path(__file__).parent / "templates"
+FORMS = ("compiled", "batch", "object")  # of a controller
 
 
-def new(kind: str, name: str, directory: Path) -> list[Path]:
+def new(kind: str, name: str, directory: Path, form: str = FORMS[0]) -> list[Path]:
     """Write ``<name>.py`` and ``test_<name>.py`` into ``directory``. Nothing is ever overwritten."""
     if kind not in GROUPS:
         raise BadInput(f"'{kind}' is not a kind of plugin; {nearest(kind, list(GROUPS))}")
@@ -25,10 +26,12 @@ def new(kind: str, name: str, directory: Path) -> list[Path]:
         )
     if not directory.is_dir():
         raise BadInput(f"directory '{directory}' does not exist; create it, or give another one")
-    form = "".join(word.capitalize() for word in name.split("_"))
+    title = "".join(word.capitalize() for word in name.split("_"))
+    suffix = f"_{form}" if form != FORMS[0] else ""
+    own_test = suffix if form == "batch" else ""
     texts = {
-        directory / f"{name}.py": f"{kind}.py.txt",
-        directory / f"test_{name}.py": f"test_{kind}.py.txt",
+        directory / f"{name}.py": f"{kind}{suffix}.py.txt",
+        directory / f"test_{name}.py": f"test_{kind}{own_test}.py.txt",
     }
     for file in texts:
         if file.exists():
@@ -37,5 +40,5 @@ def new(kind: str, name: str, directory: Path) -> list[Path]:
         raise BadInput(f"'{name}.py' would hide the installed module '{name}'; choose another name")
     for file, template in texts.items():
         text = (TEMPLATES / template).read_text(encoding="utf-8")
-        file.write_text(Template(text).substitute(name=name, form=form), encoding="utf-8")
+        file.write_text(Template(text).substitute(name=name, form=title), encoding="utf-8")
     return list(texts)

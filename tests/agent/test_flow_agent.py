@@ -12,7 +12,7 @@ import pytest
 from testbed.controller import Ack, CompiledController, Signal
 from testbed.errors import PluginFailed
 from testbed.registry import find
-from testbed.results.trace import FEEDBACK, KINDS, SENT, START, TIMEOUT, TIMER
+from testbed.results.trace import FEEDBACK, KINDS, SENT, START, TIMEOUT, TIMER, DecisionTrace
 from tests.support.agents import SLOT, Bench
 from tests.support.serving import TIMEOUT as SILENCE
 from tests.support.serving import serving, turn
@@ -43,24 +43,24 @@ class Counting(CompiledController):
             self.seen += hop.queue
         self.publish()
 
-    def on_loss(self, now: float, packets: int) -> None:
+    def on_loss(self, now: float, packets: int) -> None:  # noqa: ARG002 - part of the interface
         self.losses += packets
         self.publish()
 
-    def on_cnp(self, now: float) -> None:
+    def on_cnp(self, now: float) -> None:  # noqa: ARG002 - part of the interface
         self.cnps += 1
         self.publish()
 
-    def on_timeout(self, now: float) -> None:
+    def on_timeout(self, now: float) -> None:  # noqa: ARG002 - part of the interface
         self.timeouts += 1
         self.publish()
 
-    def on_timer(self, now: float) -> None:
+    def on_timer(self, now: float) -> None:  # noqa: ARG002 - part of the interface
         self.timers += 1
         self.timer = math.inf
         self.publish()
 
-    def on_sent(self, now: float, sent_bytes: int) -> None:
+    def on_sent(self, now: float, sent_bytes: int) -> None:  # noqa: ARG002 - part of the interface
         self.sent += sent_bytes
         self.publish()
 
@@ -106,7 +106,7 @@ def test_a_second_start_has_the_first_state(compiled: bool) -> None:
 
 @FORMS
 def test_what_was_told_and_decided_is_recorded(compiled: bool) -> None:
-    with serving(Counting, compiled=compiled, rows=50) as (agent, bench):
+    with serving(Counting, compiled=compiled, trace=DecisionTrace(50, 2)) as (agent, bench):
         for now in (0.0, 3.5):
             turn(agent, now)
         bench.ack(1, rx=4)
@@ -126,7 +126,7 @@ def test_what_was_told_and_decided_is_recorded(compiled: bool) -> None:
 
 
 def test_the_record_ends_where_memory_does() -> None:
-    with serving(Counting, rows=2) as (agent, _):
+    with serving(Counting, trace=DecisionTrace(2, 2)) as (agent, _):
         for now in (0.0, 3.5, 9.0):
             turn(agent, now)
         assert (agent.meter.trace.calls, agent.meter.trace.cut) == (2, True)
@@ -165,9 +165,19 @@ class Broken(CompiledController):
 """
 CALLBACKS = {
     "on_ack": "on_ack(self, ack)", "on_cnp": "on_cnp(self, now)", "on_loss": "on_loss(self, now, packets)",
-    "on_timeout": "on_timeout(self, now)", "on_timer": "on_timer(self, now)", "on_sent": "on_sent(self, now, sent_bytes)",
-    "on_start": "on_start(self, now)",
+    "on_timeout": "on_timeout(self, now)", "on_timer": "on_timer(self, now)",
+    "on_sent": "on_sent(self, now, sent_bytes)", "on_start": "on_start(self, now)",
 }  # fmt: skip
+
+
+def everything_happens(agent: Any, bench: Bench) -> None:
+    """A start, a timer, packets sent, a CNP, a loss, an acknowledgement, a timeout."""
+    for now in (0.0, 1.0):
+        turn(agent, now)
+    bench.cnp()
+    bench.ack(1)
+    for now in range(5, 4000, 50):
+        turn(agent, now)
 
 
 def failure_of(folder: Path, callback: str, statement: str, compiled: bool) -> tuple[str, str, int]:
@@ -177,12 +187,7 @@ def failure_of(folder: Path, callback: str, statement: str, compiled: bool) -> t
     line = 1 + file.read_text().splitlines().index(f"        {statement}")
     form: Any = find("controller", str(file)).form
     with serving(form, compiled=compiled) as (agent, bench), pytest.raises(PluginFailed) as raised:
-        for now in (0.0, 1.0):
-            turn(agent, now)
-        bench.cnp()
-        bench.ack(1)
-        for now in range(5, 4000, 50):
-            turn(agent, now)
+        everything_happens(agent, bench)
     return str(raised.value), f"controller 'broken' ({file}, line ", line
 
 

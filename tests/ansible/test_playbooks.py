@@ -46,6 +46,30 @@ def test_a_host_that_is_gone_after_the_soak_does_not_pass(tmp_path: Path) -> Non
     assert "the host was gone when it was to be verified after the soak" in done.stdout
 
 
+@pytest.mark.parametrize(
+    ("book", "given", "said"),
+    [
+        ("site.yml", {}, "write its variables with `testbed lab vars EXPERIMENT > experiment.json`"),
+        ("switches.yml", {}, "name the system of the switches: -e switch_ecn_driver=sonic, nvue or testbed"),
+        ("switches.yml", {"switch_ecn_driver": "sonic"}, "give them with -e @experiment.json"),
+    ],
+)
+def test_what_is_missing_on_the_command_line_is_named(
+    tmp_path: Path, book: str, given: dict[str, str], said: str
+) -> None:
+    """Before any host is asked anything."""
+    inventory = tmp_path / "lab.yml"
+    groups = {"canary": {"hosts": {"lab1": {}}}, "switches": {"hosts": {"switch1": {}}}}
+    inventory.write_text(json.dumps(groups))
+    done = subprocess.run(
+        [sys.executable, "-m", "ansible", "playbook", "-i", str(inventory), "-e", json.dumps(given), "--check", book],
+        capture_output=True, text=True, check=False, cwd=ANSIBLE,
+        env=os.environ | {"ANSIBLE_CONFIG": "ansible.cfg", "ANSIBLE_HOME": str(tmp_path / "home")},
+    )  # fmt: skip
+    assert done.returncode == 2, done.stdout + done.stderr
+    assert said in " ".join(done.stdout.split())
+
+
 @pytest.mark.parametrize("role", ["snapshot", "host_qos", "dcqcn", "pcc"])
 def test_what_a_role_could_not_do_is_looked_at(role: str) -> None:
     """With ignore_unreachable a task that was left out is no failure: change.yml has to ask for each."""

@@ -11,7 +11,7 @@ import pytest
 from tests.emulated_lab.host import Host
 from tests.emulated_lab.lab import Lab
 from tests.emulated_lab.spec import HostSpec
-from tests.support.rollout import experiment, phase, play, reset_attempts, settings_of
+from tests.support.rollout import PLAYBOOKS, experiment, phase, play, recorded, reset_attempts, settings_of, state_home
 from tests.support.waiting import until
 
 pytestmark = [pytest.mark.root, pytest.mark.parallel, pytest.mark.slow]
@@ -62,7 +62,7 @@ def rolled_out(lab: Lab, host: Host) -> bool:
     assert phase(host) == "promoted"
     assert not (host.root / "run/testbed/rollout.lock").exists()
     assert host.run(["systemctl", "is-active", "testbed-dead-man.timer"], check=False).returncode != 0
-    kept = lab.folder / f"records/{host.name}-r1.json"
+    kept = state_home(lab) / f"testbed/rollouts/r1/snapshots/{host.name}.json"
     assert kept.stat().st_mode & 0o777 == 0o600
     return kept.read_text() == host.read("/var/lib/testbed/snapshots/r1.json")
 
@@ -93,14 +93,24 @@ def test_there_and_back() -> None:
         for line in ("+ecn roce_rp/rpg_ai_rate = 100", "+cc_params rp_ai_rate = 100", "+dcb dscp/48 = 6"):
             assert line in checked.text
         assert "the mainline driver has no roce_rp/enable/3" in checked.text
+        assert "check mode: 2 of 2 hosts would be changed, and nothing was" in checked.text
         assert [untouched(*one) for one in zip(lab.hosts, before, strict=True)] == [True, True]
+        assert recorded(lab) == []
+        play(lab, "rollback.yml", rollout="").refused("name the rollout that is to be undone; there are", "none")
 
-        assert play(lab, "site.yml", **wanted).changed() > 0
+        rolled = play(lab, "site.yml", **wanted)
+        assert rolled.changed() > 0
+        assert "rollout r1: promoted on 2 of 2 hosts" in rolled.line
+        assert "ansible-playbook rollback.yml -e rollout_id=r1" in rolled.line
+        assert recorded(lab) == [("r1", "incast-8", "promoted")]
+        assert not (PLAYBOOKS / "records").exists()
         assert [rolled_out(lab, host) for host in lab.hosts] == [True, True]
         promoted = [in_force(host) for host in lab.hosts]
         del promoted[1]["qos"]["dscp_prio"]["10"]  # not ours: after a boot it is gone
 
-        assert play(lab, "site.yml", rollout="r2", **wanted).changed() == 0  # apply again
+        again = play(lab, "site.yml", rollout="", **wanted)  # apply again
+        assert again.changed() == 0
+        assert "Z: nothing to do, all hosts are as the experiment wants" in again.line
 
         for host, then in zip(lab.hosts, promoted, strict=True):
             boot_and_reload(lab, host, then)
@@ -124,7 +134,15 @@ def test_there_and_back() -> None:
         assert canary.read(ai_rate(canary)) == "5\n"
         (canary.root / "run/testbed/rollout.lock").unlink()
 
+        play(lab, "rollback.yml", rollout="nonsense").refused(
+            "no host of this play has a rollout 'nonsense'; there are, the last one first: r1"
+        )
+        play(lab, "rollback.yml", rollout="").refused(
+            "name the rollout that is to be undone", "ansible-playbook rollback.yml -e rollout_id=r1"
+        )
+        assert canary.read(ai_rate(canary)) == "5\n"
         assert play(lab, "rollback.yml").changed() == 2
+        assert recorded(lab) == [("r1", "incast-8", "rolled back")]
         assert [in_force(host) for host in lab.hosts] == before  # the other's entry 10:1 as well
         assert play(lab, "rollback.yml").changed() == 0  # a second time there is nothing to do
         assert [reset_attempts(host) for host in lab.hosts] == [[], []]
@@ -138,6 +156,8 @@ def test_a_canary_that_fails_stops_everything_and_comes_back() -> None:
         canary.count("out_of_sequence", rate=100)
         failed = play(lab, "site.yml", **experiment())
         failed.refused("rollout r1: lab1: Verify with traffic", "counter-grew: out_of_sequence")
+        assert "rollout r1: rolled back on 2 of 2 hosts" in failed.line
+        assert recorded(lab) == [("r1", "incast-8", "rolled back")]
         assert settings_of(canary) == before
         assert phase(canary) == "rolled_back"
         assert other.calls("write") == []
@@ -164,6 +184,7 @@ def test_a_failure_in_the_last_wave_undoes_the_first_ones() -> None:
         failed = play(lab, "site.yml", **experiment(verify_probe=["sh", "-c", take]))
         failed.refused("rollout r1: lab3: Verify with traffic", "counter-grew: packet_seq_err")
         failed.refused("it was not restored: other-rollout: rollout 'night'")
+        assert recorded(lab) == [("r1", "incast-8", "failed")]
         assert [phase(host) for host in lab.hosts] == ["rolled_back", "rolled_back", "verify"]
         assert all(host.calls("write") for host in lab.hosts)  # all had been changed
         (last.root / "run/testbed/rollout.lock").unlink()

@@ -9,22 +9,13 @@ from pathlib import Path
 import pytest
 
 from tests.emulated_lab.host import Host
+from tests.emulated_lab.init import STOCK_UNIT
 from tests.emulated_lab.lab import Lab
+from tests.emulated_lab.spec import STOCK
 from tests.support.rollout import experiment, phase, play, reset_attempts, settings_of
 from tests.support.waiting import until
 
 pytestmark = [pytest.mark.root, pytest.mark.parallel, pytest.mark.slow]
-STOCK = "stock-pcc.service"
-UNIT = """\
-[Install]
-WantedBy=multi-user.target
-[Service]
-ExecStart=/usr/bin/stdbuf -oL /usr/bin/doca_pcc -d mlx5_0
-StandardOutput=truncate:/run/stock-pcc.log
-KillSignal=SIGINT
-KillMode=mixed
-SendSIGKILL=no
-"""
 MANIFEST = {  # what an export says of itself, as far as the emulated build reads it
     "binary": "testbed-pcc",
     "algorithm_id": 0xC001,
@@ -41,7 +32,7 @@ UNIT_FILE = "/etc/systemd/system/testbed-pcc@.service"
 
 
 def start_stock(host: Host) -> None:
-    host.write(f"/etc/systemd/system/{STOCK}", UNIT)
+    host.write(f"/etc/systemd/system/{STOCK}", STOCK_UNIT)
     host.run(["systemctl", "daemon-reload"])
     host.run(["systemctl", "enable", "--now", STOCK])
     until(lambda: host.contains("/run/stock-pcc.log", "Active"), seconds=30)

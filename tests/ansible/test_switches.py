@@ -8,11 +8,11 @@ import pytest
 
 from tests.emulated_lab.host import Host
 from tests.emulated_lab.lab import Lab
-from tests.support.rollout import experiment, play
+from tests.support.rollout import experiment, play, recorded
 from tests.support.switch_traffic import PACKETS, arrivals
 
 pytestmark = [pytest.mark.root, pytest.mark.parallel, pytest.mark.slow]
-UNDO = {"rollout_hosts": "switches", "rollout_target": {"interface": ""}}
+UNDO = {"rollout_hosts": "switches"}
 
 
 def test_sonic_there_and_back() -> None:
@@ -20,20 +20,33 @@ def test_sonic_there_and_back() -> None:
         (switch,) = lab.switches
         before = switch.state()["wred"]
         wanted = experiment(switch_ecn_driver="sonic", switch_ecn_profile="AZURE_LOSSLESS")
-        assert play(lab, "switches.yml", **wanted).changed() > 0
+        checked = play(lab, "switches.yml", "--check", rollout="", **{**wanted, "switch_ecn_profile": ""})
+        checked.refused("no profile is named: give one with -e switch_ecn_profile=NAME", "lists: AZURE_LOSSLESS")
+        assert play(lab, "switches.yml", "--check", rollout="", **wanted).changed() > 0
+        assert switch.state()["wred"] == before
+
+        rolled = play(lab, "switches.yml", **wanted)
+        assert rolled.changed() > 0
+        assert "rollback.yml -e rollout_hosts=switches -e rollout_id=r1" in rolled.line
+        assert recorded(lab) == [("r1", "incast-8", "promoted")]
         profile = switch.state()["wred"]["AZURE_LOSSLESS"]
         # secn2: 100 and 400 kB at 25 Gbit/s, so four times that at 100 Gbit/s; both below the old minimum
         assert (profile["green_min_threshold"], profile["green_max_threshold"]) == ("400000", "1600000")
         assert profile["green_drop_probability"] == "20"
         assert switch.state()["orchagent"]  # Kmin was never above Kmax
         assert enabled(switch)
+        play(lab, "rollback.yml", rollout="nonsense", **UNDO).refused("there are, the last one first: r1")
         assert play(lab, "rollback.yml", **UNDO).changed() == 1
+        assert recorded(lab) == [("r1", "incast-8", "rolled back")]
         assert switch.state()["wred"] == before
         assert not enabled(switch)
 
         missing = {"switch_ecn_profile": "MISSING", "switch_ecn_kmin": 400_000, "switch_ecn_kmax": 400_000}  # a step
-        play(lab, "switches.yml", rollout="r2", **{**wanted, **missing}).refused("ecnconfig -p MISSING")
+        play(lab, "switches.yml", rollout="r2", **{**wanted, **missing}).refused(
+            "rollout r2: there is no profile 'MISSING'", "lists: AZURE_LOSSLESS"
+        )
         assert switch.state()["wred"] == before
+        assert recorded(lab)[0] == ("r2", "incast-8", "failed")
 
 
 def enabled(switch: Host) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 
-from testbed.base.progress import Bar
+from testbed.base.progress import Bar, clock
 
 
 class Terminal(io.StringIO):
@@ -33,3 +33,13 @@ def test_on_a_terminal_it_moves_and_leaves_nothing() -> None:
     told = stream.getvalue()
     for expected in (" 25%", "learning", "[a word]", "\x1b[?25h"):  # the last one: the cursor is back
         assert expected in told
+
+
+def test_clock() -> None:
+    assert [clock(seconds) for seconds in (0, 45.4, 120, 3600, 12_000)] == [
+        "0 s",
+        "45 s",
+        "2 min",
+        "60 min",
+        "3 h 20 min",
+    ]

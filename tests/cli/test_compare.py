@@ -62,6 +62,25 @@ def three(tmp_path: Path) -> Path:
     return folder
 
 
+@pytest.mark.parametrize("columns", [40, 80, 200])
+def test_no_label_and_no_figure_is_cut(
+    compare: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, columns: int
+) -> None:
+    for seed in (1, 2):
+        for period in ("55 us", "110 us"):
+            set_ = (f"controller.alpha_period={period}", "controller.initial_alpha=0.5")
+            results(tmp_path / f"{period[:2]}-{seed}", "dcqcn", seed, *set_, su=90.0 + seed, goodput=30.82e9)
+    results(tmp_path / "swift", "swift", 1, su=78.0, goodput=35.74e9)
+    monkeypatch.setenv("COLUMNS", str(columns))
+    done = compare(tmp_path)
+    assert done.code == 0
+    assert "…" not in done.out
+    assert [line for line in done.out.splitlines() if len(line) > columns] == []
+    for figure in ("goodput, Gbit/s", "30.82", "35.74", "+16 %", "91.00..92.00", "alpha_period=110 us"):
+        assert figure in done.out
+    assert done.out.count("decision per flow, us") == done.out.count("SU, %") == {40: 1, 80: 2, 200: 1}[columns]
+
+
 def test_medians_intervals_and_differences(compare: Command, three: Path) -> None:
     done = compare(three, "--format", "json")
     assert done.code == 0
@@ -89,7 +108,7 @@ def test_text_fits_80_columns_and_says_how_to_read_it(compare: Command, three: P
     assert max(map(len, done.out.splitlines())) <= 80
     assert "90.00..92.00" in done.text
     assert "probability of 75 % with 3 runs" in done.text
-    assert "1 run, 1" in done.text
+    assert "1 degraded" in done.text
     assert "1 of 8 runs are degraded" in done.text
     assert "by dcqcn; swift" in done.text  # fixed: 21 less SU than the one, 22 us more queue than the other
     assert "\x1b" not in done.out
@@ -251,7 +270,7 @@ def test_one_dot_plot_has_all_variants_runs_and_intervals(compare: Command, thre
     assert su.count("<circle") == 3 * (3 + 1)  # runs and medians
     assert su.count('stroke-width="4"') == 3  # intervals
     assert "hpcc, seed 2: 87.00 %" in su
-    (loss,) = re.findall(r"<svg[^>]*loss of sent of.*?</svg>", page)
+    (loss,) = re.findall(r"<svg[^>]*loss in run of sent of.*?</svg>", page)
     ticks = re.findall(r'text-anchor="middle"[^>]*>([^<]*)<', loss)
     assert ticks[0] == "0"
     first_line, first_dot = (float(re.search(found, loss)[1]) for found in (r'<line x1="([\d.]+)"', r'cx="([\d.]+)"'))

@@ -1,8 +1,9 @@
-"""`testbed lab vars`: an experiment's DCQCN in the units of the card; values from NVIDIA's tables and the paper."""
+"""`testbed lab`: DCQCN in the units of the card (values from NVIDIA's tables and the paper), and rollouts."""
 
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
@@ -84,3 +85,38 @@ def test_the_digest_names_code_options_and_port() -> None:
 def test_a_rate_that_is_none(rate: str) -> None:
     with pytest.raises(BadInput, match="--line-rate"):
         printed("incast-8", "--line-rate", rate)
+
+
+RECORD = {"began": "2026-11-20T09:30:00Z", "experiment": "incast-8", "controller": "dcqcn", "hosts": ["lab1", "lab2"]}
+
+
+def keep(folder: Path, rollout: object, state: str, **more: object) -> None:
+    """As the playbooks do: tests/ansible lists what they really wrote."""
+    (folder / str(rollout)).mkdir(parents=True)
+    record = RECORD | {"rollout": rollout, "state": state} | more
+    (folder / str(rollout) / "rollout.json").write_text(json.dumps(record))
+
+
+def test_rollouts_the_last_one_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+    records = tmp_path / "testbed/rollouts"
+    none = CliRunner().invoke(app, ["lab", "rollouts"], catch_exceptions=False)
+    assert (none.exit_code, none.stdout) == (0, "")
+    assert f"no rollout was made from here: {records} has none" in none.stderr
+
+    keep(records, "night", "rolled back")
+    keep(records, 7, "promoted", began="2026-11-21T09:30:00Z", controller="swift")  # YAML's ids may be numbers
+    done = CliRunner().invoke(app, ["lab", "rollouts"], catch_exceptions=False)
+    assert done.stdout.splitlines() == [
+        "id     began, UTC           experiment  controller  hosts  state",
+        "7      2026-11-21 09:30:00  incast-8    swift       2      promoted",
+        "night  2026-11-20 09:30:00  incast-8    dcqcn       2      rolled back",
+    ]
+    listed = ["lab", "rollouts", "--records", str(records), "--format", "json"]
+    assert [one["rollout"] for one in json.loads(CliRunner().invoke(app, listed).stdout)] == ["7", "night"]
+
+
+def test_a_record_that_is_none(tmp_path: Path) -> None:
+    keep(tmp_path, "r1", "promoted", hosts="lab1")
+    with pytest.raises(BadInput, match=r"r1/rollout.json: hosts: .*; expected a record of ansible/tasks/record.yml"):
+        CliRunner().invoke(app, ["lab", "rollouts", "--records", str(tmp_path)], catch_exceptions=False)

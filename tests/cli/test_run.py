@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import os
 from pathlib import Path
 
 import pytest
 import yaml
 
+from testbed.results.folder import load
 from tests.support.commands import command
 
 
@@ -41,3 +43,97 @@ def test_run_without_root_says_how(tmp_path: Path) -> None:
     done = command("run", "incast-8", user=65534)
     assert done.returncode == 1
     assert done.stderr == "testbed: a rack needs root; run it with sudo: sudo testbed run ...\n"
+
+
+FLUID = ("--engine", "fluid", "--duration", "1 ms", "--set", "time.warmup=0.2 ms", "--set", "record.report=off")
+UNSEEN = ("--metrics-addr", "none")
+
+
+def differing(said: str) -> list[str]:
+    return [line.removeprefix("differs: ") for line in said.splitlines() if line.startswith("differs: ")]
+
+
+@pytest.fixture
+def result(tmp_path: Path) -> Path:
+    """Of a controller of one's own, made in another folder than the tests'."""
+    (tmp_path / "my_cc.py").write_text(FIXED)
+    arguments = ["--controller", "./my_cc.py", "--seed", "7", "--out", "first", *FLUID, *UNSEEN]
+    assert command("run", "incast-2", *arguments, cwd=tmp_path).returncode == 0
+    return tmp_path / "first"
+
+
+FIXED = """
+from testbed.controller import Ack, FlowController, Path, Signal
+from testbed.plugin import PluginConfig
+
+
+class MyCc(FlowController):
+    name = "MyCc"
+    signals = Signal.RTT
+
+    def __init__(self, config: PluginConfig, path: Path) -> None:
+        super().__init__(config, path)
+        self.rate = 0.4 * path.line_rate
+
+    def on_ack(self, ack: Ack) -> None: ...
+
+    def on_loss(self, now: float, packets: int) -> None: ...
+"""
+
+
+def test_a_result_runs_again_with_its_seed_and_says_that_nothing_differs(result: Path) -> None:
+    again = result.with_name("again")
+    done = command("run", "--from", str(result), "--out", str(again), *UNSEEN)
+    assert done.returncode == 0, done.stderr
+    assert differing(done.stderr) == ["nothing: the same experiment, code, versions and machine"]
+    first, second = load(result), load(again)
+    assert second.manifest.experiment == first.manifest.experiment
+    assert (second.manifest.engine, second.manifest.seed) == ("fluid", 7)
+    assert second.summary.goodput == first.summary.goodput
+    sent = [one.tables["flow_series"]["acked_bytes"] for one in (first, second)]
+    assert sent[0].equals(sent[1])
+
+
+def test_what_differs_from_a_result_is_said(result: Path) -> None:
+    (result.parent / "my_cc.py").write_text(FIXED.replace("0.4", "0.3"))
+    told = json.loads((result / "manifest.json").read_text())
+    told["versions"] |= {"numpy": "1.0", "commit": "0" * 40}
+    (result / "manifest.json").write_text(json.dumps(told))
+    done = command("run", "--from", str(result), "--seed", "8", "--dry-run")
+    assert done.returncode == 0
+    said = "\n".join(differing(done.stderr))
+    assert "code of MyCc" in said
+    assert "my_cc.py): SHA-256 was " in said
+    assert "numpy was 1.0 and is " in said
+    assert f"commit was {'0' * 40} and is " in said
+    assert "seed was 7 and is 8" in said
+    assert len(differing(done.stderr)) == 4
+    assert yaml.safe_load(done.stdout)["seed"] == 8
+
+
+@pytest.mark.parametrize("name", ["{}", "{}/", "{}/manifest.json"])
+def test_a_result_in_an_experiments_place_names_the_option(result: Path, name: str) -> None:
+    done = command("run", name.format(result))
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.endswith(
+        f"is a result, not an experiment; run what it holds again: testbed run --from {result}\n"
+    )
+
+
+def test_a_folder_that_is_called_like_an_experiment_does_not_hide_it(result: Path) -> None:
+    result.rename(result.with_name("incast-2"))
+    assert command("run", "incast-2", "--dry-run", cwd=result.parent).returncode == 0
+
+
+def test_what_run_needs(result: Path, tmp_path: Path) -> None:
+    def refused(*arguments: str) -> str:
+        done = command("run", *arguments)
+        assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
+        return done.stderr
+
+    assert "which experiment? 'testbed run EXPERIMENT', or 'testbed run --from FOLDER'" in refused()
+    assert f"--from {result} says what is run: leave incast-8 out" in refused("incast-8", "--from", str(result))
+    assert "is not a results folder" in refused("--from", str(tmp_path))
+    told = json.loads((result / "manifest.json").read_text())
+    (result / "manifest.json").write_text(json.dumps(told | {"engine": "lab"}))
+    assert "name them with --inventory" in refused("--from", str(result))

@@ -17,7 +17,10 @@ import pytest
 
 from testbed.cli import watch as watching
 from testbed.errors import BadInput
+from testbed.results.folder import load
+from testbed.results.report.table import figures
 from tests.support.commands import command
+from tests.support.folders import results
 from tests.support.replayed import EVENTS, UPDATES, replay, served
 from tests.support.terminals import Terminal
 
@@ -53,6 +56,19 @@ def test_plain_lines_and_the_table() -> None:
     assert lines[-1] == f"results: {END['folder']}"
 
 
+@pytest.mark.parametrize("columns", [40, 80])
+def test_a_folders_table_is_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, columns: int) -> None:
+    folder = results(tmp_path / "run", degraded=True)
+    monkeypatch.setenv("COLUMNS", str(columns))
+    done = watch(str(folder))
+    assert done.returncode == 3
+    assert [line for line in done.stdout.splitlines() if len(line) > columns] == []
+    for row in figures(load(folder).summary).rows:
+        for cell in row[1:]:
+            assert re.search(rf"(?m)\b{re.escape(cell.text)} {re.escape(cell.note)} *$", done.stdout) or columns > 40
+            assert f"{cell.text} {cell.note}" in done.stdout
+
+
 def test_json_is_what_the_run_sends() -> None:
     with replay() as server:
         done = watch(f"127.0.0.1:{server.port}", "--format", "json")
@@ -75,7 +91,13 @@ def test_a_terminal_of_any_size(columns: int, rows: int) -> None:
         newest = "\n".join(frames[-1])
         for word in ("incast-8 · dcqcn + static", "utilisation", "Kmin 400 kB", "Kmax 1.6 MB", "h1-h9", "h8-h9"):
             assert word in newest
+    assert [line for frame in frames for line in frame[1:] if "…" in line] == []  # but for the title, all is whole
     assert f"verdict: {END['verdict']}" in terminal.after()
+    lines = terminal.after().splitlines()
+    for row in END["figures"]:
+        for text, _ in row["values"]:
+            assert any(text in line for line in lines), f"{text} was cut"
+    assert [line for line in lines if len(line.rstrip()) > columns and not line.startswith("results:")] == []
     assert terminal.text.count("\x1b[?25l") == terminal.text.count("\x1b[?25h")  # the cursor is back
 
 

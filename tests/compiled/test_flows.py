@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import pytest
 
 from testbed.compiled.flows import CompiledFlows, build
 from testbed.controller import Ack, CompiledController, IntStack, Path, Signal
@@ -65,12 +66,12 @@ def diary(controller: CompiledFlows, flow: int) -> list[Any]:
 def test_start_makes_one_object_per_flow_and_publishes_it() -> None:
     controller = build(Diary, PluginConfig(), paths(3))
     controller.on_start(0.0, np.array([1]))
-    assert controller.rate.tolist() == [100e9, 1e9, 100e9]
-    assert controller.window.tolist() == [np.inf, 5000, np.inf]
-    assert controller.timer.tolist() == [np.inf, 7e-6, np.inf]
+    assert controller.rate.tolist() == [1e9] * 3  # what __init__ sets, of those that have not started as well
+    assert controller.window.tolist() == [5000.0] * 3
+    assert controller.timer.tolist() == [7e-6] * 3
     assert isinstance(controller, CompiledFlows)
     path = controller.by_flow[1]
-    assert path == Path(100e9, 8e-6, 8e-6, 1, WIRE - 100, WIRE, 100e3)
+    assert path == Path(100e9, 8e-6, 8e-6, 1, WIRE - 100, WIRE)
 
 
 def test_start_again_is_a_new_object() -> None:
@@ -134,3 +135,20 @@ def test_batch_form_is_built_as_it_is() -> None:
 def test_defaults_of_the_interface() -> None:
     assert Diary.adaptive is True
     assert Diary.cnp_interval(PluginConfig()) == 50e-6
+
+
+def test_a_misspelt_attribute_is_an_error_that_names_the_near_one() -> None:
+    class Slip(Diary):
+        cuts = 0  # of the class: there before anything is set
+
+        def on_loss(self, now: float, packets: int) -> None:  # noqa: ARG002 - the interface
+            self.cuts += 1
+            self.windw = now
+
+    per_flow = build(Slip, PluginConfig(), paths(1, hops=2))
+    per_flow.on_start(0.0, np.array([0]))
+    with pytest.raises(AttributeError, match=r"self\.windw is not set in __init__; did you mean 'window'"):
+        per_flow.on_feedback(1.0, np.array([0]), feedback(1, lost_packets=1))
+    assert isinstance(per_flow, CompiledFlows)
+    assert per_flow.objects
+    assert per_flow.objects.flows[0].cuts == 1  # type: ignore[union-attr]

@@ -13,7 +13,7 @@ from pathlib import Path
 from testbed.base import linux
 from tests.emulated_lab import machine, mounts
 from tests.emulated_lab.fakes import entry
-from tests.emulated_lab.spec import NodeSpec
+from tests.emulated_lab.spec import STOCK, NodeSpec
 from tests.emulated_lab.store import Store
 from tests.emulated_lab.systemd.manager import WANTED, Manager
 from tests.emulated_lab.systemd.udev import Event, found
@@ -48,6 +48,18 @@ LLDPAD_UNIT = """\
 Description=Link Layer Discovery Protocol Agent Daemon
 [Service]
 ExecStart=/usr/bin/sleep infinity
+"""
+STOCK_UNIT = """\
+[Unit]
+Description=NVIDIA's sample of a congestion control program
+[Service]
+ExecStart=/usr/bin/stdbuf -oL /usr/bin/doca_pcc -d mlx5_0
+StandardOutput=truncate:/run/stock-pcc.log
+KillSignal=SIGINT
+KillMode=mixed
+SendSIGKILL=no
+[Install]
+WantedBy=multi-user.target
 """
 UNITS = Path("/etc/systemd/system")
 TESTBED = Path("/usr/local/bin/testbed")
@@ -86,6 +98,9 @@ def _install(spec: NodeSpec, store: Store) -> None:
     (UNITS / "lldpad.service").write_text(LLDPAD_UNIT)
     WANTED.mkdir()
     (WANTED / "ssh.service").symlink_to("../ssh.service")
+    if spec.stock:
+        (UNITS / STOCK).write_text(STOCK_UNIT)
+        (WANTED / STOCK).symlink_to(f"../{STOCK}")
 
 
 def _show_card(spec: NodeSpec, store: Store) -> None:

@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import Any
 
 import yaml
 
-from tests.emulated_lab.spec import DEVICE, PHASES, NodeSpec
+from tests.emulated_lab.spec import DEVICE, PHASES, PORT_RATE, STOCK, NodeSpec
 
+# Hosts and operator share the machine's cores: so fast, and with a loop so long, agents keep up.
+RUNS = {
+    "testbed_command": f"{sys.executable} -m testbed",  # the checkout is at the same place on the hosts
+    "testbed_rate": "10 Mbit/s",
+    "testbed_feedback_delay": "4 ms",
+}
+RUNS_BY_SWITCH = {"testbed": {"testbed_port_rate": PORT_RATE, "testbed_udp_port": 4791}}  # of all that it marks
 SSH_CONFIG = """\
 Host {name} {address}
     HostName {address}
@@ -40,7 +48,10 @@ def write(folder: Path, specs: list[NodeSpec]) -> Path:
         return {"hosts": {node.name: {} for node in nodes}}
 
     groups: dict[str, Any] = {
-        "roce_hosts": {"hosts": {host.name: _variables(host) for host in hosts}},
+        "roce_hosts": {
+            "hosts": {host.name: _variables(host) for host in hosts},
+            "vars": RUNS | RUNS_BY_SWITCH.get(switches[0].kind, {}),
+        },
         "switches": {"hosts": {switch.name: _variables(switch) for switch in switches}},
         **{card: names([host for host in hosts if host.kind == card]) for card in cards},
         **{system: names([switch for switch in switches if switch.kind == system]) for system in systems},
@@ -55,10 +66,15 @@ def _variables(node: NodeSpec) -> dict[str, Any]:
     common = {"ansible_host": node.address, "ansible_user": "root", "ansible_python_interpreter": "/usr/bin/python3"}
     if node.is_switch:
         return common | {"switch_os": node.kind}
-    return common | {
-        "card": node.kind,
-        "roce_interface": node.interface,
-        "roce_address": node.roce_address,
-        "rdma_device": DEVICE,
-        "pci_address": node.pci,
-    }
+    program = {"pcc_rollback_unit": STOCK} if node.stock else {}
+    return (
+        common
+        | {
+            "card": node.kind,
+            "roce_interface": node.interface,
+            "roce_address": node.roce_address,
+            "rdma_device": DEVICE,
+            "pci_address": node.pci,
+        }
+        | program
+    )

@@ -24,7 +24,7 @@ from tests.emulated_lab import inventory, keys
 from tests.emulated_lab.enter import children, enter, pid_outside, wait_until_gone
 from tests.emulated_lab.host import Host
 from tests.emulated_lab.machine_room import MachineRoom
-from tests.emulated_lab.spec import HostSpec, nodes
+from tests.emulated_lab.spec import DEFAULT, HostSpec, nodes
 
 
 class Lab:
@@ -33,9 +33,7 @@ class Lab:
     Needs root, OpenSSH's server and FUSE. Raises TestbedError if a node does not boot.
     """
 
-    def __init__(
-        self, cards: Sequence[str | HostSpec] = ("bf3", "cx7", "bf2", "cx6dx"), switches: Sequence[str] = ("sonic",)
-    ):
+    def __init__(self, cards: Sequence[str | HostSpec] = DEFAULT, switches: Sequence[str] = ("sonic",)):
         self.specs = nodes(list(cards), list(switches))
         if not switches:
             raise ValueError("a lab has at least one switch, for its hosts to be plugged into")

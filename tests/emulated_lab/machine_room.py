@@ -13,9 +13,7 @@ from testbed.errors import TestbedError
 from tests.emulated_lab import init, mounts, node, wires
 from tests.emulated_lab.enter import enter
 from tests.emulated_lab.host import ENVIRONMENT
-from tests.emulated_lab.spec import NodeSpec
-
-PORT_RATE = "20 Mbit/s"  # of the testbed's own switch: on a busy machine, too, one process makes a queue
+from tests.emulated_lab.spec import PORT_RATE, NodeSpec
 
 
 @dataclass

@@ -31,11 +31,11 @@ def build(store: Path, card: bool) -> None:
     mounts.bind("/dev", root / "dev")
     for fresh, mode in (("run", "755"), ("tmp", "1777"), ("var/tmp", "1777")):
         mounts.mount("tmpfs", root / fresh, "tmpfs", data=f"mode={mode}")
-    for folder in {ROOT, Path(sys.prefix).resolve(), *_named_in_pth_files()}:
+    mounts.bind(store / "home", root / "root")
+    for folder in {ROOT, Path(sys.prefix).resolve(), *_interpreter(), *_named_in_pth_files()}:
         target = root / folder.relative_to("/")
         target.mkdir(parents=True, exist_ok=True)
         mounts.bind(folder, target, read_only=True)
-    mounts.bind(store / "home", root / "root")
     mounts.bind(store / "units", root / "etc/systemd/system")  # not what this machine has enabled
     (root / "run/lab").mkdir()
     mounts.bind(store / "lab", root / "run/lab")
@@ -61,6 +61,12 @@ def _disks() -> list[Path]:
         for device, point, *_ in rows
         if device.startswith("/dev/") and Path(point).is_dir() and point != "/"
     ]
+
+
+def _interpreter() -> list[Path]:
+    """That of the Python environment, where it is in root's home, which is another one here."""
+    base = Path(sys.base_prefix).resolve()
+    return [base] if base.is_relative_to("/root") else []
 
 
 def _named_in_pth_files() -> list[Path]:

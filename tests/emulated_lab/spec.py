@@ -5,9 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 CARDS = ("bf3", "cx7", "bf2", "cx6dx")
+DEFAULT = (*CARDS, "cx7")  # five hosts, as incast-4 needs
 SWITCHES = ("sonic", "nvue", "testbed")
 PHASES = ("canary", "wave1", "wave2")
 DEVICE = "mlx5_0"
+STOCK = "stock-pcc.service"
+PORT_RATE = "20 Mbit/s"  # of the testbed's own switch: on a busy machine, too, one process makes a queue
 MANAGEMENT = "eth0"
 GATEWAY = "10.99.0.1"  # the controller's own address, where ansible-playbook runs
 # Each generation sits in another slot, so that nothing can be right by a name that is the same everywhere.
@@ -26,11 +29,13 @@ class HostSpec:
     ``driver``: ``ofed`` has ecn/ in sysfs and cc_params in debugfs, ``inbox`` (mainline) has the latter only, and the
     tools of a distribution: `dcb` and not `mlnx_qos`, `mstreg` and not `mlxreg`.
     ``vf``: the interface is a virtual function, which its PF governs: it has no settings.
+    ``stock``: a program known to be good controls the card, under a unit that is enabled (`STOCK`).
     """
 
     card: str
     driver: str = "ofed"
     vf: bool = False
+    stock: bool = False
 
     def __post_init__(self) -> None:
         if self.card not in CARDS:
@@ -50,6 +55,7 @@ class NodeSpec:
     pci: str = ""
     driver: str = ""
     vf: bool = False
+    stock: bool = False
     phase: str = ""
 
     @property
@@ -78,7 +84,11 @@ def nodes(cards: list[str | HostSpec], switches: list[str]) -> list[NodeSpec]:
         host = card if isinstance(card, HostSpec) else HostSpec(card)
         pci, interface = SLOTS[host.card]
         phase = PHASES[min(index, 2)]
-        made.append(NodeSpec(f"lab{index + 1}", 11 + index, host.card, interface, pci, host.driver, host.vf, phase))
+        made.append(
+            NodeSpec(
+                f"lab{index + 1}", 11 + index, host.card, interface, pci, host.driver, host.vf, host.stock, phase
+            )
+        )  # fmt: skip
     for index, switch in enumerate(switches):
         if switch not in SWITCHES:
             raise ValueError(f"switch '{switch}': allowed: {', '.join(SWITCHES)}")

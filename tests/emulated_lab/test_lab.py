@@ -133,7 +133,8 @@ def test_exported_project_is_built_and_runs(lab: Lab) -> None:
     assert "PCC host status Active" in lab.ssh("lab1", script).stdout
 
 
-def test_ctrl_c_leaves_nothing() -> None:
+@pytest.mark.parametrize("end", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_whatever_ends_it_leaves_nothing(end: signal.Signals) -> None:
     """`make lab` with a session, a unit, a timer and ssh's own masters in it."""
     before = Census.take()
     lab = subprocess.Popen(
@@ -148,7 +149,7 @@ def test_ctrl_c_leaves_nothing() -> None:
     subprocess.run([*enter, "ssh", "-F", config, *options, "lab1", run], check=True, timeout=20)
     theirs = descendants(inside)
     assert len(theirs) > 10
-    lab.send_signal(signal.SIGINT)
+    lab.send_signal(end)
     assert lab.wait(timeout=10) == 0
     assert before.leftovers() == []
     assert [pid for pid in theirs if Path(f"/proc/{pid}").exists()] == []

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+import inspect
+import re
+from collections.abc import Iterator
+from copy import deepcopy
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +14,7 @@ import numpy as np
 import pytest
 
 from testbed.agent.identity import Identity
+from testbed.fidelity import invariants
 from testbed.fidelity.counters import Counts, FlowCounts, PauseCounts, PortCounts
 from testbed.fidelity.invariants import broken
 
@@ -191,3 +196,32 @@ def test_what_a_larger_rack_loses_is_named(column: str, port: int, more: int, ex
     counts = two_switches()
     getattr(counts.ports, column)[port] += more
     assert expected <= {one.what for one in broken(counts)}
+
+
+def wrecked() -> Iterator[Counts]:
+    """Runs that break every invariant there is, each in all its ways."""
+    for counts in (healthy(), two_switches()):
+        for column in fields(counts.flows):
+            for more in (-1, 1):
+                harmed = deepcopy(counts)
+                getattr(harmed.flows, column.name)[0] += more * (column.name not in ("src_port", "dst_port"))
+                yield harmed
+        for column in ("enqueued", "marked", "dropped", "arrived"):
+            for port in range(len(counts.ports.name)):
+                harmed = deepcopy(counts)
+                getattr(harmed.ports, column)[port] += 3
+                yield harmed
+    odd = {"int_faults": 9, "queue_difference": 9000.0, "duration": 10e-6}
+    yield replace(healthy(), **odd)
+    yield replace(healthy(), loaded_plugins=[])
+    yield replace(healthy(), loaded_plugins=[replace(WANTED, form="Fixed")])
+    yield lossless(overrun=[1] * 3, residual=[1] * 3, received=[9] * 3, unsignalled=[1] * 3, resumed=[False] * 3)
+
+
+def test_every_broken_invariant_names_what_to_do() -> None:
+    reasons = {one.what: one.remedy for counts in wrecked() for one in broken(counts)}
+    source = inspect.getsource(invariants)
+    assert len({re.sub(r"\S*\d\S*", "", what) for what in reasons}) >= source.count("Reason(")  # all were made
+    verbs = re.compile(r"\b(run it again|raise|leave|lower)\b")
+    assert [what for what, remedy in reasons.items() if not verbs.search(remedy)] == []
+    assert "raise --dilation" in reasons["virtual queue and shaper differ"]

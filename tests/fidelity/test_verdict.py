@@ -12,7 +12,7 @@ import pytest
 from testbed.fidelity.verdict import LIMITS, judge, limits_of
 from testbed.results.record import RunRecord
 from testbed.results.tuner_log import TunerLog
-from testbed.results.verdict import Exit
+from testbed.results.verdict import Exit, Reason
 from tests.support.synthetic_runs import RTT, lag, run
 
 
@@ -26,6 +26,7 @@ from tests.support.synthetic_runs import RTT, lag, run
             "ring buffer overflow: 3 feedback records lost; raise",
         ),
         (lambda r: r.counters.update(drops_outside_model=5), "outside the model: 5 packets; raise --dilation"),
+        (lambda r: r.counters.update(rates_above_line=7), "above line rate: 7 decisions .*; bound .* line_rate"),
         (lambda r: setattr(r, "interrupted", "Ctrl-C"), "ended early: Ctrl-C after 10 ms"),
         (lambda r: setattr(r, "warmup", 1.0), "empty measurement window: 10 ms run, 1000 ms warm-up; raise --duration"),
         (lambda r: r.flows.delivered_packets.fill(0), "no packets delivered: 0 packets"),
@@ -40,6 +41,30 @@ def test_each_distortion_is_named_with_its_remedy(harm: Callable[[RunRecord], No
     assert str(verdict).startswith("degraded: ")
     assert verdict.exit_code == Exit.DEGRADED == 3
     assert re.search(said, str(verdict))
+
+
+REMEDY = re.compile(r"\b(run|raise|lower|mend|bound|leave|start|restore|a --dilation [\d.]+ times as high)\b")
+
+
+@pytest.mark.parametrize("engine", ["kernel", "fluid", "lab"])
+def test_every_limit_names_what_to_do(engine: Any) -> None:
+    record = run()
+    record.engine = engine
+    record.tuners = [TunerLog("s1")]
+    limits = limits_of(record)
+    assert "no packets delivered" in [limit.what for limit in limits]
+    without = [limit.what for limit in limits if not REMEDY.search(limit.reason(record).remedy)]
+    assert without == []
+
+
+def test_every_reason_that_is_no_limit_names_what_to_do() -> None:
+    record = run()
+    record.interrupted, record.warmup = "Ctrl-C", 1.0
+    record.broken = [Reason(what="queues differ", how_much="by 1 byte", remedy="raise --dilation")]
+    reasons = judge(record).reasons
+    assert [one.what for one in reasons] == ["the run ended early", "empty measurement window", "queues differ"]
+    assert [one.what for one in reasons if not REMEDY.search(one.remedy)] == []
+    assert reasons[-1].remedy == "the result is not the experiment's (docs/fidelity.md); raise --dilation"
 
 
 @pytest.mark.parametrize(("warmup", "used"), [(4e-3, 0.5), (0.0, 2.0)])
@@ -99,8 +124,9 @@ def test_a_model_is_judged_by_what_a_model_has() -> None:
     assert judge(record).word == "clean"
     assert [one.what for one in limits_of(record)] == [
         "rejected thresholds",
+        "rate above line rate",
         "missed tuner slots",
         "no packets delivered",
     ]
     record.flows.delivered_packets.fill(0)
-    assert "0 packets; see whether the flows start before the end" in str(judge(record))
+    assert "0 packets; start the flows before the end of the run" in str(judge(record))

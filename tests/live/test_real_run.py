@@ -129,6 +129,8 @@ def test_utilisation_of_the_events_is_that_of_the_summary(seen: Seen) -> None:
     updates = [data for name, data in seen.events if name == "update" and data["time"] > scene["warmup"]]
     mean = sum(one["ports"]["utilisation"][port] for one in updates) / len(updates)
     assert 100 * mean == pytest.approx(seen.summary["su"], abs=2.0)
+    busiest = max(share for name, data in seen.events if name == "update" for share in data["ports"]["utilisation"])
+    assert 0.9 < busiest < 1.0005  # no port carries more than its line
 
 
 @pytest.mark.root

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import copy
 from collections import deque
 
-from testbed.live.terminal import interesting, sparkline
+import pytest
+
+from testbed.live.terminal import View, interesting, sparkline
+from tests.support.replayed import EVENTS
 
 
 def test_the_interesting_flows() -> None:
@@ -23,3 +27,14 @@ def test_a_burst_does_not_flatten_the_sparkline() -> None:
     assert sparkline(deque([0.0, 0.0]), 9) == "▁▁"
     assert sparkline(deque([1000.0, 1.0, 2.0, 1.0, 2.0, 1.0]), 5) == "▅█▅█▅"
     assert sparkline(deque([1000.0, 2.0, 2.0, 2.0]), 4) == "█▃▃▃"
+
+
+@pytest.mark.parametrize(("share", "text"), [(0.0, "0.0 %"), (1e-5, "< 0.1 %"), (0.00224, "0.2 %"), (1.0, "100.0 %")])
+def test_a_share_that_is_not_0_is_not_told_as_0(share: float, text: str) -> None:
+    view = View()
+    for event in copy.deepcopy(EVENTS):
+        if event["event"] == "update":
+            event["data"]["ports"]["utilisation"] = [share] * len(event["data"]["ports"]["utilisation"])
+        if event["event"] != "end":
+            view.hear(event["event"], event["data"])
+    assert f"utilisation {text} " in view.line()

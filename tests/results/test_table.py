@@ -1,35 +1,8 @@
-"""One table, on a terminal, as Markdown and on a page."""
+"""One table, as Markdown, on a page and as data."""
 
 from __future__ import annotations
 
-import io
-
-from rich.console import Console
-
 from testbed.results.table import Cell, Table, aligned, of_plain
-
-BELOW = Table(
-    [[Cell("QL, us"), *(Cell(f"{number}234.567", "1..2") for number in range(9))]],
-    [Cell(), *(Cell(f"contender {number}", prose=True) for number in range(9))],
-    notes="below",
-)
-
-
-def shown(table: Table, width: int = 80) -> str:
-    console = Console(file=io.StringIO(), width=width)
-    console.print(table.terminal())
-    return console.file.getvalue()  # type: ignore[attr-defined, no-any-return]
-
-
-def test_no_figure_is_cut_or_left_out() -> None:
-    parts = list(BELOW.that_fit(80, kept=1))
-    assert [[cell.text for cell in part.rows[0]][1] for part in parts] == ["0234.567"] * len(parts)
-    text = "\n".join(map(shown, parts))
-    assert all(len(line) <= 80 for line in text.splitlines())
-    assert all(f"{number}234.567" in text for number in range(9))
-    narrow = shown(Table([[Cell("goodput"), Cell("35.74 Gbit/s", "in all"), Cell("893.4 Mbit/s", "per flow")]]), 30)
-    assert "".join(narrow.split()).count("35.74") == 1
-    assert "…" not in narrow
 
 
 def test_a_page_and_markdown_escape_what_they_must() -> None:

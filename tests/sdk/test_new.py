@@ -11,26 +11,44 @@ import pytest
 from testbed.errors import BadInput
 from testbed.registry import find
 from testbed.sdk.conformance.controllers import check
-from testbed.sdk.new import new
+from testbed.sdk.mock.datapath import Mock
+from testbed.sdk.mock.scenario import Scenario
+from testbed.sdk.new import FORMS, new
 
 
-@pytest.mark.parametrize(("kind", "form"), [("controller", "MyOwnOne"), ("tuner", "MyOwnOne")])
+@pytest.mark.parametrize(("kind", "form"), [*(("controller", form) for form in FORMS), ("tuner", "compiled")])
 def test_new_plugin_passes_conformance_and_its_own_test(kind: str, form: str, tmp_path: Path) -> None:
-    plugin_file, test_file = new(kind, "my_own_one", tmp_path)
+    plugin_file, test_file = new(kind, "my_own_one", tmp_path, form)
     assert plugin_file == tmp_path / "my_own_one.py"
     assert test_file == tmp_path / "test_my_own_one.py"
     plugin = find(kind, str(plugin_file))
-    assert (plugin.name, plugin.form.__name__) == ("my_own_one", form)
-    assert {result.outcome for result in check(plugin)} == {"passed"}
+    assert (plugin.name, plugin.form.__name__) == ("my_own_one", "MyOwnOne")
+    results = check(plugin)
+    assert {result.outcome for result in results} == {"passed"}
+    compiled = "machine code decides as Python does" in {result.name for result in results}
+    assert compiled == (kind == "controller" and form == "compiled")
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", test_file.name]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
 
 
+def test_the_forms_of_one_controller_decide_the_same(tmp_path: Path) -> None:
+    """Bit for bit, over losses, duplicates and several flows."""
+    digests = set()
+    for form in FORMS:
+        (folder := tmp_path / form).mkdir()
+        plugin = find("controller", str(new("controller", "my_cc", folder, form)[0]))
+        config = plugin.configure(None, {})
+        for compiled in (True, False):
+            scenario = Scenario(flows=4, start_gap=1e-5, duration=1e-3, lose=0.01, duplicate=0.01)
+            digests.add(Mock(plugin.form, config, scenario, compiled=compiled).run().decisions)
+    assert len(digests) == 1
+
+
 @pytest.mark.parametrize("kind", ["controller", "tuner"])
 def test_new_plugin_is_short(kind: str, tmp_path: Path) -> None:
     plugin_file, test_file = new(kind, "short", tmp_path)
-    assert len(plugin_file.read_text().splitlines()) <= 42
+    assert len(plugin_file.read_text().splitlines()) <= 44
     assert len(test_file.read_text().splitlines()) <= 60
     assert "$" not in plugin_file.read_text() + test_file.read_text()
 

@@ -38,7 +38,7 @@ def test_the_same_code_decides_the_same(tmp_path: Path, name: str) -> None:
 
 def test_the_form_for_newcomers(tmp_path: Path) -> None:
     (file,) = [one for one in new.new("controller", "my_cc", tmp_path) if not one.name.startswith("test_")]
-    assert "CompiledController" in file.read_text()
+    assert "(CompiledController)" in file.read_text()
     done = replay(written(tmp_path / "run", str(file)))
     assert done.identical
     assert done.agents[0].rows > 16

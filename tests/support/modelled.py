@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from testbed.cli.shared import resolve
+from testbed.cli.shared_experiment import resolve
 from testbed.engines.fluid.engine import FluidEngine
 from testbed.fidelity.verdict import judge
 from testbed.live.observers import Observer

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from testbed.agent.agent import Agent
 from testbed.dataplane import wire
 from testbed.experiment.model import PluginChoice
 from testbed.fidelity.verdict import judge
@@ -50,7 +49,7 @@ def mine(folder: Path, rate: str = STEADY) -> str:
     return str(file)
 
 
-def drive(agent: Agent, bench: Bench) -> None:
+def drive(agent: Any, bench: Bench) -> None:
     """Feedback for one flow and for several, timers, silence."""
     turn(agent, 0.0)
     for number in range(8):
@@ -71,8 +70,8 @@ def written(path: Path, spec: str, rows: int = 10_000, report: bool = False) -> 
     """A results folder of a run in which one agent served four flows, the rack's 2 to 5."""
     plugin, hops = find("controller", spec), int(spec == "hpcc")
     trace = DecisionTrace(rows, hops)
-    with serving(plugin.form, hosts=(0, 0, 1, 1), int_hops=hops, start=(0.0, 0.0, 0.0, 5.0)) as (agent, bench):
-        agent._trace = trace
+    starts = (0.0, 0.0, 0.0, 5.0)
+    with serving(plugin.form, hosts=(0, 0, 1, 1), int_hops=hops, start=starts, trace=trace) as (agent, bench):
         drive(agent, bench)
         served = [Served(2, agent.controller.paths, trace)]
     record = synthetic_run((0.1,) * 6)

@@ -6,6 +6,7 @@ import json
 import re
 import sys
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from testbed.engines.lab import ansible_vars
@@ -41,6 +42,11 @@ class Played:
         lines = re.findall(r"^(\w+)\s+: (ok=.*)$", self.text, re.MULTILINE)
         return {host: {key: int(n) for key, n in re.findall(r"(\w+)=(\d+)", counts)} for host, counts in lines}
 
+    @property
+    def line(self) -> str:
+        """All of it as one line: Ansible folds long messages."""
+        return re.sub(r"\s+", " ", self.text)
+
     def task(self, name: str) -> str:
         """Output of the task whose name ends so."""
         found = re.search(rf"^TASK \[[^]]*{name}\] \*+\n(.*?)(?=^TASK |^PLAY )", self.text, re.MULTILINE | re.DOTALL)
@@ -55,7 +61,7 @@ class Played:
         """It failed, with these reasons."""
         assert self.code == 2, self.text
         for word in words:
-            assert word in re.sub(r"\s+", " ", self.text), self.text
+            assert word in self.line, self.text
 
 
 def experiment(controller: str = "", **settings: Any) -> dict[str, Any]:
@@ -69,16 +75,28 @@ def experiment(controller: str = "", **settings: Any) -> dict[str, Any]:
 
 
 def play(lab: Lab, book: str, *options: str, rollout: str = "r1", **variables: Any) -> Played:
-    """Run ansible-playbook where the lab's management network is."""
+    """Run ansible-playbook where the lab's management network is. An empty ``rollout`` gives no id."""
     file = lab.folder / "vars.json"
-    records = {"rollout_id": rollout, "rollout_records": str(lab.folder / "records")}
-    file.write_text(json.dumps({**records, **variables}))
+    file.write_text(json.dumps(({"rollout_id": rollout} if rollout else {}) | variables))
     command = [sys.executable, "-m", "ansible", "playbook", "-i", str(lab.inventory), "-e", f"@{file}", *options, book]
     # The configuration file's ssh options are replaced by the lab's, which know its keys.
     # The controller is in another time zone than the hosts.
     settings = {"ANSIBLE_CONFIG": str(PLAYBOOKS / "ansible.cfg"), "ANSIBLE_FORCE_COLOR": "0", "TZ": "America/New_York"}
+    settings["XDG_STATE_HOME"] = str(state_home(lab))
     done = lab.inside(command, cwd=PLAYBOOKS, check=False, timeout=1200, environment=settings)
     return Played(done.returncode, done.stdout + done.stderr)
+
+
+def state_home(lab: Lab) -> Path:
+    """What the controller keeps of rollouts is below it."""
+    return lab.folder / "state"
+
+
+def recorded(lab: Lab) -> list[tuple[str, str, str]]:
+    """`testbed lab rollouts`: id, experiment and state of each, the last one first."""
+    command = [sys.executable, "-m", "testbed", "lab", "rollouts", "--format", "json"]
+    done = lab.inside(command, environment={"XDG_STATE_HOME": str(state_home(lab))})
+    return [(one["rollout"], one["experiment"], one["state"]) for one in json.loads(done.stdout)]
 
 
 def settings_of(host: Host) -> dict[str, Any]:

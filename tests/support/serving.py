@@ -66,7 +66,7 @@ def serving(
     start: tuple[float, ...] | None = None,
     *,
     compiled: bool = True,
-    rows: int = 0,
+    trace: DecisionTrace | None = None,
     **settings: Any,
 ) -> Iterator[tuple[Any, Bench]]:
     """An agent whose flows start at ``start`` (slots)."""
@@ -88,9 +88,7 @@ def serving(
         )
         kind: Any = FlowAgent if isinstance(controller, CompiledFlows) else BatchAgent
         yield (
-            kind(
-                plugin, bench.clock, controller, bench.datapath, timing=timing, meter=Meter(16, DecisionTrace(rows, 2))
-            ),
+            kind(plugin, bench.clock, controller, bench.datapath, timing=timing, meter=Meter(16, trace)),
             bench,
         )
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shutil
+from collections.abc import Iterable
 
 from .backend import Change, Printed
 from .command import run
@@ -23,6 +24,14 @@ class EcnConfig(Printed):
             raise LabError(f"ecnconfig: '{name}' cannot be set; write PROFILE/gmin, PROFILE/gmax or PROFILE/gdrop")
         run("ecnconfig", "-p", profile, f"-{field}", value)  # one field per call, or the tool writes max before min
 
+    def read(self, names: Iterable[str]) -> dict[str, str | None]:
+        asked = list(names)
+        there = {name.partition("/")[0] for name in self.known()}
+        for name in asked:
+            if (profile := name.partition("/")[0]) not in there:
+                raise no_profile("ecnconfig -l", profile, there)
+        return super().read(asked)
+
     def order(self, changes: list[Change]) -> list[Change]:
         return by_direction(changes, "gmax")
 
@@ -38,6 +47,13 @@ class EcnConfig(Printed):
                 if match := re.match(rf"{name}\s+(\d+)", line):
                     found[f"{profile}/{field}"] = match[1]
         return found
+
+
+def no_profile(command: str, profile: str, there: set[str]) -> LabError:
+    """What to say of a profile that the switch does not have, or that was not named."""
+    wrong = f"there is no profile '{profile}'" if profile else "no profile is named"
+    listed = ", ".join(sorted(there)) or "none; is switch_ecn_driver right?"
+    return LabError(f"{wrong}: give one with -e switch_ecn_profile=NAME; {command} lists: {listed}")
 
 
 def by_direction(changes: list[Change], high: str) -> list[Change]:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 import shutil
+from collections.abc import Iterable
 from typing import Any
 
 from .backend import Change, Printed
 from .command import call, run
-from .ecnconfig import by_direction
+from .ecnconfig import by_direction, no_profile
 from .errors import LabError
 
 FIELDS = ("min-threshold", "max-threshold", "probability")
@@ -29,6 +30,13 @@ class Nvue(Printed):
                     value = settings.get(field)
                     found[f"{profile}/{number}/{field}"] = None if value is None else str(value)
         return found
+
+    def read(self, names: Iterable[str]) -> dict[str, str | None]:
+        asked = list(names)
+        if any(name.startswith("/") for name in asked):  # a new name makes a new profile
+            there = {name.partition("/")[0] for name in self.known()}
+            raise no_profile("nv show qos congestion-control", "", there)
+        return super().read(asked)
 
     def put(self, name: str, value: str | None) -> None:
         profile, tc, field = _parts(name)

@@ -3,7 +3,6 @@ second one stays in Standby (host/pcc.c of NVIDIA's sample), so neither exit sta
 
 from __future__ import annotations
 
-import os
 import re
 import time
 from dataclasses import dataclass
@@ -12,6 +11,7 @@ from pathlib import Path
 from .shared_names import PCC_LOGS
 from .target import Target
 
+PROGRAMS = ("doca_pcc", "doca_spcx_cc", "testbed-pcc")
 STATES = ("active", "standby", "deactivated", "error")
 
 
@@ -54,12 +54,12 @@ def processes(root: Path = Path("/")) -> dict[int, str]:
     found = {}
     for folder in (root / "proc").glob("[0-9]*"):
         try:
-            argv = (folder / "cmdline").read_bytes().split(b"\0")
+            name = (folder / "comm").read_text(errors="replace").strip()
+            words = (folder / "cmdline").read_bytes().split(b"\0")
         except OSError:
             continue  # ended meanwhile
-        names = {Path(os.fsdecode(word)).name for word in argv[:2]}
-        if names & {"doca_pcc", "doca_spcx_cc", "testbed-pcc"}:
-            found[int(folder.name)] = b" ".join(argv).decode(errors="replace").strip()
+        if name in PROGRAMS:
+            found[int(folder.name)] = b" ".join(words).decode(errors="replace").strip()
     return found
 
 

@@ -1,4 +1,4 @@
-"""Whether a rollout may touch this host: reads only, and every refusal has a name."""
+"""Whether a rollout may touch this host: reads only, and every refusal has a name and says what helps."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from . import attribute, card, lock, pcc, resolve, snapshot, units
+from . import attribute, card, host_files, lock, pcc, resolve, snapshot, units
 from .backend import Backend
 from .card import Card
 from .command import call
@@ -40,11 +40,13 @@ Finding = tuple[str, str]  # reason, message
 def refusals(target: Target, wanted: Wanted, found: Card, backends: Mapping[str, Backend]) -> Iterator[Finding]:
     """All reasons why this host, with the card that was ``found``, must be left alone."""
     if found.virtual:
-        yield "virtual-function", f"{target.interface} is a virtual function; its physical function governs it"
+        message = f"{target.interface} is a virtual function, which its physical function governs; "
+        yield "virtual-function", f"{message}give the names of that one's port in the inventory, or leave this host out"
         return
     if found.generation != wanted.card:
         what = found.generation or "no device of this host"
-        yield "wrong-card", f"{target.pci} is {what}; the inventory says {wanted.card}"
+        message = f"{target.pci} is {what}; the inventory says {wanted.card}; correct pci_address or card there "
+        yield "wrong-card", f"{message}(lspci -d 15b3: lists the cards)"
         return  # whatever else is asked would be asked of the wrong card
     yield from _link(target, wanted)
     for check in (lock.check, snapshot.check):
@@ -59,16 +61,25 @@ def refusals(target: Target, wanted: Wanted, found: Card, backends: Mapping[str,
 def _link(target: Target, wanted: Wanted) -> Iterator[Finding]:
     folder = target.path(f"/sys/class/net/{target.interface}")
     if not folder.is_dir():
-        yield "no-interface", f"there is no interface {target.interface}"
+        there = ", ".join(sorted(one.name for one in folder.parent.iterdir() if one.name != "lo")) or "none"
+        message = f"there is no interface {target.interface}; correct roce_interface in the inventory"
+        yield "no-interface", f"{message} (there are: {there})"
         return
     if attribute.read(folder / "operstate") == "down":
-        yield "link-down", f"{target.interface} has no carrier"
+        message = f"{target.interface} has no carrier; ip link set {target.interface} up"
+        yield "link-down", f"{message}, and see that both ends of its cable are plugged in"
     mtu = int(attribute.read(folder / "mtu") or 0)
     if mtu < wanted.mtu:
-        yield "small-mtu", f"{target.interface} has MTU {mtu}; at least {wanted.mtu} is wanted"
+        message = f"{target.interface} has MTU {mtu}, at least {wanted.mtu} is wanted (preflight_mtu)"
+        yield "small-mtu", f"{message}; ip link set {target.interface} mtu {wanted.mtu}"
     layer = attribute.read(target.path(f"/sys/class/infiniband/{target.device}/ports/{target.port}/link_layer"))
     if layer != "Ethernet":
-        yield "not-roce", f"{target.device} port {target.port}: link layer is {layer}, expected Ethernet"
+        if layer is None:
+            helps = "correct rdma_device in the inventory (rdma link lists them), or load the driver mlx5_ib"
+        else:
+            helps = f"{tool()} -d {target.pci} set LINK_TYPE_P{target.port}=2; then power-cycle by hand"
+        message = f"{target.device} port {target.port}: link layer is {layer or 'unknown'}, expected Ethernet"
+        yield "not-roce", f"{message}; {helps}"
 
 
 def _controller(target: Target, wanted: Wanted, backends: Mapping[str, Backend]) -> Iterator[Finding]:
@@ -79,16 +90,17 @@ def _controller(target: Target, wanted: Wanted, backends: Mapping[str, Backend])
             yield from _pcc(target, wanted, keys)
         else:
             resolve.choose("dcqcn", backends)
-            yield from _dcqcn(target, keys)
+            yield from _dcqcn(target, wanted, keys)
     except Refused as refused:
         yield refused.reason, str(refused).partition(": ")[2]
     except LabError as error:
-        yield "tool-fails", str(error)
+        yield "tool-fails", f"{error}; install it (MFT, or mstflint), or call it by hand to see what it needs"
 
 
 def _pcc(target: Target, wanted: Wanted, keys: dict[str, NvConfigValue]) -> Iterator[Finding]:
     if wanted.card not in card.PROGRAMMABLE:
-        yield "not-programmable", f"{wanted.card} has no programmable congestion control; use controller dcqcn there"
+        message = f"{wanted.card} has no programmable congestion control; leave this host out (rollout_hosts), or give "
+        yield "not-programmable", f"{message}it DCQCN: testbed lab vars EXPERIMENT --controller dcqcn"
         return
     for key, value in PCC_KEYS.items():
         yield from _key(target, key, value, keys)
@@ -106,14 +118,20 @@ def _pcc(target: Target, wanted: Wanted, keys: dict[str, NvConfigValue]) -> Iter
         yield "no-rollback-program", f"{message}pcc_rollback_unit"
 
 
-def _dcqcn(target: Target, keys: dict[str, NvConfigValue]) -> Iterator[Finding]:
+def _dcqcn(target: Target, wanted: Wanted, keys: dict[str, NvConfigValue]) -> Iterator[Finding]:
+    change = f"{tool()} -d {target.pci} set"
     legacy = keys.get("ROCE_CC_LEGACY_DCQCN")
     if legacy is not None and plain(legacy.current or legacy.next_boot) == "0":
-        yield "legacy-dcqcn-off", "ROCE_CC_LEGACY_DCQCN is 0: the card runs ZTR-RTTCC and ignores DCQCN's settings"
+        message = "ROCE_CC_LEGACY_DCQCN is 0: the card runs ZTR-RTTCC and ignores DCQCN's settings; "
+        yield "legacy-dcqcn-off", f"{message}{change} ROCE_CC_LEGACY_DCQCN=1; then power-cycle this host by hand"
     programmable = keys.get("USER_PROGRAMMABLE_CC")
     on = programmable is not None and plain(programmable.current or programmable.next_boot) == "1"
     if on and not pcc.processes(target.root):
-        yield "pcc-without-program", "USER_PROGRAMMABLE_CC is 1 and no program runs: DCQCN may not react to marks"
+        unit = wanted.rollback_unit
+        start = f"systemctl start {unit}" if unit else "start one that is known to be good"
+        message = f"USER_PROGRAMMABLE_CC is 1 and no program runs: DCQCN may not react to marks; {start}, or give the "
+        message += f"card back to its firmware: {change} USER_PROGRAMMABLE_CC=0, and power-cycle this host by hand"
+        yield "pcc-without-program", message
 
 
 def _key(target: Target, key: str, value: str, keys: dict[str, NvConfigValue]) -> Iterator[Finding]:
@@ -126,7 +144,7 @@ def _key(target: Target, key: str, value: str, keys: dict[str, NvConfigValue]) -
     if now is None and after == value:
         return  # an old card that reports Next Boot only
     if now != value and after == value:
-        yield "needs-power-cycle", f"{key}={value} is staged and not active; a human has to power-cycle this host"
+        yield "needs-power-cycle", f"{key}={value} is staged and not active; power-cycle this host by hand"
     elif now != value:
         yield "needs-configuring", f"{key} is {now}, {value} is needed: {remedy}; then power-cycle this host by hand"
     elif after != value:
@@ -136,10 +154,12 @@ def _key(target: Target, key: str, value: str, keys: dict[str, NvConfigValue]) -
 def _host(target: Target, wanted: Wanted) -> Iterator[Finding]:
     if abs(wanted.away) > wanted.skew:
         away = f"this host's clock is {abs(wanted.away):.0f} s away from the controller's"
-        yield "clock-skew", f"{away} ({wanted.skew:g} s allowed: preflight_skew_seconds)"
+        helps = "set it (timedatectl set-ntp true, or chronyd)"
+        yield "clock-skew", f"{away}; {helps}, or allow more than {wanted.skew:g} s: preflight_skew_seconds"
     disk = os.statvfs(_existing(target.path("/var/lib/testbed")))
     if disk.f_bavail * disk.f_frsize < FREE:
-        yield "no-space", "less than 50 MB are free for snapshot and evidence in /var/lib"
+        message = "less than 50 MB are free for snapshot and evidence in /var/lib; make room, for example in"
+        yield "no-space", f"{message} {host_files.EVIDENCE}, which has what earlier rollouts left"
     if call("systemctl", "is-active", "--quiet", "lldpad.service").status == 0:
         yield "lldpad", "lldpad runs and would set trust and PFC back; stop it: systemctl disable --now lldpad"
     if wanted.exporter and call("systemctl", "is-active", "--quiet", "testbed-exporter.service").status:
@@ -149,7 +169,8 @@ def _host(target: Target, wanted: Wanted) -> Iterator[Finding]:
                 pass
         except OSError as error:
             where = f"port {wanted.exporter[1]} of {wanted.exporter[0]}"
-            yield "exporter-port", f"the exporter cannot listen on {where}: {error.strerror}"
+            helps = "see who does (ss -ltnp), or give another exporter_port"
+            yield "exporter-port", f"the exporter cannot listen on {where}: {error.strerror}; {helps}"
 
 
 def _existing(path: Path) -> Path:

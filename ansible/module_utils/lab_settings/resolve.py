@@ -13,6 +13,11 @@ from .shared_names import DEBUGFS
 
 CHOICES = {"dcqcn": ("ecn", "cc_params"), "qos": ("mlnx_qos", "dcb")}
 
+HELPS = {
+    "dcqcn": "load mlx5_ib and mount -t debugfs none /sys/kernel/debug, or install MLNX_OFED or DOCA-OFED",
+    "qos": "install iproute2 with dcb, or mlnx-tools",
+}
+
 
 def resolve(settings: Iterable[Setting], backends: Mapping[str, Backend]) -> tuple[list[Setting], list[str]]:
     """The same settings for this host, and warnings about those that its driver does not have."""
@@ -41,6 +46,6 @@ def choose(family: str, backends: Mapping[str, Backend]) -> str:
     target = next(iter(backends.values())).target
     raise Refused(
         f"no-{family}",
-        f"{target.interface} has no {family} settings: neither {' nor '.join(CHOICES[family])} is there (a virtual "
-        "function has none; debugfs must be mounted for cc_params)",
+        f"{target.interface} has no {family} settings: neither {' nor '.join(CHOICES[family])} is there; "
+        f"{HELPS[family]} (a virtual function has none)",
     )

@@ -15,21 +15,22 @@ from ..tree import Trees
 
 SOURCE = Path(__file__).with_name("portable")
 FILES = ("adpg.h", "adpg.c")
+TEMPLATES = ("example.c", "README.md")  # where the options are filled in
 
 
 def exported(trees: Trees, config: AdpgConfig) -> dict[str, str]:
     """Name to text of the files of the export."""
     files = {name: (SOURCE / name).read_text(encoding="utf-8") for name in FILES}
     files["adpg_trees.c"] = trees_source(trees)
-    readme = Template((SOURCE / "README.md").read_text(encoding="utf-8"))
-    files["README.md"] = readme.substitute(
-        beta=repr(config.beta),
-        target=repr(config.target),
-        reference_rtt=repr(config.reference_rtt),
-        start_rate=repr(config.start_rate),
-        trees=len(trees.leaves),
-        depth=trees.feature.shape[1],
-    )
+    for name in TEMPLATES:
+        files[name] = Template((SOURCE / name).read_text(encoding="utf-8")).substitute(
+            beta=repr(config.beta),
+            target=repr(config.target),
+            reference_rtt=repr(config.reference_rtt),
+            start_rate=repr(config.start_rate),
+            trees=len(trees.leaves),
+            depth=trees.feature.shape[1],
+        )
     return files
 
 

@@ -9,7 +9,7 @@ from typing import Literal
 from pydantic import Field
 
 from testbed.errors import BadInput, nearest
-from testbed.sdk.export.job import DOCA_PCC, write
+from testbed.sdk.export.job import DOCA_PCC, of_a_probe, write
 from testbed.sdk.export.program import START_SHARE
 from testbed.sdk.jobs import Job, JobConfig, JobContext, Result
 from testbed.units import Ratio, Time
@@ -42,8 +42,11 @@ class ExportConfig(JobConfig):
     window: Literal["none", "bdp"] = Field(
         default="bdp", description="`bdp` caps what is in flight at beta BDPs, as window / RTT. Only for doca-pcc."
     )
-    base_rtt: Time = Field(
-        default=8.192e-6, ge=0, le=1.0, description="RTT through empty queues; 0: least seen. Only for doca-pcc."
+    base_rtt: Time | None = Field(
+        default=None,
+        ge=0,
+        le=1.0,
+        description="Of a probe through empty queues; must be given, and only, for doca-pcc.",
     )
 
     def controller(self) -> AdpgConfig:
@@ -60,7 +63,7 @@ def export(config: ExportConfig, context: JobContext) -> Result:
         raise BadInput(f"adpg cannot be exported to '{config.to}'; {nearest(config.to, list(TARGETS))}")
     trees, controller = Trees.load(Path(config.policy) if config.policy else SHIPPED), config.controller()
     if config.to == DOCA_PCC:
-        return write(doca.program(trees, controller, config.base_rtt), context)
+        return write(doca.program(trees, controller, of_a_probe(config.base_rtt)), context)
     files = c.exported(trees, controller)
     for name, text in files.items():
         (context.out / name).write_text(text, encoding="utf-8")

@@ -12,7 +12,7 @@ from testbed.agent.columns import Flows
 from testbed.agent.histogram import bins
 from testbed.agent.meter import Meter
 from testbed.base.arrays import Ints
-from testbed.controller import Feedback, RateController
+from testbed.controller import ABOVE_LINE, Feedback, RateController
 from testbed.engines.fluid.fluid import Fluid, Options
 from testbed.engines.fluid.layout import FluidLayout
 from testbed.errors import PluginFailed, UnusableDecision
@@ -94,7 +94,9 @@ class MeteredFluid(Fluid):
             raise failed(self.plugin, error) from error
         controller = self.controller
         try:
-            self.meter.trace.decided(controller.rate[own], controller.window[own], controller.timer[own])
+            rate = controller.rate[own]
+            self.meter.trace.decided(rate, controller.window[own], controller.timer[own])
+            self.meter.counters[5] += np.count_nonzero(rate > self.layout.line_rate * ABOVE_LINE)
         except (AttributeError, TypeError, ValueError, IndexError) as error:
             raise self._no_columns(error) from error
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from testbed.engines.fluid.view import FluidView
 from testbed.errors import PluginFailed
+from testbed.fidelity.verdict import RATES_ABOVE_LINE
 from testbed.live.collect import Collector
 from testbed.live.observers import Observer
 from testbed.live.recorder import Recorder, largest
@@ -90,7 +91,7 @@ class FluidRun:
     def _complete(self, record: RunRecord) -> None:
         """What the model alone knows, and what it cannot know."""
         view = self.view
-        record.counters = {}
+        record.counters = {RATES_ABOVE_LINE: record.counters[RATES_ABOVE_LINE]}
         record.pacing_lag, record.feedback_lag = (
             Lag(lag.histogram, UNKNOWN) for lag in (record.pacing_lag, record.feedback_lag)
         )

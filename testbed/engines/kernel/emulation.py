@@ -117,7 +117,7 @@ class Emulation:
             if now >= experiment.time.warmup:
                 collector.window_begins(now)
             schedule.step(now)
-            live.show(now, now_ns)
+            live.show()
             interrupted = self._tune() or pool.failure() or live.interrupted() or self._overdue(now)
             if interrupted or pool.finished():
                 break
@@ -133,7 +133,7 @@ class Emulation:
         if rack.lossless:
             rack.lossless.generator.end()
         counts = gather(rack, self.agents, watch, self.clock.now())
-        record.broken = [(one.what, one.how_much) for one in broken(counts)]
+        record.broken = broken(counts)
         record.events = schedule.done
         record.queue_difference = counts.queue_difference
         record.calibration = [one.as_dict() for one in self.calibration]

@@ -17,7 +17,7 @@ from testbed.errors import TestbedError
 from testbed.experiment.resolved import Resolved
 from testbed.live.collect import Collector
 from testbed.live.observers import Observer
-from testbed.live.scene import Groups
+from testbed.live.scene import Groups, Scene
 from testbed.live.snapshot import Snapshot
 from testbed.live.snapshots import scene, snapshot
 from testbed.live.updates import update
@@ -99,7 +99,7 @@ class LabRun:
             self.observer.on_stage(what)
             step()
         collector = Collector(observed, observed.series, observed)
-        self._scene = replace(scene(observed), run=self.name)
+        self._scene = _scene(observed, self.name)
         self.observer.on_begin(self._scene)
         group.start()
         interrupted = self._until_the_end(group, collector)
@@ -137,6 +137,13 @@ class LabRun:
         if before:
             self.observer.on_progress(shown, update(self._scene, before, shown))
         return shown
+
+
+def _scene(observed: ObservedRun, name: str) -> Scene:
+    """With the rates of the lab's ports, where an experiment has those of its links."""
+    found = scene(observed)
+    rates = zip(found.ports, observed.port_rate.tolist(), strict=True)
+    return replace(found, run=name, ports=tuple(port._replace(rate=rate) for port, rate in rates))
 
 
 def _record(collector: Collector, observed: ObservedRun, interrupted: str) -> RunRecord:

@@ -11,23 +11,23 @@ from testbed.results.compare.comparison import IDLE, NOTEWORTHY, Comparison
 from testbed.results.compare.median import coverage, rank
 from testbed.results.compare.variants import Variant
 from testbed.results.figures.registry import Figure
+from testbed.results.fitted import Fitted, Prose
 from testbed.results.table import Cell, Table
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
 
-def render(comparison: Comparison, width: int) -> RenderableType:
+def render(comparison: Comparison) -> RenderableType:
     """All scenarios for rich. Contenders that have no room go into a further table below."""
     from rich.console import Group
     from rich.text import Text
 
     parts: list[RenderableType] = []
     for scenario, here in comparison.scenarios.items():
-        parts.append(Text(_title(here, scenario), style="bold"))
-        for part in table(comparison, here).that_fit(width, kept=int(any(map(comparison.is_baseline, here)))):
-            parts += [part.terminal(), Text()]
-    return Group(*parts, *(Text(note, style="dim") for note in footnotes(comparison)))
+        kept = int(any(map(comparison.is_baseline, here)))
+        parts += [Prose(_title(here, scenario), style="bold"), Fitted(table(comparison, here), kept), Text()]
+    return Group(*parts, *(Prose(note, style="dim") for note in footnotes(comparison)))
 
 
 def footnotes(comparison: Comparison) -> list[str]:

@@ -22,6 +22,7 @@ Judgement = Literal["better", "worse", ""]
 READERS = {"s": (1e6, "us"), "bit/s": (1e-9, "Gbit/s"), "B": (1e-3, "kB")}  # unit to scale and unit of a comparison
 COUNTED = ("packets", "frames", "flows")
 UNKNOWN = "-"
+SMALLEST = 1e-6  # that is told as a number
 
 
 @dataclass(frozen=True)
@@ -88,9 +89,11 @@ class Figure:
 
 
 def number(value: float) -> str:
-    """Four digits, but never an exponent: small shares are what loss is about."""
+    """Four digits, but never an exponent: small shares are what loss is about. What is not 0 is not told as 0."""
     if not math.isfinite(value):
         return UNKNOWN
+    if 0 < abs(value) < SMALLEST:
+        return f"< {SMALLEST:f}" if value > 0 else f"> -{SMALLEST:f}"
     digits = 0 if value == 0 else max(0, 3 - math.floor(math.log10(abs(value))))
     return f"{value:,.{min(digits, 6)}f}"
 

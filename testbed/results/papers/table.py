@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from testbed.results.fitted import Fitted, Prose
 from testbed.results.papers.cells import TableCell
 from testbed.results.papers.comparison import Metric
 from testbed.results.papers.figures import Figures, Pair
@@ -21,19 +22,19 @@ COLOURS = {"equal": "green", "better": "cyan", "worse": "red", "": ""}
 NOT_HERE, NOT_RUN = "not implemented here", "not run"
 
 
-def render(figures: Figures, table_cells: list[TableCell], width: int, *, quick: bool) -> RenderableType:
+def render(figures: Figures, table_cells: list[TableCell], *, quick: bool) -> RenderableType:
     """All there is to say, for rich: one table per scenario, a colour for each word of the equality rule."""
     from rich.console import Group
     from rich.text import Text
 
     comparison = figures.comparison
-    parts: list[RenderableType] = [Text(f"{comparison.name}: {comparison.title}", style="bold"), Text()]
+    parts: list[RenderableType] = [Prose(f"{comparison.name}: {comparison.title}", style="bold"), Text()]
     for column in comparison.columns:
-        parts += [part.terminal() for part in scenario(figures, column).that_fit(width)]
-        parts += [Text(line, style="dim italic") for line in empty(figures, column)] + [Text()]
+        parts += [Fitted(scenario(figures, column)), *(Prose(line, "dim italic") for line in empty(figures, column))]
+        parts.append(Text())
     if (derived := orders(figures)) is not None:
-        parts += [derived.terminal(), Text()]
-    return Group(*parts, *(Text(note, style="dim") for note in notes(figures, table_cells, quick)))
+        parts += [Fitted(derived), Text()]
+    return Group(*parts, *(Prose(note, style="dim") for note in notes(figures, table_cells, quick)))
 
 
 def markdown(figures: Figures, table_cells: list[TableCell], *, quick: bool) -> str:

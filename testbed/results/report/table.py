@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
 from testbed.results.figures.registry import UNKNOWN, Figure, shown_time
+from testbed.results.fitted import Fitted, Prose
 from testbed.results.summary import FIGURES, Summary
 from testbed.results.table import Cell, Table
 from testbed.units import show_rate, show_size
@@ -33,6 +34,7 @@ APPLIES: dict[str, Callable[[Summary], bool]] = {  # figures and rows that are n
     "ql_receivers": _several_receivers,
     "ql_busiest": _several_receivers,
     "pauses": lambda summary: summary.lossless,
+    "pauses in run": lambda summary: summary.lossless,
     "mice": _two_classes,
     "elephants": _two_classes,
     "messages": lambda _summary: False,  # told by kind
@@ -52,27 +54,28 @@ def scope(summary: Summary) -> str:
     if summary.window_end <= summary.window_start:
         span = "ended within the warm-up"
     rate, rtt = show_rate(summary.bottleneck_rate), shown_time(summary.base_rtt)
-    return f"{summary.bottleneck} at {rate}, base RTT {rtt}, {span}"
+    return f"{summary.bottleneck} at {rate}, base RTT {rtt} (median flow), {span}"
 
 
 def notes(summary: Summary) -> list[str]:
     """What a reader must know to take the figures for what they are."""
     s = summary
-    found = ["loss: over the whole run; DR: dropped traffic; decision time: wall time"]
+    completion = "FCT, slowdown, " if s.fct_finished else ""
+    found = [f"in run, {completion}decision: with the warm-up; decision: wall time; DR: dropped traffic"]
     if s.engine == "fluid":
         found = [FLUID, *found]
     if s.engine == "lab":
-        found = [*_lab_notes(s), "decision time: wall time"]
+        found = [*_lab_notes(s), f"{completion}decision: with the warm-up; decision: wall time"]
     if s.lossless:
-        found.append("lossless fabric (PFC): pause frames are of the whole run, paused time is a sending host's mean")
-        if lost := s.counters.get("lost_on_links", 0):
-            found.append(f"{lost:,} packets were lost on links that were down or have a loss rate")
+        found += _lossless_notes(s)
     if _several_receivers(s):
         found.append(f"receivers: mean over the ports towards {s.receivers} receiving hosts")
     if s.paused_port_in_run > 0:
         found.append(f"pauses, worst port: {s.paused_port}, share of the whole run")
     if s.drops_in_run > s.drops:
         found.append(f"{s.drops_in_run - s.drops:,.0f} more packets were dropped in the warm-up")
+    if s.rtt_p50 < s.base_rtt:
+        found.append("RTT is of all flows, and some have a shorter path than the median flow")
     if s.flows > s.fairness_flows and s.window_end > s.window_start:
         excluded = _count(s.flows - s.fairness_flows, "flow")
         found.append(f"FR and Jain leave out {excluded} active in less than 90 % of the window")
@@ -89,6 +92,12 @@ def notes(summary: Summary) -> list[str]:
     return found
 
 
+def _lossless_notes(summary: Summary) -> Iterator[str]:
+    yield "lossless fabric (PFC): paused time is a sending host's mean"
+    if lost := summary.counters.get("lost_on_links", 0):
+        yield f"{lost:,} packets were lost on links that were down or have a loss rate"
+
+
 def _lab_notes(summary: Summary) -> list[str]:
     missing = summary.counters.get("not_arrived", 0)
     return [
@@ -102,23 +111,19 @@ def _lab_notes(summary: Summary) -> list[str]:
 def render(summary: Summary) -> RenderableType:
     """The table for rich; without a terminal it prints as plain text, with no box characters."""
     from rich.console import Group
-    from rich.table import Table as Grid
     from rich.text import Text
 
     colour = "green" if summary.verdict.word == "clean" else "bold yellow"
-    lines: list[RenderableType] = [
-        Text(title(summary), style="bold"),
-        Text(scope(summary), style="dim"),
+    return Group(
+        Prose(title(summary), style="bold"),
+        Prose(scope(summary), style="dim"),
         Text.assemble("verdict: ", (summary.verdict.word, colour)),
-    ]
-    if summary.verdict.reasons:
-        reasons = Grid.grid(padding=(0, 1))
-        for reason in summary.verdict.reasons:
-            reasons.add_row(" -", Text(str(reason)))  # in a grid, a long one wraps under itself
-        lines.append(reasons)
-
-    told = (Text(note, style="dim") for note in notes(summary))
-    return Group(*lines, Text(), figures(summary).terminal(), Text(), *told)
+        *(Prose(str(reason), hanging=" - ") for reason in summary.verdict.reasons),
+        Text(),
+        Fitted(figures(summary)),
+        Text(),
+        *(Prose(note, style="dim") for note in notes(summary)),
+    )
 
 
 def figures(summary: Summary) -> Table:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from typing import TextIO
 
-from testbed.base.progress import Bar
+from testbed.base.progress import Bar, clock
 from testbed.results.sweep_plan import Cell
 
 
@@ -61,11 +61,3 @@ class SweepProgress:
             return ""
         slower = self._took / self._expected if self._expected else 1.0
         return f", about {clock(sum(known) * slower / self.jobs)} left"
-
-
-def clock(seconds: float) -> str:
-    """Wall time for a glance: ``45 s``, ``12 min``, ``3 h 20 min``."""
-    if seconds < 100:
-        return f"{seconds:.0f} s"
-    minutes = round(seconds / 60)
-    return f"{minutes} min" if minutes < 100 else f"{minutes // 60} h {minutes % 60:02} min"

@@ -15,6 +15,16 @@ from testbed.sdk.jobs import Job, JobConfig, JobContext, Result
 DOCA_PCC = "doca-pcc"
 
 
+def of_a_probe(base_rtt: float | None) -> float:
+    """The base RTT (s) that a card is told, which nobody but the user knows. Raises BadInput if it was not given."""
+    if base_rtt is None:
+        raise BadInput(
+            "for doca-pcc the base RTT of a probe on your network is needed: add for example --set base_rtt='3.2 us', "
+            "with twice what ib_write_lat prints between two idle hosts (docs/export.md)"
+        )
+    return base_rtt
+
+
 class ExportConfig(JobConfig):
     """Base of the options of an export."""
 

@@ -59,7 +59,13 @@ class Mock:
     """One simulation of a controller in a scenario; `run` it once."""
 
     def __init__(
-        self, form: type[ControllerBase], config: PluginConfig, scenario: Scenario, watch: Watch | None = None
+        self,
+        form: type[ControllerBase],
+        config: PluginConfig,
+        scenario: Scenario,
+        watch: Watch | None = None,
+        *,
+        compiled: bool = True,
     ) -> None:
         n = scenario.flows
         self.scenario, self.watch, self.signals = scenario, watch, form.signals
@@ -81,7 +87,7 @@ class Mock:
             line_rate=np.full(n, scenario.line_rate), base_rtt=np.full(n, scenario.base_rtt), hops=np.ones(n, np.int64),
             payload=scenario.payload, wire_size=scenario.wire_size,
         )  # fmt: skip
-        self.controller = build(form, config, paths)
+        self.controller = build(form, config, paths, compiled)
         self._decided("__init__")
 
     def run(self) -> Trace:
@@ -225,4 +231,4 @@ class Mock:
 
     def _finish(self) -> Trace:
         columns = {name: np.array([sample[name] for sample in self.samples]) for name in self.samples[0]}
-        return Trace(**columns, decisions=self.digest.hexdigest())
+        return Trace(**columns, decisions=self.digest.hexdigest(), scenario=self.scenario)

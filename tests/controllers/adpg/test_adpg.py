@@ -57,6 +57,21 @@ def test_damaged(controller: str, damage: Callable[[dict[str, Any]], None], says
     refused(controller, policy, says)
 
 
+@pytest.mark.parametrize(
+    ("controller", "policy", "hint"),
+    [
+        ("adpg", "network.json", "network.json' makes the trees that adpg runs; adpg-nn"),
+        ("adpg", "int8.json", "the controller adpg-int8 runs it"),
+        ("adpg-int8", "trees.json", "the controller adpg runs it"),
+        ("adpg-nn", "network.json", "adpg-nn runs the network.onnx that 'testbed train adpg' writes"),
+    ],
+)
+def test_a_policy_of_another_form_is_told_what_runs_it(controller: str, policy: str, hint: str, tmp_path: Path) -> None:
+    copy = tmp_path / policy
+    copy.write_bytes((POLICIES / policy).read_bytes())
+    refused(controller, copy, hint)
+
+
 @pytest.mark.parametrize("controller", ["adpg", "adpg-nn", "adpg-int8"])
 def test_missing_cut_short_or_of_another_form(controller: str, tmp_path: Path) -> None:
     refused(controller, tmp_path / "none", "no policy file")

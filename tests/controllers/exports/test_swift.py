@@ -44,7 +44,7 @@ def one_round_trip(flow: Swift, now: float, rtt: float, lost: int = 0) -> None:
 def test_one_decision(options: dict[str, Any]) -> None:
     config = SwiftExportConfig.model_validate({**CONFIG.model_dump(mode="json"), **options})
     fixed, rack = SwiftModel(Settings.of(config)), Swift(config, config.path())
-    rng, base, now = np.random.default_rng(1), config.base_rtt, 0.0
+    rng, base, now = np.random.default_rng(1), rack.path.base_rtt, 0.0
     for _ in range(2_500):
         window = np.exp(rng.uniform(np.log(config.min_window), np.log(rack.max_cwnd)))
         fixed.window = max(round(window * PACKET), fixed.settings.least_window_fxp18)

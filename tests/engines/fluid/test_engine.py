@@ -101,7 +101,7 @@ def test_what_the_model_cannot_know_is_null(tmp_path: Path) -> None:
     found = as_json("incast-2", "--duration", "0.3 ms", cwd=tmp_path)
     for name in ("pacing_lag_p99", "pacing_lag_max", "feedback_lag_p99", "feedback_lag_max", "paused_port_in_run"):
         assert found[name] is None
-    assert found["counters"] == {}
+    assert found["counters"] == {"rates_above_line": 0}
     assert found["decision_per_call"] > 0
     assert found["packets_delivered"] > 0
     assert found["wall_seconds"] > 0.01
@@ -136,6 +136,15 @@ def test_thresholds_of_a_tuner_apply_and_change(tmp_path: Path) -> None:
 def test_forms_of_one_flow_run_too(tmp_path: Path) -> None:
     (tmp_path / "rising.py").write_text(RISING.format(set_to="min(1.1 * self.rate, self.path.line_rate)"))
     assert as_json("incast-2", "--controller", "rising.py", "--duration", "0.2 ms", cwd=tmp_path)["su"] > 50
+
+
+def test_a_rate_above_the_line_is_a_reason_not_to_trust_the_run(tmp_path: Path) -> None:
+    (tmp_path / "rising.py").write_text(RISING.format(set_to="3 * self.path.line_rate"))
+    done = model("incast-2", "--controller", "rising.py", "--duration", "0.2 ms", "--out", "run", cwd=tmp_path)
+    assert done.returncode == 3, done.stderr
+    (reason,) = folder.load(tmp_path / "run").summary.verdict.reasons
+    assert reason.what == "rate above line rate"
+    assert "bound the controller's rate by its path's line_rate" in reason.remedy
 
 
 @pytest.mark.parametrize(("wrong", "message"), [("1 / 0", "ZeroDivisionError"), ("float('nan')", "set rate nan")])

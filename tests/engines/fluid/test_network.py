@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from testbed.agent.histogram import edges
-from testbed.cli.shared import resolve
+from testbed.cli.shared_experiment import resolve
 from testbed.dataplane import histogram
 from testbed.engines.fluid.fluid import Options
 from testbed.engines.fluid.layout import of_experiment

@@ -91,6 +91,7 @@ def line_of(source: str, text: str) -> int:
         (CONTROLLER, {"feedback": "self.rate[flows] = float('nan')"}, "def on_feedback", "set rate nan bit/s"),
         (CONTROLLER, {"timer": "self.rate = 1e9"}, "def on_timer", "must stay arrays, one number per flow"),
         (FLOW_CONTROLLER, {"ack": "self.rate = float('nan')"}, "def on_ack", "set rate nan bit/s"),
+        (FLOW_CONTROLLER, {"ack": "self.windw = 4"}, "self.windw", "not set in __init__; did you mean 'window'?"),
         (TUNER, {"initial": GOOD_THRESHOLDS, "slot": "sample.nothing"}, "sample.nothing", "AttributeError"),
     ],
     ids=lambda value: " ".join(value.values()) if isinstance(value, dict) else "",
@@ -123,6 +124,15 @@ def test_an_answer_that_cannot_be_put_in_force_leaves_the_last_good_thresholds(t
     assert {*series["kmin"], *series["kmax"]} == {1e5, 4e5}
     manifest = json.loads((tmp_path / "out" / "manifest.json").read_text())
     assert "breaks 0 <= Kmin <= Kmax" in json.dumps(manifest["tuners"])
+
+
+def test_a_rate_above_the_line_is_a_reason_not_to_trust_the_run(tmp_path: Path) -> None:
+    file, _ = plugin(tmp_path, FLOW_CONTROLLER, ack="self.rate = 3 * self.path.line_rate")
+    done = run(tmp_path, "run", "incast-2", "--duration", "1 ms", *UNCALIBRATED, *UNDRAWN, "--controller", str(file))
+    assert done.returncode == 3, done.stderr
+    (reason,) = [one for one in summary_in(tmp_path)["verdict"]["reasons"] if one["what"] == "rate above line rate"]
+    assert re.fullmatch(r"[1-9]\d* decisions of the controller", reason["how_much"])
+    assert "bound the controller's rate by its path's line_rate" in reason["remedy"]
 
 
 @pytest.mark.parametrize(

@@ -18,23 +18,17 @@ from tests.emulated_lab.host import Host
 from tests.emulated_lab.lab import Lab
 from tests.support.checkout import ROOT
 
-TESTBED = f"{sys.executable} -m testbed"  # the checkout is at the same place on the emulated hosts
-RATE = 10e6  # bit/s: four agents and the operator share two cores
-DELAY = "4 ms"  # a loop that agents in a busy machine can follow
+RATE = 10e6  # bit/s: what a sender of the emulated lab may send
 
 
 def inventory(lab: Lab, name: str = "lab.yml", hosts: Sequence[Host] = (), **variables: object) -> Path:
     """The lab's own inventory, or ``hosts`` of it, and what a run needs besides; ``variables`` are of all hosts."""
-    known: dict[str, Any] = yaml.safe_load(lab.inventory.read_text())
-    roce = known["all"]["children"]["roce_hosts"]["hosts"]
+    group: dict[str, Any] = yaml.safe_load(lab.inventory.read_text())["all"]["children"]["roce_hosts"]
     names = [host.name for host in hosts or lab.hosts]
-    known = {"all": {"children": {"roce_hosts": {"hosts": {name: roce[name] for name in names}}}}}
     # 4791: what marks in the emulated switch is the rack's port program, which knows RoCE's port only
-    ours = {"testbed_command": TESTBED, "testbed_rate": "10 Mbit/s", "testbed_feedback_delay": DELAY}
-    for host in known["all"]["children"]["roce_hosts"]["hosts"].values():
-        host.update({**ours, "testbed_udp_port": 4791, **variables})
+    found = {name: {**group["hosts"][name], "testbed_udp_port": 4791, **variables} for name in names}
     file = lab.folder / name
-    file.write_text(yaml.safe_dump(known))
+    file.write_text(yaml.safe_dump({"all": {"children": {"roce_hosts": {**group, "hosts": found}}}}))
     return file
 
 

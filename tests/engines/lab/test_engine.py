@@ -46,7 +46,7 @@ def assert_clean(*hosts: Host) -> None:
 
 def test_three_senders_share_a_real_bottleneck(lab: Lab, tmp_path: Path) -> None:
     """DCQCN, with marks from the switch; Ansible looks first whether the hosts have this testbed."""
-    file, out = inventory(lab), tmp_path / "run"
+    file, out = inventory(lab, testbed_port_rate=f"{RATE:g} bit/s"), tmp_path / "run"
     address = "127.0.0.1:9470"
     arguments = ("--set", "traffic.senders=3", "--duration", "2 s", "--metrics-addr", address)
     with (

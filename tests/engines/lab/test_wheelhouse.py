@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from testbed.engines.lab.operator.inventory import COMMAND
 from testbed.engines.lab.protocol.code_digest import code_digest
 from tests.emulated_lab.lab import Lab
 from tests.support.checkout import ROOT
@@ -18,7 +19,10 @@ from tests.support.wheel import wheelhouse
 @pytest.mark.parallel
 @pytest.mark.slow
 def test_a_host_without_a_network_gets_testbed(tmp_path: Path) -> None:
-    book, ours = str(ROOT / "testbed/engines/lab/agents.yml"), {"testbed_digest": code_digest()}
+    book, ours = (
+        str(ROOT / "testbed/engines/lab/agents.yml"),
+        {"testbed_digest": code_digest(), "testbed_command": COMMAND},
+    )
     wheels = str(wheelhouse(tmp_path))
     with Lab(cards=["cx7"]) as lab:
         (host,) = lab.hosts

@@ -28,7 +28,7 @@ def test_what_is_compared_has_a_label_of_its_own() -> None:
         ("ql_max", 1.23456e-3, "1.235 ms", "1,235"), ("decision_per_row", 5e-8, "50 ns", "0.05000"),
         ("goodput", 9.5e10, "95 Gbit/s", "95.00"), ("queue_mean", 5e4, "50 kB", "50.00"),
         ("drops", 12345.0, "12,345", "12,345"), ("loss", 0.0012, "0.001200 %", "0.001200"),
-        ("fct_mean", math.nan, "-", "-"),
+        ("marked", 1e-9, "< 0.000001 %", "< 0.000001"), ("fct_mean", math.nan, "-", "-"),
     ],
 )  # fmt: skip
 def test_values_read_well(name: str, value: float, text: str, number: str) -> None:

@@ -17,7 +17,7 @@ def told(figures: Figures) -> list[str]:
 
 def test_the_table_fits_the_terminal(figures: Figures) -> None:
     console = Console(width=80, record=True, file=open("/dev/null", "w"))  # noqa: SIM115, PTH123
-    console.print(table.render(figures, table_cells(figures.comparison), 80, quick=False))
+    console.print(table.render(figures, table_cells(figures.comparison), quick=False))
     shown = console.export_text()
     assert "94.0     90  +4.0 =" in shown
     assert "85.0†     80  +5.0 =" in shown

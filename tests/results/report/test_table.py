@@ -31,6 +31,7 @@ def test_the_table_is_plain_text_at_80_columns() -> None:
     assert "SU 95.00 %" in lines
     assert "FR 66.67 % per flow 66.67 % per host" in lines
     assert "QL 4.00 us mean 4.04 us p99 4.04 us max" in lines
+    assert "base RTT 8.00 us (median flow)" in " ".join(lines)
 
 
 def test_the_table_fits_with_every_row_and_long_reasons() -> None:
@@ -59,3 +60,27 @@ def test_a_run_that_was_cut_off_at_once_is_still_told(samples: int) -> None:
     summary = summarise(record, judge(record), experiment="incast-2", controller="dcqcn")
     assert summary.verdict.word == "degraded"
     assert re.search(r"^SU +-", text(summary), re.MULTILINE)
+
+
+def test_every_line_has_one_window_and_one_place() -> None:
+    """Drops and marks of the window and loss of the whole run; marks of all ports and the share at one."""
+    record = run()
+    record.port_series.dropped_packets[:] = np.linspace(0, 100, len(record.port_series.time))[:, None] * [1, 0]
+    record.port_series.marked_packets[:] = np.linspace(0, 500, len(record.port_series.time))[:, None] * [1, 0]
+    record.lossless = True
+    summary = summarise(record, judge(record), experiment="incast-2", controller="dcqcn")
+    lines = [" ".join(line.split()) for line in text(summary).splitlines()]
+    assert "drops 80 packets" in lines
+    assert [line for line in lines if line.startswith("loss in run") and "of sent" in line]
+    assert "marks 400 packets 0 % at bottleneck" in lines
+    assert [line for line in lines if line.startswith("pauses in run 0 frames")]
+    assert [line for line in lines if line.startswith("pauses 0 % of the time")]
+    assert "in run, decision: with the warm-up" in " ".join(lines)
+
+
+def test_paths_that_are_shorter_than_the_median_flows_are_told() -> None:
+    record = run((0.3, 0.3, 0.3))
+    assert "shorter path" not in text(summarise(record, judge(record), experiment="incast-2", controller="dcqcn"))
+    record.flows.base_rtt[1:] *= 2
+    summary = summarise(record, judge(record), experiment="incast-2", controller="dcqcn")
+    assert "RTT is of all flows, and some have a shorter path than the median flow" in text(summary)

@@ -6,7 +6,7 @@ import io
 from pathlib import Path
 
 from testbed.results.sweep_plan import Plan
-from testbed.run.sweep.progress import SweepProgress, clock
+from testbed.run.sweep.progress import SweepProgress
 
 
 class Terminal(io.StringIO):
@@ -44,13 +44,3 @@ def test_bar_on_a_terminal(begun: tuple[Path, Plan]) -> None:
     assert "2/4" in said.getvalue()
     assert "dcqcn,seed=2: [degraded], 30 s" in said.getvalue()
     assert "\x1b[?25h" in said.getvalue()  # the cursor is back
-
-
-def test_clock() -> None:
-    assert [clock(seconds) for seconds in (0, 45.4, 120, 3600, 12_000)] == [
-        "0 s",
-        "45 s",
-        "2 min",
-        "60 min",
-        "3 h 20 min",
-    ]

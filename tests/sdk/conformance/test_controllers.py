@@ -64,7 +64,7 @@ def test_no_reaction_fails(tmp_path: Path) -> None:
         "reacts to congestion",
         "two flows share",
     }
-    assert "they ask for 100.0 % of their 8 lines" in results["reacts to congestion"].why
+    assert "they ask for 800.0 % of its rate" in results["reacts to congestion"].why
     assert "lose 87.5 % of their packets" in results["reacts to congestion"].why
 
 
@@ -78,6 +78,14 @@ def test_no_reaction_on_purpose_is_skipped(tmp_path: Path) -> None:
 def test_a_window_that_never_shrinks_fails_to_react(tmp_path: Path) -> None:
     body = WORKING.replace("window / 2", "window").replace("2 * self.paths.bdp", "9 * self.paths.bdp")
     assert not answer(tmp_path, body, "reacts to congestion").passed
+
+
+def test_a_fixed_window_fails_to_react_though_nothing_is_lost(tmp_path: Path) -> None:
+    """Its packets wait in the queue: per RTT as it then is, windows ask for what the port gives, whatever they are."""
+    body = WORKING.replace("np.clip(window, wire, 2 * self.paths.bdp[flows])", "self.paths.bdp[flows]")
+    result = answer(tmp_path, body, "reacts to congestion")
+    assert not result.passed
+    assert "lose 0.0 %" in result.why
 
 
 @pytest.mark.parametrize(
@@ -169,6 +177,7 @@ def test_per_flow_form_is_checked_too(tmp_path: Path) -> None:
 
     class Shy(CompiledController):
         name = "shy"
+        compiled = False
 
         def on_ack(self, ack):
             self.rate = 0.5 * self.path.line_rate if ack.rtt < 2e-5 else ack.no_such_thing
@@ -180,6 +189,42 @@ def test_per_flow_form_is_checked_too(tmp_path: Path) -> None:
         f"controller 'shy' ({tmp_path / 'broken.py'}, line {line}): AttributeError"
         in results["reacts to congestion"].why
     )
+
+
+def test_what_cannot_be_compiled_is_told_with_its_line(tmp_path: Path) -> None:
+    text = """
+    from testbed.controller import CompiledController
+
+    class Slip(CompiledController):
+        name = "slip"
+
+        def on_ack(self, ack):
+            self.windw = ack.rtt
+    """
+    results = checked("controller", tmp_path, dedent(text))
+    line = line_of(tmp_path, "windw")
+    assert {result.outcome for result in results.values()} == {"failed"}
+    assert (
+        f"{tmp_path / 'broken.py'}, line {line}: cannot be compiled: Slip declares no 'windw'; did you mean 'window'?"
+        in (results["fills the line"].why)
+    )
+
+
+def test_machine_code_that_differs_from_python_is_found(tmp_path: Path) -> None:
+    """Whole numbers have 64 bits in machine code, and no end in Python."""
+    text = """
+    from testbed.controller import CompiledController
+
+    class Large(CompiledController):
+        name = "large"
+        count: int = 3
+
+        def on_ack(self, ack):
+            self.count = self.count * 3
+            self.rate = self.path.line_rate * (0.5 if self.count > 0 else 1.0)
+    """
+    result = checked("controller", tmp_path, dedent(text), "machine code decides as Python does")
+    assert "decisions differ" in result["machine code decides as Python does"].why
 
 
 def test_wrong_options_are_the_users_mistake() -> None:

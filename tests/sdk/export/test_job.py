@@ -3,22 +3,15 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
+import shlex
 from pathlib import Path
 
 import pytest
 
 from testbed.errors import BadInput
 from tests.support.card.exports import export
-
-TESTBED = [sys.executable, "-c", "from testbed.cli.main import main; raise SystemExit(main())"]
-
-
-def command(*arguments: str) -> subprocess.CompletedProcess[str]:
-    done = subprocess.run([*TESTBED, *arguments], capture_output=True, text=True, timeout=60, check=False)
-    assert "Traceback" not in done.stderr
-    return done
+from tests.support.checkout import ROOT
+from tests.support.commands import command
 
 
 def test_presets_and_options_are_the_controller_s(tmp_path: Path) -> None:
@@ -30,6 +23,21 @@ def test_presets_and_options_are_the_controller_s(tmp_path: Path) -> None:
     initial = {one["name"]: one["initial"] for one in manifest["parameters"]}
     assert initial["BASE_TARGET_NS"] == 23_050  # 20 us and one hop of 3.05 us
     assert initial["INITIAL_WINDOW_FXP18"] == 12 << 18
+
+
+def lines_of_the_documents() -> list[str]:
+    """Every `testbed export` that the README and docs/ show."""
+    pages = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+    shown = [line.strip() for page in pages for line in page.read_text().splitlines() if line.startswith("    testbed")]
+    return sorted({line.partition("  #")[0] for line in shown if line.startswith("testbed export ")})
+
+
+@pytest.mark.parametrize("line", lines_of_the_documents())
+def test_what_the_documents_show_works(line: str, tmp_path: Path) -> None:
+    arguments = shlex.split(line)[1:]
+    out = [] if "--out" in arguments else ["--out", "made"]
+    done = command(*arguments, *out, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
 
 
 def test_a_controller_without_export_is_told_who_has_one(tmp_path: Path) -> None:

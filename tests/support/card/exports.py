@@ -24,8 +24,9 @@ Cards = Callable[..., Card]
 def export(name: str, folder: Path, **options: object) -> Path:
     """Without the check that the command makes: `tests.sdk.export` has that."""
     plugin = jobs.find(name, "export")
+    known = {} if name == "fixed" else {"base_rtt": "8 us"}
     folder.mkdir(parents=True, exist_ok=True)
-    plugin.form.run(plugin.configure(None, {"to": "doca-pcc"} | options), JobContext(folder))
+    plugin.form.run(plugin.configure(None, {"to": "doca-pcc"} | known | options), JobContext(folder))
     return folder
 
 

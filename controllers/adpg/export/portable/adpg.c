@@ -16,17 +16,17 @@ void adpg_start(struct adpg_flow *flow, double rate)
 	flow->fresh = 1;
 }
 
-double adpg_signal(const struct adpg_config *config, double rtt, double base_rtt, double rate)
+double adpg_signal(const struct adpg_flow *flow, const struct adpg_config *config, double rtt, double base_rtt)
 {
 	double inflation = 1 + (rtt - base_rtt) / config->reference_rtt, excess = inflation - config->beta;
-	double x = ADPG_SCALE * ((excess > 0 ? excess : 0) * sqrt(rate) - config->target);
+	double x = ADPG_SCALE * ((excess > 0 ? excess : 0) * sqrt(flow->rate) - config->target);
 
 	return x > ADPG_HIGHEST_X ? ADPG_HIGHEST_X : x;
 }
 
 double adpg_decide(struct adpg_flow *flow, const struct adpg_config *config, double rtt, double base_rtt)
 {
-	double x = adpg_signal(config, rtt, base_rtt, flow->rate);
+	double x = adpg_signal(flow, config, rtt, base_rtt);
 	double features[ADPG_FEATURES] = {flow->oldest, flow->fresh ? x : flow->signal, flow->newest, x};
 	double multiplier = limited(adpg_trees(features), ADPG_DOWN, ADPG_UP);
 

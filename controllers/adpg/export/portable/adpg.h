@@ -3,11 +3,12 @@
  * ADPG in C99: the whole controller, from a round-trip time to a rate. No allocation, no global state, no libc beyond
  * sqrt(). Times are in seconds, rates are shares of the line rate.
  *
- *	struct adpg_flow flow;
  *	adpg_start(&flow, 1.0);
  *	once per RTT, with the RTT of a packet that was sent after the last decision took effect:
  *		adpg_apply(&flow, adpg_decide(&flow, &config, rtt, base_rtt));
  *		send at flow.rate * line rate
+ *
+ * example.c does all of it.
  */
 #ifndef ADPG_H
 #define ADPG_H
@@ -41,7 +42,7 @@ struct adpg_flow {
 void adpg_start(struct adpg_flow *flow, double rate);
 
 /* x, from -SCALE * target to ADPG_HIGHEST_X: 0 is the aim, more is congestion. */
-double adpg_signal(const struct adpg_config *config, double rtt, double base_rtt, double rate);
+double adpg_signal(const struct adpg_flow *flow, const struct adpg_config *config, double rtt, double base_rtt);
 
 /* The multiplier for this RTT; it is remembered, and takes effect by adpg_apply. */
 double adpg_decide(struct adpg_flow *flow, const struct adpg_config *config, double rtt, double base_rtt);

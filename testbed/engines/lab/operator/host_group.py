@@ -17,7 +17,7 @@ import queue
 import time
 from collections.abc import Sequence
 from types import TracebackType
-from typing import Self
+from typing import Any, Self
 
 from testbed.agent.identity import Identity
 from testbed.engines.lab.operator.connection import DISCONNECTED, HostConnection, Inbox
@@ -43,7 +43,7 @@ class HostGroup:
         self.inbox: Inbox = queue.SimpleQueue()
         self.connections: list[HostConnection] = []
         self.loaded_plugins: list[Identity] = []
-        self.about: list[dict[str, object]] = []  # of each host, for the manifest
+        self.about: list[dict[str, Any]] = []  # of each host, for the manifest
         self.lost = ""  # which host, and why
         self.differences: list[str] = []  # what is not as it was before
         self.start_spread = 0.0  # s, at most so far are the hosts' starts apart
@@ -95,6 +95,7 @@ class HostGroup:
         for connection, answer in self._answers("inspected", STEP_SECONDS).items():
             interface, host = connection.host.variables.roce_interface, connection.host.name
             self.about.append({"host": connection.name, "name": host, "interface": interface, **answer.data})
+        self.observed.set_port_rates([float(one["speed"]) for one in self.about])
 
     def attach(self) -> None:
         """From now on, packets of this run are answered."""

@@ -5,6 +5,7 @@ Variables of ours, besides those that Ansible itself connects by (`ansible_host`
     roce_interface           the interface whose wire the experiment uses; a host without one does not take part
     roce_address             its IPv4 address, where it has several
     testbed_command          the testbed there (default /opt/testbed/venv/bin/testbed)
+    testbed_port_rate        of the switch's port towards it, if that is slower than the interface: SU is a share of it
     testbed_rate             what a host may send: the experiment's link rate (default "1 Gbit/s")
     testbed_udp_port         of the experiment's packets (default 4793: RoCE NICs keep 4791 from the kernel)
     testbed_feedback_delay   by which agents lengthen the control loop: "4 ms" (default 0)
@@ -12,7 +13,7 @@ Variables of ours, besides those that Ansible itself connects by (`ansible_host`
     testbed_wheelhouse       what `make wheelhouse` made; pushed where another testbed is, or none (agents.yml)
     testbed_wheel            a wheel here instead, for hosts that can reach a package index
 
-All but the first three are the same for all hosts of a run.
+All but the first four are the same for all hosts of a run.
 """
 
 from __future__ import annotations
@@ -52,6 +53,7 @@ class HostVariables(BaseModel):
     roce_interface: str
     roce_address: str = ""
     testbed_command: str = COMMAND
+    testbed_port_rate: Annotated[Rate, Field(gt=0)] | None = None
     testbed_rate: Annotated[Rate, Field(gt=0)] = 1e9
     testbed_udp_port: int = Field(default=UDP_PORT, ge=1, le=65535)
     testbed_feedback_delay: Time = Field(default=0.0, ge=0)
@@ -111,7 +113,8 @@ class Inventory:
             names = ", ".join(host.name for host in self.hosts) or "none"
             raise BadInput(
                 f"{self.file}: the experiment needs {count} hosts, "
-                f"but {len(self.hosts)} have a roce_interface ({names})"
+                f"but {len(self.hosts)} have a roce_interface ({names}); "
+                "add hosts to the inventory, or choose a smaller experiment (incast-2 needs 3)"
             )
         chosen = Inventory(self.file, self.hosts[:count])
         for name in COMMON:

@@ -18,6 +18,7 @@ from testbed.engines.lab.operator.inventory import Inventory
 from testbed.engines.lab.operator.network import LabNetwork
 from testbed.engines.lab.operator.series import LabSeries, sample_interval
 from testbed.engines.lab.protocol.host_config import HostConfig
+from testbed.errors import BadInput
 from testbed.experiment.resolved import Resolved
 from testbed.live.recorder import largest
 
@@ -44,6 +45,7 @@ class ObservedRun:
         duration = experiment.time.duration
         self.interval = sample_interval(experiment.record.interval, duration)
         self.series = LabSeries(self.reports, self.chosen, self.interval, duration)
+        self.port_rate = np.full(len(self.hosts), np.nan)  # bit/s, of the wire to each host: `set_port_rates`
         self.p_key = FULL_MEMBER | secrets.randbelow(P_KEY - FULL_MEMBER)
 
     def _part(self, number: int) -> slice:
@@ -108,6 +110,24 @@ class ObservedRun:
         position = {name: number for number, name in enumerate(self.hosts)}
         dst = np.array([position[one] for one in plan.dst[part]], np.int64)
         return config, {"dst": dst, "size": plan.size[part], "start": plan.start[part]}
+
+    def set_port_rates(self, speeds: list[float]) -> None:
+        """From the speeds of the hosts' interfaces, bit/s, and the inventory. Raises BadInput if one is unknown.
+
+        `testbed_rate` is no such rate: it is what each of several senders may send.
+        """
+        given = [host.variables.testbed_port_rate for host in self.inventory.hosts]
+        self.port_rate = np.array([rate or speed for rate, speed in zip(given, speeds, strict=True)], np.float64)
+        unknown = [self.inventory.hosts[number] for number in np.flatnonzero(self.port_rate <= 0)]
+        if unknown:
+            raise BadInput(
+                "nothing was run\n  "
+                + "\n  ".join(
+                    f"{host.name}: {host.variables.roce_interface} does not tell its speed; give that of the switch's "
+                    'port in the inventory, as in testbed_port_rate: "10 Gbit/s"'
+                    for host in unknown
+                )
+            )
 
     def set_base_rtts(self, number: int, base_rtt: dict[str, float]) -> Floats:
         """From what a host has measured towards the others. Returns the base RTT of each of its flows."""

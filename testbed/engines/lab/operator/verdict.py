@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
@@ -16,8 +17,15 @@ from testbed.fidelity.counters import Counts, FlowCounts, PortCounts
 from testbed.fidelity.invariants import agents_and_nics_agree, the_named_controller_ran
 from testbed.results import decisions
 from testbed.results.decisions import Served
+from testbed.results.figures.spans import window
+from testbed.results.figures.throughput import port_utilisation
 from testbed.results.record import RunRecord
+from testbed.results.verdict import Reason
+from testbed.units import show_rate
 
+CHANGED = "a host is not as it was before"
+RESTORE = "restore that host before the next run, see docs/lab.md"
+MOST_USED = 105  # %: a shaper's burst, and samples that are a little late
 SENT = {"nic_sent": "packets", "nic_acks": "acks", "nic_cnps": "cnps", "nic_ce": "ce_echoes"}
 
 
@@ -26,8 +34,10 @@ def complete(record: RunRecord, observed: ObservedRun, group: HostGroup) -> None
     counts = _counts(observed, group)
     complete_hosts = all(report.record for report in observed.reports)
     checks = [the_named_controller_ran, *([agents_and_nics_agree] if complete_hosts else [])]
-    record.broken = [(one.what, one.how_much) for check in checks for one in check(counts)]
-    record.broken += [("a host is not as it was before", one) for one in group.differences]
+    record.broken = [one for check in checks for one in check(counts)]
+    record.port_rate = observed.port_rate
+    record.broken += _exceeded(record, observed)
+    record.broken += [Reason(what=CHANGED, how_much=one, remedy=RESTORE) for one in group.differences]
     record.loaded_plugins = [one.as_dict() for one in group.loaded_plugins]
     record.clock_jump = max(float(meter.clock_jump[0]) for meter in observed.meters)
     record.start_spread = group.start_spread
@@ -43,6 +53,16 @@ def complete(record: RunRecord, observed: ObservedRun, group: HostGroup) -> None
         ]
         record.decisions_file = decisions.encode(observed.experiment.controller, served)
         record.decisions_kept = decisions.kept(served)
+
+
+def _exceeded(record: RunRecord, observed: ObservedRun) -> Iterator[Reason]:
+    """No wire carries more than it can: if one did, the rate that SU is a share of is not the wire's."""
+    used = port_utilisation(record, window(record))
+    for port in np.flatnonzero(used > MOST_USED):
+        what = f"the wire to {observed.inventory.hosts[port].name} is faster than its rate"
+        rate = show_rate(float(observed.port_rate[port]))
+        remedy = f"correct testbed_port_rate in {observed.inventory.file}"
+        yield Reason(what=what, how_much=f"{used[port]:.0f} % of {rate}", remedy=remedy)
 
 
 def _paths(observed: ObservedRun, part: slice) -> Paths:

@@ -11,6 +11,7 @@ import pytest
 from testbed_controllers.adpg.export.job import ExportConfig, export
 
 from testbed.sdk.jobs import JobContext
+from tests.controllers.adpg.loops import BASE_RTT
 
 HERE = Path(__file__).parent
 UNDEFINED = ("-fsanitize=undefined", "-fsanitize-undefined-trap-on-error")  # whatever C leaves open ends the process
@@ -18,7 +19,8 @@ STRICT = ("-std=c99", "-O2", "-Wall", "-Wextra", "-Werror", "-Wdouble-promotion"
 
 
 def exported(to: str, folder: Path, **options: object) -> Path:
-    export(ExportConfig.model_validate({"to": to, **options}), JobContext(folder))
+    given = {"to": to, "base_rtt": f"{BASE_RTT} s", **options}
+    export(ExportConfig.model_validate(given), JobContext(folder))
     return folder
 
 

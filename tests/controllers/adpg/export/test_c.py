@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import re
 import subprocess
 from ctypes import c_double, c_int64, c_void_p
 from pathlib import Path
@@ -12,9 +13,9 @@ import pytest
 from testbed_controllers.adpg.catboost_form import predictor
 from testbed_controllers.adpg.distillation import anywhere, visited
 from testbed_controllers.adpg.network import Network
-from testbed_controllers.adpg.observation import AdpgConfig
+from testbed_controllers.adpg.observation import LEAST_RATE, AdpgConfig, History, limited, signal
 
-from tests.controllers.adpg.export.conftest import STRICT
+from tests.controllers.adpg.export.conftest import STRICT, exported
 from tests.controllers.adpg.loops import BASE_RTT, TREES, heard_in_incast
 from tests.support.checkout import ROOT
 
@@ -40,8 +41,22 @@ def test_compiles_without_a_warning_and_needs_nothing_but_sqrt(
     assert set(listed.split()) - {"U"} <= {"sqrt", "adpg_trees"}
 
 
-def test_example_of_the_readme_has_the_options(portable_export: Path) -> None:
-    assert ".beta = 1.5, .target = 0.064, .reference_rtt = 8.192e-06" in (portable_export / "README.md").read_text()
+def test_the_example_runs_from_start_to_rate(tmp_path: Path) -> None:
+    """As its README says; the rates are those of the controller in numpy."""
+    folder = exported("c", tmp_path, start_rate=0.5, beta=1.4)
+    (line,) = [line for line in (folder / "README.md").read_text().splitlines() if "./example" in line]
+    done = subprocess.run(line, shell=True, cwd=folder, capture_output=True, text=True, check=False)  # noqa: S602
+    assert (done.returncode, done.stderr) == (0, "")
+    said = np.array(re.findall(r"RTT +(\S+) us: send at +(\S+) Gbit/s", done.stdout), float)
+    config = AdpgConfig(start_rate=0.5, beta=1.4)
+    history, share, flow = History(1), np.array([0.5]), np.array([0])
+    for rtt, rate in said:
+        x = signal(np.array([rtt * 1e-6]), np.array([8e-6]), share, config)
+        decided = limited(TREES.decide(history.features(flow, x)))
+        history.remember(flow, x, decided)
+        share = np.clip(share * decided, LEAST_RATE, 1.0)
+        assert rate == pytest.approx(100 * share[0], abs=0.006)
+    assert said[:, 1].min() < 0.6 * said[0, 1]  # congestion was met
 
 
 def test_trees_equal_the_library_and_catboost(portable: ctypes.CDLL) -> None:

@@ -12,7 +12,7 @@ from tests.controllers.adpg.export.conftest import exported
 from tests.support.commands import command
 
 FILES = {
-    "c": {"README.md", "adpg.c", "adpg.h", "adpg_trees.c"},
+    "c": {"README.md", "adpg.c", "adpg.h", "adpg_trees.c", "example.c"},
     "doca-pcc": {
         *("README.md", "attributes.yaml", "build_device.sh", "manifest.json", "meson.build", "meson_options.txt"),
         *("device/adpg_controller.c", "device/adpg_fixed.c", "device/adpg_fixed.h", "device/adpg_tables.h"),
@@ -24,7 +24,8 @@ FILES = {
 
 @pytest.mark.parametrize("to", FILES)
 def test_exports_and_says_that_it_checked(to: str, tmp_path: Path) -> None:
-    done = command("export", "adpg", "--to", to, "--out", str(tmp_path / "made"), "--format", "json")
+    base_rtt = ("--set", "base_rtt=3.2 us") if to == "doca-pcc" else ()
+    done = command("export", "adpg", "--to", to, *base_rtt, "--out", str(tmp_path / "made"), "--format", "json")
     assert done.returncode == 0, done.stderr
     said = json.loads(done.stdout)
     made = {str(file.relative_to(tmp_path / "made")) for file in (tmp_path / "made").rglob("*") if file.is_file()}
@@ -68,11 +69,19 @@ def damaged(tmp_path: Path, change: str) -> str:
 def test_refusals_leave_nothing_behind(to: str, change: str, says: str, tmp_path: Path) -> None:
     policy = f"policy={tmp_path}/none.json" if change == "missing" else damaged(tmp_path, change)
     out = tmp_path / "folder" / "made"
-    done = command("export", "adpg", "--to", to, "--out", str(out), "--set", policy)
+    done = command("export", "adpg", "--to", to, "--out", str(out), "--set", policy, "--set", "base_rtt=3.2 us")
     assert (done.returncode, done.stdout) == (2, "")
     assert says in done.stderr
     assert not out.exists()
     assert list(out.parent.glob(".*")) == []
+
+
+@pytest.mark.parametrize("name", ["adpg", "swift"])
+def test_a_card_is_not_told_a_base_rtt_that_nobody_gave(name: str, tmp_path: Path) -> None:
+    done = command("export", name, "--to", "doca-pcc", "--out", str(tmp_path / "made"))
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "add for example --set base_rtt='3.2 us', with twice what ib_write_lat prints" in done.stderr
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_options_reach_the_card_s_parameters(tmp_path: Path) -> None:

@@ -1,0 +1,73 @@
+"""What a shell is told when it asks for the rest of a word."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.support.commands import command
+from tests.support.folders import results
+
+
+@pytest.fixture(params=["bash", "zsh"])
+def complete(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Complete:
+    return Complete(request.param, monkeypatch)
+
+
+class Complete:
+    """The suggestions for the last word of a line."""
+
+    def __init__(self, shell: str, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.shell, self.monkeypatch = shell, monkeypatch
+
+    def __call__(self, line: str) -> list[str]:
+        asked = {
+            "_TESTBED_COMPLETE": f"complete_{self.shell}",
+            "COMP_WORDS": line,
+            "COMP_CWORD": str(len(line.split(" ")) - 1),
+            "_TYPER_COMPLETE_ARGS": line,
+        }
+        for name, value in asked.items():
+            self.monkeypatch.setenv(name, value)
+        done = command()
+        assert done.stderr == ""
+        if self.shell == "bash":
+            return list(filter(None, done.stdout.splitlines()))
+        quoted = done.stdout.split('"')[1::2]  # _arguments '*: :(("dcqcn" "decc"))'
+        return [one.replace("\\\\", "").removesuffix("\\") for one in quoted]
+
+
+def test_experiments(complete: Complete) -> None:
+    for verb in ("run", "sweep", "show", "validate"):
+        assert complete(f"testbed {verb} leaf") == ["leaf-spine"]
+    assert "incast-8" in complete("testbed run ")
+    assert complete("testbed run ./mine") == []  # files are the shell's
+
+
+def test_plugins(complete: Complete) -> None:
+    assert complete("testbed run incast-8 --controller dc") == ["dcqcn"]
+    assert complete("testbed run incast-8 --tuner pe") == ["pet"]
+    assert complete("testbed sweep incast-8 --controller hpcc,sw") == ["hpcc,swift"]
+    assert complete("testbed list s") == ["swift", "static"]
+    assert complete("testbed check acc") == ["acc"]
+    assert complete("testbed replay folder --controller fi") == ["fixed"]
+
+
+def test_the_keys_of_set_are_those_of_the_experiment_and_its_plugins(complete: Complete, tmp_path: Path) -> None:
+    keys = complete("testbed run incast-8 --set ")
+    assert {"traffic.senders=", "rack.link.rate=", "time.dilation=", "controller.alpha_period=", "seed="} <= set(keys)
+    assert complete("testbed show incast-8 --set traffic.sen") == ["traffic.senders="]
+    assert "controller.eta=" in complete("testbed run incast-8 --controller hpcc --set controller.")
+    assert "tuner.slot=" in complete("testbed sweep incast-8 --tuner pet,acc --set tuner.")
+    held = results(tmp_path / "run", "swift")
+    assert "controller.base_target=" in complete(f"testbed run --from {held} --set controller.")
+    assert complete("testbed train pet --set see") == ["seed="]
+    assert complete("testbed run nonsense --set ") == complete("testbed run --set ") == []
+
+
+def test_values_of_set_are_plugins_and_presets(complete: Complete) -> None:
+    assert complete("testbed run incast-8 --set controller=sw") == ["controller=swift"]
+    assert complete("testbed run incast-8 --set tuner.name=ac") == ["tuner.name=acc"]
+    assert complete("testbed run incast-8 --controller dcqcn --set controller.preset=n") == ["controller.preset=nic"]
+    assert complete("testbed run incast-8 --set traffic.senders=") == []

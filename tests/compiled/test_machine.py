@@ -1,0 +1,115 @@
+"""The compiled library: kept per user, new whenever anything in it is, and not needed at all."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from testbed.compiled import machine
+from testbed.compiled.flows import CompiledFlows, build
+from testbed.registry import find
+from tests.support.checkout import ROOT
+from tests.support.rows import feedback, paths
+
+TEXT = """\
+from testbed.controller import CompiledController, Table
+from testbed.plugin import PluginConfig
+import numpy as np
+
+class Options(PluginConfig):
+    gain: float = 2.0
+
+FACTOR = 3.0
+
+def scaled(x):
+    return x * FACTOR
+
+class Mine(CompiledController):
+    name = "mine"
+    Config = Options
+    table: Table
+
+    def __init__(self, config, path):
+        super().__init__(config, path)
+        self.table = np.array([1.0, 5.0])
+
+    def on_ack(self, ack):
+        self.rate = scaled(self.config.gain) + self.table[1]
+"""
+
+
+@pytest.fixture
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    folder = tmp_path / "cache"
+    monkeypatch.setenv("TESTBED_CACHE", str(folder))
+    return folder
+
+
+def rate_of(folder: Path, text: str, **options: object) -> float:
+    """What a controller with this text decides, in a process of its own."""
+    file = folder / "mine.py"
+    file.write_text(text)
+    plugin = find("controller", str(file))
+    one = build(plugin.form, plugin.configure(None, options), paths())
+    assert isinstance(one, CompiledFlows)
+    assert one.runs_as == "machine code"
+    one.on_start(0.0, np.array([0]))
+    one.on_feedback(1.0, np.array([0]), feedback(acked_packets=1, rtt=9e-6))
+    return float(one.rate[0])
+
+
+def libraries(cache: Path) -> int:
+    return len(list(cache.glob("controller-*.so")))
+
+
+def test_it_is_compiled_once_for_all_options_that_are_numbers(tmp_path: Path, cache: Path) -> None:
+    assert rate_of(tmp_path, TEXT) == 11.0
+    assert rate_of(tmp_path, TEXT, gain=4) == 17.0
+    assert libraries(cache) == 1
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "rate"),
+    [
+        ("FACTOR = 3.0", "FACTOR = 4.0", 13.0),  # a constant of the module
+        ("x * FACTOR", "x + FACTOR", 10.0),  # a function that a callback calls
+        ("[1.0, 5.0]", "[1.0, 6.0]", 12.0),  # a table
+        ("self.table[1]", "self.table[0]", 7.0),
+    ],
+)
+def test_it_is_compiled_again_when_something_changes(
+    old: str, new: str, rate: float, tmp_path: Path, cache: Path
+) -> None:
+    assert rate_of(tmp_path, TEXT) == 11.0
+    assert rate_of(tmp_path, TEXT.replace(old, new)) == rate
+    assert libraries(cache) == 2
+
+
+def test_from_the_cache_numba_is_not_imported(tmp_path: Path, cache: Path) -> None:
+    assert rate_of(tmp_path, TEXT) == 11.0
+    program = f"""
+import sys
+sys.path.insert(0, {str(ROOT)!r})
+from testbed.compiled.flows import build
+from testbed.registry import find
+from tests.support.rows import paths
+plugin = find("controller", {str(tmp_path / "mine.py")!r})
+print(build(plugin.form, plugin.configure(None, {{}}), paths()).runs_as, "numba" in sys.modules)
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert (done.stdout, done.stderr) == ("machine code False\n", "")
+    assert libraries(cache) == 1
+
+
+def test_without_numba_python_decides(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(machine, "available", lambda: False)
+    file = tmp_path / "mine.py"
+    file.write_text(TEXT)
+    plugin = find("controller", str(file))
+    one = build(plugin.form, plugin.configure(None, {}), paths())
+    assert isinstance(one, CompiledFlows)
+    assert one.runs_as == "Python"

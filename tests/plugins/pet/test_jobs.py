@@ -1,0 +1,65 @@
+"""`testbed train pet` from outside: how long it takes, and that an end before its end costs nothing."""
+
+from __future__ import annotations
+
+import re
+import signal
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+from testbed_plugins.pet.settings import Settings
+from testbed_plugins.pet.training import Training
+
+from tests.support.outside import TESTBED
+
+OPTIONS: dict[str, Any] = {"updates": 30, "trajectory": 8, "episode": 16, "ports": 4, "batch": 16, "ablation": ()}
+COMMAND = [*TESTBED, "train", "pet", "--out", "here", "--set", "workloads=[websearch]", "--set", "ablation=[]"]
+for name, value in OPTIONS.items():
+    if name != "ablation":
+        COMMAND += ["--set", f"{name}={value}"]
+
+
+def ended(folder: Path, after: str, number: signal.Signals) -> list[str]:
+    """Train until it says ``after``, then end it by a signal: what it said on stderr, which is all."""
+    with subprocess.Popen(COMMAND, stderr=subprocess.PIPE, text=True, cwd=folder) as started:
+        assert started.stderr is not None
+        said: list[str] = []
+        for line in started.stderr:
+            said.append(line.rstrip())
+            if after in line:
+                started.send_signal(number)
+                break
+        said += [line.rstrip() for line in started.stderr]
+    assert started.returncode != 0
+    return said
+
+
+def plain(state: Any) -> Any:
+    """Without the CPU time, and with lists for tensors."""
+    if isinstance(state, dict):
+        return {key: plain(value) for key, value in state.items() if key != "seconds"}
+    if isinstance(state, list | tuple):
+        return [plain(value) for value in state]
+    return state.tolist() if hasattr(state, "tolist") else state
+
+
+def test_a_killed_training_goes_on_to_the_bits_of_an_unbroken_one(tmp_path: Path) -> None:
+    torch = pytest.importorskip("torch")
+    said = ended(tmp_path, "update 5:", signal.SIGKILL)
+    assert re.fullmatch(r"websearch, update 5: reward \S+, about \d+ (s|min) left", said[4])
+    said = ended(tmp_path, "update 30:", signal.SIGINT)
+    assert said[0] == f"going on from {tmp_path / 'here'}.checkpoints"
+    first = re.match(r"websearch, update (\d+): ", said[1])
+    assert first
+    assert int(first[1]) % 2 == 1  # after an episode of two trajectories
+    assert 5 <= int(first[1]) < 30
+    assert f"the same command with --out {tmp_path / 'here'} goes on" in said[-2] + said[-1]
+    assert not (tmp_path / "here").exists()
+
+    Training(Settings(workloads=("websearch",), **OPTIONS), "websearch").run(checkpoint=tmp_path / "unbroken.pt")
+    files = (tmp_path / "here.checkpoints" / "websearch.pt", tmp_path / "unbroken.pt")
+    resumed, unbroken = (torch.load(file, weights_only=True) for file in files)
+    assert len(unbroken["state"]["history"]) == 30
+    assert plain(resumed) == plain(unbroken)
