@@ -1,6 +1,6 @@
 """The controller as portable C99 with doubles: ``adpg.h`` and ``adpg.c`` as they are, and the trees as constants.
 
-The rack runs the same files (`..compiled`), so what is exported is what was measured.
+The closed loops that accept a distillation run the same files (`..compiled`).
 """
 
 from __future__ import annotations
