@@ -23,6 +23,7 @@ from pathlib import Path as FilePath
 from typing import Annotated, Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from testbed.base.arrays import Floats, Ints
 from testbed.base.fields import Constant, Length, StateField, fields_of, unknown
@@ -33,7 +34,7 @@ ABOVE_LINE = 1 + 1e-9  # times the line rate: a rate beyond that is more than ro
 MOST_HOPS = 5  # INT records that a packet can carry
 PerHop = Annotated[list[float], Length(MOST_HOPS)]
 """State of a `CompiledController`: one number per hop."""
-Table = Annotated[Floats, Constant()]
+Table = Annotated[NDArray[Any], Constant()]
 """State of a `CompiledController`: an array that ``__init__`` sets, the same for all flows: a trained policy."""
 
 

@@ -83,7 +83,8 @@ def _evaluated(form: type, name: str, written: str) -> Any:
 
 
 def _field(form: type, name: str, declared: Any) -> StateField:
-    base, marks = declared, ()
+    base: Any = declared
+    marks: list[Any] = []
     if get_origin(declared) is Annotated:
         base, *marks = get_args(declared)
     if any(isinstance(mark, Constant) for mark in marks):

@@ -14,6 +14,7 @@ from pathlib import Path as FilePath
 from typing import Any, NoReturn
 
 import numpy as np
+from numpy.typing import NDArray
 
 from testbed.base.arrays import Floats, Ints
 from testbed.base.compiler import LIBRARY_FLAGS, Unit
@@ -102,7 +103,7 @@ class CompiledFlows(RateController):
         """For feedback: copying it costs less than asking numpy for addresses."""
         self._ints = np.zeros((len(COUNTS), n), np.int64)
         self._rtt = np.zeros(n)
-        self._stack = [np.zeros((n, MOST_HOPS), np.int64 if name == "node" else np.float64) for name in STACK]
+        self._stack: list[NDArray[Any]] = [np.zeros((n, MOST_HOPS), np.int64), *np.zeros((4, n, MOST_HOPS))]
         return _Columns(*(column.ctypes.data for column in (*self._ints, self._rtt, *self._stack)))
 
     def _compile(self, made: dict[Path, CompiledController]) -> None:

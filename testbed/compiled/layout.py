@@ -31,16 +31,11 @@ def record(form: type[CompiledController], config: PluginConfig) -> np.dtype[Any
     """A flow's record: what it decided, its state, its path and the options."""
     fields = form.fields()
     rest = [one for name, one in fields.items() if name not in DECIDED and not one.constant]
-    options = [(name, np.dtype(type(value))) for name, value in numbers(config).items()]
-    return np.dtype(
-        [
-            *((name, np.float64) for name in DECIDED),
-            *((one.name, KINDS[one.kind], (one.length,) if one.length else ()) for one in rest),
-            ("path", PATH),
-            ("config", np.dtype(options or [("none", "i8")], align=True)),
-        ],
-        align=True,
-    )
+    options: list[Any] = [(name, type(value)) for name, value in numbers(config).items()]
+    columns: list[Any] = [(name, float) for name in DECIDED]
+    columns += [(one.name, KINDS[one.kind], (one.length,) if one.length else ()) for one in rest]
+    columns += [("path", PATH), ("config", np.dtype(options or [("none", int)], align=True))]
+    return np.dtype(columns, align=True)
 
 
 def values(controller: CompiledController, layout: np.dtype[Any]) -> tuple[Any, ...]:
@@ -52,8 +47,9 @@ def values(controller: CompiledController, layout: np.dtype[Any]) -> tuple[Any, 
 
 def as_ack(told: np.void) -> Ack:
     """One acknowledgement as plain Python."""
-    *head, count, stack = told.item()
-    return Ack(*head, tuple(Hop(*hop) for hop in stack[:count].tolist()))
+    numbers: dict[str, Any] = dict(zip(told.dtype.names or (), told.item(), strict=True))
+    count, stack = numbers.pop("hop_count"), numbers.pop("hops")
+    return Ack(**numbers, int_stack=tuple(Hop(*hop) for hop in stack[:count].tolist()))
 
 
 def fill(controller: CompiledController, told: np.void) -> None:

@@ -13,6 +13,7 @@ import tempfile
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
+from types import FunctionType
 from typing import Any
 
 import numpy as np
@@ -76,7 +77,7 @@ def _emitted(translation: Translation, layout: np.dtype[Any]) -> bytes:
     compiled = {}
     for name, one in translation.functions.items():
         one.globals[WHOLE] = whole_number
-        compiled[name] = numba.njit(boundscheck=True)(type(whole_number)(one.code, one.globals, name))
+        compiled[name] = numba.njit(boundscheck=True)(FunctionType(one.code, one.globals, name))
     for one in translation.functions.values():
         one.globals.update({known: compiled[name] for known, name in one.calls.items()})
     entry = _entry(translation, compiled)

@@ -44,7 +44,7 @@ class Objects:
             vars(self.flows[flow])["made"] = True
         one = self.flows[flow]
         assert one is not None, f"flow {flow} gave feedback before it started"
-        ack = np.frombuffer((c_char * ACK.itemsize).from_address(told), ACK)[0] if told else None
+        ack = np.frombuffer(memoryview((c_char * ACK.itemsize).from_address(told)), ACK)[0] if told else None
         call(one, EVENTS[event], now, number, ack)
         return one
 

@@ -60,8 +60,8 @@ class Translation:
     def method(self, form: type, name: str) -> str:
         """Translate a method as ``form`` has it; returns the name of the function."""
         own = next(one for one in form.__mro__ if name in vars(one))
-        given = vars(own)[name]
-        function = given.fget if isinstance(given, property) else getattr(given, "__func__", given)
+        given: Any = vars(own)[name]
+        function: Any = given.fget if isinstance(given, property) else getattr(given, "__func__", given)
         static = isinstance(given, staticmethod)
         return self.function(inspect.unwrap(function), f"{own.__name__}__{name}", None if static else own)
 
@@ -109,7 +109,7 @@ class _Writer(ast.NodeTransformer):
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
         if node.name != self.function.__name__:
-            self.fail(node, "a function inside of a function; move it out")
+            raise self.refused(node, "a function inside of a function; move it out")
         node.decorator_list, node.returns = [], None
         for one in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs):
             one.annotation = None
@@ -119,7 +119,8 @@ class _Writer(ast.NodeTransformer):
     def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.AST:
         if node.value is None:
             return ast.copy_location(ast.Pass(), node)
-        return self.visit(ast.copy_location(ast.Assign([node.target], node.value), node))
+        assigned: ast.AST = self.visit(ast.copy_location(ast.Assign([node.target], node.value), node))
+        return assigned
 
     def visit_Call(self, node: ast.Call) -> ast.AST:
         name, arguments = None, [self.visit(one) for one in node.args]
@@ -163,7 +164,7 @@ class _Writer(ast.NodeTransformer):
             and not hasattr(builtins, node.id)
             and node.id != WHOLE
         ):
-            self.fail(node, f"name '{node.id}' is not defined")
+            raise self.refused(node, f"name '{node.id}' is not defined")
         return node
 
     def visit_Compare(self, node: ast.Compare) -> ast.AST:
@@ -173,7 +174,7 @@ class _Writer(ast.NodeTransformer):
             for one in text.elts if isinstance(text, ast.Tuple) else [text]:
                 if not isinstance(one, ast.Constant) or one.value not in allowed:
                     hint = nearest(ast.unparse(one), list(allowed))
-                    self.fail(node, f"option '{option.attr}' is compared with {ast.unparse(one)}; {hint}")
+                    raise self.refused(node, f"option '{option.attr}' is compared with {ast.unparse(one)}; {hint}")
                 one.value = allowed.index(one.value)
             option.value = self.visit(option.value)
             return node
@@ -204,33 +205,34 @@ class _Writer(ast.NodeTransformer):
         if isinstance(given, float | int) and isinstance(node.ctx, ast.Load):
             self.whole.read(node.attr, given)
             return ast.copy_location(ast.Constant(given), node)
-        return self.fail(node, unknown(form, node.attr, self.whole.fields))
+        raise self.refused(node, unknown(form, node.attr, self.whole.fields))
 
     def _option(self, node: ast.Attribute) -> None:
         option, config = node.attr, self.whole.controller.config
         if option in self.whole.texts:
             allowed = ", ".join(self.whole.texts[option])
-            self.fail(node, f"option '{option}' is a text: all it can be is compared with one of {allowed}")
+            raise self.refused(node, f"option '{option}' is a text: all it can be is compared with one of {allowed}")
         if option in self.whole.options:
             return
         known = list(type(config).model_fields)
         if option in known:
-            self.fail(node, f"option '{option}' is no number: read it in __init__")
-        self.fail(node, f"there is no option '{option}'; {nearest(option, known)}")
+            raise self.refused(node, f"option '{option}' is no number: read it in __init__")
+        raise self.refused(node, f"there is no option '{option}'; {nearest(option, known)}")
 
     def visit_Assign(self, node: ast.Assign) -> ast.AST:
         if any(self._is_whole(target) for target in node.targets):
             node.value = ast.Call(ast.Name(WHOLE, ast.Load()), [node.value], [])
         for target in node.targets:
             if isinstance(target, ast.Tuple) and any(self._is_whole(one) for one in target.elts):
-                self.fail(node, "several targets, one of them declared int; give it a line of its own")
+                raise self.refused(node, "several targets, one of them declared int; give it a line of its own")
         return self.generic_visit(node)
 
     def visit_AugAssign(self, node: ast.AugAssign) -> ast.AST:
         if self._is_whole(node.target):
             loaded = ast.parse(ast.unparse(node.target), mode="eval").body
             value = ast.copy_location(ast.BinOp(ast.copy_location(loaded, node), node.op, node.value), node)
-            return self.visit(ast.copy_location(ast.Assign([node.target], value), node))
+            assigned: ast.AST = self.visit(ast.copy_location(ast.Assign([node.target], value), node))
+            return assigned
         return self.generic_visit(node)
 
     def _is_whole(self, target: ast.expr) -> bool:
@@ -241,18 +243,18 @@ class _Writer(ast.NodeTransformer):
         return found is not None and found.kind is not float and not found.length
 
     def visit_Lambda(self, node: ast.Lambda) -> ast.AST:
-        self.fail(node, "a lambda; write a function of the module")
+        raise self.refused(node, "a lambda; write a function of the module")
 
     def visit_Try(self, node: ast.Try) -> ast.AST:
-        self.fail(node, "try; test for what can go wrong instead")
+        raise self.refused(node, "try; test for what can go wrong instead")
 
     def visit_With(self, node: ast.With) -> ast.AST:
-        self.fail(node, "with; do this in __init__")
+        raise self.refused(node, "with; do this in __init__")
 
-    def fail(self, node: ast.AST, why: str) -> Any:
-        """Refuse what stands at ``node``."""
+    def refused(self, node: ast.AST, why: str) -> CannotCompile:
+        """What to raise about what stands at ``node``."""
         line = getattr(node, "lineno", self.function.__code__.co_firstlineno)
-        raise CannotCompile(self.function.__code__.co_filename, line, why)
+        return CannotCompile(self.function.__code__.co_filename, line, why)
 
 
 class CannotCompile(BadInput):

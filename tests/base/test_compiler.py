@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 import subprocess
+from collections.abc import Iterator
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 
@@ -14,16 +16,14 @@ PROGRAM = "from testbed.base.compiler import cache_folder; print(cache_folder())
 
 
 @pytest.fixture
-def home(tmp_path: Path) -> Path:
-    """A home that its user cannot write to, beside a folder for temporary files."""
-    home = tmp_path / "home"
-    home.mkdir(mode=0o555)
-    temporary = tmp_path / "tmp"
-    temporary.mkdir()
-    temporary.chmod(0o1777)
-    for folder in (tmp_path, *tmp_path.parents[:2]):
-        folder.chmod(0o755)
-    return home
+def home() -> Iterator[Path]:
+    """A home that its user cannot write to, beside a folder for temporary files; pytest's own are root's alone."""
+    with TemporaryDirectory() as folder:
+        Path(folder).chmod(0o755)
+        (home := Path(folder) / "home").mkdir(mode=0o555)
+        (temporary := Path(folder) / "tmp").mkdir()
+        temporary.chmod(0o1777)
+        yield home
 
 
 def folder_of_nobody(home: Path) -> subprocess.CompletedProcess[str]:
