@@ -19,11 +19,10 @@ from typing import Any
 import numpy as np
 
 from bench.measure import Row, spread
-from controllers.adpg import POLICIES, Adpg
 from controllers.adpg.catboost_form import predictor
-from controllers.adpg.compiled import CompiledTrees
 from controllers.adpg.controller import AdpgController
 from controllers.adpg.distillation import visited
+from controllers.adpg.distilled import POLICIES, Adpg
 from controllers.adpg.int8 import Int8Network
 from controllers.adpg.network import Network
 from controllers.adpg.observation import AdpgConfig
@@ -32,8 +31,8 @@ from controllers.adpg.rollout import InC
 from controllers.adpg.tree import Trees
 from testbed.base.arrays import Floats
 from testbed.base.compiler import LIBRARY_FLAGS, Unit
+from testbed.compiled.flows import build
 from testbed.controller import Feedback, Paths
-from testbed.errors import TestbedError
 
 ROWS = 4096
 TURNS = 9
@@ -113,16 +112,12 @@ def _networks(network: Network, states: Floats) -> Iterator[Form]:
 
 
 def _trees(trees: Trees, states: Floats) -> Iterator[Form]:
-    predict, compiled = predictor(trees), CompiledTrees(trees)
-    if compiled.form != "compiled":
-        raise TestbedError("the trees cannot be compiled on this machine")
+    predict = predictor(trees)
     yield Form("trees, CatBoost's predict", lambda: predict(states[:1]))
     yield Form(f"trees, CatBoost's predict, {ROWS} at once", lambda: predict(states), ROWS)
     yield Form("trees, numpy", lambda: trees.decide(states[:1]))
     yield Form(f"trees, numpy, {ROWS} at once", lambda: trees.decide(states), ROWS)
-    yield Form(TREE, _in_c(compiled, states), ROWS)
-    yield Form(f"trees, compiled, called from Python for {ROWS} at once", lambda: compiled.decide(states), ROWS)
-    yield Form("trees, compiled, called from Python for one", lambda: compiled.decide(states[:1]))
+    yield Form(TREE, _in_c(trees, states), ROWS)
 
 
 def _in_c(policy: InC, states: Floats) -> Work:
@@ -151,13 +146,14 @@ def _by_torch(network: Network, state: Floats) -> Work:
 
 
 def _loops() -> Iterator[Row]:
-    """The whole of on_feedback, for batches as the rack has them: in C, and the reference in numpy."""
+    """The whole of on_feedback, for batches as the rack has them: machine code, and the reference in numpy."""
     for flows in (1, 8, 64):
-        controller, told = _controller(flows)
-        calls: dict[str, Callable[..., object]] = {
-            "compiled": controller.on_feedback,
-            "numpy": partial(AdpgController.on_feedback, controller),
-        }
+        paths, told = _batch(flows)
+        calls: dict[str, Callable[..., object]] = {}
+        for name, form in (("compiled", Adpg), ("numpy", _InNumpy)):
+            controller = build(form, AdpgConfig(), paths)
+            controller.on_start(0.0, np.arange(flows))
+            calls[name] = controller.on_feedback
         forms = [Form(name, partial(call, 1.0, np.arange(flows), told), flows) for name, call in calls.items()]
         costs = in_turns(forms)
         ratios = [slow / fast for fast, slow in zip(costs["compiled"], costs["numpy"], strict=True)]
@@ -169,10 +165,18 @@ def _loops() -> Iterator[Row]:
         )  # fmt: skip
 
 
-def _controller(flows: int) -> tuple[Adpg, Feedback]:
-    """A controller, and feedback on which all flows decide, each time it comes."""
+class _InNumpy(AdpgController):
+    """The loop for networks, with the trees as its policy."""
+
+    name = "in-numpy"
+
+    @classmethod
+    def load(cls, config: AdpgConfig) -> Trees:
+        return Adpg.load(config)
+
+
+def _batch(flows: int) -> tuple[Paths, Feedback]:
+    """Feedback on which all flows decide, each time it comes."""
     paths = Paths(np.full(flows, 100e9), np.full(flows, 8e-6), np.ones(flows, np.int64), 1000, 1122)
-    controller = Adpg(AdpgConfig(), paths)
-    controller.on_start(0.0, np.arange(flows))
     none, rtt = np.zeros(flows, np.int64), np.full(flows, 13e-6)
-    return controller, Feedback(none + 1, none + 1122, none + 5, none + 6, none, rtt, none, none, none, none)
+    return paths, Feedback(none + 1, none + 1122, none + 5, none + 6, none, rtt, none, none, none, none)
