@@ -41,12 +41,9 @@ struct decider {
 	char *flows;
 	const char *initial; /* the records with which flows start */
 	int64_t size; /* bytes of a record */
-	/* what went wrong: a status (or that of an impossible decision), and what was told */
+	/* what went wrong: a status (or that of an impossible decision), the flow and the event */
 	int64_t status, failed_flow, failed_event;
 	void *raised;
-	double failed_now;
-	int64_t failed_number;
-	struct ack failed_ack;
 };
 
 #define IMPOSSIBLE 1000000 /* the status of a rate, window or timer that cannot be */
@@ -70,10 +67,6 @@ static inline int tell(struct decider *c, int64_t f, int64_t event, double now, 
 	c->status = status;
 	c->failed_flow = f;
 	c->failed_event = event;
-	c->failed_now = now;
-	c->failed_number = number;
-	if (ack)
-		c->failed_ack = *ack;
 	return 0;
 }
 

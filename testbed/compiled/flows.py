@@ -8,7 +8,7 @@ from __future__ import annotations
 import ctypes
 import logging
 import pickle
-from ctypes import c_byte, c_double, c_int32, c_int64, c_void_p
+from ctypes import c_double, c_int32, c_int64, c_void_p
 from functools import cache
 from pathlib import Path as FilePath
 from typing import Any, NoReturn
@@ -19,8 +19,8 @@ from numpy.typing import NDArray
 from testbed.base.arrays import Floats, Ints
 from testbed.base.compiler import LIBRARY_FLAGS, Unit
 from testbed.compiled import machine
-from testbed.compiled.layout import ACK, DECIDED, fill, record, values
-from testbed.compiled.plain import Objects, call
+from testbed.compiled.layout import DECIDED, PLACE, record, values
+from testbed.compiled.plain import Objects
 from testbed.compiled.source import EVENTS, Translation
 from testbed.controller import MOST_HOPS, CompiledController, ControllerBase, Feedback, Path, Paths, RateController
 from testbed.errors import UnusableDecision
@@ -44,9 +44,6 @@ class Decider(ctypes.Structure):
         *((name, c_void_p) for name in ("decide", "flows", "initial")),
         *((name, c_int64) for name in ("size", "status", "failed_flow", "failed_event")),
         ("raised", c_void_p),
-        ("failed_now", c_double),
-        ("failed_number", c_int64),
-        ("failed_ack", c_byte * ACK.itemsize),
     ]
 
 
@@ -109,7 +106,9 @@ class CompiledFlows(RateController):
     def _compile(self, made: dict[Path, CompiledController]) -> None:
         first = made[self.by_flow[0]]
         layout = record(self.form, self.config)
-        self._code = ctypes.CDLL(str(machine.library(Translation(first), layout)))
+        translation = Translation(first)
+        self._places = translation.places
+        self._code = ctypes.CDLL(str(machine.library(translation, layout)))
         self.c.decide = ctypes.cast(self._code.decide, c_void_p).value
         rows = {path: values(one, layout) for path, one in made.items()}
         self.records = np.array([rows[path] for path in self.by_flow], layout)
@@ -167,31 +166,18 @@ class CompiledFlows(RateController):
         if self.objects:
             assert self.objects.error is not None
             raise self.objects.error
-        error, file, line = _raised(getattr(self.form, event), c.raised)
-        if not line:
-            self._again(event, type(error))
-            line = getattr(self.form, event).__code__.co_firstlineno
+        error, place = _raised(c.raised)
+        code = getattr(self.form, event).__code__
+        file, line = place or self._places.get(int(flow[PLACE]), (code.co_filename, code.co_firstlineno))
         exec(compile("\n" * (line - 1) + "raise error", file, "exec"), {"error": error})  # as if from there
         raise AssertionError
 
-    def _again(self, event: str, kind: type[Exception]) -> None:
-        """Python does what machine code could not, to find the line; the state may have moved on, so it may succeed."""
-        c = self.c
-        one = self.form(self.config, self.by_flow[c.failed_flow])
-        fill(one, self.records[c.failed_flow])
-        try:
-            call(one, event, c.failed_now, c.failed_number, np.frombuffer(c.failed_ack, ACK)[0])
-        except kind:
-            raise
-        except Exception:  # noqa: BLE001 - it is not what happened
-            return
 
-
-def _raised(callback: Any, raised: int) -> tuple[Exception, str, int]:
-    """What machine code raised, and where; line 0 if only the callback is known."""
+def _raised(raised: int) -> tuple[Exception, tuple[str, int] | None]:
+    """What machine code raised, and file and line if it says so."""
     told = _Raised.from_address(raised)
     kind, arguments, place = pickle.loads(ctypes.string_at(told.data, told.size))
-    return kind(*arguments), *(place[1:] if place else (callback.__code__.co_filename, 0))
+    return kind(*arguments), place and place[1:]
 
 
 def paths_by_flow(paths: Paths) -> list[Path]:

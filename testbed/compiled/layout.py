@@ -12,6 +12,7 @@ from testbed.controller import MOST_HOPS, Ack, CompiledController, Hop
 from testbed.plugin import PluginConfig
 
 DECIDED = ("rate", "window", "timer")  # every record begins with them
+PLACE = "_place"  # the number of the statement that was begun last, of those that may divide by zero
 HOP = np.dtype([("node", "i8"), ("ts", "f8"), ("tx_bytes", "f8"), ("queue", "f8"), ("rate", "f8")])
 ACK = np.dtype(
     [
@@ -34,15 +35,15 @@ def record(form: type[CompiledController], config: PluginConfig) -> np.dtype[Any
     options: list[Any] = [(name, type(value)) for name, value in numbers(config).items()]
     columns: list[Any] = [(name, float) for name in DECIDED]
     columns += [(one.name, KINDS[one.kind], (one.length,) if one.length else ()) for one in rest]
-    columns += [("path", PATH), ("config", np.dtype(options or [("none", int)], align=True))]
+    columns += [("path", PATH), ("config", np.dtype(options or [("none", int)], align=True)), (PLACE, int)]
     return np.dtype(columns, align=True)
 
 
 def values(controller: CompiledController, layout: np.dtype[Any]) -> tuple[Any, ...]:
     """The record of a controller object."""
     path, config = controller.path, numbers(controller.config)
-    state = [getattr(controller, name) for name in layout.names or () if name not in ("path", "config")]
-    return (*state, tuple(getattr(path, name) for name in PATH.names or ()), tuple(config.values()) or (0,))
+    state = [getattr(controller, name) for name in layout.names or () if name not in ("path", "config", PLACE)]
+    return (*state, tuple(getattr(path, name) for name in PATH.names or ()), tuple(config.values()) or (0,), 0)
 
 
 def as_ack(told: np.void) -> Ack:
@@ -50,10 +51,3 @@ def as_ack(told: np.void) -> Ack:
     numbers: dict[str, Any] = dict(zip(told.dtype.names or (), told.item(), strict=True))
     count, stack = numbers.pop("hop_count"), numbers.pop("hops")
     return Ack(**numbers, int_stack=tuple(Hop(*hop) for hop in stack[:count].tolist()))
-
-
-def fill(controller: CompiledController, told: np.void) -> None:
-    """Set a controller object to the state that a record holds."""
-    for name in told.dtype.names or ():
-        if name not in ("path", "config"):
-            setattr(controller, name, told[name].tolist())

@@ -44,18 +44,11 @@ class Objects:
             vars(self.flows[flow])["made"] = True
         one = self.flows[flow]
         assert one is not None, f"flow {flow} gave feedback before it started"
-        ack = np.frombuffer(memoryview((c_char * ACK.itemsize).from_address(told)), ACK)[0] if told else None
-        call(one, EVENTS[event], now, number, ack)
+        callback, name = getattr(one, EVENTS[event]), EVENTS[event]
+        if name == "on_ack":
+            callback(as_ack(np.frombuffer(memoryview((c_char * ACK.itemsize).from_address(told)), ACK)[0]))
+        elif name in WITH_NUMBER:
+            callback(now, number)
+        else:
+            callback(now)
         return one
-
-
-def call(one: CompiledController, event: str, now: float, number: int, ack: np.void | None) -> None:
-    """Tell an object of an event, as the machine code would be told."""
-    callback = getattr(one, event)
-    if event == "on_ack":
-        assert ack is not None
-        callback(as_ack(ack))
-    elif event in WITH_NUMBER:
-        callback(now, number)
-    else:
-        callback(now)

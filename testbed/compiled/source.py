@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from testbed.base.fields import unknown
+from testbed.compiled.layout import PLACE
 from testbed.compiled.options import choices, numbers
 from testbed.controller import CompiledController
 from testbed.errors import BadInput, nearest
@@ -60,6 +61,7 @@ class Translation:
         self.options, self.texts = numbers(controller.config), choices(type(controller.config))
         self.functions: dict[str, Translated] = {}
         self.attributes: dict[str, tuple[str, int]] = {}  # where each was seen first
+        self.places: dict[int, tuple[str, int]] = {}  # file and line of statements that may divide by zero
         self._names: dict[FunctionType, str] = {}
         self._read = hashlib.sha256()
         self.events = [one for one in EVENTS if getattr(self.form, one) is not getattr(CompiledController, one)]
@@ -137,7 +139,7 @@ class _Writer(ast.NodeTransformer):
         node.decorator_list, node.returns = [], None
         for one in (*node.args.posonlyargs, *node.args.args):
             one.annotation = None
-        node.body = [self.visit(one) for one in node.body]
+        self.generic_visit(node)
         return node
 
     def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.AST:
@@ -288,12 +290,28 @@ class _Writer(ast.NodeTransformer):
         for kinds, instead in REFUSED.items():
             if isinstance(node, kinds):
                 raise self.refused(node, instead)
-        return super().visit(node)
+        written = super().visit(node)
+        return [self._mark(node), written] if self.me and _divides(node) else written
+
+    def _mark(self, node: ast.AST) -> ast.stmt:
+        """Remember that this statement is begun: numba does not say where a division by zero was."""
+        places = self.whole.places
+        places[len(places) + 1] = (self.function.__code__.co_filename, node.lineno)  # type: ignore[attr-defined]
+        target = ast.Attribute(ast.Name(str(self.me), ast.Load()), PLACE, ast.Store())
+        return ast.copy_location(ast.Assign([target], ast.Constant(len(places))), node)
 
     def refused(self, node: ast.AST, why: str) -> CannotCompile:
         """What to raise about what stands at ``node``."""
         line = getattr(node, "lineno", self.function.__code__.co_firstlineno)
         return CannotCompile(self.function.__code__.co_filename, line, why)
+
+
+def _divides(node: ast.AST) -> bool:
+    """Whether a statement itself, not one inside of it, divides or calls what may."""
+    if not isinstance(node, ast.stmt) or isinstance(node, ast.FunctionDef):
+        return False
+    head = getattr(node, "test", getattr(node, "iter", node))
+    return any(isinstance(one, ast.Div | ast.FloorDiv | ast.Mod | ast.Call) for one in ast.walk(head))
 
 
 class CannotCompile(BadInput):
