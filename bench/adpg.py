@@ -13,8 +13,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from bench.measure import Row, spread
-from controllers.adpg import POLICIES, Adpg, AdpgInt8
+from controllers.adpg import Adpg
 from controllers.adpg.compiled import CompiledTrees
+from controllers.adpg.distilled import POLICIES
 from controllers.adpg.evaluate import BASE_RTT, STEP, Figures, ramp, settled
 from controllers.adpg.int8 import Int8Network
 from controllers.adpg.network import Network
@@ -22,7 +23,9 @@ from controllers.adpg.observation import AdpgConfig
 from controllers.adpg.rollout import InC, Rollout
 from controllers.adpg.training import Training
 from controllers.adpg.training_settings import Settings
+from controllers.adpg.tree import Trees
 from testbed.base.arrays import Floats
+from testbed.compiled.flows import build
 from testbed.engines.fluid.fluid import Fluid, Options
 from testbed.engines.fluid.layout import incast
 from testbed.engines.fluid.trace import run
@@ -77,10 +80,14 @@ class Form:
     su: float
 
 
+def _trees() -> CompiledTrees:
+    return CompiledTrees(Trees.load(POLICIES / "trees.json"))
+
+
 FORMS = (
     Form("network", lambda: Network.load(POLICIES / "network.json"), 0.15, 0.9, 97),
-    Form("trees", lambda: _in_c(Adpg), 0.25, 0.85, 99),
-    Form("int8", lambda: _in_c(AdpgInt8), 0.25, 0.8, 97),
+    Form("trees", _trees, 0.25, 0.85, 99),
+    Form("int8", lambda: Int8Network.load(POLICIES / "int8.json"), 0.25, 0.8, 97),
 )
 
 
@@ -107,7 +114,7 @@ def of_fluid() -> Iterator[Row]:
 
 def of_many() -> Iterator[Row]:
     """8192 flows for 2 simulated seconds: a tenth of it, from the start at line rate on."""
-    policy = _in_c(Adpg)
+    policy = _trees()
     rollout = Rollout(np.array([MANY]), step=STEP)
     rollout["start"][:] = np.random.default_rng(1).uniform(0, BASE_RTT, MANY)
     rollout.advance(policy, steps=round(PART / 2 / STEP))  # the queue comes down to its rest meanwhile
@@ -192,16 +199,10 @@ def _oracle(flows: int, base_rtt: float = BASE_RTT) -> float:
     return base_rtt * (0.5 + 0.064 * math.sqrt(flows))
 
 
-def _in_c(form: type[Adpg | AdpgInt8]) -> InC:
-    policy = form.load(AdpgConfig())
-    assert isinstance(policy, CompiledTrees | Int8Network)
-    return policy
-
-
 def _unequal_paths(width: float) -> tuple[Floats, float]:
     """Rates of 8 flows, and the mean queue (s), where base RTTs lie evenly within ``width`` of the mean."""
     layout = replace(incast(8), base_rtt=BASE_RTT * (1 + width * np.linspace(-1, 1, 8)))
-    fluid = Fluid(layout, lambda: Adpg(AdpgConfig(window="none"), layout.paths), Options(step=STEP))
+    fluid = Fluid(layout, lambda: build(Adpg, AdpgConfig(window="none"), layout.paths), Options(step=STEP))
     trace = run(fluid, 24e-3)
     return trace.growth("sent", 14e-3), float(trace.growth("area", 14e-3)[0]) * 8 / layout.line_rate
 
