@@ -13,9 +13,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from bench.measure import Row, spread
-from controllers.adpg import Adpg
-from controllers.adpg.compiled import CompiledTrees
-from controllers.adpg.distilled import POLICIES
+from controllers.adpg.distilled import POLICIES, Adpg
 from controllers.adpg.evaluate import BASE_RTT, STEP, Figures, ramp, settled
 from controllers.adpg.int8 import Int8Network
 from controllers.adpg.network import Network
@@ -23,7 +21,6 @@ from controllers.adpg.observation import AdpgConfig
 from controllers.adpg.rollout import InC, Rollout
 from controllers.adpg.training import Training
 from controllers.adpg.training_settings import Settings
-from controllers.adpg.tree import Trees
 from testbed.base.arrays import Floats
 from testbed.compiled.flows import build
 from testbed.engines.fluid.fluid import Fluid, Options
@@ -80,13 +77,9 @@ class Form:
     su: float
 
 
-def _trees() -> CompiledTrees:
-    return CompiledTrees(Trees.load(POLICIES / "trees.json"))
-
-
 FORMS = (
     Form("network", lambda: Network.load(POLICIES / "network.json"), 0.15, 0.9, 97),
-    Form("trees", _trees, 0.25, 0.85, 99),
+    Form("trees", lambda: Adpg.load(AdpgConfig()), 0.25, 0.85, 99),
     Form("int8", lambda: Int8Network.load(POLICIES / "int8.json"), 0.25, 0.8, 97),
 )
 
@@ -114,7 +107,7 @@ def of_fluid() -> Iterator[Row]:
 
 def of_many() -> Iterator[Row]:
     """8192 flows for 2 simulated seconds: a tenth of it, from the start at line rate on."""
-    policy = _trees()
+    policy = Adpg.load(AdpgConfig())
     rollout = Rollout(np.array([MANY]), step=STEP)
     rollout["start"][:] = np.random.default_rng(1).uniform(0, BASE_RTT, MANY)
     rollout.advance(policy, steps=round(PART / 2 / STEP))  # the queue comes down to its rest meanwhile

@@ -1,4 +1,4 @@
-"""What one decision of ADPG costs in each form of its policy; `controllers` has the controllers around it.
+"""What one decision of ADPG costs in each form of its policy, and the controller around it when Python calls it.
 
 All forms are measured side by side, in turns, on states that closed loops visit. The published factor of 500 is a
 property of a NIC's core; here each baseline has its name.
@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable, Iterator
 from ctypes import c_double, c_int64, c_void_p
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -19,23 +20,25 @@ import numpy as np
 
 from bench.measure import Row, spread
 from controllers.adpg.catboost_form import predictor
-from controllers.adpg.compiled import CompiledTrees
+from controllers.adpg.controller import AdpgController
 from controllers.adpg.distillation import visited
-from controllers.adpg.distilled import POLICIES
+from controllers.adpg.distilled import POLICIES, Adpg
 from controllers.adpg.int8 import Int8Network
 from controllers.adpg.network import Network
+from controllers.adpg.observation import AdpgConfig
 from controllers.adpg.onnx_network import OnnxNetwork
 from controllers.adpg.rollout import InC
 from controllers.adpg.tree import Trees
 from testbed.base.arrays import Floats
 from testbed.base.compiler import LIBRARY_FLAGS, Unit
-from testbed.errors import TestbedError
+from testbed.compiled.flows import build
+from testbed.controller import Feedback, Paths
 
 ROWS = 4096
 TURNS = 9
 LEAST_SECONDS = 0.02  # of one measurement
 MOST_NS, AIM_NS = 150, 40
-ONNX_LEAST, NETWORK_AIM = 50, 2
+ONNX_LEAST, NETWORK_AIM, LOOP_LEAST = 50, 2, 3
 TREE, NETWORK, ONNX = "trees, compiled", "network, compiled", "network, onnxruntime"
 LIBRARY = Unit("bench-decide", (Path(__file__).with_name("decide.c"),), ".so", LIBRARY_FLAGS)
 
@@ -83,6 +86,7 @@ def of_decisions() -> Iterator[Row]:
             f"{spread([1e9 * cost for cost in theirs])} ns" + (f"; {aim}" if name == NETWORK else ""),
             {"seconds": theirs},
         )  # fmt: skip
+    yield from _loops()
 
 
 def in_turns(forms: list[Form]) -> dict[str, list[float]]:
@@ -108,16 +112,12 @@ def _networks(network: Network, states: Floats) -> Iterator[Form]:
 
 
 def _trees(trees: Trees, states: Floats) -> Iterator[Form]:
-    predict, compiled = predictor(trees), CompiledTrees(trees)
-    if compiled.form != "compiled":
-        raise TestbedError("the trees cannot be compiled on this machine")
+    predict = predictor(trees)
     yield Form("trees, CatBoost's predict", lambda: predict(states[:1]))
     yield Form(f"trees, CatBoost's predict, {ROWS} at once", lambda: predict(states), ROWS)
     yield Form("trees, numpy", lambda: trees.decide(states[:1]))
     yield Form(f"trees, numpy, {ROWS} at once", lambda: trees.decide(states), ROWS)
-    yield Form(TREE, _in_c(compiled, states), ROWS)
-    yield Form(f"trees, compiled, called from Python for {ROWS} at once", lambda: compiled.decide(states), ROWS)
-    yield Form("trees, compiled, called from Python for one", lambda: compiled.decide(states[:1]))
+    yield Form(TREE, _in_c(trees, states), ROWS)
 
 
 def _in_c(policy: InC, states: Floats) -> Work:
@@ -143,3 +143,40 @@ def _by_torch(network: Network, state: Floats) -> Work:
             return torch.tanh(torch.nn.functional.linear(hidden, layers[-1]))
 
     return decide
+
+
+def _loops() -> Iterator[Row]:
+    """The whole of on_feedback, for batches as the rack has them: machine code, and the reference in numpy."""
+    for flows in (1, 8, 64):
+        paths, told = _batch(flows)
+        calls: dict[str, Callable[..., object]] = {}
+        for name, form in (("compiled", Adpg), ("numpy", _InNumpy)):
+            controller = build(form, AdpgConfig(), paths)
+            controller.on_start(0.0, np.arange(flows))
+            calls[name] = controller.on_feedback
+        forms = [Form(name, partial(call, 1.0, np.arange(flows), told), flows) for name, call in calls.items()]
+        costs = in_turns(forms)
+        ratios = [slow / fast for fast, slow in zip(costs["compiled"], costs["numpy"], strict=True)]
+        micro = {name: spread([1e6 * flows * cost for cost in values], ".1f") for name, values in costs.items()}
+        yield Row(
+            f"ADPG, on_feedback of {flows} flow{'s' * (flows > 1)}: numpy / compiled", spread(ratios, ".1f"),
+            f">= {LOOP_LEAST}", median(ratios) >= LOOP_LEAST,
+            f"per call: {micro['numpy']} us / {micro['compiled']} us", costs,
+        )  # fmt: skip
+
+
+class _InNumpy(AdpgController):
+    """The loop for networks, with the trees as its policy."""
+
+    name = "in-numpy"
+
+    @classmethod
+    def load(cls, config: AdpgConfig) -> Trees:
+        return Adpg.load(config)
+
+
+def _batch(flows: int) -> tuple[Paths, Feedback]:
+    """Feedback on which all flows decide, each time it comes."""
+    paths = Paths(np.full(flows, 100e9), np.full(flows, 8e-6), np.ones(flows, np.int64), 1000, 1122)
+    none, rtt = np.zeros(flows, np.int64), np.full(flows, 13e-6)
+    return paths, Feedback(none + 1, none + 1122, none + 5, none + 6, none, rtt, none, none, none, none)

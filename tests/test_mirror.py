@@ -25,6 +25,7 @@ BEHAVIOURS = {
         "package": "a wheel outside the checkout",
         "readme": "the README's steps",
     },
+    "controllers": {"both_ways": "machine code and plain Python"},
     "engines/kernel": {  # whole runs, of which each asks as much as it can
         "fixed_points": "where the controllers settle with real packets",
         "full_lines": "hosts that send as much as their lines carry",

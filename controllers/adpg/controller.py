@@ -47,6 +47,11 @@ class AdpgForm(ControllerBase):
         return Path(config.policy) if config.policy else cls.shipped
 
     @classmethod
+    @abstractmethod
+    def load(cls, config: AdpgConfig) -> Policy:
+        """The policy, from its `file`. Raises BadInput if it cannot be used."""
+
+    @classmethod
     def inputs(cls, config: PluginConfig) -> Mapping[str, Path]:
         assert isinstance(config, AdpgConfig)
         return {"policy": cls.file(config)}
@@ -65,21 +70,16 @@ class AdpgController(AdpgForm, RateController):
         self.history = History(n)
         self.decided_seq: Ints = np.zeros(n, np.int64)  # packets from this one on were sent after the last decision
         self.effect: Floats = np.ones(n)  # multiplier that was decided and waits for the decision delay
-        self.ready: Floats = np.zeros(n)  # s: no decision before
+        self.ready: Floats = np.full(n, -np.inf)  # s: no decision before
         if config.window == "bdp":
             self.window = np.maximum(config.beta * paths.bdp, paths.wire_size)
         self._publish(np.arange(n))
 
-    @classmethod
-    @abstractmethod
-    def load(cls, config: AdpgConfig) -> Policy:
-        """The policy, from its `file`. Raises BadInput if it cannot be used."""
-
-    def on_start(self, now: float, flows: Ints) -> None:
+    def on_start(self, now: float, flows: Ints) -> None:  # noqa: ARG002 - part of the interface
         self.share[flows] = self.config.start_rate
         self.history.forget(flows)
         self.decided_seq[flows] = 0
-        self.ready[flows] = now
+        self.effect[flows], self.timer[flows], self.ready[flows] = 1.0, np.inf, -np.inf
         self._publish(flows)
 
     def on_feedback(self, now: float, flows: Ints, feedback: Feedback) -> None:

@@ -18,7 +18,6 @@ from testbed.base.arrays import Floats
 from testbed.base.extras import need
 from testbed.sdk.jobs import JobConfig
 
-from .compiled import CompiledTrees
 from .evaluate import Aim, Figures, ramp, settled
 from .network import Network
 from .observation import HIGHEST_X
@@ -105,9 +104,9 @@ def distil(network: Network, settings: Settings, told: Callable[[Attempt], None]
 def attempt(network: Network, settings: Settings, seed: int, learning_rate: float) -> Attempt:
     """Trees, and their closed loops."""
     trees = fit(network, settings, seed, learning_rate)
-    compiled, aim = CompiledTrees(trees), aim_of(network)
-    figures = [settled(compiled, flows, aim) for flows in CLOSED_LOOPS]
-    return Attempt(seed, learning_rate, trees, fidelity(network, trees), figures, ramp(compiled, aim))
+    aim = aim_of(network)
+    figures = [settled(trees, flows, aim) for flows in CLOSED_LOOPS]
+    return Attempt(seed, learning_rate, trees, fidelity(network, trees), figures, ramp(trees, aim))
 
 
 def aim_of(network: Network) -> Aim:

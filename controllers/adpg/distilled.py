@@ -38,13 +38,17 @@ class Adpg(AdpgForm, CompiledController):
 
     def __init__(self, config: AdpgConfig, path: Path) -> None:
         super().__init__(config, path)
-        trees = Trees.load(self.file(config))
+        trees = self.load(config)
         self.feature, self.leaves, self.bias = trees.feature, trees.leaves, trees.bias
         self.border = trees.border.astype(np.float32).astype(np.float64)
         if config.window == "bdp":
             self.window = max(config.beta * path.bdp, path.wire_size)
         self.share = config.start_rate
         self.rate = self.share * path.line_rate
+
+    @classmethod
+    def load(cls, config: AdpgConfig) -> Trees:
+        return Trees.load(cls.file(config))
 
     def on_ack(self, ack: Ack) -> None:
         if ack.seq + 1 < self.decided_seq or not math.isfinite(ack.rtt) or ack.now < self.ready:

@@ -16,7 +16,7 @@ from testbed.results import decisions, folder
 from testbed.results.decisions import Recorded
 from testbed.results.trace import FEEDBACK, START, TIMEOUT, TIMER, TOLD
 
-from .controller import AdpgController, Policy
+from .controller import AdpgController, AdpgForm, Policy
 from .explain import drives
 from .observation import AdpgConfig
 
@@ -53,7 +53,7 @@ def decisions_of(run: Path, flow: str) -> Decisions:
     if told is None:
         raise BadInput(f"{run} has no record of flow {names[number]}")
     plugin = find("controller", choice.name)
-    if not issubclass(plugin.form, AdpgController):
+    if not issubclass(plugin.form, AdpgForm):
         raise BadInput(f"{run} was decided by '{choice.name}'; adpg can explain a run of {_forms()}")
     config = plugin.configure(choice.preset, choice.options)
     again = _Again(plugin, cast(AdpgConfig, config), told.paths)

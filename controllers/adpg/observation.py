@@ -74,7 +74,7 @@ class History:
     def forget(self, flows: Ints) -> None:
         """These flows begin: what came before is no change, and their first signal."""
         self.fresh[flows] = True
-        self.multipliers[flows] = 1.0
+        self.multipliers[flows], self.signal[flows] = 1.0, 0.0
 
     def features(self, flows: Ints, x: Floats) -> Floats:
         """``[m(k-2), x(k-1), m(k-1), x(k)]`` of distinct flows, shape (k, 4)."""

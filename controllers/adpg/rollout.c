@@ -105,6 +105,27 @@ double int8_network(const void *parameters, const double *features)
 	return out >= 0 ? 1 + 0.2 * out : 1 / (1 - 0.2 * out);
 }
 
+/*
+ * The trees (tree.py), within what a multiplier can be. `parameters`: how many, their depth, their bias; for each tree the
+ * feature and the border that each bit asks for, and its leaves.
+ */
+double trees(const void *parameters, const double *features)
+{
+	const double *given = parameters, *tree = given + 3;
+	int depth = (int)given[1];
+	double sum = given[2];
+
+	for (int i = 0; i < (int)given[0]; i++) {
+		int leaf = 0;
+
+		for (int bit = 0; bit < depth; bit++, tree += 2)
+			leaf |= ((float)features[(int)tree[0]] > tree[1]) << bit;
+		sum += tree[leaf];
+		tree += 1 << depth;
+	}
+	return sum < 1 / 1.2 ? 1 / 1.2 : sum > 1.2 ? 1.2 : sum;
+}
+
 static void decide(struct model *m, int64_t f)
 {
 	double inflation = 1 + m->wait[f] / m->base_rtt, excess = inflation - m->beta, factor;

@@ -138,6 +138,11 @@ def int8_in_c() -> int:
     return ctypes.cast(_library().int8_network, c_void_p).value or 0
 
 
+def trees_in_c() -> int:
+    """Address of the trees with their questions and leaves as parameters."""
+    return ctypes.cast(_library().trees, c_void_p).value or 0
+
+
 @cache
 def _library() -> ctypes.CDLL:
     library = ctypes.CDLL(str(LIBRARY.compiled()))

@@ -1,7 +1,7 @@
 """The policy as oblivious trees: their file, and their value in numpy.
 
 A tree of depth d asks the same d questions ``feature > border`` of everybody; the answers are the bits of a leaf's
-number, and the leaves of all trees are summed. `compiled` has the form that decides in the rack.
+number, and the leaves of all trees are summed. `distilled` has the controller that does so per flow.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ def leaf_numbers(feature: Ints, border: NDArray[Any], seen: NDArray[Any]) -> Int
     return leaf
 
 
-def picked(leaves: NDArray[Any], leaf: Ints) -> NDArray[Any]:
-    """Sums over the trees of the leaves that were reached, shape (k,)."""
-    return np.asarray(leaves[np.arange(len(leaves)), leaf].sum(axis=1))
+def reached(leaves: NDArray[Any], leaf: Ints) -> NDArray[Any]:
+    """The leaf of each tree that was reached, shape (k, t)."""
+    return np.asarray(leaves[np.arange(len(leaves)), leaf])
 
 
 @dataclass(frozen=True)
@@ -48,10 +48,18 @@ class Trees:
     training: dict[str, Any] = field(default_factory=dict)
 
     def decide(self, features: Floats) -> Floats:
-        """Multipliers, shape (k,), with numpy."""
+        """Multipliers, shape (k,), with numpy; to the last bit those of `distilled`, which adds in this order."""
         seen = features.astype(np.float32)  # as CatBoost compares
-        return np.asarray(
-            picked(self.leaves, leaf_numbers(self.feature, self.border.astype(np.float32), seen)) + self.bias
+        terms = reached(self.leaves, leaf_numbers(self.feature, self.border.astype(np.float32), seen))
+        return np.asarray(np.cumsum(np.insert(terms, 0, self.bias, axis=1), axis=1)[:, -1])
+
+    def in_c(self) -> tuple[int, Floats]:
+        """For `rollout.Rollout`."""
+        from .rollout import trees_in_c
+
+        asked = np.stack((self.feature, self.border.astype(np.float32)), axis=2).reshape(len(self.leaves), -1)
+        return trees_in_c(), np.concatenate(
+            ([*self.feature.shape, self.bias], np.column_stack((asked, self.leaves)).reshape(-1))
         )
 
     def save(self, file: Path) -> None:

@@ -9,11 +9,11 @@ round trip after the last one.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path as FilePath
 
 from pydantic import Field
 
-from testbed.controller import Paths
+from testbed.controller import Path
 from testbed.sdk.export.job import ExportConfig, job, of_a_probe
 from testbed.sdk.export.numbers import LINE_RATE, limited, over_root, ratio, wide_ratio
 from testbed.sdk.export.program import START_SHARE, EachFlow, Parameter, Program
@@ -22,7 +22,7 @@ from testbed.units import Rate, Ratio, Time
 
 from ..swift import Swift, SwiftConfig
 
-SOURCE = Path(__file__).with_name("swift.c")
+SOURCE = FilePath(__file__).with_name("swift.c")
 WINDOW_BITS = 18  # of fraction, in packets
 PACKET = 1 << WINDOW_BITS
 MOST = (1 << 32) - 1
@@ -50,17 +50,10 @@ class SwiftExportConfig(SwiftConfig, ExportConfig):
     wire_size: int = Field(default=1086, ge=64, le=9500, description="Bytes of a full packet on the wire.")
     start_rate: Ratio = Field(default=START_SHARE, gt=0, le=1, description="Of a new flow, as a share of line rate.")
 
-    def paths(self) -> Paths:
-        """One flow's path, as the controller is told in the rack. Raises BadInput without a base RTT."""
-        from numpy import array
-
-        return Paths(
-            array([self.line_rate]),
-            array([of_a_probe(self.base_rtt)]),
-            array([self.hops]),
-            self.wire_size,
-            self.wire_size,
-        )
+    def path(self) -> Path:
+        """A flow's path, as the controller is told in the rack. Raises BadInput without a base RTT."""
+        rtt, size = of_a_probe(self.base_rtt), self.wire_size
+        return Path(self.line_rate, rtt, rtt, self.hops, size, size)
 
 
 @dataclass(frozen=True)
@@ -83,15 +76,15 @@ class Settings:
     @classmethod
     def of(cls, config: SwiftExportConfig) -> Settings:
         """From the controller that the rack would run."""
-        like = Swift(config, config.paths())
-        fs_range = float(like.fs_range[0]) * 1e9
+        like = Swift(config, config.path())
+        fs_range = like.fs_range * 1e9
         # The published one BDP puts all flows at line rate at once, which a window bounds and a rate does not.
-        bdp = config.paths().bdp[0] / config.wire_size
-        initial = float(like.initial_cwnd[0]) if config.initial_window else config.start_rate * bdp
+        bdp = like.path.bdp / config.wire_size
+        initial = like.cwnd if config.initial_window else config.start_rate * bdp
         least = max(1, round(config.min_window * PACKET))
         return cls(
             start_rate_fxp20=max(1, round(config.start_rate * LINE_RATE)),
-            base_target_ns=round(float(like.base_target[0]) * 1e9),
+            base_target_ns=round(like.base_target * 1e9),
             fs_range_ns=round(fs_range),
             fs_alpha_ns=round(fs_range * like.a),
             fs_offset_ns=round(-fs_range * like.b),
@@ -99,7 +92,7 @@ class Settings:
             beta_fxp16=round(config.beta * (1 << 16)),
             most_cut_fxp16=round(config.max_cut * (1 << 16)),
             least_window_fxp18=least,
-            most_window_fxp18=round(float(like.max_cwnd[0]) * PACKET),
+            most_window_fxp18=round(like.max_cwnd * PACKET),
             initial_window_fxp18=max(least, round(initial * PACKET)),
             packet_ns_fxp16=round(config.wire_size * 8e9 / config.line_rate * (1 << 16)),
         )

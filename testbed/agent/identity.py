@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import inspect
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
 from testbed.compiled.flows import CompiledFlows
@@ -20,12 +20,14 @@ class Identity:
     form: str  # qualified name of the class
     file: str
     sha256: str  # of the file now
+    runs_as: str = field(default="", compare=False)  # machine code or Python
 
     @classmethod
     def of(cls, controller: RateController) -> Identity:
         """The class that is behind a controller."""
         form = controller.form if isinstance(controller, CompiledFlows) else type(controller)
-        return cls._of(form, getattr(form, "name", form.__name__))
+        runs_as = controller.runs_as if isinstance(controller, CompiledFlows) else "Python"
+        return replace(cls._of(form, getattr(form, "name", form.__name__)), runs_as=runs_as)
 
     @classmethod
     def wanted(cls, plugin: Plugin) -> Identity:

@@ -77,7 +77,7 @@ def _emitted(translation: Translation, layout: np.dtype[Any]) -> bytes:
     compiled = {}
     for name, one in translation.functions.items():
         one.globals[WHOLE] = whole_number
-        compiled[name] = numba.njit(boundscheck=True)(FunctionType(one.code, one.globals, name))
+        compiled[name] = numba.njit(boundscheck=True)(FunctionType(one.code, one.globals, name, one.defaults))
     for one in translation.functions.values():
         one.globals.update({known: compiled[name] for known, name in one.calls.items()})
     entry = _entry(translation, compiled)

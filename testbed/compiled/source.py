@@ -34,6 +34,7 @@ class Translated:
     name: str
     code: CodeType
     globals: dict[str, Any]
+    defaults: tuple[Any, ...] | None  # of its last arguments
     calls: dict[str, str] = field(default_factory=dict)  # global names in it, and which translated function each is
 
 
@@ -73,7 +74,9 @@ class Translation:
             name += "_"
         self._names[function] = name
         source = self._source(function)
-        told = self.functions[name] = Translated(name, function.__code__, dict(function.__globals__))
+        told = self.functions[name] = Translated(
+            name, function.__code__, dict(function.__globals__), function.__defaults__
+        )
         code = function.__code__
         self._read.update(f"{name}\0{source}\0{code.co_filename}\0{code.co_firstlineno}\0".encode())  # as errors say
         tree = ast.parse(textwrap.dedent(source))
@@ -110,8 +113,10 @@ class _Writer(ast.NodeTransformer):
     def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
         if node.name != self.function.__name__:
             raise self.refused(node, "a function inside of a function; move it out")
+        if node.args.vararg or node.args.kwarg or node.args.kwonlyargs:
+            raise self.refused(node, "arguments with * or **; name all of them")
         node.decorator_list, node.returns = [], None
-        for one in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs):
+        for one in (*node.args.posonlyargs, *node.args.args):
             one.annotation = None
         node.body = [self.visit(one) for one in node.body]
         return node

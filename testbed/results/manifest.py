@@ -73,7 +73,7 @@ class Manifest(BaseModel):
     # filled in when the results are written
     calibration: list[dict[str, Any]] = []  # what each link was measured to be before the run, SI units
     hosts: list[dict[str, Any]] = []  # of a lab: name, interface, address, base RTTs (s), drops, idle share of a core
-    loaded_plugins: list[dict[str, str]] = []  # the controller's class, file and hash, as each agent says
+    loaded_plugins: list[dict[str, str]] = []  # the controller's class, file, hash and form, as each agent says
     decisions: dict[str, Any] = {}  # how much of decisions.parquet there is: calls, rows, cut (why not all; or empty)
     captures: list[dict[str, Any]] = []  # per --pcap: point, packets, dropped (missing in the file), problem
     tuners: list[dict[str, Any]] = []  # per switch: decisions, their CPU time, means of what was reported, refusals

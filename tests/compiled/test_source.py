@@ -23,8 +23,8 @@ class Options(PluginConfig):
     order: Literal["first", "last"] = "last"
     file: str = "x"
 
-def twice(x):
-    return x * 2
+def twice(x, offset=0.0):
+    return x * 2 + offset
 
 class Mine(CompiledController):
     name = "mine"
@@ -38,7 +38,7 @@ class Mine(CompiledController):
     def third(self):
         return self.cwnd / 3
 
-    def grow(self, by):
+    def grow(self, by=1):
         self.cwnd += by
         return self.cwnd
 
@@ -97,6 +97,7 @@ def test_refused(body: str, line: int, says: str, tmp_path: Path) -> None:
     ("body", "rate"),
     [
         ("self.rate = twice(self.third) * 3", 2.0),
+        ("self.rate = twice(1.0, offset=3.0) + self.grow()", 7.0),
         ("self.rate = self.grow(by=4.0) + self.half(1.0)", 5.5),
         ("self.rate = self.LIMIT * math.sqrt(ack.packets)", 6.0),
         ("if self.config.order == 'last':\n    self.rate = self.config.gain", 2.0),

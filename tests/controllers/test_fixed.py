@@ -22,7 +22,7 @@ def test_line_rate_by_default_and_no_reaction() -> None:
     fixed = controller("fixed", paths())
     fixed.on_feedback(1.0, ONE, feedback(acked_packets=9, ce_packets=9, cnps=9, lost_packets=9, timeouts=1, rtt=1.0))
     assert fixed.rate[0] == 100e9
-    assert fixed.adaptive is False
+    assert find("controller", "fixed").form.adaptive is False
 
 
 @pytest.mark.parametrize("given", ["fast", "0 %", "-1 Gbit/s", 40, "40 Gbyte"])

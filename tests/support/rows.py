@@ -6,8 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from testbed.compiled.flows import build
-from testbed.controller import Feedback, IntStack, Paths, RateController
+from testbed.compiled.flows import CompiledFlows, build
+from testbed.compiled.layout import fill
+from testbed.controller import CompiledController, Feedback, IntStack, Paths
 from testbed.registry import find
 
 WIRE = 1000  # bytes of a full packet
@@ -19,12 +20,30 @@ def paths(flows: int = 1, line_rate: float = 100e9, base_rtt: float = 8e-6, hops
     )
 
 
+class Columns:
+    """Compiled flows, and their state by name: one entry per flow, to read and to set."""
+
+    def __init__(self, flows: CompiledFlows) -> None:
+        self._flows = flows
+
+    def __getattr__(self, name: str) -> Any:
+        if name in self._flows.form.fields():
+            return self._flows.records[name]
+        return getattr(self._flows, name)
+
+    def flow(self, number: int = 0) -> Any:
+        """A copy of one flow as a plain object, whose methods can be called."""
+        made: CompiledController = self._flows.form(self._flows.config, self._flows.by_flow[number])
+        fill(made, self._flows.records[number])
+        return made
+
+
 def controller(name: str, on: Paths, preset: str | None = None, **options: Any) -> Any:
     """A started controller; ``Any`` because tests look into its columns."""
     plugin = find("controller", name)
-    made: RateController = build(plugin.form, plugin.configure(preset, options), on)
+    made = build(plugin.form, plugin.configure(preset, options), on)
     made.on_start(0.0, np.arange(len(on)))
-    return made
+    return Columns(made) if isinstance(made, CompiledFlows) else made
 
 
 def feedback(rows: int = 1, *, stack: IntStack | None = None, rtt: float = np.nan, **counts: int) -> Feedback:

@@ -1,6 +1,6 @@
 """The controller as portable C99 with doubles: ``adpg.h`` and ``adpg.c`` as they are, and the trees as constants.
 
-The rack runs the same files (`..compiled`), so what is exported is what was measured.
+In closed loop it decides as the rack's controller does.
 """
 
 from __future__ import annotations

@@ -25,7 +25,7 @@ from testbed.errors import BadInput
 from testbed.sdk.export.numbers import LINE_RATE, ratio
 
 from ..observation import DOWN, FEATURES, HIGHEST_X, LEAST_RATE, SCALE, UP, AdpgConfig
-from ..tree import Trees, leaf_numbers, picked
+from ..tree import Trees, leaf_numbers, reached
 
 RATE_BITS, ROOT_BITS, INFLATION_BITS, SIGNAL_BITS, LEAF_BITS, INVERSE_BITS = 30, 29, 20, 16, 24, 32
 DOCA_RATE_BITS = 20
@@ -92,7 +92,7 @@ class FixedTrees:
 
     def decide(self, features: Ints) -> Ints:
         """Multipliers, shape (k,), for features of shape (k, 4); 16 bits of fraction, not limited."""
-        total = picked(self.leaves, leaf_numbers(self.feature, self.border, features)) + self.bias
+        total = reached(self.leaves, leaf_numbers(self.feature, self.border, features)).sum(axis=1) + self.bias
         return np.asarray((np.maximum(total, 0) + (1 << 7)) >> (LEAF_BITS - SIGNAL_BITS))
 
 

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
-from testbed_controllers.adpg import Adpg
-from testbed_controllers.adpg.observation import AdpgConfig
 
 from testbed.controller import Feedback
-from tests.support.rows import paths
+from tests.support.rows import controller, paths
 
 
 def test_what_was_sent_before_the_last_decision_does_not_count() -> None:
-    one = Adpg(AdpgConfig(), paths(1))
-    one.on_start(0.0, np.array([0]))
+    one = controller("adpg", paths(1), "paper")
     flows, nothing = np.array([0]), np.zeros(1, np.int64)
 
     def told(acked: int, following: int) -> float:

@@ -11,7 +11,8 @@ from testbed_controllers.adpg.explain_run import _Again, decisions_of
 from testbed_controllers.adpg.observation import AdpgConfig
 
 from testbed.base.arrays import Floats
-from testbed.controller import Feedback, Paths
+from testbed.compiled.flows import build
+from testbed.controller import Feedback, Paths, RateController
 from testbed.errors import BadInput
 from testbed.registry import find
 from testbed.results.decisions import Recorded
@@ -22,7 +23,7 @@ from tests.support.runs import UNCALIBRATED, UNDRAWN
 T = 8.192e-6
 
 
-def recorded(controller: Adpg, rtts: Floats) -> Recorded:
+def recorded(controller: RateController, rtts: Floats) -> Recorded:
     """What an agent would have recorded while these RTTs came back to flow 1, one packet each."""
     flow, names = np.array([1]), [name for name in TOLD if name != "hops"]
     controller.on_start(0.0, flow)
@@ -40,7 +41,7 @@ def test_a_flow_told_again_decides_the_same() -> None:
     n = 2
     paths = Paths(np.full(n, 100e9), np.full(n, T), np.ones(n, np.int64), payload=1000, wire_size=1122)
     rtts = T + np.abs(np.random.default_rng(3).normal(5e-6, 3e-6, 200))
-    told = recorded(Adpg(AdpgConfig(), paths), rtts)
+    told = recorded(build(Adpg, AdpgConfig(), paths), rtts)
     found = _Again(find("controller", "adpg"), AdpgConfig(), paths).tell(told, 1, "h2-h9")
     assert found.equal == len(rtts) == len(found.time)
     np.testing.assert_array_equal(found.rtt, rtts)

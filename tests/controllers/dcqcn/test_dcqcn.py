@@ -36,10 +36,10 @@ def test_every_cnp_sets_the_target_in_the_paper() -> None:
     assert dcqcn.rate[0] == LINE / 4
 
 
-def test_several_cnps_in_one_batch_are_one_cut() -> None:
+def test_cnps_that_are_heard_together_are_a_cut_each_as_published() -> None:
     dcqcn = paper()
     dcqcn.on_feedback(0.0, ONE, feedback(cnps=3))
-    assert dcqcn.rate[0] == LINE / 2
+    assert dcqcn.rate[0] == LINE / 8
 
 
 def test_feedback_without_a_cnp_changes_nothing() -> None:

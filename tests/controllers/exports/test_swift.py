@@ -17,12 +17,12 @@ from testbed_controllers.exports.swift import PACKET, Settings, SwiftExportConfi
 from testbed_controllers.swift import Swift
 
 from testbed.base.arrays import Floats, Ints
-from testbed.controller import Feedback, Paths, RateController, Signal
+from testbed.compiled.flows import CompiledFlows
+from testbed.controller import Ack, Feedback, Paths, RateController, Signal
 from testbed.sdk.mock.datapath import Mock
 from testbed.sdk.mock.scenario import Scenario
 from tests.support.card.card import Card
 from tests.support.card.exports import Cards
-from tests.support.rows import ONE, feedback
 
 TX, NACK, RTT = 3, 5, 6
 LINE = 1 << 20
@@ -32,39 +32,42 @@ CONFIG = SwiftExportConfig.model_validate({"wire_size": Scenario.wire_size, "bas
 
 
 def one_round_trip(flow: Swift, now: float, rtt: float, lost: int = 0) -> None:
-    """A whole window comes back at once, as an answer to a probe stands for."""
-    row = feedback(acked_packets=1, rtt=rtt, lost_packets=lost)
-    row.acked_packets = flow.cwnd.copy()  # not whole packets
-    flow.on_feedback(now, ONE, row)
+    """What an answer to a probe stands for: a loss, or a whole window that comes back at once."""
+    if lost:
+        flow.rtt = rtt
+        flow.on_loss(now, lost)
+    else:
+        flow.on_ack(Ack(now, flow.cwnd, 0, 0, 0, 0, rtt, 0, ()))  # type: ignore[arg-type] # not whole packets
 
 
 @pytest.mark.parametrize("options", [{}, {"base_rtt": "3 us", "line_rate": "400 Gbit/s", "wire_size": 4200, "hops": 3}])
 def test_one_decision(options: dict[str, Any]) -> None:
     config = SwiftExportConfig.model_validate({**CONFIG.model_dump(mode="json"), **options})
-    fixed, rack = SwiftModel(Settings.of(config)), Swift(config, config.paths())
-    rng, base, now = np.random.default_rng(1), config.base_rtt, 0.0
+    fixed, rack = SwiftModel(Settings.of(config)), Swift(config, config.path())
+    rng, base, now = np.random.default_rng(1), rack.path.base_rtt, 0.0
     for _ in range(2_500):
-        window = np.exp(rng.uniform(np.log(config.min_window), np.log(rack.max_cwnd[0])))
+        window = np.exp(rng.uniform(np.log(config.min_window), np.log(rack.max_cwnd)))
         fixed.window = max(round(window * PACKET), fixed.settings.least_window_fxp18)
-        rack.cwnd[:] = fixed.window / PACKET
+        rack.cwnd = fixed.window / PACKET
         rtt, lost = round(1e9 * (base + rng.exponential(4 * base))), int(rng.random() < 0.1)
-        near = abs(rtt - rack.target(ONE, rack.cwnd)[0] * 1e9) < TARGET_NS
+        near = abs(rtt - rack.target() * 1e9) < TARGET_NS
         now += 1.0
         one_round_trip(rack, now, rtt / 1e9, lost)
         rate = fixed.decide(rtt, lost)
-        bound = rack.cwnd[0] * (0.8 * TARGET_NS / rtt + 5e-6) + 2 / PACKET + near * 1.0
-        assert abs(fixed.window / PACKET - rack.cwnd[0]) <= bound
+        bound = rack.cwnd * (0.8 * TARGET_NS / rtt + 5e-6) + 2 / PACKET + near * 1.0
+        assert abs(fixed.window / PACKET - rack.cwnd) <= bound
         paced = min(fixed.window / PACKET * config.wire_size * 8 / (rtt / 1e9) / config.line_rate, 1.0)
         assert rate == pytest.approx(paced * LINE, rel=6e-6, abs=1.01)
 
 
-class Listening(Swift):
-    """Writes down what comes back: time, flow, RTT, losses."""
+class Listening(CompiledFlows):
+    """Swift that writes down what comes back: time, flow, RTT, losses."""
 
+    name = "listening"
     heard: ClassVar[list[tuple[float, int, float, int]]] = []
 
     def __init__(self, config: Any, paths: Paths) -> None:
-        super().__init__(config, paths)
+        super().__init__(Swift, config, paths, compiled=True)
         self.heard.clear()
 
     def on_feedback(self, now: float, flows: Ints, feedback: Feedback) -> None:
@@ -81,16 +84,16 @@ def test_on_what_flows_hear_in_an_incast(card: Cards, flows: int) -> None:
     settings = Settings.of(CONFIG)
     # With this many flows answers take longer than the patience with a lost probe.
     made.values[: len(vars(settings)) + 1] = [*vars(settings).values(), 60_000_000]
-    rack = [Swift(CONFIG, CONFIG.paths()) for _ in range(flows)]
+    rack = [Swift(CONFIG, CONFIG.path()) for _ in range(flows)]
     for one in rack:
-        one.cwnd[:] = settings.initial_window_fxp18 / PACKET
+        one.cwnd = settings.initial_window_fxp18 / PACKET
     answered, told, worst, decisions = np.zeros(flows), np.full(flows, settings.start_rate_fxp20), 0.0, 0
     made.feed(np.arange(flows), TX, 0, 0)
     for now, flow, rtt, lost in Listening.heard:
         ns, at = round(rtt * 1e9), round(now * 1e9)
         if at - ns <= answered[flow]:
             continue  # sent before the last decision: no answer to a probe of ours
-        if abs(rtt - rack[flow].target(ONE, rack[flow].cwnd)[0]) < NEAR:
+        if abs(rtt - rack[flow].target()) < NEAR:
             continue  # one could grow by a packet while the other cuts nothing
         answered[flow], decisions = at, decisions + 1
         if lost:
@@ -98,8 +101,8 @@ def test_on_what_flows_hear_in_an_incast(card: Cards, flows: int) -> None:
         rate, _ = made.feed(flow, RTT, at, at - ns)
         one_round_trip(rack[flow], now, ns / 1e9, lost)
         window = made.contexts[flow, 4] / PACKET
-        worst = max(worst, abs(window / rack[flow].cwnd[0] - 1))
-        paced = min(float(rack[flow].cwnd[0]) * CONFIG.wire_size * 8 / rtt / CONFIG.line_rate, 1.0) * LINE
+        worst = max(worst, abs(window / rack[flow].cwnd - 1))
+        paced = min(rack[flow].cwnd * CONFIG.wire_size * 8 / rtt / CONFIG.line_rate, 1.0) * LINE
         expected = np.clip(paced, told[flow] * 0.5, told[flow] * 2.0)
         assert rate[0] == pytest.approx(expected, rel=2e-3, abs=2)
         told[flow] = rate[0]

@@ -237,3 +237,15 @@ def test_an_inventory_is_another_engine(tmp_path: Path) -> None:
     done = model("incast-2", "--inventory", "lab.yml", cwd=tmp_path)
     assert done.returncode == 2
     assert "--inventory runs over real hosts, --engine fluid does not" in done.stderr
+
+
+@pytest.mark.parametrize(("compiled", "runs_as"), [("true", "machine code"), ("false", "Python")])
+def test_python_or_machine_code_decides_and_the_manifest_says_which(
+    compiled: str, runs_as: str, tmp_path: Path
+) -> None:
+    settings = ("--set", "time.duration=1 ms", "--set", f"controller.compiled={compiled}", "--out", "made")
+    done = command("run", "incast-2", "--engine", "fluid", "--controller", "swift", *settings, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    manifest = json.loads((tmp_path / "made" / "manifest.json").read_text())
+    assert [one["runs_as"] for one in manifest["loaded_plugins"]] == [runs_as]
+    assert manifest["experiment"]["controller"]["compiled"] == (compiled == "true")

@@ -60,6 +60,7 @@ def host_config(end: int, **settings: Any) -> HostConfig:
         "controller": "fixed",
         "source": "",
         "options": {},
+        "compiled": True,
         "flows": 1,
         "first": end,
         "payload": 1000,

@@ -46,7 +46,7 @@ def played(folder: Path, scores: dict[int, float], **options: str) -> tuple[list
             last = series[max(int(np.searchsorted(times, end - 5e-6)) - 1, 0)]
             found.append((state, tuple(last[name] for name in ("kmin", "kmax", "pmax"))))
     manifest = json.loads((results / "manifest.json").read_text())
-    assert '"Reward of the tuner"' in (results / "report.html").read_text()
+    assert "Reward of the tuner</h3>" in (results / "report.html").read_text()
     return found, manifest["tuners"][0]
 
 

@@ -176,7 +176,7 @@ class HostSession:
             burst=config.burst,
             at_once=0,
             bucket=0,
-            controller=lambda paths: build(form, options, paths),
+            controller=lambda paths: build(form, options, paths, config.compiled),
             segment=False,  # nic_tx must see single packets, and here it comes before the kernel cuts them apart
             wake_by_ring=False,
             own_ports=True,  # the lab's fabric may choose paths by them

@@ -89,6 +89,7 @@ class ObservedRun:
             controller=f"{controller.file.name}:{controller.form.__name__}" if by_path else controller.name,
             source=controller.file.read_text(encoding="utf-8") if by_path else "",
             options=self.resolved.controller_config.model_dump(mode="json"),
+            compiled=experiment.controller.compiled,
             flows=len(plan),
             first=part.start,
             payload=self.framing.payload,

@@ -22,6 +22,7 @@ class HostConfig(BaseModel):
     controller: str  # name, or the name of a file
     source: str  # content of that file; empty for an installed controller
     options: dict[str, Any]
+    compiled: bool  # whether machine code decides, if the controller can be compiled
     flows: int  # of the whole run
     first: int
     payload: int

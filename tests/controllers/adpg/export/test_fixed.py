@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 import pytest
 from testbed_controllers.adpg import observation
-from testbed_controllers.adpg.compiled import CompiledTrees
 from testbed_controllers.adpg.export.fixed import LINE, ONE, FixedTrees, Parameters, root, signal
 from testbed_controllers.adpg.observation import AdpgConfig
 from testbed_controllers.adpg.rollout import Rollout
@@ -124,7 +123,7 @@ class InLoop:
         """Bytes of each flow and mean queue, both in s of line time."""
         sent, area = self.rollout["sent"].copy(), self.rollout["area"].copy()
         steps = round(duration / 0.512e-6)
-        self.rollout.advance(CompiledTrees(TREES), steps=steps)
+        self.rollout.advance(TREES, steps=steps)
         return self.rollout["sent"] - sent, float((self.rollout["area"] - area)[0] / steps)
 
 
