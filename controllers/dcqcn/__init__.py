@@ -107,8 +107,7 @@ class Dcqcn(CompiledController):
         if self.alpha_since == math.inf:
             return self.alpha
         periods = math.floor((now - self.alpha_since) / self.config.alpha_period + 1e-9)
-        # A whole exponent would be repeated multiplication in machine code, which rounds differently.
-        return self.alpha * math.pow(1 - self.config.g, float(max(periods, 0)))
+        return self.alpha * math.pow(1 - self.config.g, max(periods, 0))
 
     def cut(self, now: float, alpha: float) -> None:
         """Cut the rate by ``alpha`` / 2."""

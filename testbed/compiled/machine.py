@@ -7,6 +7,7 @@ that went into it; with it in the cache numba is not even imported.
 from __future__ import annotations
 
 import hashlib
+import math
 import platform
 import re
 import tempfile
@@ -20,7 +21,7 @@ import numpy as np
 
 from testbed.base.compiler import cache_folder, compile_to
 from testbed.compiled.layout import ACK, HOP, PATH
-from testbed.compiled.source import EVENTS, WHOLE, CannotCompile, Translation
+from testbed.compiled.source import EVENTS, POWER, WHOLE, CannotCompile, Translation
 from testbed.errors import nearest
 
 SOURCE = Path(__file__).parent
@@ -76,7 +77,7 @@ def _emitted(translation: Translation, layout: np.dtype[Any]) -> bytes:
     record, ack = numba.from_dtype(layout), numba.from_dtype(ACK)
     compiled = {}
     for name, one in translation.functions.items():
-        one.globals[WHOLE] = whole_number
+        one.globals |= {WHOLE: whole_number, POWER: power}
         compiled[name] = numba.njit(boundscheck=True)(FunctionType(one.code, one.globals, name, one.defaults))
     for one in translation.functions.values():
         one.globals.update({known: compiled[name] for known, name in one.calls.items()})
@@ -119,6 +120,11 @@ def whole_number(value: int) -> int:
     return value
 
 
+def power(base: float, exponent: float) -> float:
+    """Stands for ``base ** exponent``."""
+    return float(base**exponent)
+
+
 @cache
 def numba_has_ours() -> None:
     """Tell numba what is special about our records."""
@@ -131,6 +137,13 @@ def numba_has_ours() -> None:
     @overload_attribute(types.Record, "int_stack")
     def _int_stack(told):  # type: ignore[no-untyped-def] # numba compares signatures
         return (lambda told: told.hops[: told.hop_count]) if told == ack else None
+
+    @overload(power)
+    def _power(base, exponent):  # type: ignore[no-untyped-def]
+        if isinstance(base, types.Integer) and isinstance(exponent, types.Integer):
+            return lambda base, exponent: base**exponent
+        # LLVM must not know the exponent: it would square for 2, which is not always what libm's pow returns.
+        return lambda base, exponent: math.pow(float(base), float(exponent) if base == base else 0.5)
 
     @overload(whole_number)
     def _whole_number(value):  # type: ignore[no-untyped-def]

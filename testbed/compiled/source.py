@@ -25,6 +25,7 @@ from testbed.errors import BadInput, nearest
 
 EVENTS = ("on_start", "on_ack", "on_cnp", "on_loss", "on_timeout", "on_timer", "on_sent")  # as in decide.h
 WHOLE = "_whole_number"  # a function that takes whole numbers only
+POWER = "_power"  # ``**``
 
 
 @dataclass
@@ -128,6 +129,9 @@ class _Writer(ast.NodeTransformer):
         return assigned
 
     def visit_Call(self, node: ast.Call) -> ast.AST:
+        if ast.unparse(node.func) == "math.pow":
+            node.func = ast.copy_location(ast.Name(POWER, ast.Load()), node.func)
+            node.args[0] = ast.copy_location(ast.Call(ast.Name("float", ast.Load()), [node.args[0]], []), node)
         name, arguments = None, [self.visit(one) for one in node.args]
         if isinstance(node.func, ast.Attribute):
             name = self._method(node.func)
@@ -167,7 +171,7 @@ class _Writer(ast.NodeTransformer):
             isinstance(node.ctx, ast.Load)
             and node.id not in self.local
             and not hasattr(builtins, node.id)
-            and node.id != WHOLE
+            and node.id not in (WHOLE, POWER)
         ):
             raise self.refused(node, f"name '{node.id}' is not defined")
         return node
@@ -233,6 +237,8 @@ class _Writer(ast.NodeTransformer):
         return self.generic_visit(node)
 
     def visit_AugAssign(self, node: ast.AugAssign) -> ast.AST:
+        if isinstance(node.op, ast.Pow):
+            raise self.refused(node, "**=; write x = x ** y")
         if self._is_whole(node.target):
             loaded = ast.parse(ast.unparse(node.target), mode="eval").body
             value = ast.copy_location(ast.BinOp(ast.copy_location(loaded, node), node.op, node.value), node)
@@ -246,6 +252,13 @@ class _Writer(ast.NodeTransformer):
             return False
         found = self.whole.fields.get(target.attr)
         return found is not None and found.kind is not float and not found.length
+
+    def visit_BinOp(self, node: ast.BinOp) -> ast.AST:
+        """A power is libm's, as Python's: numba multiplies instead where the exponent is a whole number."""
+        self.generic_visit(node)
+        if not isinstance(node.op, ast.Pow):
+            return node
+        return ast.copy_location(ast.Call(ast.Name(POWER, ast.Load()), [node.left, node.right], []), node)
 
     def visit_Lambda(self, node: ast.Lambda) -> ast.AST:
         raise self.refused(node, "a lambda; write a function of the module")

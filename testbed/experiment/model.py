@@ -109,7 +109,7 @@ class PluginChoice(BaseModel):
 
 
 class ControllerChoice(PluginChoice):
-    """A controller, and how it runs."""
+    """A controller, its preset, how it runs, and any of its own options. A plain name will do: `controller: swift`."""
 
     compiled: bool = Field(
         default=True, description="Machine code decides, if the controller can be compiled; false: Python, to debug it."

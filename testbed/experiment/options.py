@@ -20,7 +20,7 @@ INTRODUCTION = """\
 # Controllers and tuners, and their options
 
 *Written by `make schema` from the plugins' `Config` classes; change it there.* `testbed list PLUGIN` prints the same,
-also for a plugin of your own.
+also for a plugin of your own. How one is written: [controllers](controllers.md), [tuners](tuners.md#writing-one).
 
 An experiment file has a plugin's options beside its name, the command line has `--set`:
 

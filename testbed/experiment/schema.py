@@ -106,7 +106,7 @@ def _section(
             if prefix and "pattern" in one.model_fields:
                 continue  # a pattern within another has the same keys
             inner.append((f"{key}." if get_origin(info.annotation) is not list else f"{key}[].", label, one))
-    if model is PluginChoice:
+    if issubclass(model, PluginChoice):
         yield "| *any other* | | An option of the plugin itself: [plugins.md](plugins.md), or `testbed list PLUGIN`. |"
     yield ""
     for below, label, one in inner:

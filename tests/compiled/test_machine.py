@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import subprocess
 import sys
 from pathlib import Path
@@ -11,6 +12,8 @@ import pytest
 
 from testbed.compiled import machine
 from testbed.compiled.flows import CompiledFlows, build
+from testbed.controller import CompiledController
+from testbed.plugin import PluginConfig
 from testbed.registry import find
 from tests.support.checkout import ROOT
 from tests.support.rows import feedback, paths
@@ -95,6 +98,8 @@ def test_from_the_cache_numba_is_not_imported(tmp_path: Path, cache: Path) -> No
 import sys
 sys.path.insert(0, {str(ROOT)!r})
 from testbed.compiled.flows import build
+from testbed.controller import CompiledController
+from testbed.plugin import PluginConfig
 from testbed.registry import find
 from tests.support.rows import paths
 plugin = find("controller", {str(tmp_path / "mine.py")!r})
@@ -103,6 +108,29 @@ print(build(plugin.form, plugin.configure(None, {{}}), paths()).runs_as, "numba"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
     assert (done.stdout, done.stderr) == ("machine code False\n", "")
     assert libraries(cache) == 1
+
+
+class Powers(CompiledController):
+    """Exponents that an optimiser would like to know."""
+
+    name = "powers"
+    n: int
+
+    def on_cnp(self, now: float) -> None:
+        self.n = self.n % 60 + 1
+        whole = now**2 + now**3 + now**self.n + 2**self.n + math.pow(now, self.n)
+        self.rate = 1 + whole + now**0.5 + now**-1.5 + math.pow(now, 2)
+
+
+def test_powers_are_python_s_to_the_last_bit() -> None:
+    compiled, plain = (build(Powers, PluginConfig(), paths(), one) for one in (True, False))
+    numbers = np.random.default_rng(1).uniform(0.9, 1.1, 3000)
+    for one in (compiled, plain):
+        one.on_start(0.0, np.array([0]))
+    for now in numbers.tolist():
+        for one in (compiled, plain):
+            one.on_feedback(now, np.array([0]), feedback(cnps=1))
+        assert compiled.rate[0] == plain.rate[0]
 
 
 def test_without_numba_python_decides(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -14,6 +14,7 @@ from testbed.sdk.conformance.controllers import check
 from testbed.sdk.mock.datapath import Mock
 from testbed.sdk.mock.scenario import Scenario
 from testbed.sdk.new import FORMS, new
+from tests.support.checkout import ROOT
 
 
 @pytest.mark.parametrize(("kind", "form"), [*(("controller", form) for form in FORMS), ("tuner", "compiled")])
@@ -43,6 +44,11 @@ def test_the_forms_of_one_controller_decide_the_same(tmp_path: Path) -> None:
             scenario = Scenario(flows=4, start_gap=1e-5, duration=1e-3, lose=0.01, duplicate=0.01)
             digests.add(Mock(plugin.form, config, scenario, compiled=compiled).run().decisions)
     assert len(digests) == 1
+
+
+def test_the_documentation_shows_what_is_written(tmp_path: Path) -> None:
+    _, after = (ROOT / "docs" / "controllers.md").read_text().split("```python\n")
+    assert after.split("```")[0] in new("controller", "my_cc", tmp_path)[0].read_text()
 
 
 @pytest.mark.parametrize("kind", ["controller", "tuner"])

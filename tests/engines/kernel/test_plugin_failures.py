@@ -20,7 +20,7 @@ from testbed.controller import RateController
 
 class Mine(RateController):
     name = "mine"
-    count: int
+    count = 0
 
     def __init__(self, config, paths):
         super().__init__(config, paths)
@@ -44,7 +44,7 @@ from testbed.controller import CompiledController
 
 class Mine(CompiledController):
     name = "mine"
-    count = 0
+    count: int
 
     def on_ack(self, ack):
         self.count += 1
@@ -91,7 +91,8 @@ def line_of(source: str, text: str) -> int:
         (CONTROLLER, {"feedback": "self.rate[flows] = float('nan')"}, "def on_feedback", "set rate nan bit/s"),
         (CONTROLLER, {"timer": "self.rate = 1e9"}, "def on_timer", "must stay arrays, one number per flow"),
         (FLOW_CONTROLLER, {"ack": "self.rate = float('nan')"}, "def on_ack", "set rate nan bit/s"),
-        (FLOW_CONTROLLER, {"ack": "self.windw = 4"}, "self.windw", "not set in __init__; did you mean 'window'?"),
+        (FLOW_CONTROLLER, {"ack": "raise ValueError('no')"}, "raise", "ValueError: no"),
+        (FLOW_CONTROLLER, {"ack": "self.rate = 1 / (self.count - 21)"}, "1 / (", "ZeroDivisionError"),
         (TUNER, {"initial": GOOD_THRESHOLDS, "slot": "sample.nothing"}, "sample.nothing", "AttributeError"),
     ],
     ids=lambda value: " ".join(value.values()) if isinstance(value, dict) else "",
@@ -154,6 +155,17 @@ def test_plugin_that_fails_before_the_first_packet_leaves_no_results(
     message = done.stderr.splitlines()[-1]
     assert message.startswith(f"testbed: {kind} 'mine' ({file}, line {line_of(source, marker)}): ")
     assert says in message
+    assert not (tmp_path / "out").exists()
+
+
+def test_what_cannot_be_compiled_is_bad_input(tmp_path: Path) -> None:
+    file, source = plugin(tmp_path, FLOW_CONTROLLER, ack="self.windw = 4")
+    done = run(tmp_path, *LONG, "--controller", str(file))
+    assert done.returncode == 2
+    assert done.stderr.splitlines()[-1].startswith(
+        f"testbed: {file}, line {line_of(source, 'self.windw')}: cannot be compiled: "
+        "Mine declares no 'windw'; did you mean 'window'?"
+    )
     assert not (tmp_path / "out").exists()
 
 
