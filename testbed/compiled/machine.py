@@ -22,7 +22,7 @@ import numpy as np
 from testbed.base.compiler import cache_folder, compile_to
 from testbed.compiled.layout import ACK, HOP, PATH
 from testbed.compiled.source import EVENTS, POWER, WHOLE, CannotCompile, Translation
-from testbed.errors import nearest
+from testbed.errors import TestbedError, nearest
 
 SOURCE = Path(__file__).parent
 OURS = "testbed:"  # begins our own messages among numba's
@@ -46,8 +46,18 @@ def library(translation: Translation, layout: np.dtype[Any]) -> Path:
         with tempfile.NamedTemporaryFile(suffix=".o") as file:
             file.write(_emitted(translation, layout))
             file.flush()
-            compile_to(target, (Path(file.name),), ("-shared", "-lm"))
+            _link(translation, target, Path(file.name))
     return target
+
+
+def _link(translation: Translation, target: Path, made: Path) -> None:
+    try:
+        compile_to(target, (made,), ("-shared", "-lm", "-Wl,-z,defs"))
+    except TestbedError as error:
+        if "undefined reference" not in str(error):
+            raise
+        why = "something in it needs Python's memory, such as a text that is printed or put together"
+        raise CannotCompile(*translation.place, why) from error
 
 
 def _digest(translation: Translation, layout: np.dtype[Any]) -> str:
@@ -90,9 +100,10 @@ def _emitted(translation: Translation, layout: np.dtype[Any]) -> bytes:
     except KeyError as error:  # numba asked a record for a field that it does not have
         name = str(error.args[0])
         known = {*(ACK.names or ()), *(PATH.names or ()), *(HOP.names or ()), *translation.options, "int_stack"}
-        raise CannotCompile(
-            *translation.attributes[name], f"there is no '{name}'; {nearest(name, list(known))}"
-        ) from None
+        place = translation.attributes.get(name, translation.place)
+        raise CannotCompile(*place, f"there is no '{name}'; {nearest(name, list(known))}") from None
+    except Exception as error:  # numba's own, about what it has never seen
+        raise CannotCompile(*translation.place, f"numba fails: {type(error).__name__}: {error}") from error
     (types,) = made.signatures
     text = made.inspect_llvm(types).replace(made.overloads[types].fndesc.llvm_func_name, "decide")
     llvm.initialize_native_target()
@@ -143,7 +154,7 @@ def numba_has_ours() -> None:
         if isinstance(base, types.Integer) and isinstance(exponent, types.Integer):
             return lambda base, exponent: base**exponent
         # LLVM must not know the exponent: it would square for 2, which is not always what libm's pow returns.
-        return lambda base, exponent: math.pow(float(base), float(exponent) if base == base else 0.5)
+        return lambda base, exponent: math.pow(float(base), 0.75 if math.isnan(base) else float(exponent))
 
     @overload(whole_number)
     def _whole_number(value):  # type: ignore[no-untyped-def]

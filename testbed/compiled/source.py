@@ -26,6 +26,18 @@ from testbed.errors import BadInput, nearest
 EVENTS = ("on_start", "on_ack", "on_cnp", "on_loss", "on_timeout", "on_timer", "on_sent")  # as in decide.h
 WHOLE = "_whole_number"  # a function that takes whole numbers only
 POWER = "_power"  # ``**``
+REFUSED: dict[tuple[type[ast.AST], ...], str] = {
+    (ast.Lambda,): "a lambda; write a function of the module",
+    (ast.Try,): "try; test for what can go wrong instead",
+    (ast.With,): "with; do this in __init__",
+    (ast.Import, ast.ImportFrom): "an import; write it at the top of the file",
+    (ast.Global, ast.Nonlocal): "a variable of the module is changed; declare state in the class",
+    (ast.List, ast.Dict, ast.Set): "a list, dict or set; declare an array in the class, or write a tuple",
+    (ast.ListComp, ast.DictComp, ast.SetComp, ast.GeneratorExp): "a comprehension; write a loop",
+    (ast.JoinedStr,): "a text with values in it; say it without them",
+    (ast.NamedExpr,): "an assignment inside of an expression; give it a line of its own",
+    (ast.Yield, ast.YieldFrom, ast.Await): "a generator; callbacks return",
+}
 
 
 @dataclass
@@ -53,6 +65,12 @@ class Translation:
         self.events = [one for one in EVENTS if getattr(self.form, one) is not getattr(CompiledController, one)]
         for event in self.events:
             self.method(self.form, event)
+
+    @property
+    def place(self) -> tuple[str, int]:
+        """File and line of the first callback: where an error is if nobody knows better."""
+        code = inspect.unwrap(getattr(self.form, self.events[0])).__code__
+        return code.co_filename, code.co_firstlineno
 
     @property
     def digest(self) -> str:
@@ -193,8 +211,11 @@ class _Writer(ast.NodeTransformer):
         self.whole.attributes.setdefault(node.attr, (self.function.__code__.co_filename, node.lineno))
         form, me = self.whole.form, isinstance(node.value, ast.Name) and node.value.id == self.me
         inner = node.value
-        if isinstance(inner, ast.Attribute) and inner.attr == "config" and getattr(inner.value, "id", "") == self.me:
-            self._option(node)
+        if isinstance(inner, ast.Attribute) and getattr(inner.value, "id", "") == self.me:
+            if inner.attr in ("config", "path") and not isinstance(node.ctx, ast.Load):
+                raise self.refused(node, f"{inner.attr} is changed; keep what changes in the state")
+            if inner.attr == "config":
+                self._option(node)
         if not me or node.attr in ("config", "path"):
             return self.generic_visit(node)
         found = self.whole.fields.get(node.attr)
@@ -205,6 +226,8 @@ class _Writer(ast.NodeTransformer):
                 self.whole.read(name, value)
             return ast.copy_location(ast.Name(name, ast.Load()), node)
         if found:
+            if found.length and not isinstance(node.ctx, ast.Load):
+                raise self.refused(node, f"an array as a whole; set its items: self.{node.attr}[i] = ...")
             return node
         given = inspect.getattr_static(form, node.attr, None)
         if isinstance(given, property):
@@ -260,14 +283,12 @@ class _Writer(ast.NodeTransformer):
             return node
         return ast.copy_location(ast.Call(ast.Name(POWER, ast.Load()), [node.left, node.right], []), node)
 
-    def visit_Lambda(self, node: ast.Lambda) -> ast.AST:
-        raise self.refused(node, "a lambda; write a function of the module")
-
-    def visit_Try(self, node: ast.Try) -> ast.AST:
-        raise self.refused(node, "try; test for what can go wrong instead")
-
-    def visit_With(self, node: ast.With) -> ast.AST:
-        raise self.refused(node, "with; do this in __init__")
+    def visit(self, node: ast.AST) -> Any:
+        """Refuse what has no form in machine code; what is left may still be refused by numba."""
+        for kinds, instead in REFUSED.items():
+            if isinstance(node, kinds):
+                raise self.refused(node, instead)
+        return super().visit(node)
 
     def refused(self, node: ast.AST, why: str) -> CannotCompile:
         """What to raise about what stands at ``node``."""

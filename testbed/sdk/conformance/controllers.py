@@ -30,6 +30,7 @@ Answer = tuple[bool | None, str]  # None: the question is not for this plugin
 RTT = Scenario.base_rtt
 LINE = Scenario.line_rate
 LIMIT = LINE * ABOVE_LINE
+COMPILES = "machine code decides as Python does"
 ASKED = (0.5, 1.5)  # of a port's rate, by all its flows: below they have collapsed, above they do not react
 
 
@@ -58,7 +59,13 @@ def check(
         questions = tuner_questions(plugin.form, config)
     else:
         questions = _controller_questions(plugin.form, config)
-    return [_ask(plugin, name, question) for name, question in questions if only in (None, name)]
+    results: list[Result] = []
+    for name, question in questions:
+        if only in (None, name):
+            results.append(_ask(plugin, name, question))
+            if name == COMPILES and "cannot be compiled" in results[-1].why:
+                break  # the others could only say the same
+    return results
 
 
 def _controller_questions(form: type[ControllerBase], config: PluginConfig) -> list[tuple[str, Callable[[], Answer]]]:
@@ -70,7 +77,9 @@ def _controller_questions(form: type[ControllerBase], config: PluginConfig) -> l
             return None, "the controller declares that it does not react (adaptive = False)"
         return question(run)
 
-    questions: list[tuple[str, Callable[[], Answer]]] = [
+    compiled = issubclass(form, CompiledController) and form.compiled
+    return [
+        *([(COMPILES, partial(_compiles, form, config))] if compiled else []),
         ("starts within bounds", partial(_starts, run)),
         ("fills the line", partial(_fills_the_line, run)),
         ("reacts to congestion", partial(of_adaptive, _reacts)),
@@ -81,9 +90,6 @@ def _controller_questions(form: type[ControllerBase], config: PluginConfig) -> l
         ("same seed, same decisions", partial(_repeats, run)),
         ("a restarted flow begins anew", partial(_restart, form, config)),
     ]
-    if issubclass(form, CompiledController) and form.compiled:
-        questions.append(("machine code decides as Python does", partial(_compiles, form, config)))
-    return questions
 
 
 def _ask(plugin: Plugin, name: str, question: Callable[[], Answer]) -> Result:
