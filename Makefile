@@ -32,8 +32,8 @@ check: ## ruff, mypy, import contracts and ansible-lint
 unit: ## the tests that need no root, without the slow ones
 	$(PYTEST) -m "not root and not slow and not uml" -n 2 --dist loadfile
 
-bench: setup ## measure what docs/bench.md promises (root; ONLY="switch goodput" for a part, JSON=FILE)
-	$(SUDO) $(PYTHON) -m bench $(if $(ONLY),--only $(ONLY)) $(if $(JSON),--json $(JSON))
+bench: setup ## measure what docs/bench.md promises (root; ONLY="switch goodput" for a part, OTHER=FOLDER, JSON=FILE)
+	$(SUDO) $(PYTHON) -m bench $(if $(ONLY),--only $(ONLY)) $(if $(OTHER),--other $(OTHER)) $(if $(JSON),--json $(JSON))
 
 wheelhouse: setup ## dist/wheelhouse.tar: what lab hosts without a network need (HOSTS_PYTHON=python3.12, EXTRAS=learned)
 	rm -rf build && mkdir -p build/wheels dist

@@ -10,16 +10,30 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-from bench import adpg, closed_loop, command, decisions, flows, items, live, monitor, tuners
+from bench import (
+    adpg,
+    agents,
+    closed_loop,
+    command,
+    controllers,
+    decisions,
+    disturbed,
+    flows,
+    items,
+    live,
+    monitor,
+    tuners,
+)
 from bench.measure import Row, table
 from testbed.errors import TestbedError
 
-ITEMS: dict[str, Callable[[], Iterator[Row]]] = {
-    "closed-loop": closed_loop.of_closed_loop,
-    "clean-loop": closed_loop.of_clean_loop,
+Part = Callable[[], Iterator[Row]]
+ITEMS: dict[str, Part] = {
+    "controllers": controllers.of_controllers,
     "decisions": decisions.of_decisions,
     "flows": flows.of_flows,
     "live": live.of_live,
@@ -33,25 +47,49 @@ ITEMS: dict[str, Callable[[], Iterator[Row]]] = {
     "lines": items.of_lines,
     "adpg": adpg.of_adpg,
 }
+COMPARED: dict[str, Callable[[tuple[command.Tree, ...]], Iterator[Row]]] = {  # with another checkout, if there is one
+    "closed-loop": closed_loop.of_closed_loop,
+    "clean-loop": closed_loop.of_clean_loop,
+    "agents": agents.of_agents,
+    "disturbed": disturbed.of_disturbed,
+}
+LONG = {"disturbed"}  # only if named
 BUSY = 0.5  # load average above which figures should not be trusted
 
 
 def main() -> int:
     """Exit code 0 if every target was reached, 1 if one was missed."""
     parser = argparse.ArgumentParser(prog="make bench", description=__doc__)
-    parser.add_argument("--only", nargs="*", choices=ITEMS, default=[], metavar="NAME", help=", ".join(ITEMS))
+    parser.add_argument(
+        "--only",
+        nargs="*",
+        choices=(*COMPARED, *ITEMS),
+        default=[],
+        metavar="NAME",
+        help=", ".join((*COMPARED, *ITEMS)),
+    )
+    parser.add_argument(
+        "--other", type=Path, metavar="FOLDER", help=f"a checkout to compare with: {', '.join(COMPARED)}"
+    )
     parser.add_argument("--json", type=Path, metavar="FILE", help="write all values there")
     chosen = parser.parse_args()
     if os.geteuid() != 0:
         print("bench: needs root to build racks; run: sudo make bench", file=sys.stderr)
         return 2
+    try:
+        trees = command.trees(chosen.other)
+    except command.CommandFailed as error:
+        print(f"bench: {error}", file=sys.stderr)
+        return 2
+    parts: dict[str, Part] = {name: partial(part, trees) for name, part in COMPARED.items()}
+    parts |= ITEMS
     machine, began = _machine(), time.monotonic()
     if machine["load"] > BUSY:
         print(f"bench: the load average is {machine['load']:.1f}: this machine is not quiet", file=sys.stderr)
     rows: list[Row] = []
-    for name in chosen.only or ITEMS:
+    for name in chosen.only or [one for one in parts if one not in LONG]:
         print(f"bench: {name}", file=sys.stderr, flush=True)
-        rows += _rows(name)
+        rows += _rows(name, parts[name])
     print(f"{machine['kernel']}, {machine['cpu']}, {machine['cores']} cores, commit {machine['commit']}\n")
     print(table(rows))
     print(f"\n{time.monotonic() - began:.0f} s")
@@ -61,11 +99,11 @@ def main() -> int:
     return int(any(row.passed is False for row in rows))
 
 
-def _rows(name: str) -> list[Row]:
-    """One item's rows. A run that fails is a target that was missed; the others are still measured."""
+def _rows(name: str, part: Part) -> list[Row]:
+    """One part's rows. A run that fails is a target that was missed; the others are still measured."""
     rows: list[Row] = []
     try:
-        rows.extend(ITEMS[name]())
+        rows.extend(part())
     except (TestbedError, command.CommandFailed, AssertionError) as error:
         rows.append(Row(name, "failed", passed=False, note=str(error).replace("\n", " ")))
     return rows

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 TESTBED = str(Path(sys.executable).parent / "testbed")
+COMMAND = ".venv/bin/testbed"  # of a checkout
 UNCALIBRATED = ("--set", "rack.calibrate='off'")  # for speeds at which calibration would refuse to begin
 BEGINS = "running "  # what the progress says when the experiment begins
 
@@ -21,10 +22,32 @@ class CommandFailed(Exception):
     """The command ended with an error."""
 
 
-def run(*arguments: str) -> dict[str, Any]:
+@dataclass(frozen=True)
+class Tree:
+    """A checkout whose ``testbed`` is run; ``suffix`` tells its rows from those of this one."""
+
+    testbed: str = TESTBED
+    suffix: str = ""
+
+    @property
+    def ours(self) -> bool:
+        """Whether it is this one, to which targets apply."""
+        return not self.suffix
+
+
+def trees(other: Path | None) -> tuple[Tree, ...]:
+    """This checkout, and another one to compare with. Raises CommandFailed if that has no ``testbed``."""
+    if other is None:
+        return (Tree(),)
+    if not os.access(other / COMMAND, os.X_OK):
+        raise CommandFailed(f"{other} is no checkout that can run: there is no {COMMAND}; run scripts/setup in there")
+    return Tree(), Tree(str((other / COMMAND).resolve()), f", {other.resolve().name}")
+
+
+def run(*arguments: str, testbed: str = TESTBED) -> dict[str, Any]:
     """``testbed run`` and its summary. A degraded result is a result."""
     with tempfile.TemporaryDirectory() as folder:
-        command = [TESTBED, "run", *arguments, "--format", "json", "--out", f"{folder}/out"]
+        command = [testbed, "run", *arguments, "--format", "json", "--out", f"{folder}/out"]
         done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=folder)
     if done.returncode not in {0, 3}:
         raise CommandFailed(f"{' '.join(command)}: {done.stderr.strip()[-500:]}")

@@ -1,4 +1,4 @@
-"""What one decision of ADPG costs in each form of its policy, and what the controller around it costs in the rack.
+"""What one decision of ADPG costs in each form of its policy, and the controller around it when Python calls it.
 
 All forms are measured side by side, in turns, on states that closed loops visit. The published factor of 500 is a
 property of a NIC's core; here each baseline has its name.
@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 
+from bench.exported import Exported
 from bench.measure import Row, spread
 from controllers.adpg.catboost_form import predictor
 from controllers.adpg.controller import AdpgController
@@ -117,7 +118,8 @@ def _trees(trees: Trees, states: Floats) -> Iterator[Form]:
     yield Form(f"trees, CatBoost's predict, {ROWS} at once", lambda: predict(states), ROWS)
     yield Form("trees, numpy", lambda: trees.decide(states[:1]))
     yield Form(f"trees, numpy, {ROWS} at once", lambda: trees.decide(states), ROWS)
-    yield Form(TREE, _in_c(trees, states), ROWS)
+    yield Form(TREE, _in_c(Exported(trees), states), ROWS)
+    yield Form("trees, a table that C walks, as in training", _in_c(trees, states), ROWS)
 
 
 def _in_c(policy: InC, states: Floats) -> Work:

@@ -24,13 +24,13 @@ def peak(*arguments: str) -> int:
         command = [TESTBED, "run", *arguments, "--out", f"{folder}/out"]
         process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd=folder)
         while process.poll() is None:
-            highest = max(highest, sum(map(_pss, _family(process.pid))))
+            highest = max(highest, sum(map(_pss, family(process.pid))))
             time.sleep(INTERVAL)
     assert process.returncode in {0, 3}, f"{' '.join(command)} ended with {process.returncode}"
     return highest
 
 
-def _family(root: int) -> list[int]:
+def family(root: int) -> list[int]:
     """A process and all its descendants."""
     children: dict[int, list[int]] = {}
     for stat in Path("/proc").glob("[0-9]*/stat"):
