@@ -201,7 +201,9 @@ def test_an_exception_names_plugin_file_and_line(callback: str, compiled: bool, 
 @FORMS
 def test_a_division_by_zero_does_so_too(compiled: bool, tmp_path: Path) -> None:
     message, head, line = failure_of(tmp_path, "on_ack", "self.rate = 1e9 / (self.path.hops - 1)", compiled)
-    assert message == f"{head}{line}): ZeroDivisionError: float division by zero"
+    assert message.removesuffix(": float division by zero").removesuffix(": division by zero") == (
+        f"{head}{line}): ZeroDivisionError"
+    )
 
 
 @FORMS

@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 
 from testbed.compiled.flows import CompiledFlows, build
-from testbed.compiled.layout import fill
 from testbed.controller import CompiledController, Feedback, IntStack, Paths
 from testbed.registry import find
 
@@ -34,7 +33,9 @@ class Columns:
     def flow(self, number: int = 0) -> Any:
         """A copy of one flow as a plain object, whose methods can be called."""
         made: CompiledController = self._flows.form(self._flows.config, self._flows.by_flow[number])
-        fill(made, self._flows.records[number])
+        for name, field in made.fields().items():
+            if not field.constant:
+                setattr(made, name, self._flows.records[number][name].tolist())
         return made
 
 
