@@ -51,7 +51,7 @@ def cache_folder() -> Path:
         Path("/var/cache") if os.geteuid() == 0 else Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
     )
     folder = usual / "testbed"
-    there = next(one for one in (folder, *folder.parents) if one.exists())
+    there = next(one for one in (folder, *folder.parents) if os.path.exists(one))  # noqa: PTH110 - Path's may raise
     return folder if os.access(there, os.W_OK) else _own_temporary_folder()
 
 
@@ -69,7 +69,9 @@ def compile_to(target: Path, sources: tuple[Path, ...], flags: tuple[str, ...]) 
     """Run clang; ``target`` appears complete or not at all. Raises TestbedError with what clang said."""
     clang = shutil.which("clang")
     if clang is None:
-        raise TestbedError("clang is needed to compile the data plane and is not installed; run: apt install clang")
+        raise TestbedError(
+            "clang is needed to compile the data plane and controllers, and is not installed; run: apt install clang"
+        )
     target.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.NamedTemporaryFile(dir=target.parent, suffix=target.suffix, delete=False) as unfinished:
         output = Path(unfinished.name)

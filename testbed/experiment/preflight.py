@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from testbed.errors import BadInput, PluginFailed
+from testbed.errors import TestbedError
 from testbed.experiment.resolved import Resolved
 from testbed.registry import Plugin, failed, refused
 from testbed.tuner import wrong
@@ -14,7 +14,7 @@ def preflight(resolved: Resolved, kind: str) -> None:
     """Make the controller for one flow, or the tuner with its first thresholds.
 
     Raises BadInput if an option does not fit (a policy file that is missing, thresholds beyond the buffer), and
-    PluginFailed if the plugin raises anything else.
+    PluginFailed if the plugin raises anything else, or TestbedError if clang is missing.
     """
     plugin, make = {
         "controller": (resolved.controller, lambda: _controller(resolved)),
@@ -26,7 +26,7 @@ def preflight(resolved: Resolved, kind: str) -> None:
 def _made(plugin: Plugin, make: Callable[[], object]) -> None:
     try:
         make()
-    except (BadInput, PluginFailed):
+    except TestbedError:
         raise
     except Exception as error:
         raise failed(plugin, error) from error

@@ -63,11 +63,11 @@ def result(tmp_path: Path) -> Path:
 
 
 FIXED = """
-from testbed.controller import Ack, FlowController, Path, Signal
+from testbed.controller import Ack, CompiledController, Path, Signal
 from testbed.plugin import PluginConfig
 
 
-class MyCc(FlowController):
+class MyCc(CompiledController):
     name = "MyCc"
     signals = Signal.RTT
 

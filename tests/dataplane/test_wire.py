@@ -8,12 +8,16 @@ import shutil
 import struct
 import subprocess
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 from testbed.agent import build as agent_build
-from testbed.agent import datapath
+from testbed.agent import datapath, structs
+from testbed.compiled.flows import Decider
+from testbed.compiled.layout import ACK, HOP
+from testbed.controller import MOST_HOPS
 from testbed.dataplane import build, wire
 from testbed.engines.kernel.rack import pause_frames
 from testbed.experiment.topology import framing
@@ -146,30 +150,47 @@ def test_bth_lies_behind_udp(tmp_path: Path) -> None:
     assert ask_compiler(tmp_path, f'#include "{HEADER}"', expressions) == expected
 
 
-def test_datapath_structure_is_that_of_c(tmp_path: Path) -> None:
-    ours = datapath._Datapath
-    names = [name for name, _ in ours._fields_]
-    assert fields_of(definition("datapath", STATE.read_text())) == names
-    histogram = [name for name, _ in datapath._Histogram._fields_]
-    expressions = [
-        "sizeof(struct datapath)",
-        *(f"offsetof(struct datapath, {name})" for name in names),
-        "sizeof(struct histogram)",
-        *(f"offsetof(struct histogram, {name})" for name in histogram),
-        "sizeof(struct heap)",
-        "sizeof(struct event)",
-        "sizeof(struct batch)",
-    ]
+MIRRORED = {
+    "datapath": structs.CDatapath,
+    "histogram": structs.CHistogram,
+    "ring": structs.CRing,
+    "heap": structs.CHeap,
+    "trace": structs.CTrace,
+    "decisions": structs.CDecisions,
+    "decider": Decider,
+}
+
+
+@pytest.mark.parametrize("name", MIRRORED)
+def test_structures_are_those_of_c(name: str, tmp_path: Path) -> None:
+    ours: Any = MIRRORED[name]
+    names = [field for field, *_ in ours._fields_]
+    if name == "datapath":
+        assert fields_of(definition(name, STATE.read_text())) == names
+    expressions = [f"sizeof(struct {name})", *(f"offsetof(struct {name}, {field})" for field in names)]
+    expected = [ctypes.sizeof(ours), *(getattr(ours, field).offset for field in names)]
+    assert ask_compiler(tmp_path, f'#include "{STATE}"', expressions) == expected
+
+
+def test_records_are_those_of_c(tmp_path: Path) -> None:
+    """What has no ctypes structure: numpy's and plain numbers."""
+    acks = [f"offsetof(struct ack, {field})" for field in ACK.names or ()]
+    hops = [f"offsetof(struct hop, {field})" for field in HOP.names or ()]
+    expressions = ["sizeof(struct event)", "sizeof(struct batch)", "sizeof(struct ack)", "MOST_HOPS", *acks, *hops]
     expected = [
-        ctypes.sizeof(ours),
-        *(getattr(ours, name).offset for name in names),
-        ctypes.sizeof(datapath._Histogram),
-        *(getattr(datapath._Histogram, name).offset for name in histogram),
-        ctypes.sizeof(datapath._Heap),
         2 * np.dtype(np.float64).itemsize,
         datapath.BATCH_WORDS * np.dtype(np.int64).itemsize,
+        ACK.itemsize,
+        MOST_HOPS,
+        *offsets_in(ACK),
+        *offsets_in(HOP),
     ]
     assert ask_compiler(tmp_path, f'#include "{STATE}"', expressions) == expected
+    assert MOST_HOPS == wire.MAX_HOPS
+
+
+def offsets_in(dtype: np.dtype[Any]) -> list[int]:
+    return [dtype.fields[name][1] for name in dtype.names or ()] if dtype.fields else []
 
 
 def test_layout_has_the_sizes_that_paths_are_derived_with() -> None:

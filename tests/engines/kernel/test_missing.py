@@ -30,8 +30,8 @@ def without_clang(tmp_path: Path) -> str:
 def test_without_clang_it_says_how_to_get_it(tmp_path: Path, without_clang: str) -> None:
     done = run(tmp_path, *SHORT, PATH=without_clang, TESTBED_CACHE=str(tmp_path / "cache"))
     assert done.returncode == 1
-    assert "clang: not installed; " in done.stderr
-    assert "clang" in done.stderr.rpartition("install")[2]
+    assert "clang is needed to compile" in done.stderr
+    assert done.stderr.endswith("not installed; run: apt install clang\n")
     assert not (tmp_path / "out").exists()
 
 
@@ -39,6 +39,7 @@ def test_without_clang_what_was_compiled_before_will_do(tmp_path: Path, without_
     cache = str(tmp_path / "cache")
     compile_all = "from testbed.agent.build import compile_all; compile_all()"
     subprocess.run([sys.executable, "-c", compile_all], env={**os.environ, "TESTBED_CACHE": cache}, check=True)
+    assert run(tmp_path, *SHORT, "--dry-run", TESTBED_CACHE=cache).returncode == 0  # compiles the controller
     assert run(tmp_path, *SHORT, PATH=without_clang, TESTBED_CACHE=cache).returncode in (0, 3)
 
 
