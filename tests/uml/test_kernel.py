@@ -54,7 +54,8 @@ def seen(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
 
 def test_it_is_another_kernel_with_every_feature(seen: dict[str, Any]) -> None:
     assert seen["release"].startswith("6.")
-    assert {feature: why for feature, why in seen["features"].items() if why} == {}
+    missing = {feature for feature, why in seen["features"].items() if why}
+    assert missing <= {"tcx"}  # since 6.6; only `testbed switch` needs it
 
 
 @pytest.mark.parametrize("where", ["netem", "netem both ways"])
