@@ -8,11 +8,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from testbed.agent.agent import Agent
 from testbed.errors import PluginFailed
 from testbed.registry import find
-from tests.support.agents import SLOT, Bench
-from tests.support.serving import TIMEOUT, Counting, Scripted, Telemetry, serving, turn
+from tests.support.agents import SLOT
+from tests.support.serving import TIMEOUT, Counting, Scripted, Telemetry, everything_happens, serving, turn
 
 # -- starting -------------------------------------------------------------------------------------------------------
 
@@ -232,16 +231,6 @@ class Broken(RateController):
     def on_sent(self, now, flows, sent_bytes):
         {on_sent}
 """
-
-
-def everything_happens(agent: Agent, bench: Bench) -> None:
-    """An acknowledgement, a loss, a CNP, a timer, a timeout."""
-    for now in (0.0, 1.0):
-        turn(agent, now)
-    bench.cnp()
-    bench.ack(1)
-    for now in range(5, 4000, 50):
-        turn(agent, now)
 
 
 def failure_of(folder: Path, template: str, callback: str, statement: str) -> tuple[str, Path, int]:

@@ -15,7 +15,7 @@ from testbed.registry import find
 from testbed.results.trace import FEEDBACK, KINDS, SENT, START, TIMEOUT, TIMER, DecisionTrace
 from tests.support.agents import SLOT, Bench
 from tests.support.serving import TIMEOUT as SILENCE
-from tests.support.serving import serving, turn
+from tests.support.serving import everything_happens, serving, turn
 
 FORMS = pytest.mark.parametrize("compiled", [True, False], ids=["machine code", "Python"])
 
@@ -168,16 +168,6 @@ CALLBACKS = {
     "on_timeout": "on_timeout(self, now)", "on_timer": "on_timer(self, now)",
     "on_sent": "on_sent(self, now, sent_bytes)", "on_start": "on_start(self, now)",
 }  # fmt: skip
-
-
-def everything_happens(agent: Any, bench: Bench) -> None:
-    """A start, a timer, packets sent, a CNP, a loss, an acknowledgement, a timeout."""
-    for now in (0.0, 1.0):
-        turn(agent, now)
-    bench.cnp()
-    bench.ack(1)
-    for now in range(5, 4000, 50):
-        turn(agent, now)
 
 
 def failure_of(folder: Path, callback: str, statement: str, compiled: bool) -> tuple[str, str, int]:

@@ -96,3 +96,13 @@ def serving(
 def turn(agent: Any, slots: float) -> None:
     agent.step(slots * SLOT)
     agent.datapath.send_due(slots * SLOT)
+
+
+def everything_happens(agent: Any, bench: Bench) -> None:
+    """A start, a timer, packets sent, a CNP, a loss, an acknowledgement, a timeout."""
+    for now in (0.0, 1.0):
+        turn(agent, now)
+    bench.cnp()
+    bench.ack(1)
+    for now in range(5, 4000, 50):
+        turn(agent, now)
