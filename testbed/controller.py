@@ -204,7 +204,7 @@ class Hop:
 
 @dataclass(frozen=True)
 class Ack:
-    """One row of `Feedback` with at least one acknowledged packet."""
+    """One acknowledgement. In the rack it is of one packet; the fluid model sums them up, and rounds down."""
 
     now: float
     packets: int
@@ -221,10 +221,10 @@ class CompiledController(ControllerBase):
     """The form per flow. Set ``self.rate``, ``self.window`` and ``self.timer`` in callbacks.
 
     State is what the class declares: ``cwnd: float``, ``steps: int``, ``fast: bool``, `PerHop`, and `Table` for arrays
-    that do not change. ``__init__`` is plain Python and runs whenever the flow starts; ``self.config`` has the options,
-    ``self.path`` is a `Path`. The callbacks, and all that they call, are compiled to machine code: numbers, ``if``,
-    ``for``, ``while``, `math`, own methods and functions. Options that are text can be compared there, not more.
-    ``controller.compiled=false`` runs the same as plain Python, to debug it.
+    that do not change. ``__init__`` is plain Python and runs once per different path: what it leaves is how every flow
+    begins. ``self.config`` has the options, ``self.path`` is a `Path`. The callbacks, and all that they call, are
+    compiled to machine code: numbers, ``if``, ``for``, ``while``, `math`, own methods and functions. Options that are
+    text can be compared there, not more. ``controller.compiled=false`` runs the same as plain Python, to debug it.
     """
 
     compiled: ClassVar[bool] = True

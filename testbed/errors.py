@@ -32,6 +32,12 @@ class UnusableDecision(Exception):
         super().__init__(why)
         self.callback = callback
 
+    @classmethod
+    def of(cls, callback: Callable[..., object], rate: float, window: float, timer: float) -> UnusableDecision:
+        """One that no agent can enforce."""
+        said = f"set rate {rate} bit/s, window {window} bytes and timer {timer} s for a flow"
+        return cls(callback, f"{said}; expected positive numbers, and a time or inf")
+
 
 def nearest(word: str, allowed: list[str]) -> str:
     """The hint that ends an error message: the nearest allowed value, or all of them.

@@ -14,7 +14,7 @@ from testbed.agent.meter import Meter
 from testbed.base.arrays import Ints
 from testbed.clock import Clock
 from testbed.controller import Feedback, RateController, Signal
-from testbed.errors import PluginFailed
+from testbed.errors import UnusableDecision
 from testbed.registry import Plugin, failed, refused
 from testbed.results.trace import FEEDBACK, SENT, START, TIMEOUT, TIMER, feedback_row
 
@@ -103,19 +103,13 @@ class BatchAgent(Agent):
         try:
             wrong, self._next_timer = self.datapath.apply_decisions(flows, self.controller, now, self._trace.copy_to)
         except (AttributeError, TypeError) as error:
-            raise self._refused(
-                f"self.rate, window and timer must stay arrays, one number per flow: {error}"
-            ) from error
+            why = f"self.rate, window and timer must stay arrays, one number per flow: {error}"
+            raise refused(self.plugin, self._called, why) from error
         if wrong >= 0:
-            raise self._refused(
-                f"set rate {self.controller.rate[wrong]} bit/s, window {self.controller.window[wrong]} bytes and timer "
-                f"{self.controller.timer[wrong]} s for a flow; expected positive numbers, and a time or inf"
-            )
+            one = self.controller
+            decided = one.rate[wrong], one.window[wrong], one.timer[wrong]
+            raise failed(self.plugin, UnusableDecision.of(self._called, *decided))
         self._trace.done()
-
-    def _refused(self, why: str) -> PluginFailed:
-        """What the controller decided cannot be used; names the callback that decided last."""
-        return refused(self.plugin, self._called, why)
 
     def _report_sent(self, now: float) -> None:
         """Byte counters are slow clocks: reporting every packet would cost more than sending it."""

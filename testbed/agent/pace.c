@@ -79,7 +79,7 @@ int64_t apply_decisions(struct datapath *d, const int64_t *flows, int64_t n, dou
 	for (int64_t i = 0; i < n; i++) {
 		int64_t f = flows[i];
 
-		if (!(rate[f] > 0) || isinf(rate[f]) || !(window[f] > 0) || isnan(timer[f])) /* nan fails, too */
+		if (!possible(rate[f], window[f], timer[f]))
 			return f;
 		if (decided) {
 			decided[i] = rate[f];

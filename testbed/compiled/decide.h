@@ -53,6 +53,12 @@ static inline struct decided *record_of(const struct decider *c, int64_t f)
 	return (struct decided *)(c->flows + f * c->size);
 }
 
+/* Whether a rate, a window and a timer can be applied; nan can not. */
+static inline int possible(double rate, double window, double timer)
+{
+	return rate > 0 && !isinf(rate) && window > 0 && !isnan(timer);
+}
+
 /* Tell flow `f` of an event; 0 if the controller failed, and `c` says how. */
 static inline int tell(struct decider *c, int64_t f, int64_t event, double now, int64_t number, const struct ack *ack)
 {
@@ -60,8 +66,8 @@ static inline int tell(struct decider *c, int64_t f, int64_t event, double now, 
 	void *nothing;
 	int64_t status = c->decide(&nothing, &c->raised, flow, event, now, number, ack);
 
-	if (!status && (!(flow->rate > 0) || isinf(flow->rate) || !(flow->window > 0) || isnan(flow->timer)))
-		status = IMPOSSIBLE; /* nan fails, too */
+	if (!status && !possible(flow->rate, flow->window, flow->timer))
+		status = IMPOSSIBLE;
 	if (!status)
 		return 1;
 	c->status = status;

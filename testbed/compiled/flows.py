@@ -158,11 +158,7 @@ class CompiledFlows(RateController):
         c = self.c
         event, flow = EVENTS[c.failed_event], self.records[c.failed_flow]
         if c.status == IMPOSSIBLE:
-            raise UnusableDecision(
-                getattr(self.form, event),
-                f"set rate {flow['rate']} bit/s, window {flow['window']} bytes and timer {flow['timer']} s for a flow; "
-                "expected positive numbers, and a time or inf",
-            )
+            raise UnusableDecision.of(getattr(self.form, event), *(flow[name] for name in DECIDED))
         if self.objects:
             assert self.objects.error is not None
             raise self.objects.error
