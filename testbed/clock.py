@@ -7,7 +7,8 @@ outside the data plane speaks nominal units.
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from typing import NewType, TypeVar
 
 import numpy as np
@@ -30,14 +31,15 @@ class Clock:
 
     dilation: float
     epoch_ns: int = 0
+    read_ns: Callable[[], int] = time.monotonic_ns  # another clock than this machine's, where time is virtual
 
     def started(self) -> Clock:
         """The same clock with nominal time 0 at this moment."""
-        return Clock(self.dilation, time.monotonic_ns())
+        return replace(self, epoch_ns=self.read_ns())
 
     def now(self) -> float:
         """Nominal seconds since the epoch."""
-        return (time.monotonic_ns() - self.epoch_ns) / (NS * self.dilation)
+        return (self.read_ns() - self.epoch_ns) / (NS * self.dilation)
 
     def nominal_seconds(self, wall_seconds: Number) -> Number:
         """Duration: wall to nominal."""

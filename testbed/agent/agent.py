@@ -102,9 +102,9 @@ class Agent(ABC):
         try:
             while (now := self.clock.now()) < self.timing.end:
                 self.step(now)
-                self.wait(now, min(self._next_start, self._next_check, self.timing.end))
+                self.wait(now, self.next_step)
         finally:
-            self._close()
+            self.close()
             self.meter.clock_jump[0] = abs(time.time_ns() - time.monotonic_ns() - offset) / 1e9
 
     def step(self, now: float) -> None:
@@ -117,7 +117,12 @@ class Agent(ABC):
         if now >= self._next_check:
             self._check_timeouts(now)
 
-    def _close(self) -> None:
+    @property
+    def next_step(self) -> float:
+        """When `step` is due at the latest."""
+        return min(self._next_start, self._next_check, self.timing.end)
+
+    def close(self) -> None:
         """Copy to the shared memory what was counted in objects, which are faster."""
         datapath = self.datapath
         self.meter.counters[:] = (

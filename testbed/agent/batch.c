@@ -4,16 +4,12 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
-#include <stddef.h>
 #include <string.h>
-#include <sys/socket.h>
 
-#define LARGEST 65000			      /* bytes: a UDP datagram, segmented or not, has at most 65507 */
-#define CARRIED offsetof(struct roce, opcode) /* a socket carries what follows the UDP header */
-#define HEAD (sizeof(struct roce) - CARRIED)  /* BTH and shim: all that differs between packets */
+#define LARGEST 65000 /* bytes: a UDP datagram, segmented or not, has at most 65507 */
 
 /* The head of packet `number` of a flow; the NIC adds the packet number. Returns how many bytes it has with payload. */
-static int64_t write_head(const struct datapath *d, int64_t f, int64_t number, uint8_t *head)
+int64_t write_head(const struct datapath *d, int64_t f, int64_t number, uint8_t *head)
 {
 	uint32_t qp = htonl((uint32_t)(QP_BASE + d->first + f));
 	struct shim shim;
@@ -27,35 +23,6 @@ static int64_t write_head(const struct datapath *d, int64_t f, int64_t number, u
 	shim.frame = htons((uint16_t)(d->short_size[f] + (int64_t)CARRIED));
 	memcpy(head + offsetof(struct roce, shim) - CARRIED, &shim, sizeof(shim));
 	return d->short_size[f];
-}
-
-/* Hand a batch to the kernel; returns how many packets it took. UDP_SEGMENT splits them behind one call. */
-static int64_t transmit(struct datapath *d, const struct batch *batch)
-{
-	uint8_t heads[MOST_AT_ONCE][HEAD];
-	struct iovec part[2 * MOST_AT_ONCE];
-	struct msghdr message = {.msg_iov = part, .msg_iovlen = 2 * batch->packets};
-	int fd = (int)d->fd[batch->segments[0].flow];
-	int64_t packets = 0;
-
-	for (int64_t i = 0; i < batch->length; i++) {
-		const struct segment *p = &batch->segments[i];
-
-		for (int64_t k = 0; k < p->packets; k++, packets++) {
-			int64_t size = write_head(d, p->flow, p->number + k, heads[packets]);
-
-			part[2 * packets] = (struct iovec){heads[packets], HEAD};
-			part[2 * packets + 1] = (struct iovec){d->packet + HEAD, size - HEAD};
-		}
-	}
-	if (d->segment)
-		return sendmsg(fd, &message, MSG_DONTWAIT) < 0 ? 0 : packets;
-	for (int64_t i = 0; i < packets; i++) {
-		message = (struct msghdr){.msg_iov = part + 2 * i, .msg_iovlen = 2};
-		if (sendmsg(fd, &message, MSG_DONTWAIT) < 0)
-			return i;
-	}
-	return packets;
 }
 
 /* The kernel did not take the last `packets` packets of a segment: the flow tries again. */

@@ -109,13 +109,7 @@ struct datapath {
 	struct decisions decisions; /* of a controller per flow; all 0 with one in batches */
 };
 
-static inline double now_seconds(const struct datapath *d)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)(t.tv_sec * 1000000000ll + t.tv_nsec - d->epoch_ns) * d->seconds_per_ns;
-}
+double now_seconds(const struct datapath *d);
 
 static inline double nominal(const struct datapath *d, uint64_t stamp)
 {

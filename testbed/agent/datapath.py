@@ -82,8 +82,15 @@ class Datapath:
     """State and operations of one agent's packets. Flow numbers are within the agent."""
 
     def __init__(
-        self, flows: Flows, sockets: Sockets, rings: Sequence[DelayRing], pace: Pace, lags: PacingStats
+        self,
+        flows: Flows,
+        sockets: Sockets,
+        rings: Sequence[DelayRing],
+        pace: Pace,
+        lags: PacingStats,
+        code: ctypes.CDLL | None = None,
     ) -> None:
+        """``code`` other than this machine's is that of an engine with time and packets of its own."""
         n, hosts = len(flows), int(pace.host.max()) + 1
         self.flows = flows
         self._owners = (sockets, rings)  # close their descriptors and memory when they go
@@ -131,7 +138,7 @@ class Datapath:
         self._next_timer = c_double(np.inf)
         self._next_timer_at = ctypes.addressof(self._next_timer)
         self._pointer = ctypes.addressof(c)
-        self._lib = library()
+        self._lib = code or library()
 
     def _point(self, name: str, column: NDArray[Any]) -> NDArray[Any]:
         setattr(self._c, name, self._keeping(column))

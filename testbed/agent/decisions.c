@@ -11,7 +11,6 @@ double next_due(struct datapath *d);
 int64_t read_feedback(struct datapath *d, double now);
 int64_t due_timers(struct datapath *d, double now, int64_t *flows);
 void apply(struct datapath *d, int64_t f, const struct decided *decided, double now);
-void pace(struct datapath *d, double until);
 
 static int64_t cycles(void)
 {

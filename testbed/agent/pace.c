@@ -9,8 +9,6 @@
  */
 #include "batch.h"
 
-#include <poll.h>
-
 #define SLOWEST 1.0 /* bit/s: a rate of next to nothing would never send again */
 #define ROUNDING (1 + 1e-9) /* as ABOVE_LINE in controller.py */
 
@@ -263,37 +261,11 @@ void send_due(struct datapath *d, double now)
 	}
 }
 
-/* Sleep and send until `until`, or until the ring wakes us. */
-void pace(struct datapath *d, double until)
+/* What pauses a host has changed. Without this, whoever waits there looks again in `relook`. */
+void look_again(struct datapath *d, int64_t host, double now)
 {
-	for (;;) {
-		double now = now_seconds(d), next;
-		int64_t ns;
-		struct timespec t;
-
-		if (d->awake_by > 0)
-			count(&d->timers, fmax(now - d->awake_by, 0));
-		send_due(d, now);
-		d->awake_by = now_seconds(d);
-		if (now >= until)
-			return; /* the time that Python takes until it is back counts as well */
-		next = fmin(heap_first(&d->agenda), until);
-		if (next < now + d->quantum) /* a timer per packet costs more than the packet */
-			next = now + d->quantum;
-		ns = (int64_t)((next - now_seconds(d)) / d->seconds_per_ns);
-		if (ns <= 0)
-			continue;
-		t = (struct timespec){ns / 1000000000, ns % 1000000000};
-		d->awake_by = next;
-		if (d->wake_by_ring) {
-			struct pollfd ring = {.fd = (int)d->ring_fd, .events = POLLIN};
-
-			if (ppoll(&ring, 1, &t, NULL) > 0) {
-				d->awake_by = 0;
-				return;
-			}
-		} else {
-			clock_nanosleep(CLOCK_MONOTONIC, 0, &t, NULL);
-		}
-	}
+	if (d->first_waiting[host] < 0)
+		return;
+	d->line_free[host] = fmin(d->line_free[host], now);
+	heap_set(&d->agenda, d->flows + host, now);
 }

@@ -108,7 +108,11 @@ class CDatapath(ctypes.Structure):
 
 @cache
 def library() -> ctypes.CDLL:
-    library = ctypes.CDLL(str(DATAPATH.compiled()))
+    return declared(ctypes.CDLL(str(DATAPATH.compiled())))
+
+
+def declared(library: ctypes.CDLL) -> ctypes.CDLL:
+    """With the types of the datapath's functions."""
     library.read_feedback.restype, library.read_feedback.argtypes = c_int64, [c_void_p, c_double]
     library.next_due.restype, library.next_due.argtypes = c_double, [c_void_p]
     library.pace.restype, library.pace.argtypes = None, [c_void_p, c_double]

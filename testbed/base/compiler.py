@@ -18,17 +18,22 @@ LIBRARY_FLAGS = ("-O2", "-g", "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC",
 
 @dataclass(frozen=True)
 class Unit:
-    """Something that is compiled into one file; ``headers`` are folders whose headers its version depends on."""
+    """Something that is compiled into one file.
+
+    Its version depends on its sources, on the headers in the folders ``headers``, and on the files ``includes``.
+    """
 
     name: str
     sources: tuple[Path, ...]
     suffix: str
     flags: tuple[str, ...]
     headers: tuple[Path, ...] = ()
+    includes: tuple[Path, ...] = ()
 
     def target(self) -> Path:
         """Where the outcome of this version of the source is kept."""
-        read = [*self.sources, *sorted({header for folder in self.headers for header in folder.glob("*.h")})]
+        headers = {header for folder in self.headers for header in folder.glob("*.h")}
+        read = [*self.sources, *self.includes, *sorted(headers)]
         digest = hashlib.sha256(b"".join(file.read_bytes() for file in read))
         return cache_folder() / f"{self.name}-{digest.hexdigest()[:16]}{self.suffix}"
 

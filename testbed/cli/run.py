@@ -34,6 +34,7 @@ class EngineChoice(StrEnum):
     """The engines that need no inventory."""
 
     kernel = "kernel"
+    virtual = "virtual"
     fluid = "fluid"
 
 
@@ -155,6 +156,12 @@ def _carrier(
 
         hosts = read(inventory)
         return LabEngine(hosts, playbook), dict(restrictions.settings(hosts))
+    if engine == EngineChoice.virtual:
+        from testbed.engines.virtual.engine import VirtualEngine
+
+        if dilation:
+            raise BadInput(f"--dilation {dilation}: virtual time is not dilated; leave it out")
+        return VirtualEngine(), {}
     if engine == EngineChoice.fluid:
         from testbed.engines.fluid.engine import FluidEngine
 

@@ -211,7 +211,7 @@ int port_egress(struct __sk_buff *skb)
 		__u64 mean = before - dt * config->drain / 2;
 
 		drained = dt * config->drain;
-		count->area += (mean >> RATE_SHIFT) * dt + ((mean & ((1 << RATE_SHIFT) - 1)) * dt >> RATE_SHIFT);
+		count->area += (mean >> RATE_SHIFT) * dt + ((mean & ((1ull << RATE_SHIFT) - 1)) * dt >> RATE_SHIFT);
 	}
 	before -= drained;
 	if (far && config->peer) {

@@ -1,11 +1,12 @@
-"""The maps of switch ports, which tuners and recorders read and write: the rack's, or those that a switch has pinned.
+"""The maps of switch ports, which tuners and recorders read and write: a rack's, or those that a switch has pinned.
 
-Values in here are wall-clock values, as the kernel needs them.
+Values in here are wall-clock values, as the programs need them.
 """
 
 from __future__ import annotations
 
 import mmap
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -39,22 +40,26 @@ class Port:
     peer: int = 0  # ifindex at the other end of the link; 0: the shaper is not compared with the virtual queue
 
 
-class PortMaps:
-    """Arrays are indexed by ifindex. ``fds``: descriptors of `MAPS`, by name."""
+class PortMaps(ABC):
+    """Arrays are indexed by ifindex. What is not an array of counters is written and read element by element."""
 
     flow_table: FlowTable | None = None  # where flows are counted
+    counters: NDArray[np.void]  # of dtype `testbed.dataplane.wire.PORT_COUNTERS`
+    ingresses: NDArray[np.void]
+    pauses: NDArray[np.void]
 
-    def __init__(self, fds: Mapping[str, int], entries: int) -> None:
-        self._fds = fds
-        self.entries = entries
-        self.counters = view(fds["port_counters"], wire.PORT_COUNTERS, entries)
-        self.ingresses = view(fds["ingresses"], wire.INGRESS, entries)
-        self.pauses = view(fds["pauses"], wire.PAUSE, entries)
+    @abstractmethod
+    def write(self, name: str, ifindex: int, value: bytes, flags: int = libbpf.BPF_ANY) -> None:
+        """Set an element of the map of this name."""
+
+    @abstractmethod
+    def read(self, name: str, ifindex: int, size: int, flags: int = libbpf.BPF_ANY) -> bytes:
+        """Get an element of the map of this name."""
 
     def configure(self, port: Port, seed: int) -> None:
         """Switch a port on: from now on its queue drains at ``port.rate``."""
         random = (seed * 2654435761 + port.ifindex * 40503) % (2**32 - 1) + 1  # xorshift must not start at 0
-        libbpf.update(self._fds["port_queue"], port.ifindex, wire.PORT_QUEUE.pack(0, random, 0, 0, 0))
+        self.write("port_queue", port.ifindex, wire.PORT_QUEUE.pack(0, random, 0, 0, 0))
         self.set_loss(port, port.loss)
 
     def set_loss(self, port: Port, loss: float) -> None:
@@ -72,11 +77,11 @@ class PortMaps:
             port.slack,
             port.peer,
         )
-        libbpf.update(self._fds["port_config"], port.ifindex, config)
+        self.write("port_config", port.ifindex, config)
 
     def rate_and_buffer(self, ifindex: int) -> tuple[WallRate, int]:
         """Rate and buffer of a port that was switched on: bit/s and bytes."""
-        raw = libbpf.lookup(self._fds["port_config"], ifindex, wire.PORT_CONFIG.size)
+        raw = self.read("port_config", ifindex, wire.PORT_CONFIG.size)
         _, bytes_per_second, _, buffer, *_ = wire.PORT_CONFIG.unpack(raw)
         return WallRate(bytes_per_second * 8.0), buffer
 
@@ -84,10 +89,27 @@ class PortMaps:
         """Set all three thresholds at once (bytes, bytes, probability); no packet sees a mixture."""
         scaled = max(0, min(2**32, round(pmax * 2**32)) - 1)
         value = wire.PORT_RED.pack(0, round(kmin), round(kmax), scaled)
-        libbpf.update(self._fds["port_red"], ifindex, value, libbpf.BPF_F_LOCK)
+        self.write("port_red", ifindex, value, libbpf.BPF_F_LOCK)
 
     def red(self, ifindex: int) -> tuple[int, int, float]:
         """The active thresholds: Kmin and Kmax in bytes, Pmax."""
-        raw = libbpf.lookup(self._fds["port_red"], ifindex, wire.PORT_RED.size, libbpf.BPF_F_LOCK)
+        raw = self.read("port_red", ifindex, wire.PORT_RED.size, libbpf.BPF_F_LOCK)
         _, kmin, kmax, scaled = wire.PORT_RED.unpack(raw)
         return kmin, kmax, (scaled + 1) / 2**32 if scaled else 0.0
+
+
+class KernelMaps(PortMaps):
+    """The kernel's. ``fds``: descriptors of `MAPS`, by name."""
+
+    def __init__(self, fds: Mapping[str, int], entries: int) -> None:
+        self._fds = fds
+        self.entries = entries
+        self.counters = view(fds["port_counters"], wire.PORT_COUNTERS, entries)
+        self.ingresses = view(fds["ingresses"], wire.INGRESS, entries)
+        self.pauses = view(fds["pauses"], wire.PAUSE, entries)
+
+    def write(self, name: str, ifindex: int, value: bytes, flags: int = libbpf.BPF_ANY) -> None:
+        libbpf.update(self._fds[name], ifindex, value, flags)
+
+    def read(self, name: str, ifindex: int, size: int, flags: int = libbpf.BPF_ANY) -> bytes:
+        return libbpf.lookup(self._fds[name], ifindex, size, flags)

@@ -13,7 +13,7 @@ from typing import NamedTuple
 from testbed.dataplane import libbpf, wire
 from testbed.dataplane.build import compiled
 from testbed.dataplane.flow_table import FlowTable
-from testbed.dataplane.port_maps import MAPS, OWN_MAPS, Port, PortMaps, view
+from testbed.dataplane.port_maps import MAPS, OWN_MAPS, Port, KernelMaps, view
 
 FLOW_TABLE = 1 << 15  # flows of all ports together that the network condition monitor can know at a time: 4 MB
 RING_NO_WAKEUP = 1
@@ -91,7 +91,7 @@ class NicPrograms:
             other.share_map(name, self._object.map_fd(name))
 
 
-class PortPrograms(PortMaps):
+class PortPrograms(KernelMaps):
     """``port_egress`` and ``port_ingress`` for the ports of all switches, and their maps.
 
     With ``monitor`` they count up to so many flows in ``flow_table``.

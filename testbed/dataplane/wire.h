@@ -148,7 +148,7 @@ struct flow_rx {
 	__u64 next_psn; /* 24 bits */
 };
 
-#define RATE_SHIFT 24      /* fixed point of queue bytes and drain rate */
+#define RATE_SHIFT 32      /* fixed point of queue bytes and drain rate: a byte of error in 4 GB */
 #define QUEUE_SUB_BITS 3   /* queue histogram: 8 bins per octave */
 #define QUEUE_BINS 224
 

@@ -46,7 +46,7 @@ class Live:
 
     def _snapshot(self) -> Snapshot:
         """Its time is when the ports are read: what they send until then must not count for less time."""
-        now_ns, now = time.monotonic_ns(), self.run.clock.now()
+        now_ns, now = self.run.clock.read_ns(), self.run.clock.now()
         return snapshot(self.run, self.collector, self.groups, self._ports(now_ns), now)
 
     def _ports(self, now_ns: int) -> dict[str, Floats]:

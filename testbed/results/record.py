@@ -19,7 +19,7 @@ from testbed.results.verdict import Reason
 
 RTT_BINS_PER_OCTAVE = 16
 
-EngineName = Literal["kernel", "fluid", "lab"]
+EngineName = Literal["kernel", "virtual", "fluid", "lab"]
 
 
 @dataclass

@@ -54,7 +54,6 @@ class Emulation:
         self.captures = captures
         self.rack = Assembly(resolved, use_netem)
         self.flows = self.rack.flows
-        self.network = RackNetwork(self.rack)
         self.agents = Agents(self.rack, fault)
 
     @property
@@ -72,6 +71,7 @@ class Emulation:
         self.rack.build(self.agents.rings, self.fault.ring_size)
         self.rack.receive_on_spare_cores(len(self.agents.parts))
         self.rack.net.wait_until_active()
+        self.network = RackNetwork(self.rack)
         self.calibration = self._calibrate()
         self.agents.launch()
 

@@ -12,7 +12,7 @@ from pyroute2.netlink.exceptions import NetlinkError
 
 from testbed.clock import WallRate
 from testbed.dataplane import libbpf, shaper
-from testbed.dataplane.port_maps import Port, PortMaps
+from testbed.dataplane.port_maps import Port, KernelMaps
 from testbed.engines.lab.switch import pins
 from testbed.engines.lab.switch.pinned import PinnedSwitch, is_alive, open_maps
 from testbed.errors import BadInput, TestbedError, nearest
@@ -108,7 +108,7 @@ def _root(netlink: Any, index: int) -> tuple[str, int]:
     return "", 0
 
 
-def _make_port(netlink: Any, folder: Path, maps: PortMaps, port: Port) -> None:
+def _make_port(netlink: Any, folder: Path, maps: KernelMaps, port: Port) -> None:
     frame = ETHERNET + netlink.get_links(port.ifindex)[0].get_attr("IFLA_MTU")
     try:
         shaper.shape(netlink, port.ifindex, port.rate, frame, 2 * port.buffer + shaper.HEADROOM)

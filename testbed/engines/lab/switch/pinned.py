@@ -17,7 +17,7 @@ import numpy as np
 from testbed.base.arrays import Floats
 from testbed.clock import Clock
 from testbed.dataplane import libbpf
-from testbed.dataplane.port_maps import MAPS, Port, PortMaps
+from testbed.dataplane.port_maps import MAPS, Port, KernelMaps
 from testbed.dataplane.port_reader import PortReader
 from testbed.engines.lab.switch import pins
 from testbed.errors import BadInput, nearest
@@ -100,10 +100,10 @@ class PinnedSwitch:
         ]
 
 
-def open_maps(folder: Path) -> PortMaps:
+def open_maps(folder: Path) -> KernelMaps:
     """The maps that are pinned there."""
     fds = {name: libbpf.open_pin(folder / name) for name in MAPS}
-    return PortMaps(fds, libbpf.about(fds["port_config"], "max_entries"))
+    return KernelMaps(fds, libbpf.about(fds["port_config"], "max_entries"))
 
 
 def is_alive(pin: Path) -> bool:

@@ -1,0 +1,27 @@
+"""The rack's programs, the agents' C and the event loop, compiled into one library by whatever compiler there is."""
+
+from __future__ import annotations
+
+from testbed.agent.build import SOURCE as AGENT
+from testbed.agent.build import SOURCES as AGENT_SOURCES
+from testbed.base.compiler import Unit
+from testbed.compiled.flows import FOLDER as COMPILED
+from testbed.dataplane.build import SOURCE as DATAPLANE
+from pathlib import Path
+
+SOURCE = Path(__file__).parent
+INCLUDE = SOURCE / "include"
+FLAGS = (
+    "-O2", "-g", "-Wall", "-Wextra", "-Werror", "-Wno-unknown-pragmas", "-shared", "-fPIC", "-lm",
+    "-fno-strict-aliasing",  # programs look at packets as structs
+    "-ffp-contract=off",  # the same bits from every compiler, on every machine
+    f"-I{INCLUDE}",
+)  # fmt: skip
+WORLD = Unit(
+    "world",
+    (SOURCE / "world.c", SOURCE / "host.c", *(AGENT / name for name in AGENT_SOURCES)),
+    ".so",
+    FLAGS,
+    headers=(SOURCE, INCLUDE / "linux", INCLUDE / "bpf", AGENT, COMPILED, DATAPLANE),
+    includes=(DATAPLANE / "nic.bpf.c", DATAPLANE / "port.bpf.c"),
+)

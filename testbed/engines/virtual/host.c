@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * What ties an agent to a world: the clock, sleeping, and handing over packets (testbed/agent/machine.c is the same for a
+ * real machine). Sleeping means that the world goes on.
+ */
+#include "../../agent/batch.h"
+#include "world.h"
+
+#include <arpa/inet.h>
+#include <string.h>
+
+#define UDP_HEADER 8
+#define IP_HEADER 20
+#define IP_LENGTH_AT 16 /* offsets in a frame */
+#define CHECKSUM_AT 24
+#define UDP_LENGTH_AT 38
+
+double now_seconds(const struct datapath *d)
+{
+	return nominal(d, (uint64_t)world->now);
+}
+
+/* The first tick that is not before then. */
+static int64_t tick_of(const struct datapath *d, double time)
+{
+	int64_t tick;
+
+	if (time >= 1e6)
+		return INT64_MAX;
+	tick = d->epoch_ns + (int64_t)ceil(time / d->seconds_per_ns);
+	while (nominal(d, (uint64_t)tick) < time)
+		tick++;
+	return tick;
+}
+
+static void set_length(uint8_t *frame, uint16_t size)
+{
+	uint16_t ip = htons((uint16_t)(size + UDP_HEADER + IP_HEADER)), udp = htons((uint16_t)(size + UDP_HEADER));
+	uint32_t sum = 0;
+
+	memcpy(frame + IP_LENGTH_AT, &ip, 2);
+	memcpy(frame + UDP_LENGTH_AT, &udp, 2);
+	memset(frame + CHECKSUM_AT, 0, 2);
+	for (int i = 14; i < 14 + IP_HEADER; i += 2)
+		sum += (uint32_t)frame[i] << 8 | frame[i + 1];
+	sum = (sum & 0xffff) + (sum >> 16);
+	ip = htons((uint16_t)~(sum + (sum >> 16)));
+	memcpy(frame + CHECKSUM_AT, &ip, 2);
+}
+
+/* The host's line takes everything. */
+int64_t transmit(struct datapath *d, const struct batch *batch)
+{
+	int64_t socket = d->fd[batch->segments[0].flow], host = world->socket_host[socket];
+
+	for (int64_t i = 0; i < batch->length; i++) {
+		const struct segment *s = &batch->segments[i];
+
+		for (int64_t k = 0; k < s->packets; k++) {
+			struct packet *p = new_packet();
+			int64_t size;
+
+			memcpy(p->bytes, world->heads + socket * HEAD_BYTES, HEAD_BYTES);
+			size = write_head(d, s->flow, s->number + k, p->bytes + HEAD_BYTES);
+			memcpy(p->bytes + HEAD_BYTES + HEAD, d->packet + HEAD, (size_t)world->carried);
+			if (size != d->segment_size)
+				set_length(p->bytes, (uint16_t)size);
+			p->length = (uint32_t)(HEAD_BYTES + size);
+			p->lossless = (uint32_t)world->lossless;
+			send_up(world, host, p);
+		}
+	}
+	return batch->packets;
+}
+
+/* Send, and let the world go on, until `until` or until there is feedback. */
+void pace(struct datapath *d, double until)
+{
+	world->feedback->submitted = 0;
+	for (;;) {
+		double now = now_seconds(d);
+
+		send_due(d, now);
+		if (now >= until || world->kept)
+			return;
+		if (!run_until_fed(world, tick_of(d, fmin(heap_first(&d->agenda), until))))
+			continue;
+		now = now_seconds(d);
+		while (world->resumed_count) {
+			int64_t host = world->resumed[--world->resumed_count];
+
+			if (host >= 0)
+				look_again(d, host, now);
+		}
+		if (world->feedback->submitted) {
+			world->feedback->submitted = 0;
+			until = fmin(until, now + world->gather);
+		}
+	}
+}

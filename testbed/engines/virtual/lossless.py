@@ -1,0 +1,27 @@
+"""Priority flow control in virtual time: nobody is late here, so that headroom is what 802.1Qbb needs, and no more."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from testbed.engines.virtual.structs import TICK_SHIFT
+from testbed.experiment.layout import Layout
+from testbed.experiment.topology import headroom
+from testbed.experiment.topology.headroom import IngressBuffer, IngressLink
+
+QUANTUM_BYTES = 64
+
+
+def ingress_sizes(layout: Layout) -> IngressBuffer | None:
+    """What each port buffers of what comes in there; None without priority flow control. Raises BadInput."""
+    rack = layout.experiment.rack
+    pfc = rack.switch.pfc
+    if pfc is None:
+        return None
+    links = {link.kind: IngressLink(link.kind, link.rate, link.delay, late=0.0) for link in layout.shape.links}
+    return headroom.ingress_buffer(pfc, list(links.values()), rack.switch.buffer, layout.framing.wire_size, late=0.0)
+
+
+def quantum_ps(line: np.void) -> int:
+    """512 bit times, in thousandths of a tick."""
+    return round(QUANTUM_BYTES * int(line["per_byte"]) * 1000 / (1 << TICK_SHIFT))

@@ -1,0 +1,95 @@
+"""The maps of the programs, as plain memory."""
+
+from __future__ import annotations
+
+import ctypes
+
+import numpy as np
+from numpy.typing import NDArray
+
+from testbed.dataplane import wire
+from testbed.dataplane.port_maps import PortMaps
+from testbed.engines.virtual.structs import RECORD_BYTES, CRecords, CTable, library
+
+RING_SIZE = 1 << 26  # bytes of address space; memory is taken as it is used, which is little: it is read at once
+SIZES = {
+    "port_config": wire.PORT_CONFIG.size,
+    "port_red": wire.PORT_RED.size,
+    "port_queue": wire.PORT_QUEUE.size,
+}
+
+
+class VirtualMaps(PortMaps):
+    """Of all ports, flows and interfaces of a rack."""
+
+    def __init__(self, interfaces: int, flows: int, monitor: int) -> None:
+        self.interfaces = interfaces
+        self.counters = np.zeros(interfaces, wire.PORT_COUNTERS)
+        self.ingresses = np.zeros(interfaces, wire.INGRESS)
+        self.pauses = np.zeros(interfaces, wire.PAUSE)
+        self.arrivals = np.zeros(interfaces, wire.ARRIVALS)
+        self.flows_tx = np.zeros(flows, wire.FLOW_TX)
+        self.flows_rx = np.zeros(flows, wire.FLOW_RX)
+        self.elements = {name: np.zeros((interfaces, size), np.uint8) for name, size in SIZES.items()}
+        self.flow_table = VirtualFlowTable(monitor) if monitor else None  # type: ignore[assignment]
+
+    def write(self, name: str, ifindex: int, value: bytes, flags: int = 0) -> None:
+        self.elements[name][ifindex] = np.frombuffer(value, np.uint8)
+
+    def read(self, name: str, ifindex: int, size: int, flags: int = 0) -> bytes:
+        return self.elements[name][ifindex].tobytes()
+
+    def addresses(self) -> dict[str, int]:
+        """By the names of struct world."""
+        arrays = {
+            "arrivals": self.arrivals, "flows_tx": self.flows_tx, "flows_rx": self.flows_rx,
+            "ingresses": self.ingresses, "pauses": self.pauses, "port_counters": self.counters, **self.elements,
+        }  # fmt: skip
+        return {name: array.ctypes.data for name, array in arrays.items()}
+
+
+class VirtualFlowTable:
+    """At most ``size`` flows; see `testbed.dataplane.flow_table.FlowTable`."""
+
+    def __init__(self, size: int) -> None:
+        self.size = size
+        self._keys, self._seen = np.zeros(size, wire.FLOW_KEY), np.zeros(size, wire.FLOW_SEEN)
+        self._slots = np.full(2 * size, -1, np.int64)
+        self.c = CTable(*(column.ctypes.data for column in (self._keys, self._seen, self._slots)), size, 0)
+
+    def read(self) -> tuple[NDArray[np.void], NDArray[np.void]]:
+        """All flows, as `FLOW_KEY` and `FLOW_SEEN`; valid until the next call."""
+        return self._keys[: self.c.used], self._seen[: self.c.used]
+
+    def remove(self, keys: NDArray[np.void]) -> None:
+        """Forget these flows; they must be in the table."""
+        kept = ~np.isin(self._keys[: self.c.used], keys)
+        count = int(kept.sum())
+        for column in (self._keys, self._seen):
+            column[:count] = column[: self.c.used][kept]
+        self.c.used = count
+        library().flow_table_rebuild(ctypes.addressof(self.c))
+
+
+class VirtualRing:
+    """The ring of feedback: the consumer's side of `testbed.dataplane.ring.Ring`."""
+
+    fd = -1
+
+    def __init__(self) -> None:
+        self.size = RING_SIZE
+        self._positions = np.zeros(2, np.uint64)
+        self._data = np.zeros(RING_SIZE + RECORD_BYTES, np.uint8)
+        self.c = CRecords(*self.addresses(), RING_SIZE, 0)
+
+    def addresses(self) -> tuple[int, int, int]:
+        """Of the consumer's position, the producer's position, and the data."""
+        at = self._positions.ctypes.data
+        return at, at + 8, self._data.ctypes.data
+
+    def waiting(self) -> NDArray[np.void]:
+        """Copies of the records in the buffer, oldest first."""
+        start, end = self._positions.tolist()
+        at = np.arange(start, end, RECORD_BYTES) % self.size
+        slots = self._data[at[:, None] + np.arange(8, RECORD_BYTES)]
+        return slots.view(wire.RECORD)[:, 0]

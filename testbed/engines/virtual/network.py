@@ -1,0 +1,33 @@
+"""The counters of a world's programs, for recorder and live view (`testbed.live.observed.Network`)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from testbed.engines.virtual.world import World
+from testbed.live.packet_network import PacketNetwork
+from testbed.results.tuner_log import TunerNow
+from testbed.tuning.loop import Tunings
+
+
+class VirtualNetwork(PacketNetwork):
+    """Nothing is lost here but what the model loses."""
+
+    def __init__(self, world: World, tuning: Tunings) -> None:
+        maps = world.maps
+        super().__init__(world.ports, maps.flows_tx, maps.flows_rx, int(world.ports.index[world.layout.bottleneck]))
+        self.world, self.tuning = world, tuning
+
+    def drops(self) -> int:
+        """Packets for which a switch had no next hop."""
+        return int(self.world.c.unroutable)
+
+    def tuners(self) -> tuple[TunerNow, ...]:
+        return tuple(one.log.now for one in self.tuning.all)
+
+    def described(self) -> dict[str, Any]:
+        """What the record says of the engine and of priority flow control."""
+        lossless = self.world.buffer is not None
+        return {"engine": "virtual", "lossless": lossless, "pause_late": 0.0, "pause_spare": np.inf}

@@ -1,0 +1,157 @@
+"""One run in virtual time: the agent, samples and tuners take turns with the world, each at its own moment."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Sequence
+from dataclasses import replace
+from multiprocessing.connection import Connection
+
+import numpy as np
+
+from testbed.agent.columns import Flows
+from testbed.agent.identity import Identity
+from testbed.agent.meter import Meter
+from testbed.base.arrays import Floats
+from testbed.clock import Clock
+from testbed.engines.virtual import sender
+from testbed.engines.virtual.network import VirtualNetwork
+from testbed.engines.virtual.structs import TICK_SHIFT
+from testbed.engines.virtual.world import World
+from testbed.errors import PluginFailed
+from testbed.experiment.events import EventSchedule
+from testbed.experiment.resolved import Resolved
+from testbed.fidelity.counters import Counts
+from testbed.fidelity.gather import Programs, unread
+from testbed.fidelity.invariants import broken
+from testbed.live.collect import Collector
+from testbed.live.recorder import Recorder, largest
+from testbed.live.snapshots import Live, scene
+from testbed.results import decisions
+from testbed.results.decisions import Served
+from testbed.results.record import RTT_BINS_PER_OCTAVE, RunRecord
+from testbed.results.trace import DecisionTrace
+from testbed.tuning.loop import in_rack
+
+log = logging.getLogger(__package__)
+
+
+class Undisturbed:
+    """No core can be too busy for virtual time."""
+
+    least_idle, stolen = 1.0, 0.0
+
+
+class VirtualRun:
+    """See `testbed.live.observed.Observed`."""
+
+    def __init__(self, resolved: Resolved, connection: Connection) -> None:
+        self.resolved, self.layout, self.experiment = resolved, resolved.layout, resolved.experiment
+        self.connection = connection
+        self.world = World(resolved)
+        self.flows = Flows(len(self.layout.plan))
+        trace = DecisionTrace(self.experiment.record.decisions, self.layout.framing.int_hops)
+        self.meters: Sequence[Meter] = [Meter(RTT_BINS_PER_OCTAVE, trace)]
+        self.tuning = in_rack(resolved, self.world.ports, self.layout.port_names)
+        self.network = VirtualNetwork(self.world, self.tuning)
+        self.agent, self.controller = sender.build(self.world, self.flows, self.meters[0])
+        self.programs = Programs(
+            self.layout, self.world.maps.flows_tx, self.world.maps.flows_rx, self.world.maps.arrivals,
+            self.world.maps, self.world.ports.index, self.world.ports.peer,
+        )  # fmt: skip
+        chosen = largest(self.layout.plan.size, self.experiment.record.flows)
+        self.recorder = Recorder(self.flows, chosen, self.world.ports, self.layout.framing.wire_size)
+        self._differences: list[float] = []
+
+    @property
+    def clock(self) -> Clock:
+        """Virtual time."""
+        return self.world.clock
+
+    def follow(self) -> RunRecord:
+        """To its end, until the user asks to stop, or until a plugin fails."""
+        began = time.monotonic()
+        collector = Collector(self, self.recorder, Undisturbed())
+        live = Live(self.connection, self, collector)
+        self.connection.send(("begin", replace(scene(self), dilation=None)))
+        world, experiment = self.world, self.experiment
+        schedule = EventSchedule(experiment.steps(), world.link_down, world.link_up, self._reroute)
+        try:
+            interrupted = self._go_on(schedule, collector, live)
+        except PluginFailed as error:
+            interrupted = str(error)
+        if self.recorder.time[-1] < self.clock.now():
+            self._sample()
+        record = collector.record(interrupted)
+        world.drain()
+        self.agent.close()
+        collector.drained(record)
+        record.wall_seconds = time.monotonic() - began
+        record.broken = broken(self._counts(self.clock.now()))
+        record.events = schedule.done
+        record.pacing_lag = replace(record.pacing_lag)
+        record.loaded_plugins = [Identity.of(self.controller).as_dict()]
+        record.tuners = [one.log for one in self.tuning.all]
+        if experiment.record.decisions:
+            served = [Served(0, self.layout.controller_paths(), self.meters[0].trace)]
+            record.decisions_file = decisions.encode(experiment.controller, served)
+            record.decisions_kept = decisions.kept(served)
+        return record
+
+    def _go_on(self, schedule: EventSchedule, collector: Collector, live: Live) -> str:
+        """Why it ended early; empty if it did not."""
+        experiment, agent, tuning, clock = self.experiment, self.agent, self.tuning, self.clock
+        interval, next_sample, number = experiment.record.interval, 0.0, 0
+        while (now := clock.now()) < experiment.time.duration:
+            if now >= next_sample:
+                self._sample()
+                number += 1
+                next_sample = number * interval
+                if now >= experiment.time.warmup:
+                    collector.window_begins(now)
+                live.show()
+                if interrupted := live.interrupted():
+                    return interrupted
+            schedule.step(now)
+            tuning.step(now, self.world.c.now)
+            agent.step(now)
+            agent.wait(now, min(agent.next_step, next_sample, tuning.next_slot, schedule.next))
+        return ""
+
+    def _sample(self) -> None:
+        now_ns = int(self.world.c.now)
+        self.recorder.sample(now_ns, self.clock.now())
+        self._compare(self.recorder.port_samples[-1]["queue"], now_ns)
+
+    def _compare(self, queues: Floats, now_ns: int) -> None:
+        """What the bottleneck's line has yet to serialise, with the port program's queue."""
+        if self.world.buffer:
+            return
+        bottleneck = self.layout.bottleneck
+        line = self.world.wires.lines[self.world.wires.out_of(self.layout.shape.ports[bottleneck])]
+        left = max(0, int(line["free"]) - now_ns) * (1 << TICK_SHIFT) / int(line["per_byte"])
+        self._differences.append(abs(left - float(queues[bottleneck])))
+
+    def _reroute(self, links: Sequence[str]) -> None:
+        self.flows.rerouted += 1  # first: agents must not take other INT nodes for a fault
+        self.world.reroute(links)
+
+    def _counts(self, duration: float) -> Counts:
+        waiting = [self.world.ring.waiting()]
+        return Counts(
+            flows=self.programs.flows(self.flows, unread(waiting, len(self.flows))),
+            ports=self.programs.ports(),
+            duration=duration,
+            loaded_plugins=[Identity.of(self.controller)],
+            wanted=Identity.wanted(self.resolved.controller),
+            int_faults=int(self.meters[0].counters[4]),
+            queue_difference=float(np.max(self._differences, initial=0.0)),
+            queue_tolerance=float(self.layout.framing.wire_size),
+            pauses=self.programs.pauses(2**62) if self.world.buffer else None,
+        )
+
+
+def follow(resolved: Resolved, connection: Connection) -> None:
+    """What the run's process does."""
+    connection.send(("record", VirtualRun(resolved, connection).follow()))

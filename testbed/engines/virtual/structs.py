@@ -1,0 +1,77 @@
+"""The structs of world.h and table.h and the functions of the library, for ctypes and numpy."""
+
+from __future__ import annotations
+
+import ctypes
+from ctypes import c_double, c_int64, c_void_p
+from functools import cache
+
+import numpy as np
+
+from testbed.agent.structs import declared
+from testbed.engines.virtual.build import WORLD
+
+HEAD_BYTES = 42
+TICK_SHIFT = 20
+RECORD_BYTES = 200  # a record in the ring, with its header
+LINE = np.dtype(
+    [
+        ("per_byte", "<i8"),
+        ("delay", "<i8"),
+        ("from", "<i8"),
+        ("to", "<i8"),
+        ("sender", "<i8"),
+        ("receiver", "<i8"),
+        ("macs", "u1", (16,)),
+        ("tapped", "<i8", (2,)),
+        ("free", "<i8"),
+        ("state", "<i8", (10,)),
+    ]
+)
+
+
+class CRecords(ctypes.Structure):
+    _fields_ = [
+        *((name, c_void_p) for name in ("consumer", "producer", "data")),
+        *((name, c_int64) for name in ("size", "submitted")),
+    ]
+
+
+class CTable(ctypes.Structure):
+    _fields_ = [*((name, c_void_p) for name in ("keys", "seen", "slots")), ("size", c_int64), ("used", c_int64)]
+
+
+class CTap(ctypes.Structure):
+    _fields_ = [("bytes", c_void_p), *((name, c_int64) for name in ("snap", "room", "length"))]
+
+
+MAPS = (
+    "arrivals", "flows_tx", "flows_rx", "ingresses", "pauses", "port_config", "port_counters", "port_red", "port_queue",
+)  # fmt: skip
+
+
+class CWorld(ctypes.Structure):
+    _fields_ = [
+        *((name, c_int64) for name in ("now", "order")),
+        *((name, c_int64) for name in ("line_count", "host_count", "switch_count", "lossless", "routed")),
+        *((name, c_void_p) for name in ("lines", "events", "place")),
+        ("event_count", c_int64),
+        *((name, c_void_p) for name in ("up", "down", "edge", "sender", "out", "hops_at", "hops", "hash_seed")),
+        *((name, c_void_p) for name in (*MAPS, "feedback", "flow_table", "heads", "socket_host")),
+        ("carried", c_int64),
+        *((name, c_double) for name in ("gather", "seconds_per_tick")),
+        ("epoch", c_int64),
+        ("resumed", c_void_p),
+        *((name, c_int64) for name in ("resumed_count", "renewed_after")),
+        ("taps", c_void_p),
+        *((name, c_int64) for name in ("unroutable", "events_done", "kept")),
+    ]
+
+
+@cache
+def library() -> ctypes.CDLL:
+    library = declared(ctypes.CDLL(str(WORLD.compiled())))
+    library.enter.restype, library.enter.argtypes = None, [c_void_p, c_void_p, c_int64, c_void_p, c_int64]
+    library.drain.restype, library.drain.argtypes = None, [c_void_p]
+    library.flow_table_rebuild.restype, library.flow_table_rebuild.argtypes = None, [c_void_p]
+    return library

@@ -1,0 +1,122 @@
+"""From the shape of a rack to the event loop's lines, tables and addresses."""
+
+from __future__ import annotations
+
+import ipaddress
+import struct
+
+import numpy as np
+
+from testbed.agent.sockets import FIRST_PORT, PORTS
+from testbed.base.arrays import Ints
+from testbed.clock import Clock
+from testbed.dataplane.port_maps import Port
+from testbed.dataplane.wire import DATA_TOS, ROCE_PORT
+from testbed.engines.virtual.structs import HEAD_BYTES, LINE, TICK_SHIFT
+from testbed.experiment.layout import Layout
+from testbed.experiment.topology.shape import End, Link, Shape, SwitchPort
+from testbed.experiment.topology.tables import Hops
+
+FIRST_INDEX = 64  # of interfaces, as in the kernel's rack: RED draws by it
+HASH_SEEDS = 2**32 - 1
+IPV4 = struct.Struct("!BBHHHBBH4s4s")
+UDP = struct.Struct("!HHHH")
+DONT_FRAGMENT = 0x4000
+TTL = 64
+ANY_SLACK = 1 << 31
+
+
+class Wires:
+    """Lines are numbered 2i (from the low end of link i) and 2i + 1; interfaces FIRST_INDEX + the same."""
+
+    def __init__(self, shape: Shape, clock: Clock) -> None:
+        self.shape = shape
+        self.switch = {name: number for number, name in enumerate(shape.switches)}
+        self.host = {name: number for number, name in enumerate(shape.hosts)}
+        self.index = {
+            end: FIRST_INDEX + 2 * place + high
+            for place, link in enumerate(shape.links)
+            for high, end in enumerate((link.low, link.high))
+        }
+        self.interfaces = FIRST_INDEX + 2 * len(shape.links)
+        self.lines = np.zeros(2 * len(shape.links), LINE)
+        for place, link in enumerate(shape.links):
+            for line, (start, end) in zip(
+                self.lines[2 * place :], ((link.low, link.high), (link.high, link.low)), strict=False
+            ):
+                line["per_byte"] = round(8e9 * (1 << TICK_SHIFT) / clock.wall_rate(link.rate))
+                line["delay"] = clock.wall_ns(link.delay)
+                line["from"], line["to"] = self.index[start], self.index[end]
+                line["sender"], line["receiver"] = self._node(start), self._node(end)
+                line["macs"][:12] = np.frombuffer(self.mac(end) + self.mac(start), np.uint8)
+
+    def _node(self, end: End) -> int:
+        return self.switch[end.node] if end.port else -1 - self.host[end.node]
+
+    def mac(self, end: End) -> bytes:
+        """As in the kernel's rack."""
+        number = self.index[end] - FIRST_INDEX
+        return struct.pack("!BBBBBB", 2, number & 1, 0, *(number // 2 + 1).to_bytes(3, "big"))
+
+    def out_of(self, port: SwitchPort) -> int:
+        """The line that begins at a switch's port."""
+        return self.index[End(port.switch, port.number)] - FIRST_INDEX
+
+    def out(self) -> Ints:
+        """By interface: the line that begins there."""
+        return np.concatenate((np.full(FIRST_INDEX, -1), np.arange(len(self.lines)))).astype(np.int64)
+
+    def ports(self, layout: Layout, clock: Clock, lossless: bool) -> list[Port]:
+        """As the programs see them.
+
+        With priority flow control a port's queue is held against what has left it, for a frame that has begun goes on
+        when the port is paused. Otherwise what left is not counted, and nothing but the rate drains the queue.
+        """
+        return [
+            Port(
+                ifindex=self.index[End(port.switch, port.number)],
+                node=self.switch[port.switch] + 1 << 16 | port.number,
+                rate=clock.wall_rate(port.link.rate),
+                buffer=round(layout.experiment.rack.switch.buffer),
+                slack=layout.framing.wire_size if lossless else ANY_SLACK,
+                loss=port.link.loss,
+                peer=self.index[port.peer],
+            )
+            for port in self.shape.ports
+        ]
+
+    def next_hops(self, hops: Hops) -> tuple[Ints, Ints]:
+        """Where they begin, by [switch][edge switch]; and, one after the other, how many there are and the lines."""
+        switches = len(self.switch)
+        at, flat = np.zeros((switches, switches), np.int64), [0]
+        for (switch, edge), ports in hops.items():
+            at[self.switch[switch], self.switch[edge]] = len(flat)
+            flat += [len(ports), *(self.out_of(port) for port in ports)]
+        return at, np.array(flat, np.int64)
+
+    def hash_seeds(self, seed: int) -> Ints:
+        """Of ECMP, by switch; as in the kernel's rack."""
+        return np.array([(seed * 2654435761 + number) % HASH_SEEDS + 1 for number in range(1, len(self.switch) + 1)])
+
+    def hosts(self) -> tuple[Ints, Ints, Ints]:
+        """By host: its line up, the line down to it, its switch."""
+        links = [self.shape.link_of[name] for name in self.shape.hosts]
+        up = np.array([self.index[link.low] - FIRST_INDEX for link in links])
+        return up, up + 1, np.array([self.switch[link.high.node] for link in links])
+
+    def head(self, src: str, dst: str, flow: int, carried: int) -> bytes:
+        """Ethernet, IPv4 and UDP of a socket's packets, which carry so many bytes behind them."""
+        routed = len(self.switch) > 1
+        source, target = (self.shape.link_of[name] for name in (src, dst))
+        gateway: Link | End = source.high if routed else target.low
+        addresses = [ipaddress.IPv4Address(self.shape.address(name)).packed for name in (src, dst)]
+        udp = UDP.pack(FIRST_PORT + flow % PORTS, ROCE_PORT, UDP.size + carried, 0)
+        length = IPV4.size + UDP.size + carried
+        fields = [0x45, DATA_TOS, length, 0, DONT_FRAGMENT, TTL, 17]
+        header = IPV4.pack(*fields, 0, *addresses)
+        total = sum(struct.unpack("!10H", header))
+        total = (total & 0xFFFF) + (total >> 16)
+        header = IPV4.pack(*fields, ~(total + (total >> 16)) & 0xFFFF, *addresses)
+        head = self.mac(gateway) + self.mac(source.low) + b"\x08\x00" + header + udp
+        assert len(head) == HEAD_BYTES
+        return head

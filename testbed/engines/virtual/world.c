@@ -1,0 +1,497 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * The event loop: lines serialise and delay packets; NICs and switches are the rack's own programs, compiled natively.
+ *
+ * A line is a FIFO, so that the heap holds one arrival per busy line. Without priority flow control nothing stops a
+ * packet once it was sent: when it begins, ends and arrives is known at once. With it packets wait for their line, which
+ * may be paused, and a second event says when the line is free.
+ */
+#include "world.h"
+
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#define settings nic_constants
+#define LICENSE nic_license
+#include "../../dataplane/nic.bpf.c"
+#undef settings
+#undef LICENSE
+#define settings port_constants
+#define LICENSE port_license
+#include "../../dataplane/port.bpf.c"
+#undef settings
+#undef LICENSE
+
+#include "ecmp.h"
+#include "table.h"
+
+#define FIRST_RECORD 200 /* any place but 0, where nothing was ever taken */
+#define LONGEST_PAUSE 0xffff /* quanta */
+#define PFC_FRAME 64 /* bytes */
+
+struct world *world;
+uint64_t stamp;
+
+static struct packet *idle_packets;
+static struct packet *current; /* what the programs work on */
+static struct ring feedback_ring; /* as the programs know it */
+
+struct packet *new_packet(void)
+{
+	struct packet *p = idle_packets;
+
+	if (p) {
+		idle_packets = p->next;
+		return p;
+	}
+	p = malloc(sizeof(*p));
+	if (!p)
+		abort();
+	return p;
+}
+
+static void drop(struct packet *p)
+{
+	p->next = idle_packets;
+	idle_packets = p;
+}
+
+static void append(struct fifo *q, struct packet *p)
+{
+	p->next = NULL;
+	if (q->first)
+		q->last->next = p;
+	else
+		q->first = p;
+	q->last = p;
+}
+
+static struct packet *take(struct fifo *q)
+{
+	struct packet *p = q->first;
+
+	q->first = p->next;
+	return p;
+}
+
+/* ---- events ---- */
+
+static int before(const struct occasion *a, const struct occasion *b)
+{
+	return a->time < b->time || (a->time == b->time && a->order < b->order);
+}
+
+static void put(struct world *w, int64_t at, struct occasion e)
+{
+	w->events[at] = e;
+	w->place[e.id] = at;
+}
+
+static void settle(struct world *w, int64_t at, struct occasion e)
+{
+	int64_t child;
+
+	for (; at > 0 && before(&e, &w->events[(at - 1) / 2]); at = (at - 1) / 2)
+		put(w, at, w->events[(at - 1) / 2]);
+	while ((child = 2 * at + 1) < w->event_count) {
+		if (child + 1 < w->event_count && before(&w->events[child + 1], &w->events[child]))
+			child++;
+		if (!before(&w->events[child], &e))
+			break;
+		put(w, at, w->events[child]);
+		at = child;
+	}
+	put(w, at, e);
+}
+
+static void set_event(struct world *w, int64_t id, int64_t time, int64_t order)
+{
+	settle(w, w->place[id] < 0 ? w->event_count++ : w->place[id], (struct occasion){time, order, id});
+}
+
+static void remove_event(struct world *w, int64_t id)
+{
+	int64_t at = w->place[id];
+
+	if (at < 0)
+		return;
+	w->place[id] = -1;
+	if (at < --w->event_count)
+		settle(w, at, w->events[w->event_count]);
+}
+
+/* ---- lines ---- */
+
+static struct __sk_buff view_of(struct packet *p, int64_t ifindex)
+{
+	uint64_t data = (uint64_t)(uintptr_t)p->bytes;
+
+	current = p;
+	return (struct __sk_buff){
+		.len = p->length,
+		.protocol = (uint32_t)p->bytes[12] | (uint32_t)p->bytes[13] << 8,
+		.ifindex = (uint32_t)ifindex,
+		.data = data,
+		.data_end = data + (p->length < HEADERS ? p->length : HEADERS),
+	};
+}
+
+static void keep_copy(struct world *w, int64_t tap, const struct packet *p, int64_t time, int64_t out)
+{
+	struct tap *t = &w->taps[tap - 1];
+	int64_t head[3] = {time, p->length, out};
+	uint8_t *at;
+
+	if (t->length == t->room)
+		return; /* Python makes room in time: see run_until_fed() */
+	at = t->bytes + t->length++ * (t->snap + (int64_t)sizeof(head));
+	memcpy(at, head, sizeof(head));
+	memcpy(at + sizeof(head), p->bytes, (size_t)(t->snap < HEADERS ? t->snap : HEADERS));
+	if (2 * t->length > t->room)
+		w->kept = 1;
+}
+
+static void begin(struct world *w, struct line *l, struct packet *p, int64_t start)
+{
+	if (l->sender < 0) {
+		struct __sk_buff skb = view_of(p, l->from);
+
+		stamp = (uint64_t)start;
+		nic_tx(&skb);
+		stamp = (uint64_t)w->now;
+	}
+	l->free = start + ((p->length * l->per_byte + (1 << (TICK_SHIFT - 1))) >> TICK_SHIFT);
+	p->arrives = l->free + l->delay;
+	if (l->tapped[0])
+		keep_copy(w, l->tapped[0], p, start, 0);
+	if (!l->on_the_way.first)
+		set_event(w, l - w->lines, p->arrives, p->order);
+	append(&l->on_the_way, p);
+}
+
+/* Whether the port that sends into the line is paused now, and until when. */
+static int is_paused(const struct world *w, const struct line *l, int64_t *until)
+{
+	const struct pause *pause = (const struct pause *)w->pauses + l->from;
+
+	for (int i = 0; i < 2; i++) {
+		if ((int64_t)pause->span[i].from <= w->now && w->now < (int64_t)pause->span[i].until) {
+			*until = (int64_t)pause->span[i].until;
+			return 1;
+		}
+	}
+	return 0;
+}
+
+/* With priority flow control: what comes next on a line that is free. */
+static void go_on(struct world *w, struct line *l)
+{
+	struct packet *data = l->waiting[1].first, *other = l->waiting[0].first, *next;
+	int64_t id = w->line_count + (l - w->lines), until = 0;
+
+	if (l->busy)
+		return;
+	if (l->pauses.first) {
+		struct pfc_frame *frame = (struct pfc_frame *)l->pauses.first->bytes;
+		int64_t time = (l->pauses.first->length * l->per_byte) >> TICK_SHIFT;
+
+		frame->ns = bpf_cpu_to_be64((uint64_t)(w->now + time + l->delay)); /* it counts from its arrival */
+		next = take(&l->pauses);
+		l->leaving = NULL; /* it was in no queue */
+	} else {
+		if (data && is_paused(w, l, &until))
+			data = NULL;
+		if (!data && !other) {
+			if (until)
+				set_event(w, id, until, w->order++);
+			return;
+		}
+		next = l->leaving = take(&l->waiting[!other || (data && data->order < other->order)]);
+	}
+	l->busy = 1;
+	begin(w, l, next, w->now);
+	set_event(w, id, l->free, w->order++);
+}
+
+/* The last bit has left: only now is the packet out of its switch. */
+static void line_is_free(struct world *w, struct line *l)
+{
+	struct packet *p = l->leaving;
+
+	if (p && l->sender >= 0) {
+		struct roce *packet = (struct roce *)p->bytes;
+
+		((struct arrivals *)w->arrivals)[l->to].bytes += p->length;
+		if (p->lossless) {
+			leave_switch(bpf_ntohs(packet->shim.ingress), p->length, nic_constants.xon);
+			packet->shim.ingress = 0; /* nic_rx and port_ingress, where it comes out, are too late */
+		}
+	}
+	l->leaving = NULL;
+	l->busy = 0;
+	go_on(w, l);
+}
+
+static void send_on(struct world *w, struct line *l, struct packet *p)
+{
+	p->order = w->order++;
+	if (w->lossless) {
+		append(&l->waiting[p->lossless], p);
+		go_on(w, l);
+	} else {
+		begin(w, l, p, w->now > l->free ? w->now : l->free);
+	}
+}
+
+/* A host's agent or its NIC sends. */
+void send_up(struct world *w, int64_t host, struct packet *p)
+{
+	send_on(w, &w->lines[w->up[host]], p);
+}
+
+long send_copy(struct __sk_buff *skb, __u32 ifindex)
+{
+	struct packet *copy = new_packet();
+
+	memcpy(copy->bytes, current->bytes, HEADERS);
+	copy->length = skb->len;
+	copy->lossless = 0;
+	send_on(world, &world->lines[world->out[ifindex]], copy);
+	return 0;
+}
+
+/* ---- priority flow control: what the kernel engine's pause generator does ---- */
+
+static void send_pause(struct world *w, int64_t port, uint32_t quanta)
+{
+	struct line *l = &w->lines[w->out[port]];
+	struct packet *p = new_packet();
+	struct pfc_frame *frame = (struct pfc_frame *)p->bytes;
+
+	memset(p->bytes, 0, HEADERS);
+	memcpy(frame->dst_mac, "\x01\x80\xc2\x00\x00\x01", 6);
+	memcpy(frame->src_mac, l->macs + 6, 6);
+	frame->ethertype = bpf_htons(ETH_P_PAUSE);
+	frame->opcode = bpf_htons(PFC_OPCODE);
+	frame->classes = bpf_htons(1 << LOSSLESS);
+	frame->quanta[LOSSLESS] = bpf_htons(quanta);
+	p->length = PFC_FRAME;
+	p->lossless = 0;
+	p->order = w->order++;
+	append(&l->pauses, p);
+	((struct ingress *)w->ingresses)[port].frames++;
+	if (quanta)
+		set_event(w, 2 * w->line_count + (l - w->lines), w->now + w->renewed_after * ((512 * l->per_byte / 8) >> TICK_SHIFT),
+			  w->order++);
+	else
+		remove_event(w, 2 * w->line_count + (l - w->lines));
+	go_on(w, l);
+}
+
+static struct pause_event pause_slot; /* that a program is writing */
+
+void *records_reserve(struct records *to, uint64_t size)
+{
+	uint64_t at;
+
+	if (!to)
+		return &pause_slot;
+	if (*to->consumer == *to->producer) /* nothing waits: stay where the caches are */
+		*to->consumer = *to->producer = FIRST_RECORD;
+	at = *to->producer;
+	if (at + 8 + size - *to->consumer > (uint64_t)to->size)
+		return NULL;
+	*(uint32_t *)(to->data + (at & (uint64_t)(to->size - 1))) = (uint32_t)size;
+	return to->data + (at & (uint64_t)(to->size - 1)) + 8;
+}
+
+void records_submit(void *record)
+{
+	struct records *to = world->feedback;
+
+	if (record == &pause_slot) {
+		if (pause_slot.what == PAUSE_RECEIVED)
+			go_on(world, &world->lines[world->out[pause_slot.port]]);
+		else
+			send_pause(world, pause_slot.port, pause_slot.what == ABOVE_XOFF ? LONGEST_PAUSE : 0);
+		return;
+	}
+	*to->producer += 8 + sizeof(struct record);
+	to->submitted++;
+}
+
+/* ---- nodes ---- */
+
+static void at_host(struct world *w, struct line *l, struct packet *p)
+{
+	struct __sk_buff skb = view_of(p, l->to);
+	int verdict = nic_rx(&skb);
+
+	if (skb.protocol == bpf_htons(ETH_P_PAUSE)) {
+		int64_t host = -1 - l->receiver;
+
+		w->resumed[w->resumed_count++] = w->sender[host];
+		go_on(w, &w->lines[w->up[host]]);
+	}
+	if (verdict != TC_ACT_REDIRECT) {
+		drop(p);
+		return;
+	}
+	p->length = skb.len;
+	p->lossless = 0;
+	send_up(w, -1 - l->receiver, p);
+}
+
+static struct line *next_line(struct world *w, int64_t here, const struct roce *packet)
+{
+	int64_t host = (bpf_ntohl(packet->dst_ip) & 0xffff) - 1, edge, *hops;
+
+	if (host < 0 || host >= w->host_count)
+		return NULL;
+	edge = w->edge[host];
+	if (edge == here)
+		return &w->lines[w->down[host]];
+	hops = w->hops + w->hops_at[here * w->switch_count + edge];
+	if (!hops[0])
+		return NULL;
+	return &w->lines[hops[1 + (hops[0] > 1 ? ecmp_choice(packet, w->hash_seed[here], hops[0]) : 0)]];
+}
+
+/* As a router does: one hop less to live, and the addresses of the next link. */
+static int route(struct roce *packet, const struct line *l)
+{
+	uint32_t sum = (uint32_t)bpf_ntohs(packet->ip_csum) + 0x100;
+
+	if (packet->ttl < 2)
+		return 0;
+	packet->ttl--;
+	packet->ip_csum = bpf_htons((uint16_t)(sum + (sum >> 16)));
+	memcpy(packet->dst_mac, l->macs, 12);
+	return 1;
+}
+
+static void at_switch(struct world *w, struct line *l, struct packet *p)
+{
+	struct roce *packet = (struct roce *)p->bytes;
+	struct __sk_buff skb = view_of(p, l->to);
+	struct line *out;
+
+	if (l->sender >= 0 && port_ingress(&skb) == TC_ACT_SHOT) {
+		drop(p);
+		return;
+	}
+	if (skb.protocol == bpf_htons(ETH_P_PAUSE)) { /* of a host: none sends any */
+		drop(p);
+		return;
+	}
+	out = next_line(w, l->receiver, packet);
+	if (!out || (w->routed && !route(packet, out))) {
+		w->unroutable++;
+		drop(p);
+		return;
+	}
+	skb.ifindex = (uint32_t)out->from;
+	skb.ingress_ifindex = (uint32_t)l->to;
+	if (port_egress(&skb) == TC_ACT_SHOT) {
+		drop(p);
+		return;
+	}
+	p->lossless = skb.priority == LOSSLESS_CLASS;
+	send_on(w, out, p);
+}
+
+static void arrives(struct world *w, struct line *l)
+{
+	struct packet *p = take(&l->on_the_way);
+
+	if (l->on_the_way.first)
+		set_event(w, l - w->lines, l->on_the_way.first->arrives, l->on_the_way.first->order);
+	else
+		remove_event(w, l - w->lines);
+	if (l->tapped[1])
+		keep_copy(w, l->tapped[1], p, w->now, 1);
+	if (w->lossless && l->sender >= 0 && p->length != PFC_FRAME)
+		((struct arrivals *)w->arrivals)[l->to].bytes -= p->length; /* counted when it left the port */
+	if (l->receiver < 0)
+		at_host(w, l, p);
+	else
+		at_switch(w, l, p);
+}
+
+static void renew_pause(struct world *w, struct line *l)
+{
+	remove_event(w, 2 * w->line_count + (l - w->lines));
+	if (((struct ingress *)w->ingresses)[l->from].paused)
+		send_pause(w, l->from, LONGEST_PAUSE);
+}
+
+static void happen(struct world *w, const struct occasion *e)
+{
+	int64_t id = e->id;
+
+	w->now = e->time;
+	stamp = (uint64_t)e->time;
+	w->events_done++;
+	if (id < w->line_count) {
+		arrives(w, &w->lines[id]);
+	} else if (id < 2 * w->line_count) {
+		remove_event(w, id);
+		line_is_free(w, &w->lines[id - w->line_count]);
+	} else {
+		renew_pause(w, &w->lines[id - 2 * w->line_count]);
+	}
+}
+
+/* Until nothing is on its way any more. */
+void drain(struct world *w)
+{
+	while (w->event_count)
+		happen(w, &w->events[0]);
+}
+
+/* Everything until then, that tick included; or until an agent must know of something: feedback, a pause. Whether so. */
+int64_t run_until_fed(struct world *w, int64_t until)
+{
+	while (w->event_count && w->events[0].time <= until) {
+		happen(w, &w->events[0]);
+		if (w->feedback->submitted || w->resumed_count || w->kept)
+			return 1;
+	}
+	if (w->now < until) {
+		w->now = until;
+		stamp = (uint64_t)until;
+	}
+	return 0;
+}
+
+/* As libbpf fills what programs read as constants, before they run. */
+static void fill(const volatile void *constants, const void *value, int64_t size)
+{
+	uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), from = (uintptr_t)constants & ~(page - 1);
+
+	mprotect((void *)from, (uintptr_t)constants + (uintptr_t)size - from, PROT_READ | PROT_WRITE);
+	for (int64_t i = 0; i < size; i++)
+		((volatile uint8_t *)constants)[i] = ((const uint8_t *)value)[i];
+}
+
+/* From now on the programs work in this world. */
+void enter(struct world *w, const void *nic, int64_t nic_size, const void *port, int64_t port_size)
+{
+	world = w;
+	stamp = (uint64_t)w->now;
+	fill(&nic_constants, nic, nic_size);
+	fill(&port_constants, port, port_size);
+	arrivals.value = w->arrivals;
+	flows_tx.value = w->flows_tx;
+	flows_rx.value = w->flows_rx;
+	ingresses.value = w->ingresses;
+	pauses.value = w->pauses;
+	port_config.value = w->port_config;
+	port_counters.value = w->port_counters;
+	port_red.value = w->port_red;
+	port_queue.value = w->port_queue;
+	feedback_ring.max_entries = (void *)w->feedback;
+	rings.value = &feedback_ring;
+	table = w->flow_table;
+}

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * A rack in virtual time: lines, and the packets on them. structs.py mirrors what is marked.
+ *
+ * Time is in ticks, of which the stamps of packets and programs say that they were ns: see clock.py.
+ */
+#ifndef TESTBED_WORLD_H
+#define TESTBED_WORLD_H
+
+#include <stdint.h>
+
+#define HEADERS 232 /* bytes of a packet that are kept: all headers with MAX_HOPS records; payloads are zeros */
+#define HEAD_BYTES 42 /* Ethernet, IPv4, UDP */
+#define TICK_SHIFT 20 /* fixed point of a line's ticks per byte */
+
+struct packet {
+	int64_t arrives; /* at the end of the line that it is on */
+	int64_t order; /* of being sent: of two packets that arrive at one tick, the earlier one is first */
+	struct packet *next;
+	uint32_t length; /* bytes of the frame */
+	uint32_t lossless; /* in the class that can be paused */
+	uint8_t bytes[HEADERS];
+};
+
+struct fifo {
+	struct packet *first, *last;
+};
+
+/* One direction of a link. Mirrored in structs.py. */
+struct line {
+	int64_t per_byte; /* ticks << TICK_SHIFT */
+	int64_t delay; /* ticks */
+	int64_t from, to; /* ifindex of its ends */
+	int64_t sender, receiver; /* numbers of switches; -1 - number of a host */
+	uint8_t macs[16]; /* destination and source of frames that were routed onto it */
+	int64_t tapped[2]; /* capture: number + 1 of the tap where packets enter, and where they come out; 0 for none */
+	/* state */
+	int64_t free; /* when the next packet may begin */
+	struct fifo on_the_way; /* by arrival */
+	/* state, with priority flow control: what waits, by class; pause frames go first */
+	struct fifo waiting[2], pauses;
+	struct packet *leaving;
+	int64_t busy;
+};
+
+struct occasion {
+	int64_t time, order;
+	int64_t id; /* line: its first packet arrives; lines + line: it is free; 2 * lines + line: its port renews a pause */
+};
+
+/* A ring of the programs, as the kernel lays it out (testbed/dataplane/ring.py). Mirrored in structs.py. */
+struct records {
+	uint64_t *consumer, *producer;
+	uint8_t *data;
+	int64_t size; /* a power of two; behind it there is room for one record more */
+	int64_t submitted; /* since it was last looked at */
+};
+
+/* Kept bytes of packets that have passed a tap. Mirrored in structs.py. */
+struct tap {
+	uint8_t *bytes; /* of each packet `snap`, with a header of 24: ticks, length, whether it came out of the line */
+	int64_t snap, room, length; /* in packets */
+};
+
+/* Mirrored in structs.py. */
+struct world {
+	int64_t now, order;
+	int64_t line_count, host_count, switch_count, lossless, routed;
+	struct line *lines;
+	struct occasion *events; /* a heap; three per line have room */
+	int64_t *place; /* of each id in it; -1 for none */
+	int64_t event_count;
+	/* of a host, by number: the lines from it and to it, its switch, and its number among the agent's senders (or -1) */
+	int64_t *up, *down, *edge, *sender;
+	/* of an interface: the line that begins there */
+	int64_t *out;
+	/* next hops by [switch][edge switch]: where they begin in `hops`, which has a count and then lines */
+	int64_t *hops_at, *hops;
+	uint64_t *hash_seed; /* of a switch */
+	/* maps of the programs */
+	void *arrivals, *flows_tx, *flows_rx, *ingresses, *pauses, *port_config, *port_counters, *port_red, *port_queue;
+	struct records *feedback;
+	void *flow_table; /* struct table */
+	/* the agent: heads of its sockets' frames, of HEAD_BYTES each; bytes of a packet behind them that are not payload */
+	uint8_t *heads;
+	int64_t *socket_host;
+	int64_t carried;
+	/* agent: for how many seconds feedback may be gathered */
+	double gather, seconds_per_tick;
+	int64_t epoch;
+	int64_t *resumed, resumed_count; /* hosts to which a pause frame came */
+	int64_t renewed_after; /* quanta after which a pause is sent again */
+	struct tap *taps;
+	/* counters */
+	int64_t unroutable, events_done, kept;
+};
+
+void enter(struct world *w, const void *nic, int64_t nic_size, const void *port, int64_t port_size);
+void drain(struct world *w);
+int64_t run_until_fed(struct world *w, int64_t until);
+struct packet *new_packet(void);
+void send_up(struct world *w, int64_t host, struct packet *p);
+
+extern struct world *world; /* the one that this thread is in */
+
+#endif

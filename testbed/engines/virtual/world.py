@@ -1,0 +1,139 @@
+"""The rack of one run in virtual time: lines, tables, maps, programs; and the time."""
+
+from __future__ import annotations
+
+import ctypes
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from testbed.base.arrays import Ints
+from testbed.clock import Clock
+from testbed.dataplane import wire
+from testbed.dataplane.port_reader import PortReader
+from testbed.dataplane.programs import FLOW_TABLE
+from testbed.engines.virtual.clock import EPOCH, virtual_clock
+from testbed.engines.virtual.lossless import ingress_sizes, quantum_ps
+from testbed.engines.virtual.maps import VirtualMaps, VirtualRing
+from testbed.engines.virtual.structs import CWorld, library
+from testbed.engines.virtual.wires import Wires
+from testbed.experiment.resolved import Resolved
+from testbed.experiment.topology.tables import Tables
+from testbed.tuner import Need
+
+LOST = 1.0  # as the loss of a port: its link is down
+EVENTS_PER_LINE = 3
+RENEWED_AFTER = 0xFFFF // 2  # quanta
+
+
+class World:
+    """Enters itself when it is made: one at a time in a process."""
+
+    def __init__(self, resolved: Resolved) -> None:
+        self.resolved, self.layout = resolved, resolved.layout
+        self.experiment = resolved.experiment
+        self._keep: list[Any] = []  # what C points to must live as long as this
+        self.c = CWorld(now=EPOCH)
+        self.clock: Clock = virtual_clock(lambda: int(self.c.now))
+        shape, plan = self.layout.shape, self.layout.plan
+        self.buffer = ingress_sizes(self.layout)
+        self.wires = Wires(shape, self.clock)
+        self.tables = Tables(shape)
+        monitor = FLOW_TABLE if Need.FLOWS in resolved.tuner.form.needs else 0
+        self.maps = VirtualMaps(self.wires.interfaces, len(plan), monitor)
+        self.ring = VirtualRing()
+        self.port_list = self.wires.ports(self.layout, self.clock, self.buffer is not None)
+        self.reset()
+        self._describe()
+        self._enter()
+        self.ports = PortReader(self.maps, self.port_list, self.clock)
+
+    def reset(self) -> None:
+        """Ports are switched on, and paths of pauses known."""
+        for port in self.port_list:
+            self.maps.configure(port, self.experiment.seed)
+        for line in self.wires.lines:
+            self.maps.pauses[line["to"]]["quantum_ps"] = quantum_ps(line)
+
+    def _describe(self) -> None:
+        c, wires, lines = self.c, self.wires, self.wires.lines
+        c.line_count, c.host_count, c.switch_count = len(lines), len(wires.host), len(wires.switch)
+        c.lossless, c.routed = self.buffer is not None, len(wires.switch) > 1
+        c.lines = self._at(lines)
+        c.events, c.place = self._at(np.zeros((EVENTS_PER_LINE * len(lines), 3), np.int64)), self._at(
+            np.full(EVENTS_PER_LINE * len(lines), -1)
+        )
+        for name, column in zip(("up", "down", "edge"), wires.hosts(), strict=True):
+            setattr(c, name, self._at(column))
+        plan = self.layout.plan
+        senders = np.unique(plan.src_number)
+        sender = np.full(len(wires.host), -1)
+        sender[senders - 1] = np.arange(len(senders))
+        c.sender, c.out = self._at(sender), self._at(wires.out())
+        c.hash_seed = self._at(wires.hash_seeds(self.experiment.seed))
+        self._set_next_hops()
+        for name, address in self.maps.addresses().items():
+            setattr(c, name, address)
+        if self.maps.flow_table:
+            c.flow_table = ctypes.addressof(self.maps.flow_table.c)  # type: ignore[attr-defined]
+        c.feedback = ctypes.addressof(self.ring.c)
+        c.resumed = self._at(np.zeros(len(lines), np.int64))
+        c.renewed_after = RENEWED_AFTER
+        c.epoch, c.seconds_per_tick = EPOCH, self.clock.seconds_per_ns
+
+    def _at(self, array: NDArray[Any]) -> int:
+        """Its address, of an array that will live as long as this."""
+        assert array.flags.c_contiguous
+        assert array.dtype.itemsize >= 8
+        self._keep.append(array)
+        return int(array.ctypes.data)
+
+    def _set_next_hops(self) -> None:
+        at, hops = self.wires.next_hops(self.tables.hops)
+        self.c.hops_at, self.c.hops = self._at(at), self._at(hops)
+
+    def _enter(self) -> None:
+        form = self.resolved.controller.form
+        interval = self.clock.wall_ns(form.cnp_interval(self.resolved.controller_config))
+        lossless = (self.buffer is not None, self.buffer.xon if self.buffer else 0)
+        tag = (wire.ROCE_PORT.to_bytes(2, "big"), wire.P_KEY.to_bytes(2, "big"))
+        own = (int.from_bytes(part, "little") for part in tag)
+        nic = wire.NIC_SETTINGS.pack(interval, 0, *lossless, *own, 0)
+        sizes = (self.buffer.xoff, self.buffer.xon, self.buffer.limit) if self.buffer else (0, 0, 0)
+        port = wire.PORT_SETTINGS.pack(*sizes, self.maps.flow_table is not None)
+        self.address = ctypes.addressof(self.c)
+        library().enter(self.address, nic, len(nic), port, len(port))
+
+    @property
+    def longest_queue(self) -> float:
+        """Bytes that may wait at a port: its buffer, or what all ports have with priority flow control."""
+        if self.buffer:
+            return max(Counter(port.switch for port in self.layout.shape.ports).values()) * self.buffer.limit
+        return self.experiment.rack.switch.buffer
+
+    def link_down(self, name: str) -> None:
+        """See `testbed.engines.kernel.rack.net.Rack.link_down`."""
+        self.tables.link_down(name)
+        self._set_loss(name, LOST)
+
+    def link_up(self, name: str) -> None:
+        """Bring a link up again; until `reroute` no switch uses it."""
+        self.tables.link_up(name)
+        self._set_loss(name, self.layout.shape.find(name).loss)
+
+    def _set_loss(self, name: str, loss: float) -> None:
+        link = self.layout.shape.find(name)
+        for end in (link.low, link.high):
+            self.maps.set_loss(self.port_list[self.layout.shape.position[end.interface]], loss)
+
+    def reroute(self, names: Sequence[str]) -> None:
+        """The switches detect the state of these links: those that have other shortest paths take them."""
+        self.tables.reroute(names)
+        self._set_next_hops()
+
+    def drain(self) -> None:
+        """Go on until no packet is on its way. No agent runs any more."""
+        library().drain(self.address)

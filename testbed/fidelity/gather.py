@@ -1,0 +1,93 @@
+"""What four parties have counted, put beside each other for the invariants."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from testbed.agent.columns import Flows
+from testbed.base.arrays import Ints
+from testbed.dataplane import pauses
+from testbed.dataplane.port_maps import PortMaps
+from testbed.experiment.layout import Layout
+from testbed.fidelity.counters import FlowCounts, PauseCounts, PortCounts
+
+
+@dataclass(frozen=True)
+class Programs:
+    """The counters of a rack's programs: of flows, and by ifindex."""
+
+    layout: Layout
+    flows_tx: NDArray[np.void]
+    flows_rx: NDArray[np.void]
+    arrivals: NDArray[np.void]
+    maps: PortMaps
+    index: Ints  # of the switch ports, in their order
+    peer: Ints  # of the other ends of their links
+
+    def flows(self, flows: Flows, unread: Ints) -> FlowCounts:
+        """``unread``: feedback per flow that waits in rings."""
+        tx, rx = self.flows_tx, self.flows_rx
+        return FlowCounts(
+            src_port=self._last_port(self.layout.plan.src),
+            dst_port=self._last_port(self.layout.plan.dst),
+            agent_sent=flows.sent.copy(),
+            agent_acked=flows.acked.copy(),
+            agent_cnps=flows.cnps.copy(),
+            agent_ce=flows.ce.copy(),
+            nic_sent=_integers(tx["packets"]),
+            nic_acks=_integers(tx["acks"]),
+            nic_cnps=_integers(tx["cnps"]),
+            nic_ce=_integers(tx["ce_echoes"]),
+            received=_integers(rx["packets"]),
+            received_ce=_integers(rx["ce"]),
+            cnps_made=_integers(rx["cnps"]),
+            ring_full=_integers(tx["ring_full"]),
+            unread=unread,
+        )
+
+    def ports(self) -> PortCounts:
+        """Of all switch ports."""
+        shape, ports = self.layout.shape, self.maps.counters[self.index]
+        return PortCounts(
+            name=self.layout.port_names,
+            enqueued=_integers(ports["packets"]),
+            marked=_integers(ports["marked_packets"]),
+            dropped=_integers(ports["dropped_packets"] + ports["lost_packets"]),
+            tx_bytes=ports["bytes"].astype(float),
+            rate=np.array([port.link.rate for port in shape.ports]),
+            switch=[port.switch for port in shape.ports],
+            far=np.array([shape.position.get(port.peer.interface, -1) for port in shape.ports]),
+            arrived=_integers(self.arrivals["packets"][self.peer]),
+        )
+
+    def pauses(self, now_ns: int) -> PauseCounts:
+        """Of priority flow control."""
+        ingresses, records = self.maps.ingresses[self.index], self.maps.pauses[self.peer]
+        return PauseCounts(
+            residual=_integers(ingresses["bytes"]),
+            overrun=_integers(self.maps.counters["dropped_packets"][self.index]),
+            sent=_integers(ingresses["frames"]),
+            received=_integers(records["frames"]),
+            unsignalled=_integers(ingresses["unsignalled"]),
+            resumed=(ingresses["paused"] == 0) & pauses.are_resumed(records, now_ns),
+        )
+
+    def _last_port(self, hosts: list[str]) -> Ints:
+        """Positions of the switch ports that lead to hosts."""
+        shape = self.layout.shape
+        return np.array([shape.position[shape.port_of(host).name] for host in hosts])
+
+
+def unread(waiting: list[NDArray[np.void]], flows: int) -> Ints:
+    """Records per flow in rings of feedback."""
+    counts = np.zeros(flows, np.int64)
+    for records in waiting:
+        np.add.at(counts, records["flow"].astype(np.int64), 1)
+    return counts
+
+
+def _integers(column: NDArray[np.uint64]) -> Ints:
+    return column.astype(np.int64)

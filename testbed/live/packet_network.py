@@ -1,0 +1,53 @@
+"""What the counters of port and NIC programs say of a network (`testbed.live.observed.Network`), wherever they run."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from testbed.base.arrays import Floats, Ints
+from testbed.dataplane.port_reader import PortReader
+from testbed.live.snapshot import Counted, coarse_queue
+
+
+class PacketNetwork:
+    """``flows_tx`` and ``flows_rx`` are the NICs' counters; ``bottleneck`` is an ifindex."""
+
+    def __init__(
+        self, ports: PortReader, flows_tx: NDArray[np.void], flows_rx: NDArray[np.void], bottleneck: int
+    ) -> None:
+        self.ports, self.flows_tx, self.flows_rx = ports, flows_tx, flows_rx
+        self._bottleneck = bottleneck
+
+    @property
+    def bottleneck(self) -> np.void:
+        """Its counters, `testbed.dataplane.wire.PORT_COUNTERS`."""
+        counted: np.void = self.ports.programs.counters[self._bottleneck]
+        return counted
+
+    def sample(self, now_ns: int) -> dict[str, Floats]:
+        """The port columns at this moment."""
+        return self.ports.sample(now_ns)
+
+    def queue_counts(self) -> Ints:
+        """From the port program's histogram."""
+        return np.asarray(self.bottleneck["histogram"], np.int64)
+
+    def queues_found(self) -> Counted:
+        """The same of all ports."""
+        ports = self.ports.programs.counters[self.ports.index]
+        return Counted(coarse_queue(ports["histogram"]), ports["found"].astype(float))
+
+    def delivered(self) -> Ints:
+        """All receivers share one map."""
+        return np.asarray(self.flows_rx["packets"], np.int64)
+
+    def events(self) -> dict[str, int]:
+        """Feedback lost to a full ring, shaper stalls, reordering; and losses on links, not in buffers."""
+        ports = self.ports.programs.counters[self.ports.index]
+        return {
+            "lost_on_links": int(ports["lost_packets"].sum()),
+            "ring_overflow": int(self.flows_tx["ring_full"].sum()),
+            "stalled_bytes": int(self.bottleneck["stalled"]),
+            "reordered_packets": int(self.flows_rx["reorders"].sum()),
+        }
