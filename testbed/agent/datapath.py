@@ -7,7 +7,7 @@ import os
 from collections.abc import Sequence
 from ctypes import c_double
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,13 +15,11 @@ from numpy.typing import NDArray
 from testbed.agent.columns import Flows
 from testbed.agent.histogram import TimeHistogram
 from testbed.agent.meter import Meter
-from testbed.agent.sockets import Sockets
 from testbed.agent.structs import HOPS, ROWS, SHARED, CDatapath, CHeap, CHistogram, CRing, CTrace, library
 from testbed.base.arrays import Floats, Ints
 from testbed.clock import Clock
 from testbed.compiled.flows import CompiledFlows
 from testbed.controller import Feedback, IntStack, RateController, Signal
-from testbed.dataplane.ring import Ring
 from testbed.dataplane.wire import MAX_HOPS
 from testbed.errors import TestbedError
 
@@ -37,11 +35,29 @@ class Pauses:
     relook: float  # s, how often a paused host checks whether it may resume
 
 
+class Outlets(Protocol):
+    """Where flows send; see `testbed.agent.sockets.Sockets`."""
+
+    packet: NDArray[np.uint8]
+    fds: Ints
+    short_at: Ints
+    short_sizes: Ints
+
+
+class FeedbackRing(Protocol):
+    """Where feedback comes from; see `testbed.dataplane.ring.Ring`."""
+
+    fd: int
+    size: int
+
+    def addresses(self) -> tuple[int, int, int]: ...
+
+
 @dataclass(frozen=True)
 class DelayRing:
     """A ring buffer, and for how many seconds the delay line delays its records."""
 
-    ring: Ring
+    ring: FeedbackRing
     delay: float
 
 
@@ -84,10 +100,11 @@ class Datapath:
     def __init__(
         self,
         flows: Flows,
-        sockets: Sockets,
+        sockets: Outlets,
         rings: Sequence[DelayRing],
         pace: Pace,
         lags: PacingStats,
+        *,
         code: ctypes.CDLL | None = None,
     ) -> None:
         """``code`` other than this machine's is that of an engine with time and packets of its own."""
@@ -158,7 +175,7 @@ class Datapath:
         columns = (histogram.counts, histogram.top, histogram.bottom)
         return CHistogram(*map(self._keeping, columns), len(histogram.counts), histogram.per_octave)
 
-    def _own_columns(self, n: int, sockets: Sockets, pace: Pace) -> None:
+    def _own_columns(self, n: int, sockets: Outlets, pace: Pace) -> None:
         self._point("slot", pace.wire_size * 8 / pace.line_rate)
         self._point("last", np.full(n, -np.inf))
         self._point("next", np.full(n, np.inf))

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from testbed.base import linux
+from testbed.base.arrays import Floats, Ints
 from testbed.dataplane.wire import DATA_TOS, RACK, Tag, frame
 from testbed.experiment.topology.framing import Framing
 
@@ -49,8 +50,8 @@ class Sockets:
         n = len(routes)
         self._port = tag.port
         self.packet = np.frombuffer(frame(framing, 0, framing.payload, tag), np.uint8)
-        self.short_sizes = np.zeros(n, np.int64)  # 0 where the flow has no short packet
-        self.short_at = np.full(n, -1)  # its packet number
+        sizes = np.array([route.size for route in routes])
+        self.short_at, self.short_sizes = short_packets(sizes, framing.payload, len(self.packet))
         self.fds = np.empty(n, np.int64)
         self._sockets: list[socket.socket] = []  # close with this
         fd_between: dict[tuple[str, str, int], int] = {}
@@ -62,10 +63,6 @@ class Sockets:
                 self._sockets.append(self._open(route, segment))
                 fd_between[between] = self._sockets[-1].fileno()
             self.fds[row] = fd_between[between]
-            rest = int(route.size % framing.payload) if np.isfinite(route.size) else 0
-            if rest:
-                self.short_sizes[row] = len(self.packet) - framing.payload + rest
-                self.short_at[row] = int(route.size // framing.payload)
 
     def _open(self, route: Route, segment: bool) -> socket.socket:
         where = linux.inside(route.netns) if route.netns is not None else contextlib.nullcontext()
@@ -84,6 +81,13 @@ class Sockets:
                 break
         opened.connect((route.dst, self._port))
         return opened
+
+
+def short_packets(size: Floats, payload: int, full: int) -> tuple[Ints, Ints]:
+    """Of flows of these sizes: number and bytes of the one packet that is not full; -1 and 0 where there is none."""
+    finite = np.where(np.isfinite(size), size, 0.0)
+    rest = (finite % payload).astype(np.int64)
+    return np.where(rest, finite // payload, -1).astype(np.int64), np.where(rest, full - payload + rest, 0)
 
 
 def _allow_files(more: int) -> None:

@@ -2,10 +2,26 @@
 
 from __future__ import annotations
 
+from typing import Protocol
+
 import numpy as np
 from numpy.typing import NDArray
 
 from testbed.dataplane import libbpf, wire
+
+
+class Table(Protocol):
+    """A flow table, wherever its programs run."""
+
+    size: int
+
+    def read(self) -> tuple[NDArray[np.void], NDArray[np.void]]:
+        """All flows, as `FLOW_KEY` and `FLOW_SEEN`; valid until the next call."""
+        ...
+
+    def remove(self, keys: NDArray[np.void]) -> None:
+        """Forget these flows; they must be in the table."""
+        ...
 
 
 class FlowTable:

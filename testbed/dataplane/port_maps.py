@@ -15,9 +15,15 @@ from numpy.typing import NDArray
 
 from testbed.clock import WallRate
 from testbed.dataplane import libbpf, wire
-from testbed.dataplane.flow_table import FlowTable
+from testbed.dataplane.flow_table import Table
 
 OWN_MAPS = ("port_config", "port_counters", "port_red", "port_queue")
+SIZES = {
+    "port_config": wire.PORT_CONFIG.size,
+    "port_red": wire.PORT_RED.size,
+    "port_queue": wire.PORT_QUEUE.size,
+}
+FLAGS = {"port_config": libbpf.BPF_ANY, "port_red": libbpf.BPF_F_LOCK, "port_queue": libbpf.BPF_ANY}
 MAPS = (*OWN_MAPS, "ingresses", "pauses")  # those of priority flow control may be shared with the NICs
 
 
@@ -43,17 +49,17 @@ class Port:
 class PortMaps(ABC):
     """Arrays are indexed by ifindex. What is not an array of counters is written and read element by element."""
 
-    flow_table: FlowTable | None = None  # where flows are counted
+    flow_table: Table | None = None  # where flows are counted
     counters: NDArray[np.void]  # of dtype `testbed.dataplane.wire.PORT_COUNTERS`
     ingresses: NDArray[np.void]
     pauses: NDArray[np.void]
 
     @abstractmethod
-    def write(self, name: str, ifindex: int, value: bytes, flags: int = libbpf.BPF_ANY) -> None:
+    def write(self, name: str, ifindex: int, value: bytes) -> None:
         """Set an element of the map of this name."""
 
     @abstractmethod
-    def read(self, name: str, ifindex: int, size: int, flags: int = libbpf.BPF_ANY) -> bytes:
+    def read(self, name: str, ifindex: int) -> bytes:
         """Get an element of the map of this name."""
 
     def configure(self, port: Port, seed: int) -> None:
@@ -81,7 +87,7 @@ class PortMaps(ABC):
 
     def rate_and_buffer(self, ifindex: int) -> tuple[WallRate, int]:
         """Rate and buffer of a port that was switched on: bit/s and bytes."""
-        raw = self.read("port_config", ifindex, wire.PORT_CONFIG.size)
+        raw = self.read("port_config", ifindex)
         _, bytes_per_second, _, buffer, *_ = wire.PORT_CONFIG.unpack(raw)
         return WallRate(bytes_per_second * 8.0), buffer
 
@@ -89,11 +95,11 @@ class PortMaps(ABC):
         """Set all three thresholds at once (bytes, bytes, probability); no packet sees a mixture."""
         scaled = max(0, min(2**32, round(pmax * 2**32)) - 1)
         value = wire.PORT_RED.pack(0, round(kmin), round(kmax), scaled)
-        self.write("port_red", ifindex, value, libbpf.BPF_F_LOCK)
+        self.write("port_red", ifindex, value)
 
     def red(self, ifindex: int) -> tuple[int, int, float]:
         """The active thresholds: Kmin and Kmax in bytes, Pmax."""
-        raw = self.read("port_red", ifindex, wire.PORT_RED.size, libbpf.BPF_F_LOCK)
+        raw = self.read("port_red", ifindex)
         _, kmin, kmax, scaled = wire.PORT_RED.unpack(raw)
         return kmin, kmax, (scaled + 1) / 2**32 if scaled else 0.0
 
@@ -108,8 +114,8 @@ class KernelMaps(PortMaps):
         self.ingresses = view(fds["ingresses"], wire.INGRESS, entries)
         self.pauses = view(fds["pauses"], wire.PAUSE, entries)
 
-    def write(self, name: str, ifindex: int, value: bytes, flags: int = libbpf.BPF_ANY) -> None:
-        libbpf.update(self._fds[name], ifindex, value, flags)
+    def write(self, name: str, ifindex: int, value: bytes) -> None:
+        libbpf.update(self._fds[name], ifindex, value, FLAGS[name])
 
-    def read(self, name: str, ifindex: int, size: int, flags: int = libbpf.BPF_ANY) -> bytes:
-        return libbpf.lookup(self._fds[name], ifindex, size, flags)
+    def read(self, name: str, ifindex: int) -> bytes:
+        return libbpf.lookup(self._fds[name], ifindex, SIZES[name], FLAGS[name])

@@ -13,7 +13,7 @@ from typing import NamedTuple
 from testbed.dataplane import libbpf, wire
 from testbed.dataplane.build import compiled
 from testbed.dataplane.flow_table import FlowTable
-from testbed.dataplane.port_maps import MAPS, OWN_MAPS, Port, KernelMaps, view
+from testbed.dataplane.port_maps import MAPS, OWN_MAPS, KernelMaps, Port, view
 
 FLOW_TABLE = 1 << 15  # flows of all ports together that the network condition monitor can know at a time: 4 MB
 RING_NO_WAKEUP = 1

@@ -7,27 +7,17 @@ elephant which pauses is still one when it goes on.
 from __future__ import annotations
 
 from collections import deque
-from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from testbed.base.arrays import Floats, Ints
+from testbed.dataplane.flow_table import Table
 from testbed.tuner import ELEPHANT
 
 KEPT_SLOTS = 3  # the paper's k, which it does not give; ACC's history has three slots
 FULL = 3 / 4  # of the table: beyond it the threshold clean-up makes room
 ROOM = 1 / 2  # of the table: this much it leaves, the flows seen last
-
-
-class Table(Protocol):
-    """A flow table: see `testbed.dataplane.flow_table.FlowTable`."""
-
-    size: int
-
-    def read(self) -> tuple[NDArray[np.void], NDArray[np.void]]: ...
-
-    def remove(self, keys: NDArray[np.void]) -> None: ...
 
 
 class ConditionMonitor:

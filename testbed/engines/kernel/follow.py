@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from functools import partial
 
 from testbed.capture.files import Capture
 from testbed.engines.engine import Stoppable
 from testbed.engines.kernel.faults.fault import NO_FAULT, Fault
 from testbed.engines.kernel.sandbox import Sandbox
-from testbed.errors import TestbedError
+from testbed.engines.messages import observe
 from testbed.experiment.resolved import Resolved
 from testbed.live.observers import Observer
-from testbed.live.scene import Scene
-from testbed.live.snapshot import Snapshot
-from testbed.live.updates import update
 from testbed.results.record import RunRecord
 
 
@@ -41,29 +37,12 @@ def follow(
     )
     running.append(sandbox)
     observer.on_fork()
-    scene: Scene | None = None
-    before: Snapshot | None = None
-    record: RunRecord | None = None
     try:
-        for kind, content in sandbox.messages():
-            if kind == "stage":
-                observer.on_stage(content)
-            elif kind == "begin":
-                scene = replace(content, run=name)
-                observer.on_begin(scene)
-            elif kind == "snapshot":
-                if scene and before:
-                    observer.on_progress(content, update(scene, before, content))
-                before = content
-            elif kind == "record":
-                record = content
+        return observe(sandbox.messages(), observer, name)
     finally:
         sandbox.kill()
         running.clear()
         observer.on_stop()
-    if record is None:
-        raise TestbedError("the run ended without a record")
-    return record
 
 
 def _work(  # type: ignore[no-untyped-def]

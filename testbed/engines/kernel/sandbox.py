@@ -9,16 +9,14 @@ from __future__ import annotations
 import contextlib
 import logging
 import os
-import pickle
 import signal
-import struct
 import sys
-import traceback
 from collections.abc import Callable, Iterable
 from multiprocessing.connection import Connection, Pipe
 from typing import Any
 
 from testbed.base import linux
+from testbed.engines.messages import send_failure
 from testbed.errors import TestbedError
 
 log = logging.getLogger(__package__)
@@ -93,7 +91,7 @@ def _outer_child(work: Callable[[Connection], None], connection: Connection, par
         code = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
         os._exit(code if code >= 0 else 128 - code)  # 137 is known as killed, for lack of memory mostly
     except BaseException as error:  # noqa: BLE001 - whatever it is, the parent must get it
-        _report(connection, error)
+        send_failure(connection, error)
         os._exit(1)
 
 
@@ -105,7 +103,7 @@ def _first_process(work: Callable[[Connection], None], connection: Connection, p
         work(connection)
         connection.send(("done", None))
     except BaseException as error:  # noqa: BLE001 - as above
-        _report(connection, error)
+        send_failure(connection, error)
     finally:
         os._exit(0)
 
@@ -115,11 +113,3 @@ def _mount() -> None:
     linux.mount("proc", "/proc", "proc")
     linux.mount("sysfs", "/sys", "sysfs")
     linux.mount("bpf", BPFFS, "bpf")
-
-
-def _report(connection: Connection, error: BaseException) -> None:
-    known = error if isinstance(error, TestbedError) else None
-    if known is None:
-        known = TestbedError("this is a bug in testbed:\n" + "".join(traceback.format_exception(error)).rstrip())
-    with contextlib.suppress(OSError, pickle.PicklingError, struct.error):
-        connection.send(("failed", known))

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from testbed.agent.build import SOURCE as AGENT
 from testbed.agent.build import SOURCES as AGENT_SOURCES
 from testbed.base.compiler import Unit
 from testbed.compiled.flows import FOLDER as COMPILED
 from testbed.dataplane.build import SOURCE as DATAPLANE
-from pathlib import Path
 
 SOURCE = Path(__file__).parent
 INCLUDE = SOURCE / "include"

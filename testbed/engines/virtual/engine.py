@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from functools import partial
 
 from testbed.capture.files import Capture
 from testbed.engines.engine import Prepared, Stoppable
+from testbed.engines.messages import observe
 from testbed.engines.virtual.build import WORLD
 from testbed.engines.virtual.lossless import ingress_sizes
 from testbed.engines.virtual.process import RunProcess
-from testbed.errors import TestbedError
 from testbed.experiment.resolved import Resolved
 from testbed.live.observers import Observer
-from testbed.live.scene import Scene
-from testbed.live.snapshot import Snapshot
-from testbed.live.updates import update
 from testbed.results.record import EngineName, RunRecord
 
 PATIENCE = 60.0  # wall seconds without a sign of life
@@ -40,6 +36,7 @@ class VirtualEngine:
         self, prepared: Prepared, observer: Observer, running: list[Stoppable], name: str, captures: Sequence[Capture]
     ) -> RunRecord:
         """In a process of its own, which a watchdog ends if a plugin never returns."""
+        assert not captures, "they are refused on the command line"
         import pyarrow.parquet  # noqa: F401 - before the fork, so that the next one has it as well
 
         from testbed.engines.virtual.run import follow
@@ -48,25 +45,10 @@ class VirtualEngine:
         process = RunProcess(partial(follow, resolved), PATIENCE, without=observer.descriptors)
         running.append(process)
         observer.on_fork()
-        scene: Scene | None = None
-        before: Snapshot | None = None
-        record: RunRecord | None = None
         silent = f"controller '{resolved.controller.name}' or tuner '{resolved.tuner.name}' did not return"
         try:
-            for kind, content in process.messages(silent):
-                if kind == "begin":
-                    scene = replace(content, run=name)
-                    observer.on_begin(scene)
-                elif kind == "snapshot":
-                    if scene and before:
-                        observer.on_progress(content, update(scene, before, content))
-                    before = content
-                elif kind == "record":
-                    record = content
+            return observe(process.messages(silent), observer, name)
         finally:
             process.kill()
             running.clear()
             observer.on_stop()
-        if record is None:
-            raise TestbedError("the run ended without a record")
-        return record

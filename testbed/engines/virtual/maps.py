@@ -8,15 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from testbed.dataplane import wire
-from testbed.dataplane.port_maps import PortMaps
+from testbed.dataplane.port_maps import SIZES, PortMaps
 from testbed.engines.virtual.structs import RECORD_BYTES, CRecords, CTable, library
 
 RING_SIZE = 1 << 26  # bytes of address space; memory is taken as it is used, which is little: it is read at once
-SIZES = {
-    "port_config": wire.PORT_CONFIG.size,
-    "port_red": wire.PORT_RED.size,
-    "port_queue": wire.PORT_QUEUE.size,
-}
 
 
 class VirtualMaps(PortMaps):
@@ -31,13 +26,13 @@ class VirtualMaps(PortMaps):
         self.flows_tx = np.zeros(flows, wire.FLOW_TX)
         self.flows_rx = np.zeros(flows, wire.FLOW_RX)
         self.elements = {name: np.zeros((interfaces, size), np.uint8) for name, size in SIZES.items()}
-        self.flow_table = VirtualFlowTable(monitor) if monitor else None  # type: ignore[assignment]
+        self.flow_table = VirtualFlowTable(monitor) if monitor else None
 
-    def write(self, name: str, ifindex: int, value: bytes, flags: int = 0) -> None:
+    def write(self, name: str, ifindex: int, value: bytes) -> None:
         self.elements[name][ifindex] = np.frombuffer(value, np.uint8)
 
-    def read(self, name: str, ifindex: int, size: int, flags: int = 0) -> bytes:
-        return self.elements[name][ifindex].tobytes()
+    def read(self, name: str, ifindex: int) -> bytes:
+        return bytes(self.elements[name][ifindex])
 
     def addresses(self) -> dict[str, int]:
         """By the names of struct world."""
@@ -92,4 +87,4 @@ class VirtualRing:
         start, end = self._positions.tolist()
         at = np.arange(start, end, RECORD_BYTES) % self.size
         slots = self._data[at[:, None] + np.arange(8, RECORD_BYTES)]
-        return slots.view(wire.RECORD)[:, 0]
+        return np.asarray(slots.view(wire.RECORD)[:, 0])

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import contextlib
 import os
-import pickle
 import signal
-import struct
 import sys
 import time
-import traceback
 from collections.abc import Callable, Iterable, Iterator
 from multiprocessing.connection import Connection, Pipe
 from typing import Any
 
 from testbed.base import linux
+from testbed.engines.messages import send_failure
 from testbed.errors import TestbedError
 
 POLL_SECONDS = 0.1
@@ -84,14 +82,6 @@ def _child(work: Callable[[Connection], None], connection: Connection, parent: i
         work(connection)
         connection.send(("done", None))
     except BaseException as error:  # noqa: BLE001 - whatever it is, the parent must get it
-        _report(connection, error)
+        send_failure(connection, error)
     finally:
         os._exit(0)
-
-
-def _report(connection: Connection, error: BaseException) -> None:
-    known = error if isinstance(error, TestbedError) else None
-    if known is None:
-        known = TestbedError("this is a bug in testbed:\n" + "".join(traceback.format_exception(error)).rstrip())
-    with contextlib.suppress(OSError, pickle.PicklingError, struct.error):
-        connection.send(("failed", known))

@@ -11,11 +11,12 @@ from testbed.agent.columns import ENDLESS, Flows
 from testbed.agent.datapath import Datapath, DelayRing, Pace, PacingStats, Pauses
 from testbed.agent.flow_agent import FlowAgent
 from testbed.agent.meter import Meter
+from testbed.agent.sockets import short_packets
 from testbed.base.arrays import Floats
 from testbed.compiled.flows import CompiledFlows
 from testbed.controller import RateController
 from testbed.dataplane.wire import frame
-from testbed.engines.virtual.structs import HEAD_BYTES, library
+from testbed.engines.virtual.structs import library
 from testbed.engines.virtual.world import World
 from testbed.experiment.traffic.flow import NO_GROUP
 from testbed.registry import failed
@@ -26,26 +27,25 @@ class Sockets:
 
     def __init__(self, world: World) -> None:
         layout = world.layout
-        plan, framing, shape = layout.plan, layout.framing, layout.shape
+        plan, framing = layout.plan, layout.framing
         self.packet = np.frombuffer(frame(framing, 0, framing.payload), np.uint8)
-        own = len(shape.switches) > 1
-        pairs = zip(plan.src, plan.dst, range(len(plan)), strict=True)
-        keys = [(src, dst, flow if own else -1) for src, dst, flow in pairs]
-        first = {}
-        for flow, key in enumerate(keys):
-            first.setdefault(key, flow)
-        numbers = {key: number for number, key in enumerate(first)}
-        self.fds = np.array([numbers[key] for key in keys], np.int64)
-        heads = b"".join(world.wires.head(src, dst, first[key], len(self.packet)) for key in first for src, dst, _ in [key])
-        self.heads = np.frombuffer(heads, np.uint8).reshape(-1, HEAD_BYTES).copy()
+        self.short_at, self.short_sizes = short_packets(plan.size, framing.payload, len(self.packet))
+        own_ports = len(layout.shape.switches) > 1
+        first: dict[tuple[str, str, int], int] = {}  # flow of each socket
+        sockets = [
+            (src, dst, flow if own_ports else -1)
+            for flow, (src, dst) in enumerate(zip(plan.src, plan.dst, strict=True))
+        ]
+        for flow, socket in enumerate(sockets):
+            first.setdefault(socket, flow)
+        number = {socket: number for number, socket in enumerate(first)}
+        self.fds = np.array([number[socket] for socket in sockets], np.int64)
+        heads = (world.wires.head(src, dst, flow, len(self.packet)) for (src, dst, _), flow in first.items())
+        self.heads = np.frombuffer(b"".join(heads), np.uint8)
         self.hosts = np.array([world.wires.host[src] for src, _, _ in first], np.int64)
-        endless = np.isinf(plan.size)
-        size = np.where(endless, 0.0, plan.size)
-        rest = (size % framing.payload).astype(np.int64)
-        self.short_sizes = np.where(rest > 0, len(self.packet) - framing.payload + rest, 0).astype(np.int64)
-        self.short_at = np.where(rest > 0, (size // framing.payload).astype(np.int64), -1)
         world.c.heads, world.c.socket_host = self.heads.ctypes.data, self.hosts.ctypes.data
         world.c.carried = framing.int_size
+        world.keep(self)
 
 
 def build(world: World, flows: Flows, meter: Meter) -> tuple[Agent, RateController]:
@@ -79,13 +79,12 @@ def build(world: World, flows: Flows, meter: Meter) -> tuple[Agent, RateControll
         pauses=Pauses(world.maps.pauses, interface.astype(np.int64), np.inf) if world.buffer else None,
     )
     lags = PacingStats(meter.rtt, meter.pacing_lag, meter.feedback_lag, meter.timer_lag)
-    rings = [DelayRing(world.ring, 0.0)]  # type: ignore[arg-type]
-    sockets = Sockets(world)
-    datapath = Datapath(flows, sockets, rings, pace, lags, library())  # type: ignore[arg-type]
+    datapath = Datapath(flows, Sockets(world), [DelayRing(world.ring, 0.0)], pace, lags, code=library())
     world.c.gather = timing.gather
-    kind = FlowAgent if isinstance(controller, CompiledFlows) else BatchAgent
-    agent = kind(resolved.controller, world.clock, controller, datapath, timing=timing, meter=meter)  # type: ignore[arg-type]
-    return agent, controller
+    plugin, clock = resolved.controller, world.clock
+    if isinstance(controller, CompiledFlows):
+        return FlowAgent(plugin, clock, controller, datapath, timing=timing, meter=meter), controller
+    return BatchAgent(plugin, clock, controller, datapath, timing=timing, meter=meter), controller
 
 
 def _timing(world: World, flows: Flows, *, in_batches: bool) -> Timing:

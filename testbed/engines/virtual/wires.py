@@ -14,7 +14,7 @@ from testbed.dataplane.port_maps import Port
 from testbed.dataplane.wire import DATA_TOS, ROCE_PORT
 from testbed.engines.virtual.structs import HEAD_BYTES, LINE, TICK_SHIFT
 from testbed.experiment.layout import Layout
-from testbed.experiment.topology.shape import End, Link, Shape, SwitchPort
+from testbed.experiment.topology.shape import End, Shape, SwitchPort
 from testbed.experiment.topology.tables import Hops
 
 FIRST_INDEX = 64  # of interfaces, as in the kernel's rack: RED draws by it
@@ -108,7 +108,7 @@ class Wires:
         """Ethernet, IPv4 and UDP of a socket's packets, which carry so many bytes behind them."""
         routed = len(self.switch) > 1
         source, target = (self.shape.link_of[name] for name in (src, dst))
-        gateway: Link | End = source.high if routed else target.low
+        gateway = source.high if routed else target.low
         addresses = [ipaddress.IPv4Address(self.shape.address(name)).packed for name in (src, dst)]
         udp = UDP.pack(FIRST_PORT + flow % PORTS, ROCE_PORT, UDP.size + carried, 0)
         length = IPV4.size + UDP.size + carried

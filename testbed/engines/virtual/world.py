@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from testbed.base.arrays import Ints
 from testbed.clock import Clock
 from testbed.dataplane import wire
 from testbed.dataplane.port_reader import PortReader
@@ -37,7 +36,7 @@ class World:
         self.experiment = resolved.experiment
         self._keep: list[Any] = []  # what C points to must live as long as this
         self.c = CWorld(now=EPOCH)
-        self.clock: Clock = virtual_clock(lambda: int(self.c.now))
+        self.clock: Clock = virtual_clock(self.ticks)
         shape, plan = self.layout.shape, self.layout.plan
         self.buffer = ingress_sizes(self.layout)
         self.wires = Wires(shape, self.clock)
@@ -46,12 +45,16 @@ class World:
         self.maps = VirtualMaps(self.wires.interfaces, len(plan), monitor)
         self.ring = VirtualRing()
         self.port_list = self.wires.ports(self.layout, self.clock, self.buffer is not None)
-        self.reset()
+        self._switch_on()
         self._describe()
         self._enter()
         self.ports = PortReader(self.maps, self.port_list, self.clock)
 
-    def reset(self) -> None:
+    def ticks(self) -> int:
+        """The time."""
+        return int(self.c.now)
+
+    def _switch_on(self) -> None:
         """Ports are switched on, and paths of pauses known."""
         for port in self.port_list:
             self.maps.configure(port, self.experiment.seed)
@@ -63,8 +66,9 @@ class World:
         c.line_count, c.host_count, c.switch_count = len(lines), len(wires.host), len(wires.switch)
         c.lossless, c.routed = self.buffer is not None, len(wires.switch) > 1
         c.lines = self._at(lines)
-        c.events, c.place = self._at(np.zeros((EVENTS_PER_LINE * len(lines), 3), np.int64)), self._at(
-            np.full(EVENTS_PER_LINE * len(lines), -1)
+        c.events, c.place = (
+            self._at(np.zeros((EVENTS_PER_LINE * len(lines), 3), np.int64)),
+            self._at(np.full(EVENTS_PER_LINE * len(lines), -1)),
         )
         for name, column in zip(("up", "down", "edge"), wires.hosts(), strict=True):
             setattr(c, name, self._at(column))
@@ -78,17 +82,21 @@ class World:
         for name, address in self.maps.addresses().items():
             setattr(c, name, address)
         if self.maps.flow_table:
-            c.flow_table = ctypes.addressof(self.maps.flow_table.c)  # type: ignore[attr-defined]
+            c.flow_table = ctypes.addressof(self.maps.flow_table.c)
         c.feedback = ctypes.addressof(self.ring.c)
         c.resumed = self._at(np.zeros(len(lines), np.int64))
         c.renewed_after = RENEWED_AFTER
         c.epoch, c.seconds_per_tick = EPOCH, self.clock.seconds_per_ns
 
+    def keep(self, what: object) -> None:
+        """C points into it."""
+        self._keep.append(what)
+
     def _at(self, array: NDArray[Any]) -> int:
         """Its address, of an array that will live as long as this."""
         assert array.flags.c_contiguous
         assert array.dtype.itemsize >= 8
-        self._keep.append(array)
+        self.keep(array)
         return int(array.ctypes.data)
 
     def _set_next_hops(self) -> None:

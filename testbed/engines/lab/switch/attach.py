@@ -12,7 +12,7 @@ from pyroute2.netlink.exceptions import NetlinkError
 
 from testbed.clock import WallRate
 from testbed.dataplane import libbpf, shaper
-from testbed.dataplane.port_maps import Port, KernelMaps
+from testbed.dataplane.port_maps import KernelMaps, Port
 from testbed.engines.lab.switch import pins
 from testbed.engines.lab.switch.pinned import PinnedSwitch, is_alive, open_maps
 from testbed.errors import BadInput, TestbedError, nearest

@@ -17,7 +17,7 @@ import numpy as np
 from testbed.base.arrays import Floats
 from testbed.clock import Clock
 from testbed.dataplane import libbpf
-from testbed.dataplane.port_maps import MAPS, Port, KernelMaps
+from testbed.dataplane.port_maps import MAPS, KernelMaps, Port
 from testbed.dataplane.port_reader import PortReader
 from testbed.engines.lab.switch import pins
 from testbed.errors import BadInput, nearest

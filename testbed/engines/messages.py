@@ -1,0 +1,53 @@
+"""How the process of a run and the one that follows it talk, whatever else the two are."""
+
+from __future__ import annotations
+
+import contextlib
+import pickle
+import struct
+import traceback
+from collections.abc import Iterable
+from dataclasses import replace
+from multiprocessing.connection import Connection
+from typing import Any
+
+from testbed.errors import TestbedError
+from testbed.live.observers import Observer
+from testbed.live.scene import Scene
+from testbed.live.snapshot import Snapshot
+from testbed.live.updates import update
+from testbed.results.record import RunRecord
+
+
+def observe(messages: Iterable[tuple[str, Any]], observer: Observer, name: str) -> RunRecord:
+    """Tell the observer what the run reports until it ends; ``name`` identifies it. Returns its record.
+
+    Messages are ("stage", text), ("begin", Scene), ("snapshot", Snapshot), ("record", RunRecord).
+    """
+    scene: Scene | None = None
+    before: Snapshot | None = None
+    record: RunRecord | None = None
+    for kind, content in messages:
+        if kind == "stage":
+            observer.on_stage(content)
+        elif kind == "begin":
+            scene = replace(content, run=name)
+            observer.on_begin(scene)
+        elif kind == "snapshot":
+            if scene and before:
+                observer.on_progress(content, update(scene, before, content))
+            before = content
+        elif kind == "record":
+            record = content
+    if record is None:
+        raise TestbedError("the run ended without a record")
+    return record
+
+
+def send_failure(connection: Connection, error: BaseException) -> None:
+    """Report what ended the process of a run."""
+    known = error if isinstance(error, TestbedError) else None
+    if known is None:
+        known = TestbedError("this is a bug in testbed:\n" + "".join(traceback.format_exception(error)).rstrip())
+    with contextlib.suppress(OSError, pickle.PicklingError, struct.error):
+        connection.send(("failed", known))
