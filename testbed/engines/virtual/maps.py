@@ -17,6 +17,8 @@ RING_SIZE = 1 << 26  # bytes of address space; memory is taken as it is used, wh
 class VirtualMaps(PortMaps):
     """Of all ports, flows and interfaces of a rack."""
 
+    flow_table: VirtualFlowTable | None
+
     def __init__(self, interfaces: int, flows: int, monitor: int) -> None:
         self.interfaces = interfaces
         self.counters = np.zeros(interfaces, wire.PORT_COUNTERS)
