@@ -22,7 +22,11 @@ MORE: dict[str, list[dict[str, Any]]] = {  # branches that no preset takes
     ],
     "fixed": [{"rate": "40 Gbit/s"}, {"rate": "30 %"}],
     "hpcc": [{"base_rtt": "10 us", "flows": 3, "max_stage": 1}],
+    "powertcp": [{"floor": 0, "eta": 0.95, "flows": 3}],
+    "rtt-template": [{"start_rate": 0.1, "max_delay": "20 us"}],
     "swift": [{"pacing": "always"}, {"reference_rtt": 0, "initial_window": 2, "retransmit_reset": 1}],
+    "theta-powertcp": [{"gamma": 1, "flows": 3}],
+    "vivace": [{"least_growth": 0, "start_rate": 1}],
 }
 
 
