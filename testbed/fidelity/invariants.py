@@ -147,14 +147,13 @@ def the_named_controllers_ran(counts: Counts) -> Iterator[Reason]:
     if not counts.loaded_plugins:
         yield Reason(what="no controller identified", how_much="no agent", remedy=PLUGIN)
         return
-    for number, one in enumerate(counts.loaded_plugins):
-        if one not in counts.wanted:
-            wanted = " or ".join(map(_named, counts.wanted))
-            yield Reason(
-                what="wrong controller", how_much=f"agent {number} ran {_named(one)} instead of {wanted}", remedy=PLUGIN
-            )
+    wrong = [number for number, one in enumerate(counts.loaded_plugins) if one not in counts.wanted]
+    wanted = " or ".join(map(_named, counts.wanted))
+    for number in wrong:
+        how_much = f"agent {number} ran {_named(counts.loaded_plugins[number])} instead of {wanted}"
+        yield Reason(what="wrong controller", how_much=how_much, remedy=PLUGIN)
     for one in counts.wanted:
-        if one not in counts.loaded_plugins:
+        if one not in counts.loaded_plugins and not wrong:
             yield Reason(what="a controller did not run", how_much=_named(one), remedy=PLUGIN)
 
 
