@@ -52,6 +52,20 @@ class Resolved:
         return (Decider(self.controller, self.controller_config, self.experiment.controller.compiled), *self.others)
 
     @property
+    def deciding(self) -> list[str]:
+        """Name of each flow's controller; a number tells those apart that have the same."""
+        names = [one.plugin.name for one in self.deciders]
+        told = [
+            name if names.count(name) == 1 else f"{name} {names[:at].count(name) + 1}" for at, name in enumerate(names)
+        ]
+        return [told[number] for number in self.experiment.decider]
+
+    @property
+    def title(self) -> str:
+        """All of its controllers."""
+        return " + ".join(dict.fromkeys(one.plugin.name for one in self.deciders))
+
+    @property
     def signals(self) -> Signal:
         """What any of its controllers wants to hear."""
         heard = Signal(0)
