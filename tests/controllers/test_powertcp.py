@@ -103,12 +103,11 @@ def test_the_window_moves_once_per_rtt() -> None:
 
 @pytest.mark.parametrize(("preset", "eta", "flows"), [("paper", 1, 10), ("sim", 0.95, 167)])
 def test_presets(preset: str, eta: float, flows: int) -> None:
-    """The simulator's increase is 150 Mbit/s on lines of 25 Gbit/s."""
+    """The simulator's increase is 150 Mbit/s on lines of 25 Gbit/s: a BDP / 167."""
     made = started(preset)
     assert made.beta[0] == pytest.approx(BDP / flows)
     window = hear(made, stack((T, BDP, BDP)), seq=100, next_seq=200)
     assert window == pytest.approx(moved(BDP, 4 / eta, BDP / flows))
-    assert BDP / 167 * 8 / T == pytest.approx(150e6 * B / 25e9, rel=0.002)
 
 
 STRANGE = {

@@ -113,7 +113,7 @@ def test_share_of_decreases_at_rest() -> None:
     """0.05 (1 - p) = 0.1 p r: what p of the RTTs take off at a rate r is what the others add."""
     seen: list[float] = []
 
-    def watch(now: float, callback: str, made: RateController) -> None:
+    def watch(now: float, callback: str, made: RateController) -> None:  # noqa: ARG001 - part of the interface
         rate = float(made.rate[0]) / Scenario.line_rate
         if now > 100 * Scenario.base_rtt and (not seen or rate != seen[-1]):
             seen.append(rate)
