@@ -12,11 +12,11 @@ import yaml
 
 from testbed.base.inputs import Input
 from testbed.compiled.flows import build
-from testbed.compiled.sharing import Sharing
 from testbed.controller import Paths, RateController, Signal
 from testbed.experiment.choice import PluginChoice
 from testbed.experiment.layout import Layout
 from testbed.experiment.model import Experiment
+from testbed.experiment.sharing import Sharing
 from testbed.experiment.topology.settings import Star
 from testbed.plugin import PluginConfig
 from testbed.registry import Plugin
