@@ -1,8 +1,8 @@
 """DCTCP: a window that is cut, once per window, by the share of marks (Alizadeh et al., SIGCOMM 2010; RFC 8257).
 
 It needs switches that mark as a step (Kmin = Kmax, Pmax 1) above a seventh of a BDP: the tuner's preset `dctcp`
-(`tuner.preset=dctcp`: 20 kB per 100 Gbit/s, for base RTTs of 8 us). `secn1` and `secn2` are for DCQCN: they let a
-BDP of queue stand, or more.
+(`tuner.preset=dctcp`: 20 kB per 100 Gbit/s, for base RTTs of 8 us). `secn1` and `secn2` are for DCQCN: they let
+several BDPs of queue stand.
 
 Where sources differ:
 

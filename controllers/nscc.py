@@ -5,8 +5,8 @@ of queueing delay against a target and of a mark: fair increase, proportional in
 the target) nothing here, where a flow has one path. Quick adapt sets it to what got through in an RTT with losses.
 
 It needs marks on 0.2 to 0.8 BDP with Pmax 1: the tuner's preset `nscc` (`tuner.preset=nscc`), for base RTTs of 8 us.
-With the small Pmax of `secn1` and `secn2` delay is heard of too seldom, and the queue stands above Kmax. The simulator
-marks what leaves a queue; the rack's ports mark what enters it.
+With the thresholds of `secn1` and `secn2` marks are few, and so are decreases: the queue stands at several targets. The
+simulator marks what leaves a queue; the rack's ports mark what enters it.
 
 Left out: the receiver's credits (whose penalty is 0 to 127 in the specification, 255 for none in the code), trimming,
 spraying and loss recovery. Where sources differ:
