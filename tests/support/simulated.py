@@ -8,8 +8,10 @@ from pathlib import Path
 
 from testbed.cli.shared_experiment import resolve
 from testbed.engines.virtual.engine import VirtualEngine
+from testbed.fidelity.verdict import judge
 from testbed.live.observers import Observer
 from testbed.results.record import RunRecord
+from testbed.results.summary import Summary, summarise
 
 
 def simulated(experiment: str, settings: Sequence[str] = (), *, controller: str = "", tuner: str = "") -> RunRecord:
@@ -27,3 +29,9 @@ def simulated(experiment: str, settings: Sequence[str] = (), *, controller: str 
     assert record.broken == []
     assert record.counters["drops_outside_model"] == 0
     return record
+
+
+def measured(experiment: str, settings: Sequence[str] = (), *, controller: str) -> Summary:
+    """What such a run showed."""
+    record = simulated(experiment, settings, controller=controller)
+    return summarise(record, judge(record), experiment=experiment, controller=controller)
