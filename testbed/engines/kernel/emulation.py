@@ -13,8 +13,9 @@ from multiprocessing.connection import Connection
 
 from testbed.agent.meter import Meter
 from testbed.capture.files import Capture
+from testbed.capture.output import About
 from testbed.capture.recording import Recording
-from testbed.capture.tap import About, Interface
+from testbed.capture.tap import Interface
 from testbed.clock import Clock
 from testbed.engines.kernel.agents import Agents
 from testbed.engines.kernel.assembly import Assembly
