@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 import re
+from decimal import Decimal
 from typing import Annotated, Any
 
 from pydantic import BeforeValidator, PlainSerializer, WithJsonSchema
@@ -49,11 +50,16 @@ def parse(text: object, units: dict[str, float], kind: str) -> float:
     if unit not in units:
         unit = "" if unit in AMBIGUOUS else ALIASES.get(unit.lower(), unit)
     if unit in units:
-        return number * units[unit]
+        return _times(match[1], units[unit]) if 0 < abs(number) < math.inf else number
     if number == 0 and not match[2]:
         return 0.0
     named = f"unknown unit '{match[2]}'" if match[2] else "no unit"
     raise ValueError(f"'{text}' has {named} for {kind}; allowed: {', '.join(u for u in units if u)}")
+
+
+def _times(number: str, unit: float) -> float:
+    """The nearest float, as of a literal: 55 us are 55e-6, not 55 x 1e-6, which is another one."""
+    return float(Decimal(number) * Decimal(repr(unit)))
 
 
 def _example(units: dict[str, float]) -> str:
@@ -64,10 +70,22 @@ def show(value: float, units: dict[str, float]) -> str:
     """Print an SI value with the unit that reads best: ``show(8e-6, TIME_UNITS) == "8 us"``."""
     if value == 0 or not math.isfinite(value):
         return f"{value:g} {next(iter(units))}".strip()
+    unit, size = _fitting(value, units)
+    return f"{value / size:.6g} {unit}"
+
+
+def _fitting(value: float, units: dict[str, float]) -> tuple[str, float]:
     decimal = [(unit, size) for unit, size in units.items() if "i" not in unit.split("/")[0].removesuffix("bit")]
     fitting = [(unit, size) for unit, size in decimal if abs(value) >= size * (1 - 1e-12) and unit not in ("min", "h")]
-    unit, size = fitting[-1] if fitting else decimal[0]
-    return f"{value / size:.6g} {unit}"
+    return fitting[-1] if fitting else decimal[0]
+
+
+def written(value: float, units: dict[str, float]) -> str:
+    """The same with all its digits: `parse` reads the same number."""
+    if value == 0 or not math.isfinite(value):
+        return show(value, units)
+    unit, size = ("", 1.0) if "" in units else _fitting(value, units)
+    return f"{(Decimal(repr(float(value))) / Decimal(repr(size))).normalize():f} {unit}".strip()
 
 
 def show_rate(value: float) -> str:
@@ -90,17 +108,20 @@ def show_ratio(value: float) -> str:
     return f"{value:.6g}"
 
 
-def _quantity(units: dict[str, float], kind: str, show_value: Any, example: str) -> Any:
+def _quantity(units: dict[str, float], kind: str, example: str) -> Any:
     def read(value: object) -> float:
         return parse(value, units, kind)
+
+    def write(value: float) -> str:
+        return written(value, units)
 
     pattern = "^.*(" + "|".join(re.escape(u) for u in units if u) + ")$"
     text = {"type": "string", "pattern": pattern, "examples": [example]}
     schema = {"anyOf": [text, {"type": "number"}]} if "" in units else {"anyOf": [text, {"const": 0}]}
-    return (BeforeValidator(read), PlainSerializer(show_value, when_used="json"), WithJsonSchema(schema))
+    return (BeforeValidator(read), PlainSerializer(write, when_used="json"), WithJsonSchema(schema))
 
 
-Rate = Annotated[float, *_quantity(RATE_UNITS, "a rate", show_rate, "100 Gbit/s")]
-Time = Annotated[float, *_quantity(TIME_UNITS, "a time", show_time, "8 us")]
-Size = Annotated[float, *_quantity(SIZE_UNITS, "a size", show_size, "5 MB")]
-Ratio = Annotated[float, *_quantity(RATIO_UNITS, "a ratio", show_ratio, "20 %")]
+Rate = Annotated[float, *_quantity(RATE_UNITS, "a rate", "100 Gbit/s")]
+Time = Annotated[float, *_quantity(TIME_UNITS, "a time", "8 us")]
+Size = Annotated[float, *_quantity(SIZE_UNITS, "a size", "5 MB")]
+Ratio = Annotated[float, *_quantity(RATIO_UNITS, "a ratio", "20 %")]

@@ -18,6 +18,7 @@ from testbed.units import (
     show_ratio,
     show_size,
     show_time,
+    written,
 )
 
 
@@ -71,7 +72,23 @@ def test_what_is_shown_can_be_read_back(units: dict[str, float], value: float) -
 
 @given(value=st.floats(allow_nan=False, allow_infinity=False), unit=st.sampled_from(sorted(RATE_UNITS)))
 def test_every_number_and_unit_is_read(value: float, unit: str) -> None:
-    assert parse(f"{value!r} {unit}", RATE_UNITS, "a rate") == value * RATE_UNITS[unit]
+    assert parse(f"{value!r} {unit}", RATE_UNITS, "a rate") == pytest.approx(value * RATE_UNITS[unit], rel=1e-15)
+
+
+@pytest.mark.parametrize(
+    "units", [RATE_UNITS, TIME_UNITS, SIZE_UNITS, RATIO_UNITS], ids=["rate", "time", "size", "ratio"]
+)
+@given(value=st.floats(allow_nan=False, allow_infinity=False))
+def test_what_is_written_reads_back_as_the_same_bits(units: dict[str, float], value: float) -> None:
+    """A result's experiment is run again from what its manifest has."""
+    assert parse(written(value, units), units, "a quantity") == value
+
+
+def test_a_quantity_is_the_nearest_float() -> None:
+    """55 x 1e-6 is 5.4999999999999995e-05."""
+    assert parse("55 us", TIME_UNITS, "a time") == 55e-6
+    assert written(55e-6, TIME_UNITS) == "55 us"
+    assert written(0.001 / 3, TIME_UNITS) == "333.3333333333333 us"
 
 
 @given(st.text(max_size=12))

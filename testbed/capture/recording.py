@@ -56,8 +56,7 @@ class Recording:
         os.waitpid(self._pid, 0)
         if not text:
             return [
-                report(tap.capture, problem="its process was killed, what it had written is kept")
-                for tap in self._taps
+                report(tap.capture, problem="its process was killed, what it had written is kept") for tap in self._taps
             ]
         found: list[dict[str, Any]] = json.loads(text)
         return found

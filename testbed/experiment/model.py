@@ -38,7 +38,7 @@ from testbed.experiment.traffic import Traffic
 from testbed.experiment.traffic.flow import NO_GROUP
 from testbed.experiment.traffic.pattern import Context
 from testbed.experiment.traffic.plan import Plan
-from testbed.units import TIME_UNITS, Time, parse, show_rate, show_time
+from testbed.units import TIME_UNITS, Time, parse, show_rate, show_time, written
 
 MOST_FLOWS = 65_536
 MOST_CELLS = 20_000_000  # samples x flows kept in memory
@@ -78,7 +78,7 @@ AutoOrDilation = Annotated[
 AutoOrTime = Annotated[
     float | Literal["auto"],
     BeforeValidator(_auto_or_time),
-    PlainSerializer(lambda value: value if value == "auto" else show_time(value), when_used="json"),
+    PlainSerializer(lambda value: value if value == "auto" else written(value, TIME_UNITS), when_used="json"),
     WithJsonSchema({"type": "string", "examples": ["auto", "100 us"]}),
 ]
 

@@ -13,7 +13,7 @@ from testbed.base.inputs import Input
 from testbed.compiled.flows import build
 from testbed.controller import Paths, RateController, Signal
 from testbed.experiment.layout import Layout
-from testbed.experiment.model import Experiment, PluginChoice
+from testbed.experiment.model import ControllerChoice, Experiment, PluginChoice
 from testbed.experiment.topology.settings import Star
 from testbed.plugin import PluginConfig
 from testbed.registry import Plugin
@@ -47,6 +47,11 @@ class Resolved:
             own = choice.model_dump(include=set(type(choice).model_fields) - {"name", "preset"})
             data[kind] = {"name": choice.name, "preset": preset, **own, **config.model_dump(mode="json")}
         return data
+
+    @property
+    def controller_choice(self) -> ControllerChoice:
+        """Its controller with every option spelled out, as results have it."""
+        return ControllerChoice.model_validate(self.as_dict()["controller"])
 
     def make_controller(self, paths: Paths) -> RateController:
         """Its controller for some of its flows. Raises BadInput, or whatever the plugin raises."""

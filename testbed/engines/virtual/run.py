@@ -101,7 +101,7 @@ class VirtualRun:
         record.tuners = [one.log for one in self.tuning.all]
         if experiment.record.decisions:
             served = [Served(0, self.layout.controller_paths(), self.meters[0].trace)]
-            record.decisions_file = decisions.encode(experiment.controller, served)
+            record.decisions_file = decisions.encode(self.resolved.controller_choice, served)
             record.decisions_kept = decisions.kept(served)
         return record
 
