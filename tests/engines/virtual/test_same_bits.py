@@ -6,6 +6,7 @@ import os
 import shutil
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -74,13 +75,11 @@ def test_a_busy_machine(first: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can become somebody else")
-def test_another_user(first: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_another_user(first: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TESTBED_CACHE", str(cache_folder()))  # compiling again would show nothing
-    shared = tmp_path / "shared"
-    shared.mkdir()
-    for folder in (shared, *shared.parents[:3]):
-        folder.chmod(0o777)
-    done = command(*RUN, cwd=shared, user=NOBODY)
-    assert done.returncode == 0, done.stderr
-    assert (shared / "out").stat().st_uid == NOBODY
-    assert first_difference(first, shared / "out") is None
+    with tempfile.TemporaryDirectory() as folder:  # pytest's own are private
+        Path(folder).chmod(0o777)
+        done = command(*RUN, cwd=Path(folder), user=NOBODY)
+        assert done.returncode == 0, done.stderr
+        assert Path(folder, "out").stat().st_uid == NOBODY
+        assert first_difference(first, Path(folder, "out")) is None
