@@ -103,11 +103,6 @@ def show_size(value: float) -> str:
     return show(value, SIZE_UNITS)
 
 
-def show_ratio(value: float) -> str:
-    """A ratio as a plain number."""
-    return f"{value:.6g}"
-
-
 def _quantity(units: dict[str, float], kind: str, example: str) -> Any:
     def read(value: object) -> float:
         return parse(value, units, kind)

@@ -15,7 +15,6 @@ from testbed.units import (
     parse,
     show,
     show_rate,
-    show_ratio,
     show_size,
     show_time,
     written,
@@ -104,5 +103,5 @@ def test_shown_as_people_write_it() -> None:
     assert show_rate(100e9) == "100 Gbit/s"
     assert show_time(8e-6) == "8 us"
     assert show_size(5e6) == "5 MB"
-    assert show_ratio(0.2) == "0.2"
+    assert written(0.2, RATIO_UNITS) == "0.2"
     assert show_time(90.0) == "90 s"
