@@ -46,20 +46,15 @@ def parse(text: object, units: dict[str, float], kind: str) -> float:
     match = _QUANTITY.match(str(text))
     if match is None:
         raise ValueError(f"'{text}' is not {kind}; write for example '8 {_example(units)}'")
-    number, unit = float(match[1]), match[2] or ""
+    number, unit = Decimal(match[1]), match[2] or ""
     if unit not in units:
         unit = "" if unit in AMBIGUOUS else ALIASES.get(unit.lower(), unit)
     if unit in units:
-        return _times(match[1], units[unit]) if 0 < abs(number) < math.inf else number
+        return float(number * Decimal(repr(units[unit])))  # the nearest to what was written, as 8e-6 is
     if number == 0 and not match[2]:
         return 0.0
     named = f"unknown unit '{match[2]}'" if match[2] else "no unit"
     raise ValueError(f"'{text}' has {named} for {kind}; allowed: {', '.join(u for u in units if u)}")
-
-
-def _times(number: str, unit: float) -> float:
-    """The nearest float, as of a literal: 55 us are 55e-6, not 55 x 1e-6, which is another one."""
-    return float(Decimal(number) * Decimal(repr(unit)))
 
 
 def _example(units: dict[str, float]) -> str:
@@ -70,22 +65,21 @@ def show(value: float, units: dict[str, float]) -> str:
     """Print an SI value with the unit that reads best: ``show(8e-6, TIME_UNITS) == "8 us"``."""
     if value == 0 or not math.isfinite(value):
         return f"{value:g} {next(iter(units))}".strip()
-    unit, size = _fitting(value, units)
+    decimal = [(unit, size) for unit, size in units.items() if "i" not in unit.split("/")[0].removesuffix("bit")]
+    fitting = [(unit, size) for unit, size in decimal if abs(value) >= size * (1 - 1e-12) and unit not in ("min", "h")]
+    unit, size = fitting[-1] if fitting else decimal[0]
     return f"{value / size:.6g} {unit}"
 
 
-def _fitting(value: float, units: dict[str, float]) -> tuple[str, float]:
-    decimal = [(unit, size) for unit, size in units.items() if "i" not in unit.split("/")[0].removesuffix("bit")]
-    fitting = [(unit, size) for unit, size in decimal if abs(value) >= size * (1 - 1e-12) and unit not in ("min", "h")]
-    return fitting[-1] if fitting else decimal[0]
-
-
-def written(value: float, units: dict[str, float]) -> str:
-    """The same with all its digits: `parse` reads the same number."""
-    if value == 0 or not math.isfinite(value):
-        return show(value, units)
-    unit, size = ("", 1.0) if "" in units else _fitting(value, units)
-    return f"{(Decimal(repr(float(value))) / Decimal(repr(size))).normalize():f} {unit}".strip()
+def exactly(value: float, units: dict[str, float]) -> str:
+    """The same with as many digits as it takes to read the same value again."""
+    text = show_ratio(value) if "" in units else show(value, units)
+    if not math.isfinite(value) or parse(text, units, "") == value:
+        return text
+    if "" in units:
+        return repr(value)
+    unit = text.partition(" ")[2]
+    return f"{(Decimal(repr(value)) / Decimal(repr(units[unit]))).normalize():f} {unit}".strip()
 
 
 def show_rate(value: float) -> str:
@@ -103,12 +97,17 @@ def show_size(value: float) -> str:
     return show(value, SIZE_UNITS)
 
 
+def show_ratio(value: float) -> str:
+    """A ratio as a plain number."""
+    return f"{value:.6g}"
+
+
 def _quantity(units: dict[str, float], kind: str, example: str) -> Any:
     def read(value: object) -> float:
         return parse(value, units, kind)
 
     def write(value: float) -> str:
-        return written(value, units)
+        return exactly(value, units)
 
     pattern = "^.*(" + "|".join(re.escape(u) for u in units if u) + ")$"
     text = {"type": "string", "pattern": pattern, "examples": [example]}
