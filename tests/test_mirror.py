@@ -36,6 +36,10 @@ BEHAVIOURS = {
         "theory": "closed forms, with real packets",
         "traffic": "flows that start, end and wait for each other",
     },
+    "engines/virtual": {
+        "golden": "results that are known to the bit",
+        "same_bits": "the same results whatever else is different",
+    },
     "live": {"real_run": "metrics and events of a run, seen from outside"},
 }
 
