@@ -15,6 +15,7 @@ from testbed.base import extras
 from testbed.cli.agent import agent
 from testbed.cli.check import check
 from testbed.cli.compare import compare
+from testbed.cli.crosscheck import crosscheck
 from testbed.cli.decode import decode
 from testbed.cli.distil import distil
 from testbed.cli.doctor import doctor
@@ -62,6 +63,7 @@ app.command()(watch)
 app.command(cls=ShellCommand)(shell)
 app.command()(sweep)
 app.command()(compare)
+app.command()(crosscheck)
 app.command()(reproduce)
 app.command("list")(list_)
 app.command()(show)
