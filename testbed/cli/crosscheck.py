@@ -83,29 +83,26 @@ def _print(found: Crosscheck) -> None:
     console.print(Fitted(table(found)))
     for one in found.figures:
         for engine in one.outside:
-            console.print(Prose(f"out of bounds: {one.figure.label} on the {engine} engine: {_off(one, engine)}"))
+            console.print(Prose(f"out of bounds: {one.label} on the {engine} engine: {_off(one, engine)}"))
 
 
 def table(found: Crosscheck) -> Table:
     """A row per figure, a column per engine: its value, and below it the difference to the reference."""
     from testbed.results.table import Cell, Table
 
-    heads = [Cell(), *(Cell(engine, "reference" * (engine == found.reference)) for engine in found.ran), Cell("bound")]
-    if len(found.seeds) > 1:
-        heads.append(Cell("chance", f"{len(found.seeds)} seeds"))
-    return Table([_row(one, len(found.seeds) > 1) for one in found.figures], heads, notes="below")
+    engines = [Cell(engine, "reference" * (engine == found.reference)) for engine in found.ran]
+    chance = Cell("chance", f"{len(found.seeds)} seeds" if len(found.seeds) > 1 else "")
+    return Table([_row(one) for one in found.figures], [Cell(), *engines, Cell("bound"), chance], notes="below")
 
 
-def _row(one: Told, seeds: bool) -> list[Cell]:
+def _row(one: Told) -> list[Cell]:
     from testbed.results.table import Cell
-    from testbed.run.crosscheck import CHANCE
 
-    cells = [Cell(one.figure.label)]
+    cells = [Cell(one.label)]
     for engine, value in one.values.items():
         note = "" if engine == one.reference else _off(one, engine)
         cells.append(Cell(one.figure.text(value), note, mark="worse" if engine in one.outside else ""))
-    cells.append(Cell(one.figure.text(one.bound)))
-    return [*cells, Cell(one.figure.text(CHANCE * one.spread))] if seeds else cells
+    return [*cells, Cell(one.figure.text(one.bound)), Cell(one.figure.text(one.chance) if one.chance else "-")]
 
 
 def _off(one: Told, engine: EngineName) -> str:

@@ -27,7 +27,7 @@ from testbed.run.run import execute
 
 ENGINES: dict[EngineName, type[Engine]] = {"fluid": FluidEngine, "virtual": VirtualEngine, "kernel": KernelEngine}
 REFERENCES: tuple[EngineName, ...] = ("kernel", "virtual")  # the first that is clean
-CHANCE = 3  # standard deviations from seed to seed
+CHANCE = 2  # standard deviations of the difference between two runs
 
 
 @dataclass(frozen=True)
@@ -63,12 +63,17 @@ class Told:
     values: dict[EngineName, float]
     reference: EngineName
     bound: float
-    spread: float  # standard deviation from seed to seed on the virtual engine; 0 if only one was run
+    chance: float  # by how much two runs may differ that are the same but for chance
+
+    @property
+    def label(self) -> str:
+        """For the table; some figures have a name only."""
+        return self.figure.label or self.figure.name
 
     @property
     def allowed(self) -> float:
         """The bound, or what chance alone does."""
-        return max(self.bound, CHANCE * self.spread)
+        return max(self.bound, self.chance)
 
     def difference(self, engine: EngineName) -> float:
         """To the reference."""
@@ -108,11 +113,14 @@ class Crosscheck:
             if not any(values.values()) or not math.isfinite(values[reference]):
                 continue
             bound = bounds[name].of(values[reference], self.packet) if name in bounds else math.nan
-            yield Told(FIGURES[name], values, reference, bound, self._spread(name))
+            yield Told(FIGURES[name], values, reference, bound, self._chance(name, values[reference]))
 
-    def _spread(self, name: str) -> float:
+    def _chance(self, name: str, value: float) -> float:
+        """From seed to seed on the virtual engine; and a count of draws, as marks are, has its own spread."""
         values: Floats = np.array([getattr(one, name) for one in self.seeds], float)
-        return float(values.std(ddof=1)) if len(values) > 1 else 0.0
+        deviation = float(values.std(ddof=1)) if len(values) > 1 else 0.0
+        drawn = math.sqrt(value) if name == "marks" else 0.0
+        return CHANCE * math.sqrt(2) * max(deviation, drawn)
 
     @property
     def agrees(self) -> bool:
@@ -134,7 +142,7 @@ class Crosscheck:
                     "unit": one.figure.unit,
                     "values": {engine: _known(value) for engine, value in one.values.items()},
                     "bound": _known(one.bound),
-                    "spread": one.spread if len(self.seeds) > 1 else None,
+                    "chance": one.chance,
                     "outside": one.outside,
                 }
                 for one in self.figures
