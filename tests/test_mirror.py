@@ -36,6 +36,7 @@ BEHAVIOURS = {
         "theory": "closed forms, with real packets",
         "traffic": "flows that start, end and wait for each other",
     },
+    "engines/virtual": {"theory": "closed forms, in virtual time"},
     "live": {"real_run": "metrics and events of a run, seen from outside"},
 }
 
