@@ -15,10 +15,7 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
 ACROSS = 3  # figures in a line
-FLUID = (
-    "fluid model: rates, no packets, so no timeouts and no queue of ACKs; packets are as many bytes, flows start up to "
-    "a base RTT late"
-)
+FLUID = "fluid model: rates, no packets, so no timeouts and no queue of ACKs; packets are as many bytes"
 
 
 def _several_receivers(summary: Summary) -> bool:
