@@ -18,7 +18,7 @@ from tests.support.runs import Runs
 from tests.support.simulated import simulated
 
 PACKET = theory.INT_WIRE * 8 / theory.LINE
-BUCKET = 2 * PACKET  # s; a queue of so many frames passes a shaper whose bucket is full: no RTT shows it
+BUCKET = 2 * PACKET  # s; so much of a queue passes a shaper whose bucket is full, and no RTT shows it
 CALIBRATED = 0.02  # a link's rate and delay may be off by so much
 
 
@@ -59,16 +59,16 @@ def test_swift_of_model_and_virtual_time_agrees_but_for_what_packets_swing(flows
 @pytest.mark.parametrize("controller", list(EIGHT))
 def test_virtual_time_and_kernel_agree(runs: Runs, controller: str) -> None:
     """A clean run, at whatever dilation this machine needs. Beside the bounds, what the kernel's rack may be off by:
-    its calibration, the shaper's bucket, and what its virtual queue may differ from the shaper's.
+    its calibration, the shaper's bucket, and what its virtual queue may differ from the shaper's. Not RTT p99, which
+    remembers every late timer of a busy machine.
     """
     kernel = Summary.model_validate(eight(runs, controller).summary).model_copy(update={"verdict": Verdict()})
     found = {one.figure.name: one for one in held({"virtual": virtual(controller), "kernel": kernel}).figures}
     assert found["su"].reference == "kernel"
     assert found["su"].outside == []
     assert abs(found["ql_mean"].difference("virtual")) <= max(found["ql_mean"].bound, SLACK)
-    for name in ("rtt_p50", "rtt_p99"):
-        allowed = max(found[name].bound, BUCKET + CALIBRATED * kernel.base_rtt)
-        assert abs(found[name].difference("virtual")) <= allowed, name
+    allowed = max(found["rtt_p50"].bound, BUCKET + CALIBRATED * kernel.base_rtt)
+    assert abs(found["rtt_p50"].difference("virtual")) <= allowed
     assert kernel.drops == 0 == virtual(controller).drops
 
 
