@@ -168,7 +168,7 @@ def crosscheck(
     Raises TestbedError if a run fails.
     """
     experiment = resolved.experiment
-    target = folder.prepare(out, f"crosscheck-{experiment.name}-{resolved.controller.name}")
+    target = folder.prepare(out, f"crosscheck-{experiment.name}-{resolved.title.replace(' + ', '-')}")
     ran: dict[EngineName, Summary] = {}
     cannot: dict[EngineName, str] = {}
     for name in engines:
