@@ -14,6 +14,7 @@ import typer
 from testbed.base import extras
 from testbed.cli.agent import agent
 from testbed.cli.check import check
+from testbed.cli.coexist import coexist
 from testbed.cli.compare import compare
 from testbed.cli.crosscheck import crosscheck
 from testbed.cli.decode import decode
@@ -64,6 +65,7 @@ app.command(cls=ShellCommand)(shell)
 app.command()(sweep)
 app.command()(compare)
 app.command()(crosscheck)
+app.command()(coexist)
 app.command()(reproduce)
 app.command("list")(list_)
 app.command()(show)
