@@ -39,6 +39,7 @@ BEHAVIOURS = {
     "engines/virtual": {
         "golden": "results that are known to the bit",
         "same_bits": "the same results whatever else is different",
+        "theory": "closed forms, in virtual time",
     },
     "live": {"real_run": "metrics and events of a run, seen from outside"},
 }

@@ -16,6 +16,7 @@ from testbed.cli.agent import agent
 from testbed.cli.check import check
 from testbed.cli.coexist import coexist
 from testbed.cli.compare import compare
+from testbed.cli.crosscheck import crosscheck
 from testbed.cli.decode import decode
 from testbed.cli.distil import distil
 from testbed.cli.doctor import doctor
@@ -63,6 +64,7 @@ app.command()(watch)
 app.command(cls=ShellCommand)(shell)
 app.command()(sweep)
 app.command()(compare)
+app.command()(crosscheck)
 app.command()(coexist)
 app.command()(reproduce)
 app.command("list")(list_)

@@ -12,7 +12,6 @@ from testbed.agent.datapath import Datapath, DelayRing, Pace, PacingStats, Pause
 from testbed.agent.flow_agent import FlowAgent
 from testbed.agent.meter import Meter
 from testbed.agent.sockets import short_packets
-from testbed.base.arrays import Floats
 from testbed.compiled.askable import is_askable
 from testbed.controller import RateController
 from testbed.dataplane.wire import frame
@@ -96,7 +95,7 @@ def _timing(world: World, flows: Flows, *, in_batches: bool) -> Timing:
     rtt = float(layout.paths.base_rtt.min())
     waits = plan.after != NO_GROUP
     return Timing(
-        start=np.where(waits, np.inf, plan.start + apart(world)),
+        start=np.where(waits, np.inf, layout.start),
         end=world.experiment.time.duration,
         timeout=layout.retransmission_timeout(world.longest_queue),
         longest_sleep=rtt / CHECKS_PER_RTT,
@@ -105,10 +104,3 @@ def _timing(world: World, flows: Flows, *, in_batches: bool) -> Timing:
         quantum=0.0,
         barriers=Barriers(plan, flows.finished, 0, len(plan)) if waits.any() else None,
     )
-
-
-def apart(world: World) -> Floats:
-    """For how many seconds endless flows start later: up to a base RTT, or they would stay in step for good."""
-    plan, rng = world.layout.plan, np.random.default_rng(world.experiment.seed)
-    late = rng.uniform(0.0, world.layout.paths.base_rtt)
-    return np.where(np.isinf(plan.size), late, 0.0)
