@@ -27,7 +27,7 @@ from testbed.fidelity.gather import Programs, unread
 from testbed.fidelity.invariants import broken
 from testbed.live.collect import Collector
 from testbed.live.recorder import Recorder, largest
-from testbed.live.snapshots import Live, scene
+from testbed.live.snapshots import Follower, Live, scene
 from testbed.results import decisions
 from testbed.results.decisions import Served
 from testbed.results.record import RTT_BINS_PER_OCTAVE, RunRecord
@@ -46,7 +46,7 @@ class Undisturbed:
 class VirtualRun:
     """See `testbed.live.observed.Observed`."""
 
-    def __init__(self, resolved: Resolved, connection: Connection) -> None:
+    def __init__(self, resolved: Resolved, connection: Follower) -> None:
         self.resolved, self.layout, self.experiment = resolved, resolved.layout, resolved.experiment
         self.connection = connection
         self.world = World(resolved)
