@@ -55,6 +55,7 @@ class VirtualRun:
         self.meters: Sequence[Meter] = [Meter(RTT_BINS_PER_OCTAVE, trace)]
         self.tuning = in_rack(resolved, self.world.ports, self.layout.port_names)
         self.network = VirtualNetwork(self.world, self.tuning)
+        self.agent: sender.Sender
         self.agent, self.controller = sender.build(self.world, self.flows, self.meters[0])
         self.programs = Programs(
             self.layout, self.world.maps.flows_tx, self.world.maps.flows_rx, self.world.maps.arrivals,

@@ -20,6 +20,8 @@ from testbed.experiment.resolved import Resolved
 from testbed.plugin import PluginConfig
 from testbed.registry import Plugin, find
 from testbed.results.record import FlowSeries, PortSeries
+from testbed.results.trace import START
+from testbed.sdk.conformance.disorder import Disorder
 
 RTT = 13e-6  # s; base RTT of a packet without INT, to 1 %
 LINE = 25e9  # bit/s, of every host and of the link between the switches
@@ -83,11 +85,13 @@ def _s(seconds: float) -> str:
 class Trial(VirtualRun):
     """One run of a controller; `ran` it once."""
 
-    def __init__(self, plugin: Plugin, config: PluginConfig, experiment: Experiment) -> None:
+    def __init__(self, plugin: Plugin, config: PluginConfig, experiment: Experiment, *, disorder: bool = False) -> None:
         tuner = find("tuner", experiment.tuner.name)
         tuner_config = tuner.configure(experiment.tuner.preset, experiment.tuner.options)
         super().__init__(Resolved(experiment, plugin, config, tuner, tuner_config), Unwatched())
         self.rtt = float(self.layout.paths.base_rtt[0])
+        if disorder:
+            self.agent = Disorder(self.world, self.agent, self.rtt)
 
     def ran(self) -> Trial:
         """To its end. Raises PluginFailed."""
@@ -111,6 +115,18 @@ class Trial(VirtualRun):
         """The samples of the port to which all flows go, shape (t,)."""
         values: Floats = getattr(self.port_series, column)[:, self.record.bottleneck]
         return values
+
+    def begun(self) -> Floats:
+        """Rates and windows with which the flows last started, shape (2, n)."""
+        columns = self.meters[0].trace.columns()
+        last = {int(flow): row for row, flow in enumerate(columns["flow"]) if columns["kind"][row] == START}
+        rows = [last[flow] for flow in range(len(self.flows))]
+        return np.array([columns["rate"][rows], columns["window"][rows]])
+
+    def restarted(self) -> Floats:
+        """The same, after all have started once more. Raises PluginFailed."""
+        self.agent.start(self.clock.now(), np.arange(len(self.flows)))
+        return self.begun()
 
     @property
     def digest(self) -> str:
