@@ -16,13 +16,12 @@ import numpy as np
 
 from testbed.base.extras import NotInstalled
 from testbed.compiled import machine
-from testbed.controller import ABOVE_LINE, CompiledController, ControllerBase
+from testbed.controller import CompiledController, ControllerBase
 from testbed.engines.virtual.build import WORLD
 from testbed.errors import TestbedError
 from testbed.experiment.model import Experiment
 from testbed.plugin import PluginConfig
 from testbed.registry import Plugin, failed
-from testbed.results.trace import KINDS, TIMER
 from testbed.sdk.conformance.trial import LINE, RTT, TIMEOUT, Trial, experiment
 from testbed.units import show_rate, show_size, show_time
 
@@ -36,9 +35,7 @@ class Run(Protocol):
 CheckOutcome = Literal["passed", "failed", "skipped"]
 Answer = tuple[bool | None, str]  # None: the question is not for this plugin
 
-LIMIT = LINE * ABOVE_LINE
 COMPILES = "machine code decides as Python does"
-ENDLESS = 1000  # calls of on_timer that leave the timer in the past
 ASKED = (0.5, 1.5)  # of a port's rate, by all its flows: below they have collapsed, above they do not react
 
 
@@ -81,9 +78,7 @@ def _controller_questions(plugin: Plugin, config: PluginConfig) -> list[tuple[st
     form: type[ControllerBase] = plugin.form
 
     def run(experiment: Experiment, *, disorder: bool = False) -> Trial:
-        trial = Trial(plugin, config, experiment, disorder=disorder).ran()
-        _in_bounds(trial)
-        return trial
+        return Trial(plugin, config, experiment, disorder=disorder).ran()
 
     def of_adaptive(question: Callable[[Run], Answer]) -> Answer:
         if not form.adaptive:
@@ -118,25 +113,6 @@ def _ask(plugin: Plugin, name: str, question: Callable[[], Answer]) -> Result:
     except TestbedError as error:
         return Result(name, "failed", str(error))
     return Result(name, "skipped" if passed is None else "passed" if passed else "failed", why)
-
-
-class OutOfBounds(TestbedError):
-    """A controller set something that no agent can enforce, or never stops."""
-
-
-def _in_bounds(trial: Trial) -> None:
-    """Looks at all that was decided. What is no rate, window or time at all, the agent has refused already."""
-    decided = trial.decided
-    if (above := decided["rate"] > LIMIT).any():
-        first = int(above.argmax())
-        raise OutOfBounds(
-            f"the rate of flow {decided['flow'][first]} of {len(trial.flows)} is {decided['rate'][first]:g} after "
-            f"{KINDS[decided['kind'][first]]} at {show_time(decided['time'][first])}; it must be above 0 and at most "
-            f"the line rate, {show_rate(LINE)}"
-        )
-    late = decided["flow"][(decided["kind"] == TIMER) & (decided["timer"] <= decided["time"])]
-    if len(late) > ENDLESS:
-        raise OutOfBounds(f"on_timer leaves the timer of flow {late[0]} in the past: set the next time, or inf")
 
 
 def _starts(run: Run) -> Answer:

@@ -13,15 +13,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from testbed.base.arrays import Floats
+from testbed.controller import ABOVE_LINE
 from testbed.engines.virtual.run import VirtualRun
-from testbed.errors import PluginFailed
+from testbed.errors import PluginFailed, TestbedError
 from testbed.experiment.model import DEFAULT_TUNER, Experiment
 from testbed.experiment.resolved import Resolved
 from testbed.plugin import PluginConfig
 from testbed.registry import Plugin, find
 from testbed.results.record import FlowSeries, PortSeries
-from testbed.results.trace import START
+from testbed.results.trace import KINDS, START, TIMER
 from testbed.sdk.conformance.disorder import Disorder
+from testbed.units import show_rate, show_time
 
 RTT = 13e-6  # s; base RTT of a packet without INT, to 1 %
 LINE = 25e9  # bit/s, of every host and of the link between the switches
@@ -30,8 +32,29 @@ BUFFER = 1e6  # bytes
 # stand in the queue. SECN2, at 2.5 to 10 BDPs, would let windows of several BDPs pass as settled.
 KMIN, KMAX, PMAX = 8e3, 80e3, 0.2
 TIMEOUT = 400e-6  # s
+LIMIT = LINE * ABOVE_LINE
+ENDLESS = 1000  # calls of on_timer that leave the timer in the past
 TRUNK = "s1-s2"
 _LINK = {"rate": "25 Gbit/s", "delay": "1.98 us"}
+
+
+class OutOfBounds(TestbedError):
+    """A controller set something that no agent can enforce, or never stops."""
+
+
+def _in_bounds(trial: Trial) -> None:
+    """Looks at all that was decided. What is no rate, window or time at all, the agent has refused already."""
+    decided = trial.decided
+    if (above := decided["rate"] > LIMIT).any():
+        first = int(above.argmax())
+        raise OutOfBounds(
+            f"the rate of flow {decided['flow'][first]} of {len(trial.flows)} is {decided['rate'][first]:g} after "
+            f"{KINDS[decided['kind'][first]]} at {show_time(decided['time'][first])}; it must be above 0 and at most "
+            f"the line rate, {show_rate(LINE)}"
+        )
+    late = decided["flow"][(decided["kind"] == TIMER) & (decided["timer"] <= decided["time"])]
+    if len(late) > ENDLESS:
+        raise OutOfBounds(f"on_timer leaves the timer of flow {late[0]} in the past: set the next time, or inf")
 
 
 class Unwatched:
@@ -94,11 +117,12 @@ class Trial(VirtualRun):
             self.agent = Disorder(self.world, self.agent, self.rtt)
 
     def ran(self) -> Trial:
-        """To its end. Raises PluginFailed."""
+        """To its end. Raises OutOfBounds or PluginFailed."""
         self.record = self.follow()
+        self.decided: Mapping[str, NDArray[Any]] = self.meters[0].trace.columns()
+        _in_bounds(self)
         if self.record.interrupted:
             raise PluginFailed(self.record.interrupted)
-        self.decided: Mapping[str, NDArray[Any]] = self.meters[0].trace.columns()
         return self
 
     @property

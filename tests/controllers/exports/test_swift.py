@@ -19,16 +19,16 @@ from testbed_controllers.swift import Swift
 from testbed.base.arrays import Floats, Ints
 from testbed.compiled.flows import CompiledFlows
 from testbed.controller import Ack, Feedback, Paths, RateController, Signal
-from testbed.sdk.mock.datapath import Mock
-from testbed.sdk.mock.scenario import Scenario
+from testbed.sdk.conformance.trial import LINE as RACK_LINE
 from tests.support.card.card import Card
 from tests.support.card.exports import Cards
+from tests.support.trials import WIRE, tried
 
 TX, NACK, RTT = 3, 5, 6
 LINE = 1 << 20
 TARGET_NS = 5
 NEAR = 50e-9  # s
-CONFIG = SwiftExportConfig.model_validate({"wire_size": Scenario.wire_size, "base_rtt": f"{Scenario.base_rtt} s"})
+CONFIG = SwiftExportConfig.model_validate({"wire_size": WIRE, "base_rtt": "12.98976 us"})
 
 
 def one_round_trip(flow: Swift, now: float, rtt: float, lost: int = 0) -> None:
@@ -79,7 +79,7 @@ class Listening(CompiledFlows):
 @pytest.mark.parametrize("flows", [2, 64])
 def test_on_what_flows_hear_in_an_incast(card: Cards, flows: int) -> None:
     """The card's windows and rates against the rack's controller on the same answers, hundreds of decisions long."""
-    Mock(Listening, CONFIG, Scenario(flows=flows, duration=2e-3)).run()
+    tried(Listening, flows, 2e-3, config=CONFIG)
     made = card("swift", flows)
     settings = Settings.of(CONFIG)
     # With this many flows answers take longer than the patience with a lost probe.
@@ -145,17 +145,16 @@ class OnTheCard(RateController):
 
 
 def test_closed_loop(card: Cards) -> None:
-    """The exported program in control of the mock's packets, beside the rack's Swift, paced as the card paces."""
+    """The exported program in control of packets, beside the rack's Swift, paced as the card paces."""
     OnTheCard.card = staticmethod(lambda count: card("swift", count))
     flows, settled = 16, 2e-3
-    scenario = Scenario(flows=flows, duration=4e-3)
     queues = []
     for form, config in ((OnTheCard, CONFIG), (Swift, CONFIG.model_copy(update={"pacing": "always"}))):
-        trace = Mock(form, config, scenario).run()
-        share = trace.growth("acked", settled) * 8 / scenario.line_rate
+        trial = tried(form, flows, 4e-3, config=config)
+        share = trial.growth(trial.flow_series.wire_bytes, settled) * 8 / RACK_LINE
         assert share.sum() > 0.95
         assert share.sum() ** 2 / flows / (share**2).sum() > 0.99  # Jain's index
-        assert trace.dropped[-1] == 0
-        queues.append(float(trace.growth("area", settled)))
+        assert trial.port("dropped_packets")[-1] == 0
+        queues.append(float(trial.growth(trial.port("queue_area"), settled)))
     # A whole window's growth or cut at once swings below the target delay, which per-packet decisions stay at.
     assert 0.4 < queues[0] / queues[1] < 1.0
