@@ -12,7 +12,10 @@ from testbed.errors import BadInput
 from testbed.registry import find
 from testbed.sdk.conformance.controllers import check
 from testbed.sdk.new import FORMS, new
+from testbed.sdk.replay import replay
 from tests.support.checkout import ROOT
+from tests.support.commands import command
+from tests.support.runs import UNDRAWN
 
 
 @pytest.mark.parametrize(("kind", "form"), [*(("controller", form) for form in FORMS), ("tuner", "compiled")])
@@ -32,7 +35,7 @@ def test_new_plugin_passes_conformance_and_its_own_test(kind: str, form: str, tm
 
 
 def test_the_forms_of_one_controller_decide_the_same(tmp_path: Path) -> None:
-    """Bit for bit, as machine code and as Python; and the same of what the batch form heard in a run with losses."""
+    """Bit for bit, of what one of them heard in a run with losses."""
     plugins = {}
     for form in FORMS:
         (folder := tmp_path / form).mkdir()

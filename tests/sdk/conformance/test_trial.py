@@ -73,8 +73,8 @@ def test_a_window_is_enforced_in_whole_packets(packets: float) -> None:
     assert int(packets) * (1 - GATHERED) - 0.1 <= per_rtt <= int(packets) * 1.02
 
 
-def test_a_window_below_one_packet_stops_a_flow() -> None:
-    assert probed(packets=0.99, duration=10 * RTT).record.flows.sent_packets[0] == 0
+def test_a_window_below_one_packet_is_one_packet_at_a_time() -> None:
+    assert probed(packets=0.5, duration=40 * RTT).record.flows.sent_packets[0] == pytest.approx(39, abs=1)
 
 
 def test_the_rtt_is_the_base_rtt_and_the_queue() -> None:
@@ -138,7 +138,7 @@ class Loop(CompiledController):
 
 @pytest.mark.parametrize("compiled", [True, False])
 def test_a_timer_that_is_never_set_forward_ends_the_run(compiled: bool) -> None:
-    with pytest.raises((PluginFailed, OutOfBounds), match="on_timer leaves the timer of .*flow.* in the past"):
+    with pytest.raises((PluginFailed, OutOfBounds), match=r"on_timer leaves the timer of .*flow.* in the past"):
         tried(Loop, 1, 10 * RTT, compiled=compiled)
 
 
