@@ -8,7 +8,7 @@ an RTT is within 5 ns of its target one form may grow while the other cuts next 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, ClassVar
 
 import numpy as np
@@ -17,8 +17,8 @@ from testbed_controllers.exports.swift import PACKET, Settings, SwiftExportConfi
 from testbed_controllers.swift import Swift
 
 from testbed.base.arrays import Floats, Ints
-from testbed.compiled.flows import CompiledFlows
 from testbed.controller import Ack, Feedback, Paths, RateController, Signal
+from testbed.results.trace import FEEDBACK
 from testbed.sdk.conformance.trial import LINE as RACK_LINE
 from tests.support.card.card import Card
 from tests.support.card.exports import Cards
@@ -60,26 +60,16 @@ def test_one_decision(options: dict[str, Any]) -> None:
         assert rate == pytest.approx(paced * LINE, rel=6e-6, abs=1.01)
 
 
-class Listening(CompiledFlows):
-    """Swift that writes down what comes back: time, flow, RTT, losses."""
-
-    name = "listening"
-    heard: ClassVar[list[tuple[float, int, float, int]]] = []
-
-    def __init__(self, config: Any, paths: Paths) -> None:
-        super().__init__(Swift, config, paths, compiled=True)
-        self.heard.clear()
-
-    def on_feedback(self, now: float, flows: Ints, feedback: Feedback) -> None:
-        super().on_feedback(now, flows, feedback)
-        rows = zip(flows.tolist(), feedback.rtt.tolist(), feedback.lost_packets.tolist(), strict=True)
-        self.heard.extend((now, *row) for row in rows if np.isfinite(row[1]))
+def heard(flows: int) -> Iterator[tuple[float, int, float, int]]:
+    """What comes back to Swift: time, flow, RTT, losses."""
+    decided = tried(Swift, flows, 2.2e-3, config=CONFIG).decided
+    rows = (decided["kind"] == FEEDBACK) & np.isfinite(decided["rtt"])
+    yield from zip(*(decided[name][rows].tolist() for name in ("time", "flow", "rtt", "lost_packets")), strict=True)
 
 
 @pytest.mark.parametrize("flows", [2, 64])
 def test_on_what_flows_hear_in_an_incast(card: Cards, flows: int) -> None:
     """The card's windows and rates against the rack's controller on the same answers, hundreds of decisions long."""
-    tried(Listening, flows, 2e-3, config=CONFIG)
     made = card("swift", flows)
     settings = Settings.of(CONFIG)
     # With this many flows answers take longer than the patience with a lost probe.
@@ -89,7 +79,7 @@ def test_on_what_flows_hear_in_an_incast(card: Cards, flows: int) -> None:
         one.cwnd = settings.initial_window_fxp18 / PACKET
     answered, told, worst, decisions = np.zeros(flows), np.full(flows, settings.start_rate_fxp20), 0.0, 0
     made.feed(np.arange(flows), TX, 0, 0)
-    for now, flow, rtt, lost in Listening.heard:
+    for now, flow, rtt, lost in heard(flows):
         ns, at = round(rtt * 1e9), round(now * 1e9)
         if at - ns <= answered[flow]:
             continue  # sent before the last decision: no answer to a probe of ours
