@@ -7,7 +7,7 @@ from testbed.agent.datapath import Datapath
 from testbed.agent.meter import Meter
 from testbed.base.arrays import Ints
 from testbed.clock import Clock
-from testbed.compiled.flows import CompiledFlows
+from testbed.compiled.askable import Askable
 from testbed.errors import PluginFailed
 from testbed.registry import Plugin, failed
 
@@ -22,7 +22,7 @@ class FlowAgent(Agent):
         self,
         plugin: Plugin,
         clock: Clock,
-        controller: CompiledFlows,
+        controller: Askable,
         datapath: Datapath,
         *,
         timing: Timing,
@@ -58,9 +58,11 @@ class FlowAgent(Agent):
 
     def _check(self) -> None:
         """Raises PluginFailed if the controller has failed."""
-        if not self.controller.c.status:
+        if not self.datapath.has_failed:
             return
         try:
             self.controller.fail()
+        except PluginFailed:
+            raise
         except Exception as error:
             raise failed(self.plugin, error) from error
