@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from testbed.sdk.mock.datapath import Mock
+from testbed.sdk.mock.scenario import Scenario
 
 from testbed.registry import find
 from testbed.results.summary import Summary
-from testbed.sdk.mock.datapath import Mock
-from testbed.sdk.mock.scenario import Scenario
 from tests.support.rows import ONE, WIRE, controller, feedback, paths
 from tests.support.simulated import measured
 from tests.support.theory import LINE, base_rtt

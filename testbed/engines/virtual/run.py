@@ -30,7 +30,7 @@ from testbed.fidelity.gather import Programs, unread
 from testbed.fidelity.invariants import broken
 from testbed.live.collect import Collector
 from testbed.live.recorder import Recorder, largest
-from testbed.live.snapshots import Live, scene
+from testbed.live.snapshots import Follower, Live, scene
 from testbed.results import decisions
 from testbed.results.decisions import Served
 from testbed.results.record import RTT_BINS_PER_OCTAVE, RunRecord
@@ -49,7 +49,7 @@ class Undisturbed:
 class VirtualRun:
     """See `testbed.live.observed.Observed`."""
 
-    def __init__(self, resolved: Resolved, captures: Sequence[Capture], connection: Connection) -> None:
+    def __init__(self, resolved: Resolved, captures: Sequence[Capture], connection: Follower) -> None:
         self.resolved, self.layout, self.experiment = resolved, resolved.layout, resolved.experiment
         self.connection = connection
         self.world = World(resolved)
@@ -59,6 +59,7 @@ class VirtualRun:
         self.meters: Sequence[Meter] = [Meter(RTT_BINS_PER_OCTAVE, trace)]
         self.tuning = in_rack(resolved, self.world.ports, self.layout.port_names)
         self.network = VirtualNetwork(self.world, self.tuning)
+        self.agent: sender.Sender
         self.agent, self.controller = sender.build(self.world, self.flows, self.meters[0])
         self.programs = Programs(
             self.layout, self.world.maps.flows_tx, self.world.maps.flows_rx, self.world.maps.arrivals,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Protocol
+
 import numpy as np
 
 from testbed.agent.agent import BATCHES_PER_RTT, CHECKS_PER_RTT, Agent, Timing
@@ -12,6 +14,7 @@ from testbed.agent.datapath import Datapath, DelayRing, Pace, PacingStats, Pause
 from testbed.agent.flow_agent import FlowAgent
 from testbed.agent.meter import Meter
 from testbed.agent.sockets import short_packets
+from testbed.base.arrays import Ints
 from testbed.compiled.askable import is_askable
 from testbed.controller import RateController
 from testbed.dataplane.wire import frame
@@ -20,6 +23,21 @@ from testbed.engines.virtual.world import World
 from testbed.errors import PluginFailed
 from testbed.experiment.traffic.flow import NO_GROUP
 from testbed.registry import failed
+
+
+class Sender(Protocol):
+    """What a run needs of its agent (`testbed.agent.agent.Agent`)."""
+
+    @property
+    def next_step(self) -> float: ...
+
+    def start(self, now: float, flows: Ints) -> None: ...
+
+    def step(self, now: float) -> None: ...
+
+    def wait(self, now: float, until: float) -> None: ...
+
+    def close(self) -> None: ...
 
 
 class Sockets:
