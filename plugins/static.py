@@ -74,6 +74,10 @@ class Static(Tuner):
         "secn2": {"kmin": "100 kB", "kmax": "400 kB", "pmax": "20 %", "reference_rate": "25 Gbit/s"},
         # The DCQCN paper, at 40 Gbit/s.
         "secn1": {"kmin": "5 kB", "kmax": "200 kB", "pmax": "1 %", "reference_rate": "40 Gbit/s"},
+        # A step above BDP / 7, the least that DCTCP's paper allows: 14.6 kB at 8.2 us.
+        "dctcp": {"kmin": "20 kB", "kmax": "20 kB", "pmax": "100 %", "reference_rate": "100 Gbit/s"},
+        # 0.2 and 0.8 BDP, as the Ultra Ethernet Consortium's simulator marks for NSCC, at 8.2 us.
+        "nscc": {"kmin": "20.5 kB", "kmax": "81.9 kB", "pmax": "100 %", "reference_rate": "100 Gbit/s"},
     }
 
     config: StaticConfig

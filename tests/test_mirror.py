@@ -32,9 +32,16 @@ BEHAVIOURS = {
         "lifecycle": "whatever ends a run, nothing is left",
         "many_flows": "the largest published incast",
         "missing": "what this machine lacks is said before anything is built",
-        "plugin_failures": "a plugin that fails, hangs or prints",
+        "plugin_failures": "a plugin that fails or hangs in an agent",
         "theory": "closed forms, with real packets",
+    },
+    "engines/virtual": {  # the same, where the kernel is not the point
+        "fixed_points": "where the controllers settle",
+        "plugin_failures": "a plugin that fails, hangs or prints",
         "traffic": "flows that start, end and wait for each other",
+        "golden": "results that are known to the bit",
+        "same_bits": "the same results whatever else is different",
+        "theory": "closed forms, in virtual time",
     },
     "live": {"real_run": "metrics and events of a run, seen from outside"},
 }

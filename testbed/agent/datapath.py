@@ -236,10 +236,14 @@ class Datapath:
         """`ask`: make all decisions that are due by ``now``."""
         self._lib.decide_due(self._pointer, now)
 
-    def serve(self, until: float) -> None:
-        """`ask`: sleep, send and decide until then. Raises TestbedError if sockets do not work."""
-        self._lib.serve(self._pointer, until)
+    def serve(self, until: float) -> bool:
+        """`ask`: sleep, send and decide until then; or until a timer turns out to stay in the past, and whether so.
+
+        Raises TestbedError if sockets do not work.
+        """
+        endless = bool(self._lib.serve(self._pointer, until))
         self._check_sockets()
+        return endless
 
     @property
     def has_failed(self) -> bool:

@@ -6,6 +6,7 @@
 #include "batch.h"
 
 #define SAMPLED 64 /* of so many calls, one is timed */
+#define ENDLESS 1000 /* looks at one instant that are taken for a loop without end */
 
 double next_due(struct datapath *d);
 int64_t read_feedback(struct datapath *d, double now);
@@ -175,16 +176,21 @@ static double next_decision(struct datapath *d, double now)
 	return fmin(soonest, now + c->longest_sleep);
 }
 
-/* Sleep, send and decide until `until`, or until something has failed. */
-void serve(struct datapath *d, double until)
+/* Sleep, send and decide until `until`, or until something has failed. Returns whether a timer stays in the past. */
+int64_t serve(struct datapath *d, double until)
 {
 	double now = now_seconds(d);
+	int64_t looks = 0;
 
-	while (now < until && !has_failed(&d->decisions) && !d->send_error) {
+	while (now < until && looks < ENDLESS && !has_failed(&d->decisions) && !d->send_error) {
+		double before = now;
+
 		pace(d, fmin(next_decision(d, now), until));
 		now = now_seconds(d);
+		looks = now > before ? 0 : looks + 1;
 		decide_due(d, now);
 	}
+	return looks == ENDLESS && heap_first(&d->alarms) <= now;
 }
 
 /* These flows start. */

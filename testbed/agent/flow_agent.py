@@ -12,6 +12,7 @@ from testbed.errors import PluginFailed
 from testbed.registry import Plugin, failed
 
 LONGEST_SERVICE = 0.05  # wall seconds: signals are Python's to handle
+IN_THE_PAST = "on_timer leaves the timer of a flow in the past: set the next time, or inf"
 
 
 class FlowAgent(Agent):
@@ -50,8 +51,10 @@ class FlowAgent(Agent):
         self._check()
 
     def wait(self, now: float, until: float) -> None:
-        self.datapath.serve(min(until, now + self._service))
+        endless = self.datapath.serve(min(until, now + self._service))
         self._check()
+        if endless:
+            raise PluginFailed(f"{self.plugin.title}: {IN_THE_PAST}")
 
     def _check(self) -> None:
         """Raises PluginFailed if the controller has failed."""

@@ -8,8 +8,8 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
 from testbed.compiled.flows import CompiledFlows
-from testbed.compiled.sharing import Sharing
 from testbed.controller import RateController
+from testbed.experiment.sharing import Sharing
 from testbed.registry import Plugin
 
 

@@ -122,8 +122,8 @@ def declared(library: ctypes.CDLL) -> ctypes.CDLL:
     library.report_sent.restype, library.report_sent.argtypes = c_int64, [c_void_p, c_void_p, c_void_p]
     for name in ("start_flows", "time_out"):
         getattr(library, name).restype, getattr(library, name).argtypes = None, [c_void_p, c_void_p, c_int64, c_double]
-    for name in ("decide_due", "serve"):
-        getattr(library, name).restype, getattr(library, name).argtypes = None, [c_void_p, c_double]
+    library.decide_due.restype, library.decide_due.argtypes = None, [c_void_p, c_double]
+    library.serve.restype, library.serve.argtypes = c_int64, [c_void_p, c_double]
     library.apply_decisions.restype = c_int64
     library.apply_decisions.argtypes = [c_void_p, c_void_p, c_int64, c_double, *[c_void_p] * 5]
     return library

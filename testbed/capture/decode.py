@@ -58,9 +58,9 @@ def _may_be(kind: str, data: bytes) -> bool:
     return not usual or KINDS.get(data[OPCODE_AT], "data") == kind
 
 
-def line(packet: Described) -> str:
-    """The same as one line of text."""
-    where = " ".join(part for part in (f"{packet['time']:.9f}", packet["point"], packet["direction"]) if part)
+def line(packet: Described, digits: int) -> str:
+    """The same as one line of text; times have so many digits after the point."""
+    where = " ".join(part for part in (f"{packet['time']:.{digits}f}", packet["point"], packet["direction"]) if part)
     if packet["kind"] == "other":
         return f"{where} {packet['summary']}"
     psn = "-" if packet["psn"] is None else packet["psn"]
@@ -76,13 +76,13 @@ def line(packet: Described) -> str:
         parts.append("acknowledges CE")
     if "int" in packet:
         parts.append(f"INT {packet['int']['remaining']} hops left")
-        parts += [_hop_text(hop) for hop in packet["int"]["hops"]]
+        parts += [_hop_text(hop, digits) for hop in packet["int"]["hops"]]
     return " ".join(parts)
 
 
-def _hop_text(hop: Described) -> str:
+def _hop_text(hop: Described, digits: int) -> str:
     return (
-        f"[{hop['port']} queue {hop['queue']} B, sent {hop['tx_bytes']} B, at {hop['time']:.9f}, "
+        f"[{hop['port']} queue {hop['queue']} B, sent {hop['tx_bytes']} B, at {hop['time']:.{digits}f}, "
         f"{show_rate(hop['rate'])}]"
     )
 

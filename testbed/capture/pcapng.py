@@ -1,6 +1,6 @@
 """Writes pcapng (draft-ietf-opsawg-pcapng): one section with one interface, many packets, their statistics.
 
-Time stamps are nominal nanoseconds since the start of the run.
+Time stamps are nominal, since the start of the run.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ APPLICATION = 4  # of a section
 NAME, DESCRIPTION, SPEED, RESOLUTION = 2, 3, 8, 9  # of an interface
 FLAGS = 2  # of a packet
 RECEIVED, DROPPED = 4, 5  # of statistics
-NANOSECONDS = 9  # 10^-9
+NANOSECONDS, PICOSECONDS = 9, 12  # 10^-9, 10^-12
 INBOUND, OUTBOUND = 1, 2
 
 HEAD = struct.Struct("=IIIIIII")  # type, length, interface, time (high, low), captured bytes, bytes on the wire
@@ -28,8 +28,9 @@ FLAGS_AND_END = struct.Struct("=HHIII")  # option, its length, its value, end of
 class Writer:
     """Blocks into a binary file, in native byte order."""
 
-    def __init__(self, file: BinaryIO) -> None:
-        self.file = file
+    def __init__(self, file: BinaryIO, resolution: int = NANOSECONDS) -> None:
+        """Times are in units of 10^-``resolution`` s."""
+        self.file, self.resolution = file, resolution
 
     def section(self, application: str, comments: Sequence[str]) -> None:
         """Who wrote this, and what it is."""
@@ -39,23 +40,23 @@ class Writer:
     def interface(self, name: str, about: str, speed: float, snap: int) -> None:
         """The point. ``speed`` is the nominal rate in bit/s, ``snap`` the bytes kept of each packet."""
         options = [(NAME, name.encode())] + ([(DESCRIPTION, about.encode())] if about else [])
-        options += [(SPEED, struct.pack("=Q", round(speed))), (RESOLUTION, bytes([NANOSECONDS]))]
+        options += [(SPEED, struct.pack("=Q", round(speed))), (RESOLUTION, bytes([self.resolution]))]
         self._block(INTERFACE, struct.pack("=HHI", ETHERNET, 0, snap), options)
 
     def packets(
-        self, times_ns: Sequence[int], frames: Sequence[bytes], lengths: Sequence[int], outgoing: Sequence[bool]
+        self, times: Sequence[int], frames: Sequence[bytes], lengths: Sequence[int], outgoing: Sequence[bool]
     ) -> None:
         """One block per packet, all in one write."""
         parts: list[bytes] = []
-        for time_ns, frame, length, out in zip(times_ns, frames, lengths, outgoing, strict=True):
+        for time, frame, length, out in zip(times, frames, lengths, outgoing, strict=True):
             size, tail = _tail(len(frame), out)
-            parts += (HEAD.pack(PACKET, size, 0, time_ns >> 32, time_ns & 0xFFFFFFFF, len(frame), length), frame, tail)
+            parts += (HEAD.pack(PACKET, size, 0, time >> 32, time & 0xFFFFFFFF, len(frame), length), frame, tail)
         self.file.write(b"".join(parts))
 
-    def statistics(self, time_ns: int, received: int, dropped: int) -> None:
+    def statistics(self, time: int, received: int, dropped: int) -> None:
         """How many packets there were, and how many of them are missing here."""
         counts = [(RECEIVED, struct.pack("=Q", received)), (DROPPED, struct.pack("=Q", dropped))]
-        self._block(STATISTICS, struct.pack("=III", 0, time_ns >> 32, time_ns & 0xFFFFFFFF), counts)
+        self._block(STATISTICS, struct.pack("=III", 0, time >> 32, time & 0xFFFFFFFF), counts)
         self.file.flush()
 
     def _block(self, kind: int, body: bytes, options: Sequence[tuple[int, bytes]]) -> None:

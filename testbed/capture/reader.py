@@ -51,6 +51,7 @@ class Reader:
     comments: list[str] = field(default_factory=list)  # of the section; there before the first packet is
     dropped: int = 0  # packets that the capture missed; known at the end
     count: int = 0
+    digits: int = pcapng.NANOSECONDS  # after the point, that times are shown with
 
     def __iter__(self) -> Iterator[Frame]:
         try:
@@ -111,6 +112,8 @@ class Reader:
         self._ethernet(link)
         name = b"".join(_all_of(order, body[8:], pcapng.NAME)).decode(errors="replace")
         power = (b"".join(_all_of(order, body[8:], pcapng.RESOLUTION)) or b"\x06")[0]  # microseconds if it says nothing
+        if not power & 0x80:
+            self.digits = max(self.digits, power)
         return _Interface(link, name, 2 ** (power & 0x7F) if power & 0x80 else 10**power)
 
     def _packet(self, order: str, body: bytes, interfaces: list[_Interface]) -> Frame:

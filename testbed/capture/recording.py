@@ -13,7 +13,8 @@ from typing import Any
 
 from testbed.base import linux
 from testbed.capture.files import Capture
-from testbed.capture.tap import About, Interface, Tap, report
+from testbed.capture.output import About, report
+from testbed.capture.tap import Interface, Tap
 from testbed.clock import Clock
 
 
@@ -55,8 +56,7 @@ class Recording:
         os.waitpid(self._pid, 0)
         if not text:
             return [
-                report(tap.capture.point.name, problem="its process was killed, what it had written is kept")
-                for tap in self._taps
+                report(tap.capture, problem="its process was killed, what it had written is kept") for tap in self._taps
             ]
         found: list[dict[str, Any]] = json.loads(text)
         return found
@@ -73,7 +73,7 @@ def _child(taps: list[Tap], reports: int, start: int, parent: int) -> None:
             os.write(reports, json.dumps(_record(taps, Clock(*json.loads(epoch)), start)).encode())
     except BaseException:  # noqa: BLE001 - whatever it is, the user must see it
         problem = f"a bug in testbed: {traceback.format_exc()}"
-        os.write(reports, json.dumps([report(tap.capture.point.name, problem=problem) for tap in taps]).encode())
+        os.write(reports, json.dumps([report(tap.capture, problem=problem) for tap in taps]).encode())
     finally:
         os._exit(0)
 

@@ -35,10 +35,9 @@ def decode(
     from testbed.capture.reader import Reader
 
     reader = Reader(file)
-    show = json.dumps if format is Format.json else decoding.line
     try:
         for packet in islice(decoding.packets(reader, only or ""), limit):
-            print(show(packet))
+            print(json.dumps(packet) if format is Format.json else decoding.line(packet, reader.digits))
         sys.stdout.flush()
     except BrokenPipeError:  # 'testbed decode ... | head' has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

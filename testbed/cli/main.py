@@ -14,7 +14,9 @@ import typer
 from testbed.base import extras
 from testbed.cli.agent import agent
 from testbed.cli.check import check
+from testbed.cli.coexist import coexist
 from testbed.cli.compare import compare
+from testbed.cli.crosscheck import crosscheck
 from testbed.cli.decode import decode
 from testbed.cli.distil import distil
 from testbed.cli.doctor import doctor
@@ -62,6 +64,8 @@ app.command()(watch)
 app.command(cls=ShellCommand)(shell)
 app.command()(sweep)
 app.command()(compare)
+app.command()(crosscheck)
+app.command()(coexist)
 app.command()(reproduce)
 app.command("list")(list_)
 app.command()(show)

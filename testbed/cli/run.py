@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
 
@@ -19,6 +19,7 @@ from testbed.cli.shared import (
     Tuner,
     Verbose,
     log_if,
+    print_json,
     print_resolved,
 )
 from testbed.cli.shared_experiment import from_user, overridden
@@ -52,6 +53,12 @@ def run(  # noqa: PLR0917 - one parameter per option
             "--from", metavar="FOLDER", help="Run a result's experiment again, with its seed; says what differs."
         ),
     ] = None,
+    verify: Annotated[
+        bool,
+        typer.Option(
+            "--verify", help="With --from, of a run of the virtual engine: does it leave the same bits again?"
+        ),
+    ] = False,
     controller: Controller = "",
     tuner: Tuner = "",
     engine: Annotated[
@@ -98,6 +105,18 @@ def run(  # noqa: PLR0917 - one parameter per option
     from testbed.experiment.load import recorded
 
     before = _result(again, experiment)
+    if verify:
+        from testbed.run.verify import require
+
+        against = {
+            "--controller": controller, "--tuner": tuner, "--engine": engine, "--set": settings, "--duration": duration,
+            "--dilation": dilation, "--seed": seed, "--out": out, "--pcap": pcap, "--snap": snap,
+            "--inventory": inventory, "--dry-run": dry_run,
+        }  # fmt: skip
+        if not (again and before):
+            raise BadInput("--verify: which run? name its folder with --from")
+        require(again, before, [name for name, value in against.items() if value])
+        _verify(again, before, metrics_addr, ui, format)
     if before and not (engine or inventory):
         engine = _engine_of(before)
     carrier, options = _carrier(engine, inventory, playbook, dilation)
@@ -184,6 +203,25 @@ def _result(again: Path | None, experiment: str) -> Manifest | None:
     from testbed.results import folder
 
     return folder.load_manifest(again.expanduser())
+
+
+def _verify(again: Path, before: Manifest, metrics_addr: str | None, ui: bool, format: Format) -> NoReturn:
+    from testbed.engines.virtual.engine import VirtualEngine
+    from testbed.experiment.load import recorded
+    from testbed.live.broadcast import observer
+    from testbed.results import folder
+    from testbed.run.verify import verify
+
+    need(*folder.PACKAGES)
+    resolved = overridden(recorded(before.experiment, str(again)), {}, {}, None)
+    _say_what_differs(before, resolved)
+    with observer(metrics_addr, ui) as everyone:
+        found = verify(VirtualEngine(), again.expanduser(), before, resolved, everyone)
+    if format is Format.json:
+        print_json({"equal": found is None, "difference": found and found._asdict()})
+    else:
+        print(f"differs: {found}" if found else "equal: every table, every capture, and the summary but for wall time")
+    raise typer.Exit(int(found is not None))
 
 
 def _engine_of(before: Manifest) -> EngineChoice:

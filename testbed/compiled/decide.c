@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Feedback that comes as columns, for what is no datapath: the fluid model, replay, the mock. */
+/* Feedback that comes as columns, for what is no datapath: the fluid model, replay. */
 #include <string.h>
 
 #include "decide.h"

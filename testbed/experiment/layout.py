@@ -11,6 +11,7 @@ from functools import cached_property
 
 import numpy as np
 
+from testbed.base.arrays import Floats
 from testbed.controller import Paths
 from testbed.experiment.bottleneck import busiest_port
 from testbed.experiment.model import Experiment
@@ -57,6 +58,16 @@ class Layout:
     def paths(self) -> FlowPaths:
         """Of all flows."""
         return FlowPaths.of(self.routes, self.plan.src, self.plan.dst, self.framing)
+
+    @cached_property
+    def start(self) -> Floats:
+        """When flows start, s: as planned, and endless ones up to a base RTT later, at random.
+
+        Those that start at one instant stay in step for good where nothing is late, as in virtual time; nowhere else
+        does anything start to the nanosecond.
+        """
+        late = np.random.default_rng(self.experiment.seed).uniform(0.0, self.paths.base_rtt)
+        return np.asarray(self.plan.start + np.where(np.isinf(self.plan.size), late, 0.0))
 
     @cached_property
     def most_hops(self) -> int:

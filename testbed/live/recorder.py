@@ -48,13 +48,13 @@ class Recorder:
 
     def sample(self, now_ns: int, now: float) -> None:
         """Take one sample."""
+        sampled = self.ports.sample(now_ns)  # first: a packet that comes after now_ns makes its queue look longer
         flows = self.flows
         columns = {name: getattr(flows, column)[self.chosen] for name, column in FLOW_COLUMNS.items()}
         columns["rtt"] = flows.rtt[self.chosen]
         columns["inflight"] = flows.inflight[self.chosen] * self.wire_size
         self.time.append(now)
         self.flow_samples.append(columns)
-        sampled = self.ports.sample(now_ns)
         self.port_samples.append({name: sampled[name] for name in PORT_COLUMNS})
 
     def flow_series(self) -> FlowSeries:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from multiprocessing.connection import Connection
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -18,10 +18,20 @@ from testbed.results.figures.unknown import quantile
 WALL_NS_BETWEEN = 200_000_000
 
 
+class Follower(Protocol):
+    """Who follows a run: a `Connection`, mostly."""
+
+    def send(self, obj: Any, /) -> None: ...
+
+    def poll(self) -> bool: ...
+
+    def recv(self) -> Any: ...
+
+
 class Live:
     """Sends snapshots through the connection, and receives there the user's request to stop."""
 
-    def __init__(self, connection: Connection, run: Observed, collector: Collector) -> None:
+    def __init__(self, connection: Follower, run: Observed, collector: Collector) -> None:
         self.connection = connection
         self.run = run
         self.collector = collector

@@ -75,7 +75,7 @@ class Manifest(BaseModel):
     hosts: list[dict[str, Any]] = []  # of a lab: name, interface, address, base RTTs (s), drops, idle share of a core
     loaded_plugins: list[dict[str, str]] = []  # the controller's class, file, hash and form, as each agent says
     decisions: dict[str, Any] = {}  # how much of decisions.parquet there is: calls, rows, cut (why not all; or empty)
-    captures: list[dict[str, Any]] = []  # per --pcap: point, packets, dropped (missing in the file), problem
+    captures: list[dict[str, Any]] = []  # per --pcap: point, snap, packets, dropped (missing in the file), problem
     tuners: list[dict[str, Any]] = []  # per switch: decisions, their CPU time, means of what was reported, refusals
     events: list[Event] = []  # what the experiment did to the rack while traffic went on
     verdict: Verdict | None = None

@@ -182,6 +182,6 @@ class RunRecord(Measured):
     loaded_plugins: list[dict[str, str]] = field(default_factory=list)  # who decided, as the agents say
     decisions_file: bytes = b""  # see testbed.results.decisions; empty if it was not asked for
     decisions_kept: dict[str, Any] = field(default_factory=dict)  # calls and rows in there, and why not all
-    captures: list[dict[str, Any]] = field(default_factory=list)  # per --pcap: point, packets, dropped, problem
+    captures: list[dict[str, Any]] = field(default_factory=list)  # per --pcap: see `testbed.capture.output.report`
     tuners: list[TunerLog] = field(default_factory=list)  # one per switch
     interrupted: str = ""  # why the run ended early: "" | "Ctrl-C" | the plugin's failure

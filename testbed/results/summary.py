@@ -43,7 +43,7 @@ class Summary(BaseModel):
     duration: Number = figure("length of the run, nominal", "s", lambda m: m.record.duration)
     window_start: Number = figure("start of the window, nominal: the warm-up's end", "s", lambda m: m.window.start)
     window_end: Number = figure("end of the window, nominal", "s", lambda m: m.window.end)
-    wall_seconds: Number = figure("length of the run, wall time", "s", lambda m: m.record.wall_seconds)
+    wall_seconds: Number = figure("length of the run, wall time", "s", lambda m: m.record.wall_seconds, wall=True)
 
     su: Number = figure(
         "switch utilisation: wire bytes through the bottleneck / (its rate x time)", "%",
@@ -256,17 +256,17 @@ class Summary(BaseModel):
         "rows that the controller decided about, whole run", "", lambda m: m.record.decisions.rows)
     decision_per_call: Number = figure(
         "wall time of a call of the controller", "s", lambda m: cost.decision_per_call(m.record),
-        "decision", "per call")
+        "decision", "per call", wall=True)
     decision_per_row: Number = figure(
         "wall time of a decision about one flow", "s", lambda m: cost.decision_per_row(m.record),
-        "decision", "per flow", better="lower", of_idle=True)
+        "decision", "per flow", better="lower", of_idle=True, wall=True)
     packets_sent: int = figure(
         "data packets sent, whole run", "packets", lambda m: int(m.flows.sent_packets.sum()))
     packets_delivered: int = figure(
         "data packets delivered, whole run", "packets", lambda m: int(m.flows.delivered_packets.sum()))
     packets_per_wall_second: Number = figure(
         "packets delivered / wall time, whole run", "1/s",
-        lambda m: ratio(float(m.flows.delivered_packets.sum()), m.record.wall_seconds))
+        lambda m: ratio(float(m.flows.delivered_packets.sum()), m.record.wall_seconds), wall=True)
     pacing_lag_p99: Number = figure(
         "how late packets left, nominal", "s", lambda m: m.record.pacing_lag.histogram.quantile(0.99),
         source="the verdict's limits are in [fidelity.md](fidelity.md)")

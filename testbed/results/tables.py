@@ -15,11 +15,11 @@ from testbed.results.record import Histogram, Measured, RunRecord
 from testbed.results.tuner_log import TunerLog
 
 TUNERS = "tuners.parquet"
-OF_A_SLOT = ("time", "switch", "seconds", "state")  # its columns, beside one for every number that a tuner reported
+OF_A_SLOT = ("time", "switch", "state")  # its columns, beside one for every number that a tuner reported
 TABLES = ("flows", "flow_series", "ports", "port_series", "histograms")
 
 UNITS = {
-    "time": "s", "seconds": "s", "start": "s", "finished": "s", "base_rtt": "s", "rtt": "s",
+    "time": "s", "start": "s", "finished": "s", "base_rtt": "s", "rtt": "s",
     "size": "B", "acked_bytes": "B", "wire_bytes": "B", "window": "B", "inflight": "B",
     "tx_bytes": "B", "queue": "B", "peak_queue": "B", "kmin": "B", "kmax": "B", "queue_area": "B s",
     "buffer": "B", "line_rate": "bit/s", "path_rate": "bit/s", "rate": "bit/s", "goodput": "bit/s",
@@ -112,12 +112,11 @@ def _histograms(record: RunRecord) -> dict[str, Any]:
 
 
 def _tuners(asked: Sequence[TunerLog]) -> dict[str, Any]:
-    """A row per switch and slot. The thresholds themselves are in the ports' series."""
+    """A row per switch and slot. The thresholds themselves are in the ports' series, what they cost in the manifest."""
     names = dict.fromkeys(name for one in asked for report in one.reports for name in report if name not in OF_A_SLOT)
     columns: dict[str, Any] = {
         "time": np.concatenate([one.time for one in asked]),
         "switch": [one.switch for one in asked for _ in one.time],
-        "seconds": np.concatenate([one.seconds for one in asked]),
         "state": [state for one in asked for state in one.states],
     }
     return columns | {name: np.concatenate([one.reported(name) for one in asked]) for name in names}

@@ -44,3 +44,13 @@ def test_options_are_the_plugins_own() -> None:
     done = command("check", str(PLUGINS / "timely.py"), "--set", "segmnt=16 kB")
     assert (done.returncode, done.stdout) == (2, "")
     assert "controller 'timely' has no option 'segmnt'; did you mean 'segment'?" in done.stderr
+
+
+def test_without_a_compiler_it_says_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """And does not blame the controller."""
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setenv("TESTBED_CACHE", str(tmp_path / "cache"))
+    done = command("check", "fixed")
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "apt install" in done.stderr
+    assert command("check", "static").returncode == 0  # a tuner needs none

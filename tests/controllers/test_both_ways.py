@@ -20,12 +20,15 @@ MORE: dict[str, list[dict[str, Any]]] = {  # branches that no preset takes
         {"window": "bdp", "byte_counter": "50 kB", "order": "alpha_first", "cut_period": "10 us"},
         {"clamp_target": "byte_increase", "recovery_steps": 1, "byte_counter": "100 kB", "min_decrease": "80 %"},
     ],
+    "dctcp": [{"max_window": 50, "additive": 3}],
     "fixed": [{"rate": "40 Gbit/s"}, {"rate": "30 %"}],
     "hpcc": [{"base_rtt": "10 us", "flows": 3, "max_stage": 1}],
+    "nscc": [{"paced": False, "additive": 0, "adapt_gate": 1, "adapt_delay": 0.5}],
     "powertcp": [{"floor": 0, "eta": 0.95, "flows": 3}],
     "rtt-template": [{"start_rate": 0.1, "max_delay": "20 us"}],
     "swift": [{"pacing": "always"}, {"reference_rtt": 0, "initial_window": 2, "retransmit_reset": 1}],
     "theta-powertcp": [{"gamma": 1, "flows": 3}],
+    "timely": [{"segment": 0, "low": 0.1, "high": 0.5, "start_rate": "10 %"}, {"law": "original", "max_cut": 0.1}],
     "vivace": [{"least_growth": 0, "start_rate": 1}],
 }
 

@@ -8,10 +8,8 @@ import numpy as np
 import pytest
 
 from testbed.controller import IntStack
-from testbed.registry import find
-from testbed.sdk.mock.datapath import Mock
-from testbed.sdk.mock.scenario import Scenario
 from tests.support.rows import ONE, WIRE, controller, feedback, paths
+from tests.support.trials import tried
 
 B, T = 100e9, 8e-6
 BDP = B * T / 8
@@ -232,23 +230,19 @@ def test_base_rtt_is_the_longest_unless_it_is_given() -> None:
     assert controller("hpcc", mixed, base_rtt="30 us").base_rtt == pytest.approx(30e-6)
 
 
-def simulate(flows: int, duration: float, **more: Any) -> Any:
-    plugin = find("controller", "hpcc")
-    return Mock(plugin.form, plugin.configure(None, {}), Scenario(flows=flows, duration=duration, **more)).run()
-
-
 def test_one_flow_settles_at_eta_with_no_queue() -> None:
-    trace = simulate(1, 1.3e-3, poll=0.1e-6)
-    assert trace.growth("delivered", 0.6e-3) * 8 / 25e9 == pytest.approx(0.9505, abs=0.002)
-    assert trace.growth("area", 0.6e-3) < 1100  # less than one packet
+    trial = tried("hpcc", 1, 1.3e-3)
+    assert trial.load(0.6e-3) == pytest.approx(0.9505, abs=0.002)
+    assert trial.growth(trial.port("queue_area"), 0.6e-3) < 1100  # less than one packet
 
 
 def test_incast_loses_nothing_and_its_queue_is_gone_in_a_few_rtts() -> None:
     """8 to 1, with room for the 7 BDP that the first RTT sends too much."""
     bdp = 25e9 * 13e-6 / 8
-    trace = simulate(8, 0.8e-3, buffer=8 * bdp)
-    assert trace.dropped[-1] == 0
-    assert trace.queue.max() > 5 * bdp
-    settled = trace.time > 20 * 13e-6
-    assert trace.queue[settled].max() < 0.25 * bdp
-    assert trace.growth("delivered", 0.4e-3) * 8 / 25e9 == pytest.approx(0.95, abs=0.03)
+    trial = tried("hpcc", 8, 0.8e-3, buffer=8 * bdp)
+    queue = trial.port("queue")
+    assert trial.port("dropped_packets")[-1] == 0
+    assert queue.max() > 5 * bdp
+    settled = trial.port_series.time > 20 * 13e-6
+    assert queue[settled].max() < 0.25 * bdp
+    assert trial.load(0.4e-3) == pytest.approx(0.95, abs=0.03)

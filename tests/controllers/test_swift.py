@@ -8,10 +8,8 @@ import numpy as np
 import pytest
 
 from testbed.compiled.flows import CompiledFlows
-from testbed.registry import find
-from testbed.sdk.mock.datapath import Mock
-from testbed.sdk.mock.scenario import Scenario
 from tests.support.rows import ONE, WIRE, Columns, controller, feedback, paths
+from tests.support.trials import tried
 
 T = 8e-6
 FAST, SLOW = T, 100e-6  # below and above any target
@@ -208,11 +206,9 @@ def test_window_bounds() -> None:
 @pytest.mark.parametrize("flows", [2, 8, 32])
 def test_queue_settles_at_the_target(flows: int) -> None:
     """The RTT of n flows is their target delay: it grows as flow scaling says."""
-    plugin = find("controller", "swift")
-    mock = Mock(plugin.form, plugin.configure(None, {}), Scenario(flows=flows, duration=2.5e-3, buffer=4e6))
-    trace = mock.run()
-    rtt = 13e-6 + trace.growth("area", 1.5e-3) * 8 / 25e9
-    assert isinstance(mock.controller, CompiledFlows)
-    targets = [Columns(mock.controller).flow(number).target() for number in range(flows)]
+    trial = tried("swift", flows, 2.5e-3, buffer=4e6)
+    rtt = trial.rtt + trial.growth(trial.port("queue_area"), 1.5e-3) * 8 / 25e9
+    assert isinstance(trial.controller, CompiledFlows)
+    targets = [Columns(trial.controller).flow(number).target() for number in range(flows)]
     assert rtt == pytest.approx(np.mean(targets), rel=0.15)
-    assert trace.growth("delivered", 1.5e-3) * 8 / 25e9 > 0.98
+    assert trial.load(1.5e-3) > 0.98

@@ -27,6 +27,20 @@ def test_a_controller_knows_of_its_own_flows() -> None:
     assert paths.payload == 1000
 
 
+def test_endless_flows_start_within_a_base_rtt_by_the_seed() -> None:
+    one = layout("incast-8")
+    assert (one.start >= 0).all()
+    assert (one.start < one.paths.base_rtt).all()
+    assert len(set(one.start)) == 8
+    assert (layout("incast-8").start == one.start).all()
+    assert (Layout(load("incast-8").apply(["seed=2"]).experiment).start != one.start).all()
+
+
+def test_others_start_as_planned() -> None:
+    one = layout("websearch")
+    assert (one.start == one.plan.start).all()
+
+
 def test_int_makes_packets_larger_and_nothing_else() -> None:
     one = layout("leaf-spine")
     three = one.with_int(3)

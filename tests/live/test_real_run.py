@@ -155,13 +155,12 @@ def test_the_base_rtt_of_unequal_paths_is_the_one_of_the_results(tmp_path: Path)
     assert told[-1]["data"]["time"] == pytest.approx(0.6e-3)
 
 
-@pytest.mark.root
 def test_a_port_in_use_stops_before_anything_is_built(tmp_path: Path) -> None:
     from testbed.live.server import LiveServer
 
     taken = LiveServer("127.0.0.1", 0)
     address = f"127.0.0.1:{taken.server_port}"
-    command = [*COMMAND, "--metrics-addr", address, "--out", str(tmp_path / "out")]
+    command = [*COMMAND, "--engine", "virtual", "--metrics-addr", address, "--out", str(tmp_path / "out")]
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=30)
     taken.server_close()
     assert done.returncode == 2
@@ -171,9 +170,8 @@ def test_a_port_in_use_stops_before_anything_is_built(tmp_path: Path) -> None:
     assert not (tmp_path / "out").exists()
 
 
-@pytest.mark.root
 def test_a_page_without_an_address_is_bad_input(tmp_path: Path) -> None:
-    command = [*COMMAND, "--ui", "--metrics-addr", "none", "--out", str(tmp_path / "out")]
+    command = [*COMMAND, "--engine", "virtual", "--ui", "--metrics-addr", "none", "--out", str(tmp_path / "out")]
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=30)
     assert done.returncode == 2
     assert done.stderr == "testbed: --ui needs an address: leave out --metrics-addr none\n"

@@ -35,7 +35,10 @@ def test_secn1_at_its_own_rate() -> None:
     assert (found.kmin[0], found.kmax[0], found.pmax[0]) == (5e3, 200e3, 0.01)
 
 
-@pytest.mark.parametrize(("preset", "kmin", "kmax"), [("secn1", 12.5e3, 500e3), ("secn2", 400e3, 1600e3)])
+@pytest.mark.parametrize(
+    ("preset", "kmin", "kmax"),
+    [("secn1", 12.5e3, 500e3), ("secn2", 400e3, 1600e3), ("dctcp", 20e3, 20e3), ("nscc", 20.5e3, 81.9e3)],
+)
 def test_at_100_gigabits(preset: str, kmin: float, kmax: float) -> None:
     found = thresholds(preset, rate=100e9, buffer=10e6)
     assert (found.kmin[0], found.kmax[0]) == pytest.approx((kmin, kmax))

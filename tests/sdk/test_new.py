@@ -11,10 +11,11 @@ import pytest
 from testbed.errors import BadInput
 from testbed.registry import find
 from testbed.sdk.conformance.controllers import check
-from testbed.sdk.mock.datapath import Mock
-from testbed.sdk.mock.scenario import Scenario
 from testbed.sdk.new import FORMS, new
+from testbed.sdk.replay import replay
 from tests.support.checkout import ROOT
+from tests.support.commands import command
+from tests.support.runs import UNDRAWN
 
 
 @pytest.mark.parametrize(("kind", "form"), [*(("controller", form) for form in FORMS), ("tuner", "compiled")])
@@ -34,16 +35,19 @@ def test_new_plugin_passes_conformance_and_its_own_test(kind: str, form: str, tm
 
 
 def test_the_forms_of_one_controller_decide_the_same(tmp_path: Path) -> None:
-    """Bit for bit, over losses, duplicates and several flows."""
-    digests = set()
+    """Bit for bit, of what one of them heard in a run with losses."""
+    plugins = {}
     for form in FORMS:
         (folder := tmp_path / form).mkdir()
-        plugin = find("controller", str(new("controller", "my_cc", folder, form)[0]))
-        config = plugin.configure(None, {})
-        for compiled in (True, False):
-            scenario = Scenario(flows=4, start_gap=1e-5, duration=1e-3, lose=0.01, duplicate=0.01)
-            digests.add(Mock(plugin.form, config, scenario, compiled=compiled).run().decisions)
-    assert len(digests) == 1
+        plugins[form] = find("controller", str(new("controller", "my_cc", folder, form)[0]))
+    run = tmp_path / "run"
+    options = ["--engine", "virtual", *UNDRAWN, "--set", "rack.link.loss=0.01", "--duration", "1 ms"]
+    done = command("run", "incast-4", "--controller", str(plugins["batch"].file), *options, "--out", str(run))
+    assert done.returncode == 0, done.stderr
+    for plugin in plugins.values():
+        again = replay(run, str(plugin.file))
+        assert again.identical
+        assert again.agents[0].compared_rows > 1000
 
 
 def test_the_documentation_shows_what_is_written(tmp_path: Path) -> None:

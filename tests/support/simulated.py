@@ -6,6 +6,7 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
+from testbed.capture.files import Capture
 from testbed.cli.shared_experiment import resolve
 from testbed.engines.virtual.engine import VirtualEngine
 from testbed.fidelity.verdict import judge
@@ -14,7 +15,14 @@ from testbed.results.record import RunRecord
 from testbed.results.summary import Summary, summarise
 
 
-def simulated(experiment: str, settings: Sequence[str] = (), *, controller: str = "", tuner: str = "") -> RunRecord:
+def simulated(
+    experiment: str,
+    settings: Sequence[str] = (),
+    *,
+    controller: str = "",
+    tuner: str = "",
+    captures: Sequence[Capture] = (),
+) -> RunRecord:
     """The record of a run, no invariant of which was broken; ``experiment`` is a name, or a file's text."""
     with tempfile.TemporaryDirectory() as folder:
         if "\n" in experiment:
@@ -25,7 +33,7 @@ def simulated(experiment: str, settings: Sequence[str] = (), *, controller: str 
         resolved = resolve(experiment, plugins, {}, ["record.decisions=0", *settings])
         engine, observer = VirtualEngine(), Observer()
         engine.check(resolved)
-        record = engine.follow(engine.prepare(resolved, observer), observer, [], "run", [])
+        record = engine.follow(engine.prepare(resolved, observer), observer, [], "run", captures)
     assert record.broken == []
     assert record.counters["drops_outside_model"] == 0
     return record

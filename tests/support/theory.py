@@ -1,6 +1,6 @@
 """Closed forms of where HPCC, Swift and DCQCN come to rest in an incast of the default rack.
 
-They follow from the papers' algorithms; no number in them is fitted to what the rack or the mock does.
+They follow from the papers' algorithms; no number in them is fitted to what the rack or the virtual engine does.
 """
 
 from __future__ import annotations

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
-
-import numpy as np
 
 from testbed.capture.files import Capture
 from testbed.engines.engine import Prepared, Stoppable
@@ -43,7 +40,7 @@ class FluidEngine:
         assert not captures, "they are refused on the command line"
         observer.on_fork()
         resolved = prepared.resolved
-        layout = apart(of_experiment(resolved.layout), resolved.experiment.seed)
+        layout = of_experiment(resolved.layout)
         try:
             run = FluidRun(FluidView(resolved, layout, _options(resolved, layout)), observer, name)
             running.append(run)
@@ -51,15 +48,6 @@ class FluidEngine:
         finally:
             running.clear()
             observer.on_stop()
-
-
-def apart(layout: FluidLayout, seed: int) -> FluidLayout:
-    """The same with every start up to a base RTT later.
-
-    Flows that start at one instant stay in step for good in a model, which nothing in a rack does, and swing together.
-    """
-    late = np.random.default_rng(seed).uniform(0.0, layout.base_rtt)
-    return replace(layout, start=layout.start + late)
 
 
 def _options(resolved: Resolved, layout: FluidLayout) -> Options:

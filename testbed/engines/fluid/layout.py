@@ -79,7 +79,7 @@ def of_experiment(layout: Layout) -> FluidLayout:
     return FluidLayout(
         host=np.unique(plan.src_number, return_inverse=True)[1].astype(np.int64),
         queue=np.unique(plan.dst_number, return_inverse=True)[1].astype(np.int64),
-        start=plan.start,
+        start=layout.start,
         size=np.ceil(plan.size / framing.payload) * framing.wire_size,
         base_rtt=layout.paths.base_rtt,
         line_rate=experiment.rack.link.rate,

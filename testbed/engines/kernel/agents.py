@@ -116,7 +116,7 @@ class Agents:
             flows=rack.flows.part(first, end),
             paths=rack.layout.controller_paths(slice(first, end)),
             timing=Timing.of(
-                np.where(waits, np.inf, plan.start)[first:end],
+                np.where(waits, np.inf, rack.layout.start)[first:end],
                 end=rack.experiment.time.duration,
                 timeout=rack.layout.retransmission_timeout(rack.longest_queue),
                 rtt=float(base_rtt[first:end].min()),

@@ -13,8 +13,9 @@ from multiprocessing.connection import Connection
 
 from testbed.agent.meter import Meter
 from testbed.capture.files import Capture
+from testbed.capture.output import About
 from testbed.capture.recording import Recording
-from testbed.capture.tap import About, Interface
+from testbed.capture.tap import Interface
 from testbed.clock import Clock
 from testbed.engines.kernel.agents import Agents
 from testbed.engines.kernel.assembly import Assembly
@@ -146,7 +147,7 @@ class Emulation:
     def _encode_decisions(self, record: RunRecord) -> None:
         if self.experiment.record.decisions:
             served = self.agents.served()
-            record.decisions_file = decisions.encode(self.experiment.controller, served)
+            record.decisions_file = decisions.encode(self.resolved.controller_choice, served)
             record.decisions_kept = decisions.kept(served)
 
     def _recording(self) -> Recording:

@@ -26,6 +26,7 @@ struct flow_keys {
 	uint16_t src_port, dst_port;
 	uint8_t icmp[4];
 	uint32_t src, dst;
+	uint32_t rest; /* of the union of addresses: Linux hashes as many bytes as its struct is longer by alignment */
 } __attribute__((packed));
 
 static uint64_t siphash(const uint8_t *data, int64_t length, uint64_t key)

@@ -36,13 +36,12 @@ class VirtualEngine:
         self, prepared: Prepared, observer: Observer, running: list[Stoppable], name: str, captures: Sequence[Capture]
     ) -> RunRecord:
         """In a process of its own, which a watchdog ends if a plugin never returns."""
-        assert not captures, "they are refused on the command line"
         import pyarrow.parquet  # noqa: F401 - before the fork, so that the next one has it as well
 
         from testbed.engines.virtual.run import follow
 
         resolved = prepared.resolved
-        process = RunProcess(partial(follow, resolved), PATIENCE, without=observer.descriptors)
+        process = RunProcess(partial(follow, resolved, captures), PATIENCE, without=observer.descriptors)
         running.append(process)
         observer.on_fork()
         silent = f"controller '{resolved.controller.name}' or tuner '{resolved.tuner.name}' did not return"

@@ -81,7 +81,7 @@ void pace(struct datapath *d, double until)
 		double now = now_seconds(d);
 
 		send_due(d, now);
-		if (now >= until || world->kept)
+		if (now >= until)
 			return;
 		if (!run_until_fed(world, tick_of(d, fmin(heap_first(&d->agenda), until))))
 			continue;

@@ -90,3 +90,15 @@ class VirtualRing:
         at = np.arange(start, end, RECORD_BYTES) % self.size
         slots = self._data[at[:, None] + np.arange(8, RECORD_BYTES)]
         return np.asarray(slots.view(wire.RECORD)[:, 0])
+
+    def take(self) -> NDArray[np.void]:
+        """The same, and they are gone."""
+        records = self.waiting()
+        self._positions[0] = self._positions[1]
+        return records
+
+    def put(self, record: np.void) -> None:
+        """As a NIC does."""
+        at = int(self._positions[1]) % self.size + 8
+        self._data[at : at + RECORD_BYTES - 8] = np.frombuffer(record.tobytes(), np.uint8)
+        self._positions[1] += np.uint64(RECORD_BYTES)

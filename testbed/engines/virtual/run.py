@@ -14,10 +14,13 @@ from testbed.agent.columns import Flows
 from testbed.agent.identity import Identity
 from testbed.agent.meter import Meter
 from testbed.base.arrays import Floats
+from testbed.capture.files import Capture
+from testbed.capture.output import About
 from testbed.clock import Clock
 from testbed.engines.virtual import sender
 from testbed.engines.virtual.network import VirtualNetwork
 from testbed.engines.virtual.structs import TICK_SHIFT
+from testbed.engines.virtual.taps import Taps
 from testbed.engines.virtual.world import World
 from testbed.errors import PluginFailed
 from testbed.experiment.events import EventSchedule
@@ -27,7 +30,7 @@ from testbed.fidelity.gather import Programs, unread
 from testbed.fidelity.invariants import broken
 from testbed.live.collect import Collector
 from testbed.live.recorder import Recorder, largest
-from testbed.live.snapshots import Live, scene
+from testbed.live.snapshots import Follower, Live, scene
 from testbed.results import decisions
 from testbed.results.decisions import Served
 from testbed.results.record import RTT_BINS_PER_OCTAVE, RunRecord
@@ -46,15 +49,17 @@ class Undisturbed:
 class VirtualRun:
     """See `testbed.live.observed.Observed`."""
 
-    def __init__(self, resolved: Resolved, connection: Connection) -> None:
+    def __init__(self, resolved: Resolved, captures: Sequence[Capture], connection: Follower) -> None:
         self.resolved, self.layout, self.experiment = resolved, resolved.layout, resolved.experiment
         self.connection = connection
         self.world = World(resolved)
+        self.taps = Taps(self.world, captures, About(self.experiment.name, resolved.title, numbered_by_host=True))
         self.flows = Flows(len(self.layout.plan))
         trace = DecisionTrace(self.experiment.record.decisions, self.layout.framing.int_hops)
         self.meters: Sequence[Meter] = [Meter(RTT_BINS_PER_OCTAVE, trace)]
         self.tuning = in_rack(resolved, self.world.ports, self.layout.port_names)
         self.network = VirtualNetwork(self.world, self.tuning)
+        self.agent: sender.Sender
         self.agent, self.controller = sender.build(self.world, self.flows, self.meters[0])
         self.programs = Programs(
             self.layout, self.world.maps.flows_tx, self.world.maps.flows_rx, self.world.maps.arrivals,
@@ -87,6 +92,8 @@ class VirtualRun:
         world.drain()
         self.agent.close()
         collector.drained(record)
+        record.captures = self.taps.end()
+        record.clock_jump = 0.0  # of clocks that nothing here reads
         record.wall_seconds = time.monotonic() - began
         record.broken = broken(self._counts(self.clock.now()))
         record.events = schedule.done
@@ -95,7 +102,7 @@ class VirtualRun:
         record.tuners = [one.log for one in self.tuning.all]
         if experiment.record.decisions:
             served = [Served(0, self.layout.controller_paths(), self.meters[0].trace)]
-            record.decisions_file = decisions.encode(experiment.controller, served)
+            record.decisions_file = decisions.encode(self.resolved.controller_choice, served)
             record.decisions_kept = decisions.kept(served)
         return record
 
@@ -123,6 +130,7 @@ class VirtualRun:
         now_ns = int(self.world.c.now)
         self.recorder.sample(now_ns, self.clock.now())
         self._compare(self.recorder.port_samples[-1]["queue"], now_ns)
+        self.taps.drain()
 
     def _compare(self, queues: Floats, now_ns: int) -> None:
         """What the bottleneck's line has yet to serialise, with the port program's queue."""
@@ -152,6 +160,6 @@ class VirtualRun:
         )
 
 
-def follow(resolved: Resolved, connection: Connection) -> None:
+def follow(resolved: Resolved, captures: Sequence[Capture], connection: Connection) -> None:
     """What the run's process does."""
-    connection.send(("record", VirtualRun(resolved, connection).follow()))
+    connection.send(("record", VirtualRun(resolved, captures, connection).follow()))

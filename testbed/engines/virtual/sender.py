@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Protocol
+
 import numpy as np
 
 from testbed.agent.agent import BATCHES_PER_RTT, CHECKS_PER_RTT, Agent, Timing
@@ -12,7 +14,7 @@ from testbed.agent.datapath import Datapath, DelayRing, Pace, PacingStats, Pause
 from testbed.agent.flow_agent import FlowAgent
 from testbed.agent.meter import Meter
 from testbed.agent.sockets import short_packets
-from testbed.base.arrays import Floats
+from testbed.base.arrays import Ints
 from testbed.compiled.askable import is_askable
 from testbed.controller import RateController
 from testbed.dataplane.wire import frame
@@ -21,6 +23,21 @@ from testbed.engines.virtual.world import World
 from testbed.errors import PluginFailed
 from testbed.experiment.traffic.flow import NO_GROUP
 from testbed.registry import failed
+
+
+class Sender(Protocol):
+    """What a run needs of its agent (`testbed.agent.agent.Agent`)."""
+
+    @property
+    def next_step(self) -> float: ...
+
+    def start(self, now: float, flows: Ints) -> None: ...
+
+    def step(self, now: float) -> None: ...
+
+    def wait(self, now: float, until: float) -> None: ...
+
+    def close(self) -> None: ...
 
 
 class Sockets:
@@ -96,7 +113,7 @@ def _timing(world: World, flows: Flows, *, in_batches: bool) -> Timing:
     rtt = float(layout.paths.base_rtt.min())
     waits = plan.after != NO_GROUP
     return Timing(
-        start=np.where(waits, np.inf, plan.start + apart(world)),
+        start=np.where(waits, np.inf, layout.start),
         end=world.experiment.time.duration,
         timeout=layout.retransmission_timeout(world.longest_queue),
         longest_sleep=rtt / CHECKS_PER_RTT,
@@ -105,10 +122,3 @@ def _timing(world: World, flows: Flows, *, in_batches: bool) -> Timing:
         quantum=0.0,
         barriers=Barriers(plan, flows.finished, 0, len(plan)) if waits.any() else None,
     )
-
-
-def apart(world: World) -> Floats:
-    """For how many seconds endless flows start later: up to a base RTT, or they would stay in step for good."""
-    plan, rng = world.layout.plan, np.random.default_rng(world.experiment.seed)
-    late = rng.uniform(0.0, world.layout.paths.base_rtt)
-    return np.where(np.isinf(plan.size), late, 0.0)

@@ -64,7 +64,7 @@ class CWorld(ctypes.Structure):
         ("resumed", c_void_p),
         *((name, c_int64) for name in ("resumed_count", "renewed_after")),
         ("taps", c_void_p),
-        *((name, c_int64) for name in ("unroutable", "events_done", "kept")),
+        *((name, c_int64) for name in ("unroutable", "events_done")),
     ]
 
 

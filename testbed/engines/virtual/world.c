@@ -29,6 +29,7 @@
 #define FIRST_RECORD 200 /* any place but 0, where nothing was ever taken */
 #define LONGEST_PAUSE 0xffff /* quanta */
 #define PFC_FRAME 64 /* bytes */
+#define FIRST_ROOM 1024 /* packets at a tap */
 
 struct world *world;
 uint64_t stamp;
@@ -137,19 +138,22 @@ static struct __sk_buff view_of(struct packet *p, int64_t ifindex)
 	};
 }
 
-static void keep_copy(struct world *w, int64_t tap, const struct packet *p, int64_t time, int64_t out)
+static void keep_copy(struct world *w, int64_t tap, const struct packet *p, int64_t time, int64_t arrived)
 {
 	struct tap *t = &w->taps[tap - 1];
-	int64_t head[3] = {time, p->length, out};
+	int64_t head[3] = {time, p->length, arrived};
+	int64_t size = t->snap + (int64_t)sizeof(head);
 	uint8_t *at;
 
-	if (t->length == t->room)
-		return; /* Python makes room in time: see run_until_fed() */
-	at = t->bytes + t->length++ * (t->snap + (int64_t)sizeof(head));
+	if (t->length == t->room) {
+		t->room = 2 * t->room + FIRST_ROOM;
+		t->bytes = realloc(t->bytes, (size_t)(t->room * size));
+		if (!t->bytes)
+			abort();
+	}
+	at = t->bytes + t->length++ * size;
 	memcpy(at, head, sizeof(head));
-	memcpy(at + sizeof(head), p->bytes, (size_t)(t->snap < HEADERS ? t->snap : HEADERS));
-	if (2 * t->length > t->room)
-		w->kept = 1;
+	memcpy(at + sizeof(head), p->bytes, (size_t)t->snap);
 }
 
 static void begin(struct world *w, struct line *l, struct packet *p, int64_t start)
@@ -457,7 +461,7 @@ int64_t run_until_fed(struct world *w, int64_t until)
 {
 	while (w->event_count && w->events[0].time <= until) {
 		happen(w, &w->events[0]);
-		if (w->feedback->submitted || w->resumed_count || w->kept)
+		if (w->feedback->submitted || w->resumed_count)
 			return 1;
 	}
 	if (w->now < until) {

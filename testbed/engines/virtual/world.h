@@ -56,10 +56,13 @@ struct records {
 	int64_t submitted; /* since it was last looked at */
 };
 
-/* Kept bytes of packets that have passed a tap. Mirrored in structs.py. */
+/*
+ * Packets that have passed a point, until Python takes them. It grows, so that none is lost. Mirrored in structs.py and
+ * taps.py.
+ */
 struct tap {
-	uint8_t *bytes; /* of each packet `snap`, with a header of 24: ticks, length, whether it came out of the line */
-	int64_t snap, room, length; /* in packets */
+	uint8_t *bytes; /* of each packet `snap`, with a header of 24: ticks, length, whether it arrived at the point or left it */
+	int64_t snap, room, length; /* in packets, but for snap */
 };
 
 /* Mirrored in structs.py. */
@@ -92,7 +95,7 @@ struct world {
 	int64_t renewed_after; /* quanta after which a pause is sent again */
 	struct tap *taps;
 	/* counters */
-	int64_t unroutable, events_done, kept;
+	int64_t unroutable, events_done;
 };
 
 void enter(struct world *w, const void *nic, int64_t nic_size, const void *port, int64_t port_size);

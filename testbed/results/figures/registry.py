@@ -39,6 +39,7 @@ class Figure:
     equal_within: float | None = None  # in the reader's unit; given for what `testbed.results.compare.pareto` uses
     of_idle: bool = False  # means something even where next to nothing was delivered
     same_as: str = ""  # a comparison leaves it out where it equals this figure everywhere
+    wall: bool = False  # made of wall time: another value in every run, and no part of what must be the same
     seldom: bool = False  # of some scenarios: a run's table leaves it out where it is unknown
     name: str = ""  # the summary's field, and the name in --fail-if
 

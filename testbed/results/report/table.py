@@ -17,10 +17,7 @@ if TYPE_CHECKING:
 ACROSS = 3  # figures in a line
 SHARED = "by controller: its flows' share of all goodput; x fair: goodput per flow / that of all flows"
 MESSAGES = "by message size: completion of a message, of all of a rank's, of the whole operation"
-FLUID = (
-    "fluid model: rates, no packets, so no timeouts and no queue of ACKs; packets are as many bytes, flows start up to "
-    "a base RTT late"
-)
+FLUID = "fluid model: rates, no packets, so no timeouts and no queue of ACKs; packets are as many bytes"
 
 
 def _several_receivers(summary: Summary) -> bool:

@@ -28,7 +28,7 @@ def read(file: Path) -> list[TunerLog]:
     for row, switch in enumerate(columns["switch"]):
         log = rows.setdefault(switch, TunerLog(switch))
         report = {name: columns[name][row] for name in reported}
-        log.decided(columns["time"][row], columns["seconds"][row], report, columns["state"][row])
+        log.decided(columns["time"][row], np.nan, report, columns["state"][row])
     return list(rows.values())
 
 

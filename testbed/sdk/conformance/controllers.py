@@ -1,7 +1,8 @@
 """What `testbed check` runs: does a plugin keep to its interface, and does it do its job?
 
-Every check gives one sentence with numbers. Controllers run on the mock data path (`testbed.sdk.mock.datapath`), tuners
-get made-up slots; nothing needs root, and the same plugin always gets the same answer.
+Every check gives one sentence with numbers. Controllers run short experiments on the virtual engine
+(`testbed.sdk.conformance.trial`), tuners get made-up slots. Nothing needs root, and the same plugin always gets the
+same answer.
 """
 
 from __future__ import annotations
@@ -9,27 +10,31 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Literal
+from typing import Any, Literal, Protocol
 
 import numpy as np
 
 from testbed.base.extras import NotInstalled
 from testbed.compiled import machine
-from testbed.controller import ABOVE_LINE, CompiledController, ControllerBase, RateController
+from testbed.controller import CompiledController, ControllerBase
+from testbed.engines.virtual.build import WORLD
 from testbed.errors import TestbedError
+from testbed.experiment.model import Experiment
 from testbed.plugin import PluginConfig
 from testbed.registry import Plugin, failed
-from testbed.sdk.mock.datapath import Mock
-from testbed.sdk.mock.scenario import Scenario, Trace
+from testbed.sdk.conformance.trial import LINE, RTT, TIMEOUT, Trial, experiment
 from testbed.units import show_rate, show_size, show_time
 
+
+class Run(Protocol):
+    """Runs an experiment with the controller in question."""
+
+    def __call__(self, experiment: Experiment, *, disorder: bool = False) -> Trial: ...
+
+
 CheckOutcome = Literal["passed", "failed", "skipped"]
-Run = Callable[[Scenario], Trace]
 Answer = tuple[bool | None, str]  # None: the question is not for this plugin
 
-RTT = Scenario.base_rtt
-LINE = Scenario.line_rate
-LIMIT = LINE * ABOVE_LINE
 COMPILES = "machine code decides as Python does"
 ASKED = (0.5, 1.5)  # of a port's rate, by all its flows: below they have collapsed, above they do not react
 
@@ -58,7 +63,8 @@ def check(
 
         questions = tuner_questions(plugin.form, config)
     else:
-        questions = _controller_questions(plugin.form, config)
+        WORLD.compiled()  # what is missing on this machine is not the plugin's fault
+        questions = _controller_questions(plugin, config)
     results: list[Result] = []
     for name, question in questions:
         if only in (None, name):
@@ -68,9 +74,11 @@ def check(
     return results
 
 
-def _controller_questions(form: type[ControllerBase], config: PluginConfig) -> list[tuple[str, Callable[[], Answer]]]:
-    def run(scenario: Scenario) -> Trace:
-        return Mock(form, config, scenario, _in_bounds(scenario)).run()
+def _controller_questions(plugin: Plugin, config: PluginConfig) -> list[tuple[str, Callable[[], Answer]]]:
+    form: type[ControllerBase] = plugin.form
+
+    def run(experiment: Experiment, *, disorder: bool = False) -> Trial:
+        return Trial(plugin, config, experiment, disorder=disorder).ran()
 
     def of_adaptive(question: Callable[[Run], Answer]) -> Answer:
         if not form.adaptive:
@@ -79,7 +87,7 @@ def _controller_questions(form: type[ControllerBase], config: PluginConfig) -> l
 
     compiled = issubclass(form, CompiledController) and form.compiled
     return [
-        *([(COMPILES, partial(_compiles, form, config))] if compiled else []),
+        *([(COMPILES, partial(_compiles, run))] if compiled else []),
         ("starts within bounds", partial(_starts, run)),
         ("fills the line", partial(_fills_the_line, run)),
         ("reacts to congestion", partial(of_adaptive, _reacts)),
@@ -88,7 +96,7 @@ def _controller_questions(form: type[ControllerBase], config: PluginConfig) -> l
         ("survives timeouts", partial(_survives_timeouts, run)),
         ("survives late and duplicate feedback", partial(_survives_disorder, run)),
         ("same seed, same decisions", partial(_repeats, run)),
-        ("a restarted flow begins anew", partial(_restart, form, config)),
+        ("a restarted flow begins anew", partial(_restart, run)),
     ]
 
 
@@ -107,50 +115,23 @@ def _ask(plugin: Plugin, name: str, question: Callable[[], Answer]) -> Result:
     return Result(name, "skipped" if passed is None else "passed" if passed else "failed", why)
 
 
-class OutOfBounds(TestbedError):
-    """A controller set something that no agent can enforce."""
-
-
-def _in_bounds(scenario: Scenario) -> Callable[[float, str, RateController], None]:
-    """Looks at all rates, windows and timers after every callback."""
-
-    def watch(now: float, callback: str, controller: RateController) -> None:
-        rate, window, timer = controller.rate, controller.window, controller.timer
-        if rate.min() > 0 and rate.max() <= LIMIT and window.min() > 0 and not np.isnan(timer).any():  # nan fails too
-            return
-        columns = (
-            ("rate", rate, ~((rate > 0) & (rate <= LIMIT)), f"above 0 and at most the line rate, {show_rate(LINE)}"),
-            ("window", window, ~(window > 0), "above 0 bytes, or inf for none"),
-            ("timer", timer, np.isnan(timer), "a time, or inf for none"),
-        )
-        for name, column, wrong, expected in columns:
-            for flow in np.flatnonzero(wrong):
-                raise OutOfBounds(
-                    f"the {name} of flow {flow} of {scenario.flows} is {column[flow]:g} after {callback} at "
-                    f"{show_time(now)}; it must be {expected}"
-                )
-
-    return watch
-
-
 def _starts(run: Run) -> Answer:
-    trace = run(Scenario(flows=3, duration=0.0))
-    rate, window = trace.rate[0].min(), trace.window[0].min()
-    limit = f"a window of {show_size(window)}" if np.isfinite(window) else "no window"
-    return True, f"flows start at {show_rate(rate)} with {limit}"
+    trial = run(experiment(3, RTT))
+    rate, window = trial.begun()
+    limit = f"a window of {show_size(window.min())}" if np.isfinite(window.min()) else "no window"
+    return True, f"flows start at {show_rate(rate.min())} with {limit}"
 
 
 def _fills_the_line(run: Run) -> Answer:
-    trace = run(Scenario(duration=150 * RTT))
-    used = float(8 * trace.growth("delivered", 100 * RTT) / LINE)
+    used = run(experiment(1, 150 * RTT)).load(100 * RTT)
     return used >= 0.9, f"one flow used {_percent(used)} of the line in RTTs 100 to 150; at least 90 % is expected"
 
 
 def _reacts(run: Run) -> Answer:
-    trace = run(Scenario(flows=8, duration=600 * RTT))
-    asked = trace.asked()[trace.time >= 400 * RTT].mean() / LINE
-    packets = trace.growth("sent", 120 * RTT).sum() / Scenario.wire_size
-    lost = float(trace.growth("dropped", 120 * RTT) / max(packets, 1))
+    trial = run(experiment(8, 600 * RTT))
+    asked = trial.asked()[trial.port_series.time >= 400 * RTT].mean() / LINE
+    dropped, passed = (float(trial.growth(trial.port(f"{what}_packets"), 120 * RTT)) for what in ("dropped", "tx"))
+    lost = dropped / max(dropped + passed, 1)
     least, most = ASKED
     return least <= asked <= most and lost <= 0.05, (
         f"8 flows to one port: in RTTs 400 to 600 they ask for {_percent(asked)} of its rate ({_percent(least)} to "
@@ -159,8 +140,8 @@ def _reacts(run: Run) -> Answer:
 
 
 def _shares(run: Run) -> Answer:
-    trace = run(Scenario(flows=2, start_gap=50 * RTT, duration=300 * RTT))
-    first, second = trace.growth("acked", 250 * RTT)
+    trial = run(experiment(2, 300 * RTT, gap=50 * RTT))
+    first, second = trial.growth(trial.flow_series.wire_bytes, 250 * RTT)
     jain = (first + second) ** 2 / max(2 * (first**2 + second**2), 1e-9)
     return bool(jain > 0.95), (
         f"two flows, the second 50 RTTs later: Jain's index is {jain:.3f} in RTTs 250 to 300 (more than 0.95 is "
@@ -168,8 +149,8 @@ def _shares(run: Run) -> Answer:
     )
 
 
-def _alive(trace: Trace, start: float, least: float, faults: str) -> Answer:
-    used = float(8 * trace.growth("delivered", start) / LINE)
+def _alive(trial: Trial, start: float, least: float, faults: str) -> Answer:
+    used = trial.load(start)
     return (
         used >= least,
         f"{faults}: the port carried {_percent(used)} of its rate; at least {_percent(least)} is expected",
@@ -177,56 +158,48 @@ def _alive(trace: Trace, start: float, least: float, faults: str) -> Answer:
 
 
 def _survives_loss(run: Run) -> Answer:
-    return _alive(run(Scenario(duration=100 * RTT, lose=0.02)), 50 * RTT, 0.01, "2 % of the packets lost at random")
+    faults = "1 % of the packets and 1 % of the acknowledgements lost at random"
+    return _alive(run(experiment(1, 100 * RTT, loss=0.01)), 50 * RTT, 0.01, faults)
 
 
 def _survives_timeouts(run: Run) -> Answer:
-    silence = 2.5 * Scenario.timeout
-    trace = run(Scenario(duration=20 * RTT + silence + 80 * RTT, blackout=(20 * RTT, 20 * RTT + silence)))
-    faults = f"after {show_time(silence)} of silence and {trace.timeouts[-1]} timeouts"
-    return _alive(trace, 20 * RTT + silence + 40 * RTT, 0.1, faults)
+    silence = 2.5 * TIMEOUT
+    end = 20 * RTT + silence
+    trial = run(experiment(1, end + 80 * RTT, silence=(20 * RTT, end)))
+    faults = f"a link down for {show_time(silence)}, {trial.record.flows.timeouts.sum()} timeouts"
+    return _alive(trial, end + 40 * RTT, 0.1, faults)
 
 
 def _survives_disorder(run: Run) -> Answer:
-    trace = run(Scenario(flows=2, duration=80 * RTT, lose=0.002, duplicate=0.1, reorder=0.1, poll=2e-6))
-    return _alive(trace, 40 * RTT, 0.01, "a tenth of the feedback late, a tenth twice")
+    trial = run(experiment(2, 80 * RTT, loss=0.001), disorder=True)
+    return _alive(trial, 40 * RTT, 0.01, "a tenth of the feedback late, a tenth twice")
 
 
 def _repeats(run: Run) -> Answer:
-    scenario = Scenario(flows=3, start_gap=10 * RTT, duration=60 * RTT, lose=0.01, duplicate=0.02)
-    one, two = run(scenario).decisions, run(scenario).decisions
+    one, two = (run(experiment(3, 60 * RTT, gap=10 * RTT, loss=0.005)).digest for _ in range(2))
     same = f"the same seed gave the same decisions twice (digest {one[:12]})"
     return one == two, same if one == two else f"the same seed gave other decisions: digests {one[:12]} and {two[:12]}"
 
 
-def _compiles(form: type[ControllerBase], config: PluginConfig) -> Answer:
+def _compiles(run: Run) -> Answer:
     """What a user debugs as Python must be what decides in a run."""
     if not machine.available():
         return None, "numba is not installed: Python decides in every run on this machine"
-    scenario = Scenario(flows=3, start_gap=10 * RTT, duration=60 * RTT, lose=0.01, duplicate=0.02)
-    one, two = (Mock(form, config, scenario, compiled=compiled).run().decisions for compiled in (True, False))
+    one, two = (
+        run(experiment(3, 60 * RTT, gap=10 * RTT, loss=0.005, compiled=compiled)).digest for compiled in (True, False)
+    )
     same = f"the same feedback gave the same decisions, bit for bit (digest {one[:12]})"
     return one == two, same if one == two else f"decisions differ: digests {one[:12]} compiled and {two[:12]} in Python"
 
 
-def _restart(form: type[ControllerBase], config: PluginConfig) -> Answer:
+def _restart(run: Run) -> Answer:
     """Flows that have been through congestion start again, as they do when a host's next message begins."""
-    scenario, began = Scenario(flows=4, duration=30 * RTT), []
-    in_bounds = _in_bounds(scenario)
-
-    def watch(now: float, callback: str, controller: RateController) -> None:
-        in_bounds(now, callback, controller)
-        if callback == "on_start":
-            began.append((controller.rate.copy(), controller.window.copy()))
-
-    mock = Mock(form, config, scenario, watch)
-    mock.run()
-    controller = mock.controller
-    controller.on_start(mock.now, np.arange(4))
-    same = np.array_equal([controller.rate, controller.window], began[-1])
-    found = f"{show_rate(controller.rate[0])} and {show_size(controller.window[0])} in flight"
-    expected = f"{show_rate(began[-1][0][0])} and {show_size(began[-1][1][0])}"
-    return same, f"after on_start flow 0 may have {found}; it began with {expected}"
+    trial = run(experiment(4, 30 * RTT))
+    began = trial.begun()
+    again = trial.restarted()
+    found = f"{show_rate(again[0][0])} and {show_size(again[1][0])} in flight"
+    expected = f"{show_rate(began[0][0])} and {show_size(began[1][0])}"
+    return bool((began == again).all()), f"after on_start flow 0 may have {found}; it began with {expected}"
 
 
 def _percent(share: float) -> str:

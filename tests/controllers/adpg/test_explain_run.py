@@ -18,7 +18,7 @@ from testbed.registry import find
 from testbed.results.decisions import Recorded
 from testbed.results.trace import FEEDBACK, START, TOLD
 from tests.support.commands import command
-from tests.support.runs import UNCALIBRATED, UNDRAWN
+from tests.support.runs import UNDRAWN, VIRTUAL
 
 T = 8.192e-6
 
@@ -56,11 +56,9 @@ def test_a_folder_that_is_no_run_is_refused(tmp_path: Path) -> None:
         decisions_of(tmp_path, "")
 
 
-@pytest.mark.root
-@pytest.mark.parallel
 def test_a_run_is_explained(tmp_path: Path) -> None:
     run = tmp_path / "run"
-    options = ("--controller", "adpg", "--duration", "1 ms", *UNCALIBRATED, *UNDRAWN)
+    options = ("--controller", "adpg", "--duration", "1 ms", *VIRTUAL, *UNDRAWN)
     done = command("run", "incast-2", *options, "--out", str(run), cwd=tmp_path)
     assert (run / "decisions.parquet").is_file(), done.stderr
     out = tmp_path / "out"

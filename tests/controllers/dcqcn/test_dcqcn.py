@@ -5,11 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from testbed.registry import find
-from testbed.sdk.mock.datapath import Mock
-from testbed.sdk.mock.scenario import Scenario
+from testbed.sdk.conformance.trial import RTT
 from tests.controllers.dcqcn.presets import CNP, LINE, nic, paper, step
 from tests.support.rows import ONE, WIRE, controller, feedback, paths
+from tests.support.trials import tried
 
 
 def test_starts_at_line_rate_with_no_timer_and_no_window() -> None:
@@ -229,10 +228,6 @@ def test_restart_forgets() -> None:
 
 def test_receiver_paces_cnps_and_flows_are_independent() -> None:
     """CE on every packet for 1 s and N = 19 ms give 52 or 53 CNPs per flow; here a thousand times faster."""
-    plugin = find("controller", "dcqcn")
-    config = plugin.configure(
-        "paper", {"cnp_interval": "19 us", "min_rate": "10 Gbit/s", "reference_rate": "25 Gbit/s"}
-    )
-    marked = Scenario(flows=2, duration=1e-3 + 15e-6, red=(-1, -1, 1))
-    trace = Mock(plugin.form, config, marked).run()
-    assert set(trace.cnps[-1].astype(int)) <= {52, 53}
+    options = {"cnp_interval": "19 us", "min_rate": "25 Gbit/s", "reference_rate": "25 Gbit/s"}
+    trial = tried("dcqcn", 2, 1e-3 + 2 * RTT, preset="paper", options=options, red=(0, 0, 1), buffer=8e6)
+    assert set(trial.record.flows.cnps) <= {52, 53}

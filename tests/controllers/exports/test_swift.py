@@ -8,7 +8,7 @@ an RTT is within 5 ns of its target one form may grow while the other cuts next 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, ClassVar
 
 import numpy as np
@@ -17,18 +17,18 @@ from testbed_controllers.exports.swift import PACKET, Settings, SwiftExportConfi
 from testbed_controllers.swift import Swift
 
 from testbed.base.arrays import Floats, Ints
-from testbed.compiled.flows import CompiledFlows
 from testbed.controller import Ack, Feedback, Paths, RateController, Signal
-from testbed.sdk.mock.datapath import Mock
-from testbed.sdk.mock.scenario import Scenario
+from testbed.results.trace import FEEDBACK
+from testbed.sdk.conformance.trial import LINE as RACK_LINE
 from tests.support.card.card import Card
 from tests.support.card.exports import Cards
+from tests.support.trials import WIRE, tried
 
 TX, NACK, RTT = 3, 5, 6
 LINE = 1 << 20
 TARGET_NS = 5
 NEAR = 50e-9  # s
-CONFIG = SwiftExportConfig.model_validate({"wire_size": Scenario.wire_size, "base_rtt": f"{Scenario.base_rtt} s"})
+CONFIG = SwiftExportConfig.model_validate({"wire_size": WIRE, "base_rtt": "12.98976 us"})
 
 
 def one_round_trip(flow: Swift, now: float, rtt: float, lost: int = 0) -> None:
@@ -60,26 +60,16 @@ def test_one_decision(options: dict[str, Any]) -> None:
         assert rate == pytest.approx(paced * LINE, rel=6e-6, abs=1.01)
 
 
-class Listening(CompiledFlows):
-    """Swift that writes down what comes back: time, flow, RTT, losses."""
-
-    name = "listening"
-    heard: ClassVar[list[tuple[float, int, float, int]]] = []
-
-    def __init__(self, config: Any, paths: Paths) -> None:
-        super().__init__(Swift, config, paths, compiled=True)
-        self.heard.clear()
-
-    def on_feedback(self, now: float, flows: Ints, feedback: Feedback) -> None:
-        super().on_feedback(now, flows, feedback)
-        rows = zip(flows.tolist(), feedback.rtt.tolist(), feedback.lost_packets.tolist(), strict=True)
-        self.heard.extend((now, *row) for row in rows if np.isfinite(row[1]))
+def heard(flows: int) -> Iterator[tuple[float, int, float, int]]:
+    """What comes back to Swift: time, flow, RTT, losses."""
+    decided = tried(Swift, flows, 2.2e-3, config=CONFIG).decided
+    rows = (decided["kind"] == FEEDBACK) & np.isfinite(decided["rtt"])
+    yield from zip(*(decided[name][rows].tolist() for name in ("time", "flow", "rtt", "lost_packets")), strict=True)
 
 
 @pytest.mark.parametrize("flows", [2, 64])
 def test_on_what_flows_hear_in_an_incast(card: Cards, flows: int) -> None:
     """The card's windows and rates against the rack's controller on the same answers, hundreds of decisions long."""
-    Mock(Listening, CONFIG, Scenario(flows=flows, duration=2e-3)).run()
     made = card("swift", flows)
     settings = Settings.of(CONFIG)
     # With this many flows answers take longer than the patience with a lost probe.
@@ -89,7 +79,7 @@ def test_on_what_flows_hear_in_an_incast(card: Cards, flows: int) -> None:
         one.cwnd = settings.initial_window_fxp18 / PACKET
     answered, told, worst, decisions = np.zeros(flows), np.full(flows, settings.start_rate_fxp20), 0.0, 0
     made.feed(np.arange(flows), TX, 0, 0)
-    for now, flow, rtt, lost in Listening.heard:
+    for now, flow, rtt, lost in heard(flows):
         ns, at = round(rtt * 1e9), round(now * 1e9)
         if at - ns <= answered[flow]:
             continue  # sent before the last decision: no answer to a probe of ours
@@ -145,17 +135,16 @@ class OnTheCard(RateController):
 
 
 def test_closed_loop(card: Cards) -> None:
-    """The exported program in control of the mock's packets, beside the rack's Swift, paced as the card paces."""
+    """The exported program in control of packets, beside the rack's Swift, paced as the card paces."""
     OnTheCard.card = staticmethod(lambda count: card("swift", count))
     flows, settled = 16, 2e-3
-    scenario = Scenario(flows=flows, duration=4e-3)
     queues = []
     for form, config in ((OnTheCard, CONFIG), (Swift, CONFIG.model_copy(update={"pacing": "always"}))):
-        trace = Mock(form, config, scenario).run()
-        share = trace.growth("acked", settled) * 8 / scenario.line_rate
+        trial = tried(form, flows, 4e-3, config=config)
+        share = trial.growth(trial.flow_series.wire_bytes, settled) * 8 / RACK_LINE
         assert share.sum() > 0.95
         assert share.sum() ** 2 / flows / (share**2).sum() > 0.99  # Jain's index
-        assert trace.dropped[-1] == 0
-        queues.append(float(trace.growth("area", settled)))
+        assert trial.port("dropped_packets")[-1] == 0
+        queues.append(float(trial.growth(trial.port("queue_area"), settled)))
     # A whole window's growth or cut at once swings below the target delay, which per-packet decisions stay at.
     assert 0.4 < queues[0] / queues[1] < 1.0

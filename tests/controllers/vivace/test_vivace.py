@@ -142,10 +142,10 @@ def test_published_coefficient_leaves_no_standing_queue_for_a_thousand_flows() -
 @pytest.mark.parametrize("preset", ["recommended", "paper"])
 @pytest.mark.parametrize("flows", [2, 4])
 def test_few_flows_fill_the_line_and_share_it(preset: str, flows: int) -> None:
-    """2400 base RTTs of virtual time. Probes of 5 % leave at most 5 % of the line idle, and no standing queue."""
+    """2400 base RTTs of virtual time. The sheet asks for SU above 85 % and FR above 80 %."""
     settings = [f"traffic.senders={flows}", "time.duration=30 ms", "time.warmup=10 ms"]
     found = measured("incast-8", [*settings, f"controller.preset={preset}"], controller="vivace")
-    assert found.su > 95
+    assert found.su > 90
     assert found.fr_flows > 80
     assert found.ql_mean < found.base_rtt / 8
     assert found.drops == 0

@@ -1,4 +1,4 @@
-"""The fluid model beside the closed forms of tests/support/theory.py and ADPG's oracle, and beside the mock's packets.
+"""The fluid model beside the closed forms of tests/support/theory.py and ADPG's oracle, and beside the virtual engine.
 
 Each test says what its bound is made of. Run with -s to see the figures of docs/adpg.md.
 """
@@ -9,17 +9,12 @@ import math
 
 import pytest
 
-from controllers.hpcc import Hpcc, HpccConfig
-from controllers.swift import Swift, SwiftConfig
-from testbed.controller import ControllerBase
-from testbed.plugin import PluginConfig
-from testbed.results.summary import Summary
-from testbed.sdk.mock.datapath import Mock
-from testbed.sdk.mock.scenario import Scenario
+from testbed.fidelity.verdict import judge
+from testbed.results.summary import Summary, summarise
 from tests.support import theory
 from tests.support.modelled import figures
+from tests.support.simulated import simulated
 
-SECN1 = (theory.KMIN, theory.KMAX, theory.PMAX)
 DCQCN = ("controller.g=0.015625", "controller.initial_alpha=0.15", "controller.window=bdp")
 
 
@@ -85,25 +80,17 @@ def test_adpg_queue_stands_at_the_oracle(flows: int, probes: int, window: str) -
     assert found.fr_flows > 90
 
 
-@pytest.mark.parametrize(
-    ("form", "config", "wire"),
-    [(Hpcc, HpccConfig(), theory.INT_WIRE), (Swift, SwiftConfig(), theory.WIRE)],
-    ids=["hpcc", "swift"],
-)
-def test_the_same_as_with_packets(form: type[ControllerBase], config: PluginConfig, wire: int) -> None:
-    """The mock has packets, windows of whole packets, and an acknowledgement for each.
+@pytest.mark.parametrize("controller", ["hpcc", "swift"])
+def test_the_same_as_with_packets(controller: str) -> None:
+    """The virtual engine has packets, windows of whole packets, and an acknowledgement for each.
 
     Utilisation within 1.5 %. Queues: half of what the closed forms' tests allow the packets of 8 flows, which a fluid
     does not have (a packet per flow of swing; a queue of periodic sources), that is 0.35 us; and 2 %.
     """
-    rtt = theory.base_rtt(wire)
-    scenario = Scenario(
-        flows=8, duration=3e-3, start_gap=rtt / 8, line_rate=theory.LINE, base_rtt=rtt, buffer=5e6, red=SECN1,
-        wire_size=wire, poll=rtt / 32,
-    )  # fmt: skip
-    trace = Mock(form, config, scenario).run()
-    load, queue = (float(trace.growth(name, 1.5e-3)) * 8 / theory.LINE for name in ("delivered", "area"))
-    found = at_rest(form.name, 8, "time.duration=3 ms", "time.warmup=1.5 ms")
-    print(f"{form.name}, mock: SU {load:.2%}, QL {queue * 1e6:.2f} us")
-    assert found.su / 100 == pytest.approx(load, abs=0.015)
-    assert found.ql_mean == pytest.approx(queue, rel=0.02, abs=0.35e-6)
+    settings = ("time.duration=3 ms", "time.warmup=1.5 ms")
+    found = at_rest(controller, 8, *settings)
+    record = simulated("incast-8", ["tuner.preset=secn1", *settings], controller=controller)
+    packets = summarise(record, judge(record), experiment="incast-8", controller=controller)
+    print(f"{controller}, virtual: SU {packets.su:.2f} %, QL {packets.ql_mean * 1e6:.2f} us")
+    assert found.su == pytest.approx(packets.su, abs=1.5)
+    assert found.ql_mean == pytest.approx(packets.ql_mean, rel=0.02, abs=0.35e-6)

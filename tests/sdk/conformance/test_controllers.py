@@ -91,13 +91,13 @@ def test_a_fixed_window_fails_to_react_though_nothing_is_lost(tmp_path: Path) ->
 @pytest.mark.parametrize(
     ("decision", "why"),
     [
-        ("self.rate[flows] = math.nan", "rate of flow 0 of 1 is nan after on_feedback at 13"),
-        ("self.rate[flows] = 0", "rate of flow 0 of 1 is 0 after on_feedback"),
-        ("self.rate[flows] = -1e9", "rate of flow 0 of 1 is -1e+09 after on_feedback"),
-        ("self.rate[flows] *= 2", "rate of flow 0 of 1 is 5e+10 after on_feedback"),
-        ("self.window[flows] = 0", "window of flow 0 of 1 is 0 after on_feedback"),
-        ("self.window[flows] = math.nan", "window of flow 0 of 1 is nan after on_feedback"),
-        ("self.timer[flows] = math.nan", "timer of flow 0 of 1 is nan after on_feedback"),
+        ("self.rate[flows] = math.nan", "line 8): set rate nan bit/s"),
+        ("self.rate[flows] = 0", "set rate 0.0 bit/s"),
+        ("self.rate[flows] = -1e9", "set rate -1000000000.0 bit/s"),
+        ("self.rate[flows] = 5e10", "rate of flow 0 of 1 is 5e+10 after on_feedback"),
+        ("self.window[flows] = 0", "window 0.0 bytes"),
+        ("self.window[flows] = math.nan", "window nan bytes"),
+        ("self.timer[flows] = math.nan", "timer nan s"),
     ],
 )
 def test_what_no_agent_can_enforce_fails(tmp_path: Path, decision: str, why: str) -> None:
@@ -112,7 +112,14 @@ def test_bad_start_fails_at_once(tmp_path: Path) -> None:
     body = WORKING.replace("self.rate[flows] = self.paths.line_rate[flows]", "self.rate[flows] = 0")
     start = answer(tmp_path, body, "starts within bounds")
     assert not start.passed
-    assert "the rate of flow 0 of 3 is 0 after on_start at 0" in start.why
+    assert "set rate 0.0 bit/s" in start.why
+    assert f"line {line_of(tmp_path, 'def on_start')})" in start.why
+
+
+def test_more_than_the_line_rate_at_the_start_fails(tmp_path: Path) -> None:
+    body = WORKING.replace("self.rate[flows] = self.paths", "self.rate[flows] = 2 * self.paths")
+    start = answer(tmp_path, body, "starts within bounds")
+    assert "is 5e+10 after on_start at" in start.why
     assert "above 0 and at most the line rate, 25 Gbit/s" in start.why
 
 
@@ -169,6 +176,23 @@ def test_a_start_that_does_not_reset_fails(tmp_path: Path) -> None:
 def test_a_timer_loop_is_found(tmp_path: Path) -> None:
     body = WORKING + "        self.timer[flows] = now\n"
     assert "on_timer leaves the timer of flow 0 in the past" in answer(tmp_path, body, "fills the line").why
+
+
+@pytest.mark.parametrize("compiled", [True, False])
+def test_a_timer_loop_of_a_flow_is_found(tmp_path: Path, compiled: bool) -> None:
+    text = f"""
+    from testbed.controller import CompiledController
+
+    class Loop(CompiledController):
+        name = "loop"
+        compiled = {compiled}
+
+        def on_ack(self, ack):
+            self.timer = ack.now
+    """
+    result = checked("controller", tmp_path, dedent(text), "fills the line")["fills the line"]
+    assert not result.passed
+    assert "on_timer leaves the timer of flow 0 in the past: set the next time, or inf" in result.why
 
 
 def test_per_flow_form_is_checked_too(tmp_path: Path) -> None:

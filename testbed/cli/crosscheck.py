@@ -1,0 +1,113 @@
+"""`testbed crosscheck`."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from testbed.base.extras import need
+from testbed.cli.shared import Controller, ExperimentArgument, Format, Formatted, Settings, Tuner, print_json
+from testbed.cli.shared_experiment import resolve
+from testbed.errors import BadInput, nearest
+
+if TYPE_CHECKING:
+    from testbed.results.record import EngineName
+    from testbed.results.table import Cell, Table
+    from testbed.run.crosscheck import Crosscheck, Told
+
+
+def crosscheck(  # noqa: PLR0917 - one parameter per option
+    experiment: ExperimentArgument,
+    controller: Controller = "",
+    tuner: Tuner = "",
+    settings: Settings = None,
+    engines: Annotated[str, typer.Option(metavar="A,B,...", help="Engines to run.")] = "fluid,virtual,kernel",
+    seeds: Annotated[
+        int, typer.Option(min=1, help="So many seeds on the virtual engine: what differs by chance is then told apart.")
+    ] = 1,
+    duration: Annotated[str, typer.Option(help="Nominal length, for example '10 ms'.")] = "",
+    dilation: Annotated[str, typer.Option(help="Of the kernel engine: wall seconds per nominal second.")] = "",
+    out: Annotated[Path | None, typer.Option(help="Folder for the results, with one folder per engine.")] = None,
+    format: Formatted = Format.text,
+) -> None:
+    """Run an experiment on several engines and hold their figures against each other (with the kernel: as root)."""
+    plugins = {"controller": controller, "tuner": tuner}
+    options = {"time.duration": duration, "time.dilation": dilation}
+    undrawn = ["record.report=false", *(settings or [])]
+    resolved = resolve(experiment, plugins, options, undrawn)
+    from testbed.results import folder
+
+    need(*folder.PACKAGES)
+    from testbed.live.broadcast import observer
+    from testbed.run import crosscheck as run
+
+    chosen = _chosen(engines, list(run.ENGINES))
+    with observer("none", ui=False) as terminal:
+        again = lambda seed: resolve(experiment, plugins, options, [*undrawn, f"seed={seed}"])  # noqa: E731
+        found = run.crosscheck(resolved, chosen, out, terminal, seeds=seeds, again=again)
+    if format is Format.json:
+        print_json(found.as_dict())
+    else:
+        _print(found)
+    print(f"results: {found.folder}", file=sys.stderr)
+    raise typer.Exit(0 if found.agrees else 3)
+
+
+def _chosen(engines: str, known: list[EngineName]) -> list[EngineName]:
+    names = [name.strip() for name in engines.split(",")]
+    for name in names:
+        if name not in known:
+            raise BadInput(f"--engines {name}: there is no such engine; {nearest(name, list(known))}")
+    if len(set(names)) < 2:
+        raise BadInput(f"--engines {engines}: name two or more, to hold them against each other: {', '.join(known)}")
+    return [name for name in known if name in names]
+
+
+def _print(found: Crosscheck) -> None:
+    from rich.console import Console
+
+    from testbed.results.fitted import Fitted, Prose
+
+    console = Console(highlight=False)
+    for engine, summary in found.ran.items():
+        console.print(Prose(f"{engine}: {summary.verdict}"))
+    for engine, why in found.cannot.items():
+        console.print(Prose(f"{engine}: cannot run this: {why}"))
+    console.print()
+    if found.reference is None:
+        console.print(Prose("no reference: neither the kernel's nor the virtual engine's run is clean"))
+        return
+    console.print(Fitted(table(found)))
+    for one in found.figures:
+        for engine in one.outside:
+            console.print(Prose(f"out of bounds: {one.label} on the {engine} engine: {_off(one, engine)}"))
+
+
+def table(found: Crosscheck) -> Table:
+    """A row per figure, a column per engine: its value, and below it the difference to the reference."""
+    from testbed.results.table import Cell, Table
+
+    engines = [Cell(engine, "reference" * (engine == found.reference)) for engine in found.ran]
+    chance = Cell("chance", f"{len(found.seeds)} seeds" if len(found.seeds) > 1 else "")
+    return Table([_row(one) for one in found.figures], [Cell(), *engines, Cell("bound"), chance], notes="below")
+
+
+def _row(one: Told) -> list[Cell]:
+    from testbed.results.table import Cell
+
+    cells = [Cell(one.label)]
+    for engine, value in one.values.items():
+        note = "" if engine == one.reference else _off(one, engine)
+        cells.append(Cell(one.figure.text(value), note, mark="worse" if engine in one.outside else ""))
+    return [*cells, Cell(one.figure.text(one.bound)), Cell(one.figure.text(one.chance) if one.chance else "-")]
+
+
+def _off(one: Told, engine: EngineName) -> str:
+    """A difference in %, but points of what is in % itself."""
+    difference, reference = one.difference(engine), one.values[one.reference]
+    if one.figure.unit == "%":
+        return f"{difference:+.2f} points"
+    return f"{difference / reference:+.2%}" if reference else f"{difference:+,.4g}"

@@ -1,0 +1,199 @@
+"""`testbed crosscheck`: one experiment on several engines, and by how much their figures differ."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from testbed.base.arrays import Floats
+from testbed.engines.engine import Engine
+from testbed.engines.fluid.engine import FluidEngine
+from testbed.engines.kernel import doctor
+from testbed.engines.kernel.engine import KernelEngine
+from testbed.engines.virtual.engine import VirtualEngine
+from testbed.errors import TestbedError
+from testbed.experiment.resolved import Resolved
+from testbed.live.observers import Observer
+from testbed.results import folder
+from testbed.results.figures.registry import Figure
+from testbed.results.record import EngineName
+from testbed.results.summary import FIGURES, Summary
+from testbed.run.run import execute
+
+ENGINES: dict[EngineName, type[Engine]] = {"fluid": FluidEngine, "virtual": VirtualEngine, "kernel": KernelEngine}
+REFERENCES: tuple[EngineName, ...] = ("kernel", "virtual")  # the first that is clean
+CHANCE = 2  # standard deviations of the difference between two runs
+
+
+@dataclass(frozen=True)
+class Bound:
+    """By how much a figure may differ: the larger one of both. ``packets`` at the bottleneck's rate."""
+
+    figure: str
+    relative: float = 0.0
+    absolute: float = 0.0
+    packets: float = 0.0
+
+    def of(self, reference: float, packet: float) -> float:
+        """In the figure's unit; ``packet`` is the time of a full one, s."""
+        return max(self.relative * abs(reference), self.absolute, self.packets * packet)
+
+
+BOUNDS = (
+    Bound("su", absolute=1.0),
+    Bound("ql_mean", relative=0.05, packets=1.0),
+    Bound("rtt_p50", relative=0.005),
+    Bound("rtt_p99", relative=0.03),
+    Bound("marks", relative=0.05),
+    Bound("slowdown_p99", relative=0.05),
+)
+BESIDE = ("jain_flows", "drops_in_run", "pause_frames", "fct_finished")  # told without a bound
+
+
+@dataclass(frozen=True)
+class Told:
+    """One figure on all engines that ran. ``bound`` is nan for one without."""
+
+    figure: Figure
+    values: dict[EngineName, float]
+    reference: EngineName
+    bound: float
+    chance: float  # by how much two runs may differ that are the same but for chance
+
+    @property
+    def label(self) -> str:
+        """For the table; some figures have a name only."""
+        return self.figure.label or self.figure.name
+
+    @property
+    def allowed(self) -> float:
+        """The bound, or what chance alone does."""
+        return max(self.bound, self.chance)
+
+    def difference(self, engine: EngineName) -> float:
+        """To the reference."""
+        return self.values[engine] - self.values[self.reference]
+
+    @property
+    def outside(self) -> list[EngineName]:
+        """The engines that differ by more than is allowed."""
+        return [one for one in self.values if abs(self.difference(one)) > self.allowed]  # never if it is nan
+
+
+@dataclass(frozen=True)
+class Crosscheck:
+    """``ran`` has a summary per engine, ``cannot`` why the others have none; ``seeds`` the virtual engine's runs."""
+
+    ran: dict[EngineName, Summary]
+    cannot: dict[EngineName, str]
+    seeds: Sequence[Summary]
+    packet: float  # s that a full one takes at the bottleneck
+    folder: Path
+
+    @property
+    def reference(self) -> EngineName | None:
+        """What the others are held against; none if nothing that carries packets is clean."""
+        clean = [one for one in REFERENCES if one in self.ran and not self.ran[one].verdict.reasons]
+        return clean[0] if clean else None
+
+    @property
+    def figures(self) -> list[Told]:
+        """Those that are known on the reference. Without one there is nothing to hold against."""
+        return list(self._figures(self.reference)) if self.reference else []
+
+    def _figures(self, reference: EngineName) -> Iterator[Told]:
+        bounds = {bound.figure: bound for bound in BOUNDS}
+        for name in (*bounds, *BESIDE):
+            values = {engine: float(getattr(summary, name)) for engine, summary in self.ran.items()}
+            if not any(values.values()) or not math.isfinite(values[reference]):
+                continue
+            bound = bounds[name].of(values[reference], self.packet) if name in bounds else math.nan
+            yield Told(FIGURES[name], values, reference, bound, self._chance(name, values[reference]))
+
+    def _chance(self, name: str, value: float) -> float:
+        """From seed to seed on the virtual engine; and a count of draws, as marks are, has its own spread."""
+        values: Floats = np.array([getattr(one, name) for one in self.seeds], float)
+        deviation = float(values.std(ddof=1)) if len(values) > 1 else 0.0
+        drawn = math.sqrt(value) if name == "marks" else 0.0
+        return CHANCE * math.sqrt(2) * max(deviation, drawn)
+
+    @property
+    def agrees(self) -> bool:
+        """All engines that ran are clean, and every figure is within its bound."""
+        clean = not any(summary.verdict.reasons for summary in self.ran.values())
+        return clean and bool(self.figures) and not any(one.outside for one in self.figures)
+
+    def as_dict(self) -> dict[str, Any]:
+        """For JSON."""
+        runs = {engine: {"verdict": summary.verdict.model_dump(mode="json")} for engine, summary in self.ran.items()}
+        return {
+            "agrees": self.agrees,
+            "reference": self.reference,
+            "seeds": len(self.seeds),
+            "runs": runs | {engine: {"cannot": why} for engine, why in self.cannot.items()},
+            "figures": [
+                {
+                    "name": one.figure.name,
+                    "unit": one.figure.unit,
+                    "values": {engine: _known(value) for engine, value in one.values.items()},
+                    "bound": _known(one.bound),
+                    "chance": one.chance,
+                    "outside": one.outside,
+                }
+                for one in self.figures
+            ],
+        }
+
+
+def _known(value: float) -> float | None:
+    return value if math.isfinite(value) else None
+
+
+def crosscheck(
+    resolved: Resolved,
+    engines: Sequence[EngineName],
+    out: Path | None,
+    observer: Observer,
+    *,
+    seeds: int,
+    again: Callable[[int], Resolved],
+) -> Crosscheck:
+    """Run it on each, and ``seeds`` times on the virtual one: ``again`` is the experiment with another seed.
+
+    Raises TestbedError if a run fails.
+    """
+    experiment = resolved.experiment
+    target = folder.prepare(out, f"crosscheck-{experiment.name}-{resolved.title.replace(' + ', '-')}")
+    ran: dict[EngineName, Summary] = {}
+    cannot: dict[EngineName, str] = {}
+    for name in engines:
+        engine = ENGINES[name]()
+        if why := _cannot(engine, resolved):
+            cannot[name] = why
+            continue
+        observer.on_stage(f"{name} engine")
+        ran[name] = execute(engine, resolved, target / name, observer).summary
+    others = [
+        execute(VirtualEngine(), again(seed), target / f"virtual,seed={seed}", observer).summary
+        for seed in range(experiment.seed + 1, experiment.seed + seeds)
+        if "virtual" in ran
+    ]
+    port = resolved.layout.shape.ports[resolved.layout.bottleneck]
+    packet = 8 * resolved.layout.framing.wire_size / port.link.rate
+    return Crosscheck(ran, cannot, [ran["virtual"], *others] if "virtual" in ran else [], packet, target)
+
+
+def _cannot(engine: Engine, resolved: Resolved) -> str:
+    """Why this engine cannot run it; empty if it can."""
+    try:
+        if engine.name == "kernel":
+            doctor.require()
+        engine.check(resolved)
+    except TestbedError as refusal:
+        return str(refusal)
+    return ""

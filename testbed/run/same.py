@@ -1,0 +1,102 @@
+"""Whether two runs left the same bits, and where first not: tables, captures, and the summary but for wall time."""
+
+from __future__ import annotations
+
+import itertools
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from testbed.capture.reader import Frame, Reader
+from testbed.results.flat import flat
+from testbed.results.folder import DECISIONS, SUMMARY, read_table
+from testbed.results.summary import FIGURES
+from testbed.results.tables import TABLES, TUNERS
+
+WALL = frozenset(name for name, one in FIGURES.items() if one.wall)
+NOT_THERE = "not there"
+ORDER = (DECISIONS, "flow_series.parquet", "port_series.parquet", TUNERS, *(f"{name}.parquet" for name in TABLES))
+"""Causes before consequences."""
+
+
+class Difference(NamedTuple):
+    """The first one. The values are as text."""
+
+    file: str
+    place: str  # column, key or field; empty for a whole file
+    row: str  # number from 0, with what else names it; empty if the place has no rows
+    was: str
+    now: str
+
+    def __str__(self) -> str:
+        where = ", ".join(part for part in (self.file, self.row and f"row {self.row}", self.place) if part)
+        return f"{where}: was {self.was} and is {self.now}"
+
+
+def figures(folder: Path) -> dict[str, Any]:
+    """The summary without what is made of wall time."""
+    found: dict[str, Any] = json.loads((folder / SUMMARY).read_bytes())
+    return {name: value for name, value in found.items() if name not in WALL}
+
+
+def compared(folder: Path) -> list[str]:
+    """Names of the files that must be the same, in the order in which they are looked at."""
+    there = {file.name for pattern in ("*.parquet", "*.pcapng") for file in folder.glob(pattern)}
+    return [*(name for name in dict.fromkeys(ORDER) if name in there), *sorted(there - {*ORDER})]
+
+
+def first_difference(was: Path, now: Path) -> Difference | None:
+    """Between two results folders; None if there is none. Raises BadInput for a damaged file."""
+    for name in dict.fromkeys([*compared(was), *compared(now)]):
+        before, after = was / name, now / name
+        if not (before.exists() and after.exists()):
+            there = ("there" if one.exists() else NOT_THERE for one in (before, after))
+            return Difference(name, "", "", *there)
+        if before.read_bytes() != after.read_bytes():
+            found = _in_table(before, after) if before.suffix == ".parquet" else _in_capture(before, after)
+            return found or Difference(name, "", "", "stored in other bytes", "of the same values")
+    return _of(SUMMARY, "", flat(figures(was)), flat(figures(now)))
+
+
+def _of(file: str, row: str, was: Mapping[str, Any], now: Mapping[str, Any]) -> Difference | None:
+    for key in dict.fromkeys([*was, *now]):
+        before, after = was.get(key, NOT_THERE), now.get(key, NOT_THERE)
+        if repr(before) != repr(after):  # nan equals nan
+            return Difference(file, key, row, str(before), str(after))
+    return None
+
+
+def _in_table(was: Path, now: Path) -> Difference | None:
+    before, after = read_table(was), read_table(now)
+    kinds = ({one.name: str(one.type) for one in table.schema} for table in (before, after))
+    if other := _of(was.name, "", *kinds):
+        return other
+    for start in range(0, min(len(before), len(after)), _ROWS):
+        parts = [table.slice(start, _ROWS) for table in (before, after)]
+        if not parts[0].equals(parts[1]):  # nan does not equal nan: a look at every value decides
+            rows = zip(*(part.to_pylist() for part in parts), strict=False)
+            for number, (one, other_row) in enumerate(rows, start):
+                if found := _of(was.name, _row(number, one), one, other_row):
+                    return found
+    return _of(was.name, "", {"rows": len(before)}, {"rows": len(after)})
+
+
+_ROWS = 1 << 16  # at once, which bounds the memory
+
+
+def _row(number: int, row: Mapping[str, Any]) -> str:
+    names = [f"{name} {row[name]}" for name in ("time", "flow", "port", "switch") if name in row]
+    return f"{number} ({', '.join(names)})" if names else f"{number}"
+
+
+def _in_capture(was: Path, now: Path) -> Difference | None:
+    for number, pair in enumerate(itertools.zip_longest(Reader(was), Reader(now))):
+        before, after = (_told(one) for one in pair)
+        if found := _of(was.name, f"{number}", before, after):
+            return found
+    return None
+
+
+def _told(frame: Frame | None) -> dict[str, str]:
+    return {name: value.hex() if name == "data" else value for name, value in frame._asdict().items()} if frame else {}

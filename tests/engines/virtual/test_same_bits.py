@@ -1,0 +1,85 @@
+"""The same experiment, seed and code leave the same bits: in another folder, by another compiler, on a busy machine."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from testbed.base.compiler import cache_folder
+from testbed.compiled.flows import DECIDE
+from testbed.engines.virtual.build import WORLD
+from testbed.results.folder import load_manifest
+from testbed.run.same import first_difference
+from tests.support.commands import command
+from tests.support.outside import TESTBED
+
+BUSY = 8  # processes that never sleep
+NOBODY = 65534
+RUN = (
+    "run", "websearch-leaf-spine", "--engine", "virtual", "--tuner", "pet", "--duration", "500 us", "--set",
+    "time.warmup=0", "--set", "record.report=false", "--metrics-addr", "none", "--pcap", "nic:h1", "--snap", "256 B",
+    "--out", "out",
+)  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def first(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A run's results; its programs and controllers are in the cache."""
+    folder = tmp_path_factory.mktemp("first")
+    done = command(*RUN, cwd=folder)
+    assert done.returncode == 0, done.stderr
+    return folder / "out"
+
+
+@contextmanager
+def busy() -> Iterator[None]:
+    loops = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(BUSY)]
+    try:
+        yield
+    finally:
+        for one in loops:
+            one.kill()
+            one.wait()
+
+
+@pytest.mark.skipif(shutil.which("gcc") is None, reason="gcc is not installed")
+def test_another_compiler_folder_and_environment(first: Path, tmp_path: Path) -> None:
+    """gcc, optimising for this very machine."""
+    cache = tmp_path / "cache"
+    cache.mkdir()
+    for one in cache_folder().glob("controller-*"):
+        (cache / one.name).symlink_to(one)
+    for unit in (WORLD, DECIDE):
+        flags = ("-march=native", *unit.flags)
+        subprocess.run(["gcc", *map(str, unit.sources), "-o", str(cache / unit.target().name), *flags], check=True)
+    other = {"TESTBED_CACHE": str(cache), "PYTHONHASHSEED": "7", "TZ": "Asia/Tokyo", "LC_ALL": "C"}
+    subprocess.run([*TESTBED, *RUN], check=True, cwd=tmp_path, env=os.environ | other, capture_output=True)
+    assert first_difference(first, tmp_path / "out") is None
+    assert load_manifest(tmp_path / "out").captures[0]["packets"] > 0
+
+
+def test_a_busy_machine(first: Path, tmp_path: Path) -> None:
+    """More that wants to run than there are cores, whatever they are."""
+    with busy():
+        done = command(*RUN, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert first_difference(first, tmp_path / "out") is None
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can become somebody else")
+def test_another_user(first: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TESTBED_CACHE", str(cache_folder()))  # compiling again would show nothing
+    with tempfile.TemporaryDirectory() as folder:  # pytest's own are private
+        Path(folder).chmod(0o777)
+        done = command(*RUN, cwd=Path(folder), user=NOBODY)
+        assert done.returncode == 0, done.stderr
+        assert Path(folder, "out").stat().st_uid == NOBODY
+        assert first_difference(first, Path(folder, "out")) is None
