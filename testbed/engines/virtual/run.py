@@ -13,11 +13,10 @@ import numpy as np
 from testbed.agent.columns import Flows
 from testbed.agent.identity import Identity
 from testbed.agent.meter import Meter
-from testbed.base.arrays import Floats
 from testbed.clock import Clock
 from testbed.engines.virtual import sender
 from testbed.engines.virtual.network import VirtualNetwork
-from testbed.engines.virtual.structs import TICK_SHIFT
+from testbed.engines.virtual.sampler import Sampler
 from testbed.engines.virtual.world import World
 from testbed.errors import PluginFailed
 from testbed.experiment.events import EventSchedule
@@ -62,7 +61,8 @@ class VirtualRun:
         )  # fmt: skip
         chosen = largest(self.layout.plan.size, self.experiment.record.flows)
         self.recorder = Recorder(self.flows, chosen, self.world.ports, self.layout.framing.wire_size)
-        self._differences: list[float] = []
+        record, duration = self.experiment.record, self.experiment.time.duration
+        self.sampler = Sampler(self.world, self.flows, self.recorder, record.interval, duration)
 
     @property
     def clock(self) -> Clock:
@@ -81,8 +81,7 @@ class VirtualRun:
             interrupted = self._go_on(schedule, collector, live)
         except PluginFailed as error:
             interrupted = str(error)
-        if self.recorder.time[-1] < self.clock.now():
-            self._sample()
+        self.sampler.end()
         record = collector.record(interrupted)
         world.drain()
         self.agent.close()
@@ -101,37 +100,25 @@ class VirtualRun:
 
     def _go_on(self, schedule: EventSchedule, collector: Collector, live: Live) -> str:
         """Why it ended early; empty if it did not."""
-        experiment, agent, tuning, clock = self.experiment, self.agent, self.tuning, self.clock
-        interval, next_sample, number = experiment.record.interval, 0.0, 0
-        while (now := clock.now()) < experiment.time.duration:
-            if now >= next_sample:
-                self._sample()
-                number += 1
-                next_sample = number * interval
-                if now >= experiment.time.warmup:
-                    collector.window_begins(now)
+        agent, tuning, clock, sampler = self.agent, self.tuning, self.clock, self.sampler
+        window, duration = sampler.next_from(self.experiment.time.warmup), self.experiment.time.duration
+        while (now := clock.now()) < duration:
+            sampler.take()
+            if now >= window:
+                collector.window_begins(now)
+                window = np.inf
+            if live.seconds_left() <= 0:
+                sampler.flush()
                 live.show()
                 if interrupted := live.interrupted():
                     return interrupted
             schedule.step(now)
+            if now >= tuning.next_slot:
+                sampler.flush()  # with the thresholds that there were
             tuning.step(now, self.world.c.now)
             agent.step(now)
-            agent.wait(now, min(agent.next_step, next_sample, tuning.next_slot, schedule.next))
+            agent.wait(now, min(agent.next_step, sampler.next_full, window, tuning.next_slot, schedule.next))
         return ""
-
-    def _sample(self) -> None:
-        now_ns = int(self.world.c.now)
-        self.recorder.sample(now_ns, self.clock.now())
-        self._compare(self.recorder.port_samples[-1]["queue"], now_ns)
-
-    def _compare(self, queues: Floats, now_ns: int) -> None:
-        """What the bottleneck's line has yet to serialise, with the port program's queue."""
-        if self.world.buffer:
-            return
-        bottleneck = self.layout.bottleneck
-        line = self.world.wires.lines[self.world.wires.out_of(self.layout.shape.ports[bottleneck])]
-        left = max(0, int(line["free"]) - now_ns) * (1 << TICK_SHIFT) / int(line["per_byte"])
-        self._differences.append(abs(left - float(queues[bottleneck])))
 
     def _reroute(self, links: Sequence[str]) -> None:
         self.flows.rerouted += 1  # first: agents must not take other INT nodes for a fault
@@ -146,7 +133,7 @@ class VirtualRun:
             loaded_plugins=[Identity.of(self.controller)],
             wanted=Identity.wanted(self.resolved.controller),
             int_faults=int(self.meters[0].counters[4]),
-            queue_difference=float(np.max(self._differences, initial=0.0)),
+            queue_difference=self.sampler.queue_difference,
             queue_tolerance=float(self.layout.framing.wire_size),
             pauses=self.programs.pauses(2**62) if self.world.buffer else None,
         )

@@ -321,6 +321,30 @@ void records_submit(void *record)
 	to->submitted++;
 }
 
+/* ---- samples ---- */
+
+/* All that are due before the moment `until`. */
+void take_samples(struct world *w, int64_t until)
+{
+	for (; w->sample_at[w->samples] < until; w->samples++) {
+		for (int64_t i = 0; i < w->sampled_count; i++) {
+			const struct sampled *s = &w->sampled[i];
+			uint8_t *to = s->to + w->samples * s->count * s->width;
+
+			for (int64_t k = 0; k < s->count; k++)
+				memcpy(to + k * s->width, s->from + s->rows[k] * s->stride, (size_t)s->width);
+		}
+	}
+}
+
+static void set_time(struct world *w, int64_t time)
+{
+	if (w->sample_at[w->samples] < time) /* what happened at its tick belongs to a sample */
+		take_samples(w, time);
+	w->now = time;
+	stamp = (uint64_t)time;
+}
+
 /* ---- nodes ---- */
 
 static void at_host(struct world *w, struct line *l, struct packet *p)
@@ -430,8 +454,7 @@ static void happen(struct world *w, const struct occasion *e)
 {
 	int64_t id = e->id;
 
-	w->now = e->time;
-	stamp = (uint64_t)e->time;
+	set_time(w, e->time);
 	w->events_done++;
 	if (id < w->line_count) {
 		arrives(w, &w->lines[id]);
@@ -458,10 +481,8 @@ int64_t run_until_fed(struct world *w, int64_t until)
 		if (w->feedback->submitted || w->resumed_count || w->kept)
 			return 1;
 	}
-	if (w->now < until) {
-		w->now = until;
-		stamp = (uint64_t)until;
-	}
+	if (w->now < until)
+		set_time(w, until);
 	return 0;
 }
 
