@@ -135,11 +135,10 @@ class DecisionTrace:
 
         def told(valid: NDArray[np.bool_], at: Ints, step: Ints, names: Sequence[str], floats: Sequence[str]) -> None:
             """Columns of the ``valid`` rows, whose words are from ``at`` on, ``step`` apart."""
-            values = self._gathered(at[valid], step[valid], len(names))
+            values = self._gathered(np.where(valid, at, 0), np.where(valid, step, 0), len(names))
+            values[:, ~valid] = 0
             for name, column in zip(names, values, strict=True):
-                filled = np.zeros(len(valid), np.int64)
-                filled[valid] = column
-                found[name] = np.ma.MaskedArray(filled.view(np.float64) if name in floats else filled, ~valid)
+                found[name] = np.ma.MaskedArray(column.view(np.float64) if name in floats else column, ~valid)
 
         time = np.ascontiguousarray(headers[:, 0]).view(np.float64)
         found: dict[str, NDArray[Any]] = {"call": call, "time": time[call], "kind": kind}
