@@ -7,7 +7,7 @@ Recording is a few copies of arrays per call and nothing per row. Rows are made 
 from __future__ import annotations
 
 import struct
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -33,13 +33,16 @@ _HEADER = struct.Struct("=dqqqq")  # nominal time, first word, kind, rows, hops 
 
 
 class DecisionTrace:
-    """Holds ``rows`` rows (flows that a call was about, summed); ends with the first call that does not fit."""
+    """Holds ``rows`` rows (flows that a call was about, summed); ends with the first call that does not fit.
 
-    def __init__(self, rows: int, hops: int) -> None:
-        self._ints = Shared.ints(rows * (HOPS_AT + len(HOP) * hops))  # pages are there once they are written to
+    ``zeros`` allocates: pages are there once they are written to.
+    """
+
+    def __init__(self, rows: int, hops: int, zeros: Callable[..., Ints] = Shared.ints) -> None:
+        self._ints = zeros(rows * (HOPS_AT + len(HOP) * hops))
         self._floats = self._ints.view(np.float64)
-        self._headers = Shared.ints(rows, _HEADER.size // 8)
-        self._ints_of_state = Shared.ints(2)
+        self._headers = zeros(rows, _HEADER.size // 8)
+        self._ints_of_state = zeros(2)
         self._state = self._ints_of_state.data  # calls; whether there were more; quicker than numpy
         self._header_bytes = self._headers.data.cast("B") if rows else memoryview(b"")
         self._address = self._ints.ctypes.data
