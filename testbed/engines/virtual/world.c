@@ -36,6 +36,7 @@ uint64_t stamp;
 static struct packet *idle_packets;
 static struct packet *current; /* what the programs work on */
 static struct ring feedback_ring; /* as the programs know it */
+static int top_is_free; /* of the heap: what happens now was there, and most often brings about what takes its place */
 
 struct packet *new_packet(void)
 {
@@ -107,7 +108,13 @@ static void settle(struct world *w, int64_t at, struct occasion e)
 
 static void set_event(struct world *w, int64_t id, int64_t time, int64_t order)
 {
-	settle(w, w->place[id] < 0 ? w->event_count++ : w->place[id], (struct occasion){time, order, id});
+	int64_t at = w->place[id];
+
+	if (at < 0 && top_is_free) {
+		top_is_free = 0;
+		at = 0;
+	}
+	settle(w, at < 0 ? w->event_count++ : at, (struct occasion){time, order, id});
 }
 
 static void remove_event(struct world *w, int64_t id)
@@ -431,8 +438,6 @@ static void arrives(struct world *w, struct line *l)
 
 	if (l->on_the_way.first)
 		set_event(w, l - w->lines, l->on_the_way.first->arrives, l->on_the_way.first->order);
-	else
-		remove_event(w, l - w->lines);
 	if (l->tapped[1])
 		keep_copy(w, l->tapped[1], p, w->now, 1);
 	if (w->lossless && l->sender >= 0 && p->length != PFC_FRAME)
@@ -445,7 +450,6 @@ static void arrives(struct world *w, struct line *l)
 
 static void renew_pause(struct world *w, struct line *l)
 {
-	remove_event(w, 2 * w->line_count + (l - w->lines));
 	if (((struct ingress *)w->ingresses)[l->from].paused)
 		send_pause(w, l->from, LONGEST_PAUSE);
 }
@@ -456,14 +460,18 @@ static void happen(struct world *w, const struct occasion *e)
 
 	set_time(w, e->time);
 	w->events_done++;
+	w->place[id] = -1;
+	top_is_free = 1;
 	if (id < w->line_count) {
 		arrives(w, &w->lines[id]);
 	} else if (id < 2 * w->line_count) {
-		remove_event(w, id);
 		line_is_free(w, &w->lines[id - w->line_count]);
 	} else {
 		renew_pause(w, &w->lines[id - 2 * w->line_count]);
 	}
+	if (top_is_free && --w->event_count)
+		settle(w, 0, w->events[w->event_count]);
+	top_is_free = 0;
 }
 
 /* Until nothing is on its way any more. */
