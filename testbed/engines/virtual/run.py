@@ -122,8 +122,12 @@ class VirtualRun:
             if now >= tuning.next_slot:
                 sampler.flush()  # with the thresholds that there were
             tuning.step(now, self.world.c.now)
-            agent.step(now)
-            agent.wait(now, min(agent.next_step, sampler.next_full, window, tuning.next_slot, schedule.next))
+            until = min(sampler.next_full, window, tuning.next_slot, schedule.next, duration)
+            while now < until and live.seconds_left() > 0:  # starts of flows are many, and the agent's alone
+                sampler.take()
+                agent.step(now)
+                agent.wait(now, min(agent.next_step, until))
+                now = clock.now()
         return ""
 
     def _reroute(self, links: Sequence[str]) -> None:
