@@ -132,7 +132,9 @@ def _write(file: Path, blocks: Iterator[dict[str, Any]] | list[dict[str, Any]]) 
         for block in blocks:
             plain = arrow.table(block)
             schema = pa.schema([field.with_metadata({"unit": _unit(field)}) for field in plain.schema])
-            listed = [field.name for field in schema if not pa.types.is_floating(field.type)]  # no two samples are equal
+            listed = [
+                field.name for field in schema if not pa.types.is_floating(field.type)
+            ]  # no two samples are equal
             writer = writer or parquet.ParquetWriter(file, schema, compression="zstd", use_dictionary=listed)
             writer.write_table(pa.Table.from_arrays(plain.columns, schema=schema))
     finally:

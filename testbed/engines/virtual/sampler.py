@@ -21,7 +21,9 @@ from testbed.live.recorder import FLOW_COLUMNS, Recorder
 
 BLOCK = 256  # samples
 NEVER = np.iinfo(np.int64).max
-COUNTERS = np.dtype([(name, wire.PORT_COUNTERS[name]) for name in wire.PORT_COUNTERS.names or () if name != "histogram"])
+COUNTERS = np.dtype(
+    [(name, wire.PORT_COUNTERS[name]) for name in wire.PORT_COUNTERS.names or () if name != "histogram"]
+)
 
 
 class Sampler:
@@ -40,18 +42,17 @@ class Sampler:
             self._sources["ingresses"] = maps.ingresses, ports.index, maps.ingresses.dtype
             self._sources["own_pauses"] = maps.pauses, ports.index, maps.pauses.dtype
             self._sources["peer_pauses"] = maps.pauses, ports.peer, maps.pauses.dtype
-        layout = world.layout
-        self._bottleneck = layout.bottleneck
-        self._line = world.wires.lines[[world.wires.out_of(layout.shape.ports[layout.bottleneck])]]
-        line = world.wires.out_of(layout.shape.ports[layout.bottleneck])
+        self._bottleneck = world.layout.bottleneck
+        line = world.wires.out_of(world.layout.shape.ports[self._bottleneck])
         self._sources["free"] = world.wires.lines["free"], np.array([line]), np.dtype(np.int64)
+        self._per_byte = int(world.wires.lines["per_byte"][line])
         self._taken = 0  # in blocks before this one
         self._difference = 0.0
         self._begin()
 
     def _begin(self) -> None:
         """A new block, in new memory: what is recorded of the old one may still lie there."""
-        numbers = np.arange(self._taken, self._taken + BLOCK)
+        numbers = np.arange(self._taken, self._taken + BLOCK, dtype=np.float64)
         ticks = self.world.tick_of(numbers * self.interval)
         self._at = np.append(np.where(ticks < self._last, ticks, NEVER), NEVER)
         self._block = {name: np.empty((BLOCK, len(rows)), dtype) for name, (_, rows, dtype) in self._sources.items()}
@@ -71,6 +72,11 @@ class Sampler:
     def next_full(self) -> float:
         """When the block will be full: by then `take` must have been called."""
         return (self._taken + BLOCK - 1) * self.interval
+
+    @property
+    def next_tick(self) -> int:
+        """Of the next sample."""
+        return int(self._at[self.world.c.samples])
 
     def next_from(self, time: float) -> float:
         """The first moment from then on at which a sample is due."""
@@ -119,9 +125,9 @@ class Sampler:
 
     def _compare(self, queue: Floats, free: Ints, ticks: Ints) -> None:
         """What the bottleneck's line has yet to serialise, with the port program's queue."""
-        left = np.maximum(0, free - ticks) * (1 << TICK_SHIFT) / int(self._line["per_byte"][0])
+        left = np.maximum(0, free - ticks) * (1 << TICK_SHIFT) / self._per_byte
         self._difference = max(self._difference, float(np.max(np.abs(left - queue))))
-        
+
     @property
     def queue_difference(self) -> float:
         """The largest difference between the bottleneck's queue as counted by its program and as its line has it."""
