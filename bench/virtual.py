@@ -18,7 +18,7 @@ from bench.measure import Row, spread
 from testbed.cli.shared_experiment import from_user, overridden
 from testbed.engines.virtual.process import RunProcess
 
-REPEATS = 5
+REPEATS = 3
 BATCH = str(Path(__file__).with_name("batch_hpcc.py"))
 QUIET = ("record.interval=10 ms", "record.decisions=0")  # nothing is recorded but what every run counts
 ENGINE = ("--engine", "virtual", "--metrics-addr", "none")
@@ -79,7 +79,7 @@ def cost(experiment: str, controller: str, settings: Sequence[str]) -> Cost:
 
 def _verdict(value: float, wanted: float, aim: float, *, most: bool) -> str:
     reached = value <= aim if most else value >= aim
-    return f"{'reaches' if reached else 'misses'} the aim of {aim:,g}" if (value <= wanted) == most else ""
+    return f"{'reaches' if reached else 'misses'} the aim" if (value <= wanted) == most else ""
 
 
 def _row(  # noqa: PLR0917 - a line of a table
@@ -89,7 +89,7 @@ def _row(  # noqa: PLR0917 - a line of a table
     middle = median(values)
     note = "; ".join(part for part in (_verdict(middle, wanted, aim, most=True), note) if part)
     return Row(
-        name, spread(values, form) + unit, f"<= {format(wanted, form)}{unit}, aim {format(aim, form)}",
+        name, spread(values, form) + unit, f"<= {format(wanted, form)}{unit}, aim {format(aim, form)}{unit}",
         middle <= wanted, note, {"values": list(values)},
     )  # fmt: skip
 
