@@ -50,11 +50,14 @@ static int decide(struct datapath *d, int64_t f, int64_t event, double now, int6
 	int fine;
 
 	c->counts[1]++;
-	if (c->counts[0]++ % SAMPLED)
-		return tell(c->decider, f, event, now, number, ack);
-	before = cycles();
-	fine = tell(c->decider, f, event, now, number, ack);
-	count_time(c, before);
+	if (c->counts[0]++ % SAMPLED) {
+		fine = tell(c->of[f], f, event, now, number, ack);
+	} else {
+		before = cycles();
+		fine = tell(c->of[f], f, event, now, number, ack);
+		count_time(c, before);
+	}
+	c->failed |= !fine;
 	return fine;
 }
 
@@ -63,7 +66,7 @@ static void trace_call(struct datapath *d, int64_t kind, int64_t f, double now, 
 	struct trace *t = d->decisions.trace;
 
 	if (has_room(t))
-		record_call(t, kind, now, record_of(d->decisions.decider, f), f, told, length, -1);
+		record_call(t, kind, now, record_of(d->decisions.of[f], f), f, told, length, -1);
 }
 
 static void trace_feedback(struct datapath *d, int64_t kind, int64_t f, const struct ack *ack, int64_t cnps, int64_t lost)
@@ -71,7 +74,7 @@ static void trace_feedback(struct datapath *d, int64_t kind, int64_t f, const st
 	struct trace *t = d->decisions.trace;
 
 	if (has_room(t))
-		record_feedback(t, kind, ack->now, record_of(d->decisions.decider, f), f, ack, cnps, lost,
+		record_feedback(t, kind, ack->now, record_of(d->decisions.of[f], f), f, ack, cnps, lost,
 				kind == FEEDBACK && d->decisions.wants_int);
 }
 
@@ -124,7 +127,7 @@ static void tell_sent(struct datapath *d, double now)
 		if (!decide(d, f, ON_SENT, now, bytes[0], NULL))
 			return;
 		trace_call(d, SENT, f, now, bytes, 1);
-		apply(d, f, record_of(d->decisions.decider, f), now);
+		apply(d, f, record_of(d->decisions.of[f], f), now);
 	}
 	d->unreported_length = 0;
 }
@@ -139,7 +142,7 @@ static void tell_timers(struct datapath *d, double now)
 		if (!decide(d, f, ON_TIMER, now, 0, NULL))
 			return;
 		trace_call(d, TIMER, f, now, NULL, 0);
-		apply(d, f, record_of(d->decisions.decider, f), now);
+		apply(d, f, record_of(d->decisions.of[f], f), now);
 	}
 }
 
@@ -157,7 +160,7 @@ void decide_due(struct datapath *d, double now)
 		int64_t rows = read_feedback(d, now);
 
 		for (int64_t i = 0; i < rows && !has_failed(c); i++)
-			apply(d, d->row_flow[i], record_of(c->decider, d->row_flow[i]), now);
+			apply(d, d->row_flow[i], record_of(c->of[d->row_flow[i]], d->row_flow[i]), now);
 	}
 	if (!has_failed(c) && heap_first(&d->alarms) <= now)
 		tell_timers(d, now);
@@ -187,10 +190,9 @@ void serve(struct datapath *d, double until)
 /* These flows start. */
 void start_flows(struct datapath *d, const int64_t *flows, int64_t n, double now)
 {
-	struct decider *c = d->decisions.decider;
-
 	for (int64_t i = 0; i < n; i++) {
 		int64_t f = flows[i];
+		struct decider *c = d->decisions.of[f];
 
 		memcpy(record_of(c, f), c->initial + f * c->size, (size_t)c->size);
 		if (!decide(d, f, ON_START, now, 0, NULL))
@@ -210,6 +212,6 @@ void time_out(struct datapath *d, const int64_t *flows, int64_t n, double now)
 		if (!decide(d, flows[i], ON_TIMEOUT, now, 0, NULL))
 			return;
 		trace_feedback(d, TIMEOUT, flows[i], &ack, 0, 0);
-		apply(d, flows[i], record_of(d->decisions.decider, flows[i]), now);
+		apply(d, flows[i], record_of(d->decisions.of[flows[i]], flows[i]), now);
 	}
 }

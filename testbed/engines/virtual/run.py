@@ -96,7 +96,7 @@ class VirtualRun:
         record.broken = broken(self._counts(self.clock.now()))
         record.events = schedule.done
         record.pacing_lag = replace(record.pacing_lag)
-        record.loaded_plugins = [Identity.of(self.controller).as_dict()]
+        record.loaded_plugins = [one.as_dict() for one in Identity.all_of(self.controller)]
         record.tuners = [one.log for one in self.tuning.all]
         if experiment.record.decisions:
             served = [Served(0, self.layout.controller_paths(), self.meters[0].trace)]
@@ -140,8 +140,8 @@ class VirtualRun:
             flows=self.programs.flows(self.flows, unread(waiting, len(self.flows))),
             ports=self.programs.ports(),
             duration=duration,
-            loaded_plugins=[Identity.of(self.controller)],
-            wanted=Identity.wanted(self.resolved.controller),
+            loaded_plugins=Identity.all_of(self.controller),
+            wanted=[Identity.wanted(one.plugin) for one in self.resolved.deciders],
             int_faults=int(self.meters[0].counters[4]),
             queue_difference=self.sampler.queue_difference,
             queue_tolerance=float(self.layout.framing.wire_size),

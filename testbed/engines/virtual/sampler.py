@@ -52,10 +52,15 @@ class Sampler:
 
     def _begin(self) -> None:
         """A new block, in new memory: what is recorded of the old one may still lie there."""
-        numbers = np.arange(self._taken, self._taken + BLOCK, dtype=np.float64)
+        self._end = (
+            self._taken // BLOCK + 1
+        ) * BLOCK  # wherever it began: when Python is back depends on no wall clock
+        numbers = np.arange(self._taken, self._end, dtype=np.float64)
         ticks = self.world.tick_of(numbers * self.interval)
         self._at = np.append(np.where(ticks < self._last, ticks, NEVER), NEVER)
-        self._block = {name: np.empty((BLOCK, len(rows)), dtype) for name, (_, rows, dtype) in self._sources.items()}
+        self._block = {
+            name: np.empty((len(numbers), len(rows)), dtype) for name, (_, rows, dtype) in self._sources.items()
+        }
         self._described = (CSampled * len(self._sources))(
             *(
                 CSampled(source.ctypes.data, source.strides[0], dtype.itemsize, rows.ctypes.data, len(rows), to)
@@ -71,7 +76,7 @@ class Sampler:
     @property
     def next_full(self) -> float:
         """When the block will be full: by then `take` must have been called."""
-        return (self._taken + BLOCK - 1) * self.interval
+        return (self._end - 1) * self.interval
 
     @property
     def next_tick(self) -> int:
@@ -90,7 +95,7 @@ class Sampler:
         """Take the sample that is due at this tick, if there is one."""
         c = self.world.c
         library().take_samples(self.world.address, c.now + 1)
-        if c.samples == BLOCK:
+        if self._taken + c.samples == self._end:
             self.flush()
 
     def flush(self) -> None:

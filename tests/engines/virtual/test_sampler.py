@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import cycle
 from multiprocessing import Pipe
 from threading import Thread
 from typing import Any
@@ -13,6 +14,7 @@ from testbed.cli.shared_experiment import from_user, overridden
 from testbed.engines.virtual.run import VirtualRun
 from testbed.engines.virtual.sampler import Sampler
 from testbed.live.recorder import Recorder
+from testbed.live.snapshots import Live
 
 SHORT = ["time.duration=400 us", "time.warmup=100 us", "record.decisions=0"]
 
@@ -70,3 +72,16 @@ def test_samples_are_at_their_ticks_and_one_ends_the_run() -> None:
     ours, theirs = Pipe()
     record = following(VirtualRun(resolved, theirs), ours)
     assert np.allclose(record.port_series.time, [*np.arange(58) * 7e-6, 400e-6], rtol=0, atol=2e-12)
+
+
+def test_whoever_watches_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Snapshots come by the wall clock; decisions about sent packets must not come with them."""
+    resolved = overridden(
+        from_user("incast-8"), {"controller": "dcqcn", "tuner": ""}, {}, ["time.duration=4 ms", "time.warmup=1 ms"]
+    )
+    files = []
+    for moments in (cycle([1.0]), cycle([1.0, 1.0, -1.0])):
+        monkeypatch.setattr(Live, "seconds_left", lambda _, moments=moments: next(moments))
+        ours, theirs = Pipe()
+        files.append(following(VirtualRun(resolved, theirs), ours).decisions_file)
+    assert files[0] == files[1]
