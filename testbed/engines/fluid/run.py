@@ -84,7 +84,8 @@ class FluidRun:
 
     def _show(self, now: float) -> None:
         before = self._shown
-        self._shown = snapshot(self.view, self.collector, self._groups, self.recorder.port_samples[-1], now)
+        ports = {name: column[-1] for name, column in self.recorder.port_samples[-1].items()}
+        self._shown = snapshot(self.view, self.collector, self._groups, ports, now)
         if before:
             self.observer.on_progress(self._shown, update(self._scene, before, self._shown))
 
