@@ -19,6 +19,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from testbed.errors import BadInput, nearest
+from testbed.experiment import meaningless
 from testbed.experiment.document import Document, KeyPath, dotted
 from testbed.experiment.messages import explain
 from testbed.experiment.model import Experiment, PluginChoice
@@ -99,6 +100,7 @@ def _natural(name: str) -> tuple[str, int]:
 
 def resolve(loaded: Loaded) -> Resolved:
     """Load and configure the plugins. Raises BadInput for a plugin or an option that does not exist or fit."""
+    meaningless.refuse(loaded.experiment, loaded.document)
     controller, controller_config = _plugin("controller", loaded)
     tuner, tuner_config = _plugin("tuner", loaded)
     resolved = Resolved(loaded.experiment, controller, controller_config, tuner, tuner_config)

@@ -14,7 +14,7 @@ def preflight(resolved: Resolved, kind: str) -> None:
     """Make the controller for one flow, or the tuner with its first thresholds.
 
     Raises BadInput if an option does not fit (a policy file that is missing, thresholds beyond the buffer), and
-    PluginFailed if the plugin raises anything else, or TestbedError if clang is missing.
+    PluginFailed if the plugin raises anything else, or TestbedError if there is no C compiler.
     """
     plugin, make = {
         "controller": (resolved.controller, lambda: _controller(resolved)),

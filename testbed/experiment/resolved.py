@@ -44,7 +44,7 @@ class Resolved:
             choice: PluginChoice = getattr(self.experiment, kind)
             presets = getattr(self, kind).form.presets
             preset = choice.preset or next(iter(presets), None)
-            own = choice.model_dump(include=set(type(choice).model_fields) - {"name", "preset"})
+            own = choice.model_dump(mode="json", include=set(type(choice).model_fields) - {"name", "preset"})
             data[kind] = {"name": choice.name, "preset": preset, **own, **config.model_dump(mode="json")}
         return data
 
