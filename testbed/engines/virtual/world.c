@@ -446,8 +446,10 @@ static void happen(struct world *w, const struct occasion *e)
 /* Until nothing is on its way any more. */
 void drain(struct world *w)
 {
-	while (w->event_count)
+	while (w->event_count) {
 		happen(w, &w->events[0]);
+		w->resumed_count = 0; /* no agent is there to look */
+	}
 }
 
 /* Everything until then, that tick included; or until an agent must know of something: feedback, a pause. Whether so. */

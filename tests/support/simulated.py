@@ -1,0 +1,29 @@
+"""Runs of the virtual engine, without a results folder."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+from testbed.cli.shared_experiment import resolve
+from testbed.engines.virtual.engine import VirtualEngine
+from testbed.live.observers import Observer
+from testbed.results.record import RunRecord
+
+
+def simulated(experiment: str, settings: Sequence[str] = (), *, controller: str = "", tuner: str = "") -> RunRecord:
+    """The record of a run, no invariant of which was broken; ``experiment`` is a name, or a file's text."""
+    with tempfile.TemporaryDirectory() as folder:
+        if "\n" in experiment:
+            file = Path(folder) / "experiment.yaml"
+            file.write_text(experiment)
+            experiment = str(file)
+        plugins = {"controller": controller, "tuner": tuner}
+        resolved = resolve(experiment, plugins, {}, ["record.decisions=0", *settings])
+        engine, observer = VirtualEngine(), Observer()
+        engine.check(resolved)
+        record = engine.follow(engine.prepare(resolved, observer), observer, [], "run", [])
+    assert record.broken == []
+    assert record.counters["drops_outside_model"] == 0
+    return record
