@@ -57,8 +57,8 @@ def run(  # noqa: PLR0917 - one parameter per option
     engine: Annotated[
         EngineChoice | None,
         typer.Option(
-            help="What carries the traffic: this kernel, with real packets; or a fluid model, without root. "
-            "By default the kernel, or with --from what it was."
+            help="What carries the traffic: this kernel, real packets; or without root, a simulation with the rack's "
+            "own programs (virtual) or a model without packets (fluid). By default what the file says, or the kernel."
         ),
     ] = None,
     settings: Settings = None,
@@ -93,18 +93,20 @@ def run(  # noqa: PLR0917 - one parameter per option
     verbose: Verbose = False,
     format: Formatted = Format.text,
 ) -> None:
-    """Run an experiment (needs root, but for --inventory and --engine fluid)."""
+    """Run an experiment: real packets as root, or without it --engine virtual."""
     log_if(verbose)
     from testbed.experiment.load import recorded
 
     before = _result(again, experiment)
-    if before and not (engine or inventory):
-        engine = _engine_of(before)
-    carrier, options = _carrier(engine, inventory, playbook, dilation)
+    if before and before.engine == "lab" and not (engine or inventory):
+        raise BadInput("--from: it ran over the hosts of a lab: name them with --inventory, or choose an --engine")
+    lab, options = _lab(inventory, engine, playbook)
     given = {"time.duration": duration, "time.dilation": dilation, "seed": seed}
     options |= {key: value for key, value in given.items() if value}
     loaded = recorded(before.experiment, str(again)) if before else from_user(experiment)
+    settings = [*(settings or []), *([f"engine={engine}"] if engine else [])]
     resolved = overridden(loaded, {"controller": controller, "tuner": tuner}, options, settings)
+    carrier = lab or _engine(resolved)
     if before:
         _say_what_differs(before, resolved)
     if carrier.name != "kernel":
@@ -143,34 +145,35 @@ def run(  # noqa: PLR0917 - one parameter per option
     raise typer.Exit(int(outcome.summary.verdict.exit_code))
 
 
-def _carrier(
-    engine: EngineChoice | None, inventory: Path | None, playbook: bool, dilation: str
-) -> tuple[Engine, dict[str, str]]:
-    """What carries the traffic, and the settings that it brings."""
-    if inventory:
-        if engine:
-            raise BadInput(f"--inventory runs over real hosts, --engine {engine} does not: leave one of them out")
-        from testbed.engines.lab.engine import LabEngine
-        from testbed.engines.lab.operator import restrictions
-        from testbed.engines.lab.operator.inventory import read
+def _lab(
+    inventory: Path | None, engine: EngineChoice | None, playbook: bool
+) -> tuple[Engine | None, dict[str, str]]:
+    """The lab, if there is to be one, and the settings that it brings."""
+    if inventory is None:
+        return None, {}
+    if engine:
+        raise BadInput(f"--inventory runs over real hosts, --engine {engine} does not: leave one of them out")
+    from testbed.engines.lab.engine import LabEngine
+    from testbed.engines.lab.operator import restrictions
+    from testbed.engines.lab.operator.inventory import read
 
-        hosts = read(inventory)
-        return LabEngine(hosts, playbook), dict(restrictions.settings(hosts))
-    if engine == EngineChoice.virtual:
+    hosts = read(inventory)
+    return LabEngine(hosts, playbook), dict(restrictions.settings(hosts))
+
+
+def _engine(resolved: Resolved) -> Engine:
+    """The one that the experiment names."""
+    if resolved.experiment.engine == "virtual":
         from testbed.engines.virtual.engine import VirtualEngine
 
-        if dilation:
-            raise BadInput(f"--dilation {dilation}: virtual time is not dilated; leave it out")
-        return VirtualEngine(), {}
-    if engine == EngineChoice.fluid:
+        return VirtualEngine()
+    if resolved.experiment.engine == "fluid":
         from testbed.engines.fluid.engine import FluidEngine
 
-        if dilation:
-            raise BadInput(f"--dilation {dilation}: the fluid model does not run in wall time; leave it out")
-        return FluidEngine(), {}
+        return FluidEngine()
     from testbed.engines.kernel.engine import KernelEngine
 
-    return KernelEngine(), {}
+    return KernelEngine()
 
 
 def _result(again: Path | None, experiment: str) -> Manifest | None:
@@ -184,12 +187,6 @@ def _result(again: Path | None, experiment: str) -> Manifest | None:
     from testbed.results import folder
 
     return folder.load_manifest(again.expanduser())
-
-
-def _engine_of(before: Manifest) -> EngineChoice:
-    if before.engine == "lab":
-        raise BadInput("--from: it ran over the hosts of a lab: name them with --inventory, or choose an --engine")
-    return EngineChoice(before.engine)
 
 
 def _say_what_differs(before: Manifest, now: Resolved) -> None:
