@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -12,6 +11,7 @@ import typer
 from testbed.base.extras import need
 from testbed.cli.shared import (
     Controller,
+    Engine,
     Format,
     Formatted,
     OptionalExperiment,
@@ -25,17 +25,9 @@ from testbed.cli.shared_experiment import from_user, overridden
 from testbed.errors import BadInput, TestbedError
 
 if TYPE_CHECKING:
-    from testbed.engines.engine import Engine
+    from testbed.engines.engine import Engine as Carrier
     from testbed.experiment.resolved import Resolved
     from testbed.results.manifest import Manifest
-
-
-class EngineChoice(StrEnum):
-    """The engines that need no inventory."""
-
-    kernel = "kernel"
-    virtual = "virtual"
-    fluid = "fluid"
 
 
 NO_PACKETS_TO_CAPTURE = {
@@ -54,13 +46,7 @@ def run(  # noqa: PLR0917 - one parameter per option
     ] = None,
     controller: Controller = "",
     tuner: Tuner = "",
-    engine: Annotated[
-        EngineChoice | None,
-        typer.Option(
-            help="What carries the traffic: this kernel, real packets; or without root, a simulation with the rack's "
-            "own programs (virtual) or a model without packets (fluid). By default what the file says, or the kernel."
-        ),
-    ] = None,
+    engine: Engine = None,
     settings: Settings = None,
     duration: Annotated[str, typer.Option(help="Nominal length, for example '10 ms'.")] = "",
     dilation: Annotated[str, typer.Option(help="Wall seconds per nominal second, or 'auto'.")] = "",
@@ -106,7 +92,7 @@ def run(  # noqa: PLR0917 - one parameter per option
     loaded = recorded(before.experiment, str(again)) if before else from_user(experiment)
     settings = [*(settings or []), *([f"engine={engine}"] if engine else [])]
     resolved = overridden(loaded, {"controller": controller, "tuner": tuner}, options, settings)
-    carrier = lab or _engine(resolved)
+    carrier = lab or _carrier(resolved)
     if before:
         _say_what_differs(before, resolved)
     if carrier.name != "kernel":
@@ -146,8 +132,8 @@ def run(  # noqa: PLR0917 - one parameter per option
 
 
 def _lab(
-    inventory: Path | None, engine: EngineChoice | None, playbook: bool
-) -> tuple[Engine | None, dict[str, str]]:
+    inventory: Path | None, engine: str | None, playbook: bool
+) -> tuple[Carrier | None, dict[str, str]]:
     """The lab, if there is to be one, and the settings that it brings."""
     if inventory is None:
         return None, {}
@@ -161,7 +147,7 @@ def _lab(
     return LabEngine(hosts, playbook), dict(restrictions.settings(hosts))
 
 
-def _engine(resolved: Resolved) -> Engine:
+def _carrier(resolved: Resolved) -> Carrier:
     """The one that the experiment names."""
     if resolved.experiment.engine == "virtual":
         from testbed.engines.virtual.engine import VirtualEngine

@@ -1,4 +1,4 @@
-"""From translated functions to a shared library that C can call: numba types and optimises, LLVM emits, a compiler links.
+"""From translated functions to a shared library that C can call: numba types and optimises, LLVM emits, cc links.
 
 The library has one function, `decide` (decide.h). It is cached like all compiled programs, under a name made of all
 that went into it; with it in the cache numba is not even imported.

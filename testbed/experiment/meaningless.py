@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from operator import attrgetter
 
 from testbed.errors import BadInput
@@ -16,6 +16,11 @@ OF_THE_KERNEL = {  # and what they are by default
 }
 DILATION = ("time", "dilation")
 COST = ("controller", "decision_cost")
+
+
+def without(settings: Mapping[str, str]) -> dict[str, str]:
+    """Settings (as for ``--set``) less all that are about the kernel alone."""
+    return {key: value for key, value in settings.items() if tuple(key.split(".")) not in {*OF_THE_KERNEL, DILATION}}
 
 
 def refuse(experiment: Experiment, document: Document) -> None:

@@ -216,8 +216,8 @@ class Experiment(Part):
     )
     engine: Literal["kernel", "virtual", "fluid"] = Field(
         default="kernel",
-        description="What carries the packets: `kernel`, real packets, as root; `virtual`, a simulation of them with the "
-        "rack's own programs; `fluid`, a model without packets. `--engine` wins.",
+        description="What carries the traffic: `kernel`, real packets, as root; `virtual`, a simulation with the rack's "
+        "own programs; `fluid`, a model without packets. `--engine` wins.",
     )
     fluid: Fluid = Field(default=Fluid(), description="How the fluid model is made; other engines do not read it.")
     seed: Annotated[int, Field(strict=True, ge=0)] = Field(default=1, description="Seed of everything that is random.")

@@ -30,7 +30,7 @@ from testbed.live.recorder import Recorder, largest
 from testbed.live.snapshots import Live, scene
 from testbed.results import decisions
 from testbed.results.decisions import Served
-from testbed.results.record import RTT_BINS_PER_OCTAVE, RunRecord
+from testbed.results.record import RTT_BINS_PER_OCTAVE, Histogram, Lag, RunRecord
 from testbed.results.trace import DecisionTrace
 from testbed.tuning.loop import in_rack
 
@@ -74,7 +74,7 @@ class VirtualRun:
         began = time.monotonic()
         collector = Collector(self, self.recorder, Undisturbed())
         live = Live(self.connection, self, collector)
-        self.connection.send(("begin", replace(scene(self), dilation=None)))
+        self.connection.send(("begin", replace(scene(self), dilation=None, engine="virtual")))
         world, experiment = self.world, self.experiment
         schedule = EventSchedule(experiment.steps(), world.link_down, world.link_up, self._reroute)
         try:
@@ -83,14 +83,14 @@ class VirtualRun:
             interrupted = str(error)
         if self.recorder.time[-1] < self.clock.now():
             self._sample()
+        self.agent.close()
         record = collector.record(interrupted)
         world.drain()
-        self.agent.close()
         collector.drained(record)
+        _forget_the_machine(record)
         record.wall_seconds = time.monotonic() - began
         record.broken = broken(self._counts(self.clock.now()))
         record.events = schedule.done
-        record.pacing_lag = replace(record.pacing_lag)
         record.loaded_plugins = [Identity.of(self.controller).as_dict()]
         record.tuners = [one.log for one in self.tuning.all]
         if experiment.record.decisions:
@@ -150,6 +150,16 @@ class VirtualRun:
             queue_tolerance=float(self.layout.framing.wire_size),
             pauses=self.programs.pauses(2**62) if self.world.buffer else None,
         )
+
+
+def _forget_the_machine(record: RunRecord) -> None:
+    """Nothing is late in virtual time: what only a machine can do is unknown, and not 0."""
+    for name in ("sends_refused", "stalled_bytes", "swapped_acks", "ring_high_water_bytes", "agent_steps", "agents"):
+        del record.counters[name]
+    empty = np.zeros_like(record.pacing_lag.histogram.counts)
+    unknown = Lag(Histogram(record.pacing_lag.histogram.edges, empty), float("nan"))
+    record.pacing_lag = record.feedback_lag = unknown
+    record.timer_lag = None
 
 
 def follow(resolved: Resolved, connection: Connection) -> None:

@@ -9,6 +9,7 @@ from testbed.results.flat import flat
 from testbed.results.papers.cells import TableCell, cuts
 from testbed.results.papers.comparison import Comparison
 from testbed.results.papers.figures import Figures
+from testbed.results.record import SIMULATED
 
 DAGGER = "\u2020"
 
@@ -76,8 +77,8 @@ def _setting(table_cells: list[TableCell]) -> Iterator[str]:
     for one in table_cells:
         known = flat(one.run.experiment)
         rack = f"{known['rack.link.rate']} links, {known['rack.switch.buffer']} buffer"
-        dilation = f"dilation {float(known['time.dilation']):g}"
-        time = f"{known['time.duration']} of which {known['time.warmup']} warm-up, {dilation}"
+        how = f"dilation {float(known['time.dilation']):g}" if one.run.in_kernel else SIMULATED[known["engine"]]
+        time = f"{known['time.duration']} of which {known['time.warmup']} warm-up, {how}"
         payload = f"packets of {known['traffic.payload']}" if "traffic.payload" in known else ""
         told = ", ".join(part for part in (rack, payload, time) if part)
         said.setdefault(told, [])
