@@ -131,9 +131,7 @@ def run(  # noqa: PLR0917 - one parameter per option
     raise typer.Exit(int(outcome.summary.verdict.exit_code))
 
 
-def _lab(
-    inventory: Path | None, engine: str | None, playbook: bool
-) -> tuple[Carrier | None, dict[str, str]]:
+def _lab(inventory: Path | None, engine: str | None, playbook: bool) -> tuple[Carrier | None, dict[str, str]]:
     """The lab, if there is to be one, and the settings that it brings."""
     if inventory is None:
         return None, {}

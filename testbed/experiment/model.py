@@ -216,7 +216,7 @@ class Experiment(Part):
     )
     engine: Literal["kernel", "virtual", "fluid"] = Field(
         default="kernel",
-        description="What carries the traffic: `kernel`, real packets, as root; `virtual`, a simulation with the rack's "
+        description="What carries the traffic: `kernel`, real packets, as root; `virtual`, simulated with the rack's "
         "own programs; `fluid`, a model without packets. `--engine` wins.",
     )
     fluid: Fluid = Field(default=Fluid(), description="How the fluid model is made; other engines do not read it.")

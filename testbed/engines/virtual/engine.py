@@ -6,14 +6,17 @@ from collections.abc import Sequence
 from functools import partial
 
 from testbed.capture.files import Capture
+from testbed.controller import CompiledController
 from testbed.engines.engine import Prepared, Stoppable
 from testbed.engines.messages import observe
 from testbed.engines.virtual.build import WORLD
 from testbed.engines.virtual.lossless import ingress_sizes
 from testbed.engines.virtual.process import RunProcess
+from testbed.errors import BadInput
 from testbed.experiment.resolved import Resolved
 from testbed.live.observers import Observer
 from testbed.results.record import EngineName, RunRecord
+from testbed.units import show_time
 
 PATIENCE = 60.0  # wall seconds without a sign of life
 
@@ -26,6 +29,12 @@ class VirtualEngine:
     def check(self, resolved: Resolved) -> None:
         """Raises BadInput for what does not fit."""
         ingress_sizes(resolved.layout)
+        form, cost = resolved.controller.form, resolved.experiment.controller.decision_cost
+        if cost and not issubclass(form, CompiledController):
+            raise BadInput(
+                f"controller.decision_cost: {show_time(cost)}: only decisions per flow can take time, and "
+                f"'{resolved.controller.name}' decides in batches; leave it out"
+            )
 
     def prepare(self, resolved: Resolved, observer: Observer) -> Prepared:  # noqa: ARG002 - part of the interface
         """Compile the programs."""

@@ -46,7 +46,9 @@ def _repeats(  # noqa: PLR0917 - all of them make the cell
     try:
         resolved = Combination(plugins, settings).resolve(load(experiment))
         timed = resolved.experiment.engine == "kernel"
-        if timed and resolved.experiment.time.dilation == "auto":  # runs at different speeds, and nothing to repeat at twice that
+        if (
+            timed and resolved.experiment.time.dilation == "auto"
+        ):  # runs at different speeds, and nothing to repeat at twice that
             raise BadInput("time.dilation: a comparison needs a number, not 'auto'")
     except BadInput as error:
         raise BadInput(f"{comparison.name}, row {row}, column {column}: {error}") from None
