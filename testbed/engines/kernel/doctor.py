@@ -72,7 +72,7 @@ def require() -> None:
     """
     extras.need(*PACKAGES)
     if os.geteuid() != 0:
-        raise TestbedError("real packets need root: sudo testbed ...; without it, --engine virtual simulates them")
+        raise TestbedError("real packets need root: sudo testbed run ...; or without it: --engine virtual")
     compiled = build.all_compiled()  # then no compiler is needed, and trying it takes time
     missing = [probe for probe in _required(compilers=not compiled) if probe.status == "missing"]
     if missing:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 
+from testbed.base.shared import Shared
 from testbed.capture.files import Capture
 from testbed.controller import CompiledController
 from testbed.engines.engine import Prepared, Stoppable
@@ -15,6 +16,7 @@ from testbed.engines.virtual.process import RunProcess
 from testbed.errors import BadInput
 from testbed.experiment.resolved import Resolved
 from testbed.live.observers import Observer
+from testbed.registry import Plugin
 from testbed.results.record import EngineName, RunRecord
 from testbed.units import show_time
 
@@ -25,6 +27,9 @@ class VirtualEngine:
     """In a process of this machine, in time of its own. ``time.dilation`` means nothing here."""
 
     name: EngineName = "virtual"
+
+    def __init__(self, patience: float = PATIENCE) -> None:
+        self.patience = patience
 
     def check(self, resolved: Resolved) -> None:
         """Raises BadInput for what does not fit."""
@@ -51,13 +56,18 @@ class VirtualEngine:
         from testbed.engines.virtual.run import follow
 
         resolved = prepared.resolved
-        process = RunProcess(partial(follow, resolved), PATIENCE, without=observer.descriptors)
+        turn = Shared.ints(1)
+        process = RunProcess(partial(follow, resolved, turn), self.patience, without=observer.descriptors)
         running.append(process)
         observer.on_fork()
-        silent = f"controller '{resolved.controller.name}' or tuner '{resolved.tuner.name}' did not return"
+        plugins = (resolved.controller, resolved.tuner)
         try:
-            return observe(process.messages(silent), observer, name)
+            return observe(process.messages(lambda: _silent(plugins[turn[0]])), observer, name)
         finally:
             process.kill()
             running.clear()
             observer.on_stop()
+
+
+def _silent(plugin: Plugin) -> str:
+    return f"{plugin.kind} '{plugin.name}' ({plugin.file}) did not return"

@@ -13,7 +13,7 @@ import numpy as np
 from testbed.agent.columns import Flows
 from testbed.agent.identity import Identity
 from testbed.agent.meter import Meter
-from testbed.base.arrays import Floats
+from testbed.base.arrays import Floats, Ints
 from testbed.clock import Clock
 from testbed.engines.virtual import sender
 from testbed.engines.virtual.network import VirtualNetwork
@@ -46,9 +46,10 @@ class Undisturbed:
 class VirtualRun:
     """See `testbed.live.observed.Observed`."""
 
-    def __init__(self, resolved: Resolved, connection: Connection) -> None:
+    def __init__(self, resolved: Resolved, turn: Ints, connection: Connection) -> None:
+        """``turn`` tells who watches this run whether controller (0) or tuner (1) may be deciding."""
         self.resolved, self.layout, self.experiment = resolved, resolved.layout, resolved.experiment
-        self.connection = connection
+        self.turn, self.connection = turn, connection
         self.world = World(resolved)
         self.flows = Flows(len(self.layout.plan))
         trace = DecisionTrace(self.experiment.record.decisions, self.layout.framing.int_hops)
@@ -114,7 +115,9 @@ class VirtualRun:
                 if interrupted := live.interrupted():
                     return interrupted
             schedule.step(now)
+            self.turn[0] = 1
             tuning.step(now, self.world.c.now)
+            self.turn[0] = 0
             agent.step(now)
             agent.wait(now, min(agent.next_step, next_sample, tuning.next_slot, schedule.next))
         return ""
@@ -162,6 +165,6 @@ def _forget_the_machine(record: RunRecord) -> None:
     record.timer_lag = None
 
 
-def follow(resolved: Resolved, connection: Connection) -> None:
+def follow(resolved: Resolved, turn: Ints, connection: Connection) -> None:
     """What the run's process does."""
-    connection.send(("record", VirtualRun(resolved, connection).follow()))
+    connection.send(("record", VirtualRun(resolved, turn, connection).follow()))

@@ -56,7 +56,7 @@ def degrading(monkeypatch: pytest.MonkeyPatch) -> list[Path]:
     """Every run is degraded, without a packet; the folders into which they went."""
     folders: list[Path] = []
 
-    def run(folder: Path, cells: Sequence[Cell], _measured: Measured) -> None:
+    def run(folder: Path, cells: Sequence[Cell], _measured: Measured, _jobs: int) -> None:
         folders.append(folder)
         for cell in cells:
             settings = [f"{key}={value}" for key, value in cell.settings.items()]
