@@ -18,10 +18,10 @@ def notes(figures: Figures, table_cells: list[TableCell], quick: bool) -> Iterat
     """How to read the tables: source, rule, what was run, what was cut."""
     comparison = figures.comparison
     yield f"Printed: {comparison.source.paper}, {comparison.source.where}. {comparison.source.setup}"
-    yield (
-        f"Here: medians of the runs. = equal to the printed number, + better, - worse; {comparison.equal.rule}. "
-        f"{DAGGER} a run behind it is degraded{'' if quick else ', slower as well'}: partly about this machine."
-    )
+    yield f"Here: medians of the runs. = equal to the printed number, + better, - worse; {comparison.equal.rule}."
+    if any(one.run.in_kernel for one in table_cells):
+        slower = "" if quick else ", slower as well"
+        yield f"{DAGGER} a run behind it is degraded{slower}: partly about this machine."
     for word, meaning in comparison.words.items():
         yield f"{word}: {meaning}."
     for metric in comparison.metrics.values():

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import json
-import os
+import math
+import re
+import signal
 import subprocess
 import sys
+import urllib.request
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
@@ -17,6 +21,7 @@ from testbed.experiment.load import load, resolve
 from testbed.live.observers import Observer
 from testbed.results import folder
 from testbed.run.run import execute
+from tests.live.scrapes import one, samples
 from tests.support.census import Census
 from tests.support.commands import command
 
@@ -106,9 +111,10 @@ def test_what_only_a_machine_can_do_is_unknown(tmp_path: Path) -> None:
 
 @pytest.mark.root
 @pytest.mark.parallel
-def test_it_needs_no_root(tmp_path: Path) -> None:
-    os.chmod(tmp_path, 0o777)  # noqa: PTH101
-    done = virtual("incast-2", "--duration", "0.3 ms", "--set", "record.report=off", cwd=tmp_path, user=NOBODY)
+def test_it_needs_no_root() -> None:
+    with TemporaryDirectory() as open_to_all:  # pytest's own are root's alone
+        (place := Path(open_to_all)).chmod(0o777)
+        done = virtual("incast-2", "--duration", "0.3 ms", "--set", "record.report=off", cwd=place, user=NOBODY)
     assert done.returncode == 0, done.stderr
 
 
@@ -141,31 +147,39 @@ def test_a_plugin_that_never_returns_is_named_and_ended(kind: str, tmp_path: Pat
     assert before.leftovers() == []
 
 
-def test_ctrl_c_keeps_what_was_measured(tmp_path: Path) -> None:
-    arguments = [
-        "run",
-        "incast-64",
-        "--engine",
-        "virtual",
-        "--duration",
-        "1 s",
-        "--out",
-        "run",
-        "--metrics-addr",
-        "none",
-    ]
-    long = ["--set", "record.interval=1 ms", "--set", "record.report=off", "--set", "record.decisions=0"]
-    command = [sys.executable, "-m", "testbed", *arguments, *long]
-    with subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE, text=True) as process:
-        assert process.stderr
-        while "running 1 s" not in (line := process.stderr.readline()):
-            assert line, "it ended before it began"
-        process.send_signal(2)
-        said = process.stderr.read()
-    assert process.returncode == 3, said
+def test_it_can_be_watched_and_ctrl_c_keeps_what_was_measured(tmp_path: Path) -> None:
+    """By Prometheus, and by `testbed watch`, which gets what the live page gets."""
+    long = ["--duration", "1 s", "--set", "record.interval=1 ms", "--set", "record.decisions=0"]
+    unseen = ["--set", "record.report=off", "--out", "run", "--metrics-addr", "127.0.0.1:0"]
+    started = [sys.executable, "-m", "testbed"]
+    run = subprocess.Popen(
+        [*started, "run", "incast-8", "--engine", "virtual", *long, *unseen],
+        cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    assert run.stderr
+    url = re.search(r"http://[^/]*:(\d+)/metrics", run.stderr.readline())
+    assert url
+    watch = subprocess.Popen([*started, "watch", url[1], "--format", "json"], stdout=subprocess.PIPE, text=True)
+    assert watch.stdout
+    told: dict[str, Any] = {}
+    while "update" not in told:
+        line = json.loads(watch.stdout.readline())
+        told[line["event"]] = line["data"]
+    with urllib.request.urlopen(url[0], timeout=20) as response:
+        scraped = samples(response.read().decode())
+    run.send_signal(signal.SIGINT)
+    said = run.stderr.read()
+    assert run.wait() == 3, said
+    *_, end = (json.loads(line) for line in watch.stdout)
+    assert watch.wait() == 3
+    assert (told["scene"]["engine"], told["scene"]["how"]) == ("virtual", SAID)
+    assert math.isnan(one(scraped, "testbed_dilation_ratio"))
+    assert one(scraped, "testbed_port_tx_bytes_total", port="s1-eth9") > 0
+    assert set(told["update"]["distortion"]) == {"base RTT mismatch", "rejected thresholds"}
     kept = folder.load(tmp_path / "run").summary
-    assert [one.what for one in kept.verdict.reasons if "early" in one.what] == ["the run ended early"]
-    assert 0 <= kept.duration < 1
+    assert "the run ended early" in [reason.what for reason in kept.verdict.reasons]
+    assert 0 < kept.duration < 1
+    assert end["data"]["verdict"] == kept.verdict.word == "degraded"
 
 
 @pytest.mark.parametrize(

@@ -98,8 +98,8 @@ def test_after_ctrl_c_nothing_is_run_again(
 ) -> None:
     run = measure._runs
 
-    def interrupted(folder: Path, cells: Sequence[Cell], measured: Measured) -> None:
-        run(folder, cells, measured)
+    def interrupted(folder: Path, cells: Sequence[Cell], measured: Measured, jobs: int) -> None:
+        run(folder, cells, measured, jobs)
         measured.interrupted = True
 
     monkeypatch.setattr(measure, "_runs", interrupted)
