@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 import re
+from decimal import Decimal
 from typing import Annotated, Any
 
 from pydantic import BeforeValidator, PlainSerializer, WithJsonSchema
@@ -45,11 +46,11 @@ def parse(text: object, units: dict[str, float], kind: str) -> float:
     match = _QUANTITY.match(str(text))
     if match is None:
         raise ValueError(f"'{text}' is not {kind}; write for example '8 {_example(units)}'")
-    number, unit = float(match[1]), match[2] or ""
+    number, unit = Decimal(match[1]), match[2] or ""
     if unit not in units:
         unit = "" if unit in AMBIGUOUS else ALIASES.get(unit.lower(), unit)
     if unit in units:
-        return number * units[unit]
+        return float(number * Decimal(repr(units[unit])))  # the nearest to what was written, as 8e-6 is
     if number == 0 and not match[2]:
         return 0.0
     named = f"unknown unit '{match[2]}'" if match[2] else "no unit"
@@ -68,6 +69,17 @@ def show(value: float, units: dict[str, float]) -> str:
     fitting = [(unit, size) for unit, size in decimal if abs(value) >= size * (1 - 1e-12) and unit not in ("min", "h")]
     unit, size = fitting[-1] if fitting else decimal[0]
     return f"{value / size:.6g} {unit}"
+
+
+def exactly(value: float, units: dict[str, float]) -> str:
+    """The same with as many digits as it takes to read the same value again."""
+    text = show_ratio(value) if "" in units else show(value, units)
+    if not math.isfinite(value) or parse(text, units, "") == value:
+        return text
+    if "" in units:
+        return repr(value)
+    unit = text.partition(" ")[2]
+    return f"{(Decimal(repr(value)) / Decimal(repr(units[unit]))).normalize():f} {unit}".strip()
 
 
 def show_rate(value: float) -> str:
@@ -90,17 +102,20 @@ def show_ratio(value: float) -> str:
     return f"{value:.6g}"
 
 
-def _quantity(units: dict[str, float], kind: str, show_value: Any, example: str) -> Any:
+def _quantity(units: dict[str, float], kind: str, example: str) -> Any:
     def read(value: object) -> float:
         return parse(value, units, kind)
+
+    def write(value: float) -> str:
+        return exactly(value, units)
 
     pattern = "^.*(" + "|".join(re.escape(u) for u in units if u) + ")$"
     text = {"type": "string", "pattern": pattern, "examples": [example]}
     schema = {"anyOf": [text, {"type": "number"}]} if "" in units else {"anyOf": [text, {"const": 0}]}
-    return (BeforeValidator(read), PlainSerializer(show_value, when_used="json"), WithJsonSchema(schema))
+    return (BeforeValidator(read), PlainSerializer(write, when_used="json"), WithJsonSchema(schema))
 
 
-Rate = Annotated[float, *_quantity(RATE_UNITS, "a rate", show_rate, "100 Gbit/s")]
-Time = Annotated[float, *_quantity(TIME_UNITS, "a time", show_time, "8 us")]
-Size = Annotated[float, *_quantity(SIZE_UNITS, "a size", show_size, "5 MB")]
-Ratio = Annotated[float, *_quantity(RATIO_UNITS, "a ratio", show_ratio, "20 %")]
+Rate = Annotated[float, *_quantity(RATE_UNITS, "a rate", "100 Gbit/s")]
+Time = Annotated[float, *_quantity(TIME_UNITS, "a time", "8 us")]
+Size = Annotated[float, *_quantity(SIZE_UNITS, "a size", "5 MB")]
+Ratio = Annotated[float, *_quantity(RATIO_UNITS, "a ratio", "20 %")]

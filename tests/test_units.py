@@ -12,6 +12,7 @@ from testbed.units import (
     RATIO_UNITS,
     SIZE_UNITS,
     TIME_UNITS,
+    exactly,
     parse,
     show,
     show_rate,
@@ -71,7 +72,20 @@ def test_what_is_shown_can_be_read_back(units: dict[str, float], value: float) -
 
 @given(value=st.floats(allow_nan=False, allow_infinity=False), unit=st.sampled_from(sorted(RATE_UNITS)))
 def test_every_number_and_unit_is_read(value: float, unit: str) -> None:
-    assert parse(f"{value!r} {unit}", RATE_UNITS, "a rate") == value * RATE_UNITS[unit]
+    assert parse(f"{value!r} {unit}", RATE_UNITS, "a rate") == pytest.approx(value * RATE_UNITS[unit], rel=1e-15)
+
+
+def test_a_quantity_is_the_number_that_python_reads() -> None:
+    """Both are the nearest to what is written; 55 * 1e-6 is not."""
+    assert parse("55 us", TIME_UNITS, "a time") == 55e-6 != 55 * 1e-6
+
+
+@pytest.mark.parametrize(
+    "units", [RATE_UNITS, TIME_UNITS, SIZE_UNITS, RATIO_UNITS], ids=["rate", "time", "size", "ratio"]
+)
+@given(value=st.floats(min_value=1e-12, max_value=1e15))
+def test_what_is_written_to_a_file_is_read_back_exactly(units: dict[str, float], value: float) -> None:
+    assert parse(exactly(value, units), units, "a quantity") == value
 
 
 @given(st.text(max_size=12))

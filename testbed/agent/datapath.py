@@ -18,7 +18,7 @@ from testbed.agent.meter import Meter
 from testbed.agent.structs import HOPS, ROWS, SHARED, CDatapath, CHeap, CHistogram, CRing, CTrace, library
 from testbed.base.arrays import Floats, Ints
 from testbed.clock import Clock
-from testbed.compiled.flows import CompiledFlows
+from testbed.compiled.askable import Askable
 from testbed.controller import Feedback, IntStack, RateController, Signal
 from testbed.dataplane.wire import MAX_HOPS
 from testbed.errors import TestbedError
@@ -211,14 +211,15 @@ class Datapath:
         """Nominal time 0 is known now."""
         self._c.epoch_ns, self._c.seconds_per_ns = clock.epoch_ns, clock.seconds_per_ns
 
-    def ask(self, flows: CompiledFlows, meter: Meter, longest_sleep: float, gather: float, cost: float = 0.0) -> None:
+    def ask(self, controller: Askable, meter: Meter, longest_sleep: float, gather: float, cost: float = 0.0) -> None:
         """Decisions are made in C from now on, by this controller, whenever something comes back.
 
         Each takes ``cost`` seconds on a core that makes one after the other (core.h).
         """
-        signals, c, trace = flows.form.signals, self._c.decisions, meter.trace.addresses()
-        self._asked = (flows, meter, trace_c := CTrace(*trace), times := self._histogram(meter.decision_times))
-        c.decider, c.trace, c.times = flows.address, ctypes.addressof(trace_c), ctypes.addressof(times)
+        assert controller.addresses is not None
+        signals, c, trace = controller.signals, self._c.decisions, meter.trace.addresses()
+        self._asked = (controller, meter, trace_c := CTrace(*trace), times := self._histogram(meter.decision_times))
+        c.of, c.trace, c.times = self._keeping(controller.addresses), ctypes.addressof(trace_c), ctypes.addressof(times)
         c.wants_int, c.wants_sent = Signal.INT in signals, Signal.TX in signals
         c.longest_sleep, c.gather = longest_sleep, gather
         if cost:
@@ -246,6 +247,11 @@ class Datapath:
         """`ask`: sleep, send and decide until then. Raises TestbedError if sockets do not work."""
         self._lib.serve(self._pointer, until)
         self._check_sockets()
+
+    @property
+    def has_failed(self) -> bool:
+        """`ask`: whether the controller has failed, which it says by itself."""
+        return bool(self._c.decisions.failed)
 
     @property
     def steps(self) -> int:

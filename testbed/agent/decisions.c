@@ -50,11 +50,14 @@ static int decide(struct datapath *d, int64_t f, int64_t event, double now, int6
 	int fine;
 
 	c->counts[1]++;
-	if (c->counts[0]++ % SAMPLED)
-		return tell(c->decider, f, event, now, number, ack);
-	before = cycles();
-	fine = tell(c->decider, f, event, now, number, ack);
-	count_time(c, before);
+	if (c->counts[0]++ % SAMPLED) {
+		fine = tell(c->of[f], f, event, now, number, ack);
+	} else {
+		before = cycles();
+		fine = tell(c->of[f], f, event, now, number, ack);
+		count_time(c, before);
+	}
+	c->failed |= !fine;
 	return fine;
 }
 
@@ -63,7 +66,7 @@ static void trace_call(struct datapath *d, int64_t kind, int64_t f, double now, 
 	struct trace *t = d->decisions.trace;
 
 	if (has_room(t))
-		record_call(t, kind, now, record_of(d->decisions.decider, f), f, told, length, -1);
+		record_call(t, kind, now, record_of(d->decisions.of[f], f), f, told, length, -1);
 }
 
 static void trace_feedback(struct datapath *d, int64_t kind, int64_t f, const struct ack *ack, int64_t cnps, int64_t lost)
@@ -71,7 +74,7 @@ static void trace_feedback(struct datapath *d, int64_t kind, int64_t f, const st
 	struct trace *t = d->decisions.trace;
 
 	if (has_room(t))
-		record_feedback(t, kind, ack->now, record_of(d->decisions.decider, f), f, ack, cnps, lost,
+		record_feedback(t, kind, ack->now, record_of(d->decisions.of[f], f), f, ack, cnps, lost,
 				kind == FEEDBACK && d->decisions.wants_int);
 }
 
@@ -118,7 +121,7 @@ void tell_cnp(struct datapath *d, int64_t f, double now)
 /* What a flow's record now says applies, at once or when a core has worked through it. */
 static void decided(struct datapath *d, int64_t f, double now)
 {
-	const struct decided *record = record_of(d->decisions.decider, f);
+	const struct decided *record = record_of(d->decisions.of[f], f);
 
 	if (d->decisions.core.cost > 0)
 		serve_decision(d, f, record, now);
@@ -199,10 +202,9 @@ void serve(struct datapath *d, double until)
 /* These flows start. */
 void start_flows(struct datapath *d, const int64_t *flows, int64_t n, double now)
 {
-	struct decider *c = d->decisions.decider;
-
 	for (int64_t i = 0; i < n; i++) {
 		int64_t f = flows[i];
+		struct decider *c = d->decisions.of[f];
 
 		memcpy(record_of(c, f), c->initial + f * c->size, (size_t)c->size);
 		if (!decide(d, f, ON_START, now, 0, NULL))

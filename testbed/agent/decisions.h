@@ -14,7 +14,7 @@ struct record;
 
 /* Mirrored in datapath.py. */
 struct decisions {
-	struct decider *decider;
+	struct decider **of; /* who decides about each flow; NULL if Python does, in batches */
 	struct trace *trace;
 	int64_t wants_int, wants_sent;
 	double longest_sleep, gather; /* s: the ring is read this often; feedback may wait this long for more */
@@ -26,6 +26,7 @@ struct decisions {
 	double *seconds;
 	struct histogram *times;
 	int64_t first_cycles, first_ns;
+	int64_t failed; /* one of the deciders has, and says how */
 };
 
 void tell_ack(struct datapath *d, int64_t f, const struct record *r, double rtt, int64_t lost, double now);
@@ -33,7 +34,7 @@ void tell_cnp(struct datapath *d, int64_t f, double now);
 
 static inline int has_failed(const struct decisions *c)
 {
-	return c->decider && c->decider->status;
+	return (int)c->failed;
 }
 
 #endif

@@ -99,7 +99,7 @@ static void on_ack(struct datapath *d, int64_t row, int64_t f, const struct reco
 	}
 	if (d->int_on && ahead < HALF)
 		check_hops(d, f, r, swapped);
-	if (d->decisions.decider)
+	if (d->decisions.of)
 		tell_ack(d, f, r, d->row_rtt[row], ahead < HALF ? ahead : 0, now);
 	else if (r->hops)
 		read_hops(d, row, r);
@@ -184,7 +184,7 @@ static int64_t read_ring(struct datapath *d, struct ring *ring, int64_t rows, do
 		} else {
 			d->row_cnps[row]++;
 			d->cnps[f]++;
-			if (d->decisions.decider)
+			if (d->decisions.of)
 				tell_cnp(d, f, now);
 		}
 	}

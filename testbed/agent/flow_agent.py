@@ -7,7 +7,8 @@ from testbed.agent.datapath import Datapath
 from testbed.agent.meter import Meter
 from testbed.base.arrays import Ints
 from testbed.clock import Clock
-from testbed.compiled.flows import CompiledFlows
+from testbed.compiled.askable import Askable
+from testbed.errors import PluginFailed
 from testbed.registry import Plugin, failed
 
 LONGEST_SERVICE = 0.05  # wall seconds: signals are Python's to handle
@@ -20,7 +21,7 @@ class FlowAgent(Agent):
         self,
         plugin: Plugin,
         clock: Clock,
-        controller: CompiledFlows,
+        controller: Askable,
         datapath: Datapath,
         *,
         timing: Timing,
@@ -54,9 +55,11 @@ class FlowAgent(Agent):
 
     def _check(self) -> None:
         """Raises PluginFailed if the controller has failed."""
-        if not self.controller.c.status:
+        if not self.datapath.has_failed:
             return
         try:
             self.controller.fail()
+        except PluginFailed:
+            raise
         except Exception as error:
             raise failed(self.plugin, error) from error

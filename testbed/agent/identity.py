@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
 from testbed.compiled.flows import CompiledFlows
+from testbed.compiled.sharing import Sharing
 from testbed.controller import RateController
 from testbed.registry import Plugin
 
@@ -21,6 +22,11 @@ class Identity:
     file: str
     sha256: str  # of the file now
     runs_as: str = field(default="", compare=False)  # machine code or Python
+
+    @classmethod
+    def all_of(cls, controller: RateController) -> list[Identity]:
+        """The classes that are behind a controller: one, or those that share the flows."""
+        return [cls.of(part) for part in controller.parts] if isinstance(controller, Sharing) else [cls.of(controller)]
 
     @classmethod
     def of(cls, controller: RateController) -> Identity:

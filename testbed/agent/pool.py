@@ -32,7 +32,7 @@ from testbed.agent.sockets import Route, Sockets
 from testbed.base import linux
 from testbed.base.arrays import Ints
 from testbed.clock import Clock
-from testbed.compiled.flows import CompiledFlows
+from testbed.compiled.askable import is_askable
 from testbed.controller import Paths, RateController
 from testbed.dataplane.ring import Ring
 from testbed.dataplane.wire import RACK, Tag
@@ -77,7 +77,7 @@ class AgentConfig:
     burst: int
     at_once: int  # packets that a host's shaper lets through together
     bucket: int  # bytes that it may queue without lagging
-    controller: Callable[[Paths], RateController]
+    controller: Callable[[Paths, int], RateController]  # with the number of the first flow
     segment: bool  # several packets per system call
     wake_by_ring: bool  # feedback is due at once (netem): the ring wakes the agent
     own_ports: bool = False  # each flow has a source port of its own, for ECMP: where there are several paths
@@ -142,7 +142,7 @@ class AgentProcess:
     def __init__(self, spec: AgentSpec, config: AgentConfig) -> None:
         self.spec, self.config = spec, config
         self.failure = ""
-        self.identity: Identity | None = None  # of its controller, once it is ready
+        self.identities: list[Identity] = []  # of its controllers, once it is ready
         self._ended = False
         self._begun = b""  # of a message, if the first byte was one
         self._reports, report = os.pipe()
@@ -161,7 +161,7 @@ class AgentProcess:
         self._begun = os.read(self._reports, 1)
         if self._begun == b"+":
             self._begun = b""
-            self.identity = Identity(**json.loads(self._read_line()))
+            self.identities = [Identity(**one) for one in json.loads(self._read_line())]
         else:
             self.poll(wait=True)
             raise PluginFailed(self.failure or f"agent {self.spec.number} ended before it started")
@@ -199,7 +199,7 @@ def _child(spec: AgentSpec, config: AgentConfig, report: int, start: int, parent
         _prepare_process(spec.core)
         controller, build = _prepare(spec, config)
         log.info("agent ready", extra={"agent": spec.number, "controller": type(controller).__name__})
-        os.write(report, b"+" + json.dumps(Identity.of(controller).as_dict()).encode() + b"\n")
+        os.write(report, b"+" + json.dumps([one.as_dict() for one in Identity.all_of(controller)]).encode() + b"\n")
         epoch = os.read(start, 8)
         if len(epoch) == 8:
             build(Clock(config.dilation, int.from_bytes(epoch, "little"))).run()
@@ -233,7 +233,9 @@ def _prepare_process(core: int) -> None:
 
 def _prepare(spec: AgentSpec, config: AgentConfig) -> tuple[RateController, Callable[[Clock], Agent]]:
     try:
-        controller = config.controller(spec.paths)
+        controller = config.controller(spec.paths, spec.first)
+    except PluginFailed:
+        raise
     except Exception as error:
         raise failed(config.plugin, error) from error
     sockets = Sockets(spec.routes, config.framing, config.segment, config.own_ports, config.tag)
@@ -265,7 +267,7 @@ def _prepare(spec: AgentSpec, config: AgentConfig) -> tuple[RateController, Call
     gc.disable()  # a collection would delay packets by milliseconds
 
     def build(clock: Clock) -> Agent:
-        if isinstance(controller, CompiledFlows):
+        if is_askable(controller):
             return FlowAgent(config.plugin, clock, controller, datapath, timing=spec.timing, meter=meter)
         return BatchAgent(config.plugin, clock, controller, datapath, timing=spec.timing, meter=meter)
 

@@ -70,7 +70,7 @@ class CDecisions(ctypes.Structure):
     """struct decisions of decisions.h."""
 
     _fields_ = [
-        *((name, c_void_p) for name in ("decider", "trace")),
+        *((name, c_void_p) for name in ("of", "trace")),
         *((name, c_int64) for name in ("wants_int", "wants_sent")),
         *((name, c_double) for name in ("longest_sleep", "gather", "next_report")),
         ("due", c_void_p),
@@ -78,7 +78,7 @@ class CDecisions(ctypes.Structure):
         ("counts", c_void_p),
         ("steps", c_int64),
         *((name, c_void_p) for name in ("seconds", "times")),
-        *((name, c_int64) for name in ("first_cycles", "first_ns")),
+        *((name, c_int64) for name in ("first_cycles", "first_ns", "failed")),
     ]
 
 

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from testbed.base.arrays import Floats, Ints
 from testbed.base.compiler import LIBRARY_FLAGS, Unit
 from testbed.compiled import machine
+from testbed.compiled.askable import Askable
 from testbed.compiled.layout import DECIDED, PLACE, record, values
 from testbed.compiled.plain import Objects
 from testbed.compiled.source import EVENTS, Translation
@@ -68,12 +69,13 @@ def _library() -> ctypes.CDLL:
     return library
 
 
-class CompiledFlows(RateController):
+class CompiledFlows(Askable):
     """Runs a `CompiledController` class as a `RateController`; as machine code unless ``compiled`` is False."""
 
     def __init__(self, form: type[CompiledController], config: PluginConfig, paths: Paths, compiled: bool) -> None:
         """Raises BadInput if it cannot be compiled, and whatever its ``__init__`` raises."""
         self.form, self.config, self.paths = form, config, paths
+        self.signals = form.signals  # type: ignore[misc] # of this object
         self.by_flow = paths_by_flow(paths)
         self.c = Decider()
         self.objects: Objects | None = None
@@ -86,6 +88,7 @@ class CompiledFlows(RateController):
         self.c.flows, self.c.size = self.records.ctypes.data, self.records.dtype.itemsize
         self.c.initial = self.initial.ctypes.data
         self.address = ctypes.addressof(self.c)
+        self.addresses = np.full(len(paths), self.address)
         self._columns = self._buffers(len(paths))
         self.rate: Floats = self.records["rate"]
         self.window: Floats = self.records["window"]

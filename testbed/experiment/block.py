@@ -35,7 +35,7 @@ class Part(BaseModel):
 
 Count = Annotated[int, Field(strict=True, ge=1)]
 Moment = Annotated[Time, Field(ge=0)]
-Share = Annotated[Ratio, Field(ge=0, lt=1), PlainSerializer(lambda value: float(f"{value:.6g}"), when_used="json")]
+Share = Annotated[Ratio, Field(ge=0, lt=1), PlainSerializer(float, when_used="json")]
 
 
 def _host_name(value: str) -> str:

@@ -11,6 +11,7 @@ import logging
 from collections.abc import Iterable, Mapping
 from copy import deepcopy
 from dataclasses import dataclass
+from functools import partial
 from importlib.metadata import entry_points
 from importlib.resources import as_file, files
 from pathlib import Path
@@ -20,11 +21,12 @@ from pydantic import ValidationError
 
 from testbed.errors import BadInput, nearest
 from testbed.experiment import meaningless
+from testbed.experiment.choice import PluginChoice
 from testbed.experiment.document import Document, KeyPath, dotted
 from testbed.experiment.messages import explain
-from testbed.experiment.model import Experiment, PluginChoice
-from testbed.experiment.preflight import preflight
-from testbed.experiment.resolved import Resolved
+from testbed.experiment.model import Experiment
+from testbed.experiment.preflight import try_controller, try_tuner
+from testbed.experiment.resolved import Decider, Resolved
 from testbed.plugin import PluginConfig
 from testbed.registry import Plugin, find
 
@@ -100,44 +102,50 @@ def _natural(name: str) -> tuple[str, int]:
 
 def resolve(loaded: Loaded) -> Resolved:
     """Load and configure the plugins. Raises BadInput for a plugin or an option that does not exist or fit."""
-    meaningless.refuse(loaded.experiment, loaded.document)
-    controller, controller_config = _plugin("controller", loaded)
-    tuner, tuner_config = _plugin("tuner", loaded)
-    resolved = Resolved(loaded.experiment, controller, controller_config, tuner, tuner_config)
-    for kind in ("controller", "tuner"):
+    experiment = loaded.experiment
+    meaningless.refuse(experiment, loaded.document)
+    controller, controller_config = _plugin("controller", ("controller",), experiment.controller, loaded)
+    others = [
+        Decider(*_plugin("controller", ("controllers", number), choice, loaded), choice.compiled)
+        for number, choice in enumerate(experiment.controllers)
+    ]
+    tuner, tuner_config = _plugin("tuner", ("tuner",), experiment.tuner, loaded)
+    resolved = Resolved(experiment, controller, controller_config, tuner, tuner_config, tuple(others))
+    places: list[KeyPath] = [("controller",), *(("controllers", number) for number in range(len(others)))]
+    checks = [partial(try_controller, resolved, one) for one in resolved.deciders]
+    for path, check in zip([*places, ("tuner",)], [*checks, partial(try_tuner, resolved)], strict=True):
         try:
-            preflight(resolved, kind)
+            check()
         except BadInput as error:
-            raise BadInput(f"{loaded.document.origin((kind,))}: {error}") from error
-    experiment = resolved.experiment
+            raise BadInput(f"{loaded.document.origin(path)}: {error}") from error
     about = {"experiment": experiment.name, "hosts": experiment.hosts, "seed": experiment.seed}
     log.info("preflight passed", extra={**about, "controller": controller.name, "tuner": tuner.name})
     return resolved
 
 
-def _plugin(kind: str, loaded: Loaded) -> tuple[Plugin, PluginConfig]:
-    choice: PluginChoice = getattr(loaded.experiment, kind)
-    path: KeyPath = (kind, "name")
+def _plugin(kind: str, at: KeyPath, choice: PluginChoice, loaded: Loaded) -> tuple[Plugin, PluginConfig]:
+    """The plugin of a kind that is chosen at a key."""
+    path: KeyPath = (*at, "name")
     try:
         plugin = find(kind, choice.name)
-        path = (kind, "preset")
+        path = (*at, "preset")
         if choice.preset is not None:
             plugin.configure(choice.preset, {})
-        path = (kind,)
-        return plugin, _with_files(plugin, choice, loaded.document)
+        path = at
+        return plugin, _with_files(plugin, at, choice, loaded.document)
     except BadInput as error:
-        if path == (kind,):  # the option that the message quotes
+        if path == at:  # the option that the message quotes
             path += tuple(key for key in choice.options if f"option '{key}" in str(error))[:1]
         raise BadInput(f"{loaded.document.origin(path)}: {dotted(path)}: {error}") from error
 
 
-def _with_files(plugin: Plugin, choice: PluginChoice, document: Document) -> PluginConfig:
+def _with_files(plugin: Plugin, at: KeyPath, choice: PluginChoice, document: Document) -> PluginConfig:
     """Its configuration; an option that names a file, such as a policy, is relative to where it was given."""
     config = plugin.configure(choice.preset, choice.options)
     named = {key: choice.options[key] for key in plugin.form.inputs(config) if choice.options.get(key)}
     if not named:
         return config
-    files = {key: _resolved(str(value), document.base((plugin.kind, key))) for key, value in named.items()}
+    files = {key: _resolved(str(value), document.base((*at, key))) for key, value in named.items()}
     return plugin.configure(choice.preset, {**choice.options, **files})
 
 
@@ -146,6 +154,9 @@ def _read(file: Path, name: str) -> Loaded:
     log.info("experiment read", extra={"file": file})
     for kind in ("controller", "tuner"):
         _anchor(document.data, kind, file.parent)
+    sharing = document.data.get("controllers")
+    for choice in sharing if isinstance(sharing, list) else []:
+        _anchor({"": choice}, "", file.parent)
     if isinstance(document.data.get("traffic"), dict):
         _anchor_files(document.data["traffic"], file.parent)
     document.data.setdefault("name", file.stem)
@@ -194,7 +205,7 @@ def _file(key: str, value: str, folder: Path) -> str:
 def _from_here(path: KeyPath, value: Any) -> Any:
     if path[0] == "traffic" and path[-1] in FILE_KEYS and isinstance(value, str):
         return _file(str(path[-1]), value, Path())
-    named = path in {("controller",), ("tuner",), ("controller", "name"), ("tuner", "name")}
+    named = path in {("controller",), ("tuner",)} or (path[-1] == "name" and path[0] != "traffic")
     return absolute(value, Path()) if named and isinstance(value, str) else value
 
 

@@ -15,7 +15,6 @@ OF_THE_KERNEL = {  # and what they are by default
     ("rack", "switch", "forwarding"): "bridge",
 }
 DILATION = ("time", "dilation")
-COST = ("controller", "decision_cost")
 
 
 def without(settings: Mapping[str, str]) -> dict[str, str]:
@@ -41,5 +40,13 @@ def _found(experiment: Experiment, document: Document) -> Iterator[tuple[KeyPath
         for key, usual in OF_THE_KERNEL.items():
             if (value := attrgetter(dotted(key))(experiment)) != usual:
                 yield key, f"'{value}' has no meaning with engine 'virtual'; leave it out, or say '{usual}'"
-    elif experiment.controller.decision_cost:
-        yield COST, f"with engine '{engine}' a decision takes the time that it takes; leave it out, or use 'virtual'"
+    costs: dict[KeyPath, float] = {("controller", "decision_cost"): experiment.controller.decision_cost}
+    costs |= {("controllers", at, "decision_cost"): one.decision_cost for at, one in enumerate(experiment.controllers)}
+    for place in (place for place, cost in costs.items() if cost):
+        if engine != "virtual":
+            yield (
+                place,
+                f"with engine '{engine}' a decision takes the time that it takes; leave it out, or use 'virtual'",
+            )
+        elif experiment.controllers:
+            yield place, "the core of a NIC runs one controller; leave it out where several share the flows"

@@ -15,20 +15,17 @@ from typing import Annotated, Any, Literal, Self
 
 import numpy as np
 from pydantic import (
-    BaseModel,
     BeforeValidator,
-    ConfigDict,
     Field,
-    GetJsonSchemaHandler,
     PlainSerializer,
     WithJsonSchema,
     model_validator,
 )
-from pydantic.json_schema import JsonSchemaValue
-from pydantic_core import CoreSchema
 
+from testbed.base.arrays import Ints
 from testbed.experiment import deadlock, events
 from testbed.experiment.block import Count, Part, refuse
+from testbed.experiment.choice import ControllerChoice, PluginChoice, SharingController, check_controllers, deciders
 from testbed.experiment.events import EventSpec, Step
 from testbed.experiment.topology.kinds import shape_of
 from testbed.experiment.topology.settings import MOST_HOSTS, Rack, Star
@@ -38,7 +35,7 @@ from testbed.experiment.traffic import Traffic
 from testbed.experiment.traffic.flow import NO_GROUP
 from testbed.experiment.traffic.pattern import Context
 from testbed.experiment.traffic.plan import Plan
-from testbed.units import TIME_UNITS, Time, parse, show_rate, show_time
+from testbed.units import TIME_UNITS, Time, exactly, parse, show_rate, show_time
 
 MOST_FLOWS = 65_536
 MOST_CELLS = 20_000_000  # samples x flows kept in memory
@@ -78,47 +75,9 @@ AutoOrDilation = Annotated[
 AutoOrTime = Annotated[
     float | Literal["auto"],
     BeforeValidator(_auto_or_time),
-    PlainSerializer(lambda value: value if value == "auto" else show_time(value), when_used="json"),
+    PlainSerializer(lambda value: value if value == "auto" else exactly(value, TIME_UNITS), when_used="json"),
     WithJsonSchema({"type": "string", "examples": ["auto", "100 us"]}),
 ]
-
-
-class PluginChoice(BaseModel):
-    """A plugin, its preset, and any of its own options. A plain name will do: `controller: swift`."""
-
-    model_config = ConfigDict(extra="allow", frozen=True)
-
-    name: str = Field(description="Name of an installed plugin, or a path: `./my_cc.py` or `./my_cc.py:MyCC`.")
-    preset: str | None = Field(
-        default=None, description="Named set of options to begin with; by default the plugin's first."
-    )
-
-    @property
-    def options(self) -> dict[str, Any]:
-        """What was said beyond name and preset."""
-        return dict(self.model_extra or {})
-
-    @model_validator(mode="before")
-    @classmethod
-    def _plain_name(cls, data: Any) -> Any:
-        return {"name": data} if isinstance(data, str) else data
-
-    @classmethod
-    def __get_pydantic_json_schema__(cls, core: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
-        return {"anyOf": [{"type": "string", "description": "Name or path of the plugin."}, handler(core)]}
-
-
-class ControllerChoice(PluginChoice):
-    """A controller, its preset, how it runs, and any of its own options. A plain name will do: `controller: swift`."""
-
-    compiled: bool = Field(
-        default=True, description="Machine code decides, if the controller can be compiled; false: Python, to debug it."
-    )
-    decision_cost: Annotated[Time, Field(ge=0)] = Field(
-        default=0.0,
-        description="Nominal time that each decision takes on the core of a NIC, which makes one after the other: rate "
-        "and window apply that much later. In the virtual engine, for controllers per flow.",
-    )
 
 
 class TimeSpan(Part):
@@ -202,6 +161,11 @@ class Experiment(Part):
     rack: Rack = Field(default=Star(), description="Hosts, links and switches; the keys depend on `kind`.")
     traffic: Traffic = Field(description="Who sends to whom; the keys depend on `pattern`.")
     controller: ControllerChoice = Field(description="Sender-side congestion control; a plain name will do.")
+    controllers: list[SharingController] = Field(
+        default=[],
+        description="Controllers of some flows; `controller` decides about all others. Where a flow is named twice, "
+        "the first decides. Each with these keys:",
+    )
     tuner: PluginChoice = Field(
         default=PluginChoice(name=DEFAULT_TUNER), description="Switch-side ECN tuner; a plain name will do."
     )
@@ -241,6 +205,11 @@ class Experiment(Part):
         return Plan.of(self.traffic.expand(self.context))
 
     @cached_property
+    def decider(self) -> Ints:
+        """Who decides about each flow, shape (n,): 0 is `controller`, i the i-th of `controllers`, from 1."""
+        return deciders(self.controllers, self.plan)
+
+    @cached_property
     def shape(self) -> Shape:
         """Hosts, switches, links."""
         return shape_of(self.rack, self.hosts)
@@ -248,7 +217,7 @@ class Experiment(Part):
     def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Self:
         """As pydantic's; the copy makes its own shape and plan."""
         copy = super().model_copy(update=update, deep=deep)
-        for derived in ("plan", "shape"):
+        for derived in ("plan", "shape", "decider"):
             copy.__dict__.pop(derived, None)
         return copy
 
@@ -262,6 +231,7 @@ class Experiment(Part):
         self._check_hosts()
         self._check_size(self.traffic.flow_count(self.context))
         self._check_time()
+        check_controllers(self.controllers, self.plan)
         self._check_pauses(self.steps())
         return self
 

@@ -5,22 +5,23 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from testbed.errors import TestbedError
-from testbed.experiment.resolved import Resolved
+from testbed.experiment.resolved import Decider, Resolved
 from testbed.registry import Plugin, failed, refused
 from testbed.tuner import wrong
 
 
-def preflight(resolved: Resolved, kind: str) -> None:
-    """Make the controller for one flow, or the tuner with its first thresholds.
+def try_controller(resolved: Resolved, one: Decider) -> None:
+    """Make a controller for one flow.
 
-    Raises BadInput if an option does not fit (a policy file that is missing, thresholds beyond the buffer), and
-    PluginFailed if the plugin raises anything else, or TestbedError if there is no C compiler.
+    Raises BadInput if an option does not fit (a policy file that is missing), PluginFailed if the plugin raises
+    anything else, or TestbedError if there is no compiler.
     """
-    plugin, make = {
-        "controller": (resolved.controller, lambda: _controller(resolved)),
-        "tuner": (resolved.tuner, lambda: _tuner(resolved)),
-    }[kind]
-    _made(plugin, make)
+    _made(one.plugin, lambda: one.make(resolved.layout.controller_paths(slice(1))))
+
+
+def try_tuner(resolved: Resolved) -> None:
+    """Make the tuners and have their first thresholds. Raises as `try_controller`."""
+    _made(resolved.tuner, lambda: _tuner(resolved))
 
 
 def _made(plugin: Plugin, make: Callable[[], object]) -> None:
@@ -30,11 +31,6 @@ def _made(plugin: Plugin, make: Callable[[], object]) -> None:
         raise
     except Exception as error:
         raise failed(plugin, error) from error
-
-
-def _controller(resolved: Resolved) -> object:
-    one_flow = resolved.layout.controller_paths(slice(1))
-    return resolved.make_controller(one_flow)
 
 
 def _tuner(resolved: Resolved) -> None:

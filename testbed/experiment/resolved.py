@@ -7,16 +7,32 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+import numpy as np
 import yaml
 
 from testbed.base.inputs import Input
 from testbed.compiled.flows import build
+from testbed.compiled.sharing import Sharing
 from testbed.controller import Paths, RateController, Signal
+from testbed.experiment.choice import PluginChoice
 from testbed.experiment.layout import Layout
-from testbed.experiment.model import Experiment, PluginChoice
+from testbed.experiment.model import Experiment
 from testbed.experiment.topology.settings import Star
 from testbed.plugin import PluginConfig
 from testbed.registry import Plugin
+
+
+@dataclass(frozen=True)
+class Decider:
+    """A controller, configured."""
+
+    plugin: Plugin
+    config: PluginConfig
+    compiled: bool = True  # machine code, if the controller can be compiled
+
+    def make(self, paths: Paths) -> RateController:
+        """For flows with these paths. Raises BadInput, or whatever the plugin raises."""
+        return build(self.plugin.form, self.config, paths, self.compiled)
 
 
 @dataclass(frozen=True)
@@ -28,36 +44,82 @@ class Resolved:
     controller_config: PluginConfig
     tuner: Plugin
     tuner_config: PluginConfig
+    others: tuple[Decider, ...] = ()  # of the flows that `controllers` names
+
+    @cached_property
+    def deciders(self) -> tuple[Decider, ...]:
+        """All controllers, in the order of `Experiment.decider`'s numbers."""
+        return (Decider(self.controller, self.controller_config, self.experiment.controller.compiled), *self.others)
+
+    @property
+    def deciding(self) -> list[str]:
+        """Name of each flow's controller; a number tells those apart that have the same."""
+        names = [one.plugin.name for one in self.deciders]
+        told = [
+            name if names.count(name) == 1 else f"{name} {names[:at].count(name) + 1}" for at, name in enumerate(names)
+        ]
+        return [told[number] for number in self.experiment.decider]
+
+    @property
+    def title(self) -> str:
+        """All of its controllers."""
+        return " + ".join(dict.fromkeys(one.plugin.name for one in self.deciders))
+
+    @property
+    def signals(self) -> Signal:
+        """What any of its controllers wants to hear."""
+        heard = Signal(0)
+        for one in self.deciders:
+            heard |= one.plugin.form.signals
+        return heard
+
+    @property
+    def cnp_interval(self) -> float:
+        """Seconds between the CNPs for one flow: the shortest that a controller asks for that listens to them."""
+        listening = [one for one in self.deciders if Signal.CNP in one.plugin.form.signals] or self.deciders
+        asked: list[float] = [one.plugin.form.cnp_interval(one.config) for one in listening]
+        return min(asked)
 
     @cached_property
     def layout(self) -> Layout:
         """What follows from rack and traffic; with INT, packets have room for the longest path."""
         layout = Layout(self.experiment)
-        return layout.with_int(layout.most_hops) if Signal.INT in self.controller.form.signals else layout
+        return layout.with_int(layout.most_hops) if Signal.INT in self.signals else layout
 
     def as_dict(self) -> dict[str, Any]:
         """Everything spelled out, with units, the plugins' options included. It loads again as it is."""
         data = self.experiment.model_dump(mode="json")
         if isinstance(self.experiment.rack, Star):
             data["rack"]["hosts"] = self.experiment.hosts
-        for kind, config in (("controller", self.controller_config), ("tuner", self.tuner_config)):
-            choice: PluginChoice = getattr(self.experiment, kind)
-            presets = getattr(self, kind).form.presets
-            preset = choice.preset or next(iter(presets), None)
-            own = choice.model_dump(mode="json", include=set(type(choice).model_fields) - {"name", "preset"})
-            data[kind] = {"name": choice.name, "preset": preset, **own, **config.model_dump(mode="json")}
+        experiment = self.experiment
+        data["controller"] = _as_dict(experiment.controller, self.controller, self.controller_config)
+        data["controllers"] = [
+            _as_dict(choice, one.plugin, one.config)
+            for choice, one in zip(experiment.controllers, self.others, strict=True)
+        ]
+        data["tuner"] = _as_dict(experiment.tuner, self.tuner, self.tuner_config)
         return data
 
-    def make_controller(self, paths: Paths) -> RateController:
-        """Its controller for some of its flows. Raises BadInput, or whatever the plugin raises."""
-        return build(self.controller.form, self.controller_config, paths, self.experiment.controller.compiled)
+    def make_controller(self, paths: Paths, first: int = 0) -> RateController:
+        """What decides about some of its flows, from number ``first`` on.
+
+        Raises BadInput, PluginFailed, or whatever its one plugin raises.
+        """
+        decider = self.experiment.decider[first : first + len(paths)]
+        numbers = np.unique(decider)
+        if len(numbers) == 1:
+            return self.deciders[int(numbers[0])].make(paths)
+        return Sharing([(self.deciders[one].plugin, self.deciders[one].make) for one in numbers], decider, paths)
 
     def inputs(self, *, tuned: bool = True) -> list[Input]:
         """Files that it reads besides the plugins' code; of the tuner if it runs. Raises BadInput if one has gone."""
         found = [file.within("traffic") for file in self.experiment.traffic.inputs()]
-        plugins = [(self.controller, self.controller_config), *([(self.tuner, self.tuner_config)] if tuned else [])]
-        for plugin, config in plugins:
-            found += [Input.of(f"{plugin.kind}.{key}", file) for key, file in plugin.form.inputs(config).items()]
+        plugins = {"controller": (self.controller, self.controller_config)}
+        plugins |= {f"controllers.{number}": (one.plugin, one.config) for number, one in enumerate(self.others)}
+        if tuned:
+            plugins["tuner"] = (self.tuner, self.tuner_config)
+        for key, (plugin, config) in plugins.items():
+            found += [Input.of(f"{key}.{option}", file) for option, file in plugin.form.inputs(config).items()]
         return found
 
     def as_yaml(self) -> str:
@@ -67,3 +129,9 @@ class Resolved:
     def as_json(self) -> str:
         """`as_dict` as JSON."""
         return json.dumps(self.as_dict(), indent=2)
+
+
+def _as_dict(choice: PluginChoice, plugin: Plugin, config: PluginConfig) -> dict[str, Any]:
+    preset = choice.preset or next(iter(plugin.form.presets), None)
+    own = choice.model_dump(mode="json", include=set(type(choice).model_fields) - {"name", "preset"})
+    return {"name": choice.name, "preset": preset, **own, **config.model_dump(mode="json")}

@@ -19,7 +19,8 @@ from pydantic_core import PydanticUndefined
 
 from testbed.experiment import options
 from testbed.experiment.block import Part
-from testbed.experiment.model import Experiment, PluginChoice
+from testbed.experiment.choice import PluginChoice
+from testbed.experiment.model import Experiment
 from testbed.experiment.options import shown
 
 SCHEMA_FILE = Path(__file__).parent / "experiment.schema.json"

@@ -70,8 +70,8 @@ class Counts:
     flows: FlowCounts
     ports: PortCounts
     duration: float  # s, of the run and of draining
-    loaded_plugins: list[Identity]  # one per agent
-    wanted: Identity
+    loaded_plugins: list[Identity]  # of each agent its controllers
+    wanted: list[Identity]
     int_faults: int  # INT records out of path order, or going back in time or bytes
     queue_difference: float  # bytes, largest difference of a port's virtual queue and its shaper's backlog
     queue_tolerance: float  # bytes: a burst

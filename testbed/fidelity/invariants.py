@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
+from testbed.agent.identity import Identity
 from testbed.base.arrays import Ints
 from testbed.fidelity.counters import Counts
 from testbed.results.verdict import Reason
@@ -141,15 +142,23 @@ def queues_agree(counts: Counts) -> Iterator[Reason]:
         )
 
 
-def the_named_controller_ran(counts: Counts) -> Iterator[Reason]:
-    """Every agent ran the configured class, from the configured file."""
+def the_named_controllers_ran(counts: Counts) -> Iterator[Reason]:
+    """Agents ran the configured classes, from the configured files, and no others."""
     if not counts.loaded_plugins:
         yield Reason(what="no controller identified", how_much="no agent", remedy=PLUGIN)
-    for agent, decider in enumerate(counts.loaded_plugins):
-        if decider != counts.wanted:
-            how_much = f"agent {agent} ran {decider.form} of {decider.file} ({decider.sha256[:12]})"
-            wanted = f"{counts.wanted.form} of {counts.wanted.file} ({counts.wanted.sha256[:12]})"
-            yield Reason(what="wrong controller", how_much=f"{how_much} instead of {wanted}", remedy=PLUGIN)
+        return
+    wrong = [number for number, one in enumerate(counts.loaded_plugins) if one not in counts.wanted]
+    wanted = " or ".join(map(_named, counts.wanted))
+    for number in wrong:
+        how_much = f"agent {number} ran {_named(counts.loaded_plugins[number])} instead of {wanted}"
+        yield Reason(what="wrong controller", how_much=how_much, remedy=PLUGIN)
+    for one in counts.wanted:
+        if one not in counts.loaded_plugins and not wrong:
+            yield Reason(what="a controller did not run", how_much=_named(one), remedy=PLUGIN)
+
+
+def _named(one: Identity) -> str:
+    return f"{one.form} of {one.file} ({one.sha256[:12]})"
 
 
 def lossless_means_no_drop(counts: Counts) -> Iterator[Reason]:
@@ -197,7 +206,7 @@ CHECKS: tuple[Callable[[Counts], Iterator[Reason]], ...] = (
     telemetry_is_ordered,
     no_link_is_exceeded,
     queues_agree,
-    the_named_controller_ran,
+    the_named_controllers_ran,
     lossless_means_no_drop,
     pauses_are_settled,
 )

@@ -140,6 +140,7 @@ class Collector:
         return FlowTable(
             src=run.layout.plan.src,
             dst=run.layout.plan.dst,
+            controller=run.resolved.deciding,
             label=run.layout.plan.label,
             group=run.layout.plan.group,
             start=_copy(flows.start),
@@ -157,6 +158,7 @@ class Collector:
             cnps=_copy(flows.cnps),
             ce_packets=_copy(flows.ce),
             delivered_packets=run.network.delivered(),
+            rtt_mean=mean_of(flows.rtt_sum, flows.acked),
         )
 
     def _counters(self) -> dict[str, int]:
@@ -170,6 +172,13 @@ class Collector:
             "rates_above_line": sum(int(meter.counters[5]) for meter in meters),
             "agents": len(meters),
         }
+
+
+def mean_of(total: Floats, count: Ints) -> Floats:
+    """nan where there is none."""
+    means: Floats = np.full(len(total), np.nan)
+    np.divide(total, count, out=means, where=count > 0)
+    return means
 
 
 def _copy(column: Column) -> Column:

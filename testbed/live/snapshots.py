@@ -94,7 +94,7 @@ def scene(run: Observed) -> Scene:
     ports = (ScenePort(one.name, one.switch, one.neighbour, one.link.rate, buffer) for one in run.layout.shape.ports)
     return Scene(
         experiment=experiment.name,
-        controller=run.resolved.controller.name,
+        controller=run.resolved.title,
         tuner=run.resolved.tuner.name,
         seed=experiment.seed,
         duration=experiment.time.duration,

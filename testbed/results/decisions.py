@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from testbed.controller import Paths
 from testbed.errors import BadInput
-from testbed.experiment.model import PluginChoice
+from testbed.experiment.choice import PluginChoice
 from testbed.results import arrow
 from testbed.results.folder import DECISIONS, read_table
 from testbed.results.tables import UNITS

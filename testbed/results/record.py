@@ -28,10 +28,11 @@ SIMULATED = {  # engines without wall time, in words
 
 @dataclass
 class FlowTable:
-    """One row per flow, shape (n,). The last eight columns are totals over the whole run."""
+    """One row per flow, shape (n,). The last columns are totals over the whole run."""
 
     src: list[str]  # host names
     dst: list[str]
+    controller: list[str]  # who decides about it
     label: list[str]  # "long", "short", "incast", "background"; "" for a flow of the traffic's only kind
     group: Ints  # flows of one number are one operation, such as an iteration of an all-to-all; -1 for none
     start: Floats
@@ -49,6 +50,7 @@ class FlowTable:
     cnps: Ints
     ce_packets: Ints  # acknowledgements with CE
     delivered_packets: Ints  # counted by the receiver's NIC
+    rtt_mean: Floats  # over its acknowledgements; nan without one
 
     def __len__(self) -> int:
         return len(self.src)

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from pydantic import BaseModel
 
-from testbed.results.figures import cost, fairness, fct, latency, loss, pauses, throughput
+from testbed.results.figures import cost, fairness, fct, latency, loss, pauses, sharing, throughput
 from testbed.results.figures.measurements import Measurements
 from testbed.results.figures.operations import Messages
 from testbed.results.figures.registry import figure, figures_of
+from testbed.results.figures.sharing import Shared
 from testbed.results.figures.unknown import NAN, NULL_IF_UNKNOWN, Number, mean, ratio
 from testbed.results.record import RunRecord
 from testbed.results.verdict import Verdict
@@ -235,6 +236,13 @@ class Summary(BaseModel):
         "wire bytes of flows labelled `long` / (bottleneck's rate x time)", "%",
         lambda m: throughput.long_bandwidth(m.record, m.window), "LBW", better="higher", of_idle=True, seldom=True,
         source="ADPG's appendix E and DECC's figure 11; neither defines it. All long flows together")
+
+    shared: list[Shared] = figure(
+        "what each of several controllers got, one entry per controller, see below", "", lambda m: m.shared)
+    jain_controllers: Number = figure(
+        "Jain's index over controllers that share a run: x is goodput per flow", "",
+        lambda m: sharing.between(m.shared),
+        "Jain", "controllers", better="higher", seldom=True)
 
     messages: list[Messages] = figure(
         "completion times of operations, one entry per kind, see below", "", lambda m: m.messages)

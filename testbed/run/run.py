@@ -48,7 +48,7 @@ def execute(
 
     Raises TestbedError; Ctrl-C ends the run early and keeps the data.
     """
-    target = folder.prepare(out, f"{resolved.experiment.name}-{resolved.controller.name}")
+    target = folder.prepare(out, f"{resolved.experiment.name}-{resolved.title.replace(' + ', '-')}")
     engine.check(resolved)
     prepared = engine.prepare(resolved, observer)
     resolved, experiment = prepared.resolved, prepared.resolved.experiment
@@ -68,9 +68,7 @@ def execute(
     with _ctrl_c_keeps_the_data() as running:
         record = engine.follow(prepared, observer, running, target.name, captures.all)
         tuner = resolved.tuner.name if prepared.tuned else ""
-        summary = summarise(
-            record, judge(record), experiment=experiment.name, controller=resolved.controller.name, tuner=tuner
-        )
+        summary = summarise(record, judge(record), experiment=experiment.name, controller=resolved.title, tuner=tuner)
         observer.on_stage("writing results")
         written, trouble = _write(target, about, record, summary, captures, report=experiment.record.report)
         for message in captures.messages(record.captures):

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from functools import partial
 from importlib.metadata import version
 from itertools import pairwise
 from pathlib import Path
@@ -12,9 +14,10 @@ import numpy as np
 
 from testbed.base.inputs import Input
 from testbed.compiled.flows import build
-from testbed.controller import Feedback, IntStack, RateController, Signal
+from testbed.controller import Feedback, IntStack, Paths, RateController, Signal
 from testbed.errors import BadInput
-from testbed.experiment.model import PluginChoice
+from testbed.experiment.choice import PluginChoice
+from testbed.experiment.load import recorded, resolve
 from testbed.plugin import PluginConfig
 from testbed.registry import Plugin, failed, find
 from testbed.results import decisions, folder
@@ -23,6 +26,7 @@ from testbed.results.manifest import Manifest
 from testbed.results.report.replayed import Difference, Replay, Replayed
 from testbed.results.trace import DECIDED, FEEDBACK, HOP, KINDS, SENT, START, TIMEOUT, TIMER, TOLD
 
+Make = Callable[[Paths, int], RateController]  # for flows from this number on
 CALLBACKS = {START: "on_start", FEEDBACK: "on_feedback", TIMEOUT: "on_feedback", SENT: "on_sent", TIMER: "on_timer"}
 
 
@@ -31,13 +35,18 @@ def replay(run: Path, controller: str = "") -> Replay:
     manifest = folder.load_manifest(run)
     choice, agents = decisions.read(run)
     names = folder.read_table(run / "flows.parquet")["flow"].to_pylist()
-    plugin, config, notes = _other(choice, controller) if controller else _same(choice, manifest)
+    make: Make
+    if manifest.experiment.get("controllers"):
+        plugin, make, notes = _sharing(manifest, controller)
+    else:
+        plugin, config, notes = _other(choice, controller) if controller else _same(choice, manifest)
+        make = partial(_one, plugin, config)
     cut = manifest.decisions.get("cut", "")
     notes += [f"the record was {cut}"] if cut else []
     found = []
     for number, one in enumerate(agents):
         calls, rows = len(np.unique(one.columns["call"])), len(one.columns["call"])
-        done_calls, done_rows, first = _feed(plugin, config, one, names)
+        done_calls, done_rows, first = _feed(plugin, make, one, names)
         found.append(Replayed(number, calls, rows, done_calls, done_rows, first))
     return Replay(plugin.name, found, notes)
 
@@ -57,6 +66,18 @@ def _same(choice: PluginChoice, manifest: Manifest) -> tuple[Plugin, PluginConfi
     return plugin, config, notes
 
 
+def _sharing(manifest: Manifest, controller: str) -> tuple[Plugin, Make, list[str]]:
+    """Of a run with several controllers. Raises BadInput if another one is asked for."""
+    if controller:
+        raise BadInput(f"--controller {controller}: the flows of this run had several controllers; leave it out")
+    resolved = resolve(recorded(manifest.experiment, "the run's experiment"))
+    return resolved.controller, resolved.make_controller, []
+
+
+def _one(plugin: Plugin, config: PluginConfig, paths: Paths, _first: int) -> RateController:
+    return build(plugin.form, config, paths)
+
+
 def _other(choice: PluginChoice, controller: str) -> tuple[Plugin, PluginConfig, list[str]]:
     plugin = find("controller", controller)
     try:
@@ -65,12 +86,12 @@ def _other(choice: PluginChoice, controller: str) -> tuple[Plugin, PluginConfig,
         return plugin, plugin.configure(None, {}), ["the options are the defaults of this controller"]
 
 
-def _feed(plugin: Plugin, config: PluginConfig, told: Recorded, names: list[str]) -> tuple[int, int, Difference | None]:
+def _feed(plugin: Plugin, make: Make, told: Recorded, names: list[str]) -> tuple[int, int, Difference | None]:
     """Calls and rows that were compared, and the first difference."""
-    columns, signals = told.columns, plugin.form.signals
+    one = _build(plugin, make, told)
+    columns, signals = told.columns, one.signals
     if Signal.INT in signals and (columns["kind"] == FEEDBACK).any() and told.hops.max() < 0:
         raise BadInput(f"{plugin.title} needs INT, but the controller of this run did not: its packets carried none")
-    one = _build(plugin, config, told)
     borders = np.flatnonzero(np.diff(columns["call"], prepend=-1, append=-1))
     calls = rows = 0
     for begin, end in pairwise(borders.tolist()):
@@ -92,9 +113,9 @@ def _feed(plugin: Plugin, config: PluginConfig, told: Recorded, names: list[str]
     return calls, rows, None
 
 
-def _build(plugin: Plugin, config: PluginConfig, told: Recorded) -> RateController:
+def _build(plugin: Plugin, make: Make, told: Recorded) -> RateController:
     try:
-        return build(plugin.form, config, told.paths)
+        return make(told.paths, told.first)
     except Exception as error:
         raise failed(plugin, error) from error
 

@@ -162,7 +162,7 @@ def test_decisions_are_counted() -> None:
         turn(agent, 1.0)
         bench.ack(1, flow=0)
         turn(agent, 2.0)
-        agent._close()
+        agent.close()
         assert agent.meter.decisions.tolist() == [2, 3]
         assert agent.meter.counters[2] == 3
 

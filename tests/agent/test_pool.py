@@ -54,7 +54,7 @@ def test_equal_hosts_are_shared_equally() -> None:
     assert split_by_host(np.zeros(5, int), 4) == [(0, 5)]
 
 
-def launched(controller: Callable[[Paths], RateController]) -> AgentPool:
+def launched(controller: Callable[[Paths, int], RateController]) -> AgentPool:
     """A pool of one agent without flows of its own to send; it fails before it needs its ring."""
     paths = Paths(np.full(1, 1e9), np.full(1, 1e-5), np.full(1, 1), 1000, 1078)
     spec = AgentSpec(
@@ -80,7 +80,7 @@ def launched(controller: Callable[[Paths], RateController]) -> AgentPool:
 
 
 def raising(error: BaseException) -> Callable[[Paths], RateController]:
-    def controller(_paths: Paths) -> RateController:
+    def controller(_paths: Paths, _first: int) -> RateController:
         raise error
 
     return controller
@@ -101,7 +101,7 @@ def test_a_long_message_arrives() -> None:
 
 
 def test_an_agent_that_was_killed_is_missed() -> None:
-    pool = launched(lambda _paths: os.kill(os.getpid(), signal.SIGKILL))  # type: ignore[arg-type, return-value]
+    pool = launched(lambda _paths, _first: os.kill(os.getpid(), signal.SIGKILL))  # type: ignore[arg-type, return-value]
     with pytest.raises(PluginFailed, match="agent 0 ended with -9"):
         pool.wait_ready()
     pool.end()

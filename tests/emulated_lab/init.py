@@ -11,7 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from testbed.base import linux
-from tests.emulated_lab import machine, mounts
+from tests.emulated_lab import machine, mounts, rootfs
 from tests.emulated_lab.fakes import entry
 from tests.emulated_lab.spec import STOCK, NodeSpec
 from tests.emulated_lab.store import Store
@@ -30,6 +30,7 @@ UseDNS no
 PrintMotd no
 MaxStartups 100
 AcceptEnv LANG LC_*
+SetEnv PYTHONPATH={python} LAB_PYCACHE={pycache}
 Subsystem sftp internal-sftp
 """
 SSHD_UNIT = """\
@@ -61,6 +62,7 @@ SendSIGKILL=no
 [Install]
 WantedBy=multi-user.target
 """
+PYTHON = Path(__file__).parent / "python"  # what compiles less
 UNITS = Path("/etc/systemd/system")
 TESTBED = Path("/usr/local/bin/testbed")
 FILE_SYSTEM = Path("/run/lab-cardfs")
@@ -93,7 +95,7 @@ def _install(spec: NodeSpec, store: Store) -> None:
     if spec.kind == "testbed":
         TESTBED.unlink(missing_ok=True)
         TESTBED.symlink_to(Path(sys.prefix) / "bin/testbed")
-    Path("/etc/ssh/sshd_config").write_text(SSHD_CONFIG)
+    Path("/etc/ssh/sshd_config").write_text(SSHD_CONFIG.format(python=PYTHON, pycache=rootfs.PYCACHE))
     (UNITS / "ssh.service").write_text(SSHD_UNIT)
     (UNITS / "lldpad.service").write_text(LLDPAD_UNIT)
     WANTED.mkdir()

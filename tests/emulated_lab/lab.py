@@ -20,7 +20,7 @@ from typing import Any, Self
 
 from testbed.engines.kernel.sandbox import Sandbox
 from testbed.errors import TestbedError
-from tests.emulated_lab import inventory, keys
+from tests.emulated_lab import init, inventory, keys, rootfs
 from tests.emulated_lab.enter import children, enter, pid_outside, wait_until_gone
 from tests.emulated_lab.host import Host
 from tests.emulated_lab.machine_room import MachineRoom
@@ -80,6 +80,8 @@ class Lab:
             "ANSIBLE_INVENTORY": str(self.inventory),
             "ANSIBLE_SSH_ARGS": f"-F {self.ssh_config} -o ControlMaster=auto -o ControlPersist=60s",
             "ANSIBLE_SSH_CONTROL_PATH_DIR": str(self.folder / "cp"),
+            "PYTHONPATH": str(init.PYTHON),
+            "LAB_PYCACHE": str(rootfs.pycache()),
         }
 
     def inside(

@@ -11,11 +11,13 @@ import os
 import sys
 from pathlib import Path
 
+from testbed.base import compiler
 from tests.emulated_lab import mounts
 from tests.emulated_lab.spec import NodeSpec
 from tests.support.checkout import ROOT
 
 LAB = Path("/run/lab")  # on a host: state.json, calls.jsonl, journal/; survives a power cycle
+PYCACHE = LAB / "pycache"  # all hosts of all labs have the same
 REAL = "/sys/.real"
 OURS = ("bus/pci", "class/infiniband", "class/net", "devices/pci0000:00", "kernel/config", "kernel/debug")
 
@@ -39,6 +41,8 @@ def build(store: Path, card: bool) -> None:
     mounts.bind(store / "units", root / "etc/systemd/system")  # not what this machine has enabled
     (root / "run/lab").mkdir()
     mounts.bind(store / "lab", root / "run/lab")
+    (root / PYCACHE.relative_to("/")).mkdir(exist_ok=True)
+    mounts.bind(pycache(), root / PYCACHE.relative_to("/"))
     (root / "run/sshd").mkdir(mode=0o755)
     (root / "run/lock").mkdir(mode=0o1777)
     mounts.mount("proc", root / "proc", "proc")
@@ -51,6 +55,13 @@ def build(store: Path, card: bool) -> None:
     mounts.switch_root(root)
     if card:
         _skeleton(Path("/sys"), Path(REAL))
+
+
+def pycache() -> Path:
+    """What Python has compiled in labs, kept from one to the next."""
+    folder = compiler.cache_folder() / "lab-pycache"
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
 
 
 def _disks() -> list[Path]:

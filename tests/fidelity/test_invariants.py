@@ -56,7 +56,7 @@ def healthy() -> Counts:
         ports=ports,
         duration=20e-6,
         loaded_plugins=[WANTED, WANTED],
-        wanted=WANTED,
+        wanted=[WANTED],
         int_faults=0,
         queue_difference=3000.0,
         queue_tolerance=8000.0,

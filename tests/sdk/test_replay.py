@@ -12,7 +12,7 @@ import pytest
 
 from testbed.base.inputs import Input
 from testbed.errors import BadInput, PluginFailed
-from testbed.experiment.model import PluginChoice
+from testbed.experiment.choice import PluginChoice
 from testbed.registry import find
 from testbed.results import decisions, folder, manifest
 from testbed.sdk import new

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from testbed.dataplane import wire
-from testbed.experiment.model import PluginChoice
+from testbed.experiment.choice import PluginChoice
 from testbed.fidelity.verdict import judge
 from testbed.registry import find
 from testbed.results import decisions, folder, manifest

@@ -75,6 +75,7 @@ def run(
         flows=FlowTable(
             src=list(sources) if sources else [f"h{i + 1}" for i in range(n)],
             dst=["h99"] * n,
+            controller=["swift"] * n,
             label=list(labels) if labels else [""] * n,
             group=np.full(n, -1),
             start=begin,
@@ -92,6 +93,7 @@ def run(
             cnps=zero,
             ce_packets=zero,
             delivered_packets=packets,
+            rtt_mean=np.full(n, RTT),
         ),
         flow_series=FlowSeries(
             time=time,

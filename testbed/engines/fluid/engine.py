@@ -66,7 +66,7 @@ def _options(resolved: Resolved, layout: FluidLayout) -> Options:
     return Options(
         step=_step(resolved, layout),
         probes=resolved.experiment.fluid.probes,
-        cnp_interval=resolved.controller.form.cnp_interval(resolved.controller_config),
+        cnp_interval=resolved.cnp_interval,
         seed=resolved.experiment.seed,
     )
 

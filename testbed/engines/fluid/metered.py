@@ -36,7 +36,8 @@ class MeteredFluid(Fluid):
         self.flows = Flows(len(layout.host))
         self.flows.start[:] = layout.start
         self.meter = Meter(RTT_BINS_PER_OCTAVE, trace)
-        super().__init__(layout, make, options, plugin.form.signals)
+        super().__init__(layout, make, options)
+        self.signals = self.controller.signals
         self._called: Callable[..., None] = self.controller.on_start  # last
 
     def report(self) -> None:
@@ -90,6 +91,8 @@ class MeteredFluid(Fluid):
         own = flows.copy()  # what the controller does with its arguments is its own business
         try:
             callback(now, flows, *told)
+        except PluginFailed:
+            raise
         except Exception as error:  # whatever the plugin raises is its author's to see, in one line
             raise failed(self.plugin, error) from error
         controller = self.controller

@@ -97,7 +97,7 @@ class FluidRun:
         )
         record.timer_lag = None
         record.tuners = [one.log for one in view.tuning.all]
-        record.loaded_plugins = [view.identity().as_dict()]
+        record.loaded_plugins = [one.as_dict() for one in view.identities()]
         if self.experiment.record.decisions:
             record.decisions_file = decisions.encode(self.experiment.controller, [view.served()])
             record.decisions_kept = decisions.kept([view.served()])

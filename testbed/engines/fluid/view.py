@@ -12,6 +12,7 @@ from testbed.engines.fluid.layout import FluidLayout
 from testbed.engines.fluid.metered import MeteredFluid
 from testbed.engines.fluid.network import FluidNetwork
 from testbed.engines.fluid.switch import ModelSwitch
+from testbed.errors import PluginFailed
 from testbed.experiment.resolved import Resolved
 from testbed.registry import failed
 from testbed.results.decisions import Served
@@ -43,6 +44,8 @@ class FluidView:
         plugin = self.resolved.controller
         try:
             return self.resolved.make_controller(self.paths)
+        except PluginFailed:
+            raise
         except Exception as error:
             raise failed(plugin, error) from error
 
@@ -50,6 +53,6 @@ class FluidView:
         """What the one controller was told and decided."""
         return Served(0, self.paths, self.fluid.meter.trace)
 
-    def identity(self) -> Identity:
-        """The class that decided."""
-        return Identity.of(self.fluid.controller)
+    def identities(self) -> list[Identity]:
+        """The classes that decided."""
+        return Identity.all_of(self.fluid.controller)

@@ -45,7 +45,7 @@ class Assembly:
 
     def build(self, rings: int, ring_size: int) -> None:
         """Rack and programs, with ``rings`` ring buffers for feedback."""
-        experiment, form = self.experiment, self.resolved.controller.form
+        experiment = self.experiment
         began = time.monotonic()
         shape, framing = self.layout.shape, self.layout.framing
         links = wall_links(shape, self.clock, framing if self.use_netem else None)
@@ -54,7 +54,7 @@ class Assembly:
             largest_ifindex=self.net.largest_ifindex,
             flows=len(self.layout.plan),
             rings=rings,
-            cnp_interval_ns=self.clock.wall_ns(form.cnp_interval(self.resolved.controller_config)),
+            cnp_interval_ns=self.clock.wall_ns(self.resolved.cnp_interval),
             wake_agents=self.use_netem,
             at_far_end=not self.use_netem,
             ring_size=ring_size,

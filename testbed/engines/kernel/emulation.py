@@ -152,7 +152,7 @@ class Emulation:
     def _recording(self) -> Recording:
         about = About(
             experiment=self.experiment.name,
-            controller=self.resolved.controller.name,
+            controller=self.resolved.title,
             numbered_by_host=self.rack.use_netem,
         )
         return Recording([(one, self._interface(one)) for one in self.captures], about)
@@ -185,7 +185,7 @@ class Emulation:
         late = self.clock.wall_seconds(now - self.experiment.time.duration)
         if late < PATIENCE:
             return ""
-        return f"controller '{self.resolved.controller.name}' did not return from a callback for {late:.0f} s"
+        return f"controller '{self.resolved.title}' did not return from a callback for {late:.0f} s"
 
 
 def emulate(

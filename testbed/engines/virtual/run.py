@@ -92,7 +92,7 @@ class VirtualRun:
         record.wall_seconds = time.monotonic() - began
         record.broken = broken(self._counts(self.clock.now()))
         record.events = schedule.done
-        record.loaded_plugins = [Identity.of(self.controller).as_dict()]
+        record.loaded_plugins = [one.as_dict() for one in Identity.all_of(self.controller)]
         record.tuners = [one.log for one in self.tuning.all]
         if experiment.record.decisions:
             served = [Served(0, self.layout.controller_paths(), self.meters[0].trace)]
@@ -146,8 +146,8 @@ class VirtualRun:
             flows=self.programs.flows(self.flows, unread(waiting, len(self.flows))),
             ports=self.programs.ports(),
             duration=duration,
-            loaded_plugins=[Identity.of(self.controller)],
-            wanted=Identity.wanted(self.resolved.controller),
+            loaded_plugins=Identity.all_of(self.controller),
+            wanted=[Identity.wanted(one.plugin) for one in self.resolved.deciders],
             int_faults=int(self.meters[0].counters[4]),
             queue_difference=float(np.max(self._differences, initial=0.0)),
             queue_tolerance=float(self.layout.framing.wire_size),

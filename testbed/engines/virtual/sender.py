@@ -13,11 +13,12 @@ from testbed.agent.flow_agent import FlowAgent
 from testbed.agent.meter import Meter
 from testbed.agent.sockets import short_packets
 from testbed.base.arrays import Floats
-from testbed.compiled.flows import CompiledFlows
+from testbed.compiled.askable import is_askable
 from testbed.controller import RateController
 from testbed.dataplane.wire import frame
 from testbed.engines.virtual.structs import library
 from testbed.engines.virtual.world import World
+from testbed.errors import PluginFailed
 from testbed.experiment.traffic.flow import NO_GROUP
 from testbed.registry import failed
 
@@ -54,13 +55,15 @@ def build(world: World, flows: Flows, meter: Meter) -> tuple[Agent, RateControll
     plan, framing, paths = layout.plan, layout.framing, layout.controller_paths()
     try:
         controller = resolved.make_controller(paths)
+    except PluginFailed:
+        raise
     except Exception as error:
         raise failed(resolved.controller, error) from error
     packets = np.ceil(plan.size / framing.payload)
     flows.to_send[:] = np.where(np.isfinite(packets), packets, ENDLESS)
     _, host = np.unique(plan.src_number, return_inverse=True)
     interface = np.array([world.wires.lines["from"][2 * number] for number in np.unique(plan.src_number) - 1])
-    timing = _timing(world, flows, in_batches=not isinstance(controller, CompiledFlows))
+    timing = _timing(world, flows, in_batches=not is_askable(controller))
     pace = Pace(
         host=host.astype(np.int64),
         line_rate=paths.line_rate,
@@ -82,7 +85,7 @@ def build(world: World, flows: Flows, meter: Meter) -> tuple[Agent, RateControll
     datapath = Datapath(flows, Sockets(world), [DelayRing(world.ring, 0.0)], pace, lags, code=library())
     world.c.gather = timing.gather
     plugin, clock = resolved.controller, world.clock
-    if isinstance(controller, CompiledFlows):
+    if is_askable(controller):
         return FlowAgent(plugin, clock, controller, datapath, timing=timing, meter=meter), controller
     return BatchAgent(plugin, clock, controller, datapath, timing=timing, meter=meter), controller
 

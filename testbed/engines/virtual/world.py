@@ -104,8 +104,7 @@ class World:
         self.c.hops_at, self.c.hops = self._at(at), self._at(hops)
 
     def _enter(self) -> None:
-        form = self.resolved.controller.form
-        interval = self.clock.wall_ns(form.cnp_interval(self.resolved.controller_config))
+        interval = self.clock.wall_ns(self.resolved.cnp_interval)
         lossless = (self.buffer is not None, self.buffer.xon if self.buffer else 0)
         tag = (wire.ROCE_PORT.to_bytes(2, "big"), wire.P_KEY.to_bytes(2, "big"))
         own = (int.from_bytes(part, "little") for part in tag)

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import BeforeValidator, Field, PlainSerializer, WithJsonSchema, model_validator
 
 from testbed.experiment.block import Part, refuse
-from testbed.units import SIZE_UNITS, Size, parse, show_size
+from testbed.units import SIZE_UNITS, Size, exactly, parse, show_size
 
 
 def _auto_or_size(value: object) -> float | str:
@@ -17,7 +17,7 @@ def _auto_or_size(value: object) -> float | str:
 AutoOrSize = Annotated[
     float | Literal["auto"],
     BeforeValidator(_auto_or_size),
-    PlainSerializer(lambda value: value if value == "auto" else show_size(value), when_used="json"),
+    PlainSerializer(lambda value: value if value == "auto" else exactly(value, SIZE_UNITS), when_used="json"),
     WithJsonSchema({"type": "string", "examples": ["auto", "100 kB"]}),
 ]
 

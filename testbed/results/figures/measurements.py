@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from testbed.base.arrays import Floats
-from testbed.results.figures import fairness, fct, latency, long_short, loss, operations, pauses
+from testbed.results.figures import fairness, fct, latency, long_short, loss, operations, pauses, sharing, throughput
 from testbed.results.figures.spans import Window, window
 from testbed.results.record import RunRecord
 
@@ -91,6 +91,11 @@ class Measurements:
     def most_paused(self) -> tuple[str, float]:
         """The port between switches that was paused for longest, and its share of the whole run."""
         return pauses.most_paused_port(self.record, self.whole_run)
+
+    @cached_property
+    def shared(self) -> list[sharing.Shared]:
+        """What each of several controllers got."""
+        return sharing.by_controller(self.flows, throughput.flow_goodput(self.record, self.window))
 
     @cached_property
     def messages(self) -> list[operations.Messages]:

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
 ACROSS = 3  # figures in a line
+SHARED = "by controller: its flows' share of all goodput; x fair: goodput per flow / that of all flows"
+MESSAGES = "by message size: completion of a message, of all of a rank's, of the whole operation"
 FLUID = "so no timeouts and no queue of ACKs; packets are as many bytes, flows start up to a base RTT late"
 
 
@@ -82,8 +84,7 @@ def notes(summary: Summary) -> list[str]:
         found.append(f"FCT is of the {s.fct_finished} of {finite} finite flows that finished")
     if _two_classes(s):
         found.append("mice: finite flows of at most 1 MB")
-    if s.messages:
-        found.append("by message size: completion of a message, of all of a rank's, of the whole operation")
+    found += [text for there, text in ((s.shared, SHARED), (s.messages, MESSAGES)) if there]
     if s.interruptions:
         back, slow = f"{s.recovered} of {s.interruptions}", f"{s.slowed} of {s.interruptions}"
         found.append(f"RT: the long flows were back after {back} interruptions, and slowed down in {slow}")
@@ -134,7 +135,7 @@ def figures(summary: Summary) -> Table:
         for row, flows in (("mice", summary.mice), ("elephants", summary.elephants)):
             found[row].insert(ACROSS - 1, Cell(f"{flows:,}", "flows"))
     lines = [line for row, cells in found.items() for line in _lines(row, cells)]
-    return Table([*lines, *_messages(summary)])
+    return Table([*lines, *_shared(summary), *_messages(summary)])
 
 
 def _lines(row: str, cells: list[Cell]) -> Iterator[list[Cell]]:
@@ -147,6 +148,13 @@ def _applies(one: Figure, summary: Summary) -> bool:
         return False
     unknown = one.text(getattr(summary, one.name)) == UNKNOWN
     return not (unknown and (one.seldom or summary.engine == "lab"))  # a lab does not know what only switches know
+
+
+def _shared(summary: Summary) -> Iterator[list[Cell]]:
+    for one in summary.shared:
+        texts = (f"{one.share:.4g} %", f"{one.fair:.4g}", f"{one.jain:.4f}", shown_time(one.rtt), f"{one.marked:.3g} %")
+        cells = [Cell(*both) for both in zip(texts, ("of goodput", "x fair", "Jain", "RTT", "marked"), strict=True)]
+        yield from _lines(one.controller, cells)
 
 
 def _messages(summary: Summary) -> Iterator[list[Cell]]:

@@ -125,7 +125,7 @@ class ReplacedPlugin(Fault):
     """Agents run another class than the one that was loaded."""
 
     def on_config(self, config: AgentConfig) -> AgentConfig:
-        def build(paths: Paths) -> RateController:
+        def build(paths: Paths, _first: int) -> RateController:
             controller = Impostor(PluginConfig(), paths)
             controller.name = config.plugin.name  # type: ignore[misc] # it lies about it
             return controller
@@ -143,9 +143,9 @@ class JumpingClock(Midway):
     """An agent enters a time namespace whose clock is 20 ms ahead."""
 
     def on_config(self, config: AgentConfig) -> AgentConfig:
-        def build(paths: Paths) -> RateController:
+        def build(paths: Paths, first: int) -> RateController:
             signal.signal(signal.SIGUSR1, lambda _number, _frame: _jump())
-            return config.controller(paths)
+            return config.controller(paths, first)
 
         return replace(config, controller=build)
 

@@ -132,7 +132,7 @@ class HostSession:
             self._launch(base_rtt, timeout)
         if self._folder:
             self._folder.cleanup()  # it has been read, and must not stay if this process is killed
-        return self.pool.members[0].identity if self.pool.members else None
+        return self.pool.members[0].identities[0] if self.pool.members else None
 
     def _launch(self, base_rtt: NDArray[np.float64], timeout: float) -> None:
         config, end = self.config, self.config.first + len(self.dst)
@@ -176,7 +176,7 @@ class HostSession:
             burst=config.burst,
             at_once=0,
             bucket=0,
-            controller=lambda paths: build(form, options, paths, config.compiled),
+            controller=lambda paths, _first: build(form, options, paths, config.compiled),
             segment=False,  # nic_tx must see single packets, and here it comes before the kernel cuts them apart
             wake_by_ring=False,
             own_ports=True,  # the lab's fabric may choose paths by them

@@ -30,6 +30,10 @@ def check(resolved: Resolved, inventory: Inventory) -> None:
             not isinstance(rack, Star),
             f"rack.kind: {rack.kind}: the lab's switches are as they are cabled, only its hosts are ours; use star",
         ),
+        (
+            bool(experiment.controllers),
+            "controllers: all hosts of a lab run one controller; leave it out, or run the experiment in the rack",
+        ),
         (bool(experiment.events), "events: the testbed cannot take the lab's links down; leave them out"),
         (rack.link.loss > 0, "rack.link.loss: real links lose what they lose; leave it out"),
         (

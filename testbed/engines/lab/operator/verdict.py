@@ -14,7 +14,7 @@ from testbed.engines.lab.operator.host_group import HostGroup
 from testbed.engines.lab.operator.host_report import HostReport
 from testbed.engines.lab.operator.observed_run import ObservedRun
 from testbed.fidelity.counters import Counts, FlowCounts, PortCounts
-from testbed.fidelity.invariants import agents_and_nics_agree, the_named_controller_ran
+from testbed.fidelity.invariants import agents_and_nics_agree, the_named_controllers_ran
 from testbed.results import decisions
 from testbed.results.decisions import Served
 from testbed.results.figures.spans import window
@@ -33,7 +33,7 @@ def complete(record: RunRecord, observed: ObservedRun, group: HostGroup) -> None
     """Add to the record what only the hosts together know."""
     counts = _counts(observed, group)
     complete_hosts = all(report.record for report in observed.reports)
-    checks = [the_named_controller_ran, *([agents_and_nics_agree] if complete_hosts else [])]
+    checks = [the_named_controllers_ran, *([agents_and_nics_agree] if complete_hosts else [])]
     record.broken = [one for check in checks for one in check(counts)]
     record.port_rate = observed.port_rate
     record.broken += _exceeded(record, observed)
@@ -95,7 +95,7 @@ def _counts(observed: ObservedRun, group: HostGroup) -> Counts:
         duration=observed.experiment.time.duration,
         # other hosts have the file elsewhere
         loaded_plugins=[replace(one, file=wanted.file) for one in group.loaded_plugins],
-        wanted=wanted,
+        wanted=[wanted],
         int_faults=0,
         queue_difference=0.0,
         queue_tolerance=0.0,

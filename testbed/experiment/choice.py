@@ -1,0 +1,101 @@
+"""Which plugins an experiment uses: its controller, controllers of some of its flows, its tuner."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Annotated, Any
+
+import numpy as np
+from pydantic import BaseModel, ConfigDict, Field, GetJsonSchemaHandler, model_validator
+from pydantic.json_schema import JsonSchemaValue
+from pydantic_core import CoreSchema
+
+from testbed.base.arrays import Ints
+from testbed.experiment.block import HostName, Part, refuse
+from testbed.experiment.traffic.plan import Plan
+from testbed.units import Time
+
+
+class PluginChoice(BaseModel):
+    """A plugin, its preset, and any of its own options. A plain name will do: `controller: swift`."""
+
+    model_config = ConfigDict(extra="allow", frozen=True)
+
+    name: str = Field(description="Name of an installed plugin, or a path: `./my_cc.py` or `./my_cc.py:MyCC`.")
+    preset: str | None = Field(
+        default=None, description="Named set of options to begin with; by default the plugin's first."
+    )
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """What was said beyond name and preset."""
+        return dict(self.model_extra or {})
+
+    @model_validator(mode="before")
+    @classmethod
+    def _plain_name(cls, data: Any) -> Any:
+        return {"name": data} if isinstance(data, str) else data
+
+    @classmethod
+    def __get_pydantic_json_schema__(cls, core: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
+        return {"anyOf": [{"type": "string", "description": "Name or path of the plugin."}, handler(core)]}
+
+
+class ControllerChoice(PluginChoice):
+    """A controller, its preset, how it runs, and any of its own options. A plain name will do: `controller: swift`."""
+
+    compiled: bool = Field(
+        default=True, description="Machine code decides, if the controller can be compiled; false: Python, to debug it."
+    )
+    decision_cost: Annotated[Time, Field(ge=0)] = Field(
+        default=0.0,
+        description="Nominal time that each decision takes on the core of a NIC, which makes one after the other: rate "
+        "and window apply that much later. In the virtual engine, for one controller, which decides per flow.",
+    )
+
+
+MOST_NAMED = 20
+
+
+class FlowsOf(Part):
+    """Flows of any of the hosts, with any of the labels, or of any of the numbers."""
+
+    hosts: list[HostName] = Field(default=[], description="Sending hosts.")
+    labels: list[str] = Field(default=[], description="Labels that the traffic pattern gives, such as `long`.")
+    flows: list[Annotated[int, Field(strict=True, ge=0)]] = Field(
+        default=[], description="Numbers of flows, in the order of `flows.parquet`."
+    )
+
+    def rows(self, plan: Plan) -> Ints:
+        """Numbers of the flows, ascending."""
+        hosts = np.isin(np.array(plan.src, str), self.hosts)
+        labels = np.isin(np.array(plan.label, str), self.labels)
+        return np.flatnonzero(hosts | labels | np.isin(np.arange(len(plan)), self.flows))
+
+
+class SharingController(ControllerChoice):
+    """The controller of some flows: which ones, and all that `controller` can say."""
+
+    of: FlowsOf = Field(description="The flows that it decides about, with any of these keys:")
+
+
+def deciders(controllers: Sequence[SharingController], plan: Plan) -> Ints:
+    """Who decides about each flow, shape (n,): i is ``controllers[i - 1]``, 0 is none of them."""
+    decider = np.zeros(len(plan), np.int64)
+    for number, one in reversed(list(enumerate(controllers, start=1))):
+        decider[one.of.rows(plan)] = number
+    return decider
+
+
+def check_controllers(controllers: Sequence[SharingController], plan: Plan) -> None:
+    """Each must have flows of its own, and everything it names must be there."""
+    there = {"hosts": list(dict.fromkeys(plan.src)), "labels": sorted(set(plan.label)), "flows": range(len(plan))}
+    decider = deciders(controllers, plan)
+    for number, one in enumerate(controllers):
+        for key, known in there.items():
+            missing = [value for value in getattr(one.of, key) if value not in known]
+            if missing:
+                some = f"0 to {len(plan) - 1}" if key == "flows" else ", ".join(map(repr, known[:MOST_NAMED]))
+                refuse(f"controllers.{number}.of.{key}", f"no flow has {missing[0]!r}; allowed: {some}")
+        if number + 1 not in decider:
+            refuse(f"controllers.{number}.of", "no flow is left for it; name its hosts, labels or flows")

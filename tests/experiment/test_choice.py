@@ -1,0 +1,61 @@
+"""Several controllers in one experiment: who decides about what, and what is refused."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from testbed.cli.shared_experiment import resolve
+from testbed.errors import BadInput
+from testbed.experiment.resolved import Resolved
+
+TEXT = """
+traffic: {pattern: incast, senders: 4, flows_per_sender: 2}
+controller: hpcc
+controllers:
+"""
+
+
+def resolved(tmp_path: Path, *lines: str) -> Resolved:
+    file = tmp_path / "mixed.yaml"
+    file.write_text(TEXT + "".join(f"  - {line}\n" for line in lines))
+    return resolve(str(file), {}, {}, [])
+
+
+def test_flows_are_named_by_host_or_number_and_the_first_decides(tmp_path: Path) -> None:
+    mixed = resolved(tmp_path, "{name: swift, of: {hosts: [h1], flows: [7]}}", "{name: dcqcn, of: {hosts: [h1, h2]}}")
+    assert mixed.experiment.decider.tolist() == [1, 1, 2, 2, 0, 0, 0, 1]
+    assert [one.plugin.name for one in mixed.deciders] == ["hpcc", "swift", "dcqcn"]
+    assert mixed.layout.int_hops == 1  # HPCC needs it, and all packets are of one size
+
+
+def test_labels_name_flows() -> None:
+    mixed = resolve("long-short", {}, {}, ["controllers=[{name: swift, of: {labels: [short]}}]"])
+    named = np.array(mixed.experiment.plan.label)[mixed.experiment.decider == 1]
+    assert set(named) == {"short"}
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("{name: swift, of: {hosts: [h5]}}", "line 5: controllers.0.of.hosts: no flow has 'h5'; allowed: 'h1', 'h2'"),
+        ("{name: swift, of: {flows: [8]}}", "line 5: controllers.0.of.flows: no flow has 8; allowed: 0 to 7"),
+        ("{name: swift, of: {labels: [mice]}}", "line 5: controllers.0.of.labels: no flow has 'mice'; allowed: ''"),
+        ("{name: swift}", "controllers.0.of: is required"),
+        ("{name: swift, of: {}}", "controllers.0.of: no flow is left for it"),
+        ("{name: swfit, of: {hosts: [h1]}}", "line 5: controllers.0.name: no controller"),
+        ("{name: swift, ai: 1, of: {hosts: [h1]}}", "controllers.0"),
+    ],
+)
+def test_what_fits_nothing_is_refused_with_its_line(tmp_path: Path, line: str, said: str) -> None:
+    with pytest.raises(BadInput) as refused:
+        resolved(tmp_path, line)
+    assert said in str(refused.value)
+
+
+def test_a_result_tells_all_of_it(tmp_path: Path) -> None:
+    told = resolved(tmp_path, "{name: swift, preset: bolt, of: {hosts: [h1]}}").as_dict()["controllers"]
+    assert told[0]["name"] == "swift"
+    assert told[0]["of"] == {"hosts": ["h1"], "labels": [], "flows": []}
