@@ -42,11 +42,11 @@ def _found(experiment: Experiment, document: Document) -> Iterator[tuple[KeyPath
                 yield key, f"'{value}' has no meaning with engine 'virtual'; leave it out, or say '{usual}'"
     costs: dict[KeyPath, float] = {("controller", "decision_cost"): experiment.controller.decision_cost}
     costs |= {("controllers", at, "decision_cost"): one.decision_cost for at, one in enumerate(experiment.controllers)}
-    for place in (place for place, cost in costs.items() if cost):
+    for place in (key for key, cost in costs.items() if cost):
         if engine != "virtual":
             yield (
                 place,
-                f"with engine '{engine}' a decision takes the time that it takes; leave it out, or use 'virtual'",
+                f"with engine '{engine}' a decision takes as long as it takes; leave it out, or use 'virtual'",
             )
         elif experiment.controllers:
             yield place, "the core of a NIC runs one controller; leave it out where several share the flows"
