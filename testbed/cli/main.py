@@ -14,6 +14,7 @@ import typer
 from testbed.base import extras
 from testbed.cli.agent import agent
 from testbed.cli.check import check
+from testbed.cli.coexist import coexist
 from testbed.cli.compare import compare
 from testbed.cli.decode import decode
 from testbed.cli.distil import distil
@@ -62,6 +63,7 @@ app.command()(watch)
 app.command(cls=ShellCommand)(shell)
 app.command()(sweep)
 app.command()(compare)
+app.command()(coexist)
 app.command()(reproduce)
 app.command("list")(list_)
 app.command()(show)

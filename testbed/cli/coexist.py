@@ -1,0 +1,103 @@
+"""`testbed coexist`."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from testbed.cli import completion
+from testbed.cli.shared import Format, Formatted, Settings, Tuner, print_json
+from testbed.errors import BadInput
+
+if TYPE_CHECKING:
+    from testbed.engines.engine import Engine
+    from testbed.experiment.resolved import Resolved
+    from testbed.run.coexist import Matrix
+
+PICTURES = (".svg", ".png", ".pdf")
+
+
+def coexist(  # noqa: PLR0917 - one parameter per option
+    controllers: Annotated[
+        str,
+        typer.Argument(
+            metavar="A,B,...", help="Controllers: names or paths.", autocompletion=completion.plugins("controller")
+        ),
+    ],
+    experiment: Annotated[str, typer.Option(help="Where they meet, under its traffic.")] = "incast-16",
+    tuner: Tuner = "",
+    settings: Settings = None,
+    kernel: Annotated[
+        bool, typer.Option("--kernel", help="In the kernel's rack, with real packets (needs root).")
+    ] = False,
+    jobs: Annotated[int, typer.Option(min=1, help="Runs at the same time, in virtual time only.")] = 1,
+    picture: Annotated[Path | None, typer.Option(help="Draw the matrix: FILE.svg, .png or .pdf.")] = None,
+    format: Formatted = Format.text,
+) -> None:
+    """Put controllers in pairs into one rack, half of the flows each, and print what each got of its fair share."""
+    from testbed.cli.shared_experiment import overridden
+    from testbed.experiment.load import absolute, load
+    from testbed.run.coexist import Matrix, halves
+    from testbed.run.coexist import coexist as meet
+
+    names = [name for name in controllers.split(",") if name]
+    if len(set(names)) < len(names) or not names:
+        raise BadInput(f"'{controllers}': expected different controllers with commas between them, such as swift,hpcc")
+    if picture and picture.suffix not in PICTURES:
+        raise BadInput(f"--picture {picture}: expected a file that ends with {', '.join(PICTURES)}")
+    if kernel and jobs > 1:
+        raise BadInput("--jobs: runs in the kernel's rack disturb each other; leave it out")
+    loaded = load(experiment)
+
+    def make(first: str, second: str) -> Resolved:
+        second_half = halves(len(loaded.experiment.plan))
+        others = f"controllers=[{{name: {absolute(second, Path())}, of: {{flows: {second_half}}}}}]"
+        return overridden(loaded, {"controller": first, "tuner": tuner}, {}, [*(settings or []), others])
+
+    engine: Engine
+    if kernel:
+        from testbed.engines.kernel import doctor
+        from testbed.engines.kernel.engine import KernelEngine
+
+        doctor.require()
+        engine = KernelEngine()
+    else:
+        from testbed.engines.virtual.engine import VirtualEngine
+
+        engine = VirtualEngine()
+    met = []
+    for one in meet(engine, make, names, jobs):
+        met.append(one)
+        print(f"{' and '.join(one.pair)}: {one.share:.2f} and {2 - one.share:.2f}, {one.word}", file=sys.stderr)
+    matrix = Matrix(names, met)
+    if picture:
+        from testbed.results.report.matrix import draw
+
+        draw(picture, names, matrix.share)
+        print(f"picture: {picture}", file=sys.stderr)
+    _print(matrix, experiment, engine.name, format)
+    raise typer.Exit(3 if matrix.degraded else 0)
+
+
+def _print(matrix: Matrix, experiment: str, engine: str, format: Format) -> None:
+    if format is Format.json:
+        pairs = [
+            {"pair": one.pair, "share": one.share, "su": one.utilisation, "verdict": one.word, "why": one.why}
+            for one in matrix.met
+        ]
+        shares = matrix.share.tolist()
+        print_json(
+            {"experiment": experiment, "engine": engine, "controllers": matrix.names, "share": shares, "pairs": pairs}
+        )
+        return
+    from rich.console import Console
+
+    from testbed.results.fitted import Fitted
+
+    Console(highlight=False).print(Fitted(matrix.table()))
+    print("\n1 is a fair share, 2 is everything; on the diagonal, half of the flows beside the other half")
+    for one in matrix.degraded:
+        print(f"{' and '.join(one.pair)}: {one.word}: {one.why}")
