@@ -63,7 +63,7 @@ def cost(experiment: str, controller: str, settings: Sequence[str]) -> Cost:
 
         from testbed.engines.virtual.run import VirtualRun
 
-        run = VirtualRun(resolved, connection)
+        run = VirtualRun(resolved, [], connection)
         began = time.process_time()
         record = run.follow()
         seconds = time.process_time() - began
@@ -71,7 +71,7 @@ def cost(experiment: str, controller: str, settings: Sequence[str]) -> Cost:
 
     process = RunProcess(work, patience=600.0)
     found: list[Cost] = []
-    for kind, content in process.messages("the run said nothing"):
+    for kind, content in process.messages(lambda: "the run said nothing"):
         if kind == "cost":
             found.append(content)
     return found[0]

@@ -32,7 +32,7 @@ class FluidRun:
         self.recorder = Recorder(view.flows, chosen, view.network, view.layout.framing.wire_size)
         self.collector = Collector(view, self.recorder, view)
         self._groups = Groups(view.layout.plan)
-        self._scene = replace(scene(view), run=name, dilation=None)
+        self._scene = replace(scene(view), run=name, dilation=None, engine="fluid")
         self._shown: Snapshot | None = None
         self._next_shown = 0.0
         self._asked = ""

@@ -33,7 +33,7 @@ from testbed.live.recorder import Recorder, largest
 from testbed.live.snapshots import Follower, Live, scene
 from testbed.results import decisions
 from testbed.results.decisions import Served
-from testbed.results.record import RTT_BINS_PER_OCTAVE, RunRecord
+from testbed.results.record import RTT_BINS_PER_OCTAVE, Histogram, Lag, RunRecord
 from testbed.results.trace import DecisionTrace
 from testbed.tuning.loop import in_rack
 
@@ -54,8 +54,12 @@ class Undisturbed:
 class VirtualRun:
     """See `testbed.live.observed.Observed`."""
 
-    def __init__(self, resolved: Resolved, captures: Sequence[Capture], connection: Follower) -> None:
+    def __init__(
+        self, resolved: Resolved, captures: Sequence[Capture], connection: Follower, turn: Ints | None = None
+    ) -> None:
+        """``turn`` tells who watches this run whether controller (0) or tuner (1) may be deciding."""
         self.resolved, self.layout, self.experiment = resolved, resolved.layout, resolved.experiment
+        self.turn = np.zeros(1, np.int64) if turn is None else turn
         self.connection = connection
         self.world = World(resolved)
         self.taps = Taps(self.world, captures, About(self.experiment.name, resolved.title, numbered_by_host=True))
@@ -85,7 +89,7 @@ class VirtualRun:
         began = time.monotonic()
         collector = Collector(self, self.recorder, Undisturbed())
         live = Live(self.connection, self, collector)
-        self.connection.send(("begin", replace(scene(self), dilation=None)))
+        self.connection.send(("begin", replace(scene(self), dilation=None, engine="virtual")))
         world, experiment = self.world, self.experiment
         schedule = EventSchedule(experiment.steps(), world.link_down, world.link_up, self._reroute)
         try:
@@ -93,12 +97,13 @@ class VirtualRun:
         except PluginFailed as error:
             interrupted = str(error)
         self.sampler.end()
+        self.agent.close()
         record = collector.record(interrupted)
         world.drain()
-        self.agent.close()
         collector.drained(record)
         record.captures = self.taps.end()
         record.clock_jump = 0.0  # of clocks that nothing here reads
+        _forget_the_machine(record)
         record.wall_seconds = time.monotonic() - began
         record.broken = broken(self._counts(self.clock.now()))
         record.events = schedule.done
@@ -128,7 +133,9 @@ class VirtualRun:
             schedule.step(now)
             if now >= tuning.next_slot:
                 sampler.flush()  # with the thresholds that there were
+            self.turn[0] = 1
             tuning.step(now, self.world.c.now)
+            self.turn[0] = 0
             until = min(sampler.next_full, window, tuning.next_slot, schedule.next, duration)
             while now < until and live.seconds_left() > 0:  # starts of flows are many, and the agent's alone
                 sampler.take()
@@ -156,6 +163,16 @@ class VirtualRun:
         )
 
 
-def follow(resolved: Resolved, captures: Sequence[Capture], connection: Connection) -> None:
+def _forget_the_machine(record: RunRecord) -> None:
+    """Nothing is late in virtual time: what only a machine can do is unknown, and not 0."""
+    for name in ("sends_refused", "stalled_bytes", "swapped_acks", "ring_high_water_bytes", "agent_steps", "agents"):
+        del record.counters[name]
+    empty = np.zeros_like(record.pacing_lag.histogram.counts)
+    unknown = Lag(Histogram(record.pacing_lag.histogram.edges, empty), float("nan"))
+    record.pacing_lag = record.feedback_lag = unknown
+    record.timer_lag = None
+
+
+def follow(resolved: Resolved, captures: Sequence[Capture], turn: Ints, connection: Connection) -> None:
     """What the run's process does."""
-    connection.send(("record", VirtualRun(resolved, captures, connection).follow()))
+    connection.send(("record", VirtualRun(resolved, captures, connection, turn).follow()))
