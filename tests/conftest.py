@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from hypothesis import settings
@@ -47,3 +48,16 @@ def leaves_nothing(request: pytest.FixtureRequest) -> Iterator[None]:
     yield
     left = before.leftovers()
     assert not left, "the test left behind:\n  " + "\n  ".join(left)
+
+
+@pytest.fixture
+def without_clang(tmp_path: Path) -> str:
+    """A PATH on which everything is but clang."""
+    folder = tmp_path / "bin"
+    folder.mkdir()
+    for place in reversed(os.environ["PATH"].split(":")):
+        for program in Path(place).glob("*"):
+            if not program.name.startswith("clang"):
+                (folder / program.name).unlink(missing_ok=True)
+                (folder / program.name).symlink_to(program)
+    return str(folder)

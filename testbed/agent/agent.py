@@ -37,6 +37,7 @@ class Timing:
     credit: float  # a sender that is later than this does not catch up
     gather: float  # feedback may wait this long for more of it
     quantum: float  # packets may wait this long for more of them
+    decision_cost: float = 0.0  # on the core of a modelled NIC (core.h)
     barriers: Barriers | None = None  # if there are flows that wait for others
 
     @classmethod

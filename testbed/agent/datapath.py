@@ -211,14 +211,21 @@ class Datapath:
         """Nominal time 0 is known now."""
         self._c.epoch_ns, self._c.seconds_per_ns = clock.epoch_ns, clock.seconds_per_ns
 
-    def ask(self, controller: Askable, meter: Meter, longest_sleep: float, gather: float) -> None:
-        """Decisions are made in C from now on, by this controller, whenever something comes back."""
+    def ask(self, controller: Askable, meter: Meter, longest_sleep: float, gather: float, cost: float = 0.0) -> None:
+        """Decisions are made in C from now on, by this controller, whenever something comes back.
+
+        Each takes ``cost`` seconds on a core that makes one after the other (core.h).
+        """
         assert controller.addresses is not None
         signals, c, trace = controller.signals, self._c.decisions, meter.trace.addresses()
         self._asked = (controller, meter, trace_c := CTrace(*trace), times := self._histogram(meter.decision_times))
         c.of, c.trace, c.times = self._keeping(controller.addresses), ctypes.addressof(trace_c), ctypes.addressof(times)
         c.wants_int, c.wants_sent = Signal.INT in signals, Signal.TX in signals
         c.longest_sleep, c.gather = longest_sleep, gather
+        if cost:
+            n = len(self.flows)
+            c.core.cost, c.core.size = cost, 2 * n
+            c.core.queue, c.core.newest = self._keeping(np.zeros((2 * n, 5))), self._keeping(np.full(n, -1))
         c.due, c.counts = self._keeping(np.zeros(len(self.flows), np.int64)), self._keeping(meter.decisions)
         c.seconds = self._keeping(meter.decision_seconds)
 

@@ -119,6 +119,17 @@ void tell_cnp(struct datapath *d, int64_t f, double now)
 		trace_feedback(d, FEEDBACK, f, &ack, 1, 0);
 }
 
+/* What a flow's record now says applies, at once or when a core has worked through it. */
+static void decided(struct datapath *d, int64_t f, double now)
+{
+	const struct decided *record = record_of(d->decisions.of[f], f);
+
+	if (d->decisions.core.cost > 0)
+		serve_decision(d, f, record, now);
+	else
+		apply(d, f, record, now);
+}
+
 static void tell_sent(struct datapath *d, double now)
 {
 	for (int64_t i = 0; i < d->unreported_length; i++) {
@@ -128,7 +139,7 @@ static void tell_sent(struct datapath *d, double now)
 		if (!decide(d, f, ON_SENT, now, bytes[0], NULL))
 			return;
 		trace_call(d, SENT, f, now, bytes, 1);
-		apply(d, f, record_of(d->decisions.of[f], f), now);
+		decided(d, f, now);
 	}
 	d->unreported_length = 0;
 }
@@ -143,7 +154,7 @@ static void tell_timers(struct datapath *d, double now)
 		if (!decide(d, f, ON_TIMER, now, 0, NULL))
 			return;
 		trace_call(d, TIMER, f, now, NULL, 0);
-		apply(d, f, record_of(d->decisions.of[f], f), now);
+		decided(d, f, now);
 	}
 }
 
@@ -153,6 +164,7 @@ void decide_due(struct datapath *d, double now)
 	struct decisions *c = &d->decisions;
 
 	c->steps++;
+	apply_served(d, now);
 	if (c->wants_sent && now >= c->next_report) {
 		c->next_report = now + c->longest_sleep;
 		tell_sent(d, now);
@@ -161,7 +173,7 @@ void decide_due(struct datapath *d, double now)
 		int64_t rows = read_feedback(d, now);
 
 		for (int64_t i = 0; i < rows && !has_failed(c); i++)
-			apply(d, d->row_flow[i], record_of(c->of[d->row_flow[i]], d->row_flow[i]), now);
+			decided(d, d->row_flow[i], now);
 	}
 	if (!has_failed(c) && heap_first(&d->alarms) <= now)
 		tell_timers(d, now);
@@ -173,7 +185,7 @@ static double next_decision(struct datapath *d, double now)
 	const struct decisions *c = &d->decisions;
 	double soonest = fmax(fmin(next_due(d), heap_first(&d->alarms)), now) + c->gather;
 
-	return fmin(soonest, now + c->longest_sleep);
+	return fmin(fmin(soonest, now + c->longest_sleep), next_served(&c->core));
 }
 
 /* Sleep, send and decide until `until`, or until something has failed. Returns whether a timer stays in the past. */
@@ -218,6 +230,6 @@ void time_out(struct datapath *d, const int64_t *flows, int64_t n, double now)
 		if (!decide(d, flows[i], ON_TIMEOUT, now, 0, NULL))
 			return;
 		trace_feedback(d, TIMEOUT, flows[i], &ack, 0, 0);
-		apply(d, flows[i], record_of(d->decisions.of[flows[i]], flows[i]), now);
+		decided(d, flows[i], now);
 	}
 }

@@ -6,6 +6,7 @@
 #define TESTBED_DECISIONS_H
 
 #include "../compiled/decide.h"
+#include "core.h"
 #include "trace.h"
 
 struct datapath;
@@ -19,6 +20,7 @@ struct decisions {
 	double longest_sleep, gather; /* s: the ring is read this often; feedback may wait this long for more */
 	double next_report; /* when it is told what was sent */
 	int64_t *due; /* flows whose timers are due, while they are called */
+	struct core core;
 	/* what is measured: calls, rows; wall seconds; cycles and time at the first sample */
 	int64_t *counts, steps;
 	double *seconds;

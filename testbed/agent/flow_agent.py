@@ -32,7 +32,7 @@ class FlowAgent(Agent):
         self.controller = controller
         # a barrier is open when flows of other agents have finished, which only Python sees
         self._service = timing.longest_sleep if timing.barriers else clock.nominal_seconds(LONGEST_SERVICE)
-        datapath.ask(controller, meter, timing.longest_sleep, timing.gather)
+        datapath.ask(controller, meter, timing.longest_sleep, timing.gather, timing.decision_cost)
 
     @property
     def steps(self) -> int:

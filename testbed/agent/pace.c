@@ -48,6 +48,12 @@ void reschedule(struct datapath *d, const int64_t *flows, int64_t n, double now)
 	}
 }
 
+/* When the controller wants to be called; a flow that has finished leaves nothing to decide. */
+void set_timer(struct datapath *d, int64_t f, double timer)
+{
+	heap_set(&d->alarms, f, isnan(d->finished[f]) ? timer : INFINITY);
+}
+
 /* What was decided for a flow, bounded by the line rate; decisions beyond it are counted. */
 static void set(struct datapath *d, int64_t f, double rate, double window, double timer)
 {
@@ -56,7 +62,7 @@ static void set(struct datapath *d, int64_t f, double rate, double window, doubl
 	d->above_line += rate > line * ROUNDING;
 	d->rate[f] = rate > line ? line : fmax(rate, SLOWEST);
 	d->window[f] = window;
-	heap_set(&d->alarms, f, isnan(d->finished[f]) ? timer : INFINITY); /* nothing is left to decide */
+	set_timer(d, f, timer);
 }
 
 /* Apply what a controller per flow decided, which is known to be possible. */

@@ -57,6 +57,15 @@ class CTrace(ctypes.Structure):
     _fields_ = [*((name, c_void_p) for name in ("words", "headers", "state")), ("at", c_int64), ("left", c_int64)]
 
 
+class CCore(ctypes.Structure):
+    """struct core of core.h."""
+
+    _fields_ = [
+        ("cost", c_double), ("queue", c_void_p), *((name, c_int64) for name in ("size", "first", "last")),
+        ("newest", c_void_p),
+    ]  # fmt: skip
+
+
 class CDecisions(ctypes.Structure):
     """struct decisions of decisions.h."""
 
@@ -64,7 +73,9 @@ class CDecisions(ctypes.Structure):
         *((name, c_void_p) for name in ("of", "trace")),
         *((name, c_int64) for name in ("wants_int", "wants_sent")),
         *((name, c_double) for name in ("longest_sleep", "gather", "next_report")),
-        *((name, c_void_p) for name in ("due", "counts")),
+        ("due", c_void_p),
+        ("core", CCore),
+        ("counts", c_void_p),
         ("steps", c_int64),
         *((name, c_void_p) for name in ("seconds", "times")),
         *((name, c_int64) for name in ("first_cycles", "first_ns", "failed")),

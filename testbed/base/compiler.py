@@ -1,9 +1,10 @@
-"""Compiling C with clang, once per version of its source, into a cache per user."""
+"""Compiling C, once per version of its source, into a cache per user."""
 
 from __future__ import annotations
 
 import hashlib
 import os
+import shlex
 import shutil
 import stat
 import subprocess
@@ -14,13 +15,18 @@ from pathlib import Path
 from testbed.errors import TestbedError
 
 LIBRARY_FLAGS = ("-O2", "-g", "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC", "-lm")
+FOR_EBPF = ("-target", "bpf")  # among a unit's flags: only clang will do
+PACKAGE = Path(__file__).parents[1]
+USUAL = ("clang", "gcc", "cc")
+NO_HEADER = ("file not found", "No such file or directory")  # as clang and gcc say it
 
 
 @dataclass(frozen=True)
 class Unit:
     """Something that is compiled into one file.
 
-    Its version depends on its sources, on the headers in the folders ``headers``, and on the files ``includes``.
+    Its version depends on its flags, its sources, the headers in the folders ``headers``, and the files ``includes``.
+    Which compiler made it does not matter.
     """
 
     name: str
@@ -34,7 +40,8 @@ class Unit:
         """Where the outcome of this version of the source is kept."""
         headers = {header for folder in self.headers for header in folder.glob("*.h")}
         read = [*self.sources, *self.includes, *sorted(headers)]
-        digest = hashlib.sha256(b"".join(file.read_bytes() for file in read))
+        flags = "\n".join(self.flags).replace(str(PACKAGE), "")  # the same wherever the package is
+        digest = hashlib.sha256(flags.encode() + b"".join(file.read_bytes() for file in read))
         return cache_folder() / f"{self.name}-{digest.hexdigest()[:16]}{self.suffix}"
 
     def compiled(self) -> Path:
@@ -70,26 +77,43 @@ def _own_temporary_folder() -> Path:
     return folder
 
 
+def compiler() -> list[str]:
+    """The command of a C compiler: ``$CC``, or else the first of the usual ones; empty if there is none."""
+    chosen = shlex.split(os.environ.get("CC", ""))
+    if chosen and shutil.which(chosen[0]):
+        return chosen
+    found = next(filter(None, map(shutil.which, USUAL)), None)
+    return [found] if found else []
+
+
 def compile_to(target: Path, sources: tuple[Path, ...], flags: tuple[str, ...]) -> None:
-    """Run clang; ``target`` appears complete or not at all. Raises TestbedError with what clang said."""
-    clang = shutil.which("clang")
-    if clang is None:
-        raise TestbedError(
-            "clang is needed to compile the data plane and controllers, and is not installed; run: apt install clang"
-        )
+    """Run a compiler; ``target`` appears complete or not at all. Raises TestbedError with what the compiler said."""
+    command, headers = _command(flags)
     target.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.NamedTemporaryFile(dir=target.parent, suffix=target.suffix, delete=False) as unfinished:
         output = Path(unfinished.name)
     try:
-        # asm/types.h lies in the multiarch folder, which clang does not search for the bpf target
-        multiarch = [f"-I{folder}" for folder in sorted(Path("/usr/include").glob("*-linux-gnu"))]
-        command = [clang, *map(str, sources), "-o", str(output), *flags, *multiarch]
+        command += [*map(str, sources), "-o", str(output), *flags]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         if done.returncode != 0:
-            hint = "; run: apt install libbpf-dev libc6-dev" if "file not found" in done.stderr else ""
+            hint = f"; run: apt install {headers}" if any(said in done.stderr for said in NO_HEADER) else ""
             names = ", ".join(source.name for source in sources)
-            raise TestbedError(f"clang could not compile {names}{hint}\n{done.stderr.strip()}")
+            raise TestbedError(f"{command[0]} could not compile {names}{hint}\n{done.stderr.strip()}")
         output.chmod(0o755)
         output.rename(target)
     finally:
         output.unlink(missing_ok=True)
+
+
+def _command(flags: tuple[str, ...]) -> tuple[list[str], str]:
+    """How a command begins, and the packages with the headers that are read. Raises TestbedError without a compiler."""
+    if FOR_EBPF[1] not in flags:
+        if found := compiler():
+            return found, "libc6-dev linux-libc-dev"
+        raise TestbedError("a C compiler is needed, and there is none (clang, gcc, cc or $CC); run: apt install gcc")
+    clang = shutil.which("clang")
+    if clang is None:
+        raise TestbedError("clang is needed to compile the data plane, and is not installed; run: apt install clang")
+    # asm/types.h lies in the multiarch folder, which clang does not search for the bpf target
+    multiarch = [f"-I{folder}" for folder in sorted(Path("/usr/include").glob("*-linux-gnu"))]
+    return [clang, *multiarch], "libbpf-dev linux-libc-dev"

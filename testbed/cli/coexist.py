@@ -54,8 +54,9 @@ def coexist(  # noqa: PLR0917 - one parameter per option
 
     def make(first: str, second: str) -> Resolved:
         second_half = halves(len(loaded.experiment.plan))
+        carrier = f"engine={'kernel' if kernel else 'virtual'}"
         others = f"controllers=[{{name: {absolute(second, Path())}, of: {{flows: {second_half}}}}}]"
-        return overridden(loaded, {"controller": first, "tuner": tuner}, {}, [*(settings or []), others])
+        return overridden(loaded, {"controller": first, "tuner": tuner}, {}, [*(settings or []), carrier, others])
 
     engine: Engine
     if kernel:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import sys
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+RUN = "testbed run incast-8 --engine virtual"
 new = typer.Typer(help="Write a working plugin with its test.", no_args_is_help=True)
 
 
@@ -31,12 +33,14 @@ def new_controller(
 ) -> None:
     """Write a controller and its test into this folder."""
     _scaffold("controller", name, form.value)
+    print(f"next: testbed check ./{name}.py; {RUN} --controller ./{name}.py", file=sys.stderr)
 
 
 @new.command("tuner")
 def new_tuner(name: Annotated[str, typer.Argument(help="Name of the plugin, for example my_tuner.")]) -> None:
     """Write a tuner and its test into this folder."""
     _scaffold("tuner", name)
+    print(f"next: testbed check ./{name}.py; {RUN} --tuner ./{name}.py", file=sys.stderr)
 
 
 def _scaffold(kind: str, name: str, *form: str) -> None:

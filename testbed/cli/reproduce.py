@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from testbed.cli.shared import print_json
+from testbed.cli.shared import Engine, Jobs, print_json
 from testbed.errors import BadInput, TestbedError, nearest
 
 if TYPE_CHECKING:
@@ -35,6 +35,8 @@ def reproduce(  # noqa: PLR0917 - one parameter per option
     ] = False,
     row: Annotated[list[str] | None, typer.Option(help="Run only this row; may be repeated.")] = None,
     column: Annotated[list[str] | None, typer.Option(help="Run only this column; may be repeated.")] = None,
+    engine: Engine = None,
+    jobs: Jobs = 1,
     out: Annotated[Path | None, typer.Option(help="Folder for the runs; one begun there goes on.")] = None,
     no_run: Annotated[
         bool, typer.Option("--no-run", help="Run nothing: the printed numbers, and what is in --out.")
@@ -42,7 +44,7 @@ def reproduce(  # noqa: PLR0917 - one parameter per option
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Check all runs and list them; run nothing.")] = False,
     format: Annotated[TableFormat, typer.Option(help="How the comparison is printed on stdout.")] = TableFormat.text,
 ) -> None:
-    """Run a comparison that a paper printed, and print ours beside it (needs root).
+    """Run a comparison that a paper printed, and print ours beside it.
 
     `make bench` of the repository is another thing: it measures how fast the testbed itself is.
     """
@@ -57,15 +59,16 @@ def reproduce(  # noqa: PLR0917 - one parameter per option
     from testbed.run.reproduce.cells import table_cells
 
     refused: list[str] = []
-    every = table_cells(wanted, quick=quick, refused=refused)
+    every = table_cells(wanted, quick=quick, refused=refused, engine=engine or "")
     for refusal in refused:
         print(f"cannot be run: {refusal}", file=sys.stderr)
     if dry_run:
         from testbed.run.reproduce.measure import selected
 
-        _dry_run(selected(every, row or [], column or []), format)
+        _dry_run(selected(every, row or [], column or []), jobs, format)
         return
-    measured = _measured(wanted, every, out, quick=quick, no_run=no_run, rows=row or [], columns=column or [])
+    asked = {"rows": row or [], "columns": column or []}
+    measured = _measured(wanted, every, out, quick=quick, no_run=no_run, jobs=jobs, **asked)
     measured.refused = [*refused, *measured.refused]
     from testbed.results.papers.figures import Figures
 
@@ -83,6 +86,7 @@ def _measured(
     *,
     quick: bool,
     no_run: bool,
+    jobs: int,
     rows: list[str],
     columns: list[str],
 ) -> Measured:
@@ -92,16 +96,17 @@ def _measured(
         from testbed.results.papers.cells import Measured
 
         return measure.collect(out.expanduser(), every) if out is not None else Measured()
-    from testbed.engines.kernel import doctor
-
-    doctor.require()
-    folder = measure.prepare(out, wanted.name)
     asked = measure.selected(every, rows, columns)
+    if any(one.run.in_kernel for one in asked):
+        from testbed.engines.kernel import doctor
+
+        doctor.require()
+    folder = measure.prepare(out, wanted.name)
     if not asked:
         print("nothing to run: no row that is asked for is implemented here, or no column is run", file=sys.stderr)
         return measure.collect(folder, every)
-    print(f"{len(asked)} runs, {_time([one.run.seconds for one in asked])}, to {folder}", file=sys.stderr)
-    return measure.collect(folder, every, measure.run(folder, asked, again=not quick))
+    print(f"{len(asked)} runs, {_time(asked, jobs)}, to {folder}", file=sys.stderr)
+    return measure.collect(folder, every, measure.run(folder, asked, again=not quick, jobs=jobs))
 
 
 def _print(figures: Figures, every: list[TableCell], quick: bool, format: TableFormat) -> None:
@@ -133,21 +138,21 @@ def _list(format: TableFormat) -> None:
         print(f"{one.name:<{width}}  {one.title} ({one.source.paper}, {one.source.where})")
 
 
-def _dry_run(every: list[TableCell], format: TableFormat) -> None:
+def _dry_run(every: list[TableCell], jobs: int, format: TableFormat) -> None:
     if format is TableFormat.json:
         print_json(
             [{"name": one.run.name, "seconds": one.run.seconds, "arguments": one.run.arguments} for one in every]
         )
         return
     for one in every:
-        print(f"{one.run.name}  {_time([one.run.seconds])}")
-    print(f"{len(every)} runs, {_time([one.run.seconds for one in every])}")
+        print(f"{one.run.name}  {_time([one])}")
+    print(f"{len(every)} runs, {_time(every, jobs)}")
 
 
-def _time(seconds: list[float | None]) -> str:
+def _time(every: list[TableCell], jobs: int = 1) -> str:
     from testbed.base.progress import clock
 
-    return f"about {clock(sum(each for each in seconds if each is not None))}"
+    return f"about {clock(sum(one.run.seconds or 0.0 for one in every) / jobs)}"
 
 
 def _check(option: str, given: list[str] | None, allowed: Mapping[str, object]) -> None:

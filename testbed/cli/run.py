@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NoReturn
 
@@ -12,6 +11,7 @@ import typer
 from testbed.base.extras import need
 from testbed.cli.shared import (
     Controller,
+    Engine,
     Format,
     Formatted,
     OptionalExperiment,
@@ -26,17 +26,9 @@ from testbed.cli.shared_experiment import from_user, overridden
 from testbed.errors import BadInput, TestbedError
 
 if TYPE_CHECKING:
-    from testbed.engines.engine import Engine
+    from testbed.engines.engine import Engine as Carrier
     from testbed.experiment.resolved import Resolved
     from testbed.results.manifest import Manifest
-
-
-class EngineChoice(StrEnum):
-    """The engines that need no inventory."""
-
-    kernel = "kernel"
-    virtual = "virtual"
-    fluid = "fluid"
 
 
 NO_PACKETS_TO_CAPTURE = {
@@ -61,13 +53,7 @@ def run(  # noqa: PLR0917 - one parameter per option
     ] = False,
     controller: Controller = "",
     tuner: Tuner = "",
-    engine: Annotated[
-        EngineChoice | None,
-        typer.Option(
-            help="What carries the traffic: this kernel, with real packets; or a fluid model, without root. "
-            "By default the kernel, or with --from what it was."
-        ),
-    ] = None,
+    engine: Engine = None,
     settings: Settings = None,
     duration: Annotated[str, typer.Option(help="Nominal length, for example '10 ms'.")] = "",
     dilation: Annotated[str, typer.Option(help="Wall seconds per nominal second, or 'auto'.")] = "",
@@ -100,7 +86,7 @@ def run(  # noqa: PLR0917 - one parameter per option
     verbose: Verbose = False,
     format: Formatted = Format.text,
 ) -> None:
-    """Run an experiment (needs root, but for --inventory and --engine fluid)."""
+    """Run an experiment: real packets as root, or without it --engine virtual."""
     log_if(verbose)
     from testbed.experiment.load import recorded
 
@@ -117,13 +103,15 @@ def run(  # noqa: PLR0917 - one parameter per option
             raise BadInput("--verify: which run? name its folder with --from")
         require(again, before, [name for name, value in against.items() if value])
         _verify(again, before, metrics_addr, ui, format)
-    if before and not (engine or inventory):
-        engine = _engine_of(before)
-    carrier, options = _carrier(engine, inventory, playbook, dilation)
+    if before and before.engine == "lab" and not (engine or inventory):
+        raise BadInput("--from: it ran over the hosts of a lab: name them with --inventory, or choose an --engine")
+    lab, options = _lab(inventory, engine, playbook)
     given = {"time.duration": duration, "time.dilation": dilation, "seed": seed}
     options |= {key: value for key, value in given.items() if value}
     loaded = recorded(before.experiment, str(again)) if before else from_user(experiment)
+    settings = [*(settings or []), *([f"engine={engine}"] if engine else [])]
     resolved = overridden(loaded, {"controller": controller, "tuner": tuner}, options, settings)
+    carrier = lab or _carrier(resolved)
     if before:
         _say_what_differs(before, resolved)
     if carrier.name != "kernel":
@@ -162,34 +150,33 @@ def run(  # noqa: PLR0917 - one parameter per option
     raise typer.Exit(int(outcome.summary.verdict.exit_code))
 
 
-def _carrier(
-    engine: EngineChoice | None, inventory: Path | None, playbook: bool, dilation: str
-) -> tuple[Engine, dict[str, str]]:
-    """What carries the traffic, and the settings that it brings."""
-    if inventory:
-        if engine:
-            raise BadInput(f"--inventory runs over real hosts, --engine {engine} does not: leave one of them out")
-        from testbed.engines.lab.engine import LabEngine
-        from testbed.engines.lab.operator import restrictions
-        from testbed.engines.lab.operator.inventory import read
+def _lab(inventory: Path | None, engine: str | None, playbook: bool) -> tuple[Carrier | None, dict[str, str]]:
+    """The lab, if there is to be one, and the settings that it brings."""
+    if inventory is None:
+        return None, {}
+    if engine:
+        raise BadInput(f"--inventory runs over real hosts, --engine {engine} does not: leave one of them out")
+    from testbed.engines.lab.engine import LabEngine
+    from testbed.engines.lab.operator import restrictions
+    from testbed.engines.lab.operator.inventory import read
 
-        hosts = read(inventory)
-        return LabEngine(hosts, playbook), dict(restrictions.settings(hosts))
-    if engine == EngineChoice.virtual:
+    hosts = read(inventory)
+    return LabEngine(hosts, playbook), dict(restrictions.settings(hosts))
+
+
+def _carrier(resolved: Resolved) -> Carrier:
+    """The one that the experiment names."""
+    if resolved.experiment.engine == "virtual":
         from testbed.engines.virtual.engine import VirtualEngine
 
-        if dilation:
-            raise BadInput(f"--dilation {dilation}: virtual time is not dilated; leave it out")
-        return VirtualEngine(), {}
-    if engine == EngineChoice.fluid:
+        return VirtualEngine()
+    if resolved.experiment.engine == "fluid":
         from testbed.engines.fluid.engine import FluidEngine
 
-        if dilation:
-            raise BadInput(f"--dilation {dilation}: the fluid model does not run in wall time; leave it out")
-        return FluidEngine(), {}
+        return FluidEngine()
     from testbed.engines.kernel.engine import KernelEngine
 
-    return KernelEngine(), {}
+    return KernelEngine()
 
 
 def _result(again: Path | None, experiment: str) -> Manifest | None:
@@ -222,12 +209,6 @@ def _verify(again: Path, before: Manifest, metrics_addr: str | None, ui: bool, f
     else:
         print(f"differs: {found}" if found else "equal: every table, every capture, and the summary but for wall time")
     raise typer.Exit(int(found is not None))
-
-
-def _engine_of(before: Manifest) -> EngineChoice:
-    if before.engine == "lab":
-        raise BadInput("--from: it ran over the hosts of a lab: name them with --inventory, or choose an --engine")
-    return EngineChoice(before.engine)
 
 
 def _say_what_differs(before: Manifest, now: Resolved) -> None:

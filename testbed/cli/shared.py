@@ -20,6 +20,14 @@ class Format(StrEnum):
     json = "json"
 
 
+class EngineChoice(StrEnum):
+    """The engines that need no inventory."""
+
+    kernel = "kernel"
+    virtual = "virtual"
+    fluid = "fluid"
+
+
 Formatted = Annotated[Format, typer.Option("--format", help="How results are printed on stdout.")]
 ExperimentArgument = Annotated[
     str,
@@ -41,6 +49,14 @@ Controller = Annotated[
         autocompletion=completion.plugins("controller"),
     ),
 ]
+Engine = Annotated[
+    EngineChoice | None,
+    typer.Option(
+        help="What carries the traffic: this kernel, real packets; or without root, a simulation with the rack's own "
+        "programs (virtual) or a model without packets (fluid). By default what the file says, or the kernel."
+    ),
+]
+Jobs = Annotated[int, typer.Option(min=1, help="Runs at the same time; those in the kernel disturb each other.")]
 Tuner = Annotated[
     str,
     typer.Option(help="ECN tuner instead of the file's: a name or a path.", autocompletion=completion.plugins("tuner")),

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from testbed.cli import completion
-from testbed.cli.shared import Format, Formatted, OptionalExperiment, print_json
+from testbed.cli.shared import Engine, Format, Formatted, Jobs, OptionalExperiment, print_json
 from testbed.errors import BadInput, TestbedError
 
 if TYPE_CHECKING:
@@ -40,12 +40,13 @@ def sweep(  # noqa: PLR0917 - one parameter per option
             autocompletion=completion.settings,
         ),
     ] = None,
+    engine: Engine = None,
     repeat: Annotated[int, typer.Option(help="Runs of every combination, each with the next seed.")] = 1,
     duration: Annotated[str, typer.Option(help="Nominal length of each run, for example '10 ms'.")] = "",
     dilation: Annotated[str, typer.Option(help="Wall seconds per nominal second, or 'auto'.")] = "",
     seed: Annotated[int | None, typer.Option(min=0, help="Seed of the first repeat; by default the file's.")] = None,
     order_seed: Annotated[int, typer.Option(help="Draws the order of the runs.")] = ORDER_SEED,
-    jobs: Annotated[int, typer.Option(min=1, help="Runs at the same time; they share the cores.")] = 1,
+    jobs: Jobs = 1,
     out: Annotated[Path | None, typer.Option(help="Folder for the sweep; one begun there goes on.")] = None,
     resume: Annotated[
         Path | None, typer.Option(metavar="FOLDER", help="Go on with the sweep in FOLDER; it says the rest.")
@@ -53,27 +54,29 @@ def sweep(  # noqa: PLR0917 - one parameter per option
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Check all cells and list them; run nothing.")] = False,
     format: Formatted = Format.text,
 ) -> None:
-    """Run every combination of controllers and settings, several times, in random order (needs root)."""
+    """Run every combination of controllers and settings, several times, in random order."""
     from testbed.run.sweep import prepare
     from testbed.run.sweep.grid import Request
 
     if resume is not None:
-        others = (experiment, controller, tuner, settings, duration, dilation, out, seed is not None, repeat != 1)
-        if any(others) or order_seed != ORDER_SEED:
+        plugins, times = (controller, tuner, engine), (duration, dilation, seed is not None, repeat != 1)
+        if any((experiment, settings, out, *plugins, *times)) or order_seed != ORDER_SEED:
             raise BadInput("--resume: the folder's sweep.json says what is run; only --jobs goes with it")
         folder, plan = prepare.begun(resume)
     elif not experiment:
         raise BadInput("which experiment? 'testbed sweep EXPERIMENT ...', or 'testbed sweep --resume FOLDER'")
     else:
-        given = [f"{key}={value}" for key, value in (("time.duration", duration), ("time.dilation", dilation)) if value]
+        options = {"time.duration": duration, "time.dilation": dilation, "engine": engine}
+        given = [f"{key}={value}" for key, value in options.items() if value]
         request = Request.parse(experiment, controller, tuner, [*given, *(settings or [])], repeat=repeat, seed=seed)
         plan = prepare.planned(request, order_seed, sys.argv)
     if dry_run:
         _list(plan, jobs, format)
         return
-    from testbed.engines.kernel import doctor
+    if plan.in_kernel:
+        from testbed.engines.kernel import doctor
 
-    doctor.require()
+        doctor.require()
     if resume is None:
         folder, plan = prepare.place(out, plan)
     _report(folder, _run(folder, plan, jobs), format)
@@ -83,7 +86,7 @@ def _run(folder: Path, plan: Plan, jobs: int) -> list[CellOutcome]:
     from testbed.run.sweep.progress import SweepProgress
     from testbed.run.sweep.runner import Runner, alone
 
-    if jobs > 1:
+    if jobs > 1 and plan.in_kernel:
         print(
             f"warning: {jobs} runs at a time share the cores of this machine; one that could not keep up is 'degraded'",
             file=sys.stderr,

@@ -1,4 +1,4 @@
-"""From translated functions to a shared library that C can call: numba types and optimises, LLVM emits, clang links.
+"""From translated functions to a shared library that C can call: numba types and optimises, LLVM emits, cc links.
 
 The library has one function, `decide` (decide.h). It is cached like all compiled programs, under a name made of all
 that went into it; with it in the cache numba is not even imported.
@@ -40,7 +40,7 @@ def available() -> bool:
 
 
 def library(translation: Translation, layout: np.dtype[Any]) -> Path:
-    """The compiled library. Raises CannotCompile, or TestbedError where clang is missing."""
+    """The compiled library. Raises CannotCompile, or TestbedError where there is no C compiler."""
     target = cache_folder() / f"controller-{_digest(translation, layout)[:16]}.so"
     if not target.exists():
         with tempfile.NamedTemporaryFile(suffix=".o") as file:

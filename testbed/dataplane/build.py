@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from testbed.base.compiler import Unit
+from testbed.base.compiler import FOR_EBPF, Unit
 
 SOURCE = Path(__file__).parent
-BPF_FLAGS = ("-O2", "-g", "-Wall", "-Werror", "-target", "bpf", "-c")
+BPF_FLAGS = ("-O2", "-g", "-Wall", "-Werror", *FOR_EBPF, "-c")
 PROGRAMS = {
     name: Unit(name, (SOURCE / f"{name}.bpf.c",), ".o", BPF_FLAGS, headers=(SOURCE,))
     for name in ("nic", "port", "drop")

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
+from numpy.typing import NDArray
 
 from testbed.base.arrays import Floats, Ints
 from testbed.clock import Clock
@@ -10,6 +13,16 @@ from testbed.dataplane.pauses import paused_between, paused_ns
 from testbed.dataplane.port_maps import Port, PortMaps
 
 ALL = slice(None)
+
+
+@dataclass(frozen=True)
+class PortState:
+    """What the programs hold of some ports at one moment, shape (p,); or at several, shape (t, p)."""
+
+    counters: NDArray[np.void]
+    ingresses: NDArray[np.void]
+    own_pauses: NDArray[np.void]
+    peer_pauses: NDArray[np.void]
 
 
 class PortReader:
@@ -39,13 +52,21 @@ class PortReader:
         self.thresholds = self._read_thresholds(self.index)
 
     def sample(self, now_ns: int, rows: Ints | slice = ALL) -> dict[str, Floats]:
-        """Of these ports. The columns of `PortSeries`, and marked_bytes, in the rows' order.
+        """Of these ports, as of now. The columns of `PortSeries`, and marked_bytes, in the rows' order."""
+        maps, index = self.programs, self.index[rows]
+        state = PortState(
+            maps.counters[index], maps.ingresses[index], maps.pauses[index], maps.pauses[self.peer[rows]]
+        )  # fmt: skip
+        return self.columns(state, now_ns, rows)
+
+    def columns(self, state: PortState, now_ns: int | Ints, rows: Ints | slice = ALL) -> dict[str, Floats]:
+        """What ``state`` says of these ports. Of several moments, ``now_ns`` is a column of these, shape (t, 1).
 
         The queue drains between arrivals, so it is extrapolated to now; not while the port itself is paused.
         """
-        count = self.programs.counters[self.index[rows]]
+        count = state.counters
         last_ns = count["last_ns"].astype(np.int64)
-        paused = paused_between(self.programs.pauses[self.index[rows]], last_ns, now_ns) / 1e9
+        paused = paused_between(state.own_pauses, last_ns, now_ns) / 1e9
         idle = np.maximum(0, now_ns - last_ns) / 1e9 - paused
         before = count["queue"].astype(float)
         bytes_per_second = self.rate[rows] / 8
@@ -65,7 +86,7 @@ class PortReader:
             "kmin": self.thresholds[0, rows],
             "kmax": self.thresholds[1, rows],
             "pmax": self.thresholds[2, rows],
-            "ingress": self.programs.ingresses["bytes"][self.index[rows]].astype(float),
-            "pause_frames": self.programs.ingresses["frames"][self.index[rows]].astype(float),
-            "paused": self.clock.nominal_seconds(paused_ns(self.programs.pauses[self.peer[rows]], now_ns) / 1e9),
+            "ingress": state.ingresses["bytes"].astype(float),
+            "pause_frames": state.ingresses["frames"].astype(float),
+            "paused": self.clock.nominal_seconds(paused_ns(state.peer_pauses, now_ns) / 1e9),
         }

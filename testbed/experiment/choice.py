@@ -13,6 +13,7 @@ from pydantic_core import CoreSchema
 from testbed.base.arrays import Ints
 from testbed.experiment.block import HostName, Part, refuse
 from testbed.experiment.traffic.plan import Plan
+from testbed.units import Time
 
 
 class PluginChoice(BaseModel):
@@ -45,6 +46,11 @@ class ControllerChoice(PluginChoice):
 
     compiled: bool = Field(
         default=True, description="Machine code decides, if the controller can be compiled; false: Python, to debug it."
+    )
+    decision_cost: Annotated[Time, Field(ge=0)] = Field(
+        default=0.0,
+        description="Nominal time that each decision takes on the core of a NIC, which makes one after the other: rate "
+        "and window apply that much later. In the virtual engine, for one controller, which decides per flow.",
     )
 
 

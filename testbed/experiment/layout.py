@@ -80,7 +80,7 @@ class Layout:
         """Position of the port that the summary shows: the one with the highest expected load."""
         return busiest_port(self.routes, self.plan, self.experiment.time.duration)
 
-    @property
+    @cached_property
     def port_names(self) -> list[str]:
         """Names of the switch ports, in the order of all port columns."""
         return [port.name for port in self.shape.ports]

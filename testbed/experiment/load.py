@@ -20,6 +20,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from testbed.errors import BadInput, nearest
+from testbed.experiment import meaningless
 from testbed.experiment.choice import PluginChoice
 from testbed.experiment.document import Document, KeyPath, dotted
 from testbed.experiment.messages import explain
@@ -102,6 +103,7 @@ def _natural(name: str) -> tuple[str, int]:
 def resolve(loaded: Loaded) -> Resolved:
     """Load and configure the plugins. Raises BadInput for a plugin or an option that does not exist or fit."""
     experiment = loaded.experiment
+    meaningless.refuse(experiment, loaded.document)
     controller, controller_config = _plugin("controller", ("controller",), experiment.controller, loaded)
     others = [
         Decider(*_plugin("controller", ("controllers", number), choice, loaded), choice.compiled)

@@ -36,13 +36,14 @@ class Limit:
     live: bool = True  # whether it is known before the run is over
     in_lab: str = ""  # what helps on real hosts, which have no dilation; empty where it does not apply to them
     in_fluid: str = ""  # the same of the fluid model
+    in_virtual: str = ""  # and of virtual time, in which nothing is ever late
 
     def applies(self, record: RunRecord) -> bool:
         """Whether it is about the engine of this run."""
         return record.engine == "kernel" or bool(self._elsewhere(record))
 
     def _elsewhere(self, record: RunRecord) -> str:
-        return {"lab": self.in_lab, "fluid": self.in_fluid}.get(record.engine, "")
+        return {"lab": self.in_lab, "fluid": self.in_fluid, "virtual": self.in_virtual}.get(record.engine, "")
 
     def used(self, record: RunRecord) -> float:
         """Measured / allowed: above 1 the run is degraded. One event where none is allowed is 2."""
@@ -96,7 +97,7 @@ def _share_of_rtt(value: float) -> str:
 
 
 NOT_THE_EXPERIMENT = "the result is not the experiment's (docs/fidelity.md)"
-BASE_RTT = "leave rack.calibrate on, which measures each delay first; start the flows before there is a standing queue"
+EMPTY_QUEUES = "start the flows before there is a standing queue"
 MEND_TUNER = "mend the tuner: 'tuners' in manifest.json has the first of them, and why"
 START = "start the flows before the end of the run"
 SOFTWARE = "the agent is software: lower the rate, or lengthen the loop with testbed_feedback_delay in the inventory"
@@ -138,8 +139,9 @@ LIMITS: tuple[Limit, ...] = (
         0.05,
         "the first packets find empty queues, so that the smallest RTT is the links' delay and serialisation; 2 % is "
         "what calibration allows, and the first of many senders may meet a few others",
-        lambda _measured, _limit: BASE_RTT,
+        lambda _measured, _limit: f"leave rack.calibrate on, which measures each delay first; {EMPTY_QUEUES}",
         lambda value: f"the smallest RTT is {value:.1%} off",
+        in_virtual=EMPTY_QUEUES,
     ),
     Limit(
         "agent stall",
@@ -203,6 +205,7 @@ LIMITS: tuple[Limit, ...] = (
         lambda _measured, _limit: MEND_TUNER,
         lambda value: f"{value:.0f} decisions of the tuner",
         in_fluid=MEND_TUNER,
+        in_virtual=MEND_TUNER,
     ),
     Limit(
         "rate above line rate",
@@ -215,6 +218,7 @@ LIMITS: tuple[Limit, ...] = (
         live=False,
         in_lab=BOUND_RATE,
         in_fluid=BOUND_RATE,
+        in_virtual=BOUND_RATE,
     ),
     Limit(
         "missed tuner slots",
@@ -225,6 +229,7 @@ LIMITS: tuple[Limit, ...] = (
         lambda value: f"{value:.0%} of a switch's slots",
         live=False,
         in_fluid="lower fluid.step",
+        in_virtual="raise the tuner's slot",
     ),
     Limit(
         "start time skew",
@@ -246,6 +251,7 @@ LIMITS: tuple[Limit, ...] = (
         live=False,
         in_lab=START,
         in_fluid=START,
+        in_virtual=START,
     ),
 )
 

@@ -101,7 +101,7 @@ CONSTANTS = (
     Constant(
         "testbed_dilation_ratio",
         "",
-        "Wall seconds per nominal second; NaN in the fluid model.",
+        "Wall seconds per nominal second; NaN where no wall time is emulated.",
         lambda scene: [math.nan if scene.dilation is None else scene.dilation],
     ),
     Constant("testbed_run_duration_seconds", "", "Planned length of the run.", lambda scene: [scene.duration]),

@@ -5,6 +5,7 @@ A sample costs a few array copies; no agent and no packet waits for it.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from typing import Protocol
 
@@ -14,7 +15,10 @@ from testbed.agent.columns import Flows
 from testbed.base.arrays import Floats, Ints
 from testbed.results.record import FlowSeries, PortSeries
 
-FLOW_COLUMNS = {"acked_bytes": "acked_payload", "wire_bytes": "acked_wire", "rate": "rate", "window": "window"}
+FLOW_COLUMNS = {
+    "acked_bytes": "acked_payload", "wire_bytes": "acked_wire", "rate": "rate", "window": "window", "rtt": "rtt",
+    "inflight": "inflight",
+}  # fmt: skip
 PORT_COLUMNS = [one.name for one in fields(PortSeries) if one.name != "time"]
 
 
@@ -43,19 +47,24 @@ class Recorder:
     ports: Ports
     wire_size: int
     time: list[float] = field(default_factory=list)
-    flow_samples: list[dict[str, Floats]] = field(default_factory=list)
-    port_samples: list[dict[str, Floats]] = field(default_factory=list)
+    flow_samples: list[dict[str, Floats]] = field(default_factory=list)  # blocks of samples, shape (t, n)
+    port_samples: list[dict[str, Floats]] = field(default_factory=list)  # shape (t, p)
 
     def sample(self, now_ns: int, now: float) -> None:
         """Take one sample."""
         sampled = self.ports.sample(now_ns)  # first: a packet that comes after now_ns makes its queue look longer
         flows = self.flows
-        columns = {name: getattr(flows, column)[self.chosen] for name, column in FLOW_COLUMNS.items()}
-        columns["rtt"] = flows.rtt[self.chosen]
-        columns["inflight"] = flows.inflight[self.chosen] * self.wire_size
-        self.time.append(now)
-        self.flow_samples.append(columns)
-        self.port_samples.append({name: sampled[name] for name in PORT_COLUMNS})
+        columns = {column: getattr(flows, column)[None, self.chosen] for column in FLOW_COLUMNS.values()}
+        self.add([now], columns, {name: sampled[name][None] for name in PORT_COLUMNS})
+
+    def add(self, time: list[float], flows: Mapping[str, Floats | Ints], ports: Mapping[str, Floats]) -> None:
+        """Add samples that were taken at these times: by columns of the chosen `Flows`, and of `PortSeries`."""
+        own = {name: np.asarray(flows[column], np.float64) for name, column in FLOW_COLUMNS.items()}
+        own["inflight"] *= self.wire_size
+        shape = len(time), ports["queue"].shape[-1]
+        self.time += time
+        self.flow_samples.append(own)
+        self.port_samples.append({name: np.broadcast_to(ports[name], shape) for name in PORT_COLUMNS})
 
     def flow_series(self) -> FlowSeries:
         """The samples of the chosen flows, shape (t, n)."""
@@ -67,4 +76,4 @@ class Recorder:
 
 
 def _stacked(samples: list[dict[str, Floats]]) -> dict[str, Floats]:
-    return {name: np.array([sample[name] for sample in samples], np.float64) for name in samples[0]}
+    return {name: np.concatenate([sample[name] for sample in samples], dtype=np.float64) for name in samples[0]}

@@ -15,6 +15,7 @@ import numpy as np
 from testbed.base.arrays import Floats, Ints
 from testbed.clock import Clock
 from testbed.experiment.traffic.plan import Plan
+from testbed.results.record import SIMULATED, EngineName
 from testbed.results.report.topology import Link, draw
 from testbed.results.tables import flow_names
 
@@ -82,6 +83,7 @@ class Scene:
     ports: tuple[ScenePort, ...]
     flows_by: Literal["flow", "host"]
     flows: tuple[SceneFlow, ...]
+    engine: EngineName = "kernel"
     run: str = ""  # name of the results folder; known outside only
 
     @property
@@ -95,7 +97,8 @@ class Scene:
         found["ports"] = [port._asdict() for port in self.ports]
         found["flows"] = [flow._asdict() for flow in self.flows]
         bottleneck = self.ports[self.bottleneck].name
-        return found | {"bottleneck": bottleneck, "topology": drawn(self.ports, bottleneck)}
+        how = SIMULATED.get(self.engine, f"dilation {self.dilation or math.nan:g}")
+        return found | {"bottleneck": bottleneck, "how": how, "topology": drawn(self.ports, bottleneck)}
 
 
 def drawn(ports: Sequence[ScenePort], bottleneck: str) -> str:

@@ -109,12 +109,11 @@ class View:
         bar = ProgressBar(total=scene["duration"], completed=now, complete_style="blue", finished_style="blue")
         second.add_row(bar, Text(clock))
         rate = scene["ports"][self.port]["rate"]
-        speed = "fluid model, no packets" if scene["dilation"] is None else f"dilation {scene['dilation']:g}"
         about = (
             f"{scene['bottleneck']} at {_rate(rate)},",
             f"base RTT {_time(scene['base_rtt'])} (median flow),",
             f"{len(scene['flows'])} {'flows' if scene['flows_by'] == 'flow' else 'sending hosts'},",
-            speed,
+            scene["how"],
         )
         return [first, second, *(Text(line, style="dim") for line in packed(about, width, " "))]
 

@@ -64,7 +64,8 @@ def encode(choice: PluginChoice, agents: Sequence[Served]) -> bytes:
         "agents": [{"first": one.first, "paths": _paths_as_dict(one.paths), "cut": one.trace.cut} for one in agents],
     }
     fields = [one.with_metadata({"unit": _unit(one.name)}) for one in table.schema]
-    table = table.cast(pa.schema(fields, {_ABOUT: json.dumps(about).encode()}))
+    schema = pa.schema(fields, {_ABOUT: json.dumps(about).encode()})  # not by a cast, which imports pyarrow.compute
+    table = pa.Table.from_arrays(table.columns, schema=schema)
     sink = pa.BufferOutputStream()
     listed = [one.name for one in fields if one.name not in _ENCODING and not pa.types.is_floating(one.type)]
     encoding = {name: _ENCODING.get(name, "BYTE_STREAM_SPLIT") for name in table.column_names if name not in listed}

@@ -20,6 +20,10 @@ from testbed.results.verdict import Reason
 RTT_BINS_PER_OCTAVE = 16
 
 EngineName = Literal["kernel", "virtual", "fluid", "lab"]
+SIMULATED = {  # engines without wall time, in words
+    "virtual": "virtual engine: simulated with the rack's programs",
+    "fluid": "fluid model: rates, no packets",
+}
 
 
 @dataclass

@@ -30,7 +30,8 @@ class Summary(BaseModel):
 
     # fmt: off
     engine: str = figure(
-        "what carried the traffic: `kernel`; `fluid`: the [fluid model](cli.md#the-fluid-engine), packets are as many "
+        "what carried the traffic: `kernel`; `virtual`: [a simulation](cli.md#the-virtual-engine) with the rack's "
+        "programs; `fluid`: the [fluid model](cli.md#the-fluid-engine), packets are as many "
         "bytes; or `lab`: what only switches know is null", "", lambda m: m.record.engine)
     start_spread: Number = figure(
         "at most so far apart did the hosts of a lab start", "s", lambda m: m.record.start_spread)

@@ -18,6 +18,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 import testbed
 from testbed.base.inputs import own
 from testbed.errors import BadInput, TestbedError
+from testbed.experiment.model import Experiment
 from testbed.experiment.resolved import Resolved
 from testbed.results import folder as results
 from testbed.results.flat import flat
@@ -26,7 +27,9 @@ from testbed.results.manifest import Manifest
 FILE = "sweep.json"
 SCHEMA_VERSION = 1
 MOST_CHANGES = 5  # of a cell, that a message lists
-BUILD_SECONDS, BUILD_SECONDS_PER_HOST = 2.5, 0.05  # wall, around a run proper; only for the time that is announced
+# Only for the time that is announced: wall seconds around a run proper, and packets in a wall second without a kernel.
+BUILD_SECONDS, BUILD_SECONDS_PER_HOST = 2.5, 0.05
+PACKETS_PER_SECOND = 5e5
 
 
 class Cell(BaseModel):
@@ -46,8 +49,6 @@ class Cell(BaseModel):
     @classmethod
     def of(cls, resolved: Resolved, source: str, plugins: dict[str, str], settings: dict[str, str], seed: int) -> Self:
         """The cell of a checked experiment."""
-        time = resolved.experiment.time
-        build = BUILD_SECONDS + BUILD_SECONDS_PER_HOST * resolved.experiment.hosts
         experiment = resolved.as_dict() | {"seed": seed}
         code = {"controller": resolved.controller.digest, "tuner": resolved.tuner.digest}
         return cls(
@@ -57,8 +58,13 @@ class Cell(BaseModel):
             seed=seed,
             experiment=experiment,
             code=code | own(resolved.inputs(), experiment),
-            seconds=None if time.dilation == "auto" else build + time.duration * time.factor,
+            seconds=_expected(resolved.experiment),
         )
+
+    @property
+    def in_kernel(self) -> bool:
+        """Whether it needs root, and this machine's cores for itself."""
+        return bool(self.experiment["engine"] == "kernel")
 
     @property
     def arguments(self) -> list[str]:
@@ -110,6 +116,11 @@ class Plan(BaseModel):
         """The cells as they run."""
         named = {cell.name: cell for cell in self.cells}
         return [named[name] for name in self.order]
+
+    @property
+    def in_kernel(self) -> bool:
+        """Whether any cell is."""
+        return any(cell.in_kernel for cell in self.cells)
 
     @staticmethod
     def is_in(folder: Path) -> bool:
@@ -169,6 +180,15 @@ class Plan(BaseModel):
         if self.order != other.order:
             return f"its order was drawn with --order-seed {self.order_seed}"
         return ""
+
+
+def _expected(experiment: Experiment) -> float | None:
+    """Wall seconds of a run; None for what is only known when the dilation has been measured."""
+    time, build = experiment.time, BUILD_SECONDS + BUILD_SECONDS_PER_HOST * experiment.hosts
+    if experiment.engine != "kernel":
+        packets = time.duration * experiment.rack.link.rate / (8 * experiment.traffic.payload)
+        return BUILD_SECONDS + packets / PACKETS_PER_SECOND
+    return None if time.dilation == "auto" else build + time.duration * time.factor
 
 
 def _shuffled(cells: Sequence[Cell], seed: int) -> list[str]:

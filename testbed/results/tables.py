@@ -131,8 +131,11 @@ def _write(file: Path, blocks: Iterator[dict[str, Any]] | list[dict[str, Any]]) 
         for block in blocks:
             plain = arrow.table(block)
             schema = pa.schema([field.with_metadata({"unit": _unit(field)}) for field in plain.schema])
-            writer = writer or parquet.ParquetWriter(file, schema, compression="zstd")
-            writer.write_table(plain.cast(schema))
+            listed = [
+                field.name for field in schema if not pa.types.is_floating(field.type)
+            ]  # no two samples are equal
+            writer = writer or parquet.ParquetWriter(file, schema, compression="zstd", use_dictionary=listed)
+            writer.write_table(pa.Table.from_arrays(plain.columns, schema=schema))
     finally:
         if writer is not None:
             writer.close()

@@ -7,7 +7,7 @@ Recording is a few copies of arrays per call and nothing per row. Rows are made 
 from __future__ import annotations
 
 import struct
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -27,18 +27,22 @@ TOLD = (
 HOP = ("node", "ts", "tx_bytes", "queue", "rate")
 RTT_AT = len(DECIDED) + 1 + len(TOLD)  # columns before the RTT
 HOPS_AT = RTT_AT + 1
+AT_ONCE = 1024  # rows, whose words fit in a cache
 
 _HEADER = struct.Struct("=dqqqq")  # nominal time, first word, kind, rows, hops (-1: no INT)
 
 
 class DecisionTrace:
-    """Holds ``rows`` rows (flows that a call was about, summed); ends with the first call that does not fit."""
+    """Holds ``rows`` rows (flows that a call was about, summed); ends with the first call that does not fit.
 
-    def __init__(self, rows: int, hops: int) -> None:
-        self._ints = Shared.ints(rows * (HOPS_AT + len(HOP) * hops))  # pages are there once they are written to
+    ``zeros`` allocates: pages are there once they are written to.
+    """
+
+    def __init__(self, rows: int, hops: int, zeros: Callable[..., Ints] = Shared.ints) -> None:
+        self._ints = zeros(rows * (HOPS_AT + len(HOP) * hops))
         self._floats = self._ints.view(np.float64)
-        self._headers = Shared.ints(rows, _HEADER.size // 8)
-        self._ints_of_state = Shared.ints(2)
+        self._headers = zeros(rows, _HEADER.size // 8)
+        self._ints_of_state = zeros(2)
         self._state = self._ints_of_state.data  # calls; whether there were more; quicker than numpy
         self._header_bytes = self._headers.data.cast("B") if rows else memoryview(b"")
         self._address = self._ints.ctypes.data
@@ -132,26 +136,35 @@ class DecisionTrace:
         kind, hops = kind[call], hops[call]
         heard = (kind == FEEDBACK) | (kind == TIMEOUT)
 
-        def column(source: NDArray[Any], where: Ints, valid: NDArray[np.bool_]) -> NDArray[Any]:
-            values = np.zeros(len(call), source.dtype)
-            values[valid] = source[where[valid]]
-            return np.ma.MaskedArray(values, ~valid)
+        def told(valid: NDArray[np.bool_], at: Ints, step: Ints, names: Sequence[str], floats: Sequence[str]) -> None:
+            """Columns of the ``valid`` rows, whose words are from ``at`` on, ``step`` apart."""
+            values = self._gathered(np.where(valid, at, 0), np.where(valid, step, 0), len(names))
+            values[:, ~valid] = 0
+            for name, column in zip(names, values, strict=True):
+                found[name] = np.ma.MaskedArray(column.view(np.float64) if name in floats else column, ~valid)
 
         time = np.ascontiguousarray(headers[:, 0]).view(np.float64)
         found: dict[str, NDArray[Any]] = {"call": call, "time": time[call], "kind": kind}
-        found["flow"] = self._ints[first + len(DECIDED) * rows]
-        for i, name in enumerate(DECIDED):
-            found[name] = self._floats[first + i * rows]
-        for i, name in enumerate(TOLD, len(DECIDED) + 1):
-            found[name] = column(self._ints, first + i * rows, heard)
-        found["rtt"] = column(self._floats, first + RTT_AT * rows, heard)
-        found["sent_bytes"] = column(self._ints, first + (len(DECIDED) + 1) * rows, kind == SENT)
+        *decided, found["flow"] = self._gathered(first, rows, len(DECIDED) + 1)
+        found |= {name: column.view(np.float64) for name, column in zip(DECIDED, decided, strict=True)}
+        told(heard, first + (len(DECIDED) + 1) * rows, rows, (*TOLD, "rtt"), ("rtt",))
+        told(kind == SENT, first + (len(DECIDED) + 1) * rows, rows, ("sent_bytes",), ())
         for hop in range(int(hops.max(initial=-1))):
             at = start[call] + HOPS_AT * rows + row * hops + hop
-            for i, name in enumerate(HOP):
-                source: NDArray[Any] = self._floats if i else self._ints
-                found[f"hop{hop + 1}_{name}"] = column(source, at + i * rows * hops, hops > hop)
+            names = [f"hop{hop + 1}_{name}" for name in HOP]
+            told(hops > hop, at, rows * hops, names, names[1:])
         return found
+
+    def _gathered(self, at: Ints, step: Ints, width: int) -> Ints:
+        """For each row ``width`` words from ``at`` on, ``step`` apart; shape (width, rows).
+
+        Rows that lie together in memory are read together.
+        """
+        words, columns = np.empty((width, len(at)), np.int64), np.arange(width)[:, None]
+        for low in range(0, len(at), AT_ONCE):
+            part = slice(low, low + AT_ONCE)
+            self._ints.take(at[part] + columns * step[part], out=words[:, part])
+        return words
 
 
 def feedback_row(flows: Ints, feedback: Feedback) -> Ints:

@@ -1,4 +1,4 @@
-"""Where compiled programs are kept."""
+"""What compiles, and where it is kept."""
 
 from __future__ import annotations
 
@@ -10,6 +10,11 @@ from tempfile import TemporaryDirectory
 
 import pytest
 
+from testbed.agent.build import DATAPATH
+from testbed.base.compiler import Unit
+from testbed.dataplane.build import PROGRAMS
+from testbed.engines.virtual.build import WORLD
+from testbed.errors import TestbedError
 from tests.support.checkout import ROOT
 
 PROGRAM = "from testbed.base.compiler import cache_folder; print(cache_folder())"
@@ -51,3 +56,56 @@ def test_a_folder_that_somebody_else_has_made_is_not_used(home: Path) -> None:
     done = folder_of_nobody(home)
     assert done.returncode != 0
     assert "must be a folder that only its owner may use" in done.stderr
+
+
+@pytest.fixture
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty one."""
+    monkeypatch.setenv("TESTBED_CACHE", str(tmp_path / "cache"))
+    monkeypatch.delenv("CC", raising=False)
+    return tmp_path / "cache"
+
+
+def test_without_clang_everything_is_compiled_but_ebpf(
+    cache: Path, without_clang: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", without_clang)
+    assert DATAPATH.compiled().parent == WORLD.compiled().parent == cache
+    with pytest.raises(TestbedError, match=r"clang is needed to compile the data plane, .* apt install clang"):
+        PROGRAMS["drop"].compiled()
+
+
+def test_the_compiler_that_is_asked_for_compiles(cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (mine := tmp_path / "mine").write_text('#!/bin/sh\ntouch "$0.called"\nexec gcc "$@"\n')
+    mine.chmod(0o755)
+    monkeypatch.setenv("CC", f"{mine} -O1")
+    assert DATAPATH.compiled().parent == cache
+    assert (tmp_path / "mine.called").exists()
+
+
+def test_other_flags_are_another_version_and_another_place_is_not(tmp_path: Path) -> None:
+    (source := tmp_path / "one.c").write_text("int one;")
+    (moved := tmp_path / "two.c").write_text("int one;")
+    unit = Unit("one", (source,), ".so", ("-O2",))
+    assert Unit("one", (source,), ".so", ("-O3",)).target() != unit.target()
+    assert Unit("one", (moved,), ".so", ("-O2",)).target() == unit.target()
+
+
+@pytest.mark.parametrize("compiler", ["gcc", "clang"])
+def test_headers_that_are_not_there_are_named_with_their_packages(
+    cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, compiler: str
+) -> None:
+    (source := tmp_path / "one.c").write_text("#include <stdint.h>\n")
+    monkeypatch.setenv("CC", f"{compiler} -nostdinc -I{tmp_path}")
+    with pytest.raises(
+        TestbedError, match=f"{compiler} could not compile one.c; run: apt install libc6-dev linux-libc"
+    ):
+        Unit("one", (source,), ".so", ("-shared",)).compiled()
+    assert list(cache.iterdir()) == []
+
+
+def test_without_any_compiler_it_says_how_to_get_one(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", "/nowhere")
+    with pytest.raises(TestbedError, match=r"a C compiler is needed, .* run: apt install gcc"):
+        DATAPATH.compiled()
+    assert not cache.exists()

@@ -10,8 +10,10 @@ import pytest
 
 from testbed.cli import main
 from testbed.engines.kernel import doctor
+from testbed.results.folder import load
 from testbed.results.papers.cells import Measured
 from testbed.run.reproduce import measure
+from tests.support.commands import command
 from tests.support.comparisons import MINE
 
 
@@ -53,3 +55,17 @@ def test_all_that_was_refused_is_told(
     assert "traffic.sender: no such key" in first
     assert "traffic.sender: no such key" in second
     assert last == "one that cannot be slower"
+
+
+def test_a_table_on_the_virtual_engine_needs_no_root_and_none_of_the_kernels_settings(tmp_path: Path) -> None:
+    only = ("--engine", "virtual", "--quick", "--row", "A", "--column", "two")
+    done = command("reproduce", str(MINE), *only, "--dry-run", "--format", "json")
+    (one,) = json.loads(done.stdout)
+    assert "engine=virtual" in one["arguments"]
+    assert not {"time.dilation=1000", "rack.calibrate=off"} & set(one["arguments"])
+    done = command("reproduce", str(MINE), *only, "--jobs", "2", "--out", "out", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    said = " ".join(done.stdout.split())
+    assert "virtual engine: simulated with the rack's programs" in said
+    assert "dilation" not in said
+    assert load(tmp_path / "out" / "A,two,seed=1").summary.engine == "virtual"

@@ -42,7 +42,7 @@ def test_run_without_root_says_how(tmp_path: Path) -> None:
     os.chmod(tmp_path, 0o755)  # noqa: PTH101
     done = command("run", "incast-8", user=65534)
     assert done.returncode == 1
-    assert done.stderr == "testbed: a rack needs root; run it with sudo: sudo testbed run ...\n"
+    assert done.stderr == "testbed: real packets need root: sudo testbed run ...; or without it: --engine virtual\n"
 
 
 FLUID = ("--engine", "fluid", "--duration", "1 ms", "--set", "time.warmup=0.2 ms", "--set", "record.report=off")

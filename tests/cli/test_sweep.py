@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import time
@@ -172,3 +173,21 @@ def test_bad_input(arguments: list[str], says: str) -> None:
     assert done.returncode == 2
     assert says in done.stderr
     assert done.stdout == ""
+
+
+def test_simulated_cells_run_side_by_side_without_root_and_disturb_nobody(tmp_path: Path) -> None:
+    """Tables byte by byte; a sweep that was ended goes on as any other."""
+    options = ("--engine", "virtual", "--duration", "200 us", *UNDRAWN, "--controller", "hpcc,fixed", "--repeat", "2")
+    for jobs in ("1", "2"):
+        done = sweep("sweep", "incast-2", *options, "--jobs", jobs, "--out", jobs, "--format", "json", cwd=tmp_path)
+        assert done.returncode == 0, done.stderr
+        assert "share the cores" not in done.stderr
+        assert re.search(r"\[2/4\] .*, about \d+ s left", done.stderr)
+        assert {cell["word"] for cell in json.loads(done.stdout)["cells"]} == {"clean"}
+    tables = sorted(file.relative_to(tmp_path / "1") for file in tmp_path.glob("1/*/*.parquet"))
+    assert len(tables) >= 4 * 3
+    different = [one for one in tables if (tmp_path / "1" / one).read_bytes() != (tmp_path / "2" / one).read_bytes()]
+    assert different == []
+    again = sweep("sweep", "--resume", "2", "--jobs", "2", cwd=tmp_path)
+    assert again.returncode == 0
+    assert "4 of 4 cells are there already" in again.stderr

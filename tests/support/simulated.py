@@ -30,7 +30,7 @@ def simulated(
             file.write_text(experiment)
             experiment = str(file)
         plugins = {"controller": controller, "tuner": tuner}
-        resolved = resolve(experiment, plugins, {}, ["record.decisions=0", *settings])
+        resolved = resolve(experiment, plugins, {}, ["record.decisions=0", "engine=virtual", *settings])
         engine, observer = VirtualEngine(), Observer()
         engine.check(resolved)
         record = engine.follow(engine.prepare(resolved, observer), observer, [], "run", captures)

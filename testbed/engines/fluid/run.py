@@ -32,7 +32,7 @@ class FluidRun:
         self.recorder = Recorder(view.flows, chosen, view.network, view.layout.framing.wire_size)
         self.collector = Collector(view, self.recorder, view)
         self._groups = Groups(view.layout.plan)
-        self._scene = replace(scene(view), run=name, dilation=None)
+        self._scene = replace(scene(view), run=name, dilation=None, engine="fluid")
         self._shown: Snapshot | None = None
         self._next_shown = 0.0
         self._asked = ""
@@ -84,7 +84,8 @@ class FluidRun:
 
     def _show(self, now: float) -> None:
         before = self._shown
-        self._shown = snapshot(self.view, self.collector, self._groups, self.recorder.port_samples[-1], now)
+        ports = {name: column[-1] for name, column in self.recorder.port_samples[-1].items()}
+        self._shown = snapshot(self.view, self.collector, self._groups, ports, now)
         if before:
             self.observer.on_progress(self._shown, update(self._scene, before, self._shown))
 

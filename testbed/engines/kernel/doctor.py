@@ -8,6 +8,7 @@ from __future__ import annotations
 import ctypes
 import os
 import platform
+import shlex
 import shutil
 import statistics
 import subprocess
@@ -19,6 +20,7 @@ from typing import Any, Literal
 
 from testbed.agent import build
 from testbed.base import extras
+from testbed.base.compiler import FOR_EBPF, compiler
 from testbed.engines.kernel import features
 from testbed.errors import TestbedError
 from testbed.fidelity.processors import STOLEN, WINDOW_SECONDS, Processors
@@ -42,7 +44,8 @@ WITHOUT = {
 }
 BPFFS = Path("/sys/fs/bpf")
 PACKAGES = ("mininet", *folder.PACKAGES)
-C_PROGRAM = '#include <linux/bpf.h>\n#include <bpf/bpf_helpers.h>\nSEC("tc") int f(void *c) { return 0; }\n'
+NATIVE_PROGRAM = "#include <math.h>\n#include <asm/types.h>\n__u32 f(void) { return 0; }\n"
+BPF_PROGRAM = '#include <linux/bpf.h>\n#include <bpf/bpf_helpers.h>\nSEC("tc") int f(void *c) { return 0; }\n'
 
 Status = Literal["ok", "missing", "optional", "unknown"]
 
@@ -69,9 +72,9 @@ def require() -> None:
     """
     extras.need(*PACKAGES)
     if os.geteuid() != 0:
-        raise TestbedError("a rack needs root; run it with sudo: sudo testbed run ...")
-    compiled = build.all_compiled()  # then clang is not needed, and trying it takes time
-    missing = [probe for probe in _required(clang=not compiled) if probe.status == "missing"]
+        raise TestbedError("real packets need root: sudo testbed run ...; or without it: --engine virtual")
+    compiled = build.all_compiled()  # then no compiler is needed, and trying it takes time
+    missing = [probe for probe in _required(compilers=not compiled) if probe.status == "missing"]
     if missing:
         lines = [f"  {probe.name}: {probe.detail}; {probe.get or 'see testbed doctor'}" for probe in missing]
         raise TestbedError("this machine cannot run a rack yet:\n" + "\n".join(lines))
@@ -103,12 +106,13 @@ def apt(*packages: str) -> str:
     return f"install what Debian calls {' '.join(packages)}"
 
 
-def _required(clang: bool = True) -> Iterator[Probe]:
+def _required(compilers: bool = True) -> Iterator[Probe]:
     root = os.geteuid() == 0
     yield Probe("root", "ok" if root else "unknown", "" if root else "not root now", "" if root else "run it with sudo")
     release = platform.release()
     yield Probe("kernel", *_kernel_version(release))
-    if clang:
+    if compilers:
+        yield Probe("C compiler", *_compiler())
         yield Probe("clang", *_clang())
     yield Probe("libbpf", *_libbpf())
     yield Probe("Python packages", *_packages())
@@ -172,17 +176,35 @@ def _kernel_version(release: str) -> Finding:
     return "optional", f"{release} is older than what is tested ({'.'.join(map(str, OLDEST_TESTED))})"
 
 
+def _compiler() -> Finding:
+    """For compiled controllers and the virtual engine."""
+    command = compiler()
+    if not command:
+        return "missing", "no clang, gcc, cc or $CC", apt("gcc")
+    failure = _try([*command, "-shared", "-fPIC"], NATIVE_PROGRAM)
+    if not failure:
+        return "ok", f"{shlex.join(command)}; compiles controllers, and the rack of --engine virtual"
+    return "missing", f"{command[0]} cannot compile: {failure}", apt("gcc", "libc6-dev", "linux-libc-dev")
+
+
 def _clang() -> Finding:
     clang = shutil.which("clang")
     if clang is None:
-        return "missing", "not installed", apt("clang")
+        return "missing", "not installed; eBPF, which real packets go through, needs it", apt("clang")
     folders = [f"-I{folder}" for folder in sorted(Path("/usr/include").glob("*-linux-gnu"))]
-    command = [clang, "-O2", "-target", "bpf", *folders, "-x", "c", "-c", "-", "-o", "/dev/null"]
-    done = subprocess.run(command, input=C_PROGRAM, capture_output=True, text=True, check=False)
-    if done.returncode == 0:
+    failure = _try([clang, "-O2", *FOR_EBPF, *folders, "-c"], BPF_PROGRAM)
+    if not failure:
         return "ok", clang
-    first = next((line for line in done.stderr.splitlines() if "error" in line), done.stderr.strip())
-    return "missing", f"cannot compile for bpf: {first}", apt("clang", "libbpf-dev", "linux-libc-dev")
+    return "missing", f"cannot compile for bpf: {failure}", apt("clang", "libbpf-dev", "linux-libc-dev")
+
+
+def _try(command: list[str], program: str) -> str:
+    """Compile a program; returns the first error, or nothing."""
+    command = [*command, "-x", "c", "-", "-o", "/dev/null"]
+    done = subprocess.run(command, input=program, capture_output=True, text=True, check=False)
+    if done.returncode == 0:
+        return ""
+    return next((line for line in done.stderr.splitlines() if "error" in line), done.stderr.strip())
 
 
 def _libbpf() -> Finding:

@@ -13,7 +13,7 @@ from testbed.dataplane.build import SOURCE as DATAPLANE
 SOURCE = Path(__file__).parent
 INCLUDE = SOURCE / "include"
 FLAGS = (
-    "-O2", "-g", "-Wall", "-Wextra", "-Werror", "-Wno-unknown-pragmas", "-shared", "-fPIC", "-lm",
+    "-O3", "-g", "-Wall", "-Wextra", "-Werror", "-Wno-unknown-pragmas", "-shared", "-fPIC", "-lm",
     "-fno-strict-aliasing",  # programs look at packets as structs
     "-ffp-contract=off",  # the same bits from every compiler, on every machine
     f"-I{INCLUDE}",

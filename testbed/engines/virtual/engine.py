@@ -5,15 +5,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 
+from testbed.base.shared import Shared
 from testbed.capture.files import Capture
+from testbed.controller import CompiledController
 from testbed.engines.engine import Prepared, Stoppable
 from testbed.engines.messages import observe
 from testbed.engines.virtual.build import WORLD
 from testbed.engines.virtual.lossless import ingress_sizes
 from testbed.engines.virtual.process import RunProcess
+from testbed.errors import BadInput
 from testbed.experiment.resolved import Resolved
 from testbed.live.observers import Observer
+from testbed.registry import Plugin
 from testbed.results.record import EngineName, RunRecord
+from testbed.units import show_time
 
 PATIENCE = 60.0  # wall seconds without a sign of life
 
@@ -23,9 +28,18 @@ class VirtualEngine:
 
     name: EngineName = "virtual"
 
+    def __init__(self, patience: float = PATIENCE) -> None:
+        self.patience = patience
+
     def check(self, resolved: Resolved) -> None:
         """Raises BadInput for what does not fit."""
         ingress_sizes(resolved.layout)
+        form, cost = resolved.controller.form, resolved.experiment.controller.decision_cost
+        if cost and not issubclass(form, CompiledController):
+            raise BadInput(
+                f"controller.decision_cost: {show_time(cost)}: only decisions per flow can take time, and "
+                f"'{resolved.controller.name}' decides in batches; leave it out"
+            )
 
     def prepare(self, resolved: Resolved, observer: Observer) -> Prepared:  # noqa: ARG002 - part of the interface
         """Compile the programs."""
@@ -41,13 +55,18 @@ class VirtualEngine:
         from testbed.engines.virtual.run import follow
 
         resolved = prepared.resolved
-        process = RunProcess(partial(follow, resolved, captures), PATIENCE, without=observer.descriptors)
+        turn = Shared.ints(1)
+        process = RunProcess(partial(follow, resolved, captures, turn), self.patience, without=observer.descriptors)
         running.append(process)
         observer.on_fork()
-        silent = f"controller '{resolved.controller.name}' or tuner '{resolved.tuner.name}' did not return"
+        plugins = (resolved.controller, resolved.tuner)
         try:
-            return observe(process.messages(silent), observer, name)
+            return observe(process.messages(lambda: _silent(plugins[turn[0]])), observer, name)
         finally:
             process.kill()
             running.clear()
             observer.on_stop()
+
+
+def _silent(plugin: Plugin) -> str:
+    return f"{plugin.kind} '{plugin.name}' ({plugin.file}) did not return"

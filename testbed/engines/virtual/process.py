@@ -36,13 +36,13 @@ class RunProcess:
         signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
         theirs.close()
 
-    def messages(self, silent: str) -> Iterator[tuple[str, Any]]:
-        """What the run sends until it is done. Raises TestbedError if it failed, died, or ``silent`` for too long."""
+    def messages(self, silent: Callable[[], str]) -> Iterator[tuple[str, Any]]:
+        """What the run sends until it is done. Raises TestbedError if it failed, died, or ``silent()`` for too long."""
         while True:
             deadline = time.monotonic() + self.patience
             while not self.connection.poll(POLL_SECONDS):
                 if time.monotonic() > deadline:
-                    raise TestbedError(f"{silent} for {self.patience:.0f} s")
+                    raise TestbedError(f"{silent()} for {self.patience:g} s of wall time, and was ended")
             try:
                 kind, content = self.connection.recv()
             except (EOFError, ConnectionResetError):

@@ -13,13 +13,13 @@ import numpy as np
 from testbed.agent.columns import Flows
 from testbed.agent.identity import Identity
 from testbed.agent.meter import Meter
-from testbed.base.arrays import Floats
+from testbed.base.arrays import Ints
 from testbed.capture.files import Capture
 from testbed.capture.output import About
 from testbed.clock import Clock
 from testbed.engines.virtual import sender
 from testbed.engines.virtual.network import VirtualNetwork
-from testbed.engines.virtual.structs import TICK_SHIFT
+from testbed.engines.virtual.sampler import Sampler
 from testbed.engines.virtual.taps import Taps
 from testbed.engines.virtual.world import World
 from testbed.errors import PluginFailed
@@ -33,11 +33,16 @@ from testbed.live.recorder import Recorder, largest
 from testbed.live.snapshots import Follower, Live, scene
 from testbed.results import decisions
 from testbed.results.decisions import Served
-from testbed.results.record import RTT_BINS_PER_OCTAVE, RunRecord
+from testbed.results.record import RTT_BINS_PER_OCTAVE, Histogram, Lag, RunRecord
 from testbed.results.trace import DecisionTrace
 from testbed.tuning.loop import in_rack
 
 log = logging.getLogger(__package__)
+
+
+def _zeros(*shape: int) -> Ints:
+    """Nobody shares them, so that the kernel may give large pages: `DecisionTrace` is quicker in them."""
+    return np.zeros(shape, np.int64)
 
 
 class Undisturbed:
@@ -49,13 +54,17 @@ class Undisturbed:
 class VirtualRun:
     """See `testbed.live.observed.Observed`."""
 
-    def __init__(self, resolved: Resolved, captures: Sequence[Capture], connection: Follower) -> None:
+    def __init__(
+        self, resolved: Resolved, captures: Sequence[Capture], connection: Follower, turn: Ints | None = None
+    ) -> None:
+        """``turn`` tells who watches this run whether controller (0) or tuner (1) may be deciding."""
         self.resolved, self.layout, self.experiment = resolved, resolved.layout, resolved.experiment
+        self.turn = np.zeros(1, np.int64) if turn is None else turn
         self.connection = connection
         self.world = World(resolved)
         self.taps = Taps(self.world, captures, About(self.experiment.name, resolved.title, numbered_by_host=True))
         self.flows = Flows(len(self.layout.plan))
-        trace = DecisionTrace(self.experiment.record.decisions, self.layout.framing.int_hops)
+        trace = DecisionTrace(self.experiment.record.decisions, self.layout.framing.int_hops, _zeros)
         self.meters: Sequence[Meter] = [Meter(RTT_BINS_PER_OCTAVE, trace)]
         self.tuning = in_rack(resolved, self.world.ports, self.layout.port_names)
         self.network = VirtualNetwork(self.world, self.tuning)
@@ -67,7 +76,8 @@ class VirtualRun:
         )  # fmt: skip
         chosen = largest(self.layout.plan.size, self.experiment.record.flows)
         self.recorder = Recorder(self.flows, chosen, self.world.ports, self.layout.framing.wire_size)
-        self._differences: list[float] = []
+        record, duration = self.experiment.record, self.experiment.time.duration
+        self.sampler = Sampler(self.world, self.flows, self.recorder, record.interval, duration)
 
     @property
     def clock(self) -> Clock:
@@ -79,25 +89,24 @@ class VirtualRun:
         began = time.monotonic()
         collector = Collector(self, self.recorder, Undisturbed())
         live = Live(self.connection, self, collector)
-        self.connection.send(("begin", replace(scene(self), dilation=None)))
+        self.connection.send(("begin", replace(scene(self), dilation=None, engine="virtual")))
         world, experiment = self.world, self.experiment
         schedule = EventSchedule(experiment.steps(), world.link_down, world.link_up, self._reroute)
         try:
             interrupted = self._go_on(schedule, collector, live)
         except PluginFailed as error:
             interrupted = str(error)
-        if self.recorder.time[-1] < self.clock.now():
-            self._sample()
+        self.sampler.end()
+        self.agent.close()
         record = collector.record(interrupted)
         world.drain()
-        self.agent.close()
         collector.drained(record)
         record.captures = self.taps.end()
         record.clock_jump = 0.0  # of clocks that nothing here reads
+        _forget_the_machine(record)
         record.wall_seconds = time.monotonic() - began
         record.broken = broken(self._counts(self.clock.now()))
         record.events = schedule.done
-        record.pacing_lag = replace(record.pacing_lag)
         record.loaded_plugins = [one.as_dict() for one in Identity.all_of(self.controller)]
         record.tuners = [one.log for one in self.tuning.all]
         if experiment.record.decisions:
@@ -108,38 +117,32 @@ class VirtualRun:
 
     def _go_on(self, schedule: EventSchedule, collector: Collector, live: Live) -> str:
         """Why it ended early; empty if it did not."""
-        experiment, agent, tuning, clock = self.experiment, self.agent, self.tuning, self.clock
-        interval, next_sample, number = experiment.record.interval, 0.0, 0
-        while (now := clock.now()) < experiment.time.duration:
-            if now >= next_sample:
-                self._sample()
-                number += 1
-                next_sample = number * interval
-                if now >= experiment.time.warmup:
-                    collector.window_begins(now)
+        agent, tuning, clock, sampler = self.agent, self.tuning, self.clock, self.sampler
+        window, duration = sampler.next_from(self.experiment.time.warmup), self.experiment.time.duration
+        while (now := clock.now()) < duration:
+            sampler.take()
+            self.taps.drain()
+            if now >= window:
+                collector.window_begins(now)
+                window = np.inf
+            if live.seconds_left() <= 0:
+                sampler.flush()
                 live.show()
                 if interrupted := live.interrupted():
                     return interrupted
             schedule.step(now)
+            if now >= tuning.next_slot:
+                sampler.flush()  # with the thresholds that there were
+            self.turn[0] = 1
             tuning.step(now, self.world.c.now)
-            agent.step(now)
-            agent.wait(now, min(agent.next_step, next_sample, tuning.next_slot, schedule.next))
+            self.turn[0] = 0
+            until = min(sampler.next_full, window, tuning.next_slot, schedule.next, duration)
+            while now < until and live.seconds_left() > 0:  # starts of flows are many, and the agent's alone
+                sampler.take()
+                agent.step(now)
+                agent.wait(now, min(agent.next_step, until))
+                now = clock.now()
         return ""
-
-    def _sample(self) -> None:
-        now_ns = int(self.world.c.now)
-        self.recorder.sample(now_ns, self.clock.now())
-        self._compare(self.recorder.port_samples[-1]["queue"], now_ns)
-        self.taps.drain()
-
-    def _compare(self, queues: Floats, now_ns: int) -> None:
-        """What the bottleneck's line has yet to serialise, with the port program's queue."""
-        if self.world.buffer:
-            return
-        bottleneck = self.layout.bottleneck
-        line = self.world.wires.lines[self.world.wires.out_of(self.layout.shape.ports[bottleneck])]
-        left = max(0, int(line["free"]) - now_ns) * (1 << TICK_SHIFT) / int(line["per_byte"])
-        self._differences.append(abs(left - float(queues[bottleneck])))
 
     def _reroute(self, links: Sequence[str]) -> None:
         self.flows.rerouted += 1  # first: agents must not take other INT nodes for a fault
@@ -154,12 +157,22 @@ class VirtualRun:
             loaded_plugins=Identity.all_of(self.controller),
             wanted=[Identity.wanted(one.plugin) for one in self.resolved.deciders],
             int_faults=int(self.meters[0].counters[4]),
-            queue_difference=float(np.max(self._differences, initial=0.0)),
+            queue_difference=self.sampler.queue_difference,
             queue_tolerance=float(self.layout.framing.wire_size),
             pauses=self.programs.pauses(2**62) if self.world.buffer else None,
         )
 
 
-def follow(resolved: Resolved, captures: Sequence[Capture], connection: Connection) -> None:
+def _forget_the_machine(record: RunRecord) -> None:
+    """Nothing is late in virtual time: what only a machine can do is unknown, and not 0."""
+    for name in ("sends_refused", "stalled_bytes", "swapped_acks", "ring_high_water_bytes", "agent_steps", "agents"):
+        del record.counters[name]
+    empty = np.zeros_like(record.pacing_lag.histogram.counts)
+    unknown = Lag(Histogram(record.pacing_lag.histogram.edges, empty), float("nan"))
+    record.pacing_lag = record.feedback_lag = unknown
+    record.timer_lag = None
+
+
+def follow(resolved: Resolved, captures: Sequence[Capture], turn: Ints, connection: Connection) -> None:
     """What the run's process does."""
-    connection.send(("record", VirtualRun(resolved, captures, connection).follow()))
+    connection.send(("record", VirtualRun(resolved, captures, connection, turn).follow()))

@@ -120,5 +120,6 @@ def _timing(world: World, flows: Flows, *, in_batches: bool) -> Timing:
         credit=rtt / CHECKS_PER_RTT,
         gather=rtt / BATCHES_PER_RTT if in_batches else 0.0,
         quantum=0.0,
+        decision_cost=world.experiment.controller.decision_cost,
         barriers=Barriers(plan, flows.finished, 0, len(plan)) if waits.any() else None,
     )

@@ -45,6 +45,16 @@ class CTap(ctypes.Structure):
     _fields_ = [("bytes", c_void_p), *((name, c_int64) for name in ("snap", "room", "length"))]
 
 
+class CSampled(ctypes.Structure):
+    _fields_ = [
+        ("from", c_void_p),
+        *((name, c_int64) for name in ("stride", "width")),
+        ("rows", c_void_p),
+        ("count", c_int64),
+        ("to", c_void_p),
+    ]
+
+
 MAPS = (
     "arrivals", "flows_tx", "flows_rx", "ingresses", "pauses", "port_config", "port_counters", "port_red", "port_queue",
 )  # fmt: skip
@@ -63,7 +73,10 @@ class CWorld(ctypes.Structure):
         ("epoch", c_int64),
         ("resumed", c_void_p),
         *((name, c_int64) for name in ("resumed_count", "renewed_after")),
-        ("taps", c_void_p),
+        *((name, c_void_p) for name in ("taps", "sample_at")),
+        ("samples", c_int64),
+        ("sampled", c_void_p),
+        ("sampled_count", c_int64),
         *((name, c_int64) for name in ("unroutable", "events_done")),
     ]
 
@@ -73,5 +86,6 @@ def library() -> ctypes.CDLL:
     library = declared(ctypes.CDLL(str(WORLD.compiled())))
     library.enter.restype, library.enter.argtypes = None, [c_void_p, c_void_p, c_int64, c_void_p, c_int64]
     library.drain.restype, library.drain.argtypes = None, [c_void_p]
+    library.take_samples.restype, library.take_samples.argtypes = None, [c_void_p, c_int64]
     library.flow_table_rebuild.restype, library.flow_table_rebuild.argtypes = None, [c_void_p]
     return library

@@ -37,6 +37,7 @@ uint64_t stamp;
 static struct packet *idle_packets;
 static struct packet *current; /* what the programs work on */
 static struct ring feedback_ring; /* as the programs know it */
+static int top_is_free; /* of the heap: what happens now was there, and most often brings about what takes its place */
 
 struct packet *new_packet(void)
 {
@@ -108,7 +109,13 @@ static void settle(struct world *w, int64_t at, struct occasion e)
 
 static void set_event(struct world *w, int64_t id, int64_t time, int64_t order)
 {
-	settle(w, w->place[id] < 0 ? w->event_count++ : w->place[id], (struct occasion){time, order, id});
+	int64_t at = w->place[id];
+
+	if (at < 0 && top_is_free) {
+		top_is_free = 0;
+		at = 0;
+	}
+	settle(w, at < 0 ? w->event_count++ : at, (struct occasion){time, order, id});
 }
 
 static void remove_event(struct world *w, int64_t id)
@@ -325,6 +332,30 @@ void records_submit(void *record)
 	to->submitted++;
 }
 
+/* ---- samples ---- */
+
+/* All that are due before the moment `until`. */
+void take_samples(struct world *w, int64_t until)
+{
+	for (; w->sample_at[w->samples] < until; w->samples++) {
+		for (int64_t i = 0; i < w->sampled_count; i++) {
+			const struct sampled *s = &w->sampled[i];
+			uint8_t *to = s->to + w->samples * s->count * s->width;
+
+			for (int64_t k = 0; k < s->count; k++)
+				memcpy(to + k * s->width, s->from + s->rows[k] * s->stride, (size_t)s->width);
+		}
+	}
+}
+
+static void set_time(struct world *w, int64_t time)
+{
+	if (w->sample_at[w->samples] < time) /* what happened at its tick belongs to a sample */
+		take_samples(w, time);
+	w->now = time;
+	stamp = (uint64_t)time;
+}
+
 /* ---- nodes ---- */
 
 static void at_host(struct world *w, struct line *l, struct packet *p)
@@ -411,8 +442,6 @@ static void arrives(struct world *w, struct line *l)
 
 	if (l->on_the_way.first)
 		set_event(w, l - w->lines, l->on_the_way.first->arrives, l->on_the_way.first->order);
-	else
-		remove_event(w, l - w->lines);
 	if (l->tapped[1])
 		keep_copy(w, l->tapped[1], p, w->now, 1);
 	if (w->lossless && l->sender >= 0 && p->length != PFC_FRAME)
@@ -425,7 +454,6 @@ static void arrives(struct world *w, struct line *l)
 
 static void renew_pause(struct world *w, struct line *l)
 {
-	remove_event(w, 2 * w->line_count + (l - w->lines));
 	if (((struct ingress *)w->ingresses)[l->from].paused)
 		send_pause(w, l->from, LONGEST_PAUSE);
 }
@@ -434,17 +462,20 @@ static void happen(struct world *w, const struct occasion *e)
 {
 	int64_t id = e->id;
 
-	w->now = e->time;
-	stamp = (uint64_t)e->time;
+	set_time(w, e->time);
 	w->events_done++;
+	w->place[id] = -1;
+	top_is_free = 1;
 	if (id < w->line_count) {
 		arrives(w, &w->lines[id]);
 	} else if (id < 2 * w->line_count) {
-		remove_event(w, id);
 		line_is_free(w, &w->lines[id - w->line_count]);
 	} else {
 		renew_pause(w, &w->lines[id - 2 * w->line_count]);
 	}
+	if (top_is_free && --w->event_count)
+		settle(w, 0, w->events[w->event_count]);
+	top_is_free = 0;
 }
 
 /* Until nothing is on its way any more. */
@@ -464,10 +495,8 @@ int64_t run_until_fed(struct world *w, int64_t until)
 		if (w->feedback->submitted || w->resumed_count)
 			return 1;
 	}
-	if (w->now < until) {
-		w->now = until;
-		stamp = (uint64_t)until;
-	}
+	if (w->now < until)
+		set_time(w, until);
 	return 0;
 }
 

@@ -65,6 +65,15 @@ struct tap {
 	int64_t snap, room, length; /* in packets, but for snap */
 };
 
+/* A column of what is recorded: elements of an array, which are copied at each sample. Mirrored in structs.py. */
+struct sampled {
+	const uint8_t *from;
+	int64_t stride, width; /* bytes: from one element to the next, and of each that are kept */
+	const int64_t *rows;
+	int64_t count; /* of rows */
+	uint8_t *to; /* of one sample after the other */
+};
+
 /* Mirrored in structs.py. */
 struct world {
 	int64_t now, order;
@@ -94,12 +103,19 @@ struct world {
 	int64_t *resumed, resumed_count; /* hosts to which a pause frame came */
 	int64_t renewed_after; /* quanta after which a pause is sent again */
 	struct tap *taps;
+	/* what is recorded without coming back to Python: ticks at whose end samples are due, behind the last INT64_MAX; and
+	 * how many have been taken */
+	const int64_t *sample_at;
+	int64_t samples;
+	struct sampled *sampled;
+	int64_t sampled_count;
 	/* counters */
 	int64_t unroutable, events_done;
 };
 
 void enter(struct world *w, const void *nic, int64_t nic_size, const void *port, int64_t port_size);
 void drain(struct world *w);
+void take_samples(struct world *w, int64_t until);
 int64_t run_until_fed(struct world *w, int64_t until);
 struct packet *new_packet(void);
 void send_up(struct world *w, int64_t host, struct packet *p);

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from testbed.base.arrays import Floats, Ints
 from testbed.clock import Clock
 from testbed.dataplane import wire
 from testbed.dataplane.port_reader import PortReader
@@ -25,6 +26,7 @@ from testbed.tuner import Need
 
 LOST = 1.0  # as the loss of a port: its link is down
 EVENTS_PER_LINE = 3
+NEVER = np.iinfo(np.int64).max
 RENEWED_AFTER = 0xFFFF // 2  # quanta
 
 
@@ -59,6 +61,11 @@ class World:
     def ticks(self) -> int:
         """The time."""
         return int(self.c.now)
+
+    def tick_of(self, time: Floats) -> Ints:
+        """The first tick that is not before then; as in host.c."""
+        ticks = np.ceil(time / self.clock.seconds_per_ns).astype(np.int64)
+        return EPOCH + ticks + (ticks * self.clock.seconds_per_ns < time)
 
     def _switch_on(self) -> None:
         """Ports are switched on, and paths of pauses known."""
@@ -110,6 +117,7 @@ class World:
         self.c.hops_at, self.c.hops = self._at(at), self._at(hops)
 
     def _enter(self) -> None:
+        self.c.sample_at = self._at(np.array([NEVER]))
         interval = self.clock.wall_ns(self.resolved.cnp_interval)
         lossless = (self.buffer is not None, self.buffer.xon if self.buffer else 0)
         tag = (wire.ROCE_PORT.to_bytes(2, "big"), wire.P_KEY.to_bytes(2, "big"))

@@ -68,7 +68,7 @@ class Panels {
     const hosts = new Set(scene.ports.map((port) => port.to).filter((name) => !switches.has(name))).size;
     const flows = scene.flows_by === "host" ? `${scene.flows.length} sending hosts` : `${scene.flows.length} flows`;
     put("about", `${flows}, ${hosts} hosts, ${scene.bottleneck} at ${show(this.rate(), "rate")}, ` +
-      `base RTT ${show(scene.base_rtt, "time")} (median flow), ${scene.dilation === null ? "fluid model, no packets" : `dilation ${scene.dilation}`}, seed ${scene.seed}`);
+      `base RTT ${show(scene.base_rtt, "time")} (median flow), ${scene.how}, seed ${scene.seed}`);
     document.getElementById("warmup").style.left = (100 * scene.warmup) / scene.duration + "%";
     document.querySelector("#goodput h2").textContent = scene.flows_by === "host" ? "Goodput per host" : "Goodput per flow";
     document.getElementById("figures").replaceChildren();

@@ -12,6 +12,7 @@ from testbed.results.compare.comparison import Comparison
 from testbed.results.compare.gate import FailCondition
 from testbed.results.compare.runs import Run, load, missing
 from testbed.results.compare.variants import Variant, differences, variants
+from testbed.results.record import SIMULATED
 
 
 def gates(texts: Sequence[str]) -> list[FailCondition]:
@@ -48,6 +49,9 @@ def _baseline(asked: str, found: Sequence[Variant]) -> str:
 def _notes(runs: Sequence[Run], found: Sequence[Variant], clean_only: bool) -> list[str]:
     """What a reader must know to take the comparison for what it is."""
     notes = []
+    for engine, said in SIMULATED.items():
+        if count := sum(run.manifest.engine == engine for run in runs):
+            notes.append(said if count == len(runs) else f"{count} of {len(runs)} runs: {said}")
     degraded = sum(not run.clean for run in runs)
     if degraded:
         fate = "left out" if clean_only else "included; --clean-only leaves them out"

@@ -9,6 +9,7 @@ from testbed.results.flat import flat
 from testbed.results.papers.cells import TableCell, cuts
 from testbed.results.papers.comparison import Comparison
 from testbed.results.papers.figures import Figures
+from testbed.results.record import SIMULATED
 
 DAGGER = "\u2020"
 
@@ -17,10 +18,10 @@ def notes(figures: Figures, table_cells: list[TableCell], quick: bool) -> Iterat
     """How to read the tables: source, rule, what was run, what was cut."""
     comparison = figures.comparison
     yield f"Printed: {comparison.source.paper}, {comparison.source.where}. {comparison.source.setup}"
-    yield (
-        f"Here: medians of the runs. = equal to the printed number, + better, - worse; {comparison.equal.rule}. "
-        f"{DAGGER} a run behind it is degraded{'' if quick else ', slower as well'}: partly about this machine."
-    )
+    yield f"Here: medians of the runs. = equal to the printed number, + better, - worse; {comparison.equal.rule}."
+    if any(one.run.in_kernel for one in table_cells):
+        slower = "" if quick else ", slower as well"
+        yield f"{DAGGER} a run behind it is degraded{slower}: partly about this machine."
     for word, meaning in comparison.words.items():
         yield f"{word}: {meaning}."
     for metric in comparison.metrics.values():
@@ -76,8 +77,8 @@ def _setting(table_cells: list[TableCell]) -> Iterator[str]:
     for one in table_cells:
         known = flat(one.run.experiment)
         rack = f"{known['rack.link.rate']} links, {known['rack.switch.buffer']} buffer"
-        dilation = f"dilation {float(known['time.dilation']):g}"
-        time = f"{known['time.duration']} of which {known['time.warmup']} warm-up, {dilation}"
+        how = f"dilation {float(known['time.dilation']):g}" if one.run.in_kernel else SIMULATED[known["engine"]]
+        time = f"{known['time.duration']} of which {known['time.warmup']} warm-up, {how}"
         payload = f"packets of {known['traffic.payload']}" if "traffic.payload" in known else ""
         told = ", ".join(part for part in (rack, payload, time) if part)
         said.setdefault(told, [])

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from testbed.results.figures.registry import UNKNOWN, Figure, shown_time
 from testbed.results.fitted import Fitted, Prose
+from testbed.results.record import SIMULATED
 from testbed.results.summary import FIGURES, Summary
 from testbed.results.table import Cell, Table
 from testbed.units import show_rate, show_size
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 ACROSS = 3  # figures in a line
 SHARED = "by controller: its flows' share of all goodput; x fair: goodput per flow / that of all flows"
 MESSAGES = "by message size: completion of a message, of all of a rank's, of the whole operation"
-FLUID = "fluid model: rates, no packets, so no timeouts and no queue of ACKs; packets are as many bytes"
+FLUID = "so no timeouts and no queue of ACKs; packets are as many bytes"
 
 
 def _several_receivers(summary: Summary) -> bool:
@@ -61,8 +62,8 @@ def notes(summary: Summary) -> list[str]:
     s = summary
     completion = "FCT, slowdown, " if s.fct_finished else ""
     found = [f"in run, {completion}decision: with the warm-up; decision: wall time; DR: dropped traffic"]
-    if s.engine == "fluid":
-        found = [FLUID, *found]
+    if s.engine in SIMULATED:
+        found = [SIMULATED[s.engine] + (f", {FLUID}" if s.engine == "fluid" else ""), *found]
     if s.engine == "lab":
         found = [*_lab_notes(s), f"{completion}decision: with the warm-up; decision: wall time"]
     if s.lossless:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from testbed.errors import BadInput
+from testbed.experiment import meaningless
 from testbed.experiment.load import load
 from testbed.results.papers.cells import TableCell, implemented, settings_of, texts
 from testbed.results.papers.comparison import Comparison, How
@@ -12,14 +13,19 @@ from testbed.results.sweep_plan import Cell
 from testbed.run.sweep.grid import Combination
 
 
-def table_cells(comparison: Comparison, *, quick: bool = False, refused: list[str] | None = None) -> list[TableCell]:
-    """Every run, row by row. One that could not run is named in ``refused``; without that list it raises BadInput."""
+def table_cells(
+    comparison: Comparison, *, quick: bool = False, refused: list[str] | None = None, engine: str = ""
+) -> list[TableCell]:
+    """Every run, row by row. One that could not run is named in ``refused``; without that list it raises BadInput.
+
+    ``engine``, if not the experiments' own: another one than the kernel ignores settings that are about the kernel.
+    """
     found = []
     for row, how in implemented(comparison).items():
         for column, about in comparison.columns.items():
             if about.experiment and (not quick or column in comparison.quick.columns):
                 try:
-                    found += _repeats(comparison, row, column, how, quick)
+                    found += _repeats(comparison, row, column, how, quick, engine)
                 except (
                     BadInput
                 ) as error:  # a plugin may be installed and still lack what it needs: a policy, a compiler
@@ -29,13 +35,20 @@ def table_cells(comparison: Comparison, *, quick: bool = False, refused: list[st
     return found
 
 
-def _repeats(comparison: Comparison, row: str, column: str, how: How, quick: bool) -> list[TableCell]:
+def _repeats(  # noqa: PLR0917 - all of them make the cell
+    comparison: Comparison, row: str, column: str, how: How, quick: bool, engine: str
+) -> list[TableCell]:
     experiment = comparison.columns[column].experiment
     plugins = {"controller": how.controller, "tuner": how.tuner}
     settings = texts(settings_of(comparison, comparison.columns[column], how, quick))
+    if engine:
+        settings = (settings if engine == "kernel" else meaningless.without(settings)) | {"engine": engine}
     try:
         resolved = Combination(plugins, settings).resolve(load(experiment))
-        if resolved.experiment.time.dilation == "auto":  # runs at different speeds, and nothing to repeat at twice that
+        timed = resolved.experiment.engine == "kernel"
+        if (
+            timed and resolved.experiment.time.dilation == "auto"
+        ):  # runs at different speeds, and nothing to repeat at twice that
             raise BadInput("time.dilation: a comparison needs a number, not 'auto'")
     except BadInput as error:
         raise BadInput(f"{comparison.name}, row {row}, column {column}: {error}") from None

@@ -25,18 +25,19 @@ SLOWER, FACTOR = "slower", 2.0  # a degraded cell is repeated at twice its dilat
 ORDER_SEED = 1
 
 
-def run(folder: Path, table_cells: Sequence[TableCell], *, again: bool) -> Measured:
-    """Run what has no results yet; ``again``: and then what was degraded or refused, slower."""
+def run(folder: Path, table_cells: Sequence[TableCell], *, again: bool, jobs: int = 1) -> Measured:
+    """Run what has no results yet; ``again``: and then what the kernel was too slow for, or refused, slower."""
     measured = Measured()
     cells = [one.run for one in table_cells]
-    _runs(folder, cells, measured)
+    _runs(folder, cells, measured, jobs)
     if again and not measured.interrupted:
-        bad = [cell for cell in cells if cell.name in measured.failures or _is_degraded(folder, cell)]
+        timed = [cell for cell in cells if cell.in_kernel]
+        bad = [cell for cell in timed if cell.name in measured.failures or _is_degraded(folder, cell)]
         repeated = list(_slower(bad, measured.refused))
         if repeated:
             where = folder / SLOWER
             print(f"{len(repeated)} not clean: again at {FACTOR:g} times the dilation, in {where}", file=sys.stderr)
-            _runs(where, repeated, measured)
+            _runs(where, repeated, measured, jobs)
     return measured
 
 
@@ -49,11 +50,11 @@ def _slower(cells: Sequence[Cell], refused: list[str]) -> Iterator[Cell]:
             refused.append(f"{cell.name} again, slower: {error}")
 
 
-def _runs(folder: Path, cells: Sequence[Cell], measured: Measured) -> None:
+def _runs(folder: Path, cells: Sequence[Cell], measured: Measured, jobs: int) -> None:
     plan = Plan.make(cells, ORDER_SEED, sys.argv)
     if not Plan.is_in(folder):
         plan.write(folder)
-    runner = Runner(folder, plan, 1, SweepProgress(plan.cells, 1))
+    runner = Runner(folder, plan, jobs, SweepProgress(plan.cells, jobs))
     with alone(folder):
         outcomes: list[CellOutcome] = runner.run()
     for one in outcomes:

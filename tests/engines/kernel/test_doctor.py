@@ -66,8 +66,32 @@ def test_everything_missing_is_one_message(
     monkeypatch.setenv("TESTBED_CACHE", str(tmp_path))
     with pytest.raises(TestbedError) as caught:
         doctor.require()
-    assert "clang: not installed; install what Debian calls clang" in str(caught.value)
+    assert "C compiler: no clang, gcc, cc or $CC; install what Debian calls gcc" in str(caught.value)
+    assert "needs it; install what Debian calls clang" in str(caught.value)
     assert "TBF: this kernel has none; run: modprobe sch_tbf" in str(caught.value)
+
+
+def test_a_machine_without_clang_has_a_compiler_for_all_but_ebpf(
+    machine: dict[str, str], monkeypatch: pytest.MonkeyPatch, without_clang: str
+) -> None:
+    assert machine
+    monkeypatch.setenv("PATH", without_clang)
+    monkeypatch.delenv("CC", raising=False)
+    (found,) = [probe for probe in doctor.examine() if probe.name == "C compiler"]
+    assert found.status == "ok"
+    assert "gcc; compiles controllers, and the rack of --engine virtual" in found.detail
+
+
+def test_a_compiler_without_headers_is_told_and_how_to_get_them(
+    machine: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert machine
+    monkeypatch.setenv("CC", "gcc -nostdinc")
+    (found,) = [probe for probe in doctor.examine() if probe.name == "C compiler"]
+    assert found.status == "missing"
+    assert "gcc cannot compile: " in found.detail
+    assert "math.h" in found.detail
+    assert "gcc libc6-dev linux-libc-dev" in found.get
 
 
 def test_without_root(machine: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> None:

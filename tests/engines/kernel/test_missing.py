@@ -14,19 +14,6 @@ from tests.support.outside import SHORT, run
 pytestmark = [pytest.mark.root, pytest.mark.parallel]
 
 
-@pytest.fixture
-def without_clang(tmp_path: Path) -> str:
-    """A PATH on which everything is but clang."""
-    folder = tmp_path / "bin"
-    folder.mkdir()
-    for place in reversed(os.environ["PATH"].split(":")):
-        for program in Path(place).glob("*"):
-            if not program.name.startswith("clang"):
-                (folder / program.name).unlink(missing_ok=True)
-                (folder / program.name).symlink_to(program)
-    return str(folder)
-
-
 def test_without_clang_it_says_how_to_get_it(tmp_path: Path, without_clang: str) -> None:
     done = run(tmp_path, *SHORT, PATH=without_clang, TESTBED_CACHE=str(tmp_path / "cache"))
     assert done.returncode == 1

@@ -56,7 +56,7 @@ def degrading(monkeypatch: pytest.MonkeyPatch) -> list[Path]:
     """Every run is degraded, without a packet; the folders into which they went."""
     folders: list[Path] = []
 
-    def run(folder: Path, cells: Sequence[Cell], _measured: Measured) -> None:
+    def run(folder: Path, cells: Sequence[Cell], _measured: Measured, _jobs: int) -> None:
         folders.append(folder)
         for cell in cells:
             settings = [f"{key}={value}" for key, value in cell.settings.items()]
@@ -98,8 +98,8 @@ def test_after_ctrl_c_nothing_is_run_again(
 ) -> None:
     run = measure._runs
 
-    def interrupted(folder: Path, cells: Sequence[Cell], measured: Measured) -> None:
-        run(folder, cells, measured)
+    def interrupted(folder: Path, cells: Sequence[Cell], measured: Measured, jobs: int) -> None:
+        run(folder, cells, measured, jobs)
         measured.interrupted = True
 
     monkeypatch.setattr(measure, "_runs", interrupted)

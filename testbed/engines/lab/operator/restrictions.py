@@ -24,6 +24,7 @@ def check(resolved: Resolved, inventory: Inventory) -> None:
     experiment, controller = resolved.experiment, resolved.controller
     rack = experiment.rack
     refused = [
+        (experiment.engine != "kernel", f"engine: {experiment.engine} is another one than the lab; leave it out"),
         (experiment.time.dilation != REAL, f"time.dilation: time is real in a lab, it can only be {REAL:g}"),
         (
             not isinstance(rack, Star),

@@ -1,0 +1,52 @@
+"""Keys of an experiment that have no meaning with the engine that it names: refused, and not ignored."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from operator import attrgetter
+
+from testbed.errors import BadInput
+from testbed.experiment.document import Document, KeyPath, dotted
+from testbed.experiment.model import Experiment
+
+OF_THE_KERNEL = {  # and what they are by default
+    ("rack", "calibrate"): "classes",
+    ("rack", "delay_by"): "auto",
+    ("rack", "switch", "forwarding"): "bridge",
+}
+DILATION = ("time", "dilation")
+
+
+def without(settings: Mapping[str, str]) -> dict[str, str]:
+    """Settings (as for ``--set``) less all that are about the kernel alone."""
+    return {key: value for key, value in settings.items() if tuple(key.split(".")) not in {*OF_THE_KERNEL, DILATION}}
+
+
+def refuse(experiment: Experiment, document: Document) -> None:
+    """Raises BadInput with all of them, each with its place.
+
+    A dilation in a file is for when its experiment is run in the kernel; on the command line it is a mistake.
+    """
+    problems = [f"{document.origin(key)}: {dotted(key)}: {why}" for key, why in _found(experiment, document)]
+    if problems:
+        raise BadInput("\n".join(problems))
+
+
+def _found(experiment: Experiment, document: Document) -> Iterator[tuple[KeyPath, str]]:
+    engine = experiment.engine
+    if engine != "kernel" and DILATION in document.options:
+        yield DILATION, f"engine '{engine}' does not run in wall time, so that nothing is dilated; leave it out"
+    if engine == "virtual":
+        for key, usual in OF_THE_KERNEL.items():
+            if (value := attrgetter(dotted(key))(experiment)) != usual:
+                yield key, f"'{value}' has no meaning with engine 'virtual'; leave it out, or say '{usual}'"
+    costs: dict[KeyPath, float] = {("controller", "decision_cost"): experiment.controller.decision_cost}
+    costs |= {("controllers", at, "decision_cost"): one.decision_cost for at, one in enumerate(experiment.controllers)}
+    for place in (key for key, cost in costs.items() if cost):
+        if engine != "virtual":
+            yield (
+                place,
+                f"with engine '{engine}' a decision takes as long as it takes; leave it out, or use 'virtual'",
+            )
+        elif experiment.controllers:
+            yield place, "the core of a NIC runs one controller; leave it out where several share the flows"
