@@ -46,7 +46,7 @@ def test_experiments(complete: Complete) -> None:
 
 
 def test_plugins(complete: Complete) -> None:
-    assert complete("testbed run incast-8 --controller dc") == ["dcqcn"]
+    assert complete("testbed run incast-8 --controller dcq") == ["dcqcn"]
     assert complete("testbed run incast-8 --tuner pe") == ["pet"]
     assert complete("testbed sweep incast-8 --controller hpcc,sw") == ["hpcc,swift"]
     assert complete("testbed list s") == ["swift", "static"]

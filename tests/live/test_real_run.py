@@ -160,7 +160,17 @@ def test_a_port_in_use_stops_before_anything_is_built(tmp_path: Path) -> None:
 
     taken = LiveServer("127.0.0.1", 0)
     address = f"127.0.0.1:{taken.server_port}"
-    command = [*COMMAND, "--engine", "virtual", "--metrics-addr", address, "--out", str(tmp_path / "out")]
+    command = [
+        *COMMAND[:3],
+        "run",
+        "incast-8",
+        "--engine",
+        "virtual",
+        "--metrics-addr",
+        address,
+        "--out",
+        str(tmp_path / "out"),
+    ]
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=30)
     taken.server_close()
     assert done.returncode == 2
@@ -171,7 +181,18 @@ def test_a_port_in_use_stops_before_anything_is_built(tmp_path: Path) -> None:
 
 
 def test_a_page_without_an_address_is_bad_input(tmp_path: Path) -> None:
-    command = [*COMMAND, "--engine", "virtual", "--ui", "--metrics-addr", "none", "--out", str(tmp_path / "out")]
+    command = [
+        *COMMAND[:3],
+        "run",
+        "incast-8",
+        "--engine",
+        "virtual",
+        "--ui",
+        "--metrics-addr",
+        "none",
+        "--out",
+        str(tmp_path / "out"),
+    ]
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=30)
     assert done.returncode == 2
     assert done.stderr == "testbed: --ui needs an address: leave out --metrics-addr none\n"

@@ -97,6 +97,7 @@ class World:
         if self.maps.flow_table:
             c.flow_table = ctypes.addressof(self.maps.flow_table.c)
         c.feedback = ctypes.addressof(self.ring.c)
+        c.sample_at = self._at(np.array([NEVER]))  # until a sampler is there
         c.resumed = self._at(np.zeros(len(lines), np.int64))
         c.renewed_after = RENEWED_AFTER
         c.epoch, c.seconds_per_tick = EPOCH, self.clock.seconds_per_ns
@@ -117,7 +118,6 @@ class World:
         self.c.hops_at, self.c.hops = self._at(at), self._at(hops)
 
     def _enter(self) -> None:
-        self.c.sample_at = self._at(np.array([NEVER]))
         interval = self.clock.wall_ns(self.resolved.cnp_interval)
         lossless = (self.buffer is not None, self.buffer.xon if self.buffer else 0)
         tag = (wire.ROCE_PORT.to_bytes(2, "big"), wire.P_KEY.to_bytes(2, "big"))

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-import subprocess
 from pathlib import Path
 
 import pytest
 
 from tests.support.failing import CONTROLLER, FLOW_CONTROLLER, GOOD_THRESHOLDS, TUNER, line_of, plugin
-from tests.support.outside import TESTBED, run, summary_in
+from tests.support.outside import run, summary_in
 from tests.support.runs import UNDRAWN, VIRTUAL
 
 SHORT = ("run", "incast-2", "--duration", "400 us", *VIRTUAL, *UNDRAWN)
@@ -76,17 +75,6 @@ def test_what_cannot_be_compiled_is_bad_input(tmp_path: Path) -> None:
     where = f"{file}, line {line_of(source, 'self.windw')}: "
     assert f"{where}cannot be compiled: Mine declares no 'windw'; did you mean 'window'?" in done.stderr
     assert not (tmp_path / "out").exists()
-
-
-def test_plugin_that_does_not_return_ends_the_run_as_well(tmp_path: Path) -> None:
-    file, _ = plugin(tmp_path, CONTROLLER, feedback="__import__('time').sleep(60)")
-    impatient = "from testbed.engines.virtual import engine; engine.PATIENCE = 0.5; " + TESTBED[-1]
-    done = subprocess.run(
-        [*TESTBED[:-1], impatient, *SHORT, "--controller", str(file), "--out", str(tmp_path / "out")],
-        capture_output=True, text=True, timeout=200, check=False,
-    )  # fmt: skip
-    assert done.returncode == 1
-    assert "testbed: controller 'mine' or tuner 'static' did not return for" in done.stderr
 
 
 def test_a_timer_that_is_never_set_forward_is_told(tmp_path: Path) -> None:

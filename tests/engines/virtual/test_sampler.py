@@ -40,7 +40,7 @@ def following(run: VirtualRun, ours: Any) -> Any:
 def test_both_ways_take_the_same_samples(experiment: str, settings: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
     resolved = overridden(from_user(experiment), {"controller": "hpcc", "tuner": ""}, {}, SHORT + settings)
     ours, theirs = Pipe()
-    run = VirtualRun(resolved, theirs)
+    run = VirtualRun(resolved, [], theirs)
     beside = Recorder(run.flows, run.recorder.chosen, run.world.ports, run.recorder.wire_size)
     take = Sampler.take
 
@@ -70,7 +70,7 @@ def test_samples_are_at_their_ticks_and_one_ends_the_run() -> None:
         from_user("incast-2"), {"controller": "hpcc", "tuner": ""}, {}, [*SHORT, "record.interval=7 us"]
     )
     ours, theirs = Pipe()
-    record = following(VirtualRun(resolved, theirs), ours)
+    record = following(VirtualRun(resolved, [], theirs), ours)
     assert np.allclose(record.port_series.time, [*np.arange(58) * 7e-6, 400e-6], rtol=0, atol=2e-12)
 
 
@@ -83,5 +83,5 @@ def test_whoever_watches_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> Non
     for moments in (cycle([1.0]), cycle([1.0, 1.0, -1.0])):
         monkeypatch.setattr(Live, "seconds_left", lambda _, moments=moments: next(moments))
         ours, theirs = Pipe()
-        files.append(following(VirtualRun(resolved, theirs), ours).decisions_file)
+        files.append(following(VirtualRun(resolved, [], theirs), ours).decisions_file)
     assert files[0] == files[1]

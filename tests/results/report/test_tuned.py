@@ -70,5 +70,5 @@ def test_a_tuner_without_a_reward_has_no_plot() -> None:
 def test_another_table_is_refused(tmp_path: Path) -> None:
     write_tables(tmp_path, replace(run(), tuners=logs()))
     (tmp_path / "flows.parquet").rename(tmp_path / TUNERS)
-    with pytest.raises(BadInput, match=r"tuners.parquet is damaged: column seconds is missing"):
+    with pytest.raises(BadInput, match=r"tuners.parquet is damaged: column state is missing"):
         tuned.read(tmp_path / TUNERS)
