@@ -6,11 +6,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from testbed.sdk.mock.datapath import Mock
-from testbed.sdk.mock.scenario import Scenario
 
-from testbed.registry import find
+from testbed.cli.shared_experiment import resolve
+from testbed.compiled.flows import CompiledFlows
+from testbed.engines.virtual.run import VirtualRun
 from testbed.results.summary import Summary
+from testbed.sdk.conformance.trial import Unwatched
 from tests.support.rows import ONE, WIRE, controller, feedback, paths
 from tests.support.simulated import measured
 from tests.support.theory import LINE, base_rtt
@@ -186,13 +187,10 @@ def test_least_windows_stand_in_the_queue() -> None:
 def test_unequal_windows_come_together_in_155_rtts() -> None:
     """Shares of 85 and 15 % are 70 and 30 % after 0.6 ms: the facts sheet's prototype."""
     rtt, duration = base_rtt(PACKET), 0.6e-3
-    scenario = Scenario(
-        flows=2, duration=duration, line_rate=LINE, base_rtt=rtt, buffer=5e6, red=(20.5e3, 81.9e3, 1), wire_size=PACKET,
-    )  # fmt: skip
-    plugin = find("controller", "nscc")
-    mock: Any = Mock(plugin.form, plugin.configure(None, {}), scenario)
-    begins = mock.controller.initial
-    begins["cwnd"] = np.array([0.85, 0.15]) * 2 * LINE / 8 * rtt
-    trace = mock.run()
-    first, second = trace.growth("acked", duration - 5 * rtt)
+    settings = ["engine=virtual", "tuner.preset=nscc", "time.duration=600 us", "time.warmup=0 s", "record.decisions=0"]
+    run = VirtualRun(resolve("incast-2", {"controller": "nscc"}, {}, settings), [], Unwatched())
+    assert isinstance(run.controller, CompiledFlows)
+    run.controller.initial["cwnd"] = np.array([0.85, 0.15]) * 2 * LINE / 8 * rtt
+    series = run.follow().flow_series
+    first, second = series.acked_bytes[-1] - series.acked_bytes[series.time.searchsorted(duration - 5 * rtt)]
     assert first / (first + second) == pytest.approx(0.7, abs=0.05)

@@ -109,11 +109,15 @@ class VirtualRun:
         record.events = schedule.done
         record.loaded_plugins = [one.as_dict() for one in Identity.all_of(self.controller)]
         record.tuners = [one.log for one in self.tuning.all]
-        if experiment.record.decisions:
+        self.keep_decisions(record)
+        return record
+
+    def keep_decisions(self, record: RunRecord) -> None:
+        """What was decided, as a file."""
+        if self.experiment.record.decisions:
             served = [Served(0, self.layout.controller_paths(), self.meters[0].trace)]
             record.decisions_file = decisions.encode(self.resolved.controller_choice, served)
             record.decisions_kept = decisions.kept(served)
-        return record
 
     def _go_on(self, schedule: EventSchedule, collector: Collector, live: Live) -> str:
         """Why it ended early; empty if it did not."""
