@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 NO_PACKETS_TO_CAPTURE = {
     "lab": "in a lab the packets are on real wires; capture them there with tcpdump",
-    "fluid": "the fluid model has no packets; leave it out, or use --engine kernel",
+    "fluid": "the fluid model has no packets; leave it out, or use --engine virtual or kernel",
 }
 
 

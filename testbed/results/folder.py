@@ -71,8 +71,8 @@ def prepare(out: Path | None, name: str) -> Path:
 
 
 def _given(out: Path) -> Path:
-    out = out.absolute() if not out.is_symlink() else out.resolve()
     try:
+        out = out.absolute() if not out.is_symlink() else out.resolve()
         if out.is_dir() and any(out.iterdir()):
             raise BadInput(f"--out {out} already exists and is not empty; results never overwrite, name another folder")
     except PermissionError as error:
