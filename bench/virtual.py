@@ -16,7 +16,7 @@ from statistics import median
 from bench import command, memory
 from bench.measure import Row, spread
 from testbed.cli.shared_experiment import from_user, overridden
-from testbed.engines.virtual.process import RunProcess
+from testbed.engines.virtual.process import WatchedProcess
 
 REPEATS = 3
 BATCH = str(Path(__file__).with_name("batch_hpcc.py"))
@@ -69,9 +69,9 @@ def cost(experiment: str, controller: str, settings: Sequence[str]) -> Cost:
         seconds = time.process_time() - began
         connection.send(("cost", Cost(int(record.flows.acked_packets.sum()), int(run.world.c.events_done), seconds)))
 
-    process = RunProcess(work, patience=600.0)
+    process = WatchedProcess(work, 600.0, lambda: "the run said nothing")
     found: list[Cost] = []
-    for kind, content in process.messages(lambda: "the run said nothing"):
+    for kind, content in process.messages():
         if kind == "cost":
             found.append(content)
     return found[0]

@@ -6,82 +6,40 @@ with process 1 every process, namespace, link and mount inside goes. Nothing is 
 
 from __future__ import annotations
 
-import contextlib
 import logging
 import os
-import signal
-import sys
 from collections.abc import Callable, Iterable
-from multiprocessing.connection import Connection, Pipe
-from typing import Any
+from multiprocessing.connection import Connection
+from typing import NoReturn
 
 from testbed.base import linux
 from testbed.engines.messages import send_failure
-from testbed.errors import TestbedError
+from testbed.engines.process import RunProcess, prepare_child
 
 log = logging.getLogger(__package__)
 BPFFS = "/sys/fs/bpf"
 
 
-class Sandbox:
+class Sandbox(RunProcess):
     """Runs ``work(connection)`` inside, without some open files. What it sends arrives here through `messages`."""
 
     def __init__(self, work: Callable[[Connection], None], without: Iterable[int] = ()) -> None:
-        self.connection, theirs = Pipe()
-        self._ended = False
-        parent = os.getpid()
-        signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})  # the child must not receive it before it ignores it
-        self.pid = os.fork()
-        if self.pid == 0:
-            self.connection.close()
-            for descriptor in without:
-                os.close(descriptor)
-            _outer_child(work, theirs, parent)
-        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
-        theirs.close()
+        super().__init__(work, without)
         log.info("sandbox made", extra={"pid": self.pid, "namespaces": "net,mount,pid"})
 
-    def messages(self) -> Any:
-        """Yields what the run sends until it is done. Raises TestbedError if it failed or died."""
-        while True:
-            try:
-                kind, content = self.connection.recv()
-            except (EOFError, ConnectionResetError):
-                raise TestbedError(f"the run's process died ({self._wait()}); nothing of it is left") from None
-            if kind == "failed":
-                raise content
-            if kind == "done":
-                self._wait()
-                return
-            yield kind, content
+    def run_child(self, work: Callable[[Connection], None], connection: Connection, parent: int) -> NoReturn:
+        """Enter the namespaces and fork once more, for a PID namespace begins with the next child."""
+        _outer_child(work, connection, parent)
 
-    def ask_to_stop(self, reason: str) -> None:
-        """Ask the run to end early and to report what it has."""
-        with contextlib.suppress(OSError):
-            self.connection.send(reason)
-
-    def kill(self) -> None:
-        """Kill it now."""
-        if not self._ended:
-            os.kill(self.pid, signal.SIGKILL)
-            self._wait()
-
-    def _wait(self) -> str:
-        code = os.waitstatus_to_exitcode(os.waitpid(self.pid, 0)[1])
-        self._ended = True  # from now on the number may be another process's
-        end = f"signal {-code}" if code < 0 else f"exit code {code}"
+    def wait(self) -> str:
+        end = super().wait()
         log.info("sandbox ended", extra={"pid": self.pid, "by": end})
         return end
 
 
-def _outer_child(work: Callable[[Connection], None], connection: Connection, parent: int) -> None:
-    """Enter the namespaces and fork once more, for a PID namespace begins with the next child; never returns."""
+def _outer_child(work: Callable[[Connection], None], connection: Connection, parent: int) -> NoReturn:
     try:
-        linux.die_with_parent(parent)
-        signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the whole group; the parent decides
-        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
-        os.dup2(2, 1)  # stdout is for results: what a plugin prints goes to stderr
-        sys.stdout = sys.stderr
+        prepare_child(parent)
         linux.unshare(linux.CLONE_NEWNET | linux.CLONE_NEWNS | linux.CLONE_NEWPID)
         this = os.getpid()
         pid = os.fork()

@@ -12,7 +12,7 @@ from testbed.engines.engine import Prepared, Stoppable
 from testbed.engines.messages import observe
 from testbed.engines.virtual.build import WORLD
 from testbed.engines.virtual.lossless import ingress_sizes
-from testbed.engines.virtual.process import RunProcess
+from testbed.engines.virtual.process import WatchedProcess
 from testbed.errors import BadInput
 from testbed.experiment.resolved import Resolved
 from testbed.live.observers import Observer
@@ -56,12 +56,13 @@ class VirtualEngine:
 
         resolved = prepared.resolved
         turn = Shared.ints(1)
-        process = RunProcess(partial(follow, resolved, captures, turn), self.patience, without=observer.descriptors)
+        plugins = (resolved.controller, resolved.tuner)
+        work = partial(follow, resolved, captures, turn)
+        process = WatchedProcess(work, self.patience, lambda: _silent(plugins[turn[0]]), observer.descriptors)
         running.append(process)
         observer.on_fork()
-        plugins = (resolved.controller, resolved.tuner)
         try:
-            return observe(process.messages(lambda: _silent(plugins[turn[0]])), observer, name)
+            return observe(process.messages(), observer, name)
         finally:
             process.kill()
             running.clear()
