@@ -134,7 +134,12 @@ def available(kind: str) -> list[Plugin]:
 
 
 def failed(plugin: Plugin, error: Exception) -> PluginFailed:
-    """What to raise when a callback of ``plugin`` raised ``error``: names the plugin, file and line."""
+    """What to raise when a callback of ``plugin`` raised ``error``: names the plugin, file and line.
+
+    One that already names its plugin, which may be another of several, is raised as it is.
+    """
+    if isinstance(error, PluginFailed):
+        return error
     if isinstance(error, UnusableDecision):
         return refused(plugin, error.callback, str(error))
     frames = traceback.extract_tb(error.__traceback__)

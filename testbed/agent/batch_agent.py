@@ -14,7 +14,7 @@ from testbed.agent.meter import Meter
 from testbed.base.arrays import Ints
 from testbed.clock import Clock
 from testbed.controller import Feedback, RateController, Signal
-from testbed.errors import PluginFailed, UnusableDecision
+from testbed.errors import UnusableDecision
 from testbed.registry import Plugin, failed, refused
 from testbed.results.trace import FEEDBACK, SENT, START, TIMEOUT, TIMER, feedback_row
 
@@ -95,8 +95,6 @@ class BatchAgent(Agent):
         self._called = callback
         try:
             callback(*arguments)
-        except PluginFailed:  # of several controllers: it says which
-            raise
         except Exception as error:
             raise failed(self.plugin, error) from error
 

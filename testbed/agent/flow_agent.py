@@ -62,7 +62,5 @@ class FlowAgent(Agent):
             return
         try:
             self.controller.fail()
-        except PluginFailed:
-            raise
         except Exception as error:
             raise failed(self.plugin, error) from error

@@ -234,8 +234,6 @@ def _prepare_process(core: int) -> None:
 def _prepare(spec: AgentSpec, config: AgentConfig) -> tuple[RateController, Callable[[Clock], Agent]]:
     try:
         controller = config.controller(spec.paths, spec.first)
-    except PluginFailed:
-        raise
     except Exception as error:
         raise failed(config.plugin, error) from error
     sockets = Sockets(spec.routes, config.framing, config.segment, config.own_ports, config.tag)

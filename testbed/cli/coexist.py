@@ -13,7 +13,6 @@ from testbed.cli.shared import Format, Formatted, Settings, Tuner, print_json
 from testbed.errors import BadInput
 
 if TYPE_CHECKING:
-    from testbed.engines.engine import Engine
     from testbed.experiment.resolved import Resolved
     from testbed.run.coexist import Matrix
 
@@ -40,6 +39,7 @@ def coexist(  # noqa: PLR0917 - one parameter per option
     """Put controllers in pairs into one rack, half of the flows each, and print what each got of its fair share."""
     from testbed.cli.shared_experiment import overridden
     from testbed.experiment.load import absolute, load
+    from testbed.run.carrier import carrier
     from testbed.run.coexist import Matrix, halves
     from testbed.run.coexist import coexist as meet
 
@@ -54,21 +54,15 @@ def coexist(  # noqa: PLR0917 - one parameter per option
 
     def make(first: str, second: str) -> Resolved:
         second_half = halves(len(loaded.experiment.plan))
-        carrier = f"engine={'kernel' if kernel else 'virtual'}"
+        by = f"engine={'kernel' if kernel else 'virtual'}"
         others = f"controllers=[{{name: {absolute(second, Path())}, of: {{flows: {second_half}}}}}]"
-        return overridden(loaded, {"controller": first, "tuner": tuner}, {}, [*(settings or []), carrier, others])
+        return overridden(loaded, {"controller": first, "tuner": tuner}, {}, [*(settings or []), by, others])
 
-    engine: Engine
     if kernel:
         from testbed.engines.kernel import doctor
-        from testbed.engines.kernel.engine import KernelEngine
 
         doctor.require()
-        engine = KernelEngine()
-    else:
-        from testbed.engines.virtual.engine import VirtualEngine
-
-        engine = VirtualEngine()
+    engine = carrier("kernel" if kernel else "virtual")
     met = []
     for one in meet(engine, make, names, jobs):
         met.append(one)

@@ -166,17 +166,9 @@ def _lab(inventory: Path | None, engine: str | None, playbook: bool) -> tuple[Ca
 
 def _carrier(resolved: Resolved) -> Carrier:
     """The one that the experiment names."""
-    if resolved.experiment.engine == "virtual":
-        from testbed.engines.virtual.engine import VirtualEngine
+    from testbed.run.carrier import carrier
 
-        return VirtualEngine()
-    if resolved.experiment.engine == "fluid":
-        from testbed.engines.fluid.engine import FluidEngine
-
-        return FluidEngine()
-    from testbed.engines.kernel.engine import KernelEngine
-
-    return KernelEngine()
+    return carrier(resolved.experiment.engine)
 
 
 def _result(again: Path | None, experiment: str) -> Manifest | None:

@@ -14,7 +14,6 @@ from testbed.base.arrays import Floats, Ints
 from testbed.compiled.askable import Askable
 from testbed.compiled.flows import CompiledFlows
 from testbed.controller import Feedback, IntStack, Paths, RateController
-from testbed.errors import PluginFailed
 from testbed.plugin import PluginConfig
 from testbed.registry import Plugin, failed
 
@@ -74,8 +73,6 @@ class Sharing(Askable):
                 continue
             try:
                 what(part, rows)
-            except PluginFailed:
-                raise
             except Exception as error:
                 raise failed(self.plugins[number], error) from error
             told = flows[rows]

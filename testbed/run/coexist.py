@@ -21,8 +21,6 @@ from testbed.results.figures import throughput
 from testbed.results.figures.spans import window
 from testbed.results.table import Cell, Table
 
-FIRST_OF_TWO = 2  # flows 1, 3, 5 ... are the second controller's
-
 
 @dataclass(frozen=True)
 class Met:
@@ -69,7 +67,7 @@ class Matrix:
 
 def halves(flows: int) -> list[int]:
     """The second half: every other flow, so that both halves are at all hosts and start alike."""
-    return list(range(1, flows, FIRST_OF_TWO))
+    return list(range(1, flows, 2))
 
 
 def coexist(engine: Engine, make: Callable[[str, str], Resolved], names: Sequence[str], jobs: int) -> Iterator[Met]:

@@ -12,10 +12,7 @@ import numpy as np
 
 from testbed.base.arrays import Floats
 from testbed.engines.engine import Engine
-from testbed.engines.fluid.engine import FluidEngine
 from testbed.engines.kernel import doctor
-from testbed.engines.kernel.engine import KernelEngine
-from testbed.engines.virtual.engine import VirtualEngine
 from testbed.errors import TestbedError
 from testbed.experiment.resolved import Resolved
 from testbed.live.observers import Observer
@@ -23,9 +20,10 @@ from testbed.results import folder
 from testbed.results.figures.registry import Figure
 from testbed.results.record import EngineName
 from testbed.results.summary import FIGURES, Summary
+from testbed.run.carrier import carrier
 from testbed.run.run import execute
 
-ENGINES: dict[EngineName, type[Engine]] = {"fluid": FluidEngine, "virtual": VirtualEngine, "kernel": KernelEngine}
+ENGINES: tuple[EngineName, ...] = ("fluid", "virtual", "kernel")
 REFERENCES: tuple[EngineName, ...] = ("kernel", "virtual")  # the first that is clean
 CHANCE = 2  # standard deviations of the difference between two runs
 
@@ -172,14 +170,14 @@ def crosscheck(
     ran: dict[EngineName, Summary] = {}
     cannot: dict[EngineName, str] = {}
     for name in engines:
-        engine = ENGINES[name]()
+        engine = carrier(name)
         if why := _cannot(engine, resolved):
             cannot[name] = why
             continue
         observer.on_stage(f"{name} engine")
         ran[name] = execute(engine, resolved, target / name, observer).summary
     others = [
-        execute(VirtualEngine(), again(seed), target / f"virtual,seed={seed}", observer).summary
+        execute(carrier("virtual"), again(seed), target / f"virtual,seed={seed}", observer).summary
         for seed in range(experiment.seed + 1, experiment.seed + seeds)
         if "virtual" in ran
     ]

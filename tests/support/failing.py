@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from pathlib import Path
+from subprocess import CompletedProcess
+from typing import Any
 
 CONTROLLER = """
 from testbed.controller import RateController
@@ -72,3 +75,16 @@ def plugin(folder: Path, template: str, **parts: str) -> tuple[Path, str]:
 
 def line_of(source: str, text: str) -> int:
     return next(number for number, line in enumerate(source.splitlines(), 1) if text in line)
+
+
+def assert_blamed(done: CompletedProcess[str], kept: Mapping[str, Any], blame: str, says: str, duration: float) -> None:
+    """The run ended before ``duration`` (s), with one message that begins with ``blame``; ``kept`` is its summary."""
+    assert done.returncode == 1, done.stderr
+    (message,) = [line for line in done.stderr.splitlines() if line.startswith("testbed: ")]
+    assert message.startswith(f"testbed: {blame}")
+    assert says in message
+    assert message.endswith("; what was measured until then is kept")
+    assert kept["verdict"]["word"] == "degraded"
+    assert kept["verdict"]["reasons"][0]["how_much"].startswith(blame)
+    assert 0 < kept["duration"] < duration
+    assert kept["packets_sent"] > 0

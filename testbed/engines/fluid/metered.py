@@ -91,8 +91,6 @@ class MeteredFluid(Fluid):
         own = flows.copy()  # what the controller does with its arguments is its own business
         try:
             callback(now, flows, *told)
-        except PluginFailed:
-            raise
         except Exception as error:  # whatever the plugin raises is its author's to see, in one line
             raise failed(self.plugin, error) from error
         controller = self.controller

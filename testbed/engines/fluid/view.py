@@ -12,7 +12,6 @@ from testbed.engines.fluid.layout import FluidLayout
 from testbed.engines.fluid.metered import MeteredFluid
 from testbed.engines.fluid.network import FluidNetwork
 from testbed.engines.fluid.switch import ModelSwitch
-from testbed.errors import PluginFailed
 from testbed.experiment.resolved import Resolved
 from testbed.registry import failed
 from testbed.results.decisions import Served
@@ -44,8 +43,6 @@ class FluidView:
         plugin = self.resolved.controller
         try:
             return self.resolved.make_controller(self.paths)
-        except PluginFailed:
-            raise
         except Exception as error:
             raise failed(plugin, error) from error
 

@@ -20,7 +20,6 @@ from testbed.controller import RateController
 from testbed.dataplane.wire import frame
 from testbed.engines.virtual.structs import library
 from testbed.engines.virtual.world import World
-from testbed.errors import PluginFailed
 from testbed.experiment.traffic.flow import NO_GROUP
 from testbed.registry import failed
 
@@ -72,8 +71,6 @@ def build(world: World, flows: Flows, meter: Meter) -> tuple[Agent, RateControll
     plan, framing, paths = layout.plan, layout.framing, layout.controller_paths()
     try:
         controller = resolved.make_controller(paths)
-    except PluginFailed:
-        raise
     except Exception as error:
         raise failed(resolved.controller, error) from error
     packets = np.ceil(plan.size / framing.payload)

@@ -98,8 +98,7 @@ struct world {
 	int64_t *socket_host;
 	int64_t carried;
 	/* agent: for how many seconds feedback may be gathered */
-	double gather, seconds_per_tick;
-	int64_t epoch;
+	double gather;
 	int64_t *resumed, resumed_count; /* hosts to which a pause frame came */
 	int64_t renewed_after; /* quanta after which a pause is sent again */
 	struct tap *taps;

@@ -100,7 +100,6 @@ class World:
         c.sample_at = self._at(np.array([NEVER]))  # until a sampler is there
         c.resumed = self._at(np.zeros(len(lines), np.int64))
         c.renewed_after = RENEWED_AFTER
-        c.epoch, c.seconds_per_tick = EPOCH, self.clock.seconds_per_ns
 
     def keep(self, what: object) -> None:
         """C points into it."""

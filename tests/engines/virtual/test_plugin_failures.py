@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.failing import CONTROLLER, FLOW_CONTROLLER, GOOD_THRESHOLDS, TUNER, line_of, plugin
+from tests.support.failing import CONTROLLER, FLOW_CONTROLLER, GOOD_THRESHOLDS, TUNER, assert_blamed, line_of, plugin
 from tests.support.outside import run, summary_in
 from tests.support.runs import UNDRAWN, VIRTUAL
 
@@ -35,15 +35,7 @@ def test_plugin_that_fails_ends_the_run_and_keeps_the_data(
     done = run(tmp_path, *SHORT, f"--{kind}", str(file))
     assert done.returncode == 1, done.stderr
     blame = f"{kind} 'mine' ({file}, line {line_of(source, marker)}): "
-    (message,) = [line for line in done.stderr.splitlines() if line.startswith("testbed: ")]
-    assert message.startswith(f"testbed: {blame}")
-    assert says in message
-    assert message.endswith("; what was measured until then is kept")
-    kept = summary_in(tmp_path)
-    assert kept["verdict"]["word"] == "degraded"
-    assert kept["verdict"]["reasons"][0]["how_much"].startswith(blame)
-    assert 0 < kept["duration"] < 400e-6
-    assert kept["packets_sent"] > 0
+    assert_blamed(done, summary_in(tmp_path), blame, says, 400e-6)
 
 
 @pytest.mark.parametrize(
