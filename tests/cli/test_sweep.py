@@ -182,7 +182,7 @@ def test_simulated_cells_run_side_by_side_without_root_and_disturb_nobody(tmp_pa
         done = sweep("sweep", "incast-2", *options, "--jobs", jobs, "--out", jobs, "--format", "json", cwd=tmp_path)
         assert done.returncode == 0, done.stderr
         assert "share the cores" not in done.stderr
-        assert re.search(r"\[2/4\] .*, about \d+ s left", done.stderr)
+        assert re.search(r"\[\d/4\] .*, about \d+ s left", done.stderr)
         assert {cell["word"] for cell in json.loads(done.stdout)["cells"]} == {"clean"}
     tables = sorted(file.relative_to(tmp_path / "1") for file in tmp_path.glob("1/*/*.parquet"))
     assert len(tables) >= 4 * 3
