@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from .compression import Tuning, difference, masks, steps, visited
+from .compression import Tuning, difference, masks, mean_bits, steps, visited
 from .evaluate import Figures, failure, measure, refused
 from .network import Network
 from .training_settings import Settings
@@ -19,7 +19,7 @@ class Compressed:
 
     network: Network
     pruned: float  # share of the weights
-    bits: float  # mean of a channel's range, over the weights that are left
+    bits: float  # see `mean_bits`
     difference: float  # %, of actions
     operations: int  # of a decision: 2 per weight
     operations_before: int
@@ -54,7 +54,7 @@ def compress(network: Network, settings: Settings, seed: int) -> Compressed:
     return Compressed(
         network=made,
         pruned=1 - left / weights,
-        bits=_bits(made, worth),
+        bits=mean_bits(made.weights, worth),
         difference=difference(made.act, network.act, visited(network.act, np.random.default_rng(seed))),
         operations=2 * left,
         operations_before=2 * weights,
@@ -62,9 +62,3 @@ def compress(network: Network, settings: Settings, seed: int) -> Compressed:
         failure=failed and f"the compressed network is not accepted: {failed}",
     )
 
-
-def _bits(network: Network, worth: list[float]) -> float:
-    """Of the steps that weights are apart."""
-    parts = [np.abs(one[one != 0]).max() / step for one, step in zip(network.weights, worth, strict=True) if one.any()]
-    counts = [int((one != 0).sum()) for one in network.weights if one.any()]
-    return float(np.average(np.log2(2 * np.array(parts) + 1), weights=counts))

@@ -22,7 +22,6 @@ from .compression import difference, visited
 from .evaluate import Figures, failure, measure, refused
 from .network import Network
 from .tree import Trees
-from .warm_start import NEAR
 
 
 class Settings(JobConfig):
@@ -30,12 +29,12 @@ class Settings(JobConfig):
 
     network: str = Field(default="", description="File of the teacher (JSON); by default the shipped quantised one.")
     trees: int = Field(default=40, ge=1, le=1000, description="How many trees are summed.")
-    depth: int = Field(default=5, ge=1, le=10, description="Questions of each tree.")
+    depth: int = Field(default=6, ge=1, le=10, description="Questions of each tree.")
     learning_rate: float = Field(default=0.3, gt=0, le=1, description="Of boosting.")
     l2: float = Field(default=1.0, ge=0, description="Regularisation of the leaves.")
-    near: float = Field(default=NEAR, gt=0, description="An error weighs 1 / (a^2 + near^2) at action a.")
-    rows: int = Field(default=300_000, ge=1000, le=20_000_000, description="Most states that are learnt from.")
-    rounds: int = Field(default=3, ge=1, le=20, description="Of states: the teacher's loops, then the students'.")
+    near: float = Field(default=0.02, gt=0, description="An error weighs 1 / (a^2 + near^2) at action a.")
+    rows: int = Field(default=600_000, ge=1000, le=20_000_000, description="Most states that are learnt from.")
+    rounds: int = Field(default=4, ge=1, le=20, description="Of states: the teacher's loops, then the students'.")
     seed: int = Field(default=1, ge=0, description="Of the data and of CatBoost.")
     attempts: int = Field(default=3, ge=1, le=100, description="Seeds that are tried while no trees are accepted.")
 
