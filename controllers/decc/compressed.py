@@ -61,4 +61,3 @@ def compress(network: Network, settings: Settings, seed: int) -> Compressed:
         figures=figures,
         failure=failed and f"the compressed network is not accepted: {failed}",
     )
-

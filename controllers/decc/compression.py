@@ -56,7 +56,7 @@ def steps(weights: Sequence[Floats], bits: int) -> list[float]:
 
 
 def masks(network: Network, pruned: float) -> list[Floats]:
-    """1 where a weight is kept. Trained weights are not quite Laplace: what is asked of them rises until it is reached."""
+    """1 where a weight is kept. Trained weights are not quite Laplace: more is asked for until the share is reached."""
     scales, sizes = [float(np.abs(one).mean()) for one in network.weights], [one.size for one in network.weights]
     every = np.abs(np.concatenate([one.reshape(-1) for one in network.weights]))
     asked = pruned

@@ -36,7 +36,7 @@ class Settings(JobConfig):
     rows: int = Field(default=600_000, ge=1000, le=20_000_000, description="Most states that are learnt from.")
     rounds: int = Field(default=4, ge=1, le=20, description="Of states: the teacher's loops, then the students'.")
     seed: int = Field(default=1, ge=0, description="Of the data and of CatBoost.")
-    attempts: int = Field(default=3, ge=1, le=100, description="Seeds that are tried while no trees are accepted.")
+    attempts: int = Field(default=6, ge=1, le=100, description="Seeds that are tried while no trees are accepted.")
 
 
 PRESETS: dict[str, dict[str, Any]] = {

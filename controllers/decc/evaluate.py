@@ -75,9 +75,14 @@ def measure(act: Act, flows: Sequence[int] = CHECKED, periods: int = PERIODS, se
     return [Figures(n, *(float(one[i]) for one in means)) for i, n in enumerate(flows)]
 
 
-def score(figures: Sequence[Figures]) -> tuple[bool, float]:
-    """What a checkpoint is chosen by, higher is better: that it passes the gates, and then the mean reward."""
-    return not failure(figures), float(np.mean([one.reward for one in figures]))
+def mean_reward(figures: Sequence[Figures]) -> float:
+    """Over the numbers of flows."""
+    return float(np.mean([one.reward for one in figures]))
+
+
+def mean_fr(figures: Sequence[Figures]) -> float:
+    """Over the numbers of flows."""
+    return float(np.mean([one.fr for one in figures]))
 
 
 def failure(figures: Sequence[Figures]) -> str:

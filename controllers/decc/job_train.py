@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from testbed.base.extras import need
 from testbed.sdk.jobs import Job, JobContext, JobProgress, Result
 from testbed.sdk.packages import versions
@@ -13,7 +11,7 @@ from testbed.units import show_time
 
 from ..learned.files import write_json
 from .compressed import Compressed, compress
-from .evaluate import table
+from .evaluate import mean_reward, table
 from .network import Network
 from .training import Attempt, Check, train
 from .training_settings import NOTES, PRESETS, Settings
@@ -28,11 +26,11 @@ def run(settings: Settings, context: JobContext) -> Result:
     def tell(attempt: Attempt) -> None:
         check = attempt.checks[-1]
         seen = ", ".join(f"N={one.flows}: SU {one.su:.0f} %, FR {one.fr:.2f}" for one in check.figures)
-        text = f"seed {attempt.seed}, update {check.update}: mean reward {check.score[1]:.4f} ({seen})"
+        text = f"seed {attempt.seed}, update {check.update}: mean reward {mean_reward(check.figures):.4f} ({seen})"
         context.report(JobProgress(check.update, settings.updates, text))
 
     attempts = train(settings, tell)
-    chosen = max(attempts, key=lambda one: (not one.failure, one.best.score))
+    chosen = max(attempts, key=lambda one: (not one.failure, mean_reward(one.best.figures)))
     about = {"seed": chosen.seed, "update": chosen.best.update, "command": context.command}
     weights = chosen.best.network
     network = Network(weights.weights, weights.biases, about)
@@ -59,7 +57,9 @@ def run(settings: Settings, context: JobContext) -> Result:
 
 def _verdict(one: Attempt) -> str:
     spent = show_time(round(one.checks[-1].seconds, 1))
-    word = one.failure or f"passes the gates at update {one.best.update}, mean reward {one.best.score[1]:.4f}"
+    word = (
+        one.failure or f"passes the gates at update {one.best.update}, mean reward {mean_reward(one.best.figures):.4f}"
+    )
     return f"seed {one.seed}, {spent} of CPU: {word}"
 
 
@@ -78,7 +78,7 @@ def _check(check: Check) -> dict[str, Any]:
     return {
         "update": check.update,
         "cpu_seconds": round(check.seconds, 2),
-        "mean_reward": round(float(np.mean([one.reward for one in check.figures])), 5),
+        "mean_reward": round(mean_reward(check.figures), 5),
         "figures": [one.as_dict() for one in check.figures],
     }
 

@@ -18,6 +18,7 @@ HISTORY = 5  # periods
 FEATURES = SEEN * HISTORY
 ALPHA = 0.85  # of the action
 MOST_ACTION = 0.5
+PER_DECADE = 0.5 / math.log(10)
 LEAST_SHARE = 1e-4  # less looks alike
 MOST_DELAY = 8.0  # base RTTs of queueing; more looks alike
 MOST_WINDOW = 3.0  # BDP
@@ -25,7 +26,7 @@ MOST_WINDOW = 3.0  # BDP
 
 def decades(share: float) -> float:
     """A share of the path, from -1.5 at 1e-4 to 0.5 at 1."""
-    return 0.5 + 0.5 * math.log10(max(share, LEAST_SHARE))
+    return 0.5 + PER_DECADE * math.log(max(share, LEAST_SHARE))
 
 
 def delay(inflation: float) -> float:
@@ -40,7 +41,7 @@ def factor(action: float) -> float:
 
 def observed(thr: Floats, inflation: Floats, loss: Floats, window: Floats, rate: Floats) -> Floats:
     """One period of many flows as the columns above have it, shape (..., 5); rates are shares, windows in BDP."""
-    logs = [0.5 + 0.5 * np.log10(np.maximum(one, LEAST_SHARE)) for one in (thr, window, rate)]
+    logs = [0.5 + PER_DECADE * np.log(np.maximum(one, LEAST_SHARE)) for one in (thr, window, rate)]
     root = np.sqrt(np.clip(inflation - 1.0, 0.0, MOST_DELAY))
     return np.stack((logs[0], root, np.minimum(loss, 1.0), logs[1], logs[2]), axis=-1)
 

@@ -16,6 +16,7 @@ from testbed.base.arrays import Floats
 C0, C1, C2, C3, C4 = 0.1, 0.02, 1.0, 0.02, 0.01
 FREE = 1.1  # base RTTs without a penalty: 1 + b
 LIMIT = 0.1
+NOTHING = 1e-9
 LEAST_MEAN = 1e-3  # of a flow's throughput, where it divides
 
 
@@ -46,10 +47,10 @@ def rewards(period: Period, own_fairness: float = 1.0) -> tuple[Floats, Floats]:
     one flow's actions does not fall with the number of flows. ``own_fairness`` times c3 weighs that distance.
     """
     average = period.thr.mean(axis=0)
-    mean = np.maximum(period.mean(average), 1e-9)
+    mean = period.mean(average)
     common = C0 * (period.thr[-1] * period.there * period.each).sum(axis=1)
     common = common - C1 * np.maximum(period.mean(period.inflation) - FREE, 0.0) - C2 * period.mean(period.loss)
-    apart = (average - mean[:, None]) / mean[:, None]
+    apart = (average - mean[:, None]) / np.maximum(mean[:, None], NOTHING)
     restless = period.thr.std(axis=0) / np.maximum(average, LEAST_MEAN)
     unfair = np.sqrt(period.mean(apart**2))
     shared = common - C3 * unfair - C4 * period.mean(restless)

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from testbed.base.arrays import Ints
 
 from .bottlenecks import Bottlenecks
-from .evaluate import Figures, failure, measure, score
+from .evaluate import Figures, failure, mean_fr, mean_reward, measure
 from .maddpg import BATCH, Learner, Replay
 from .network import Network
 from .observation import MOST_ACTION
@@ -36,11 +36,6 @@ class Check:
     figures: list[Figures]
     network: Network
 
-    @property
-    def score(self) -> tuple[bool, float]:
-        """See `evaluate.score`."""
-        return score(self.figures)
-
 
 @dataclass
 class Attempt:
@@ -51,15 +46,19 @@ class Attempt:
 
     @property
     def best(self) -> Check:
-        """What is kept."""
-        return max(self.checks[1:] or self.checks, key=lambda one: one.score)
+        """What is kept: of those without a failure the fairest, for what comes after, compression, costs fairness."""
+        return max(self.checks[1:] or self.checks, key=lambda one: (not self.failure_of(one), mean_fr(one.figures)))
 
     @property
     def failure(self) -> str:
         """Which gate its best check misses, or nothing."""
-        start, best = self.checks[0].score, self.best.score
-        missed = failure(self.best.figures)
-        return missed or ("" if best > start else f"mean reward {best[1]:.4f} is not above the start's, {start[1]:.4f}")
+        return self.failure_of(self.best)
+
+    def failure_of(self, check: Check) -> str:
+        """Which gate it misses, or that it is no better than the start; or nothing."""
+        start, reward = (mean_reward(one.figures) for one in (self.checks[0], check))
+        missed = failure(check.figures)
+        return missed or ("" if reward > start else f"mean reward {reward:.4f} is not above the start's, {start:.4f}")
 
 
 def train(settings: Settings, told: Callable[[Attempt], None] = lambda _one: None) -> list[Attempt]:

@@ -31,7 +31,7 @@ class Settings(JobConfig):
     actor_rate: float = Field(default=1e-5, gt=0, le=1, description="Of Adam, at first; decays to nothing.")
     critic_rate: float = Field(default=1e-3, gt=0, le=1, description="Of Adam, at first; decays to a tenth.")
     noise: float = Field(default=0.05, gt=0, le=0.5, description="Of exploring actions, at first; decays to 40 %.")
-    check_every: int = Field(default=500, ge=1, description="Updates between two evaluations.")
+    check_every: int = Field(default=250, ge=1, description="Updates between two evaluations.")
     prune: float = Field(default=0.65, ge=0, lt=1, description="Share of the weights that are pruned.")
     bits: int = Field(default=4, ge=2, le=8, description="Of a quantised weight, on average.")
     tune_updates: int = Field(default=3000, ge=0, description="Steps of fine tuning after pruning, and after rounding.")

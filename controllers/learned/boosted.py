@@ -27,12 +27,13 @@ class BoostedController(CompiledController):
         self.border = trees.border.astype(np.float32).astype(np.float64)
 
     def answer(self) -> float:
-        """What `BoostedTrees.decide` makes of the features."""
+        """What `BoostedTrees.decide` makes of the features, which are rounded to floats, as CatBoost has them."""
+        for one in range(len(self.seen)):
+            self.seen[one] = float(np.float32(self.seen[one]))
         total = self.bias
         for tree in range(self.leaves.shape[0]):
             leaf = 0
             for bit in range(self.feature.shape[1]):
-                if np.float32(self.seen[self.feature[tree, bit]]) > self.border[tree, bit]:
-                    leaf += 1 << bit
+                leaf |= int(self.seen[self.feature[tree, bit]] > self.border[tree, bit]) << bit
             total += self.leaves[tree, leaf]
         return total
