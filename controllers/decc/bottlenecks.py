@@ -1,4 +1,4 @@
-"""The training's environment: bottlenecks side by side, a period per step, all flows deciding at once.
+"""The training's environment: bottlenecks side by side, a base RTT per step, flows decide once per RTT.
 
 A fluid model like `testbed.engines.fluid`, coarser and vectorised over bottlenecks: 8 substeps per base RTT, rates
 reach the queue half a base RTT later, what they meet there comes back the wait and another half later. Units are the
@@ -56,8 +56,8 @@ class Bottlenecks:
         self.thr = np.zeros((HISTORY, m, WIDTH))
         self.history = np.zeros((m, WIDTH, HISTORY * SEEN))
         self.fresh = np.ones((m, WIDTH), bool)  # nothing was measured yet
-        self.waited = np.zeros((m, WIDTH))  # periods since the last packet was acknowledged
-        self.due: NDArray[np.bool_] = np.ones((m, WIDTH), bool)  # flows that decide: a packet was acknowledged
+        self.waited = np.zeros((m, WIDTH))  # base RTTs since the last decision
+        self.due: NDArray[np.bool_] = np.ones((m, WIDTH), bool)  # flows that decide: their period is over
         self.left = np.zeros(m, np.int64)  # periods until a restart
         self.substep = 0
         self.restart(np.ones(m, bool))
@@ -129,12 +129,12 @@ class Bottlenecks:
         return np.asarray(self.queues[(back - late) % RING, np.arange(len(late))])
 
     def _measure(self, acked: Floats, inflation: Floats) -> Period:
-        """What the flows see of the period, in whole packets; those that saw none wait for the next."""
+        """What the flows see of the last RTT, in whole packets; those that saw none wait."""
         self.thr = np.concatenate((self.thr[1:], acked[None]))
         self.waited += 1
         whole = np.floor(self.acked / PACKET)
         packets = whole - self.told
-        self.due = due = (packets >= 1) & (self.there > 0)
+        self.due = due = (packets >= 1) & (self.there > 0) & (self.waited >= np.rint(inflation))
         loss = np.minimum((self.lost - self.lost_told) / np.maximum(packets * PACKET, PACKET), 1.0)
         self.rtt = np.where(due, self.rtt + (inflation - self.rtt) / 2, self.rtt)
         seen = observed(packets * PACKET / self.waited, inflation, loss, self.window, self.rate)
@@ -143,7 +143,7 @@ class Bottlenecks:
         shifted[first] = np.tile(seen[first], HISTORY)
         self.thr[:, first] = acked[first]
         self.history = np.where(due[..., None], shifted, self.history)
-        self.told, self.lost_told = whole, np.where(due, self.lost, self.lost_told)
+        self.told, self.lost_told = np.where(due, whole, self.told), np.where(due, self.lost, self.lost_told)
         self.waited = np.where(due, 0.0, self.waited)
         self.fresh &= ~due
         return Period(self.thr, inflation, loss, self.there, self.each)

@@ -1,6 +1,7 @@
 """DECC's control loop: five numbers per monitoring period, and a policy that moves the window.
 
-A period is a base RTT, or the time until a packet is acknowledged if that is longer (the paper does not say). RTT,
+A period is an RTT (the paper does not say): it ends with the first acknowledged packet that left after it began. With
+periods of a base RTT, flows that meet a full buffer would decide dozens of times before they see what came of it. RTT,
 losses and acknowledged bytes are all that decides: the switches' SACK of the paper feeds the critic, in training.
 """
 
@@ -82,7 +83,7 @@ class DeccForm(CompiledController):
         self.packets += ack.packets
         self.acked += ack.bytes
         self.rtts += ack.packets * ack.rtt
-        if ack.now - self.begun < self.path.base_rtt:
+        if ack.now - ack.rtt < self.begun:
             return
         self.observe(ack.now - self.begun)
         action = min(max(self.policy(), -MOST_ACTION), MOST_ACTION)

@@ -19,7 +19,7 @@ class Settings(JobConfig):
         default="own", description="What a flow learns from: its own part of the reward, or (as printed) everybody's."
     )
     own_fairness: float = Field(
-        default=5.0, ge=0, description="Weight of a flow's distance from the mean in its own credit, times c3."
+        default=2.5, ge=0, description="Weight of a flow's distance from the mean in its own credit, times c3."
     )
     senders: tuple[Annotated[int, Field(ge=1, le=8192)], ...] = Field(
         default=(2, 4, 8, 16, 32), min_length=1, description="Flows of the bottlenecks."

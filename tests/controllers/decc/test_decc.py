@@ -31,7 +31,6 @@ class Fixed(DeccForm):
     """Always the same action."""
 
     name = "fixed-action"
-    compiled = False
 
     def policy(self) -> float:
         return 0.2
@@ -48,9 +47,9 @@ def test_a_period_is_an_rtt_and_its_means_are_what_is_seen() -> None:
     one.on_ack(told(1.5 * T, 30, 1.2 * T))
     assert one.cwnd == BDP
     one.on_loss(1.6 * T, 3)
-    one.on_ack(told(2.25 * T, 20, 1.7 * T))
+    one.on_ack(told(2.75 * T, 20, 1.7 * T))  # left after the period began
     rtt = (30 * 1.2 + 20 * 1.7) / 50
-    newest = [decades(50 * 1078 / BDP / 1.25), delay(rtt), 3 / 50, 0.5, 0.5]
+    newest = [decades(50 * 1078 / BDP / 1.75), delay(rtt), 3 / 50, 0.5, 0.5]
     assert list(one.seen) == pytest.approx(newest * 5)  # the first fills all five
     assert one.cwnd == pytest.approx(1.17 * BDP)  # 1 + .85 a
     assert one.rate == pytest.approx(LINE * 1.17 / (1 + (rtt - 1) / 2))
@@ -61,7 +60,7 @@ def test_a_slow_processor_decides_late_and_hears_nothing_meanwhile() -> None:
     one = made(decision_delay="458 us")
     one.on_ack(told(T))
     one.on_ack(told(2 * T, 50))
-    assert one.cwnd == BDP
+    assert one.cwnd == BDP  # not yet
     assert one.timer == pytest.approx(2 * T + 458e-6)
     one.on_ack(told(3 * T, 50, 9 * T))
     assert one.acked == 50 * 1078
@@ -124,9 +123,9 @@ def test_thousands_of_flows_fill_the_link() -> None:
     assert rested(Decc, 8192, 300, 100)[0] > 90
 
 
-@pytest.mark.parametrize("flows", [2, 16])
+@pytest.mark.parametrize("flows", [2, 16, 64])
 def test_packets_fill_the_link_fairly_without_a_queue(flows: int) -> None:
-    settings = [f"traffic.flows={flows}", "time.duration=6 ms", "time.warmup=3 ms"]
+    settings = ["time.duration=6 ms", "time.warmup=3 ms"]
     summary = measured(f"incast-{flows}", settings, controller="decc")
     assert summary.su > 95
     assert summary.fr_flows > 85
