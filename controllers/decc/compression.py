@@ -25,6 +25,7 @@ from .warm_start import NEAR, SENDERS
 
 STATES, EPISODE, NOISE = 250, (60, 120), 0.02
 RATE, BATCH = 3e-4, 512
+NO_STEP = 1.0  # where nothing is left to round
 ASKED_MORE, MOST_ASKED = 0.002, 0.998
 ROUNDS = 3  # of fine tuning: each on states of the student as it is then
 
@@ -52,7 +53,7 @@ def steps(weights: Sequence[Floats], bits: int) -> list[float]:
     total = sum(one.sum() for one in left)
     parts = [(n * np.abs(one).max(axis=1)).sum() / total for n, one in zip(left, weights, strict=True)]
     spread = np.sum(np.power(parts, 2 / 3)) / 2 ** (bits - 1)
-    return [float(np.cbrt(one) * spread) for one in parts]
+    return [float(np.cbrt(one) * spread) if one > 0 else NO_STEP for one in parts]
 
 
 def masks(network: Network, pruned: float) -> list[Floats]:

@@ -130,4 +130,4 @@ def test_packets_fill_the_link_fairly_without_a_queue(flows: int) -> None:
     assert summary.su > 95
     assert summary.fr_flows > 85
     assert summary.ql_mean < 0.6 * T
-    assert summary.drops_in_run == 0
+    assert summary.drops == 0  # after the warm-up: 64 windows of a BDP are more than the buffer
