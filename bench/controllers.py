@@ -111,8 +111,8 @@ def ns_per_call(controller: CompiledFlows, told: Told) -> float:
 def _acks(most_in_flight: int, apart: int = 1) -> Told:
     """ACKs at the line's rate, in random order of flows: RTTs, utilisation and queue on both sides of what is aimed at.
 
-    A flow has one to ``most_in_flight`` packets in flight: what controllers do once per RTT happens that often. With the
-    line that many times as slow (``apart``) it is done at nearly every ACK by a controller that looks at the clock.
+    A flow has one to ``most_in_flight`` packets in flight: what controllers do once per RTT happens that often. With a
+    line that many times as slow (``apart``) a controller that looks at the clock does it at nearly every ACK.
     """
     random = np.random.default_rng(1)
     told = np.zeros(BATCH * BATCHES, TOLD)
