@@ -121,7 +121,7 @@ def _paths_as_dict(paths: Paths) -> dict[str, Any]:
 
 
 def _paths_of(data: dict[str, Any]) -> Paths:
-    columns = {
+    columns: dict[str, Any] = {
         name: np.repeat([value for _, value in data[name]], [n for n, _ in data[name]]) for name in _PATH_COLUMNS
     }
     return Paths(**columns, **{name: data[name] for name in _OF_ALL})
