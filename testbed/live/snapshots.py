@@ -113,8 +113,10 @@ def _active(run: Observed, now: float) -> Ints:
 def scene(run: Observed) -> Scene:
     """The run that is about to begin."""
     experiment, groups = run.resolved.experiment, Groups(run.layout.plan, run.resolved.deciding)
-    buffer = float(round(experiment.rack.switch.buffer))
-    ports = (ScenePort(one.name, one.switch, one.neighbour, one.link.rate, buffer) for one in run.layout.shape.ports)
+    ports = (
+        ScenePort(one.name, one.switch, one.neighbour, one.link.rate, float(round(one.link.buffer)))
+        for one in run.layout.shape.ports
+    )
     return Scene(
         experiment=experiment.name,
         controller=run.resolved.title,
