@@ -18,6 +18,7 @@ from testbed.base.arrays import Floats
 from testbed.base.extras import need
 from testbed.sdk.jobs import JobConfig
 
+from ..learned.boosting import boosted
 from .evaluate import Aim, Figures, ramp, settled
 from .network import Network
 from .observation import HIGHEST_X
@@ -117,25 +118,20 @@ def aim_of(network: Network) -> Aim:
 
 def fit(network: Network, settings: Settings, seed: int, learning_rate: float) -> Trees:
     """Trees that decide as the network does."""
-    import catboost
-
     rng = np.random.default_rng(seed)
     features = rng.permutation(training_set(network, settings.rows, rng))
     wanted = network.decide(features)
     weights = 1.0 / ((wanted - 1.0) ** 2 + settings.near**2)
-    model = catboost.CatBoostRegressor(
-        iterations=settings.trees,
+    model = boosted(
+        features,
+        wanted,
+        weights,
+        trees=settings.trees,
         depth=settings.depth,
         learning_rate=learning_rate,
-        l2_leaf_reg=settings.l2,
-        bootstrap_type="No",
-        loss_function="RMSE",
-        random_seed=seed,
-        thread_count=1,
-        allow_writing_files=False,
-        verbose=False,
+        l2=settings.l2,
+        seed=seed,
     )
-    model.fit(features, wanted, sample_weight=weights / weights.mean())
     about = {**settings.model_dump(mode="json", exclude={"network", "attempts"})}
     return Trees.of(model, {**about, "seed": seed, "learning_rate": learning_rate, "network": network.training})
 

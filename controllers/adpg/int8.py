@@ -16,7 +16,8 @@ import numpy as np
 from testbed.base.arrays import Floats
 from testbed.errors import BadInput
 
-from .network import SHAPES, Network, read_policy, write_json
+from ..learned.files import read_policy, write_json
+from .network import RUNS, SHAPES, Network
 from .observation import HIGHEST_X, multiplier
 
 FORMAT, VERSION = "adpg-int8", 1
@@ -76,7 +77,7 @@ class Int8Network:
     @classmethod
     def load(cls, file: Path) -> Int8Network:
         """Raises BadInput if the file does not hold such a network."""
-        content = read_policy(file, FORMAT, VERSION)
+        content = read_policy(file, FORMAT, VERSION, RUNS)
         try:
             layers = tuple(np.array(layer, float) for layer in content["layers"])
             scales, weights = np.array(content["scales"], float), np.array(content["weight_scales"], float)

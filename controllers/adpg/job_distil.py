@@ -10,10 +10,11 @@ from typing import Any
 from testbed.sdk.jobs import Job, JobContext, JobProgress, Result
 from testbed.sdk.packages import versions
 
+from ..learned.files import write_json
 from .distillation import CLOSED_LOOPS, Attempt, Settings, aim_of, distil
 from .evaluate import ramp, settled
 from .job_train import NETWORK, finite, table
-from .network import Network, write_json
+from .network import Network
 
 POLICIES = Path(__file__).with_name("policies")
 TREES, LOG = "trees.json", "distilled.json"

@@ -12,11 +12,11 @@ from testbed.sdk.jobs import Job, JobContext, JobProgress, Result
 from testbed.sdk.packages import versions
 from testbed.units import show_time
 
+from ..learned.files import write_json
 from . import onnx_network
 from .distillation import visited
 from .evaluate import Figures, ramp, settled
 from .int8 import Int8Network
-from .network import write_json
 from .rollout import InC
 from .training import CHECK_EVERY, Attempt, Progress, Trained, train
 from .training_curves import draw

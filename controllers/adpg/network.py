@@ -5,7 +5,6 @@ ReLU inside, tanh at the end (facts sheet 4.2). The file is JSON: 204 weights, a
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -13,9 +12,9 @@ from typing import Any
 import numpy as np
 
 from testbed.base.arrays import Floats
-from testbed.base.atomic import atomic_write
 from testbed.errors import BadInput
 
+from ..learned.files import read_policy, write_json
 from .observation import FEATURES, multiplier
 
 SHAPES = ((12, FEATURES), (12, 12), (1, 12))
@@ -60,7 +59,7 @@ class Network:
     @classmethod
     def load(cls, file: Path) -> Network:
         """Raises BadInput if the file is not a policy network of this version, or holds what is no number."""
-        content = read_policy(file, FORMAT, VERSION)
+        content = read_policy(file, FORMAT, VERSION, RUNS)
         layers = tuple(_layer(file, content, number, shape) for number, shape in enumerate(SHAPES))
         return cls(layers, content.get("training", {}))
 
@@ -75,27 +74,3 @@ def _layer(file: Path, content: dict[str, Any], number: int, shape: tuple[int, i
     if not np.isfinite(layer).all():
         raise BadInput(f"{file}: layer {number} holds weights that are no numbers")
     return layer
-
-
-def read_policy(file: Path, expected: str, version: int) -> dict[str, Any]:
-    """A policy file's content. Raises BadInput if it is missing, cut short, or of another format or version."""
-    try:
-        content = json.loads(file.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise BadInput(f"no policy file at {file}") from None
-    except OSError as error:
-        raise BadInput(f"{file} cannot be read: {error.strerror}") from None
-    except ValueError as error:
-        raise BadInput(f"{file} is cut short or damaged: {error}") from None
-    found = content.get("format") if isinstance(content, dict) else None
-    if found != expected:
-        hint = f"; {RUNS[found].format(file=file)}" if found in RUNS else ""
-        raise BadInput(f"{file} has format {found!r}, expected '{expected}'{hint}")
-    if content.get("version") != version:
-        raise BadInput(f"{file} has version {content.get('version')!r}, this testbed reads {version}")
-    return dict(content)
-
-
-def write_json(file: Path, content: dict[str, Any]) -> None:
-    """JSON, whole or not at all."""
-    atomic_write(file, (json.dumps(content, indent=1) + "\n").encode())

@@ -20,6 +20,7 @@ MORE: dict[str, list[dict[str, Any]]] = {  # branches that no preset takes
         {"window": "bdp", "byte_counter": "50 kB", "order": "alpha_first", "cut_period": "10 us"},
         {"clamp_target": "byte_increase", "recovery_steps": 1, "byte_counter": "100 kB", "min_decrease": "80 %"},
     ],
+    "decc": [{"decision_delay": "3 us"}],
     "dctcp": [{"max_window": 50, "additive": 3}],
     "fixed": [{"rate": "40 Gbit/s"}, {"rate": "30 %"}],
     "hpcc": [{"base_rtt": "10 us", "flows": 3, "max_stage": 1}],

@@ -24,8 +24,9 @@ from testbed.base.arrays import Ints
 from testbed.errors import BadInput
 from testbed.sdk.export.numbers import LINE_RATE, ratio
 
+from ...learned.trees import leaf_numbers, reached
 from ..observation import DOWN, FEATURES, HIGHEST_X, LEAST_RATE, SCALE, UP, AdpgConfig
-from ..tree import Trees, leaf_numbers, reached
+from ..tree import Trees
 
 RATE_BITS, ROOT_BITS, INFLATION_BITS, SIGNAL_BITS, LEAF_BITS, INVERSE_BITS = 30, 29, 20, 16, 24, 32
 DOCA_RATE_BITS = 20

@@ -1,0 +1,86 @@
+"""`testbed train decc`: the network, the pruned and quantised one, and the log that gives them again."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from testbed.base.extras import need
+from testbed.sdk.jobs import Job, JobContext, JobProgress, Result
+from testbed.sdk.packages import versions
+from testbed.units import show_time
+
+from ..learned.files import write_json
+from .compressed import Compressed, compress
+from .evaluate import mean_reward, table
+from .network import Network
+from .training import Attempt, Check, train
+from .training_settings import NOTES, PRESETS, Settings
+
+NETWORK, QUANTISED, LOG = "network.json", "quantised.json", "training.json"
+
+
+def run(settings: Settings, context: JobContext) -> Result:
+    """Train, compress, measure in closed loops, write."""
+    need("torch")
+
+    def tell(attempt: Attempt) -> None:
+        check = attempt.checks[-1]
+        seen = ", ".join(f"N={one.flows}: SU {one.su:.0f} %, FR {one.fr:.2f}" for one in check.figures)
+        text = f"seed {attempt.seed}, update {check.update}: mean reward {mean_reward(check.figures):.4f} ({seen})"
+        context.report(JobProgress(check.update, settings.updates, text))
+
+    attempts = train(settings, tell)
+    chosen = max(attempts, key=lambda one: (not one.failure, mean_reward(one.best.figures)))
+    about = {"seed": chosen.seed, "update": chosen.best.update, "command": context.command}
+    weights = chosen.best.network
+    network = Network(weights.weights, weights.biases, about)
+    context.report(JobProgress(settings.updates, settings.updates, "pruning and rounding"))
+    compressed = compress(network, settings, chosen.seed)
+    network.save(context.out / NETWORK)
+    compressed.network.save(context.out / QUANTISED)
+    log = {
+        "command": context.command,
+        "settings": settings.model_dump(mode="json"),
+        "versions": versions("numpy", "torch"),
+        **{key: about[key] for key in ("seed", "update")},
+        "passes": not chosen.failure,
+        "figures": [one.as_dict() for one in chosen.best.figures],
+        "compression": compressed.as_dict(),
+        "attempts": [_attempt(one) for one in attempts],
+    }
+    write_json(context.out / LOG, log)
+    measured = {"start": chosen.checks[0].figures, "network": chosen.best.figures, "quantised": compressed.figures}
+    lines = [*(_verdict(one) for one in attempts), *_compression(compressed), *table(measured)]
+    refused = f"no seed of {len(attempts)} passed: {chosen.failure}" if chosen.failure else compressed.failure
+    return Result(lines, {key: value for key, value in log.items() if key != "attempts"}, refused)
+
+
+def _verdict(one: Attempt) -> str:
+    spent = show_time(round(one.checks[-1].seconds, 1))
+    word = (
+        one.failure or f"passes the gates at update {one.best.update}, mean reward {mean_reward(one.best.figures):.4f}"
+    )
+    return f"seed {one.seed}, {spent} of CPU: {word}"
+
+
+def _compression(one: Compressed) -> list[str]:
+    return [
+        f"pruned {one.pruned:.2%} of the weights, the others in {one.bits:.2f} bits on average: actions differ by "
+        f"{one.difference:.2f} %; {one.operations} operations instead of {one.operations_before}",
+    ]
+
+
+def _attempt(one: Attempt) -> dict[str, Any]:
+    return {"seed": one.seed, "failure": one.failure, "checks": [_check(check) for check in one.checks]}
+
+
+def _check(check: Check) -> dict[str, Any]:
+    return {
+        "update": check.update,
+        "cpu_seconds": round(check.seconds, 2),
+        "mean_reward": round(mean_reward(check.figures), 5),
+        "figures": [one.as_dict() for one in check.figures],
+    }
+
+
+TRAIN = Job("Train DECC's network, prune and quantise it.", Settings, run, PRESETS, NOTES)

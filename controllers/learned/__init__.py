@@ -1,0 +1,1 @@
+"""What learned controllers share: policy files, boosted trees."""

@@ -1,0 +1,73 @@
+"""`testbed train decc` and `distil decc`: what they write, and that a policy that misses the gates is not kept."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from testbed_controllers.decc.controller import POLICIES
+from testbed_controllers.decc.distillation import Settings as Distillation
+from testbed_controllers.decc.job_distil import DISTIL
+from testbed_controllers.decc.job_train import TRAIN
+from testbed_controllers.decc.network import Network
+from testbed_controllers.decc.training import train
+from testbed_controllers.decc.training_settings import Settings
+from testbed_controllers.decc.tree import Trees
+
+from testbed.sdk.jobs import JobContext
+from tests.support.commands import command
+
+SHORT = {"updates": 40, "critics_first": 20, "copies": 2, "check_every": 20, "tune_updates": 30, "attempts": 1}
+
+
+def test_a_policy_that_has_not_learnt_is_refused(tmp_path: Path) -> None:
+    settings = Settings.model_validate({**SHORT, "warm_start": False})
+    result = TRAIN.run(settings, JobContext(tmp_path))
+    assert result.refused.startswith("no seed of 1 passed: with 2 flows")
+    log = json.loads((tmp_path / "training.json").read_text())
+    assert not log["passes"]
+    assert [check["update"] for check in log["attempts"][0]["checks"]] == [0, 40]
+    assert Network.load(tmp_path / "network.json").training["seed"] == 1
+    zeros = np.concatenate([one.reshape(-1) for one in Network.load(tmp_path / "quantised.json").weights]) == 0
+    assert zeros.mean() >= 0.64
+
+
+def test_the_same_seed_gives_the_same_network() -> None:
+    settings = Settings.model_validate({**SHORT, "warm_start": False})
+    first, second = (train(settings)[-1].checks[-1].network for _ in range(2))
+    for mine, other in zip(first.weights, second.weights, strict=True):
+        np.testing.assert_array_equal(mine, other)
+
+
+def test_few_trees_are_refused(tmp_path: Path) -> None:
+    """Two trees of two questions cannot hold a queue."""
+    settings = Distillation(trees=2, depth=2, attempts=1, rounds=1, rows=2000)
+    result = DISTIL.run(settings, JobContext(tmp_path))
+    assert result.refused.startswith("no trees of 1 were accepted: with ")
+    assert Trees.load(tmp_path / "trees.json").leaves.shape == (2, 4)
+
+
+def test_shipped_policies_say_how_they_were_made() -> None:
+    log = json.loads((POLICIES / "training.json").read_text())
+    assert log["passes"]
+    assert log["compression"]["failure"] == ""
+    assert json.loads((POLICIES / "distilled.json").read_text())["accepted"]
+    assert sum(one.stat().st_size for one in POLICIES.iterdir()) < 1_000_000
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["train", "decc", "--set", "critics_first=9000"], "critics_first is not below updates"),
+        (["train", "decc", "--set", "credit=mine"], "option 'credit'"),
+        (["distil", "decc", "--set", "network=none.json"], "no policy file at none.json"),
+        (["run", "incast-2", "--controller", "decc", "--set", "controller.policy=none.json"], "none.json"),
+    ],
+)
+def test_bad_input_is_one_message(arguments: list[str], says: str, tmp_path: Path) -> None:
+    done = command(*arguments, cwd=tmp_path)
+    assert done.returncode == 2, done.stderr
+    assert says in done.stderr
+    assert "Traceback" not in done.stderr
