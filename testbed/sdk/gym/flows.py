@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from testbed.base.arrays import Floats
+from testbed.engines.engine import Engine
 from testbed.engines.fluid.engine import FluidEngine
 from testbed.engines.virtual.engine import VirtualEngine
 from testbed.errors import BadInput, nearest
@@ -20,7 +21,10 @@ from testbed.sdk.gym.session import Session
 from testbed.sdk.gym.steered import steered
 from testbed.sdk.gym.virtual import VirtualSession
 
-ENGINES = {"fluid": (FluidEngine, FluidSession), "virtual": (VirtualEngine, VirtualSession)}
+ENGINES: dict[str, tuple[type[Engine], Callable[[Resolved], Session]]] = {
+    "fluid": (FluidEngine, FluidSession),
+    "virtual": (VirtualEngine, VirtualSession),
+}
 NEXT_SEED = 2**31  # of episodes that nobody gave a seed: drawn below it
 
 
@@ -80,8 +84,8 @@ class Flows:
                 f"traffic.pattern: '{self.resolved.experiment.traffic.pattern}' has another number of flows with every "
                 f"seed, and an environment needs a fixed one"
             )
-        self._session = self._begin(self.resolved)
-        return self._go_on(self._session)
+        self._session = session = self._begin(self.resolved)
+        return self._go_on(session)
 
     def step(self, actions: Floats) -> Stepped:
         """``actions``: shape (n, size). `reset` must come first."""

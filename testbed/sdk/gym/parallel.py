@@ -18,7 +18,7 @@ Infos = dict[str, dict[str, Any]]
 
 
 class ParallelFlows(ParallelEnv[str, Array, Array]):
-    """``flow-0``, ``flow-1``, ...: each ends when it has sent everything; those left are truncated when time is over."""
+    """``flow-0``, ``flow-1``, ...: each ends when all is sent; those left are truncated when time is over."""
 
     metadata = {"name": "testbed", "render_modes": []}  # noqa: RUF012 - PettingZoo's
 

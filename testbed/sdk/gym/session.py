@@ -57,7 +57,7 @@ class Barrier:
         if now < self.latest and not self.controller.news:
             return False
         self.controller.news = False
-        due, flows = np.count_nonzero(live & self.controller.due), np.count_nonzero(live)
+        due, flows = int(np.count_nonzero(live & self.controller.due)), int(np.count_nonzero(live))
         if due and 2 * due >= flows and self.latest == np.inf:
             self.latest = now + (now - self.began)
-        return now >= self.latest or (due > 0 and due == flows)
+        return now >= self.latest or 0 < due == flows

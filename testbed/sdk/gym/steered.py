@@ -25,7 +25,7 @@ class Steered(LearnedController):
         self.news = True  # whether `due` has changed
 
     @classmethod
-    def load(cls, config: Any) -> None:  # noqa: ARG003 - there is none to load
+    def load(cls, config: Any) -> None:
         """Nothing."""
 
     def on_feedback(self, now: float, flows: Ints, feedback: Feedback) -> None:

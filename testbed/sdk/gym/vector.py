@@ -14,7 +14,7 @@ from testbed.sdk.gym.spaces import box
 
 
 class VectorFlows(VecEnv):
-    """A row per flow. When time is over all begin anew; a flow that has finished before gives rewards of 0 till then."""
+    """A row per flow. When time is over all begin anew; a flow that has finished before has no rewards till then."""
 
     def __init__(self, flows: Flows) -> None:
         self.flows = flows
@@ -43,7 +43,7 @@ class VectorFlows(VecEnv):
             done = np.ones(self.num_envs, bool)
             observations = self.reset()
         else:
-            for number in np.flatnonzero(done):
+            for number in np.flatnonzero(done).tolist():
                 infos[number]["terminal_observation"] = now.observations[number]
         return observations, now.rewards.astype(np.float32), done, infos
 
