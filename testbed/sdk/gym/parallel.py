@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from gymnasium import spaces
 from numpy.typing import NDArray
 from pettingzoo import ParallelEnv
 
@@ -31,10 +30,10 @@ class ParallelFlows(ParallelEnv[str, Array, Array]):
         self._seen = {name: box(flows.observation) for name in self.possible_agents}
         self._done = {name: box(flows.action) for name in self.possible_agents}
 
-    def observation_space(self, agent: str) -> spaces.Box:
+    def observation_space(self, agent: str) -> Any:
         return self._seen[agent]
 
-    def action_space(self, agent: str) -> spaces.Box:
+    def action_space(self, agent: str) -> Any:
         return self._done[agent]
 
     def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[dict[str, Array], Infos]:  # noqa: ARG002

@@ -55,7 +55,7 @@ def test_actions_decide(engine: Any) -> None:
 
 
 def test_what_makes_no_sense_is_refused_by_name() -> None:
-    with pytest.raises(BadInput, match="engine 'kernel' cannot be an environment.*allowed: fluid, virtual"):
+    with pytest.raises(BadInput, match=r"engine 'kernel' cannot be an environment.*allowed: fluid, virtual"):
         make("incast-8", engine="kernel", controller="adpg-nn")  # type: ignore[call-overload]
-    with pytest.raises(BadInput, match="controller 'dcqcn' declares no observation.*adpg-nn"):
+    with pytest.raises(BadInput, match=r"controller 'dcqcn' declares no observation.*adpg-nn"):
         make("incast-8", controller="dcqcn")
