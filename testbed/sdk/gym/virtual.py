@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import cast
 
 import numpy as np
@@ -36,7 +37,7 @@ class VirtualSession:
         self.agent = cast(BatchAgent, agent)
         self.controller = cast(Steered, controller)
         world = self.world
-        self.schedule = EventSchedule(resolved.experiment.steps(), world.link_down, world.link_up, world.reroute)
+        self.schedule = EventSchedule(resolved.experiment.steps(), world.link_down, world.link_up, self._reroute)
 
     @property
     def now(self) -> float:
@@ -72,6 +73,10 @@ class VirtualSession:
             agent.step(now)
             agent.wait(now, min(agent.next_step, tuning.next_slot, schedule.next, until))
         return False
+
+    def _reroute(self, links: Sequence[str]) -> None:
+        self.flows.rerouted += 1  # first, as in a run: other INT nodes are no fault
+        self.world.reroute(links)
 
     def close(self) -> None:
         """Its packets are given back."""
