@@ -14,10 +14,21 @@ from typing import Any, ClassVar, Protocol
 import numpy as np
 
 from testbed.base.arrays import Floats, Ints
-from testbed.controller import ControllerBase, Feedback, Paths, RateController, Signal
+from testbed.controller import ControllerBase, Feedback, Paths, Signal
+from testbed.learned import LearnedController, Numbers, Observed
 from testbed.plugin import PluginConfig
 
-from .observation import LEAST_RATE, AdpgConfig, History, limited, signal
+from .observation import (
+    FEATURES,
+    HIGHEST_X,
+    LEAST_RATE,
+    SCALE,
+    AdpgConfig,
+    History,
+    limited,
+    multiplier,
+    signal,
+)
 
 
 class Policy(Protocol):
@@ -57,17 +68,21 @@ class AdpgForm(ControllerBase):
         return {"policy": cls.file(config)}
 
 
-class AdpgController(AdpgForm, RateController):
-    """The loop for networks: flows in batches."""
+class AdpgController(AdpgForm, LearnedController):
+    """The loop for networks: flows in batches. A gym's action is the network's output."""
 
     config: AdpgConfig
+    policy: Policy
+    observation = Numbers(FEATURES, -SCALE, HIGHEST_X)  # the aim is 1 at most
+    action = Numbers(1, -1.0, 1.0)
 
     def __init__(self, config: AdpgConfig, paths: Paths) -> None:
         super().__init__(config, paths)
         n = len(paths)
-        self.policy = self.load(config)
         self.share: Floats = np.full(n, config.start_rate)  # of line rate
         self.history = History(n)
+        self.x: Floats = np.zeros(n)  # newest signal
+        self.next_seq: Ints = np.zeros(n, np.int64)
         self.decided_seq: Ints = np.zeros(n, np.int64)  # packets from this one on were sent after the last decision
         self.effect: Floats = np.ones(n)  # multiplier that was decided and waits for the decision delay
         self.ready: Floats = np.full(n, -np.inf)  # s: no decision before
@@ -82,22 +97,38 @@ class AdpgController(AdpgForm, RateController):
         self.effect[flows], self.timer[flows], self.ready[flows] = 1.0, np.inf, -np.inf
         self._publish(flows)
 
-    def on_feedback(self, now: float, flows: Ints, feedback: Feedback) -> None:
+    def observe(self, now: float, flows: Ints, feedback: Feedback) -> Observed:
         answered = feedback.acked_seq + 1 >= self.decided_seq[flows]
         due = np.flatnonzero(answered & np.isfinite(feedback.rtt) & (now >= self.ready[flows]))
-        if not len(due):
-            return
         mine = flows[due]
+        if not len(due):
+            return Observed(mine, np.empty((0, FEATURES)))
         x = signal(feedback.rtt[due], self.paths.base_rtt[mine], self.share[mine], self.config)
-        decided = limited(self.policy.decide(self.history.features(mine, x)))
-        self.history.remember(mine, x, decided)
-        self.decided_seq[mine] = feedback.next_seq[due]
+        self.x[mine] = x
+        self.next_seq[mine] = feedback.next_seq[due]
+        return Observed(mine, self.history.features(mine, x))
+
+    def reward(self, flows: Ints) -> Floats:
+        """``-(x / 12.5)^2``, the papers' reward: the squared distance from the aim (Tessler et al., section 4)."""
+        return np.asarray(-((self.x[flows] / SCALE) ** 2))
+
+    def act(self, now: float, flows: Ints, actions: Floats) -> None:
+        self._decide(now, flows, multiplier(actions[:, 0]))
+
+    def on_feedback(self, now: float, flows: Ints, feedback: Feedback) -> None:
+        due = self.observe(now, flows, feedback)
+        if len(due.flows):
+            self._decide(now, due.flows, limited(self.policy.decide(due.rows)))
+
+    def _decide(self, now: float, flows: Ints, decided: Floats) -> None:
+        self.history.remember(flows, self.x[flows], decided)
+        self.decided_seq[flows] = self.next_seq[flows]
         if self.config.decision_delay:
-            self.effect[mine] = decided
-            self.timer[mine] = now + self.config.decision_delay
-            self.ready[mine] = np.inf
+            self.effect[flows] = decided
+            self.timer[flows] = now + self.config.decision_delay
+            self.ready[flows] = np.inf
         else:
-            self._apply(mine, decided)
+            self._apply(flows, decided)
 
     def on_timer(self, now: float, flows: Ints) -> None:
         """The decision takes effect; the next RTT that counts is one that could see it."""

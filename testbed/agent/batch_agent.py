@@ -51,7 +51,7 @@ class BatchAgent(Agent):
         self._trace.record(START, now, len(flows), flows)
         self._call(self.controller.on_start, now, flows)
         self.datapath.started[flows] = 1
-        self._apply(flows, now)
+        self.apply(flows, now)
 
     def decide(self, now: float) -> None:
         self._steps += 1
@@ -66,7 +66,7 @@ class BatchAgent(Agent):
             due = np.sort(self.datapath.due_timers(now))
             self._trace.record(TIMER, now, len(due), due)
             self._call(self.controller.on_timer, now, due)
-            self._apply(due, now)
+            self.apply(due, now)
 
     def time_out(self, now: float, flows: Ints) -> None:
         feedback = timeout_feedback(self.flows, flows, self.datapath.expected)
@@ -89,7 +89,7 @@ class BatchAgent(Agent):
         self._decisions[1] += len(flows)
         self._seconds[0] += seconds
         self.meter.decision_times.add(seconds)
-        self._apply(flows, now)
+        self.apply(flows, now)
 
     def _call(self, callback: Callable[..., None], *arguments: object) -> None:
         self._called = callback
@@ -98,7 +98,7 @@ class BatchAgent(Agent):
         except Exception as error:
             raise failed(self.plugin, error) from error
 
-    def _apply(self, flows: Ints, now: float) -> None:
+    def apply(self, flows: Ints, now: float) -> None:
         """Apply what the controller decided; refuse what cannot be a rate or a window."""
         try:
             wrong, self._next_timer = self.datapath.apply_decisions(flows, self.controller, now, self._trace.copy_to)
@@ -120,7 +120,7 @@ class BatchAgent(Agent):
         sent = packets * self.controller.paths.wire_size
         self._trace.record(SENT, now, len(flows), np.concatenate((flows, sent)))
         self._call(self.controller.on_sent, now, flows, sent)
-        self._apply(flows, now)
+        self.apply(flows, now)
 
 
 def timeout_feedback(flows: Flows, silent: Ints, expected: Ints) -> Feedback:

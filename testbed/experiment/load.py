@@ -8,7 +8,7 @@ Everything that can be known before a rack is built is found here.
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from copy import deepcopy
 from dataclasses import dataclass
 from functools import partial
@@ -100,11 +100,15 @@ def _natural(name: str) -> tuple[str, int]:
     return (stem, int(number)) if number.isdecimal() else (name, 0)
 
 
-def resolve(loaded: Loaded) -> Resolved:
-    """Load and configure the plugins. Raises BadInput for a plugin or an option that does not exist or fit."""
+def resolve(loaded: Loaded, changed: Callable[[Plugin], Plugin] = lambda plugin: plugin) -> Resolved:
+    """Load and configure the plugins; ``changed``: another controller instead of the one that is named.
+
+    Raises BadInput for a plugin or an option that does not exist or fit.
+    """
     experiment = loaded.experiment
     meaningless.refuse(experiment, loaded.document)
     controller, controller_config = _plugin("controller", ("controller",), experiment.controller, loaded)
+    controller = changed(controller)
     others = [
         Decider(*_plugin("controller", ("controllers", number), choice, loaded), choice.compiled)
         for number, choice in enumerate(experiment.controllers)

@@ -79,7 +79,7 @@ def test_rates_end_at_the_line_and_above_nothing() -> None:
         assert bench.flows.rate.tolist() == pytest.approx([bench.line_rate, 1.0])
         assert bench.datapath.above_line == 1
         agent.controller.rate[:] = bench.line_rate * (1 + 1e-12)
-        agent._apply(np.arange(2), 0.0)
+        agent.apply(np.arange(2), 0.0)
         assert bench.datapath.above_line == 1  # rounding
         assert np.isinf(bench.flows.window).all()  # no window at all is a decision as well
 

@@ -42,7 +42,7 @@ class FluidEngine:
         resolved = prepared.resolved
         layout = of_experiment(resolved.layout)
         try:
-            run = FluidRun(FluidView(resolved, layout, _options(resolved, layout)), observer, name)
+            run = FluidRun(FluidView(resolved, layout, options_of(resolved, layout)), observer, name)
             running.append(run)
             return run.follow()
         finally:
@@ -50,7 +50,8 @@ class FluidEngine:
             observer.on_stop()
 
 
-def _options(resolved: Resolved, layout: FluidLayout) -> Options:
+def options_of(resolved: Resolved, layout: FluidLayout) -> Options:
+    """How the model of an experiment is made. Raises BadInput for an impossible step."""
     return Options(
         step=_step(resolved, layout),
         probes=resolved.experiment.fluid.probes,

@@ -89,7 +89,7 @@ class Fluid:
             self.on_timer(now, due)
             decided = True
         if decided:
-            self._apply_decisions()
+            self.apply_decisions()
 
     def on_start(self, now: float, flows: Ints) -> None:
         """All calls of the controller are made here."""
@@ -121,7 +121,7 @@ class Fluid:
         self.probes.stop(flows)
         for column in (self.sent, self.acked, self.lost, self._told_sent):
             column[flows] = 0.0
-        self._apply_decisions()
+        self.apply_decisions()
 
     def _start(self, now: float) -> None:
         flows = np.flatnonzero(self.starts <= now)
@@ -131,9 +131,9 @@ class Fluid:
         self._next_start = float(self.starts.min())
         self._told[:, flows] = self.queues.counts[:, self.layout.queue[flows]][TOLD]
         self.on_start(now, flows)
-        self._apply_decisions()
+        self.apply_decisions()
 
-    def _apply_decisions(self) -> None:
+    def apply_decisions(self) -> None:
         """Take over what the controller decided."""
         layout, rate, window = self.layout, self.controller.rate, self.controller.window
         if not (rate.min() > 0 and window.min() > 0):  # nan is neither

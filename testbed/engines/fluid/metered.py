@@ -101,9 +101,9 @@ class MeteredFluid(Fluid):
         except (AttributeError, TypeError, ValueError, IndexError) as error:
             raise self._no_columns(error) from error
 
-    def _apply_decisions(self) -> None:
+    def apply_decisions(self) -> None:
         try:
-            super()._apply_decisions()
+            super().apply_decisions()
         except UnusableDecision as error:
             raise self._refused(str(error)) from error
         except (AttributeError, TypeError, ValueError) as error:

@@ -31,7 +31,7 @@ RENEWED_AFTER = 0xFFFF // 2  # quanta
 
 
 class World:
-    """Enters itself when it is made: one at a time in a process."""
+    """Enters itself when it is made: in a process one at a time goes on."""
 
     def __init__(self, resolved: Resolved) -> None:
         self.resolved, self.layout = resolved, resolved.layout
@@ -49,14 +49,14 @@ class World:
         self.port_list = self.wires.ports(self.layout, self.clock, self.buffer is not None)
         self._switch_on()
         self._describe()
-        self._enter()
+        self.enter()
         self.ports = PortReader(self.maps, self.port_list, self.clock)
 
     def divert(self, ring: VirtualRing) -> None:
         """What the NICs record goes there from now on, and not to `ring`."""
         self.keep(ring)
         self.c.feedback = ctypes.addressof(ring.c)
-        self._enter()
+        self.enter()
 
     def ticks(self) -> int:
         """The time."""
@@ -116,7 +116,8 @@ class World:
         at, hops = self.wires.next_hops(self.tables.hops)
         self.c.hops_at, self.c.hops = self._at(at), self._at(hops)
 
-    def _enter(self) -> None:
+    def enter(self) -> None:
+        """The programs work for this world from now on, and not for the one before."""
         interval = self.clock.wall_ns(self.resolved.cnp_interval)
         lossless = (self.buffer is not None, self.buffer.xon if self.buffer else 0)
         tag = (wire.ROCE_PORT.to_bytes(2, "big"), wire.P_KEY.to_bytes(2, "big"))

@@ -1,0 +1,84 @@
+"""The virtual engine as a session: its world and agent take turns, and nothing is recorded."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from testbed.agent.batch_agent import BatchAgent
+from testbed.agent.columns import Flows
+from testbed.agent.meter import Meter
+from testbed.base.arrays import Floats
+from testbed.engines.virtual import sender
+from testbed.engines.virtual.world import World
+from testbed.experiment.events import EventSchedule
+from testbed.experiment.resolved import Resolved
+from testbed.registry import failed
+from testbed.results.record import RTT_BINS_PER_OCTAVE
+from testbed.results.trace import DecisionTrace
+from testbed.sdk.gym.session import Barrier
+from testbed.sdk.gym.steered import Steered
+from testbed.tuning.loop import in_rack
+
+
+class VirtualSession:
+    """See `testbed.sdk.gym.session.Session`."""
+
+    def __init__(self, resolved: Resolved) -> None:
+        self.plugin, layout = resolved.controller, resolved.layout
+        self.world = World(resolved)
+        self.flows = Flows(len(layout.plan))
+        meter = Meter(RTT_BINS_PER_OCTAVE, DecisionTrace(0, layout.framing.int_hops))
+        self.tuning = in_rack(resolved, self.world.ports, layout.port_names)
+        agent, controller = sender.build(self.world, self.flows, meter)
+        self.agent = cast(BatchAgent, agent)
+        self.controller = cast(Steered, controller)
+        world = self.world
+        self.schedule = EventSchedule(resolved.experiment.steps(), world.link_down, world.link_up, self._reroute)
+
+    @property
+    def now(self) -> float:
+        return self.world.clock.now()
+
+    @property
+    def live(self) -> NDArray[np.bool_]:
+        return (self.flows.start <= self.now) & np.isnan(self.flows.finished)
+
+    @property
+    def finished(self) -> Floats:
+        return self.flows.finished
+
+    def steer(self, actions: Floats) -> None:
+        self.world.enter()
+        now = self.now
+        try:
+            due = self.controller.steer(now, actions)
+        except Exception as error:
+            raise failed(self.plugin, error) from error
+        if len(due):
+            self.agent.apply(due, now)
+
+    def advance(self, until: float) -> bool:
+        world, agent, tuning, schedule = self.world, self.agent, self.tuning, self.schedule
+        world.enter()  # another environment of this process may have gone on meanwhile
+        barrier = Barrier(self.controller, self.now)
+        while (now := world.clock.now()) < until:
+            if barrier.reached(self.live, now):
+                return True
+            schedule.step(now)
+            tuning.step(now, world.c.now)
+            agent.step(now)
+            agent.wait(now, min(agent.next_step, tuning.next_slot, schedule.next, until))
+        return False
+
+    def _reroute(self, links: Sequence[str]) -> None:
+        self.flows.rerouted += 1  # first, as in a run: other INT nodes are no fault
+        self.world.reroute(links)
+
+    def close(self) -> None:
+        """Its packets are given back."""
+        self.world.enter()
+        self.world.drain()
