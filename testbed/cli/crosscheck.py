@@ -10,13 +10,13 @@ import typer
 
 from testbed.base.extras import need
 from testbed.cli.shared import Controller, ExperimentArgument, Format, Formatted, Settings, Tuner, print_json
-from testbed.cli.shared_experiment import resolve
 from testbed.errors import BadInput, nearest
+from testbed.runs.overrides import resolve
 
 if TYPE_CHECKING:
     from testbed.results.record import EngineName
     from testbed.results.table import Cell, Table
-    from testbed.run.crosscheck import Crosscheck, Told
+    from testbed.runs.crosscheck import Crosscheck, Told
 
 
 def crosscheck(  # noqa: PLR0917 - one parameter per option
@@ -42,7 +42,7 @@ def crosscheck(  # noqa: PLR0917 - one parameter per option
 
     need(*folder.PACKAGES)
     from testbed.live.broadcast import observer
-    from testbed.run import crosscheck as run
+    from testbed.runs import crosscheck as run
 
     chosen = _chosen(engines, list(run.ENGINES))
     with observer("none", ui=False) as terminal:

@@ -56,14 +56,14 @@ def reproduce(  # noqa: PLR0917 - one parameter per option
     wanted = published.load(name)
     _check("--row", row, wanted.rows)
     _check("--column", column, wanted.columns)
-    from testbed.run.reproduce.cells import table_cells
+    from testbed.runs.reproduce.cells import table_cells
 
     refused: list[str] = []
     every = table_cells(wanted, quick=quick, refused=refused, engine=engine or "")
     for refusal in refused:
         print(f"cannot be run: {refusal}", file=sys.stderr)
     if dry_run:
-        from testbed.run.reproduce.measure import selected
+        from testbed.runs.reproduce.measure import selected
 
         _dry_run(selected(every, row or [], column or []), jobs, format)
         return
@@ -90,7 +90,7 @@ def _measured(
     rows: list[str],
     columns: list[str],
 ) -> Measured:
-    from testbed.run.reproduce import measure
+    from testbed.runs.reproduce import measure
 
     if no_run:
         from testbed.results.papers.cells import Measured

@@ -22,8 +22,8 @@ from testbed.cli.shared import (
     print_json,
     print_resolved,
 )
-from testbed.cli.shared_experiment import from_user, overridden
 from testbed.errors import BadInput, TestbedError
+from testbed.runs.overrides import from_user, overridden
 
 if TYPE_CHECKING:
     from testbed.engines.engine import Engine as Carrier
@@ -92,7 +92,7 @@ def run(  # noqa: PLR0917 - one parameter per option
 
     before = _result(again, experiment)
     if verify:
-        from testbed.run.verify import require
+        from testbed.runs.verify import require
 
         against = {
             "--controller": controller, "--tuner": tuner, "--engine": engine, "--set": settings, "--duration": duration,
@@ -132,7 +132,7 @@ def run(  # noqa: PLR0917 - one parameter per option
         doctor.require()
     need(*folder.PACKAGES)
     from testbed.live.broadcast import observer
-    from testbed.run.run import execute
+    from testbed.runs.run import execute
 
     with observer(metrics_addr, ui) as everyone:
         outcome = execute(carrier, resolved, out, everyone, points=captured, snap=kept)
@@ -166,7 +166,7 @@ def _lab(inventory: Path | None, engine: str | None, playbook: bool) -> tuple[Ca
 
 def _carrier(resolved: Resolved) -> Carrier:
     """The one that the experiment names."""
-    from testbed.run.carrier import carrier
+    from testbed.runs.carrier import carrier
 
     return carrier(resolved.experiment.engine)
 
@@ -189,7 +189,7 @@ def _verify(again: Path, before: Manifest, metrics_addr: str | None, ui: bool, f
     from testbed.experiment.load import recorded
     from testbed.live.broadcast import observer
     from testbed.results import folder
-    from testbed.run.verify import verify
+    from testbed.runs.verify import verify
 
     need(*folder.PACKAGES)
     resolved = overridden(recorded(before.experiment, str(again)), {}, {}, None)

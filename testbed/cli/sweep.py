@@ -14,7 +14,7 @@ from testbed.errors import BadInput, TestbedError
 
 if TYPE_CHECKING:
     from testbed.results.sweep_plan import Plan
-    from testbed.run.sweep.runner import CellOutcome
+    from testbed.runs.sweep.runner import CellOutcome
 
 ORDER_SEED = 1
 
@@ -55,8 +55,8 @@ def sweep(  # noqa: PLR0917 - one parameter per option
     format: Formatted = Format.text,
 ) -> None:
     """Run every combination of controllers and settings, several times, in random order."""
-    from testbed.run.sweep import prepare
-    from testbed.run.sweep.grid import Request
+    from testbed.runs.sweep import prepare
+    from testbed.runs.sweep.grid import Request
 
     if resume is not None:
         plugins, times = (controller, tuner, engine), (duration, dilation, seed is not None, repeat != 1)
@@ -83,8 +83,8 @@ def sweep(  # noqa: PLR0917 - one parameter per option
 
 
 def _run(folder: Path, plan: Plan, jobs: int) -> list[CellOutcome]:
-    from testbed.run.sweep.progress import SweepProgress
-    from testbed.run.sweep.runner import Runner, alone
+    from testbed.runs.sweep.progress import SweepProgress
+    from testbed.runs.sweep.runner import Runner, alone
 
     if jobs > 1 and plan.in_kernel:
         print(

@@ -24,7 +24,7 @@ from testbed.errors import BadInput, TestbedError
 from testbed.results import folder as results
 from testbed.results.sweep_plan import FILE, Cell, Plan
 from testbed.results.verdict import ENDED_EARLY, Exit
-from testbed.run.sweep.progress import SweepProgress
+from testbed.runs.sweep.progress import SweepProgress
 
 POLL_SECONDS = 0.1
 UNFINISHED, LOGS = "unfinished", "logs"

@@ -10,8 +10,8 @@ import pytest
 
 from testbed.errors import BadInput
 from testbed.results.sweep_plan import Plan
-from testbed.run.sweep.progress import SweepProgress
-from testbed.run.sweep.runner import Runner, last_words
+from testbed.runs.sweep.progress import SweepProgress
+from testbed.runs.sweep.runner import Runner, last_words
 from tests.support.folders import results
 
 
