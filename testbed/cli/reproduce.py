@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from testbed.cli.shared import Engine, Jobs, print_json
+from testbed.cli.shared import Engine, Jobs, On, print_json
 from testbed.errors import BadInput, TestbedError, nearest
 
 if TYPE_CHECKING:
     from testbed.results.papers.cells import Measured, TableCell
     from testbed.results.papers.comparison import Comparison
     from testbed.results.papers.figures import Figures
+    from testbed.runs.sweep.hire import Wanted
 
 
 class TableFormat(StrEnum):
@@ -36,7 +37,8 @@ def reproduce(  # noqa: PLR0917 - one parameter per option
     row: Annotated[list[str] | None, typer.Option(help="Run only this row; may be repeated.")] = None,
     column: Annotated[list[str] | None, typer.Option(help="Run only this column; may be repeated.")] = None,
     engine: Engine = None,
-    jobs: Jobs = 1,
+    jobs: Jobs = None,
+    on: On = None,
     out: Annotated[Path | None, typer.Option(help="Folder for the runs; one begun there goes on.")] = None,
     no_run: Annotated[
         bool, typer.Option("--no-run", help="Run nothing: the printed numbers, and what is in --out.")
@@ -57,7 +59,9 @@ def reproduce(  # noqa: PLR0917 - one parameter per option
     _check("--row", row, wanted.rows)
     _check("--column", column, wanted.columns)
     from testbed.runs.reproduce.cells import table_cells
+    from testbed.runs.sweep.hire import Wanted
 
+    workers = Wanted(jobs, on)
     refused: list[str] = []
     every = table_cells(wanted, quick=quick, refused=refused, engine=engine or "")
     for refusal in refused:
@@ -65,10 +69,10 @@ def reproduce(  # noqa: PLR0917 - one parameter per option
     if dry_run:
         from testbed.runs.reproduce.measure import selected
 
-        _dry_run(selected(every, row or [], column or []), jobs, format)
+        _dry_run(selected(every, row or [], column or []), jobs or 1, format)
         return
     asked = {"rows": row or [], "columns": column or []}
-    measured = _measured(wanted, every, out, quick=quick, no_run=no_run, jobs=jobs, **asked)
+    measured = _measured(wanted, every, out, quick=quick, no_run=no_run, workers=workers, **asked)
     measured.refused = [*refused, *measured.refused]
     from testbed.results.papers.figures import Figures
 
@@ -86,7 +90,7 @@ def _measured(
     *,
     quick: bool,
     no_run: bool,
-    jobs: int,
+    workers: Wanted,
     rows: list[str],
     columns: list[str],
 ) -> Measured:
@@ -97,16 +101,12 @@ def _measured(
 
         return measure.collect(out.expanduser(), every) if out is not None else Measured()
     asked = measure.selected(every, rows, columns)
-    if any(one.run.in_kernel for one in asked):
-        from testbed.engines.kernel import doctor
-
-        doctor.require()
     folder = measure.prepare(out, wanted.name)
     if not asked:
         print("nothing to run: no row that is asked for is implemented here, or no column is run", file=sys.stderr)
         return measure.collect(folder, every)
-    print(f"{len(asked)} runs, {_time(asked, jobs)}, to {folder}", file=sys.stderr)
-    return measure.collect(folder, every, measure.run(folder, asked, again=not quick, jobs=jobs))
+    print(f"{len(asked)} runs, {_time(asked, workers.jobs or 1)}, to {folder}", file=sys.stderr)
+    return measure.collect(folder, every, measure.run(folder, asked, again=not quick, workers=workers))
 
 
 def _print(figures: Figures, every: list[TableCell], quick: bool, format: TableFormat) -> None:

@@ -31,12 +31,6 @@ if TYPE_CHECKING:
     from testbed.results.manifest import Manifest
 
 
-NO_PACKETS_TO_CAPTURE = {
-    "lab": "in a lab the packets are on real wires; capture them there with tcpdump",
-    "fluid": "the fluid model has no packets; leave it out, or use --engine virtual or kernel",
-}
-
-
 def run(  # noqa: PLR0917 - one parameter per option
     experiment: OptionalExperiment = "",
     again: Annotated[
@@ -114,28 +108,17 @@ def run(  # noqa: PLR0917 - one parameter per option
     carrier = lab or _carrier(resolved)
     if before:
         _say_what_differs(before, resolved)
-    if carrier.name != "kernel":
-        carrier.check(resolved)
-    from testbed.capture.files import snap_of
-    from testbed.capture.point import points
+    from testbed.runs.plan import plan
 
-    captured, kept = points(pcap or [], resolved.layout.shape), snap_of(snap)
-    if captured and carrier.name in NO_PACKETS_TO_CAPTURE:
-        raise BadInput(f"--pcap: {NO_PACKETS_TO_CAPTURE[carrier.name]}")
+    planned = plan(carrier, resolved, pcap or [], snap)
     if dry_run:
         print_resolved(resolved, format)
         return
-    from testbed.engines.kernel import doctor
-    from testbed.results import folder
-
-    if carrier.name == "kernel":
-        doctor.require()
-    need(*folder.PACKAGES)
+    planned.require()
     from testbed.live.broadcast import observer
-    from testbed.runs.run import execute
 
     with observer(metrics_addr, ui) as everyone:
-        outcome = execute(carrier, resolved, out, everyone, points=captured, snap=kept)
+        outcome = planned.execute(out, everyone)
     if format is Format.json:
         print(outcome.summary.to_json())
     else:

@@ -56,7 +56,16 @@ Engine = Annotated[
         "programs (virtual) or a model without packets (fluid). By default what the file says, or the kernel."
     ),
 ]
-Jobs = Annotated[int, typer.Option(min=1, help="Runs at the same time; those in the kernel disturb each other.")]
+Jobs = Annotated[
+    int | None,
+    typer.Option(min=1, help="Runs at the same time, by default one; those in the kernel disturb each other."),
+]
+On = Annotated[
+    str | None,
+    typer.Option(
+        metavar="ray|ray://HOST:PORT", help="Run on the nodes of a Ray cluster, not in processes of this machine."
+    ),
+]
 Tuner = Annotated[
     str,
     typer.Option(help="ECN tuner instead of the file's: a name or a path.", autocompletion=completion.plugins("tuner")),

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from testbed.cli import completion
-from testbed.cli.shared import Engine, Format, Formatted, Jobs, OptionalExperiment, print_json
-from testbed.errors import BadInput, TestbedError
+from testbed.cli.shared import Engine, Format, Formatted, Jobs, On, OptionalExperiment, print_json
+from testbed.errors import BadInput
 
 if TYPE_CHECKING:
     from testbed.results.sweep_plan import Plan
@@ -46,7 +46,8 @@ def sweep(  # noqa: PLR0917 - one parameter per option
     dilation: Annotated[str, typer.Option(help="Wall seconds per nominal second, or 'auto'.")] = "",
     seed: Annotated[int | None, typer.Option(min=0, help="Seed of the first repeat; by default the file's.")] = None,
     order_seed: Annotated[int, typer.Option(help="Draws the order of the runs.")] = ORDER_SEED,
-    jobs: Jobs = 1,
+    jobs: Jobs = None,
+    on: On = None,
     out: Annotated[Path | None, typer.Option(help="Folder for the sweep; one begun there goes on.")] = None,
     resume: Annotated[
         Path | None, typer.Option(metavar="FOLDER", help="Go on with the sweep in FOLDER; it says the rest.")
@@ -57,11 +58,13 @@ def sweep(  # noqa: PLR0917 - one parameter per option
     """Run every combination of controllers and settings, several times, in random order."""
     from testbed.runs.sweep import prepare
     from testbed.runs.sweep.grid import Request
+    from testbed.runs.sweep.hire import Wanted
 
+    wanted = Wanted(jobs, on)
     if resume is not None:
         plugins, times = (controller, tuner, engine), (duration, dilation, seed is not None, repeat != 1)
         if any((experiment, settings, out, *plugins, *times)) or order_seed != ORDER_SEED:
-            raise BadInput("--resume: the folder's sweep.json says what is run; only --jobs goes with it")
+            raise BadInput("--resume: the folder's sweep.json says what is run; only --jobs or --on goes with it")
         folder, plan = prepare.begun(resume)
     elif not experiment:
         raise BadInput("which experiment? 'testbed sweep EXPERIMENT ...', or 'testbed sweep --resume FOLDER'")
@@ -71,35 +74,14 @@ def sweep(  # noqa: PLR0917 - one parameter per option
         request = Request.parse(experiment, controller, tuner, [*given, *(settings or [])], repeat=repeat, seed=seed)
         plan = prepare.planned(request, order_seed, sys.argv)
     if dry_run:
-        _list(plan, jobs, format)
+        _list(plan, jobs or 1, format)
         return
-    if plan.in_kernel:
-        from testbed.engines.kernel import doctor
-
-        doctor.require()
+    workers = wanted.hire(plan)
     if resume is None:
         folder, plan = prepare.place(out, plan)
-    _report(folder, _run(folder, plan, jobs), format)
+    from testbed.runs.sweep.runner import finish
 
-
-def _run(folder: Path, plan: Plan, jobs: int) -> list[CellOutcome]:
-    from testbed.runs.sweep.progress import SweepProgress
-    from testbed.runs.sweep.runner import Runner, alone
-
-    if jobs > 1 and plan.in_kernel:
-        print(
-            f"warning: {jobs} runs at a time share the cores of this machine; one that could not keep up is 'degraded'",
-            file=sys.stderr,
-        )
-    runner = Runner(folder, plan, jobs, SweepProgress(plan.cells, jobs))
-    with alone(folder):
-        outcomes = runner.run()
-    if runner.interrupted and len(outcomes) < len(plan.cells):
-        raise TestbedError(
-            f"the sweep was ended early with {len(outcomes)} of {len(plan.cells)} cells, which are kept; "
-            f"go on with: testbed sweep --resume {folder}"
-        )
-    return outcomes
+    _report(folder, finish(folder, plan, workers), format)
 
 
 def _report(folder: Path, outcomes: list[CellOutcome], format: Format) -> None:

@@ -18,6 +18,7 @@ from testbed.results.papers.cells import Measured, TableCell
 from testbed.results.summary import Summary
 from testbed.results.sweep_plan import Cell, Plan
 from testbed.runs.reproduce.cells import slower
+from testbed.runs.sweep.hire import Wanted
 from testbed.runs.sweep.progress import SweepProgress
 from testbed.runs.sweep.runner import CellOutcome, Runner, alone
 
@@ -25,11 +26,11 @@ SLOWER, FACTOR = "slower", 2.0  # a degraded cell is repeated at twice its dilat
 ORDER_SEED = 1
 
 
-def run(folder: Path, table_cells: Sequence[TableCell], *, again: bool, jobs: int = 1) -> Measured:
+def run(folder: Path, table_cells: Sequence[TableCell], *, again: bool, workers: Wanted) -> Measured:
     """Run what has no results yet; ``again``: and then what the kernel was too slow for, or refused, slower."""
     measured = Measured()
     cells = [one.run for one in table_cells]
-    _runs(folder, cells, measured, jobs)
+    _runs(folder, cells, measured, workers)
     if again and not measured.interrupted:
         timed = [cell for cell in cells if cell.in_kernel]
         bad = [cell for cell in timed if cell.name in measured.failures or _is_degraded(folder, cell)]
@@ -37,7 +38,7 @@ def run(folder: Path, table_cells: Sequence[TableCell], *, again: bool, jobs: in
         if repeated:
             where = folder / SLOWER
             print(f"{len(repeated)} not clean: again at {FACTOR:g} times the dilation, in {where}", file=sys.stderr)
-            _runs(where, repeated, measured, jobs)
+            _runs(where, repeated, measured, workers)
     return measured
 
 
@@ -50,11 +51,12 @@ def _slower(cells: Sequence[Cell], refused: list[str]) -> Iterator[Cell]:
             refused.append(f"{cell.name} again, slower: {error}")
 
 
-def _runs(folder: Path, cells: Sequence[Cell], measured: Measured, jobs: int) -> None:
+def _runs(folder: Path, cells: Sequence[Cell], measured: Measured, workers: Wanted) -> None:
     plan = Plan.make(cells, ORDER_SEED, sys.argv)
+    hired = workers.hire(plan)
     if not Plan.is_in(folder):
         plan.write(folder)
-    runner = Runner(folder, plan, jobs, SweepProgress(plan.cells, jobs))
+    runner = Runner(folder, plan, hired, SweepProgress(plan.cells))
     with alone(folder):
         outcomes: list[CellOutcome] = runner.run()
     for one in outcomes:

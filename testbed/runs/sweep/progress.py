@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from typing import TextIO
 
 from testbed.base.progress import Bar, clock
@@ -12,11 +12,11 @@ from testbed.results.sweep_plan import Cell
 class SweepProgress:
     """Cells done and in all, the time left, and what is running. Expected times are scaled by those that it took."""
 
-    def __init__(self, cells: Sequence[Cell], jobs: int, stream: TextIO | None = None) -> None:
+    def __init__(self, cells: Sequence[Cell], stream: TextIO | None = None) -> None:
         self.bar = Bar(stream, elapsed=True)
         self.left = {cell.name: cell.seconds for cell in cells}
         self.total = len(cells)
-        self.jobs = jobs
+        self.at_once = 1
         self._expected = self._took = 0.0  # of the cells that were run here
         self._running = ""
 
@@ -27,11 +27,12 @@ class SweepProgress:
         if already:
             self.bar.say(f"{already} of {self.total} cells are there already")
 
-    def running(self, cells: Collection[str]) -> None:
-        """These are running now."""
-        self._running = " ".join(cells)
+    def running(self, doing: str, at_once: int) -> None:
+        """What runs now, and how many cells run at the same time."""
+        news = doing != self._running
+        self._running, self.at_once = doing, at_once
         self._move()
-        if cells and not self.bar.shown:
+        if news and not self.bar.shown:
             self.bar.say(f"[{self.done + 1}/{self.total}] {self._running}{self._shown_time()}")
 
     def finished(self, cell: Cell, seconds: float | None, outcome: str) -> None:
@@ -60,4 +61,4 @@ class SweepProgress:
         if len(known) < len(self.left) or not known:  # dilation: auto is measured only when it runs
             return ""
         slower = self._took / self._expected if self._expected else 1.0
-        return f", about {clock(sum(known) * slower / self.jobs)} left"
+        return f", about {clock(sum(known) * slower / self.at_once)} left"

@@ -1,4 +1,4 @@
-"""Runs the cells of a plan that have no results yet, each in a process of its own, so that none can hurt the others.
+"""Runs the cells of a plan that have no results yet, on whatever workers there are.
 
 What is finished stays: a cell's folder gets its name when it is complete, and a cell that failed or was ended early
 goes to ``unfinished/``, so that the same command starts it again. What the cells said is in ``logs/``.
@@ -9,26 +9,24 @@ from __future__ import annotations
 import fcntl
 import itertools
 import os
-import signal
-import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stdout
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import FrameType
 from typing import IO, Literal
 
+from testbed.base.interrupt import on_ctrl_c
 from testbed.errors import BadInput, TestbedError
 from testbed.results import folder as results
 from testbed.results.sweep_plan import FILE, Cell, Plan
 from testbed.results.verdict import ENDED_EARLY, Exit
 from testbed.runs.sweep.progress import SweepProgress
+from testbed.runs.sweep.workers import POLL_SECONDS, Ended, Job, Workers
 
-POLL_SECONDS = 0.1
 UNFINISHED, LOGS = "unfinished", "logs"
-CHILD = [sys.executable, "-P", "-m", "testbed.cli.sweep_child"]  # -P: the folder it is called from holds no modules
 
 Word = Literal["clean", "degraded", "failed"]
 
@@ -43,43 +41,31 @@ class CellOutcome:
 
 
 @dataclass
-class Running:
-    """A cell's process."""
-
-    cell: Cell
-    process: subprocess.Popen[bytes]
-    log: Path
-    began: float = field(default_factory=time.monotonic)
-
-
-@dataclass
 class Runner:
     """One sweep in its folder. `run` gives back the outcomes of the plan's cells that have one."""
 
     folder: Path
     plan: Plan
-    jobs: int
+    workers: Workers
     progress: SweepProgress
     interrupted: bool = False
-    running: list[Running] = field(default_factory=list)
     outcomes: dict[str, CellOutcome] = field(default_factory=dict)
 
     def run(self) -> list[CellOutcome]:
         """Everything that is left to do, until it is done or Ctrl-C: then what runs is ended first."""
         waiting = self._left()
         self.progress.start(already=len(self.outcomes))
-        with self._ctrl_c():
+        with self._ctrl_c(), redirect_stdout(sys.stderr):  # what Ray has to say of a lost node is no result
             try:
-                while self.running or (waiting and not self.interrupted):
-                    while waiting and len(self.running) < self.jobs and not self.interrupted:
-                        self.running.append(self._start(waiting.pop(0)))
-                        self.progress.running([one.cell.name for one in self.running])
+                while self.workers.busy or (waiting and not self.interrupted):
+                    while waiting and self.workers.free and not self.interrupted:
+                        self.workers.start(self._job(waiting.pop(0)))
+                        self.progress.running(self.workers.doing, self.workers.at_once)
                     time.sleep(POLL_SECONDS)
-                    self._collect()
+                    for one in self.workers.ended():
+                        self._take(one)
             finally:
-                for one in self.running:  # only if something raised
-                    one.process.kill()
-                    one.process.wait()
+                self.workers.close()
                 self.progress.finish()
         return [self.outcomes[cell.name] for cell in self.plan.cells if cell.name in self.outcomes]
 
@@ -113,44 +99,27 @@ class Runner:
             return None
         return CellOutcome(cell.name, verdict.word, "; also ".join(map(str, verdict.reasons)))
 
-    def _start(self, cell: Cell) -> Running:
-        path, log = self.folder / cell.name, self.folder / LOGS / f"{cell.name}.txt"
-        try:
-            results.make_folder(log.parent)
-            with log.open("wb") as said:
-                process = subprocess.Popen(
-                    [*CHILD, str(os.getpid()), *cell.arguments, *quiet(), "--out", str(path), "--format", "json"],
-                    stdin=subprocess.DEVNULL,
-                    stdout=subprocess.DEVNULL,
-                    stderr=said,
-                    cwd=self.plan.directory,
-                    start_new_session=True,  # a terminal's Ctrl-C is for the sweep, which passes it on
-                )
-            results.give_to_caller([log])
-        except OSError as error:
-            raise TestbedError(f"the cell {cell.name} could not be started: {error}") from None
-        return Running(cell, process, log)
+    def _job(self, cell: Cell) -> Job:
+        return Job(cell, self.folder / cell.name, self.folder / LOGS / f"{cell.name}.txt", self.plan.directory)
 
-    def _collect(self) -> None:
-        for one in [one for one in self.running if one.process.poll() is not None]:
-            self.running.remove(one)
-            outcome = self._outcome(one)
-            if outcome is None:  # ended early: as if it had not been started
-                continue
-            self.outcomes[one.cell.name] = outcome
-            self.progress.finished(one.cell, time.monotonic() - one.began, outcome.word)
+    def _take(self, one: Ended) -> None:
+        cell, outcome = one.job.cell, self._outcome(one)
+        if outcome is not None:  # None: ended early, as if it had not been started
+            self.outcomes[cell.name] = outcome
+            self.progress.finished(cell, one.seconds, outcome.word)
 
-    def _outcome(self, one: Running) -> CellOutcome | None:
-        if one.process.returncode in (Exit.CLEAN, Exit.DEGRADED):
-            there = self._there(one.cell)
+    def _outcome(self, one: Ended) -> CellOutcome | None:
+        cell, log = one.job.cell, one.job.log
+        if one.status in (Exit.CLEAN, Exit.DEGRADED):
+            there = self._there(cell)
             if there is not None or self.interrupted:
                 return there
         elif self.interrupted:
             return None
-        why = last_words(one.log) or f"it ended with exit code {one.process.returncode}, see {one.log}"
-        if (self.folder / one.cell.name).exists():
-            self._put_aside(one.cell)
-        return CellOutcome(one.cell.name, "failed", why)
+        why = last_words(log) or f"it ended with exit code {one.status}, see {log}"
+        if one.job.path.exists():
+            self._put_aside(cell)
+        return CellOutcome(cell.name, "failed", why)
 
     def _put_aside(self, cell: Cell) -> str:
         """Nothing is lost: what is not whole goes out of the way. Says where it is."""
@@ -170,19 +139,10 @@ class Runner:
 
         def ask(_number: int, _frame: FrameType | None) -> None:
             self.interrupted = True
-            for one in self.running:
-                one.process.send_signal(signal.SIGINT)
+            self.workers.interrupt()
 
-        previous = signal.signal(signal.SIGINT, ask)
-        try:
+        with on_ctrl_c(ask):
             yield
-        finally:
-            signal.signal(signal.SIGINT, previous)
-
-
-def quiet() -> list[str]:
-    """A run of a sweep serves no metrics: the next one would find the port in use."""
-    return ["--metrics-addr", "none"]
 
 
 def last_words(log: Path) -> str:
@@ -204,3 +164,16 @@ def alone(folder: Path) -> Iterator[None]:
         except BlockingIOError:
             raise BadInput(f"the sweep in {folder} is running already") from None
         yield
+
+
+def finish(folder: Path, plan: Plan, workers: Workers) -> list[CellOutcome]:
+    """Run what is left of a sweep. Raises BadInput if somebody does, and TestbedError if Ctrl-C ended it."""
+    runner = Runner(folder, plan, workers, SweepProgress(plan.cells))
+    with alone(folder):
+        outcomes = runner.run()
+    if runner.interrupted and len(outcomes) < len(plan.cells):
+        raise TestbedError(
+            f"the sweep was ended early with {len(outcomes)} of {len(plan.cells)} cells, which are kept; "
+            f"go on with: testbed sweep --resume {folder}"
+        )
+    return outcomes

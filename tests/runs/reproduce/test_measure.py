@@ -19,6 +19,7 @@ from testbed.results.sweep_plan import Cell
 from testbed.runs.reproduce import measure
 from testbed.runs.reproduce.cells import slower, table_cells
 from testbed.runs.reproduce.measure import FACTOR, SLOWER, collect
+from testbed.runs.sweep.hire import Wanted
 from tests.support.comparisons import MINE
 from tests.support.folders import results
 
@@ -76,21 +77,21 @@ def fastest(tmp_path: Path) -> list[TableCell]:
 
 def test_what_is_degraded_is_run_again(tmp_path: Path, every: list[TableCell], degrading: list[Path]) -> None:
     out = tmp_path / "out"
-    assert measure.run(out, every[:1], again=False).refused == []
-    assert measure.run(out / "again", every[:1], again=True).refused == []
+    assert measure.run(out, every[:1], again=False, workers=Wanted()).refused == []
+    assert measure.run(out / "again", every[:1], again=True, workers=Wanted()).refused == []
     assert degrading == [out, out / "again", out / "again" / SLOWER]
 
 
 def test_what_cannot_be_slower_is_named_and_the_table_is_there(
     tmp_path: Path, fastest: list[TableCell], degrading: list[Path]
 ) -> None:
-    measured = measure.run(tmp_path / "out", fastest, again=True)
+    measured = measure.run(tmp_path / "out", fastest, again=True, workers=Wanted())
     assert degrading == [tmp_path / "out"]
     assert [refusal.partition(":")[0] for refusal in measured.refused] == [
         f"A,two,seed={seed} again, slower" for seed in (1, 2)
     ]
     assert all("it must be from 1 to 10000" in refusal for refusal in measured.refused)
-    assert measure.run(tmp_path / "quick", fastest, again=False).refused == []
+    assert measure.run(tmp_path / "quick", fastest, again=False, workers=Wanted()).refused == []
 
 
 def test_after_ctrl_c_nothing_is_run_again(
@@ -98,12 +99,12 @@ def test_after_ctrl_c_nothing_is_run_again(
 ) -> None:
     run = measure._runs
 
-    def interrupted(folder: Path, cells: Sequence[Cell], measured: Measured, jobs: int) -> None:
-        run(folder, cells, measured, jobs)
+    def interrupted(folder: Path, cells: Sequence[Cell], measured: Measured, workers: Wanted) -> None:
+        run(folder, cells, measured, workers)
         measured.interrupted = True
 
     monkeypatch.setattr(measure, "_runs", interrupted)
-    assert measure.run(tmp_path / "out", fastest, again=True).refused == []
+    assert measure.run(tmp_path / "out", fastest, again=True, workers=Wanted()).refused == []
     assert degrading == [tmp_path / "out"]
 
 

@@ -17,11 +17,11 @@ class Terminal(io.StringIO):
 def test_plain_lines(begun: tuple[Path, Plan]) -> None:
     cells = [cell.model_copy(update={"seconds": 100.0}) for cell in begun[1].cells]
     said = io.StringIO()
-    progress = SweepProgress(cells, 1, said)
+    progress = SweepProgress(cells, said)
     progress.start(already=0)
-    progress.running([cells[0].name])
+    progress.running(cells[0].name, 1)
     progress.finished(cells[0], 200.0, "clean")  # twice as long as was expected, so the others will be, too
-    progress.running([cells[1].name])
+    progress.running(cells[1].name, 1)
     progress.finish()
     assert said.getvalue().splitlines() == [
         "[1/4] dcqcn,seed=1, about 7 min left",
@@ -33,11 +33,11 @@ def test_plain_lines(begun: tuple[Path, Plan]) -> None:
 def test_bar_on_a_terminal(begun: tuple[Path, Plan]) -> None:
     cells = begun[1].cells
     said = Terminal()
-    progress = SweepProgress(cells, 1, said)
-    progress.running([cells[0].name])  # before the start: no harm
+    progress = SweepProgress(cells, said)
+    progress.running(cells[0].name, 1)  # before the start: no harm
     progress.start(already=1)
     progress.finished(cells[0], None, "clean")
-    progress.running([cells[1].name])
+    progress.running(cells[1].name, 1)
     progress.finished(cells[1], 30.0, "[degraded]")
     progress.finish()
     progress.finish()

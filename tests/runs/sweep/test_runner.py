@@ -10,13 +10,14 @@ import pytest
 
 from testbed.errors import BadInput
 from testbed.results.sweep_plan import Plan
+from testbed.runs.sweep.processes import Processes
 from testbed.runs.sweep.progress import SweepProgress
 from testbed.runs.sweep.runner import Runner, last_words
 from tests.support.folders import results
 
 
 def runner(folder: Path, plan: Plan, stream: io.StringIO | None = None) -> Runner:
-    return Runner(folder, plan, 1, SweepProgress(plan.cells, 1, stream or io.StringIO()))
+    return Runner(folder, plan, Processes(1), SweepProgress(plan.cells, stream or io.StringIO()))
 
 
 def finish(folder: Path, plan: Plan) -> None:
@@ -38,7 +39,7 @@ def test_what_is_there_does_not_run_again(begun: tuple[Path, Plan]) -> None:
 def test_another_run_under_a_cells_name_is_refused_and_kept(begun: tuple[Path, Plan]) -> None:
     folder, plan = begun
     for other in (("dcqcn", 1, "traffic.senders=2"), ("dcqcn", 2), ("swift", 1)):
-        path = results(folder / "dcqcn,seed=1", other[0], other[1], *other[2:])  # type: ignore[arg-type]
+        path = results(folder / "dcqcn,seed=1", other[0], other[1], *other[2:])
         with pytest.raises(BadInput, match=r"dcqcn,seed=1 holds another run .*; move it away"):
             runner(folder, plan).run()
         path.rename(folder.parent / f"kept-{'-'.join(map(str, other))}")

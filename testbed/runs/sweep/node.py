@@ -1,0 +1,86 @@
+"""What a node of a cluster does for a sweep: says what it has, and runs a cell in a folder that is gone afterwards."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import tempfile
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+
+from testbed.base.inputs import digest
+from testbed.results.manifest import versions
+from testbed.results.sweep_plan import Cell
+from testbed.runs.sweep.workers import POLL_SECONDS, command
+
+PACKAGES = ("testbed", "testbed_controllers", "testbed_plugins", "testbed_topologies")
+THEIR_OWN = ("kernel", "commit")  # the same code may run on another kernel, and the code's digest says more
+
+
+@dataclass(frozen=True)
+class Returned:
+    """A cell that has run on a node: its exit code, wall seconds, what it said, its folder's files."""
+
+    status: int
+    seconds: float
+    log: bytes
+    files: dict[str, bytes]
+
+
+def about(directory: str) -> dict[str, str]:
+    """What must be equal on all nodes, in words."""
+    content = b"".join(f"{name} {digest(file.read_bytes())}\n".encode() for name, file in sorted(_code()))
+    found = {what: version for what, version in versions().items() if what not in THEIR_OWN}
+    return found | {
+        "testbed's code": digest(content)[:12],
+        f"the folder {directory}": "there" if Path(directory).is_dir() else "missing",
+    }
+
+
+def _code() -> Iterator[tuple[str, Path]]:
+    """Every file of testbed's own packages, with its name from there on."""
+    for package in PACKAGES:
+        spec = find_spec(package)
+        for root in spec.submodule_search_locations or [] if spec else []:
+            yield from ((f"{package}/{file.relative_to(root)}", file) for file in _files(Path(root)))
+
+
+def run(cell: Cell, directory: str) -> Returned:
+    """One run, from beginning to end. Cancelled by Ray, it ends at once."""
+    began = time.monotonic()
+    with tempfile.TemporaryDirectory(prefix="testbed-cell-") as room:
+        path, log = Path(room) / cell.name, Path(room) / "log.txt"
+        with log.open("wb") as said:
+            process = subprocess.Popen(
+                command(os.getpid(), cell, path),
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=said,
+                cwd=directory,
+                start_new_session=True,
+            )
+        try:
+            while process.poll() is None:
+                time.sleep(POLL_SECONDS)  # where Ray's cancel gets through, which it does not in a wait()
+        finally:
+            process.kill()
+            process.wait()
+        files = {str(file.relative_to(path)): file.read_bytes() for file in _files(path)}
+        return Returned(process.returncode, time.monotonic() - began, log.read_bytes(), files)
+
+
+def write(files: Mapping[str, bytes], folder: Path) -> None:
+    """Make the folder, complete at once: by a rename."""
+    unfinished = folder.with_name(f".{folder.name}-{os.getpid()}")
+    for name, content in files.items():
+        file = unfinished / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_bytes(content)
+    unfinished.rename(folder)
+
+
+def _files(folder: Path) -> Iterator[Path]:
+    return (file for file in folder.rglob("*") if file.is_file() and "__pycache__" not in file.parts)
