@@ -15,7 +15,7 @@ from testbed.engines.kernel.rack.net import LinkLayer, Rack
 from testbed.engines.kernel.rack.wall import wall_links
 from testbed.engines.kernel.sandbox import Sandbox
 from testbed.experiment.topology.framing import Framing
-from testbed.experiment.topology.shape import star
+from testbed.experiment.topology.shape import LinkKind, star
 
 LINE = 100e9  # bit/s, nominal
 BUFFER = 5_000_000
@@ -46,7 +46,10 @@ def in_sandbox(work: Callable[[Connection], Any]) -> Any:
 def build(hosts: int, flows: int, agents: int, dilation: float, framing: Framing) -> tuple[Rack, NicPrograms]:
     """A star with all links shaped and all programs attached, every host connected to the last, active."""
     clock = Clock(dilation)
-    shape, netem = star(hosts, LINE), clock.wall_seconds(BASE_RTT / 2) if has_netem() else None
+    shape, netem = (
+        star(hosts, LinkKind("link", LINE, 0.0, buffer=BUFFER)),
+        clock.wall_seconds(BASE_RTT / 2) if has_netem() else None,
+    )
     links = [replace(link, netem=netem) for link in wall_links(shape, clock)]
     rack = Rack(shape, links, LinkLayer(framing.wire_size, BUFFER))
     nic = NicPrograms(rack.largest_ifindex, flows, agents, clock.wall_ns(CNP_INTERVAL), wake_agents=False)

@@ -26,7 +26,7 @@ from testbed.dataplane.programs import NicPrograms, PortPrograms
 from testbed.engines.kernel.rack.net import LinkLayer, Rack
 from testbed.engines.kernel.rack.wall import wall_links
 from testbed.experiment.topology.framing import Framing
-from testbed.experiment.topology.shape import star
+from testbed.experiment.topology.shape import LinkKind, star
 
 BATCH = 1
 SLOW = 1e9  # bit/s: slower than the sender, so that the queue grows
@@ -52,7 +52,7 @@ def compare(repeats: int, seconds: float) -> tuple[list[float], list[float]]:
 
 def _compare(repeats: int, seconds: float, _connection: Connection) -> tuple[list[float], list[float]]:
     os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
-    shape = star(2, SLOW)
+    shape = star(2, LinkKind("link", SLOW, 0.0, buffer=HUGE))
     rack = Unshaped(shape, wall_links(shape, Clock(1.0)), LinkLayer(FRAMING.wire_size, HUGE))
     nic = NicPrograms(rack.largest_ifindex, flows=1, rings=1, cnp_interval_ns=1, wake_agents=False)
     rack.connect({("h1", "h2")})

@@ -29,7 +29,7 @@ class HpccConfig(PluginConfig):
         description="N: flows that may share a port before additive increase alone holds it above eta. "
         "W_AI = W_init (1 - eta) / N; fewer flows converge faster.",
     )
-    base_rtt: Time = Field(default=0, ge=0, description="T; 0: the longest base RTT among the paths.")
+    base_rtt: Time = Field(default=0, ge=0, description="T; 0: the longest base RTT in the network.")
     min_rate: Rate = Field(default=1e6, gt=0, description="Bounds the window from below.")
 
 

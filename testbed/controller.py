@@ -58,6 +58,7 @@ class Paths:
     hops: Ints  # switches on the way
     payload: int  # bytes of user data in a full packet
     wire_size: int  # bytes of a full packet on the wire
+    longest_rtt: float = 0.0  # s, base RTT of the network's longest path, as operators configure it; 0: of these
 
     def __len__(self) -> int:
         return len(self.line_rate)
@@ -180,7 +181,7 @@ class Path:
 
     line_rate: float
     base_rtt: float
-    longest_rtt: float  # s, the longest base RTT among the agent's flows
+    longest_rtt: float  # s, base RTT of the network's longest path, as operators configure it
     hops: int
     payload: int
     wire_size: int

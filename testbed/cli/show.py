@@ -13,4 +13,6 @@ def show(experiment: ExperimentArgument, settings: Settings = None, format: Form
     resolved = resolve(experiment, {}, {}, settings)
     if format is Format.text:  # a comment: what is printed can be run as it is
         print(f"# {resolved.experiment.hosts} hosts, {Offered.of(resolved.experiment)}")
+        for ours, theirs in sorted(resolved.layout.shape.aliases.items()):
+            print(f"# {ours} is '{theirs}'")
     print_resolved(resolved, format)

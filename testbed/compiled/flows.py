@@ -181,7 +181,7 @@ def _raised(raised: int) -> tuple[Exception, tuple[str, int] | None]:
 
 def paths_by_flow(paths: Paths) -> list[Path]:
     """What each flow may know of its path."""
-    longest = float(paths.base_rtt.max(initial=0.0))
+    longest = paths.longest_rtt or float(paths.base_rtt.max(initial=0.0))
     columns = (paths.line_rate.tolist(), paths.base_rtt.tolist(), paths.hops.tolist())
     return [
         Path(rate, rtt, longest, int(hops), paths.payload, paths.wire_size)

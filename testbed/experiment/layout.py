@@ -96,12 +96,12 @@ class Layout:
         """What a controller knows of these flows."""
         paths, framing = self.paths, self.framing
         columns = paths.line_rate[flows], paths.base_rtt[flows], paths.hops[flows]
-        return Paths(*columns, framing.payload, framing.wire_size)
+        return Paths(*columns, framing.payload, framing.wire_size, float(paths.base_rtt.max()))
 
     def tuner_ports(self) -> list[Ports]:
         """The ports of every switch, as its tuner sees them."""
         ports = self.shape.ports
         base_rtt = 2 * self.routes.longest_delay  # the unit of tuners' slots: serialisation does not matter
         rate = np.array([port.link.rate for port in ports])
-        buffer = np.full(len(ports), float(self.experiment.rack.switch.buffer))
+        buffer = np.array([port.link.buffer for port in ports])
         return by_switch(self.port_names, rate, buffer, base_rtt)

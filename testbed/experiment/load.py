@@ -32,7 +32,7 @@ from testbed.registry import Plugin, find
 
 log = logging.getLogger(__package__)
 GROUP = "testbed.experiments"
-FILE_KEYS = ("file", "sizes")  # of traffic patterns: paths are relative to the experiment file
+FILE_KEYS = ("file", "sizes")  # of racks and traffic patterns: paths are relative to the experiment file
 
 
 @dataclass(frozen=True)
@@ -157,8 +157,8 @@ def _read(file: Path, name: str) -> Loaded:
     sharing = document.data.get("controllers")
     for choice in sharing if isinstance(sharing, list) else []:
         _anchor({"": choice}, "", file.parent)
-    if isinstance(document.data.get("traffic"), dict):
-        _anchor_files(document.data["traffic"], file.parent)
+    for block in ("rack", "traffic"):
+        _anchor_files(document.data.get(block), file.parent)
     document.data.setdefault("name", file.stem)
     return _checked(document)
 
@@ -184,7 +184,7 @@ def _anchor(data: dict[str, Any], kind: str, folder: Path) -> None:
 
 
 def _anchor_files(traffic: object, folder: Path) -> None:
-    """The same for files that traffic patterns read, at any depth."""
+    """The same for files that racks and traffic patterns read, at any depth."""
     if isinstance(traffic, list):
         for value in traffic:
             _anchor_files(value, folder)
@@ -203,7 +203,7 @@ def _file(key: str, value: str, folder: Path) -> str:
 
 
 def _from_here(path: KeyPath, value: Any) -> Any:
-    if path[0] == "traffic" and path[-1] in FILE_KEYS and isinstance(value, str):
+    if path[0] in ("rack", "traffic") and path[-1] in FILE_KEYS and isinstance(value, str):
         return _file(str(path[-1]), value, Path())
     named = path in {("controller",), ("tuner",)} or (path[-1] == "name" and path[0] != "traffic")
     return absolute(value, Path()) if named and isinstance(value, str) else value

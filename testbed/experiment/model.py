@@ -27,8 +27,9 @@ from testbed.experiment import deadlock, events
 from testbed.experiment.block import Count, Part, refuse
 from testbed.experiment.choice import ControllerChoice, PluginChoice, SharingController, check_controllers, deciders
 from testbed.experiment.events import EventSpec, Step
+from testbed.experiment.topology.any_rack import MOST_HOSTS
 from testbed.experiment.topology.kinds import shape_of
-from testbed.experiment.topology.settings import MOST_HOSTS, Rack, Star
+from testbed.experiment.topology.settings import Rack, Star
 from testbed.experiment.topology.shape import Shape
 from testbed.experiment.topology.tables import Tables
 from testbed.experiment.traffic import Traffic
@@ -42,6 +43,7 @@ MOST_CELLS = 20_000_000  # samples x flows kept in memory
 DILATIONS = (1.0, 1e6)
 SLOWEST, FASTEST = 1e5, 1e10  # bit/s of wall time that software links can shape at all
 DEFAULT_TUNER = "static"
+MOST_HEADERS = 200  # bytes of a packet
 
 
 def _auto_or_number(value: object) -> float | str:
@@ -229,6 +231,7 @@ class Experiment(Part):
     @model_validator(mode="after")
     def _parts_fit_together(self) -> Self:
         self._check_hosts()
+        self._check_links()
         self._check_size(self.traffic.flow_count(self.context))
         self._check_time()
         check_controllers(self.controllers, self.plan)
@@ -260,6 +263,16 @@ class Experiment(Part):
                 refuse("rack.hosts", f"the traffic needs at least {needed}, got {self.rack.size}")
             refuse("rack.kind", f"{self.rack.kind} of {self.rack.size} hosts, but the traffic needs at least {needed}")
 
+    def _check_links(self) -> None:
+        packet = self.traffic.payload + MOST_HEADERS
+        small = next((link for link in self.shape.links if link.buffer < packet), None)
+        if small:
+            where = "rack.switch.buffer" if small.buffer == self.rack.switch.buffer else f"rack.links: {small}: buffer"
+            refuse(where, "must hold at least one full packet (traffic.payload and 200 B of headers)")
+        own = [str(link) for link in self.shape.links if link.buffer != self.rack.switch.buffer]
+        if self.rack.switch.pfc and own:
+            refuse("rack.switch.pfc", f"shares the ports' buffers, which must be equal; {own[0]} has one of its own")
+
     def _check_size(self, flows: float) -> None:
         if flows > MOST_FLOWS:
             refuse(f"traffic.{self.traffic.flows_key}", f"makes {flows:.0f} flows, at most {MOST_FLOWS} are allowed")
@@ -269,8 +282,6 @@ class Experiment(Part):
                 "record.interval",
                 f"would keep {cells:.3g} samples, at most {MOST_CELLS:.0e}; raise it, or lower record.flows",
             )
-        if self.rack.switch.buffer < self.traffic.payload + 200:
-            refuse("rack.switch.buffer", "must hold at least one full packet (traffic.payload and 200 B of headers)")
 
     def _check_time(self) -> None:
         plan, end = self.plan, show_time(self.time.duration)
@@ -287,15 +298,22 @@ class Experiment(Part):
             return
         low, high = self.dilation_limits
         if not low <= self.time.factor <= high:
-            wall_rate = self.rack.link.rate / self.time.factor  # a check of limits; only testbed.clock converts
+            slowest, fastest = self._link_rates
+            worst = fastest if self.time.factor < low else slowest
+            wall_rate = worst / self.time.factor  # a check of limits; only testbed.clock converts
             refuse(
                 "time.dilation",
-                f"makes rack.link.rate {show_rate(wall_rate)} of wall time; with {show_rate(self.rack.link.rate)} "
-                f"links it must be from {low:.0f} to {high:.0f}",
+                f"makes {show_rate(worst)} links {show_rate(wall_rate)} of wall time; it must be from {low:.0f} to "
+                f"{high:.0f}",
             )
 
     @property
     def dilation_limits(self) -> tuple[float, float]:
         """Smallest and largest dilation with these links."""
-        rate = self.rack.link.rate
-        return max(DILATIONS[0], rate / FASTEST), min(DILATIONS[1], rate / SLOWEST)
+        slowest, fastest = self._link_rates
+        return max(DILATIONS[0], fastest / FASTEST), min(DILATIONS[1], slowest / SLOWEST)
+
+    @property
+    def _link_rates(self) -> tuple[float, float]:
+        rates = [link.rate for link in self.shape.links]
+        return min(rates), max(rates)

@@ -118,7 +118,7 @@ class Resolved:
 
     def inputs(self, *, tuned: bool = True) -> list[Input]:
         """Files that it reads besides the plugins' code; of the tuner if it runs. Raises BadInput if one has gone."""
-        found = [file.within("traffic") for file in self.experiment.traffic.inputs()]
+        found = [file.within("traffic") for file in self.experiment.traffic.inputs()] + self.experiment.rack.inputs()
         plugins = {"controller": (self.controller, self.controller_config)}
         plugins |= {f"controllers.{number}": (one.plugin, one.config) for number, one in enumerate(self.others)}
         if tuned:

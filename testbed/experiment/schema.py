@@ -56,10 +56,11 @@ def schema() -> dict[str, Any]:
     built = Experiment.model_json_schema()
     built["$schema"] = "https://json-schema.org/draft/2020-12/schema"
     built["title"] = "testbed experiment"
-    for model in _parts(Part):
+    for model in dict.fromkeys(_parts(Part)):  # some have two bases
         if model is not Experiment and model.__name__ not in built["$defs"]:
             continue  # a base class
-        properties = built["$defs"][model.__name__]["properties"] if model is not Experiment else built["properties"]
+        described = built if model is Experiment else built["$defs"][model.__name__]
+        properties = described.get("anyOf", [described])[-1]["properties"]  # the others are short forms
         for name, info in model.model_fields.items():
             if isinstance(info.default, BaseModel):
                 del properties[name]["default"]  # its own keys have theirs

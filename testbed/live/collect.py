@@ -109,7 +109,7 @@ class Collector:
             ports=run.layout.port_names,
             port_neighbour=[port.neighbour for port in run.layout.shape.ports],
             port_rate=np.array([port.link.rate for port in run.layout.shape.ports]),
-            port_buffer=np.full(len(run.layout.port_names), experiment.rack.switch.buffer),
+            port_buffer=np.array([port.link.buffer for port in run.layout.shape.ports]),
             bottleneck=run.layout.bottleneck,
             flows=self._flow_table(),
             flow_series=FlowSeries.empty(len(self.recorder.chosen)),

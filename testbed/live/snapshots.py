@@ -100,8 +100,10 @@ def _flows(run: Observed, groups: Groups, now: float) -> dict[str, Floats | Ints
 def scene(run: Observed) -> Scene:
     """The run that is about to begin."""
     experiment, groups = run.resolved.experiment, Groups(run.layout.plan)
-    buffer = float(round(experiment.rack.switch.buffer))
-    ports = (ScenePort(one.name, one.switch, one.neighbour, one.link.rate, buffer) for one in run.layout.shape.ports)
+    ports = (
+        ScenePort(one.name, one.switch, one.neighbour, one.link.rate, float(round(one.link.buffer)))
+        for one in run.layout.shape.ports
+    )
     return Scene(
         experiment=experiment.name,
         controller=run.resolved.title,

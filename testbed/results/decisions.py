@@ -30,6 +30,7 @@ _ENCODING = {  # measured to be the smallest; other floats are split into stream
 }
 _SMALL = np.iinfo(np.int32)
 _PATH_COLUMNS = ("line_rate", "base_rtt", "hops")
+_OF_ALL = ("payload", "wire_size", "longest_rtt")  # flows
 _HOP_UNITS = {"ts": "s", "tx_bytes": "B", "queue": "B", "rate": "bit/s"}
 
 
@@ -116,14 +117,14 @@ def _paths_as_dict(paths: Paths) -> dict[str, Any]:
         runs[name] = [
             [int(n), column[at].item()] for at, n in zip(starts, np.diff([*starts, len(column)]), strict=True)
         ]
-    return {**runs, "payload": paths.payload, "wire_size": paths.wire_size}
+    return {**runs, **{name: getattr(paths, name) for name in _OF_ALL}}
 
 
 def _paths_of(data: dict[str, Any]) -> Paths:
-    columns = {
+    columns: dict[str, Any] = {
         name: np.repeat([value for _, value in data[name]], [n for n, _ in data[name]]) for name in _PATH_COLUMNS
     }
-    return Paths(**columns, payload=data["payload"], wire_size=data["wire_size"])
+    return Paths(**columns, **{name: data[name] for name in _OF_ALL})
 
 
 def read(folder: Path) -> tuple[PluginChoice, list[Recorded]]:

@@ -23,5 +23,5 @@ def test_the_bottleneck_is_the_port_with_the_most_load() -> None:
     assert shape.ports[busiest_port(Routes(shape), many_to_one, 1.0)].name == "leaf3-eth4"
     pairs = dumbbell(2, 2, LINK, LinkKind("bottleneck", 10e9, 1e-6))
     assert pairs.ports[busiest_port(Routes(pairs), plan(("h1", "h3"), ("h2", "h4")), 1.0)].name == "s1-eth3"
-    one_switch = star(4, 1e9)
+    one_switch = star(4, LinkKind("link", 1e9, 0.0))
     assert one_switch.ports[busiest_port(Routes(one_switch), plan(("h1", "h3"), ("h2", "h3")), 1.0)].name == "s1-eth3"

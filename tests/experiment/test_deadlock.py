@@ -17,7 +17,7 @@ from testbed.experiment.topology.shape import End, Link, LinkKind, Shape, dumbbe
 from testbed.experiment.topology.tables import Hops, Tables
 
 REFUSED = "PFC deadlock possible, cyclic buffer dependency: "
-LINK, TRUNK = LinkKind("link", 25e9, 1e-6), LinkKind("uplink", 100e9, 1e-6)
+LINK, TRUNK = LinkKind("link", 25e9, 1e-6, buffer=5e6), LinkKind("uplink", 100e9, 1e-6, buffer=5e6)
 
 
 def ring(switches: int) -> Shape:

@@ -69,8 +69,10 @@ def of_experiment(layout: Layout) -> FluidLayout:
         raise BadInput(f"rack.kind: the fluid model knows 'star' only, got '{experiment.rack.kind}'; run it instead")
     if experiment.rack.switch.pfc:
         raise BadInput("rack.switch.pfc: the fluid model has no pause frames; turn it off, or run it in the rack")
-    if experiment.rack.link.loss:
+    if any(link.loss for link in layout.shape.links):
         raise BadInput("rack.link.loss: the fluid model loses nothing at random; set it to 0, or run it in the rack")
+    if len({(link.rate, link.buffer) for link in layout.shape.links}) > 1:
+        raise BadInput("rack.links: the fluid model's links have one rate and one buffer; run it instead")
     if (plan.after != NO_GROUP).any():
         raise BadInput(
             f"the fluid model has no flows that wait for others to finish, as those of '{experiment.traffic.pattern}' "
@@ -82,8 +84,8 @@ def of_experiment(layout: Layout) -> FluidLayout:
         start=layout.start,
         size=np.ceil(plan.size / framing.payload) * framing.wire_size,
         base_rtt=layout.paths.base_rtt,
-        line_rate=experiment.rack.link.rate,
-        buffer=float(round(experiment.rack.switch.buffer)),
+        line_rate=layout.shape.links[0].rate,
+        buffer=float(round(layout.shape.links[0].buffer)),
         payload=framing.payload,
         wire_size=framing.wire_size,
     )

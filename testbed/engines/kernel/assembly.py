@@ -105,7 +105,7 @@ class Assembly:
         if self.lossless:
             ports = Counter(port.switch for port in self.layout.shape.ports)
             return max(ports.values()) * self.lossless.buffer.limit
-        return self.experiment.rack.switch.buffer
+        return self.layout.shape.largest_buffer
 
     @property
     def bucket(self) -> int:
@@ -124,7 +124,7 @@ class Assembly:
         rack = self.experiment.rack
         return LinkLayer(
             frame=self.layout.framing.wire_size,
-            buffer=round(rack.switch.buffer),
+            buffer=round(self.layout.shape.largest_buffer),
             forwarding=rack.switch.forwarding,
             seed=self.experiment.seed,
             pooled=round(self.longest_queue) if self.lossless else 0,

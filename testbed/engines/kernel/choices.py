@@ -23,7 +23,7 @@ def _why_delay_line(resolved: Resolved) -> str:
     rack = resolved.experiment.rack
     if rack.delay_by == "delay-line":
         return "rack.delay_by chooses it"
-    if rack.kind != "star" and rack.switch.pfc:
+    if resolved.layout.shape.trunks and rack.switch.pfc:
         return "rack.switch.pfc pauses ports between switches"
     reason = features.ask()["netem"]
     if rack.delay_by == "netem" and reason:
@@ -47,7 +47,7 @@ def forwarding_by(resolved: Resolved) -> str:
 def check_gates(resolved: Resolved) -> None:
     """Raises TestbedError if PFC has to pause ports between switches and the kernel has no HTB."""
     rack = resolved.experiment.rack
-    reason = features.ask()["HTB"] if rack.kind != "star" and rack.switch.pfc else ""
+    reason = features.ask()["HTB"] if resolved.layout.shape.trunks and rack.switch.pfc else ""
     if reason:
         raise TestbedError(
             f"rack.switch.pfc: ports between switches need HTB, but {reason}; load the module sch_htb, or use 'off'"

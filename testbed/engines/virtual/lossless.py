@@ -18,8 +18,8 @@ def ingress_sizes(layout: Layout) -> IngressBuffer | None:
     pfc = rack.switch.pfc
     if pfc is None:
         return None
-    links = {link.kind: IngressLink(link.kind, link.rate, link.delay, late=0.0) for link in layout.shape.links}
-    return headroom.ingress_buffer(pfc, list(links.values()), rack.switch.buffer, layout.framing.wire_size, late=0.0)
+    links = {IngressLink(link.kind, link.rate, link.delay, late=0.0) for link in layout.shape.links}
+    return headroom.ingress_buffer(pfc, list(links), rack.switch.buffer, layout.framing.wire_size, late=0.0)
 
 
 def quantum_ps(line: np.void) -> int:

@@ -77,7 +77,7 @@ class Wires:
                 ifindex=self.index[End(port.switch, port.number)],
                 node=self.switch[port.switch] + 1 << 16 | port.number,
                 rate=clock.wall_rate(port.link.rate),
-                buffer=round(layout.experiment.rack.switch.buffer),
+                buffer=round(port.link.buffer),
                 slack=layout.framing.wire_size if lossless else ANY_SLACK,
                 loss=port.link.loss,
                 peer=self.index[port.peer],

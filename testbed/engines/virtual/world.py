@@ -132,7 +132,7 @@ class World:
         """Bytes that may wait at a port: its buffer, or what all ports have with priority flow control."""
         if self.buffer:
             return max(Counter(port.switch for port in self.layout.shape.ports).values()) * self.buffer.limit
-        return self.experiment.rack.switch.buffer
+        return self.layout.shape.largest_buffer
 
     def link_down(self, name: str) -> None:
         """See `testbed.engines.kernel.rack.net.Rack.link_down`."""

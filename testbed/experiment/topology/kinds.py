@@ -2,28 +2,63 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+from testbed.experiment.block import refuse
 from testbed.experiment.topology import settings
+from testbed.experiment.topology.any_rack import AnyRack
+from testbed.experiment.topology.custom import Custom
+from testbed.experiment.topology.links import DifferingLinks, LinkSettings
 from testbed.experiment.topology.shape import LinkKind, Shape, dumbbell, star, two_level
 
 
-def shape_of(rack: settings.AnyRack, hosts: int) -> Shape:
-    """The rack of the experiment, in nominal units; ``hosts`` is used in a star only."""
-    link = _link_kind("link", rack.link)
+def shape_of(rack: AnyRack, hosts: int) -> Shape:
+    """The rack of the experiment, in nominal units; ``hosts`` is used in a star only.
+
+    Refuses links that are not there.
+    """
+    if isinstance(rack, Custom):
+        return rack.shape
+    shape = _of_parameters(rack, hosts)
+    return _differing(shape, rack.links) if isinstance(rack, settings.Regular) and rack.links else shape
+
+
+def _of_parameters(rack: AnyRack, hosts: int) -> Shape:
+    link = _link_kind("link", rack.link, rack)
     if isinstance(rack, settings.LeafSpine):
         leaves, spines = _named("leaf", rack.leaves), _named("spine", rack.spines)
-        uplink = _link_kind("uplink", rack.uplink)
+        uplink = _link_kind("uplink", rack.uplink, rack)
         return two_level(rack.kind, leaves, spines, hosts=rack.hosts_per_leaf, link=link, trunk=uplink)
     if isinstance(rack, settings.FatTree):
-        uplink = LinkKind("uplink", link.rate * rack.hosts_per_tor / rack.cores, link.delay, link.loss)
+        uplink = replace(link, kind="uplink", rate=link.rate * rack.hosts_per_tor / rack.cores)
         tors, cores = _named("tor", rack.tors), _named("core", rack.cores)
         return two_level(rack.kind, tors, cores, hosts=rack.hosts_per_tor, link=link, trunk=uplink)
     if isinstance(rack, settings.Dumbbell):
-        return dumbbell(rack.left, rack.right, link, _link_kind("bottleneck", rack.bottleneck))
-    return star(hosts, link.rate, link.delay, link.loss)
+        return dumbbell(rack.left, rack.right, link, _link_kind("bottleneck", rack.bottleneck, rack))
+    return star(hosts, link)
 
 
-def _link_kind(kind: str, link: settings.LinkSettings) -> LinkKind:
-    return LinkKind(kind, link.rate, link.delay, link.loss)
+def _differing(shape: Shape, said: list[DifferingLinks]) -> Shape:
+    links = list(shape.links)
+    for number, one in enumerate(said):
+        for name in one.names():
+            try:
+                link = shape.link_of.get(name) or shape.find(name)
+            except KeyError:
+                last = shape.hosts[-1]
+                refuse(
+                    f"rack.links.{number}.of",
+                    f"no link is named '{name}'; expected a host (h1 to {last}), a link such as "
+                    f"{shape.links[-1].low.node}-{shape.links[-1].high.node}, or a switch's port",
+                )
+            place = shape.links.index(link)
+            links[place] = replace(links[place], **one.said())
+    return replace(shape, links=tuple(links))
+
+
+def _link_kind(kind: str, link: LinkSettings, rack: AnyRack) -> LinkKind:
+    buffer = rack.switch.buffer if link.buffer is None else link.buffer
+    return LinkKind(kind, link.rate, link.delay, link.loss, buffer)
 
 
 def _named(kind: str, count: int) -> list[str]:

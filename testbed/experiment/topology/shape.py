@@ -6,8 +6,9 @@ switch, in the order of their numbers: that is the order of all port columns.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 
 LONGEST_NAME = 15  # of an interface in Linux
@@ -36,6 +37,7 @@ class Link:
     rate: float  # bit/s, both directions
     delay: float  # s, one way
     loss: float = 0.0  # probability, at each switch port
+    buffer: float = math.inf  # bytes, of each of its switch ports
 
     def __str__(self) -> str:
         return f"{self.low.interface if self.low.port else self.low.node} - {self.high.interface}"
@@ -73,6 +75,7 @@ class Shape:
     kind: str
     switches: tuple[str, ...]
     links: tuple[Link, ...]
+    aliases: Mapping[str, str] = field(default_factory=dict)  # what the file of a custom rack calls a node
 
     @cached_property
     def hosts(self) -> tuple[str, ...]:
@@ -111,6 +114,11 @@ class Shape:
         """Of the host's NIC, bit/s."""
         return self.link_of[host].rate
 
+    @property
+    def largest_buffer(self) -> float:
+        """Bytes, of all ports."""
+        return max(link.buffer for link in self.links)
+
     @cached_property
     def trunks(self) -> tuple[Link, ...]:
         """The links between switches."""
@@ -138,24 +146,25 @@ class Shape:
         return f"10.{self.switches.index(edge) + 1 if len(self.switches) > 1 else 0}.0.0"
 
 
-def star(hosts: int, rate: float, delay: float = 0.0, loss: float = 0.0) -> Shape:
-    """One switch; host hN is at port N."""
-    links = [Link(End(f"h{n}", 0), End("s1", n), "link", rate, delay, loss) for n in range(1, hosts + 1)]
-    return Shape("star", ("s1",), tuple(links))
-
-
 @dataclass(frozen=True)
 class LinkKind:
-    """Rate, delay and loss of a kind of link."""
+    """Rate, delay, loss and buffers of a kind of link."""
 
     kind: str
     rate: float
     delay: float
     loss: float = 0.0
+    buffer: float = math.inf
 
     def between(self, low: End, high: End) -> Link:
         """A link of this kind."""
-        return Link(low, high, self.kind, self.rate, self.delay, self.loss)
+        return Link(low, high, self.kind, self.rate, self.delay, self.loss, self.buffer)
+
+
+def star(hosts: int, link: LinkKind) -> Shape:
+    """One switch; host hN is at port N."""
+    links = [link.between(End(f"h{n}", 0), End("s1", n)) for n in range(1, hosts + 1)]
+    return Shape("star", ("s1",), tuple(links))
 
 
 def two_level(

@@ -7,7 +7,7 @@ import pytest
 from testbed.experiment.topology.framing import Framing
 from testbed.experiment.topology.paths import FlowPaths, PathTimes, netem_delay
 from testbed.experiment.topology.routes import Routes
-from testbed.experiment.topology.shape import star
+from testbed.experiment.topology.shape import LinkKind, star
 from tests.support.shapes import leaf_spine
 
 FRAMING = Framing(1000)  # 1078 B, ACKs of 78 B
@@ -26,7 +26,7 @@ def test_base_rtt_is_propagation_and_serialisation_at_each_link() -> None:
 
 
 def test_the_published_star_has_an_rtt_of_8_us_and_serialisation() -> None:
-    routes = Routes(star(3, 100e9, 2e-6))
+    routes = Routes(star(3, LinkKind("link", 100e9, 2e-6)))
     assert PathTimes(routes.path("h1", "h3"), FRAMING).base_rtt == pytest.approx(8e-6 + 2 * (1078 + 78) * 8 / 100e9)
 
 

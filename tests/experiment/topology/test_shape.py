@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from testbed.experiment.topology.shape import star
+from testbed.experiment.topology.shape import LinkKind, star
 from tests.support.shapes import leaf_spine
 
 
@@ -14,7 +14,7 @@ def test_ports_are_listed_switch_by_switch() -> None:
         for switch, ports in (("leaf2", 4), ("spine1", 2), ("spine2", 2))
         for n in range(1, ports + 1)
     ]
-    assert [port.name for port in star(3, 1e9).ports] == ["s1-eth1", "s1-eth2", "s1-eth3"]
+    assert [port.name for port in star(3, LinkKind("link", 1e9, 0.0)).ports] == ["s1-eth1", "s1-eth2", "s1-eth3"]
 
 
 def test_every_port_knows_what_is_at_the_other_end() -> None:

@@ -114,12 +114,13 @@ def _nearest_first(rack: Assembly, receiver: str) -> list[str]:
 
 
 def _one_per_path(rack: Assembly, others: list[str], receiver: str) -> Iterator[str]:
-    """A sender for each base RTT that paths to the receiver have."""
+    """A sender for each base RTT and rate that paths to the receiver have."""
     seen = set()
     for host in others:
-        base_rtt = PathTimes(rack.layout.routes.path(host, receiver), rack.layout.framing).base_rtt
-        if base_rtt not in seen:
-            seen.add(base_rtt)
+        path = rack.layout.routes.path(host, receiver)
+        kind = (PathTimes(path, rack.layout.framing).base_rtt, path[0].rate)
+        if kind not in seen:
+            seen.add(kind)
             yield host
 
 
@@ -132,7 +133,7 @@ def _trunks(rack: Assembly, every: bool) -> Iterator[SwitchPort]:
     """Ports between switches: one of each kind of link and direction, or all."""
     seen = set()
     for port in rack.layout.shape.ports:
-        kind = (port.link.kind, port.link.rate, port.link.low.interface == port.name)
+        kind = (port.link.kind, port.link.rate, port.link.delay, port.link.low.interface == port.name)
         if not port.to_host and (every or kind not in seen):
             seen.add(kind)
             yield port
@@ -230,7 +231,7 @@ def _arrival_rate(rack: Assembly, probe: Probe, packets: int) -> float:
 
 def _queue(rack: Assembly, senders: list[str], place: SwitchPort) -> list[Measured]:
     """Fill the buffer from many hosts: how much fits, in the model and in the shaper, and what is marked meanwhile."""
-    capacity = _capacity(rack, len(senders))
+    capacity = _capacity(rack, place, len(senders))
     drain = rack.clock.wall_seconds(capacity * 8 / place.link.rate)
     if len(senders) < 2 or drain > LONGEST_FILL:
         return []
@@ -260,7 +261,7 @@ def _trunk_queue(rack: Assembly, place: SwitchPort) -> list[Measured]:
     With priority flow control such a port has no buffer of its own: then only until all is marked.
     """
     thresholds = _thresholds(rack, place)
-    capacity = thresholds[1] if rack.lossless else _capacity(rack, 1)
+    capacity = thresholds[1] if rack.lossless else _capacity(rack, place, 1)
     drain = rack.clock.wall_seconds(capacity * 8 / place.link.rate)
     if drain > LONGEST_FILL:
         return []
@@ -285,11 +286,11 @@ def _thresholds(rack: Assembly, place: SwitchPort) -> list[float]:
     return [float(now[name][rack.layout.shape.position[place.name]]) for name in ("kmin", "kmax", "pmax")]
 
 
-def _capacity(rack: Assembly, senders: int) -> float:
+def _capacity(rack: Assembly, place: SwitchPort, senders: int) -> float:
     """Bytes that a port takes: its buffer, or with priority flow control what so many ingress ports have."""
     if rack.lossless:
         return float(senders * rack.lossless.buffer.limit)
-    return float(round(rack.experiment.rack.switch.buffer))
+    return float(round(place.link.buffer))
 
 
 def _depth(rack: Assembly, place: SwitchPort, buffer: float, loose: int, backlog: float) -> list[Measured]:

@@ -88,16 +88,17 @@ def lossless_of(layout: Layout, clock: Clock, use_netem: bool) -> Lossless | Non
     buffer = headroom.ingress_buffer(
         pfc, _ingress_links(layout, clock, late), rack.switch.buffer, layout.framing.wire_size, late
     )
-    return Lossless(buffer, rack.link.delay, clock.nominal_seconds(SHORTEST_SLEEP), use_netem)
+    shortest = min(link.delay for link in layout.shape.links)
+    return Lossless(buffer, shortest, clock.nominal_seconds(SHORTEST_SLEEP), use_netem)
 
 
 def _ingress_links(layout: Layout, clock: Clock, late: float) -> list[headroom.IngressLink]:
     """What each kind of link may deliver, from hosts that are at most ``late`` s late."""
-    links, frame = {}, layout.framing.wire_size
+    links, frame = set(), layout.framing.wire_size
     for link in layout.shape.links:
         ingress = headroom.IngressLink(link.kind, link.rate, link.delay, late)
         if link.low.port:
             shut = max(late, clock.nominal_seconds(GATE_LATENESS))
             ingress = replace(ingress, late=shut, begun=burst(clock.wall_rate(link.rate), frame) + in_flight(frame))
-        links[link.kind] = ingress
-    return list(links.values())
+        links.add(ingress)
+    return list(links)

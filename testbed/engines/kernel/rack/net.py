@@ -149,7 +149,7 @@ class Rack(Mininet):
                 ifindex=end.index,
                 node=self.shape.switches.index(port.switch) + 1 << 16 | port.number,
                 rate=spec.rate,
-                buffer=self.link_layer.buffer,
+                buffer=round(port.link.buffer),
                 slack=burst(spec.rate, frame) + 2 * frame + round(delay * spec.rate / 8),
                 loss=port.link.loss,
                 peer=end.peer.index,

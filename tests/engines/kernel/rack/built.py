@@ -13,7 +13,7 @@ from testbed.dataplane.programs import NicPrograms, PortPrograms
 from testbed.engines.kernel.rack.net import LinkLayer, Rack
 from testbed.engines.kernel.rack.wall import wall_links
 from testbed.experiment.topology.framing import Framing
-from testbed.experiment.topology.shape import star
+from testbed.experiment.topology.shape import LinkKind, star
 
 HOSTS = 4
 FRAMING = Framing(payload=1000, int_hops=1)
@@ -26,7 +26,7 @@ def built(
     settings: LinkLayer = LINK_LAYER, rate: float = RATE, hosts: int = HOSTS
 ) -> tuple[Rack, NicPrograms, PortPrograms]:
     """A rack that is ready for flows 0 .. 7."""
-    shape = star(hosts, rate)
+    shape = star(hosts, LinkKind("link", rate, 0.0, buffer=settings.buffer))
     rack = Rack(shape, wall_links(shape, Clock(1.0)), settings)
     nic = NicPrograms(rack.largest_ifindex, flows=8, rings=1, cnp_interval_ns=1_000_000, wake_agents=False)
     ports = rack.attach(nic, seed=1)

@@ -8,9 +8,9 @@ from testbed.clock import Clock
 from testbed.engines.kernel.rack.wall import wall_links
 from testbed.experiment.topology.framing import Framing
 from testbed.experiment.topology.paths import netem_delay
-from testbed.experiment.topology.shape import star
+from testbed.experiment.topology.shape import LinkKind, star
 
-SHAPE = star(2, rate=100e9, delay=2e-6)
+SHAPE = star(2, LinkKind("link", rate=100e9, delay=2e-6))
 CLOCK = Clock(dilation=1000.0)
 
 

@@ -1,0 +1,89 @@
+"""What the `rack:` blocks of an experiment file have in common, whatever their ``kind``."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from typing import Annotated, Literal, Self
+
+from pydantic import BeforeValidator, Field, model_validator
+
+from testbed.base.inputs import Input
+from testbed.experiment.block import Part, refuse
+from testbed.experiment.topology.links import Buffer, LinkSettings
+from testbed.experiment.topology.pfc import OnOrOff, on_or_off
+from testbed.units import show_size
+
+MOST_HOSTS = 1023  # a Linux bridge has 1,024 ports; other racks are limited by what one machine can build
+MOST_SWITCHES = 255  # with hosts: one byte of an address
+
+
+class Switch(Part):
+    """The switches."""
+
+    buffer: Buffer = Field(default=5e6, description="Queue space of each port; what exceeds it is lost.")
+    forwarding: Literal["bridge", "ovs"] = Field(
+        default="bridge",
+        description="Who forwards in a star: `bridge` is the Linux bridge, `ovs` is Open vSwitch in the kernel, if it "
+        "has it. Racks of several switches route.",
+    )
+    pfc: OnOrOff = Field(
+        default=None,
+        json_schema_extra=on_or_off,
+        description="Priority flow control; `on` is the block with its defaults. The ports' buffers then belong to the "
+        "ports at which packets come in.",
+    )
+
+    @model_validator(mode="after")
+    def _pfc_fits(self) -> Self:
+        if self.pfc:
+            headroom = 0.0 if isinstance(self.pfc.headroom, str) else self.pfc.headroom
+            if self.pfc.xoff + headroom > self.buffer:
+                refuse("pfc.xoff", f"xoff and headroom must fit into the port's buffer ({show_size(self.buffer)})")
+        return self
+
+
+def _off(value: object) -> object:
+    return "off" if value is False else value  # what YAML makes of `off`
+
+
+class AnyRack(Part):
+    """What racks of all kinds have."""
+
+    link: LinkSettings = Field(default=LinkSettings(), description="The links between hosts and switches.")
+    switch: Switch = Field(default=Switch(), description="The switches.")
+    calibrate: Annotated[Literal["off", "classes", "all"], BeforeValidator(_off)] = Field(
+        default="classes",
+        description="Measured before the run: every kind of link (`classes`), `all` links, or nothing (`off`).",
+    )
+    delay_by: Literal["auto", "netem", "delay-line"] = Field(
+        default="auto",
+        description="Who delays packets: `netem` in the kernel, or the `delay-line` of the sender where the kernel "
+        "has no netem. `auto` takes netem if it is there, but in racks of several switches with PFC the delay line.",
+    )
+
+    @property
+    @abstractmethod
+    def size(self) -> int | None:
+        """Number of hosts; None for as many as the traffic needs."""
+
+    def inputs(self) -> list[Input]:
+        """Files that it was read from."""
+        return []
+
+    @model_validator(mode="after")
+    def _can_be_built(self) -> Self:
+        if self.size is not None and self.size > MOST_HOSTS:
+            refuse("kind", f"makes a rack of {self.size} hosts, at most {MOST_HOSTS} are possible")
+        return self
+
+
+class Routed(AnyRack):
+    """A rack of several switches."""
+
+    @model_validator(mode="after")
+    def _routes(self) -> Self:
+        if "forwarding" in self.switch.model_fields_set and self.switch.forwarding == "ovs":
+            refuse("switch.forwarding", "'ovs' is possible in a star only; racks of several switches route")
+        if self.switch.pfc and self.delay_by == "netem":
+            refuse("delay_by", "'netem' delays behind the ports of switches, where pauses must hold; use 'delay-line'")
+        return self

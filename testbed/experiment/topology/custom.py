@@ -1,0 +1,93 @@
+"""`rack.kind: custom`: nodes and links one by one, in the experiment file or in one of their own."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import Field, GetJsonSchemaHandler, model_validator
+from pydantic.json_schema import JsonSchemaValue
+from pydantic_core import CoreSchema
+
+from testbed.base.inputs import Input
+from testbed.errors import BadInput
+from testbed.experiment.block import Part, refuse
+from testbed.experiment.topology import graph_file
+from testbed.experiment.topology.any_rack import Routed
+from testbed.experiment.topology.graph import BadGraph, Graph, GraphLink, GraphNode, Role
+from testbed.experiment.topology.links import OwnSettings
+from testbed.experiment.topology.shape import LinkKind, Shape
+
+
+class Node(Part):
+    """A host or a switch. A plain name will do."""
+
+    name: Annotated[str, Field(min_length=1)] = Field(description="Its name.")
+    role: Role = Field(
+        default="", description="`host` or `switch`; by default a node with one link is a host, others are switches."
+    )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _plain_name(cls, data: Any) -> Any:
+        return {"name": data} if isinstance(data, str) else data
+
+    @classmethod
+    def __get_pydantic_json_schema__(cls, core: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
+        return {"anyOf": [{"type": "string", "description": "Name of the node."}, handler(core)]}
+
+
+class CustomLink(OwnSettings):
+    """A link between two nodes; what it does not say is as `rack.link` has it."""
+
+    ends: Annotated[list[str], Field(min_length=2, max_length=2)] = Field(description="The names of two nodes.")
+
+
+class Custom(Routed):
+    """Any graph of hosts and switches. Hosts are numbered h1, h2, ... in the order of the nodes."""
+
+    kind: Literal["custom"] = Field(description="`custom`")
+    file: str | None = Field(
+        default=None,
+        description="YAML with `nodes` and `links` as below, a containerlab file, or GraphML (`.graphml`); relative to "
+        "the experiment file.",
+    )
+    nodes: list[Node] = Field(default=[], description="Without `file`: all hosts and switches, each with these keys:")
+    links: list[CustomLink] = Field(default=[], description="Without `file`: the links, each with these keys:")
+
+    @cached_property
+    def shape(self) -> Shape:
+        """As drawn. Refuses what makes no rack."""
+        if bool(self.file) == bool(self.nodes or self.links):
+            refuse("file", "say either 'file', or 'nodes' and 'links'")
+        try:
+            graph = graph_file.read(self._path) if self.file else self._graph()
+            return graph.shape(self._default)
+        except BadGraph as error:
+            refuse(*(("file", f"{error.place}: {error}") if self.file else (error.place, str(error))))
+        except BadInput as error:
+            refuse("file", str(error))
+
+    def _graph(self) -> Graph:
+        nodes = [GraphNode(one.name, f"nodes.{n}", one.role) for n, one in enumerate(self.nodes)]
+        links = [GraphLink((one.ends[0], one.ends[1]), f"links.{n}", one.said()) for n, one in enumerate(self.links)]
+        return Graph(nodes, links, "nodes")
+
+    @property
+    def _default(self) -> LinkKind:
+        buffer = self.switch.buffer if self.link.buffer is None else self.link.buffer
+        return LinkKind("link", self.link.rate, self.link.delay, self.link.loss, buffer)
+
+    @property
+    def _path(self) -> Path:
+        return Path(self.file or "").expanduser()
+
+    @property
+    def size(self) -> int:
+        """As many hosts as there are."""
+        return len(self.shape.hosts)
+
+    def inputs(self) -> list[Input]:
+        """The file, if there is one. Raises BadInput if it has gone."""
+        return [Input.of("rack.file", self._path)] if self.file else []

@@ -1,0 +1,136 @@
+"""A custom rack as its author drew it, nodes and links, and the shape that follows; or why none does.
+
+A node with one link is a host, unless it says ``role: switch``. Hosts become h1, h2, ... in the order of the nodes.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal, NoReturn
+
+from testbed.errors import nearest
+from testbed.experiment.topology.any_rack import MOST_HOSTS, MOST_SWITCHES
+from testbed.experiment.topology.routes import Routes
+from testbed.experiment.topology.shape import LONGEST_NAME, End, Link, LinkKind, Shape
+
+HOST = re.compile(r"h[1-9]\d*")
+SWITCH = re.compile(r"[A-Za-z][A-Za-z0-9_.]*")
+
+Role = Literal["", "host", "switch"]
+
+
+class BadGraph(Exception):
+    """What is wrong, and ``place``, where that was written."""
+
+    def __init__(self, place: str, problem: str) -> None:
+        super().__init__(problem)
+        self.place = place
+
+
+@dataclass(frozen=True)
+class GraphNode:
+    """A host or a switch; ``place`` is where it was written: a key of the experiment, or a file and a line."""
+
+    name: str
+    place: str
+    role: Role = ""
+
+
+@dataclass(frozen=True)
+class GraphLink:
+    """Between two nodes. ``own`` settings are those of `Link`; what is missing is the default's."""
+
+    ends: tuple[str, str]
+    place: str
+    own: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Graph:
+    """Nodes and links in the order of the file; ``place`` is that of the whole."""
+
+    nodes: Sequence[GraphNode]
+    links: Sequence[GraphLink]
+    place: str
+
+    def shape(self, default: LinkKind) -> Shape:
+        """Raises BadGraph."""
+        self._check_nodes()
+        ends = Counter(name for link in self.links for name in link.ends)
+        roles = {one.name: one.role or ("host" if ends[one.name] == 1 else "switch") for one in self.nodes}
+        self._check_links(roles, ends)
+        names = _names(roles)
+        used: Counter[str] = Counter()
+
+        def end(name: str) -> End:
+            if roles[name] == "host":
+                return End(names[name], 0)
+            used[name] += 1
+            return End(names[name], used[name])
+
+        def made(link: GraphLink, low: str, high: str) -> Link:
+            return replace(default.between(end(low), end(high)), **link.own)
+
+        hosts = [name for name, role in roles.items() if role == "host"]
+        link_of = {name: link for link in self.links for name in link.ends}
+        made_links = [made(link_of[host], host, *(set(link_of[host].ends) - {host})) for host in hosts]
+        made_links += [made(link, *link.ends) for link in self.links if not set(link.ends) & set(hosts)]
+        switches = tuple(names[name] for name, role in roles.items() if role == "switch")
+        aliases = {ours: theirs for theirs, ours in names.items() if ours != theirs}
+        shape = Shape("custom", switches, tuple(made_links), aliases)
+        self._check_paths(shape)
+        return shape
+
+    def _check_nodes(self) -> None:
+        places: dict[str, str] = {}
+        for one in self.nodes:
+            if one.name in places:
+                raise BadGraph(one.place, f"the node '{one.name}' is there twice; first at {places[one.name]}")
+            places[one.name] = one.place
+
+    def _check_links(self, roles: Mapping[str, str], ends: Mapping[str, int]) -> None:
+        for link in self.links:
+            for name in link.ends:
+                if name not in roles:
+                    raise BadGraph(link.place, f"no node is named '{name}'; {nearest(name, list(roles))}")
+        for link in self.links:
+            one, other = link.ends
+            if one == other:
+                raise BadGraph(link.place, f"a link needs two ends, but both are '{one}'")
+            if roles[one] == roles[other] == "host":
+                raise BadGraph(link.place, f"the hosts '{one}' and '{other}' have no switch between them")
+        for node in self.nodes:
+            if roles[node.name] == "host" and ends[node.name] != 1:
+                self._refuse_node(node, f"is a host with {ends[node.name]} links; hosts have one, of their NIC")
+            if not ends[node.name]:
+                self._refuse_node(node, "has no link")
+        hosts = sum(role == "host" for role in roles.values())
+        if not 2 <= hosts <= MOST_HOSTS:
+            raise BadGraph(self.place, f"{hosts} hosts; from 2 to {MOST_HOSTS} are possible (nodes with one link)")
+        if len(roles) - hosts > MOST_SWITCHES:
+            raise BadGraph(self.place, f"{len(roles) - hosts} switches; at most {MOST_SWITCHES} are possible")
+
+    @staticmethod
+    def _refuse_node(node: GraphNode, problem: str) -> NoReturn:
+        raise BadGraph(node.place, f"'{node.name}' {problem}")
+
+    def _check_paths(self, shape: Shape) -> None:
+        routes, first = Routes(shape), shape.hosts[0]
+        for host in shape.hosts[1:]:
+            if routes.distance(shape.edge(first), shape.edge(host)) is None:
+                one, other = (shape.aliases.get(name, name) for name in (first, host))
+                raise BadGraph(self.place, f"no path leads from '{one}' to '{other}'")
+
+
+def _names(roles: Mapping[str, str]) -> dict[str, str]:
+    """Ours, by theirs: h1, h2, ... for hosts, and s1, s2, ... for switches whose name Linux could not use."""
+    longest = LONGEST_NAME - len("-eth999")
+    switches = [name for name, role in roles.items() if role == "switch"]
+    kept = {name for name in switches if SWITCH.fullmatch(name) and len(name) <= longest and not HOST.fullmatch(name)}
+    free = (name for name in (f"s{number}" for number in range(1, len(roles) + 1)) if name not in kept)
+    named = {name: name if name in kept else next(free) for name in switches}
+    hosts = [name for name, role in roles.items() if role == "host"]
+    return named | {name: f"h{number}" for number, name in enumerate(hosts, start=1)}

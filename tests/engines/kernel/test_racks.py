@@ -1,0 +1,27 @@
+"""Racks whose links differ, with real packets: calibrated, clean, and each flow with the RTT of its own path."""
+
+from __future__ import annotations
+
+import pytest
+
+from testbed.results import folder as results
+from tests.support.runs import UNDRAWN, Runs
+
+pytestmark = pytest.mark.root
+
+
+def test_round_trips_from_1_to_100_in_one_incast(runs: Runs) -> None:
+    """Calibration measures the path of every sender; at a fortieth of the rate little waits."""
+    slow = ("--controller", "fixed", "--set", "controller.rate=2.5 %", "--duration", "4 ms", *UNDRAWN)
+    flows = results.load(runs.clean("rtt-mix", *slow).folder).tables["flows"].to_pydict()
+    base = flows["base_rtt"]
+    assert max(base) / min(base) == pytest.approx(100, rel=0.03)
+    for rtt, least in zip(flows["rtt_mean"], base, strict=True):
+        assert least <= rtt < least + 2e-6
+
+
+def test_a_parking_lot_of_four_routers(runs: Runs) -> None:
+    """Its links carry what HPCC holds, eta, and the flow that meets three of them the least."""
+    summary = runs.clean("parking-lot", "--duration", "5 ms", *UNDRAWN).summary
+    assert summary["su"] == pytest.approx(95, abs=2.5)
+    assert summary["ql_max"] < 5e-6
