@@ -21,6 +21,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from testbed.base.watchdog import watched
 from testbed.errors import BadInput, PluginFailed, UnusableDecision, nearest
 from testbed.plugin import PluginConfig
 
@@ -43,6 +44,11 @@ class Plugin:
     def title(self) -> str:
         """For messages: ``controller 'dcqcn'``."""
         return f"{self.kind} '{self.name}'"
+
+    @property
+    def whence(self) -> str:
+        """The title and the file."""
+        return f"{self.title} ({self.file})"
 
     @property
     def digest(self) -> str:
@@ -71,7 +77,8 @@ class Plugin:
         else:
             raise BadInput(f"{self.kind} '{self.name}' has no preset '{preset}'; {nearest(preset, list(presets))}")
         try:
-            config = self.form.Config(**{**base, **options})
+            with watched(self.whence, BadInput):
+                config = self.form.Config(**{**base, **options})
         except ValidationError as error:
             raise BadInput(self._explain(error)) from None
         assert isinstance(config, PluginConfig)
@@ -166,11 +173,11 @@ def _entries(kind: str) -> dict[str, EntryPoint]:
 
 
 def _from_entry(kind: str, entry: EntryPoint) -> Plugin:
-    try:
-        with redirect_stdout(sys.stderr):  # stdout is for results
+    with watched(f"{kind} '{entry.name}' ({entry.value})", BadInput), redirect_stdout(sys.stderr):  # it is for results
+        try:
             form = entry.load()
-    except (ImportError, AttributeError) as error:
-        raise BadInput(f"{kind} '{entry.name}' ({entry.value}) cannot be loaded: {error}") from error
+        except (ImportError, AttributeError) as error:
+            raise BadInput(f"{kind} '{entry.name}' ({entry.value}) cannot be loaded: {error}") from error
     origin = f"{entry.dist.name} {entry.dist.version}" if entry.dist else entry.value
     return Plugin(kind, entry.name, form, origin, Path(inspect.getfile(form)))
 
@@ -187,12 +194,12 @@ def _from_path(spec: str) -> tuple[str, str, Any, Path]:
     assert module_spec.loader is not None
     module = importlib.util.module_from_spec(module_spec)
     sys.modules[name] = module
-    try:
-        with redirect_stdout(sys.stderr):  # stdout is for results
+    with watched(f"plugin file '{text}'", BadInput), redirect_stdout(sys.stderr):  # stdout is for results
+        try:
             module_spec.loader.exec_module(module)
-    except Exception as error:  # whatever the user's file raises is theirs to see, in one line
-        line = error.lineno if isinstance(error, SyntaxError) else _line_in(error, file)
-        raise BadInput(f"plugin file '{text}', line {line}: {type(error).__name__}: {error}") from error
+        except Exception as error:  # whatever the user's file raises is theirs to see, in one line
+            line = error.lineno if isinstance(error, SyntaxError) else _line_in(error, file)
+            raise BadInput(f"plugin file '{text}', line {line}: {type(error).__name__}: {error}") from error
     return text, wanted, module, file
 
 

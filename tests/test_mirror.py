@@ -33,11 +33,13 @@ BEHAVIOURS = {
         "many_flows": "the largest published incast",
         "missing": "what this machine lacks is said before anything is built",
         "plugin_failures": "a plugin that fails or hangs in an agent",
+        "racks": "racks whose links differ, and custom ones, with real packets",
         "theory": "closed forms, with real packets",
     },
     "engines/virtual": {  # the same, where the kernel is not the point
         "fixed_points": "where the controllers settle",
         "plugin_failures": "a plugin that fails, hangs or prints",
+        "racks": "racks whose links differ, and custom ones",
         "traffic": "flows that start, end and wait for each other",
         "golden": "results that are known to the bit",
         "same_bits": "the same results whatever else is different",

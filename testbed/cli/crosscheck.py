@@ -11,9 +11,10 @@ import typer
 from testbed.base.extras import need
 from testbed.cli.shared import Controller, ExperimentArgument, Format, Formatted, Settings, Tuner, print_json
 from testbed.errors import BadInput, nearest
-from testbed.runs.overrides import resolve
+from testbed.runs.overrides import from_user, overridden
 
 if TYPE_CHECKING:
+    from testbed.experiment.resolved import Resolved
     from testbed.results.record import EngineName
     from testbed.results.table import Cell, Table
     from testbed.runs.crosscheck import Crosscheck, Told
@@ -34,20 +35,25 @@ def crosscheck(  # noqa: PLR0917 - one parameter per option
     format: Formatted = Format.text,
 ) -> None:
     """Run an experiment on several engines and hold their figures against each other (with the kernel: as root)."""
-    plugins = {"controller": controller, "tuner": tuner}
-    options = {"time.duration": duration, "time.dilation": dilation}
-    undrawn = ["record.report=false", *(settings or [])]
-    resolved = resolve(experiment, plugins, options, undrawn)
+    from testbed.experiment import meaningless
     from testbed.results import folder
 
     need(*folder.PACKAGES)
     from testbed.live.broadcast import observer
     from testbed.runs import crosscheck as run
 
+    loaded = from_user(experiment)
+    plugins = {"controller": controller, "tuner": tuner}
+    options = {"time.duration": duration, "time.dilation": dilation}
+    given = [*(f"{key}={value}" for key, value in options.items() if value), "record.report=false", *(settings or [])]
+
+    def make(engine: EngineName, seed: int | None) -> Resolved:
+        drawn = [] if seed is None else [f"seed={seed}"]
+        return overridden(loaded, plugins, {}, [*meaningless.kept(given, engine), *drawn])
+
     chosen = _chosen(engines, list(run.ENGINES))
     with observer("none", ui=False) as terminal:
-        again = lambda seed: resolve(experiment, plugins, options, [*undrawn, f"seed={seed}"])  # noqa: E731
-        found = run.crosscheck(resolved, chosen, out, terminal, seeds=seeds, again=again)
+        found = run.crosscheck(make, chosen, out, terminal, seeds=seeds)
     if format is Format.json:
         print_json(found.as_dict())
     else:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from operator import attrgetter
 
 from testbed.errors import BadInput
@@ -20,6 +20,17 @@ DILATION = ("time", "dilation")
 def without(settings: Mapping[str, str]) -> dict[str, str]:
     """Settings (as for ``--set``) less all that are about the kernel alone."""
     return {key: value for key, value in settings.items() if tuple(key.split(".")) not in {*OF_THE_KERNEL, DILATION}}
+
+
+def kept(settings: Sequence[str], engine: str) -> list[str]:
+    """Settings (as for ``--set``) for one of several engines that run an experiment: each has what means something.
+
+    What is about the kernel alone is as usual on the others, also if it is in a file.
+    """
+    if engine == "kernel":
+        return [*settings, "engine=kernel"]
+    named = [one for one in settings if without({one.partition("=")[0].strip(): ""})]
+    return [*named, *(f"{dotted(key)}={usual}" for key, usual in OF_THE_KERNEL.items()), f"engine={engine}"]
 
 
 def refuse(experiment: Experiment, document: Document) -> None:

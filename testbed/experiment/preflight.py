@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from testbed.errors import TestbedError
+from testbed.base.watchdog import watched
+from testbed.errors import PluginFailed, TestbedError
 from testbed.experiment.resolved import Decider, Resolved
 from testbed.registry import Plugin, failed, refused
 from testbed.tuner import wrong
@@ -14,7 +15,7 @@ def try_controller(resolved: Resolved, one: Decider) -> None:
     """Make a controller for one flow.
 
     Raises BadInput if an option does not fit (a policy file that is missing), PluginFailed if the plugin raises
-    anything else, or TestbedError if there is no compiler.
+    anything else or does not return, or TestbedError if there is no compiler.
     """
     _made(one.plugin, lambda: one.make(resolved.layout.controller_paths(slice(1))))
 
@@ -26,7 +27,8 @@ def try_tuner(resolved: Resolved) -> None:
 
 def _made(plugin: Plugin, make: Callable[[], object]) -> None:
     try:
-        make()
+        with watched(plugin.whence, PluginFailed):
+            make()
     except TestbedError:
         raise
     except Exception as error:

@@ -31,6 +31,12 @@ sum of its flows (`dst="*"`), and its RTTs are those of all of them.
 
 The share of acknowledgements with CE is `rate(testbed_flow_ce_packets_total[5s]) /
 rate(testbed_flow_acked_packets_total[5s])`; marks and drops of a port likewise.
+
+A run with several `controllers:` has figures per controller, however many flows it has; a single controller's are the
+sums of its flows. What each gets of what they share is
+
+    rate(testbed_controller_acked_bytes_total[5s])
+      / on (instance) group_left () sum by (instance) (rate(testbed_controller_acked_bytes_total[5s]))
 """
 
 

@@ -21,11 +21,12 @@ from testbed.base.arrays import Floats, Ints
 from testbed.live.scene import Scene
 from testbed.live.snapshot import QUEUE_LIMITS, Counted, Snapshot
 
-Labels = Literal["", "port", "flow", "limit", "switch", "state"]
+Labels = Literal["", "port", "flow", "controller", "limit", "switch", "state"]
 LABELS: dict[Labels, tuple[str, ...]] = {
     "": (),
     "port": ("port",),
     "flow": ("flow",),
+    "controller": ("controller",),
     "limit": ("limit",),
     "switch": ("switch",),
     "state": ("switch", "state"),
@@ -140,6 +141,10 @@ def _of_tuner(column: str) -> Callable[[Snapshot], Column]:
     return lambda now: [getattr(one, column) for one in now.tuners]
 
 
+def _of_controller(column: str) -> Callable[[Snapshot], Column]:
+    return lambda now: now.controllers[column]
+
+
 def _of_flow(column: str) -> Callable[[Snapshot], Column]:
     return lambda now: now.flows[column]
 
@@ -233,6 +238,34 @@ METRICS = (
         _of_flow("window"),
     ),
     Metric("gauge", "testbed_flow_inflight_bytes", "flow", "Sent and not yet acknowledged.", _of_flow("inflight")),
+    Metric(
+        "gauge",
+        "testbed_controller_active_flows",
+        "controller",
+        "Flows that it decides about, from their starts to their ends.",
+        _of_controller("active"),
+    ),
+    Metric(
+        "counter",
+        "testbed_controller_acked_bytes",
+        "controller",
+        "Payload of its flows that was acknowledged.",
+        _of_controller("acked_payload"),
+    ),
+    Metric(
+        "counter",
+        "testbed_controller_acked_packets",
+        "controller",
+        "Data packets of its flows that were acknowledged.",
+        _of_controller("acked"),
+    ),
+    Metric(
+        "counter",
+        "testbed_controller_ce_packets",
+        "controller",
+        "Acknowledgements of its flows that echo CE.",
+        _of_controller("ce"),
+    ),
     Metric("counter", "testbed_decided_flows", "", "Flow decisions of the controllers.", lambda now: [now.decided]),
     Metric(
         "gauge",
@@ -309,6 +342,13 @@ DISTRIBUTIONS = (
         "RTT, one sample per acknowledgement.",
         RTT_LIMITS.tolist(),
         lambda now: _clipped(now.flow_rtt, *RTT_BINS),
+    ),
+    Distribution(
+        "testbed_controller_rtt_seconds",
+        "controller",
+        "RTT of the controller's flows, one sample per acknowledgement.",
+        RTT_LIMITS.tolist(),
+        lambda now: _clipped(now.controller_rtt, *RTT_BINS),
     ),
     Distribution(
         "testbed_decision_seconds",

@@ -15,6 +15,7 @@ import numpy as np
 from testbed.base.arrays import Floats, Ints
 from testbed.clock import Clock
 from testbed.experiment.traffic.plan import Plan
+from testbed.live.controllers import ByController
 from testbed.results.record import SIMULATED, EngineName
 from testbed.results.report.topology import Link, draw
 from testbed.results.tables import flow_names
@@ -46,7 +47,9 @@ class SceneFlow(NamedTuple):
 class Groups:
     """Columns per flow to columns per `SceneFlow`. A run's flows are ordered by sending host."""
 
-    def __init__(self, plan: Plan) -> None:
+    def __init__(self, plan: Plan, deciding: Sequence[str]) -> None:
+        """``deciding``: the name of each flow's controller."""
+        self.controllers = ByController(deciding)
         self.by: Literal["flow", "host"] = "flow" if len(plan) <= MOST_FLOWS else "host"
         if self.by == "flow":
             self._first = np.arange(len(plan))
@@ -83,6 +86,7 @@ class Scene:
     ports: tuple[ScenePort, ...]
     flows_by: Literal["flow", "host"]
     flows: tuple[SceneFlow, ...]
+    controllers: tuple[str, ...]  # their names, as figures per controller have them
     engine: EngineName = "kernel"
     run: str = ""  # name of the results folder; known outside only
 

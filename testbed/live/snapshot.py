@@ -16,6 +16,7 @@ from testbed.results.tuner_log import TunerNow
 
 QUEUE_LIMITS = tuple(float(1 << k) for k in range(10, 25))  # bytes; bin edges of the port program
 FLOW_COUNTERS = ("acked_payload", "sent", "acked", "ce", "lost", "late", "timeouts", "cnps")
+CONTROLLER_COUNTERS = ("acked_payload", "acked", "ce")
 
 
 @dataclass(frozen=True)
@@ -35,6 +36,8 @@ class Snapshot:
     queue_found: Counted  # by arriving packets; bins between 0, 1 and `QUEUE_LIMITS`, and one beyond
     flows: dict[str, Floats | Ints]  # `FLOW_COUNTERS`; active, rate, window, inflight (sums); rtt (newest, mean)
     flow_rtt: Counted  # bins of `Flows.rtt_counts`
+    controllers: dict[str, Ints]  # shape (c,), as the scene lists them: `CONTROLLER_COUNTERS`, active
+    controller_rtt: Counted  # bins of `Flows.rtt_counts`
     rtt: Ints  # all acknowledgements, bins of `Meter.rtt`
     decision_time: Counted  # wall s per call, bins of `Meter.decision_times`
     decided: int  # rows

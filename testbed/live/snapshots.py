@@ -10,9 +10,10 @@ import numpy as np
 from testbed.base.arrays import Floats, Ints
 from testbed.fidelity.verdict import limits_of
 from testbed.live.collect import Collector
+from testbed.live.controllers import ByController
 from testbed.live.observed import Observed
 from testbed.live.scene import Groups, Scene, ScenePort
-from testbed.live.snapshot import FLOW_COUNTERS, Counted, Snapshot
+from testbed.live.snapshot import CONTROLLER_COUNTERS, FLOW_COUNTERS, Counted, Snapshot
 from testbed.results.figures.unknown import quantile
 
 WALL_NS_BETWEEN = 200_000_000
@@ -35,7 +36,7 @@ class Live:
         self.connection = connection
         self.run = run
         self.collector = collector
-        self.groups = Groups(run.layout.plan)
+        self.groups = Groups(run.layout.plan, run.resolved.deciding)
         self._next_ns = 0
         self._tx_bytes = np.zeros(len(run.layout.port_names))
 
@@ -77,6 +78,8 @@ def snapshot(run: Observed, collector: Collector, groups: Groups, ports: dict[st
         queue_found=run.network.queues_found(),
         flows=_flows(run, groups, now),
         flow_rtt=Counted(groups.sum(run.flows.rtt_counts), groups.sum(run.flows.rtt_sum)),
+        controllers=_controllers(run, groups.controllers, now),
+        controller_rtt=Counted(groups.controllers.sum(run.flows.rtt_counts), groups.controllers.sum(run.flows.rtt_sum)),
         rtt=np.sum([meter.rtt.counts for meter in meters], axis=0),
         decision_time=Counted(
             np.sum([meter.decision_times.counts for meter in meters], axis=0),
@@ -93,13 +96,23 @@ def _flows(run: Observed, groups: Groups, now: float) -> dict[str, Floats | Ints
     flows = run.flows
     inflight = groups.sum(flows.inflight) * float(run.layout.framing.wire_size)
     summed = {name: groups.sum(getattr(flows, name)) for name in (*FLOW_COUNTERS, "rate", "window")}
-    active = groups.sum(((flows.start <= now) & np.isnan(flows.finished)).astype(np.int64))
+    active = groups.sum(_active(run, now))
     return summed | {"active": active, "inflight": inflight, "rtt": groups.mean(flows.rtt)}
+
+
+def _controllers(run: Observed, parts: ByController, now: float) -> dict[str, Ints]:
+    return {name: parts.sum(getattr(run.flows, name)) for name in CONTROLLER_COUNTERS} | {
+        "active": parts.sum(_active(run, now))
+    }
+
+
+def _active(run: Observed, now: float) -> Ints:
+    return ((run.flows.start <= now) & np.isnan(run.flows.finished)).astype(np.int64)
 
 
 def scene(run: Observed) -> Scene:
     """The run that is about to begin."""
-    experiment, groups = run.resolved.experiment, Groups(run.layout.plan)
+    experiment, groups = run.resolved.experiment, Groups(run.layout.plan, run.resolved.deciding)
     ports = (
         ScenePort(one.name, one.switch, one.neighbour, one.link.rate, float(round(one.link.buffer)))
         for one in run.layout.shape.ports
@@ -117,4 +130,5 @@ def scene(run: Observed) -> Scene:
         ports=tuple(ports),
         flows_by=groups.by,
         flows=groups.flows,
+        controllers=groups.controllers.names,
     )

@@ -61,8 +61,14 @@ class View:
             f"{min(1.0, share):4.0%}  {_clock(told['time'], self.scene['duration'])}  "
             f"utilisation {_share(self._of_port('utilisation'))}  queue {_size(self._of_port('queue'))}  "
             f"RTT p50 {_time(told['rtt']['p50'])} p99 {_time(told['rtt']['p99'])}  Jain {_plain(told['jain'])}  "
-            f"drops so far {_count(self._of_port('drops'))}  {told['verdict']}"
+            f"drops so far {_count(self._of_port('drops'))}  {self._shares()}{told['verdict']}"
         )
+
+    def _shares(self) -> str:
+        """Of several controllers."""
+        told = zip(self.scene["controllers"], self.update["controllers"]["share"], strict=True)
+        shares = [f"{name} {_share(share)}" for name, share in told]
+        return f"shares {', '.join(shares)}  " if len(shares) > 1 else ""
 
     def _of_port(self, name: str) -> float | None:
         value: float | None = self.update["ports"][name][self.port]
@@ -75,8 +81,10 @@ class View:
             yield Text(self.stage)
             return
         width, height = options.max_width, options.height or console.height
-        top = [*self._head(width), Text(), *self._figures(width)] if self.update else [*self._head(width)]
-        if not self.update:
+        top = self._head(width)
+        if self.update:
+            top += [Text(), *self._figures(width), *self._controllers(width)]
+        else:
             top.append(Text(self.stage, style="dim"))
         yield from top[:height]
         reasons = [f" - {reason}" for reason in self.update.get("reasons", [])]
@@ -147,6 +155,23 @@ class View:
             f"Pmax {_share(self._of_port('pmax'))}",
         )
         return [*drawn, *map(Text, packed(said, width))]
+
+    def _controllers(self, width: int) -> list[RenderableType]:
+        """What each of several gets; of a single one all figures tell."""
+        from rich.text import Text
+
+        names, told = self.scene["controllers"], self.update["controllers"]
+        drawn: list[RenderableType] = []
+        for i, name in enumerate(names if len(names) > 1 else ()):
+            said = (
+                f"{name:{max(map(len, names))}}",
+                f"share {_share(told['share'][i]):>7}",
+                f"goodput {_rate(told['goodput'][i]):>11}",
+                f"RTT {_time(told['rtt'][i]):>8}",
+                f"marked {_share(told['marked'][i]):>7}",
+            )
+            drawn += map(Text, packed(said, width))
+        return drawn
 
     def _flows(self, width: int, room: int) -> Table:
         from rich.table import Table

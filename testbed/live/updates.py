@@ -25,6 +25,7 @@ def update(scene: Scene, before: Snapshot, now: Snapshot) -> Update:
         "time": now.time,
         "ports": _ports(scene, before, now),
         "flows": _flows(goodput, now),
+        "controllers": _controllers(before, now),
         "rtt": _rtt(before, now),
         "jain": _plain(jain(goodput[now.flows["sent"] > 0])),  # of the flows that have started
         "distortion": {limit: _plain(used) for limit, used in now.distortion.items()},
@@ -55,6 +56,21 @@ def _flows(goodput: Floats, now: Snapshot) -> dict[str, Any]:
         **{name: flows[name] for name in ("rate", "window", "rtt", "inflight", "lost", "cnps")},
     }
     return {name: _list(np.asarray(column, float)) for name, column in columns.items()}
+
+
+def _controllers(before: Snapshot, now: Snapshot) -> dict[str, Any]:
+    """Share and marks of 1, as of ports; RTT is the mean over the interval's acknowledgements."""
+    grown = {name: (now.controllers[name] - before.controllers[name]).astype(float) for name in now.controllers}
+    goodput = grown["acked_payload"] * 8 / _seconds(before, now)
+    rtt = now.controller_rtt.total - before.controller_rtt.total
+    with np.errstate(invalid="ignore"):  # nothing was acknowledged: unknown
+        columns = {
+            "goodput": goodput,
+            "share": goodput / goodput.sum(),
+            "rtt": rtt / grown["acked"],
+            "marked": grown["ce"] / grown["acked"],
+        }
+    return {name: _list(column) for name, column in columns.items()}
 
 
 def _goodput(before: Snapshot, now: Snapshot) -> Floats:

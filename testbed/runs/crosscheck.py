@@ -11,9 +11,8 @@ from typing import Any
 import numpy as np
 
 from testbed.base.arrays import Floats
-from testbed.engines.engine import Engine
 from testbed.engines.kernel import doctor
-from testbed.errors import TestbedError
+from testbed.errors import BadInput, TestbedError
 from testbed.experiment.resolved import Resolved
 from testbed.live.observers import Observer
 from testbed.results import folder
@@ -153,31 +152,28 @@ def _known(value: float) -> float | None:
 
 
 def crosscheck(
-    resolved: Resolved,
+    make: Callable[[EngineName, int | None], Resolved],
     engines: Sequence[EngineName],
     out: Path | None,
     observer: Observer,
     *,
     seeds: int,
-    again: Callable[[int], Resolved],
 ) -> Crosscheck:
-    """Run it on each, and ``seeds`` times on the virtual one: ``again`` is the experiment with another seed.
+    """Run it on each, and ``seeds`` times on the virtual one.
 
-    Raises TestbedError if a run fails.
+    ``make`` gives the experiment as an engine runs it, with another seed if one is named. Raises BadInput if no engine
+    can run it, and TestbedError if a run fails.
     """
+    able, cannot = _checked(make, engines)
+    resolved = next(iter(able.values()))
     experiment = resolved.experiment
     target = folder.prepare(out, f"crosscheck-{experiment.name}-{resolved.title.replace(' + ', '-')}")
     ran: dict[EngineName, Summary] = {}
-    cannot: dict[EngineName, str] = {}
-    for name in engines:
-        engine = carrier(name)
-        if why := _cannot(engine, resolved):
-            cannot[name] = why
-            continue
+    for name, its in able.items():
         observer.on_stage(f"{name} engine")
-        ran[name] = execute(engine, resolved, target / name, observer).summary
+        ran[name] = execute(carrier(name), its, target / name, observer).summary
     others = [
-        execute(carrier("virtual"), again(seed), target / f"virtual,seed={seed}", observer).summary
+        execute(carrier("virtual"), make("virtual", seed), target / f"virtual,seed={seed}", observer).summary
         for seed in range(experiment.seed + 1, experiment.seed + seeds)
         if "virtual" in ran
     ]
@@ -186,12 +182,22 @@ def crosscheck(
     return Crosscheck(ran, cannot, [ran["virtual"], *others] if "virtual" in ran else [], packet, target)
 
 
-def _cannot(engine: Engine, resolved: Resolved) -> str:
-    """Why this engine cannot run it; empty if it can."""
-    try:
-        if engine.name == "kernel":
-            doctor.require()
-        engine.check(resolved)
-    except TestbedError as refusal:
-        return str(refusal)
-    return ""
+def _checked(
+    make: Callable[[EngineName, int | None], Resolved], engines: Sequence[EngineName]
+) -> tuple[dict[EngineName, Resolved], dict[EngineName, str]]:
+    """The experiments of engines that can run it, and why the others cannot."""
+    able: dict[EngineName, Resolved] = {}
+    cannot: dict[EngineName, str] = {}
+    for name in engines:
+        try:
+            resolved = make(name, None)
+            if name == "kernel":
+                doctor.require()
+            carrier(name).check(resolved)
+        except TestbedError as refusal:
+            cannot[name] = str(refusal)
+        else:
+            able[name] = resolved
+    if not able:
+        raise BadInput("\n".join(dict.fromkeys(cannot.values())))  # a mistake in the file is told once
+    return able, cannot

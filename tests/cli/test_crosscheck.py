@@ -33,7 +33,24 @@ def test_engines_that_agree(tmp_path: Path) -> None:
     figures = {one["name"]: one for one in found["figures"]}
     for engine in ("fluid", "virtual"):
         assert figures["su"]["values"][engine] == pytest.approx(40, abs=0.2)
-        assert (tmp_path / "out" / engine / "summary.json").is_file()
+        manifest = json.loads((tmp_path / "out" / engine / "manifest.json").read_text())
+        assert manifest["engine"] == manifest["experiment"]["engine"] == engine
+
+
+@pytest.mark.parametrize("dilation", [("--dilation", "2000"), ("--set", "time.dilation=2000")])
+def test_what_is_the_kernels_alone_is_left_out_for_the_others(tmp_path: Path, dilation: tuple[str, ...]) -> None:
+    """So that what they ran can be run again."""
+    kernels = (*dilation, "--set", "rack.calibrate=off")
+    checked(tmp_path, "leaf-spine", *SHORT, *MODELS, *kernels, code=0)
+    done = command("run", "--from", str(tmp_path / "out" / "virtual"), "--verify")
+    assert done.returncode == 0, done.stderr
+
+
+def test_a_mistake_is_told_once(tmp_path: Path) -> None:
+    done = command("crosscheck", "incast-2", "--set", "traffic.sendrs=3", "--out", str(tmp_path / "out"))
+    assert done.returncode == 2
+    assert done.stderr.count("traffic.sendrs") == done.stderr.count("--set traffic.sendrs=3") + 1
+    assert not (tmp_path / "out").exists()
 
 
 def test_what_is_out_of_bounds_is_said_and_ends_with_3(tmp_path: Path) -> None:

@@ -10,12 +10,13 @@ from testbed.base.arrays import Ints
 from testbed.experiment.traffic.flow import Flow
 from testbed.experiment.traffic.plan import Plan
 from testbed.live.scene import Groups, Scene, ScenePort
-from testbed.live.snapshot import FLOW_COUNTERS, QUEUE_LIMITS, Counted, Snapshot
+from testbed.live.snapshot import CONTROLLER_COUNTERS, FLOW_COUNTERS, QUEUE_LIMITS, Counted, Snapshot
 from testbed.results.record import RTT_BINS_PER_OCTAVE
 from testbed.results.tuner_log import TunerNow
 
 RATE = 8e9
 BASE_RTT = 10e-6
+CONTROLLERS = ("swift", "dcqcn")
 
 
 def plan(senders: int = 2, flows_per_sender: int = 1) -> Plan:
@@ -25,12 +26,13 @@ def plan(senders: int = 2, flows_per_sender: int = 1) -> Plan:
 
 
 def scene(flows: Plan | None = None) -> Scene:
+    """Two controllers take turns."""
     flows = flows or plan()
-    groups = Groups(flows)
+    groups = Groups(flows, [CONTROLLERS[i % 2] for i in range(len(flows))])
     hosts = len(set(flows.src)) + 1
     return Scene(
         experiment="made",
-        controller="swift",
+        controller=" + ".join(CONTROLLERS),
         tuner="static",
         seed=7,
         duration=30e-3,
@@ -41,6 +43,7 @@ def scene(flows: Plan | None = None) -> Scene:
         ports=tuple(ScenePort(f"s1-eth{i}", "s1", f"h{i}", RATE, 5e6) for i in range(1, hosts + 1)),
         flows_by=groups.by,
         flows=groups.flows,
+        controllers=groups.controllers.names,
         run="made-swift",
     )
 
@@ -92,6 +95,8 @@ def snapshot(time: float, scene: Scene, *, acked: tuple[int, ...] = (0, 0), rtt:
             "rtt": np.full(len(acked), rtt),
         },
         flow_rtt=Counted(flow_rtt, column * rtt),
+        controllers={name: counters[name] for name in CONTROLLER_COUNTERS} | {"active": none + 1},
+        controller_rtt=Counted(flow_rtt, column * rtt),
         rtt=rtts(rtt, packets),
         tuners=(TunerNow("s1", 0.75, 20, 2e-3, 1, "exploring"),),
         decision_time=Counted(rtts(3e-6, 5, 2), np.array(15e-6)),

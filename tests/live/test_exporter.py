@@ -23,6 +23,10 @@ def test_values_are_in_base_units(found: Samples) -> None:
     assert one(found, "testbed_flow_rate_bytes_per_second", flow="h1-h3") == 0.5e9
     assert one(found, "testbed_flow_rate_bytes_per_second", flow="h2-h3") == np.inf
     assert one(found, "testbed_flow_acked_bytes_total", flow="h1-h3") == 600_000
+    assert one(found, "testbed_controller_acked_bytes_total", controller="swift") == 600_000
+    assert one(found, "testbed_controller_ce_packets_total", controller="dcqcn") == 20
+    assert one(found, "testbed_controller_active_flows", controller="dcqcn") == 1
+    assert one(found, "testbed_controller_rtt_seconds_count", controller="dcqcn") == 200
     assert one(found, "testbed_dilation_ratio") == 1000
     assert one(found, "testbed_tuner_reward_ratio", switch="s1") == 0.75
     assert one(found, "testbed_tuner_decision_seconds_total", switch="s1") == 2e-3
@@ -34,7 +38,7 @@ def test_values_are_in_base_units(found: Samples) -> None:
 def test_labels_join_through_the_info_metrics(found: Samples) -> None:
     assert one(found, "testbed_port_info", port="s1-eth3", switch="s1", to="h3") == 1
     assert one(found, "testbed_flow_info", flow="h2-h3", src="h2", dst="h3") == 1
-    run = {"run": "made-swift", "experiment": "made", "controller": "swift", "tuner": "static", "seed": "7"}
+    run = {"run": "made-swift", "experiment": "made", "controller": "swift + dcqcn", "tuner": "static", "seed": "7"}
     assert one(found, "testbed_run_info", **run) == 1
 
 

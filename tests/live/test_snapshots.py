@@ -1,21 +1,33 @@
-"""Snapshots of a modelled run against its record."""
+"""Snapshots of runs against their records."""
 
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
+from testbed.live import snapshots
 from testbed.live.observers import Observer
 from testbed.live.snapshot import Snapshot
 from testbed.live.updates import Update
 from tests.support.modelled import modelled
+from tests.support.simulated import simulated
+
+HALVES = """\
+controller: dctcp
+controllers: [{name: nscc, of: {hosts: [h2, h4]}}]
+traffic: {pattern: incast, senders: 4}
+time: {duration: 1 ms, warmup: 0 s}
+"""
 
 
 class Kept(Observer):
     def __init__(self) -> None:
         self.snapshots: list[Snapshot] = []
+        self.updates: list[Update] = []
 
-    def on_progress(self, now: Snapshot, changes: Update) -> None:  # noqa: ARG002
+    def on_progress(self, now: Snapshot, changes: Update) -> None:
         self.snapshots.append(now)
+        self.updates.append(changes)
 
 
 def test_a_flow_is_active_from_its_start_to_its_end() -> None:
@@ -28,3 +40,24 @@ def test_a_flow_is_active_from_its_start_to_its_end() -> None:
         counts.append(int(expected.sum()))
     assert 0 < min(counts) < max(counts) < len(flows)
     assert np.isfinite(flows.finished).any()
+
+
+def test_what_each_controller_gets_is_told_while_the_run_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Flows 1 and 3 are DCTCP's, 2 and 4 NSCC's. The last snapshot is within an update of the end."""
+    monkeypatch.setattr(snapshots, "WALL_NS_BETWEEN", 0)
+    kept = Kept()
+    flows = simulated(HALVES, observer=kept).flows
+    assert flows.controller == ["dctcp", "nscc"] * 2
+    for now in kept.snapshots:
+        for name, told in now.controllers.items():
+            column = now.flows[name]
+            assert told.tolist() == [column[::2].sum(), column[1::2].sum()]
+        assert now.controller_rtt.counts.sum(axis=1).tolist() == now.controllers["acked"].tolist()
+    last, before = kept.snapshots[-1].controllers, kept.snapshots[0].controllers
+    acked, packets = flows.acked_bytes, flows.acked_packets
+    assert last["acked_payload"] == pytest.approx([acked[::2].sum(), acked[1::2].sum()], rel=0.05)
+    grown = last["acked_payload"] - before["acked_payload"]
+    told = kept.updates[-1]["controllers"]
+    assert sum(told["share"]) == pytest.approx(1.0, abs=1e-4)
+    assert packets.sum() > last["acked"].sum() > 0.9 * packets.sum()
+    assert grown.min() > 0

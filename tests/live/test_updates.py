@@ -20,6 +20,9 @@ def test_figures_of_an_interval() -> None:
     assert told["ports"]["queue_max"][-1] == 9000
     assert told["ports"]["drops"][-1] == 3
     assert told["flows"]["goodput"] == [4e9, 0.8e9]
+    assert told["controllers"] == {
+        "goodput": [4e9, 0.8e9], "share": [0.83333, 0.16667], "rtt": [10e-6, 10e-6], "marked": [0.1, 0.1]
+    }  # fmt: skip
     assert told["jain"] == pytest.approx(4.8**2 / (2 * (16 + 0.64)), rel=1e-4)
     assert told["rtt"]["p50"] == pytest.approx(10e-6, rel=0.05)
     assert told["verdict"] == "degraded"
@@ -38,6 +41,7 @@ def test_what_is_not_known_is_null_and_not_a_number() -> None:
     told = update(made, snapshot(1e-3, made, acked=(5, 5)), snapshot(2e-3, made, acked=(5, 5)))
     assert told["rtt"] == {"p50": None, "p99": None}
     assert told["jain"] is None
+    assert told["controllers"]["share"] == told["controllers"]["rtt"] == [None, None]
     assert told["flows"]["rate"] == [4e9, None]
     assert told["flows"]["window"] == [None, None]
     json.dumps(told, allow_nan=False)

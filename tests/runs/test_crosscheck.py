@@ -42,7 +42,17 @@ def test_hpcc_of_model_and_virtual_time_agrees_within_all_bounds(flows: int) -> 
     assert found.agrees, [(one.label, one.values) for one in found.figures if one.outside]
 
 
-@pytest.mark.parametrize("flows", [2, 8])
+@pytest.mark.parametrize(("flows", "start"), [(2, "50 %"), (8, "10 %"), (64, "1.5 %")])
+def test_adpg_of_model_and_virtual_time_agrees_within_all_bounds(flows: int, start: str) -> None:
+    """From about a fair share on: how long it takes to come down from more is another question."""
+    rates = (f"traffic.senders={flows}", f"controller.start_rate={start}", "time.duration=4 ms", "time.warmup=2 ms")
+    model = figures("incast-8", [*settings("adpg"), *rates, "fluid.probes=16"], controller="adpg")
+    found = held({"fluid": model, "virtual": virtual("adpg", *rates)})
+    assert {"su", "ql_mean", "rtt_p50", "rtt_p99", "marks"} <= {one.figure.name for one in found.figures}
+    assert found.agrees, [(one.label, one.values) for one in found.figures if one.outside]
+
+
+@pytest.mark.parametrize("flows", [2, 8, 64])
 def test_swift_of_model_and_virtual_time_agrees_but_for_what_packets_swing(flows: int) -> None:
     senders = f"traffic.senders={flows}"
     model = figures("incast-8", [*settings("swift"), senders, "fluid.probes=16"], controller="swift")

@@ -13,6 +13,7 @@ from testbed.engines.kernel.faults.catalogue import FAULTS
 from testbed.fidelity.processors import STOLEN, Processors
 
 pytestmark = [pytest.mark.root, pytest.mark.slow]
+ATTEMPTS = 4  # of a fault that was not named: others use the machine meanwhile
 
 
 def findings(*arguments: str) -> dict[str, dict[str, Any]]:
@@ -25,33 +26,38 @@ def findings(*arguments: str) -> dict[str, dict[str, Any]]:
     return found
 
 
-def test_every_fault_is_named_and_nothing_else_is() -> None:
-    """The machine that runs the tests may be busy: what was judged wrongly gets a second chance, and only one.
+@pytest.mark.parallel
+def test_every_fault_is_named() -> None:
+    """Whatever else the verdict says: other tests run beside it. What was not named gets another chance."""
+    found = findings("--quiet", "0")
+    assert found.keys() == FAULTS.keys()
+    for _ in range(1, ATTEMPTS):
+        for name in [name for name, one in found.items() if not one["right"]]:
+            found |= {name: findings("--quiet", "0", "--only", name)[name]}
+    assert {name: one["said"] for name, one in found.items() if not one["right"]} == {}
 
-    No run is quiet where other virtual machines take the cores; faults must be named there too.
+
+def test_an_undisturbed_run_is_clean() -> None:
+    """The machine that runs the tests may be busy: there is a second chance, and only one.
+
+    No run is quiet where other virtual machines take the cores.
     """
     host = Processors()
-    found = findings("--quiet", "1")
-    assert found.keys() == {*FAULTS, "nothing is wrong (1 of 1)"}
-    wrong = [name for name, one in found.items() if not one["right"]]
-    again: dict[str, dict[str, Any]] = {}
-    for name in wrong:
-        again |= findings("--quiet", "0", "--only", name) if name in FAULTS else _quiet_again()
-    still = {name: one["said"] for name, one in again.items() if not one["right"]}
-    host.sample()
-    if host.stolen > STOLEN and still and not still.keys() & FAULTS.keys():
-        pytest.skip(
-            f"no quiet run: other virtual machines took {host.stolen:.1%} of a core's time; all faults are named"
+    said = ""
+    for _ in range(2):
+        quiet = next(
+            one for name, one in findings("--quiet", "1", "--only", "wrong rate").items() if name not in FAULTS
         )
-    assert not still
+        if quiet["right"]:
+            return
+        said = quiet["said"]
+    host.sample()
+    if host.stolen > STOLEN:
+        pytest.skip(f"no quiet run: other virtual machines took {host.stolen:.1%} of a core's time")
+    raise AssertionError(said)
 
 
-def _quiet_again() -> dict[str, dict[str, Any]]:
-    """One undisturbed run; the shortest fault comes with it, for `--only` must name one."""
-    found = findings("--quiet", "1", "--only", "wrong rate")
-    return {name: one for name, one in found.items() if name not in FAULTS}
-
-
+@pytest.mark.parallel
 def test_unknown_fault_is_an_error_that_lists_the_known_ones() -> None:
     command = [sys.executable, "-m", "testbed", "selftest", "--only", "nonesuch"]
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)

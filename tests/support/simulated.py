@@ -22,6 +22,7 @@ def simulated(
     controller: str = "",
     tuner: str = "",
     captures: Sequence[Capture] = (),
+    observer: Observer | None = None,
 ) -> RunRecord:
     """The record of a run, no invariant of which was broken; ``experiment`` is a name, or a file's text."""
     with tempfile.TemporaryDirectory() as folder:
@@ -31,7 +32,7 @@ def simulated(
             experiment = str(file)
         plugins = {"controller": controller, "tuner": tuner}
         resolved = resolve(experiment, plugins, {}, ["record.decisions=0", "engine=virtual", *settings])
-        engine, observer = VirtualEngine(), Observer()
+        engine, observer = VirtualEngine(), observer or Observer()
         engine.check(resolved)
         record = engine.follow(engine.prepare(resolved, observer), observer, [], "run", captures)
     assert record.broken == []

@@ -31,7 +31,7 @@ class FluidRun:
         chosen = largest(view.layout.plan.size, self.experiment.record.flows)
         self.recorder = Recorder(view.flows, chosen, view.network, view.layout.framing.wire_size)
         self.collector = Collector(view, self.recorder, view)
-        self._groups = Groups(view.layout.plan)
+        self._groups = Groups(view.layout.plan, view.resolved.deciding)
         self._scene = replace(scene(view), run=name, dilation=None, engine="fluid")
         self._shown: Snapshot | None = None
         self._next_shown = 0.0

@@ -115,7 +115,7 @@ class LabRun:
     def _until_the_end(self, group: HostGroup, collector: Collector) -> str:
         """Why it ended early; empty if it did not."""
         observed = self.observed
-        groups, before = Groups(observed.plan), None
+        groups, before = Groups(observed.plan, observed.resolved.deciding), None
         duration, warmup = observed.experiment.time.duration, observed.experiment.time.warmup
         while True:
             group.receive(time.monotonic() + SHOWN_SECONDS)

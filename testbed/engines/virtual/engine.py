@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from functools import partial
 
 from testbed.base.shared import Shared
+from testbed.base.watchdog import PATIENCE
 from testbed.capture.files import Capture
 from testbed.controller import CompiledController
 from testbed.engines.engine import Prepared, Stoppable
@@ -16,11 +17,8 @@ from testbed.engines.virtual.process import WatchedProcess
 from testbed.errors import BadInput
 from testbed.experiment.resolved import Resolved
 from testbed.live.observers import Observer
-from testbed.registry import Plugin
 from testbed.results.record import EngineName, RunRecord
 from testbed.units import show_time
-
-PATIENCE = 60.0  # wall seconds without a sign of life
 
 
 class VirtualEngine:
@@ -58,7 +56,7 @@ class VirtualEngine:
         turn = Shared.ints(1)
         plugins = (resolved.controller, resolved.tuner)
         work = partial(follow, resolved, captures, turn)
-        process = WatchedProcess(work, self.patience, lambda: _silent(plugins[turn[0]]), observer.descriptors)
+        process = WatchedProcess(work, self.patience, lambda: plugins[turn[0]].whence, observer.descriptors)
         running.append(process)
         observer.on_fork()
         try:
@@ -67,7 +65,3 @@ class VirtualEngine:
             process.kill()
             running.clear()
             observer.on_stop()
-
-
-def _silent(plugin: Plugin) -> str:
-    return f"{plugin.kind} '{plugin.name}' ({plugin.file}) did not return"

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable
 from multiprocessing.connection import Connection
 from typing import NoReturn
 
+from testbed.base.watchdog import late
 from testbed.engines.messages import send_failure
 from testbed.engines.process import RunProcess, prepare_child
 from testbed.errors import TestbedError
@@ -33,7 +34,7 @@ class WatchedProcess(RunProcess):
         deadline = time.monotonic() + self.patience
         while not self.connection.poll(POLL_SECONDS):
             if time.monotonic() > deadline:
-                raise TestbedError(f"{self.silent()} for {self.patience:g} s of wall time, and was ended")
+                raise TestbedError(late(self.silent(), self.patience))
 
     def run_child(self, work: Callable[[Connection], None], connection: Connection, parent: int) -> NoReturn:
         try:

@@ -35,13 +35,14 @@ class History {
   heldCount = 0;
 
   add(update) {
-    const { ports, flows } = update;
+    const { ports, flows, controllers } = update;
     this.updates += 1;
     const row = {
       time: update.time,
       queue: column(ports.queue), utilisation: column(ports.utilisation), marked: column(ports.marked),
       kmin: column(ports.kmin), kmax: column(ports.kmax), pmax: column(ports.pmax),
       goodput: column(flows.goodput), rate: column(flows.rate), window: column(flows.window),
+      share: column(controllers.share),
       p50: update.rtt.p50 ?? NaN, p99: update.rtt.p99 ?? NaN, jain: update.jain ?? NaN,
     };
     this.held = this.held ? merged(this.held, row, this.heldCount) : row;

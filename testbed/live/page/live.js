@@ -89,6 +89,15 @@ const charts = [
   new Chart("fairness", view, { kind: "plain", top: 1, lines: [{ name: "Jain", colour: "c3", read: (row) => row.jain }] }),
 ];
 const rateChart = charts[2];
+const shareChart = new Chart("share", view, { kind: "share", top: 1 });
+charts.push(shareChart);
+
+// A single controller has all: nothing to show.
+function chooseControllers({ controllers }) {
+  shareChart.figure.hidden = controllers.length < 2;
+  shareChart.what.lines = controllers.map((name, i) => ({ name, colour: "c" + (i % FEW), read: (row) => row.share[i] }));
+  shareChart.legend();
+}
 
 // A controller that sets windows and no rates is shown by its windows.
 function chooseLimit(flows) {
@@ -106,6 +115,7 @@ const handlers = {
     view.port = Math.max(0, scene.ports.findIndex((port) => port.name === scene.bottleneck));
     const options = scene.ports.map((port, i) => new Option(`${port.name} → ${port.to}`, i));
     document.getElementById("port").replaceChildren(...options);
+    chooseControllers(scene);
     panels.scene();
     topology.build();
     view.choose(view.port);

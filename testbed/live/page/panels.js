@@ -71,6 +71,12 @@ class Panels {
       `base RTT ${show(scene.base_rtt, "time")} (median flow), ${scene.how}, seed ${scene.seed}`);
     document.getElementById("warmup").style.left = (100 * scene.warmup) / scene.duration + "%";
     document.querySelector("#goodput h2").textContent = scene.flows_by === "host" ? "Goodput per host" : "Goodput per flow";
+    document.getElementById("controllers").replaceChildren(...scene.controllers.map((name) => {
+      const line = document.createElement("tr");
+      items([name], line, "th");
+      line.append(...[0, 1, 2, 3].map(() => document.createElement("td")));
+      return line;
+    }));
     document.getElementById("figures").replaceChildren();
     document.getElementById("notes").replaceChildren();
     put("result-note", "when the run has ended");
@@ -110,9 +116,18 @@ class Panels {
       "Drops": show(update.ports.drops[port], "count"),
     };
     for (const [name, text] of Object.entries(values)) put(this.tiles.get(name), text);
+    this.controllers(update.controllers);
     this.time(update.time);
     this.distortion(update.distortion);
     this.verdict(update.verdict, update.reasons, "so far");
+  }
+
+  controllers({ share, goodput, rtt, marked }) {
+    const rows = document.getElementById("controllers").rows;
+    this.view.scene.controllers.forEach((name, i) => {
+      const values = [show(share[i], "share"), show(goodput[i], "rate"), show(rtt[i], "time"), show(marked[i], "share")];
+      values.forEach((text, at) => put(rows[i].cells[at + 1], text));
+    });
   }
 
   distortion(measured) {

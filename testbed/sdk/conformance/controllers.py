@@ -10,14 +10,17 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
+from multiprocessing.connection import Connection
 from typing import Any, Literal, Protocol
 
 import numpy as np
 
+from testbed.base import watchdog
 from testbed.base.extras import NotInstalled
 from testbed.compiled import machine
 from testbed.controller import CompiledController, ControllerBase
 from testbed.engines.virtual.build import WORLD
+from testbed.engines.virtual.process import WatchedProcess
 from testbed.errors import TestbedError
 from testbed.experiment.model import Experiment
 from testbed.plugin import PluginConfig
@@ -56,29 +59,43 @@ class Result:
 def check(
     plugin: Plugin, preset: str | None = None, options: dict[str, Any] | None = None, only: str | None = None
 ) -> list[Result]:
-    """Ask a plugin everything, or ``only`` one question. Raises BadInput if the preset or the options are wrong."""
+    """Ask a plugin everything, or ``only`` one question, in a process of its own.
+
+    Raises BadInput if the preset or the options are wrong, and TestbedError if the plugin does not return.
+    """
     config = plugin.configure(preset, options or {})
+    if plugin.kind == "controller":
+        WORLD.compiled()  # what is missing on this machine is not the plugin's fault
+    process = WatchedProcess(partial(_answer, plugin, config, only), watchdog.PATIENCE, lambda: plugin.whence)
+    try:
+        return [content for kind, content in process.messages() if kind == "result"]
+    finally:
+        process.kill()
+
+
+def _answer(plugin: Plugin, config: PluginConfig, only: str | None, connection: Connection) -> None:
+    """In that process: sends every result. Snapshots of the runs are signs of life."""
     if plugin.kind == "tuner":
         from testbed.sdk.conformance.tuners import tuner_questions
 
         questions = tuner_questions(plugin.form, config)
     else:
-        WORLD.compiled()  # what is missing on this machine is not the plugin's fault
-        questions = _controller_questions(plugin, config)
-    results: list[Result] = []
+        questions = _controller_questions(plugin, config, connection)
     for name, question in questions:
         if only in (None, name):
-            results.append(_ask(plugin, name, question))
-            if name == COMPILES and "cannot be compiled" in results[-1].why:
+            result = _ask(plugin, name, question)
+            connection.send(("result", result))
+            if name == COMPILES and "cannot be compiled" in result.why:
                 break  # the others could only say the same
-    return results
 
 
-def _controller_questions(plugin: Plugin, config: PluginConfig) -> list[tuple[str, Callable[[], Answer]]]:
+def _controller_questions(
+    plugin: Plugin, config: PluginConfig, connection: Connection
+) -> list[tuple[str, Callable[[], Answer]]]:
     form: type[ControllerBase] = plugin.form
 
     def run(experiment: Experiment, *, disorder: bool = False) -> Trial:
-        return Trial(plugin, config, experiment, disorder=disorder).ran()
+        return Trial(plugin, config, experiment, connection, disorder=disorder).ran()
 
     def of_adaptive(question: Callable[[Run], Answer]) -> Answer:
         if not form.adaptive:

@@ -1,4 +1,4 @@
-"""A short run of a controller on the virtual engine, in this process: its record, its decisions, the controller itself.
+"""A short run of a controller on the virtual engine: its record, its decisions, the controller itself.
 
 The rack is a dumbbell of HPCC's simulations, 25 Gbit/s and 13 us: hosts h1 to hN send to one behind the other switch.
 """
@@ -18,6 +18,7 @@ from testbed.engines.virtual.run import VirtualRun
 from testbed.errors import PluginFailed, TestbedError
 from testbed.experiment.model import DEFAULT_TUNER, Experiment
 from testbed.experiment.resolved import Resolved
+from testbed.live.snapshots import Follower
 from testbed.plugin import PluginConfig
 from testbed.registry import Plugin, find
 from testbed.results.record import FlowSeries, PortSeries, RunRecord
@@ -108,10 +109,18 @@ def _s(seconds: float) -> str:
 class Trial(VirtualRun):
     """One run of a controller; `ran` it once."""
 
-    def __init__(self, plugin: Plugin, config: PluginConfig, experiment: Experiment, *, disorder: bool = False) -> None:
+    def __init__(
+        self,
+        plugin: Plugin,
+        config: PluginConfig,
+        experiment: Experiment,
+        follower: Follower | None = None,
+        *,
+        disorder: bool = False,
+    ) -> None:
         tuner = find("tuner", experiment.tuner.name)
         tuner_config = tuner.configure(experiment.tuner.preset, experiment.tuner.options)
-        super().__init__(Resolved(experiment, plugin, config, tuner, tuner_config), [], Unwatched())
+        super().__init__(Resolved(experiment, plugin, config, tuner, tuner_config), [], follower or Unwatched())
         self.rtt = float(self.layout.paths.base_rtt[0])
         if disorder:
             self.agent = Disorder(self.world, self.agent, self.rtt)

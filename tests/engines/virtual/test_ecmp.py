@@ -96,6 +96,7 @@ def linux_says(spines: int, seed: int) -> list[str]:
 
 
 @pytest.mark.root
+@pytest.mark.parallel
 @pytest.mark.parametrize(("spines", "seed"), [(2, 1), (3, 1), (5, 7), (4, 4_000_000_000)])
 def test_every_flow_takes_the_next_hop_that_linux_takes(library: ctypes.CDLL, spines: int, seed: int) -> None:
     """Also with a number of spines that shares Linux' range unevenly, and with the seeds that a rack sets."""

@@ -23,6 +23,7 @@ from tests.support.runs import ATTEMPTS
 
 pytestmark = [
     pytest.mark.root,
+    pytest.mark.parallel,
     pytest.mark.slow,
     pytest.mark.skipif(shutil.which("prometheus") is None, reason="needs Prometheus: apt-get install prometheus"),
 ]

@@ -115,6 +115,7 @@ def test_another_run_under_a_cells_name_is_refused(tmp_path: Path, every: list[T
 
 
 @pytest.mark.root
+@pytest.mark.parallel
 @pytest.mark.skipif(os.geteuid() != 0, reason="builds a rack")
 def test_a_comparison_is_run_once_and_then_read(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "testbed", "reproduce", str(MINE), "--quick", "--out", str(tmp_path / "out")]

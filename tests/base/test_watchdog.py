@@ -1,0 +1,67 @@
+"""A plugin that never returns before a run has begun: named and ended, wherever it hangs."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from testbed.base import watchdog
+from testbed.cli.main import main
+from tests.support.failing import CONTROLLER, GOOD_THRESHOLDS, TUNER
+
+# A plugin that takes whatever is raised for its own and goes on; and one that machine code does not come back from.
+STUBBORN = """
+import time
+while True:
+    try:
+        time.sleep(60)
+    except Exception:
+        pass
+"""
+COMPILED = """
+from testbed.controller import CompiledController
+
+class Mine(CompiledController):
+    name = "mine"
+    count: int
+
+    def on_start(self, now):
+        while self.rate > 0:
+            self.count += 1
+"""
+MADE = CONTROLLER.format(init="import time; time.sleep(60)", feedback="pass", timer="pass")
+FIRST = TUNER.format(initial=f"__import__('time').sleep(60) or {GOOD_THRESHOLDS}", slot="None")
+
+
+RUN = "run incast-2 --engine virtual --controller {}"
+
+
+@pytest.mark.parametrize(
+    ("text", "command", "said"),
+    [
+        (STUBBORN, RUN, (2, "plugin file '{}'")),
+        (STUBBORN, "check {}", (2, "plugin file '{}'")),
+        (MADE, RUN, (1, "controller 'mine' ({})")),
+        (MADE, "check {}", (1, "controller 'mine' ({})")),
+        (COMPILED, "check {}", (1, "controller 'mine' ({})")),
+        (FIRST, "run incast-2 --engine virtual --tuner {}", (1, "tuner 'mine' ({})")),
+    ],
+    ids=["import, run", "import, check", "init, run", "init, check", "on_start, check", "initial, run"],
+)
+def test_a_plugin_that_never_returns(
+    text: str, command: str, said: tuple[int, str], tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    """As a failure in the same place: a file that cannot be loaded is bad input, a class that fails is not."""
+    (file := tmp_path / "mine.py").write_text(text)
+    patch, captured = request.getfixturevalue("monkeypatch"), request.getfixturevalue("capfd")
+    patch.setattr(watchdog, "PATIENCE", 1.0)
+    patch.setattr(sys, "argv", ["testbed", *command.format(file).split()])
+    patch.chdir(tmp_path)
+    assert main() == said[0]
+    out, err = captured.readouterr()
+    assert out == ""
+    (told,) = [line for line in err.splitlines() if line.startswith("testbed: ")]
+    assert told.endswith(f"{said[1].format(file)} did not return for 1 s of wall time, and was ended")
+    assert not (tmp_path / "results").exists()
