@@ -15,8 +15,8 @@ from statistics import median
 
 from bench import command, memory
 from bench.measure import Row, spread
-from testbed.cli.shared_experiment import from_user, overridden
 from testbed.engines.virtual.process import WatchedProcess
+from testbed.runs.overrides import from_user, overridden
 
 REPEATS = 3
 BATCH = str(Path(__file__).with_name("batch_hpcc.py"))

@@ -14,7 +14,7 @@ from testbed.errors import BadInput
 
 if TYPE_CHECKING:
     from testbed.experiment.resolved import Resolved
-    from testbed.run.coexist import Matrix
+    from testbed.runs.coexist import Matrix
 
 PICTURES = (".svg", ".png", ".pdf")
 
@@ -37,11 +37,11 @@ def coexist(  # noqa: PLR0917 - one parameter per option
     format: Formatted = Format.text,
 ) -> None:
     """Put controllers in pairs into one rack, half of the flows each, and print what each got of its fair share."""
-    from testbed.cli.shared_experiment import overridden
     from testbed.experiment.load import absolute, load
-    from testbed.run.carrier import carrier
-    from testbed.run.coexist import Matrix, halves
-    from testbed.run.coexist import coexist as meet
+    from testbed.runs.carrier import carrier
+    from testbed.runs.coexist import Matrix, halves
+    from testbed.runs.coexist import coexist as meet
+    from testbed.runs.overrides import overridden
 
     names = [name for name in controllers.split(",") if name]
     if len(set(names)) < len(names) or not names:

@@ -52,8 +52,8 @@ def settings(ctx: typer.Context, incomplete: str) -> list[str]:
 def _resolved(ctx: typer.Context) -> Resolved:
     from pathlib import Path
 
-    from testbed.cli.shared_experiment import from_user, overridden
     from testbed.experiment.load import recorded
+    from testbed.runs.overrides import from_user, overridden
 
     given = ctx.params
     if given.get("again"):

@@ -10,14 +10,14 @@ import typer
 
 from testbed.base.extras import need
 from testbed.cli.shared import Controller, ExperimentArgument, Format, Formatted, Settings, Tuner, print_json
-from testbed.cli.shared_experiment import from_user, overridden
 from testbed.errors import BadInput, nearest
+from testbed.runs.overrides import from_user, overridden
 
 if TYPE_CHECKING:
     from testbed.experiment.resolved import Resolved
     from testbed.results.record import EngineName
     from testbed.results.table import Cell, Table
-    from testbed.run.crosscheck import Crosscheck, Told
+    from testbed.runs.crosscheck import Crosscheck, Told
 
 
 def crosscheck(  # noqa: PLR0917 - one parameter per option
@@ -40,7 +40,7 @@ def crosscheck(  # noqa: PLR0917 - one parameter per option
 
     need(*folder.PACKAGES)
     from testbed.live.broadcast import observer
-    from testbed.run import crosscheck as run
+    from testbed.runs import crosscheck as run
 
     loaded = from_user(experiment)
     plugins = {"controller": controller, "tuner": tuner}

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from testbed.cli.shared import Controller, ExperimentArgument, Format, Formatted, Settings, Tuner, print_json
-from testbed.cli.shared_experiment import resolve
+from testbed.runs.overrides import resolve
 
 lab = typer.Typer(help="Real hosts: what their playbooks need.", no_args_is_help=True)
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from testbed.results.papers.cells import Measured, TableCell
     from testbed.results.papers.comparison import Comparison
     from testbed.results.papers.figures import Figures
-    from testbed.run.sweep.hire import Wanted
+    from testbed.runs.sweep.hire import Wanted
 
 
 class TableFormat(StrEnum):
@@ -58,8 +58,8 @@ def reproduce(  # noqa: PLR0917 - one parameter per option
     wanted = published.load(name)
     _check("--row", row, wanted.rows)
     _check("--column", column, wanted.columns)
-    from testbed.run.reproduce.cells import table_cells
-    from testbed.run.sweep.hire import Wanted
+    from testbed.runs.reproduce.cells import table_cells
+    from testbed.runs.sweep.hire import Wanted
 
     workers = Wanted(jobs, on)
     refused: list[str] = []
@@ -67,7 +67,7 @@ def reproduce(  # noqa: PLR0917 - one parameter per option
     for refusal in refused:
         print(f"cannot be run: {refusal}", file=sys.stderr)
     if dry_run:
-        from testbed.run.reproduce.measure import selected
+        from testbed.runs.reproduce.measure import selected
 
         _dry_run(selected(every, row or [], column or []), jobs or 1, format)
         return
@@ -94,7 +94,7 @@ def _measured(
     rows: list[str],
     columns: list[str],
 ) -> Measured:
-    from testbed.run.reproduce import measure
+    from testbed.runs.reproduce import measure
 
     if no_run:
         from testbed.results.papers.cells import Measured

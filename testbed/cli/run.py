@@ -22,19 +22,13 @@ from testbed.cli.shared import (
     print_json,
     print_resolved,
 )
-from testbed.cli.shared_experiment import from_user, overridden
 from testbed.errors import BadInput, TestbedError
+from testbed.runs.overrides import from_user, overridden
 
 if TYPE_CHECKING:
     from testbed.engines.engine import Engine as Carrier
     from testbed.experiment.resolved import Resolved
     from testbed.results.manifest import Manifest
-
-
-NO_PACKETS_TO_CAPTURE = {
-    "lab": "in a lab the packets are on real wires; capture them there with tcpdump",
-    "fluid": "the fluid model has no packets; leave it out, or use --engine virtual or kernel",
-}
 
 
 def run(  # noqa: PLR0917 - one parameter per option
@@ -92,7 +86,7 @@ def run(  # noqa: PLR0917 - one parameter per option
 
     before = _result(again, experiment)
     if verify:
-        from testbed.run.verify import require
+        from testbed.runs.verify import require
 
         against = {
             "--controller": controller, "--tuner": tuner, "--engine": engine, "--set": settings, "--duration": duration,
@@ -114,28 +108,17 @@ def run(  # noqa: PLR0917 - one parameter per option
     carrier = lab or _carrier(resolved)
     if before:
         _say_what_differs(before, resolved)
-    if carrier.name != "kernel":
-        carrier.check(resolved)
-    from testbed.capture.files import snap_of
-    from testbed.capture.point import points
+    from testbed.runs.plan import plan
 
-    captured, kept = points(pcap or [], resolved.layout.shape), snap_of(snap)
-    if captured and carrier.name in NO_PACKETS_TO_CAPTURE:
-        raise BadInput(f"--pcap: {NO_PACKETS_TO_CAPTURE[carrier.name]}")
+    planned = plan(carrier, resolved, pcap or [], snap)
     if dry_run:
         print_resolved(resolved, format)
         return
-    from testbed.engines.kernel import doctor
-    from testbed.results import folder
-
-    if carrier.name == "kernel":
-        doctor.require()
-    need(*folder.PACKAGES)
+    planned.require()
     from testbed.live.broadcast import observer
-    from testbed.run.run import execute
 
     with observer(metrics_addr, ui) as everyone:
-        outcome = execute(carrier, resolved, out, everyone, points=captured, snap=kept)
+        outcome = planned.execute(out, everyone)
     if format is Format.json:
         print(outcome.summary.to_json())
     else:
@@ -166,7 +149,7 @@ def _lab(inventory: Path | None, engine: str | None, playbook: bool) -> tuple[Ca
 
 def _carrier(resolved: Resolved) -> Carrier:
     """The one that the experiment names."""
-    from testbed.run.carrier import carrier
+    from testbed.runs.carrier import carrier
 
     return carrier(resolved.experiment.engine)
 
@@ -189,7 +172,7 @@ def _verify(again: Path, before: Manifest, metrics_addr: str | None, ui: bool, f
     from testbed.experiment.load import recorded
     from testbed.live.broadcast import observer
     from testbed.results import folder
-    from testbed.run.verify import verify
+    from testbed.runs.verify import verify
 
     need(*folder.PACKAGES)
     resolved = overridden(recorded(before.experiment, str(again)), {}, {}, None)

@@ -18,7 +18,7 @@ def selftest(
     from testbed.engines.kernel import doctor
 
     doctor.require()
-    from testbed.run.selftest import examine
+    from testbed.runs.selftest import examine
 
     findings = []
     for one in examine(quiet, only):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from testbed.cli.shared import ExperimentArgument, Format, Formatted, Settings, print_resolved
-from testbed.cli.shared_experiment import resolve
+from testbed.runs.overrides import resolve
 
 
 def show(experiment: ExperimentArgument, settings: Settings = None, format: Formatted = Format.text) -> None:

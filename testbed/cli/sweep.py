@@ -10,12 +10,11 @@ import typer
 
 from testbed.cli import completion
 from testbed.cli.shared import Engine, Format, Formatted, Jobs, On, OptionalExperiment, print_json
-from testbed.errors import BadInput, TestbedError
+from testbed.errors import BadInput
 
 if TYPE_CHECKING:
     from testbed.results.sweep_plan import Plan
-    from testbed.run.sweep.runner import CellOutcome
-    from testbed.run.sweep.workers import Workers
+    from testbed.runs.sweep.runner import CellOutcome
 
 ORDER_SEED = 1
 
@@ -57,9 +56,9 @@ def sweep(  # noqa: PLR0917 - one parameter per option
     format: Formatted = Format.text,
 ) -> None:
     """Run every combination of controllers and settings, several times, in random order."""
-    from testbed.run.sweep import prepare
-    from testbed.run.sweep.grid import Request
-    from testbed.run.sweep.hire import Wanted
+    from testbed.runs.sweep import prepare
+    from testbed.runs.sweep.grid import Request
+    from testbed.runs.sweep.hire import Wanted
 
     wanted = Wanted(jobs, on)
     if resume is not None:
@@ -80,22 +79,9 @@ def sweep(  # noqa: PLR0917 - one parameter per option
     workers = wanted.hire(plan)
     if resume is None:
         folder, plan = prepare.place(out, plan)
-    _report(folder, _run(folder, plan, workers), format)
+    from testbed.runs.sweep.runner import finish
 
-
-def _run(folder: Path, plan: Plan, workers: Workers) -> list[CellOutcome]:
-    from testbed.run.sweep.progress import SweepProgress
-    from testbed.run.sweep.runner import Runner, alone
-
-    runner = Runner(folder, plan, workers, SweepProgress(plan.cells))
-    with alone(folder):
-        outcomes = runner.run()
-    if runner.interrupted and len(outcomes) < len(plan.cells):
-        raise TestbedError(
-            f"the sweep was ended early with {len(outcomes)} of {len(plan.cells)} cells, which are kept; "
-            f"go on with: testbed sweep --resume {folder}"
-        )
-    return outcomes
+    _report(folder, finish(folder, plan, workers), format)
 
 
 def _report(folder: Path, outcomes: list[CellOutcome], format: Format) -> None:

@@ -8,8 +8,8 @@ import typer
 
 from testbed.cli import completion
 from testbed.cli.shared import Format, Formatted, Settings, print_json
-from testbed.cli.shared_experiment import resolve
 from testbed.errors import TestbedError
+from testbed.runs.overrides import resolve
 
 
 def validate(

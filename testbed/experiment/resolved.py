@@ -37,7 +37,7 @@ class Decider:
 
 @dataclass(frozen=True)
 class Resolved:
-    """An experiment whose plugins are loaded and configured: all that `testbed.run.run` needs."""
+    """An experiment whose plugins are loaded and configured: all that `testbed.runs.run` needs."""
 
     experiment: Experiment
     controller: Plugin

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 Model = TypeVar("Model", bound=BaseModel)
 
 MANIFEST, SUMMARY, REPORT, DECISIONS = "manifest.json", "summary.json", "report.html", "decisions.parquet"
-PACKAGES = ("matplotlib", "pyarrow")  # that writing one takes
+PACKAGES: tuple[str, ...] = ("matplotlib", "pyarrow")  # that writing one takes
 
 
 class Results(NamedTuple):

@@ -12,7 +12,7 @@ from testbed.cli import main
 from testbed.engines.kernel import doctor
 from testbed.results.folder import load
 from testbed.results.papers.cells import Measured
-from testbed.run.reproduce import measure
+from testbed.runs.reproduce import measure
 from tests.support.commands import command
 from tests.support.comparisons import MINE
 

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from testbed.cli.shared_experiment import resolve
 from testbed.compiled.flows import CompiledFlows
 from testbed.engines.virtual.run import VirtualRun
 from testbed.results.summary import Summary
+from testbed.runs.overrides import resolve
 from testbed.sdk.conformance.trial import Unwatched
 from tests.support.rows import ONE, WIRE, controller, feedback, paths
 from tests.support.simulated import measured

@@ -7,9 +7,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from testbed.cli.shared_experiment import resolve
 from testbed.errors import BadInput
 from testbed.experiment.resolved import Resolved
+from testbed.runs.overrides import resolve
 
 TEXT = """
 traffic: {pattern: incast, senders: 4, flows_per_sender: 2}

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from testbed.errors import BadInput
-from testbed.run.sweep import prepare
+from testbed.runs.sweep import prepare
 from tests.support.sweeps import plan
 
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from testbed.cli.shared_experiment import resolve
 from testbed.engines.fluid.engine import FluidEngine
 from testbed.fidelity.verdict import judge
 from testbed.live.observers import Observer
 from testbed.results.record import RunRecord
 from testbed.results.summary import Summary, summarise
+from testbed.runs.overrides import resolve
 
 
 def modelled(

@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from testbed.capture.files import Capture
-from testbed.cli.shared_experiment import resolve
 from testbed.engines.virtual.engine import VirtualEngine
 from testbed.fidelity.verdict import judge
 from testbed.live.observers import Observer
 from testbed.results.record import RunRecord
 from testbed.results.summary import Summary, summarise
+from testbed.runs.overrides import resolve
 
 
 def simulated(

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from testbed.results.sweep_plan import Plan
-from testbed.run.sweep import prepare
-from testbed.run.sweep.grid import Request
+from testbed.runs.sweep import prepare
+from testbed.runs.sweep.grid import Request
 
 CONTROLLER = """
 from testbed.controller import RateController

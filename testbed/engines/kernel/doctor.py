@@ -43,7 +43,7 @@ WITHOUT = {
     "Open vSwitch": "; the bridge forwards",
 }
 BPFFS = Path("/sys/fs/bpf")
-PACKAGES = ("mininet", *folder.PACKAGES)
+PACKAGES: tuple[str, ...] = ("mininet", *folder.PACKAGES)
 NATIVE_PROGRAM = "#include <math.h>\n#include <asm/types.h>\n__u32 f(void) { return 0; }\n"
 BPF_PROGRAM = '#include <linux/bpf.h>\n#include <bpf/bpf_helpers.h>\nSEC("tc") int f(void *c) { return 0; }\n'
 

@@ -29,18 +29,27 @@ _SETTINGS: Any = {
 }  # fmt: skip
 
 
+def figure(plot: Plot) -> Figure:
+    """The plot as a figure of matplotlib, which writes PDF, PNG and others as well."""
+    import matplotlib as mpl
+    from matplotlib.figure import Figure
+
+    with mpl.rc_context(_SETTINGS):
+        drawn = Figure(figsize=(SIZE[0], SIZE[1] + SIZE_PER_PANEL * (len(plot.panels) - 1)))
+        _draw(plot, drawn)
+    return drawn
+
+
 def svg(plot: Plot) -> str:
     """The plot as an SVG file: the same text for the same plot."""
     import matplotlib as mpl
     from matplotlib.backends.backend_svg import FigureCanvasSVG
-    from matplotlib.figure import Figure
 
+    drawn = figure(plot)
+    FigureCanvasSVG(drawn)
     with mpl.rc_context(_SETTINGS):
-        figure = Figure(figsize=(SIZE[0], SIZE[1] + SIZE_PER_PANEL * (len(plot.panels) - 1)))
-        FigureCanvasSVG(figure)
-        _draw(plot, figure)
         sink = io.StringIO()
-        figure.savefig(sink, format="svg", metadata={"Date": None, "Creator": "testbed", "Title": plot.title})
+        drawn.savefig(sink, format="svg", metadata={"Date": None, "Creator": "testbed", "Title": plot.title})
     return sink.getvalue()
 
 

@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 from testbed.agent.histogram import edges
-from testbed.cli.shared_experiment import resolve
 from testbed.dataplane import histogram
 from testbed.engines.fluid.fluid import Options
 from testbed.engines.fluid.layout import of_experiment
 from testbed.engines.fluid.view import FluidView
 from testbed.results.record import RTT_BINS_PER_OCTAVE, Histogram
+from testbed.runs.overrides import resolve
 
 STEPS = 1500
 

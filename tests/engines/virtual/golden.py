@@ -16,12 +16,12 @@ from typing import Any
 
 from testbed.capture.point import points
 from testbed.capture.reader import Reader
-from testbed.cli.shared_experiment import resolve
 from testbed.engines.virtual.engine import VirtualEngine
 from testbed.live.observers import Observer
 from testbed.results.folder import SUMMARY, read_table
-from testbed.run.run import execute
-from testbed.run.same import compared, figures
+from testbed.runs.overrides import resolve
+from testbed.runs.run import execute
+from testbed.runs.same import compared, figures
 
 FILE = Path(__file__).with_name("golden.json")
 SHOWN = ("su", "fr_flows", "ql_mean", "rtt_p99", "goodput", "drops", "marks", "pause_frames", "packets_delivered")

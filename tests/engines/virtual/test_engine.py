@@ -21,7 +21,7 @@ from testbed.errors import TestbedError
 from testbed.experiment.load import load, resolve
 from testbed.live.observers import Observer
 from testbed.results import folder
-from testbed.run.run import execute
+from testbed.runs.run import execute
 from tests.live.scrapes import one, samples
 from tests.support.commands import command
 

@@ -17,7 +17,7 @@ from testbed.base.compiler import cache_folder
 from testbed.compiled.flows import DECIDE
 from testbed.engines.virtual.build import WORLD
 from testbed.results.folder import load_manifest
-from testbed.run.same import first_difference
+from testbed.runs.same import first_difference
 from tests.support.commands import command
 from tests.support.outside import TESTBED
 

@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from testbed.cli.shared_experiment import from_user, overridden
 from testbed.engines.virtual.run import VirtualRun
 from testbed.engines.virtual.sampler import Sampler
 from testbed.live.recorder import Recorder
 from testbed.live.snapshots import Live
+from testbed.runs.overrides import from_user, overridden
 
 SHORT = ["time.duration=400 us", "time.warmup=100 us", "record.decisions=0"]
 

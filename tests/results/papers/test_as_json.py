@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from testbed.results.papers import as_json
 from testbed.results.papers.figures import Figures
-from testbed.run.reproduce.cells import table_cells
+from testbed.runs.reproduce.cells import table_cells
 
 
 def test_a_cell_has_ours_the_printed_and_the_word(figures: Figures) -> None:

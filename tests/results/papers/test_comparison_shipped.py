@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from testbed.results.papers.comparison import load, names
-from testbed.run.reproduce.cells import table_cells
+from testbed.runs.reproduce.cells import table_cells
 
 QUICK_SECONDS = 600  # wall: what --quick promises
 

@@ -6,7 +6,7 @@ from rich.console import Console
 
 from testbed.results.papers import table
 from testbed.results.papers.figures import Figures
-from testbed.run.reproduce.cells import table_cells
+from testbed.runs.reproduce.cells import table_cells
 
 
 def told(figures: Figures) -> list[str]:

@@ -10,9 +10,9 @@ import pytest
 
 from testbed.errors import BadInput
 from testbed.results.sweep_plan import Plan
-from testbed.run.sweep.processes import Processes
-from testbed.run.sweep.progress import SweepProgress
-from testbed.run.sweep.runner import Runner, last_words
+from testbed.runs.sweep.processes import Processes
+from testbed.runs.sweep.progress import SweepProgress
+from testbed.runs.sweep.runner import Runner, last_words
 from tests.support.folders import results
 
 

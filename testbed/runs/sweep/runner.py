@@ -9,7 +9,6 @@ from __future__ import annotations
 import fcntl
 import itertools
 import os
-import signal
 import sys
 import time
 from collections.abc import Iterator
@@ -19,12 +18,13 @@ from pathlib import Path
 from types import FrameType
 from typing import IO, Literal
 
+from testbed.base.interrupt import on_ctrl_c
 from testbed.errors import BadInput, TestbedError
 from testbed.results import folder as results
 from testbed.results.sweep_plan import FILE, Cell, Plan
 from testbed.results.verdict import ENDED_EARLY, Exit
-from testbed.run.sweep.progress import SweepProgress
-from testbed.run.sweep.workers import POLL_SECONDS, Ended, Job, Workers
+from testbed.runs.sweep.progress import SweepProgress
+from testbed.runs.sweep.workers import POLL_SECONDS, Ended, Job, Workers
 
 UNFINISHED, LOGS = "unfinished", "logs"
 
@@ -141,11 +141,8 @@ class Runner:
             self.interrupted = True
             self.workers.interrupt()
 
-        previous = signal.signal(signal.SIGINT, ask)
-        try:
+        with on_ctrl_c(ask):
             yield
-        finally:
-            signal.signal(signal.SIGINT, previous)
 
 
 def last_words(log: Path) -> str:
@@ -167,3 +164,16 @@ def alone(folder: Path) -> Iterator[None]:
         except BlockingIOError:
             raise BadInput(f"the sweep in {folder} is running already") from None
         yield
+
+
+def finish(folder: Path, plan: Plan, workers: Workers) -> list[CellOutcome]:
+    """Run what is left of a sweep. Raises BadInput if somebody does, and TestbedError if Ctrl-C ended it."""
+    runner = Runner(folder, plan, workers, SweepProgress(plan.cells))
+    with alone(folder):
+        outcomes = runner.run()
+    if runner.interrupted and len(outcomes) < len(plan.cells):
+        raise TestbedError(
+            f"the sweep was ended early with {len(outcomes)} of {len(plan.cells)} cells, which are kept; "
+            f"go on with: testbed sweep --resume {folder}"
+        )
+    return outcomes

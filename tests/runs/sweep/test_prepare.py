@@ -8,7 +8,7 @@ import pytest
 
 from testbed.errors import BadInput
 from testbed.results.sweep_plan import Plan
-from testbed.run.sweep import prepare
+from testbed.runs.sweep import prepare
 from tests.support.sweeps import CONTROLLER, plan
 
 EXPERIMENT = "traffic: {pattern: incast, senders: 2}\ncontroller: fixed\n"

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 from testbed.errors import TestbedError
 from testbed.results import folder as results
-from testbed.run.sweep.workers import Ended, Job, command
+from testbed.runs.sweep.workers import Ended, Job, command
 
 
 @dataclass

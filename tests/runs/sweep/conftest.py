@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from testbed.results.sweep_plan import Plan
-from testbed.run.sweep import prepare
-from testbed.run.sweep.grid import Request
+from testbed.runs.sweep import prepare
+from testbed.runs.sweep.grid import Request
 
 
 @pytest.fixture

@@ -14,7 +14,7 @@ from pathlib import Path
 from testbed.base.inputs import digest
 from testbed.results.manifest import versions
 from testbed.results.sweep_plan import Cell
-from testbed.run.sweep.workers import POLL_SECONDS, command
+from testbed.runs.sweep.workers import POLL_SECONDS, command
 
 PACKAGES = ("testbed", "testbed_controllers", "testbed_plugins", "testbed_topologies")
 THEIR_OWN = ("kernel", "commit")  # the same code may run on another kernel, and the code's digest says more

@@ -16,10 +16,10 @@ from testbed.errors import BadInput
 from testbed.results.papers.cells import Measured, TableCell
 from testbed.results.papers.comparison import load
 from testbed.results.sweep_plan import Cell
-from testbed.run.reproduce import measure
-from testbed.run.reproduce.cells import slower, table_cells
-from testbed.run.reproduce.measure import FACTOR, SLOWER, collect
-from testbed.run.sweep.hire import Wanted
+from testbed.runs.reproduce import measure
+from testbed.runs.reproduce.cells import slower, table_cells
+from testbed.runs.reproduce.measure import FACTOR, SLOWER, collect
+from testbed.runs.sweep.hire import Wanted
 from tests.support.comparisons import MINE
 from tests.support.folders import results
 

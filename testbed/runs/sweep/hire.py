@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from testbed.errors import BadInput
 from testbed.results.sweep_plan import Plan
-from testbed.run.sweep.processes import Processes
-from testbed.run.sweep.workers import Workers
+from testbed.runs.sweep.processes import Processes
+from testbed.runs.sweep.workers import Workers
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,7 @@ class Wanted:
     def hire(self, plan: Plan) -> Workers:
         """Raises BadInput or TestbedError if they are not to be had, or lack what the cells need."""
         if self.on:
-            from testbed.run.sweep.cluster import Cluster
+            from testbed.runs.sweep.cluster import Cluster
 
             return Cluster(self.on, plan)
         if plan.in_kernel:

@@ -17,10 +17,10 @@ from testbed.results import folder as results
 from testbed.results.papers.cells import Measured, TableCell
 from testbed.results.summary import Summary
 from testbed.results.sweep_plan import Cell, Plan
-from testbed.run.reproduce.cells import slower
-from testbed.run.sweep.hire import Wanted
-from testbed.run.sweep.progress import SweepProgress
-from testbed.run.sweep.runner import CellOutcome, Runner, alone
+from testbed.runs.reproduce.cells import slower
+from testbed.runs.sweep.hire import Wanted
+from testbed.runs.sweep.progress import SweepProgress
+from testbed.runs.sweep.runner import CellOutcome, Runner, alone
 
 SLOWER, FACTOR = "slower", 2.0  # a degraded cell is repeated at twice its dilation
 ORDER_SEED = 1

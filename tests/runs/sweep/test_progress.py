@@ -6,7 +6,7 @@ import io
 from pathlib import Path
 
 from testbed.results.sweep_plan import Plan
-from testbed.run.sweep.progress import SweepProgress
+from testbed.runs.sweep.progress import SweepProgress
 
 
 class Terminal(io.StringIO):

@@ -11,7 +11,7 @@ from testbed.errors import BadInput
 from testbed.experiment.load import load
 from testbed.results import folder as results
 from testbed.results.sweep_plan import Cell, Plan
-from testbed.run.sweep.grid import Combination, Request, cells
+from testbed.runs.sweep.grid import Combination, Request, cells
 
 
 def planned(request: Request, order_seed: int, command_line: Sequence[str]) -> Plan:

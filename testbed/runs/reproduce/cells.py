@@ -10,7 +10,7 @@ from testbed.experiment.load import load
 from testbed.results.papers.cells import TableCell, implemented, settings_of, texts
 from testbed.results.papers.comparison import Comparison, How
 from testbed.results.sweep_plan import Cell
-from testbed.run.sweep.grid import Combination
+from testbed.runs.sweep.grid import Combination
 
 
 def table_cells(

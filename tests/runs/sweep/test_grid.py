@@ -8,7 +8,7 @@ import pytest
 
 from testbed.errors import BadInput
 from testbed.results.sweep_plan import Cell
-from testbed.run.sweep.grid import Request, cells, split
+from testbed.runs.sweep.grid import Request, cells, split
 from tests.support.sweeps import CONTROLLER
 
 

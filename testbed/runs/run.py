@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
 
+from testbed.base.interrupt import on_ctrl_c
 from testbed.capture.files import WHOLE, Captures
 from testbed.capture.point import Point
 from testbed.engines.engine import Engine, Stoppable
@@ -111,8 +112,6 @@ def _ctrl_c_keeps_the_data() -> Iterator[list[Stoppable]]:
         for one in running:  # there is none when the results are being written: then they still will be
             one.ask_to_stop(CTRL_C)
 
-    previous = signal.signal(signal.SIGINT, ask)
-    try:
+    previous = signal.getsignal(signal.SIGINT)
+    with on_ctrl_c(ask):
         yield running
-    finally:
-        signal.signal(signal.SIGINT, previous)

@@ -14,7 +14,7 @@ from testbed.live.observers import Observer
 from testbed.results import folder
 from testbed.results.record import EngineName, RunRecord
 from testbed.results.report import html
-from testbed.run.run import execute
+from testbed.runs.run import execute
 from tests.support.synthetic_runs import run
 
 

@@ -10,7 +10,7 @@ from testbed.fidelity.verdict import judge
 from testbed.results.record import EngineName
 from testbed.results.summary import Summary, summarise
 from testbed.results.verdict import Reason, Verdict
-from testbed.run.crosscheck import Crosscheck
+from testbed.runs.crosscheck import Crosscheck
 from tests.support import theory
 from tests.support.known import EIGHT, SLACK, eight, settings
 from tests.support.modelled import figures

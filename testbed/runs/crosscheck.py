@@ -19,8 +19,8 @@ from testbed.results import folder
 from testbed.results.figures.registry import Figure
 from testbed.results.record import EngineName
 from testbed.results.summary import FIGURES, Summary
-from testbed.run.carrier import carrier
-from testbed.run.run import execute
+from testbed.runs.carrier import carrier
+from testbed.runs.run import execute
 
 ENGINES: tuple[EngineName, ...] = ("fluid", "virtual", "kernel")
 REFERENCES: tuple[EngineName, ...] = ("kernel", "virtual")  # the first that is clean

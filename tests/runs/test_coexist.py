@@ -7,7 +7,7 @@ import json
 import numpy as np
 import pytest
 
-from testbed.run.coexist import Matrix, Met, halves
+from testbed.runs.coexist import Matrix, Met, halves
 from tests.support.commands import command
 
 PAIR = """

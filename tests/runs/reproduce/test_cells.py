@@ -9,7 +9,7 @@ import pytest
 from testbed.errors import BadInput
 from testbed.results.papers.cells import cuts
 from testbed.results.papers.comparison import load
-from testbed.run.reproduce import cells
+from testbed.runs.reproduce import cells
 from tests.support.comparisons import MINE
 from tests.support.sweeps import CONTROLLER
 

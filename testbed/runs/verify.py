@@ -14,8 +14,8 @@ from testbed.experiment.resolved import Resolved
 from testbed.live.observers import Observer
 from testbed.results.manifest import Manifest
 from testbed.results.verdict import ENDED_EARLY, Verdict
-from testbed.run.run import CTRL_C, execute
-from testbed.run.same import Difference, first_difference
+from testbed.runs.run import CTRL_C, execute
+from testbed.runs.same import Difference, first_difference
 
 
 def require(folder: Path, before: Manifest, changed: Sequence[str]) -> None:

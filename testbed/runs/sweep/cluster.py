@@ -19,8 +19,8 @@ from testbed.base import extras
 from testbed.errors import BadInput, TestbedError
 from testbed.results import folder as results
 from testbed.results.sweep_plan import Plan
-from testbed.run.sweep import node
-from testbed.run.sweep.workers import Ended, Job
+from testbed.runs.sweep import node
+from testbed.runs.sweep.workers import Ended, Job
 
 HERE, CLIENT = "ray", "ray://"
 KERNEL = "kernel"
