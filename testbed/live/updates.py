@@ -61,9 +61,9 @@ def _flows(goodput: Floats, now: Snapshot) -> dict[str, Any]:
 def _controllers(before: Snapshot, now: Snapshot) -> dict[str, Any]:
     """Share and marks of 1, as of ports; RTT is the mean over the interval's acknowledgements."""
     grown = {name: (now.controllers[name] - before.controllers[name]).astype(float) for name in now.controllers}
-    goodput = grown["acked_payload"] * 8 / _seconds(before, now)
     rtt = now.controller_rtt.total - before.controller_rtt.total
     with np.errstate(invalid="ignore"):  # nothing was acknowledged: unknown
+        goodput = grown["acked_payload"] * 8 / _seconds(before, now)
         columns = {
             "goodput": goodput,
             "share": goodput / goodput.sum(),
