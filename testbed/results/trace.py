@@ -198,7 +198,7 @@ class _Rows:
         heard, sent, *there = self._valid[:, : (rows + 7) // 8]
         narrow = dict(zip(NARROW, self._narrow, strict=False))
         wide = {name: one if name in WHOLE else one.view(np.float64) for name, one in zip(WIDE, self._wide, strict=False)}
-        columns = [("kind", self._kind, None)]
+        columns: Block = [("kind", self._kind, None)]
         for name in ("call", "time", "flow", *DECIDED, *TOLD, "rtt", "sent_bytes"):
             valid = heard if name in (*TOLD, "rtt") else sent if name == "sent_bytes" else None
             columns.append((name, narrow[name] if name in narrow else wide[name], valid))
