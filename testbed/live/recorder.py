@@ -5,8 +5,8 @@ A sample costs a few array copies; no agent and no packet waits for it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from collections.abc import Iterable, Mapping
+from dataclasses import fields
 from typing import Protocol
 
 import numpy as np
@@ -38,42 +38,65 @@ class Ports(Protocol):
         ...
 
 
-@dataclass
+class Samples:
+    """Columns of samples in one piece of memory, for which the kernel may give large pages.
+
+    It is there once it is written to, and grows if there are more samples than were ``expected``.
+    """
+
+    def __init__(self, names: Iterable[str], width: int, expected: int) -> None:
+        self._names, self._width = list(names), width
+        self._memory, self._length = self._empty(expected), 0
+
+    def _empty(self, samples: int) -> Floats:
+        return np.empty((len(self._names), samples, self._width))
+
+    def add(self, count: int, columns: Mapping[str, Floats | Ints]) -> dict[str, Floats]:
+        """Add so many samples; returns where they are. A column may have one row for all of them."""
+        end = self._length + count
+        if end > self._memory.shape[1]:
+            memory = self._empty(2 * end)
+            memory[:, : self._length] = self._memory[:, : self._length]
+            self._memory = memory
+        added = dict(zip(self._names, self._memory[:, self._length : end], strict=True))
+        for name, rows in added.items():
+            rows[:] = columns[name]
+        self._length = end
+        return added
+
+    def columns(self) -> dict[str, Floats]:
+        """All samples, shape (t, width)."""
+        return dict(zip(self._names, self._memory[:, : self._length], strict=True))
+
+
 class Recorder:
     """Collects samples; flows are a chosen subset of the rack's."""
 
-    flows: Flows
-    chosen: Ints  # numbers of the flows whose series are kept
-    ports: Ports
-    wire_size: int
-    time: list[float] = field(default_factory=list)
-    flow_samples: list[dict[str, Floats]] = field(default_factory=list)  # blocks of samples, shape (t, n)
-    port_samples: list[dict[str, Floats]] = field(default_factory=list)  # shape (t, p)
+    def __init__(
+        self, flows: Flows, chosen: Ints, ports: Ports, wire_size: int, *, port_count: int, expected: int = 1
+    ) -> None:
+        """``chosen``: numbers of the flows whose series are kept; ``expected``: how many samples there will be."""
+        self.flows, self.chosen, self.ports, self.wire_size = flows, chosen, ports, wire_size
+        self.time: list[float] = []
+        self._flow_samples = Samples(FLOW_COLUMNS, len(chosen), expected)
+        self._port_samples = Samples(PORT_COLUMNS, port_count, expected)
 
     def sample(self, now_ns: int, now: float) -> None:
         """Take one sample."""
         sampled = self.ports.sample(now_ns)  # first: a packet that comes after now_ns makes its queue look longer
-        flows = self.flows
-        columns = {column: getattr(flows, column)[None, self.chosen] for column in FLOW_COLUMNS.values()}
-        self.add([now], columns, {name: sampled[name][None] for name in PORT_COLUMNS})
+        self.add([now], {column: getattr(self.flows, column)[self.chosen] for column in FLOW_COLUMNS.values()}, sampled)
 
     def add(self, time: list[float], flows: Mapping[str, Floats | Ints], ports: Mapping[str, Floats]) -> None:
         """Add samples that were taken at these times: by columns of the chosen `Flows`, and of `PortSeries`."""
-        own = {name: np.asarray(flows[column], np.float64) for name, column in FLOW_COLUMNS.items()}
-        own["inflight"] *= self.wire_size
-        shape = len(time), ports["queue"].shape[-1]
         self.time += time
-        self.flow_samples.append(own)
-        self.port_samples.append({name: np.broadcast_to(ports[name], shape) for name in PORT_COLUMNS})
+        own = {name: flows[column] for name, column in FLOW_COLUMNS.items()}
+        self._flow_samples.add(len(time), own)["inflight"] *= self.wire_size
+        self._port_samples.add(len(time), ports)
 
     def flow_series(self) -> FlowSeries:
         """The samples of the chosen flows, shape (t, n)."""
-        return FlowSeries(time=np.array(self.time), **_stacked(self.flow_samples))
+        return FlowSeries(time=np.array(self.time), **self._flow_samples.columns())
 
     def port_series(self) -> PortSeries:
         """The samples of all ports, shape (t, p)."""
-        return PortSeries(time=np.array(self.time), **_stacked(self.port_samples))
-
-
-def _stacked(samples: list[dict[str, Floats]]) -> dict[str, Floats]:
-    return {name: np.concatenate([sample[name] for sample in samples], dtype=np.float64) for name in samples[0]}
+        return PortSeries(time=np.array(self.time), **self._port_samples.columns())

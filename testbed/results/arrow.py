@@ -28,6 +28,14 @@ def numbers(values: NDArray[Any], missing: NDArray[np.bool_] | None = None) -> p
     return pa.Array.from_buffers(kind, len(plain), [None if valid is None else pa.py_buffer(valid), pa.py_buffer(data)])
 
 
+def bitmapped(values: NDArray[Any], valid: NDArray[np.uint8] | None) -> pa.Array:
+    """An array that shares the memory of these numbers; null where a bit of ``valid`` is 0, the lowest first."""
+    import pyarrow as pa
+
+    kind = pa.from_numpy_dtype(values.dtype)
+    return pa.Array.from_buffers(kind, len(values), [None if valid is None else pa.py_buffer(valid), pa.py_buffer(values)])
+
+
 def strings(values: Sequence[str]) -> pa.Array:
     """An array of strings."""
     import pyarrow as pa

@@ -6,14 +6,19 @@ Recording is a few copies of arrays per call and nothing per row. Rows are made 
 
 from __future__ import annotations
 
+import ctypes
 import struct
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
+from ctypes import c_int64, c_void_p
+from functools import cache
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from testbed.base.arrays import Floats, Ints
+from testbed.base.compiler import LIBRARY_FLAGS, Unit
 from testbed.base.shared import Shared
 from testbed.controller import Feedback, IntStack
 
@@ -27,9 +32,31 @@ TOLD = (
 HOP = ("node", "ts", "tx_bytes", "queue", "rate")
 RTT_AT = len(DECIDED) + 1 + len(TOLD)  # columns before the RTT
 HOPS_AT = RTT_AT + 1
-AT_ONCE = 1024  # rows, whose words fit in a cache
+# the columns of trace.c
+NARROW = ("call", "flow", *TOLD[:6])
+WIDE = ("time", *DECIDED, *TOLD[6:], "rtt", "sent_bytes")
+WHOLE = (*TOLD[6:], "sent_bytes")  # numbers among these
+ROWS = Unit("trace", (Path(__file__).with_name("trace.c"),), ".so", LIBRARY_FLAGS)
+Block = list[tuple[str, NDArray[Any], NDArray[np.uint8] | None]]
+"""Columns: name, values, and, where a row may have none, bits of those that do, the lowest first."""
 
 _HEADER = struct.Struct("=dqqqq")  # nominal time, first word, kind, rows, hops (-1: no INT)
+
+
+class _CRows(ctypes.Structure):
+    """struct rows of trace.c."""
+
+    _fields_ = [
+        *((name, c_void_p) for name in ("kind", "narrow", "wide", "valid")),
+        *((name, c_int64) for name in ("size", "hops")),
+    ]
+
+
+@cache
+def _library() -> ctypes.CDLL:
+    library = ctypes.CDLL(str(ROWS.compiled()))
+    library.fill.restype, library.fill.argtypes = None, [c_void_p, c_void_p, c_int64, c_int64, c_void_p]
+    return library
 
 
 class DecisionTrace:
@@ -128,43 +155,59 @@ class DecisionTrace:
 
     def columns(self) -> dict[str, NDArray[Any]]:
         """One entry per row; masked where a column says nothing about a kind of call. Makes copies."""
-        headers = self._headers[: self.calls]
-        start, kind, count, hops = headers[:, 1:].T
-        call = np.repeat(np.arange(len(headers)), count)
-        rows, row = count[call], np.arange(len(call)) - (np.cumsum(count) - count)[call]
-        first = start[call] + row
-        kind, hops = kind[call], hops[call]
-        heard = (kind == FEEDBACK) | (kind == TIMEOUT)
-
-        def told(valid: NDArray[np.bool_], at: Ints, step: Ints, names: Sequence[str], floats: Sequence[str]) -> None:
-            """Columns of the ``valid`` rows, whose words are from ``at`` on, ``step`` apart."""
-            values = self._gathered(np.where(valid, at, 0), np.where(valid, step, 0), len(names))
-            values[:, ~valid] = 0
-            for name, column in zip(names, values, strict=True):
-                found[name] = np.ma.MaskedArray(column.view(np.float64) if name in floats else column, ~valid)
-
-        time = np.ascontiguousarray(headers[:, 0]).view(np.float64)
-        found: dict[str, NDArray[Any]] = {"call": call, "time": time[call], "kind": kind}
-        *decided, found["flow"] = self._gathered(first, rows, len(DECIDED) + 1)
-        found |= {name: column.view(np.float64) for name, column in zip(DECIDED, decided, strict=True)}
-        told(heard, first + (len(DECIDED) + 1) * rows, rows, (*TOLD, "rtt"), ("rtt",))
-        told(kind == SENT, first + (len(DECIDED) + 1) * rows, rows, ("sent_bytes",), ())
-        for hop in range(int(hops.max(initial=-1))):
-            at = start[call] + HOPS_AT * rows + row * hops + hop
-            names = [f"hop{hop + 1}_{name}" for name in HOP]
-            told(hops > hop, at, rows * hops, names, names[1:])
+        found: dict[str, NDArray[Any]] = {}
+        for block in self.blocks(max(self.rows, 1), self.widest):
+            for name, values, valid in block:
+                missing = None if valid is None else np.unpackbits(valid, count=len(values), bitorder="little") == 0
+                found[name] = values if missing is None else np.ma.MaskedArray(values, missing)
         return found
 
-    def _gathered(self, at: Ints, step: Ints, width: int) -> Ints:
-        """For each row ``width`` words from ``at`` on, ``step`` apart; shape (width, rows).
+    @property
+    def widest(self) -> int:
+        """The most hops that INT told of."""
+        return max(int(self._headers[: self.calls, 4].max(initial=0)), 0)
 
-        Rows that lie together in memory are read together.
-        """
-        words, columns = np.empty((width, len(at)), np.int64), np.arange(width)[:, None]
-        for low in range(0, len(at), AT_ONCE):
-            part = slice(low, low + AT_ONCE)
-            self._ints.take(at[part] + columns * step[part], out=words[:, part])
-        return words
+    def blocks(self, most: int, hops: int) -> Iterator[Block]:
+        """Blocks of about so many rows, each with columns for so many hops; they share memory: use one at a time."""
+        headers = self._headers[: self.calls]
+        ends = np.cumsum(headers[:, 3])
+        rows, first = _Rows(max(most, int(headers[:, 3].max(initial=0))), hops), 0
+        while first < self.calls or not first:
+            done = int(ends[first - 1]) if first else 0
+            last = int(np.searchsorted(ends, done + rows.size, side="right"))
+            yield rows.filled(headers[first:last], first, self._ints)
+            first = max(last, 1)
+
+
+class _Rows:
+    """Columns that C fills, as often as there are blocks. What is narrow takes four bytes."""
+
+    def __init__(self, size: int, hops: int) -> None:
+        self.size, self.hops = size + -size % 8 + (8 if size % 512 == 0 else 0), hops  # columns shall not share a place in caches
+        self._kind = np.zeros(self.size, np.int8)
+        self._narrow = np.zeros((len(NARROW) + hops, self.size), np.int32)
+        self._wide = np.zeros((len(WIDE) + len(HOP[1:]) * hops, self.size), np.int64)
+        self._valid = np.zeros((2 + hops, self.size // 8), np.uint8)
+        memory = (self._kind, self._narrow, self._wide, self._valid)
+        self._c = _CRows(*(one.ctypes.data for one in memory), self.size, hops)
+
+    def filled(self, headers: Ints, first: int, words: Ints) -> Block:
+        """With the rows of these calls, of which the first has that number; they must fit."""
+        rows = int(headers[:, 3].sum())
+        _library().fill(ctypes.addressof(self._c), headers.ctypes.data, len(headers), first, words.ctypes.data)
+        heard, sent, *there = self._valid[:, : (rows + 7) // 8]
+        narrow = dict(zip(NARROW, self._narrow, strict=False))
+        wide = {name: one if name in WHOLE else one.view(np.float64) for name, one in zip(WIDE, self._wide, strict=False)}
+        columns: Block = [("kind", self._kind, None)]
+        for name in ("call", "time", "flow", *DECIDED, *TOLD, "rtt", "sent_bytes"):
+            valid = heard if name in (*TOLD, "rtt") else sent if name == "sent_bytes" else None
+            columns.append((name, narrow[name] if name in narrow else wide[name], valid))
+        for hop, valid in enumerate(there):
+            columns.append((f"hop{hop + 1}_{HOP[0]}", self._narrow[len(NARROW) + hop], valid))
+            for place, name in enumerate(HOP[1:]):
+                column = self._wide[len(WIDE) + place * self.hops + hop].view(np.float64)
+                columns.append((f"hop{hop + 1}_{name}", column, valid))
+        return [(name, values[:rows], valid) for name, values, valid in columns]
 
 
 def feedback_row(flows: Ints, feedback: Feedback) -> Ints:

@@ -10,7 +10,7 @@ from testbed.errors import PluginFailed
 from testbed.fidelity.verdict import RATES_ABOVE_LINE
 from testbed.live.collect import Collector
 from testbed.live.observers import Observer
-from testbed.live.recorder import Recorder, largest
+from testbed.live.recorder import PORT_COLUMNS, Recorder, largest
 from testbed.live.scene import Groups
 from testbed.live.snapshot import Snapshot
 from testbed.live.snapshots import scene, snapshot
@@ -29,7 +29,8 @@ class FluidRun:
         self.view, self.observer = view, observer
         self.fluid, self.experiment = view.fluid, view.resolved.experiment
         chosen = largest(view.layout.plan.size, self.experiment.record.flows)
-        self.recorder = Recorder(view.flows, chosen, view.network, view.layout.framing.wire_size)
+        size, ports = view.layout.framing.wire_size, len(view.layout.port_names)
+        self.recorder = Recorder(view.flows, chosen, view.network, size, port_count=ports)
         self.collector = Collector(view, self.recorder, view)
         self._groups = Groups(view.layout.plan, view.resolved.deciding)
         self._scene = replace(scene(view), run=name, dilation=None, engine="fluid")
@@ -84,7 +85,7 @@ class FluidRun:
 
     def _show(self, now: float) -> None:
         before = self._shown
-        ports = {name: column[-1] for name, column in self.recorder.port_samples[-1].items()}
+        ports = {name: getattr(self.recorder.port_series(), name)[-1] for name in PORT_COLUMNS}
         self._shown = snapshot(self.view, self.collector, self._groups, ports, now)
         if before:
             self.observer.on_progress(self._shown, update(self._scene, before, self._shown))

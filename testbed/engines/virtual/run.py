@@ -75,8 +75,11 @@ class VirtualRun:
             self.world.maps, self.world.ports.index, self.world.ports.peer,
         )  # fmt: skip
         chosen = largest(self.layout.plan.size, self.experiment.record.flows)
-        self.recorder = Recorder(self.flows, chosen, self.world.ports, self.layout.framing.wire_size)
         record, duration = self.experiment.record, self.experiment.time.duration
+        self.recorder = Recorder(
+            self.flows, chosen, self.world.ports, self.layout.framing.wire_size,
+            port_count=len(self.layout.port_names), expected=int(duration / record.interval) + 2,
+        )  # fmt: skip
         self.sampler = Sampler(self.world, self.flows, self.recorder, record.interval, duration)
 
     @property

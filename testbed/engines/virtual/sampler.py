@@ -19,7 +19,7 @@ from testbed.engines.virtual.structs import TICK_SHIFT, CSampled, library
 from testbed.engines.virtual.world import World
 from testbed.live.recorder import FLOW_COLUMNS, Recorder
 
-BLOCK = 256  # samples
+BLOCK = 200  # samples
 NEVER = np.iinfo(np.int64).max
 COUNTERS = np.dtype(
     [(name, wire.PORT_COUNTERS[name]) for name in wire.PORT_COUNTERS.names or () if name != "histogram"]
@@ -46,21 +46,7 @@ class Sampler:
         line = world.wires.out_of(world.layout.shape.ports[self._bottleneck])
         self._sources["free"] = world.wires.lines["free"], np.array([line]), np.dtype(np.int64)
         self._per_byte = int(world.wires.lines["per_byte"][line])
-        self._taken = 0  # in blocks before this one
-        self._difference = 0.0
-        self._begin()
-
-    def _begin(self) -> None:
-        """A new block, in new memory: what is recorded of the old one may still lie there."""
-        self._end = (
-            self._taken // BLOCK + 1
-        ) * BLOCK  # wherever it began: when Python is back depends on no wall clock
-        numbers = np.arange(self._taken, self._end, dtype=np.float64)
-        ticks = self.world.tick_of(numbers * self.interval)
-        self._at = np.append(np.where(ticks < self._last, ticks, NEVER), NEVER)
-        self._block = {
-            name: np.empty((len(numbers), len(rows)), dtype) for name, (_, rows, dtype) in self._sources.items()
-        }
+        self._block = {name: np.empty((BLOCK, len(rows)), dtype) for name, (_, rows, dtype) in self._sources.items()}
         self._described = (CSampled * len(self._sources))(
             *(
                 CSampled(source.ctypes.data, source.strides[0], dtype.itemsize, rows.ctypes.data, len(rows), to)
@@ -69,9 +55,19 @@ class Sampler:
                 )
             )
         )
-        c = self.world.c
-        c.sample_at, c.samples = self._at.ctypes.data, 0
-        c.sampled, c.sampled_count = ctypes.addressof(self._described), len(self._sources)
+        world.c.sampled, world.c.sampled_count = ctypes.addressof(self._described), len(self._sources)
+        self._taken = 0  # in blocks before this one
+        self._difference = 0.0
+        self._begin()
+
+    def _begin(self) -> None:
+        """A new block, in the memory of the last."""
+        self._end = (
+            self._taken // BLOCK + 1
+        ) * BLOCK  # wherever it began: when Python is back depends on no wall clock
+        ticks = self.world.tick_of(np.arange(self._taken, self._end, dtype=np.float64) * self.interval)
+        self._at = np.append(np.where(ticks < self._last, ticks, NEVER), NEVER)
+        self.world.c.sample_at, self.world.c.samples = self._at.ctypes.data, 0
 
     @property
     def next_full(self) -> float:
