@@ -33,7 +33,9 @@ def bitmapped(values: NDArray[Any], valid: NDArray[np.uint8] | None) -> pa.Array
     import pyarrow as pa
 
     kind = pa.from_numpy_dtype(values.dtype)
-    return pa.Array.from_buffers(kind, len(values), [None if valid is None else pa.py_buffer(valid), pa.py_buffer(values)])
+    return pa.Array.from_buffers(
+        kind, len(values), [None if valid is None else pa.py_buffer(valid), pa.py_buffer(values)]
+    )
 
 
 def strings(values: Sequence[str]) -> pa.Array:
