@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from testbed.base.arrays import Floats
 
 from ..learned.bottlenecks import LEAST_WINDOW, PACKET, SUBSTEPS, WIDTH, SharedQueues
-from .executor import MOST_DOWN, MOST_UP, MOST_WINDOW, ExecutorConfig
+from .executor import MOST_DOWN, MOST_UP, ExecutorConfig
 from .observation import INTERVAL, parameters, places, seen
 
 
@@ -94,7 +94,7 @@ class Bottlenecks(SharedQueues):
         self.losses += np.where(losing, self.lost - self.lost_told, 0.0)
         self.lost_told = np.where(losing, self.lost, self.lost_told)
         self.cut = np.where(losing, self.now / SUBSTEPS, self.cut)
-        self.window = np.clip(np.where(losing, self.window * delta, self.window), LEAST_WINDOW, MOST_WINDOW)
+        self.window = np.clip(np.where(losing, self.window * delta, self.window), LEAST_WINDOW, 1.0 + gamma)
         self.rate = np.minimum(self.window / self.rtt, 1.0)
         self.packets += packets
         self.rtts += packets * inflation

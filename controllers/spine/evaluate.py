@@ -22,7 +22,7 @@ LEAST_SU, MOST_QUEUE, MOST_TRIGGERS = 95.0, 0.39, 0.2  # %, BDP: the module's th
 
 @dataclass(frozen=True)
 class Figures:
-    """Of one number of flows: means over the bottlenecks; all but the reward in the steady halves of the phases."""
+    """Of one number of flows: means over the bottlenecks; of the steady halves of the phases, but for two."""
 
     flows: int
     reward: float  # per interval and flow, with the cost of triggers
@@ -31,6 +31,7 @@ class Figures:
     fr: float  # min / max of the flows' windows at the end
     lost: float  # share of what was delivered
     triggers: float  # per flow and interval
+    early: float  # the same in the first halves: after the start, and after half of the flows left
 
     @property
     def failure(self) -> str:
@@ -67,9 +68,10 @@ def measure(policy: Policy | None, cost: float, flows: Sequence[int] = CHECKED, 
     there = play.there > 0
     fr = np.where(there, play.window, np.inf).min(axis=1) / np.where(there, play.window, 0.0).max(axis=1)
     every_one = np.array(columns)  # shape (intervals, 5, m)
-    rest = every_one[np.array(steady)].mean(axis=0)
+    rest, unrest = (every_one[which].mean(axis=0) for which in (np.array(steady), ~np.array(steady)))
     su = np.minimum(100 * rest[1], 100.0)
-    found = [one.reshape(-1, COPIES).mean(axis=1) for one in (every_one[:, 0].mean(axis=0), su, rest[2], fr, *rest[3:])]
+    figures = (every_one[:, 0].mean(axis=0), su, rest[2], fr, rest[3], rest[4], unrest[4])
+    found = [one.reshape(-1, COPIES).mean(axis=1) for one in figures]
     return [Figures(n, *(float(one[i]) for one in found)) for i, n in enumerate(flows)]
 
 
@@ -87,9 +89,9 @@ def failure(figures: Sequence[Figures], least: float) -> str:
 
 def table(measured: dict[str, Sequence[Figures]]) -> list[str]:
     """As text."""
-    lines = [f"{'':10} {'flows':>5} {'reward':>7} {'SU %':>6} {'queue BDP':>9} {'FR':>5} {'triggers':>8}"]
+    lines = [f"{'':10} {'flows':>5} {'reward':>7} {'SU %':>6} {'queue BDP':>9} {'FR':>5} {'triggers':>8} {'early':>5}"]
     lines += [
-        f"{name:10} {one.flows:5} {one.reward:7.4f} {one.su:6.1f} {one.queue:9.3f} {one.fr:5.2f} {one.triggers:8.3f}"
+        f"{name:10} {one.flows:5} {one.reward:7.4f} {one.su:6.1f} {one.queue:9.3f} {one.fr:5.2f} {one.triggers:8.3f} {one.early:5.2f}"
         for name, figures in measured.items()
         for one in figures
     ]

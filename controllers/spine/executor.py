@@ -22,7 +22,6 @@ from testbed.plugin import PluginConfig
 UNIT = 1024  # of the module's whole numbers
 GROWTH = 500 / UNIT  # packets per acknowledged packet in slow start
 MOST_UP, MOST_DOWN = 1.0, 0.5  # packets, of the change for an acknowledged packet; windows, of one below a packet
-MOST_WINDOW = 2.0  # BDP: a window that the line rate limits would grow for ever
 
 
 class ExecutorConfig(PluginConfig):
@@ -101,6 +100,7 @@ class Executor(CompiledController):
         """The window, within its bounds, and the rate that follows from it."""
         path, least = self.path, self.config.min_window
         wire = path.wire_size
-        self.cwnd = max(min(wanted, MOST_WINDOW * path.bdp / wire), least)
+        most = (1.0 + self.gamma) * path.bdp / wire  # one that only the line rate limits would grow for ever
+        self.cwnd = max(min(wanted, most), least)
         self.window = math.ceil(self.cwnd) * wire
         self.rate = min(8 * wire * self.cwnd / self.srtt, path.line_rate)

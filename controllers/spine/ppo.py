@@ -75,14 +75,14 @@ class Learner:
 
     def _log_chance(self, episode: Episode) -> Tensor:
         """Of what was done, now."""
-        watched = chance(self.hierarchy.watch(episode.seen, episode.before), episode.triggered.float())
-        state = torch.zeros(episode.seen.shape[1], CELL)
-        generated = []
-        for seen, drawn, triggered in zip(episode.seen, episode.drawn, episode.triggered, strict=True):
-            output, following = self.hierarchy.generate(seen, state)
-            state = torch.where(triggered[:, None], following, state)
-            generated.append(density(output, drawn, episode.spread))
-        return torch.where(episode.forced, 0.0, watched) + torch.where(episode.triggered, torch.stack(generated), 0.0)
+        hierarchy = self.hierarchy
+        watched = chance(hierarchy.watch(episode.seen, episode.before), episode.triggered.float())
+        state, states = torch.zeros(episode.seen.shape[1], CELL), []
+        for seen, triggered in zip(episode.seen, episode.triggered[..., None], strict=True):
+            state = torch.where(triggered, hierarchy.cell(seen, state), state)
+            states.append(state)
+        generated = density(hierarchy.head(torch.stack(states)), episode.drawn, episode.spread)
+        return torch.where(episode.forced, 0.0, watched) + torch.where(episode.triggered, generated, 0.0)
 
 
 def advantages(reward: Tensor, values: Tensor) -> Tensor:

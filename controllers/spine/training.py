@@ -20,7 +20,7 @@ from .policy import Policy
 from .ppo import Episode, Learner
 from .training_settings import Settings
 
-LEFT_RATE, LEFT_SPREAD = 0.1, 0.3  # at the end, of what they began with
+LEFT_RATE, LEFT_SPREAD = 0.2, 0.2  # of what they began with: at the end, and when the watcher begins
 LEAVING = 0.5  # share of the bottlenecks of which half of the flows leave
 
 
@@ -74,8 +74,8 @@ class _Training:
         self.learner = Learner(_tensor(first).clamp(0.02, 0.98), settings.rate)
         for number in range(settings.episodes):
             done = number / settings.episodes
-            cost = settings.cost * min(2 * done, 1.0)
-            episode = self._play(settings.spread * (1 - (1 - LEFT_SPREAD) * done), cost)
+            quiet = max(1 - (1 - LEFT_SPREAD) * done / settings.always, LEFT_SPREAD)
+            episode = self._play(settings.spread * quiet, done < settings.always)
             self.learner.update(episode, settings.rate * (1 - (1 - LEFT_RATE) * done))
             if (number + 1) % settings.check_every == 0 or number + 1 == settings.episodes:
                 policy = self.learner.hierarchy.policy()
@@ -84,8 +84,8 @@ class _Training:
                 told(attempt)
 
     @torch.no_grad()
-    def _play(self, spread: float, cost: float) -> Episode:
-        """An episode with noise; half of the flows of some bottlenecks leave in its middle."""
+    def _play(self, spread: float, always: bool) -> Episode:
+        """An episode with noise; half of the flows of some bottlenecks leave in it. ``always``: all intervals trigger."""
         settings, hierarchy = self.settings, self.learner.hierarchy
         play = Bottlenecks(self.senders, self.rng)
         flows, interval = Flows(play), play.step()
@@ -96,7 +96,7 @@ class _Training:
         for number in range(settings.intervals):
             play.leave(leaving == number)
             seen, before, state = (_tensor(one) for one in (play.seen, flows.before, flows.state))
-            forced, logit = play.due & flows.fresh, hierarchy.watch(seen, before)
+            forced, logit = play.due & (flows.fresh | always), hierarchy.watch(seen, before)
             triggered = forced | (play.due & (self._noise(torch.rand, logit) < torch.sigmoid(logit)).numpy())
             output, following = hierarchy.generate(seen.flatten(0, 1), state.flatten(0, 1))
             output = output.unflatten(0, logit.shape)
@@ -107,7 +107,7 @@ class _Training:
             flows.take(triggered, torch.sigmoid(drawn).numpy().astype(float), following.unflatten(0, logit.shape).numpy())
             interval = play.step()
             facts.append(flows.facts(interval))
-            reward = self._value(play, interval) - cost * triggered
+            reward = self._value(play, interval) - settings.cost * triggered
             columns.append([seen, before, due, forced, triggered, drawn, watched + generated, reward])
         seen, before, due, forced, triggered, drawn, log_chance, reward = (
             torch.stack([torch.as_tensor(one).flatten(0, 1) for one in column]) for column in zip(*columns, strict=True)
