@@ -15,7 +15,7 @@ from testbed.base.arrays import Floats
 
 from ..learned.bottlenecks import LEAST_WINDOW, PACKET, SUBSTEPS, WIDTH, SharedQueues
 from .executor import MOST_DOWN, MOST_UP, ExecutorConfig
-from .observation import INTERVAL, parameters, places, seen
+from .observation import INTERVAL, SEEN, parameters, places, seen
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ class Bottlenecks(SharedQueues):
         self.rtt, self.cut = np.ones(flows), np.full(flows, -np.inf)
         self.told, self.lost_told = np.zeros(flows), np.zeros(flows)  # packets, BDP: the executors know
         self.packets, self.rtts, self.losses, self.waited = (np.zeros(flows) for _ in range(4))
-        self.seen = np.zeros((*flows, seen(*np.zeros((4, 1)), self.places[0, :1]).shape[-1]))
+        self.seen = np.zeros((*flows, SEEN))
         self.due: NDArray[np.bool_] = np.zeros(flows, bool)  # flows whose interval is over
         self.delivered = np.zeros(flows)  # of each flow in the last interval, as a share of the line rate
         self.restart(np.ones(len(senders), bool))

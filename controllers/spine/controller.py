@@ -1,7 +1,7 @@
 """SPINE's hierarchy: per interval a watcher says whether the generator gives the executor new parameters.
 
-A reconstruction: of the paper only its abstract's idea is known, of the system only the executor (`executor`); networks,
-inputs, intervals and weights are of this project (docs/spine.md). RTT and losses are all that it hears.
+A reconstruction: of the paper only its abstract's idea is known, of the system only the executor (`executor`); inputs,
+networks, intervals and weights are of this project (docs/spine.md). RTT and losses are all that it hears.
 """
 
 from __future__ import annotations
@@ -129,7 +129,7 @@ class Spine(Executor):
 
     def watch(self) -> float:
         """Above 0 the generator runs."""
-        total = self.trigger[0, WATCHER]
+        total: float = self.trigger[0, WATCHER]
         for one in range(WATCHER):
             hidden = self.notice[one, 2 * SEEN]
             for i in range(SEEN):
@@ -165,5 +165,3 @@ class Spine(Executor):
 
 def sigmoid(value: float) -> float:
     return 1.0 / (1.0 + math.exp(-value))
-
-

@@ -63,7 +63,9 @@ def measure(policy: Policy | None, cost: float, flows: Sequence[int] = CHECKED, 
         triggered = player.decide(policy)
         interval = play.step()
         triggers = (triggered * play.there).sum(axis=1) / play.there.sum(axis=1)
-        columns.append((interval.value - cost * triggers, interval.thr, interval.inflation - 1, interval.loss, triggers))
+        columns.append(
+            (interval.value - cost * triggers, interval.thr, interval.inflation - 1, interval.loss, triggers)
+        )
         steady.append(number % PHASE >= PHASE - STEADY)
     there = play.there > 0
     fr = np.where(there, play.window, np.inf).min(axis=1) / np.where(there, play.window, 0.0).max(axis=1)
@@ -90,9 +92,8 @@ def failure(figures: Sequence[Figures], least: float) -> str:
 def table(measured: dict[str, Sequence[Figures]]) -> list[str]:
     """As text."""
     lines = [f"{'':10} {'flows':>5} {'reward':>7} {'SU %':>6} {'queue BDP':>9} {'FR':>5} {'triggers':>8} {'early':>5}"]
-    lines += [
-        f"{name:10} {one.flows:5} {one.reward:7.4f} {one.su:6.1f} {one.queue:9.3f} {one.fr:5.2f} {one.triggers:8.3f} {one.early:5.2f}"
-        for name, figures in measured.items()
-        for one in figures
-    ]
+    for name, figures in measured.items():
+        for one in figures:
+            rest = f"{one.su:6.1f} {one.queue:9.3f} {one.fr:5.2f} {one.triggers:8.3f} {one.early:5.2f}"
+            lines.append(f"{name:10} {one.flows:5} {one.reward:7.4f} {rest}")
     return lines

@@ -56,9 +56,7 @@ class Policy:
 
     def save(self, file: Path) -> None:
         """Write the file, whole or not at all."""
-        rounded = {
-            name: [[float(f"{one:.6g}") for one in row] for row in rows] for name, rows in self.weights.items()
-        }
+        rounded = {name: [[float(f"{one:.6g}") for one in row] for row in rows] for name, rows in self.weights.items()}
         write_json(file, {"format": FORMAT, "version": VERSION, "weights": rounded, "training": self.training})
 
     @classmethod

@@ -28,7 +28,9 @@ class Settings(JobConfig):
         default=0.4, gt=0, le=1, description="Share of the episodes, the first, in which every interval triggers."
     )
     rate: float = Field(default=3e-3, gt=0, le=1, description="Of Adam, at first; decays to a fifth.")
-    spread: float = Field(default=0.5, gt=0, le=5, description="Of the generator's outputs, at first; decays to 20 % meanwhile.")
+    spread: float = Field(
+        default=0.5, gt=0, le=5, description="Of the generator's outputs, at first; decays to 20 % meanwhile."
+    )
     check_every: int = Field(default=10, ge=1, description="Episodes between two evaluations.")
 
 

@@ -1,4 +1,4 @@
-"""SPINE's executor: every branch by hand, and what its parameters say of a queue (facts, more-controllers, section 3)."""
+"""SPINE's executor: every branch by hand, and where its parameters say that a queue rests."""
 
 from __future__ import annotations
 
