@@ -5,13 +5,13 @@ per acknowledged packet. Where it is read otherwise here:
 
 * The least RTT is the path's base RTT. The RTT is the newest: Linux's smoothing over 8 packets, nothing in a wide area
   network, is RTTs where a flow has three in flight (32 flows: SU 92 % instead of 99).
-* The floor is not ten packets, of which 10 flows are a BDP at 8 us (register 63), but 1/64; and a window below one packet
-  is at most halved or doubled by an acknowledgement, which may be the only one in 64 RTTs.
+* The floor is not ten packets, of which 10 flows are a BDP at 8 us (register 63), but 1/64; and a window below one
+  packet is at most halved or doubled by an acknowledgement, which may be the only one in 64 RTTs.
 * A flow starts with a BDP, as RDMA flows do, instead of growing by half per RTT until it loses (preset `module`).
 * Losses cut once per RTT.
 
-It is not fair: growth and cuts are multiplicative per RTT, so that a flow keeps the share that it came to, and takes from
-those whose gamma is lower.
+It is not fair: growth and cuts are multiplicative per RTT, so that a flow keeps the share that it came to, and takes
+from those whose gamma is lower.
 """
 
 from __future__ import annotations
