@@ -51,7 +51,7 @@ static void set_length(uint8_t *frame, uint16_t size)
 /* The host's line takes everything. */
 int64_t transmit(struct datapath *d, const struct batch *batch)
 {
-	int64_t socket = d->fd[batch->segments[0].flow], host = world->socket_host[socket];
+	int64_t socket = d->flow[batch->segments[0].flow].fd, host = world->socket_host[socket];
 
 	for (int64_t i = 0; i < batch->length; i++) {
 		const struct segment *s = &batch->segments[i];
