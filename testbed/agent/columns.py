@@ -25,7 +25,7 @@ FLOW = np.dtype(
         *((name, "<i8") for name in ("host", "fd", "queued", "started", "after", "sent_now", "short_at", "short_size")),
         *((name, "<i8") for name in ("expected", "row", "acked", "acked_payload", "acked_wire")),
         *((name, "<f8") for name in ("last_feedback", "rtt", "rtt_sum", "finished")),
-        *((name, "<i8") for name in ("ce", "lost", "late", "cnps", "hops", "rerouted", "unused")),
+        *((name, "<i8") for name in ("ce", "lost", "late", "cnps", "hops", "rerouted", "bin")),
     ]
 )
 """struct flow of datapath.h."""
@@ -34,7 +34,7 @@ FLOW = np.dtype(
 class Flows:
     """All flows of the rack, shape (n,) per column, ordered by source host.
 
-    Most columns are fields of ``state``, one `FLOW` per flow. Those of its fields that are no column here are the agent's.
+    Most are fields of ``state``, a `FLOW` per flow. Its other fields are the agent's own.
     """
 
     def __init__(self, n: int) -> None:
@@ -63,7 +63,7 @@ class Flows:
         self.ce: Ints = state["ce"]
         self.inflight: Ints = state["inflight"]  # packets
         self.to_send: Ints = state["to_send"]  # packets, retransmissions included
-        self.rerouted: Ints = state["rerouted"]  # changes of the rack's routes so far; written by the run, not by the agent
+        self.rerouted: Ints = state["rerouted"]  # changes of the rack's routes so far; the run writes them
 
     def __len__(self) -> int:
         return len(self.state)
@@ -75,5 +75,6 @@ class Flows:
     def part(self, low: int, high: int) -> Flows:
         """The same memory, flows low .. high - 1 only."""
         part = Flows.__new__(Flows)
-        part._show(*(one[low:high] for one in (self.state, self.rtt_counts, self.start, self.timeouts)))
+        own = slice(low, high)
+        part._show(self.state[own], self.rtt_counts[own], self.start[own], self.timeouts[own])
         return part

@@ -65,7 +65,7 @@ struct flow {
 	int64_t expected, row, acked, acked_payload, acked_wire;
 	double last_feedback, rtt, rtt_sum;
 	double finished;
-	int64_t ce, lost, late, cnps, hops, rerouted, unused;
+	int64_t ce, lost, late, cnps, hops, rerouted, bin; /* of the newest RTT in `rtt_counts` */
 };
 
 /* Mirrored field by field in structs.py. */

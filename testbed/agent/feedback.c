@@ -79,7 +79,8 @@ static void on_ack(struct datapath *d, int64_t row, int64_t f, const struct reco
 	d->row_bytes[row] += r->frame;
 	d->row_ce[row] += r->ce;
 	d->row_rtt[row] = due - nominal(d, r->tx_ns);
-	d->rtt_counts[f * FLOW_RTT_BINS + count(&d->rtts, d->row_rtt[row]) * FLOW_RTT_BINS / d->rtts.bins]++;
+	d->flow[f].bin = count(&d->rtts, d->row_rtt[row]) * FLOW_RTT_BINS / d->rtts.bins;
+	d->rtt_counts[f * FLOW_RTT_BINS + d->flow[f].bin]++;
 	d->flow[f].rtt_sum += d->row_rtt[row];
 	d->flow[f].acked_wire += r->frame;
 	d->flow[f].acked_payload += r->payload;

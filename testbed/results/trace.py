@@ -183,7 +183,8 @@ class _Rows:
     """Columns that C fills, as often as there are blocks. What is narrow takes four bytes."""
 
     def __init__(self, size: int, hops: int) -> None:
-        self.size, self.hops = size + -size % 8 + (8 if size % 512 == 0 else 0), hops  # columns shall not share a place in caches
+        size += 8 if size % 512 == 0 else -size % 8  # columns shall not share a place in caches
+        self.size, self.hops = size, hops
         self._kind = np.zeros(self.size, np.int8)
         self._narrow = np.zeros((len(NARROW) + hops, self.size), np.int32)
         self._wide = np.zeros((len(WIDE) + len(HOP[1:]) * hops, self.size), np.int64)
@@ -197,7 +198,9 @@ class _Rows:
         _library().fill(ctypes.addressof(self._c), headers.ctypes.data, len(headers), first, words.ctypes.data)
         heard, sent, *there = self._valid[:, : (rows + 7) // 8]
         narrow = dict(zip(NARROW, self._narrow, strict=False))
-        wide = {name: one if name in WHOLE else one.view(np.float64) for name, one in zip(WIDE, self._wide, strict=False)}
+        wide = {
+            name: one if name in WHOLE else one.view(np.float64) for name, one in zip(WIDE, self._wide, strict=False)
+        }
         columns: Block = [("kind", self._kind, None)]
         for name in ("call", "time", "flow", *DECIDED, *TOLD, "rtt", "sent_bytes"):
             valid = heard if name in (*TOLD, "rtt") else sent if name == "sent_bytes" else None

@@ -96,8 +96,7 @@ class Emulation:
         experiment, rack, pool = self.experiment, self.rack, self.agents.pool
         chosen = largest(self.layout.plan.size, experiment.record.flows)
         recording = self._recording()
-        size, ports = self.layout.framing.wire_size, len(self.layout.port_names)
-        recorder = Recorder(self.flows, chosen, rack.ports, size, port_count=ports)
+        recorder = Recorder(self.flows, chosen, rack.ports, self.layout.framing.wire_size)
         watch = self._watch()
         processors = Processors()
         collector = Collector(self, recorder, processors)
