@@ -97,7 +97,7 @@ class Plugin:
 
 def find(kind: str, spec: str) -> Plugin:
     """The plugin that ``spec`` names. Raises BadInput with the nearest name, or what is wrong with the file."""
-    return _logged(_pick(kind, *_from_path(spec)) if _is_path(spec) else _installed(kind, spec))
+    return _logged(_pick(kind, *_from_path(spec)) if is_path(spec) else _installed(kind, spec))
 
 
 def _logged(found: Plugin) -> Plugin:
@@ -107,7 +107,8 @@ def _logged(found: Plugin) -> Plugin:
     return found
 
 
-def _is_path(spec: str) -> bool:
+def is_path(spec: str) -> bool:
+    """Whether ``spec`` names a file, and not what is installed."""
     return "/" in spec or ".py" in spec
 
 
@@ -120,7 +121,7 @@ def _installed(kind: str, spec: str) -> Plugin:
 
 def find_any(spec: str) -> Plugin:
     """The plugin of any kind that ``spec`` names. Raises BadInput: what is wrong with the file, or for each kind."""
-    file = _from_path(spec) if _is_path(spec) else None
+    file = _from_path(spec) if is_path(spec) else None
     problems: list[str] = []
     for kind in GROUPS:
         try:

@@ -45,6 +45,7 @@ BEHAVIOURS = {
         "same_bits": "the same results whatever else is different",
         "theory": "closed forms, in virtual time",
     },
+    "sdk/gym": {"docs": "the page's script"},
     "live": {"real_run": "metrics and events of a run, seen from outside"},
 }
 

@@ -31,6 +31,7 @@ from testbed.cli.replay import replay
 from testbed.cli.report import report
 from testbed.cli.reproduce import reproduce
 from testbed.cli.run import run
+from testbed.cli.score import score
 from testbed.cli.selftest import selftest
 from testbed.cli.shared import Verbose, log_if
 from testbed.cli.shell import ShellCommand, shell
@@ -66,6 +67,7 @@ app.command()(sweep)
 app.command()(compare)
 app.command()(crosscheck)
 app.command()(coexist)
+app.command()(score)
 app.command()(reproduce)
 app.command("list")(list_)
 app.command()(show)

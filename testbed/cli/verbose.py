@@ -22,7 +22,8 @@ class KeyValues(logging.Formatter):
         super().__init__("%(asctime)s.%(msecs)03d %(name)s: %(message)s", "%H:%M:%S")
 
     def format(self, record: logging.LogRecord) -> str:
-        fields = {key: value for key, value in vars(record).items() if key not in STANDARD}
+        # a library that makes records of its own, as Ray does, begins its fields with an underscore
+        fields = {key: value for key, value in vars(record).items() if key not in STANDARD and not key.startswith("_")}
         return " ".join([super().format(record), *(f"{key}={_shown(value)}" for key, value in fields.items())])
 
 

@@ -19,6 +19,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from testbed.controller import Signal
 from testbed.errors import BadInput, nearest
 from testbed.experiment import meaningless
 from testbed.experiment.choice import PluginChoice
@@ -27,6 +28,7 @@ from testbed.experiment.messages import explain
 from testbed.experiment.model import Experiment
 from testbed.experiment.preflight import try_controller, try_tuner
 from testbed.experiment.resolved import Decider, Resolved
+from testbed.experiment.topology.framing import MOST_INT_HOPS
 from testbed.plugin import PluginConfig
 from testbed.registry import Plugin, find
 
@@ -116,6 +118,11 @@ def resolve(loaded: Loaded, changed: Callable[[Plugin], Plugin] = lambda plugin:
     tuner, tuner_config = _plugin("tuner", ("tuner",), experiment.tuner, loaded)
     resolved = Resolved(experiment, controller, controller_config, tuner, tuner_config, tuple(others))
     places: list[KeyPath] = [("controller",), *(("controllers", number) for number in range(len(others)))]
+    if Signal.INT in resolved.signals and resolved.layout.most_hops > MOST_INT_HOPS:
+        raise BadInput(
+            f"{loaded.document.origin(places[0])}: {resolved.title} wants INT of every switch, and packets have room "
+            f"for {MOST_INT_HOPS}; a path has {resolved.layout.most_hops}: shorten it, or take a controller without INT"
+        )
     checks = [partial(try_controller, resolved, one) for one in resolved.deciders]
     for path, check in zip([*places, ("tuner",)], [*checks, partial(try_tuner, resolved)], strict=True):
         try:

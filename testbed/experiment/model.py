@@ -315,5 +315,5 @@ class Experiment(Part):
 
     @property
     def _link_rates(self) -> tuple[float, float]:
-        rates = [link.rate for link in self.shape.links]
+        rates = [link.rate for link in self.shape.link_of.values()]  # of hosts, as `rack.link` says them
         return min(rates), max(rates)

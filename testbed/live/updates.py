@@ -18,6 +18,7 @@ Update = dict[str, Any]
 DIGITS = 5  # of a figure in an update: more than any screen shows
 
 
+@np.errstate(divide="ignore", invalid="ignore")  # nothing was acknowledged, or no time has passed: unknown
 def update(scene: Scene, before: Snapshot, now: Snapshot) -> Update:
     """One update for JSON: nominal SI units; None is unknown or unlimited."""
     goodput = _goodput(before, now)
@@ -61,15 +62,14 @@ def _flows(goodput: Floats, now: Snapshot) -> dict[str, Any]:
 def _controllers(before: Snapshot, now: Snapshot) -> dict[str, Any]:
     """Share and marks of 1, as of ports; RTT is the mean over the interval's acknowledgements."""
     grown = {name: (now.controllers[name] - before.controllers[name]).astype(float) for name in now.controllers}
-    goodput = grown["acked_payload"] * 8 / _seconds(before, now)
     rtt = now.controller_rtt.total - before.controller_rtt.total
-    with np.errstate(invalid="ignore"):  # nothing was acknowledged: unknown
-        columns = {
-            "goodput": goodput,
-            "share": goodput / goodput.sum(),
-            "rtt": rtt / grown["acked"],
-            "marked": grown["ce"] / grown["acked"],
-        }
+    goodput = grown["acked_payload"] * 8 / _seconds(before, now)
+    columns = {
+        "goodput": goodput,
+        "share": goodput / goodput.sum(),
+        "rtt": rtt / grown["acked"],
+        "marked": grown["ce"] / grown["acked"],
+    }
     return {name: _list(column) for name, column in columns.items()}
 
 

@@ -6,20 +6,18 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import combinations_with_replacement
-from multiprocessing import get_context
-from multiprocessing.connection import Connection, Pipe
 
 import numpy as np
 
 from testbed.base.arrays import Floats
 from testbed.engines.engine import Engine
-from testbed.errors import TestbedError
 from testbed.experiment.resolved import Resolved
 from testbed.fidelity.verdict import judge
 from testbed.live.observers import Observer
 from testbed.results.figures import throughput
 from testbed.results.figures.spans import window
 from testbed.results.table import Cell, Table
+from testbed.runs.forked import each
 
 
 @dataclass(frozen=True)
@@ -75,41 +73,7 @@ def coexist(engine: Engine, make: Callable[[str, str], Resolved], names: Sequenc
     pairs = [(first, second, make(first, second)) for first, second in combinations_with_replacement(names, 2)]
     for _, _, resolved in pairs:
         engine.check(resolved)
-    if jobs == 1:
-        yield from (_meet(engine, *pair) for pair in pairs)
-        return
-    running: list[Connection] = []
-    for pair in pairs:
-        if len(running) == jobs:
-            yield _result(running.pop(0))
-        running.append(_begin(partial(_meet, engine, *pair)))
-    yield from map(_result, running)
-
-
-def _begin(work: Callable[[], Met]) -> Connection:
-    """In a fork of this process, which sends what it found."""
-    ours, theirs = Pipe(duplex=False)
-    get_context("fork").Process(target=_send, args=(work, theirs)).start()
-    theirs.close()
-    return ours
-
-
-def _send(work: Callable[[], Met], connection: Connection) -> None:
-    try:
-        connection.send(work())
-    except TestbedError as error:
-        connection.send(error)
-
-
-def _result(connection: Connection) -> Met:
-    try:
-        found = connection.recv()
-    except EOFError:
-        raise TestbedError("the process of a run died") from None
-    if isinstance(found, TestbedError):
-        raise found
-    assert isinstance(found, Met)
-    return found
+    yield from each([partial(_meet, engine, *pair) for pair in pairs], jobs)
 
 
 def _meet(engine: Engine, first: str, second: str, resolved: Resolved) -> Met:

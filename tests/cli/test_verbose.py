@@ -55,7 +55,7 @@ def test_a_refusal_says_where() -> None:
 
 
 def test_values_that_need_quotes_have_them() -> None:
-    fields = {"a": "two words", "b": 0.123456789, "c": "", "d": 'say "x"', "e": Path("/tmp/x"), "f": "k=v"}
+    fields = {"a": "two words", "b": 0.123456789, "c": "", "d": 'say "x"', "e": Path("/tmp/x"), "f": "k=v", "_ray": 1}
     record = logging.makeLogRecord({"name": "testbed.run", "msg": "done", **fields})
     assert KeyValues().format(record).partition(" testbed.run: ")[2] == (
         r'done a="two words" b=0.123457 c="" d="say \"x\"" e=/tmp/x f="k=v"'

@@ -202,6 +202,7 @@ def offsets_in(dtype: np.dtype[Any]) -> list[int]:
 def test_layout_has_the_sizes_that_paths_are_derived_with() -> None:
     layout = wire.BTH.size, wire.SHIM.size, wire.INT_HEADER.size, wire.INT_HOP.size
     assert layout == (framing.BTH, framing.SHIM, framing.INT_HEADER, framing.INT_HOP)
+    assert wire.MAX_HOPS == framing.MOST_INT_HOPS
 
 
 @pytest.mark.parametrize("hops", [0, 1, wire.MAX_HOPS])

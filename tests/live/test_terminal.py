@@ -6,9 +6,10 @@ import copy
 from collections import deque
 
 import pytest
+from rich.console import Console
 
 from testbed.live.terminal import View, interesting, sparkline
-from tests.support.replayed import EVENTS
+from tests.support.replayed import EVENTS, of_two_controllers
 
 
 def test_the_interesting_flows() -> None:
@@ -38,3 +39,17 @@ def test_a_share_that_is_not_0_is_not_told_as_0(share: float, text: str) -> None
         if event["event"] != "end":
             view.hear(event["event"], event["data"])
     assert f"utilisation {text} " in view.line()
+
+
+@pytest.mark.parametrize("columns", [100, 50])
+def test_each_of_several_controllers_has_its_share(columns: int) -> None:
+    view, console = View(), Console(width=columns, height=24)
+    for event in of_two_controllers():
+        if event["event"] != "end":
+            view.hear(event["event"], event["data"])
+    assert "shares dctcp 70.0 %, nscc 30.0 %" in view.line()
+    with console.capture() as captured:
+        console.print(view)
+    lines = captured.get().splitlines()
+    for name, share in (("dctcp", "70.0 %"), ("nscc ", "30.0 %")):
+        assert any(line.startswith(f"{name}  share  {share}  goodput") for line in lines)

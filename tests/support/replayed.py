@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import threading
 import time
@@ -21,6 +22,19 @@ EVENTS: list[dict[str, Any]] = [
     json.loads(line) for line in (Path(__file__).parent / "incast-8.jsonl").read_text().splitlines()
 ]
 UPDATES = sum(event["event"] == "update" for event in EVENTS)
+
+
+def of_two_controllers() -> list[dict[str, Any]]:
+    """The same run, as if one controller had got 70 % and another the rest."""
+    events = copy.deepcopy(EVENTS)
+    for event in events:
+        data = event["data"]
+        if event["event"] == "scene":
+            data["controllers"] = ["dctcp", "nscc"]
+        elif event["event"] == "update":
+            told = {name: values * 2 for name, values in data["controllers"].items()}
+            data["controllers"] = told | {"share": [0.7, 0.3]}
+    return events
 
 
 class Replay(ThreadingHTTPServer):

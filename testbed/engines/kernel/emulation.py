@@ -94,9 +94,7 @@ class Emulation:
     def run(self, connection: Connection) -> RunRecord:
         """From the first packet to the end of the experiment, or of patience."""
         experiment, rack, pool = self.experiment, self.rack, self.agents.pool
-        chosen = largest(self.layout.plan.size, experiment.record.flows)
-        recording = self._recording()
-        recorder = Recorder(self.flows, chosen, rack.ports, self.layout.framing.wire_size)
+        recording, recorder = self._recording(), self._recorder()
         watch = self._watch()
         processors = Processors()
         collector = Collector(self, recorder, processors)
@@ -143,6 +141,10 @@ class Emulation:
         record.tuners = [one.log for one in rack.tuning.all]
         record.captures = recording.end()
         return record
+
+    def _recorder(self) -> Recorder:
+        chosen, size = largest(self.layout.plan.size, self.experiment.record.flows), self.layout.framing.wire_size
+        return Recorder(self.flows, chosen, self.rack.ports, size)
 
     def _encode_decisions(self, record: RunRecord) -> None:
         if self.experiment.record.decisions:

@@ -142,11 +142,13 @@ class VirtualRun:
             tuning.step(now, self.world.c.now)
             self.turn[0] = 0
             until = min(sampler.next_full, window, tuning.next_slot, schedule.next, duration)
-            while now < until and live.seconds_left() > 0:  # starts of flows are many, and the agent's alone
+            while now < until:  # starts of flows are many, and the agent's alone
                 sampler.take()
                 agent.step(now)
                 agent.wait(now, min(agent.next_step, until))
                 now = clock.now()
+                if live.seconds_left() <= 0:  # looked at last: the run goes on, however slow it is to show
+                    break
         return ""
 
     def _reroute(self, links: Sequence[str]) -> None:

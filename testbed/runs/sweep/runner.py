@@ -58,8 +58,10 @@ class Runner:
         with self._ctrl_c(), redirect_stdout(sys.stderr):  # what Ray has to say of a lost node is no result
             try:
                 while self.workers.busy or (waiting and not self.interrupted):
+                    before = len(waiting)
                     while waiting and self.workers.free and not self.interrupted:
                         self.workers.start(self._job(waiting.pop(0)))
+                    if len(waiting) < before:  # told once: a cluster is asked what it does
                         self.progress.running(self.workers.doing, self.workers.at_once)
                     time.sleep(POLL_SECONDS)
                     for one in self.workers.ended():

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from testbed.results import folder as results
@@ -25,3 +27,28 @@ def test_a_parking_lot_of_four_routers(runs: Runs) -> None:
     summary = runs.clean("parking-lot", "--duration", "5 ms", *UNDRAWN).summary
     assert summary["su"] == pytest.approx(95, abs=2.5)
     assert summary["ql_max"] < 5e-6
+
+
+CHAIN = """
+rack:
+  kind: custom
+  nodes: [h1, h2, h3, a, b, c, d, Chicago, f]
+  links:
+    - { ends: [h1, a] }
+    - { ends: [h3, a] }
+    - { ends: [a, b] }
+    - { ends: [b, c] }
+    - { ends: [c, d] }
+    - { ends: [d, Chicago] }
+    - { ends: [Chicago, f] }
+    - { ends: [f, h2] }
+traffic: { pattern: flows, flows: [{ src: h1, dst: h2 }, { src: h3, dst: h2 }] }
+controller: swift
+time: { duration: 2 ms }
+"""
+
+
+def test_a_chain_of_switches_with_names_of_their_own(runs: Runs, tmp_path: Path) -> None:
+    """Six of them, which is more than INT has room for: calibration needs no more than the last one's."""
+    (file := tmp_path / "chain.yaml").write_text(CHAIN)
+    assert runs.clean(str(file), *UNDRAWN).summary["su"] > 99

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
 
 from testbed.errors import BadInput
 from testbed.experiment.layout import Layout
-from testbed.experiment.load import load
+from testbed.experiment.load import load, resolve
 from testbed.experiment.model import Experiment
 from testbed.experiment.topology.graph_file import read
 
@@ -194,3 +195,19 @@ def test_bad_differing_links(setting: str, says: str) -> None:
     with pytest.raises(BadInput) as caught:
         load("incast-2").apply([setting])
     assert says in str(caught.value)
+
+
+def chain(folder: Path, switches: int) -> str:
+    names = [f"s{n}" for n in range(1, switches + 1)]
+    pairs = [("h1", "s1"), *pairwise(names), (names[-1], "h2"), ("h3", "s1")]
+    links = ", ".join(f"{{ends: [{one}, {other}]}}" for one, other in pairs)
+    file = folder / "chain.yaml"
+    file.write_text(f"rack: {{kind: custom, nodes: [h1, h2, h3, {', '.join(names)}], links: [{links}]}}{REST}")
+    return str(file)
+
+
+def test_int_has_room_for_five_switches(tmp_path: Path) -> None:
+    assert resolve(load(chain(tmp_path, 5)).apply(["controller=hpcc"])).layout.framing.int_hops == 5
+    assert resolve(load(chain(tmp_path, 6))).layout.framing.int_hops == 0  # Swift asks for none
+    with pytest.raises(BadInput, match="hpcc wants INT of every switch, and packets have room for 5; a path has 6"):
+        resolve(load(chain(tmp_path, 6)).apply(["controller=hpcc"]))

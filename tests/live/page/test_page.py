@@ -16,7 +16,7 @@ pytest.importorskip("playwright")
 from playwright.sync_api import Browser, expect
 
 from tests.support.browsing import DESKTOP, PHONE, Visit, chromium, visit
-from tests.support.replayed import EVENTS, UPDATES, replay
+from tests.support.replayed import EVENTS, UPDATES, of_two_controllers, replay
 
 SCENE = next(number for number, event in enumerate(EVENTS) if event["event"] == "scene")
 CHARTS = ("queue", "goodput", "rate", "rtt", "utilisation", "fairness")
@@ -95,6 +95,20 @@ def test_it_shows_a_run_to_its_end(browser: Browser) -> None:
         assert "utilisation" in (seen.page.locator("#utilisation").get_attribute("data-last") or "")
         assert seen.page.locator("#distortion .bar").count() == len(last["distortion"])
         assert seen.errors == []
+
+
+@pytest.mark.parametrize("width", [320, 1280])
+def test_several_controllers_have_shares_and_one_has_none(browser: Browser, width: int) -> None:
+    with replay(of_two_controllers()) as server, visit(browser, server.url, {"width": width, "height": 800}) as seen:
+        has_ended(seen)
+        last = seen.page.locator("#controllers tr").last.locator("th, td")
+        assert last.all_inner_texts()[:2] == ["nscc", "30.0 %"]
+        assert "dctcp 70.0 %" in seen.text("#share .legend")
+        assert seen.overflow() <= 0
+        assert seen.errors == []
+    with replay() as server, visit(browser, server.url) as seen:
+        has_ended(seen)
+        expect(seen.page.locator("#share")).to_be_hidden()
 
 
 def test_a_few_marks_are_not_none(browser: Browser) -> None:

@@ -15,6 +15,7 @@ from testbed.dataplane.programs import RING_SIZE
 from testbed.dataplane.ring import Ring
 from testbed.dataplane.wire import ACK, DATA_TOS, ROCE_PORT, frame
 from testbed.engines.kernel.assembly import Assembly
+from testbed.experiment.topology.framing import MOST_INT_HOPS
 
 AT_ONCE = 50  # packets per system call, with UDP_SEGMENT
 LARGEST_CALL = 65_507  # bytes that UDP takes in one
@@ -26,7 +27,7 @@ class Probe:
 
     def __init__(self, rack: Assembly, senders: list[str], receiver: str) -> None:
         self.rack = rack
-        self.framing = rack.layout.framing.with_int(rack.layout.routes.most_hops)
+        self.framing = rack.layout.framing.with_int(min(rack.layout.routes.most_hops, MOST_INT_HOPS))
         self.ring = Ring(rack.nic.probe_ring_fd, RING_SIZE)
         self.receiver = receiver
         self._sockets = [self._open(rack.net[sender].netns, rack.net[receiver].IP()) for sender in senders]

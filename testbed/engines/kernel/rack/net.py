@@ -49,7 +49,7 @@ class RackTopo(Topo):
         """Called by Mininet's Topo."""
         routed = len(shape.switches) > 1
         for number, switch in enumerate(shape.switches, start=1):
-            self.addSwitch(switch, inNamespace=routed, number=number)
+            self.addSwitch(switch, inNamespace=routed, number=number, dpid=f"{number:x}")  # names may lack a number
         for position, (link, spec) in enumerate(zip(shape.links, links, strict=True)):
             number = position + 1
             tail = f"{number >> 16:02x}:{number >> 8 & 255:02x}:{number & 255:02x}"

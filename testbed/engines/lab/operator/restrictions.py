@@ -30,6 +30,7 @@ def check(resolved: Resolved, inventory: Inventory) -> None:
             not isinstance(rack, Star),
             f"rack.kind: {rack.kind}: the lab's switches are as they are cabled, only its hosts are ours; use star",
         ),
+        (isinstance(rack, Star) and bool(rack.links), "rack.links: the lab's links are as they are; leave it out"),
         (
             bool(experiment.controllers),
             "controllers: all hosts of a lab run one controller; leave it out, or run the experiment in the rack",

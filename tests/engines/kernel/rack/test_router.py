@@ -32,7 +32,7 @@ SENT = 4  # packets of each
 def work_paths() -> dict[str, Any]:
     shape = two_level(
         "leaf-spine", ["leaf1", "leaf2"], ["spine1", "spine2"], hosts=2,
-        link=LinkKind("link", 25e6, 0.0), trunk=LinkKind("uplink", 100e6, 0.0),
+        link=LinkKind("link", 25e6, 0.0, buffer=2e5), trunk=LinkKind("uplink", 100e6, 0.0, buffer=2e5),
     )  # fmt: skip
     rack = Rack(shape, wall_links(shape, Clock(1.0)), LinkLayer(frame=FRAMING.wire_size, buffer=200_000))
     nic = NicPrograms(rack.largest_ifindex, flows=FLOWS, rings=1, cnp_interval_ns=1_000_000, wake_agents=False)

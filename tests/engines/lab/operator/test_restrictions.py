@@ -12,6 +12,7 @@ from tests.engines.lab.inventories import hosts
 REFUSED = {
     "dilation": (["time.dilation=10"], "time.dilation: time is real in a lab"),
     "rack": (["rack.kind=dumbbell"], "rack.kind: dumbbell: the lab's switches are as they are cabled"),
+    "links": (["rack.links=[{of: h1, delay: 9 us}]"], "rack.links: the lab's links are as they are"),
     "loss": (["rack.link.loss=1 %"], "rack.link.loss: real links lose what they lose"),
     "pfc": (["rack.switch.pfc=on"], "rack.switch.pfc: priority flow control is the switch's"),
     "tuner": (["tuner=acc"], "tuner: acc runs in the rack's switches"),

@@ -1,0 +1,48 @@
+"""`testbed score`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from testbed.cli import completion
+from testbed.cli.shared import Format, Formatted, print_json
+from testbed.errors import BadInput, nearest
+
+if TYPE_CHECKING:
+    from testbed.sdk.score.score import Score
+
+
+def score(
+    controller: Annotated[
+        str,
+        typer.Argument(metavar="CONTROLLER", help="A name or a path.", autocompletion=completion.plugins("controller")),
+    ],
+    suite: Annotated[str, typer.Option(help="Which experiments.")] = "quick",
+    seed: Annotated[int, typer.Option(min=0, help="Of traffic, link delays and starts.")] = 1,
+    jobs: Annotated[int, typer.Option(min=1, help="Runs at the same time.")] = 2,
+    format: Formatted = Format.text,
+) -> None:
+    """Give a controller one number from 0 to 100, with its parts, in virtual time."""
+    from testbed.sdk.score.score import score as scored
+    from testbed.sdk.score.suite import SUITES
+
+    if suite not in SUITES:
+        raise BadInput(f"--suite {suite}: there is none; {nearest(suite, list(SUITES))}")
+    found = scored(controller, SUITES[suite], seed, jobs)
+    if format is Format.json:
+        runs = [{"experiment": one.experiment, "parts": one.parts, "why": one.why} for one in found.outcomes]
+        about = {"controller": controller, "suite": suite, "seed": seed}
+        print_json({**about, "score": found.total, "parts": found.parts, "runs": runs, "reasons": found.reasons})
+    else:
+        _print(found, suite, seed)
+
+
+def _print(found: Score, suite: str, seed: int) -> None:
+    print(f"score {found.total:.2f} of 100, suite {suite}, seed {seed}")
+    for name, value in found.parts.items():
+        runs = ", ".join(f"{one.experiment} {one.parts[name]:.3f}" for one in found.outcomes if name in one.parts)
+        print(f"  {name:<14}{value:.3f}   {runs}")
+    for reason in found.reasons:
+        print(f"0 because {reason}")

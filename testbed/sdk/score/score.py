@@ -1,0 +1,89 @@
+"""Scores a controller: its source against the rules, its runs, one number."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+
+from testbed.engines.virtual.build import WORLD
+from testbed.engines.virtual.engine import VirtualEngine
+from testbed.errors import TestbedError
+from testbed.experiment.load import absolute
+from testbed.fidelity.verdict import judge
+from testbed.live.observers import Observer
+from testbed.registry import find, is_path
+from testbed.results.summary import summarise
+from testbed.runs.forked import each
+from testbed.runs.overrides import resolve
+from testbed.sdk.score.parts import part, together
+from testbed.sdk.score.rules import broken
+from testbed.sdk.score.suite import Trial
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What one run gave; ``why`` says why it gave nothing."""
+
+    experiment: str
+    parts: dict[str, float]
+    why: str = ""
+
+
+@dataclass(frozen=True)
+class Score:
+    """Of one controller. ``refused`` says why it was not even run."""
+
+    controller: str
+    outcomes: Sequence[Outcome] = ()
+    refused: Sequence[str] = ()
+    parts: dict[str, float] = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Each part is the geometric mean of the runs that give it."""
+        names = dict.fromkeys(name for one in self.outcomes for name in one.parts)
+        found = {name: together(one.parts[name] for one in self.outcomes if name in one.parts) for name in names}
+        object.__setattr__(self, "parts", found)
+
+    @property
+    def total(self) -> float:
+        """0 to 100: the geometric mean of the parts."""
+        return 100 * together(self.parts.values())
+
+    @property
+    def reasons(self) -> list[str]:
+        """Why it is 0."""
+        return [*self.refused, *(f"{one.experiment}: {one.why}" for one in self.outcomes if one.why)]
+
+
+def score(controller: str, trials: Sequence[Trial], seed: int, jobs: int) -> Score:
+    """Of a controller by name, or of a candidate by path, whose source is read first. Raises BadInput."""
+    if is_path(controller):
+        controller = absolute(controller, Path())
+        if refused := broken(Path(controller.partition(":")[0])):
+            return Score(controller, refused=refused)
+    find("controller", controller)  # what is wrong with the name or the file is no matter of points
+    WORLD.compiled()  # nor is what this machine lacks
+    return Score(controller, list(_outcomes(controller, trials, seed, jobs)))
+
+
+def _outcomes(controller: str, trials: Sequence[Trial], seed: int, jobs: int) -> Iterator[Outcome]:
+    works = [partial(_outcome, controller, trial, trial.seeded(seed, at)) for at, trial in enumerate(trials)]
+    return each(works, jobs)
+
+
+def _outcome(controller: str, trial: Trial, settings: list[str]) -> Outcome:
+    nothing = dict.fromkeys(trial.parts, 0.0)
+    try:
+        resolved = resolve(trial.experiment, {"controller": controller}, {}, settings)
+        engine, observer = VirtualEngine(), Observer()
+        engine.check(resolved)
+        record = engine.follow(engine.prepare(resolved, observer), observer, [], trial.experiment, [])
+    except TestbedError as error:
+        return Outcome(trial.experiment, nothing, str(error))
+    if record.interrupted or record.broken:
+        why = record.interrupted or "; ".join(str(one) for one in record.broken)
+        return Outcome(trial.experiment, nothing, why)
+    run = summarise(record, judge(record), experiment=trial.experiment, controller=controller)
+    return Outcome(trial.experiment, {name: part(name, run) for name in trial.parts})
