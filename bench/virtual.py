@@ -36,8 +36,8 @@ LARGE = (
     "rack.switch.buffer=20 MB", "--duration", "5 ms", "--set", "time.warmup=1 ms", "--set",
     "record.report=false", *ENGINE,
 )  # fmt: skip
-# Many flows that start together fill a queue: in a buffer for all of them, without marks, both runs do the same per packet.
-# So long that starts, each of which is a turn of Python, are few beside packets.
+# Many flows that start together fill a queue: in a buffer for all of them, without marks, both runs do the same per
+# packet; and starts, each of which is a turn of Python, are few beside packets.
 CALM = (
     "rack.switch.buffer=20 MB", "tuner.kmin=4 MB", "tuner.kmax=4 MB", "time.duration=300 ms", "time.warmup=1 ms",
 )  # fmt: skip
