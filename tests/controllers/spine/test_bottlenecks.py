@@ -37,9 +37,9 @@ def test_flows_that_leave_make_room() -> None:
     played(play, 20)
     play.leave(np.array([True, True]))
     assert play.there.sum(axis=1).tolist() == [4, 1]
-    assert play.step().thr[0] < 0.95
-    assert np.mean([play.step().thr[0] for _ in range(10)]) > 0.95
-    assert play.step().thr[0] > 0.98
+    thr = [play.step().thr[0] for _ in range(4)]
+    assert thr[0] < 0.75  # windows grow by 5 % per RTT: half of the line is taken in 14 RTTs
+    assert min(thr[2:]) > 0.98
 
 
 def test_gates_see_what_is_wrong() -> None:
