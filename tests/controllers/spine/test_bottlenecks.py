@@ -37,9 +37,10 @@ def test_flows_that_leave_make_room() -> None:
     played(play, 20)
     play.leave(np.array([True, True]))
     assert play.there.sum(axis=1).tolist() == [4, 1]
-    thr = [play.step().thr[0] for _ in range(4)]
-    assert thr[0] < 0.75  # windows grow by 5 % per RTT: half of the line is taken in 14 RTTs
-    assert min(thr[2:]) > 0.98
+    thr = [play.step().thr[0] for _ in range(5)]
+    assert thr[0] < 0.75
+    assert thr[2] / thr[1] == pytest.approx(1.049**10, rel=0.1)  # alpha, 50 / 1024, per RTT
+    assert min(thr[3:]) > 0.98
 
 
 def test_gates_see_what_is_wrong() -> None:

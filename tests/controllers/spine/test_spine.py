@@ -102,13 +102,13 @@ def test_the_shipped_policy_passes_the_gates(flows: int) -> None:
     assert intervals >= 38 * flows
     assert triggers < 0.2 * intervals
     assert queues.left[0] - left > 0.95 * 400 * BDP
-    assert (queues.area[0] - area) / 6400 < 0.39 * BDP  # the module's threshold, of which it has two thirds
+    assert (queues.area[0] - area) / 6400 < 0.39 * BDP  # the module's threshold
     assert queues.dropped[0] == dropped
 
 
 @pytest.mark.parametrize("flows", [1, 8, 32])
 def test_few_intervals_trigger_at_rest(flows: int, tmp_path: FilePath) -> None:
-    """With real packets; the second half of 6 ms. The module's parameters have a queue of 0.26 T."""
+    """With packets; the second half of 6 ms. The module's parameters have SU of 99 % and a queue of 0.26 T."""
     counts = np.memmap(tmp_path / "counts", np.int64, "w+", shape=2)
     settings = [f"traffic.senders={flows}", "time.duration=6 ms", "time.warmup=3 ms"]
     settings += [f"controller.counts={tmp_path / 'counts'}", "controller.since=3 ms", "controller.compiled=false"]
@@ -116,6 +116,6 @@ def test_few_intervals_trigger_at_rest(flows: int, tmp_path: FilePath) -> None:
     intervals, triggers = counts.tolist()
     assert intervals > 30 * flows
     assert triggers < 0.2 * intervals
-    assert found.su > 95
-    assert found.ql_mean < 0.26 * found.base_rtt
+    assert found.su > 93
+    assert found.ql_mean < 0.26 / 2 * found.base_rtt
     assert found.drops == 0
