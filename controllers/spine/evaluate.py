@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ..learned.gates import missed
 from .bottlenecks import Bottlenecks
 from .flows import Flows
 from .policy import Policy
@@ -37,15 +38,13 @@ class Figures:
     @property
     def failure(self) -> str:
         """Which gate is missed, or nothing."""
-        for word, value, limit, good in (
+        gates = (
             ("SU", self.su, LEAST_SU, self.su > LEAST_SU),
             ("queue", self.queue, MOST_QUEUE, self.queue < MOST_QUEUE),
             ("triggers", self.triggers, MOST_TRIGGERS, self.triggers < MOST_TRIGGERS),
             ("loss", self.lost, 0.0, self.lost == 0.0),
-        ):
-            if not good:
-                return f"with {self.flows} flows {word} is {value:.4g}, the gate is {limit:g}"
-        return ""
+        )
+        return missed(self.flows, gates)
 
     def as_dict(self) -> dict[str, Any]:
         """For logs."""
@@ -85,9 +84,9 @@ def mean_reward(figures: Sequence[Figures]) -> float:
 
 def failure(figures: Sequence[Figures], least: float) -> str:
     """The first gate that is missed, or that the mean reward is not above ``least``, the module's; or nothing."""
-    missed = next((one.failure for one in figures if one.failure), "")
+    first = next((one.failure for one in figures if one.failure), "")
     reward = mean_reward(figures)
-    return missed or ("" if reward > least else f"mean reward {reward:.4f} is not above the module's, {least:.4f}")
+    return first or ("" if reward > least else f"mean reward {reward:.4f} is not above the module's, {least:.4f}")
 
 
 def table(measured: dict[str, Sequence[Figures]]) -> list[str]:
