@@ -115,7 +115,7 @@ class Ring:
         return Batch(stamps, frames, lengths, outgoing)
 
     def _keep_only(self, snap: int) -> None:
-        """A filter: take this many bytes of every packet, but for copies of which SRCs are yet to be made (bolt.bpf.h)."""
+        """A filter: so many bytes of every packet, but for copies of which SRCs are yet to be made (bolt.bpf.h)."""
         filtered = (BPF_LOAD, 0, 0, MARK), (BPF_JUMP_EQUAL, 0, 1, 0), (BPF_RETURN, 0, 0, snap), (BPF_RETURN, 0, 0, 0)
         code = b"".join(struct.pack("=HBBI", *one) for one in filtered)
         instructions = ctypes.create_string_buffer(code, len(code))
