@@ -1,6 +1,6 @@
 """scapy layers of what is on the wire: RoCEv2 with our shim and INT-MD (see testbed/dataplane/wire.h).
 
-    Ether / IP / UDP / BTH / ImmDt, AETH, CNP or SRC / Shim [/ IntMd] / payload, and the iCRC at the end of the BTH's part
+    Ether / IP / UDP / BTH / ImmDt, AETH, CNP or SRC / Shim [/ IntMd] / payload, and the iCRC after the BTH's part
 
 Importing this module makes scapy take UDP port 4791 for these layers. Times are ns of CLOCK_MONOTONIC and rates kbit/s,
 both of wall time, as they are in the packet.
