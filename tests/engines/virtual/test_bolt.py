@@ -84,6 +84,34 @@ def test_an_src_is_back_in_less_than_half_of_the_rtt_that_its_packet_has(tmp_pat
     assert all(age < rtt / 2 for age, rtt in told)
 
 
+@pytest.mark.parametrize(("size", "lossy"), [(300, False), (300, True), (50, False)])
+def test_a_sender_says_which_packets_are_first_last_and_may_grow(tmp_path: Path, size: int, lossy: bool) -> None:
+    """FIRST until an ACK has come, LAST when what is left fits the window of a BDP, INC otherwise.
+
+    What was lost is left again.
+    """
+    settings = [f"traffic.flows=[{{src: h1, dst: h2, size: {size} kB}}]", f"rack.link.loss={0.01 * lossy}"]
+    record, (frames,) = captured(tmp_path, ["nic:h1"], BOTH_WAYS, *settings, "time.duration=1 ms")
+    acked, window = 0, int(np.ceil(LINE / 8 * record.flows.base_rtt[0] / WIRE))
+    sent = []
+    for frame in frames:
+        if frame.direction == "in":
+            acked += frame.data[42] == wire.ACK
+            continue
+        flags = frame.data[71]
+        sent.append(flags)
+        assert bool(flags & wire.SHIM_FIRST) == (acked == 0)
+        if not lossy:
+            assert bool(flags & wire.SHIM_LAST) == (size - len(sent) < window)
+        others = flags & (wire.SHIM_FIRST | wire.SHIM_LAST | wire.SHIM_INC)
+        assert flags & wire.SHIM_SRC
+        assert bool(flags & wire.SHIM_INC) == (others == wire.SHIM_INC)
+        assert others
+        assert not flags & wire.SHIM_DEC
+    assert (len(sent) > size) == lossy == (record.flows.lost_packets[0] > 0)
+    assert sent[-1] & wire.SHIM_LAST
+
+
 def test_srcs_overtake_data_but_for_the_packet_that_has_begun() -> None:
     """The port to h1 is itself full, of what h4 and h5 send there."""
     run = Ran(BOTH_WAYS)
