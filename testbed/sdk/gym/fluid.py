@@ -48,19 +48,19 @@ class FluidSession:
 
     def steer(self, actions: Floats) -> None:
         try:
-            self.controller.steer(self.fluid.now, actions)
+            self.fluid.answer(self.controller.steer(self.fluid.now, actions))
             self.fluid.apply_decisions()
         except Exception as error:
             raise failed(self.plugin, error) from error
 
     def advance(self, until: float) -> bool:
-        fluid, tuning, half = self.fluid, self.tuning, self.fluid.options.step / 2
+        fluid, tuning, end = self.fluid, self.tuning, until - self.fluid.options.step / 2
         barrier = Barrier(self.controller, fluid.now)
-        while fluid.now < until - half:
+        while fluid.now < end:
             if barrier.reached(fluid.sending, fluid.now):
                 return True
             try:
-                fluid.step()
+                fluid.gather(min(end, tuning.next_slot, barrier.latest), barrier.enough(fluid.sending))
             except Exception as error:
                 raise failed(self.plugin, error) from error
             if fluid.now >= tuning.next_slot:

@@ -61,3 +61,8 @@ class Barrier:
         if due and 2 * due >= flows and self.latest == np.inf:
             self.latest = now + (now - self.began)
         return now >= self.latest or 0 < due == flows
+
+    def enough(self, live: NDArray[np.bool_]) -> int:
+        """How many flows must have been answered before it can be over, or before it is known when it will be."""
+        flows = int(np.count_nonzero(live))
+        return flows if self.latest < np.inf else max((flows + 1) // 2, 1)
