@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -59,17 +60,18 @@ class Flows:
         self._check, self._begin = ENGINES[engine]
         self._rng = np.random.default_rng(self._loaded.experiment.seed)
         self._session: Session | None = None
-        self.resolved = self._resolve(self._loaded.experiment.seed)
+        if self._loaded.experiment.controllers:
+            raise BadInput("controllers: the flows of an environment have one policy; leave it out")
+        self.resolved = resolve(self._loaded, steered)
+        self._check().check(self.resolved)
         form = self.resolved.controller.form
         self.observation: Numbers = form.observation
         self.action: Numbers = form.action
         self.n = len(self.resolved.layout.plan)
 
-    def _resolve(self, seed: int) -> Resolved:
-        loaded = self._loaded.apply([f"seed={seed}"], "seed")
-        if loaded.experiment.controllers:
-            raise BadInput("controllers: the flows of an environment have one policy; leave it out")
-        resolved = resolve(loaded, steered)
+    def _seeded(self, seed: int) -> Resolved:
+        """The experiment with another seed. Its plugins are the same: to find them again would take longest."""
+        resolved = replace(self.resolved, experiment=self._loaded.apply([f"seed={seed}"], "seed").experiment)
         self._check().check(resolved)
         return resolved
 
@@ -78,7 +80,7 @@ class Flows:
         if seed is not None:
             self._rng = np.random.default_rng(seed)
         self.close()
-        self.resolved = self._resolve(int(self._rng.integers(NEXT_SEED)))
+        self.resolved = self._seeded(int(self._rng.integers(NEXT_SEED)))
         if len(self.resolved.layout.plan) != self.n:
             raise BadInput(
                 f"traffic.pattern: '{self.resolved.experiment.traffic.pattern}' has another number of flows with every "
