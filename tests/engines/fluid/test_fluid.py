@@ -162,22 +162,6 @@ def test_decision_delay_is_no_part_of_the_rtt() -> None:
     assert np.diff([now for now, _, _ in controller.told]) == pytest.approx(6 * T, abs=STEP)
 
 
-def test_jitter_is_only_ever_added() -> None:
-    fluid, controller = model(star(4), 0.2 * LINE, jitter=T)
-    run(fluid, 1e-3)
-    rtts = np.concatenate([told.rtt for _, _, told in controller.told])
-    assert rtts.min() >= T
-    assert rtts.mean() == pytest.approx(1.5 * T, rel=0.05)
-
-
-def test_bursts_leave_whole_and_as_much_of_them() -> None:
-    fluid, _ = model(star(1), 0.3 * LINE, burst=16e3)
-    trace = run(fluid, 1e-3, every=1)
-    amounts = np.diff(trace.sent[:, 0])
-    assert set(amounts[amounts > 0]) == {16e3}
-    assert trace.growth("sent", 0.0)[0] * 8 == pytest.approx(0.3 * LINE, rel=0.05)
-
-
 def test_a_rate_that_is_no_number_is_refused() -> None:
     fluid, _ = model(star(1), float("nan"))
     with pytest.raises(UnusableDecision, match="rate nan"):
