@@ -7,11 +7,12 @@ from typing import Any
 import numpy as np
 import pytest
 from gymnasium.utils.env_checker import check_env
-from pettingzoo.test import parallel_api_test
+from pettingzoo.test import parallel_api_test, parallel_seed_test
 from stable_baselines3.common.env_checker import check_env as check_for_sb3
 
 from testbed.errors import BadInput
 from testbed.sdk.gym import make
+from testbed.sdk.gym.steered import Steered
 
 SHORT = ("time.duration=200 us", "time.warmup=50 us", "controller.start_rate=20 %")
 ENGINES = ("fluid", "virtual")
@@ -42,6 +43,37 @@ def test_a_seed_is_an_episode(engine: Any) -> None:
     assert len(gained) >= 3
     assert np.array_equal(seen, again)
     assert np.array_equal(gained, gained_again)
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_pettingzoo_finds_seeds_to_repeat(engine: Any) -> None:
+    parallel_seed_test(lambda: make("incast-8", form="parallel", engine=engine, controller="adpg-nn", settings=SHORT), 5)
+
+
+class Counted:
+    """How often a callback is entered."""
+
+    def __init__(self, callback: Any) -> None:
+        self.callback, self.calls = callback, 0
+
+    def __call__(self, *arguments: Any) -> Any:
+        self.calls += 1
+        return self.callback(*arguments)
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_python_is_entered_per_step_and_not_per_flow(engine: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Twice at most: when half of the flows are answered, and when all are."""
+    settings = ("time.duration=2 ms", "time.warmup=50 us", "controller.start_rate=1.5 %")
+    env = make("incast-64", engine=engine, controller="adpg-nn", settings=settings)
+    env.seed(1)
+    env.reset()
+    heard = Counted(Steered.on_feedback)
+    monkeypatch.setattr(Steered, "on_feedback", lambda *arguments: heard(*arguments))
+    for _ in range(5):
+        infos = env.step(np.full((64, 1), -1.0))[3]
+        assert sum(info["due"] for info in infos) >= 32
+    assert heard.calls <= 2 * 5
 
 
 @pytest.mark.parametrize("engine", ENGINES)
