@@ -73,9 +73,9 @@ class BatchAgent(Agent):
     def wait(self, now: float, until: float) -> None:
         self.datapath.pace(min(self.next_decision(now), until))
 
-    def gather(self, answers: Answers, until: float, enough: int) -> None:
+    def gather(self, answers: Answers, until: float, enough: int, began: float) -> None:
         """As `Datapath.gather`; the controller hears what came back."""
-        batch = self.datapath.gather(answers, until, enough, self._wants_int)
+        batch = self.datapath.gather(answers, until, enough, began, self._wants_int)
         self._hear(self.clock.now(), batch)
 
     def _hear(self, now: float, batch: tuple[Ints, Feedback] | None) -> None:

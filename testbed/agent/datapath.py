@@ -101,7 +101,7 @@ class Answers:
         self._sent = flows.sent
         self._decided_at = np.zeros(len(flows), np.int64)  # `sent` when it decided
         self._answered = np.zeros(len(flows), bool)
-        self._c = CAnswers(self._decided_at.ctypes.data, self._answered.ctypes.data)
+        self._c = CAnswers(self._decided_at.ctypes.data, self._answered.ctypes.data, 0, -1.0, np.inf)  # not waited for yet
         self.address = ctypes.addressof(self._c)
 
     def expect(self, flows: Ints) -> None:
@@ -109,6 +109,10 @@ class Answers:
         self._decided_at[flows] = self._sent[flows]
         self._answered[flows] = False
         self._c.count = int(np.count_nonzero(self._answered))
+
+    def late(self, now: float) -> bool:
+        """Whether half of those that are waited for were answered half of the time ago."""
+        return bool(now >= 2 * self._c.half_at - self._c.began)
 
 
 class Datapath:
@@ -353,12 +357,14 @@ class Datapath:
         """The feedback that is due by ``now``, one row per flow; None if there is none."""
         return self._told(self._lib.read_feedback(self._pointer, now), want_int)
 
-    def gather(self, answers: Answers, until: float, enough: int, want_int: bool) -> tuple[Ints, Feedback] | None:
+    def gather(
+        self, answers: Answers, until: float, enough: int, began: float, want_int: bool
+    ) -> tuple[Ints, Feedback] | None:
         """Sleep and send until then, until a timer is due, or until ``enough`` flows are answered or one has finished.
 
-        Returns what came back, one row per flow; None if nothing did. Raises TestbedError if sockets do not work.
+        Or until `Answers.late`, if it is waited since ``began`` (s). Returns what came back, one row per flow; None if nothing did. Raises TestbedError if sockets do not work.
         """
-        rows = self._lib.gather(self._pointer, answers.address, until, enough)
+        rows = self._lib.gather(self._pointer, answers.address, until, enough, began)
         self._check_sockets()
         return self._told(rows, want_int)
 

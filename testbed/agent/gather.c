@@ -10,6 +10,7 @@ struct answers {
 	int64_t *decided_at; /* per flow: `sent` when it decided */
 	uint8_t *answered; /* per flow: whether all that it had sent until then came back, or was lost */
 	int64_t count;
+	double began, half_at; /* when it was waited for answers, and when half of those had come */
 };
 
 void reschedule(struct datapath *d, const int64_t *flows, int64_t n, double now);
@@ -34,18 +35,29 @@ static int take_note(struct datapath *d, struct answers *a, const struct ring *r
 	return finished;
 }
 
+/* Whether all of `enough` flows are answered, or half of them were, half of the time ago. */
+static int is_enough(struct answers *a, int64_t enough, double now)
+{
+	if (2 * a->count >= enough)
+		a->half_at = fmin(a->half_at, now);
+	return a->count >= enough || now >= 2 * a->half_at - a->began;
+}
+
 /*
- * Send, and take in feedback until there is some and it is enough: so many flows are answered, or one has finished. Not
- * beyond `until` and the next alarm. Returns the number of rows.
+ * Send, and take in feedback until there is some and it is enough for what is waited for since `began`, or a flow has
+ * finished. Not beyond `until` and the next alarm. Returns the number of rows.
  */
-int64_t gather(struct datapath *d, struct answers *a, double until, int64_t enough)
+int64_t gather(struct datapath *d, struct answers *a, double until, int64_t enough, double began)
 {
 	double now = now_seconds(d);
 	int64_t rows = 0;
 	int finished = 0;
 
+	if (a->began != began)
+		a->half_at = INFINITY;
+	a->began = began;
 	until = fmin(until, heap_first(&d->alarms));
-	while (now < until && !d->send_error && !(rows && (finished || a->count >= enough))) {
+	while (now < until && !d->send_error && !((is_enough(a, enough, now) || finished) && rows)) {
 		pace(d, until);
 		now = now_seconds(d);
 		for (int64_t i = 0; i < d->ring_count; i++) {

@@ -32,6 +32,7 @@ class Core(ctypes.Structure):
         *((name, c_void_p) for name in ("heard_covers", "heard_rtt", "heard_at", "heard", "marked", "passed")),
         *((name, c_void_p) for name in ("news", "decided_at", "answered")),
         *((name, c_int64) for name in ("news_count", "answered_count", "ended")),
+        *((name, c_double) for name in ("began", "half_at")),
     ]
 
     def __init__(self, **values: Any) -> None:
@@ -50,6 +51,6 @@ class Core(ctypes.Structure):
 @cache
 def library() -> ctypes.CDLL:
     library = ctypes.CDLL(str(MODEL.compiled()))
-    library.advance.restype, library.advance.argtypes = None, [c_void_p, c_int64, c_double, c_int64]
+    library.advance.restype, library.advance.argtypes = None, [c_void_p, c_int64, c_double, c_int64, c_double]
     library.set_limits.restype, library.set_limits.argtypes = None, [c_void_p]
     return library

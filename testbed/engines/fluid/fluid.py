@@ -78,7 +78,7 @@ class Fluid:
         self.controller = make()
         self.rng = np.random.default_rng(options.seed)
         n, hosts = len(layout.host), len(np.unique(layout.host))
-        self._core = core = Core(step=options.step, decision_delay=options.decision_delay, next_timer=np.inf)
+        self._core = core = Core(step=options.step, decision_delay=options.decision_delay, next_timer=np.inf, began=-1.0)
         core.flows, core.hosts = n, hosts if hosts < n else 0
         core.wire_size, core.line_rate = layout.wire_size, layout.line_rate
         self._advance, self._set_limits = library().advance, library().set_limits
@@ -114,14 +114,16 @@ class Fluid:
 
     def step(self) -> None:
         """Go on by one step: flows send, queues drain, probes see and return, the controller decides."""
-        self._go_on(1, np.inf, 0)
+        self._go_on(1, np.inf, 0, 0.0)
 
-    def gather(self, until: float, enough: int) -> None:
-        """Go on, and tell all that came back in the end: when ``enough`` flows were `answered`, or earlier.
+    def gather(self, until: float, enough: int, began: float) -> bool:
+        """Go on, and tell all that came back in the end: when ``enough`` flows have been answered (`answer`).
 
-        Earlier are ``until`` (s), a start, a timer, and the end of a flow.
+        Or when half of them were, half of the time since ``began`` (s) ago: returns whether it is that late. Or earlier:
+        ``until`` (s), a start, a timer, the end of a flow.
         """
-        self._go_on(MANY, until, enough)
+        self._go_on(MANY, until, enough, began)
+        return bool(self._core.now >= 2 * self._core.half_at - began)
 
     def answer(self, flows: Ints) -> None:
         """What these flows send from now on will be an answer to what they have decided."""
@@ -129,11 +131,11 @@ class Fluid:
         self._answered[flows] = False
         self._core.answered_count = int(np.count_nonzero(self._answered))
 
-    def _go_on(self, steps: int, until: float, enough: int) -> None:
+    def _go_on(self, steps: int, until: float, enough: int, began: float) -> None:
         core = self._core
         if core.next_start <= core.now + core.step:
             self._start(core.now + core.step)
-        self._advance(core.address, steps, until, enough)
+        self._advance(core.address, steps, until, enough, began)
         now, decided = core.now, core.news_count > 0
         if decided:
             self._tell(now)

@@ -238,17 +238,28 @@ static void one_step(struct model *m)
 		m->next_probe = smaller(m->next_probe, m->due[p]);
 }
 
+/* Whether all of `enough` flows are answered, or half of them were, half of the time ago; or one has sent everything. */
+static int is_enough(struct model *m, int64_t enough, int64_t ended)
+{
+	if (2 * m->answered_count >= enough)
+		m->half_at = smaller(m->half_at, m->now);
+	return m->answered_count >= enough || m->ended > ended || m->now >= 2 * m->half_at - m->began;
+}
+
 /*
  * Go on by up to `most` steps, to `until`, to before the next start, to the next timer, or until there is something to
- * tell and it is enough: so many flows have been answered, or one has sent everything.
+ * tell and it is enough for what is waited for since `began`.
  */
-void advance(struct model *m, int64_t most, double until, int64_t enough)
+void advance(struct model *m, int64_t most, double until, int64_t enough, double began)
 {
 	int64_t ended = m->ended;
 
+	if (m->began != began)
+		m->half_at = INFINITY;
+	m->began = began;
 	while (most-- > 0 && m->now < until && m->now + m->step < m->next_start) {
 		one_step(m);
-		if (m->now >= m->next_timer || (m->news_count && (m->answered_count >= enough || m->ended > ended)))
+		if (m->now >= m->next_timer || (is_enough(m, enough, ended) && m->news_count))
 			return;
 	}
 }

@@ -33,6 +33,7 @@ struct model {
 	double *decided_at;
 	uint8_t *answered;
 	int64_t news_count, answered_count, ended; /* flows; the last: that have sent everything */
+	double began, half_at; /* when it was waited for answers, and when half of those had come */
 };
 
 #endif

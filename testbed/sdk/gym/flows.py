@@ -43,7 +43,7 @@ class Flows:
     """``n`` flows that act together.
 
     A step acts for all flows whose monitor interval is over, and goes on until that is so of all live flows again
-    (`Barrier`: those that take twice as long as half of them keep what they have decided).
+    (`is_over`: those that take twice as long as half of them keep what they have decided).
     """
 
     def __init__(self, experiment: str, *, engine: str, controller: str, settings: Sequence[str]) -> None:

@@ -14,7 +14,7 @@ from testbed.engines.fluid.layout import of_experiment
 from testbed.engines.fluid.switch import ModelSwitch
 from testbed.experiment.resolved import Resolved
 from testbed.registry import failed
-from testbed.sdk.gym.session import Barrier
+from testbed.sdk.gym.session import is_over
 from testbed.sdk.gym.steered import Steered
 from testbed.tuner import Need
 from testbed.tuning.loop import Tunings
@@ -55,12 +55,12 @@ class FluidSession:
 
     def advance(self, until: float) -> bool:
         fluid, tuning, end = self.fluid, self.tuning, until - self.fluid.options.step / 2
-        barrier = Barrier(self.controller, fluid.now)
+        began, late = fluid.now, False
         while fluid.now < end:
-            if barrier.reached(fluid.sending, fluid.now):
+            if is_over(self.controller, fluid.sending, late):
                 return True
             try:
-                fluid.gather(min(end, tuning.next_slot, barrier.latest), barrier.enough(fluid.sending))
+                late = fluid.gather(min(end, tuning.next_slot), int(np.count_nonzero(fluid.sending)), began)
             except Exception as error:
                 raise failed(self.plugin, error) from error
             if fluid.now >= tuning.next_slot:

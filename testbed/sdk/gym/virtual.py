@@ -20,7 +20,7 @@ from testbed.experiment.resolved import Resolved
 from testbed.registry import failed
 from testbed.results.record import RTT_BINS_PER_OCTAVE
 from testbed.results.trace import DecisionTrace
-from testbed.sdk.gym.session import Barrier
+from testbed.sdk.gym.session import is_over
 from testbed.sdk.gym.steered import Steered
 from testbed.tuning.loop import in_rack
 
@@ -67,16 +67,17 @@ class VirtualSession:
     def advance(self, until: float) -> bool:
         world, agent, tuning, schedule = self.world, self.agent, self.tuning, self.schedule
         world.enter()  # another environment of this process may have gone on meanwhile
-        barrier = Barrier(self.controller, self.now)
+        began, late = self.now, False
         while (now := world.clock.now()) < until:
             live = self.live
-            if barrier.reached(live, now):
+            if is_over(self.controller, live, late):
                 return True
             schedule.step(now)
             tuning.step(now, world.c.now)
             agent.step(now)
-            soon = min(agent.next_step, tuning.next_slot, schedule.next, until, barrier.latest)
-            agent.gather(self.answers, soon, barrier.enough(live))
+            soon = min(agent.next_step, tuning.next_slot, schedule.next, until)
+            agent.gather(self.answers, soon, int(np.count_nonzero(live)), began)
+            late = self.answers.late(self.now)
         return False
 
     def _reroute(self, links: Sequence[str]) -> None:
