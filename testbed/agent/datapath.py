@@ -101,7 +101,9 @@ class Answers:
         self._sent = flows.sent
         self._decided_at = np.zeros(len(flows), np.int64)  # `sent` when it decided
         self._answered = np.zeros(len(flows), bool)
-        self._c = CAnswers(self._decided_at.ctypes.data, self._answered.ctypes.data, 0, -1.0, np.inf)  # not waited for yet
+        self._c = CAnswers(
+            self._decided_at.ctypes.data, self._answered.ctypes.data, 0, -1.0, np.inf
+        )  # not waited for yet
         self.address = ctypes.addressof(self._c)
 
     def expect(self, flows: Ints) -> None:

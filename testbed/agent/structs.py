@@ -112,7 +112,13 @@ class CDatapath(ctypes.Structure):
 class CAnswers(ctypes.Structure):
     """struct answers of gather.c."""
 
-    _fields_ = [("decided_at", c_void_p), ("answered", c_void_p), ("count", c_int64), ("began", c_double), ("half_at", c_double)]
+    _fields_ = [
+        ("decided_at", c_void_p),
+        ("answered", c_void_p),
+        ("count", c_int64),
+        ("began", c_double),
+        ("half_at", c_double),
+    ]
 
 
 @cache

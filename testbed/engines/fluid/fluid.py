@@ -78,7 +78,9 @@ class Fluid:
         self.controller = make()
         self.rng = np.random.default_rng(options.seed)
         n, hosts = len(layout.host), len(np.unique(layout.host))
-        self._core = core = Core(step=options.step, decision_delay=options.decision_delay, next_timer=np.inf, began=-1.0)
+        self._core = core = Core(
+            step=options.step, decision_delay=options.decision_delay, next_timer=np.inf, began=-1.0
+        )
         core.flows, core.hosts = n, hosts if hosts < n else 0
         core.wire_size, core.line_rate = layout.wire_size, layout.line_rate
         self._advance, self._set_limits = library().advance, library().set_limits

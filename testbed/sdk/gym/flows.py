@@ -59,7 +59,7 @@ class Flows:
         self._loaded = loaded.apply([f"engine={engine}", *settings], "settings")
         self._check, self._begin = ENGINES[engine]
         self._rng = np.random.default_rng(self._loaded.experiment.seed)
-        self._session: Session | None = None
+        self.session: Session | None = None
         if self._loaded.experiment.controllers:
             raise BadInput("controllers: the flows of an environment have one policy; leave it out")
         self.resolved = resolve(self._loaded, steered)
@@ -86,14 +86,14 @@ class Flows:
                 f"traffic.pattern: '{self.resolved.experiment.traffic.pattern}' has another number of flows with every "
                 f"seed, and an environment needs a fixed one"
             )
-        self._session = session = self._begin(self.resolved)
+        self.session = session = self._begin(self.resolved)
         return self._go_on(session)
 
     def step(self, actions: Floats) -> Stepped:
         """``actions``: shape (n, size). `reset` must come first."""
-        assert self._session is not None, "reset must come first"
-        self._session.steer(np.asarray(actions, float).reshape(self.n, self.action.size))
-        return self._go_on(self._session)
+        assert self.session is not None, "reset must come first"
+        self.session.steer(np.asarray(actions, float).reshape(self.n, self.action.size))
+        return self._go_on(self.session)
 
     def _go_on(self, session: Session) -> Stepped:
         more = session.advance(self.resolved.experiment.time.duration)
@@ -111,10 +111,10 @@ class Flows:
     @property
     def now(self) -> float:
         """Seconds since the beginning of the episode."""
-        return self._session.now if self._session else 0.0
+        return self.session.now if self.session else 0.0
 
     def close(self) -> None:
         """The simulation in progress is given up."""
-        if self._session:
-            self._session.close()
-        self._session = None
+        if self.session:
+            self.session.close()
+        self.session = None

@@ -91,9 +91,7 @@ def test_each_form_decides_as_its_reference(form: type[Any]) -> None:
             assert one.policy() == pytest.approx(policy.act(history[None])[0], rel=1e-9)
 
 
-def rested(
-    form: type[Any], flows: int, before: float, during: float, probes: int
-) -> tuple[float, float, float, float]:
+def rested(form: type[Any], flows: int, before: float, during: float, probes: int) -> tuple[float, float, float, float]:
     """SU (%), FR, mean queue (BDP) and dropped bytes of an incast in the fluid engine; times in base RTTs."""
     layout = incast(flows)
     layout = dataclasses.replace(layout, start=np.random.default_rng(1).uniform(0, T, flows))

@@ -13,6 +13,7 @@ from stable_baselines3.common.env_checker import check_env as check_for_sb3
 from testbed.errors import BadInput
 from testbed.sdk.gym import make
 from testbed.sdk.gym.steered import Steered
+from testbed.sdk.gym.virtual import VirtualSession
 
 SHORT = ("time.duration=200 us", "time.warmup=50 us", "controller.start_rate=20 %")
 ENGINES = ("fluid", "virtual")
@@ -47,7 +48,9 @@ def test_a_seed_is_an_episode(engine: Any) -> None:
 
 @pytest.mark.parametrize("engine", ENGINES)
 def test_pettingzoo_finds_seeds_to_repeat(engine: Any) -> None:
-    parallel_seed_test(lambda: make("incast-8", form="parallel", engine=engine, controller="adpg-nn", settings=SHORT), 5)
+    parallel_seed_test(
+        lambda: make("incast-8", form="parallel", engine=engine, controller="adpg-nn", settings=SHORT), 5
+    )
 
 
 class Counted:
@@ -74,6 +77,27 @@ def test_python_is_entered_per_step_and_not_per_flow(engine: Any, monkeypatch: p
         infos = env.step(np.full((64, 1), -1.0))[3]
         assert sum(info["due"] for info in infos) >= 32
     assert heard.calls <= 2 * 5
+
+
+def test_nothing_that_came_back_is_kept_from_the_controller(monkeypatch: pytest.MonkeyPatch) -> None:
+    """On the virtual engine, whose C sums packets up: ACKs and losses of an overload, to the packet."""
+    heard = np.zeros((2, 8), np.int64)
+
+    def count(self: Steered, now: float, flows: Any, feedback: Any) -> None:
+        heard[:, flows] += feedback.acked_packets, feedback.lost_packets
+        on_feedback(self, now, flows, feedback)
+
+    on_feedback = Steered.on_feedback
+    monkeypatch.setattr(Steered, "on_feedback", count)
+    settings = ("time.duration=4 ms", "time.warmup=50 us", "rack.switch.buffer=2 MB", "controller.window=none")
+    env = make("incast-8", engine="virtual", controller="adpg-nn", settings=settings)
+    env.reset()
+    for _ in range(6):
+        env.step(np.full((8, 1), 1.0))
+    assert isinstance(env.flows.session, VirtualSession)
+    flows = env.flows.session.flows
+    assert flows.lost.min() > 0
+    assert np.array_equal(heard, [flows.acked, flows.lost])
 
 
 @pytest.mark.parametrize("engine", ENGINES)
