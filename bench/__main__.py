@@ -59,6 +59,7 @@ COMPARED: dict[str, Callable[[tuple[command.Tree, ...]], Iterator[Row]]] = {  # 
     "agents": agents.of_agents,
     "disturbed": disturbed.of_disturbed,
 }
+ROOTLESS = {"gym", "virtual"}
 LONG = {"disturbed", "rank"}  # only if named
 BUSY = 0.5  # load average above which figures should not be trusted
 

@@ -364,7 +364,8 @@ class Datapath:
     ) -> tuple[Ints, Feedback] | None:
         """Sleep and send until then, until a timer is due, or until ``enough`` flows are answered or one has finished.
 
-        Or until `Answers.late`, if it is waited since ``began`` (s). Returns what came back, one row per flow; None if nothing did. Raises TestbedError if sockets do not work.
+        Or until it is `Answers.late`, of those that are waited for since ``began`` (s). Returns what came back, one row
+        per flow; None if nothing did. Raises TestbedError if sockets do not work.
         """
         rows = self._lib.gather(self._pointer, answers.address, until, enough, began)
         self._check_sockets()

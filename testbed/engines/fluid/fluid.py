@@ -119,10 +119,10 @@ class Fluid:
         self._go_on(1, np.inf, 0, 0.0)
 
     def gather(self, until: float, enough: int, began: float) -> bool:
-        """Go on, and tell all that came back in the end: when ``enough`` flows have been answered (`answer`).
+        """Go on until ``enough`` flows were answered (`answer`); the controller then hears all that came back.
 
-        Or when half of them were, half of the time since ``began`` (s) ago: returns whether it is that late. Or earlier:
-        ``until`` (s), a start, a timer, the end of a flow.
+        Or until half of them were, half of the time since ``began`` (s) ago: returns whether it is that late. It ends
+        earlier for ``until`` (s), a start, a timer, the end of a flow.
         """
         self._go_on(MANY, until, enough, began)
         return bool(self._core.now >= 2 * self._core.half_at - began)

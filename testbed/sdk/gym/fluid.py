@@ -55,12 +55,15 @@ class FluidSession:
 
     def advance(self, until: float) -> bool:
         fluid, tuning, end = self.fluid, self.tuning, until - self.fluid.options.step / 2
-        began, late = fluid.now, False
+        began, late, flows = fluid.now, False, 0
         while fluid.now < end:
             if is_over(self.controller, fluid.sending, late):
                 return True
+            before, flows = flows, int(np.count_nonzero(fluid.sending))
+            if flows > before:  # nobody is late because another one starts
+                began = fluid.now
             try:
-                late = fluid.gather(min(end, tuning.next_slot), int(np.count_nonzero(fluid.sending)), began)
+                late = fluid.gather(min(end, tuning.next_slot), max(flows, 1), began)
             except Exception as error:
                 raise failed(self.plugin, error) from error
             if fluid.now >= tuning.next_slot:

@@ -47,4 +47,4 @@ class Session(Protocol):
 def is_over(controller: Steered, live: NDArray[np.bool_], late: bool) -> bool:
     """Whether a step is: all live flows are due; or half of them, if half of them were answered half of it ago."""
     due, flows = int(np.count_nonzero(live & controller.due)), int(np.count_nonzero(live))
-    return 0 < due and (due == flows or (late and 2 * due >= flows))
+    return due > 0 and (due == flows or (late and 2 * due >= flows))

@@ -67,7 +67,7 @@ class VirtualSession:
     def advance(self, until: float) -> bool:
         world, agent, tuning, schedule = self.world, self.agent, self.tuning, self.schedule
         world.enter()  # another environment of this process may have gone on meanwhile
-        began, late = self.now, False
+        began, late, flows = self.now, False, 0
         while (now := world.clock.now()) < until:
             live = self.live
             if is_over(self.controller, live, late):
@@ -75,8 +75,11 @@ class VirtualSession:
             schedule.step(now)
             tuning.step(now, world.c.now)
             agent.step(now)
+            before, flows = flows, int(np.count_nonzero(live))
+            if flows > before:  # nobody is late because another one starts
+                began = now
             soon = min(agent.next_step, tuning.next_slot, schedule.next, until)
-            agent.gather(self.answers, soon, int(np.count_nonzero(live)), began)
+            agent.gather(self.answers, soon, max(flows, 1), began)
             late = self.answers.late(self.now)
         return False
 

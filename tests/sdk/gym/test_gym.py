@@ -53,35 +53,29 @@ def test_pettingzoo_finds_seeds_to_repeat(engine: Any) -> None:
     )
 
 
-class Counted:
-    """How often a callback is entered."""
-
-    def __init__(self, callback: Any) -> None:
-        self.callback, self.calls = callback, 0
-
-    def __call__(self, *arguments: Any) -> Any:
-        self.calls += 1
-        return self.callback(*arguments)
-
-
 @pytest.mark.parametrize("engine", ENGINES)
 def test_python_is_entered_per_step_and_not_per_flow(engine: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Twice at most: when half of the flows are answered, and when all are."""
+    """Once more at most than there are steps: for a tuner's slot, or a flow that is late."""
     settings = ("time.duration=2 ms", "time.warmup=50 us", "controller.start_rate=1.5 %")
     env = make("incast-64", engine=engine, controller="adpg-nn", settings=settings)
     env.seed(1)
     env.reset()
-    heard = Counted(Steered.on_feedback)
-    monkeypatch.setattr(Steered, "on_feedback", lambda *arguments: heard(*arguments))
+    heard, on_feedback = [], Steered.on_feedback
+
+    def count(self: Steered, now: float, flows: Any, feedback: Any) -> None:
+        heard.append(now)
+        on_feedback(self, now, flows, feedback)
+
+    monkeypatch.setattr(Steered, "on_feedback", count)
     for _ in range(5):
         infos = env.step(np.full((64, 1), -1.0))[3]
         assert sum(info["due"] for info in infos) >= 32
-    assert heard.calls <= 2 * 5
+    assert len(heard) <= 5 + 1
 
 
 def test_nothing_that_came_back_is_kept_from_the_controller(monkeypatch: pytest.MonkeyPatch) -> None:
     """On the virtual engine, whose C sums packets up: ACKs and losses of an overload, to the packet."""
-    heard = np.zeros((2, 8), np.int64)
+    heard = np.zeros((2, 64), np.int64)
 
     def count(self: Steered, now: float, flows: Any, feedback: Any) -> None:
         heard[:, flows] += feedback.acked_packets, feedback.lost_packets
@@ -89,14 +83,14 @@ def test_nothing_that_came_back_is_kept_from_the_controller(monkeypatch: pytest.
 
     on_feedback = Steered.on_feedback
     monkeypatch.setattr(Steered, "on_feedback", count)
-    settings = ("time.duration=4 ms", "time.warmup=50 us", "rack.switch.buffer=2 MB", "controller.window=none")
-    env = make("incast-8", engine="virtual", controller="adpg-nn", settings=settings)
+    settings = ("time.duration=4 ms", "time.warmup=50 us")  # 64 windows of 1.5 BDP into a buffer of 49
+    env = make("incast-64", engine="virtual", controller="adpg-nn", settings=settings)
     env.reset()
-    for _ in range(6):
-        env.step(np.full((8, 1), 1.0))
+    for _ in range(4):
+        env.step(np.full((64, 1), 1.0))
     assert isinstance(env.flows.session, VirtualSession)
     flows = env.flows.session.flows
-    assert flows.lost.min() > 0
+    assert flows.lost.sum() > 1000
     assert np.array_equal(heard, [flows.acked, flows.lost])
 
 
