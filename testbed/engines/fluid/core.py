@@ -28,7 +28,7 @@ class Core(ctypes.Structure):
         *((name, c_void_p) for name in ("sending_now", "per_host", "sending", "host", "queue")),
         *((name, c_void_p) for name in ("counts", "area", "red", "ring", "into_slot", "into")),
         *((name, c_int64) for name in ("ring_size", "at", "alike")),
-        *((name, c_void_p) for name in ("due", "base_rtt", "covers", "rtt", "seen_at", "seen", "phase")),
+        *((name, c_void_p) for name in ("due", "base_rtt", "covers", "rtt", "seen_at", "seen", "first_due", "phase")),
         *((name, c_void_p) for name in ("heard_covers", "heard_rtt", "heard_at", "heard", "marked", "passed")),
         *((name, c_void_p) for name in ("news", "decided_at", "answered")),
         *((name, c_int64) for name in ("news_count", "answered_count", "ended")),

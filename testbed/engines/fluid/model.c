@@ -201,6 +201,7 @@ static void hear(struct model *m, int64_t f, int64_t p)
 static void probe(struct model *m, int64_t f)
 {
 	int64_t first = f * m->each, newest = -1;
+	double soonest = INFINITY;
 
 	for (int64_t p = first; p < first + m->each; p++) {
 		if (m->due[p] > m->now)
@@ -212,15 +213,16 @@ static void probe(struct model *m, int64_t f)
 		else if (newest < 0 || m->covers[p] >= m->covers[newest])
 			newest = p;
 	}
-	if (newest < 0)
-		return;
-	hear(m, f, newest);
+	if (newest >= 0)
+		hear(m, f, newest);
 	for (int64_t p = first; p < first + m->each; p++) {
 		if (m->phase[p] == BACK && m->due[p] <= m->now)
 			leave(m, p); /* the next one leaves with the decision */
-		if (!m->sending[f])
+		if (newest >= 0 && !m->sending[f])
 			m->due[p] = INFINITY;
+		soonest = smaller(soonest, m->due[p]);
 	}
+	m->first_due[f] = soonest;
 }
 
 /* Go on by a step. */
@@ -231,11 +233,12 @@ static void one_step(struct model *m)
 	drain(m);
 	if (m->next_probe > m->now)
 		return;
-	for (int64_t f = 0; f < m->flows; f++)
-		probe(m, f);
 	m->next_probe = INFINITY;
-	for (int64_t p = 0; p < m->flows * m->each; p++)
-		m->next_probe = smaller(m->next_probe, m->due[p]);
+	for (int64_t f = 0; f < m->flows; f++) {
+		if (m->first_due[f] <= m->now)
+			probe(m, f);
+		m->next_probe = smaller(m->next_probe, m->first_due[f]);
+	}
 }
 
 /* Whether all of `enough` flows are answered, or half of them were, half of the time ago; or one has sent everything. */

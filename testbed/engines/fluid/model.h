@@ -24,7 +24,7 @@ struct model {
 	double *counts, *area, *red, *ring, *into_slot;
 	int64_t *into, ring_size, at, alike; /* where flows enter; alike: the same way to all queues, or -1 */
 	/* probes */
-	double *due, *base_rtt, *covers, *rtt, *seen_at, *seen;
+	double *due, *base_rtt, *covers, *rtt, *seen_at, *seen, *first_due; /* the last: of each flow's */
 	int8_t *phase;
 	/* what a flow has heard by its newest probe, and what was marked of what passed since it was told */
 	double *heard_covers, *heard_rtt, *heard_at, *heard, *marked, *passed;
