@@ -19,7 +19,7 @@ Engine = Literal["fluid", "virtual"]
 FLOWS = 64
 REPEATS, SECONDS = 3, 2.0
 WANTED: dict[Engine, float] = {"fluid": 100e3, "virtual": 20e3}
-STARTS = {"short queues": f"{100 / FLOWS} %", "full queues": "100 %"}  # what flows begin with, of line rate
+STARTS = {"fair start": f"{100 / FLOWS} %", "full queues": "100 %"}  # what flows begin with, of line rate
 NOTE = "64 flows, random actions, episodes of 20 ms with their resets, seconds of CPU"
 
 
@@ -51,13 +51,13 @@ def _speed(act: Act) -> float:
 
 
 def of_gym() -> Iterator[Row]:
-    """Both engines, short and full queues, both forms. The target is that of one policy for all flows."""
+    """Both engines, both starts, both forms. The target is that of one policy for all flows."""
     for engine, wanted in WANTED.items():
-        for queues, start in STARTS.items():
+        for begin, start in STARTS.items():
             settings = ("time.duration=20 ms", "time.warmup=1 ms", f"controller.start_rate={start}")
             for form, made in (("vector", _vector), ("parallel", _parallel)):
                 speeds = [_speed(made(engine, settings)) for _ in range(REPEATS)]
-                name = f"gym, {engine}, {queues}, {form}: agent-steps/s"
+                name = f"gym, {engine}, {begin}, {form}: agent-steps/s"
                 if form == "vector":
                     reached = median(speeds) >= wanted
                     yield Row(name, spread(speeds), f">= {wanted:,.0f}", reached, NOTE, {"speeds": speeds})
