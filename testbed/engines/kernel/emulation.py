@@ -149,7 +149,7 @@ class Emulation:
     def _encode_decisions(self, record: RunRecord) -> None:
         if self.experiment.record.decisions:
             served = self.agents.served()
-            record.decisions_file = decisions.encode(self.resolved.controller_choice, served)
+            record.decisions_file = decisions.encode(served)
             record.decisions_kept = decisions.kept(served)
 
     def _recording(self) -> Recording:
