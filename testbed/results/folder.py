@@ -41,7 +41,6 @@ if TYPE_CHECKING:
 Model = TypeVar("Model", bound=BaseModel)
 
 MANIFEST, SUMMARY, REPORT, DECISIONS = "manifest.json", "summary.json", "report.html", "decisions.parquet"
-PACKAGES: tuple[str, ...] = ("matplotlib", "pyarrow")  # that writing one takes
 
 
 class Results(NamedTuple):
