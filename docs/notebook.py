@@ -25,7 +25,7 @@ def _(mo):
         """
         # A new controller
 
-        Per RTT it raises a flow's rate by 1 % of the line rate. An ACK with ECN's mark cuts it by a fifth, once per RTT.
+        Per RTT it raises a flow's rate by 1 % of the line rate. A marked packet cuts it by a fifth, once per RTT.
         """
     )
 
@@ -53,9 +53,7 @@ def _(Ack, CompiledController, Path, PluginConfig, Signal):
 
 @app.cell
 def _(mo):
-    mo.md(
-        """One run: eight hosts send to one, in virtual time. What a run shows of itself is its table and its queue."""
-    )
+    mo.md("One run: eight hosts send to one, in virtual time. It shows its table, and the queue at the bottleneck.")
 
 
 @app.cell

@@ -8,7 +8,6 @@ from operator import attrgetter
 from testbed.errors import BadInput
 from testbed.experiment.document import Document, KeyPath, dotted
 from testbed.experiment.model import Experiment
-from testbed.experiment.topology.any_rack import MOST_IN_A_KERNEL
 
 OF_THE_KERNEL = {  # and what they are by default
     ("rack", "calibrate"): "classes",
@@ -46,12 +45,6 @@ def refuse(experiment: Experiment, document: Document) -> None:
 
 def _found(experiment: Experiment, document: Document) -> Iterator[tuple[KeyPath, str]]:
     engine = experiment.engine
-    if engine == "kernel" and experiment.hosts > MOST_IN_A_KERNEL:
-        yield (
-            ("rack",),
-            f"makes {experiment.hosts} hosts, at most {MOST_IN_A_KERNEL} are possible in one kernel; "
-            "'engine: virtual' has room for more",
-        )
     if engine != "kernel" and DILATION in document.options:
         yield DILATION, f"engine '{engine}' does not run in wall time, so that nothing is dilated; leave it out"
     if engine == "virtual":

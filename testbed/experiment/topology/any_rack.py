@@ -14,7 +14,6 @@ from testbed.experiment.topology.pfc import OnOrOff, on_or_off
 from testbed.units import show_size
 
 MOST_HOSTS = 65_535  # two bytes of an address
-MOST_IN_A_KERNEL = 1023  # a Linux bridge has 1,024 ports; other racks are limited by what one machine can build
 MOST_SWITCHES = 255  # with hosts: one byte of an address
 
 
@@ -70,12 +69,6 @@ class AnyRack(Part):
     def inputs(self) -> list[Input]:
         """Files that it was read from."""
         return []
-
-    @model_validator(mode="after")
-    def _can_be_built(self) -> Self:
-        if self.size is not None and self.size > MOST_HOSTS:
-            refuse("kind", f"makes a rack of {self.size} hosts, at most {MOST_HOSTS} are possible")
-        return self
 
 
 class Routed(AnyRack):
