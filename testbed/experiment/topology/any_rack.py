@@ -70,6 +70,12 @@ class AnyRack(Part):
         """Files that it was read from."""
         return []
 
+    @model_validator(mode="after")
+    def _can_be_built(self) -> Self:
+        if self.size is not None and self.size > MOST_HOSTS:
+            refuse("kind", f"makes a rack of {self.size} hosts, at most {MOST_HOSTS} are possible")
+        return self
+
 
 class Routed(AnyRack):
     """A rack of several switches."""
