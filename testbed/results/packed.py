@@ -11,6 +11,7 @@ import io
 import re
 import tempfile
 import zipfile
+import zlib
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -74,7 +75,7 @@ def _unpacked(report: Path) -> Path:
         with tempfile.TemporaryDirectory(dir=target.parent) as scratch:
             try:
                 _unpack(base64.b64decode(found[1]), Path(scratch) / "run")
-            except (ValueError, zipfile.BadZipFile) as error:
+            except (ValueError, KeyError, zlib.error, zipfile.BadZipFile) as error:
                 raise BadInput(f"{report} is cut short or damaged: {error}") from None
             (Path(scratch) / "run").replace(target)
     return target
@@ -85,6 +86,6 @@ def _unpack(content: bytes, folder: Path) -> None:
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
         for name in archive.namelist():
             if name.endswith(_SHRUNK):
-                differences.restore(archive.read(name), folder / name.removesuffix(_SHRUNK))
+                differences.restore(archive.read(name), folder / Path(name).name.removesuffix(_SHRUNK))
             else:
                 archive.extract(name, folder)  # never outside of it

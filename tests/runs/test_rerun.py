@@ -194,6 +194,15 @@ def test_the_results_of_a_report_are_loaded(travelled: Path, result: Path) -> No
         testbed.load(result / "manifest.json")
 
 
+def test_a_damaged_report_is_refused(travelled: Path, tmp_path: Path) -> None:
+    text = travelled.read_text()
+    at = text.index('id="results">') + 500
+    for name, damaged in (("cut", text[: at + 100] + "</script>"), ("changed", f"{text[:at]}AAAA{text[at + 4 :]}")):
+        (tmp_path / f"{name}.html").write_text(damaged)
+        with pytest.raises(testbed.BadInput, match=f"{name}.html is cut short or damaged"):
+            testbed.load(tmp_path / f"{name}.html")
+
+
 def test_tables_without_room_are_known_by_their_hash(result: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """And everything else is in the page, whose size has a bound."""
     empty = "<html><body></body></html>"
