@@ -161,7 +161,7 @@ def test_others_in_a_rack_with_bolt_get_no_srcs() -> None:
 def test_decisions_know_srcs_and_what_was_granted(tmp_path: Path) -> None:
     run = Ran("incast-2", "time.duration=200 us", "time.warmup=0 s")
     (tmp_path / "decisions.parquet").write_bytes(run.record.decisions_file)
-    _, (one,) = decisions.read(tmp_path)
+    (one,) = decisions.read(tmp_path)
     srcs = one.columns["kind"] == KINDS.index("on_src")
     assert srcs.sum() == run.flows.srcs.sum() > 0
     assert (one.columns["hop1_queue"][srcs] >= 2 * WIRE).all()
