@@ -177,13 +177,13 @@ def _kernel_version(release: str) -> Finding:
 
 
 def _compiler() -> Finding:
-    """For compiled controllers and the virtual engine."""
+    """For compiled controllers, the virtual engine, and decisions in results: on a lab operator's machine as well."""
     command = compiler()
     if not command:
         return "missing", "no clang, gcc, cc or $CC", apt("gcc")
     failure = _try([*command, "-shared", "-fPIC"], NATIVE_PROGRAM)
     if not failure:
-        return "ok", f"{shlex.join(command)}; compiles controllers, and the rack of --engine virtual"
+        return "ok", f"{shlex.join(command)}; compiles controllers, the rack of --engine virtual, and what writes decisions"
     return "missing", f"{command[0]} cannot compile: {failure}", apt("gcc", "libc6-dev", "linux-libc-dev")
 
 
