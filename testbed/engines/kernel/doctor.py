@@ -183,7 +183,10 @@ def _compiler() -> Finding:
         return "missing", "no clang, gcc, cc or $CC", apt("gcc")
     failure = _try([*command, "-shared", "-fPIC"], NATIVE_PROGRAM)
     if not failure:
-        return "ok", f"{shlex.join(command)}; compiles controllers, the rack of --engine virtual, and what writes decisions"
+        return (
+            "ok",
+            f"{shlex.join(command)}; for controllers, --engine virtual and the decisions in results",
+        )
     return "missing", f"{command[0]} cannot compile: {failure}", apt("gcc", "libc6-dev", "linux-libc-dev")
 
 
