@@ -18,6 +18,7 @@ from tests.emulated_lab.store import Store
 from tests.emulated_lab.systemd.manager import WANTED, Manager
 from tests.emulated_lab.systemd.udev import Event, found
 from tests.support.checkout import ROOT
+from tests.support.waiting import PATIENCE
 
 NEW, POWER_ON, REBOOT = "new", "power on", "reboot"
 SSHD_CONFIG = """\
@@ -116,7 +117,7 @@ def _show_card(spec: NodeSpec, store: Store) -> None:
         mounts.set_process_name("cardfs")
         cardfs.serve(str(FILE_SYSTEM), store)
         os._exit(0)
-    deadline = time.monotonic() + 10
+    deadline = time.monotonic() + PATIENCE
     while not FILE_SYSTEM.is_mount():
         if time.monotonic() > deadline:
             sys.exit(f"{spec.name}: the card's file system did not come up")

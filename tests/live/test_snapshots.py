@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from multiprocessing.sharedctypes import RawValue
+
 import numpy as np
 import pytest
 
@@ -40,6 +42,31 @@ def test_a_flow_is_active_from_its_start_to_its_end() -> None:
         counts.append(int(expected.sum()))
     assert 0 < min(counts) < max(counts) < len(flows)
     assert np.isfinite(flows.finished).any()
+
+
+def test_five_times_a_second_of_wall_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """By a clock that goes on 20 ms whenever it is read; a real one would tell of a busy machine instead."""
+    clock = Ticking()
+    monkeypatch.setattr(snapshots, "time", clock)
+    kept = Kept()
+    simulated(HALVES, ["time.duration=4 ms"], observer=kept)
+    assert clock.seconds > 2
+    assert 4 <= len(kept.snapshots) / clock.seconds <= 5.5
+
+
+class Ticking:
+    """Instead of module `time`; the run goes on in a process of its own."""
+
+    def __init__(self) -> None:
+        self._ns = RawValue("q", 0)
+
+    @property
+    def seconds(self) -> float:
+        return float(self._ns.value / 1e9)
+
+    def monotonic_ns(self) -> int:
+        self._ns.value += 20_000_000
+        return int(self._ns.value)
 
 
 def test_what_each_controller_gets_is_told_while_the_run_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,14 +11,14 @@ from testbed.results.record import EngineName
 from testbed.results.summary import Summary, summarise
 from testbed.results.verdict import Reason, Verdict
 from testbed.runs.crosscheck import Crosscheck
+from testbed.runs.overrides import resolve
 from tests.support import theory
-from tests.support.known import EIGHT, SLACK, eight, settings
+from tests.support.known import EIGHT, settings
 from tests.support.modelled import figures
 from tests.support.runs import Runs
-from tests.support.simulated import simulated
+from tests.support.simulated import measured, simulated
 
 PACKET = theory.INT_WIRE * 8 / theory.LINE
-BUCKET = 2 * PACKET  # s; so much of a queue passes a shaper whose bucket is full, and no RTT shows it
 CALIBRATED = 0.02  # a link's rate and delay may be off by so much
 
 
@@ -64,22 +64,73 @@ def test_swift_of_model_and_virtual_time_agrees_but_for_what_packets_swing(flows
     assert abs(found["rtt_p50"].difference("fluid")) <= swing
 
 
+# 24 to 40 flows of random traffic arrive within 4 ms: with this seed they queue and some are marked.
+WEBSEARCH = """
+rack: {hosts: 8, link: {rate: 25 Gbit/s}}
+traffic: {pattern: poisson, sizes: websearch, load: 60 %}
+controller: {name: dcqcn, preset: paper, window: bdp}
+seed: 3
+time: {duration: 4 ms, warmup: 0}
+"""
+LASTING = ("tuner.preset=secn1", "time.duration=2 ms", "time.warmup=800 us")
+NEAR_REST = ("controller.g=0.015625", "controller.initial_alpha=0.15")
+RACKS: dict[str, tuple[str, str, tuple[str, ...], int]] = {  # experiment, controller, settings, seeds for chance
+    **{name: ("incast-8", name, tuple(settings(name)), 1) for name in EIGHT},
+    "hpcc, 2 flows": ("incast-2", "hpcc", LASTING, 1),
+    "hpcc, 64 flows": ("incast-64", "hpcc", LASTING, 1),
+    "dcqcn": ("incast-8", "dcqcn", (*LASTING, "time.duration=3 ms", "time.warmup=1 ms", *NEAR_REST), 6),
+    "leaf-spine": ("leaf-spine", "hpcc", ("time.duration=2 ms", "time.warmup=800 us", "time.dilation=1500"), 1),
+    "websearch": (WEBSEARCH, "dcqcn", ("time.dilation=1500",), 1),
+}
+
+
 @pytest.mark.root
 @pytest.mark.slow
-@pytest.mark.parametrize("controller", list(EIGHT))
-def test_virtual_time_and_kernel_agree(runs: Runs, controller: str) -> None:
-    """A clean run, at whatever dilation this machine needs. Beside the bounds, what the kernel's rack may be off by:
-    its calibration, the shaper's bucket, and what its virtual queue may differ from the shaper's. Not RTT p99, which
-    remembers every late timer of a busy machine.
+@pytest.mark.parametrize("case", list(RACKS))
+def test_virtual_time_and_kernel_agree(runs: Runs, tmp_path: Path, case: str) -> None:
+    """A clean run, at whatever dilation this machine needs, within all bounds but for what the rack's shapers do, which
+    the tool must say. RTT p99 remembers every late timer: it is held only if the machine was not busy at all.
     """
-    kernel = Summary.model_validate(eight(runs, controller).summary).model_copy(update={"verdict": Verdict()})
-    found = {one.figure.name: one for one in held({"virtual": virtual(controller), "kernel": kernel}).figures}
+    experiment, controller, asked, seeds = RACKS[case]
+    (file := tmp_path / "websearch.yaml").write_text(WEBSEARCH)
+    name = str(file) if experiment == WEBSEARCH else experiment
+    dilation = [one.split("=")[1] for one in asked if one.startswith("time.dilation")]
+    options = [word for one in asked if not one.startswith("time.dilation") for word in ("--set", one)]
+    arguments = ("--controller", controller, *options, *(["--dilation", *dilation] if dilation else []))
+    kernel = Summary.model_validate(runs.clean(name, *arguments).summary)
+    quiet = not kernel.verdict.reasons
+    drawn = [[f"seed={seed}"] for seed in range(2, seeds + 1)]
+    ran, *others = (measured(name, [*asked, *more], controller=controller) for more in ([], *drawn))
+    layout = resolve(name, {"controller": controller}, {}, ["engine=virtual", *asked]).layout
+    packet = 8 * layout.framing.wire_size / layout.shape.ports[layout.bottleneck].link.rate
+    both: dict[EngineName, Summary] = {"virtual": ran, "kernel": kernel.model_copy(update={"verdict": Verdict()})}
+    found = {one.figure.name: one for one in Crosscheck(both, {}, [ran, *others], packet, Path()).figures}
+    print({name: (one.values, one.allowed, one.rack) for name, one in found.items()})
     assert found["su"].reference == "kernel"
-    assert found["su"].outside == []
-    assert abs(found["ql_mean"].difference("virtual")) <= max(found["ql_mean"].bound, SLACK)
-    allowed = max(found["rtt_p50"].bound, BUCKET + CALIBRATED * kernel.base_rtt)
-    assert abs(found["rtt_p50"].difference("virtual")) <= allowed
-    assert kernel.drops == 0 == virtual(controller).drops
+    if not quiet:
+        del found["rtt_p99"]
+    assert {name: one.values for name, one in found.items() if set(one.outside) - set(one.shaped)} == {}
+    assert {"su", "ql_mean", "rtt_p50"} <= found.keys()
+    if case == "websearch":
+        assert found["slowdown_p99"].values["kernel"] > 2  # flows did wait for each other
+        assert ran.fct_finished == kernel.fct_finished > 20
+    elif case != "hpcc, 64 flows":  # whose first windows overrun the buffer
+        assert kernel.drops_in_run == ran.drops_in_run
+
+
+def test_what_the_kernels_shapers_do_is_told_as_theirs() -> None:
+    """A median that misses one frame of the queue is out of bounds and explained, one that misses three is not."""
+    model = virtual("hpcc")
+    for frames, shaped in ((1, ["virtual"]), (3, [])):
+        kernel = model.model_copy(update={"rtt_p50": model.rtt_p50 - frames * PACKET})
+        found = held({"virtual": model, "kernel": kernel})
+        (rtt,) = [one for one in found.figures if one.figure.name == "rtt_p50"]
+        assert rtt.outside == ["virtual"]
+        assert rtt.shaped == shaped
+        assert not found.agrees
+    without = held({"virtual": model, "fluid": model.model_copy(update={"rtt_p50": model.rtt_p50 + PACKET})})
+    (rtt,) = [one for one in without.figures if one.figure.name == "rtt_p50"]
+    assert (rtt.outside, rtt.shaped) == (["fluid"], [])
 
 
 def test_a_degraded_run_is_no_reference() -> None:
