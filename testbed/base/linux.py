@@ -114,7 +114,7 @@ def die_with_parent(parent: int, by: signal.Signals = signal.SIGKILL) -> None:
 
 
 class Lifeline:
-    """To a parent outside the PID namespace that a fork begins: it has no number there, so that `getppid` tells nothing.
+    """To a parent outside the PID namespace that a fork begins, where it has no number and `getppid` tells nothing.
 
     To be made before the fork. When a process ends, the kernel closes its files before it signals its children.
     """

@@ -94,7 +94,7 @@ def _print(found: Crosscheck) -> None:
 
 
 def _shaped(one: Told) -> str:
-    return f"; the kernel's shapers alone shift it by up to {one.figure.text(one.rack)} (docs/engines.md)"
+    return f"; the kernel's shapers and timers alone shift it by up to {one.figure.text(one.rack)} (docs/engines.md)"
 
 
 def table(found: Crosscheck) -> Table:

@@ -32,8 +32,8 @@ CHANCE = 2  # standard deviations of the difference between two runs
 class Bound:
     """By how much a figure may differ: the largest of all. ``packets`` are times at the bottleneck's rate.
 
-    ``rack`` too, in packets: what the kernel's rack adds or takes by itself. It is no part of the bound; who is outside
-    by no more is told whose it is.
+    ``rack`` and, for each link of the longest path, ``per_link`` are packets that the kernel's shapers add or take by
+    themselves; ``late``: its timers do as well. This is no part of the bound: who is outside by no more is told so.
     """
 
     figure: str
@@ -41,18 +41,24 @@ class Bound:
     absolute: float = 0.0
     packets: float = 0.0
     rack: float = 0.0
+    per_link: float = 0.0
+    late: bool = False
 
     def of(self, reference: float, packet: float) -> float:
         """In the figure's unit; ``packet`` is the time of a full one, s."""
         return max(self.relative * abs(reference), self.absolute, self.packets * packet)
+
+    def shaped(self, packet: float, links: int, lateness: float) -> float:
+        """By how much the rack may shift the figure, in its unit."""
+        return packet * (self.rack + self.per_link * links) + lateness * self.late
 
 
 BUCKET = BURST_FRAMES  # what passes a shaper at once: the RTT shows that much of a queue less
 BOUNDS = (
     Bound("su", absolute=1.0),
     Bound("ql_mean", relative=0.05, packets=1.0, rack=BUCKET + 2),  # by which shaper and virtual queue may differ
-    Bound("rtt_p50", relative=0.005, rack=BUCKET),
-    Bound("rtt_p99", relative=0.03, rack=BUCKET),
+    Bound("rtt_p50", relative=0.005, per_link=BUCKET),
+    Bound("rtt_p99", relative=0.03, per_link=BUCKET, late=True),
     Bound("marks", relative=0.05),
     Bound("slowdown_p99", relative=0.05),
 )
@@ -104,6 +110,7 @@ class Crosscheck:
     cannot: dict[EngineName, str]
     seeds: Sequence[Summary]
     packet: float  # s that a full one takes at the bottleneck
+    links: int  # of the longest path, one way
     folder: Path
 
     @property
@@ -124,8 +131,14 @@ class Crosscheck:
             if not any(values.values()) or not math.isfinite(values[reference]):
                 continue
             bound = bounds[name].of(values[reference], self.packet) if name in bounds else math.nan
-            rack = bounds[name].rack * self.packet if name in bounds else 0.0
+            rack = bounds[name].shaped(self.packet, self.links, self._lateness) if name in bounds else 0.0
             yield Told(FIGURES[name], values, reference, bound, self._chance(name, values[reference]), rack)
+
+    @property
+    def _lateness(self) -> float:
+        """s by which the kernel's packets left and its feedback was heard late, at the 99th percentile."""
+        kernel = self.ran.get("kernel")
+        return kernel.pacing_lag_p99 + kernel.feedback_lag_p99 if kernel else 0.0
 
     def _chance(self, name: str, value: float) -> float:
         """From seed to seed on the virtual engine; and a count of draws, as marks are, has its own spread."""
@@ -195,7 +208,8 @@ def crosscheck(
     ]
     port = resolved.layout.shape.ports[resolved.layout.bottleneck]
     packet = 8 * resolved.layout.framing.wire_size / port.link.rate
-    return Crosscheck(ran, cannot, [ran["virtual"], *others] if "virtual" in ran else [], packet, target)
+    links = int(resolved.layout.paths.hops.max()) + 1
+    return Crosscheck(ran, cannot, [ran["virtual"], *others] if "virtual" in ran else [], packet, links, target)
 
 
 def _checked(

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from testbed.base import linux
 from tests.emulated_lab import machine, mounts, rootfs
-from tests.emulated_lab.fakes import entry
+from tests.emulated_lab.fakes import entry, server
 from tests.emulated_lab.spec import STOCK, NodeSpec
 from tests.emulated_lab.store import Store
 from tests.emulated_lab.systemd.manager import WANTED, Manager
@@ -75,24 +75,23 @@ TREES = {
 }
 
 
-def main(spec: NodeSpec, how: str, ready: Callable[[], None]) -> None:
-    """Runs until the kernel ends it. ``how``: NEW, POWER_ON or REBOOT."""
+def main(spec: NodeSpec, how: str, client: bytes, ready: Callable[[], None]) -> None:
+    """Runs until the kernel ends it. ``how``: NEW, POWER_ON or REBOOT; ``client``: see `fakes.server`."""
     store = Store()
     if how == NEW:
-        _install(spec, store)
+        _install(spec, store, client)
     else:
         store.write(machine.boot(store.read(), power=how == POWER_ON))
+    server.start(entry.of(spec))
     if not spec.is_switch:
         _show_card(spec, store)
     with asyncio.Runner() as runner:
         runner.run(_run(found(store.read(), "add"), ready))
 
 
-def _install(spec: NodeSpec, store: Store) -> None:
+def _install(spec: NodeSpec, store: Store, client: bytes) -> None:
     store.write(machine.new(spec))
-    host = entry.HOST | (entry.OFED if spec.driver == "ofed" else {})
-    own = entry.SWITCHES[spec.kind] if spec.is_switch else host
-    entry.install(own | entry.SYSTEM | entry.FORBIDDEN, ROOT)
+    entry.install(entry.of(spec), ROOT, client)
     if spec.kind == "testbed":
         TESTBED.unlink(missing_ok=True)
         TESTBED.symlink_to(Path(sys.prefix) / "bin/testbed")

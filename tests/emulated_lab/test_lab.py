@@ -16,7 +16,7 @@ from tests.emulated_lab.host import Host
 from tests.emulated_lab.lab import Lab
 from tests.emulated_lab.spec import HostSpec
 from tests.support.census import Census
-from tests.support.waiting import PATIENCE
+from tests.support.waiting import PATIENCE, until
 
 pytestmark = [pytest.mark.root, pytest.mark.parallel]
 
@@ -129,6 +129,30 @@ def test_exported_project_is_built_and_runs(lab: Lab) -> None:
     host.write("/opt/pcc/meson.build", "project('testbed-pcc', 'c')\n")
     script = "cd /opt/pcc && meson setup build && ninja -C build && build/testbed-pcc -d mlx5_0 -w 1"
     assert "PCC host status Active" in lab.ssh("lab1", script).stdout
+
+
+def test_a_command_ends_with_whoever_called_it(lab: Lab) -> None:
+    """Its server's fork waits for an answer on stdin that never comes."""
+    host = lab.hosts[0]
+
+    def forks() -> int:
+        return len(host.run(["pgrep", "-x", "fakes"]).stdout.split()) - 1  # less the server
+
+    waiting = subprocess.Popen(
+        host.command(["sh", "-c", "exec mlxconfig -d mlx5_0 reset"]), stdin=subprocess.PIPE, stdout=subprocess.DEVNULL
+    )
+    until(lambda: forks() == 1)
+    host.run(["pkill", "-KILL", "-x", "mlxconfig"])
+    waiting.communicate()
+    until(lambda: forks() == 0)
+
+
+def test_a_command_sees_the_mounts_of_whoever_called_it(lab: Lab) -> None:
+    """Where its server does not, a service's own for example, it starts by itself."""
+    host, hide = lab.hosts[0], "mount -t tmpfs none /etc/systemd/system"
+    assert "ExecStart" in host.run(["systemctl", "cat", "ssh"]).stdout
+    hidden = host.run(["unshare", "--mount", "sh", "-c", f"{hide} && systemctl cat ssh"], check=False)
+    assert (hidden.returncode, hidden.stderr) == (1, "No files found for ssh.service.\n")
 
 
 @pytest.mark.parametrize("end", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
@@ -28,7 +30,7 @@ def virtual(controller: str, *more: str) -> Summary:
 
 
 def held(ran: dict[EngineName, Summary], *seeds: Summary) -> Crosscheck:
-    return Crosscheck(ran, {}, seeds, PACKET, Path())
+    return Crosscheck(ran, {}, seeds, PACKET, 2, Path())
 
 
 @pytest.mark.parametrize("flows", [2, 8])
@@ -64,64 +66,80 @@ def test_swift_of_model_and_virtual_time_agrees_but_for_what_packets_swing(flows
     assert abs(found["rtt_p50"].difference("fluid")) <= swing
 
 
-# 24 to 40 flows of random traffic arrive within 4 ms: with this seed they queue and some are marked.
+# Some 50 flows of random traffic arrive within 4 ms: with this seed they queue, and a hundred packets are marked.
 WEBSEARCH = """
 rack: {hosts: 8, link: {rate: 25 Gbit/s}}
-traffic: {pattern: poisson, sizes: websearch, load: 60 %}
+traffic: {pattern: poisson, sizes: websearch, load: 80 %}
 controller: {name: dcqcn, preset: paper, window: bdp}
 seed: 3
 time: {duration: 4 ms, warmup: 0}
 """
-LASTING = ("tuner.preset=secn1", "time.duration=2 ms", "time.warmup=800 us")
-NEAR_REST = ("controller.g=0.015625", "controller.initial_alpha=0.15")
-RACKS: dict[str, tuple[str, str, tuple[str, ...], int]] = {  # experiment, controller, settings, seeds for chance
-    **{name: ("incast-8", name, tuple(settings(name)), 1) for name in EIGHT},
-    "hpcc, 2 flows": ("incast-2", "hpcc", LASTING, 1),
-    "hpcc, 64 flows": ("incast-64", "hpcc", LASTING, 1),
-    "dcqcn": ("incast-8", "dcqcn", (*LASTING, "time.duration=3 ms", "time.warmup=1 ms", *NEAR_REST), 6),
-    "leaf-spine": ("leaf-spine", "hpcc", ("time.duration=2 ms", "time.warmup=800 us", "time.dilation=1500"), 1),
-    "websearch": (WEBSEARCH, "dcqcn", ("time.dilation=1500",), 1),
+LASTING = ("tuner.preset=secn1", "time.duration=3 ms", "time.warmup=1.5 ms")
+
+
+class Case(NamedTuple):
+    """A run of both engines. ``controller``: none for the experiment's own; ``seeds``: for what chance does."""
+
+    experiment: str
+    settings: Sequence[str]
+    controller: str = ""
+    dilation: int = 1000
+    seeds: int = 1
+
+
+CASES = {
+    **{name: Case("incast-8", settings(name), name) for name in EIGHT},
+    "hpcc, 2 flows": Case("incast-2", LASTING, "hpcc", dilation=2000),
+    "hpcc, 64 flows": Case("incast-64", LASTING, "hpcc"),
+    "dcqcn": Case("incast-8", [*LASTING, "controller.g=0.015625", "controller.initial_alpha=0.15"], seeds=6),
+    "leaf-spine": Case("leaf-spine", ["time.duration=4 ms", "time.warmup=2 ms"], dilation=2000),
+    "websearch": Case(WEBSEARCH, [], dilation=1500),
 }
 
 
 @pytest.mark.root
 @pytest.mark.slow
-@pytest.mark.parametrize("case", list(RACKS))
-def test_virtual_time_and_kernel_agree(runs: Runs, tmp_path: Path, case: str) -> None:
+@pytest.mark.parametrize("name", list(CASES))
+def test_virtual_time_and_kernel_agree(runs: Runs, tmp_path: Path, name: str) -> None:
     """A clean run, at whatever dilation this machine needs, within all bounds but for what the rack's shapers do, which
-    the tool must say. RTT p99 remembers every late timer: it is held only if the machine was not busy at all.
+    the tool must say. RTT p99 remembers every late timer: it is held only if they were earlier than its bound.
     """
-    experiment, controller, asked, seeds = RACKS[case]
-    (file := tmp_path / "websearch.yaml").write_text(WEBSEARCH)
-    name = str(file) if experiment == WEBSEARCH else experiment
-    dilation = [one.split("=")[1] for one in asked if one.startswith("time.dilation")]
-    options = [word for one in asked if not one.startswith("time.dilation") for word in ("--set", one)]
-    arguments = ("--controller", controller, *options, *(["--dilation", *dilation] if dilation else []))
-    kernel = Summary.model_validate(runs.clean(name, *arguments).summary)
-    quiet = not kernel.verdict.reasons
-    drawn = [[f"seed={seed}"] for seed in range(2, seeds + 1)]
-    ran, *others = (measured(name, [*asked, *more], controller=controller) for more in ([], *drawn))
-    layout = resolve(name, {"controller": controller}, {}, ["engine=virtual", *asked]).layout
+    case, controller = CASES[name], CASES[name].controller
+    experiment = case.experiment
+    if experiment == WEBSEARCH:
+        experiment = str(tmp_path / "websearch.yaml")
+        Path(experiment).write_text(WEBSEARCH)
+    options = [word for one in case.settings for word in ("--set", one)]
+    chosen = ["--controller", controller] if controller else []
+    kernel = Summary.model_validate(runs.clean(experiment, *chosen, *options, "--dilation", str(case.dilation)).summary)
+    ran, *others = (
+        measured(experiment, [*case.settings, *more], controller=controller)
+        for more in ([], *([f"seed={seed}"] for seed in range(2, case.seeds + 1)))
+    )
+    layout = resolve(experiment, {"controller": controller}, {}, ["engine=virtual", *case.settings]).layout
     packet = 8 * layout.framing.wire_size / layout.shape.ports[layout.bottleneck].link.rate
+    links = int(layout.paths.hops.max()) + 1
     both: dict[EngineName, Summary] = {"virtual": ran, "kernel": kernel.model_copy(update={"verdict": Verdict()})}
-    found = {one.figure.name: one for one in Crosscheck(both, {}, [ran, *others], packet, Path()).figures}
-    print({name: (one.values, one.allowed, one.rack) for name, one in found.items()})
+    found = {one.figure.name: one for one in Crosscheck(both, {}, [ran, *others], packet, links, Path()).figures}
+    print({figure: (one.values, one.allowed, one.rack) for figure, one in found.items()})
     assert found["su"].reference == "kernel"
-    if not quiet:
+    lateness = kernel.pacing_lag_p99 + kernel.feedback_lag_p99
+    print(kernel.verdict, lateness)
+    if kernel.verdict.reasons or lateness > found["rtt_p99"].bound:
         del found["rtt_p99"]
-    assert {name: one.values for name, one in found.items() if set(one.outside) - set(one.shaped)} == {}
+    assert {figure: one.values for figure, one in found.items() if set(one.outside) - set(one.shaped)} == {}
     assert {"su", "ql_mean", "rtt_p50"} <= found.keys()
-    if case == "websearch":
+    if name == "websearch":
         assert found["slowdown_p99"].values["kernel"] > 2  # flows did wait for each other
         assert ran.fct_finished == kernel.fct_finished > 20
-    elif case != "hpcc, 64 flows":  # whose first windows overrun the buffer
+    elif name != "hpcc, 64 flows":  # whose first windows overrun the buffer
         assert kernel.drops_in_run == ran.drops_in_run
 
 
 def test_what_the_kernels_shapers_do_is_told_as_theirs() -> None:
-    """A median that misses one frame of the queue is out of bounds and explained, one that misses three is not."""
+    """A median that misses one frame of the queue is out of bounds and explained, one that misses seven is not."""
     model = virtual("hpcc")
-    for frames, shaped in ((1, ["virtual"]), (3, [])):
+    for frames, shaped in ((1, ["virtual"]), (7, [])):
         kernel = model.model_copy(update={"rtt_p50": model.rtt_p50 - frames * PACKET})
         found = held({"virtual": model, "kernel": kernel})
         (rtt,) = [one for one in found.figures if one.figure.name == "rtt_p50"]
