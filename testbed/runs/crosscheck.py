@@ -50,7 +50,7 @@ class Bound:
 
     def shaped(self, packet: float, links: int, lateness: float) -> float:
         """By how much the rack may shift the figure, in its unit."""
-        return packet * (self.rack + self.per_link * links) + lateness * self.late
+        return packet * (self.rack + self.per_link * links) + (lateness if self.late else 0.0)
 
 
 BUCKET = BURST_FRAMES  # what passes a shaper at once: the RTT shows that much of a queue less

@@ -150,9 +150,10 @@ def test_a_command_ends_with_whoever_called_it(lab: Lab) -> None:
 def test_a_command_sees_the_mounts_of_whoever_called_it(lab: Lab) -> None:
     """Where its server does not, a service's own for example, it starts by itself."""
     host, hide = lab.hosts[0], "mount -t tmpfs none /etc/systemd/system"
-    assert "ExecStart" in host.run(["systemctl", "cat", "ssh"]).stdout
+    first = "# /etc/systemd/system/ssh.service\n"
+    assert host.run(["systemctl", "cat", "ssh"]).stdout.startswith(first)
     hidden = host.run(["unshare", "--mount", "sh", "-c", f"{hide} && systemctl cat ssh"], check=False)
-    assert (hidden.returncode, hidden.stderr) == (1, "No files found for ssh.service.\n")
+    assert not hidden.stdout.startswith(first)
 
 
 @pytest.mark.parametrize("end", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
