@@ -187,7 +187,7 @@ def children(pids: list[int]) -> list[int]:
 
 def interrupted(folder: Path, seconds: float, do: Any) -> tuple[int, str]:
     """A run to whose capturing process (the youngest) something is done on the way."""
-    options = ("--duration", "1.5 ms", "--pcap", "port:s1-eth3", *UNCALIBRATED, *UNDRAWN)
+    options = ("--duration", "4 ms", "--pcap", "port:s1-eth3", *UNCALIBRATED, *UNDRAWN)
     command = [*TESTBED, "run", "incast-2", *options, "--out", str(folder)]
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
     assert process.stderr is not None
