@@ -38,6 +38,11 @@ def eight(runs: Runs, controller: str) -> Run:
     return runs.clean("incast-8", "--controller", controller, *options(settings(controller)))
 
 
+def dcqcn_at_rest(runs: Runs) -> Run:
+    """DCQCN's. A burst after a stall of an RTT would find RED's upper threshold, where every packet is marked."""
+    return runs.clean("incast-8", *options(DCQCN), latest=4e-6)
+
+
 def options(settings: Sequence[str]) -> list[str]:
     """For the command line."""
     return [word for setting in settings for word in ("--set", setting)]

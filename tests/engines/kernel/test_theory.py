@@ -15,7 +15,7 @@ import pytest
 from testbed.base.arrays import Floats
 from testbed.results import decisions
 from tests.support import theory
-from tests.support.known import DCQCN, SLACK, eight, options
+from tests.support.known import SLACK, dcqcn_at_rest, eight
 from tests.support.runs import Runs
 
 pytestmark = [pytest.mark.root, pytest.mark.slow]
@@ -82,7 +82,7 @@ def test_dcqcn_queue_and_marks_stand_at_the_fixed_point(runs: Runs) -> None:
     3 sigma of their number. The window of one BDP does not bind: a fair share is less.
     """
     flows = 8
-    summary = runs.clean("incast-8", *options(DCQCN)).summary
+    summary = dcqcn_at_rest(runs).summary
     expected = theory.dcqcn_renewal(flows)
     marks = expected * (20e-3 - 8e-3) * theory.LINE / (8 * theory.WIRE)
     tolerance = 0.1 + 3 / marks**0.5
