@@ -121,15 +121,14 @@ def run_clean(folder: Path, *arguments: str, latest: float = math.inf) -> dict[s
             PACE.failed()
             seen.append(f"{dilation[1]}: {refused}")
         else:
+            late = summary["pacing_lag_max"] or 0.0
             reasons = {reason["what"]: reason["remedy"] for reason in summary["verdict"]["reasons"]}
-            if reasons.keys() <= {BUSY} and summary["pacing_lag_max"] <= latest:
+            if reasons.keys() <= {BUSY} and late <= latest:
                 PACE.kept_up()
                 (folder / f"attempt-{attempt}").rename(folder / "clean")
                 return summary
             PACE.failed(reasons.values())
-            seen.append(
-                f"{dilation[1]}: {summary['verdict']}, packets up to {summary['pacing_lag_max'] * 1e6:.1f} us late"
-            )
+            seen.append(f"{dilation[1]}: {summary['verdict']}; packets were up to {late * 1e6:.1f} us late")
         PACE.spare -= time.monotonic() - began
         if attempt + 1 >= LEAST and PACE.spare < 0:
             break
