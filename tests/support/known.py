@@ -39,8 +39,8 @@ def eight(runs: Runs, controller: str) -> Run:
 
 
 def dcqcn_at_rest(runs: Runs) -> Run:
-    """DCQCN's. A burst after a stall of an RTT would find RED's upper threshold, where every packet is marked."""
-    return runs.clean("incast-8", *options(DCQCN), latest=4e-6)
+    """DCQCN's. A burst after a stall of more than an RTT would find RED's upper threshold, where every packet is marked."""
+    return runs.clean("incast-8", *options(DCQCN), latest=10e-6)
 
 
 def options(settings: Sequence[str]) -> list[str]:
