@@ -39,7 +39,7 @@ def eight(runs: Runs, controller: str) -> Run:
 
 
 def dcqcn_at_rest(runs: Runs) -> Run:
-    """DCQCN's. A burst after a stall of more than an RTT would find RED's upper threshold, where every packet is marked."""
+    """DCQCN's. A burst after a longer stall than an RTT would pass RED's upper threshold: all of it would be marked."""
     return runs.clean("incast-8", *options(DCQCN), latest=10e-6)
 
 
