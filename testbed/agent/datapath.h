@@ -78,6 +78,7 @@ struct datapath {
 		at_once; /* packets that the host's shaper lets through together; 0 for any number */
 	struct flow *flow;
 	int64_t *rtt_counts; /* FLOW_RTT_BINS per flow */
+	int64_t *srcs; /* per flow, that came back */
 	/* per host: when the line is free, and the queue of flows that wait for it */
 	double *line_free;
 	int64_t *first_waiting, *last_waiting;
@@ -103,7 +104,7 @@ struct datapath {
 	struct ring *rings;
 	int64_t ring_count, ring_fd; /* the descriptor is of the first, which is the only one where rings wake us */
 	/* feedback of one batch, per row */
-	int64_t *row_flow, *row_acked, *row_bytes, *row_ce, *row_cnps, *row_lost, *row_hops, *row_last, *row_next,
+	int64_t *row_flow, *row_acked, *row_bytes, *row_ce, *row_inc, *row_cnps, *row_lost, *row_hops, *row_last, *row_next,
 		*row_inflight;
 	double *row_rtt;
 	int64_t *hop_node;

@@ -118,6 +118,7 @@ class Datapath:
         c.at_once = pace.at_once
         self._point("flow", flows.state)
         self._point("rtt_counts", flows.rtt_counts)
+        self._point("srcs", flows.srcs)
         self._own_columns(n, sockets, pace)
         self._point("line_free", np.full(hosts, -np.inf))
         self._point("first_waiting", np.full(hosts, -1))
@@ -214,7 +215,7 @@ class Datapath:
         signals, c, trace = controller.signals, self._c.decisions, meter.trace.addresses()
         self._asked = (controller, meter, trace_c := CTrace(*trace), times := self._histogram(meter.decision_times))
         c.of, c.trace, c.times = self._keeping(controller.addresses), ctypes.addressof(trace_c), ctypes.addressof(times)
-        c.wants_int, c.wants_sent = Signal.INT in signals, Signal.TX in signals
+        c.wants_int, c.wants_sent, c.wants_src = (one in signals for one in (Signal.INT, Signal.TX, Signal.SRC))
         c.longest_sleep, c.gather = longest_sleep, gather
         if cost:
             n = len(self.flows)
@@ -338,7 +339,7 @@ class Datapath:
         if not k:
             return None
         self.feedback_rows = self._rows[:, :k].copy()
-        flow, acked, sizes, ce, cnps, lost, hops, last, following, inflight, rtt = self.feedback_rows
+        flow, acked, sizes, ce, inc, cnps, lost, hops, last, following, inflight, rtt = self.feedback_rows
         return flow, Feedback(
             acked_packets=acked,
             acked_bytes=sizes,
@@ -351,6 +352,7 @@ class Datapath:
             lost_packets=lost,
             timeouts=self._none[:k],
             int_stack=self._int_stack(k, hops) if want_int else None,
+            inc_packets=inc,
         )
 
     def _int_stack(self, k: int, hops: Ints) -> IntStack:

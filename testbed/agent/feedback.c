@@ -73,18 +73,19 @@ static void read_hops(struct datapath *d, int64_t row, const struct record *r)
 static void on_ack(struct datapath *d, int64_t row, int64_t f, const struct record *r, double due, double now,
 		   int swapped)
 {
-	int64_t ahead = (r->psn - d->flow[f].expected) & 0xffffff;
+	int64_t ahead = (r->psn - d->flow[f].expected) & 0xffffff, ce = !!(r->flags & SHIM_CE);
 
 	d->row_acked[row]++;
 	d->row_bytes[row] += r->frame;
-	d->row_ce[row] += r->ce;
+	d->row_ce[row] += ce;
+	d->row_inc[row] += !!(r->flags & SHIM_INC);
 	d->row_rtt[row] = due - nominal(d, r->tx_ns);
 	d->flow[f].bin = count(&d->rtts, d->row_rtt[row]) * FLOW_RTT_BINS / d->rtts.bins;
 	d->rtt_counts[f * FLOW_RTT_BINS + d->flow[f].bin]++;
 	d->flow[f].rtt_sum += d->row_rtt[row];
 	d->flow[f].acked_wire += r->frame;
 	d->flow[f].acked_payload += r->payload;
-	d->flow[f].ce += r->ce;
+	d->flow[f].ce += ce;
 	d->flow[f].rtt = d->row_rtt[row];
 	if (ahead < HALF) {
 		d->flow[f].expected += ahead + 1;
@@ -171,7 +172,7 @@ static int64_t read_ring(struct datapath *d, struct ring *ring, int64_t rows, do
 		if (row < 0) {
 			row = d->flow[f].row = rows++;
 			d->row_flow[row] = f;
-			d->row_acked[row] = d->row_bytes[row] = d->row_ce[row] = d->row_cnps[row] = d->row_lost[row] = 0;
+			d->row_acked[row] = d->row_bytes[row] = d->row_ce[row] = d->row_inc[row] = d->row_cnps[row] = d->row_lost[row] = 0;
 			d->row_hops[row] = 0;
 			d->row_rtt[row] = NAN;
 		}
@@ -182,6 +183,9 @@ static int64_t read_ring(struct datapath *d, struct ring *ring, int64_t rows, do
 			if (ahead && ahead < HALF)
 				fill_gap(d, ring, row, f, position, due, now);
 			on_ack(d, row, f, r, due, now, position <= ring->swapped_until);
+		} else if (r->opcode == BTH_SRC) {
+			d->srcs[f]++;
+			tell_src(d, f, r, due - nominal(d, r->tx_ns), now);
 		} else {
 			d->row_cnps[row]++;
 			d->flow[f].cnps++;
