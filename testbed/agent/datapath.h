@@ -24,6 +24,8 @@
 
 #define MOST_AT_ONCE 60 /* packets in one system call: the kernel takes 64 segments; as BATCH_WORDS in datapath.py */
 
+#define HEADER 8 /* of a ring buffer record: length, with two flags on top */
+
 /* Packets of one flow that leave back to back. */
 struct segment {
 	int64_t flow, packets, number; /* of the first */
@@ -119,6 +121,11 @@ struct datapath {
 };
 
 double now_seconds(const struct datapath *d);
+
+static inline const struct record *record_at(const struct ring *ring, uint64_t position)
+{
+	return (const struct record *)(ring->data + (position & ring->mask) + HEADER);
+}
 
 static inline double nominal(const struct datapath *d, uint64_t stamp)
 {

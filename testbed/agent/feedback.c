@@ -10,7 +10,6 @@
  */
 #include "datapath.h"
 
-#define HEADER 8 /* of a ring buffer record: length, with two flags on top */
 #define BUSY 0xc0000000u
 #define HALF 0x800000 /* packet numbers have 24 bits: the nearer half is ahead, the other behind */
 
@@ -22,7 +21,7 @@ double next_due(struct datapath *d)
 	for (int64_t i = 0; i < d->ring_count; i++) {
 		const struct ring *ring = &d->rings[i];
 		uint64_t position = *ring->consumer;
-		const struct record *r = (const struct record *)(ring->data + (position & ring->mask) + HEADER);
+		const struct record *r = record_at(ring, position);
 
 		if (position < __atomic_load_n(ring->producer, __ATOMIC_ACQUIRE))
 			earliest = fmin(earliest, nominal(d, r->rx_ns) + ring->delay);
@@ -113,7 +112,7 @@ static void on_ack(struct datapath *d, int64_t row, int64_t f, const struct reco
 static void fill_gap(struct datapath *d, struct ring *ring, int64_t row, int64_t f, uint64_t position, double due,
 		     double now)
 {
-	const struct record *r = (const struct record *)(ring->data + (position & ring->mask) + HEADER);
+	const struct record *r = record_at(ring, position);
 	uint64_t end = __atomic_load_n(ring->producer, __ATOMIC_ACQUIRE);
 	uint64_t step = HEADER + sizeof(*r);
 
@@ -146,7 +145,7 @@ static int was_taken(struct ring *ring, uint64_t position)
 }
 
 /* Turn what is due in one ring into rows, behind the `rows` that there are; returns their number. */
-static int64_t read_ring(struct datapath *d, struct ring *ring, int64_t rows, double now)
+int64_t read_ring(struct datapath *d, struct ring *ring, int64_t rows, double now)
 {
 	uint64_t position = *ring->consumer, end = __atomic_load_n(ring->producer, __ATOMIC_ACQUIRE);
 
@@ -197,14 +196,9 @@ static int64_t read_ring(struct datapath *d, struct ring *ring, int64_t rows, do
 	return rows;
 }
 
-/* Turn everything that is due by `now` into rows; returns their number. A flow occurs once: all its feedback is in one
- * ring. */
-int64_t read_feedback(struct datapath *d, double now)
+/* What rows say of their flows as they are now. Whatever comes next begins new rows. */
+void end_rows(struct datapath *d, int64_t rows)
 {
-	int64_t rows = 0;
-
-	for (int64_t i = 0; i < d->ring_count; i++)
-		rows = read_ring(d, &d->rings[i], rows, now);
 	for (int64_t row = 0; row < rows; row++) {
 		int64_t f = d->row_flow[row];
 
@@ -213,5 +207,15 @@ int64_t read_feedback(struct datapath *d, double now)
 		d->row_next[row] = d->flow[f].sent;
 		d->row_inflight[row] = d->flow[f].inflight * d->wire_size;
 	}
+}
+
+/* Everything that is due by `now`, as rows; returns their number. A flow occurs once: all its feedback is in one ring. */
+int64_t read_feedback(struct datapath *d, double now)
+{
+	int64_t rows = 0;
+
+	for (int64_t i = 0; i < d->ring_count; i++)
+		rows = read_ring(d, &d->rings[i], rows, now);
+	end_rows(d, rows);
 	return rows;
 }

@@ -109,6 +109,18 @@ class CDatapath(ctypes.Structure):
     ]
 
 
+class CAnswers(ctypes.Structure):
+    """struct answers of gather.c."""
+
+    _fields_ = [
+        ("decided_at", c_void_p),
+        ("answered", c_void_p),
+        ("count", c_int64),
+        ("began", c_double),
+        ("half_at", c_double),
+    ]
+
+
 @cache
 def library() -> ctypes.CDLL:
     return declared(ctypes.CDLL(str(DATAPATH.compiled())))
@@ -117,6 +129,7 @@ def library() -> ctypes.CDLL:
 def declared(library: ctypes.CDLL) -> ctypes.CDLL:
     """With the types of the datapath's functions."""
     library.read_feedback.restype, library.read_feedback.argtypes = c_int64, [c_void_p, c_double]
+    library.gather.restype, library.gather.argtypes = c_int64, [c_void_p, c_void_p, c_double, c_int64, c_double]
     library.next_due.restype, library.next_due.argtypes = c_double, [c_void_p]
     library.pace.restype, library.pace.argtypes = None, [c_void_p, c_double]
     library.send_due.restype, library.send_due.argtypes = None, [c_void_p, c_double]

@@ -28,6 +28,7 @@ MORE: dict[str, list[dict[str, Any]]] = {  # branches that no preset takes
     "nscc": [{"paced": False, "additive": 0, "adapt_gate": 1, "adapt_delay": 0.5}],
     "powertcp": [{"floor": 0, "eta": 0.95, "flows": 3}],
     "rtt-template": [{"start_rate": 0.1, "max_delay": "20 us"}],
+    "spine": [{"law": "linear", "beta": 1, "rtt_gain": 0.5}, {"min_window": 2, "slow_start": True}],
     "swift": [{"pacing": "always"}, {"reference_rtt": 0, "initial_window": 2, "retransmit_reset": 1}],
     "theta-powertcp": [{"gamma": 1, "flows": 3}],
     "timely": [{"segment": 0, "low": 0.1, "high": 0.5, "start_rate": "10 %"}, {"law": "original", "max_cut": 0.1}],

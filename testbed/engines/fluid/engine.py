@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from testbed.capture.files import Capture
 from testbed.controller import Signal
 from testbed.engines.engine import Prepared, Stoppable
+from testbed.engines.fluid.core import MODEL
 from testbed.engines.fluid.fluid import Options
 from testbed.engines.fluid.layout import FluidLayout, of_experiment
 from testbed.engines.fluid.run import FluidRun
@@ -33,7 +34,8 @@ class FluidEngine:
         _step(resolved, of_experiment(resolved.layout))
 
     def prepare(self, resolved: Resolved, observer: Observer) -> Prepared:  # noqa: ARG002 - part of the interface
-        """There is nothing to do."""
+        """Compile the model."""
+        MODEL.compiled()
         return Prepared(resolved, {})
 
     def follow(
