@@ -1,4 +1,4 @@
-"""ADPG's control loop per flow, compiled: what `controller` does for batches. Other policies than ADPG's use it, too."""
+"""ADPG's control loop per flow, compiled: what `controller` does for batches. Other policies use it, too."""
 
 from __future__ import annotations
 

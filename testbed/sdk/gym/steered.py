@@ -115,8 +115,8 @@ def steered(plugin: Plugin) -> Plugin:
     if issubclass(form, LearnedController):
         return replace(plugin, form=type(form.__name__, (SteeredBatch, form), named))
     if issubclass(form, LearnedFlow):
-        named |= {name: getattr(form, name) for name in ("name", "signals", "Config", "presets", "observation", "action")}
-        named |= {"form": form, "inputs": form.inputs, "cnp_interval": form.cnp_interval}
+        kept = ("name", "signals", "Config", "presets", "observation", "action", "inputs", "cnp_interval")
+        named |= {"form": form, **{name: getattr(form, name) for name in kept}}
         return replace(plugin, form=type(form.__name__, (SteeredFlows,), named))
     able = [one.name for one in available("controller") if issubclass(one.form, LearnedController | LearnedFlow)]
     raise BadInput(
