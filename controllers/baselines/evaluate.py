@@ -40,7 +40,8 @@ class Figures:
 
     def as_dict(self) -> dict[str, Any]:
         """For logs."""
-        return {**{name: round(value, 6) for name, value in asdict(self).items()}, "kind": self.kind}
+        figures = {name: round(value, 5) for name, value in asdict(self).items() if name != "queue"}
+        return {**figures, "queue_us": round(self.queue * 1e6, 3), "kind": self.kind}
 
 
 def measure(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from functools import partial
 from time import process_time
 from typing import Any
 
@@ -65,8 +64,10 @@ def run(form: Form, learn: Callable[..., Layers], settings: Any, context: JobCon
     }
     file = context.out / POLICY
     network.save(file)
-    same = {"reward": settings.reward} if isinstance(settings, AuroraSettings) else {}
-    config = form.Config(policy=str(file), **same)
+    options = {"policy": str(file)}
+    if isinstance(settings, AuroraSettings):
+        options["reward"] = settings.reward
+    config = form.Config.model_validate(options)
     figures = [measure(form, config, flows) for flows in CHECKED]
     log["figures"] = [one.as_dict() for one in figures]
     replace(network, training=log).save(file)
@@ -75,7 +76,10 @@ def run(form: Form, learn: Callable[..., Layers], settings: Any, context: JobCon
 
 
 def _job(summary: str, form: Form, learn: Callable[..., Layers], settings: type[JobConfig], presets: Any) -> JobSet:
-    return JobSet({"train": Job(summary, settings, partial(run, form, learn), presets)})
+    def work(said: Any, context: JobContext) -> Result:
+        return run(form, learn, said, context)
+
+    return JobSet({"train": Job(summary, settings, work, presets)})
 
 
 AURORA_JOBS = _job("Train Aurora's network in the gym.", Aurora, _aurora, AuroraSettings, AURORA)

@@ -52,6 +52,7 @@ class Multiplier(AdpgFlow, NeuralFlow):
 
     @classmethod
     def load(cls, config: AdpgConfig) -> Layers:
+        """What decides. Raises BadInput."""
         return Layers.load(cls.file(config), (FEATURES, *HIDDEN, cls.outputs))
 
     @classmethod

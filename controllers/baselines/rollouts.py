@@ -14,7 +14,7 @@ from testbed.base.arrays import Floats, Ints
 from testbed.base.compiler import LIBRARY_FLAGS, Unit
 
 from ..adpg.observation import DOWN, HIGHEST_X, SCALE, UP
-from ..adpg.rollout import Rollout
+from ..adpg.rollout import Recorded, Rollout
 from ..learned.network import Layers
 from .settings import Settings
 
@@ -80,18 +80,23 @@ class Incasts:
     def play(self, policy: Exploring) -> Played:
         """Go on until each flow has decided often enough; up to ``settings.rollout`` decisions of each sequence."""
         recorded = self.rollout.advance(policy, steps=MOST_STEPS, enough=ENOUGH, record=self.flows * MOST_RECORDED)
-        order = np.argsort(recorded.sequence, kind="stable")
-        features, sequence = recorded.features[order], recorded.sequence[order]
-        first = np.flatnonzero(np.diff(sequence, prepend=-1))
-        lengths = np.diff(first, append=len(order))
-        place = np.arange(len(order)) - np.repeat(first, lengths)
-        decided = np.minimum(lengths - 1, self.most)  # the last one of all has no consequence yet
-        left = np.repeat(decided, lengths) - place - 1
-        kept = np.flatnonzero(left >= 0)
-        rewards = -((features[kept + 1, X] / SCALE) ** 2)
-        features = np.minimum(features, HIGHEST_X)  # as explore.c
-        after = features[kept + 1]
-        return Played(features[kept], after[:, M], rewards, place[kept], left[kept], after)
+        return sequences(recorded, self.most)
+
+
+def sequences(recorded: Recorded, most: int) -> Played:
+    """Up to ``most`` decisions of each sequence, and what came of them."""
+    order = np.argsort(recorded.sequence, kind="stable")
+    features, sequence = recorded.features[order], recorded.sequence[order]
+    first = np.flatnonzero(np.diff(sequence, prepend=-1))
+    lengths = np.diff(first, append=len(order))
+    place = np.arange(len(order)) - np.repeat(first, lengths)
+    decided = np.minimum(lengths - 1, most)  # the last one of all has no consequence yet
+    left = np.repeat(decided, lengths) - place - 1
+    kept = np.flatnonzero(left >= 0)
+    rewards = -((features[kept + 1, X] / SCALE) ** 2)
+    features = np.minimum(features, HIGHEST_X)  # as explore.c
+    after = features[kept + 1]
+    return Played(features[kept], after[:, M], rewards, place[kept], left[kept], after)
 
 
 def actions(factors: Floats) -> Floats:

@@ -34,6 +34,7 @@ class Settings(JobConfig):
 class PpoSettings(Settings):
     """RLCC's (agents/ppo.py): 4 epochs, clip 0.2, no GAE, value 0.5, gradient norm 0.5."""
 
+    updates: int = Field(default=200, ge=1, le=100_000, description="Of the policy; a rollout each.")
     entropy: float = Field(default=0.01, ge=0, description="Weight of the policy's entropy.")
 
 
@@ -53,7 +54,7 @@ class AuroraSettings(JobConfig):
     senders: Senders = Field(default=(2, 4, 8), min_length=1, description="Flows of the incasts.")
     start_rate: Ratio = Field(default=0.3, gt=0, le=1, description="Of a flow, as a share of line rate.")
     episode: Time = Field(default=4e-3, gt=0, description="Then flows begin anew.")
-    decisions: int = Field(default=30_000, ge=100, le=100_000_000, description="Of all flows together.")
+    decisions: int = Field(default=15_000, ge=100, le=100_000_000, description="Of all flows together.")
     rollout: int = Field(default=64, ge=8, le=10_000, description="Decisions of a flow between two updates.")
     learning_rate: float = Field(default=1e-3, gt=0, le=1, description="Of Adam.")
     gamma: float = Field(default=0.99, ge=0, le=1, description="Discount of a reward per interval.")

@@ -44,11 +44,22 @@ def train(settings: PpoSettings, told: Told) -> Layers:
 def _model(settings: PpoSettings) -> PPO:
     """Without an environment: it is given rollouts."""
     model = PPO(
-        "MlpPolicy", None, n_steps=settings.rollout, n_epochs=EPOCHS, learning_rate=settings.learning_rate,
-        gamma=settings.gamma, gae_lambda=LAMBDA, clip_range=CLIP, ent_coef=settings.entropy, vf_coef=VALUE,
-        max_grad_norm=MOST_NORM, seed=settings.seed, device="cpu", _init_setup_model=False,
+        "MlpPolicy",
+        None,  # type: ignore[arg-type] # allowed where nothing is set up
+        n_steps=settings.rollout,
+        n_epochs=EPOCHS,
+        learning_rate=settings.learning_rate,
+        gamma=settings.gamma,
+        gae_lambda=LAMBDA,
+        clip_range=CLIP,
+        ent_coef=settings.entropy,
+        vf_coef=VALUE,
+        max_grad_norm=MOST_NORM,
+        seed=settings.seed,
+        device="cpu",
         policy_kwargs={"net_arch": list(HIDDEN), "activation_fn": nn.ReLU},
-    )  # type: ignore[arg-type] # fmt: skip
+        _init_setup_model=False,
+    )
     model.observation_space = spaces.Box(-SCALE, HIGHEST_X, (FEATURES,), np.float32)
     model.action_space = spaces.Discrete(len(FACTORS))
     model.n_envs = 1
@@ -77,7 +88,7 @@ def remembered(model: PPO, played: Played) -> RolloutBuffer:
 
 def layers(model: PPO, hidden: Kind) -> Layers:
     """The policy's network."""
-    found = [one for one in model.policy.mlp_extractor.policy_net if isinstance(one, nn.Linear)]
-    found.append(model.policy.action_net)
+    parts = (*model.policy.mlp_extractor.policy_net, model.policy.action_net)
+    found = [one for one in parts if isinstance(one, nn.Linear)]
     weights = tuple(one.weight.detach().numpy().astype(float) for one in found)
     return Layers(weights, tuple(one.bias.detach().numpy().astype(float) for one in found), hidden)

@@ -16,6 +16,7 @@ from testbed.registry import find
 EVENTS, FLOWS = 4000, 4
 MORE: dict[str, list[dict[str, Any]]] = {  # branches that no preset takes
     "adpg": [{"decision_delay": "3 us"}, {"beta": 1.1, "start_rate": 0.1}],
+    "aurora": [{"start_rate": 1, "seed": 2}],
     "dcqcn": [
         {"window": "bdp", "byte_counter": "50 kB", "order": "alpha_first", "cut_period": "10 us"},
         {"clamp_target": "byte_increase", "recovery_steps": 1, "byte_counter": "100 kB", "min_decrease": "80 %"},
@@ -26,6 +27,8 @@ MORE: dict[str, list[dict[str, Any]]] = {  # branches that no preset takes
     "hpcc": [{"base_rtt": "10 us", "flows": 3, "max_stage": 1}],
     "nscc": [{"paced": False, "additive": 0, "adapt_gate": 1, "adapt_delay": 0.5}],
     "powertcp": [{"floor": 0, "eta": 0.95, "flows": 3}],
+    "ppo": [{"drawn": False}, {"decision_delay": "3 us", "seed": 3}],
+    "reinforce": [{"decision_delay": "3 us"}, {"seed": 2}],
     "rtt-template": [{"start_rate": 0.1, "max_delay": "20 us"}],
     "swift": [{"pacing": "always"}, {"reference_rtt": 0, "initial_window": 2, "retransmit_reset": 1}],
     "theta-powertcp": [{"gamma": 1, "flows": 3}],
