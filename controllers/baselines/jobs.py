@@ -16,7 +16,7 @@ from ..learned.network import Layers
 from .aurora import Aurora
 from .evaluate import CHECKED, measure, table
 from .multipliers import Ppo, Reinforce
-from .settings import AURORA, PPO, REINFORCE, AuroraSettings, PpoSettings, ReinforceSettings
+from .settings import NOTES, PRESETS, AuroraSettings, PpoSettings, ReinforceSettings
 
 POLICY = "policy.json"
 NOTED = 20  # lines of the log
@@ -75,15 +75,14 @@ def run(form: Form, learn: Callable[..., Layers], settings: Any, context: JobCon
     return Result(lines, log)
 
 
-def _job(summary: str, form: Form, learn: Callable[..., Layers], settings: type[JobConfig], presets: Any) -> JobSet:
+def _jobs(form: Form, learn: Callable[..., Layers], settings: type[JobConfig]) -> JobSet:
     def work(said: Any, context: JobContext) -> Result:
         return run(form, learn, said, context)
 
-    return JobSet({"train": Job(summary, settings, work, presets)})
+    summary = f"Train {form.name}'s network, with incasts of 2, 4 and 8 flows."
+    return JobSet({"train": Job(summary, settings, work, PRESETS[form.name], NOTES[form.name])})
 
 
-AURORA_JOBS = _job("Train Aurora's network in the gym.", Aurora, _aurora, AuroraSettings, AURORA)
-PPO_JOBS = _job("Train PPO's network on ADPG's reward.", Ppo, _ppo, PpoSettings, PPO)
-REINFORCE_JOBS = _job(
-    "Train REINFORCE's network on ADPG's reward.", Reinforce, _reinforce, ReinforceSettings, REINFORCE
-)
+AURORA_JOBS = _jobs(Aurora, _aurora, AuroraSettings)
+PPO_JOBS = _jobs(Ppo, _ppo, PpoSettings)
+REINFORCE_JOBS = _jobs(Reinforce, _reinforce, ReinforceSettings)

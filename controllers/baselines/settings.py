@@ -25,7 +25,7 @@ class Settings(JobConfig):
     highest_x: float = Field(
         default=8.0, gt=0, description="Beyond it the reward falls no further; 8 as in ADPG's training here."
     )
-    updates: int = Field(default=300, ge=1, le=100_000, description="Of the policy; a rollout each.")
+    updates: int = Field(default=200, ge=1, le=100_000, description="Of the policy; a rollout each.")
     rollout: int = Field(default=64, ge=8, le=1000, description="Decisions in a row of each flow.")
     learning_rate: float = Field(default=2.5e-4, gt=0, le=1, description="Of Adam.")
     gamma: float = Field(default=0.99, ge=0, le=1, description="Discount of a reward per decision.")
@@ -34,15 +34,15 @@ class Settings(JobConfig):
 class PpoSettings(Settings):
     """RLCC's (agents/ppo.py): 4 epochs, clip 0.2, no GAE, value 0.5, gradient norm 0.5."""
 
-    updates: int = Field(default=200, ge=1, le=100_000, description="Of the policy; a rollout each.")
     entropy: float = Field(default=0.01, ge=0, description="Weight of the policy's entropy.")
 
 
 class ReinforceSettings(Settings):
-    """A reconstruction: nothing is public."""
+    """A reconstruction: nothing is public. Of the raw reward, for a limited one is flat where the buffer is full."""
 
+    highest_x: float = Field(default=1e9, gt=0, description="Beyond it the reward falls no further; 1e9 is never.")
     rollout: int = Field(default=256, ge=8, le=1000, description="Decisions in a row of each flow.")
-    learning_rate: float = Field(default=1e-2, gt=0, le=1, description="Of Adam; ADPG's.")
+    learning_rate: float = Field(default=1e-3, gt=0, le=1, description="Of Adam.")
     sigma: float = Field(default=0.1, gt=0, le=2, description="Deviation of an action, which is from -1 to 1.")
 
 
@@ -60,10 +60,27 @@ class AuroraSettings(JobConfig):
     gamma: float = Field(default=0.99, ge=0, le=1, description="Discount of a reward per interval.")
 
 
-PPO: dict[str, dict[str, Any]] = {"rlcc": {}}
-AURORA: dict[str, dict[str, Any]] = {
-    "published": {},
-    "rescaled": {"reward": "rescaled"},
-    "alone": {"reward": "rescaled", "senders": (1,)},
+PRESETS: dict[str, dict[str, dict[str, Any]]] = {
+    "aurora": {
+        "published": {},
+        "rescaled": {"reward": "rescaled"},
+        "alone": {"reward": "rescaled", "senders": (1,)},
+    },
+    "ppo": {"rlcc": {}, "raw": {"highest_x": 1e9}},
+    "reinforce": {"raw": {}, "limited": {"highest_x": 8, "learning_rate": 1e-2, "updates": 300}},
 }
-REINFORCE: dict[str, dict[str, Any]] = {"reconstruction": {}}
+NOTES: dict[str, dict[str, str]] = {
+    "ppo": {
+        "rlcc": "settings of the published code, x limited",
+        "raw": "the reward without a limit: no better than at first",
+    },
+    "aurora": {
+        "published": "the published reward: nothing but throughput counts",
+        "rescaled": "throughput in shares, latency in base RTTs",
+        "alone": "rescaled, with one flow alone, as published",
+    },
+    "reinforce": {
+        "raw": "the reward without a limit: idles",
+        "limited": "x limited, ADPG's learning rate: line rate, or idle, or one seed that holds the line",
+    },
+}

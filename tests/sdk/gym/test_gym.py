@@ -12,6 +12,7 @@ from stable_baselines3.common.env_checker import check_env as check_for_sb3
 
 from testbed.errors import BadInput
 from testbed.sdk.gym import make
+from testbed.sdk.gym.joined import JoinedFlows
 
 SHORT = ("time.duration=200 us", "time.warmup=50 us", "controller.start_rate=20 %")
 ENGINES = ("fluid", "virtual")
@@ -59,3 +60,35 @@ def test_what_makes_no_sense_is_refused_by_name() -> None:
         make("incast-8", engine="kernel", controller="adpg-nn")  # type: ignore[call-overload]
     with pytest.raises(BadInput, match=r"controller 'dcqcn' declares no observation.*adpg-nn"):
         make("incast-8", controller="dcqcn")
+
+
+def test_compiled_controllers_are_trained_as_they_are() -> None:
+    """The rate goes up and down with the action, and the observation is the multiplier and x of what was decided."""
+    env = make("incast-8", controller="adpg", settings=SHORT)
+    env.reset()
+    for _ in range(8):
+        observed = env.step(np.full((8, 1), 0.84))[0]
+    assert observed[:, 3] == pytest.approx(-0.8)  # the queue has gone
+    assert observed[:, 2] == pytest.approx(0.84)
+    flows = env.flows._session.controller.flows  # type: ignore[union-attr]
+    share = flows.records["share"].copy()
+    env.step(np.full((8, 1), 1.1))
+    assert flows.records["share"] == pytest.approx(1.1 * share)
+
+
+def test_environments_side_by_side_are_those_they_are_made_of() -> None:
+    parts = [make(name, controller="adpg", settings=SHORT) for name in ("incast-2", "incast-8")]
+    alone = [make(name, controller="adpg", settings=SHORT) for name in ("incast-2", "incast-8")]
+    joined = JoinedFlows(parts)
+    assert joined.num_envs == 10
+    joined.seed(5)
+    for number, one in enumerate(alone):
+        one.seed(5 + 10 * number)
+    assert np.array_equal(joined.reset(), np.concatenate([one.reset() for one in alone]))
+    for multiplier in (0.9, 1.05, 0.85):
+        seen, rewards, done, infos = joined.step(np.full((10, 1), multiplier))
+        apart = [one.step(np.full((one.num_envs, 1), multiplier)) for one in alone]
+        assert np.array_equal(seen, np.concatenate([one[0] for one in apart]))
+        assert np.array_equal(rewards, np.concatenate([one[1] for one in apart]))
+        assert not done.any()
+        assert len(infos) == 10
