@@ -26,7 +26,7 @@ LOADS = (0.01, 0.1, 0.5, 0.9, 1.1, 2.0)  # of all flows together, of line rate
 FLOWS = (2, 8, 128, 1024)
 STEP, HELD = 0.512e-6, 2000  # s; steps
 SIGMA, GAMMA = 0.1, 0.99
-COPIES, ROLLOUT, MOST = 64, 64, 3000  # incasts, decisions, steps
+COPIES, ROLLOUT, MOST, MOST_PUSHED = 64, 64, 3000, 128  # incasts, decisions, steps, flows
 LINE, PACKET = 100e9 / 8, 1078  # bytes/s, bytes
 
 
@@ -96,12 +96,12 @@ def main(flows: Sequence[int] = FLOWS, loads: Sequence[float] = LOADS) -> None:
         cells = [rewards(n, load) for load in loads if load / n <= 1]
         print(f"{n:5}  " + "".join(f"{f'{a:.4f} {b:.4g}':>20}" for a, b in cells))
     print("\nWhich way a policy without an opinion is pushed: REINFORCE's correlation (its error), ADPG's -x")
-    for n in (2, 8, 128):
+    for n in (one for one in flows if one <= MOST_PUSHED):
         cells_of = [pushed(n, load) for load in loads if load / n <= 1]
         shown = (f"{one.reinforce:+.3f} ({one.error:.3f}) {one.adpg:+.2f}" for one in cells_of)
         print(f"{n:5}  " + "".join(f"{one:>23}" for one in shown))
     print("\nAurora: 10 % more than one's share of a full line brings, published and rescaled; and costs in losses")
-    for n in (2, 8, 128):
+    for n in flows:
         published, rescaled, lost = greed(n)
         print(f"{n:5}  {published:12.1f} {rescaled:10.5f} {lost:10.5f}")
 
