@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path as FilePath
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Literal
 
 from pydantic import Field
 
@@ -26,7 +26,7 @@ from testbed.units import Ratio
 
 from ..learned.network import Layers
 from ..learned.neural import NeuralFlow
-from .shipped import POLICIES, Shipped
+from .shipped import Shipped
 
 SEEN, HISTORY = 3, 10  # numbers per interval, intervals
 FEATURES = SEEN * HISTORY
@@ -48,13 +48,8 @@ class AuroraConfig(Shipped):
         default=0.3, ge=LEAST_RATE, le=1, description="Rate of a new flow, as a share of line rate."
     )
     reward: Literal["published", "rescaled"] = Field(
-        default="published", description="What is learned from, and which policy decides: see the docstring."
+        default="published", description="What it is trained by; it decides nothing in a run."
     )
-
-    def file(self, name: str) -> FilePath:
-        """Each reward has its policies."""
-        rescaled = self.reward == "rescaled" and not self.policy
-        return POLICIES / f"{name}-rescaled-{self.seed}.json" if rescaled else super().file(name)
 
 
 class Aurora(NeuralFlow):
@@ -63,7 +58,6 @@ class Aurora(NeuralFlow):
     name = "aurora"
     signals = Signal.RTT | Signal.TX
     Config = AuroraConfig
-    presets: ClassVar[dict[str, dict[str, Any]]] = {"published": {}, "rescaled": {"reward": "rescaled"}}
     observation = Numbers(FEATURES, LEAST_SLOPE, MOST_RATIO)
     action = Numbers(1, -MOST_ACTION, MOST_ACTION)
     config: AuroraConfig

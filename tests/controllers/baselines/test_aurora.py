@@ -18,8 +18,6 @@ PATH = Path(line_rate=LINE, base_rtt=T, longest_rtt=T, hops=1, payload=1000, wir
 class Fixed(Aurora):
     """Always a little up."""
 
-    name = "up"
-
     def policy(self) -> float:
         return 1.0
 
@@ -94,7 +92,7 @@ def test_the_network_is_the_files() -> None:
 
 def test_always_up_fills_the_buffer_from_two_flows_on() -> None:
     """By theory: ln(1 / 0.3) / ln(1.025) = 49 intervals to line rate, each; then half is lost."""
-    alone, two = (measure(Fixed, Fixed.Config(), n, warmup=4e-3, duration=6e-3) for n in (1, 2))
+    alone, two = (measure(Fixed, Fixed.Config(), n, warmup=9e-3, duration=10e-3) for n in (1, 2))
     assert alone.kind == "fine"
     assert alone.su == pytest.approx(100, abs=0.5)
     assert two.kind == "PL"

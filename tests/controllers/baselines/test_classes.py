@@ -23,23 +23,23 @@ def test_classes() -> None:
 @pytest.mark.parametrize("seed", SEEDS)
 def test_aurora_loses_packets_from_two_flows_on(seed: int) -> None:
     config = Aurora.Config(seed=seed)
-    assert measure(Aurora, config, 1, warmup=4e-3, duration=6e-3).su > 95
-    for flows in (2, 16):
-        assert measure(Aurora, config, flows, warmup=20e-3, duration=25e-3).kind == "PL"
+    assert measure(Aurora, config, 1, warmup=18e-3, duration=20e-3).kind == "fine"
+    assert measure(Aurora, config, 2, warmup=14e-3, duration=16e-3).kind == "PL"
 
 
-@pytest.mark.parametrize("seed", SEEDS)
-@pytest.mark.parametrize("flows", [2, 128])
-def test_ppo_idles(flows: int, seed: int) -> None:
-    """Of 1 % of the line with 128 flows, as published, or less; 5 % are the class's limit."""
-    assert measure(Ppo, Ppo.Config(seed=seed), flows, warmup=25e-3, duration=30e-3).kind == "idle"
+CASES = [*((2, seed, 12e-3) for seed in SEEDS), (128, SEEDS[0], 25e-3)]  # flows, seed, s that they need from line rate
 
 
-@pytest.mark.parametrize("seed", SEEDS)
-@pytest.mark.parametrize("flows", [2, 128])
-def test_reinforce_is_safe_and_fair(flows: int, seed: int) -> None:
+@pytest.mark.parametrize(("flows", "seed", "warmup"), CASES)
+def test_ppo_idles(flows: int, seed: int, warmup: float) -> None:
+    """The paper's has 1 % of the line with 128 flows; 5 % are the class's limit."""
+    assert measure(Ppo, Ppo.Config(seed=seed), flows, warmup=warmup, duration=warmup + 2e-3).kind == "idle"
+
+
+@pytest.mark.parametrize(("flows", "seed", "warmup"), CASES)
+def test_reinforce_is_safe_and_fair(flows: int, seed: int, warmup: float) -> None:
     """FR 100 % with 128 flows, as published, and nothing is lost. It idles, where the paper's had 51 % of the line."""
-    found = measure(Reinforce, Reinforce.Config(seed=seed), flows, warmup=25e-3, duration=30e-3)
+    found = measure(Reinforce, Reinforce.Config(seed=seed), flows, warmup=warmup, duration=warmup + 2e-3)
     assert found.lost == 0
     assert found.queue < 3e-6
     assert found.fr > 0.95
