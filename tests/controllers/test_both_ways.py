@@ -16,7 +16,7 @@ from testbed.registry import find
 EVENTS, FLOWS = 4000, 4
 MORE: dict[str, list[dict[str, Any]]] = {  # branches that no preset takes
     "adpg": [{"decision_delay": "3 us"}, {"beta": 1.1, "start_rate": 0.1}],
-    "aurora": [{"start_rate": 1, "seed": 2}],
+    "aurora": [{"start_rate": 0.01, "seed": 2}],
     "dcqcn": [
         {"window": "bdp", "byte_counter": "50 kB", "order": "alpha_first", "cut_period": "10 us"},
         {"clamp_target": "byte_increase", "recovery_steps": 1, "byte_counter": "100 kB", "min_decrease": "80 %"},

@@ -16,7 +16,7 @@ KNOWN = {
     ("vivace", "paper"): "two flows share",  # its steps are too small for 300 RTTs
     ("vivace", "nsdi-2018"): "two flows share",
 }
-# Rows of ADPG's table that do not work: docs/learned.md. They are sound as plugins: what they fail is what they are to do.
+# Rows of ADPG's table that do not work: docs/learned.md. Sound as plugins, they fail at their work.
 BASELINES = ("aurora", "ppo", "reinforce")
 WORK = {"fills the line", "reacts to congestion", "survives loss", "survives timeouts"}
 SHIPPED = [
