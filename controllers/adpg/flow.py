@@ -10,7 +10,7 @@ from testbed.controller import Ack, Path
 from testbed.learned import LearnedFlow, Numbers
 
 from .controller import AdpgForm
-from .observation import DOWN, FEATURES, HIGHEST_X, LEAST_RATE, SCALE, UP, AdpgConfig
+from .observation import DOWN, FEATURES, HIGHEST_X, LEAST_RATE, PATIENCE, SCALE, STEEPEST, UP, AdpgConfig
 
 LEAST, MOST = 1.0 / (1.0 + DOWN), 1.0 + UP  # multipliers
 
@@ -25,6 +25,8 @@ class AdpgFlow(AdpgForm, LearnedFlow):
     decided_seq: int  # packets from this one on were sent after the last decision
     next_seq: int
     fresh: bool = True  # nothing has been decided yet
+    congested: bool  # in the RTT that is over
+    idle: int  # RTTs in a row without congestion
     ready: float = -math.inf  # s: no decision before
     seen: Annotated[list[float], Length(FEATURES)]  # [m(k-2), x(k-1), m(k-1), x(k)]
 
@@ -43,6 +45,7 @@ class AdpgFlow(AdpgForm, LearnedFlow):
         self.seen[3] = x
         if self.fresh:
             self.seen[1] = x
+        self.congested = x > -SCALE * self.config.target
         self.gained = -((x / SCALE) ** 2)
         self.next_seq = ack.next_seq
         if self.config.decision_delay > 0:
@@ -56,7 +59,9 @@ class AdpgFlow(AdpgForm, LearnedFlow):
         self.decided_seq = self.next_seq
         if self.config.decision_delay > 0:
             self.ready = now + self.path.base_rtt
-        self.share = min(max(self.share * self.wanted, LEAST_RATE), 1.0)
+        self.idle = 0 if self.congested else self.idle + 1
+        decided = self.wanted * (1.0 + min(max(self.config.ramp * (self.idle - PATIENCE), 0.0), STEEPEST))
+        self.share = min(max(self.share * decided, LEAST_RATE), 1.0)
         self.rate = self.share * self.path.line_rate
 
     def observed(self, rtt: float) -> float:

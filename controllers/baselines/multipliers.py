@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from pathlib import Path as FilePath
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from pydantic import Field
 
@@ -43,6 +43,7 @@ class Multiplier(AdpgFlow, NeuralFlow):
     """ADPG's loop around a network."""
 
     Config = MultiplierConfig
+    presets: ClassVar[dict[str, dict[str, Any]]] = {name: AdpgFlow.presets[name] for name in ("windowed", "paper")}
     outputs: ClassVar[int]
 
     def __init__(self, config: MultiplierConfig, path: Path) -> None:

@@ -16,32 +16,32 @@ int64_t write_head(const struct datapath *d, int64_t f, int64_t number, uint8_t 
 
 	memcpy(head, d->packet, HEAD);
 	memcpy(head + offsetof(struct roce, qp) - CARRIED, &qp, sizeof(qp));
-	if (!d->short_size[f] || number != d->short_at[f])
+	if (!d->flow[f].short_size || number != d->flow[f].short_at)
 		return d->segment_size;
 	memcpy(&shim, head + offsetof(struct roce, shim) - CARRIED, sizeof(shim));
-	shim.payload = htons((uint16_t)(ntohs(shim.payload) - (d->segment_size - d->short_size[f])));
-	shim.frame = htons((uint16_t)(d->short_size[f] + (int64_t)CARRIED));
+	shim.payload = htons((uint16_t)(ntohs(shim.payload) - (d->segment_size - d->flow[f].short_size)));
+	shim.frame = htons((uint16_t)(d->flow[f].short_size + (int64_t)CARRIED));
 	memcpy(head + offsetof(struct roce, shim) - CARRIED, &shim, sizeof(shim));
-	return d->short_size[f];
+	return d->flow[f].short_size;
 }
 
 /* The kernel did not take the last `packets` packets of a segment: the flow tries again. */
 static void requeue(struct datapath *d, int64_t f, int64_t packets, double now)
 {
 	d->refused += packets;
-	d->sent[f] -= packets;
-	d->inflight[f] -= packets;
-	d->to_send[f] += packets;
-	if (!d->queued[f])
-		due_at(d, f, now + d->slot[f]);
+	d->flow[f].sent -= packets;
+	d->flow[f].inflight -= packets;
+	d->flow[f].to_send += packets;
+	if (!d->flow[f].queued)
+		due_at(d, f, now + d->flow[f].slot);
 }
 
 /* Frame bytes of the first `packets` of a segment. */
 static int64_t frame_bytes(const struct datapath *d, const struct segment *p, int64_t packets)
 {
-	int64_t bytes = packets * (d->segment_size + (int64_t)CARRIED), k = d->short_at[p->flow] - p->number;
+	int64_t bytes = packets * (d->segment_size + (int64_t)CARRIED), k = d->flow[p->flow].short_at - p->number;
 
-	return d->short_size[p->flow] && k >= 0 && k < packets ? bytes - (d->segment_size - d->short_size[p->flow])
+	return d->flow[p->flow].short_size && k >= 0 && k < packets ? bytes - (d->segment_size - d->flow[p->flow].short_size)
 							       : bytes;
 }
 
@@ -63,9 +63,9 @@ void hand_over(struct datapath *d, int64_t host, double now)
 		int64_t f = batch->segments[i].flow, packets = batch->segments[i].packets;
 		int64_t mine = taken < packets ? taken : packets;
 
-		if (mine && !d->sent_now[f])
+		if (mine && !d->flow[f].sent_now)
 			d->unreported[d->unreported_length++] = f;
-		d->sent_now[f] += mine;
+		d->flow[f].sent_now += mine;
 		d->handed[host] += frame_bytes(d, &batch->segments[i], mine);
 		if (mine < packets)
 			requeue(d, f, packets - mine, now);
@@ -86,11 +86,11 @@ int64_t most_at_once(const struct datapath *d)
 /* Packets of flows that are late together leave together; all in one call but the last must be full. */
 void add_to_batch(struct datapath *d, struct segment p, double now)
 {
-	int64_t host = d->host[p.flow];
+	int64_t host = d->flow[p.flow].host;
 	struct batch *batch = &d->batches[host];
 
 	if (batch->length &&
-	    (d->fd[p.flow] != d->fd[batch->segments[0].flow] || batch->packets + p.packets > most_at_once(d)))
+	    (d->flow[p.flow].fd != d->flow[batch->segments[0].flow].fd || batch->packets + p.packets > most_at_once(d)))
 		hand_over(d, host, now);
 	if (!batch->listed)
 		d->filled[d->filled_length++] = host;

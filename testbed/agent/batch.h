@@ -24,7 +24,7 @@ void look_again(struct datapath *d, int64_t host, double now);
 /* The flow's next packet is due then. */
 static inline void due_at(struct datapath *d, int64_t f, double time)
 {
-	d->next[f] = time;
+	d->flow[f].next = time;
 	heap_set(&d->agenda, f, time);
 }
 

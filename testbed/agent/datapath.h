@@ -53,7 +53,22 @@ struct ring {
 	uint64_t swapped_until; /* the last of them */
 };
 
-/* Mirrored field by field in datapath.py. */
+/* The state of a flow: what is used together lies together, in lines of the cache. Mirrored in columns.py, which says what
+ * those fields are that the recorder reads. */
+struct flow {
+	/* sending */
+	double rate, window, slot, last, next;
+	int64_t sent, inflight, to_send;
+	int64_t host, fd, queued, started, after, sent_now;
+	int64_t short_at, short_size; /* the one packet that is not full: its number, and its bytes (0: there is none) */
+	/* feedback */
+	int64_t expected, row, acked, acked_payload, acked_wire;
+	double last_feedback, rtt, rtt_sum;
+	double finished;
+	int64_t ce, lost, late, cnps, hops, rerouted, bin; /* of the newest RTT in `rtt_counts` */
+};
+
+/* Mirrored field by field in structs.py. */
 struct datapath {
 	/* settings */
 	int64_t flows, hosts, epoch_ns;
@@ -61,15 +76,8 @@ struct datapath {
 		relook; /* how often a paused host checks whether it may resume */
 	int64_t wire_size, burst, segment, wake_by_ring, first, int_on,
 		at_once; /* packets that the host's shaper lets through together; 0 for any number */
-	/* shared columns, per flow */
-	double *rate, *window, *rtt, *rtt_sum, *finished;
-	int64_t *sent, *acked, *acked_payload, *acked_wire, *lost, *late, *cnps, *ce, *inflight, *to_send,
-		*rerouted;
+	struct flow *flow;
 	int64_t *rtt_counts; /* FLOW_RTT_BINS per flow */
-	/* own columns, per flow */
-	double *slot, *last, *next, *last_feedback;
-	int64_t *expected, *hops, *host, *queued, *started, *fd, *after, *row, *sent_now;
-	int64_t *short_at, *short_size; /* the one packet that is not full: its number, and its bytes (0: there is none) */
 	/* per host: when the line is free, and the queue of flows that wait for it */
 	double *line_free;
 	int64_t *first_waiting, *last_waiting;

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from testbed.agent.columns import Flows
 from testbed.agent.histogram import TimeHistogram
 from testbed.agent.meter import Meter
-from testbed.agent.structs import HOPS, ROWS, SHARED, CDatapath, CHeap, CHistogram, CRing, CTrace, library
+from testbed.agent.structs import HOPS, ROWS, CDatapath, CHeap, CHistogram, CRing, CTrace, library
 from testbed.base.arrays import Floats, Ints
 from testbed.clock import Clock
 from testbed.compiled.askable import Askable
@@ -116,8 +116,8 @@ class Datapath:
         c.credit, c.quantum = pace.credit, pace.quantum
         c.wire_size, c.wake_by_ring, c.int_on = pace.wire_size, pace.wake_by_ring, pace.int_on
         c.at_once = pace.at_once
-        for name in SHARED:
-            self._point(name, getattr(flows, name))
+        self._point("flow", flows.state)
+        self._point("rtt_counts", flows.rtt_counts)
         self._own_columns(n, sockets, pace)
         self._point("line_free", np.full(hosts, -np.inf))
         self._point("first_waiting", np.full(hosts, -1))
@@ -176,22 +176,16 @@ class Datapath:
         return CHistogram(*map(self._keeping, columns), len(histogram.counts), histogram.per_octave)
 
     def _own_columns(self, n: int, sockets: Outlets, pace: Pace) -> None:
-        self._point("slot", pace.wire_size * 8 / pace.line_rate)
-        self._point("last", np.full(n, -np.inf))
-        self._point("next", np.full(n, np.inf))
-        self.last_feedback = self._point("last_feedback", np.full(n, np.inf))
-        self.expected = self._point("expected", np.zeros(n, np.int64))
-        self._point("hops", pace.hops.astype(np.int64))
-        self._point("host", pace.host.astype(np.int64))
-        self._point("queued", np.zeros(n, np.int64))
-        self.started = self._point("started", np.zeros(n, np.int64))
-        self._point("fd", sockets.fds)
-        self._point("after", np.full(n, -1))
-        self._point("row", np.full(n, -1))
-        self._point("sent_now", np.zeros(n, np.int64))
+        own = self.flows.state
+        own["slot"] = pace.wire_size * 8 / pace.line_rate
+        own["last"], own["next"], own["last_feedback"] = -np.inf, np.inf, np.inf
+        own["hops"], own["host"], own["fd"] = pace.hops, pace.host, sockets.fds
+        own["after"] = own["row"] = -1
+        own["short_at"], own["short_size"] = sockets.short_at, sockets.short_sizes
+        self.last_feedback: Floats = own["last_feedback"]
+        self.expected: Ints = own["expected"]
+        self.started: Ints = own["started"]
         self._point("unreported", np.zeros(n, np.int64))
-        self._point("short_at", sockets.short_at)
-        self._point("short_size", sockets.short_sizes)
         self._due = np.zeros((2, n), np.int64)  # what C reports: flows, and packets of each
         self._due_at = [row.ctypes.data for row in self._due]
 

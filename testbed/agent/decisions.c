@@ -84,9 +84,9 @@ static struct ack nothing_acked(const struct datapath *d, int64_t f, double now)
 {
 	return (struct ack){
 		.now = now,
-		.seq = d->expected[f] - 1,
-		.next_seq = d->sent[f],
-		.inflight = d->inflight[f] * d->wire_size,
+		.seq = d->flow[f].expected - 1,
+		.next_seq = d->flow[f].sent,
+		.inflight = d->flow[f].inflight * d->wire_size,
 		.rtt = NAN,
 	};
 }
@@ -133,9 +133,9 @@ static void decided(struct datapath *d, int64_t f, double now)
 static void tell_sent(struct datapath *d, double now)
 {
 	for (int64_t i = 0; i < d->unreported_length; i++) {
-		int64_t f = d->unreported[i], bytes[1] = {d->sent_now[f] * d->wire_size};
+		int64_t f = d->unreported[i], bytes[1] = {d->flow[f].sent_now * d->wire_size};
 
-		d->sent_now[f] = 0;
+		d->flow[f].sent_now = 0;
 		if (!decide(d, f, ON_SENT, now, bytes[0], NULL))
 			return;
 		trace_call(d, SENT, f, now, bytes, 1);
@@ -216,7 +216,7 @@ void start_flows(struct datapath *d, const int64_t *flows, int64_t n, double now
 		if (!decide(d, f, ON_START, now, 0, NULL))
 			return;
 		trace_call(d, START, f, now, NULL, 0);
-		d->started[f] = 1;
+		d->flow[f].started = 1;
 		apply(d, f, record_of(c, f), now);
 	}
 }

@@ -35,7 +35,7 @@ double next_due(struct datapath *d)
  * in the other, so that neither order is that of all stamps. */
 static void check_hops(struct datapath *d, int64_t f, const struct record *r, int swapped)
 {
-	int wrong = r->hops != d->hops[f] && !d->rerouted[f];
+	int wrong = r->hops != d->flow[f].hops && !d->flow[f].rerouted;
 
 	for (int64_t i = 0; i < r->hops && i < MAX_HOPS; i++) {
 		int64_t at = f * MAX_HOPS + i;
@@ -43,7 +43,7 @@ static void check_hops(struct datapath *d, int64_t f, const struct record *r, in
 		int moved = d->seen_node[at] >= 0 && d->seen_node[at] != r->hop[i].node;
 		int back = !moved && (ts < d->seen_ts[at] || tx < d->seen_tx[at]);
 
-		if ((moved && !d->rerouted[f]) || (back && !swapped) || (i && ts < nominal(d, r->hop[i - 1].ts_ns)))
+		if ((moved && !d->flow[f].rerouted) || (back && !swapped) || (i && ts < nominal(d, r->hop[i - 1].ts_ns)))
 			wrong = 1;
 		if (back)
 			continue;
@@ -73,29 +73,30 @@ static void read_hops(struct datapath *d, int64_t row, const struct record *r)
 static void on_ack(struct datapath *d, int64_t row, int64_t f, const struct record *r, double due, double now,
 		   int swapped)
 {
-	int64_t ahead = (r->psn - d->expected[f]) & 0xffffff;
+	int64_t ahead = (r->psn - d->flow[f].expected) & 0xffffff;
 
 	d->row_acked[row]++;
 	d->row_bytes[row] += r->frame;
 	d->row_ce[row] += r->ce;
 	d->row_rtt[row] = due - nominal(d, r->tx_ns);
-	d->rtt_counts[f * FLOW_RTT_BINS + count(&d->rtts, d->row_rtt[row]) * FLOW_RTT_BINS / d->rtts.bins]++;
-	d->rtt_sum[f] += d->row_rtt[row];
-	d->acked_wire[f] += r->frame;
-	d->acked_payload[f] += r->payload;
-	d->ce[f] += r->ce;
-	d->rtt[f] = d->row_rtt[row];
+	d->flow[f].bin = count(&d->rtts, d->row_rtt[row]) * FLOW_RTT_BINS / d->rtts.bins;
+	d->rtt_counts[f * FLOW_RTT_BINS + d->flow[f].bin]++;
+	d->flow[f].rtt_sum += d->row_rtt[row];
+	d->flow[f].acked_wire += r->frame;
+	d->flow[f].acked_payload += r->payload;
+	d->flow[f].ce += r->ce;
+	d->flow[f].rtt = d->row_rtt[row];
 	if (ahead < HALF) {
-		d->expected[f] += ahead + 1;
-		d->inflight[f] -= ahead + 1;
-		d->lost[f] += ahead;
-		d->to_send[f] += ahead;
+		d->flow[f].expected += ahead + 1;
+		d->flow[f].inflight -= ahead + 1;
+		d->flow[f].lost += ahead;
+		d->flow[f].to_send += ahead;
 		d->row_lost[row] += ahead;
 	} else {
-		d->late[f]++;
-		d->lost[f]--;
-		if (d->to_send[f] > 0)
-			d->to_send[f]--;
+		d->flow[f].late++;
+		d->flow[f].lost--;
+		if (d->flow[f].to_send > 0)
+			d->flow[f].to_send--;
 	}
 	if (d->int_on && ahead < HALF)
 		check_hops(d, f, r, swapped);
@@ -103,8 +104,8 @@ static void on_ack(struct datapath *d, int64_t row, int64_t f, const struct reco
 		tell_ack(d, f, r, d->row_rtt[row], ahead < HALF ? ahead : 0, now);
 	else if (r->hops)
 		read_hops(d, row, r);
-	if (!d->to_send[f] && !d->inflight[f] && isnan(d->finished[f]))
-		d->finished[f] = due;
+	if (!d->flow[f].to_send && !d->flow[f].inflight && isnan(d->flow[f].finished))
+		d->flow[f].finished = due;
 }
 
 /* Acknowledgements that fill the gap before packet `psn` may be waiting behind it: take them now. */
@@ -115,7 +116,7 @@ static void fill_gap(struct datapath *d, struct ring *ring, int64_t row, int64_t
 	uint64_t end = __atomic_load_n(ring->producer, __ATOMIC_ACQUIRE);
 	uint64_t step = HEADER + sizeof(*r);
 
-	for (uint64_t later = position + step; later < end && ((r->psn - d->expected[f]) & 0xffffff); later += step) {
+	for (uint64_t later = position + step; later < end && ((r->psn - d->flow[f].expected) & 0xffffff); later += step) {
 		const uint8_t *slot = ring->data + (later & ring->mask);
 		const struct record *other = (const struct record *)(slot + HEADER);
 
@@ -123,7 +124,7 @@ static void fill_gap(struct datapath *d, struct ring *ring, int64_t row, int64_t
 			return;
 		if (other->flow != r->flow || other->opcode != BTH_ACK || ring->taken_length == SWAPS)
 			continue;
-		if (((uint32_t)(other->psn - d->expected[f]) & 0xffffff) >= ((r->psn - d->expected[f]) & 0xffffff))
+		if (((uint32_t)(other->psn - d->flow[f].expected) & 0xffffff) >= ((r->psn - d->flow[f].expected) & 0xffffff))
 			continue;
 		on_ack(d, row, f, other, due, now, 1);
 		ring->taken[ring->taken_length++] = later;
@@ -162,28 +163,28 @@ static int64_t read_ring(struct datapath *d, struct ring *ring, int64_t rows, do
 		if (due > now)
 			break;
 		f = (int64_t)r->flow - d->first;
-		d->acked[f] += r->opcode == BTH_ACK; /* not before: until then it counts as unread */
+		d->flow[f].acked += r->opcode == BTH_ACK; /* not before: until then it counts as unread */
 		if (ring->taken_length && was_taken(ring, position))
 			continue;
 		count(&d->feedback, now - due);
-		row = d->row[f];
+		row = d->flow[f].row;
 		if (row < 0) {
-			row = d->row[f] = rows++;
+			row = d->flow[f].row = rows++;
 			d->row_flow[row] = f;
 			d->row_acked[row] = d->row_bytes[row] = d->row_ce[row] = d->row_cnps[row] = d->row_lost[row] = 0;
 			d->row_hops[row] = 0;
 			d->row_rtt[row] = NAN;
 		}
-		d->last_feedback[f] = now;
+		d->flow[f].last_feedback = now;
 		if (r->opcode == BTH_ACK) {
-			int64_t ahead = (r->psn - d->expected[f]) & 0xffffff;
+			int64_t ahead = (r->psn - d->flow[f].expected) & 0xffffff;
 
 			if (ahead && ahead < HALF)
 				fill_gap(d, ring, row, f, position, due, now);
 			on_ack(d, row, f, r, due, now, position <= ring->swapped_until);
 		} else {
 			d->row_cnps[row]++;
-			d->cnps[f]++;
+			d->flow[f].cnps++;
 			if (d->decisions.of)
 				tell_cnp(d, f, now);
 		}
@@ -203,10 +204,10 @@ int64_t read_feedback(struct datapath *d, double now)
 	for (int64_t row = 0; row < rows; row++) {
 		int64_t f = d->row_flow[row];
 
-		d->row[f] = -1;
-		d->row_last[row] = d->expected[f] - 1;
-		d->row_next[row] = d->sent[f];
-		d->row_inflight[row] = d->inflight[f] * d->wire_size;
+		d->flow[f].row = -1;
+		d->row_last[row] = d->flow[f].expected - 1;
+		d->row_next[row] = d->flow[f].sent;
+		d->row_inflight[row] = d->flow[f].inflight * d->wire_size;
 	}
 	return rows;
 }

@@ -22,7 +22,7 @@ int64_t transmit(struct datapath *d, const struct batch *batch)
 	uint8_t heads[MOST_AT_ONCE][HEAD];
 	struct iovec part[2 * MOST_AT_ONCE];
 	struct msghdr message = {.msg_iov = part, .msg_iovlen = 2 * batch->packets};
-	int fd = (int)d->fd[batch->segments[0].flow];
+	int fd = (int)d->flow[batch->segments[0].flow].fd;
 	int64_t packets = 0;
 
 	for (int64_t i = 0; i < batch->length; i++) {

@@ -17,14 +17,14 @@ static int64_t room(const struct datapath *d, int64_t f)
 {
 	int64_t fits;
 
-	if (!d->started[f])
+	if (!d->flow[f].started)
 		return 0;
-	if (isinf(d->window[f]))
-		return d->to_send[f];
-	fits = (int64_t)(d->window[f] / (double)d->wire_size) - d->inflight[f];
-	if (fits < 1 && d->inflight[f] == 0)
+	if (isinf(d->flow[f].window))
+		return d->flow[f].to_send;
+	fits = (int64_t)(d->flow[f].window / (double)d->wire_size) - d->flow[f].inflight;
+	if (fits < 1 && d->flow[f].inflight == 0)
 		fits = 1;
-	return fits < d->to_send[f] ? fits : d->to_send[f];
+	return fits < d->flow[f].to_send ? fits : d->flow[f].to_send;
 }
 
 /* Rate, window or what is left to send has changed. */
@@ -32,15 +32,15 @@ void reschedule(struct datapath *d, const int64_t *flows, int64_t n, double now)
 {
 	for (int64_t i = 0; i < n; i++) {
 		int64_t f = flows[i];
-		double due, before = d->next[f];
+		double due, before = d->flow[f].next;
 
-		if (d->queued[f])
+		if (d->flow[f].queued)
 			continue;
 		if (room(d, f) <= 0) {
 			due_at(d, f, INFINITY);
 			continue;
 		}
-		due = d->last[f] + (double)(d->wire_size * 8) / d->rate[f];
+		due = d->flow[f].last + (double)(d->wire_size * 8) / d->flow[f].rate;
 		if (due < now) /* an earlier departure than before counts from now; lateness that was there is kept */
 			due = fmin(now, fmax(due, before));
 		if (due != before)
@@ -51,17 +51,17 @@ void reschedule(struct datapath *d, const int64_t *flows, int64_t n, double now)
 /* When the controller wants to be called; a flow that has finished leaves nothing to decide. */
 void set_timer(struct datapath *d, int64_t f, double timer)
 {
-	heap_set(&d->alarms, f, isnan(d->finished[f]) ? timer : INFINITY);
+	heap_set(&d->alarms, f, isnan(d->flow[f].finished) ? timer : INFINITY);
 }
 
 /* What was decided for a flow, bounded by the line rate; decisions beyond it are counted. */
 static void set(struct datapath *d, int64_t f, double rate, double window, double timer)
 {
-	double line = (double)(d->wire_size * 8) / d->slot[f];
+	double line = (double)(d->wire_size * 8) / d->flow[f].slot;
 
 	d->above_line += rate > line * ROUNDING;
-	d->rate[f] = rate > line ? line : fmax(rate, SLOWEST);
-	d->window[f] = window;
+	d->flow[f].rate = rate > line ? line : fmax(rate, SLOWEST);
+	d->flow[f].window = window;
 	set_timer(d, f, timer);
 }
 
@@ -114,8 +114,8 @@ int64_t report_sent(struct datapath *d, int64_t *flows, int64_t *packets)
 
 	for (int64_t i = 0; i < n; i++) {
 		flows[i] = d->unreported[i];
-		packets[i] = d->sent_now[flows[i]];
-		d->sent_now[flows[i]] = 0;
+		packets[i] = d->flow[flows[i]].sent_now;
+		d->flow[flows[i]].sent_now = 0;
 	}
 	d->unreported_length = 0;
 	return n;
@@ -154,7 +154,7 @@ static int64_t shaper_lag(const struct datapath *d, int64_t host)
 /* A host that sends less than its line rate empties its shaper by itself. */
 static int fills_line(const struct datapath *d, int64_t f)
 {
-	return d->first_waiting[d->host[f]] >= 0 || (double)(d->wire_size * 8) / d->rate[f] <= 1.001 * d->slot[f];
+	return d->first_waiting[d->flow[f].host] >= 0 || (double)(d->wire_size * 8) / d->flow[f].rate <= 1.001 * d->flow[f].slot;
 }
 
 /*
@@ -163,20 +163,20 @@ static int fills_line(const struct datapath *d, int64_t f)
  */
 static void yield_line(struct datapath *d, int64_t f, double now)
 {
-	int64_t host = d->host[f];
+	int64_t host = d->flow[f].host;
 	int64_t answered = (int64_t)__atomic_load_n(&d->arrivals[d->interface[host]].answered, __ATOMIC_RELAXED), left;
 
-	d->line_free[host] += (double)(answered - d->answered[host]) * d->slot[f] / (double)d->wire_size;
+	d->line_free[host] += (double)(answered - d->answered[host]) * d->flow[f].slot / (double)d->wire_size;
 	d->answered[host] = answered;
 	left = fills_line(d, f) ? shaper_lag(d, host) : 0;
 	if (left > 0)
-		d->line_free[host] = fmax(d->line_free[host], now + (double)left * d->slot[f] / (double)d->wire_size);
+		d->line_free[host] = fmax(d->line_free[host], now + (double)left * d->flow[f].slot / (double)d->wire_size);
 }
 
 static void send_flow(struct datapath *d, int64_t f, double departure, double now)
 {
-	int64_t host = d->host[f], packets = d->burst, most = room(d, f), full = d->short_at[f] - d->sent[f];
-	double gap = (double)(d->wire_size * 8) / d->rate[f], slot = d->slot[f], due = departure;
+	int64_t host = d->flow[f].host, packets = d->burst, most = room(d, f), full = d->flow[f].short_at - d->flow[f].sent;
+	double gap = (double)(d->wire_size * 8) / d->flow[f].rate, slot = d->flow[f].slot, due = departure;
 	int ends_short = 0;
 
 	departure = fmax(departure, now - d->credit);
@@ -186,19 +186,19 @@ static void send_flow(struct datapath *d, int64_t f, double departure, double no
 		packets = most_at_once(d);
 	if (packets > most)
 		packets = most;
-	if (d->short_size[f] && full >= 0 && packets > full) {
+	if (d->flow[f].short_size && full >= 0 && packets > full) {
 		packets = full + 1;
 		ends_short = 1;
 	}
-	add_to_batch(d, (struct segment){f, packets, d->sent[f], due}, now);
-	if (!d->inflight[f])
-		d->last_feedback[f] = now; /* the timeout counts from here */
-	d->sent[f] += packets;
-	d->inflight[f] += packets;
-	d->to_send[f] -= packets;
-	d->last[f] = departure + (double)(packets - 1) * gap;
+	add_to_batch(d, (struct segment){f, packets, d->flow[f].sent, due}, now);
+	if (!d->flow[f].inflight)
+		d->flow[f].last_feedback = now; /* the timeout counts from here */
+	d->flow[f].sent += packets;
+	d->flow[f].inflight += packets;
+	d->flow[f].to_send -= packets;
+	d->flow[f].last = departure + (double)(packets - 1) * gap;
 	d->line_free[host] = departure + (double)packets * slot;
-	due_at(d, f, room(d, f) > 0 ? d->last[f] + fmax(gap, slot) : INFINITY);
+	due_at(d, f, room(d, f) > 0 ? d->flow[f].last + fmax(gap, slot) : INFINITY);
 	if (ends_short)
 		hand_over(d, host, now);
 }
@@ -217,9 +217,9 @@ static void serve_next(struct datapath *d, int64_t host, double due, double now)
 		heap_set(&d->agenda, d->flows + host, d->line_free[host]);
 		return;
 	}
-	d->first_waiting[host] = d->after[f];
-	d->queued[f] = 0;
-	d->next[f] = INFINITY;
+	d->first_waiting[host] = d->flow[f].after;
+	d->flow[f].queued = 0;
+	d->flow[f].next = INFINITY;
 	if (room(d, f) > 0)
 		send_flow(d, f, fmax(due, d->line_free[host]), now);
 	if (d->first_waiting[host] >= 0)
@@ -228,15 +228,15 @@ static void serve_next(struct datapath *d, int64_t host, double due, double now)
 
 static void wait_for_line(struct datapath *d, int64_t f)
 {
-	int64_t host = d->host[f];
+	int64_t host = d->flow[f].host;
 
-	d->queued[f] = 1;
-	d->after[f] = -1;
+	d->flow[f].queued = 1;
+	d->flow[f].after = -1;
 	if (d->first_waiting[host] < 0) {
 		d->first_waiting[host] = f;
 		heap_set(&d->agenda, d->flows + host, d->line_free[host]);
 	} else {
-		d->after[d->last_waiting[host]] = f;
+		d->flow[d->last_waiting[host]].after = f;
 	}
 	d->last_waiting[host] = f;
 }
@@ -253,8 +253,8 @@ void send_due(struct datapath *d, double now)
 			continue;
 		}
 		yield_line(d, id, now);
-		if (d->first_waiting[d->host[id]] >= 0 || d->line_free[d->host[id]] > due ||
-			 paused(d, d->host[id], due, now))
+		if (d->first_waiting[d->flow[id].host] >= 0 || d->line_free[d->flow[id].host] > due ||
+			 paused(d, d->flow[id].host, due, now))
 			wait_for_line(d, id);
 		else
 			send_flow(d, id, due, now);

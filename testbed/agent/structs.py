@@ -12,14 +12,6 @@ SWAPS = 64  # as in datapath.h
 SETTINGS = ("flows", "hosts", "epoch_ns")
 TIMES = ("seconds_per_ns", "credit", "quantum", "awake_by", "relook")
 MORE_SETTINGS = ("wire_size", "burst", "segment", "wake_by_ring", "first", "int_on", "at_once")
-SHARED = (
-    "rate", "window", "rtt", "rtt_sum", "finished", "sent", "acked", "acked_payload", "acked_wire", "lost", "late",
-    "cnps", "ce", "inflight", "to_send", "rerouted", "rtt_counts",
-)  # fmt: skip
-OWN = (
-    "slot", "last", "next", "last_feedback", "expected", "hops", "host", "queued", "started", "fd", "after", "row",
-    "sent_now", "short_at", "short_size",
-)  # fmt: skip
 ROWS = (
     "row_flow", "row_acked", "row_bytes", "row_ce", "row_cnps", "row_lost", "row_hops", "row_last", "row_next",
     "row_inflight",
@@ -89,7 +81,7 @@ class CDatapath(ctypes.Structure):
         *((name, c_int64) for name in SETTINGS),
         *((name, c_double) for name in TIMES),
         *((name, c_int64) for name in MORE_SETTINGS),
-        *((name, c_void_p) for name in (*SHARED, *OWN)),
+        *((name, c_void_p) for name in ("flow", "rtt_counts")),
         *((name, c_void_p) for name in ("line_free", "first_waiting", "last_waiting", "arrivals", "interface")),
         *((name, c_void_p) for name in ("answered", "uplink", "arrived_before", "handed")),
         ("bucket", c_int64),

@@ -27,6 +27,11 @@ class Shared:
         return Shared._array(np.dtype(np.int64), shape)
 
     @staticmethod
+    def records(dtype: np.dtype[Any], n: int) -> NDArray[np.void]:
+        """An array of structs of zeros."""
+        return Shared._array(dtype, (n,))
+
+    @staticmethod
     def _array(dtype: np.dtype[Any], shape: tuple[int, ...]) -> NDArray[Any]:
         count = int(np.prod(shape))
         return np.frombuffer(mmap.mmap(-1, max(1, count * dtype.itemsize)), dtype, count).reshape(shape)

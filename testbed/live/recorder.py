@@ -44,19 +44,18 @@ class Samples:
     It is there once it is written to, and grows if there are more samples than were ``expected``.
     """
 
-    def __init__(self, names: Iterable[str], width: int, expected: int) -> None:
-        self._names, self._width = list(names), width
-        self._memory, self._length = self._empty(expected), 0
-
-    def _empty(self, samples: int) -> Floats:
-        return np.empty((len(self._names), samples, self._width))
+    def __init__(self, names: Iterable[str], expected: int) -> None:
+        self._names, self._expected = list(names), expected
+        self._memory, self._length = np.empty((len(self._names), 0, 0)), 0
 
     def add(self, count: int, columns: Mapping[str, Floats | Ints]) -> dict[str, Floats]:
         """Add so many samples; returns where they are. A column may have one row for all of them."""
         end = self._length + count
         if end > self._memory.shape[1]:
-            memory = self._empty(2 * end)
-            memory[:, : self._length] = self._memory[:, : self._length]
+            room = 2 * end if self._length else max(self._expected, end)
+            memory = np.empty((len(self._names), room, columns[self._names[0]].shape[-1]))
+            if self._length:
+                memory[:, : self._length] = self._memory[:, : self._length]
             self._memory = memory
         added = dict(zip(self._names, self._memory[:, self._length : end], strict=True))
         for name, rows in added.items():
@@ -72,14 +71,11 @@ class Samples:
 class Recorder:
     """Collects samples; flows are a chosen subset of the rack's."""
 
-    def __init__(
-        self, flows: Flows, chosen: Ints, ports: Ports, wire_size: int, *, port_count: int, expected: int = 1
-    ) -> None:
+    def __init__(self, flows: Flows, chosen: Ints, ports: Ports, wire_size: int, *, expected: int = 0) -> None:
         """``chosen``: numbers of the flows whose series are kept; ``expected``: how many samples there will be."""
         self.flows, self.chosen, self.ports, self.wire_size = flows, chosen, ports, wire_size
         self.time: list[float] = []
-        self._flow_samples = Samples(FLOW_COLUMNS, len(chosen), expected)
-        self._port_samples = Samples(PORT_COLUMNS, port_count, expected)
+        self._flow_samples, self._port_samples = Samples(FLOW_COLUMNS, expected), Samples(PORT_COLUMNS, expected)
 
     def sample(self, now_ns: int, now: float) -> None:
         """Take one sample."""

@@ -15,6 +15,7 @@ import pytest
 
 from testbed.agent import build as agent_build
 from testbed.agent import datapath, structs
+from testbed.agent.columns import FLOW, RTT_BINS
 from testbed.compiled.flows import Decider
 from testbed.compiled.layout import ACK, HOP
 from testbed.controller import MOST_HOPS
@@ -174,6 +175,11 @@ def test_structures_are_those_of_c(name: str, tmp_path: Path) -> None:
 
 def test_records_are_those_of_c(tmp_path: Path) -> None:
     """What has no ctypes structure: numpy's and plain numbers."""
+    flow = [f"offsetof(struct flow, {field})" for field in FLOW.names or ()]
+    assert ask_compiler(tmp_path, f'#include "{STATE}"', ["sizeof(struct flow)", "FLOW_RTT_BINS", *flow]) == [
+        FLOW.itemsize, RTT_BINS, *offsets_in(FLOW),
+    ]  # fmt: skip
+    assert fields_of(definition("flow", STATE.read_text())) == list(FLOW.names or ())
     acks = [f"offsetof(struct ack, {field})" for field in ACK.names or ()]
     hops = [f"offsetof(struct hop, {field})" for field in HOP.names or ()]
     expressions = ["sizeof(struct event)", "sizeof(struct batch)", "sizeof(struct ack)", "MOST_HOPS", *acks, *hops]

@@ -29,8 +29,7 @@ class FluidRun:
         self.view, self.observer = view, observer
         self.fluid, self.experiment = view.fluid, view.resolved.experiment
         chosen = largest(view.layout.plan.size, self.experiment.record.flows)
-        size, ports = view.layout.framing.wire_size, len(view.layout.port_names)
-        self.recorder = Recorder(view.flows, chosen, view.network, size, port_count=ports)
+        self.recorder = Recorder(view.flows, chosen, view.network, view.layout.framing.wire_size)
         self.collector = Collector(view, self.recorder, view)
         self._groups = Groups(view.layout.plan, view.resolved.deciding)
         self._scene = replace(scene(view), run=name, dilation=None, engine="fluid")

@@ -144,7 +144,7 @@ class Emulation:
 
     def _recorder(self) -> Recorder:
         chosen, size = largest(self.layout.plan.size, self.experiment.record.flows), self.layout.framing.wire_size
-        return Recorder(self.flows, chosen, self.rack.ports, size, port_count=len(self.layout.port_names))
+        return Recorder(self.flows, chosen, self.rack.ports, size)
 
     def _encode_decisions(self, record: RunRecord) -> None:
         if self.experiment.record.decisions:

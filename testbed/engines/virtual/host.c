@@ -14,6 +14,8 @@
 #define IP_LENGTH_AT 16 /* offsets in a frame */
 #define CHECKSUM_AT 24
 #define UDP_LENGTH_AT 38
+#define LINE_BYTES 64 /* of a cache */
+#define CACHED 256 /* flows, whose state stays in most */
 
 double now_seconds(const struct datapath *d)
 {
@@ -51,7 +53,7 @@ static void set_length(uint8_t *frame, uint16_t size)
 /* The host's line takes everything. */
 int64_t transmit(struct datapath *d, const struct batch *batch)
 {
-	int64_t socket = d->fd[batch->segments[0].flow], host = world->socket_host[socket];
+	int64_t socket = d->flow[batch->segments[0].flow].fd, host = world->socket_host[socket];
 
 	for (int64_t i = 0; i < batch->length; i++) {
 		const struct segment *s = &batch->segments[i];
@@ -73,14 +75,47 @@ int64_t transmit(struct datapath *d, const struct batch *batch)
 	return batch->packets;
 }
 
+static const struct datapath *agent; /* the one that sends in this world */
+
+static void fetch(const void *from, int64_t size)
+{
+	for (int64_t at = 0; at < size; at += LINE_BYTES)
+		__builtin_prefetch((const char *)from + at, 1);
+}
+
+/* An ACK or CNP of the flow is about to arrive at its host: fetch what the agent will touch. */
+void expect_feedback(uint32_t flow)
+{
+	const struct datapath *d = agent;
+	int64_t f = flow - d->first;
+
+	fetch(&d->flow[f], sizeof(d->flow[f]));
+	__builtin_prefetch(&d->rtt_counts[f * FLOW_RTT_BINS + d->flow[f].bin], 1);
+	if (d->decisions.of)
+		fetch(record_of(d->decisions.of[f], f), d->decisions.of[f]->size);
+}
+
+/* The same for the flow that sends next. */
+static void expect_departure(const struct datapath *d)
+{
+	int64_t id = d->agenda.length ? d->agenda.events[0].id : 0, f = id < d->flows ? id : d->first_waiting[id - d->flows];
+
+	fetch(&d->flow[f], sizeof(d->flow[f]));
+	__builtin_prefetch((const struct flow_tx *)world->flows_tx + f, 1);
+}
+
 /* Send, and let the world go on, until `until` or until there is feedback. */
 void pace(struct datapath *d, double until)
 {
+	agent = d;
+	many_flows = d->flows > CACHED;
 	world->feedback->submitted = 0;
 	for (;;) {
 		double now = now_seconds(d);
 
 		send_due(d, now);
+		if (many_flows)
+			expect_departure(d);
 		if (now >= until)
 			return;
 		if (!run_until_fed(world, tick_of(d, fmin(heap_first(&d->agenda), until))))

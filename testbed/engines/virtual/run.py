@@ -76,10 +76,8 @@ class VirtualRun:
         )  # fmt: skip
         chosen = largest(self.layout.plan.size, self.experiment.record.flows)
         record, duration = self.experiment.record, self.experiment.time.duration
-        self.recorder = Recorder(
-            self.flows, chosen, self.world.ports, self.layout.framing.wire_size,
-            port_count=len(self.layout.port_names), expected=int(duration / record.interval) + 2,
-        )  # fmt: skip
+        size, expected = self.layout.framing.wire_size, int(duration / record.interval) + 2
+        self.recorder = Recorder(self.flows, chosen, self.world.ports, size, expected=expected)
         self.sampler = Sampler(self.world, self.flows, self.recorder, record.interval, duration)
 
     @property

@@ -34,6 +34,7 @@
 
 struct world *world;
 uint64_t stamp;
+int many_flows;
 
 static struct packet *idle_packets;
 static struct packet *current; /* what the programs work on */
@@ -45,6 +46,7 @@ struct packet *new_packet(void)
 
 	if (p) {
 		idle_packets = p->next;
+		__builtin_prefetch(idle_packets, 1);
 		return p;
 	}
 	p = malloc(sizeof(*p));
@@ -93,6 +95,25 @@ static struct __sk_buff view_of(struct packet *p, int64_t ifindex)
 	};
 }
 
+/* The packet is the next to come out of the line: fetch what its NIC will touch, and the packet behind it. */
+static void expect(const struct line *l, const struct packet *p)
+{
+	const struct roce *packet = (const struct roce *)p->bytes;
+	uint32_t flow;
+
+	if (p->next)
+		__builtin_prefetch(p->next), __builtin_prefetch(&p->next->bytes[32]);
+	if (l->receiver >= 0 || p->length == PFC_FRAME)
+		return;
+	flow = flow_of(packet);
+	if (packet->opcode == BTH_SEND_ONLY_IMM) {
+		__builtin_prefetch(flows_rx.value + flow, 1);
+	} else {
+		__builtin_prefetch(flows_tx.value + flow, 1);
+		expect_feedback(flow);
+	}
+}
+
 static void keep_copy(struct world *w, int64_t tap, const struct packet *p, int64_t time, int64_t arrived)
 {
 	struct tap *t = &w->taps[tap - 1];
@@ -124,9 +145,12 @@ static void begin(struct world *w, struct line *l, struct packet *p, int64_t sta
 	p->arrives = l->free + l->delay;
 	if (l->tapped[0])
 		keep_copy(w, l->tapped[0], p, start, 0);
-	if (!l->on_the_way.first)
-		set_event(w, l - w->lines, p->arrives, p->order);
 	append(&l->on_the_way, p);
+	if (l->on_the_way.first == p) {
+		set_event(w, l - w->lines, p->arrives, p->order);
+		if (many_flows)
+			expect(l, p);
+	}
 }
 
 /* Whether the port that sends into the line is paused now, and until when. */
@@ -394,8 +418,11 @@ static void arrives(struct world *w, struct line *l)
 {
 	struct packet *p = take(&l->on_the_way);
 
-	if (l->on_the_way.first)
+	if (l->on_the_way.first) {
 		set_event(w, l - w->lines, l->on_the_way.first->arrives, l->on_the_way.first->order);
+		if (many_flows)
+			expect(l, l->on_the_way.first);
+	}
 	if (l->tapped[1])
 		keep_copy(w, l->tapped[1], p, w->now, 1);
 	if (w->lossless && l->sender >= 0 && p->length != PFC_FRAME)
@@ -468,6 +495,7 @@ static void fill(const volatile void *constants, const void *value, int64_t size
 void enter(struct world *w, const void *nic, int64_t nic_size, const void *port, int64_t port_size)
 {
 	world = w;
+	many_flows = 0; /* until its agent says so */
 	stamp = (uint64_t)w->now;
 	fill(&nic_constants, nic, nic_size);
 	fill(&port_constants, port, port_size);

@@ -118,7 +118,9 @@ void take_samples(struct world *w, int64_t until);
 int64_t run_until_fed(struct world *w, int64_t until);
 struct packet *new_packet(void);
 void send_up(struct world *w, int64_t host, struct packet *p);
+void expect_feedback(uint32_t flow);
 
 extern struct world *world; /* the one that this thread is in */
+extern int many_flows; /* their state stays in no cache: what is about to be touched is fetched */
 
 #endif

@@ -41,8 +41,7 @@ def test_both_ways_take_the_same_samples(experiment: str, settings: list[str], m
     resolved = overridden(from_user(experiment), {"controller": "hpcc", "tuner": ""}, {}, SHORT + settings)
     ours, theirs = Pipe()
     run = VirtualRun(resolved, [], theirs)
-    ports, width = run.world.ports, len(run.world.port_list)
-    beside = Recorder(run.flows, run.recorder.chosen, ports, run.recorder.wire_size, port_count=width)
+    beside = Recorder(run.flows, run.recorder.chosen, run.world.ports, run.recorder.wire_size)
     take = Sampler.take
 
     def both(sampler: Sampler) -> None:
