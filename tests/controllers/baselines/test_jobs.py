@@ -41,7 +41,7 @@ def test_a_training_writes_a_policy_that_runs_and_how_it_was_made(
     assert log["command"] == "testbed train"
     assert log["settings"]["seed"] == 1
     assert len(log["history"]) >= 3
-    assert set(log["versions"]) == {"numpy", "torch", "stable_baselines3"}
+    assert set(log["versions"]) >= {"numpy", "torch", "stable_baselines3"}
 
 
 def test_the_shipped_policies_say_how_they_were_made() -> None:
