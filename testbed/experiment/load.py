@@ -19,7 +19,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from testbed.controller import Signal
+from testbed.controller import CompiledController, Signal
 from testbed.errors import BadInput, nearest
 from testbed.experiment import meaningless
 from testbed.experiment.choice import PluginChoice
@@ -122,6 +122,12 @@ def resolve(loaded: Loaded, changed: Callable[[Plugin], Plugin] = lambda plugin:
         raise BadInput(
             f"{loaded.document.origin(places[0])}: {resolved.title} wants INT of every switch, and packets have room "
             f"for {MOST_INT_HOPS}; a path has {resolved.layout.most_hops}: shorten it, or take a controller without INT"
+        )
+    in_batches = [one.plugin.name for one in resolved.deciders if not issubclass(one.plugin.form, CompiledController)]
+    if Signal.SRC in resolved.signals and in_batches:
+        raise BadInput(
+            f"{loaded.document.origin(places[0])}: {resolved.title} wants SRCs, which only controllers per flow get; "
+            f"'{in_batches[0]}' decides in batches: leave it out"
         )
     checks = [partial(try_controller, resolved, one) for one in resolved.deciders]
     for path, check in zip([*places, ("tuner",)], [*checks, partial(try_tuner, resolved)], strict=True):

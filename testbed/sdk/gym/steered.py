@@ -25,7 +25,6 @@ class Steered(RateController):
     action: ClassVar[Numbers]
     due: NDArray[np.bool_]  # whose interval is over
     seen: Floats  # what they observed, shape (n, size)
-    news: bool = True  # whether `due` may have changed
 
     @abstractmethod
     def reward(self, flows: Ints) -> Floats:
@@ -63,12 +62,10 @@ class SteeredBatch(LearnedController, Steered):
             return
         self.due[due] = True
         self.seen[due] = rows
-        self.news = True
 
     def on_start(self, now: float, flows: Ints) -> None:
         super().on_start(now, flows)
         self.due[flows] = False
-        self.news = True
 
     def take(self, now: float, flows: Ints, actions: Floats) -> None:
         self.act(now, flows, actions)
@@ -91,11 +88,9 @@ class SteeredFlows(Steered):
 
     def on_start(self, now: float, flows: Ints) -> None:
         self.flows.on_start(now, flows)
-        self.news = True
 
     def on_feedback(self, now: float, flows: Ints, feedback: Feedback) -> None:
         self.flows.on_feedback(now, flows, feedback)
-        self.news = True
 
     def on_sent(self, now: float, flows: Ints, sent_bytes: Ints) -> None:
         self.flows.on_sent(now, flows, sent_bytes)
