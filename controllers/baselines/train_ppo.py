@@ -1,7 +1,7 @@
-"""Training `ppo`: stable-baselines3's PPO, on rollouts of ADPG's own training.
+"""Training `ppo`: stable-baselines3's PPO, on the compiled rollouts of ADPG's own training.
 
-From a start at line rate the gym made 250 decisions per second, for the fluid model goes through 800 steps while a
-packet waits in a full buffer; the compiled rollouts make some hundred thousand.
+There every incast begins anew at a time of its own, and a flow decides when its answer is back; a step of the gym is
+one of all flows at once.
 """
 
 from __future__ import annotations
