@@ -1,7 +1,7 @@
 """Training `aurora`: stable-baselines3's PPO in the gym, where the machine code that will decide also observes.
 
-The gym tells a flow once per RTT what came back, so that the slope within an interval is 0 here. Aurora fills the buffer,
-where an RTT is 50 base RTTs; the model's step is a quarter of one.
+The gym tells a flow once per RTT what came back, so that the slope within an interval is 0 here. Aurora fills the
+buffer, where an RTT is 50 base RTTs; the model's step is a quarter of one.
 """
 
 from __future__ import annotations

@@ -20,7 +20,7 @@ KNOWN = {
 }
 # Rows of ADPG's table that do not work: docs/learned.md. Sound as plugins, they fail at their work.
 BASELINES = ("aurora", "ppo", "reinforce")
-WORK = {"fills the line", "reacts to congestion", "survives loss", "survives timeouts"}
+WORK = {"fills the line", "reacts to congestion", "two flows share", "survives loss", "survives timeouts"}
 SHIPPED = [
     (plugin.kind, plugin.name, preset)
     for kind in ("controller", "tuner")
@@ -43,4 +43,4 @@ def test_shipped_plugins_pass(kind: str, name: str, preset: str | None) -> None:
 @pytest.mark.parametrize("name", BASELINES)
 def test_adpgs_baselines_are_sound_and_do_not_work(name: str) -> None:
     failed = {result.name for result in check(find("controller", name)) if not result.passed}
-    assert {"fills the line", "reacts to congestion"} <= failed <= WORK
+    assert {"reacts to congestion"} <= failed <= WORK
