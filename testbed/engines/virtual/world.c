@@ -31,6 +31,7 @@
 #define LONGEST_PAUSE 0xffff /* quanta */
 #define PFC_FRAME 64 /* bytes */
 #define FIRST_ROOM 1024 /* packets at a tap */
+#define NO_FLOW UINT32_MAX
 
 struct world *world;
 uint64_t stamp;
@@ -339,8 +340,13 @@ static void set_time(struct world *w, int64_t time)
 static void at_host(struct world *w, struct line *l, struct packet *p)
 {
 	struct __sk_buff skb = view_of(p, l->to);
+	const struct roce *packet = (const struct roce *)p->bytes;
+	uint32_t data_of =
+		p->length != PFC_FRAME && packet->opcode == BTH_SEND_ONLY_IMM ? flow_of(packet) : NO_FLOW;
 	int verdict = nic_rx(&skb);
 
+	if (w->tasks && data_of != NO_FLOW)
+		data_received(data_of);
 	if (skb.protocol == bpf_htons(ETH_P_PAUSE)) {
 		int64_t host = -1 - l->receiver;
 
@@ -468,12 +474,13 @@ void drain(struct world *w)
 	}
 }
 
-/* Everything until then, that tick included; or until an agent must know of something: feedback, a pause. Whether so. */
+/* Everything until then, that tick included; or until an agent must know of something: feedback, a pause, flows that
+ * others have released. Whether so. */
 int64_t run_until_fed(struct world *w, int64_t until)
 {
 	while (w->event_count && w->events[0].time <= until) {
 		happen(w, &w->events[0]);
-		if (w->feedback->submitted || w->resumed_count)
+		if (w->feedback->submitted || w->resumed_count || w->released)
 			return 1;
 	}
 	if (w->now < until)

@@ -11,12 +11,12 @@ from pydantic import Field, model_validator
 from testbed.base.inputs import Input
 from testbed.experiment.block import Moment, Part, refuse
 from testbed.experiment.traffic.all_to_all import AllToAll
-from testbed.experiment.traffic.flow import NO_GROUP, Flow
 from testbed.experiment.traffic.incast import Incast
 from testbed.experiment.traffic.listed import FlowList
 from testbed.experiment.traffic.long_short import LongShort
 from testbed.experiment.traffic.osu import OsuAllToAll
 from testbed.experiment.traffic.pattern import Context, Pattern
+from testbed.experiment.traffic.plan import Plan
 from testbed.experiment.traffic.poisson import Poisson
 from testbed.experiment.traffic.tracefile import TraceFile
 
@@ -49,17 +49,16 @@ class Composed(Pattern):
         found = zip(self.members(), self.contexts(context), strict=True)
         return sum(one.flow_count(inner) for one, (_, inner) in found)
 
-    def expand(self, context: Context) -> list[Flow]:
+    def plan(self, context: Context) -> Plan:
         """The flows of all."""
-        flows: list[Flow] = []
-        for one, (begin, inner) in zip(self.members(), self.contexts(context), strict=True):
-            groups = max((flow.group for flow in flows), default=NO_GROUP) + 1
-            flows += self.begun(shifted(one.expand(inner), begin, groups), begin + inner.end)
-        return flows
+        found = zip(self.members(), self.contexts(context), strict=True)
+        return Plan.joined(
+            [self.begun(one.plan(inner).later(begin), begin + inner.end) for one, (begin, inner) in found]
+        )
 
-    def begun(self, flows: list[Flow], _end: float) -> list[Flow]:
-        """Those of one pattern's flows that really start before it is over."""
-        return flows
+    def begun(self, plan: Plan, _end: float) -> Plan:
+        """What of one pattern really starts before it is over."""
+        return plan
 
     def notes(self) -> list[str]:
         """Of all."""
@@ -162,11 +161,9 @@ class Phases(Composed):
         borders = [*(min(phase.start, context.end) for phase in self.parts), context.end]
         return [(begin, context.part(number, end - begin)) for number, (begin, end) in enumerate(pairwise(borders))]
 
-    def begun(self, flows: list[Flow], end: float) -> list[Flow]:
+    def begun(self, plan: Plan, end: float) -> Plan:
         """What would start after its phase is over is left out; what waits for others goes on if they began."""
-        if not any(flow.after == NO_GROUP and flow.start < end for flow in flows):
-            return []
-        return [flow for flow in flows if flow.after != NO_GROUP or flow.start < end]
+        return plan.begun(end)
 
     def links_filled(self, context: Context) -> float:
         """Of the busiest phase."""
@@ -186,15 +183,3 @@ class Phases(Composed):
             for i, phase in enumerate(data["parts"])
         ]
         return {**data, "parts": parts}
-
-
-def shifted(flows: list[Flow], begin: float, groups: int) -> list[Flow]:
-    """The same flows later, with group numbers of their own."""
-    return [
-        flow._replace(
-            start=flow.start + (begin if flow.after == NO_GROUP else 0.0),
-            group=flow.group + groups if flow.group != NO_GROUP else NO_GROUP,
-            after=flow.after + groups if flow.after != NO_GROUP else NO_GROUP,
-        )
-        for flow in flows
-    ]

@@ -13,6 +13,7 @@ from pydantic import Field
 from testbed.base.inputs import Input
 from testbed.experiment.block import Part
 from testbed.experiment.traffic.flow import Flow, Payload
+from testbed.experiment.traffic.plan import Plan
 from testbed.units import Size
 
 
@@ -45,16 +46,16 @@ class Pattern(Part):
 
     @abstractmethod
     def flow_count(self, context: Context) -> float:
-        """About how many flows `expand` would make; quick."""
+        """About how many flows `plan` would make; quick."""
 
     @abstractmethod
-    def expand(self, context: Context) -> list[Flow]:
-        """The flows."""
+    def plan(self, context: Context) -> Plan:
+        """The flows, and who waits for whom."""
 
     def links_filled(self, context: Context) -> float:
         """Number of links that the data can fill at once: senders or receivers, whichever are fewer."""
-        flows = self.expand(context)
-        return min(len({flow.src for flow in flows}), len({flow.dst for flow in flows}))
+        plan = self.plan(context)
+        return min(len(set(plan.src)), len(set(plan.dst)))
 
     def notes(self) -> list[str]:
         """What a reader of the results must know of this traffic."""
@@ -84,6 +85,18 @@ class Pattern(Part):
     def with_payload(self, payload: float) -> Self:
         """The same pattern with other packets."""
         return self.model_copy(update={"payload": payload})
+
+
+class Listed(Pattern):
+    """A pattern whose flows are few enough to be listed one by one."""
+
+    @abstractmethod
+    def expand(self, context: Context) -> list[Flow]:
+        """The flows."""
+
+    def plan(self, context: Context) -> Plan:
+        """Of the list."""
+        return Plan.of(self.expand(context))
 
 
 FlowSize = Annotated[Size, Field(ge=1)] | None
