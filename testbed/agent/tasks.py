@@ -17,6 +17,7 @@ from testbed.agent.structs import CTasks
 from testbed.base.arrays import Floats, Ints
 from testbed.base.shared import Shared
 from testbed.experiment.traffic.plan import Plan
+from testbed.results.record import Measured, StepTable
 
 NOBODY = -1
 
@@ -73,6 +74,11 @@ class TaskGraph:
         """What waits for nothing begins at its time. Once, before any agent does."""
         steps = self.flows + np.flatnonzero(self._missing[self.flows :] == 0)
         code.begin_tasks(self.pointer, steps.ctypes.data, len(steps))
+
+    def tell(self, record: Measured, plan: Plan) -> None:
+        """What became of the jobs."""
+        record.jobs = list(plan.tasks.jobs)
+        record.steps = StepTable.of(plan.tasks.steps, self.begun(), record.duration)
 
     def begun(self) -> Floats:
         """When each step began, s; nan if it has not."""

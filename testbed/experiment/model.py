@@ -37,7 +37,6 @@ from testbed.experiment.traffic.pattern import Context
 from testbed.experiment.traffic.plan import Plan
 from testbed.units import TIME_UNITS, Time, exactly, parse, show_rate, show_time
 
-MOST_FLOWS = 65_536
 MOST_CELLS = 20_000_000  # samples x flows kept in memory
 DILATIONS = (1.0, 1e6)
 SLOWEST, FASTEST = 1e5, 1e10  # bit/s of wall time that software links can shape at all
@@ -225,7 +224,9 @@ class Experiment(Part):
     @property
     def context(self) -> Context:
         """What the traffic is made for."""
-        return Context(self.hosts, self.rack.link.rate, self.time.duration, (self.seed,))
+        switches = self.shape.switches
+        edges = tuple(switches.index(self.shape.edge(host)) for host in self.shape.hosts)
+        return Context(self.hosts, self.rack.link.rate, self.time.duration, (self.seed,), edges)
 
     @model_validator(mode="after")
     def _parts_fit_together(self) -> Self:
@@ -273,8 +274,8 @@ class Experiment(Part):
             refuse("rack.switch.pfc", f"shares the ports' buffers, which must be equal; {own[0]} has one of its own")
 
     def _check_size(self, flows: float) -> None:
-        if flows > MOST_FLOWS:
-            refuse(f"traffic.{self.traffic.flows_key}", f"makes {flows:.0f} flows, at most {MOST_FLOWS} are allowed")
+        if flows > (most := self.traffic.most):
+            refuse(f"traffic.{self.traffic.flows_key}", f"makes {flows:.0f} flows, at most {most} are allowed")
         cells = self.time.duration / self.record.interval * max(1, min(flows, self.record.flows))
         if cells > MOST_CELLS:
             refuse(
@@ -284,7 +285,7 @@ class Experiment(Part):
 
     def _check_time(self) -> None:
         plan, end = self.plan, show_time(self.time.duration)
-        if len(plan) > MOST_FLOWS:  # chance made more than expected
+        if len(plan) > self.traffic.most:  # chance made more than expected
             self._check_size(len(plan))
         if not len(plan):
             refuse("time.duration", f"no flow starts within {end}")

@@ -111,6 +111,8 @@ class VirtualRun:
         record.events = schedule.done
         record.loaded_plugins = [one.as_dict() for one in Identity.all_of(self.controller)]
         record.tuners = [one.log for one in self.tuning.all]
+        if self.tasks:
+            self.tasks.tell(record, self.layout.plan)
         self.keep_decisions(record)
         return record
 

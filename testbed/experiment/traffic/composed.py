@@ -12,16 +12,19 @@ from testbed.base.inputs import Input
 from testbed.experiment.block import Moment, Part, refuse
 from testbed.experiment.traffic.all_to_all import AllToAll
 from testbed.experiment.traffic.incast import Incast
+from testbed.experiment.traffic.jobs import OneJob
+from testbed.experiment.traffic.jobs.several import Jobs
 from testbed.experiment.traffic.listed import FlowList
 from testbed.experiment.traffic.long_short import LongShort
 from testbed.experiment.traffic.osu import OsuAllToAll
-from testbed.experiment.traffic.pattern import Context, Pattern
+from testbed.experiment.traffic.pattern import Context, Pattern, one_payload
 from testbed.experiment.traffic.plan import Plan
 from testbed.experiment.traffic.poisson import Poisson
 from testbed.experiment.traffic.tracefile import TraceFile
 
 Simple = Annotated[
-    Incast | AllToAll | LongShort | OsuAllToAll | Poisson | TraceFile | FlowList, Field(discriminator="pattern")
+    Incast | AllToAll | LongShort | OsuAllToAll | OneJob | Jobs | Poisson | TraceFile | FlowList,
+    Field(discriminator="pattern"),
 ]
 
 
@@ -60,6 +63,11 @@ class Composed(Pattern):
         """What of one pattern really starts before it is over."""
         return plan
 
+    @property
+    def most(self) -> int:
+        """Of the part that may have most."""
+        return max(one.most for one in self.members())
+
     def notes(self) -> list[str]:
         """Of all."""
         return list(dict.fromkeys(note for one in self.members() for note in one.notes()))
@@ -83,15 +91,6 @@ class Composed(Pattern):
     start_key = flows_key
 
 
-def _one_payload(block: Any, data: dict[str, Any], key: str) -> Any:
-    """A run has packets of one size: that of the outer block `data` is passed on to a block within."""
-    if not isinstance(block, dict):
-        return block
-    if "payload" in block and block["payload"] != data.get("payload", "1 kB"):
-        refuse(f"{key}.payload", "all flows have packets of one size: say it once, in traffic.payload")
-    return {**block, "payload": data["payload"]} if "payload" in data else block
-
-
 class Mix(Composed):
     """Several patterns at once."""
 
@@ -107,6 +106,15 @@ class Mix(Composed):
     def key_of(self, number: int) -> str:
         """Where the file has one of them."""
         return f"parts.{number}"
+
+    alone: str = Field(
+        default="",
+        description="A job: all but its flows are left out, and it stays on its hosts; see `testbed run --alone`.",
+    )
+
+    def plan(self, context: Context) -> Plan:
+        """The flows of all, or of one job."""
+        return super().plan(context).only(self.alone)
 
     def contexts(self, context: Context) -> list[tuple[float, Context]]:
         """All begin at 0."""
@@ -124,7 +132,7 @@ class Mix(Composed):
     def _payload_of_all(cls, data: Any) -> Any:
         if not isinstance(data, dict) or not isinstance(data.get("parts"), list):
             return data
-        parts = [_one_payload(part, data, f"parts.{i}") for i, part in enumerate(data["parts"])]
+        parts = [one_payload(part, data, f"parts.{i}") for i, part in enumerate(data["parts"])]
         return {**data, "parts": parts}
 
 
@@ -177,7 +185,7 @@ class Phases(Composed):
         if not isinstance(data, dict) or not isinstance(data.get("parts"), list):
             return data
         parts = [
-            {**phase, "traffic": _one_payload(phase["traffic"], data, f"parts.{i}.traffic")}
+            {**phase, "traffic": one_payload(phase["traffic"], data, f"parts.{i}.traffic")}
             if isinstance(phase, dict) and "traffic" in phase
             else phase
             for i, phase in enumerate(data["parts"])

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from testbed.base.arrays import Floats, Ints
+from testbed.experiment.block import refuse
 from testbed.experiment.traffic.flow import NO_GROUP, Flow
 from testbed.experiment.traffic.tasks import Kind, Steps, Tasks, edges
 
@@ -99,6 +100,24 @@ class Plan:
         if not starts:
             return replace(self._picked(np.empty(0, np.int64)), tasks=Tasks())
         return self._picked(np.flatnonzero(self.waits | starting))
+
+    def only(self, job: str) -> Self:
+        """That job's flows and steps; all if it is none."""
+        if not job:
+            return self
+        number = next((n for n, one in enumerate(self.tasks.jobs) if one.name == job), None)
+        if number is None:
+            known = ", ".join(one.name for one in self.tasks.jobs)
+            refuse("traffic.alone", f"there is no job '{job}'; allowed: {known}")
+        picked = self._picked(np.flatnonzero(np.array(self.label) == job))
+        tasks = picked.tasks
+        kept = np.flatnonzero(tasks.steps.job == number)
+        place = np.zeros(len(tasks.steps), np.int64)
+        place[kept] = -1 - np.arange(len(kept))
+        edges = np.where(tasks.edges < 0, place[-1 - np.minimum(tasks.edges, -1)], tasks.edges)
+        own = np.isin(tasks.edges, -1 - kept) | (tasks.edges >= 0)
+        steps = replace(tasks.steps.rows(kept), job=np.zeros(len(kept), np.int64))
+        return replace(picked, tasks=Tasks(steps, edges[own.all(axis=1)], (tasks.jobs[number],)))
 
     @classmethod
     def joined(cls, plans: Sequence[Plan]) -> Self:

@@ -70,6 +70,10 @@ class Steps:
     def __len__(self) -> int:
         return len(self.start)
 
+    def rows(self, chosen: Ints) -> Self:
+        """Some of them."""
+        return type(self)(*(getattr(self, column.name)[chosen] for column in fields(self)))
+
     @classmethod
     def joined(cls, parts: Sequence[Steps]) -> Self:
         """One after the other."""
