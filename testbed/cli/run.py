@@ -76,6 +76,10 @@ def run(  # noqa: PLR0917 - one parameter per option
     playbook: Annotated[
         bool, typer.Option(help="With --inventory: have Ansible check, or push, the testbed on the hosts first.")
     ] = True,
+    alone: Annotated[
+        bool,
+        typer.Option("--alone", help="Run each job alone before, on the same hosts: how much do the others cost it?"),
+    ] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Check and print the experiment; build nothing.")] = False,
     verbose: Verbose = False,
     format: Formatted = Format.text,
@@ -91,7 +95,7 @@ def run(  # noqa: PLR0917 - one parameter per option
         against = {
             "--controller": controller, "--tuner": tuner, "--engine": engine, "--set": settings, "--duration": duration,
             "--dilation": dilation, "--seed": seed, "--out": out, "--pcap": pcap, "--snap": snap,
-            "--inventory": inventory, "--dry-run": dry_run,
+            "--inventory": inventory, "--alone": alone, "--dry-run": dry_run,
         }  # fmt: skip
         if not (again and before):
             raise BadInput("--verify: which run? name its folder with --from")
@@ -104,10 +108,15 @@ def run(  # noqa: PLR0917 - one parameter per option
     options |= {key: value for key, value in given.items() if value}
     loaded = recorded(before.experiment, str(again)) if before else from_user(experiment)
     settings = [*(settings or []), *([f"engine={engine}"] if engine else [])]
-    resolved = overridden(loaded, {"controller": controller, "tuner": tuner}, options, settings)
+    plugins = {"controller": controller, "tuner": tuner}
+    resolved = overridden(loaded, plugins, options, settings)
     carrier = lab or _carrier(resolved)
     if before:
         _say_what_differs(before, resolved)
+
+    def without_others(job: str) -> Resolved:
+        return overridden(loaded, plugins, options, [*settings, f"traffic.alone={job}"])
+
     from testbed.runs.plan import plan
 
     planned = plan(carrier, resolved, pcap or [], snap)
@@ -118,7 +127,7 @@ def run(  # noqa: PLR0917 - one parameter per option
     from testbed.live.broadcast import observer
 
     with observer(metrics_addr, ui) as everyone:
-        outcome = planned.execute(out, everyone)
+        outcome = planned.execute(out, everyone, without_others if alone else None)
     if format is Format.json:
         print(outcome.summary.to_json())
     else:

@@ -181,6 +181,7 @@ class Measured:
     events: list[Event] = field(default_factory=list)  # what the experiment did to the rack, in order of time
     jobs: list[Job] = field(default_factory=list)
     steps: StepTable = field(default_factory=StepTable.empty)
+    alone: dict[str, float] = field(default_factory=dict)  # s that an iteration of a job took without the others
 
 
 @dataclass(kw_only=True)

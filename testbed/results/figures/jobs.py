@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 
 import numpy as np
 
@@ -31,6 +33,7 @@ class JobFigures:
     straggler: Number  # slowest rank's time / the median rank's
     exposed: Number  # of a rank's time, what it does not compute
     exposed_share: Number  # %, of its time
+    interference: Number  # time of an iteration / that of the job alone; null without `--alone`
 
 
 @dataclass(frozen=True)
@@ -59,12 +62,15 @@ def times_of(steps: StepTable, number: int, job: Job) -> Times:
     return Times(begin, computed, ready, done)
 
 
-def of_jobs(steps: StepTable, jobs: list[Job]) -> list[JobFigures]:
-    """Figures of each job, in the order of the experiment."""
-    return [_figures(times_of(steps, number, job), job) for number, job in enumerate(jobs)]
+def of_jobs(steps: StepTable, jobs: list[Job], alone: Mapping[str, float] = MappingProxyType({})) -> list[JobFigures]:
+    """Figures of each job, in the order of the experiment. ``alone``: s of an iteration without the others."""
+    return [
+        _figures(times_of(steps, number, job), job, alone.get(job.name, float("nan")))
+        for number, job in enumerate(jobs)
+    ]
 
 
-def _figures(times: Times, job: Job) -> JobFigures:
+def _figures(times: Times, job: Job, alone: float) -> JobFigures:
     """nccl-tests' doc/PERFORMANCE.md defines algorithm and bus bandwidth. Its time is that of the slowest rank too, but
     it does not wait for all ranks between operations.
     """
@@ -92,4 +98,5 @@ def _figures(times: Times, job: Job) -> JobFigures:
         straggler=mean(per_rank.max(axis=1, initial=0.0) / median) if len(per_rank) else float("nan"),
         exposed=mean(exposed),
         exposed_share=100 * ratio(mean(exposed), mean(per_rank)),
+        interference=ratio(mean(took), alone),
     )

@@ -111,7 +111,7 @@ class Measurements:
     @cached_property
     def jobs(self) -> list[jobs.JobFigures]:
         """What became of each."""
-        return jobs.of_jobs(self.record.steps, self.record.jobs)
+        return jobs.of_jobs(self.record.steps, self.record.jobs, self.record.alone)
 
     @cached_property
     def messages(self) -> list[operations.Messages]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
@@ -174,11 +175,13 @@ def _jobs(summary: Summary) -> Iterator[list[Cell]]:
             (shown_time(one.exposed), "exposed"),
             (f"{one.exposed_share:.3g} %", "of a rank's time"),
         ]
-        if one.algorithm_bandwidth == one.algorithm_bandwidth:
-            bandwidths = (one.algorithm_bandwidth, one.bus_bandwidth)
-            told += [
-                (show_rate(float(f"{x:.4g}")), word) for x, word in zip(bandwidths, ("algorithm", "bus"), strict=True)
-            ]
+        told += [
+            (show_rate(float(f"{value:.4g}")), word)
+            for value, word in zip((one.algorithm_bandwidth, one.bus_bandwidth), ("algorithm", "bus"), strict=True)
+            if math.isfinite(value)
+        ]
+        if math.isfinite(one.interference):
+            told.append((f"{one.interference:.4g} x", "of alone"))
         yield from _lines(one.job, [Cell(*both) for both in told])
 
 

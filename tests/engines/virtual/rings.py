@@ -1,7 +1,7 @@
 """Bus bandwidth of a ring allreduce on an empty rack beside its closed form; ``python -m tests.engines.virtual.rings``.
 
-A step takes until the last byte of a part has arrived. While a host sends, it also acknowledges what its neighbour sends,
-as soon as that begins to arrive, over the same line.
+A step takes until the last byte of a part has arrived. While a host sends, it also acknowledges what its neighbour
+sends, as soon as that begins to arrive, over the same line.
 """
 
 from __future__ import annotations

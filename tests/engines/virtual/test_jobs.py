@@ -35,8 +35,9 @@ def test_a_small_operation_takes_one_way_times_alone(algorithm: str, steps: int)
     step = PROPAGATION / 2 + 2 * (WIRE - 999) * 8 / LINE
     assert one.communication == pytest.approx(steps * step, rel=0.01)
     assert one.iteration == pytest.approx(3e-6 + steps * step, rel=0.01)
-    assert one.exposed == pytest.approx(one.communication, rel=0.01)
-    assert one.straggler == pytest.approx(1, abs=0.2)
+    if "tree" not in algorithm:  # whose root has the sum when it is half done
+        assert one.exposed == pytest.approx(one.communication, rel=0.01)
+        assert one.straggler == pytest.approx(1, abs=1e-3)
 
 
 def test_bandwidths_are_defined_as_nccl_tests_does() -> None:
@@ -48,24 +49,24 @@ def test_bandwidths_are_defined_as_nccl_tests_does() -> None:
 
 
 def test_overlapped_buckets_expose_only_the_last_one() -> None:
-    """Two ranks, buckets of two parts: a bucket is 2 steps of 25 packets, shorter than the computing of the next one."""
+    """Two ranks, buckets of two parts: a bucket is 2 steps of 25 packets, shorter than the next computing."""
     one = job("pattern: training, ranks: 2, size: 200 kB, buckets: 4, forward: 20 us, backward: 80 us, iterations: 3")
     step = 25 * SLOT * (1 + 78 / WIRE) + ONE_WAY - SLOT
     assert one.exposed == pytest.approx(2 * step, rel=0.03)
     assert one.iteration == pytest.approx(100e-6 + 2 * step, rel=0.01)
     alone = job("pattern: training, ranks: 2, size: 200 kB, buckets: 1, forward: 20 us, backward: 80 us, iterations: 3")
-    assert alone.exposed > 2.5 * one.exposed
+    assert alone.exposed == pytest.approx(2 * (step + 75 * SLOT * (1 + 78 / WIRE)), rel=0.03)
 
 
 def test_a_pipeline_fills_and_drains() -> None:
-    """(m + p - 1) micro-batches forward and back on the longest way, and a message's time at each change of stage."""
-    one = job(
-        "pattern: pipeline, ranks: 4, size: 1 kB, microbatches: 6, forward: 20 us, backward: 40 us, iterations: 2"
-    )
+    """(m + p - 1) micro-batches forward and back on the longest way, and messages where they change stages."""
+    times = "forward: 20 us, backward: 40 us"
+    one = job(f"pattern: pipeline, ranks: 4, size: 1 kB, microbatches: 6, {times}, iterations: 2", "2 ms")
     assert one.iterations == 2
     least = (6 + 4 - 1) * 60e-6
     assert least < one.iteration < least + 2 * (6 + 4) * ONE_WAY
-    assert one.exposed_share == pytest.approx(100 * (1 - 6 * 60e-6 / one.iteration), abs=3)
+    # A stage begins later than the one before, and is done earlier, by a micro-batch and its message.
+    assert one.exposed == pytest.approx(one.iteration - 1.5 * (60e-6 + 2 * ONE_WAY) - 6 * 60e-6, rel=0.05)
 
 
 def test_the_popular_rank_makes_the_others_wait() -> None:
