@@ -27,7 +27,7 @@ from testbed.experiment import deadlock, events
 from testbed.experiment.block import Count, Part, refuse
 from testbed.experiment.choice import ControllerChoice, PluginChoice, SharingController, check_controllers, deciders
 from testbed.experiment.events import EventSpec, Step
-from testbed.experiment.topology.any_rack import MOST_HOSTS
+from testbed.experiment.topology.any_rack import MOST_AT_A_SWITCH, MOST_HOSTS
 from testbed.experiment.topology.kinds import shape_of
 from testbed.experiment.topology.settings import Rack, Star
 from testbed.experiment.topology.shape import Shape
@@ -254,10 +254,9 @@ class Experiment(Part):
         needed = self.traffic.hosts_needed()
         if not self.hosts:
             refuse("rack.hosts", f"say how many hosts there are: '{self.traffic.pattern}' does with any number")
-        if needed > MOST_HOSTS:
-            refuse(
-                f"traffic.{self.traffic.hosts_key}", f"needs {needed} hosts, but one switch has at most {MOST_HOSTS}"
-            )
+        if needed > (most := MOST_AT_A_SWITCH if isinstance(self.rack, Star) else MOST_HOSTS):
+            has = "one switch" if isinstance(self.rack, Star) else "a rack"
+            refuse(f"traffic.{self.traffic.hosts_key}", f"needs {needed} hosts, but {has} has at most {most}")
         if self.rack.size is not None and needed > self.rack.size:
             if isinstance(self.rack, Star):
                 refuse("rack.hosts", f"the traffic needs at least {needed}, got {self.rack.size}")

@@ -13,7 +13,8 @@ from testbed.experiment.topology.links import Buffer, LinkSettings
 from testbed.experiment.topology.pfc import OnOrOff, on_or_off
 from testbed.units import show_size
 
-MOST_HOSTS = 1023  # a Linux bridge has 1,024 ports; other racks are limited by what one machine can build
+MOST_AT_A_SWITCH = 1023  # a Linux bridge has 1,024 ports
+MOST_HOSTS = 1024  # which one machine can build
 MOST_SWITCHES = 255  # with hosts: one byte of an address
 
 

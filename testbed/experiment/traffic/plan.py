@@ -79,6 +79,8 @@ class Plan:
 
     def ordered(self) -> Self:
         """By the number of the sending host."""
+        if (np.diff(self.src_number) >= 0).all():
+            return self
         return self._picked(np.argsort(self.src_number, kind="stable"))
 
     def later(self, begin: float) -> Self:
@@ -155,6 +157,7 @@ class Plan:
         place[rows] = np.arange(len(rows))
         old = self.tasks.edges
         new = np.where(old < 0, old, place[np.maximum(old, 0)] if len(self) else -1)
+        kept = (old < 0) | (new >= 0)
         return replace(
             self,
             src=[self.src[i] for i in chosen],
@@ -163,7 +166,7 @@ class Plan:
             start=self.start[rows],
             label=[self.label[i] for i in chosen],
             group=self.group[rows],
-            tasks=replace(self.tasks, edges=new[((old < 0) | (new >= 0)).all(axis=1)]),
+            tasks=replace(self.tasks, edges=new[kept[:, 0] & kept[:, 1]]),
         )
 
 

@@ -15,6 +15,8 @@ import numpy as np
 
 from testbed.base.arrays import Floats, Ints
 
+MANY = 50_000  # edges, for which it is worth while to compile
+
 
 class Kind(IntEnum):
     """What a step is."""
@@ -108,22 +110,38 @@ def circle_of(nodes: int, graph: Ints) -> list[int]:
     all can start. ``graph``: (m, 2), a node and one that waits for it.
     """
     order = np.argsort(graph[:, 0], kind="stable")
-    first = np.searchsorted(graph[order, 0], np.arange(nodes + 1)).tolist()
-    following = graph[order, 1].tolist()
-    missing = np.bincount(graph[:, 1], minlength=nodes).tolist()
-    free = [node for node in range(nodes) if not missing[node]]
-    while free:
-        node = free.pop()
-        for other in following[first[node] : first[node + 1]]:
-            missing[other] -= 1
-            if not missing[other]:
-                free.append(other)
-    stuck = [node for node in range(nodes) if missing[node]]
-    if not stuck:
+    first = np.searchsorted(graph[order, 0], np.arange(nodes + 1))
+    missing = np.bincount(graph[:, 1], minlength=nodes)
+    start_all = _start_all
+    if len(graph) > MANY:
+        import numba  # which takes long to import
+
+        start_all = numba.njit(_start_all)
+    start_all(first, np.ascontiguousarray(graph[order, 1]), missing, np.zeros(nodes, np.int64))
+    stuck = np.flatnonzero(missing)
+    if not len(stuck):
         return []
-    awaited = {after: before for before, after in graph.tolist() if missing[before]}  # one that each waits for
-    path, seen = [stuck[0]], {stuck[0]: 0}
+    awaited = {after: before for before, after in graph[missing[graph[:, 0]] > 0].tolist()}  # one that each waits for
+    path, seen = [int(stuck[0])], {int(stuck[0]): 0}
     while (node := awaited[path[-1]]) not in seen:
         seen[node] = len(path)
         path.append(node)
     return [*path[seen[node] :], node]
+
+
+def _start_all(first: Ints, following: Ints, missing: Ints, free: Ints) -> None:
+    """Start what waits for nothing, and then what waited for that; what is left in ``missing`` cannot start."""
+    count = 0
+    for node in range(len(missing)):
+        if missing[node] == 0:
+            free[count] = node
+            count += 1
+    while count:
+        count -= 1
+        node = free[count]
+        for at in range(first[node], first[node + 1]):
+            other = following[at]
+            missing[other] -= 1
+            if missing[other] == 0:
+                free[count] = other
+                count += 1

@@ -83,8 +83,8 @@ def tree(ranks: int, size: float, chunks: int) -> Exchange:
 def everybody(weights: Floats) -> Exchange:
     """All messages at once: ``weights[i, j]`` bytes from rank i to rank j, none to itself or of less than a byte."""
     ranks = len(weights)
-    shift = np.repeat(np.arange(1, ranks), ranks)
-    src = np.tile(np.arange(ranks), ranks - 1)
+    src = np.repeat(np.arange(ranks), ranks - 1)
+    shift = np.tile(np.arange(1, ranks), ranks)
     dst = (src + shift) % ranks
     size = np.floor(weights[src, dst])
     some = size >= 1

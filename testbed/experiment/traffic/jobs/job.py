@@ -16,11 +16,9 @@ from testbed.experiment.traffic.tasks import Job
 
 
 class JobPattern(Pattern):
-    """A pattern in which ranks compute and wait for each other, one to a host."""
+    """Ranks, one to a host, that compute and wait for each other."""
 
     name: str = Field(default="", description="Of the job, and label of its flows; by default the pattern.")
-    ranks: Hosts = Field(description="Number of ranks: hosts h1 to hN, or where `jobs` places them.")
-    iterations: Count = Field(default=4, description="How often it is done.")
     start: Moment = Field(default=0.0, description="When the first one begins.")
 
     @property
@@ -28,26 +26,33 @@ class JobPattern(Pattern):
         """Its name."""
         return self.name or str(self.pattern)  # type: ignore[attr-defined] # of each
 
-    def hosts_needed(self) -> int:
-        """One per rank."""
-        return self.ranks
-
     def plan(self, context: Context) -> Plan:
         """On the first hosts."""
-        return self.placed([f"h{number + 1}" for number in range(self.ranks)], context)
+        return self.placed([f"h{number + 1}" for number in range(self.hosts_needed())], context)
 
     @abstractmethod
     def placed(self, hosts: Sequence[str], context: Context) -> Plan:
         """With rank i on ``hosts[i]``."""
 
-    def job(self, hosts: Sequence[str], size: float = np.nan, bus: float = np.nan) -> Job:
-        """Its description."""
-        return Job(self.called, str(self.pattern), tuple(hosts), self.iterations, self.start, size, bus)  # type: ignore[attr-defined]
-
     @property
     def most(self) -> int:
         """Messages that are allowed."""
         return 1 << 20
+
+
+class Repeated(JobPattern):
+    """A job that does the same in every iteration."""
+
+    ranks: Hosts = Field(description="Number of ranks: hosts h1 to hN, or where `jobs` places them.")
+    iterations: Count = Field(default=4, description="How often it is done.")
+
+    def hosts_needed(self) -> int:
+        """One per rank."""
+        return self.ranks
+
+    def job(self, hosts: Sequence[str], size: float = np.nan, bus: float = np.nan) -> Job:
+        """Its description."""
+        return Job(self.called, str(self.pattern), tuple(hosts), self.iterations, self.start, size, bus)  # type: ignore[attr-defined]
 
     @property
     def hosts_key(self) -> str:

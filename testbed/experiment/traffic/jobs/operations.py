@@ -11,7 +11,7 @@ from pydantic import Field, model_validator
 
 from testbed.experiment.block import Count, Moment, refuse
 from testbed.experiment.traffic.jobs import collectives
-from testbed.experiment.traffic.jobs.job import JobPattern
+from testbed.experiment.traffic.jobs.job import Repeated
 from testbed.experiment.traffic.jobs.program import Exchange, Program
 from testbed.experiment.traffic.pattern import Context
 from testbed.experiment.traffic.plan import Plan
@@ -22,7 +22,7 @@ Algorithm = Literal["ring", "halving-doubling"]
 Bytes = Annotated[Size, Field(ge=1)]
 
 
-class Operation(JobPattern):
+class Operation(Repeated):
     """Each iteration begins when every rank has done the one before."""
 
     compute: Moment = Field(default=0.0, description="For which each rank computes before each operation.")

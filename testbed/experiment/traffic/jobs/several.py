@@ -33,7 +33,7 @@ class Jobs(Pattern):
 
     def hosts_needed(self) -> int:
         """One per rank."""
-        return sum(job.ranks for job in self.jobs)
+        return sum(job.hosts_needed() for job in self.jobs)
 
     def flow_count(self, context: Context) -> float:
         """All together."""
@@ -42,10 +42,10 @@ class Jobs(Pattern):
     def plan(self, context: Context) -> Plan:
         """Each on its hosts."""
         hosts = self._hosts(context)
-        ends = list(accumulate(job.ranks for job in self.jobs))
+        ends = list(accumulate(job.hosts_needed() for job in self.jobs))
         plan = Plan.joined(
             [
-                job.placed([f"h{host + 1}" for host in hosts[end - job.ranks : end]], context.part(number))
+                job.placed([f"h{host + 1}" for host in hosts[end - job.hosts_needed() : end]], context.part(number))
                 for number, (job, end) in enumerate(zip(self.jobs, ends, strict=True))
             ]
         )

@@ -11,7 +11,7 @@ from pydantic import Field
 from testbed.base.arrays import Floats, Ints
 from testbed.experiment.block import Count, Moment, Share
 from testbed.experiment.traffic.jobs import collectives
-from testbed.experiment.traffic.jobs.job import JobPattern
+from testbed.experiment.traffic.jobs.job import Repeated
 from testbed.experiment.traffic.jobs.program import Exchange, Program
 from testbed.experiment.traffic.pattern import Context
 from testbed.experiment.traffic.plan import Plan
@@ -19,7 +19,7 @@ from testbed.experiment.traffic.tasks import Kind
 from testbed.units import Size
 
 
-class Training(JobPattern):
+class Training(Repeated):
     """Data parallel: ranks compute forward and backward; the gradient is summed bucket by bucket while they compute on.
 
     A bucket's ring allreduce begins at a rank when its part of the backward pass is over and the bucket before is done.
@@ -63,7 +63,7 @@ class Training(JobPattern):
         return program.plan(self.job(hosts))
 
 
-class Pipeline(JobPattern):
+class Pipeline(Repeated):
     """Stages of a network, one to a rank; micro-batches go forward and their gradients back (1F1B).
 
     Narayanan et al.: "PipeDream" (SOSP 2019) has the schedule, and Megatron-LM flushes it after each iteration.
