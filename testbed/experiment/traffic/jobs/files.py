@@ -34,8 +34,7 @@ class FileJob(JobPattern):
     @model_validator(mode="after")
     def _can_be_carried_out(self) -> Self:
         try:
-            self._listed, self._inputs = self.read()
-            self._received = self._listed.check()
+            self._listed, self._received, self._inputs = self.read()
         except OSError as error:
             refuse("file", f"cannot read {error.filename}: {error.strerror}")
         except ValueError as error:
@@ -43,8 +42,8 @@ class FileJob(JobPattern):
         return self
 
     @abstractmethod
-    def read(self) -> tuple[Listed, list[Input]]:
-        """The operations, and the files. Raises OSError, or ValueError with the place of what is wrong."""
+    def read(self) -> tuple[Listed, Ints, list[Input]]:
+        """The operations, the receive of each send, and the files. Raises OSError, or ValueError with the place."""
 
     def hosts_needed(self) -> int:
         """One per rank."""
@@ -71,8 +70,9 @@ class FileJob(JobPattern):
 
 
 @lru_cache(maxsize=2)  # an experiment is checked again with each option
-def _goal(path: Path, _sha256: str, calc: float) -> Listed:
-    return Goal(path, path.read_bytes()).read(calc)
+def _goal(path: Path, _sha256: str, calc: float) -> tuple[Listed, Ints]:
+    listed = Goal(path, path.read_bytes()).read(calc)
+    return listed, listed.check()
 
 
 class GoalFile(FileJob):
@@ -86,11 +86,11 @@ class GoalFile(FileJob):
     file: str = Field(description="Path of the GOAL file (text), relative to the experiment file.")
     calc: Annotated[Time, Field(gt=0)] = Field(default=1e-9, description="Time of `calc 1`; LogGOPSim's unit is 1 ns.")
 
-    def read(self) -> tuple[Listed, list[Input]]:
+    def read(self) -> tuple[Listed, Ints, list[Input]]:
         """One file."""
         path = Path(self.file).expanduser()
         sha256 = digest(path.read_bytes())
-        return _goal(path, sha256, self.calc), [Input(key="file", file=path, sha256=sha256)]
+        return *_goal(path, sha256, self.calc), [Input(key="file", file=path, sha256=sha256)]
 
 
 class ChakraTrace(FileJob):
@@ -104,7 +104,7 @@ class ChakraTrace(FileJob):
         description="`NAME`: path of the traces up to the rank's number, relative to the experiment file."
     )
 
-    def read(self) -> tuple[Listed, list[Input]]:
+    def read(self) -> tuple[Listed, Ints, list[Input]]:
         """A file per rank."""
         prefix = Path(self.file).expanduser()
         files = sorted(prefix.parent.glob(f"{prefix.name}.*.et"), key=_rank_of)
@@ -115,7 +115,8 @@ class ChakraTrace(FileJob):
         if len(missing):
             raise ValueError(f"{prefix}.{missing[0]}.et is missing: there are ranks up to {max(ranks)}")
         inputs = [Input(key="file", file=file, sha256=digest(file.read_bytes())) for file in files]
-        return Traces(files).read(), inputs
+        listed = Traces(files).read()
+        return listed, listed.check(), inputs
 
 
 def _rank_of(file: Path) -> int:
