@@ -12,9 +12,8 @@ from testbed.agent.tasks import NOBODY, TaskGraph
 from testbed.experiment.traffic.flow import Flow
 from testbed.experiment.traffic.plan import Plan
 from testbed.experiment.traffic.tasks import Kind, Steps, Tasks, edges
+from tests.support.agents import SLOT, Bench
 from tests.support.serving import serving, turn
-
-SLOT = 1e-6
 
 
 def plan(tasks: Tasks, flows: int = 3) -> Plan:
@@ -69,3 +68,24 @@ def test_an_agent_starts_what_was_released_when_it_was_due() -> None:
             ("start", 0.0, [0]), ("start", 7.6, [1]), ("start", 9.0, [2]),
         ]  # fmt: skip
         assert bench.flows.start == pytest.approx([0.0, 7.5 * SLOT, 8 * SLOT])
+
+
+def test_what_a_delay_line_delays_has_been_received_half_of_that_before() -> None:
+    """A flow of two packets: their acknowledgements come to the agent at 10 and 11 slots, and 8 later to the flow."""
+    graph = TaskGraph(plan(Tasks(edges=edges(0, 1))), 500, [(0, 3)], wake=False)
+    with Bench(hosts=(0, 1, 2), size=1e3, payload=500, held=8 * SLOT, tasks=graph) as bench:
+        bench.datapath.set_starts(np.array([0.0, np.inf, np.inf]))
+        bench.start()
+        assert len(bench.at(3.0)) == 6
+        bench.ack(0, rx=10.0)
+        bench.ack(1, rx=11.0)
+        assert bench.datapath.next_due() == pytest.approx(14 * SLOT)
+        assert bench.read_feedback(14.1) is None
+        assert np.isinf(bench.flows.start[1])
+        assert bench.read_feedback(15.1) is None
+        assert bench.datapath.next_due() == pytest.approx(18 * SLOT)
+        bench.datapath.next_start()
+        assert bench.flows.start[1] == pytest.approx(15.5 * SLOT)  # and 0.5 of its own
+        bench.read_feedback(19.1)
+        assert bench.flows.finished[0] == pytest.approx(19 * SLOT)
+        assert column(graph, "count") == [1]

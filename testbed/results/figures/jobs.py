@@ -55,7 +55,7 @@ def times_of(steps: StepTable, number: int, job: Job) -> Times:
     at = steps.iteration[computing], steps.rank[computing]
     np.minimum.at(begin, at, np.nan_to_num(steps.begin[computing], nan=np.inf))
     np.add.at(computed, at, steps.length[computing])
-    first = computing & (steps.begin == begin[steps.iteration, steps.rank])
+    first = np.flatnonzero(computing)[steps.begin[computing] == begin[at]]
     ready[steps.iteration[first], steps.rank[first]] = steps.begin[first] + steps.length[first]
     ends = (steps.job == number) & (steps.kind == Kind.DONE)
     done[steps.iteration[ends], steps.rank[ends]] = steps.begin[ends]

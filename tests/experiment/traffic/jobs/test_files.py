@@ -66,8 +66,8 @@ def test_goal_becomes_flows_and_steps(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("change", "blamed"),
     [
-        (("a: recv 4000b from 0 tag 7", "a: recv 4000b from 0 tag 9"), "job.goal, line 5: nobody receives this message"),
-        (("c: send 8b to 0 tag 8", "c: calc 1"), "job.goal, line 6: nobody sends this message: rank 1 has no send to rank 0"),
+        (("a: recv 4000b from 0 tag 7", "a: recv 4000b from 0 tag 9"), "line 5: nobody receives this message"),
+        (("c: send 8b to 0 tag 8", "c: calc 1"), "line 6: nobody sends this message: rank 1 has no send"),
         (("a: recv 4000b", "a: recv 4001b"), "line 13: expects 4001 B, but .*line 5 sends 4000 B"),
         (("to 1 tag 7", "to 5 tag 7"), "line 5: there is no rank 5; allowed: 0 to 1"),
         (("num_ranks 2", "num_ranks 3"), "num_ranks is 3, but rank 2 is missing"),
@@ -75,7 +75,7 @@ def test_goal_becomes_flows_and_steps(tmp_path: Path) -> None:
         (("b: calc 200", "b: think 200"), "line 14: expected 'LABEL: send.*got 'b: think 200'"),
         (("b requires a", "b requires x"), "line 16: this rank has no operation 'x'"),
         (("b: calc", "a: calc"), "line 14: label 'a' is there twice"),
-        (("b requires a", "b requires a\na requires c"), "operations wait for each other: .*line 1[345] > .*line 1[345]"),
+        (("b requires a", "b requires a\na requires c"), "wait for each other: .*line 1[345] > .*line 1[345]"),
         (("num_ranks 2", "ranks 2"), "line 1: expected 'num_ranks N'"),
     ],
 )  # fmt: skip
@@ -135,7 +135,7 @@ def test_chakra_computes_sends_and_carries_out_collectives(tmp_path: Path) -> No
     plan = experiment(write(tmp_path, ranks), "chakra").plan
     assert sorted(plan.size.tolist()) == [999] + [1000] * 24  # a ring allreduce among 4: 6 steps of 4 messages
     steps = plan.tasks.steps
-    assert (steps.length[steps.kind == Kind.COMPUTE] == 5e-6).sum() == 4
+    assert (np.abs(steps.length[steps.kind == Kind.COMPUTE] - 5e-6) < 1e-12).sum() == 4
     assert plan.tasks.jobs[0].hosts == ("h1", "h2", "h3", "h4")
 
 
