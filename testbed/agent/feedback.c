@@ -14,11 +14,6 @@
 #define BUSY 0xc0000000u
 #define HALF 0x800000 /* packet numbers have 24 bits: the nearer half is ahead, the other behind */
 
-static int looks_ahead(const struct datapath *d, const struct ring *ring)
-{
-	return d->tasks && ring->delay > 0;
-}
-
 /* When the oldest waiting feedback is due; inf for none. */
 double next_due(struct datapath *d)
 {
@@ -31,17 +26,26 @@ double next_due(struct datapath *d)
 
 		if (position < __atomic_load_n(ring->producer, __ATOMIC_ACQUIRE))
 			earliest = fmin(earliest, nominal(d, r->rx_ns) + ring->delay);
-		if (looks_ahead(d, ring) && ring->looked_at < __atomic_load_n(ring->producer, __ATOMIC_ACQUIRE)) {
-			r = (const struct record *)(ring->data + (ring->looked_at & ring->mask) + HEADER);
-			earliest = fmin(earliest, nominal(d, r->rx_ns) + ring->delay / 2);
-		}
 	}
 	return earliest;
 }
 
-/* What waits for flows need not wait for feedback that a delay line delays: data has been received half an RTT before it
- * is due. */
-static void look_ahead(struct datapath *d, struct ring *ring, double now)
+/* When the oldest packet that was not looked at yet has been received: half a delay before its feedback is due. */
+double next_received(struct datapath *d)
+{
+	double earliest = INFINITY;
+
+	for (int64_t i = 0; i < d->ring_count && d->tasks; i++) {
+		const struct ring *ring = &d->rings[i];
+		const struct record *r = (const struct record *)(ring->data + (ring->looked_at & ring->mask) + HEADER);
+
+		if (ring->delay > 0 && ring->looked_at < __atomic_load_n(ring->producer, __ATOMIC_ACQUIRE))
+			earliest = fmin(earliest, nominal(d, r->rx_ns) + ring->delay / 2);
+	}
+	return earliest;
+}
+
+static void look_at(struct datapath *d, struct ring *ring, double now)
 {
 	uint64_t end = __atomic_load_n(ring->producer, __ATOMIC_ACQUIRE);
 	struct tasks *t = d->tasks;
@@ -56,6 +60,14 @@ static void look_ahead(struct datapath *d, struct ring *ring, double now)
 		if (r->opcode == BTH_ACK && ++t->received[r->flow] == t->packets[r->flow])
 			flow_done(t, r->flow, received);
 	}
+}
+
+/* What waits for flows need not wait for feedback that a delay line delays. */
+void see_received(struct datapath *d, double now)
+{
+	for (int64_t i = 0; i < d->ring_count && d->tasks; i++)
+		if (d->rings[i].delay > 0)
+			look_at(d, &d->rings[i], now);
 }
 
 /* INT must come from the same nodes in the same order, with time and bytes that only grow. Other nodes are right only
@@ -230,11 +242,9 @@ int64_t read_feedback(struct datapath *d, double now)
 {
 	int64_t rows = 0;
 
-	for (int64_t i = 0; i < d->ring_count; i++) {
-		if (looks_ahead(d, &d->rings[i]))
-			look_ahead(d, &d->rings[i], now);
+	see_received(d, now); /* before its record is given back */
+	for (int64_t i = 0; i < d->ring_count; i++)
 		rows = read_ring(d, &d->rings[i], rows, now);
-	}
 	for (int64_t row = 0; row < rows; row++) {
 		int64_t f = d->row_flow[row];
 

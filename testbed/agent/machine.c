@@ -58,10 +58,11 @@ void pace(struct datapath *d, double until)
 			count(&d->timers, fmax(now - d->awake_by, 0));
 		send_due(d, now);
 		d->awake_by = now_seconds(d);
+		see_received(d, now);
 		until = fmin(until, next_start(d));
 		if (now >= until)
 			return; /* the time that Python takes until it is back counts as well */
-		next = fmin(heap_first(&d->agenda), until);
+		next = fmin(fmin(heap_first(&d->agenda), next_received(d)), until);
 		if (next < now + d->quantum) /* a timer per packet costs more than the packet */
 			next = now + d->quantum;
 		ns = (int64_t)((next - now_seconds(d)) / d->seconds_per_ns);

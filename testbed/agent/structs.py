@@ -134,6 +134,8 @@ def declared(library: ctypes.CDLL) -> ctypes.CDLL:
     library.read_feedback.restype, library.read_feedback.argtypes = c_int64, [c_void_p, c_double]
     library.next_due.restype, library.next_due.argtypes = c_double, [c_void_p]
     library.next_start.restype, library.next_start.argtypes = c_double, [c_void_p]
+    library.next_received.restype, library.next_received.argtypes = c_double, [c_void_p]
+    library.see_received.restype, library.see_received.argtypes = None, [c_void_p, c_double]
     library.due_starts.restype, library.due_starts.argtypes = c_int64, [c_void_p, c_double, c_void_p]
     library.add_starts.restype, library.add_starts.argtypes = None, [c_void_p]
     library.begin_tasks.restype, library.begin_tasks.argtypes = None, [c_void_p, c_void_p, c_int64]

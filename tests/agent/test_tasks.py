@@ -79,13 +79,15 @@ def test_what_a_delay_line_delays_has_been_received_half_of_that_before() -> Non
         assert len(bench.at(3.0)) == 6
         bench.ack(0, rx=10.0)
         bench.ack(1, rx=11.0)
-        assert bench.datapath.next_due() == pytest.approx(14 * SLOT)
-        assert bench.read_feedback(14.1) is None
-        assert np.isinf(bench.flows.start[1])
-        assert bench.read_feedback(15.1) is None
-        assert bench.datapath.next_due() == pytest.approx(18 * SLOT)
+        seen = bench.datapath._pointer
+        assert library().next_received(seen) == pytest.approx(14 * SLOT)
+        library().see_received(seen, 14.1 * SLOT)
+        assert library().next_received(seen) == pytest.approx(15 * SLOT)
+        assert bench.datapath.next_start() == 0.0
+        library().see_received(seen, 15.1 * SLOT)
         bench.datapath.next_start()
         assert bench.flows.start[1] == pytest.approx(15.5 * SLOT)  # and 0.5 of its own
+        assert bench.datapath.next_due() == pytest.approx(18 * SLOT)  # feedback is not
         bench.read_feedback(19.1)
         assert bench.flows.finished[0] == pytest.approx(19 * SLOT)
         assert column(graph, "count") == [1]
