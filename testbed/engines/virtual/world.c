@@ -337,15 +337,20 @@ static void set_time(struct world *w, int64_t time)
 
 /* ---- nodes ---- */
 
+static uint32_t carried_flow(const struct packet *p)
+{
+	const struct roce *packet = (const struct roce *)p->bytes;
+
+	return p->length != PFC_FRAME && packet->opcode == BTH_SEND_ONLY_IMM ? flow_of(packet) : NO_FLOW;
+}
+
 static void at_host(struct world *w, struct line *l, struct packet *p)
 {
 	struct __sk_buff skb = view_of(p, l->to);
-	const struct roce *packet = (const struct roce *)p->bytes;
-	uint32_t data_of =
-		p->length != PFC_FRAME && packet->opcode == BTH_SEND_ONLY_IMM ? flow_of(packet) : NO_FLOW;
+	uint32_t data_of = w->tasks ? carried_flow(p) : NO_FLOW; /* before the NIC makes an acknowledgement of it */
 	int verdict = nic_rx(&skb);
 
-	if (w->tasks && data_of != NO_FLOW)
+	if (data_of != NO_FLOW)
 		data_received(data_of);
 	if (skb.protocol == bpf_htons(ETH_P_PAUSE)) {
 		int64_t host = -1 - l->receiver;
