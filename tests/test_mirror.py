@@ -29,6 +29,7 @@ BEHAVIOURS = {
     "engines/kernel": {  # whole runs, of which each asks as much as it can
         "fixed_points": "where the controllers settle with real packets",
         "full_lines": "hosts that send as much as their lines carry",
+        "jobs": "a ring among agents",
         "lifecycle": "whatever ends a run, nothing is left",
         "many_flows": "the largest published incast",
         "missing": "what this machine lacks is said before anything is built",
@@ -40,6 +41,8 @@ BEHAVIOURS = {
         "fixed_points": "where the controllers settle",
         "plugin_failures": "a plugin that fails, hangs or prints",
         "racks": "racks whose links differ, and custom ones",
+        "jobs": "iterations and bandwidths beside closed forms",
+        "tasks": "flows that wait for others, to the nanosecond",
         "traffic": "flows that start, end and wait for each other",
         "golden": "results that are known to the bit",
         "same_bits": "the same results whatever else is different",
