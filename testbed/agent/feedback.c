@@ -10,7 +10,6 @@
  */
 #include "datapath.h"
 
-#define HEADER 8 /* of a ring buffer record: length, with two flags on top */
 #define BUSY 0xc0000000u
 #define HALF 0x800000 /* packet numbers have 24 bits: the nearer half is ahead, the other behind */
 
@@ -22,7 +21,7 @@ double next_due(struct datapath *d)
 	for (int64_t i = 0; i < d->ring_count; i++) {
 		const struct ring *ring = &d->rings[i];
 		uint64_t position = *ring->consumer;
-		const struct record *r = (const struct record *)(ring->data + (position & ring->mask) + HEADER);
+		const struct record *r = record_at(ring, position);
 
 		if (position < __atomic_load_n(ring->producer, __ATOMIC_ACQUIRE))
 			earliest = fmin(earliest, nominal(d, r->rx_ns) + ring->delay);
@@ -113,18 +112,19 @@ static void read_hops(struct datapath *d, int64_t row, const struct record *r)
 static void on_ack(struct datapath *d, int64_t row, int64_t f, const struct record *r, double due, double now,
 		   int swapped)
 {
-	int64_t ahead = (r->psn - d->flow[f].expected) & 0xffffff;
+	int64_t ahead = (r->psn - d->flow[f].expected) & 0xffffff, ce = !!(r->flags & SHIM_CE);
 
 	d->row_acked[row]++;
 	d->row_bytes[row] += r->frame;
-	d->row_ce[row] += r->ce;
+	d->row_ce[row] += ce;
+	d->row_inc[row] += !!(r->flags & SHIM_INC);
 	d->row_rtt[row] = due - nominal(d, r->tx_ns);
 	d->flow[f].bin = count(&d->rtts, d->row_rtt[row]) * FLOW_RTT_BINS / d->rtts.bins;
 	d->rtt_counts[f * FLOW_RTT_BINS + d->flow[f].bin]++;
 	d->flow[f].rtt_sum += d->row_rtt[row];
 	d->flow[f].acked_wire += r->frame;
 	d->flow[f].acked_payload += r->payload;
-	d->flow[f].ce += r->ce;
+	d->flow[f].ce += ce;
 	d->flow[f].rtt = d->row_rtt[row];
 	if (ahead < HALF) {
 		d->flow[f].expected += ahead + 1;
@@ -155,7 +155,7 @@ static void on_ack(struct datapath *d, int64_t row, int64_t f, const struct reco
 static void fill_gap(struct datapath *d, struct ring *ring, int64_t row, int64_t f, uint64_t position, double due,
 		     double now)
 {
-	const struct record *r = (const struct record *)(ring->data + (position & ring->mask) + HEADER);
+	const struct record *r = record_at(ring, position);
 	uint64_t end = __atomic_load_n(ring->producer, __ATOMIC_ACQUIRE);
 	uint64_t step = HEADER + sizeof(*r);
 
@@ -188,10 +188,12 @@ static int was_taken(struct ring *ring, uint64_t position)
 }
 
 /* Turn what is due in one ring into rows, behind the `rows` that there are; returns their number. */
-static int64_t read_ring(struct datapath *d, struct ring *ring, int64_t rows, double now)
+int64_t read_ring(struct datapath *d, struct ring *ring, int64_t rows, double now)
 {
 	uint64_t position = *ring->consumer, end = __atomic_load_n(ring->producer, __ATOMIC_ACQUIRE);
 
+	if (d->tasks && ring->delay > 0)
+		look_at(d, ring, now); /* before its records are given back */
 	if ((int64_t)(end - position) > d->high_water)
 		d->high_water = (int64_t)(end - position);
 	for (; position < end && !has_failed(&d->decisions); position += HEADER + sizeof(struct record)) {
@@ -214,7 +216,7 @@ static int64_t read_ring(struct datapath *d, struct ring *ring, int64_t rows, do
 		if (row < 0) {
 			row = d->flow[f].row = rows++;
 			d->row_flow[row] = f;
-			d->row_acked[row] = d->row_bytes[row] = d->row_ce[row] = d->row_cnps[row] = d->row_lost[row] = 0;
+			d->row_acked[row] = d->row_bytes[row] = d->row_ce[row] = d->row_inc[row] = d->row_cnps[row] = d->row_lost[row] = 0;
 			d->row_hops[row] = 0;
 			d->row_rtt[row] = NAN;
 		}
@@ -225,6 +227,9 @@ static int64_t read_ring(struct datapath *d, struct ring *ring, int64_t rows, do
 			if (ahead && ahead < HALF)
 				fill_gap(d, ring, row, f, position, due, now);
 			on_ack(d, row, f, r, due, now, position <= ring->swapped_until);
+		} else if (r->opcode == BTH_SRC) {
+			d->srcs[f]++;
+			tell_src(d, f, r, due - nominal(d, r->tx_ns), now);
 		} else {
 			d->row_cnps[row]++;
 			d->flow[f].cnps++;
@@ -236,15 +241,9 @@ static int64_t read_ring(struct datapath *d, struct ring *ring, int64_t rows, do
 	return rows;
 }
 
-/* Turn everything that is due by `now` into rows; returns their number. A flow occurs once: all its feedback is in one
- * ring. */
-int64_t read_feedback(struct datapath *d, double now)
+/* What rows say of their flows as they are now. Whatever comes next begins new rows. */
+void end_rows(struct datapath *d, int64_t rows)
 {
-	int64_t rows = 0;
-
-	see_received(d, now); /* before its record is given back */
-	for (int64_t i = 0; i < d->ring_count; i++)
-		rows = read_ring(d, &d->rings[i], rows, now);
 	for (int64_t row = 0; row < rows; row++) {
 		int64_t f = d->row_flow[row];
 
@@ -253,5 +252,15 @@ int64_t read_feedback(struct datapath *d, double now)
 		d->row_next[row] = d->flow[f].sent;
 		d->row_inflight[row] = d->flow[f].inflight * d->wire_size;
 	}
+}
+
+/* Everything that is due by `now`, as rows; returns their number. A flow occurs once: all its feedback is in one ring. */
+int64_t read_feedback(struct datapath *d, double now)
+{
+	int64_t rows = 0;
+
+	for (int64_t i = 0; i < d->ring_count; i++)
+		rows = read_ring(d, &d->rings[i], rows, now);
+	end_rows(d, rows);
 	return rows;
 }

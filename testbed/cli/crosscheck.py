@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from testbed.base.extras import need
 from testbed.cli.shared import Controller, ExperimentArgument, Format, Formatted, Settings, Tuner, print_json
 from testbed.errors import BadInput, nearest
 from testbed.runs.overrides import from_user, overridden
@@ -36,9 +35,6 @@ def crosscheck(  # noqa: PLR0917 - one parameter per option
 ) -> None:
     """Run an experiment on several engines and hold their figures against each other (with the kernel: as root)."""
     from testbed.experiment import meaningless
-    from testbed.results import folder
-
-    need(*folder.PACKAGES)
     from testbed.live.broadcast import observer
     from testbed.runs import crosscheck as run
 

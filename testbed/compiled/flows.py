@@ -23,7 +23,16 @@ from testbed.compiled.askable import Askable
 from testbed.compiled.layout import DECIDED, PLACE, record, values
 from testbed.compiled.plain import Objects
 from testbed.compiled.source import EVENTS, Translation
-from testbed.controller import MOST_HOPS, CompiledController, ControllerBase, Feedback, Path, Paths, RateController
+from testbed.controller import (
+    MOST_HOPS,
+    CompiledController,
+    ControllerBase,
+    Feedback,
+    Path,
+    Paths,
+    RateController,
+    Signal,
+)
 from testbed.errors import UnusableDecision
 from testbed.plugin import PluginConfig
 
@@ -32,7 +41,8 @@ FOLDER = FilePath(__file__).parent
 DECIDE = Unit("decide", (FOLDER / "decide.c",), ".so", LIBRARY_FLAGS, headers=(FOLDER,))
 IMPOSSIBLE = 1_000_000  # as in decide.h
 COUNTS = (
-    "flow", "packets", "bytes", "ce_packets", "cnps", "lost", "timeouts", "seq", "next_seq", "inflight", "hops",
+    "flow", "packets", "bytes", "ce_packets", "inc_packets", "cnps", "lost", "timeouts", "seq", "next_seq", "inflight",
+    "hops",
 )  # fmt: skip
 HOPS_ROW = COUNTS.index("hops")
 STACK = ("node", "ts", "tx_bytes", "queue", "rate")
@@ -43,7 +53,7 @@ class Decider(ctypes.Structure):
 
     _fields_ = [
         *((name, c_void_p) for name in ("decide", "flows", "initial")),
-        *((name, c_int64) for name in ("size", "status", "failed_flow", "failed_event")),
+        *((name, c_int64) for name in ("size", "wants_src", "status", "failed_flow", "failed_event")),
         ("raised", c_void_p),
     ]
 
@@ -66,6 +76,8 @@ def _library() -> ctypes.CDLL:
     library.feed.restype, library.feed.argtypes = c_int64, [c_void_p, c_void_p, c_int64, c_double]
     library.tell_all.restype = c_int64
     library.tell_all.argtypes = [c_void_p, c_void_p, c_int64, c_int64, c_double, c_void_p]
+    library.tell_srcs.restype = c_int64
+    library.tell_srcs.argtypes = [c_void_p, c_void_p, c_int64, c_double, c_void_p, c_void_p, c_void_p]
     return library
 
 
@@ -86,7 +98,7 @@ class CompiledFlows(Askable):
             self._interpret(made)
         self.initial = self.records.copy()
         self.c.flows, self.c.size = self.records.ctypes.data, self.records.dtype.itemsize
-        self.c.initial = self.initial.ctypes.data
+        self.c.initial, self.c.wants_src = self.initial.ctypes.data, Signal.SRC in form.signals
         self.address = ctypes.addressof(self.c)
         self.addresses = np.full(len(paths), self.address)
         self._columns = self._buffers(len(paths))
@@ -127,8 +139,9 @@ class CompiledFlows(Askable):
 
     def on_feedback(self, now: float, flows: Ints, feedback: Feedback) -> None:
         stack, rows = feedback.int_stack, len(flows)
+        increases = 0 if feedback.inc_packets is None else feedback.inc_packets
         given = (
-            flows, feedback.acked_packets, feedback.acked_bytes, feedback.ce_packets, feedback.cnps,
+            flows, feedback.acked_packets, feedback.acked_bytes, feedback.ce_packets, increases, feedback.cnps,
             feedback.lost_packets, feedback.timeouts, feedback.acked_seq, feedback.next_seq, feedback.inflight,
         )  # fmt: skip
         for column, told in zip(self._ints, given, strict=False):
@@ -148,6 +161,14 @@ class CompiledFlows(Askable):
 
     def on_sent(self, now: float, flows: Ints, sent_bytes: Ints) -> None:
         self._tell("on_sent", now, flows, sent_bytes)
+
+    def on_src(self, now: float, flows: Ints, age: Floats, queue: Floats, rate: Floats) -> None:
+        """An SRC for each of the flows."""
+        flows = np.ascontiguousarray(flows, np.int64)
+        told = [np.ascontiguousarray(column, np.float64) for column in (age, queue, rate)]
+        addresses = (column.ctypes.data for column in told)
+        if not _library().tell_srcs(self.address, flows.ctypes.data, len(flows), now, *addresses):
+            self.fail()
 
     def _tell(self, event: str, now: float, flows: Ints, numbers: Ints | None = None) -> None:
         flows = np.ascontiguousarray(flows, np.int64)

@@ -27,7 +27,10 @@ from testbed.errors import TestbedError, nearest
 SOURCE = Path(__file__).parent
 OURS = "testbed:"  # begins our own messages among numba's
 NEEDS = ("numba", "llvmlite", "numpy")
-ARGUMENTS = {"on_ack": "ack", "on_loss": "now, number", "on_sent": "now, number"}  # of the others: now
+ARGUMENTS = {  # of the others: now
+    "on_ack": "ack", "on_loss": "now, number", "on_sent": "now, number",
+    "on_src": "now, ack.rtt, ack.hops[0].queue, ack.hops[0].rate",
+}  # fmt: skip
 
 
 def available() -> bool:

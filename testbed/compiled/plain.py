@@ -46,9 +46,17 @@ class Objects:
         assert one is not None, f"flow {flow} gave feedback before it started"
         callback, name = getattr(one, EVENTS[event]), EVENTS[event]
         if name == "on_ack":
-            callback(as_ack(np.frombuffer(memoryview((c_char * ACK.itemsize).from_address(told)), ACK)[0]))
+            callback(as_ack(_told_at(told)))
+        elif name == "on_src":
+            src = as_ack(_told_at(told))
+            callback(now, src.rtt, src.int_stack[0].queue, src.int_stack[0].rate)
         elif name in WITH_NUMBER:
             callback(now, number)
         else:
             callback(now)
         return one
+
+
+def _told_at(address: int) -> np.void:
+    told: np.void = np.frombuffer(memoryview((c_char * ACK.itemsize).from_address(address)), ACK)[0]
+    return told

@@ -24,7 +24,10 @@ from testbed.compiled.options import choices, numbers
 from testbed.controller import CompiledController
 from testbed.errors import BadInput, nearest
 
-EVENTS = ("on_start", "on_ack", "on_cnp", "on_loss", "on_timeout", "on_timer", "on_sent")  # as in decide.h
+EVENTS = (
+    "on_start", "on_ack", "on_cnp", "on_loss", "on_timeout", "on_timer", "on_sent", "on_src",
+)  # fmt: skip
+"""As in decide.h."""
 WHOLE = "_whole_number"  # a function that takes whole numbers only
 POWER = "_power"  # ``**``
 REFUSED: dict[tuple[type[ast.AST], ...], str] = {

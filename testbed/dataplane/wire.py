@@ -19,8 +19,11 @@ DATA_TOS = 26 << 2 | 2  # what RoCE data carries by convention: DSCP 26, which N
 SEND_ONLY_IMM = 0x05
 ACK = 0x11
 CNP = 0x81
+SRC = 0xC0  # of Bolt's switches
 ACK_REQUEST = 0x80
 SHIM_INT = 0x01
+SHIM_CE = 0x02
+SHIM_SRC, SHIM_FIRST, SHIM_LAST, SHIM_INC, SHIM_DEC = 0x04, 0x08, 0x10, 0x20, 0x40  # Bolt's
 MAX_HOPS = 5
 QP_BASE = 0x100
 RATE_SHIFT = 32
@@ -49,7 +52,7 @@ RECORD = np.dtype(
         ("frame", "<u2"),
         ("payload", "<u2"),
         ("opcode", "u1"),
-        ("ce", "u1"),
+        ("flags", "u1"),
         ("ttl", "u1"),
         ("hops", "u1"),
         ("hop", RECORD_HOP, (MAX_HOPS,)),
@@ -63,8 +66,9 @@ FLOW_TX = np.dtype(
         ("cnps", "<u8"),
         ("ring_full", "<u8"),
         ("ring", "<u4"),
-        ("reserved", "<u4"),
-        ("reserved2", "<u8", (2,)),
+        ("src_ring", "<u4"),
+        ("srcs_made", "<u8"),
+        ("srcs", "<u8"),
     ]
 )
 FLOW_RX = np.dtype(
@@ -103,7 +107,9 @@ PORT_COUNTERS = np.dtype(
 ARRIVALS = np.dtype([("bytes", "<u8"), ("packets", "<u8"), ("answered", "<u8")])
 # CNP interval in wall ns, ring flags, PFC or not, xon; port and P_Key of the tag, big-endian; far end or not
 NIC_SETTINGS = struct.Struct("=QQIIHHI")
-PORT_SETTINGS = struct.Struct("=IIII")  # xoff, xon, limit, whether flows are counted
+# xoff, xon, limit, whether flows are counted, queue from which on SRCs are sent, bytes of a full packet
+PORT_SETTINGS = struct.Struct("=IIIIII")
+PORT_BOLT = np.dtype([("supply", "<i8"), ("leaving", "<u8"), ("asked", "<u8"), ("made", "<u8")])
 INGRESS = np.dtype(
     [
         ("bytes", "<u8"),

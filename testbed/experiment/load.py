@@ -19,7 +19,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from testbed.controller import Signal
+from testbed.controller import CompiledController, Signal
 from testbed.errors import BadInput, nearest
 from testbed.experiment import meaningless
 from testbed.experiment.choice import PluginChoice
@@ -123,6 +123,12 @@ def resolve(loaded: Loaded, changed: Callable[[Plugin], Plugin] = lambda plugin:
             f"{loaded.document.origin(places[0])}: {resolved.title} wants INT of every switch, and packets have room "
             f"for {MOST_INT_HOPS}; a path has {resolved.layout.most_hops}: shorten it, or take a controller without INT"
         )
+    in_batches = [one.plugin.name for one in resolved.deciders if not issubclass(one.plugin.form, CompiledController)]
+    if Signal.SRC in resolved.signals and in_batches:
+        raise BadInput(
+            f"{loaded.document.origin(places[0])}: {resolved.title} wants SRCs, which only controllers per flow get; "
+            f"'{in_batches[0]}' decides in batches: leave it out"
+        )
     checks = [partial(try_controller, resolved, one) for one in resolved.deciders]
     for path, check in zip([*places, ("tuner",)], [*checks, partial(try_tuner, resolved)], strict=True):
         try:
@@ -216,6 +222,8 @@ def _file(key: str, value: str, folder: Path) -> str:
 def _from_here(path: KeyPath, value: Any) -> Any:
     if path[0] in ("rack", "traffic") and path[-1] in FILE_KEYS and isinstance(value, str):
         return _file(str(path[-1]), value, Path())
+    if path[0] in ("rack", "traffic"):
+        _anchor_files(value, Path())
     named = path in {("controller",), ("tuner",)} or (path[-1] == "name" and path[0] != "traffic")
     return absolute(value, Path()) if named and isinstance(value, str) else value
 

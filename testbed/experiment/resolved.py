@@ -13,7 +13,7 @@ import yaml
 from testbed.base.inputs import Input
 from testbed.compiled.flows import build
 from testbed.controller import Paths, RateController, Signal
-from testbed.experiment.choice import ControllerChoice, PluginChoice
+from testbed.experiment.choice import PluginChoice
 from testbed.experiment.layout import Layout
 from testbed.experiment.model import Experiment
 from testbed.experiment.sharing import Sharing
@@ -81,10 +81,22 @@ class Resolved:
         return min(asked)
 
     @cached_property
+    def src_threshold(self) -> int:
+        """Bytes in a port's queue from which on switches send SRCs; 0 if nobody wants any."""
+        listening = [one for one in self.deciders if Signal.SRC in one.plugin.form.signals]
+        packets = [one.plugin.form.src_threshold(one.config) for one in listening]
+        return round(min(packets, default=0.0) * self.layout.framing.wire_size)
+
+    @cached_property
     def layout(self) -> Layout:
         """What follows from rack and traffic; with INT, packets have room for the longest path."""
         layout = Layout(self.experiment)
         return layout.with_int(layout.most_hops) if Signal.INT in self.signals else layout
+
+    @property
+    def traced_hops(self) -> int:
+        """Hops for which a record of decisions needs room: those of INT, or an SRC's port."""
+        return max(self.layout.framing.int_hops, int(Signal.SRC in self.signals))
 
     def as_dict(self) -> dict[str, Any]:
         """Everything spelled out, with units, the plugins' options included. It loads again as it is."""
@@ -99,11 +111,6 @@ class Resolved:
         ]
         data["tuner"] = _as_dict(experiment.tuner, self.tuner, self.tuner_config)
         return data
-
-    @property
-    def controller_choice(self) -> ControllerChoice:
-        """Its controller with every option spelled out, as results have it."""
-        return ControllerChoice.model_validate(self.as_dict()["controller"])
 
     def make_controller(self, paths: Paths, first: int = 0) -> RateController:
         """What decides about some of its flows, from number ``first`` on.

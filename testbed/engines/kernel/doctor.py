@@ -24,7 +24,6 @@ from testbed.base.compiler import FOR_EBPF, compiler
 from testbed.engines.kernel import features
 from testbed.errors import TestbedError
 from testbed.fidelity.processors import STOLEN, WINDOW_SECONDS, Processors
-from testbed.results import folder
 
 OLDEST_TESTED = (6, 1)
 LEAST_MEMORY = 1e9  # bytes that a run with 64 hosts may use
@@ -43,7 +42,7 @@ WITHOUT = {
     "Open vSwitch": "; the bridge forwards",
 }
 BPFFS = Path("/sys/fs/bpf")
-PACKAGES: tuple[str, ...] = ("mininet", *folder.PACKAGES)
+PACKAGES = ("mininet",)
 NATIVE_PROGRAM = "#include <math.h>\n#include <asm/types.h>\n__u32 f(void) { return 0; }\n"
 BPF_PROGRAM = '#include <linux/bpf.h>\n#include <bpf/bpf_helpers.h>\nSEC("tc") int f(void *c) { return 0; }\n'
 
@@ -177,7 +176,7 @@ def _kernel_version(release: str) -> Finding:
 
 
 def _compiler() -> Finding:
-    """For compiled controllers and the virtual engine."""
+    """For compiled controllers, the virtual engine and the fluid model."""
     command = compiler()
     if not command:
         return "missing", "no clang, gcc, cc or $CC", apt("gcc")

@@ -11,13 +11,11 @@ from testbed.engines.engine import Prepared, Stoppable
 from testbed.engines.kernel import speed
 from testbed.engines.kernel.choices import check_gates, explain_delays, forwarding_by, use_netem
 from testbed.engines.kernel.follow import follow
-from testbed.errors import BadInput
 from testbed.experiment.resolved import Resolved
 from testbed.live.observers import Observer
 from testbed.results.record import EngineName, RunRecord
 
 log = logging.getLogger(__package__)
-MOST_FLOWS = 65_536  # sockets and maps of which one machine has room for
 
 
 class KernelEngine:
@@ -27,11 +25,6 @@ class KernelEngine:
 
     def check(self, resolved: Resolved) -> None:
         """Whether the kernel can do what the experiment insists on."""
-        if (flows := len(resolved.layout.plan)) > MOST_FLOWS:
-            raise BadInput(
-                f"traffic: makes {flows:,} flows, of which a rack in the kernel carries {MOST_FLOWS:,}; "
-                "use --engine virtual"
-            )
         use_netem(resolved)
         forwarding_by(resolved)
         check_gates(resolved)

@@ -8,7 +8,9 @@ from testbed.agent.build import SOURCE as AGENT
 from testbed.agent.build import SOURCES as AGENT_SOURCES
 from testbed.base.compiler import Unit
 from testbed.compiled.flows import FOLDER as COMPILED
+from testbed.dataplane.build import BOLT
 from testbed.dataplane.build import SOURCE as DATAPLANE
+from testbed.experiment.resolved import Resolved
 
 SOURCE = Path(__file__).parent
 INCLUDE = SOURCE / "include"
@@ -18,11 +20,23 @@ FLAGS = (
     "-ffp-contract=off",  # the same bits from every compiler, on every machine
     f"-I{INCLUDE}",
 )  # fmt: skip
-WORLD = Unit(
-    "world",
-    (SOURCE / "world.c", SOURCE / "host.c", *(AGENT / name for name in AGENT_SOURCES)),
-    ".so",
-    FLAGS,
-    headers=(SOURCE, INCLUDE / "linux", INCLUDE / "bpf", AGENT, COMPILED, DATAPLANE),
-    includes=(DATAPLANE / "nic.bpf.c", DATAPLANE / "port.bpf.c"),
-)
+
+
+def _world(name: str, *variant: str) -> Unit:
+    return Unit(
+        name,
+        (SOURCE / "world.c", SOURCE / "host.c", *(AGENT / name for name in AGENT_SOURCES)),
+        ".so",
+        (*FLAGS, *variant),
+        headers=(SOURCE, INCLUDE / "linux", INCLUDE / "bpf", AGENT, COMPILED, DATAPLANE),
+        includes=(DATAPLANE / "nic.bpf.c", DATAPLANE / "port.bpf.c"),
+    )
+
+
+WORLD = _world("world")
+BOLT_WORLD = _world("world-bolt", BOLT)
+
+
+def unit_of(resolved: Resolved) -> Unit:
+    """What an experiment runs in."""
+    return BOLT_WORLD if resolved.src_threshold else WORLD

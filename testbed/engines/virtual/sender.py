@@ -18,7 +18,6 @@ from testbed.base.arrays import Ints
 from testbed.compiled.askable import is_askable
 from testbed.controller import RateController
 from testbed.dataplane.wire import frame
-from testbed.engines.virtual.structs import library
 from testbed.engines.virtual.world import World
 from testbed.registry import failed
 
@@ -101,11 +100,11 @@ def build(world: World, flows: Flows, meter: Meter, tasks: TaskGraph | None) -> 
         pauses=Pauses(world.maps.pauses, interface.astype(np.int64), np.inf) if world.buffer else None,
     )
     lags = PacingStats(meter.rtt, meter.pacing_lag, meter.feedback_lag, meter.timer_lag)
-    datapath = Datapath(flows, Sockets(world), [DelayRing(world.ring, 0.0)], pace, lags, code=library(), tasks=tasks)
+    datapath = Datapath(flows, Sockets(world), [DelayRing(world.ring, 0.0)], pace, lags, code=world.code, tasks=tasks)
     world.c.gather = timing.gather
     if tasks:
         world.c.tasks = tasks.pointer
-        tasks.begin(library())
+        tasks.begin(world.code)
     plugin, clock = resolved.controller, world.clock
     if is_askable(controller):
         return FlowAgent(plugin, clock, controller, datapath, timing=timing, meter=meter), controller

@@ -4,7 +4,7 @@
  *
  * A line is a FIFO, so that the heap holds one arrival per busy line. Without priority flow control nothing stops a
  * packet once it was sent: when it begins, ends and arrives is known at once. With it packets wait for their line, which
- * may be paused, and a second event says when the line is free.
+ * may be paused, and a second event says when the line is free. So they do with Bolt, where answers overtake data.
  */
 #include "world.h"
 
@@ -30,8 +30,14 @@
 #define FIRST_RECORD 200 /* any place but 0, where nothing was ever taken */
 #define LONGEST_PAUSE 0xffff /* quanta */
 #define PFC_FRAME 64 /* bytes */
+#ifdef BOLT
+#define ANSWERS_FIRST 1
+#else
+#define ANSWERS_FIRST 0
+#endif
 #define FIRST_ROOM 1024 /* packets at a tap */
 #define NO_FLOW UINT32_MAX
+#define LARGE 2000 /* lines of a rack: what they and their packets have is more than caches hold */
 
 struct world *world;
 uint64_t stamp;
@@ -168,7 +174,7 @@ static int is_paused(const struct world *w, const struct line *l, int64_t *until
 	return 0;
 }
 
-/* With priority flow control: what comes next on a line that is free. */
+/* Where packets wait: what comes next on a line that is free. */
 static void go_on(struct world *w, struct line *l)
 {
 	struct packet *data = l->waiting[1].first, *other = l->waiting[0].first, *next;
@@ -191,7 +197,7 @@ static void go_on(struct world *w, struct line *l)
 				set_event(w, id, until, w->order++);
 			return;
 		}
-		next = l->leaving = take(&l->waiting[!other || (data && data->order < other->order)]);
+		next = l->leaving = take(&l->waiting[!other || (data && !ANSWERS_FIRST && data->order < other->order)]);
 	}
 	l->busy = 1;
 	begin(w, l, next, w->now);
@@ -207,7 +213,7 @@ static void line_is_free(struct world *w, struct line *l)
 		struct roce *packet = (struct roce *)p->bytes;
 
 		((struct arrivals *)w->arrivals)[l->to].bytes += p->length;
-		if (p->lossless) {
+		if (w->lossless && p->data) {
 			leave_switch(bpf_ntohs(packet->shim.ingress), p->length, nic_constants.xon);
 			packet->shim.ingress = 0; /* nic_rx and port_ingress, where it comes out, are too late */
 		}
@@ -220,8 +226,8 @@ static void line_is_free(struct world *w, struct line *l)
 static void send_on(struct world *w, struct line *l, struct packet *p)
 {
 	p->order = w->order++;
-	if (w->lossless) {
-		append(&l->waiting[p->lossless], p);
+	if (w->queued) {
+		append(&l->waiting[p->data], p);
 		go_on(w, l);
 	} else {
 		begin(w, l, p, w->now > l->free ? w->now : l->free);
@@ -240,7 +246,7 @@ long send_copy(struct __sk_buff *skb, __u32 ifindex)
 
 	memcpy(copy->bytes, current->bytes, HEADERS);
 	copy->length = skb->len;
-	copy->lossless = 0;
+	copy->data = 0;
 	send_on(world, &world->lines[world->out[ifindex]], copy);
 	return 0;
 }
@@ -261,7 +267,7 @@ static void send_pause(struct world *w, int64_t port, uint32_t quanta)
 	frame->classes = bpf_htons(1 << LOSSLESS);
 	frame->quanta[LOSSLESS] = bpf_htons(quanta);
 	p->length = PFC_FRAME;
-	p->lossless = 0;
+	p->data = 0;
 	p->order = w->order++;
 	append(&l->pauses, p);
 	((struct ingress *)w->ingresses)[port].frames++;
@@ -363,7 +369,7 @@ static void at_host(struct world *w, struct line *l, struct packet *p)
 		return;
 	}
 	p->length = skb.len;
-	p->lossless = 0;
+	p->data = 0;
 	send_up(w, -1 - l->receiver, p);
 }
 
@@ -395,11 +401,31 @@ static int route(struct roce *packet, const struct line *l)
 	return 1;
 }
 
-static void at_switch(struct world *w, struct line *l, struct packet *p)
+/* A switch takes a packet that came in at interface `from` on, or drops it. */
+static void forward(struct world *w, int64_t here, int64_t from, struct packet *p)
 {
 	struct roce *packet = (struct roce *)p->bytes;
+	struct __sk_buff skb = view_of(p, from);
+	struct line *out = next_line(w, here, packet);
+
+	if (!out || (w->routed && !route(packet, out))) {
+		w->unroutable++;
+		drop(p);
+		return;
+	}
+	skb.ifindex = (uint32_t)out->from;
+	skb.ingress_ifindex = (uint32_t)from;
+	if (port_egress(&skb) == TC_ACT_SHOT) {
+		drop(p);
+		return;
+	}
+	p->data = skb.priority == LOSSLESS_CLASS;
+	send_on(w, out, p);
+}
+
+static void at_switch(struct world *w, struct line *l, struct packet *p)
+{
 	struct __sk_buff skb = view_of(p, l->to);
-	struct line *out;
 
 	if (l->sender >= 0 && port_ingress(&skb) == TC_ACT_SHOT) {
 		drop(p);
@@ -409,21 +435,36 @@ static void at_switch(struct world *w, struct line *l, struct packet *p)
 		drop(p);
 		return;
 	}
-	out = next_line(w, l->receiver, packet);
-	if (!out || (w->routed && !route(packet, out))) {
-		w->unroutable++;
-		drop(p);
-		return;
-	}
-	skb.ifindex = (uint32_t)out->from;
-	skb.ingress_ifindex = (uint32_t)l->to;
-	if (port_egress(&skb) == TC_ACT_SHOT) {
-		drop(p);
-		return;
-	}
-	p->lossless = skb.priority == LOSSLESS_CLASS;
-	send_on(w, out, p);
+	forward(w, l->receiver, l->to, p);
 }
+
+#ifdef BOLT
+/* A copy of what a port is about to send comes in there, where an SRC is made of it. */
+long come_in(struct __sk_buff *skb, __u32 ifindex)
+{
+	struct packet *original = current, *copy = new_packet();
+	struct __sk_buff back;
+
+	memcpy(copy->bytes, original->bytes, HEADERS);
+	copy->length = skb->len;
+	back = view_of(copy, ifindex);
+	back.mark = skb->mark;
+	if (port_src(&back) == TC_ACT_OK) {
+		copy->length = back.len;
+		forward(world, world->lines[world->out[ifindex]].sender, ifindex, copy);
+	} else {
+		drop(copy);
+	}
+	current = original;
+	return 0;
+}
+#else
+long come_in(struct __sk_buff *skb, __u32 ifindex)
+{
+	(void)skb, (void)ifindex;
+	abort(); /* no program asks for it */
+}
+#endif
 
 static void arrives(struct world *w, struct line *l)
 {
@@ -436,7 +477,7 @@ static void arrives(struct world *w, struct line *l)
 	}
 	if (l->tapped[1])
 		keep_copy(w, l->tapped[1], p, w->now, 1);
-	if (w->lossless && l->sender >= 0 && p->length != PFC_FRAME)
+	if (w->queued && l->sender >= 0 && p->length != PFC_FRAME)
 		((struct arrivals *)w->arrivals)[l->to].bytes -= p->length; /* counted when it left the port */
 	if (l->receiver < 0)
 		at_host(w, l, p);
@@ -450,6 +491,31 @@ static void renew_pause(struct world *w, struct line *l)
 		send_pause(w, l->from, LONGEST_PAUSE);
 }
 
+/*
+ * Of a large rack nothing stays in the caches: fetch what comes next. The next occasions are near the top of the heap, and
+ * rise: first the line is fetched, then its first packet, then the packet behind that.
+ */
+static void look_ahead(const struct world *w)
+{
+	int64_t count = w->event_count < 15 ? w->event_count : 15;
+
+	for (int64_t at = 1; at < count; at++) {
+		const struct line *l = &w->lines[w->events[at].id];
+		const struct packet *p;
+
+		if (w->events[at].id >= w->line_count)
+			continue;
+		if (at >= 7) {
+			__builtin_prefetch(&l->on_the_way), __builtin_prefetch(l);
+			continue;
+		}
+		p = l->on_the_way.first;
+		__builtin_prefetch(p), __builtin_prefetch(&p->bytes[32]);
+		if (at < 3 && p && p->next)
+			__builtin_prefetch(p->next);
+	}
+}
+
 static void happen(struct world *w, const struct occasion *e)
 {
 	int64_t id = e->id;
@@ -458,6 +524,8 @@ static void happen(struct world *w, const struct occasion *e)
 	w->events_done++;
 	w->place[id] = -1;
 	top_is_free = 1;
+	if (w->line_count > LARGE)
+		look_ahead(w);
 	if (id < w->line_count) {
 		arrives(w, &w->lines[id]);
 	} else if (id < 2 * w->line_count) {
@@ -520,6 +588,9 @@ void enter(struct world *w, const void *nic, int64_t nic_size, const void *port,
 	port_counters.value = w->port_counters;
 	port_red.value = w->port_red;
 	port_queue.value = w->port_queue;
+#ifdef BOLT
+	port_bolt.value = w->port_bolt;
+#endif
 	feedback_ring.max_entries = (void *)w->feedback;
 	rings.value = &feedback_ring;
 	table = w->flow_table;

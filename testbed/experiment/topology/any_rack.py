@@ -13,8 +13,7 @@ from testbed.experiment.topology.links import Buffer, LinkSettings
 from testbed.experiment.topology.pfc import OnOrOff, on_or_off
 from testbed.units import show_size
 
-MOST_AT_A_SWITCH = 1023  # a Linux bridge has 1,024 ports
-MOST_HOSTS = 1024  # which one machine can build
+MOST_HOSTS = 65_535  # two bytes of an address
 MOST_SWITCHES = 255  # with hosts: one byte of an address
 
 

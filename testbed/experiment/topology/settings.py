@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BeforeValidator, Field
 
 from testbed.experiment.block import Count
-from testbed.experiment.topology.any_rack import MOST_AT_A_SWITCH, MOST_SWITCHES, AnyRack, Routed
+from testbed.experiment.topology.any_rack import MOST_HOSTS, MOST_SWITCHES, AnyRack, Routed
 from testbed.experiment.topology.custom import Custom
 from testbed.experiment.topology.links import DifferingLinks, LinkSettings
 
@@ -24,7 +24,7 @@ class Star(Regular):
     """One switch, s1, with all hosts."""
 
     kind: Literal["star"] = Field(default="star", description="`star`")
-    hosts: Annotated[int, Field(strict=True, ge=2, le=MOST_AT_A_SWITCH)] | None = Field(
+    hosts: Annotated[int, Field(strict=True, ge=2, le=MOST_HOSTS)] | None = Field(
         default=None, description="Number of hosts, named h1, h2, ...; by default as many as the traffic needs."
     )
 

@@ -63,11 +63,6 @@ class Composed(Pattern):
         """What of one pattern really starts before it is over."""
         return plan
 
-    @property
-    def most(self) -> int:
-        """Of the part that may have most."""
-        return max(one.most for one in self.members())
-
     def notes(self) -> list[str]:
         """Of all."""
         return list(dict.fromkeys(note for one in self.members() for note in one.notes()))

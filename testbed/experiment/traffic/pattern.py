@@ -58,11 +58,6 @@ class Pattern(Part):
         plan = self.plan(context)
         return min(len(set(plan.src)), len(set(plan.dst)))
 
-    @property
-    def most(self) -> int:
-        """Flows that are allowed."""
-        return 65_536
-
     def notes(self) -> list[str]:
         """What a reader of the results must know of this traffic."""
         return []

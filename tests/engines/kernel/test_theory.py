@@ -69,7 +69,7 @@ def test_swift_rtt_follows_the_target_with_flow_scaling_and_the_queue_is_what_it
 
 def rtts(results: Path, since: float) -> Floats:
     """Every RTT that a controller was told from then on, in seconds."""
-    _, agents = decisions.read(results)
+    agents = decisions.read(results)
     told = [(one.columns["time"], one.columns["rtt"]) for one in agents if not one.cut]
     assert len(told) == len(agents)
     return np.concatenate([rtt[(time >= since) & (rtt > 0)] for time, rtt in told])

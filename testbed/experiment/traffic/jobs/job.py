@@ -34,11 +34,6 @@ class JobPattern(Pattern):
     def placed(self, hosts: Sequence[str], context: Context) -> Plan:
         """With rank i on ``hosts[i]``."""
 
-    @property
-    def most(self) -> int:
-        """Messages that are allowed."""
-        return 1 << 20
-
 
 class Repeated(JobPattern):
     """A job that does the same in every iteration."""

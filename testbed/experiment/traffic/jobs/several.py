@@ -62,11 +62,6 @@ class Jobs(Pattern):
         return [int(host) for host in np.lexsort((edge, at_switch))]
 
     @property
-    def most(self) -> int:
-        """Of a job."""
-        return self.jobs[0].most
-
-    @property
     def hosts_key(self) -> str:
         """All of them need hosts."""
         return "jobs"
