@@ -14,7 +14,7 @@ from urllib.request import urlopen
 import pytest
 
 from tests.support.checkout import ROOT
-from tests.support.waiting import until
+from tests.support.waiting import PATIENCE, until
 from tests.support.wheel import install, run, wheelhouse
 
 pytestmark = pytest.mark.slow
@@ -102,7 +102,7 @@ def test_the_exporter_serves(installed: Path, tmp_path: Path) -> None:
 
     with subprocess.Popen([installed / "testbed", "exporter", "--listen", address, "--root", tmp_path]) as serving:
         try:
-            until(answers, seconds=60)
+            until(answers, seconds=PATIENCE)
         finally:
             serving.terminate()
 

@@ -85,7 +85,12 @@ def _print(found: Crosscheck) -> None:
     console.print(Fitted(table(found)))
     for one in found.figures:
         for engine in one.outside:
-            console.print(Prose(f"out of bounds: {one.label} on the {engine} engine: {_off(one, engine)}"))
+            off = f"out of bounds: {one.label} on the {engine} engine: {_off(one, engine)}"
+            console.print(Prose(off + (_shaped(one) if engine in one.shaped else "")))
+
+
+def _shaped(one: Told) -> str:
+    return f"; the kernel's shapers and timers alone shift it by up to {one.figure.text(one.rack)} (docs/engines.md)"
 
 
 def table(found: Crosscheck) -> Table:

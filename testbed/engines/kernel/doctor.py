@@ -176,13 +176,16 @@ def _kernel_version(release: str) -> Finding:
 
 
 def _compiler() -> Finding:
-    """For compiled controllers, the virtual engine and the fluid model."""
+    """For compiled controllers, simulations, and decisions in results: on a lab operator's machine as well."""
     command = compiler()
     if not command:
         return "missing", "no clang, gcc, cc or $CC", apt("gcc")
     failure = _try([*command, "-shared", "-fPIC"], NATIVE_PROGRAM)
     if not failure:
-        return "ok", f"{shlex.join(command)}; compiles controllers, and the rack of --engine virtual"
+        return (
+            "ok",
+            f"{shlex.join(command)}; for controllers, --engine virtual and the decisions in results",
+        )
     return "missing", f"{command[0]} cannot compile: {failure}", apt("gcc", "libc6-dev", "linux-libc-dev")
 
 

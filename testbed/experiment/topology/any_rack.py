@@ -58,7 +58,8 @@ class AnyRack(Part):
     delay_by: Literal["auto", "netem", "delay-line"] = Field(
         default="auto",
         description="Who delays packets: `netem` in the kernel, or the `delay-line` of the sender where the kernel "
-        "has no netem. `auto` takes netem if it is there, but in racks of several switches with PFC the delay line.",
+        "has no netem. `auto` takes netem if it is there, but the delay line in racks of several switches with PFC, "
+        "and in those of Bolt.",
     )
 
     @property

@@ -18,8 +18,7 @@ from testbed.results import decisions
 from testbed.results.trace import KINDS, SRC
 from testbed.runs.overrides import resolve
 from testbed.sdk.conformance.trial import Unwatched
-from tests.engines.virtual.test_taps import captured
-from tests.support.simulated import simulated
+from tests.support.simulated import captured, simulated
 from tests.support.theory import LINE, WIRE
 
 LINK = 2e-6  # s, delay
