@@ -1,7 +1,7 @@
 """The loop of one agent: read the ring, let the controller decide, send what is due, sleep until the next thing is due.
 
 It runs on nominal time and never waits busily, so it would be right on a virtual clock as well. What is here is the
-same for all controllers, and rare: starts, barriers, timeouts. What happens per packet is in pace.c, batch.c and
+same for all controllers, and rare: starts, timeouts. What happens per packet is in pace.c, batch.c and
 feedback.c; decisions are made in `batch_agent`, or per flow in C (`flow_agent`).
 """
 
@@ -13,7 +13,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from testbed.agent.barriers import Barriers
 from testbed.agent.datapath import Datapath
 from testbed.agent.meter import Meter
 from testbed.base.arrays import Floats, Ints
@@ -38,12 +37,9 @@ class Timing:
     gather: float  # feedback may wait this long for more of it
     quantum: float  # packets may wait this long for more of them
     decision_cost: float = 0.0  # on the core of a modelled NIC (core.h)
-    barriers: Barriers | None = None  # if there are flows that wait for others
 
     @classmethod
-    def of(
-        cls, start: Floats, *, end: float, timeout: float, rtt: float, clock: Clock, barriers: Barriers | None = None
-    ) -> Timing:
+    def of(cls, start: Floats, *, end: float, timeout: float, rtt: float, clock: Clock) -> Timing:
         """By the shortest base RTT ``rtt`` of the agent's flows, and what sleeping can do on this machine."""
         finest, late = clock.nominal_seconds(SHORTEST_SLEEP), clock.nominal_seconds(USUAL_LATENESS)
         return cls(
@@ -54,7 +50,6 @@ class Timing:
             credit=max(rtt / CHECKS_PER_RTT, late),
             gather=rtt / BATCHES_PER_RTT,
             quantum=max(rtt / QUANTA_PER_RTT, finest),
-            barriers=barriers,
         )
 
 
@@ -68,11 +63,7 @@ class Agent(ABC):
         self.flows = datapath.flows
         self.timing = timing
         self.meter = meter
-        self.flows.start[:] = timing.start
-        self._order = np.argsort(timing.start, kind="stable")
-        self._starts = timing.start[self._order]
-        self._begun = 0  # flows that have started
-        self._next_start = float(self._starts[0])
+        datapath.set_starts(timing.start)
         self._next_check = 0.0
         datapath.begin(clock)
 
@@ -110,10 +101,8 @@ class Agent(ABC):
 
     def step(self, now: float) -> None:
         """Everything that is due now."""
-        if self.timing.barriers is not None:
-            self._release(self.timing.barriers, now)
-        if self._next_start <= now:
-            self._start_flows(now)
+        if self.datapath.next_start() <= now:
+            self.start(now, np.sort(self.datapath.due_starts(now)))
         self.decide(now)
         if now >= self._next_check:
             self._check_timeouts(now)
@@ -121,7 +110,7 @@ class Agent(ABC):
     @property
     def next_step(self) -> float:
         """When `step` is due at the latest."""
-        return min(self._next_start, self._next_check, self.timing.end)
+        return min(self.datapath.next_start(), self._next_check, self.timing.end)
 
     def close(self) -> None:
         """Copy to the shared memory what was counted in objects, which are faster."""
@@ -130,23 +119,6 @@ class Agent(ABC):
             datapath.refused, datapath.high_water, self.steps, datapath.swapped, datapath.int_faults,
             datapath.above_line,
         )  # fmt: skip
-
-    def _release(self, barriers: Barriers, now: float) -> None:
-        """Flows whose group has finished start now, or after their delay."""
-        flows = barriers.released()
-        if not len(flows):
-            return
-        self.flows.start[flows] = now + barriers.delay[flows]
-        left = self._order[self._begun :]
-        left = left[np.argsort(self.flows.start[left], kind="stable")]
-        self._order[self._begun :], self._starts[self._begun :] = left, self.flows.start[left]
-        self._next_start = float(self._starts[self._begun])
-
-    def _start_flows(self, now: float) -> None:
-        until = int(np.searchsorted(self._starts, now, side="right"))
-        flows, self._begun = np.sort(self._order[self._begun : until]), until
-        self._next_start = float(self._starts[until]) if until < len(self._starts) else np.inf
-        self.start(now, flows)
 
     def _check_timeouts(self, now: float) -> None:
         self._next_check = now + self.timing.timeout / 8

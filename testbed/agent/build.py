@@ -15,7 +15,7 @@ from testbed.dataplane.build import SOURCE as DATAPLANE
 log = logging.getLogger(__package__)
 SOURCE = Path(__file__).parent
 # which any engine can use that has its own machine.c
-SOURCES = ("pace.c", "batch.c", "feedback.c", "decisions.c", "core.c", "gather.c")
+SOURCES = ("pace.c", "batch.c", "feedback.c", "decisions.c", "core.c", "gather.c", "tasks.c")
 DATAPATH = Unit(
     "datapath",
     tuple(SOURCE / name for name in (*SOURCES, "machine.c")),

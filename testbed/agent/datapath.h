@@ -17,6 +17,7 @@
 #include "../dataplane/wire.h"
 #include "decisions.h"
 #include "heap.h"
+#include "tasks.h"
 
 #define SWAPS 64
 #define SMALLEST 1e-12
@@ -53,6 +54,7 @@ struct ring {
 	uint64_t taken[SWAPS]; /* positions of records that were taken out of order */
 	int64_t taken_length;
 	uint64_t swapped_until; /* the last of them */
+	uint64_t looked_at; /* up to there, for data that has been received: it is before its feedback is due */
 };
 
 /* The state of a flow: what is used together lies together, in lines of the cache. Mirrored in columns.py, which says what
@@ -102,6 +104,10 @@ struct datapath {
 	int64_t segment_size;
 	struct heap agenda; /* flow: its next packet is due; `flows` + host: the line becomes free for waiting flows */
 	struct heap alarms; /* per flow, the timer that its controller has set */
+	struct heap starts; /* of flows */
+	double *start; /* per flow, s; inf until it is known */
+	struct tasks *tasks; /* NULL if no flow waits for others */
+	int64_t agent, released; /* number of this agent; flows that were released, and that are in `starts` */
 	int64_t *unreported, unreported_length; /* flows whose `sent_now` is above 0 */
 	struct ring *rings;
 	int64_t ring_count, ring_fd; /* the descriptor is of the first, which is the only one where rings wake us */

@@ -16,6 +16,7 @@ from testbed.agent.columns import Flows
 from testbed.agent.histogram import TimeHistogram
 from testbed.agent.meter import Meter
 from testbed.agent.structs import HOPS, ROWS, CAnswers, CDatapath, CHeap, CHistogram, CRing, CTrace, library
+from testbed.agent.tasks import TaskGraph
 from testbed.base.arrays import Floats, Ints
 from testbed.clock import Clock
 from testbed.compiled.askable import Askable
@@ -129,8 +130,13 @@ class Datapath:
         lags: PacingStats,
         *,
         code: ctypes.CDLL | None = None,
+        tasks: TaskGraph | None = None,
+        number: int = 0,
     ) -> None:
-        """``code`` other than this machine's is that of an engine with time and packets of its own."""
+        """``code`` other than this machine's is that of an engine with time and packets of its own.
+
+        ``tasks`` says which flows wait for others, in a rack whose agent ``number`` this is.
+        """
         n, hosts = len(flows), int(pace.host.max()) + 1
         self.flows = flows
         self._owners = (sockets, rings)  # close their descriptors and memory when they go
@@ -163,10 +169,13 @@ class Datapath:
         self._point("filled", np.zeros(hosts, np.int64))
         self._point("packet", sockets.packet)
         c.segment_size = len(sockets.packet)
-        c.agenda, c.alarms = self._heap(n + hosts), self._heap(n)
+        c.agenda, c.alarms, c.starts = self._heap(n + hosts), self._heap(n), self._heap(n)
+        self._share(tasks, number)
         self._rings = (CRing * len(rings))(
             *(CRing(*one.ring.addresses(), one.ring.size - 1, one.delay) for one in rings)
         )
+        for one in self._rings:
+            one.looked_at = ctypes.c_uint64.from_address(one.consumer).value
         c.rings, c.ring_count, c.ring_fd = ctypes.addressof(self._rings), len(rings), rings[0].ring.fd
         self._row_columns(n)
         histograms = (("rtts", lags.rtt), ("pacing", lags.pacing), ("feedback", lags.feedback), ("timers", lags.timers))
@@ -228,6 +237,24 @@ class Datapath:
     def begin(self, clock: Clock) -> None:
         """Nominal time 0 is known now."""
         self._c.epoch_ns, self._c.seconds_per_ns = clock.epoch_ns, clock.seconds_per_ns
+
+    def _share(self, tasks: TaskGraph | None, number: int) -> None:
+        self._point("start", self.flows.start)
+        self._tasks, self._c.agent = tasks, number
+        self._c.tasks = tasks.pointer if tasks else None
+
+    def set_starts(self, start: Floats) -> None:
+        """When flows start, s; inf for those that wait for others."""
+        self.flows.start[:] = start
+        self._lib.add_starts(self._pointer)
+
+    def next_start(self) -> float:
+        """When the next flow starts; inf for none that is known."""
+        return float(self._lib.next_start(self._pointer))
+
+    def due_starts(self, now: float) -> Ints:
+        """Flows that start by ``now``, earliest first."""
+        return self._due[0, : self._lib.due_starts(self._pointer, now, self._due_at[0])].copy()
 
     def ask(self, controller: Askable, meter: Meter, longest_sleep: float, gather: float, cost: float = 0.0) -> None:
         """Decisions are made in C from now on, by this controller, whenever something comes back.

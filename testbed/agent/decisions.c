@@ -207,7 +207,7 @@ int64_t serve(struct datapath *d, double until)
 	double now = now_seconds(d);
 	int64_t looks = 0;
 
-	while (now < until && looks < ENDLESS && !has_failed(&d->decisions) && !d->send_error) {
+	while (now < fmin(until, next_start(d)) && looks < ENDLESS && !has_failed(&d->decisions) && !d->send_error) {
 		double before = now;
 
 		pace(d, fmin(next_decision(d, now), until));

@@ -29,6 +29,46 @@ double next_due(struct datapath *d)
 	return earliest;
 }
 
+/* When the oldest packet that was not looked at yet has been received: half a delay before its feedback is due. */
+double next_received(struct datapath *d)
+{
+	double earliest = INFINITY;
+
+	for (int64_t i = 0; i < d->ring_count && d->tasks; i++) {
+		const struct ring *ring = &d->rings[i];
+		const struct record *r = (const struct record *)(ring->data + (ring->looked_at & ring->mask) + HEADER);
+
+		if (ring->delay > 0 && ring->looked_at < __atomic_load_n(ring->producer, __ATOMIC_ACQUIRE))
+			earliest = fmin(earliest, nominal(d, r->rx_ns) + ring->delay / 2);
+	}
+	return earliest;
+}
+
+static void look_at(struct datapath *d, struct ring *ring, double now)
+{
+	uint64_t end = __atomic_load_n(ring->producer, __ATOMIC_ACQUIRE);
+	struct tasks *t = d->tasks;
+
+	for (; ring->looked_at < end; ring->looked_at += HEADER + sizeof(struct record)) {
+		uint8_t *slot = ring->data + (ring->looked_at & ring->mask);
+		const struct record *r = (const struct record *)(slot + HEADER);
+		double received = nominal(d, r->rx_ns) + ring->delay / 2;
+
+		if (__atomic_load_n((uint32_t *)slot, __ATOMIC_ACQUIRE) & BUSY || received > now)
+			return;
+		if (r->opcode == BTH_ACK && ++t->received[r->flow] == t->packets[r->flow])
+			flow_done(t, r->flow, received);
+	}
+}
+
+/* What waits for flows need not wait for feedback that a delay line delays. */
+void see_received(struct datapath *d, double now)
+{
+	for (int64_t i = 0; i < d->ring_count && d->tasks; i++)
+		if (d->rings[i].delay > 0)
+			look_at(d, &d->rings[i], now);
+}
+
 /* INT must come from the same nodes in the same order, with time and bytes that only grow. Other nodes are right only
  * where the rack's routes have changed. Packets that two cores swapped passed some of the switches in one order and some
  * in the other, so that neither order is that of all stamps. */
@@ -104,8 +144,11 @@ static void on_ack(struct datapath *d, int64_t row, int64_t f, const struct reco
 		tell_ack(d, f, r, d->row_rtt[row], ahead < HALF ? ahead : 0, now);
 	else if (r->hops)
 		read_hops(d, row, r);
-	if (!d->flow[f].to_send && !d->flow[f].inflight && isnan(d->flow[f].finished))
+	if (!d->flow[f].to_send && !d->flow[f].inflight && isnan(d->flow[f].finished)) {
 		d->flow[f].finished = due;
+		if (d->tasks) /* where nothing is known of what a receiver has */
+			flow_done(d->tasks, d->first + f, due);
+	}
 }
 
 /* Acknowledgements that fill the gap before packet `psn` may be waiting behind it: take them now. */
@@ -149,6 +192,8 @@ int64_t read_ring(struct datapath *d, struct ring *ring, int64_t rows, double no
 {
 	uint64_t position = *ring->consumer, end = __atomic_load_n(ring->producer, __ATOMIC_ACQUIRE);
 
+	if (d->tasks && ring->delay > 0)
+		look_at(d, ring, now); /* before its records are given back */
 	if ((int64_t)(end - position) > d->high_water)
 		d->high_water = (int64_t)(end - position);
 	for (; position < end && !has_failed(&d->decisions); position += HEADER + sizeof(struct record)) {

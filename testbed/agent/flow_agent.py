@@ -30,8 +30,7 @@ class FlowAgent(Agent):
     ) -> None:
         super().__init__(plugin, clock, datapath, timing=timing, meter=meter)
         self.controller = controller
-        # a barrier is open when flows of other agents have finished, which only Python sees
-        self._service = timing.longest_sleep if timing.barriers else clock.nominal_seconds(LONGEST_SERVICE)
+        self._service = clock.nominal_seconds(LONGEST_SERVICE)
         datapath.ask(controller, meter, timing.longest_sleep, timing.gather, timing.decision_cost)
 
     @property

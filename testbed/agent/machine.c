@@ -7,6 +7,7 @@
 
 #include <poll.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 double now_seconds(const struct datapath *d)
 {
@@ -57,9 +58,11 @@ void pace(struct datapath *d, double until)
 			count(&d->timers, fmax(now - d->awake_by, 0));
 		send_due(d, now);
 		d->awake_by = now_seconds(d);
+		see_received(d, now);
+		until = fmin(until, next_start(d));
 		if (now >= until)
 			return; /* the time that Python takes until it is back counts as well */
-		next = fmin(heap_first(&d->agenda), until);
+		next = fmin(fmin(heap_first(&d->agenda), next_received(d)), until);
 		if (next < now + d->quantum) /* a timer per packet costs more than the packet */
 			next = now + d->quantum;
 		ns = (int64_t)((next - now_seconds(d)) / d->seconds_per_ns);
@@ -67,13 +70,17 @@ void pace(struct datapath *d, double until)
 			continue;
 		t = (struct timespec){ns / 1000000000, ns % 1000000000};
 		d->awake_by = next;
-		if (d->wake_by_ring) {
-			struct pollfd ring = {.fd = (int)d->ring_fd, .events = POLLIN};
+		if (d->wake_by_ring || d->tasks) {
+			struct pollfd ends[] = {{.fd = d->wake_by_ring ? (int)d->ring_fd : -1, .events = POLLIN},
+						{.fd = d->tasks ? (int)d->tasks->wake[d->agent] : -1, .events = POLLIN}};
 
-			if (ppoll(&ring, 1, &t, NULL) > 0) {
-				d->awake_by = 0;
+			if (ppoll(ends, 2, &t, NULL) <= 0)
+				continue;
+			d->awake_by = 0;
+			if (ends[1].revents && read(ends[1].fd, &ns, sizeof(ns)) < 0)
+				continue; /* another start has been seen with the one before */
+			if (ends[0].revents)
 				return;
-			}
 		} else {
 			clock_nanosleep(CLOCK_MONOTONIC, 0, &t, NULL);
 		}

@@ -29,6 +29,7 @@ from testbed.agent.flow_agent import FlowAgent
 from testbed.agent.identity import Identity
 from testbed.agent.meter import Meter
 from testbed.agent.sockets import Route, Sockets
+from testbed.agent.tasks import TaskGraph
 from testbed.base import linux
 from testbed.base.arrays import Ints
 from testbed.clock import Clock
@@ -65,6 +66,7 @@ class AgentSpec:
     interface: Ints  # of each host of the spec, in there
     uplink: Ints | None  # the switch ends of their links, in there; None if links delay packets, too
     pauses: Pauses | None = None  # with priority flow control
+    tasks: TaskGraph | None = None  # where flows wait for others
 
 
 @dataclass(frozen=True)
@@ -259,7 +261,7 @@ def _prepare(spec: AgentSpec, config: AgentConfig) -> tuple[RateController, Call
     meter = spec.meter
     lags = PacingStats(meter.rtt, meter.pacing_lag, meter.feedback_lag, meter.timer_lag)
     rings = [DelayRing(Ring(fd, spec.ring_size), delay) for fd, delay in spec.rings]
-    datapath = Datapath(spec.flows, sockets, rings, pace, lags)
+    datapath = Datapath(spec.flows, sockets, rings, pace, lags, tasks=spec.tasks, number=spec.number)
     gc.collect()
     gc.freeze()
     gc.disable()  # a collection would delay packets by milliseconds

@@ -1,4 +1,4 @@
-"""The structs of the compiled datapath (datapath.h, decisions.h, trace.h) and its functions, for ctypes."""
+"""The structs of the compiled datapath (datapath.h, decisions.h, tasks.h, trace.h) and its functions, for ctypes."""
 
 from __future__ import annotations
 
@@ -34,6 +34,7 @@ class CRing(ctypes.Structure):
         ("taken", ctypes.c_uint64 * SWAPS),
         ("taken_length", c_int64),
         ("swapped_until", ctypes.c_uint64),
+        ("looked_at", ctypes.c_uint64),
     ]
 
 
@@ -47,6 +48,17 @@ class CTrace(ctypes.Structure):
     """struct trace of trace.h."""
 
     _fields_ = [*((name, c_void_p) for name in ("words", "headers", "state")), ("at", c_int64), ("left", c_int64)]
+
+
+class CTasks(ctypes.Structure):
+    """struct tasks of tasks.h."""
+
+    _fields_ = [
+        ("flows", c_int64),
+        *((name, c_void_p) for name in ("first", "next", "missing", "ready", "length", "link")),
+        *((name, c_void_p) for name in ("packets", "received", "done", "agent", "released", "first_flow", "wake")),
+        ("count", c_void_p),
+    ]
 
 
 class CCore(ctypes.Structure):
@@ -92,6 +104,9 @@ class CDatapath(ctypes.Structure):
         ("segment_size", c_int64),
         ("agenda", CHeap),
         ("alarms", CHeap),
+        ("starts", CHeap),
+        *((name, c_void_p) for name in ("start", "tasks")),
+        *((name, c_int64) for name in ("agent", "released")),
         ("unreported", c_void_p),
         ("unreported_length", c_int64),
         ("rings", c_void_p),
@@ -131,6 +146,13 @@ def declared(library: ctypes.CDLL) -> ctypes.CDLL:
     library.read_feedback.restype, library.read_feedback.argtypes = c_int64, [c_void_p, c_double]
     library.gather.restype, library.gather.argtypes = c_int64, [c_void_p, c_void_p, c_double, c_int64, c_double]
     library.next_due.restype, library.next_due.argtypes = c_double, [c_void_p]
+    library.next_start.restype, library.next_start.argtypes = c_double, [c_void_p]
+    library.next_received.restype, library.next_received.argtypes = c_double, [c_void_p]
+    library.see_received.restype, library.see_received.argtypes = None, [c_void_p, c_double]
+    library.due_starts.restype, library.due_starts.argtypes = c_int64, [c_void_p, c_double, c_void_p]
+    library.add_starts.restype, library.add_starts.argtypes = None, [c_void_p]
+    library.begin_tasks.restype, library.begin_tasks.argtypes = None, [c_void_p, c_void_p, c_int64]
+    library.flow_done.restype, library.flow_done.argtypes = None, [c_void_p, c_int64, c_double]
     library.pace.restype, library.pace.argtypes = None, [c_void_p, c_double]
     library.send_due.restype, library.send_due.argtypes = None, [c_void_p, c_double]
     library.reschedule.restype, library.reschedule.argtypes = None, [c_void_p, c_void_p, c_int64, c_double]

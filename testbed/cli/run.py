@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -21,6 +21,9 @@ from testbed.cli.shared import (
 )
 from testbed.cli.shared_run import DryRun, Inventory, MetricsAddr, Out, Playbook, Ui
 from testbed.runs.overrides import from_user, overridden
+
+if TYPE_CHECKING:
+    from testbed.experiment.resolved import Resolved
 
 
 def run(  # noqa: PLR0917 - one parameter per option
@@ -44,6 +47,10 @@ def run(  # noqa: PLR0917 - one parameter per option
     ] = "",
     inventory: Inventory = None,
     playbook: Playbook = True,
+    alone: Annotated[
+        bool,
+        typer.Option("--alone", help="Run each job alone before, on the same hosts: how much do the others cost it?"),
+    ] = False,
     dry_run: DryRun = False,
     verbose: Verbose = False,
     format: Formatted = Format.text,
@@ -54,7 +61,12 @@ def run(  # noqa: PLR0917 - one parameter per option
     given = {"time.duration": duration, "time.dilation": dilation, "seed": seed}
     options |= {key: value for key, value in given.items() if value}
     settings = [*(settings or []), *([f"engine={engine}"] if engine else [])]
-    resolved = overridden(from_user(experiment), {"controller": controller, "tuner": tuner}, options, settings)
+    loaded, plugins = from_user(experiment), {"controller": controller, "tuner": tuner}
+    resolved = overridden(loaded, plugins, options, settings)
+
+    def without_others(job: str) -> Resolved:
+        return overridden(loaded, plugins, options, [*settings, f"traffic.alone={job}"])
+
     from testbed.runs.carrier import carrier
     from testbed.runs.plan import plan
 
@@ -63,4 +75,4 @@ def run(  # noqa: PLR0917 - one parameter per option
         print_resolved(resolved, format)
         return
     planned.require()
-    shared_run.execute(planned, out, metrics_addr, ui, format)
+    shared_run.execute(planned, out, metrics_addr, ui, format, without_others if alone else None)

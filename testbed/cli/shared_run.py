@@ -12,7 +12,10 @@ from testbed.cli.shared import Format
 from testbed.errors import BadInput, TestbedError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from testbed.engines.engine import Engine
+    from testbed.experiment.resolved import Resolved
     from testbed.runs.plan import Planned
 
 Out = Annotated[Path | None, typer.Option(help="Folder for the results.")]
@@ -49,12 +52,19 @@ def lab(inventory: Path | None, engine: str | None, playbook: bool) -> tuple[Eng
     return LabEngine(hosts, playbook), dict(restrictions.settings(hosts))
 
 
-def execute(planned: Planned, out: Path | None, metrics_addr: str | None, ui: bool, format: Format) -> NoReturn:
-    """Run it, print its figures, and end with its verdict's exit code."""
+def execute(  # noqa: PLR0917 - as the options come
+    planned: Planned,
+    out: Path | None,
+    metrics_addr: str | None,
+    ui: bool,
+    format: Format,
+    alone: Callable[[str], Resolved] | None = None,
+) -> NoReturn:
+    """Run it, print its figures, and end with its verdict's exit code. ``alone``: see `Planned.execute`."""
     from testbed.live.broadcast import observer
 
     with observer(metrics_addr, ui) as everyone:
-        outcome = planned.execute(out, everyone)
+        outcome = planned.execute(out, everyone, alone)
     if format is Format.json:
         print(outcome.summary.to_json())
     else:

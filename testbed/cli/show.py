@@ -8,11 +8,14 @@ from testbed.runs.overrides import resolve
 
 def show(experiment: ExperimentArgument, settings: Settings = None, format: Formatted = Format.text) -> None:
     """Print an experiment with every default spelled out, and what its traffic amounts to."""
+    from testbed.experiment.critical_path import critical_path
     from testbed.experiment.offered import Offered
 
     resolved = resolve(experiment, {}, {}, settings)
     if format is Format.text:  # a comment: what is printed can be run as it is
         print(f"# {resolved.experiment.hosts} hosts, {Offered.of(resolved.experiment)}")
+        if path := critical_path(resolved.layout):
+            print(*(f"# {line}" for line in str(path).splitlines()), sep="\n")
         for ours, theirs in sorted(resolved.layout.shape.aliases.items()):
             print(f"# {ours} is '{theirs}'")
     print_resolved(resolved, format)

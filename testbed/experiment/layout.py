@@ -16,7 +16,7 @@ from testbed.controller import Paths
 from testbed.experiment.bottleneck import busiest_port
 from testbed.experiment.model import Experiment
 from testbed.experiment.topology.framing import Framing
-from testbed.experiment.topology.paths import FlowPaths
+from testbed.experiment.topology.paths import FlowPaths, alike
 from testbed.experiment.topology.routes import Routes
 from testbed.experiment.topology.shape import Shape
 from testbed.experiment.traffic.plan import Plan
@@ -72,7 +72,7 @@ class Layout:
     @cached_property
     def most_hops(self) -> int:
         """Switches on the longest of the flows' paths: INT needs room for as many records."""
-        pairs = set(zip(self.plan.src, self.plan.dst, strict=True))
+        pairs, _ = alike(self.shape, self.plan.src, self.plan.dst)
         return max(len(self.routes.path(*pair)) - 1 for pair in pairs)
 
     @cached_property

@@ -33,7 +33,6 @@ from testbed.experiment.topology.settings import Rack, Star
 from testbed.experiment.topology.shape import Shape
 from testbed.experiment.topology.tables import Tables
 from testbed.experiment.traffic import Traffic
-from testbed.experiment.traffic.flow import NO_GROUP
 from testbed.experiment.traffic.pattern import Context
 from testbed.experiment.traffic.plan import Plan
 from testbed.units import TIME_UNITS, Time, exactly, parse, show_rate, show_time
@@ -213,7 +212,7 @@ class Experiment(Part):
     @cached_property
     def plan(self) -> Plan:
         """The flows, as the traffic pattern and the seed make them."""
-        return Plan.of(self.traffic.expand(self.context))
+        return self.traffic.plan(self.context)
 
     @cached_property
     def decider(self) -> Ints:
@@ -235,7 +234,9 @@ class Experiment(Part):
     @property
     def context(self) -> Context:
         """What the traffic is made for."""
-        return Context(self.hosts, self.rack.link.rate, self.time.duration, (self.seed,))
+        switches = self.shape.switches
+        edges = tuple(switches.index(self.shape.edge(host)) for host in self.shape.hosts)
+        return Context(self.hosts, self.rack.link.rate, self.time.duration, (self.seed,), edges)
 
     @model_validator(mode="after")
     def _parts_fit_together(self) -> Self:
@@ -310,7 +311,7 @@ class Experiment(Part):
             self._check_size(len(plan))
         if not len(plan):
             refuse("time.duration", f"no flow starts within {end}")
-        late = np.flatnonzero((plan.start >= self.time.duration) & (plan.after == NO_GROUP))
+        late = np.flatnonzero((plan.start >= self.time.duration) & ~plan.waits)
         if len(late):
             first = late[plan.start[late].argmin()]
             key = f"traffic.{self.traffic.start_key}"

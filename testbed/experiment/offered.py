@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from testbed.experiment.model import Experiment
-from testbed.experiment.traffic.flow import NO_GROUP
 from testbed.units import show_size
 
 
@@ -33,7 +32,7 @@ class Offered:
         return cls(
             flows=len(plan),
             endless=len(plan) - len(sized),
-            waiting=int((plan.after != NO_GROUP).sum()),
+            waiting=int(plan.waits.sum()),
             bytes=float(sized.sum()),
             mean_size=float(sized.mean()) if len(sized) else float("nan"),
             load=float(sized.sum()) / capacity,

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from testbed.base.arrays import Floats, Ints
 from testbed.experiment.events import Event
+from testbed.experiment.traffic.tasks import Job, Kind, Steps
 from testbed.results.tuner_log import TunerLog
 from testbed.results.verdict import Reason
 
@@ -54,6 +55,30 @@ class FlowTable:
 
     def __len__(self) -> int:
         return len(self.src)
+
+
+@dataclass
+class StepTable:
+    """One row per step between the flows, shape (s,); see `testbed.experiment.traffic.tasks.Steps`."""
+
+    job: Ints  # position in `RunRecord.jobs`, -1 for none
+    iteration: Ints
+    rank: Ints
+    kind: Ints
+    begin: Floats  # nan if it never began
+    length: Floats
+
+    @classmethod
+    def of(cls, steps: Steps, begun: Floats, end: float) -> Self:
+        """``begun`` at; what would have been over after the ``end`` of the run was not."""
+        begin = np.where(begun + steps.length <= end, begun, np.nan)
+        return cls(steps.job, steps.iteration, steps.rank, steps.kind, begin, steps.length)
+
+    @classmethod
+    def empty(cls) -> Self:
+        """Nothing waits."""
+        steps = Steps.of(0, Kind.JOIN)
+        return cls.of(steps, steps.start, 0.0)
 
 
 class Series:
@@ -154,6 +179,9 @@ class Measured:
     queue_histogram: Histogram  # bytes seen by arriving packets at the bottleneck, in the window
     rtt_histogram: Histogram  # seconds, one sample per acknowledgement, in the window
     events: list[Event] = field(default_factory=list)  # what the experiment did to the rack, in order of time
+    jobs: list[Job] = field(default_factory=list)
+    steps: StepTable = field(default_factory=StepTable.empty)
+    alone: dict[str, float] = field(default_factory=dict)  # s that an iteration of a job took without the others
 
 
 @dataclass(kw_only=True)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from pydantic import BaseModel
 
 from testbed.results.figures import cost, fairness, fct, latency, loss, pauses, sharing, throughput
+from testbed.results.figures.jobs import JobFigures
 from testbed.results.figures.measurements import Measurements
 from testbed.results.figures.operations import Messages
 from testbed.results.figures.registry import figure, figures_of
@@ -243,6 +244,19 @@ class Summary(BaseModel):
         "Jain's index over controllers that share a run: x is goodput per flow", "",
         lambda m: sharing.between(m.shared),
         "Jain", "controllers", better="higher", seldom=True)
+
+    jobs: list[JobFigures] = figure(
+        "what became of jobs, one entry per job, see below", "", lambda m: m.jobs)
+    iteration_mean: Number = figure(
+        "time of an iteration of the first job, mean", "s",
+        lambda m: m.jobs[0].iteration if m.jobs else NAN, "iteration", "mean", better="lower", seldom=True)
+    iteration_p99: Number = figure(
+        "its 99th percentile", "s",
+        lambda m: m.jobs[0].iteration_p99 if m.jobs else NAN, "iteration", "p99", better="lower", seldom=True)
+    bus_bandwidth: Number = figure(
+        "bus bandwidth of its operations", "bit/s",
+        lambda m: m.jobs[0].bus_bandwidth if m.jobs else NAN, "bus bandwidth", better="higher", seldom=True,
+        source="nccl-tests: size / time x a factor by which it can be compared with the line rate")
 
     messages: list[Messages] = figure(
         "completion times of operations, one entry per kind, see below", "", lambda m: m.messages)

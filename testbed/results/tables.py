@@ -9,17 +9,19 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from testbed.experiment.traffic.tasks import Kind
 from testbed.results import arrow
 from testbed.results.figures import flow_goodput, window
 from testbed.results.record import Histogram, Measured, RunRecord
 from testbed.results.tuner_log import TunerLog
 
 TUNERS = "tuners.parquet"
+STEPS = "steps.parquet"
 OF_A_SLOT = ("time", "switch", "state")  # its columns, beside one for every number that a tuner reported
 TABLES = ("flows", "flow_series", "ports", "port_series", "histograms")
 
 UNITS = {
-    "time": "s", "start": "s", "finished": "s", "base_rtt": "s", "rtt": "s",
+    "time": "s", "start": "s", "begin": "s", "length": "s", "finished": "s", "base_rtt": "s", "rtt": "s",
     "size": "B", "acked_bytes": "B", "wire_bytes": "B", "window": "B", "inflight": "B",
     "tx_bytes": "B", "queue": "B", "peak_queue": "B", "kmin": "B", "kmax": "B", "queue_area": "B s",
     "buffer": "B", "line_rate": "bit/s", "path_rate": "bit/s", "rate": "bit/s", "goodput": "bit/s",
@@ -56,7 +58,7 @@ def series_names(record: Measured) -> list[str]:
 
 
 def write_tables(folder: Path, record: RunRecord) -> None:
-    """Write one file per entry of `TABLES` into ``folder``, and `TUNERS` if a tuner was ever asked."""
+    """Write one file per entry of `TABLES` into ``folder``, `TUNERS` if a tuner was ever asked, `STEPS` of jobs."""
     _write(folder / "flows.parquet", [_flows(record)])
     _write(
         folder / "flow_series.parquet",
@@ -67,6 +69,8 @@ def write_tables(folder: Path, record: RunRecord) -> None:
     _write(folder / "histograms.parquet", [_histograms(record)])
     if asked := [one for one in record.tuners if one.time]:
         _write(folder / TUNERS, [_tuners(asked)])
+    if record.jobs:
+        _write(folder / STEPS, [_steps(record)])
 
 
 def _flows(record: RunRecord) -> dict[str, Any]:
@@ -120,6 +124,22 @@ def _tuners(asked: Sequence[TunerLog]) -> dict[str, Any]:
         "state": [state for one in asked for state in one.states],
     }
     return columns | {name: np.concatenate([one.reported(name) for one in asked]) for name in names}
+
+
+def _steps(record: RunRecord) -> dict[str, Any]:
+    """A row per step of a rank: its computing, and the end of its part of an iteration."""
+    steps, jobs = record.steps, record.jobs
+    told = np.flatnonzero((steps.job >= 0) & np.isin(steps.kind, (Kind.COMPUTE, Kind.DONE)))
+    job, rank = steps.job[told].tolist(), steps.rank[told].tolist()
+    return {
+        "job": [jobs[number].name for number in job],
+        "iteration": steps.iteration[told],
+        "rank": steps.rank[told],
+        "host": [jobs[number].hosts[one] for number, one in zip(job, rank, strict=True)],
+        "kind": [Kind(kind).name.lower() for kind in steps.kind[told].tolist()],
+        "begin": steps.begin[told],
+        "length": steps.length[told],
+    }
 
 
 def _write(file: Path, blocks: Iterator[dict[str, Any]] | list[dict[str, Any]]) -> None:

@@ -61,6 +61,7 @@ BOUNDS = (
     Bound("rtt_p99", relative=0.03, per_link=BUCKET, late=True),
     Bound("marks", relative=0.05),
     Bound("slowdown_p99", relative=0.05),
+    Bound("iteration_mean", relative=0.02),
 )
 BESIDE = ("jain_flows", "drops_in_run", "pause_frames", "fct_finished")  # told without a bound
 

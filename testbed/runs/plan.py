@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,6 +13,7 @@ from testbed.engines.kernel import doctor
 from testbed.errors import BadInput
 from testbed.experiment.resolved import Resolved
 from testbed.live.observers import Observer
+from testbed.runs.alone import times_alone
 from testbed.runs.run import RunOutcome, execute
 
 NO_PACKETS_TO_CAPTURE = {
@@ -35,9 +36,12 @@ class Planned:
         if self.engine.name == "kernel":
             doctor.require()
 
-    def execute(self, out: Path | None, observer: Observer) -> RunOutcome:
-        """Run it and write its results. Raises TestbedError."""
-        return execute(self.engine, self.resolved, out, observer, points=self.points, snap=self.snap)
+    def execute(
+        self, out: Path | None, observer: Observer, alone: Callable[[str], Resolved] | None = None
+    ) -> RunOutcome:
+        """Run it and write its results; before that each job ``alone``, if that is given. Raises TestbedError."""
+        times = times_alone(self.engine, self.resolved, alone, observer) if alone else None
+        return execute(self.engine, self.resolved, out, observer, points=self.points, snap=self.snap, alone=times)
 
 
 def plan(engine: Engine, resolved: Resolved, pcap: Sequence[str] = (), snap: str = "") -> Planned:

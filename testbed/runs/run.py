@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import signal
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -44,9 +44,11 @@ def execute(
     *,
     points: Sequence[Point] = (),
     snap: int = WHOLE,
+    alone: Mapping[str, float] | None = None,
 ) -> RunOutcome:
     """Run the experiment and write its results, with captures at ``points`` (``snap`` bytes of each packet).
 
+    ``alone``: s that an iteration of each job takes without the others.
     Raises TestbedError; Ctrl-C ends the run early and keeps the data.
     """
     target = folder.prepare(out, f"{resolved.experiment.name}-{resolved.title.replace(' + ', '-')}")
@@ -72,8 +74,9 @@ def execute(
         speed=prepared.speed,
     )
     captures = Captures(points, target, snap)
-    with _ctrl_c_keeps_the_data() as running:
+    with ctrl_c_keeps_the_data() as running:
         record = engine.follow(prepared, observer, running, target.name, captures.all)
+        record.alone = dict(alone or {})
         tuner = resolved.tuner.name if prepared.tuned else ""
         summary = summarise(record, judge(record), experiment=experiment.name, controller=resolved.title, tuner=tuner)
         observer.on_stage("writing results")
@@ -116,7 +119,7 @@ CTRL_C = "Ctrl-C"
 
 
 @contextmanager
-def _ctrl_c_keeps_the_data() -> Iterator[list[Stoppable]]:
+def ctrl_c_keeps_the_data() -> Iterator[list[Stoppable]]:
     """The first Ctrl-C ends the runs in the list and keeps what they have; the second one ends everything."""
     running: list[Stoppable] = []
 

@@ -12,11 +12,18 @@ from testbed.capture.reader import Frame, Reader
 from testbed.results.flat import flat
 from testbed.results.folder import DECISIONS, SUMMARY, data_files, read_table, sha256
 from testbed.results.summary import FIGURES
-from testbed.results.tables import TABLES, TUNERS
+from testbed.results.tables import STEPS, TABLES, TUNERS
 
 WALL = frozenset(name for name, one in FIGURES.items() if one.wall)
 NOT_THERE = "not there"
-ORDER = (DECISIONS, "flow_series.parquet", "port_series.parquet", TUNERS, *(f"{name}.parquet" for name in TABLES))
+ORDER = (
+    DECISIONS,
+    "flow_series.parquet",
+    "port_series.parquet",
+    TUNERS,
+    STEPS,
+    *(f"{name}.parquet" for name in TABLES),
+)
 """Causes before consequences."""
 
 

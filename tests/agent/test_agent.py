@@ -27,7 +27,7 @@ def test_flows_start_at_their_time() -> None:
 def test_it_wakes_up_for_the_next_start() -> None:
     with serving(hosts=(0, 1), start=(0.0, 1.5)) as (agent, _):
         turn(agent, 0.5)
-        assert min(agent._next_start, agent.next_decision(0.5 * SLOT)) == pytest.approx(1.5 * SLOT)
+        assert min(agent.next_step, agent.next_decision(0.5 * SLOT)) == pytest.approx(1.5 * SLOT)
         turn(agent, 1.5)
         assert agent.next_decision(1.5 * SLOT) == pytest.approx(3.5 * SLOT)  # the longest sleep
 

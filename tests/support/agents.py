@@ -14,6 +14,7 @@ from testbed.agent.columns import ENDLESS, Flows
 from testbed.agent.datapath import Datapath, DelayRing, Pace, PacingStats, Pauses
 from testbed.agent.histogram import TimeHistogram
 from testbed.agent.sockets import Route, Sockets
+from testbed.agent.tasks import TaskGraph
 from testbed.clock import Clock
 from testbed.dataplane import wire
 from testbed.experiment.topology import framing
@@ -89,6 +90,7 @@ class Bench:
     relook: float = 0.0  # slots; hosts may be paused if it is given
     ring: FakeRing = field(default_factory=FakeRing)
     also: tuple[tuple[FakeRing, float], ...] = ()  # more rings, and for how long they are held
+    tasks: TaskGraph | None = None
 
     def __post_init__(self) -> None:
         n = len(self.hosts)
@@ -124,7 +126,7 @@ class Bench:
         )
         self.lags = PacingStats(TimeHistogram(16), TimeHistogram(4), TimeHistogram(4), TimeHistogram(4))
         rings = [DelayRing(*one) for one in ((self.ring, self.held), *self.also)]  # type: ignore[arg-type]
-        self.datapath = Datapath(self.flows, self.sockets, rings, pace, self.lags)
+        self.datapath = Datapath(self.flows, self.sockets, rings, pace, self.lags, tasks=self.tasks)
         self.clock = Clock(DILATION, EPOCH)
         self.datapath.begin(self.clock)
 

@@ -11,7 +11,6 @@ from testbed.controller import Paths
 from testbed.errors import BadInput
 from testbed.experiment.layout import Layout
 from testbed.experiment.topology.settings import Star
-from testbed.experiment.traffic.flow import NO_GROUP
 
 
 @dataclass(frozen=True)
@@ -73,7 +72,7 @@ def of_experiment(layout: Layout) -> FluidLayout:
         raise BadInput("rack.link.loss: the fluid model loses nothing at random; set it to 0, or run it in the rack")
     if len({(link.rate, link.buffer) for link in layout.shape.links}) > 1:
         raise BadInput("rack.links: the fluid model's links have one rate and one buffer; run it instead")
-    if (plan.after != NO_GROUP).any():
+    if plan.waits.any():
         raise BadInput(
             f"the fluid model has no flows that wait for others to finish, as those of '{experiment.traffic.pattern}' "
             f"do: run it in the rack"

@@ -8,14 +8,14 @@ import os
 import numpy as np
 
 from testbed.agent.agent import Timing
-from testbed.agent.barriers import Barriers
 from testbed.agent.columns import ENDLESS
 from testbed.agent.meter import Meter
 from testbed.agent.pool import AgentConfig, AgentPool, AgentSpec, split_by_host
 from testbed.agent.sockets import Route
+from testbed.agent.structs import library
+from testbed.agent.tasks import TaskGraph
 from testbed.engines.kernel.assembly import Assembly
 from testbed.engines.kernel.faults.fault import Fault
-from testbed.experiment.traffic.flow import NO_GROUP
 from testbed.results.decisions import Served
 from testbed.results.record import RTT_BINS_PER_OCTAVE
 from testbed.results.trace import DecisionTrace
@@ -36,6 +36,7 @@ class Agents:
         self.parts = split_by_host(rack.layout.plan.src_number, len(self.cores))
         self.delays = [rack.delays(first, end) for first, end in self.parts]
         self.src_delays = [rack.src_delays(first, end) for first, end in self.parts]
+        self.tasks = TaskGraph.of(rack.layout.plan, rack.layout.framing.payload, self.parts, wake=True)
 
     @property
     def rings(self) -> int:
@@ -48,6 +49,8 @@ class Agents:
         packets = np.ceil(rack.layout.plan.size / rack.layout.framing.payload)
         rack.flows.to_send[:] = np.where(np.isfinite(packets), packets, ENDLESS)
         config = self._config()
+        if self.tasks:
+            self.tasks.begin(library())
         for number, (first, end) in enumerate(self.parts):
             self.meters.append(Meter(RTT_BINS_PER_OCTAVE, self._trace()))
             spec = self._spec(number, first, end)
@@ -102,7 +105,6 @@ class Agents:
         senders, host = np.unique(plan.src_number[first:end], return_inverse=True)
         ends = [hosts[f"h{sender}"].defaultIntf() for sender in senders]
         interfaces = np.array([one.index for one in ends])
-        waits = plan.after != NO_GROUP
         return AgentSpec(
             number=number,
             core=self.cores[number],
@@ -118,12 +120,12 @@ class Agents:
             flows=rack.flows.part(first, end),
             paths=rack.layout.controller_paths(slice(first, end)),
             timing=Timing.of(
-                np.where(waits, np.inf, rack.layout.start)[first:end],
+                np.where(plan.waits, np.inf, rack.layout.start)[first:end],
                 end=rack.experiment.time.duration,
                 timeout=rack.layout.retransmission_timeout(rack.longest_queue),
                 rtt=float(base_rtt[first:end].min()),
                 clock=rack.clock,
-                barriers=Barriers(plan, rack.flows.finished, first, end) if waits.any() else None,
             ),
             meter=self.meters[number],
+            tasks=self.tasks,
         )

@@ -140,6 +140,8 @@ class Emulation:
         record.loaded_plugins = [one.as_dict() for one in counts.loaded_plugins]
         self._encode_decisions(record)
         record.tuners = [one.log for one in rack.tuning.all]
+        if self.agents.tasks:
+            self.agents.tasks.tell(record, self.layout.plan)
         record.captures = recording.end()
         return record
 

@@ -95,6 +95,17 @@ void expect_feedback(uint32_t flow)
 		fetch(record_of(d->decisions.of[f], f), d->decisions.of[f]->size);
 }
 
+/* A packet has reached its receiver's NIC; with it, perhaps, all of its flow. */
+void data_received(uint32_t flow)
+{
+	struct tasks *t = world->tasks;
+
+	if ((int64_t)((const struct flow_rx *)world->flows_rx)[flow].packets != t->packets[flow])
+		return;
+	flow_done(t, flow, now_seconds(agent));
+	world->released = 1;
+}
+
 /* The same for the flow that sends next. */
 static void expect_departure(const struct datapath *d)
 {
@@ -116,11 +127,13 @@ void pace(struct datapath *d, double until)
 		send_due(d, now);
 		if (many_flows)
 			expect_departure(d);
+		until = fmin(until, next_start(d));
 		if (now >= until)
 			return;
 		if (!run_until_fed(world, tick_of(d, fmin(heap_first(&d->agenda), until))))
 			continue;
 		now = now_seconds(d);
+		world->released = 0;
 		while (world->resumed_count) {
 			int64_t host = world->resumed[--world->resumed_count];
 

@@ -70,7 +70,8 @@ class VirtualRun:
         self.tuning = in_rack(resolved, self.world.ports, self.layout.port_names)
         self.network = VirtualNetwork(self.world, self.tuning)
         self.agent: sender.Sender
-        self.agent, self.controller = sender.build(self.world, self.flows, self.meters[0])
+        self.tasks = sender.tasks_of(self.world)
+        self.agent, self.controller = sender.build(self.world, self.flows, self.meters[0], self.tasks)
         self.programs = Programs(
             self.layout, self.world.maps.flows_tx, self.world.maps.flows_rx, self.world.maps.arrivals,
             self.world.maps, self.world.ports.index, self.world.ports.peer,
@@ -111,6 +112,8 @@ class VirtualRun:
         record.events = schedule.done
         record.loaded_plugins = [one.as_dict() for one in Identity.all_of(self.controller)]
         record.tuners = [one.log for one in self.tuning.all]
+        if self.tasks:
+            self.tasks.tell(record, self.layout.plan)
         self.keep_decisions(record)
         return record
 

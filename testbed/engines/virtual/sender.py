@@ -7,19 +7,18 @@ from typing import Protocol
 import numpy as np
 
 from testbed.agent.agent import BATCHES_PER_RTT, CHECKS_PER_RTT, Agent, Timing
-from testbed.agent.barriers import Barriers
 from testbed.agent.batch_agent import BatchAgent
 from testbed.agent.columns import ENDLESS, Flows
 from testbed.agent.datapath import Datapath, DelayRing, Pace, PacingStats, Pauses
 from testbed.agent.flow_agent import FlowAgent
 from testbed.agent.meter import Meter
 from testbed.agent.sockets import short_packets
+from testbed.agent.tasks import TaskGraph
 from testbed.base.arrays import Ints
 from testbed.compiled.askable import is_askable
 from testbed.controller import RateController
 from testbed.dataplane.wire import frame
 from testbed.engines.virtual.world import World
-from testbed.experiment.traffic.flow import NO_GROUP
 from testbed.registry import failed
 
 
@@ -64,7 +63,13 @@ class Sockets:
         world.keep(self)
 
 
-def build(world: World, flows: Flows, meter: Meter) -> tuple[Agent, RateController]:
+def tasks_of(world: World) -> TaskGraph | None:
+    """What flows wait for; the one agent serves all."""
+    plan = world.layout.plan
+    return TaskGraph.of(plan, world.layout.framing.payload, [(0, len(plan))], wake=False)
+
+
+def build(world: World, flows: Flows, meter: Meter, tasks: TaskGraph | None) -> tuple[Agent, RateController]:
     """The agent, ready to run. Raises PluginFailed."""
     layout, resolved = world.layout, world.resolved
     plan, framing, paths = layout.plan, layout.framing, layout.controller_paths()
@@ -76,7 +81,7 @@ def build(world: World, flows: Flows, meter: Meter) -> tuple[Agent, RateControll
     flows.to_send[:] = np.where(np.isfinite(packets), packets, ENDLESS)
     _, host = np.unique(plan.src_number, return_inverse=True)
     interface = np.array([world.wires.lines["from"][2 * number] for number in np.unique(plan.src_number) - 1])
-    timing = _timing(world, flows, in_batches=not is_askable(controller))
+    timing = _timing(world, in_batches=not is_askable(controller))
     pace = Pace(
         host=host.astype(np.int64),
         line_rate=paths.line_rate,
@@ -95,21 +100,23 @@ def build(world: World, flows: Flows, meter: Meter) -> tuple[Agent, RateControll
         pauses=Pauses(world.maps.pauses, interface.astype(np.int64), np.inf) if world.buffer else None,
     )
     lags = PacingStats(meter.rtt, meter.pacing_lag, meter.feedback_lag, meter.timer_lag)
-    datapath = Datapath(flows, Sockets(world), [DelayRing(world.ring, 0.0)], pace, lags, code=world.code)
+    datapath = Datapath(flows, Sockets(world), [DelayRing(world.ring, 0.0)], pace, lags, code=world.code, tasks=tasks)
     world.c.gather = timing.gather
+    if tasks:
+        world.c.tasks = tasks.pointer
+        tasks.begin(world.code)
     plugin, clock = resolved.controller, world.clock
     if is_askable(controller):
         return FlowAgent(plugin, clock, controller, datapath, timing=timing, meter=meter), controller
     return BatchAgent(plugin, clock, controller, datapath, timing=timing, meter=meter), controller
 
 
-def _timing(world: World, flows: Flows, *, in_batches: bool) -> Timing:
+def _timing(world: World, *, in_batches: bool) -> Timing:
     """Nothing costs time here, so that only what runs in Python is gathered."""
     layout, plan = world.layout, world.layout.plan
     rtt = float(layout.paths.base_rtt.min())
-    waits = plan.after != NO_GROUP
     return Timing(
-        start=np.where(waits, np.inf, layout.start),
+        start=np.where(plan.waits, np.inf, layout.start),
         end=world.experiment.time.duration,
         timeout=layout.retransmission_timeout(world.longest_queue),
         longest_sleep=rtt / CHECKS_PER_RTT,
@@ -117,5 +124,4 @@ def _timing(world: World, flows: Flows, *, in_batches: bool) -> Timing:
         gather=rtt / BATCHES_PER_RTT if in_batches else 0.0,
         quantum=0.0,
         decision_cost=world.experiment.controller.decision_cost,
-        barriers=Barriers(plan, flows.finished, 0, len(plan)) if waits.any() else None,
     )

@@ -36,6 +36,7 @@
 #define ANSWERS_FIRST 0
 #endif
 #define FIRST_ROOM 1024 /* packets at a tap */
+#define NO_FLOW UINT32_MAX
 #define LARGE 2000 /* lines of a rack: what they and their packets have is more than caches hold */
 
 struct world *world;
@@ -342,11 +343,21 @@ static void set_time(struct world *w, int64_t time)
 
 /* ---- nodes ---- */
 
+static uint32_t carried_flow(const struct packet *p)
+{
+	const struct roce *packet = (const struct roce *)p->bytes;
+
+	return p->length != PFC_FRAME && packet->opcode == BTH_SEND_ONLY_IMM ? flow_of(packet) : NO_FLOW;
+}
+
 static void at_host(struct world *w, struct line *l, struct packet *p)
 {
 	struct __sk_buff skb = view_of(p, l->to);
+	uint32_t data_of = w->tasks ? carried_flow(p) : NO_FLOW; /* before the NIC makes an acknowledgement of it */
 	int verdict = nic_rx(&skb);
 
+	if (data_of != NO_FLOW)
+		data_received(data_of);
 	if (skb.protocol == bpf_htons(ETH_P_PAUSE)) {
 		int64_t host = -1 - l->receiver;
 
@@ -536,12 +547,13 @@ void drain(struct world *w)
 	}
 }
 
-/* Everything until then, that tick included; or until an agent must know of something: feedback, a pause. Whether so. */
+/* Everything until then, that tick included; or until an agent must know of something: feedback, a pause, flows that
+ * others have released. Whether so. */
 int64_t run_until_fed(struct world *w, int64_t until)
 {
 	while (w->event_count && w->events[0].time <= until) {
 		happen(w, &w->events[0]);
-		if (w->feedback->submitted || w->resumed_count)
+		if (w->feedback->submitted || w->resumed_count || w->released)
 			return 1;
 	}
 	if (w->now < until)

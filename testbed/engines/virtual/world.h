@@ -100,6 +100,8 @@ struct world {
 	/* agent: for how many seconds feedback may be gathered */
 	double gather;
 	int64_t *resumed, resumed_count; /* hosts to which a pause frame came */
+	void *tasks; /* struct tasks, if flows wait for others */
+	int64_t released; /* whether some of them need not any more */
 	int64_t renewed_after; /* quanta after which a pause is sent again */
 	struct tap *taps;
 	/* what is recorded without coming back to Python: ticks at whose end samples are due, behind the last INT64_MAX; and
@@ -119,6 +121,7 @@ int64_t run_until_fed(struct world *w, int64_t until);
 struct packet *new_packet(void);
 void send_up(struct world *w, int64_t host, struct packet *p);
 void expect_feedback(uint32_t flow);
+void data_received(uint32_t flow);
 
 extern struct world *world; /* the one that this thread is in */
 extern int many_flows; /* their state stays in no cache: what is about to be touched is fetched */

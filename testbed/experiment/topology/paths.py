@@ -15,7 +15,7 @@ import numpy as np
 from testbed.base.arrays import Floats, Ints
 from testbed.experiment.topology.framing import Framing
 from testbed.experiment.topology.routes import Routes
-from testbed.experiment.topology.shape import Link
+from testbed.experiment.topology.shape import Link, Shape
 
 PRECISION = 12  # decimals of a second: paths of the same links must have the same base RTT
 
@@ -83,15 +83,27 @@ class FlowPaths:
     @classmethod
     def of(cls, routes: Routes, src: Sequence[str], dst: Sequence[str], framing: Framing) -> FlowPaths:
         """The paths between hosts."""
-        known: dict[tuple[str, str], PathTimes] = {}
-        for pair in set(zip(src, dst, strict=True)):
-            known[pair] = PathTimes(routes.path(*pair), framing)
-        paths = [known[pair] for pair in zip(src, dst, strict=True)]
+        pairs, of_flow = alike(routes.shape, src, dst)
+        paths = [PathTimes(routes.path(*pair), framing) for pair in pairs]
         return cls(
-            line_rate=np.array([path.links[0].rate for path in paths]),
-            base_rtt=np.array([path.base_rtt for path in paths]),
-            src_rtt=np.array([path.src_rtt for path in paths]),
-            hops=np.array([path.hops for path in paths], np.int64),
-            path_rate=np.array([min(link.rate for link in path.links) for path in paths]),
-            slowness=np.array([sum(1 / link.rate for link in path.links[1:]) for path in paths]),
+            line_rate=np.array([path.links[0].rate for path in paths])[of_flow],
+            base_rtt=np.array([path.base_rtt for path in paths])[of_flow],
+            src_rtt=np.array([path.src_rtt for path in paths])[of_flow],
+            hops=np.array([path.hops for path in paths], np.int64)[of_flow],
+            path_rate=np.array([min(link.rate for link in path.links) for path in paths])[of_flow],
+            slowness=np.array([sum(1 / link.rate for link in path.links[1:]) for path in paths])[of_flow],
         )
+
+
+def alike(shape: Shape, src: Sequence[str], dst: Sequence[str]) -> tuple[list[tuple[str, str]], Ints]:
+    """Flows between the same two switches over links that are alike have paths that are: one pair of hosts for each
+    such class, and the class of each flow.
+    """
+    places: dict[tuple[str, float, float], int] = {}
+    place_of = {
+        host: places.setdefault((link.high.node, link.rate, link.delay), len(places))
+        for host, link in shape.link_of.items()
+    }
+    number = np.array([place_of[host] for host in src]) * len(places) + [place_of[host] for host in dst]
+    _, first, of_flow = np.unique(number, return_index=True, return_inverse=True)
+    return [(src[at], dst[at]) for at in first.tolist()], of_flow

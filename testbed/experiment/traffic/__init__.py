@@ -9,6 +9,8 @@ from pydantic import Field
 from testbed.experiment.traffic.all_to_all import AllToAll
 from testbed.experiment.traffic.composed import Mix, Phases
 from testbed.experiment.traffic.incast import Incast
+from testbed.experiment.traffic.jobs import OneJob
+from testbed.experiment.traffic.jobs.several import Jobs
 from testbed.experiment.traffic.listed import FlowList
 from testbed.experiment.traffic.long_short import LongShort
 from testbed.experiment.traffic.osu import OsuAllToAll
@@ -16,6 +18,6 @@ from testbed.experiment.traffic.poisson import Poisson
 from testbed.experiment.traffic.tracefile import TraceFile
 
 Traffic = Annotated[
-    Incast | AllToAll | LongShort | OsuAllToAll | Poisson | Phases | Mix | TraceFile | FlowList,
+    Incast | AllToAll | LongShort | OsuAllToAll | OneJob | Jobs | Poisson | Phases | Mix | TraceFile | FlowList,
     Field(discriminator="pattern"),
 ]

@@ -8,7 +8,7 @@ from pydantic import Field
 
 from testbed.experiment.block import Count, Moment
 from testbed.experiment.traffic.flow import Flow
-from testbed.experiment.traffic.pattern import Context, FlowSize, Pattern, endless
+from testbed.experiment.traffic.pattern import Context, FlowSize, Listed, endless
 
 Hosts = Annotated[int, Field(strict=True, ge=2)]
 
@@ -18,7 +18,7 @@ def rounds(hosts: int) -> list[tuple[int, int]]:
     return [(i, (i + shift) % hosts) for shift in range(1, hosts) for i in range(hosts)]
 
 
-class AllToAll(Pattern):
+class AllToAll(Listed):
     """Each of N hosts sends to each other one: N congestion points."""
 
     pattern: Literal["all-to-all"] = Field(description="`all-to-all`")

@@ -11,17 +11,20 @@ from pydantic import Field, model_validator
 from testbed.base.inputs import Input
 from testbed.experiment.block import Moment, Part, refuse
 from testbed.experiment.traffic.all_to_all import AllToAll
-from testbed.experiment.traffic.flow import NO_GROUP, Flow
 from testbed.experiment.traffic.incast import Incast
+from testbed.experiment.traffic.jobs import OneJob
+from testbed.experiment.traffic.jobs.several import Jobs
 from testbed.experiment.traffic.listed import FlowList
 from testbed.experiment.traffic.long_short import LongShort
 from testbed.experiment.traffic.osu import OsuAllToAll
-from testbed.experiment.traffic.pattern import Context, Pattern
+from testbed.experiment.traffic.pattern import Context, Pattern, one_payload
+from testbed.experiment.traffic.plan import Plan
 from testbed.experiment.traffic.poisson import Poisson
 from testbed.experiment.traffic.tracefile import TraceFile
 
 Simple = Annotated[
-    Incast | AllToAll | LongShort | OsuAllToAll | Poisson | TraceFile | FlowList, Field(discriminator="pattern")
+    Incast | AllToAll | LongShort | OsuAllToAll | OneJob | Jobs | Poisson | TraceFile | FlowList,
+    Field(discriminator="pattern"),
 ]
 
 
@@ -49,17 +52,16 @@ class Composed(Pattern):
         found = zip(self.members(), self.contexts(context), strict=True)
         return sum(one.flow_count(inner) for one, (_, inner) in found)
 
-    def expand(self, context: Context) -> list[Flow]:
+    def plan(self, context: Context) -> Plan:
         """The flows of all."""
-        flows: list[Flow] = []
-        for one, (begin, inner) in zip(self.members(), self.contexts(context), strict=True):
-            groups = max((flow.group for flow in flows), default=NO_GROUP) + 1
-            flows += self.begun(shifted(one.expand(inner), begin, groups), begin + inner.end)
-        return flows
+        found = zip(self.members(), self.contexts(context), strict=True)
+        return Plan.joined(
+            [self.begun(one.plan(inner).later(begin), begin + inner.end) for one, (begin, inner) in found]
+        )
 
-    def begun(self, flows: list[Flow], _end: float) -> list[Flow]:
-        """Those of one pattern's flows that really start before it is over."""
-        return flows
+    def begun(self, plan: Plan, _end: float) -> Plan:
+        """What of one pattern really starts before it is over."""
+        return plan
 
     def notes(self) -> list[str]:
         """Of all."""
@@ -84,15 +86,6 @@ class Composed(Pattern):
     start_key = flows_key
 
 
-def _one_payload(block: Any, data: dict[str, Any], key: str) -> Any:
-    """A run has packets of one size: that of the outer block `data` is passed on to a block within."""
-    if not isinstance(block, dict):
-        return block
-    if "payload" in block and block["payload"] != data.get("payload", "1 kB"):
-        refuse(f"{key}.payload", "all flows have packets of one size: say it once, in traffic.payload")
-    return {**block, "payload": data["payload"]} if "payload" in data else block
-
-
 class Mix(Composed):
     """Several patterns at once."""
 
@@ -108,6 +101,15 @@ class Mix(Composed):
     def key_of(self, number: int) -> str:
         """Where the file has one of them."""
         return f"parts.{number}"
+
+    alone: str = Field(
+        default="",
+        description="A job: all but its flows are left out, and it stays on its hosts; see `testbed run --alone`.",
+    )
+
+    def plan(self, context: Context) -> Plan:
+        """The flows of all, or of one job."""
+        return super().plan(context).only(self.alone)
 
     def contexts(self, context: Context) -> list[tuple[float, Context]]:
         """All begin at 0."""
@@ -125,7 +127,7 @@ class Mix(Composed):
     def _payload_of_all(cls, data: Any) -> Any:
         if not isinstance(data, dict) or not isinstance(data.get("parts"), list):
             return data
-        parts = [_one_payload(part, data, f"parts.{i}") for i, part in enumerate(data["parts"])]
+        parts = [one_payload(part, data, f"parts.{i}") for i, part in enumerate(data["parts"])]
         return {**data, "parts": parts}
 
 
@@ -162,11 +164,9 @@ class Phases(Composed):
         borders = [*(min(phase.start, context.end) for phase in self.parts), context.end]
         return [(begin, context.part(number, end - begin)) for number, (begin, end) in enumerate(pairwise(borders))]
 
-    def begun(self, flows: list[Flow], end: float) -> list[Flow]:
+    def begun(self, plan: Plan, end: float) -> Plan:
         """What would start after its phase is over is left out; what waits for others goes on if they began."""
-        if not any(flow.after == NO_GROUP and flow.start < end for flow in flows):
-            return []
-        return [flow for flow in flows if flow.after != NO_GROUP or flow.start < end]
+        return plan.begun(end)
 
     def links_filled(self, context: Context) -> float:
         """Of the busiest phase."""
@@ -180,21 +180,9 @@ class Phases(Composed):
         if not isinstance(data, dict) or not isinstance(data.get("parts"), list):
             return data
         parts = [
-            {**phase, "traffic": _one_payload(phase["traffic"], data, f"parts.{i}.traffic")}
+            {**phase, "traffic": one_payload(phase["traffic"], data, f"parts.{i}.traffic")}
             if isinstance(phase, dict) and "traffic" in phase
             else phase
             for i, phase in enumerate(data["parts"])
         ]
         return {**data, "parts": parts}
-
-
-def shifted(flows: list[Flow], begin: float, groups: int) -> list[Flow]:
-    """The same flows later, with group numbers of their own."""
-    return [
-        flow._replace(
-            start=flow.start + (begin if flow.after == NO_GROUP else 0.0),
-            group=flow.group + groups if flow.group != NO_GROUP else NO_GROUP,
-            after=flow.after + groups if flow.after != NO_GROUP else NO_GROUP,
-        )
-        for flow in flows
-    ]

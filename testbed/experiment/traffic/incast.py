@@ -8,7 +8,7 @@ from pydantic import Field, model_validator
 
 from testbed.experiment.block import Count, Moment, refuse
 from testbed.experiment.traffic.flow import Flow
-from testbed.experiment.traffic.pattern import Context, FlowSize, Pattern, endless
+from testbed.experiment.traffic.pattern import Context, FlowSize, Listed, endless
 
 PUBLISHED = {
     2: (2, 1), 4: (4, 1), 16: (16, 1), 32: (32, 1), 64: (64, 1), 128: (64, 2), 256: (32, 8), 512: (64, 8),
@@ -23,7 +23,7 @@ def senders_of(flows: int) -> int:
     return PUBLISHED[flows][0] if flows in PUBLISHED else min(flows, MOST_SENDERS)
 
 
-class Incast(Pattern):
+class Incast(Listed):
     """Many senders, one receiver: hosts h1 to hN send to the next one, h(N+1).
 
     Say `flows`, or `senders` and perhaps `flows_per_sender`.

@@ -10,11 +10,11 @@ from pydantic import Field
 from testbed.experiment.block import Count, Moment
 from testbed.experiment.traffic.flow import Flow
 from testbed.experiment.traffic.incast import senders_of
-from testbed.experiment.traffic.pattern import Context, Pattern
+from testbed.experiment.traffic.pattern import Context, Listed
 from testbed.units import Size
 
 
-class LongShort(Pattern):
+class LongShort(Listed):
     """Endless flows to one receiver, interrupted by short ones at given times.
 
     Hosts h1 to hN send to the next one, h(N+1); flows are dealt out to the hosts in turn, the long ones first.

@@ -9,13 +9,13 @@ from pydantic import Field
 from testbed.experiment.block import Count, Moment
 from testbed.experiment.traffic.all_to_all import Hosts, rounds
 from testbed.experiment.traffic.flow import NO_GROUP, Flow
-from testbed.experiment.traffic.pattern import Context, Pattern
+from testbed.experiment.traffic.pattern import Context, Listed
 from testbed.units import Size
 
 KIB = 1024.0
 
 
-class OsuAllToAll(Pattern):
+class OsuAllToAll(Listed):
     """Collective exchanges: every host sends a message to every other one, all at once; the next exchange begins when
     the last message of this one has been acknowledged everywhere.
 

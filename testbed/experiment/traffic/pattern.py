@@ -5,14 +5,15 @@ from __future__ import annotations
 import math
 from abc import abstractmethod
 from dataclasses import dataclass, replace
-from typing import Annotated, Self
+from typing import Annotated, Any, Self
 
 import numpy as np
 from pydantic import Field
 
 from testbed.base.inputs import Input
-from testbed.experiment.block import Part
+from testbed.experiment.block import Part, refuse
 from testbed.experiment.traffic.flow import Flow, Payload
+from testbed.experiment.traffic.plan import Plan
 from testbed.units import Size
 
 
@@ -24,6 +25,7 @@ class Context:
     line_rate: float  # bit/s of every host
     end: float  # s: flows start before that
     seed: tuple[int, ...]
+    edges: tuple[int, ...] = ()  # number of the switch that each host is at
 
     def part(self, number: int, end: float = math.inf) -> Context:
         """For one pattern within another: its own random numbers, and perhaps an earlier end."""
@@ -45,16 +47,16 @@ class Pattern(Part):
 
     @abstractmethod
     def flow_count(self, context: Context) -> float:
-        """About how many flows `expand` would make; quick."""
+        """About how many flows `plan` would make; quick."""
 
     @abstractmethod
-    def expand(self, context: Context) -> list[Flow]:
-        """The flows."""
+    def plan(self, context: Context) -> Plan:
+        """The flows, and who waits for whom."""
 
     def links_filled(self, context: Context) -> float:
         """Number of links that the data can fill at once: senders or receivers, whichever are fewer."""
-        flows = self.expand(context)
-        return min(len({flow.src for flow in flows}), len({flow.dst for flow in flows}))
+        plan = self.plan(context)
+        return min(len(set(plan.src)), len(set(plan.dst)))
 
     def notes(self) -> list[str]:
         """What a reader of the results must know of this traffic."""
@@ -86,9 +88,30 @@ class Pattern(Part):
         return self.model_copy(update={"payload": payload})
 
 
+class Listed(Pattern):
+    """A pattern whose flows are few enough to be listed one by one."""
+
+    @abstractmethod
+    def expand(self, context: Context) -> list[Flow]:
+        """The flows."""
+
+    def plan(self, context: Context) -> Plan:
+        """Of the list."""
+        return Plan.of(self.expand(context))
+
+
 FlowSize = Annotated[Size, Field(ge=1)] | None
 
 
 def endless(size: float | None) -> float:
     """Null in the file is an endless flow."""
     return math.inf if size is None else size
+
+
+def one_payload(block: Any, data: dict[str, Any], key: str) -> Any:
+    """A run has packets of one size: that of the outer block `data` is passed on to a block within."""
+    if not isinstance(block, dict):
+        return block
+    if "payload" in block and block["payload"] != data.get("payload", "1 kB"):
+        refuse(f"{key}.payload", "all flows have packets of one size: say it once, in traffic.payload")
+    return {**block, "payload": data["payload"]} if "payload" in data else block

@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from itertools import accumulate
+from typing import Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from testbed.base.arrays import Floats, Ints
-from testbed.experiment.traffic.flow import Flow
+from testbed.experiment.block import refuse
+from testbed.experiment.traffic.flow import NO_GROUP, Flow
+from testbed.experiment.traffic.tasks import Kind, Steps, Tasks, edges
 
 
 @dataclass(frozen=True)
@@ -18,37 +24,45 @@ class Plan:
     src: list[str]  # host names
     dst: list[str]
     size: Floats  # bytes of payload; inf for an endless flow
-    start: Floats  # s; of a flow that waits for a group: s after the last of that group has finished
+    start: Floats  # s; of a flow that waits for others: s after the last of them is done
     label: list[str]
     group: Ints  # number of the flow's group, or -1
-    after: Ints  # number of the group that must have finished before the flow starts, or -1
+    tasks: Tasks = field(default_factory=Tasks)  # who waits for whom
 
     @classmethod
-    def of(cls, flows: Sequence[Flow]) -> Plan:
-        """Number the flows: hosts in order, flows of a host as they were listed. An agent serves whole hosts."""
-        ordered = sorted(flows, key=lambda flow: int(flow.src[1:]))
+    def of(cls, flows: Sequence[Flow], tasks: Tasks | None = None) -> Self:
+        """By host, in the order of the list: an agent serves whole hosts. Flows wait for groups, or by ``tasks``."""
+        group = np.array([flow.group for flow in flows], np.int64)
+        after = np.array([flow.after for flow in flows], np.int64)
         return cls(
-            src=[flow.src for flow in ordered],
-            dst=[flow.dst for flow in ordered],
-            size=np.array([flow.size for flow in ordered], np.float64),
-            start=np.array([flow.start for flow in ordered], np.float64),
-            label=[flow.label for flow in ordered],
-            group=np.array([flow.group for flow in ordered], np.int64),
-            after=np.array([flow.after for flow in ordered], np.int64),
-        )
+            src=[flow.src for flow in flows],
+            dst=[flow.dst for flow in flows],
+            size=np.array([flow.size for flow in flows], np.float64),
+            start=np.array([flow.start for flow in flows], np.float64),
+            label=[flow.label for flow in flows],
+            group=group,
+            tasks=tasks or _after_groups(group, after),
+        ).ordered()
 
     def __len__(self) -> int:
         return len(self.src)
 
-    @property
+    @cached_property
+    def waits(self) -> NDArray[np.bool_]:
+        """Whether a flow waits for something."""
+        waiting = np.zeros(len(self), np.bool_)
+        waiting[self.tasks.edges[:, 1][self.tasks.edges[:, 1] >= 0]] = True
+        return waiting
+
+    @cached_property
     def src_number(self) -> Ints:
         """Number of each flow's sending host."""
-        return np.array([int(name[1:]) for name in self.src])
+        return _numbers(self.src)
 
-    @property
+    @cached_property
     def dst_number(self) -> Ints:
         """Number of each flow's receiving host."""
-        return np.array([int(name[1:]) for name in self.dst])
+        return _numbers(self.dst)
 
     @property
     def pairs(self) -> set[tuple[str, str]]:
@@ -58,5 +72,117 @@ class Plan:
     @property
     def busiest_receiver(self) -> str:
         """The host that most flows go to: its switch port is the bottleneck."""
-        names, counts = np.unique(self.dst, return_counts=True)
-        return str(names[counts.argmax()])
+        numbers, counts = np.unique(self.dst_number, return_counts=True)
+        names = np.array([f"h{number}" for number in numbers])
+        first = np.argsort(names, kind="stable")
+        return str(names[first][counts[first].argmax()])
+
+    def ordered(self) -> Self:
+        """By the number of the sending host."""
+        if (np.diff(self.src_number) >= 0).all():
+            return self
+        return self._picked(np.argsort(self.src_number, kind="stable"))
+
+    def later(self, begin: float) -> Self:
+        """The same ``begin`` seconds later."""
+        roots = np.ones(len(self.tasks.steps), np.bool_)
+        roots[-1 - self.tasks.edges[:, 1][self.tasks.edges[:, 1] < 0]] = False
+        steps = replace(self.tasks.steps, start=self.tasks.steps.start + begin * roots)
+        jobs = tuple(replace(job, start=job.start + begin) for job in self.tasks.jobs)
+        return replace(
+            self,
+            start=self.start + np.where(self.waits, 0.0, begin),
+            tasks=replace(self.tasks, steps=steps, jobs=jobs),
+        )
+
+    def begun(self, end: float) -> Self:
+        """What starts before ``end``, with all that waits for others if anything does."""
+        starting = ~self.waits & (self.start < end)
+        starts = [*self.start[starting].tolist(), *(job.start for job in self.tasks.jobs if job.start < end)]
+        if not starts:
+            return replace(self._picked(np.empty(0, np.int64)), tasks=Tasks())
+        return self._picked(np.flatnonzero(self.waits | starting))
+
+    def only(self, job: str) -> Self:
+        """That job's flows and steps; all if it is none."""
+        if not job:
+            return self
+        number = next((n for n, one in enumerate(self.tasks.jobs) if one.name == job), None)
+        if number is None:
+            known = ", ".join(one.name for one in self.tasks.jobs)
+            refuse("traffic.alone", f"there is no job '{job}'; allowed: {known}")
+        picked = self._picked(np.flatnonzero(np.array(self.label) == job))
+        tasks = picked.tasks
+        kept = np.flatnonzero(tasks.steps.job == number)
+        place = np.zeros(len(tasks.steps), np.int64)
+        place[kept] = -1 - np.arange(len(kept))
+        edges = np.where(tasks.edges < 0, place[-1 - np.minimum(tasks.edges, -1)], tasks.edges)
+        own = np.isin(tasks.edges, -1 - kept) | (tasks.edges >= 0)
+        steps = replace(tasks.steps.rows(kept), job=np.zeros(len(kept), np.int64))
+        return replace(picked, tasks=Tasks(steps, edges[own.all(axis=1)], (tasks.jobs[number],)))
+
+    @classmethod
+    def joined(cls, plans: Sequence[Plan]) -> Self:
+        """All of them, with groups, steps and jobs numbered through."""
+        first = [0, *accumulate(map(len, plans))]
+        first_step = [0, *accumulate(len(one.tasks.steps) for one in plans)]
+        first_job = [0, *accumulate(len(one.tasks.jobs) for one in plans)]
+        first_group = [0, *accumulate(int(one.group.max(initial=NO_GROUP)) + 1 for one in plans)]
+        groups = [
+            np.where(one.group < 0, one.group, one.group + at) for one, at in zip(plans, first_group, strict=False)
+        ]
+        shifted = [
+            np.where(one.tasks.edges < 0, one.tasks.edges - step, one.tasks.edges + flow)
+            for one, flow, step in zip(plans, first, first_step, strict=False)
+        ]
+        steps = [
+            replace(one.tasks.steps, job=np.where(one.tasks.steps.job < 0, -1, one.tasks.steps.job + at))
+            for one, at in zip(plans, first_job, strict=False)
+        ]
+        jobs = tuple(job for one in plans for job in one.tasks.jobs)
+        return cls(
+            src=[name for one in plans for name in one.src],
+            dst=[name for one in plans for name in one.dst],
+            size=np.concatenate([one.size for one in plans]),
+            start=np.concatenate([one.start for one in plans]),
+            label=[label for one in plans for label in one.label],
+            group=np.concatenate(groups),
+            tasks=Tasks(Steps.joined(steps), np.concatenate(shifted), jobs),
+        ).ordered()
+
+    def _picked(self, rows: Ints) -> Self:
+        """These flows in this order; nothing waits for the others."""
+        chosen = rows.tolist()
+        place = np.full(len(self), -1, np.int64)
+        place[rows] = np.arange(len(rows))
+        old = self.tasks.edges
+        new = np.where(old < 0, old, place[np.maximum(old, 0)] if len(self) else -1)
+        kept = (old < 0) | (new >= 0)
+        return replace(
+            self,
+            src=[self.src[i] for i in chosen],
+            dst=[self.dst[i] for i in chosen],
+            size=self.size[rows],
+            start=self.start[rows],
+            label=[self.label[i] for i in chosen],
+            group=self.group[rows],
+            tasks=replace(self.tasks, edges=new[kept[:, 0] & kept[:, 1]]),
+        )
+
+
+def _numbers(hosts: Sequence[str]) -> Ints:
+    known = {name: int(name[1:]) for name in set(hosts)}
+    return np.array([known[name] for name in hosts], np.int64)
+
+
+def _after_groups(group: Ints, after: Ints) -> Tasks:
+    """Flows wait for groups: a step per awaited group, which is done when all of its flows are."""
+    awaited = np.unique(after[after != NO_GROUP])
+    if not len(awaited):
+        return Tasks()
+    members = np.flatnonzero(np.isin(group, awaited))
+    waiting = np.flatnonzero(after != NO_GROUP)
+    steps_of_members = -1 - np.searchsorted(awaited, group[members])
+    steps_of_waiting = -1 - np.searchsorted(awaited, after[waiting])
+    found = [edges(members, steps_of_members), edges(steps_of_waiting, waiting)]
+    return Tasks(Steps.of(len(awaited), Kind.JOIN), np.concatenate(found))

@@ -14,7 +14,7 @@ from testbed.experiment.block import Count, Moment, Part, Share, refuse
 from testbed.experiment.traffic.all_to_all import Hosts
 from testbed.experiment.traffic.distribution import Distribution, load
 from testbed.experiment.traffic.flow import Flow
-from testbed.experiment.traffic.pattern import Context, Pattern
+from testbed.experiment.traffic.pattern import Context, Listed
 from testbed.units import Size, Time, show_size
 
 INCASTS = 1 << 32  # number of the random stream of the incasts; hosts have theirs below
@@ -65,7 +65,7 @@ class MixedIn(Part):
         return flows
 
 
-class Poisson(Pattern):
+class Poisson(Listed):
     """Random traffic: every host starts flows to random others, as a Poisson process."""
 
     pattern: Literal["poisson"] = Field(description="`poisson`")

@@ -12,13 +12,13 @@ from pydantic import Field, PrivateAttr, model_validator
 from testbed.base.inputs import Input, digest
 from testbed.experiment.block import refuse
 from testbed.experiment.traffic.flow import Flow
-from testbed.experiment.traffic.pattern import Context, Pattern
+from testbed.experiment.traffic.pattern import Context, Listed
 
 NEEDED = ("src", "dst", "bytes", "start")
 ALLOWED = (*NEEDED, "label")
 
 
-class TraceFile(Pattern):
+class TraceFile(Listed):
     """Flows from a CSV file with a first line `src,dst,bytes,start`.
 
     Hosts are h1, h2, ...; bytes of user data, empty for an endless flow; start in nominal seconds. A column `label` may

@@ -8,7 +8,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from testbed.base.arrays import Floats
-from testbed.results.figures import fairness, fct, latency, long_short, loss, operations, pauses, sharing, throughput
+from testbed.results.figures import (
+    fairness,
+    fct,
+    jobs,
+    latency,
+    long_short,
+    loss,
+    operations,
+    pauses,
+    sharing,
+    throughput,
+)
 from testbed.results.figures.spans import Window, window
 from testbed.results.record import RunRecord
 
@@ -96,6 +107,11 @@ class Measurements:
     def shared(self) -> list[sharing.Shared]:
         """What each of several controllers got."""
         return sharing.by_controller(self.flows, throughput.flow_goodput(self.record, self.window))
+
+    @cached_property
+    def jobs(self) -> list[jobs.JobFigures]:
+        """What became of each."""
+        return jobs.of_jobs(self.record.steps, self.record.jobs, self.record.alone)
 
     @cached_property
     def messages(self) -> list[operations.Messages]:

@@ -14,7 +14,7 @@ from testbed.results.decisions import Recorded
 from testbed.results.manifest import Manifest
 from testbed.results.measured import restore
 from testbed.results.record import Measured
-from testbed.results.report import html, tuned
+from testbed.results.report import html, ranks, tuned
 from testbed.results.report.content import Report
 from testbed.results.report.plot import Plot
 from testbed.results.report.plots import plots
@@ -22,7 +22,7 @@ from testbed.results.report.sizes import slowdown_plots
 from testbed.results.report.timeline import MOST_CHANGES, Timeline, timelines
 from testbed.results.report.topology import draw, links_of
 from testbed.results.summary import Summary
-from testbed.results.tables import TUNERS
+from testbed.results.tables import STEPS, TUNERS
 
 PLOTS = "plots"
 
@@ -35,7 +35,11 @@ def build(run: Path, flows: Sequence[str] = ()) -> Report:
     if any(one.first + len(one.paths) > len(measured.flows) for one in agents or ()):
         raise BadInput(f"{run / folder.DECISIONS} is about other flows than flows.parquet: is it from another run?")
     report = compose(measured, results.summary, results.manifest, agents, flows)
-    return replace(report, plots=[*report.plots, *_of_tuners(run, measured)])
+    report = replace(report, plots=[*report.plots, *_of_tuners(run, measured)])
+    if not (run / STEPS).is_file():
+        return report
+    drawn = ranks.timeline(ranks.read(run / STEPS), measured)
+    return replace(report, plots=[drawn, *report.plots], matrix=ranks.matrix(measured.flows))
 
 
 def _of_tuners(run: Path, measured: Measured) -> list[Plot]:

@@ -158,7 +158,7 @@ class Chart {
         { ...axis, ...(last ? { label: figure.x.label || undefined, size: this.ticks * scale, rotate: this.slanted ? 60 : 0 } : { size: 0 }), space: 70 * scale,
           values: last ? numbers : () => [], ...(last ? named(figure.x) : {}) },
         { ...axis, size: (panel.y.label ? Y_AXIS - LABEL : Y_AXIS - 8) * scale, label: panel.y.label || undefined, space: 34 * scale, values: numbers,
-          ...(panel.y.log ? { splits: (_, which, low, high) => decades(low, high), filter: (_, values) => values } : {}) },
+          ...(panel.y.log ? { splits: (_, which, low, high) => decades(low, high), filter: (_, values) => values } : {}), ...named(panel.y) },
       ],
       series: [{}, ...shown.map((line) => this.series(line))],
       hooks: {

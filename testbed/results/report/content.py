@@ -21,9 +21,11 @@ class Report:
     topology: str  # an SVG element
     timelines: list[Timeline]
     about_stories: list[str]  # how the flows were chosen, or why there are none
+    matrix: str = ""  # who sent to whom, an SVG element; of jobs
 
     def drawings(self) -> dict[str, str]:
         """The plots for print: file name to SVG."""
         drawn = [*self.plots, *(timeline.plot for timeline in self.timelines[:1])]
         found = {f"{plot.slug}.svg": vector.svg(plot) for plot in drawn}
-        return found | {"topology.svg": vector.standalone(self.topology)}
+        elements = {"topology": self.topology, "matrix": self.matrix}
+        return found | {f"{name}.svg": vector.standalone(one) for name, one in elements.items() if one}

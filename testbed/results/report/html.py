@@ -26,7 +26,8 @@ def render(report: Report) -> str:
 <section class="overview">
 <div>{_table(summary)}</div>
 <figure class="rack"><h2>Rack</h2>
-<p class="note">every link over the window: left what the host sent, right what it got</p>{report.topology}</figure>
+<p class="note">every link over the window: left what the host sent, right what it got</p>{report.topology}
+{_matrix(report)}</figure>
 </section>
 {HINT}
 <section class="plots">
@@ -49,6 +50,13 @@ def _verdict(summary: Summary) -> str:
 def _table(summary: Summary) -> str:
     below = "".join(f'<p class="note">{escape(note)}</p>' for note in table.notes(summary))
     return f"<h2>Figures</h2>{table.figures(summary).html()}\n{below}"
+
+
+def _matrix(report: Report) -> str:
+    if not report.matrix:
+        return ""
+    note = "a row per sender, a column per receiver; dots are as large as the bytes"
+    return f'<h2>Who sends to whom</h2><p class="note">{note}</p>{report.matrix}'
 
 
 def _decisions(report: Report) -> str:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
+from testbed.results.figures.jobs import JobFigures
 from testbed.results.figures.registry import UNKNOWN, Figure, shown_time
 from testbed.results.fitted import Fitted, Prose
 from testbed.results.record import SIMULATED
@@ -38,6 +40,8 @@ APPLIES: dict[str, Callable[[Summary], bool]] = {  # figures and rows that are n
     "mice": _two_classes,
     "elephants": _two_classes,
     "messages": lambda _summary: False,  # told by kind
+    "iteration": lambda _summary: False,  # told by job
+    "bus bandwidth": lambda _summary: False,
 }
 
 
@@ -84,11 +88,16 @@ def notes(summary: Summary) -> list[str]:
         found.append(f"FCT is of the {s.fct_finished} of {finite} finite flows that finished")
     if _two_classes(s):
         found.append("mice: finite flows of at most 1 MB")
+    found += [_unfinished(one) for one in s.jobs if one.unfinished]
     found += [text for there, text in ((s.shared, SHARED), (s.messages, MESSAGES)) if there]
     if s.interruptions:
         back, slow = f"{s.recovered} of {s.interruptions}", f"{s.slowed} of {s.interruptions}"
         found.append(f"RT: the long flows were back after {back} interruptions, and slowed down in {slow}")
     return found
+
+
+def _unfinished(job: JobFigures) -> str:
+    return f"{job.job}: of the {job.iterations} of {job.iterations + job.unfinished} iterations that all ranks had done"
 
 
 def _lossless_notes(summary: Summary) -> Iterator[str]:
@@ -135,7 +144,7 @@ def figures(summary: Summary) -> Table:
         for row, flows in (("mice", summary.mice), ("elephants", summary.elephants)):
             found[row].insert(ACROSS - 1, Cell(f"{flows:,}", "flows"))
     lines = [line for row, cells in found.items() for line in _lines(row, cells)]
-    return Table([*lines, *_shared(summary), *_messages(summary)])
+    return Table([*lines, *_shared(summary), *_jobs(summary), *_messages(summary)])
 
 
 def _lines(row: str, cells: list[Cell]) -> Iterator[list[Cell]]:
@@ -155,6 +164,25 @@ def _shared(summary: Summary) -> Iterator[list[Cell]]:
         texts = (f"{one.share:.4g} %", f"{one.fair:.4g}", f"{one.jain:.4f}", shown_time(one.rtt), f"{one.marked:.3g} %")
         cells = [Cell(*both) for both in zip(texts, ("of goodput", "x fair", "Jain", "RTT", "marked"), strict=True)]
         yield from _lines(one.controller, cells)
+
+
+def _jobs(summary: Summary) -> Iterator[list[Cell]]:
+    for one in summary.jobs:
+        told = [
+            (shown_time(one.iteration), "iteration"),
+            (shown_time(one.iteration_p99), "p99"),
+            (f"{one.straggler:.4g} x", "straggler"),
+            (shown_time(one.exposed), "exposed"),
+            (f"{one.exposed_share:.3g} %", "of a rank's time"),
+        ]
+        told += [
+            (show_rate(float(f"{value:.4g}")), word)
+            for value, word in zip((one.algorithm_bandwidth, one.bus_bandwidth), ("algorithm", "bus"), strict=True)
+            if math.isfinite(value)
+        ]
+        if math.isfinite(one.interference):
+            told.append((f"{one.interference:.4g} x", "of alone"))
+        yield from _lines(one.job, [Cell(*both) for both in told])
 
 
 def _messages(summary: Summary) -> Iterator[list[Cell]]:

@@ -9,8 +9,7 @@ CONTEXT = Context(hosts=16, line_rate=100e9, end=30e-3, seed=(1,))
 
 
 def made(pattern: Pattern, context: Context = CONTEXT) -> Plan:
-    flows = pattern.expand(context)
-    assert len(flows) == pattern.flow_count(context)
-    plan = Plan.of(flows)
+    plan = pattern.plan(context)
+    assert len(plan) == pattern.flow_count(context)
     assert max(plan.src_number.max(), plan.dst_number.max()) == pattern.hosts_needed()
     return plan

@@ -20,4 +20,6 @@ def test_osu_exchanges_wait_for_each_other(semantics: str, message: float) -> No
     assert [{flow.after for flow in group} for group in groups] == [{NO_GROUP}, {0}, {1}, {2}]
     assert [{flow.size for flow in group} for group in groups] == [{message}, {message}, {2 * message}, {2 * message}]
     assert {flow.label for flow in flows[:24]} == {"alltoall-30000"}
-    assert made(pattern).group.tolist().count(3) == 12
+    plan = made(pattern)
+    assert plan.group.tolist().count(3) == 12
+    assert plan.waits.tolist() == (plan.group > 0).tolist()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from testbed.experiment.traffic.flow import NO_GROUP, Flow
+from testbed.experiment.traffic.flow import Flow
 from testbed.experiment.traffic.plan import Plan
 
 FLOWS = [Flow("h10", "h1", 1e3, 0.0), Flow("h2", "h1", math.inf, 1e-3, "late"), Flow("h10", "h3", 5.0, 0.0, after=2)]
@@ -15,7 +15,7 @@ def test_hosts_come_by_number_and_flows_of_a_host_as_listed() -> None:
     assert (plan.src, plan.dst) == (["h2", "h10", "h10"], ["h1", "h1", "h3"])
     assert (plan.src_number.tolist(), plan.dst_number.tolist()) == ([2, 10, 10], [1, 1, 3])
     assert plan.size.tolist() == [math.inf, 1e3, 5.0]
-    assert plan.after.tolist() == [NO_GROUP, NO_GROUP, 2]
+    assert plan.waits.tolist() == [False, False, True]
     assert plan.label == ["late", "", ""]
 
 

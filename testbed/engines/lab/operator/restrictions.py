@@ -8,7 +8,6 @@ from testbed.errors import BadInput
 from testbed.experiment.model import DEFAULT_TUNER
 from testbed.experiment.resolved import Resolved
 from testbed.experiment.topology.settings import Star
-from testbed.experiment.traffic.flow import NO_GROUP
 from testbed.units import show_rate
 
 REAL = 1.0
@@ -48,7 +47,7 @@ def check(resolved: Resolved, inventory: Inventory) -> None:
             "switch_ecn gave them; leave it out",
         ),
         (
-            bool((experiment.plan.after != NO_GROUP).any()),
+            bool(experiment.plan.waits.any()),
             "traffic: flows that start when others have finished, elsewhere, would wait for the control channel; "
             "choose another pattern",
         ),

@@ -1,0 +1,9 @@
+"""Jobs: ranks that compute, and exchange messages that wait for each other."""
+
+from __future__ import annotations
+
+from testbed.experiment.traffic.jobs.files import ChakraTrace, GoalFile
+from testbed.experiment.traffic.jobs.operations import AllGather, AllReduce, AllToAllV, ReduceScatter
+from testbed.experiment.traffic.jobs.training import Pipeline, Training
+
+OneJob = AllReduce | AllGather | ReduceScatter | AllToAllV | Pipeline | Training | GoalFile | ChakraTrace

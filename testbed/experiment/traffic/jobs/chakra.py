@@ -1,0 +1,132 @@
+"""Jobs from Chakra execution traces of MLCommons: a file of protobuf messages per rank, NAME.0.et, NAME.1.et, ...
+
+The fields are those of schema/protobuf/et_def.proto of github.com/mlcommons/chakra, whose Python package is not on
+PyPI. Computing and memory nodes take their `duration_micros` (or `runtime`, in us); sends and receives are matched by
+ranks and tags; the k-th collective of a process group is one operation of the ranks that have it.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+COMPUTING = {1: "METADATA", 2: "MEM_LOAD", 3: "MEM_STORE", 4: "COMP"}
+SEND, RECV, COLLECTIVE = 5, 6, 7
+SIGNED = {7, 9}  # int32_val, int64_val: negative ones are as long as 64 bits
+VALUES = {3: "<d", 5: "<f", 19: "<I", 21: "<Q", 23: "<i", 25: "<q"}  # of a fixed length
+
+
+@dataclass
+class Node:
+    """One node of a trace."""
+
+    id: int = 0
+    name: str = ""
+    type: int = 0
+    after: list[int] = field(default_factory=list)  # control and data dependencies
+    micros: int = 0
+    values: dict[str, Any] = field(default_factory=dict)
+
+    def number(self, key: str, default: int = 0) -> int:
+        """An attribute."""
+        return int(self.values.get(key, default))
+
+
+def nodes(file: Path) -> list[Node]:
+    """Of one rank. Raises ValueError with the position of a message that is none."""
+    content = memoryview(file.read_bytes())
+    found, at, number = [], 0, 0
+    while at < len(content):
+        try:
+            size, begin = _varint(content, at)
+            if begin + size > len(content):
+                raise ValueError("the file ends within it")
+            if number:  # the first one is about the file
+                found.append(_node(content[begin : begin + size]))
+        except (ValueError, IndexError, struct.error) as error:
+            why = str(error) if isinstance(error, ValueError) else "the file ends within it"
+            raise ValueError(f"{file}, message {number + 1} (byte {at}): {why}") from None
+        at, number = begin + size, number + 1
+    return found
+
+
+def _node(message: memoryview) -> Node:
+    node = Node()
+    for key, value in _fields(message):
+        if key == 1:
+            node.id = value
+        elif key == 2:
+            node.name = bytes(value).decode(errors="replace")
+        elif key == 3:
+            node.type = value
+        elif key in (4, 5):
+            node.after += [value] if isinstance(value, int) else _packed(value)
+        elif key == 7:
+            node.micros = value
+        elif key == 10:
+            name, content = _attribute(value)
+            node.values[name] = content
+    return node
+
+
+def _attribute(message: memoryview) -> tuple[str, Any]:
+    name, content = "", None
+    for key, value in _fields(message):
+        if key == 1:
+            name = bytes(value).decode(errors="replace")
+        elif key in VALUES:
+            (content,) = struct.unpack(VALUES[key], value)
+        elif key in SIGNED:
+            content = value - (1 << 64) if value >> 63 else value
+        elif key in (15, 17):
+            content = (value >> 1) ^ -(value & 1)
+        elif key in (11, 13, 27):
+            content = value
+        elif key == 29:
+            content = bytes(value).decode(errors="replace")
+    return name, content
+
+
+def _fields(message: memoryview) -> Iterator[tuple[int, Any]]:
+    """Number and content of each field: an integer, or bytes."""
+    at = 0
+    while at < len(message):
+        key, at = _varint(message, at)
+        kind = key & 7
+        if kind == 0:
+            value, at = _varint(message, at)
+            yield key >> 3, value
+            continue
+        size = {1: 8, 5: 4}.get(kind)
+        if kind == 2:
+            size, at = _varint(message, at)
+        if size is None:
+            raise ValueError(f"it is no protobuf message (wire type {kind})")
+        if at + size > len(message):
+            raise ValueError("a field is longer than its message")
+        yield key >> 3, message[at : at + size]
+        at += size
+
+
+def _packed(content: memoryview) -> list[int]:
+    found, at = [], 0
+    while at < len(content):
+        value, at = _varint(content, at)
+        found.append(value)
+    return found
+
+
+def _varint(content: memoryview, at: int) -> tuple[int, int]:
+    """An integer of 7 bits per byte, and where it ends."""
+    value = shift = 0
+    while True:
+        byte = content[at]
+        value |= (byte & 127) << shift
+        at, shift = at + 1, shift + 7
+        if byte < 128:
+            return value, at
+        if shift > 63:
+            raise ValueError("an integer is longer than 64 bits")

@@ -1,0 +1,60 @@
+"""What all jobs have in common: ranks, iterations, a name, and hosts to run on."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Sequence
+
+import numpy as np
+from pydantic import Field
+
+from testbed.experiment.block import Count, Moment
+from testbed.experiment.traffic.all_to_all import Hosts
+from testbed.experiment.traffic.pattern import Context, Pattern
+from testbed.experiment.traffic.plan import Plan
+from testbed.experiment.traffic.tasks import Job
+
+
+class JobPattern(Pattern):
+    """Ranks, one to a host, that compute and wait for each other."""
+
+    name: str = Field(default="", description="Of the job, and label of its flows; by default the pattern.")
+    start: Moment = Field(default=0.0, description="When the first one begins.")
+
+    @property
+    def called(self) -> str:
+        """Its name."""
+        return self.name or str(self.pattern)  # type: ignore[attr-defined] # of each
+
+    def plan(self, context: Context) -> Plan:
+        """On the first hosts."""
+        return self.placed([f"h{number + 1}" for number in range(self.hosts_needed())], context)
+
+    @abstractmethod
+    def placed(self, hosts: Sequence[str], context: Context) -> Plan:
+        """With rank i on ``hosts[i]``."""
+
+
+class Repeated(JobPattern):
+    """A job that does the same in every iteration."""
+
+    ranks: Hosts = Field(description="Number of ranks: hosts h1 to hN, or where `jobs` places them.")
+    iterations: Count = Field(default=4, description="How often it is done.")
+
+    def hosts_needed(self) -> int:
+        """One per rank."""
+        return self.ranks
+
+    def job(self, hosts: Sequence[str], size: float = np.nan, bus: float = np.nan) -> Job:
+        """Its description."""
+        return Job(self.called, str(self.pattern), tuple(hosts), self.iterations, self.start, size, bus)  # type: ignore[attr-defined]
+
+    @property
+    def hosts_key(self) -> str:
+        """The key that asks for hosts."""
+        return "ranks"
+
+    @property
+    def flows_key(self) -> str:
+        """The key that makes flows."""
+        return "iterations"

@@ -1,0 +1,84 @@
+"""Several jobs in one rack, each on hosts of its own."""
+
+from __future__ import annotations
+
+from itertools import accumulate
+from typing import Annotated, Any, Literal, Self
+
+import numpy as np
+from pydantic import Field, model_validator
+
+from testbed.experiment.block import refuse
+from testbed.experiment.traffic.jobs import OneJob
+from testbed.experiment.traffic.pattern import Context, Pattern, one_payload
+from testbed.experiment.traffic.plan import Plan
+
+
+class Jobs(Pattern):
+    """Jobs at once, one rank to a host, placed on as many hosts as they have ranks."""
+
+    pattern: Literal["jobs"] = Field(description="`jobs`")
+    placement: Literal["packed", "spread", "random"] = Field(
+        default="packed",
+        description="`packed`: one job after the other fills the hosts, switch by switch; `spread`: a job's ranks take "
+        "the switches in turn; `random`: any host, by the seed.",
+    )
+    alone: str = Field(
+        default="",
+        description="One of the jobs: the others are left out, and it stays on its hosts; see `testbed run --alone`.",
+    )
+    jobs: Annotated[list[Annotated[OneJob, Field(discriminator="pattern")]], Field(min_length=1)] = Field(
+        description="The jobs, each with its own keys; `payload` is given once for all."
+    )
+
+    def hosts_needed(self) -> int:
+        """One per rank."""
+        return sum(job.hosts_needed() for job in self.jobs)
+
+    def flow_count(self, context: Context) -> float:
+        """All together."""
+        return sum(job.flow_count(context) for job in self.jobs)
+
+    def plan(self, context: Context) -> Plan:
+        """Each on its hosts."""
+        hosts = self._hosts(context)
+        ends = list(accumulate(job.hosts_needed() for job in self.jobs))
+        plan = Plan.joined(
+            [
+                job.placed([f"h{host + 1}" for host in hosts[end - job.hosts_needed() : end]], context.part(number))
+                for number, (job, end) in enumerate(zip(self.jobs, ends, strict=True))
+            ]
+        )
+        return plan.only(self.alone)
+
+    def _hosts(self, context: Context) -> list[int]:
+        """Hosts from 0, in the order in which jobs take them."""
+        if self.placement == "random":
+            return [int(host) for host in context.random().permutation(context.hosts)]
+        if self.placement == "packed":
+            return list(range(context.hosts))
+        edge = np.array(context.edges)
+        at_switch = np.array([int((edge[:host] == one).sum()) for host, one in enumerate(edge)])
+        return [int(host) for host in np.lexsort((edge, at_switch))]
+
+    @property
+    def hosts_key(self) -> str:
+        """All of them need hosts."""
+        return "jobs"
+
+    flows_key = start_key = hosts_key
+
+    @model_validator(mode="before")
+    @classmethod
+    def _payload_of_all(cls, data: Any) -> Any:
+        if not isinstance(data, dict) or not isinstance(data.get("jobs"), list):
+            return data
+        return {**data, "jobs": [one_payload(job, data, f"jobs.{i}") for i, job in enumerate(data["jobs"])]}
+
+    @model_validator(mode="after")
+    def _names_differ(self) -> Self:
+        names = [job.called for job in self.jobs]
+        for number, name in enumerate(names):
+            if name in names[:number]:
+                refuse(f"jobs.{number}.name", f"another job is called '{name}' already; give it a name of its own")
+        return self

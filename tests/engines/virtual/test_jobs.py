@@ -1,0 +1,83 @@
+"""Jobs on the virtual engine beside closed forms: what the network adds follows by hand."""
+
+from __future__ import annotations
+
+import pytest
+
+from testbed.results.figures.jobs import JobFigures
+from tests.engines.virtual.rings import MIB, bus_bandwidth, found
+from tests.support.simulated import measured
+from tests.support.theory import LINE, PROPAGATION, WIRE
+
+SLOT = WIRE * 8 / LINE
+ONE_WAY = PROPAGATION / 2 + 2 * SLOT  # of one packet
+
+
+def job(traffic: str, duration: str = "1 ms") -> JobFigures:
+    text = (
+        f"traffic: {{{traffic}}}\ncontroller: {{name: fixed, rate: 100 Gbit/s}}\n"
+        f"time: {{duration: {duration}, warmup: 0}}\nrecord: {{interval: 20 us}}\n"
+    )
+    (one,) = measured(text, controller="").jobs
+    return one
+
+
+@pytest.mark.parametrize(("ranks", "mebibytes"), [(8, 1), (8, 16), (16, 4), (32, 1), (32, 4)])
+def test_bus_bandwidth_of_a_ring_is_the_closed_form(ranks: int, mebibytes: int) -> None:
+    assert found(ranks, mebibytes) == pytest.approx(bus_bandwidth(ranks, mebibytes * MIB), rel=0.02)
+
+
+@pytest.mark.parametrize(("algorithm", "steps"), [("ring", 14), ("halving-doubling", 6), ("tree, chunks: 1", 2 * 3)])
+def test_a_small_operation_takes_one_way_times_alone(algorithm: str, steps: int) -> None:
+    """Parts of a single packet: rank 7 of 8 is three links of the tree from rank 0."""
+    one = job(f"pattern: allreduce, ranks: 8, size: 8 B, algorithm: {algorithm}, iterations: 5, compute: 3 us")
+    assert one.iterations == 5
+    step = PROPAGATION / 2 + 2 * (WIRE - 999) * 8 / LINE
+    assert one.communication == pytest.approx(steps * step, rel=0.01)
+    assert one.iteration == pytest.approx(3e-6 + steps * step, rel=0.01)
+    if "tree" not in algorithm:  # whose root has the sum when it is half done
+        assert one.exposed == pytest.approx(one.communication, rel=0.01)
+        assert one.straggler == pytest.approx(1, abs=1e-3)
+
+
+def test_bandwidths_are_defined_as_nccl_tests_does() -> None:
+    factors = {"allreduce": 2 * 3 / 4, "allgather": 3 / 4, "reduce-scatter": 3 / 4, "alltoall": 3 / 4}
+    for pattern, factor in factors.items():
+        one = job(f"pattern: {pattern}, ranks: 4, size: 400 kB, iterations: 1")
+        assert one.bus_bandwidth == pytest.approx(factor * one.algorithm_bandwidth)
+        assert one.algorithm_bandwidth == pytest.approx(8 * 400e3 / one.communication)
+
+
+def test_overlapped_buckets_expose_only_the_last_one() -> None:
+    """Two ranks, buckets of two parts: a bucket is 2 steps of 25 packets, shorter than the next computing."""
+    one = job("pattern: training, ranks: 2, size: 200 kB, buckets: 4, forward: 20 us, backward: 80 us, iterations: 3")
+    step = 25 * SLOT * (1 + 78 / WIRE) + ONE_WAY - SLOT
+    assert one.exposed == pytest.approx(2 * step, rel=0.03)
+    assert one.iteration == pytest.approx(100e-6 + 2 * step, rel=0.01)
+    alone = job("pattern: training, ranks: 2, size: 200 kB, buckets: 1, forward: 20 us, backward: 80 us, iterations: 3")
+    assert alone.exposed == pytest.approx(2 * (step + 75 * SLOT * (1 + 78 / WIRE)), rel=0.03)
+
+
+def test_a_pipeline_fills_and_drains() -> None:
+    """(m + p - 1) micro-batches forward and back on the longest way, and messages where they change stages."""
+    times = "forward: 20 us, backward: 40 us"
+    one = job(f"pattern: pipeline, ranks: 4, size: 1 kB, microbatches: 6, {times}, iterations: 2", "2 ms")
+    assert one.iterations == 2
+    least = (6 + 4 - 1) * 60e-6
+    assert least < one.iteration < least + 2 * (6 + 4) * ONE_WAY
+    # A stage begins later than the one before, and is done earlier, by a micro-batch and its message.
+    assert one.exposed == pytest.approx(one.iteration - 1.5 * (60e-6 + 2 * ONE_WAY) - 6 * 60e-6, rel=0.05)
+
+
+def test_the_popular_rank_makes_the_others_wait() -> None:
+    even = job("pattern: alltoall, ranks: 8, size: 800 kB, iterations: 2")
+    skewed = job("pattern: alltoall, ranks: 8, size: 800 kB, skew: 1, iterations: 2")
+    # Its port carries 7 messages of a share 1 / H(8) of the buffer, and not of 1 / 8.
+    share = 1 / sum(1 / k for k in range(1, 9))
+    assert skewed.communication == pytest.approx(7 * share * 800 * SLOT, rel=0.05)
+    assert skewed.communication / even.communication == pytest.approx(8 * share, rel=0.1)
+
+
+def test_what_was_not_done_is_counted() -> None:
+    one = job("pattern: allreduce, ranks: 4, size: 4 MB, iterations: 3", "1.5 ms")
+    assert (one.iterations, one.unfinished) == (2, 1)

@@ -1,0 +1,164 @@
+"""Jobs from GOAL and Chakra files: what they say, and one message for what is wrong."""
+
+from __future__ import annotations
+
+import struct
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from pydantic import ValidationError
+
+from testbed.experiment.model import Experiment
+from testbed.experiment.traffic.tasks import Kind
+
+PING = """num_ranks 2
+// a message, and its answer
+rank 0 {
+l1: calc 1500 cpu 0
+l2: send 4000b to 1 tag 7 cpu 0 nic 0
+l3: recv 8b from 1 tag 8
+l2 requires l1
+l3 irequires l2
+}
+/* the
+   other one */
+rank 1 {
+a: recv 4000b from 0 tag 7
+b: calc 200
+c: send 8b to 0 tag 8
+b requires a
+c requires b
+}
+"""
+
+
+def experiment(file: Path, pattern: str = "goal", **keys: Any) -> Experiment:
+    traffic = {"pattern": pattern, "file": str(file), **keys}
+    return Experiment.model_validate({"controller": "dcqcn", "traffic": traffic})
+
+
+def goal(folder: Path, text: str) -> Experiment:
+    file = folder / "job.goal"
+    file.write_text(text)
+    return experiment(file)
+
+
+def test_goal_becomes_flows_and_steps(tmp_path: Path) -> None:
+    plan = goal(tmp_path, PING).plan
+    assert list(zip(plan.src, plan.dst, plan.size, strict=True)) == [("h1", "h2", 4000), ("h2", "h1", 8)]
+    steps = plan.tasks.steps
+    computing = steps.length[steps.kind == Kind.COMPUTE]
+    assert sorted(computing[computing > 0].tolist()) == pytest.approx([200e-9, 1500e-9])
+    assert plan.tasks.jobs[0].hosts == ("h1", "h2")
+    # The way from the first computing to the last receive has all lengths on it.
+    nodes = len(plan) + len(steps)
+    length = np.concatenate((np.ones(len(plan)), steps.length))  # a second per message
+    over = length.copy()
+    graph = plan.tasks.numbered(len(plan))
+    for _ in range(nodes):
+        for before, after in graph.tolist():
+            over[after] = max(over[after], over[before] + length[after])
+    assert over.max() == pytest.approx(2 + 1700e-9)
+
+
+@pytest.mark.parametrize(
+    ("change", "blamed"),
+    [
+        (("a: recv 4000b from 0 tag 7", "a: recv 4000b from 0 tag 9"), "line 5: nobody receives this message"),
+        (("c: send 8b to 0 tag 8", "c: calc 1"), "line 6: nobody sends this message: rank 1 has no send"),
+        (("a: recv 4000b", "a: recv 4001b"), "line 13: expects 4001 B, but .*line 5 sends 4000 B"),
+        (("to 1 tag 7", "to 5 tag 7"), "line 5: there is no rank 5; allowed: 0 to 1"),
+        (("num_ranks 2", "num_ranks 3"), "num_ranks is 3, but rank 2 is missing"),
+        (("rank 1 {", "rank 2 {"), "line 12: rank 2 is beyond num_ranks 2"),
+        (("b: calc 200", "b: think 200"), "line 14: expected 'LABEL: send.*got 'b: think 200'"),
+        (("b requires a", "b requires x"), "line 16: this rank has no operation 'x'"),
+        (("b: calc", "a: calc"), "line 14: label 'a' is there twice"),
+        (("b requires a", "b requires a\na requires c"), "wait for each other: .*line 1[345] > .*line 1[345]"),
+        (("num_ranks 2", "ranks 2"), "line 1: expected 'num_ranks N'"),
+    ],
+)  # fmt: skip
+def test_what_is_wrong_is_named_with_its_line(tmp_path: Path, change: tuple[str, str], blamed: str) -> None:
+    with pytest.raises(ValidationError, match=blamed):
+        goal(tmp_path, PING.replace(*change))
+
+
+# -- Chakra: messages written field by field, as schema/protobuf/et_def.proto has them ---------------------------------
+
+
+def varint(value: int) -> bytes:
+    found = bytearray()
+    while value > 127:
+        found.append(value & 127 | 128)
+        value >>= 7
+    return bytes([*found, value])
+
+
+def integer(number: int, value: int) -> bytes:
+    return varint(number << 3) + varint(value)
+
+
+def text(number: int, content: bytes) -> bytes:
+    return varint(number << 3 | 2) + varint(len(content)) + content
+
+
+def node(
+    number: int, kind: int, *, after: tuple[int, ...] = (), micros: int = 0, packed: bool = False, **values: int
+) -> bytes:
+    deps = text(5, b"".join(map(varint, after))) if packed else b"".join(integer(5, one) for one in after)
+    attributes = b"".join(text(10, text(1, key.encode()) + integer(9, value)) for key, value in values.items())
+    return integer(1, number) + text(2, b"n%d" % number) + integer(3, kind) + deps + integer(7, micros) + attributes
+
+
+def write(folder: Path, ranks: list[list[bytes]]) -> Path:
+    for rank, nodes in enumerate(ranks):
+        messages = [text(1, b"0.0.4"), *nodes]
+        (folder / f"llm.{rank}.et").write_bytes(b"".join(varint(len(one)) + one for one in messages))
+    return folder / "llm"
+
+
+COMP, SEND, RECV, COLL = 4, 5, 6, 7
+
+
+def test_chakra_computes_sends_and_carries_out_collectives(tmp_path: Path) -> None:
+    reduce = {"comm_type": 0, "comm_size": 4000}
+    ranks = [
+        [
+            node(1, COMP, micros=5),
+            node(2, COLL, after=(1,), packed=rank == 1, **reduce),
+            *([node(3, SEND, after=(2,), comm_dst=1, comm_tag=3, comm_size=999)] if rank == 0 else []),
+            *([node(3, RECV, after=(2,), comm_src=0, comm_tag=3, comm_size=999)] if rank == 1 else []),
+        ]
+        for rank in range(4)
+    ]
+    plan = experiment(write(tmp_path, ranks), "chakra").plan
+    assert sorted(plan.size.tolist()) == [999] + [1000] * 24  # a ring allreduce among 4: 6 steps of 4 messages
+    steps = plan.tasks.steps
+    assert (np.abs(steps.length[steps.kind == Kind.COMPUTE] - 5e-6) < 1e-12).sum() == 4
+    assert plan.tasks.jobs[0].hosts == ("h1", "h2", "h3", "h4")
+
+
+@pytest.mark.parametrize(
+    ("second", "blamed"),
+    [
+        ([node(1, COMP, after=(7,))], r"llm.1.et: node 1 'n1' waits for node 7, which is not there"),
+        ([node(1, SEND, comm_dst=0, comm_size=8)], r"llm.1.et: node 1 'n1': nobody receives this message"),
+        ([node(1, SEND, comm_size=8)], "has no attribute comm_dst"),
+        ([node(1, 42)], "is of type 42, which neither computes nor communicates"),
+        ([node(1, COLL, comm_type=3, comm_size=8)], "comm_type 3; those that can be carried out: 0 .all-reduce"),
+        ([node(1, COMP, after=(2,)), node(2, COMP, after=(1,))], "operations wait for each other: .*node 1 .*node 2"),
+        ([b"\x0f"], r"llm.1.et, message 2 \(byte 8\): it is no protobuf message"),
+        ([struct.pack("<B", 200)], r"llm.1.et, message 2 \(byte 8\): the file ends within it"),
+    ],
+)  # fmt: skip
+def test_what_is_wrong_with_a_trace_is_named_with_its_node(tmp_path: Path, second: list[bytes], blamed: str) -> None:
+    with pytest.raises(ValidationError, match=blamed):
+        experiment(write(tmp_path, [[node(1, COMP)], second]), "chakra")
+
+
+def test_a_missing_rank_is_named(tmp_path: Path) -> None:
+    prefix = write(tmp_path, [[node(1, COMP)]] * 3)
+    (tmp_path / "llm.1.et").unlink()
+    with pytest.raises(ValidationError, match=r"llm.1.et is missing: there are ranks up to 2"):
+        experiment(prefix, "chakra")
