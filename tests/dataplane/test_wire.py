@@ -16,8 +16,8 @@ import pytest
 from testbed.agent import build as agent_build
 from testbed.agent import datapath, structs
 from testbed.agent.columns import FLOW, RTT_BINS
-from testbed.compiled.flows import Decider
 from testbed.compiled.layout import ACK, HOP
+from testbed.compiled.records import Decider
 from testbed.controller import MOST_HOPS
 from testbed.dataplane import build, wire
 from testbed.engines.kernel.rack import pause_frames
