@@ -11,6 +11,7 @@ Times are nominal seconds since the start of the run.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path as FilePath
 from typing import Any, ClassVar
 
 from testbed.base.fields import Stateful
@@ -35,6 +36,11 @@ class PathChooser(Stateful):
     path: Path
     entropy: int  # of the packet that is about to leave
     random: int = 1
+
+    @classmethod
+    def inputs(cls, config: PluginConfig) -> Mapping[str, FilePath]:  # noqa: ARG003 - part of the interface
+        """Files that it uses, by the option that names them; for the manifest."""
+        return {}
 
     def draw(self, n: int) -> int:
         """A random number from 0 to n - 1, n < 2^31: xorshift32 (Marsaglia, 2003)."""

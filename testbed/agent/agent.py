@@ -146,6 +146,7 @@ class Agent(ABC):
         until = int(np.searchsorted(self._starts, now, side="right"))
         flows, self._begun = np.sort(self._order[self._begun : until]), until
         self._next_start = float(self._starts[until]) if until < len(self._starts) else np.inf
+        self.datapath.begin_paths(flows, now)
         self.start(now, flows)
 
     def _check_timeouts(self, now: float) -> None:
@@ -153,6 +154,6 @@ class Agent(ABC):
         silent = np.flatnonzero((self.flows.inflight > 0) & (now - self.datapath.last_feedback > self.timing.timeout))
         if not len(silent):
             return
-        self.datapath.declare_lost(silent)
+        self.datapath.declare_lost(silent, now)
         self.datapath.last_feedback[silent] = now
         self.time_out(now, silent)

@@ -25,6 +25,18 @@
 #define SHIM_INT 0x01 /* an INT-MD header and reserved hops follow the shim */
 #define SHIM_CE 0x02  /* ACK only: the acknowledged packet carried CE */
 
+#define FIRST_PORT 0xc000 /* RoCEv2 takes source ports from the dynamic range, for ECMP's sake */
+#define ENTROPIES 0x4000  /* ports of that range */
+
+/* Compiled natively, programs have a variant for one path, 0. In the kernel constants decide, and the verifier removes what
+ * they switch off. */
+#ifndef MANY_PATHS
+#define MANY_PATHS 1
+#endif
+
+/* Who chooses the paths of a flow's packets, if it is not the hash of addresses and ports. */
+enum routing { BY_HASH, BY_SENDER, SPRAYED, BY_FLOWLET, ADAPTIVE };
+
 #define MAX_HOPS 5
 #define QP_BASE 0x100 /* queue pair number of flow 0; the low numbers are special in InfiniBand */
 
@@ -60,7 +72,7 @@ struct roce {
 	__be16 pkey;
 	__be32 qp;  /* FECN, BECN, 6 reserved bits, destination QP (24 bits) */
 	__be32 psn; /* AckReq, 7 reserved bits, PSN (24 bits) */
-	__be32 imm; /* ImmDt of a data packet, AETH of an ACK */
+	__be32 imm; /* ImmDt of a data packet: its entropy, where senders choose paths; AETH of an ACK */
 	struct shim shim;
 } __attribute__((packed));
 
@@ -117,11 +129,13 @@ struct record {
 struct nic_settings {
 	__u64 cnp_interval_ns; /* wall time */
 	__u64 ring_flags;      /* BPF_RB_NO_WAKEUP where the agent polls anyway, 0 to wake it */
+	__u64 flowlet_gap_ns;  /* wall time after which a flow may take another path */
 	__u32 lossless;	       /* whether the switches do priority flow control */
 	__u32 xon;	       /* bytes */
 	__be16 port;	       /* of UDP, and ... */
 	__be16 pkey;	       /* ... the partition: packets with others are not the run's, and pass untouched */
 	__u32 at_far_end;      /* nic_tx runs where hosts' links end, and counts what arrives there */
+	__u32 routing;
 };
 
 /* Per flow, at the sender's NIC. */
@@ -132,8 +146,9 @@ struct flow_tx {
 	__u64 cnps;
 	__u64 ring_full; /* feedback that found no room in the ring */
 	__u32 ring;      /* where its feedback goes */
-	__u32 reserved;
-	__u64 reserved2[2];
+	__u32 flowlet;   /* hash of its present flowlet */
+	__u64 last_ns;   /* departure of its newest packet, kept for flowlets only */
+	__u64 reserved;
 };
 
 /* Per flow, at the receiver's NIC. */
@@ -197,6 +212,7 @@ struct port_settings {
 	__u32 xon;   /* down to it the peer is resumed */
 	__u32 limit; /* xoff and headroom: what exceeds it is dropped */
 	__u32 monitor; /* whether flows are counted in the flow table */
+	__u32 routing;
 };
 
 #define ETH_P_PAUSE 0x8808 /* MAC control */

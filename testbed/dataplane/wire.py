@@ -63,8 +63,9 @@ FLOW_TX = np.dtype(
         ("cnps", "<u8"),
         ("ring_full", "<u8"),
         ("ring", "<u4"),
-        ("reserved", "<u4"),
-        ("reserved2", "<u8", (2,)),
+        ("flowlet", "<u4"),
+        ("last_ns", "<u8"),
+        ("reserved", "<u8"),
     ]
 )
 FLOW_RX = np.dtype(
@@ -101,9 +102,12 @@ PORT_COUNTERS = np.dtype(
     ]
 )
 ARRIVALS = np.dtype([("bytes", "<u8"), ("packets", "<u8"), ("answered", "<u8")])
-# CNP interval in wall ns, ring flags, PFC or not, xon; port and P_Key of the tag, big-endian; far end or not
-NIC_SETTINGS = struct.Struct("=QQIIHHI")
-PORT_SETTINGS = struct.Struct("=IIII")  # xoff, xon, limit, whether flows are counted
+# CNP interval in wall ns, ring flags, flowlet gap in wall ns, PFC or not, xon; port and P_Key of the tag, big-endian;
+# far end or not; routing
+NIC_SETTINGS = struct.Struct("=QQQIIHHII4x")
+PORT_SETTINGS = struct.Struct("=IIIII")  # xoff, xon, limit, whether flows are counted, routing
+BY_HASH, BY_SENDER, SPRAYED, BY_FLOWLET, ADAPTIVE = range(5)  # routing
+FIRST_PORT = 0xC000  # RoCEv2 takes source ports from the dynamic range, for ECMP's sake
 INGRESS = np.dtype(
     [
         ("bytes", "<u8"),
@@ -132,6 +136,11 @@ PAUSE = np.dtype(
 )
 FLOW_KEY = np.dtype([("port", "<u4"), ("src", ">u4"), ("dst", ">u4"), ("qp", ">u4")])
 FLOW_SEEN = np.dtype([("bytes", "<u8"), ("last_ns", "<u8")])
+
+
+def routing(name: str) -> int:
+    """The number of what an experiment's `routing` names; a path chooser's is BY_SENDER."""
+    return {"ecmp": BY_HASH, "spray": SPRAYED, "flowlet": BY_FLOWLET, "adaptive": ADAPTIVE}.get(name, BY_SENDER)
 
 
 @dataclass(frozen=True)

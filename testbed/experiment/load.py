@@ -26,11 +26,11 @@ from testbed.experiment.choice import PluginChoice
 from testbed.experiment.document import Document, KeyPath, dotted
 from testbed.experiment.messages import explain
 from testbed.experiment.model import Experiment
-from testbed.experiment.preflight import try_controller, try_tuner
+from testbed.experiment.preflight import try_chooser, try_controller, try_tuner
 from testbed.experiment.resolved import Decider, Resolved
 from testbed.experiment.topology.framing import MOST_INT_HOPS
 from testbed.plugin import PluginConfig
-from testbed.registry import Plugin, find
+from testbed.registry import CHOOSER, Plugin, find
 
 log = logging.getLogger(__package__)
 GROUP = "testbed.experiments"
@@ -116,7 +116,12 @@ def resolve(loaded: Loaded, changed: Callable[[Plugin], Plugin] = lambda plugin:
         for number, choice in enumerate(experiment.controllers)
     ]
     tuner, tuner_config = _plugin("tuner", ("tuner",), experiment.tuner, loaded)
-    resolved = Resolved(experiment, controller, controller_config, tuner, tuner_config, tuple(others))
+    chooser, chooser_config = None, None
+    if experiment.routing.by_sender:
+        chooser, chooser_config = _plugin(CHOOSER, ("routing",), experiment.routing, loaded)
+    resolved = Resolved(
+        experiment, controller, controller_config, tuner, tuner_config, tuple(others), chooser, chooser_config
+    )
     places: list[KeyPath] = [("controller",), *(("controllers", number) for number in range(len(others)))]
     if Signal.INT in resolved.signals and resolved.layout.most_hops > MOST_INT_HOPS:
         raise BadInput(
@@ -124,7 +129,8 @@ def resolve(loaded: Loaded, changed: Callable[[Plugin], Plugin] = lambda plugin:
             f"for {MOST_INT_HOPS}; a path has {resolved.layout.most_hops}: shorten it, or take a controller without INT"
         )
     checks = [partial(try_controller, resolved, one) for one in resolved.deciders]
-    for path, check in zip([*places, ("tuner",)], [*checks, partial(try_tuner, resolved)], strict=True):
+    checks += [partial(try_tuner, resolved), partial(try_chooser, resolved)]
+    for path, check in zip([*places, ("tuner",), ("routing",)], checks, strict=True):
         try:
             check()
         except BadInput as error:
@@ -163,7 +169,7 @@ def _with_files(plugin: Plugin, at: KeyPath, choice: PluginChoice, document: Doc
 def _read(file: Path, name: str) -> Loaded:
     document = Document.read(file, name)
     log.info("experiment read", extra={"file": file})
-    for kind in ("controller", "tuner"):
+    for kind in ("controller", "tuner", "routing"):
         _anchor(document.data, kind, file.parent)
     sharing = document.data.get("controllers")
     for choice in sharing if isinstance(sharing, list) else []:
@@ -216,7 +222,7 @@ def _file(key: str, value: str, folder: Path) -> str:
 def _from_here(path: KeyPath, value: Any) -> Any:
     if path[0] in ("rack", "traffic") and path[-1] in FILE_KEYS and isinstance(value, str):
         return _file(str(path[-1]), value, Path())
-    named = path in {("controller",), ("tuner",)} or (path[-1] == "name" and path[0] != "traffic")
+    named = path in {("controller",), ("tuner",), ("routing",)} or (path[-1] == "name" and path[0] != "traffic")
     return absolute(value, Path()) if named and isinstance(value, str) else value
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from testbed.agent.build import ONE_PATH, SEVERAL
 from testbed.agent.build import SOURCE as AGENT
 from testbed.agent.build import SOURCES as AGENT_SOURCES
 from testbed.base.compiler import Unit
@@ -18,11 +19,17 @@ FLAGS = (
     "-ffp-contract=off",  # the same bits from every compiler, on every machine
     f"-I{INCLUDE}",
 )  # fmt: skip
-WORLD = Unit(
-    "world",
-    (SOURCE / "world.c", SOURCE / "host.c", *(AGENT / name for name in AGENT_SOURCES)),
-    ".so",
-    FLAGS,
-    headers=(SOURCE, INCLUDE / "linux", INCLUDE / "bpf", AGENT, COMPILED, DATAPLANE),
-    includes=(DATAPLANE / "nic.bpf.c", DATAPLANE / "port.bpf.c"),
-)
+
+
+def _world(name: str, variant: str) -> Unit:
+    return Unit(
+        name,
+        (SOURCE / "world.c", SOURCE / "host.c", *(AGENT / name for name in AGENT_SOURCES)),
+        ".so",
+        (*FLAGS, variant),
+        headers=(SOURCE, INCLUDE / "linux", INCLUDE / "bpf", AGENT, COMPILED, DATAPLANE),
+        includes=(DATAPLANE / "nic.bpf.c", DATAPLANE / "port.bpf.c"),
+    )
+
+
+WORLD, MANY_PATHS = _world("world", ONE_PATH), _world("world-many-paths", SEVERAL)

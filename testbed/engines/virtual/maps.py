@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from testbed.dataplane import wire
 from testbed.dataplane.port_maps import SIZES, PortMaps
-from testbed.engines.virtual.structs import RECORD_BYTES, CRecords, CTable, library
+from testbed.engines.virtual.structs import RECORD_BYTES, CRecords, CTable
 
 RING_SIZE = 1 << 26  # bytes of address space; memory is taken as it is used, which is little: it is read at once
 
@@ -19,7 +19,7 @@ class VirtualMaps(PortMaps):
 
     flow_table: VirtualFlowTable | None
 
-    def __init__(self, interfaces: int, flows: int, monitor: int) -> None:
+    def __init__(self, interfaces: int, flows: int, monitor: int, code: ctypes.CDLL) -> None:
         self.interfaces = interfaces
         self.counters = np.zeros(interfaces, wire.PORT_COUNTERS)
         self.ingresses = np.zeros(interfaces, wire.INGRESS)
@@ -28,7 +28,7 @@ class VirtualMaps(PortMaps):
         self.flows_tx = np.zeros(flows, wire.FLOW_TX)
         self.flows_rx = np.zeros(flows, wire.FLOW_RX)
         self.elements = {name: np.zeros((interfaces, size), np.uint8) for name, size in SIZES.items()}
-        self.flow_table = VirtualFlowTable(monitor) if monitor else None
+        self.flow_table = VirtualFlowTable(monitor, code) if monitor else None
 
     def write(self, name: str, ifindex: int, value: bytes) -> None:
         self.elements[name][ifindex] = np.frombuffer(value, np.uint8)
@@ -48,8 +48,8 @@ class VirtualMaps(PortMaps):
 class VirtualFlowTable:
     """At most ``size`` flows; see `testbed.dataplane.flow_table.FlowTable`."""
 
-    def __init__(self, size: int) -> None:
-        self.size = size
+    def __init__(self, size: int, code: ctypes.CDLL) -> None:
+        self.size, self._code = size, code
         self._keys, self._seen = np.zeros(size, wire.FLOW_KEY), np.zeros(size, wire.FLOW_SEEN)
         self._slots = np.full(2 * size, -1, np.int64)
         self.c = CTable(*(column.ctypes.data for column in (self._keys, self._seen, self._slots)), size, 0)
@@ -65,7 +65,7 @@ class VirtualFlowTable:
         for column in (self._keys, self._seen):
             column[:count] = column[: self.c.used][kept]
         self.c.used = count
-        library().flow_table_rebuild(ctypes.addressof(self.c))
+        self._code.flow_table_rebuild(ctypes.addressof(self.c))
 
 
 class VirtualRing:

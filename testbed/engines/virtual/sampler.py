@@ -15,7 +15,7 @@ from testbed.agent.columns import Flows
 from testbed.base.arrays import Floats, Ints
 from testbed.dataplane import wire
 from testbed.dataplane.port_reader import PortState
-from testbed.engines.virtual.structs import TICK_SHIFT, CSampled, library
+from testbed.engines.virtual.structs import TICK_SHIFT, CSampled
 from testbed.engines.virtual.world import World
 from testbed.live.recorder import FLOW_COLUMNS, Recorder
 
@@ -90,7 +90,7 @@ class Sampler:
     def take(self) -> None:
         """Take the sample that is due at this tick, if there is one."""
         c = self.world.c
-        library().take_samples(self.world.address, c.now + 1)
+        self.world.code.take_samples(self.world.address, c.now + 1)
         if self._taken + c.samples == self._end:
             self.flush()
 

@@ -18,7 +18,6 @@ from testbed.base.arrays import Ints
 from testbed.compiled.askable import is_askable
 from testbed.controller import RateController
 from testbed.dataplane.wire import frame
-from testbed.engines.virtual.structs import library
 from testbed.engines.virtual.world import World
 from testbed.experiment.traffic.flow import NO_GROUP
 from testbed.registry import failed
@@ -96,7 +95,9 @@ def build(world: World, flows: Flows, meter: Meter) -> tuple[Agent, RateControll
         pauses=Pauses(world.maps.pauses, interface.astype(np.int64), np.inf) if world.buffer else None,
     )
     lags = PacingStats(meter.rtt, meter.pacing_lag, meter.feedback_lag, meter.timer_lag)
-    datapath = Datapath(flows, Sockets(world), [DelayRing(world.ring, 0.0)], pace, lags, code=library())
+    datapath = Datapath(flows, Sockets(world), [DelayRing(world.ring, 0.0)], pace, lags, code=world.code)
+    if world.experiment.routing.many_paths:
+        datapath.take_many_paths(timing.timeout, resolved.make_choosers(paths), resolved.chooser)
     world.c.gather = timing.gather
     plugin, clock = resolved.controller, world.clock
     if is_askable(controller):

@@ -9,7 +9,7 @@ from functools import cache
 import numpy as np
 
 from testbed.agent.structs import declared
-from testbed.engines.virtual.build import WORLD
+from testbed.engines.virtual.build import MANY_PATHS, WORLD
 
 HEAD_BYTES = 42
 TICK_SHIFT = 20
@@ -76,13 +76,14 @@ class CWorld(ctypes.Structure):
         ("samples", c_int64),
         ("sampled", c_void_p),
         ("sampled_count", c_int64),
-        *((name, c_int64) for name in ("unroutable", "events_done")),
+        *((name, c_int64) for name in ("unroutable", "events_done", "routing", "random")),
     ]
 
 
 @cache
-def library() -> ctypes.CDLL:
-    library = declared(ctypes.CDLL(str(WORLD.compiled())))
+def library(many_paths: bool) -> ctypes.CDLL:
+    """``many_paths``: for flows whose packets take several."""
+    library = declared(ctypes.CDLL(str((MANY_PATHS if many_paths else WORLD).compiled())))
     library.enter.restype, library.enter.argtypes = None, [c_void_p, c_void_p, c_int64, c_void_p, c_int64]
     library.drain.restype, library.drain.argtypes = None, [c_void_p]
     library.take_samples.restype, library.take_samples.argtypes = None, [c_void_p, c_int64]

@@ -19,6 +19,9 @@ struct packet {
 	struct packet *next;
 	uint32_t length; /* bytes of the frame */
 	uint32_t lossless; /* in the class that can be paused */
+#if MANY_PATHS
+	uint32_t hash; /* that switches take for ECMP instead of addresses and ports; 0 for none */
+#endif
 	uint8_t bytes[HEADERS];
 };
 
@@ -110,6 +113,8 @@ struct world {
 	int64_t sampled_count;
 	/* counters */
 	int64_t unroutable, events_done;
+	int64_t routing; /* enum routing */
+	uint64_t random; /* state of xorshift32 */
 };
 
 void enter(struct world *w, const void *nic, int64_t nic_size, const void *port, int64_t port_size);
