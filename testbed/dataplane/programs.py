@@ -36,7 +36,7 @@ class NicPrograms:
     """``nic_tx`` and ``nic_rx``, shared by all hosts of a rack. Flows are numbered 0 .. flows - 1 in the whole rack.
 
     ``arrivals`` is indexed by ifindex, which no two interfaces of the rack may share. ``at_far_end``: ``nic_tx`` is
-    where the hosts' links end, and counts in ``arrivals`` what comes out of them.
+    where the hosts' links end, and counts in ``arrivals`` what comes out of them. ``routing`` is a number of `wire`.
     """
 
     def __init__(
@@ -51,6 +51,8 @@ class NicPrograms:
         ring_size: int = RING_SIZE,
         pfc: Thresholds = NO_PFC,
         tag: wire.Tag = wire.RACK,
+        routing: int = wire.BY_HASH,
+        flowlet_gap_ns: int = 0,
     ) -> None:
         self._object = libbpf.Object(compiled("nic"))
         self._object.size_map("arrivals", largest_ifindex + 1)
@@ -60,11 +62,13 @@ class NicPrograms:
         self._object.size_map("rings", rings + 1)
         for name in ("ingresses", "pauses"):
             self._object.size_map(name, largest_ifindex + 1)
-        self.pfc = pfc
+        self.pfc, self.routing = pfc, routing
         wakeup = 0 if wake_agents else RING_NO_WAKEUP
         own = (socket.htons(tag.port), socket.htons(tag.p_key))
         lossless = (pfc.xoff > 0, pfc.xon)
-        self._object.set_constants(wire.NIC_SETTINGS.pack(cnp_interval_ns, wakeup, *lossless, *own, at_far_end))
+        self._object.set_constants(
+            wire.NIC_SETTINGS.pack(cnp_interval_ns, wakeup, flowlet_gap_ns, *lossless, *own, at_far_end, routing)
+        )
         self._object.load()
         self.tx_fd = self._object.program_fd("nic_tx")
         self.rx_fd = self._object.program_fd("nic_rx")
@@ -106,7 +110,7 @@ class PortPrograms(KernelMaps):
         for name in OWN_MAPS:
             self._object.size_map(name, entries)
         self._object.size_map("flow_table", max(1, monitor))
-        self._object.set_constants(wire.PORT_SETTINGS.pack(*nic.pfc, monitor > 0))
+        self._object.set_constants(wire.PORT_SETTINGS.pack(*nic.pfc, monitor > 0, nic.routing))
         self._object.load()
         super().__init__({name: self._object.map_fd(name) for name in MAPS}, entries)
         self.flow_table = FlowTable(self._object.map_fd("flow_table"), monitor) if monitor else None
