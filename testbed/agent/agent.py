@@ -146,7 +146,6 @@ class Agent(ABC):
         until = int(np.searchsorted(self._starts, now, side="right"))
         flows, self._begun = np.sort(self._order[self._begun : until]), until
         self._next_start = float(self._starts[until]) if until < len(self._starts) else np.inf
-        self.datapath.begin_paths(flows, now)
         self.start(now, flows)
 
     def _check_timeouts(self, now: float) -> None:

@@ -223,12 +223,6 @@ class Datapath:
         if choosers:
             paths.chooser = choosers.address
 
-    def begin_paths(self, flows: Ints, now: float) -> None:
-        """`take_many_paths`: these flows start."""
-        if self._c.paths.chooser:
-            flows = np.ascontiguousarray(flows, np.int64)
-            self._lib.start_choosing(self._pointer, flows.ctypes.data, len(flows), now)
-
     def ask(self, controller: Askable, meter: Meter, longest_sleep: float, gather: float, cost: float = 0.0) -> None:
         """Decisions are made in C from now on, by this controller, whenever something comes back.
 

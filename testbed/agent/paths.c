@@ -6,7 +6,6 @@
 #include "datapath.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #define FIRST_ROOM 64 /* packets */
 #define HEADER 8 /* of a ring buffer record */
@@ -61,9 +60,11 @@ static void make_room(struct flight *p, int64_t first, int64_t number)
 int64_t note_sent(struct datapath *d, int64_t f, int64_t number)
 {
 	struct flight *p = &d->paths.flights[f];
-	double now = now_seconds(d);
+	double now = d->paths.now;
 	int64_t entropy = 0, *last;
 
+	if (!p->room) /* its first packet */
+		tell_chooser(d, f, CHOOSE_START, now, 0, NULL);
 	if (tell_chooser(d, f, CHOOSE_SEND, now, 0, NULL))
 		entropy = ((struct chosen *)record_of(d->paths.chooser, f))->entropy;
 	make_room(p, d->flow[f].expected, number);
@@ -171,16 +172,6 @@ void give_up(struct datapath *d, const int64_t *flows, int64_t n, double now)
 			if (!w->resolved)
 				tell_chooser(d, f, CHOOSE_TIMEOUT, now, w->entropy, NULL);
 		}
-	}
-}
-
-void start_choosing(struct datapath *d, const int64_t *flows, int64_t n, double now)
-{
-	struct decider *c = d->paths.chooser;
-
-	for (int64_t i = 0; c && i < n; i++) {
-		memcpy(record_of(c, flows[i]), c->initial + flows[i] * c->size, (size_t)c->size);
-		tell_chooser(d, flows[i], CHOOSE_START, now, 0, NULL);
 	}
 }
 

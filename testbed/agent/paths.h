@@ -56,7 +56,7 @@ struct paths {
 	struct flight *flights; /* per flow */
 	struct known_port *known; /* PORTS_KNOWN */
 	struct decider *chooser; /* NULL where switches choose */
-	double timeout;
+	double timeout, now; /* the latter when packets leave */
 	int64_t failed; /* the chooser has, and says how */
 };
 
@@ -66,7 +66,6 @@ struct ring;
 int64_t note_sent(struct datapath *d, int64_t f, int64_t number);
 int64_t resolve(struct datapath *d, struct ring *ring, int64_t f, const struct record *r, double rtt, double now);
 void check_stack(struct datapath *d, int64_t f, const struct record *r);
-void start_choosing(struct datapath *d, const int64_t *flows, int64_t n, double now);
 void give_up(struct datapath *d, const int64_t *flows, int64_t n, double now);
 
 #endif

@@ -16,7 +16,7 @@ ROWS = (
     "row_flow", "row_acked", "row_bytes", "row_ce", "row_cnps", "row_lost", "row_hops", "row_last", "row_next",
     "row_inflight",
 )  # fmt: skip
-PATHS = ("start_choosing", "give_up")  # functions of paths.c
+GIVE_UP = "give_up"  # is there if it was compiled for many paths
 HOPS = ("hop_node", "hop_ts", "hop_tx", "hop_queue", "hop_rate")
 
 
@@ -79,7 +79,8 @@ class CPaths(ctypes.Structure):
     """struct paths of paths.h."""
 
     _fields_ = [
-        *((name, c_void_p) for name in ("flights", "known", "chooser")), ("timeout", c_double), ("failed", c_int64),
+        *((name, c_void_p) for name in ("flights", "known", "chooser")),
+        *((name, c_double) for name in ("timeout", "now")), ("failed", c_int64),
     ]  # fmt: skip
 
 
@@ -134,9 +135,10 @@ def declared(library: ctypes.CDLL) -> ctypes.CDLL:
     library.reschedule.restype, library.reschedule.argtypes = None, [c_void_p, c_void_p, c_int64, c_double]
     library.due_timers.restype, library.due_timers.argtypes = c_int64, [c_void_p, c_double, c_void_p]
     library.report_sent.restype, library.report_sent.argtypes = c_int64, [c_void_p, c_void_p, c_void_p]
-    for name in ("start_flows", "time_out", *PATHS):
-        if not hasattr(library, name):  # compiled for one path
-            continue
+    names = ["start_flows", "time_out"]
+    if hasattr(library, GIVE_UP):
+        names.append(GIVE_UP)
+    for name in names:
         getattr(library, name).restype, getattr(library, name).argtypes = None, [c_void_p, c_void_p, c_int64, c_double]
     library.decide_due.restype, library.decide_due.argtypes = None, [c_void_p, c_double]
     library.serve.restype, library.serve.argtypes = c_int64, [c_void_p, c_double]
