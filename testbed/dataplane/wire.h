@@ -135,7 +135,7 @@ struct nic_settings {
 	__be16 port;	       /* of UDP, and ... */
 	__be16 pkey;	       /* ... the partition: packets with others are not the run's, and pass untouched */
 	__u32 at_far_end;      /* nic_tx runs where hosts' links end, and counts what arrives there */
-	__u32 routing;
+	__u64 routing;
 };
 
 /* Per flow, at the sender's NIC. */

@@ -104,7 +104,7 @@ PORT_COUNTERS = np.dtype(
 ARRIVALS = np.dtype([("bytes", "<u8"), ("packets", "<u8"), ("answered", "<u8")])
 # CNP interval in wall ns, ring flags, flowlet gap in wall ns, PFC or not, xon; port and P_Key of the tag, big-endian;
 # far end or not; routing
-NIC_SETTINGS = struct.Struct("=QQQIIHHII4x")
+NIC_SETTINGS = struct.Struct("=QQQIIHHIQ")
 PORT_SETTINGS = struct.Struct("=IIIII")  # xoff, xon, limit, whether flows are counted, routing
 BY_HASH, BY_SENDER, SPRAYED, BY_FLOWLET, ADAPTIVE = range(5)  # routing
 FIRST_PORT = 0xC000  # RoCEv2 takes source ports from the dynamic range, for ECMP's sake

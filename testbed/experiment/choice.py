@@ -92,8 +92,9 @@ class RoutingChoice(PluginChoice):
     def _belongs(self) -> Self:
         if self.gap is not None and self.name != "flowlet":
             refuse("gap", f"is of 'flowlet'; '{self.name}' has none")
-        if not self.by_sender and (given := [*self.options, *(self.model_fields_set & {"preset", "compiled"})]):
-            refuse(given[0], f"is of path choosers; '{self.name}' has no such option")
+        said = {"preset": self.preset is not None, "compiled": not self.compiled, **dict.fromkeys(self.options, True)}
+        if not self.by_sender and any(said.values()):
+            refuse(next(key for key in said if said[key]), f"is of path choosers; '{self.name}' has no such option")
         return self
 
 

@@ -22,7 +22,7 @@ from pydantic import ValidationError
 from testbed.controller import Signal
 from testbed.errors import BadInput, nearest
 from testbed.experiment import meaningless
-from testbed.experiment.choice import PluginChoice
+from testbed.experiment.choice import SWITCHED, PluginChoice
 from testbed.experiment.document import Document, KeyPath, dotted
 from testbed.experiment.messages import explain
 from testbed.experiment.model import Experiment
@@ -30,7 +30,7 @@ from testbed.experiment.preflight import try_chooser, try_controller, try_tuner
 from testbed.experiment.resolved import Decider, Resolved
 from testbed.experiment.topology.framing import MOST_INT_HOPS
 from testbed.plugin import PluginConfig
-from testbed.registry import CHOOSER, Plugin, find
+from testbed.registry import CHOOSER, Plugin, find, is_path, names
 
 log = logging.getLogger(__package__)
 GROUP = "testbed.experiments"
@@ -116,9 +116,7 @@ def resolve(loaded: Loaded, changed: Callable[[Plugin], Plugin] = lambda plugin:
         for number, choice in enumerate(experiment.controllers)
     ]
     tuner, tuner_config = _plugin("tuner", ("tuner",), experiment.tuner, loaded)
-    chooser, chooser_config = None, None
-    if experiment.routing.by_sender:
-        chooser, chooser_config = _plugin(CHOOSER, ("routing",), experiment.routing, loaded)
+    chooser, chooser_config = _chooser(loaded) if experiment.routing.by_sender else (None, None)
     resolved = Resolved(
         experiment, controller, controller_config, tuner, tuner_config, tuple(others), chooser, chooser_config
     )
@@ -138,6 +136,15 @@ def resolve(loaded: Loaded, changed: Callable[[Plugin], Plugin] = lambda plugin:
     about = {"experiment": experiment.name, "hosts": experiment.hosts, "seed": experiment.seed}
     log.info("preflight passed", extra={**about, "controller": controller.name, "tuner": tuner.name})
     return resolved
+
+
+def _chooser(loaded: Loaded) -> tuple[Plugin, PluginConfig]:
+    """The path chooser that is named instead of what switches do."""
+    choice, known = loaded.experiment.routing, [*SWITCHED, *names(CHOOSER)]
+    if not is_path(choice.name) and choice.name not in known:
+        hint = f"{nearest(choice.name, known)}, or give a path: ./{choice.name}.py"
+        raise BadInput(f"{loaded.document.origin(('routing',))}: routing: nothing is named '{choice.name}'; {hint}")
+    return _plugin(CHOOSER, ("routing",), choice, loaded)
 
 
 def _plugin(kind: str, at: KeyPath, choice: PluginChoice, loaded: Loaded) -> tuple[Plugin, PluginConfig]:

@@ -46,8 +46,11 @@ RECORDS = {
 # struct in C: its Struct in Python and the C fields in order
 PACKED = {
     "port_config": (wire.PORT_CONFIG, "drain rate_Bps longest_ns buffer node rate_kbps loss slack peer"),
-    "nic_settings": (wire.NIC_SETTINGS, "cnp_interval_ns ring_flags lossless xon port pkey at_far_end"),
-    "port_settings": (wire.PORT_SETTINGS, "xoff xon limit monitor"),
+    "nic_settings": (
+        wire.NIC_SETTINGS,
+        "cnp_interval_ns ring_flags flowlet_gap_ns lossless xon port pkey at_far_end routing",
+    ),
+    "port_settings": (wire.PORT_SETTINGS, "xoff xon limit monitor routing"),
     "shim": (wire.SHIM, "tx_ns frame payload ttl flags ingress"),
     "int_header": (
         wire.INT_HEADER,
