@@ -26,6 +26,7 @@ from bench import (
     items,
     live,
     monitor,
+    rank,
     tuners,
     virtual,
 )
@@ -48,6 +49,7 @@ ITEMS: dict[str, Part] = {
     "lines": items.of_lines,
     "adpg": adpg.of_adpg,
     "virtual": virtual.of_virtual,
+    "rank": rank.of_rank,
 }
 COMPARED: dict[str, Callable[[tuple[command.Tree, ...]], Iterator[Row]]] = {  # with another checkout, if there is one
     "closed-loop": closed_loop.of_closed_loop,
@@ -55,7 +57,7 @@ COMPARED: dict[str, Callable[[tuple[command.Tree, ...]], Iterator[Row]]] = {  # 
     "agents": agents.of_agents,
     "disturbed": disturbed.of_disturbed,
 }
-LONG = {"disturbed"}  # only if named
+LONG = {"disturbed", "rank"}  # only if named
 BUSY = 0.5  # load average above which figures should not be trusted
 
 

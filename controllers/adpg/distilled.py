@@ -11,7 +11,7 @@ from testbed.controller import Ack, Path
 
 from ..learned.boosted import BoostedController
 from .controller import AdpgForm
-from .observation import DOWN, FEATURES, HIGHEST_X, LEAST_RATE, SCALE, UP, AdpgConfig
+from .observation import DOWN, FEATURES, HIGHEST_X, LEAST_RATE, PATIENCE, SCALE, STEEPEST, UP, AdpgConfig
 from .tree import Trees
 
 POLICIES = FilePath(__file__).with_name("policies")
@@ -29,6 +29,7 @@ class Adpg(AdpgForm, BoostedController):
     newest: float = 1.0  # m(k-1)
     signal: float  # x(k-1)
     fresh: bool = True  # nothing has been decided yet
+    idle: int = 0  # RTTs in a row without congestion
     decided_seq: int  # packets from this one on were sent after the last decision
     effect: float = 1.0  # multiplier that was decided and waits for the decision delay
     ready: float = -math.inf  # s: no decision before
@@ -53,6 +54,8 @@ class Adpg(AdpgForm, BoostedController):
         decided = min(max(self.policy(self.signal if not self.fresh else x, x), LEAST), MOST)
         self.oldest, self.newest = self.newest, decided
         self.signal = x
+        self.idle = 0 if x > -SCALE * self.config.target else self.idle + 1
+        decided *= 1.0 + min(max(self.config.ramp * (self.idle - PATIENCE), 0.0), STEEPEST)
         self.fresh = False
         self.decided_seq = ack.next_seq
         if self.config.decision_delay > 0:

@@ -72,9 +72,10 @@ def many_to_one(
     seed: int = 1,
     step: float = STEP,
     start_rate: float = 1.0,
+    growth: float = 0.0,
 ) -> Figures:
     """From the start to the end of the run; figures are from the end of the warm-up on."""
-    rollout = _rollout(flows, aim, start_rate, step, seed)
+    rollout = _rollout(flows, aim, start_rate, step, seed, growth)
     rollout["start"][:] = np.random.default_rng(seed).uniform(0, BASE_RTT, flows)
     rollout.advance(policy, steps=round(warmup / step))
     before = {name: rollout[name].copy() for name in ("sent", "area", "square", "dropped", "queue")}
@@ -96,15 +97,19 @@ def many_to_one(
     )
 
 
-def settled(policy: InC, flows: int, aim: Aim = Aim()) -> Figures:
+def settled(policy: InC, flows: int, aim: Aim = Aim(), growth: float = 0.0) -> Figures:
     """`many_to_one`, long enough for any number of flows (recipe, 4)."""
     many = flows > 256
-    return many_to_one(policy, flows, aim=aim, warmup=60e-3 if many else 20e-3, duration=100e-3 if many else 40e-3)
+    warmup, duration = (60e-3, 100e-3) if many else (20e-3, 40e-3)
+    return many_to_one(policy, flows, aim=aim, warmup=warmup, duration=duration, growth=growth)
 
 
-def ramp(policy: InC, aim: Aim = Aim()) -> float:
-    """RTTs that one flow alone takes from 0.01 to 0.95 of line rate; inf if it does not get there."""
-    rollout = _rollout(1, aim, RAMP_FROM, STEP)
+def ramp(policy: InC, aim: Aim = Aim(), growth: float = 0.0) -> float:
+    """RTTs that one flow alone takes from 0.01 to 0.95 of line rate; inf if it does not get there.
+
+    ``growth``: the controller's option `ramp`.
+    """
+    rollout = _rollout(1, aim, RAMP_FROM, STEP, growth=growth)
     while rollout.now < LONGEST_RAMP * BASE_RTT:
         rollout.advance(policy, steps=4)
         if rollout["rate"][0] >= RAMP_TO:
@@ -112,10 +117,12 @@ def ramp(policy: InC, aim: Aim = Aim()) -> float:
     return math.inf
 
 
-def _rollout(flows: int, aim: Aim, start_rate: float, step: float, seed: int = 1) -> Rollout:
+def _rollout(  # noqa: PLR0917
+    flows: int, aim: Aim, start_rate: float, step: float, seed: int = 1, growth: float = 0.0
+) -> Rollout:
     return Rollout(
         np.array([flows]), step=step, beta=aim.beta, target=aim.target, highest_x=aim.highest_x,
-        start_rate=start_rate, seed=seed,
+        start_rate=start_rate, ramp=growth, seed=seed,
     )  # fmt: skip
 
 

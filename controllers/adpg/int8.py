@@ -1,12 +1,13 @@
 """The network in 8 bit integers, as a NIC's core runs it (after Wu et al. 2020; facts sheet 4.1, recipe 6).
 
 Weights and activations are symmetric int8, products are summed in 32 bits and scaled back to 8. One scale serves all
-inputs: it is set by the highest x, so that an overload still demands a full decrease. The hidden layers' scales are the
-largest values seen in closed loops, overload included.
+inputs. Up to which x it reaches is tried in closed loops: a finer step tells flows of unlike rates apart, an overload
+must still demand a decrease. The hidden layers' scales are the largest values seen in closed loops, overload included.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -17,11 +18,13 @@ from testbed.base.arrays import Floats
 from testbed.errors import BadInput
 
 from ..learned.files import read_policy, write_json
+from .evaluate import Aim, Figures, score, settled
 from .network import RUNS, SHAPES, Network
 from .observation import HIGHEST_X, multiplier
 
 FORMAT, VERSION = "adpg-int8", 1
 TOP = 127
+RANGES = (HIGHEST_X, 7.0, 6.0, 5.0, 4.0)  # of the inputs
 
 
 @dataclass(frozen=True)
@@ -34,13 +37,13 @@ class Int8Network:
     training: dict[str, Any] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, network: Network, seen: Floats) -> Int8Network:
-        """Quantise; ``seen`` are features of closed loops, shape (k, 4)."""
-        hidden, tops = seen, []
+    def of(cls, network: Network, seen: Floats, top: float) -> Int8Network:
+        """Quantise; inputs end at ``top``, ``seen`` are features of closed loops, shape (k, 4)."""
+        hidden, tops = np.minimum(seen, top), []
         for layer in network.layers[:-1]:
             hidden = np.maximum(hidden @ layer.T, 0.0)
             tops.append(hidden.max())
-        scales = np.array([HIGHEST_X, *tops]) / TOP
+        scales = np.array([top, *tops]) / TOP
         weights = np.array([np.abs(layer).max() for layer in network.layers]) / TOP
         layers = tuple(np.rint(layer / scale) for layer, scale in zip(network.layers, weights, strict=True))
         return cls(layers, scales, weights, network.training)
@@ -90,3 +93,11 @@ class Int8Network:
         if not whole or not (np.isfinite([*scales, *weights]).all() and (scales > 0).all() and (weights > 0).all()):
             raise BadInput(f"{file}: weights must be whole numbers from -{TOP} to {TOP}, scales positive numbers")
         return cls(layers, scales, weights, content.get("training", {}))
+
+
+def quantised(network: Network, seen: Floats, flows: Sequence[int], aim: Aim) -> tuple[Int8Network, list[Figures]]:
+    """The best of all ranges in closed loops of so many flows, of those that lose nothing; and its figures."""
+    tried = [Int8Network.of(network, seen, top) for top in RANGES]
+    figures = [[settled(one, each, aim) for each in flows] for one in tried]
+    best = min(range(len(tried)), key=lambda at: (any(one.dropped > 0 for one in figures[at]), score(figures[at])))
+    return tried[best], figures[best]

@@ -16,14 +16,14 @@ from ..learned.files import write_json
 from . import onnx_network
 from .distillation import visited
 from .evaluate import Figures, ramp, settled
-from .int8 import Int8Network
+from .int8 import quantised
 from .rollout import InC
 from .training import CHECK_EVERY, Attempt, Progress, Trained, train
 from .training_curves import draw
 from .training_settings import PRESETS, Settings
 
 NETWORK, ONNX, INT8, LOG, CURVES = "network.json", "network.onnx", "int8.json", "training.json", "curves.svg"
-CHECKED = (2, 4, 8, 64, 256, 1024)  # flows
+CHECKED = (2, 4, 8, 64, 128, 256, 1024)  # flows
 CALIBRATION = 100_000  # states that the 8 bit form's scales are set by
 
 NOTES = {
@@ -42,9 +42,10 @@ def run(settings: Settings, context: JobContext) -> Result:
     need("matplotlib", "onnx", "torch")  # before any time is spent
     outcome = train(settings, _teller(settings, context))
     network, aim = outcome.network, settings.aim
-    int8 = Int8Network.of(network, visited(network, CALIBRATION, np.random.default_rng(settings.seed)))
+    seen = visited(network, CALIBRATION, np.random.default_rng(settings.seed))
+    int8, of_int8 = quantised(network, seen, CHECKED, aim)
     forms: dict[str, InC] = {"network": network, "int8": int8}
-    measured = {name: [settled(form, flows, aim) for flows in CHECKED] for name, form in forms.items()}
+    measured = {"network": [settled(network, flows, aim) for flows in CHECKED], "int8": of_int8}
     ramps = {name: ramp(form, aim) for name, form in forms.items()}
     network.save(context.out / NETWORK)
     onnx_network.write(network, context.out / ONNX)

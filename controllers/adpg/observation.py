@@ -23,6 +23,8 @@ HIGHEST_X = 8.0
 HISTORY = 2  # decisions; two features each
 FEATURES = 2 * HISTORY
 LEAST_RATE = 1e-5  # of line rate: a multiplier never comes back from nothing, and sqrt(rate) would hide the queue
+PATIENCE = 44  # RTTs in a row without congestion before a ramp: the policy's own way back from a start takes fewer
+STEEPEST = 0.1  # the most that a ramp adds to a multiplier
 UP, DOWN = 0.2, 0.2  # the multiplier is 1 + 0.2 a, or 1 / (1 - 0.2 a) below 0: from 0.8333 to 1.2
 
 
@@ -40,6 +42,10 @@ class AdpgConfig(PluginConfig):
     window: Literal["none", "bdp"] = Field(
         default="none", description="`bdp` caps the bytes in flight at beta BDPs: what an RTT without congestion holds."
     )
+    ramp: float = Field(
+        default=0.0, ge=0, le=STEEPEST,
+        description="What each RTT in a row without congestion, from the 45th on, adds to the multiplier; up to 0.1.",
+    )  # fmt: skip
     decision_delay: Time = Field(
         default=0.0, ge=0, description="Between an RTT and what it decides: a slow processor, as the papers measured."
     )
@@ -53,6 +59,11 @@ def signal(rtt: Floats, base_rtt: Floats, rate: Floats, config: AdpgConfig) -> F
     return np.asarray(np.minimum(x, HIGHEST_X))
 
 
+def no_congestion(config: AdpgConfig) -> float:
+    """The least x, at any rate: the RTT is not inflated beyond beta."""
+    return -SCALE * config.target
+
+
 def multiplier(action: Floats) -> Floats:
     """The factor on the rate for a network's output in [-1, 1]: symmetric in the logarithm."""
     return np.asarray(np.where(action >= 0, 1.0 + UP * action, 1.0 / (1.0 - DOWN * action)))
@@ -61,6 +72,15 @@ def multiplier(action: Floats) -> Floats:
 def limited(multipliers: Floats) -> Floats:
     """Within what the network can ask for: sums of leaves can be beyond, far from what they were trained on."""
     return np.clip(multipliers, 1.0 / (1.0 + DOWN), 1.0 + UP)
+
+
+def ramped(idle: Ints, config: AdpgConfig) -> Floats:
+    """The factor on the multiplier after so many RTTs in a row without congestion, shape (k,).
+
+    Ours: no term of the papers' loss asks for a ramp, and a policy that were steep whenever there is no queue would
+    swing around the aim. A flow's own history tells an idle line from a queue that has just drained.
+    """
+    return np.asarray(1.0 + np.clip(config.ramp * (idle - PATIENCE), 0.0, STEEPEST))
 
 
 class History:

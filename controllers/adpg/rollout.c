@@ -11,10 +11,12 @@
 
 enum { TO_SEND, TO_QUEUE, BACK };
 enum { WIDTH = 12, FEATURES = 4 };
+#define PATIENCE 44 /* as in observation.py */
+#define STEEPEST .1
 
 struct model {
 	int64_t flows, environments, half; /* half a base RTT, in steps */
-	double step, now, base_rtt, buffer, beta, target, highest_x, start_rate, least_rate;
+	double step, now, base_rtt, buffer, beta, target, highest_x, start_rate, least_rate, ramp;
 	double delay; /* from a probe's return to the decision, with which the next one leaves */
 	const int64_t *environment; /* of each flow; flows are ordered by it */
 	double (*policy)(const void *parameters, const double *features); /* gives the multiplier */
@@ -25,7 +27,7 @@ struct model {
 	/* per flow */
 	double *start; /* inf once it has started */
 	double *rate, *due, *wait, *oldest, *newest, *signal, *sent;
-	int64_t *phase, *fresh, *decisions, *episode;
+	int64_t *phase, *fresh, *decisions, *episode, *idle;
 	/* per environment */
 	double *queue, *ring, *area, *square, *dropped, *reset_at;
 	int64_t at; /* in the ring, which has half + 1 steps per environment */
@@ -126,6 +128,14 @@ double trees(const void *parameters, const double *features)
 	return sum < 1 / 1.2 ? 1 / 1.2 : sum > 1.2 ? 1.2 : sum;
 }
 
+/* What RTTs in a row without congestion add to an increase: observation.py. */
+static double ramped(const struct model *m, int64_t f)
+{
+	double more = m->ramp * (double)(m->idle[f] - PATIENCE);
+
+	return 1 + (more < 0 ? 0 : more > STEEPEST ? STEEPEST : more);
+}
+
 static void decide(struct model *m, int64_t f)
 {
 	double inflation = 1 + m->wait[f] / m->base_rtt, excess = inflation - m->beta, factor;
@@ -152,7 +162,8 @@ static void decide(struct model *m, int64_t f)
 	m->newest[f] = factor;
 	m->signal[f] = x;
 	m->fresh[f] = 0;
-	m->rate[f] *= factor;
+	m->idle[f] = excess > 0 ? 0 : m->idle[f] + 1;
+	m->rate[f] *= factor * ramped(m, f);
 	if (m->rate[f] > 1)
 		m->rate[f] = 1;
 	if (m->rate[f] < m->least_rate)
@@ -181,6 +192,7 @@ static void start(struct model *m, int64_t f)
 	m->rate[f] = m->start_rate;
 	m->oldest[f] = m->newest[f] = 1;
 	m->fresh[f] = 1;
+	m->idle[f] = 0;
 	m->phase[f] = TO_SEND;
 	m->due[f] = m->start[f];
 	m->start[f] = INFINITY;

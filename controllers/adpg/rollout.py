@@ -18,8 +18,20 @@ from .observation import FEATURES, HIGHEST_X, LEAST_RATE
 
 LIBRARY = Unit("adpg-rollout", (Path(__file__).with_name("rollout.c"),), ".so", (*LIBRARY_FLAGS, "-ffp-contract=off"))
 SETTINGS = ("flows", "environments", "half")
-TIMES = ("step", "now", "base_rtt", "buffer", "beta", "target", "highest_x", "start_rate", "least_rate", "delay")
-COUNTS = ("phase", "fresh", "decisions", "episode")
+TIMES = (
+    "step",
+    "now",
+    "base_rtt",
+    "buffer",
+    "beta",
+    "target",
+    "highest_x",
+    "start_rate",
+    "least_rate",
+    "ramp",
+    "delay",
+)
+COUNTS = ("phase", "fresh", "decisions", "episode", "idle")
 PER_FLOW = ("start", "rate", "due", "wait", "oldest", "newest", "signal", "sent", *COUNTS)
 PER_ENVIRONMENT = ("queue", "ring", "area", "square", "dropped", "reset_at")
 
@@ -74,6 +86,7 @@ class Rollout:
         target: float = 0.064,
         highest_x: float = HIGHEST_X,
         start_rate: float = 1.0,
+        ramp: float = 0.0,
         decision_delay: float = 0.0,
         restarts: tuple[float, float, float] | None = None,
         seed: int = 1,
@@ -84,7 +97,7 @@ class Rollout:
         self._keep: dict[str, NDArray[Any]] = {}
         self._c = c = _Model(flows=n, environments=m, half=round(base_rtt / 2 / step), step=step, base_rtt=base_rtt)
         c.buffer, c.beta, c.target, c.start_rate = buffer, beta, target, start_rate
-        c.highest_x, c.least_rate, c.delay = highest_x, LEAST_RATE, decision_delay
+        c.highest_x, c.least_rate, c.ramp, c.delay = highest_x, LEAST_RATE, ramp, decision_delay
         c.window, c.shortest, c.longest = restarts or (0.0, 0.0, 0.0)
         c.random = (seed * 0x9E3779B97F4A7C15 + 0xD1B54A32D192ED03) % 2**64 or 1
         self._point("environment", self.environment)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -14,26 +15,29 @@ if TYPE_CHECKING:
     from testbed.sdk.score.score import Score
 
 
-def score(
+def score(  # noqa: PLR0917 - one parameter per option
     controller: Annotated[
         str,
         typer.Argument(metavar="CONTROLLER", help="A name or a path.", autocompletion=completion.plugins("controller")),
     ],
     suite: Annotated[str, typer.Option(help="Which experiments.")] = "quick",
     seed: Annotated[int, typer.Option(min=0, help="Of traffic, link delays and starts.")] = 1,
-    jobs: Annotated[int, typer.Option(min=1, help="Runs at the same time.")] = 2,
+    kernel: Annotated[
+        bool, typer.Option("--kernel", help="In the kernel's rack, with real packets (needs root).")
+    ] = False,
+    jobs: Annotated[int, typer.Option(min=1, help="Runs at the same time, in virtual time only.")] = 2,
     format: Formatted = Format.text,
 ) -> None:
-    """Give a controller one number from 0 to 100, with its parts, in virtual time."""
+    """Give a controller one number from 0 to 100, with its parts."""
     from testbed.sdk.score.score import score as scored
     from testbed.sdk.score.suite import SUITES
 
     if suite not in SUITES:
         raise BadInput(f"--suite {suite}: there is none; {nearest(suite, list(SUITES))}")
-    found = scored(controller, SUITES[suite], seed, jobs)
+    found = scored(controller, SUITES[suite], seed, 1 if kernel else jobs, "kernel" if kernel else "virtual")
     if format is Format.json:
-        runs = [{"experiment": one.experiment, "parts": one.parts, "why": one.why} for one in found.outcomes]
-        about = {"controller": controller, "suite": suite, "seed": seed}
+        runs = [asdict(one) for one in found.outcomes]
+        about = {"controller": controller, "suite": suite, "seed": seed, "engine": "kernel" if kernel else "virtual"}
         print_json({**about, "score": found.total, "parts": found.parts, "runs": runs, "reasons": found.reasons})
     else:
         _print(found, suite, seed)
@@ -46,3 +50,6 @@ def _print(found: Score, suite: str, seed: int) -> None:
         print(f"  {name:<14}{value:.3f}   {runs}")
     for reason in found.reasons:
         print(f"0 because {reason}")
+    for one in found.outcomes:
+        if one.degraded:
+            print(f"{one.experiment}: {one.degraded}")

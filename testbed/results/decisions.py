@@ -21,10 +21,11 @@ from testbed.experiment.choice import PluginChoice
 from testbed.results import arrow
 from testbed.results.folder import DECISIONS, read_table
 from testbed.results.tables import UNITS
-from testbed.results.trace import HOP, KINDS, Block, DecisionTrace
+from testbed.results.trace import DECIDED, HOP, KINDS, Block, DecisionTrace
 
 _ABOUT = b"testbed"
 _BLOCK = 40_000  # rows that are encoded at a time: what they take stays in caches
+_ALWAYS = ("agent", "kind", "call", "time", "flow", *DECIDED)  # never null
 _LISTED = ("kind", "flow")
 _COUNTING = ("call", "acked_seq", "next_seq")
 _PATH_COLUMNS = ("line_rate", "base_rtt", "hops")
@@ -65,7 +66,9 @@ def encode(choice: PluginChoice, agents: Sequence[Served]) -> bytes:
     for number, one in enumerate(agents):
         for block in one.trace.blocks(_BLOCK, widest):
             arrays = _arrays(number, block)
-            fields = [pa.field(name, array.type, metadata={"unit": _unit(name)}) for name, array in arrays.items()]
+            fields = [
+                pa.field(name, one.type, name not in _ALWAYS, {"unit": _unit(name)}) for name, one in arrays.items()
+            ]
             schema = pa.schema(fields, {_ABOUT: json.dumps(about).encode()})
             writer = writer or parquet.ParquetWriter(sink, schema, **_written_as(fields))
             writer.write_table(pa.Table.from_arrays(list(arrays.values()), schema=schema))

@@ -183,10 +183,8 @@ class _Rows:
     """Columns that C fills, as often as there are blocks. What is narrow takes four bytes."""
 
     def __init__(self, size: int, hops: int) -> None:
-        self.size, self.hops = (
-            size + -size % 8 + (8 if size % 512 == 0 else 0),
-            hops,
-        )  # columns shall not share a place in caches
+        size += 8 if size % 512 == 0 else -size % 8  # columns shall not share a place in caches
+        self.size, self.hops = size, hops
         self._kind = np.zeros(self.size, np.int8)
         self._narrow = np.zeros((len(NARROW) + hops, self.size), np.int32)
         self._wide = np.zeros((len(WIDE) + len(HOP[1:]) * hops, self.size), np.int64)

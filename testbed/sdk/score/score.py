@@ -7,14 +7,16 @@ from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
+from testbed.engines.kernel import doctor
 from testbed.engines.virtual.build import WORLD
-from testbed.engines.virtual.engine import VirtualEngine
 from testbed.errors import TestbedError
 from testbed.experiment.load import absolute
 from testbed.fidelity.verdict import judge
 from testbed.live.observers import Observer
 from testbed.registry import find, is_path
+from testbed.results.record import EngineName
 from testbed.results.summary import summarise
+from testbed.runs.carrier import carrier
 from testbed.runs.forked import each
 from testbed.runs.overrides import resolve
 from testbed.sdk.score.parts import part, together
@@ -24,11 +26,12 @@ from testbed.sdk.score.suite import Trial
 
 @dataclass(frozen=True)
 class Outcome:
-    """What one run gave; ``why`` says why it gave nothing."""
+    """What one run gave; ``why`` says why it gave nothing, ``degraded`` what the emulation had to do with it."""
 
     experiment: str
     parts: dict[str, float]
     why: str = ""
+    degraded: str = ""
 
 
 @dataclass(frozen=True)
@@ -57,19 +60,25 @@ class Score:
         return [*self.refused, *(f"{one.experiment}: {one.why}" for one in self.outcomes if one.why)]
 
 
-def score(controller: str, trials: Sequence[Trial], seed: int, jobs: int) -> Score:
-    """Of a controller by name, or of a candidate by path, whose source is read first. Raises BadInput."""
+def score(controller: str, trials: Sequence[Trial], seed: int, jobs: int, engine: EngineName = "virtual") -> Score:
+    """Of a controller by name, or of a candidate by path, whose source is read first.
+
+    Raises BadInput, and TestbedError if this machine lacks what the engine needs.
+    """
     if is_path(controller):
         controller = absolute(controller, Path())
         if refused := broken(Path(controller.partition(":")[0])):
             return Score(controller, refused=refused)
     find("controller", controller)  # what is wrong with the name or the file is no matter of points
-    WORLD.compiled()  # nor is what this machine lacks
-    return Score(controller, list(_outcomes(controller, trials, seed, jobs)))
+    if engine == "kernel":  # nor is what this machine lacks
+        doctor.require()
+    else:
+        WORLD.compiled()
+    return Score(controller, list(_outcomes(controller, trials, seed, jobs, engine)))
 
 
-def _outcomes(controller: str, trials: Sequence[Trial], seed: int, jobs: int) -> Iterator[Outcome]:
-    works = [partial(_outcome, controller, trial, trial.seeded(seed, at)) for at, trial in enumerate(trials)]
+def _outcomes(controller: str, trials: Sequence[Trial], seed: int, jobs: int, engine: EngineName) -> Iterator[Outcome]:
+    works = [partial(_outcome, controller, trial, trial.seeded(seed, at, engine)) for at, trial in enumerate(trials)]
     return each(works, jobs)
 
 
@@ -77,7 +86,7 @@ def _outcome(controller: str, trial: Trial, settings: list[str]) -> Outcome:
     nothing = dict.fromkeys(trial.parts, 0.0)
     try:
         resolved = resolve(trial.experiment, {"controller": controller}, {}, settings)
-        engine, observer = VirtualEngine(), Observer()
+        engine, observer = carrier(resolved.experiment.engine), Observer()
         engine.check(resolved)
         record = engine.follow(engine.prepare(resolved, observer), observer, [], trial.experiment, [])
     except TestbedError as error:
@@ -85,5 +94,7 @@ def _outcome(controller: str, trial: Trial, settings: list[str]) -> Outcome:
     if record.interrupted or record.broken:
         why = record.interrupted or "; ".join(str(one) for one in record.broken)
         return Outcome(trial.experiment, nothing, why)
-    run = summarise(record, judge(record), experiment=trial.experiment, controller=controller)
-    return Outcome(trial.experiment, {name: part(name, run) for name in trial.parts})
+    verdict = judge(record)
+    run = summarise(record, verdict, experiment=trial.experiment, controller=controller)
+    parts = {name: part(name, run) for name in trial.parts}
+    return Outcome(trial.experiment, parts, degraded=str(verdict) if verdict.reasons else "")

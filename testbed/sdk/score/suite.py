@@ -6,6 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from testbed.results.record import EngineName
+
 SPREAD = 0.2  # a seed moves link delays by at most this share: what fits one base RTT alone does not score
 MOST_STAGGER = 0.5e-6  # s between the starts of two flows of an incast
 ENDLESS = ("utilisation", "fairness", "queue", "loss")
@@ -22,7 +24,7 @@ class Trial:
     delay: float  # s, of a link, which the seed moves
     staggered: bool = False  # whether the seed also moves the starts
 
-    def seeded(self, seed: int, number: int) -> list[str]:
+    def seeded(self, seed: int, number: int, engine: EngineName = "virtual") -> list[str]:
         """The settings of trial ``number`` of a suite under a seed."""
         random = np.random.default_rng((seed, number))
         delay, stagger = self.delay * random.uniform(1 - SPREAD, 1 + SPREAD), random.uniform(0, MOST_STAGGER)
@@ -31,7 +33,8 @@ class Trial:
             f"seed={seed}",
             f"rack.link.delay={delay!r} s",
             *([f"traffic.stagger={stagger!r} s"] if self.staggered else []),
-            "engine=virtual",
+            f"engine={engine}",
+            *(["time.dilation=auto"] if engine == "kernel" else []),
             "record.decisions=0",
         ]
 

@@ -19,7 +19,14 @@ T, STEP = 8.192e-6, 0.512e-6
 
 
 def both(
-    network: Network, seed: int, *, delay: float = 0.0, start_rate: float = 1.0, base_rtt: float = T, steps: int = 4000
+    network: Network,
+    seed: int,
+    *,
+    delay: float = 0.0,
+    start_rate: float = 1.0,
+    base_rtt: float = T,
+    ramp: float = 0.0,
+    steps: int = 4000,
 ) -> tuple[Fluid, Rollout]:
     class Given(AdpgController):
         name = "given"
@@ -30,9 +37,11 @@ def both(
 
     starts = np.random.default_rng(seed).uniform(0, 4 * T, 9)
     layout = replace(incast(3, copies=3, base_rtt=base_rtt), start=starts)
-    config = AdpgConfig(start_rate=f"{100 * start_rate} %", reference_rtt=f"{base_rtt * 1e9!r} ns")
+    config = AdpgConfig(start_rate=f"{100 * start_rate} %", reference_rtt=f"{base_rtt * 1e9!r} ns", ramp=ramp)
     fluid = Fluid(layout, lambda: Given(config, layout.paths), Options(step=STEP, decision_delay=delay))
-    rollout = Rollout(np.full(3, 3), step=STEP, base_rtt=base_rtt, start_rate=start_rate, decision_delay=delay)
+    rollout = Rollout(
+        np.full(3, 3), step=STEP, base_rtt=base_rtt, start_rate=start_rate, ramp=ramp, decision_delay=delay
+    )
     rollout["start"][:] = starts
     for _ in range(steps):
         fluid.step()
@@ -64,3 +73,9 @@ def test_with_the_shipped_weights_from_start_to_rest(seed: int) -> None:
 @pytest.mark.parametrize(("delay", "base_rtt"), [(0.1 * T, T), (6 * T, T), (0.0, 2 * T)])
 def test_with_a_delay_and_another_base_rtt(delay: float, base_rtt: float) -> None:
     assert_equal(*both(Network.load(POLICIES / "network.json"), 5, start_rate=0.05, delay=delay, base_rtt=base_rtt))
+
+
+def test_with_a_ramp() -> None:
+    fluid, rollout = both(Network.load(POLICIES / "network.json"), 5, start_rate=0.002, ramp=0.006, steps=3000)
+    assert fluid.controller.rate.min() > 0.05 * fluid.layout.line_rate  # 0.02 without
+    assert_equal(fluid, rollout)

@@ -32,6 +32,14 @@ def test_the_same_candidate_and_seed_have_the_same_number_however_it_is_run() ->
     assert score("hpcc", SHORT, 8, 1).total != first.total
 
 
+@pytest.mark.root
+def test_the_rack_gives_about_the_same_number() -> None:
+    virtual, rack = (score("hpcc", SHORT[1:], 1, 1, engine) for engine in ("virtual", "kernel"))
+    assert not rack.reasons
+    assert rack.parts["utilisation"] == pytest.approx(virtual.parts["utilisation"], abs=0.03)
+    assert rack.parts["fairness"] == pytest.approx(virtual.parts["fairness"], abs=0.05)
+
+
 def test_what_reacts_scores_above_what_does_not() -> None:
     hpcc, fixed = (score(name, SHORT, 1, 2) for name in ("hpcc", "fixed"))
     assert hpcc.total > 2 * fixed.total
