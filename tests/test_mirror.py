@@ -34,6 +34,7 @@ BEHAVIOURS = {
         "missing": "what this machine lacks is said before anything is built",
         "plugin_failures": "a plugin that fails or hangs in an agent",
         "racks": "racks whose links differ, and custom ones, with real packets",
+        "routing": "packets of a flow over many paths, with real packets",
         "theory": "closed forms, with real packets",
     },
     "engines/virtual": {  # the same, where the kernel is not the point
