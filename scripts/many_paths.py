@@ -68,7 +68,7 @@ def draw_uplinks(axes: Axes, routing: str) -> None:
         axes.plot(1e6 * time[1:], 8e-9 * np.diff(come) / np.diff(time), lw=1, label=name)
     axes.set_title(f"slow-uplink, NSCC, {routing}", fontsize=9)
     axes.set_xlabel("time, us")
-    axes.set_ylim(0, 130)
+    axes.set_ylim(0, 170)
 
 
 def run(experiment: str, folder: str, seed: int, settings: dict[str, str]) -> testbed.Run:
