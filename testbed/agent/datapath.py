@@ -25,7 +25,7 @@ from testbed.dataplane.wire import MAX_HOPS
 from testbed.errors import TestbedError
 from testbed.registry import Plugin, failed
 
-FLIGHT = np.dtype([("ways", "<u8"), ("room", "<i8"), ("newest", "<i8"), ("last", "<i8", (256,))])  # as in paths.h
+FLIGHT = np.dtype([("ways", "<u8"), ("room", "<i8"), ("newest", "<i8"), ("longest", "<f8"), ("last", "<i8", (256,))])
 KNOWN_PORT, KNOWN_PORTS = np.dtype([("node", "<i8"), ("ts", "<f8"), ("tx", "<f8")]), 4096
 BATCH_WORDS = 3 + 4 * 60  # struct batch in datapath.h
 
@@ -209,13 +209,17 @@ class Datapath:
         """Nominal time 0 is known now."""
         self._c.epoch_ns, self._c.seconds_per_ns = clock.epoch_ns, clock.seconds_per_ns
 
-    def take_many_paths(self, timeout: float, choosers: Choosers | None, plugin: Plugin | None) -> None:
+    def take_many_paths(
+        self, timeout: float, base_rtt: Floats, choosers: Choosers | None, plugin: Plugin | None
+    ) -> None:
         """The packets of a flow take several paths, which ``choosers`` choose, or the switches.
 
-        A packet that has not come back for ``timeout`` seconds is lost. The code must be compiled for it.
+        A packet that has not come back for ``timeout`` seconds, or four times the flow's longest RTT, is lost. The code
+        must be compiled for it.
         """
         paths, flights = self._c.paths, np.zeros(len(self.flows), FLIGHT)
         flights["newest"] = flights["last"] = -1
+        flights["longest"] = base_rtt
         known = np.zeros(KNOWN_PORTS, KNOWN_PORT)
         known["node"] = -1
         paths.flights, paths.known, paths.timeout = self._keeping(flights), self._keeping(known), timeout

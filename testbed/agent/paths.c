@@ -9,6 +9,7 @@
 
 #define FIRST_ROOM 64 /* packets */
 #define HEADER 8 /* of a ring buffer record */
+#define OVERDUE 4 /* longest RTTs */
 
 static struct way *way_of(const struct flight *p, int64_t number)
 {
@@ -138,6 +139,7 @@ int64_t resolve(struct datapath *d, struct ring *ring, int64_t f, const struct r
 	struct ack ack = {.now = now, .packets = 1, .bytes = r->frame, .rtt = rtt, .ce_packets = r->ce};
 	int known = w->number == number;
 
+	p->longest = fmax(p->longest, rtt);
 	if (known)
 		tell_chooser(d, f, CHOOSE_ACK, now, w->entropy, &ack);
 	if (number < flow->expected || !known || w->lost)
@@ -151,7 +153,7 @@ int64_t resolve(struct datapath *d, struct ring *ring, int64_t f, const struct r
 	for (; flow->expected < flow->sent; flow->expected++) {
 		w = way_of(p, flow->expected);
 		if (!w->resolved) {
-			if (now - w->sent <= d->paths.timeout)
+			if (now - w->sent <= fmin(OVERDUE * p->longest, d->paths.timeout))
 				break;
 			declare_lost(d, f, w, CHOOSE_TIMEOUT, now);
 			lost++;

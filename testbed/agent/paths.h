@@ -7,7 +7,9 @@
  * come back. A packet is lost
  *  - if one that left later with the same entropy comes back before it: the same entropy is the same path, there and back,
  *    and a path is a FIFO. So nothing is sent again that was only late.
- *  - if it has not come back for a whole retransmission timeout. That is all there is where switches choose the paths.
+ *  - if it has not come back for four times the longest RTT that its flow has seen, or for a whole retransmission timeout.
+ *    That is all there is where switches choose the paths. In a queue that grows steadily a packet takes less than twice as
+ *    long as what came through it before; four leaves room for queues that others fill.
  */
 #ifndef TESTBED_PATHS_H
 #define TESTBED_PATHS_H
@@ -35,6 +37,7 @@ struct flight {
 	struct way *ways; /* by number, modulo `room` */
 	int64_t room; /* a power of two */
 	int64_t newest; /* the highest number acknowledged so far; -1 for none */
+	double longest; /* RTT so far, but at least the base RTT */
 	int64_t last[CHAINS]; /* the newest packet of each chain */
 };
 

@@ -274,7 +274,7 @@ def _prepare(spec: AgentSpec, config: AgentConfig) -> tuple[RateController, Call
     datapath = Datapath(spec.flows, sockets, rings, pace, lags, code=library(many_paths is not None))
     if many_paths:
         choosers = many_paths.choosers(spec.paths, spec.first)
-        datapath.take_many_paths(spec.timing.timeout, choosers, many_paths.plugin)
+        datapath.take_many_paths(spec.timing.timeout, spec.paths.base_rtt, choosers, many_paths.plugin)
     gc.collect()
     gc.freeze()
     gc.disable()  # a collection would delay packets by milliseconds

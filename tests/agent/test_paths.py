@@ -104,6 +104,20 @@ def test_where_switches_choose_only_time_tells() -> None:
         assert bench.datapath.expected[0] == 8
 
 
+def test_overdue_is_what_takes_four_times_as_long_as_anything_before() -> None:
+    with Bench(size=1000, timeout=LONG, base_rtt=5) as bench:
+        sent(bench, 6)  # packet 0 at 0.5
+        bench.ack(1, rx=12, tx=5)  # it took 7
+        _, rows = bench.read_feedback(12)
+        assert rows.lost_packets[0] == 0
+        bench.ack(2, rx=13, tx=9)
+        _, rows = bench.read_feedback(28.4)
+        assert rows.lost_packets[0] == 0
+        bench.ack(3, rx=14, tx=9)
+        _, rows = bench.read_feedback(28.6)
+        assert (rows.lost_packets[0], bench.datapath.expected[0]) == (1, 4)
+
+
 def test_what_came_back_late_is_not_lost() -> None:
     with Bench(size=1000, timeout=LONG, chooser=Turns) as bench:
         sent(bench, 6)

@@ -98,6 +98,7 @@ class Bench:
     ring: FakeRing = field(default_factory=FakeRing)
     also: tuple[tuple[FakeRing, float], ...] = ()  # more rings, and for how long they are held
     timeout: float = 0.0  # slots; flows have many paths if it is given
+    base_rtt: float = 1000.0  # slots, of many paths
     chooser: type[PathChooser] | None = None  # None: switches choose them
 
     def __post_init__(self) -> None:
@@ -136,7 +137,8 @@ class Bench:
         rings = [DelayRing(*one) for one in ((self.ring, self.held), *self.also)]  # type: ignore[arg-type]
         self.datapath = Datapath(self.flows, self.sockets, rings, pace, self.lags, code=library(self.timeout > 0))
         if self.timeout:
-            self.datapath.take_many_paths(self.timeout * SLOT, self._choosers(pace), self._plugin())
+            base_rtt = np.full(n, self.base_rtt * SLOT)
+            self.datapath.take_many_paths(self.timeout * SLOT, base_rtt, self._choosers(pace), self._plugin())
         self.clock = Clock(DILATION, EPOCH)
         self.datapath.begin(self.clock)
 

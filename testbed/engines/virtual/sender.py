@@ -97,7 +97,7 @@ def build(world: World, flows: Flows, meter: Meter) -> tuple[Agent, RateControll
     lags = PacingStats(meter.rtt, meter.pacing_lag, meter.feedback_lag, meter.timer_lag)
     datapath = Datapath(flows, Sockets(world), [DelayRing(world.ring, 0.0)], pace, lags, code=world.code)
     if world.experiment.routing.many_paths:
-        datapath.take_many_paths(timing.timeout, resolved.make_choosers(paths), resolved.chooser)
+        datapath.take_many_paths(timing.timeout, paths.base_rtt, resolved.make_choosers(paths), resolved.chooser)
     world.c.gather = timing.gather
     plugin, clock = resolved.controller, world.clock
     if is_askable(controller):

@@ -31,7 +31,7 @@ def test_one_flow_uses_both_uplinks_alike(runs: Runs, tmp_path: Path, routing: s
     """Its 5,000 packets are on both in any order, and none is taken for lost."""
     (file := tmp_path / "pair.yaml").write_text(PAIR)
     done = results.load(runs.clean(str(file), "--set", f"routing={routing}", *UNDRAWN).folder)
-    flows, ports = (done.tables[name].to_pydict() for name in ("flows", "ports"))
+    flows, ports = (done.tables[name].to_pydict() for name in ("flows", "port_series"))
     assert flows["lost_packets"] == flows["late_acks"] == [0]
     last = dict(zip(ports["port"], ports["tx_packets"], strict=True))
     first, second = last["leaf1-eth3"], last["leaf1-eth4"]

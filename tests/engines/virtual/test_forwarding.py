@@ -98,11 +98,14 @@ def test_what_was_lost_is_sent_again_and_nothing_else(routing: str) -> None:
     assert (flows.sent_packets == flows.acked_packets + flows.lost_packets).all()
 
 
-def test_a_path_tells_its_loss_long_before_the_timeout() -> None:
-    """With 16 entropies each path has a packet every 16 or so: the gap is seen after about that many."""
-    settings = ["traffic.size=1 MB", "rack.uplink.loss=0.01", "loss_recovery.timeout=10 ms", "time.duration=500 us"]
-    flows = simulated(PAIR, ["routing={name: random, entropies: 16}", *settings], controller="fixed").flows
-    assert flows.lost_packets.sum() > 5
+@pytest.mark.parametrize("routing", ["{name: random, entropies: 16}", "spray"])
+def test_a_loss_is_found_long_before_the_timeout(routing: str) -> None:
+    """With 16 entropies by the next packet on the same path; else by four times the longest RTT, some 40 us."""
+    settings = [f"routing={routing}", "rack.uplink.loss=0.01", "loss_recovery.timeout=10 ms", "controller.rate=60 %"]
+    record = simulated(PAIR, settings, controller="fixed")
+    flows, lost = record.flows, record.port_series.dropped_packets[-1].sum()
+    assert lost > 50
+    assert 0.7 * lost < flows.lost_packets.sum() <= lost
     assert flows.late_acks.sum() == flows.timeouts.sum() == 0
 
 
