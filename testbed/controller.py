@@ -95,7 +95,7 @@ class Feedback:
     rtt: Floats  # s, newest sample; nan where nothing was acknowledged
     ce_packets: Ints  # acknowledged packets that carried CE
     cnps: Ints
-    lost_packets: Ints  # gaps in the acknowledged packet numbers (NACK)
+    lost_packets: Ints  # gaps in the acknowledged packet numbers (NACK); with many paths: see agent/paths.h
     timeouts: Ints  # 1 where the retransmission timeout fired
     int_stack: IntStack | None = None  # only with Signal.INT; rows with hops == 0 carry none
 
@@ -248,7 +248,7 @@ class CompiledController(Stateful, ControllerBase):
         """A congestion notification packet arrived (needs Signal.CNP)."""
 
     def on_loss(self, now: float, packets: int) -> None:
-        """Packets were lost (a gap in the acknowledged packet numbers); comes before the ACK that shows it."""
+        """Packets were lost (a gap in the packet numbers, or in those of a path); comes before the ACK that shows it."""
 
     def on_timeout(self, now: float) -> None:
         """Nothing came back for a whole retransmission timeout."""

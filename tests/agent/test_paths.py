@@ -20,18 +20,18 @@ LONG = 1000.0  # slots: no packet is given up
 
 
 class Turns(PathChooser):
-    """Entropies 5, 6, 7 in turn."""
+    """Entropies 5, 261 and 517 in turn, which are in one chain."""
 
     name = "turns"
     heard: ClassVar[list[tuple[str, float, int]]] = []  # callback, slots, entropy
 
-    entropy: int = 7
+    entropy: int = 517
 
     def on_start(self, now: float) -> None:  # noqa: ARG002 - the interface
         self.heard.clear()
 
     def on_send(self, now: float) -> None:  # noqa: ARG002
-        self.entropy = 5 + (self.entropy - 4) % 3
+        self.entropy = 5 + (self.entropy + 251) % 768
 
     def on_ack(self, now: float, entropy: int, marked: bool, rtt: float) -> None:  # noqa: ARG002
         self.heard.append(("marked" if marked else "ack", round(rtt / SLOT, 3), entropy))
@@ -56,7 +56,7 @@ def test_a_library_for_one_path_has_nothing_of_many() -> None:
 
 def test_every_packet_carries_its_entropy() -> None:
     with Bench(timeout=LONG, chooser=Turns) as bench:
-        assert sent(bench, 6) == [5, 6, 7, 5, 6, 7]
+        assert sent(bench, 6) == [5, 261, 517, 5, 261, 517]
 
 
 @pytest.mark.parametrize("chooser", [Turns, None])
@@ -79,7 +79,7 @@ def test_a_gap_in_one_path_is_a_loss() -> None:
         _, rows = bench.read_feedback(20)
         assert (rows.acked_packets[0], rows.lost_packets[0], rows.acked_seq[0]) == (2, 2, 6)
         assert (bench.flows.lost[0], bench.flows.inflight[0], bench.flows.to_send[0]) == (2, 5, 10 - 9 + 2)
-        assert Turns.heard == [("ack", 7, 6), ("ack", 7, 5), ("loss", 20, 5), ("loss", 20, 5)]
+        assert Turns.heard == [("ack", 7, 261), ("ack", 7, 5), ("loss", 20, 5), ("loss", 20, 5)]
         bench.ack(7, 8)  # 4 and 2, 5 are lost now
         _, rows = bench.read_feedback(21)
         assert rows.lost_packets[0] == 3
@@ -147,7 +147,7 @@ def test_silence_is_told_for_every_packet() -> None:
         bench.read_feedback(20)
         Turns.heard.clear()
         bench.datapath.declare_lost(np.array([0]), 60 * SLOT)
-        assert Turns.heard == [("timeout", 60, 5), ("timeout", 60, 7), ("timeout", 60, 5)]
+        assert Turns.heard == [("timeout", 60, 5), ("timeout", 60, 517), ("timeout", 60, 5)]
         assert (bench.flows.lost[0], bench.flows.inflight[0], bench.flows.timeouts[0]) == (3, 0, 1)
         bench.change(60 * SLOT)
         bench.at(60.5)
