@@ -248,7 +248,7 @@ class CompiledController(Stateful, ControllerBase):
         """A congestion notification packet arrived (needs Signal.CNP)."""
 
     def on_loss(self, now: float, packets: int) -> None:
-        """Packets were lost (a gap in the packet numbers, or in those of a path); comes before the ACK that shows it."""
+        """Packets were lost (a gap in the packet numbers of a path); comes before the ACK that shows it."""
 
     def on_timeout(self, now: float) -> None:
         """Nothing came back for a whole retransmission timeout."""
