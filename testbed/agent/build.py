@@ -9,14 +9,14 @@ from pathlib import Path
 from testbed.base.compiler import LIBRARY_FLAGS, Unit
 from testbed.compiled.flows import DECIDE
 from testbed.compiled.flows import FOLDER as COMPILED
-from testbed.dataplane.build import PROGRAMS
+from testbed.dataplane.build import MANY_PATHS as VARIANT
+from testbed.dataplane.build import ONE_PATH, PROGRAMS
 from testbed.dataplane.build import SOURCE as DATAPLANE
 
 log = logging.getLogger(__package__)
 SOURCE = Path(__file__).parent
 # which any engine can use that has its own machine.c
 SOURCES = ("pace.c", "batch.c", "feedback.c", "paths.c", "decisions.c", "core.c")
-ONE_PATH, SEVERAL = "-DMANY_PATHS=0", "-DMANY_PATHS=1"  # per flow
 
 
 def _datapath(name: str, variant: str) -> Unit:
@@ -24,7 +24,7 @@ def _datapath(name: str, variant: str) -> Unit:
     return Unit(name, sources, ".so", (*LIBRARY_FLAGS, variant), headers=(SOURCE, DATAPLANE, COMPILED))
 
 
-DATAPATH, MANY_PATHS = _datapath("datapath", ONE_PATH), _datapath("datapath-many-paths", SEVERAL)
+DATAPATH, MANY_PATHS = _datapath("datapath", ONE_PATH), _datapath("datapath-many-paths", VARIANT)
 UNITS = (*PROGRAMS.values(), DATAPATH, MANY_PATHS, DECIDE)
 
 

@@ -54,7 +54,7 @@ class NicPrograms:
         routing: int = wire.BY_HASH,
         flowlet_gap_ns: int = 0,
     ) -> None:
-        self._object = libbpf.Object(compiled("nic"))
+        self._object = libbpf.Object(compiled("nic", many_paths=routing != wire.BY_HASH))
         self._object.size_map("arrivals", largest_ifindex + 1)
         all_flows = flows + PROBE_FLOWS
         self._object.size_map("flows_tx", all_flows)
@@ -102,7 +102,7 @@ class PortPrograms(KernelMaps):
     """
 
     def __init__(self, nic: NicPrograms, monitor: int = 0) -> None:
-        self._object = libbpf.Object(compiled("port"))
+        self._object = libbpf.Object(compiled("port", many_paths=nic.routing != wire.BY_HASH))
         self._object.share_map("arrivals", nic.arrivals_fd)
         self.arrivals = nic.arrivals
         nic.share_pauses(self._object)

@@ -28,10 +28,9 @@
 #define FIRST_PORT 0xc000 /* RoCEv2 takes source ports from the dynamic range, for ECMP's sake */
 #define ENTROPIES 0x4000  /* ports of that range */
 
-/* Compiled natively, programs have a variant for one path, 0. In the kernel constants decide, and the verifier removes what
- * they switch off. */
+/* Whether packets of a flow may take several paths: programs and agents have a variant for it, so that others pay nothing. */
 #ifndef MANY_PATHS
-#define MANY_PATHS 1
+#define MANY_PATHS 0
 #endif
 
 /* Who chooses the paths of a flow's packets, if it is not the hash of addresses and ports. */

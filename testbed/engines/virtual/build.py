@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from testbed.agent.build import ONE_PATH, SEVERAL
 from testbed.agent.build import SOURCE as AGENT
 from testbed.agent.build import SOURCES as AGENT_SOURCES
 from testbed.base.compiler import Unit
 from testbed.compiled.flows import FOLDER as COMPILED
+from testbed.dataplane.build import MANY_PATHS as VARIANT
+from testbed.dataplane.build import ONE_PATH
 from testbed.dataplane.build import SOURCE as DATAPLANE
 
 SOURCE = Path(__file__).parent
@@ -32,4 +33,4 @@ def _world(name: str, variant: str) -> Unit:
     )
 
 
-WORLD, MANY_PATHS = _world("world", ONE_PATH), _world("world-many-paths", SEVERAL)
+WORLD, MANY_PATHS = _world("world", ONE_PATH), _world("world-many-paths", VARIANT)
