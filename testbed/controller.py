@@ -46,6 +46,7 @@ class Signal(Flag):
     CNP = auto()  # congestion notification packets, at most one per CNP interval and flow
     INT = auto()  # in-band telemetry of every hop, in every packet
     TX = auto()  # on_sent after packets were sent (byte counters)
+    SRC = auto()  # on_src, and inc_packets of acknowledgements: switches speak Bolt; only for controllers per flow
 
 
 @dataclass(frozen=True)
@@ -98,6 +99,7 @@ class Feedback:
     lost_packets: Ints  # gaps in the acknowledged packet numbers (NACK); with many paths: see agent/paths.h
     timeouts: Ints  # 1 where the retransmission timeout fired
     int_stack: IntStack | None = None  # only with Signal.INT; rows with hops == 0 carry none
+    inc_packets: Ints | None = None  # acknowledged packets with INC, see `Ack`; None for none
 
 
 @dataclass(frozen=True)
@@ -131,6 +133,11 @@ class ControllerBase(ABC):
     def cnp_interval(cls, config: PluginConfig) -> float:  # noqa: ARG003 - part of the interface
         """Seconds between the CNPs that a receiver sends for one flow (only with Signal.CNP)."""
         return 50e-6
+
+    @classmethod
+    def src_threshold(cls, config: PluginConfig) -> float:  # noqa: ARG003 - part of the interface
+        """Full packets in a port's queue from which on switches send SRCs (only with Signal.SRC)."""
+        return 2.0
 
     @classmethod
     def inputs(cls, config: PluginConfig) -> Mapping[str, FilePath]:  # noqa: ARG003 - part of the interface
@@ -215,6 +222,7 @@ class Ack:
     rtt: float
     ce_packets: int
     int_stack: tuple[Hop, ...]
+    inc_packets: int = 0  # that no switch denied more: only with Signal.SRC
 
 
 class CompiledController(Stateful, ControllerBase):
@@ -246,6 +254,12 @@ class CompiledController(Stateful, ControllerBase):
 
     def on_cnp(self, now: float) -> None:
         """A congestion notification packet arrived (needs Signal.CNP)."""
+
+    def on_src(self, now: float, age: float, queue: float, rate: float) -> None:
+        """A switch says that a packet, sent ``age`` seconds ago, found ``queue`` bytes at a port of ``rate`` bit/s.
+
+        Only with Signal.SRC. It comes in less than an RTT, and once per packet (Bolt's SRC).
+        """
 
     def on_loss(self, now: float, packets: int) -> None:
         """Packets were lost (a gap in the packet numbers of a path); comes before the ACK that shows it."""

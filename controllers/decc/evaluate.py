@@ -10,6 +10,7 @@ import numpy as np
 
 from testbed.base.arrays import Floats
 
+from ..learned.gates import missed
 from .bottlenecks import Bottlenecks
 from .reward import rewards
 
@@ -36,16 +37,14 @@ class Figures:
     @property
     def failure(self) -> str:
         """Which gate is missed, or nothing."""
-        for word, value, limit, good in (
+        gates = (
             ("reward", self.reward, LEAST_REWARD, self.reward >= LEAST_REWARD),
             ("SU", self.su, LEAST_SU, self.su > LEAST_SU),
             ("FR", self.fr, LEAST_FR, self.fr > LEAST_FR),
             ("queue", self.queue, MOST_QUEUE, self.queue < MOST_QUEUE),
             ("loss", self.lost, 0.0, self.lost == 0.0),
-        ):
-            if not good:
-                return f"with {self.flows} flows {word} is {value:.4g}, the gate is {limit:g}"
-        return ""
+        )
+        return missed(self.flows, gates)
 
     def as_dict(self) -> dict[str, Any]:
         """For logs."""

@@ -1,1 +1,1 @@
-"""What learned controllers share: policy files, boosted trees."""
+"""What learned controllers share: policy files, boosted trees, bottlenecks to train on, gates."""

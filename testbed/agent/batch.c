@@ -8,6 +8,19 @@
 
 #define LARGEST 65000 /* bytes: a UDP datagram, segmented or not, has at most 65507 */
 
+/* What Bolt's switches are to know of packet `number` of a flow. */
+static uint8_t bolt_flags(const struct datapath *d, int64_t f, int64_t number)
+{
+	double left = (double)(d->flow[f].sent + d->flow[f].to_send - number); /* packets, with this one */
+	uint8_t flags = SHIM_SRC;
+
+	if (!d->flow[f].acked)
+		flags |= SHIM_FIRST;
+	if (left * (double)d->wire_size <= d->flow[f].window)
+		flags |= SHIM_LAST;
+	return flags == SHIM_SRC ? flags | SHIM_INC : flags;
+}
+
 /* The head of packet `number` of a flow; the NIC adds the packet number. Returns how many bytes it has with payload. */
 int64_t write_head(struct datapath *d, int64_t f, int64_t number, uint8_t *head)
 {
@@ -21,6 +34,8 @@ int64_t write_head(struct datapath *d, int64_t f, int64_t number, uint8_t *head)
 
 		memcpy(head + offsetof(struct roce, imm) - CARRIED, &entropy, sizeof(entropy));
 	}
+	if (d->decisions.wants_src && d->decisions.of[f]->wants_src)
+		head[offsetof(struct roce, shim.flags) - CARRIED] |= bolt_flags(d, f, number);
 	if (!d->flow[f].short_size || number != d->flow[f].short_at)
 		return d->segment_size;
 	memcpy(&shim, head + offsetof(struct roce, shim) - CARRIED, sizeof(shim));

@@ -9,7 +9,7 @@ import numpy as np
 
 from testbed.agent.agent import Agent, Timing
 from testbed.agent.columns import Flows
-from testbed.agent.datapath import Datapath
+from testbed.agent.datapath import Answers, Datapath
 from testbed.agent.meter import Meter
 from testbed.base.arrays import Ints
 from testbed.clock import Clock
@@ -58,10 +58,7 @@ class BatchAgent(Agent):
         if self._wants_sent and now >= self._next_report:
             self._report_sent(now)
         if self.datapath.next_due() <= now:
-            batch = self.datapath.read_feedback(now, self._wants_int)
-            if batch is not None:
-                self._trace.record(FEEDBACK, now, len(batch[0]), self.datapath.feedback_rows, batch[1].int_stack)
-                self._feed(now, *batch)
+            self._hear(now, self.datapath.read_feedback(now, self._wants_int))
         if self._next_timer <= now:
             due = np.sort(self.datapath.due_timers(now))
             self._trace.record(TIMER, now, len(due), due)
@@ -75,6 +72,16 @@ class BatchAgent(Agent):
 
     def wait(self, now: float, until: float) -> None:
         self.datapath.pace(min(self.next_decision(now), until))
+
+    def gather(self, answers: Answers, until: float, enough: int, began: float) -> None:
+        """As `Datapath.gather`; the controller hears what came back."""
+        batch = self.datapath.gather(answers, until, enough, began, self._wants_int)
+        self._hear(self.clock.now(), batch)
+
+    def _hear(self, now: float, batch: tuple[Ints, Feedback] | None) -> None:
+        if batch is not None:
+            self._trace.record(FEEDBACK, now, len(batch[0]), self.datapath.feedback_rows, batch[1].int_stack)
+            self._feed(now, *batch)
 
     def next_decision(self, now: float) -> float:
         """When to decide again. Feedback and timers are gathered for a moment: several cost little more than one."""

@@ -16,7 +16,7 @@ from testbed.dataplane.build import SOURCE as DATAPLANE
 log = logging.getLogger(__package__)
 SOURCE = Path(__file__).parent
 # which any engine can use that has its own machine.c
-SOURCES = ("pace.c", "batch.c", "feedback.c", "paths.c", "decisions.c", "core.c")
+SOURCES = ("pace.c", "batch.c", "feedback.c", "paths.c", "decisions.c", "core.c", "gather.c")
 
 
 def _datapath(name: str, variant: str) -> Unit:

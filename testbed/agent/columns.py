@@ -41,9 +41,9 @@ class Flows:
         state, rtt_counts = Shared.records(FLOW, n), Shared.ints(n, RTT_BINS)
         state["window"] = np.inf
         state["rtt"] = state["finished"] = np.nan
-        self._show(state, rtt_counts, Shared.floats(n, fill=np.inf), Shared.ints(n))
+        self._show(state, rtt_counts, Shared.floats(n, fill=np.inf), Shared.ints(n), Shared.ints(n))
 
-    def _show(self, state: NDArray[np.void], rtt_counts: Ints, start: Floats, timeouts: Ints) -> None:
+    def _show(self, state: NDArray[np.void], rtt_counts: Ints, start: Floats, timeouts: Ints, srcs: Ints) -> None:
         self.state = state
         self.rate: Floats = state["rate"]  # bit/s, decided by the controller
         self.window: Floats = state["window"]  # bytes, decided by the controller
@@ -60,6 +60,7 @@ class Flows:
         self.late: Ints = state["late"]  # packets acknowledged after that
         self.timeouts = timeouts
         self.cnps: Ints = state["cnps"]
+        self.srcs = srcs  # notices of Bolt's switches
         self.ce: Ints = state["ce"]
         self.inflight: Ints = state["inflight"]  # packets
         self.to_send: Ints = state["to_send"]  # packets, retransmissions included
@@ -76,5 +77,5 @@ class Flows:
         """The same memory, flows low .. high - 1 only."""
         part = Flows.__new__(Flows)
         own = slice(low, high)
-        part._show(self.state[own], self.rtt_counts[own], self.start[own], self.timeouts[own])
+        part._show(self.state[own], self.rtt_counts[own], self.start[own], self.timeouts[own], self.srcs[own])
         return part

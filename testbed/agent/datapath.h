@@ -25,6 +25,8 @@
 
 #define MOST_AT_ONCE 60 /* packets in one system call: the kernel takes 64 segments; as BATCH_WORDS in datapath.py */
 
+#define HEADER 8 /* of a ring buffer record: length, with two flags on top */
+
 /* Packets of one flow that leave back to back. */
 struct segment {
 	int64_t flow, packets, number; /* of the first */
@@ -79,6 +81,7 @@ struct datapath {
 		at_once; /* packets that the host's shaper lets through together; 0 for any number */
 	struct flow *flow;
 	int64_t *rtt_counts; /* FLOW_RTT_BINS per flow */
+	int64_t *srcs; /* per flow, that came back */
 	/* per host: when the line is free, and the queue of flows that wait for it */
 	double *line_free;
 	int64_t *first_waiting, *last_waiting;
@@ -104,7 +107,7 @@ struct datapath {
 	struct ring *rings;
 	int64_t ring_count, ring_fd; /* the descriptor is of the first, which is the only one where rings wake us */
 	/* feedback of one batch, per row */
-	int64_t *row_flow, *row_acked, *row_bytes, *row_ce, *row_cnps, *row_lost, *row_hops, *row_last, *row_next,
+	int64_t *row_flow, *row_acked, *row_bytes, *row_ce, *row_inc, *row_cnps, *row_lost, *row_hops, *row_last, *row_next,
 		*row_inflight;
 	double *row_rtt;
 	int64_t *hop_node;
@@ -120,6 +123,11 @@ struct datapath {
 };
 
 double now_seconds(const struct datapath *d);
+
+static inline const struct record *record_at(const struct ring *ring, uint64_t position)
+{
+	return (const struct record *)(ring->data + (position & ring->mask) + HEADER);
+}
 
 static inline double nominal(const struct datapath *d, uint64_t stamp)
 {

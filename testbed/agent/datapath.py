@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from testbed.agent.columns import Flows
 from testbed.agent.histogram import TimeHistogram
 from testbed.agent.meter import Meter
-from testbed.agent.structs import HOPS, ROWS, CDatapath, CHeap, CHistogram, CRing, CTrace, library
+from testbed.agent.structs import HOPS, ROWS, CAnswers, CDatapath, CHeap, CHistogram, CRing, CTrace, library
 from testbed.base.arrays import Floats, Ints
 from testbed.clock import Clock
 from testbed.compiled.askable import Askable
@@ -98,6 +98,29 @@ class PacingStats:
     timers: TimeHistogram
 
 
+class Answers:
+    """Which flows were answered: all that they had sent when they decided came back, or was lost."""
+
+    def __init__(self, flows: Flows) -> None:
+        self._sent = flows.sent
+        self._decided_at = np.zeros(len(flows), np.int64)  # `sent` when it decided
+        self._answered = np.zeros(len(flows), bool)
+        self._c = CAnswers(
+            self._decided_at.ctypes.data, self._answered.ctypes.data, 0, -1.0, np.inf
+        )  # not waited for yet
+        self.address = ctypes.addressof(self._c)
+
+    def expect(self, flows: Ints) -> None:
+        """These flows decide now."""
+        self._decided_at[flows] = self._sent[flows]
+        self._answered[flows] = False
+        self._c.count = int(np.count_nonzero(self._answered))
+
+    def late(self, now: float) -> bool:
+        """Whether half of those that are waited for were answered half of the time ago."""
+        return bool(now >= 2 * self._c.half_at - self._c.began)
+
+
 class Datapath:
     """State and operations of one agent's packets. Flow numbers are within the agent."""
 
@@ -122,6 +145,7 @@ class Datapath:
         c.at_once = pace.at_once
         self._point("flow", flows.state)
         self._point("rtt_counts", flows.rtt_counts)
+        self._point("srcs", flows.srcs)
         self._own_columns(n, sockets, pace)
         self._point("line_free", np.full(hosts, -np.inf))
         self._point("first_waiting", np.full(hosts, -1))
@@ -236,7 +260,7 @@ class Datapath:
         signals, c, trace = controller.signals, self._c.decisions, meter.trace.addresses()
         self._asked = (controller, meter, trace_c := CTrace(*trace), times := self._histogram(meter.decision_times))
         c.of, c.trace, c.times = self._keeping(controller.addresses), ctypes.addressof(trace_c), ctypes.addressof(times)
-        c.wants_int, c.wants_sent = Signal.INT in signals, Signal.TX in signals
+        c.wants_int, c.wants_sent, c.wants_src = (one in signals for one in (Signal.INT, Signal.TX, Signal.SRC))
         c.longest_sleep, c.gather = longest_sleep, gather
         if cost:
             n = len(self.flows)
@@ -367,11 +391,26 @@ class Datapath:
 
     def read_feedback(self, now: float, want_int: bool) -> tuple[Ints, Feedback] | None:
         """The feedback that is due by ``now``, one row per flow; None if there is none."""
-        k = self._lib.read_feedback(self._pointer, now)
+        return self._told(self._lib.read_feedback(self._pointer, now), want_int)
+
+    def gather(
+        self, answers: Answers, until: float, enough: int, began: float, want_int: bool
+    ) -> tuple[Ints, Feedback] | None:
+        """Sleep and send until then, until a timer is due, or until ``enough`` flows are answered or one has finished.
+
+        Or until it is `Answers.late`, of those that are waited for since ``began`` (s). Returns what came back, one row
+        per flow; None if nothing did. Raises TestbedError if sockets do not work.
+        """
+        rows = self._lib.gather(self._pointer, answers.address, until, enough, began)
+        self._check()
+        return self._told(rows, want_int)
+
+    def _told(self, k: int, want_int: bool) -> tuple[Ints, Feedback] | None:
+        """The first ``k`` rows; None if there are none."""
         if not k:
             return None
         self.feedback_rows = self._rows[:, :k].copy()
-        flow, acked, sizes, ce, cnps, lost, hops, last, following, inflight, rtt = self.feedback_rows
+        flow, acked, sizes, ce, inc, cnps, lost, hops, last, following, inflight, rtt = self.feedback_rows
         return flow, Feedback(
             acked_packets=acked,
             acked_bytes=sizes,
@@ -384,6 +423,7 @@ class Datapath:
             lost_packets=lost,
             timeouts=self._none[:k],
             int_stack=self._int_stack(k, hops) if want_int else None,
+            inc_packets=inc,
         )
 
     def _int_stack(self, k: int, hops: Ints) -> IntStack:

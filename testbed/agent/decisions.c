@@ -76,7 +76,7 @@ static void trace_feedback(struct datapath *d, int64_t kind, int64_t f, const st
 
 	if (has_room(t))
 		record_feedback(t, kind, ack->now, record_of(d->decisions.of[f], f), f, ack, cnps, lost,
-				kind == FEEDBACK && d->decisions.wants_int);
+				kind == SRC || (kind == FEEDBACK && d->decisions.wants_int));
 }
 
 /* What every kind of feedback says about its flow. */
@@ -99,7 +99,8 @@ void tell_ack(struct datapath *d, int64_t f, const struct record *r, double rtt,
 	ack.packets = 1;
 	ack.bytes = r->frame;
 	ack.rtt = rtt;
-	ack.ce_packets = r->ce;
+	ack.ce_packets = !!(r->flags & SHIM_CE);
+	ack.inc_packets = !!(r->flags & SHIM_INC);
 	if (d->decisions.wants_int) {
 		ack.hop_count = r->hops < MOST_HOPS ? r->hops : MOST_HOPS;
 		for (int64_t i = 0; i < ack.hop_count; i++)
@@ -117,6 +118,18 @@ void tell_cnp(struct datapath *d, int64_t f, double now)
 
 	if (decide(d, f, ON_CNP, now, 0, NULL))
 		trace_feedback(d, FEEDBACK, f, &ack, 1, 0);
+}
+
+/* An SRC: controllers in batches get none. */
+void tell_src(struct datapath *d, int64_t f, const struct record *r, double age, double now)
+{
+	struct ack src = nothing_acked(d, f, now);
+
+	src.rtt = age;
+	src.hop_count = 1;
+	src.hops[0] = hop_of(d, r, 0);
+	if (decide(d, f, ON_SRC, now, 0, &src))
+		trace_feedback(d, SRC, f, &src, 0, 0);
 }
 
 /* What a flow's record now says applies, at once or when a core has worked through it. */

@@ -16,7 +16,7 @@ struct record;
 struct decisions {
 	struct decider **of; /* who decides about each flow; NULL if Python does, in batches */
 	struct trace *trace;
-	int64_t wants_int, wants_sent;
+	int64_t wants_int, wants_sent, wants_src; /* any of them */
 	double longest_sleep, gather; /* s: the ring is read this often; feedback may wait this long for more */
 	double next_report; /* when it is told what was sent */
 	int64_t *due; /* flows whose timers are due, while they are called */
@@ -31,6 +31,7 @@ struct decisions {
 
 void tell_ack(struct datapath *d, int64_t f, const struct record *r, double rtt, int64_t lost, double now);
 void tell_cnp(struct datapath *d, int64_t f, double now);
+void tell_src(struct datapath *d, int64_t f, const struct record *r, double age, double now);
 
 static inline int has_failed(const struct decisions *c)
 {

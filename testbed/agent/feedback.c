@@ -10,7 +10,6 @@
  */
 #include "datapath.h"
 
-#define HEADER 8 /* of a ring buffer record: length, with two flags on top */
 #define BUSY 0xc0000000u
 #define HALF 0x800000 /* packet numbers have 24 bits: the nearer half is ahead, the other behind */
 
@@ -22,7 +21,7 @@ double next_due(struct datapath *d)
 	for (int64_t i = 0; i < d->ring_count; i++) {
 		const struct ring *ring = &d->rings[i];
 		uint64_t position = *ring->consumer;
-		const struct record *r = (const struct record *)(ring->data + (position & ring->mask) + HEADER);
+		const struct record *r = record_at(ring, position);
 
 		if (position < __atomic_load_n(ring->producer, __ATOMIC_ACQUIRE))
 			earliest = fmin(earliest, nominal(d, r->rx_ns) + ring->delay);
@@ -87,18 +86,19 @@ static inline int64_t resolve_in_order(struct flow *flow, const struct record *r
 static void on_ack(struct datapath *d, struct ring *ring, int64_t row, int64_t f, const struct record *r, double due,
 		   double now, int swapped)
 {
-	int64_t lost;
+	int64_t lost, ce = !!(r->flags & SHIM_CE);
 
 	d->row_acked[row]++;
 	d->row_bytes[row] += r->frame;
-	d->row_ce[row] += r->ce;
+	d->row_ce[row] += ce;
+	d->row_inc[row] += !!(r->flags & SHIM_INC);
 	d->row_rtt[row] = due - nominal(d, r->tx_ns);
 	d->flow[f].bin = count(&d->rtts, d->row_rtt[row]) * FLOW_RTT_BINS / d->rtts.bins;
 	d->rtt_counts[f * FLOW_RTT_BINS + d->flow[f].bin]++;
 	d->flow[f].rtt_sum += d->row_rtt[row];
 	d->flow[f].acked_wire += r->frame;
 	d->flow[f].acked_payload += r->payload;
-	d->flow[f].ce += r->ce;
+	d->flow[f].ce += ce;
 	d->flow[f].rtt = d->row_rtt[row];
 	lost = MANY_PATHS ? resolve(d, ring, f, r, d->row_rtt[row], now) : resolve_in_order(&d->flow[f], r);
 	if (lost >= 0) {
@@ -123,7 +123,7 @@ static void on_ack(struct datapath *d, struct ring *ring, int64_t row, int64_t f
 static void fill_gap(struct datapath *d, struct ring *ring, int64_t row, int64_t f, uint64_t position, double due,
 		     double now)
 {
-	const struct record *r = (const struct record *)(ring->data + (position & ring->mask) + HEADER);
+	const struct record *r = record_at(ring, position);
 	uint64_t end = __atomic_load_n(ring->producer, __ATOMIC_ACQUIRE);
 	uint64_t step = HEADER + sizeof(*r);
 
@@ -156,7 +156,7 @@ static int was_taken(struct ring *ring, uint64_t position)
 }
 
 /* Turn what is due in one ring into rows, behind the `rows` that there are; returns their number. */
-static int64_t read_ring(struct datapath *d, struct ring *ring, int64_t rows, double now)
+int64_t read_ring(struct datapath *d, struct ring *ring, int64_t rows, double now)
 {
 	uint64_t position = *ring->consumer, end = __atomic_load_n(ring->producer, __ATOMIC_ACQUIRE);
 
@@ -182,7 +182,7 @@ static int64_t read_ring(struct datapath *d, struct ring *ring, int64_t rows, do
 		if (row < 0) {
 			row = d->flow[f].row = rows++;
 			d->row_flow[row] = f;
-			d->row_acked[row] = d->row_bytes[row] = d->row_ce[row] = d->row_cnps[row] = d->row_lost[row] = 0;
+			d->row_acked[row] = d->row_bytes[row] = d->row_ce[row] = d->row_inc[row] = d->row_cnps[row] = d->row_lost[row] = 0;
 			d->row_hops[row] = 0;
 			d->row_rtt[row] = NAN;
 		}
@@ -193,6 +193,9 @@ static int64_t read_ring(struct datapath *d, struct ring *ring, int64_t rows, do
 			if (!MANY_PATHS && ahead && ahead < HALF)
 				fill_gap(d, ring, row, f, position, due, now);
 			on_ack(d, ring, row, f, r, due, now, position <= ring->swapped_until);
+		} else if (r->opcode == BTH_SRC) {
+			d->srcs[f]++;
+			tell_src(d, f, r, due - nominal(d, r->tx_ns), now);
 		} else {
 			d->row_cnps[row]++;
 			d->flow[f].cnps++;
@@ -204,14 +207,9 @@ static int64_t read_ring(struct datapath *d, struct ring *ring, int64_t rows, do
 	return rows;
 }
 
-/* Turn everything that is due by `now` into rows; returns their number. A flow occurs once: all its feedback is in one
- * ring. */
-int64_t read_feedback(struct datapath *d, double now)
+/* What rows say of their flows as they are now. Whatever comes next begins new rows. */
+void end_rows(struct datapath *d, int64_t rows)
 {
-	int64_t rows = 0;
-
-	for (int64_t i = 0; i < d->ring_count; i++)
-		rows = read_ring(d, &d->rings[i], rows, now);
 	for (int64_t row = 0; row < rows; row++) {
 		int64_t f = d->row_flow[row];
 
@@ -220,5 +218,15 @@ int64_t read_feedback(struct datapath *d, double now)
 		d->row_next[row] = d->flow[f].sent;
 		d->row_inflight[row] = d->flow[f].inflight * d->wire_size;
 	}
+}
+
+/* Everything that is due by `now`, as rows; returns their number. A flow occurs once: all its feedback is in one ring. */
+int64_t read_feedback(struct datapath *d, double now)
+{
+	int64_t rows = 0;
+
+	for (int64_t i = 0; i < d->ring_count; i++)
+		rows = read_ring(d, &d->rings[i], rows, now);
+	end_rows(d, rows);
 	return rows;
 }

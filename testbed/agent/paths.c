@@ -136,7 +136,7 @@ int64_t resolve(struct datapath *d, struct ring *ring, int64_t f, const struct r
 	struct flow *flow = &d->flow[f];
 	int64_t number = flow->expected + ((int32_t)((r->psn - (uint32_t)flow->expected) << 8) >> 8), lost = 0;
 	struct way *w = way_of(p, number);
-	struct ack ack = {.now = now, .packets = 1, .bytes = r->frame, .rtt = rtt, .ce_packets = r->ce};
+	struct ack ack = {.now = now, .packets = 1, .bytes = r->frame, .rtt = rtt, .ce_packets = !!(r->flags & SHIM_CE)};
 	int known = w->number == number;
 
 	p->longest = fmax(p->longest, rtt);

@@ -13,8 +13,8 @@ SETTINGS = ("flows", "hosts", "epoch_ns")
 TIMES = ("seconds_per_ns", "credit", "quantum", "awake_by", "relook")
 MORE_SETTINGS = ("wire_size", "burst", "segment", "wake_by_ring", "first", "int_on", "at_once")
 ROWS = (
-    "row_flow", "row_acked", "row_bytes", "row_ce", "row_cnps", "row_lost", "row_hops", "row_last", "row_next",
-    "row_inflight",
+    "row_flow", "row_acked", "row_bytes", "row_ce", "row_inc", "row_cnps", "row_lost", "row_hops", "row_last",
+    "row_next", "row_inflight",
 )  # fmt: skip
 GIVE_UP = "give_up"  # is there if it was compiled for many paths
 HOPS = ("hop_node", "hop_ts", "hop_tx", "hop_queue", "hop_rate")
@@ -64,7 +64,7 @@ class CDecisions(ctypes.Structure):
 
     _fields_ = [
         *((name, c_void_p) for name in ("of", "trace")),
-        *((name, c_int64) for name in ("wants_int", "wants_sent")),
+        *((name, c_int64) for name in ("wants_int", "wants_sent", "wants_src")),
         *((name, c_double) for name in ("longest_sleep", "gather", "next_report")),
         ("due", c_void_p),
         ("core", CCore),
@@ -91,7 +91,7 @@ class CDatapath(ctypes.Structure):
         *((name, c_int64) for name in SETTINGS),
         *((name, c_double) for name in TIMES),
         *((name, c_int64) for name in MORE_SETTINGS),
-        *((name, c_void_p) for name in ("flow", "rtt_counts")),
+        *((name, c_void_p) for name in ("flow", "rtt_counts", "srcs")),
         *((name, c_void_p) for name in ("line_free", "first_waiting", "last_waiting", "arrivals", "interface")),
         *((name, c_void_p) for name in ("answered", "uplink", "arrived_before", "handed")),
         ("bucket", c_int64),
@@ -120,6 +120,18 @@ class CDatapath(ctypes.Structure):
     ]
 
 
+class CAnswers(ctypes.Structure):
+    """struct answers of gather.c."""
+
+    _fields_ = [
+        ("decided_at", c_void_p),
+        ("answered", c_void_p),
+        ("count", c_int64),
+        ("began", c_double),
+        ("half_at", c_double),
+    ]
+
+
 @cache
 def library(many_paths: bool = False) -> ctypes.CDLL:
     """``many_paths``: for flows whose packets take several."""
@@ -129,6 +141,7 @@ def library(many_paths: bool = False) -> ctypes.CDLL:
 def declared(library: ctypes.CDLL) -> ctypes.CDLL:
     """With the types of the datapath's functions."""
     library.read_feedback.restype, library.read_feedback.argtypes = c_int64, [c_void_p, c_double]
+    library.gather.restype, library.gather.argtypes = c_int64, [c_void_p, c_void_p, c_double, c_int64, c_double]
     library.next_due.restype, library.next_due.argtypes = c_double, [c_void_p]
     library.pace.restype, library.pace.argtypes = None, [c_void_p, c_double]
     library.send_due.restype, library.send_due.argtypes = None, [c_void_p, c_double]

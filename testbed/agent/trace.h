@@ -10,7 +10,7 @@
 
 #include "../compiled/decide.h"
 
-enum call { START, FEEDBACK, TIMEOUT, SENT, TIMER };
+enum call { START, FEEDBACK, TIMEOUT, SENT, TIMER, SRC };
 
 /* Mirrored in datapath.py. */
 struct trace {
@@ -51,12 +51,14 @@ static inline void record_call(struct trace *t, int64_t kind, double now, const 
 	t->state[0]++;
 }
 
-/* Feedback is told as ten numbers, the last of which is the RTT, and the INT records column by column. */
+#define TOLD 11
+
+/* Feedback is told as so many numbers, the last of which is the RTT, and the INT records column by column. */
 static inline void record_feedback(struct trace *t, int64_t kind, double now, const struct decided *decided,
 				   int64_t flow, const struct ack *ack, int64_t cnps, int64_t lost, int with_int)
 {
-	int64_t told[10 + 5 * MOST_HOPS] = {ack->packets, ack->bytes, ack->ce_packets, cnps, lost, ack->hop_count,
-					    ack->seq, ack->next_seq, ack->inflight, bits(ack->rtt)};
+	int64_t told[TOLD + 5 * MOST_HOPS] = {ack->packets, ack->bytes, ack->ce_packets, ack->inc_packets, cnps, lost,
+					      ack->hop_count, ack->seq, ack->next_seq, ack->inflight, bits(ack->rtt)};
 	int64_t hops = with_int ? (ack->hop_count > 1 ? ack->hop_count : 1) : 0;
 
 	for (int64_t i = 0; i < hops; i++) {
@@ -64,9 +66,9 @@ static inline void record_feedback(struct trace *t, int64_t kind, double now, co
 		const int64_t words[] = {hop->node, bits(hop->ts), bits(hop->tx_bytes), bits(hop->queue), bits(hop->rate)};
 
 		for (int64_t k = 0; k < 5; k++)
-			told[10 + k * hops + i] = words[k];
+			told[TOLD + k * hops + i] = words[k];
 	}
-	record_call(t, kind, now, decided, flow, told, 10 + 5 * hops, with_int ? hops : -1);
+	record_call(t, kind, now, decided, flow, told, TOLD + 5 * hops, with_int ? hops : -1);
 }
 
 #endif

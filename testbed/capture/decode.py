@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from testbed.capture.layers import IntHop
 
 ECN = {0: "Not-ECT", 1: "ECT(1)", 2: "ECT(0)", 3: "CE"}
-KINDS = {wire.ACK: "ack", wire.CNP: "cnp"}  # everything else of RoCEv2 is data
+KINDS = {wire.ACK: "ack", wire.CNP: "cnp", wire.SRC: "src"}  # everything else of RoCEv2 is data
 CLOCK = re.compile(r"dilation=([0-9.e+]+) epoch_ns=(\d+)")
 
 IPV4 = b"\x08\x00\x45"  # Ethernet's type, version and header length
@@ -29,7 +29,7 @@ Described = dict[str, Any]
 
 
 def packets(reader: Reader, only: str = "") -> Iterator[Described]:
-    """Every packet as an object; ``only`` is data, ack or cnp, or empty for all. Raises what the reader does.
+    """Every packet as an object; ``only`` is data, ack, cnp or src, or empty for all. Raises what the reader does.
 
     Times are nominal seconds, rates bit/s, sizes bytes. ``psn`` and ``departure`` are None in a data packet that its
     NIC has not numbered yet. What is not RoCEv2 has ``kind`` "other" and a ``summary``.
@@ -74,6 +74,8 @@ def line(packet: Described, digits: int) -> str:
         parts.append(f"syndrome {packet['syndrome']} msn {packet['msn']}")
     if packet.get("ce_echo"):
         parts.append("acknowledges CE")
+    if packet.get("bolt"):
+        parts.append(f"Bolt {' '.join(packet['bolt'])}")
     if "int" in packet:
         parts.append(f"INT {packet['int']['remaining']} hops left")
         parts += [_hop_text(hop, digits) for hop in packet["int"]["hops"]]
@@ -96,7 +98,7 @@ def _clock(reader: Reader) -> Clock | None:
 def _roce(packet: Any, frame: Frame, clock: Clock | None) -> Described:
     from scapy.layers.inet import IP
 
-    from testbed.capture.layers import AETH, BTH, OPCODES, IntMd, Shim
+    from testbed.capture.layers import AETH, BOLT_FLAGS, BTH, OPCODES, IntMd, Shim
 
     bth = packet[BTH]
     about: Described = {
@@ -115,6 +117,8 @@ def _roce(packet: Any, frame: Frame, clock: Clock | None) -> Described:
         about |= {"syndrome": packet[AETH].syndrome, "msn": packet[AETH].msn}
     if Shim in packet:
         about |= _shim(packet[Shim], bth.opcode, clock)
+        flags = [name for name in BOLT_FLAGS if getattr(packet[Shim].flags, name)]
+        about |= {"bolt": flags} if flags else {}
     if IntMd in packet:
         header = packet[IntMd]
         about["int"] = {"remaining": header.remaining, "hops": [_hop(hop, clock) for hop in header.stamped]}
@@ -122,7 +126,7 @@ def _roce(packet: Any, frame: Frame, clock: Clock | None) -> Described:
 
 
 def _shim(shim: Any, opcode: int, clock: Clock | None) -> Described:
-    """An ACK or CNP repeats the payload size of the data packet that it belongs to."""
+    """An ACK, CNP or SRC repeats the payload size of the data packet that it belongs to."""
     departure = _seconds(shim.departure, clock) if shim.departure else None
     about: Described = {"payload": shim.payload_bytes, "departure": departure, "ce_echo": bool(shim.flags.CE)}
     not_numbered = departure is None and opcode == wire.SEND_ONLY_IMM

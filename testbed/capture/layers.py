@@ -1,6 +1,6 @@
 """scapy layers of what is on the wire: RoCEv2 with our shim and INT-MD (see testbed/dataplane/wire.h).
 
-    Ether / IP / UDP / BTH / ImmDt, AETH or CNP / Shim [/ IntMd] / payload, and the iCRC at the end of the BTH's part
+    Ether / IP / UDP / BTH / ImmDt, AETH, CNP or SRC / Shim [/ IntMd] / payload, and the iCRC after the BTH's part
 
 Importing this module makes scapy take UDP port 4791 for these layers. Times are ns of CLOCK_MONOTONIC and rates kbit/s,
 both of wall time, as they are in the packet.
@@ -38,8 +38,9 @@ OPERATIONS = (
     "RDMA WRITE Only with Immediate", "RDMA READ Request", "RDMA READ Response First", "RDMA READ Response Middle",
     "RDMA READ Response Last", "RDMA READ Response Only", "Acknowledge", "ATOMIC Acknowledge", "CmpSwap", "FetchAdd",
 )  # fmt: skip
-OPCODES = {number: f"RC {name}" for number, name in enumerate(OPERATIONS)} | {wire.CNP: "CNP"}
-SHIM_FLAGS = ["INT", "CE"]
+OPCODES = {number: f"RC {name}" for number, name in enumerate(OPERATIONS)} | {wire.CNP: "CNP", wire.SRC: "SRC"}
+BOLT_FLAGS = ["SRC", "FIRST", "LAST", "INC", "DEC"]
+SHIM_FLAGS = ["INT", "CE", *BOLT_FLAGS]
 
 
 def _shim_or_raw(payload: bytes) -> type[Packet]:
@@ -71,7 +72,7 @@ class BTH(Packet):
 
     def guess_payload_class(self, payload: bytes) -> type[Packet]:  # noqa: ARG002
         """By opcode."""
-        following: dict[int, type[Packet]] = {wire.SEND_ONLY_IMM: ImmDt, wire.ACK: AETH, wire.CNP: CNP}
+        following: dict[int, type[Packet]] = {wire.SEND_ONLY_IMM: ImmDt, wire.ACK: AETH, wire.CNP: CNP, wire.SRC: SRC}
         return following.get(self.opcode, Raw)
 
 
@@ -106,6 +107,13 @@ class CNP(_Extended):
     """Congestion Notification Packet: what follows its BTH is reserved. It keeps the place of the AETH."""
 
     name = "CNP"
+    fields_desc = [XIntField("reserved", 0)]  # noqa: RUF012
+
+
+class SRC(_Extended):
+    """A notice of one of Bolt's switches; the INT record behind its shim is that of the port. As the CNP otherwise."""
+
+    name = "SRC"
     fields_desc = [XIntField("reserved", 0)]  # noqa: RUF012
 
 

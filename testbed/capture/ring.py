@@ -22,7 +22,8 @@ SOL_PACKET = 263
 PACKET_RX_RING, PACKET_STATISTICS, PACKET_VERSION = 5, 6, 10
 TPACKET_V3 = 2
 SO_ATTACH_FILTER = 26
-BPF_RETURN = 0x06
+BPF_LOAD, BPF_JUMP_EQUAL, BPF_RETURN = 0x20, 0x15, 0x06
+MARK = 0xFFFFF014  # where a filter loads the mark of a packet from
 
 REQUEST = struct.Struct("=IIIIIII")  # block size, blocks, frame size, frames, retire ms, private bytes, features
 STATISTICS = struct.Struct("=III")  # packets (with the dropped ones), dropped, times that the ring was frozen
@@ -114,9 +115,11 @@ class Ring:
         return Batch(stamps, frames, lengths, outgoing)
 
     def _keep_only(self, snap: int) -> None:
-        """A filter of one instruction: take this many bytes of every packet."""
-        instruction = ctypes.create_string_buffer(struct.pack("=HBBI", BPF_RETURN, 0, 0, snap), 8)
-        program = struct.pack("@HP", 1, ctypes.addressof(instruction))
+        """A filter: so many bytes of every packet, but for copies of which SRCs are yet to be made (bolt.bpf.h)."""
+        filtered = (BPF_LOAD, 0, 0, MARK), (BPF_JUMP_EQUAL, 0, 1, 0), (BPF_RETURN, 0, 0, snap), (BPF_RETURN, 0, 0, 0)
+        code = b"".join(struct.pack("=HBBI", *one) for one in filtered)
+        instructions = ctypes.create_string_buffer(code, len(code))
+        program = struct.pack("@HP", len(filtered), ctypes.addressof(instructions))
         self.socket.setsockopt(socket.SOL_SOCKET, SO_ATTACH_FILTER, program)
 
     def _count(self) -> None:

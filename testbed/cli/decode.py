@@ -22,6 +22,7 @@ class Kind(StrEnum):
     data = "data"
     ack = "ack"
     cnp = "cnp"
+    src = "src"
 
 
 def decode(

@@ -6,7 +6,7 @@
 
 /* The columns of `Feedback`; those of INT have MOST_HOPS entries per row. Mirrored in flows.py. */
 struct columns {
-	const int64_t *flow, *packets, *bytes, *ce_packets, *cnps, *lost, *timeouts, *seq, *next_seq, *inflight, *hops;
+	const int64_t *flow, *packets, *bytes, *ce_packets, *inc_packets, *cnps, *lost, *timeouts, *seq, *next_seq, *inflight, *hops;
 	const double *rtt;
 	const int64_t *node;
 	const double *ts, *tx_bytes, *queue, *rate;
@@ -15,7 +15,7 @@ struct columns {
 static void read_ack(struct ack *ack, const struct columns *c, int64_t row, double now)
 {
 	*ack = (struct ack){now, c->packets[row], c->bytes[row], c->seq[row], c->next_seq[row], c->inflight[row],
-			    c->rtt[row], c->ce_packets[row], c->hops[row], {{0}}};
+			    c->rtt[row], c->ce_packets[row], c->inc_packets[row], c->hops[row], {{0}}};
 	for (int64_t i = 0; i < ack->hop_count; i++) {
 		int64_t at = row * MOST_HOPS + i;
 
@@ -55,6 +55,19 @@ int64_t tell_all(struct decider *d, const int64_t *flows, int64_t n, int64_t eve
 		if (event == ON_START)
 			memcpy(record_of(d, flows[i]), d->initial + flows[i] * d->size, (size_t)d->size);
 		if (!tell(d, flows[i], event, now, numbers ? numbers[i] : 0, NULL))
+			return 0;
+	}
+	return 1;
+}
+
+/* An SRC for each of `n` flows; 0 if the controller failed. */
+int64_t tell_srcs(struct decider *d, const int64_t *flows, int64_t n, double now, const double *age, const double *queue,
+		  const double *rate)
+{
+	for (int64_t i = 0; i < n; i++) {
+		struct ack src = {.now = now, .rtt = age[i], .hop_count = 1, .hops = {{.queue = queue[i], .rate = rate[i]}}};
+
+		if (!tell(d, flows[i], ON_SRC, now, 0, &src))
 			return 0;
 	}
 	return 1;

@@ -17,15 +17,16 @@ struct hop {
 	double ts, tx_bytes, queue, rate;
 };
 
+/* An SRC is told as one as well: its age is `rtt`, and its port the one hop. */
 struct ack {
 	double now;
 	int64_t packets, bytes, seq, next_seq, inflight;
 	double rtt;
-	int64_t ce_packets, hop_count;
+	int64_t ce_packets, inc_packets, hop_count;
 	struct hop hops[MOST_HOPS];
 };
 
-enum callback { ON_START, ON_ACK, ON_CNP, ON_LOSS, ON_TIMEOUT, ON_TIMER, ON_SENT };
+enum callback { ON_START, ON_ACK, ON_CNP, ON_LOSS, ON_TIMEOUT, ON_TIMER, ON_SENT, ON_SRC };
 
 /* Every flow's record begins with what was decided. */
 struct decided {
@@ -41,6 +42,7 @@ struct decider {
 	char *flows;
 	const char *initial; /* the records with which flows start */
 	int64_t size; /* bytes of a record */
+	int64_t wants_src;
 	/* what went wrong: a status (or that of an impossible decision), the flow and the event */
 	int64_t status, failed_flow, failed_event;
 	void *raised;

@@ -34,6 +34,7 @@ CONTROLLER = Interface(
         "on_timeout": "now",
         "on_timer": "now",
         "on_sent": "now, number",
+        "on_src": "now, ack.rtt, ack.hops[0].queue, ack.hops[0].rate",
     },
 )
 CHOOSER = Interface(

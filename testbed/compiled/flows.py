@@ -20,14 +20,23 @@ from testbed.base.compiler import LIBRARY_FLAGS, Unit
 from testbed.compiled.askable import Askable
 from testbed.compiled.events import EVENTS
 from testbed.compiled.records import Records
-from testbed.controller import MOST_HOPS, CompiledController, ControllerBase, Feedback, Paths, RateController
+from testbed.controller import (
+    MOST_HOPS,
+    CompiledController,
+    ControllerBase,
+    Feedback,
+    Paths,
+    RateController,
+    Signal,
+)
 from testbed.plugin import PluginConfig
 
 log = logging.getLogger(__package__)
 FOLDER = FilePath(__file__).parent
 DECIDE = Unit("decide", (FOLDER / "decide.c",), ".so", LIBRARY_FLAGS, headers=(FOLDER,))
 COUNTS = (
-    "flow", "packets", "bytes", "ce_packets", "cnps", "lost", "timeouts", "seq", "next_seq", "inflight", "hops",
+    "flow", "packets", "bytes", "ce_packets", "inc_packets", "cnps", "lost", "timeouts", "seq", "next_seq", "inflight",
+    "hops",
 )  # fmt: skip
 HOPS_ROW = COUNTS.index("hops")
 STACK = ("node", "ts", "tx_bytes", "queue", "rate")
@@ -45,6 +54,8 @@ def _library() -> ctypes.CDLL:
     library.feed.restype, library.feed.argtypes = c_int64, [c_void_p, c_void_p, c_int64, c_double]
     library.tell_all.restype = c_int64
     library.tell_all.argtypes = [c_void_p, c_void_p, c_int64, c_int64, c_double, c_void_p]
+    library.tell_srcs.restype = c_int64
+    library.tell_srcs.argtypes = [c_void_p, c_void_p, c_int64, c_double, c_void_p, c_void_p, c_void_p]
     return library
 
 
@@ -55,6 +66,7 @@ class CompiledFlows(Records, Askable):
         """Raises BadInput if it cannot be compiled, and whatever its ``__init__`` raises."""
         super().__init__(form, config, paths, compiled)
         self.paths = paths
+        self.c.wants_src = Signal.SRC in form.signals
         self.signals = form.signals  # type: ignore[misc] # of this object
         self.addresses = np.full(len(paths), self.address)
         self._columns = self._buffers(len(paths))
@@ -74,8 +86,9 @@ class CompiledFlows(Records, Askable):
 
     def on_feedback(self, now: float, flows: Ints, feedback: Feedback) -> None:
         stack, rows = feedback.int_stack, len(flows)
+        increases = 0 if feedback.inc_packets is None else feedback.inc_packets
         given = (
-            flows, feedback.acked_packets, feedback.acked_bytes, feedback.ce_packets, feedback.cnps,
+            flows, feedback.acked_packets, feedback.acked_bytes, feedback.ce_packets, increases, feedback.cnps,
             feedback.lost_packets, feedback.timeouts, feedback.acked_seq, feedback.next_seq, feedback.inflight,
         )  # fmt: skip
         for column, told in zip(self._ints, given, strict=False):
@@ -95,6 +108,14 @@ class CompiledFlows(Records, Askable):
 
     def on_sent(self, now: float, flows: Ints, sent_bytes: Ints) -> None:
         self._tell("on_sent", now, flows, sent_bytes)
+
+    def on_src(self, now: float, flows: Ints, age: Floats, queue: Floats, rate: Floats) -> None:
+        """An SRC for each of the flows."""
+        flows = np.ascontiguousarray(flows, np.int64)
+        told = [np.ascontiguousarray(column, np.float64) for column in (age, queue, rate)]
+        addresses = (column.ctypes.data for column in told)
+        if not _library().tell_srcs(self.address, flows.ctypes.data, len(flows), now, *addresses):
+            self.fail()
 
     def _tell(self, event: str, now: float, flows: Ints, numbers: Ints | None = None) -> None:
         flows = np.ascontiguousarray(flows, np.int64)

@@ -18,7 +18,7 @@ HOP = np.dtype([("node", "i8"), ("ts", "f8"), ("tx_bytes", "f8"), ("queue", "f8"
 ACK = np.dtype(
     [
         *(("now", "f8"), ("packets", "i8"), ("bytes", "i8"), ("seq", "i8"), ("next_seq", "i8"), ("inflight", "i8")),
-        *(("rtt", "f8"), ("ce_packets", "i8"), ("hop_count", "i8"), ("hops", HOP, (MOST_HOPS,))),
+        *(("rtt", "f8"), ("ce_packets", "i8"), ("inc_packets", "i8"), ("hop_count", "i8"), ("hops", HOP, (MOST_HOPS,))),
     ]
 )
 PATH = np.dtype(

@@ -27,7 +27,10 @@ class Objects:
         self.form, self.config, self.paths, self.seeds = form, config, paths, seeds
         self.interface = interface = interface_of(form)
         self._names = interface.names
-        self._arguments = {name: eval(f"lambda now, number, ack: ({told},)") for name, told in interface.events.items()}
+        self._arguments = {
+            name: eval(f"lambda now, number, ack: ({told.replace('ack.hops', 'ack.int_stack')},)")
+            for name, told in interface.events.items()
+        }
         self.flows: list[Stateful | None] = [None] * len(paths)
         fields = interface.base.fields()
         self.records = np.zeros(len(paths), [(name, KINDS[fields[name].kind]) for name in interface.decided])

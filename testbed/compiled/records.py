@@ -28,7 +28,7 @@ class Decider(ctypes.Structure):
 
     _fields_ = [
         *((name, c_void_p) for name in ("decide", "flows", "initial")),
-        *((name, c_int64) for name in ("size", "status", "failed_flow", "failed_event")),
+        *((name, c_int64) for name in ("size", "wants_src", "status", "failed_flow", "failed_event")),
         ("raised", c_void_p),
     ]
 

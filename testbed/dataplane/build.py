@@ -9,16 +9,19 @@ from testbed.base.compiler import FOR_EBPF, Unit
 SOURCE = Path(__file__).parent
 BPF_FLAGS = ("-O2", "-g", "-Wall", "-Werror", *FOR_EBPF, "-c")
 ONE_PATH, MANY_PATHS = "-DMANY_PATHS=0", "-DMANY_PATHS=1"  # of each flow; also of what is compiled natively
+BOLT = "-DBOLT"  # compiled with it, NICs and ports speak Bolt's protocol
+VARIANTS = {"": (ONE_PATH,), "-bolt": (ONE_PATH, BOLT), "-many-paths": (MANY_PATHS,)}
 
 
-def _unit(name: str, source: str, variant: str = ONE_PATH) -> Unit:
-    return Unit(name, (SOURCE / f"{source}.bpf.c",), ".o", (*BPF_FLAGS, variant), headers=(SOURCE,))
+def _unit(name: str, suffix: str = "", flags: tuple[str, ...] = ()) -> Unit:
+    return Unit(f"{name}{suffix}", (SOURCE / f"{name}.bpf.c",), ".o", (*BPF_FLAGS, *flags), headers=(SOURCE,))
 
 
-PROGRAMS = {name: _unit(name, name) for name in ("nic", "port", "drop")}
-PROGRAMS |= {f"{name}-many-paths": _unit(f"{name}-many-paths", name, MANY_PATHS) for name in ("nic", "port")}
+PROGRAMS = {
+    f"{name}{suffix}": _unit(name, suffix, flags) for name in ("nic", "port") for suffix, flags in VARIANTS.items()
+} | {"drop": _unit("drop")}
 
 
-def compiled(program: str, *, many_paths: bool = False) -> Path:
+def compiled(program: str) -> Path:
     """The eBPF object file of a program."""
-    return PROGRAMS[f"{program}-many-paths" if many_paths else program].compiled()
+    return PROGRAMS[program].compiled()

@@ -6,16 +6,11 @@
  * nic_rx  where packets arrive: turns data into its ACK in place and sends it back, as a RoCE NIC does in hardware,
  *         with at most one CNP per interval and flow when CE arrives (DCQCN's notification point); hands ACKs and CNPs
  *         of the host's own flows to its agent through a ring buffer; records for the agent when the switch pauses it.
+ *
+ * Compiled with BOLT it takes the SRCs of switches as well (bolt.bpf.h).
  */
+#include "flows.bpf.h"
 #include "pause.bpf.h"
-
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, 1);
-	__type(key, __u32);
-	__type(value, struct flow_tx);
-} flows_tx SEC(".maps");
 
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -46,13 +41,21 @@ static __always_inline int read_own(struct __sk_buff *skb, struct roce *packet)
 	return read_roce(skb, packet, settings.port) && packet->pkey == settings.pkey;
 }
 
+#if MANY_PATHS
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct flowlet);
+} flowlets SEC(".maps");
+
 /*
  * What the switches will hash: the entropy that the sender has chosen, or a number that is new for every packet (random
  * packet spraying: Dixit et al., INFOCOM 2013) or flowlet (LetFlow: Vanini et al., NSDI 2017). The hash goes with the packet
  * as its skb's, which Linux takes for ECMP where there is one; port_ingress makes another of it at each switch. A hash of 0
  * is none.
  */
-static __always_inline void choose_path(struct __sk_buff *skb, const struct roce *packet, struct flow_tx *flow, __u64 now)
+static __always_inline void choose_path(struct __sk_buff *skb, const struct roce *packet, __u32 id, __u64 now)
 {
 	if (settings.routing == BY_SENDER) {
 		__be16 port = bpf_htons(FIRST_PORT | (bpf_ntohl(packet->imm) & (ENTROPIES - 1)));
@@ -62,12 +65,17 @@ static __always_inline void choose_path(struct __sk_buff *skb, const struct roce
 	} else if (settings.routing == SPRAYED) {
 		bpf_set_hash(skb, bpf_get_prandom_u32() | 1);
 	} else if (settings.routing == BY_FLOWLET) {
+		struct flowlet *flow = bpf_map_lookup_elem(&flowlets, &id);
+
+		if (!flow)
+			return;
 		if (now - flow->last_ns > settings.flowlet_gap_ns)
-			flow->flowlet = bpf_get_prandom_u32() | 1;
+			flow->hash = bpf_get_prandom_u32() | 1;
 		flow->last_ns = now;
-		bpf_set_hash(skb, flow->flowlet);
+		bpf_set_hash(skb, flow->hash);
 	}
 }
+#endif
 
 SEC("tc")
 int nic_tx(struct __sk_buff *skb)
@@ -91,8 +99,9 @@ int nic_tx(struct __sk_buff *skb)
 	bpf_skb_store_bytes(skb, __builtin_offsetof(struct roce, psn), &psn, sizeof(psn), BPF_F_INVALIDATE_HASH);
 	now = bpf_cpu_to_be64(bpf_ktime_get_ns());
 	bpf_skb_store_bytes(skb, __builtin_offsetof(struct roce, shim.tx_ns), &now, sizeof(now), 0);
-	if (MANY_PATHS && settings.routing)
-		choose_path(skb, &packet, flow, bpf_be64_to_cpu(now));
+#if MANY_PATHS
+	choose_path(skb, &packet, id, bpf_be64_to_cpu(now));
+#endif
 	return TC_ACT_OK;
 }
 
@@ -120,31 +129,9 @@ static __always_inline void reply(struct __sk_buff *skb, struct roce *packet, __
 
 	if (here)
 		__sync_fetch_and_add(&here->answered, length);
-	packet->opcode = opcode;
-	packet->ip_len = bpf_htons(length - sizeof(struct ethhdr));
-	packet->udp_len = bpf_htons(length - sizeof(struct ethhdr) - 20);
-	set_ip_checksum(packet);
+	begin_answer(packet, opcode, length);
 	bpf_skb_change_tail(skb, length, 0);
 	bpf_skb_store_bytes(skb, 0, packet, sizeof(*packet), BPF_F_INVALIDATE_HASH); /* other addresses, other path */
-}
-
-static __always_inline void reverse(struct roce *packet)
-{
-	__u8 mac[6];
-	__be32 ip = packet->src_ip;
-
-	__builtin_memcpy(mac, packet->src_mac, 6);
-	__builtin_memcpy(packet->src_mac, packet->dst_mac, 6);
-	__builtin_memcpy(packet->dst_mac, mac, 6);
-	packet->src_ip = packet->dst_ip;
-	packet->dst_ip = ip;
-	packet->shim.ttl = packet->ttl;
-	packet->ttl = 64;
-	packet->tos = 0; /* not ECN-capable, and in a class that is never paused */
-	packet->shim.ingress = 0;
-	packet->udp_csum = 0;
-	packet->psn &= ~bpf_htonl((__u32)BTH_ACK_REQ << 24);
-	packet->imm = 0; /* AETH: plain ACK */
 }
 
 static __always_inline int on_data(struct __sk_buff *skb, struct roce *packet)
@@ -228,12 +215,20 @@ static __always_inline int on_feedback(struct __sk_buff *skb, struct roce *packe
 		return TC_ACT_OK;
 	if (packet->opcode == BTH_ACK)
 		__sync_fetch_and_add(&flow->acks, 1);
+#ifdef BOLT
+	else if (packet->opcode == BTH_SRC)
+		__sync_fetch_and_add(&flow->srcs, 1);
+#endif
 	else
 		__sync_fetch_and_add(&flow->cnps, 1);
 	if (packet->shim.flags & SHIM_CE)
 		__sync_fetch_and_add(&flow->ce_echoes, 1);
 
 	number = flow->ring;
+#ifdef BOLT
+	if (packet->opcode == BTH_SRC)
+		number = flow->src_ring;
+#endif
 	ring = bpf_map_lookup_elem(&rings, &number);
 	if (!ring)
 		return TC_ACT_SHOT;
@@ -249,7 +244,7 @@ static __always_inline int on_feedback(struct __sk_buff *skb, struct roce *packe
 	record->frame = bpf_ntohs(packet->shim.frame);
 	record->payload = bpf_ntohs(packet->shim.payload);
 	record->opcode = packet->opcode;
-	record->ce = !!(packet->shim.flags & SHIM_CE);
+	record->flags = packet->shim.flags;
 	record->ttl = packet->shim.ttl;
 	record->hops = 0;
 	if (packet->shim.flags & SHIM_INT)
@@ -273,7 +268,11 @@ int nic_rx(struct __sk_buff *skb)
 			leave_switch(bpf_ntohs(packet.shim.ingress), skb->len, settings.xon);
 		return on_data(skb, &packet);
 	}
+#ifdef BOLT
+	if (packet.opcode == BTH_ACK || packet.opcode == BTH_CNP || packet.opcode == BTH_SRC)
+#else
 	if (packet.opcode == BTH_ACK || packet.opcode == BTH_CNP)
+#endif
 		return on_feedback(skb, &packet);
 	return TC_ACT_OK;
 }

@@ -17,6 +17,8 @@
  * and CNPs, which are in another class. Its shaper's bucket fills meanwhile, and the gate lets a frame pass that has
  * begun: so that this does not add up, the virtual queue is then also corrected downwards.
  *
+ * Compiled with BOLT, ports also speak that protocol: bolt.bpf.h. Nobody else's packets pass an instruction of it.
+ *
  * This hook runs before the qdisc, so INT is stamped at enqueue. tx_bytes therefore counts *dequeued* bytes (enqueued
  * minus queue), or HPCC's rate term would count the queue twice.
  */
@@ -70,6 +72,10 @@ struct {
 } port_queue SEC(".maps");
 
 const volatile struct port_settings settings = {};
+
+#ifdef BOLT
+#include "bolt.bpf.h"
+#endif
 
 /* log2 with 2^QUEUE_SUB_BITS linear bins per octave; the same arithmetic as histogram.py. */
 static __always_inline __u32 bin_of(__u32 bytes)
@@ -171,6 +177,13 @@ int port_egress(struct __sk_buff *skb)
 	__u64 now, dt, paused = 0, drained, before, tx_bytes;
 	int full, lost, mark, passes = 0, overrun = ingress && ingress->bytes + length > settings.limit;
 
+#ifdef BOLT
+	struct port_bolt *bolt = bpf_map_lookup_elem(&port_bolt, &key);
+	__u8 flags = packet ? packet->shim.flags : 0, told = flags;
+
+	if (!bolt)
+		return TC_ACT_OK;
+#endif
 	if (!config || !count || !port || !shared_red || !config->drain)
 		return TC_ACT_OK;
 	if (settings.xoff && skb->protocol == bpf_htons(ETH_P_PAUSE))
@@ -228,6 +241,10 @@ int port_egress(struct __sk_buff *skb)
 	if (count->bytes - queue > port->tx_bytes)
 		port->tx_bytes = count->bytes - queue;
 	tx_bytes = port->tx_bytes;
+#ifdef BOLT
+	renew_supply(bolt, config, dt, length);
+	told = bolt_flags(bolt, queue, flags);
+#endif
 	lost = config->loss && random <= config->loss;
 	full = settings.xoff ? overrun : queue + length > config->buffer;
 	if (!full && !lost && !passes)
@@ -254,6 +271,18 @@ int port_egress(struct __sk_buff *skb)
 		count->histogram[bin]++;
 	bpf_spin_unlock(&port->lock);
 
+#ifdef BOLT
+	if (packet) {
+		skb->priority = LOSSLESS_CLASS; /* behind all answers */
+		packet->shim.flags = told;
+		if (told & ~flags & SHIM_DEC) {
+			send_src(skb, queue);
+			packet = data_packet(skb); /* it may have moved */
+			if (!packet)
+				return TC_ACT_SHOT;
+		}
+	}
+#endif
 	if (lost) {
 		__sync_fetch_and_add(&count->lost_packets, 1);
 		return TC_ACT_SHOT;

@@ -53,6 +53,7 @@ class PortMaps(ABC):
     counters: NDArray[np.void]  # of dtype `testbed.dataplane.wire.PORT_COUNTERS`
     ingresses: NDArray[np.void]
     pauses: NDArray[np.void]
+    bolt: NDArray[np.void] | None = None  # of dtype `testbed.dataplane.wire.PORT_BOLT`, where ports send SRCs
 
     @abstractmethod
     def write(self, name: str, ifindex: int, value: bytes) -> None:

@@ -29,7 +29,21 @@ class Thresholds(NamedTuple):
     limit: int = 0  # what would exceed it is dropped
 
 
+class Notices(NamedTuple):
+    """Of Bolt: bytes in a port's queue from which on it sends SRCs, 0 for never; bytes of a full packet."""
+
+    threshold: int = 0
+    packet: int = 0
+
+    @property
+    def variant(self) -> str:
+        """What the names of programs end with that can send them."""
+        return "-bolt" if self.threshold else ""
+
+
+MANY_PATHS = "-many-paths"  # the same of programs for flows that take several
 NO_PFC = Thresholds()
+NO_SRC = Notices()
 
 
 class NicPrograms:
@@ -50,19 +64,23 @@ class NicPrograms:
         at_far_end: bool = False,
         ring_size: int = RING_SIZE,
         pfc: Thresholds = NO_PFC,
+        src: Notices = NO_SRC,
         tag: wire.Tag = wire.RACK,
         routing: int = wire.BY_HASH,
         flowlet_gap_ns: int = 0,
     ) -> None:
-        self._object = libbpf.Object(compiled("nic", many_paths=routing != wire.BY_HASH))
+        variant = src.variant or (MANY_PATHS if routing != wire.BY_HASH else "")
+        self._object = libbpf.Object(compiled(f"nic{variant}"))
         self._object.size_map("arrivals", largest_ifindex + 1)
         all_flows = flows + PROBE_FLOWS
         self._object.size_map("flows_tx", all_flows)
         self._object.size_map("flows_rx", all_flows)
         self._object.size_map("rings", rings + 1)
+        if variant == MANY_PATHS:
+            self._object.size_map("flowlets", all_flows)
         for name in ("ingresses", "pauses"):
             self._object.size_map(name, largest_ifindex + 1)
-        self.pfc, self.routing = pfc, routing
+        self.pfc, self.src, self.routing, self.variant = pfc, src, routing, variant
         wakeup = 0 if wake_agents else RING_NO_WAKEUP
         own = (socket.htons(tag.port), socket.htons(tag.p_key))
         lossless = (pfc.xoff > 0, pfc.xon)
@@ -89,36 +107,41 @@ class NicPrograms:
             libbpf.update(self._object.map_fd("rings"), number, struct.pack("=I", fd))
         *self.ring_fds, self.probe_ring_fd = fds
 
-    def share_pauses(self, other: libbpf.Object) -> None:
-        """Let another object's programs use the maps of priority flow control; before it is loaded."""
-        for name in ("ingresses", "pauses", "pause_events"):
+    def share(self, other: libbpf.Object) -> None:
+        """Let another object's programs use the maps of priority flow control, and of Bolt; before it is loaded."""
+        for name in ("ingresses", "pauses", "pause_events", *(["flows_tx"] if self.src.threshold else [])):
             other.share_map(name, self._object.map_fd(name))
 
 
 class PortPrograms(KernelMaps):
-    """``port_egress`` and ``port_ingress`` for the ports of all switches, and their maps.
+    """``port_egress`` and ``port_ingress`` for the ports of all switches, and their maps; with Bolt ``port_src``.
 
     With ``monitor`` they count up to so many flows in ``flow_table``.
     """
 
     def __init__(self, nic: NicPrograms, monitor: int = 0) -> None:
-        self._object = libbpf.Object(compiled("port", many_paths=nic.routing != wire.BY_HASH))
+        self._object = libbpf.Object(compiled(f"port{nic.variant}"))
         self._object.share_map("arrivals", nic.arrivals_fd)
         self.arrivals = nic.arrivals
-        nic.share_pauses(self._object)
+        nic.share(self._object)
         entries = nic.largest_ifindex + 1
-        for name in OWN_MAPS:
+        for name in (*OWN_MAPS, *(["port_bolt"] if nic.src.threshold else [])):
             self._object.size_map(name, entries)
         self._object.size_map("flow_table", max(1, monitor))
-        self._object.set_constants(wire.PORT_SETTINGS.pack(*nic.pfc, monitor > 0, nic.routing))
+        self._object.set_constants(wire.PORT_SETTINGS.pack(*nic.pfc, monitor > 0, *nic.src, nic.routing))
         self._object.load()
         super().__init__({name: self._object.map_fd(name) for name in MAPS}, entries)
         self.flow_table = FlowTable(self._object.map_fd("flow_table"), monitor) if monitor else None
         self.fd = self._object.program_fd("port_egress")
         self.ingress_fd = self._object.program_fd("port_ingress")
+        self.src_fd = self._object.program_fd("port_src") if nic.src.threshold else None
+        if nic.src.threshold:
+            self.bolt = view(self._object.map_fd("port_bolt"), wire.PORT_BOLT, entries)
 
     def reset(self, port: Port, seed: int) -> None:
         """Set a port's counters back to 0 and its queue to empty: nothing may be on its way."""
         self.counters[port.ifindex] = 0
         self.arrivals[port.peer] = 0
+        if self.bolt is not None:
+            self.bolt[port.ifindex] = 0
         self.configure(port, seed)

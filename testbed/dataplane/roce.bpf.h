@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: (GPL-2.0-only OR Apache-2.0)
  *
- * What the NIC and port programs share: reading RoCEv2 headers and writing the checksum of IPv4.
+ * What the NIC and port programs share: reading RoCEv2 headers, and turning a data packet into an answer.
  */
 #ifndef TESTBED_ROCE_BPF_H
 #define TESTBED_ROCE_BPF_H
@@ -57,6 +57,34 @@ static __always_inline void set_ip_checksum(struct roce *packet)
 	sum = (sum & 0xffff) + (sum >> 16);
 	sum = (sum & 0xffff) + (sum >> 16);
 	packet->ip_csum = bpf_htons(~sum & 0xffff);
+}
+
+static __always_inline void reverse(struct roce *packet)
+{
+	__u8 mac[6];
+	__be32 ip = packet->src_ip;
+
+	__builtin_memcpy(mac, packet->src_mac, 6);
+	__builtin_memcpy(packet->src_mac, packet->dst_mac, 6);
+	__builtin_memcpy(packet->dst_mac, mac, 6);
+	packet->src_ip = packet->dst_ip;
+	packet->dst_ip = ip;
+	packet->shim.ttl = packet->ttl;
+	packet->ttl = 64;
+	packet->tos = 0; /* not ECN-capable, and in a class that is never paused */
+	packet->shim.ingress = 0;
+	packet->udp_csum = 0;
+	packet->psn &= ~bpf_htonl((__u32)BTH_ACK_REQ << 24);
+	packet->imm = 0; /* AETH: plain ACK */
+}
+
+/* What its headers say, before `length` bytes of it are sent. */
+static __always_inline void begin_answer(struct roce *packet, __u8 opcode, __u32 length)
+{
+	packet->opcode = opcode;
+	packet->ip_len = bpf_htons(length - sizeof(struct ethhdr));
+	packet->udp_len = bpf_htons(length - sizeof(struct ethhdr) - 20);
+	set_ip_checksum(packet);
 }
 
 static __always_inline __u32 flow_of(const struct roce *packet)

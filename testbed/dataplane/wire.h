@@ -18,12 +18,19 @@
 #define BTH_SEND_ONLY_IMM 0x05
 #define BTH_ACK 0x11
 #define BTH_CNP 0x81
+#define BTH_SRC 0xC0 /* of those that are left to manufacturers */
 #define BTH_ACK_REQ 0x80
 #define BTH_BECN 0x40
 #define CNP_TOS (48 << 2) /* DSCP 48, which NICs map to priority 6 */
 
 #define SHIM_INT 0x01 /* an INT-MD header and reserved hops follow the shim */
 #define SHIM_CE 0x02  /* ACK only: the acknowledged packet carried CE */
+/* Bolt: what the sender says of a packet, and what switches have made of it; its ACK repeats them. */
+#define SHIM_SRC 0x04   /* its sender wants SRCs; without this the others mean nothing */
+#define SHIM_FIRST 0x08 /* sent before anything was acknowledged */
+#define SHIM_LAST 0x10  /* what is left of the flow fits its window */
+#define SHIM_INC 0x20   /* the sender may take more */
+#define SHIM_DEC 0x40   /* a switch has told the sender to take less */
 
 #define FIRST_PORT 0xc000 /* RoCEv2 takes source ports from the dynamic range, for ECMP's sake */
 #define ENTROPIES 0x4000  /* ports of that range */
@@ -36,6 +43,8 @@
 /* Who chooses the paths of a flow's packets, if it is not the hash of addresses and ports. */
 enum routing { BY_HASH, BY_SENDER, SPRAYED, BY_FLOWLET, ADAPTIVE };
 
+#define INT_DOMAIN 0x7B /* our domain-specific metadata; any number that no other domain here uses */
+#define INT_ALL 0xF800   /* domain-specific instructions: node, queue, time, bytes, rate */
 #define MAX_HOPS 5
 #define QP_BASE 0x100 /* queue pair number of flow 0; the low numbers are special in InfiniBand */
 
@@ -118,7 +127,7 @@ struct record {
 	__u16 frame;
 	__u16 payload;
 	__u8 opcode;
-	__u8 ce;
+	__u8 flags; /* of the shim */
 	__u8 ttl;
 	__u8 hops;
 	struct record_hop hop[MAX_HOPS];
@@ -145,9 +154,16 @@ struct flow_tx {
 	__u64 cnps;
 	__u64 ring_full; /* feedback that found no room in the ring */
 	__u32 ring;      /* where its feedback goes */
-	__u32 flowlet;   /* hash of its present flowlet */
-	__u64 last_ns;   /* departure of its newest packet, kept for flowlets only */
-	__u64 reserved;
+	__u32 src_ring;  /* and its SRCs, which have a shorter way */
+	__u64 srcs_made; /* by switches */
+	__u64 srcs;
+};
+
+/* Per flow, at the sender's NIC: its present flowlet. */
+struct flowlet {
+	__u64 last_ns; /* departure of its newest packet */
+	__u32 hash;
+	__u32 reserved;
 };
 
 /* Per flow, at the receiver's NIC. */
@@ -211,7 +227,17 @@ struct port_settings {
 	__u32 xon;   /* down to it the peer is resumed */
 	__u32 limit; /* xoff and headroom: what exceeds it is dropped */
 	__u32 monitor; /* whether flows are counted in the flow table */
+	__u32 src_from; /* bytes in the queue from which on it sends SRCs; only in the programs for Bolt */
+	__u32 packet; /* bytes of a full packet: the most supply that is kept (SM) */
 	__u32 routing;
+};
+
+/* Bolt, per port. */
+struct port_bolt {
+	__s64 supply;  /* bytes << RATE_SHIFT that the link could have carried and nobody sent (SM) */
+	__u64 leaving; /* packets per RTT that flows have announced to leave (PRU) */
+	__u64 asked;   /* SRCs that its queue called for */
+	__u64 made;    /* SRCs that were sent */
 };
 
 #define ETH_P_PAUSE 0x8808 /* MAC control */

@@ -19,8 +19,11 @@ DATA_TOS = 26 << 2 | 2  # what RoCE data carries by convention: DSCP 26, which N
 SEND_ONLY_IMM = 0x05
 ACK = 0x11
 CNP = 0x81
+SRC = 0xC0  # of Bolt's switches
 ACK_REQUEST = 0x80
 SHIM_INT = 0x01
+SHIM_CE = 0x02
+SHIM_SRC, SHIM_FIRST, SHIM_LAST, SHIM_INC, SHIM_DEC = 0x04, 0x08, 0x10, 0x20, 0x40  # Bolt's
 MAX_HOPS = 5
 QP_BASE = 0x100
 RATE_SHIFT = 32
@@ -49,7 +52,7 @@ RECORD = np.dtype(
         ("frame", "<u2"),
         ("payload", "<u2"),
         ("opcode", "u1"),
-        ("ce", "u1"),
+        ("flags", "u1"),
         ("ttl", "u1"),
         ("hops", "u1"),
         ("hop", RECORD_HOP, (MAX_HOPS,)),
@@ -63,9 +66,9 @@ FLOW_TX = np.dtype(
         ("cnps", "<u8"),
         ("ring_full", "<u8"),
         ("ring", "<u4"),
-        ("flowlet", "<u4"),
-        ("last_ns", "<u8"),
-        ("reserved", "<u8"),
+        ("src_ring", "<u4"),
+        ("srcs_made", "<u8"),
+        ("srcs", "<u8"),
     ]
 )
 FLOW_RX = np.dtype(
@@ -105,7 +108,10 @@ ARRIVALS = np.dtype([("bytes", "<u8"), ("packets", "<u8"), ("answered", "<u8")])
 # CNP interval in wall ns, ring flags, flowlet gap in wall ns, PFC or not, xon; port and P_Key of the tag, big-endian;
 # far end or not; routing
 NIC_SETTINGS = struct.Struct("=QQQIIHHIQ")
-PORT_SETTINGS = struct.Struct("=IIIII")  # xoff, xon, limit, whether flows are counted, routing
+# xoff, xon, limit, whether flows are counted, queue from which on SRCs are sent, bytes of a full packet, routing
+PORT_SETTINGS = struct.Struct("=IIIIIII")
+PORT_BOLT = np.dtype([("supply", "<i8"), ("leaving", "<u8"), ("asked", "<u8"), ("made", "<u8")])
+FLOWLET = np.dtype([("last_ns", "<u8"), ("hash", "<u4"), ("reserved", "<u4")])
 BY_HASH, BY_SENDER, SPRAYED, BY_FLOWLET, ADAPTIVE = range(5)  # routing
 FIRST_PORT = 0xC000  # RoCEv2 takes source ports from the dynamic range, for ECMP's sake
 INGRESS = np.dtype(

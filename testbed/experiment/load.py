@@ -19,7 +19,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from testbed.controller import Signal
+from testbed.controller import CompiledController, Signal
 from testbed.errors import BadInput, nearest
 from testbed.experiment import meaningless
 from testbed.experiment.choice import SWITCHED, PluginChoice
@@ -125,6 +125,17 @@ def resolve(loaded: Loaded, changed: Callable[[Plugin], Plugin] = lambda plugin:
         raise BadInput(
             f"{loaded.document.origin(places[0])}: {resolved.title} wants INT of every switch, and packets have room "
             f"for {MOST_INT_HOPS}; a path has {resolved.layout.most_hops}: shorten it, or take a controller without INT"
+        )
+    in_batches = [one.plugin.name for one in resolved.deciders if not issubclass(one.plugin.form, CompiledController)]
+    if Signal.SRC in resolved.signals and in_batches:
+        raise BadInput(
+            f"{loaded.document.origin(places[0])}: {resolved.title} wants SRCs, which only controllers per flow get; "
+            f"'{in_batches[0]}' decides in batches: leave it out"
+        )
+    if resolved.src_threshold and experiment.routing.many_paths:
+        raise BadInput(
+            f"{loaded.document.origin(('routing',))}: routing: {resolved.title} needs notices of switches, "
+            "which are of the one path of a flow; say 'ecmp'"
         )
     checks = [partial(try_controller, resolved, one) for one in resolved.deciders]
     checks += [partial(try_tuner, resolved), partial(try_chooser, resolved)]

@@ -158,7 +158,7 @@ class Fluid(Part):
     probes: Annotated[int, Field(strict=True, ge=1, le=64)] = Field(
         default=8,
         description="Probes that a flow has on the way at once, which stand for its acknowledgements. HPCC and Swift "
-        "need 8, DCQCN 2, ADPG 1, and 2 with a window.",
+        "need 8, DECC 32, DCQCN 2, ADPG 1, and 2 with a window.",
     )
 
 

@@ -84,10 +84,22 @@ class Resolved:
         return min(asked)
 
     @cached_property
+    def src_threshold(self) -> int:
+        """Bytes in a port's queue from which on switches send SRCs; 0 if nobody wants any."""
+        listening = [one for one in self.deciders if Signal.SRC in one.plugin.form.signals]
+        packets = [one.plugin.form.src_threshold(one.config) for one in listening]
+        return round(min(packets, default=0.0) * self.layout.framing.wire_size)
+
+    @cached_property
     def layout(self) -> Layout:
         """What follows from rack and traffic; with INT, packets have room for the longest path."""
         layout = Layout(self.experiment)
         return layout.with_int(layout.most_hops) if Signal.INT in self.signals else layout
+
+    @property
+    def traced_hops(self) -> int:
+        """Hops for which a record of decisions needs room: those of INT, or an SRC's port."""
+        return max(self.layout.framing.int_hops, int(Signal.SRC in self.signals))
 
     def as_dict(self) -> dict[str, Any]:
         """Everything spelled out, with units, the plugins' options included. It loads again as it is."""

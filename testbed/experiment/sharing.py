@@ -6,7 +6,7 @@ import functools
 import operator
 from collections.abc import Callable, Sequence
 from dataclasses import fields
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -65,6 +65,15 @@ class Sharing(Askable):
     def on_sent(self, now: float, flows: Ints, sent_bytes: Ints) -> None:
         self._tell(flows, lambda part, rows: part.on_sent(now, flows[rows], sent_bytes[rows]))
 
+    def on_src(self, now: float, flows: Ints, age: Floats, queue: Floats, rate: Floats) -> None:
+        """An SRC for each of the flows, which only those get who want them."""
+
+        def tell(part: RateController, rows: Ints) -> None:
+            assert isinstance(part, CompiledFlows)
+            part.on_src(now, flows[rows], age[rows], queue[rows], rate[rows])
+
+        self._tell(flows, tell)
+
     def _tell(self, flows: Ints, what: Callable[[RateController, Ints], None]) -> None:
         of = self.of[flows]
         for number, part in enumerate(self.parts):
@@ -81,8 +90,8 @@ class Sharing(Askable):
 
 
 def _some(feedback: Feedback, rows: Ints) -> Feedback:
-    columns = {one.name: getattr(feedback, one.name) for one in fields(Feedback)}
+    columns: dict[str, Any] = {one.name: getattr(feedback, one.name) for one in fields(Feedback)}
     stack = columns.pop("int_stack")
-    told = {name: column[rows] for name, column in columns.items()}
+    told: dict[str, Any] = {name: column if column is None else column[rows] for name, column in columns.items()}
     some = IntStack(*(getattr(stack, one.name)[rows] for one in fields(IntStack))) if stack is not None else None
     return Feedback(**told, int_stack=some)

@@ -64,6 +64,17 @@ class PauseCounts:
 
 
 @dataclass(frozen=True)
+class SrcCounts:
+    """Bolt's SRCs, which ports send: per flow, and per port."""
+
+    agent_read: Ints
+    nic_received: Ints
+    made: Ints  # for each flow, by all ports
+    asked: Ints  # per port: by its queue
+    sent: Ints  # per port
+
+
+@dataclass(frozen=True)
 class Counts:
     """Everything that is compared."""
 
@@ -76,3 +87,4 @@ class Counts:
     queue_difference: float  # bytes, largest difference of a port's virtual queue and its shaper's backlog
     queue_tolerance: float  # bytes: a burst
     pauses: PauseCounts | None = None  # with priority flow control
+    srcs: SrcCounts | None = None  # with Bolt

@@ -12,7 +12,7 @@ from testbed.base.arrays import Ints
 from testbed.dataplane import pauses
 from testbed.dataplane.port_maps import PortMaps
 from testbed.experiment.layout import Layout
-from testbed.fidelity.counters import FlowCounts, PauseCounts, PortCounts
+from testbed.fidelity.counters import FlowCounts, PauseCounts, PortCounts, SrcCounts
 
 
 @dataclass(frozen=True)
@@ -73,6 +73,19 @@ class Programs:
             received=_integers(records["frames"]),
             unsignalled=_integers(ingresses["unsignalled"]),
             resumed=(ingresses["paused"] == 0) & pauses.are_resumed(records, now_ns),
+        )
+
+    def srcs(self, flows: Flows) -> SrcCounts | None:
+        """Of Bolt; None where ports do not speak it."""
+        if self.maps.bolt is None:
+            return None
+        ports = self.maps.bolt[self.index]
+        return SrcCounts(
+            agent_read=flows.srcs.copy(),
+            nic_received=_integers(self.flows_tx["srcs"]),
+            made=_integers(self.flows_tx["srcs_made"]),
+            asked=_integers(ports["asked"]),
+            sent=_integers(ports["made"]),
         )
 
     def _last_port(self, hosts: list[str]) -> Ints:

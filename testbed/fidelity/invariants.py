@@ -37,25 +37,29 @@ def agents_and_nics_agree(counts: Counts) -> Iterator[Reason]:
         "packets left hosts that no agent sent",
         flows.agent_sent - flows.nic_sent,
     )
+    srcs = counts.srcs
     read = flows.agent_acked + flows.agent_cnps + flows.unread + flows.ring_full
+    read += srcs.agent_read if srcs else 0
     yield from _differences(
         "feedback at the senders' NICs was not read",
         "agents read feedback that their NICs did not receive",
-        flows.nic_acks + flows.nic_cnps - read,
+        flows.nic_acks + flows.nic_cnps + (srcs.nic_received if srcs else 0) - read,
     )
 
 
 def packets_are_conserved(counts: Counts) -> Iterator[Reason]:
     """Sent = delivered + dropped by the model: in all, at every switch, and over every link.
 
-    With one switch also at every port: data towards a host, and answers back to it. In larger racks ECMP decides which
-    ports a flow takes, but what goes into a switch is known, and what each of its ports did with it.
+    With one switch also at every port: data towards a host, and answers and SRCs back to it. In larger racks ECMP
+    decides which ports a flow takes, but what goes into a switch is known, and what each of its ports did with it.
     """
-    flows, ports = counts.flows, counts.ports
+    flows, ports, srcs = counts.flows, counts.ports, counts.srcs
     answers = flows.received + flows.cnps_made
     missing = np.zeros(len(ports.name), np.int64)
     np.add.at(missing, flows.dst_port, flows.nic_sent - flows.received)
     np.add.at(missing, flows.src_port, answers - flows.nic_acks - flows.nic_cnps)
+    if srcs:  # which begin in switches
+        np.add.at(missing, flows.src_port, srcs.made - srcs.nic_received)
     switches = sorted(set(ports.switch))
     if len(switches) == 1:
         for port in np.flatnonzero(missing != ports.dropped):
@@ -70,6 +74,8 @@ def packets_are_conserved(counts: Counts) -> Iterator[Reason]:
     np.add.at(entered, flows.dst_port, answers)
     trunks = ports.far >= 0
     entered[ports.far[trunks]] = ports.arrived[trunks]
+    if srcs:
+        entered += srcs.sent
     lost_on_link = ports.enqueued - ports.arrived
     left = ports.enqueued + ports.dropped - lost_on_link
     for switch in switches:
@@ -171,6 +177,19 @@ def lossless_means_no_drop(counts: Counts) -> Iterator[Reason]:
             )
 
 
+def srcs_are_sent(counts: Counts) -> Iterator[Reason]:
+    """Every SRC that a queue asked for was sent. What became of it, the conservation of packets says."""
+    if not counts.srcs:
+        return
+    srcs = counts.srcs
+    for port in np.flatnonzero(srcs.asked != srcs.sent):
+        how_much = f"{srcs.sent[port]} of {srcs.asked[port]}"
+        yield Reason(what=f"SRCs of {counts.ports.name[port]} were not sent", how_much=how_much, remedy=QUIET)
+    if srcs.made.sum() != srcs.sent.sum():
+        how_much = f"{srcs.sent.sum()} of ports and {srcs.made.sum()} of flows"
+        yield Reason(what="SRCs sent differ", how_much=how_much, remedy=QUIET)
+
+
 def pauses_are_settled(counts: Counts) -> Iterator[Reason]:
     """Ingress accounting is back at zero; every crossing was signalled, received and resumed."""
     if not counts.pauses:
@@ -208,6 +227,7 @@ CHECKS: tuple[Callable[[Counts], Iterator[Reason]], ...] = (
     queues_agree,
     the_named_controllers_ran,
     lossless_means_no_drop,
+    srcs_are_sent,
     pauses_are_settled,
 )
 

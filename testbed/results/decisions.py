@@ -21,7 +21,7 @@ from testbed.experiment.choice import PluginChoice
 from testbed.results import arrow
 from testbed.results.folder import DECISIONS, read_table
 from testbed.results.tables import UNITS
-from testbed.results.trace import DECIDED, HOP, KINDS, Block, DecisionTrace
+from testbed.results.trace import DECIDED, HOP, INC, KINDS, SRC, Block, DecisionTrace
 
 _ABOUT = b"testbed"
 _BLOCK = 40_000  # rows that are encoded at a time: what they take stays in caches
@@ -52,8 +52,8 @@ class Recorded:
     cut: bool = False  # there were more calls than were kept
 
 
-def encode(choice: PluginChoice, agents: Sequence[Served]) -> bytes:
-    """The file's content."""
+def encode(choice: PluginChoice, agents: Sequence[Served], srcs: bool = False) -> bytes:
+    """The file's content; with what only Bolt's switches say, if any controller wants ``srcs``."""
     import pyarrow as pa
     from pyarrow import parquet
 
@@ -65,7 +65,7 @@ def encode(choice: PluginChoice, agents: Sequence[Served]) -> bytes:
     sink, writer = pa.BufferOutputStream(), None
     for number, one in enumerate(agents):
         for block in one.trace.blocks(_BLOCK, widest):
-            arrays = _arrays(number, block)
+            arrays = _arrays(number, block, srcs)
             fields = [
                 pa.field(name, one.type, name not in _ALWAYS, {"unit": _unit(name)}) for name, one in arrays.items()
             ]
@@ -103,11 +103,11 @@ def kept(agents: Sequence[Served]) -> dict[str, Any]:
     }
 
 
-def _arrays(agent: int, block: Block) -> dict[str, Any]:
+def _arrays(agent: int, block: Block, srcs: bool) -> dict[str, Any]:
     import pyarrow as pa
 
-    arrays = {name: arrow.bitmapped(values, valid) for name, values, valid in block}
-    kind = pa.DictionaryArray.from_arrays(arrays.pop("kind"), arrow.strings(KINDS))
+    arrays = {name: arrow.bitmapped(values, valid) for name, values, valid in block if srcs or name != INC}
+    kind = pa.DictionaryArray.from_arrays(arrays.pop("kind"), arrow.strings(KINDS if srcs else KINDS[:SRC]))
     return {"agent": arrow.numbers(np.full(len(kind), agent, np.int8)), "kind": kind, **arrays}
 
 
@@ -166,6 +166,7 @@ def _recorded(about: dict[str, Any], table: Any, number: int) -> Recorded:
             there = arrow.values(own[name].is_valid().cast("uint8")) == 1
             hops[there] = int(name.removeprefix("hop").partition("_")[0])
         columns[name] = _plain(own[name])
+    columns.setdefault(INC, np.zeros(len(own), np.int64))
     return Recorded(about["first"], _paths_of(about["paths"]), columns, hops, bool(about.get("cut")))
 
 

@@ -3,9 +3,9 @@
 #include <stdint.h>
 #include <string.h>
 
-enum call { START, FEEDBACK, TIMEOUT, SENT };
+enum call { START, FEEDBACK, TIMEOUT, SENT, TIMER, SRC };
 
-#define FIRST_NARROW 6 /* of what feedback tells: as the columns of trace.py are ordered */
+#define FIRST_NARROW 7 /* of what feedback tells: as the columns of trace.py are ordered */
 #define FIRST_WIDE 4
 
 /* All mirrored in trace.py. */
@@ -17,7 +17,7 @@ struct header {
 /* Columns of `size` entries each, one column behind the other. Bits say whether a row has feedback, sent bytes, a hop. */
 struct rows {
 	int8_t *kind;
-	int32_t *narrow; /* call, flow, six of what feedback tells; the node of each hop */
+	int32_t *narrow; /* call, flow, seven of what feedback tells; the node of each hop */
 	int64_t *wide; /* time, rate, window, timer, the other four, sent bytes; and time, bytes, queue, rate, by hops */
 	uint8_t *valid;
 	int64_t size, hops;
@@ -47,7 +47,7 @@ static void copy_row(const struct rows *to, const struct header *call, int64_t n
 		wide[8 * size] = words[row];
 		set_bit(to, 1, at);
 	}
-	if (call->kind != FEEDBACK && call->kind != TIMEOUT)
+	if (call->kind != FEEDBACK && call->kind != TIMEOUT && call->kind != SRC)
 		return;
 	set_bit(to, 0, at);
 	for (int64_t i = 0; i < FIRST_NARROW; i++, words += step)
@@ -56,7 +56,7 @@ static void copy_row(const struct rows *to, const struct header *call, int64_t n
 		wide[(4 + i) * size] = words[row];
 	words += row * call->hops;
 	for (int64_t hop = 0; hop < call->hops; hop++) {
-		narrow[(8 + hop) * size] = (int32_t)words[hop];
+		narrow[(2 + FIRST_NARROW + hop) * size] = (int32_t)words[hop];
 		for (int64_t i = 0; i < 4; i++)
 			wide[(9 + i * to->hops + hop) * size] = words[(i + 1) * step * call->hops + hop];
 		set_bit(to, 2 + hop, at);

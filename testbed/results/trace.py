@@ -22,20 +22,23 @@ from testbed.base.compiler import LIBRARY_FLAGS, Unit
 from testbed.base.shared import Shared
 from testbed.controller import Feedback, IntStack
 
-KINDS = ("on_start", "on_feedback", "timeout", "on_sent", "on_timer")  # a timeout is a call of on_feedback as well
-START, FEEDBACK, TIMEOUT, SENT, TIMER = range(len(KINDS))
+KINDS = ("on_start", "on_feedback", "timeout", "on_sent", "on_timer", "on_src")
+"""A timeout is a call of on_feedback as well. An SRC is recorded as feedback with one hop, its age as the RTT."""
+START, FEEDBACK, TIMEOUT, SENT, TIMER, SRC = range(len(KINDS))
 DECIDED = ("rate", "window", "timer")
+INC = "inc_packets"
 TOLD = (
-    "acked_packets", "acked_bytes", "ce_packets", "cnps", "lost_packets", "hops", "acked_seq", "next_seq", "inflight",
+    "acked_packets", "acked_bytes", "ce_packets", INC, "cnps", "lost_packets", "hops", "acked_seq",
+    "next_seq", "inflight",
 )  # fmt: skip
 """Columns of what feedback tells, in the order of the datapath's rows, which begin with the flow."""
 HOP = ("node", "ts", "tx_bytes", "queue", "rate")
 RTT_AT = len(DECIDED) + 1 + len(TOLD)  # columns before the RTT
 HOPS_AT = RTT_AT + 1
 # the columns of trace.c
-NARROW = ("call", "flow", *TOLD[:6])
-WIDE = ("time", *DECIDED, *TOLD[6:], "rtt", "sent_bytes")
-WHOLE = (*TOLD[6:], "sent_bytes")  # numbers among these
+NARROW = ("call", "flow", *TOLD[:7])
+WIDE = ("time", *DECIDED, *TOLD[7:], "rtt", "sent_bytes")
+WHOLE = (*TOLD[7:], "sent_bytes")  # numbers among these
 ROWS = Unit("trace", (Path(__file__).with_name("trace.c"),), ".so", LIBRARY_FLAGS)
 Block = list[tuple[str, NDArray[Any], NDArray[np.uint8] | None]]
 """Columns: name, values, and, where a row may have none, bits of those that do, the lowest first."""
@@ -140,7 +143,7 @@ class DecisionTrace:
         headers, end = self._headers[: self.calls], 0
         if len(headers):
             _, start, kind, rows, hops = headers[-1].tolist()
-            words = HOPS_AT if kind in (FEEDBACK, TIMEOUT) else len(DECIDED) + (2 if kind == SENT else 1)
+            words = HOPS_AT if kind in (FEEDBACK, TIMEOUT, SRC) else len(DECIDED) + (2 if kind == SENT else 1)
             end = start + rows * (words + len(HOP) * max(hops, 0))
         return {"headers": headers, "words": self._ints[:end], "cut": np.array([self.cut])}
 
@@ -216,6 +219,8 @@ class _Rows:
 def feedback_row(flows: Ints, feedback: Feedback) -> Ints:
     """What `DecisionTrace.told` wants of feedback that did not come from the datapath."""
     stack = feedback.int_stack
-    hops = np.zeros(len(flows), np.int64) if stack is None else stack.hops
-    told = [hops if name == "hops" else getattr(feedback, name) for name in TOLD]
+    none = np.zeros(len(flows), np.int64)
+    own = {"hops": none if stack is None else stack.hops}
+    own |= {INC: none} if feedback.inc_packets is None else {}
+    told = [own[name] if name in own else getattr(feedback, name) for name in TOLD]
     return np.array([flows, *told, feedback.rtt.view(np.int64)])

@@ -24,10 +24,14 @@ from testbed.results import decisions, folder
 from testbed.results.decisions import Recorded
 from testbed.results.manifest import Manifest
 from testbed.results.report.replayed import Difference, Replay, Replayed
-from testbed.results.trace import DECIDED, FEEDBACK, HOP, KINDS, SENT, START, TIMEOUT, TIMER, TOLD
+from testbed.results.trace import DECIDED, FEEDBACK, HOP, KINDS, SENT, SRC, START, TIMEOUT, TIMER, TOLD
 
 Make = Callable[[Paths, int], RateController]  # for flows from this number on
-CALLBACKS = {START: "on_start", FEEDBACK: "on_feedback", TIMEOUT: "on_feedback", SENT: "on_sent", TIMER: "on_timer"}
+CALLBACKS = {
+    START: "on_start", FEEDBACK: "on_feedback", TIMEOUT: "on_feedback", SENT: "on_sent", TIMER: "on_timer",
+    SRC: "on_src",
+}  # fmt: skip
+OF_SRC = ("rtt", "hop1_queue", "hop1_rate")  # columns: its age, and its port
 
 
 def replay(run: Path, controller: str = "") -> Replay:
@@ -90,13 +94,14 @@ def _feed(plugin: Plugin, make: Make, told: Recorded, names: list[str]) -> tuple
     """Calls and rows that were compared, and the first difference."""
     one = _build(plugin, make, told)
     columns, signals = told.columns, one.signals
-    if Signal.INT in signals and (columns["kind"] == FEEDBACK).any() and told.hops.max() < 0:
+    heard = columns["kind"] == FEEDBACK
+    if Signal.INT in signals and heard.any() and told.hops[heard].max() < 0:
         raise BadInput(f"{plugin.title} needs INT, but the controller of this run did not: its packets carried none")
     borders = np.flatnonzero(np.diff(columns["call"], prepend=-1, append=-1))
     calls = rows = 0
     for begin, end in pairwise(borders.tolist()):
         kind, flows = int(columns["kind"][begin]), columns["flow"][begin:end].copy()
-        if kind == SENT and Signal.TX not in signals:
+        if (kind == SENT and Signal.TX not in signals) or (kind == SRC and Signal.SRC not in signals):
             continue
         arguments = _told(told, kind, slice(begin, end), Signal.INT in signals)
         try:
@@ -124,6 +129,8 @@ def _told(told: Recorded, kind: int, rows: slice, want_int: bool) -> list[Any]:
     """The arguments of a call behind time and flows, as the agent made them."""
     if kind == SENT:
         return [told.columns["sent_bytes"][rows].copy()]
+    if kind == SRC:
+        return [told.columns[name][rows].copy() for name in OF_SRC]
     if kind not in (FEEDBACK, TIMEOUT):
         return []
     columns = {name: told.columns[name][rows].copy() for name in (*TOLD, "rtt")}
@@ -139,7 +146,7 @@ def _told(told: Recorded, kind: int, rows: slice, want_int: bool) -> list[Any]:
 def _difference(told: Recorded, row: int, now: list[float], names: list[str]) -> Difference:
     columns = told.columns
     kind, flow = int(columns["kind"][row]), told.first + int(columns["flow"][row])
-    relevant = {SENT: ["sent_bytes"], FEEDBACK: [*TOLD, "rtt"], TIMEOUT: [*TOLD, "rtt"]}.get(kind, [])
+    relevant = {SENT: ["sent_bytes"], FEEDBACK: [*TOLD, "rtt"], TIMEOUT: [*TOLD, "rtt"], SRC: ["rtt"]}.get(kind, [])
     relevant += [f"hop{hop + 1}_{name}" for hop in range(max(0, int(told.hops[row]))) for name in HOP]
     return Difference(
         call=int(columns["call"][row]),

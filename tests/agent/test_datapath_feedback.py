@@ -28,10 +28,10 @@ def test_one_row_per_flow_with_sums_and_the_latest() -> None:
     with Bench(hosts=(0, 0, 1), first=40) as bench:
         sending(bench, 10)
         bench.ack(0, flow=42, rx=20, tx=10)
-        bench.ack(0, flow=40, rx=21, tx=10, ce=1)
+        bench.ack(0, flow=40, rx=21, tx=10, flags=wire.SHIM_CE)
         bench.ack(1, flow=40, rx=22, tx=13)
         bench.cnp(flow=40)
-        bench.ack(2, flow=40, rx=30, tx=15, ce=1, frame=90, payload=12)
+        bench.ack(2, flow=40, rx=30, tx=15, flags=wire.SHIM_CE, frame=90, payload=12)
         flows, rows = bench.read_feedback(40)
         assert flows.tolist() == [2, 0]
         assert rows.acked_packets.tolist() == [1, 3]

@@ -9,10 +9,11 @@ from scapy.layers.inet import IP, UDP
 from scapy.layers.l2 import Ether
 from scapy.packet import Packet, Raw
 
-from testbed.capture.layers import AETH, BTH, CNP, ImmDt, IntHop, IntMd, Shim
+from testbed.capture.layers import AETH, BTH, CNP, SRC, ImmDt, IntHop, IntMd, Shim
 from testbed.dataplane import wire
+from testbed.dataplane.programs import Notices
 from testbed.experiment.topology.framing import Framing
-from tests.support.packets import CE, ECT0, FRAMING, PLAIN, Bench, bench, data
+from tests.support.packets import CE, ECT0, FRAMING, PLAIN, Bench, bench, data, run
 
 NODE = 1 << 16 | 7  # of the bench's port
 
@@ -110,3 +111,22 @@ def test_receiver_answers_what_the_layers_read(rig: Bench) -> None:
     assert (packet[BTH].opcode, packet[BTH].becn, packet[BTH].qp) == (wire.CNP, 1, wire.QP_BASE + 5)
     assert CNP in packet
     assert rebuilt(packet) == cnp
+
+
+@pytest.mark.root
+@pytest.mark.parallel
+def test_an_src_of_the_port_program() -> None:
+    with bench(src=Notices(2156, 1078)) as rig:
+        rig.port(rate=100e6)
+        assert rig.ports.src_fd is not None
+        sent = bytearray(data(flow=4, psn=6))
+        sent[14 + 20 + 8 + 16 + 13] = wire.SHIM_SRC | wire.SHIM_DEC
+        _, frame = run(rig.ports.src_fd, bytes(sent), mark=5000)
+    packet = Ether(frame)
+    assert (packet[BTH].opcode, packet[BTH].qp, packet[BTH].psn) == (wire.SRC, wire.QP_BASE + 4, 6)
+    assert SRC in packet
+    assert str(packet[Shim].flags) == "INT+SRC+DEC"
+    (hop,) = packet[IntMd].stamped
+    assert (hop.switch, hop.port, hop.queue, hop.kbps) == (1, 7, 5000, 100_000)
+    assert Raw not in packet
+    assert rebuilt(packet) == frame

@@ -16,6 +16,7 @@ from testbed.registry import find
 EVENTS, FLOWS = 4000, 4
 MORE: dict[str, list[dict[str, Any]]] = {  # branches that no preset takes
     "adpg": [{"decision_delay": "3 us"}, {"beta": 1.1, "start_rate": 0.1}],
+    "bolt": [{"target_queue": 3, "max_window": 40, "min_window": 2}],
     "dcqcn": [
         {"window": "bdp", "byte_counter": "50 kB", "order": "alpha_first", "cut_period": "10 us"},
         {"clamp_target": "byte_increase", "recovery_steps": 1, "byte_counter": "100 kB", "min_decrease": "80 %"},
@@ -27,6 +28,7 @@ MORE: dict[str, list[dict[str, Any]]] = {  # branches that no preset takes
     "nscc": [{"paced": False, "additive": 0, "adapt_gate": 1, "adapt_delay": 0.5}],
     "powertcp": [{"floor": 0, "eta": 0.95, "flows": 3}],
     "rtt-template": [{"start_rate": 0.1, "max_delay": "20 us"}],
+    "spine": [{"law": "linear", "beta": 1, "rtt_gain": 0.5}, {"min_window": 2, "slow_start": True}],
     "swift": [{"pacing": "always"}, {"reference_rtt": 0, "initial_window": 2, "retransmit_reset": 1}],
     "theta-powertcp": [{"gamma": 1, "flows": 3}],
     "timely": [{"segment": 0, "low": 0.1, "high": 0.5, "start_rate": "10 %"}, {"law": "original", "max_cut": 0.1}],
@@ -65,10 +67,11 @@ class Network:
         self.acked[flows] += acked
         self.next_seq[flows] = np.maximum(self.next_seq[flows], self.acked[flows] + rng.integers(1, 20, n))
         rtt = self.paths.base_rtt[flows] * (1 + rng.exponential(1.0, n))
+        increased = rng.binomial(acked, 0.3)
         counts = [rng.binomial(acked, 0.3), rng.binomial(3, 0.1, n), rng.binomial(4, 0.05, n), rng.binomial(1, 0.05, n)]
         return Feedback(
             acked, acked * 1086, self.acked[flows], self.next_seq[flows], rng.integers(0, 200_000, n),
-            np.where(acked > 0, rtt, np.nan), *counts, self.stack(flows),
+            np.where(acked > 0, rtt, np.nan), *counts, self.stack(flows), increased,
         )  # fmt: skip
 
     def stack(self, flows: np.ndarray) -> IntStack:
@@ -114,6 +117,11 @@ def test_machine_code_and_python_decide_the_same(name: str, preset: str | None, 
         flows, restarted, kind = network.flows(), np.flatnonzero(rng.random(FLOWS) < 0.002), rng.random()
         sent = rng.integers(1, 20_000, len(flows))
         told = network.feedback(flows)
+        notice = (
+            rng.exponential(4e-6, len(flows)),
+            rng.exponential(9e3, len(flows)),
+            rng.choice([25e9, 1e11], len(flows)),
+        )
         for one in both:
             if len(due):
                 one.on_timer(now, due)
@@ -121,8 +129,10 @@ def test_machine_code_and_python_decide_the_same(name: str, preset: str | None, 
                 one.on_start(now, restarted)
             if kind < 0.7:
                 one.on_feedback(now, flows, told)
-            else:
+            elif kind < 0.85:
                 one.on_sent(now, flows, sent)
+            else:
+                one.on_src(now, flows, *notice)
         assert_equal(machine, plain)
         seen.update(zip(machine.rate.tolist(), machine.window.tolist(), strict=True))
     assert (len(seen) > 100) == plugin.form.adaptive  # it did decide

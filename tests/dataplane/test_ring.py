@@ -48,7 +48,8 @@ def test_ack_becomes_a_record(rig: Bench) -> None:
     assert record["tx_ns"] == shim_of(frame)[0]
     assert (record["flow"], record["psn"]) == (5, 0)
     assert (record["frame"], record["payload"]) == (FRAMING.overhead + 700, 700)
-    assert (record["opcode"], record["ce"], record["ttl"], record["hops"]) == (wire.ACK, 1, 61, 2)
+    assert (record["opcode"], record["ttl"], record["hops"]) == (wire.ACK, 61, 2)
+    assert record["flags"] == wire.SHIM_CE | wire.SHIM_INT
     hops = record["hop"][:2]
     assert hops["queue"].tolist() == [4000, 5000]
     assert hops["ts_ns"].tolist() == [stamp, stamp]

@@ -42,6 +42,7 @@ RECORDS = {
     "arrivals": wire.ARRIVALS,
     "flow_key": wire.FLOW_KEY,
     "flow_seen": wire.FLOW_SEEN,
+    "port_bolt": wire.PORT_BOLT,
 }
 # struct in C: its Struct in Python and the C fields in order
 PACKED = {
@@ -50,7 +51,7 @@ PACKED = {
         wire.NIC_SETTINGS,
         "cnp_interval_ns ring_flags flowlet_gap_ns lossless xon port pkey at_far_end routing",
     ),
-    "port_settings": (wire.PORT_SETTINGS, "xoff xon limit monitor routing"),
+    "port_settings": (wire.PORT_SETTINGS, "xoff xon limit monitor src_from packet routing"),
     "shim": (wire.SHIM, "tx_ns frame payload ttl flags ingress"),
     "int_header": (
         wire.INT_HEADER,
@@ -66,7 +67,16 @@ CONSTANTS = {
     "BTH_ACK": wire.ACK,
     "BTH_CNP": wire.CNP,
     "BTH_ACK_REQ": wire.ACK_REQUEST,
+    "BTH_SRC": wire.SRC,
     "SHIM_INT": wire.SHIM_INT,
+    "SHIM_CE": wire.SHIM_CE,
+    "SHIM_SRC": wire.SHIM_SRC,
+    "SHIM_FIRST": wire.SHIM_FIRST,
+    "SHIM_LAST": wire.SHIM_LAST,
+    "SHIM_INC": wire.SHIM_INC,
+    "SHIM_DEC": wire.SHIM_DEC,
+    "INT_DOMAIN": wire.INT_DOMAIN,
+    "INT_ALL": wire.INT_ALL,
     "MAX_HOPS": wire.MAX_HOPS,
     "LOSSLESS": wire.LOSSLESS,
     "LOSSLESS_CLASS": wire.LOSSLESS_CLASS,

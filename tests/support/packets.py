@@ -14,13 +14,14 @@ from testbed.base import linux
 from testbed.clock import WallRate
 from testbed.dataplane import libbpf, wire
 from testbed.dataplane.port_maps import Port
-from testbed.dataplane.programs import NO_PFC, NicPrograms, PortPrograms, Thresholds
+from testbed.dataplane.programs import NO_PFC, NO_SRC, NicPrograms, Notices, PortPrograms, Thresholds
 from testbed.experiment.topology import framing
 from testbed.experiment.topology.framing import Framing
 
 UNSPEC, OK, SHOT, REDIRECT = 0xFFFFFFFF, 0, 2, 7
 LOOPBACK = 1  # ifindex of the interface that test runs are on
 NOT_ECT, ECT0, CE = 0, 2, 3
+SKB = 192  # bytes of struct __sk_buff, whose third field is the mark
 PEER = 2  # ifindex of what would be at the far end of the link
 H1, H2 = bytes.fromhex("020000000001"), bytes.fromhex("020000000002")
 IP1, IP2 = bytes([10, 0, 0, 1]), bytes([10, 0, 0, 2])
@@ -50,8 +51,9 @@ class _Options(ctypes.Structure):
     ]
 
 
-def run(program: int, frame: bytes, repeat: int = 1) -> tuple[int, bytes]:
+def run(program: int, frame: bytes, repeat: int = 1, mark: int = 0) -> tuple[int, bytes]:
     """Verdict of a program and the frame as it left it. Repeated runs see the frame that the one before left."""
+    context = ctypes.create_string_buffer(struct.pack("=8xI", mark), SKB)
     data, out = ctypes.create_string_buffer(frame, len(frame)), ctypes.create_string_buffer(1 << 14)
     options = _Options(
         sz=ctypes.sizeof(_Options),
@@ -59,6 +61,8 @@ def run(program: int, frame: bytes, repeat: int = 1) -> tuple[int, bytes]:
         data_out=ctypes.addressof(out),
         data_size_in=len(frame),
         data_size_out=len(out),
+        ctx_in=ctypes.addressof(context) if mark else None,
+        ctx_size_in=SKB if mark else 0,
         repeat=repeat,
     )
     library = ctypes.CDLL("libbpf.so.1", use_errno=True)
@@ -133,13 +137,15 @@ class Bench:
 
     def __init__(
         self,
+        *,
         flows: int = 8,
         cnp_interval_ns: int = 1_000_000,
         rings: int = 1,
         pfc: Thresholds = NO_PFC,
         monitor: int = 0,
+        src: Notices = NO_SRC,
     ) -> None:
-        self.nic = NicPrograms(8, flows, rings, cnp_interval_ns, wake_agents=False, pfc=pfc)
+        self.nic = NicPrograms(8, flows, rings, cnp_interval_ns, wake_agents=False, pfc=pfc, src=src)
         self.ports = PortPrograms(self.nic, monitor)
 
     def port(

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from testbed.capture.files import Capture
+from testbed.controller import Signal
 from testbed.engines.engine import Prepared, Stoppable
+from testbed.engines.fluid.core import MODEL
 from testbed.engines.fluid.fluid import Options
 from testbed.engines.fluid.layout import FluidLayout, of_experiment
 from testbed.engines.fluid.run import FluidRun
@@ -27,10 +29,13 @@ class FluidEngine:
 
     def check(self, resolved: Resolved) -> None:
         """Raises BadInput for what the model does not have."""
+        if Signal.SRC in resolved.signals:
+            raise BadInput(f"controller: {resolved.title} wants SRCs, which only packets bring; use --engine virtual")
         _step(resolved, of_experiment(resolved.layout))
 
     def prepare(self, resolved: Resolved, observer: Observer) -> Prepared:  # noqa: ARG002 - part of the interface
-        """There is nothing to do."""
+        """Compile the model."""
+        MODEL.compiled()
         return Prepared(resolved, {})
 
     def follow(

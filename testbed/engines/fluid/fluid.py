@@ -19,13 +19,14 @@ import numpy as np
 
 from testbed.base.arrays import Floats, Ints
 from testbed.controller import Feedback, IntStack, RateController, Signal
+from testbed.engines.fluid.core import Core, library
 from testbed.engines.fluid.layout import FluidLayout
 from testbed.engines.fluid.probes import Probes
-from testbed.engines.fluid.queues import ARRIVED, DROPPED, LEFT, MARKED, NEVER, QUEUE, Queues
+from testbed.engines.fluid.queues import COUNTS, LEFT, NEVER, QUEUE, Queues
 from testbed.errors import UnusableDecision
 
-TOLD = [ARRIVED, MARKED, DROPPED]  # what counts is the growth from one probe to the next
 LEAST_RATE = 1e-5  # of line rate: slower than this no flow is
+MANY = 2**62  # steps
 
 
 @dataclass(frozen=True)
@@ -34,12 +35,37 @@ class Options:
 
     step: float = 0.5e-6
     probes: int = 1  # of a flow on the way at once
-    burst: float = 0.0  # bytes: whole bursts leave when there is credit for them; 0 is a fluid
     decision_delay: float = 0.0  # between the return of a probe and the decision, with which the next one leaves
-    jitter: float = 0.0  # a measured RTT is up to this much too long
     red: tuple[float, float, float] = NEVER  # Kmin, Kmax (bytes), Pmax
     cnp_interval: float = 50e-6
     seed: int = 1
+
+
+class Heard:
+    """What flows have heard by their newest probes and were not told yet. Columns of shape (n,)."""
+
+    def __init__(self, n: int, core: Core) -> None:
+        self.core = core
+        self.news = np.zeros(n, bool)
+        self.covers, self.rtt, self.at = np.zeros((3, n))  # bytes, s, s at the queue
+        self.counts = np.zeros((COUNTS, n))  # of the queue, then
+        self.marked, self.passed = np.zeros((2, n))  # bytes, of all flows of the queue since this one was told
+        core.point(heard_covers=self.covers, heard_rtt=self.rtt, heard_at=self.at, heard=self.counts)
+        core.point(marked=self.marked, passed=self.passed, news=self.news)
+
+    def take(self) -> Ints:
+        """The flows that there is news of; they count as told from now on."""
+        flows = np.flatnonzero(self.news)
+        self.news[flows] = False
+        self.core.news_count = 0
+        return flows
+
+    def begin(self, flows: Ints, counts: Floats | float) -> None:
+        """These flows begin, and find the queue so."""
+        self.counts[:, flows] = counts
+        self.marked[flows] = self.passed[flows] = 0.0
+        self.news[flows] = False
+        self.core.news_count = int(np.count_nonzero(self.news))
 
 
 class Fluid:
@@ -51,25 +77,37 @@ class Fluid:
         self.layout, self.options, self.signals = layout, options, signals
         self.controller = make()
         self.rng = np.random.default_rng(options.seed)
-        n = len(layout.host)
-        self.now = 0.0
-        self.queues = Queues(layout, options.step, options.red)
-        self.probes = Probes(layout, options.probes)
+        n, hosts = len(layout.host), len(np.unique(layout.host))
+        self._core = core = Core(
+            step=options.step, decision_delay=options.decision_delay, next_timer=np.inf, began=-1.0
+        )
+        core.flows, core.hosts = n, hosts if hosts < n else 0
+        core.wire_size, core.line_rate = layout.wire_size, layout.line_rate
+        self._advance, self._set_limits = library().advance, library().set_limits
+        self.queues = Queues(layout, core, options.red)
+        self.probes = Probes(layout, options.probes, core)
+        self.heard = Heard(n, core)
         self.starts = layout.start.copy()  # inf once it has started
-        self._next_start = float(self.starts.min(initial=np.inf))
         self.sending = np.zeros(n, bool)
         self.finished: Floats = np.full(n, np.nan)  # s
-        self.sent = np.zeros(n)  # bytes
-        self.acked = np.zeros(n)
-        self.lost = np.zeros(n)
-        self._told_sent = np.zeros(n)
-        self._told = np.zeros((len(TOLD), n))
+        self.sent, self.acked, self.lost = np.zeros((3, n))  # bytes
+        self._told_sent, self._told_acked, self._told_lost = np.zeros((3, n))
         self._last_cnp = np.full(n, -np.inf)
-        self._credit = self.rng.uniform(0, options.burst, n) if options.burst else np.zeros(n)
-        self._shared_hosts = len(np.unique(layout.host)) < n
         self._amount = np.zeros(n)  # bytes that a flow may send in a step
-        self._limit: Floats | None = None  # up to where its window or its size lets it send
+        self._window = np.full(n, np.inf)
+        self._decided_at = np.zeros(n)  # `sent` when it last decided
+        self._answered = np.zeros(n, bool)  # what it has sent since came back
+        core.next_start = float(self.starts.min(initial=np.inf))
+        core.point(amount=self._amount, window=self._window, limit=np.full(n, np.inf), size=layout.size)
+        core.point(sent=self.sent, acked=self.acked, lost=self.lost, finished=self.finished, sending=self.sending)
+        core.point(sending_now=np.zeros(n), per_host=np.zeros(hosts), host=layout.host, queue=layout.queue)
+        core.point(decided_at=self._decided_at, answered=self._answered)
         self.decisions = 0
+
+    @property
+    def now(self) -> float:
+        """Seconds since the beginning."""
+        return float(self._core.now)
 
     @property
     def queue(self) -> Floats:
@@ -78,17 +116,36 @@ class Fluid:
 
     def step(self) -> None:
         """Go on by one step: flows send, queues drain, probes see and return, the controller decides."""
-        self.now = now = self.now + self.options.step
-        if self._next_start <= now:
-            self._start(now)
-        self._send()
-        self.queues.drain()
-        decided = self.probes.next <= now and self._probe(now)
-        timers = self.controller.timer <= now
-        if timers.any() and len(due := np.flatnonzero(timers & self.sending)):
-            self.on_timer(now, due)
-            decided = True
+        self._go_on(1, np.inf, 0, 0.0)
+
+    def gather(self, until: float, enough: int, began: float) -> bool:
+        """Go on until ``enough`` flows were answered (`answer`); the controller then hears all that came back.
+
+        Or until half of them were, half of the time since ``began`` (s) ago: returns whether it is that late. It ends
+        earlier for ``until`` (s), a start, a timer, the end of a flow.
+        """
+        self._go_on(MANY, until, enough, began)
+        return bool(self._core.now >= 2 * self._core.half_at - began)
+
+    def answer(self, flows: Ints) -> None:
+        """What these flows send from now on will be an answer to what they have decided."""
+        self._decided_at[flows] = self.sent[flows]
+        self._answered[flows] = False
+        self._core.answered_count = int(np.count_nonzero(self._answered))
+
+    def _go_on(self, steps: int, until: float, enough: int, began: float) -> None:
+        core = self._core
+        if core.next_start <= core.now + core.step:
+            self._start(core.now + core.step)
+        self._advance(core.address, steps, until, enough, began)
+        now, decided = core.now, core.news_count > 0
         if decided:
+            self._tell(now)
+        if decided or core.next_timer <= now:
+            due = np.flatnonzero((self.controller.timer <= now) & self.sending)
+            if len(due):
+                self.on_timer(now, due)
+                self.answer(due)
             self.apply_decisions()
 
     def on_start(self, now: float, flows: Ints) -> None:
@@ -108,19 +165,20 @@ class Fluid:
         """Empty some queues and start all of their flows again, at ``starts`` (s, one per flow of the model)."""
         flows = np.flatnonzero(np.isin(self.layout.queue, queues))
         self.begin(flows, starts[flows], self.layout.size[flows])
-        self._told[:, flows] = 0.0
         self.queues.empty(queues)
 
     def begin(self, flows: Ints, starts: Floats, size: Floats) -> None:
         """Start these flows anew, at ``starts`` (s), with so many wire bytes. Each occurs once, none is sending."""
         self.layout.size[flows] = size
         self.starts[flows] = starts
-        self._next_start = float(self.starts.min())
+        self._core.next_start = float(self.starts.min())
         self.sending[flows] = False
         self.finished[flows] = np.nan
         self.probes.stop(flows)
-        for column in (self.sent, self.acked, self.lost, self._told_sent):
+        for column in (self.sent, self.acked, self.lost, self._told_sent, self._told_acked, self._told_lost):
             column[flows] = 0.0
+        self.answer(flows)
+        self.heard.begin(flows, 0.0)
         self.apply_decisions()
 
     def _start(self, now: float) -> None:
@@ -128,8 +186,8 @@ class Fluid:
         self.sending[flows] = True
         self.probes.start(flows, self.starts[flows])
         self.starts[flows] = np.inf
-        self._next_start = float(self.starts.min())
-        self._told[:, flows] = self.queues.counts[:, self.layout.queue[flows]][TOLD]
+        self._core.next_start = float(self.starts.min())
+        self.heard.begin(flows, self.queues.counts[:, self.layout.queue[flows]])
         self.on_start(now, flows)
         self.apply_decisions()
 
@@ -143,61 +201,22 @@ class Fluid:
                 f"set rate {rate[flow]} bit/s and window {window[flow]} bytes for a flow; expected positive numbers",
             )
         rate = np.minimum(np.maximum(rate, LEAST_RATE * layout.line_rate), layout.line_rate)
-        self._amount = rate * self.sending * (self.options.step / 8)
-        # A window below one packet lets one through at least: so it is in the rack.
-        allowed = np.minimum(np.maximum(window, layout.wire_size) + self.acked, layout.size)
-        self._limit = allowed + self.lost if allowed.min() < np.inf else None
+        self._amount[:] = rate * self.sending * (self.options.step / 8)
+        self._window[:] = window
+        self._set_limits(self._core.address)
+        self._core.next_timer = np.where(self.sending, self.controller.timer, np.inf).min()
 
-    def _send(self) -> None:
-        amount = self._amount
-        if self._limit is not None:
-            amount = np.minimum(amount, np.maximum(self._limit - self.sent, 0.0))
-        if self._shared_hosts:
-            per_host = np.bincount(self.layout.host, amount)
-            amount = amount * (self.queues.per_step / np.maximum(per_host, self.queues.per_step))[self.layout.host]
-        if self.options.burst:
-            self._credit += amount
-            amount = np.floor(self._credit / self.options.burst) * self.options.burst
-            self._credit -= amount
-        self.sent += amount
-        self.queues.enter(amount)
-
-    def _probe(self, now: float) -> bool:
-        """Whether the controller has decided."""
-        leaving, there, back = self.probes.arrived(now)
-        if len(leaving):
-            self.probes.leave(leaving, self.sent)
-        if len(there):
-            jitter = self.options.jitter
-            noise = self.rng.uniform(0.0, jitter, len(there)) if jitter else 0.0
-            self.probes.see(there, now, self.queues, self.options.decision_delay, noise)
-        if len(back):
-            self._decide(now, self.probes.newest(back))
-            self.probes.leave(back, self.sent)  # the next one leaves with the decision
-            done = self.probes.flow[back][~self.sending[self.probes.flow[back]]]
-            if len(done):
-                self.probes.stop(done)
-        self.probes.next = float(self.probes.due.min())
-        return len(back) > 0
-
-    def _decide(self, now: float, probes: Ints) -> None:
-        """Everything that was sent before the probe is acknowledged now, or lost."""
-        flows = self.probes.flow[probes]
-        seen = self.probes.seen[:, probes]
-        told = seen[TOLD]
-        arrived, marked, dropped = told - self._told[:, flows]
-        self._told[:, flows] = told
-        acked, lost, sent = self.acked[flows], self.lost[flows], self.sent[flows]
-        covers = self.probes.covers[probes]
-        fresh = np.maximum(covers - acked - lost, 0.0)
-        losing = fresh * share(dropped, arrived)
-        self.acked[flows] = now_acked = acked + fresh - losing
-        self.lost[flows] = now_lost = lost + losing
+    def _tell(self, now: float) -> None:
+        """The controller hears what was acknowledged and lost."""
+        flows = self.heard.take()
         wire = self.layout.wire_size
-        amounts = np.array((acked, now_acked, lost, now_lost, covers, sent, self._told_sent[flows])) / wire
+        acked, lost, sent, covers = self.acked[flows], self.lost[flows], self.sent[flows], self.heard.covers[flows]
+        told = self._told_acked[flows], acked, self._told_lost[flows], lost, covers, sent, self._told_sent[flows]
+        amounts = np.array(told) / wire
         acked_before, acked_now, lost_before, lost_now, covered, following, told_sent = amounts.astype(np.int64)
+        self._told_acked[flows], self._told_lost[flows] = acked, lost
         packets = acked_now - acked_before
-        marks, cnps = self._marks(now, flows, packets, share(marked, arrived - dropped))
+        marks, cnps = self._marks(now, flows, packets)
         if Signal.TX in self.signals:
             self.on_sent(now, flows, (following - told_sent) * wire)
             self._told_sent[flows] = sent
@@ -206,22 +225,21 @@ class Fluid:
             acked_bytes=packets * wire,
             acked_seq=covered - 1,
             next_seq=following,
-            inflight=(sent - now_acked - now_lost).astype(np.int64),
-            rtt=self.probes.rtt[probes],
+            inflight=(sent - acked - lost).astype(np.int64),
+            rtt=self.heard.rtt[flows],
             ce_packets=marks,
             cnps=cnps,
             lost_packets=lost_now - lost_before,
             timeouts=np.zeros(len(flows), np.int64),
-            int_stack=self._int_stack(flows, seen, self.probes.at[probes]) if Signal.INT in self.signals else None,
+            int_stack=self._int_stack(flows) if Signal.INT in self.signals else None,
         )
         self.on_feedback(now, flows, feedback)
         self.decisions += len(flows)
-        done = flows[now_acked > self.layout.size[flows] - wire / 2]
-        self.sending[done] = False
-        self.finished[done] = now
 
-    def _marks(self, now: float, flows: Ints, packets: Ints, marked: Floats) -> tuple[Ints, Ints]:
+    def _marks(self, now: float, flows: Ints, packets: Ints) -> tuple[Ints, Ints]:
         """How many acknowledged packets carry CE, and how many CNPs came of it."""
+        marked = share(self.heard.marked[flows], self.heard.passed[flows])
+        self.heard.marked[flows] = self.heard.passed[flows] = 0.0
         if not marked.any():
             none = np.zeros(len(flows), np.int64)
             return none, none
@@ -230,14 +248,14 @@ class Fluid:
         self._last_cnp[flows[cnps]] = now
         return marks, cnps.astype(np.int64)
 
-    def _int_stack(self, flows: Ints, seen: Floats, at: Floats) -> IntStack:
+    def _int_stack(self, flows: Ints) -> IntStack:
         k = len(flows)
         return IntStack(
             hops=np.ones(k, np.int64),
             node=(self.layout.queue[flows] + 1)[:, None],
-            ts=at[:, None],
-            tx_bytes=seen[LEFT][:, None],
-            queue=seen[QUEUE][:, None],
+            ts=self.heard.at[flows][:, None],
+            tx_bytes=self.heard.counts[LEFT, flows][:, None],
+            queue=self.heard.counts[QUEUE, flows][:, None],
             rate=np.full((k, 1), self.layout.line_rate),
         )
 

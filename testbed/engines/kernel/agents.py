@@ -35,11 +35,12 @@ class Agents:
         self.cores = sorted(os.sched_getaffinity(0))
         self.parts = split_by_host(rack.layout.plan.src_number, len(self.cores))
         self.delays = [rack.delays(first, end) for first, end in self.parts]
+        self.src_delays = [rack.src_delays(first, end) for first, end in self.parts]
 
     @property
     def rings(self) -> int:
         """Number of ring buffers that the agents need."""
-        return sum(map(len, self.delays))
+        return sum(map(len, [*self.delays, *self.src_delays]))
 
     def launch(self) -> None:
         """Fork all of them; they wait for nominal time to begin."""
@@ -82,9 +83,7 @@ class Agents:
 
     def _trace(self) -> DecisionTrace:
         """An agent's part of the rows that all agents may record."""
-        return DecisionTrace(
-            self.rack.experiment.record.decisions // len(self.parts), self.rack.layout.framing.int_hops
-        )
+        return DecisionTrace(self.rack.experiment.record.decisions // len(self.parts), self.rack.resolved.traced_hops)
 
     def _spec(self, number: int, first: int, end: int) -> AgentSpec:
         rack, plan = self.rack, self.rack.layout.plan
@@ -95,10 +94,13 @@ class Agents:
                 range(first, end), plan.src[first:end], plan.dst[first:end], plan.size[first:end].tolist(), strict=True
             )
         ]
-        delays = self.delays[number]
-        before = sum(map(len, self.delays[:number]))
+        delays, src_delays = self.delays[number], self.src_delays[number]
+        before = sum(map(len, [*self.delays[:number], *self.src_delays[:number]]))
         ring = np.searchsorted(delays, base_rtt[first:end]) if not rack.use_netem else 0
         nic.flows_tx["ring"][first:end] = before + ring
+        if src_delays:
+            src_ring = np.searchsorted(src_delays, rack.layout.paths.src_rtt[first:end])
+            nic.flows_tx["src_ring"][first:end] = before + len(delays) + src_ring
         senders, host = np.unique(plan.src_number[first:end], return_inverse=True)
         ends = [hosts[f"h{sender}"].defaultIntf() for sender in senders]
         interfaces = np.array([one.index for one in ends])
@@ -113,7 +115,7 @@ class Agents:
             interface=interfaces.astype(np.int64),
             uplink=None if rack.use_netem else np.array([one.peer.index for one in ends], np.int64),
             pauses=rack.lossless.pauses(interfaces) if rack.lossless else None,
-            rings=list(zip(nic.ring_fds[before : before + len(delays)], delays, strict=True)),
+            rings=list(zip(nic.ring_fds[before:], [*delays, *src_delays], strict=False)),
             ring_size=nic.ring_size,
             flows=rack.flows.part(first, end),
             paths=rack.layout.controller_paths(slice(first, end)),

@@ -13,7 +13,7 @@ from testbed.agent.columns import Flows
 from testbed.clock import Clock
 from testbed.dataplane import wire
 from testbed.dataplane.port_reader import PortReader
-from testbed.dataplane.programs import FLOW_TABLE, NO_PFC, NicPrograms, PortPrograms
+from testbed.dataplane.programs import FLOW_TABLE, NO_PFC, NicPrograms, Notices, PortPrograms
 from testbed.dataplane.shaper import burst
 from testbed.engines.kernel.pfc.lossless import Lossless, lossless_of
 from testbed.engines.kernel.rack.net import LinkLayer, Rack
@@ -62,6 +62,7 @@ class Assembly:
             pfc=self.lossless.thresholds if self.lossless else NO_PFC,
             routing=wire.routing(experiment.routing.name),
             flowlet_gap_ns=self.clock.wall_ns(self.layout.flowlet_gap),
+            src=Notices(self.resolved.src_threshold, framing.wire_size),
         )
         monitor = FLOW_TABLE if Need.FLOWS in self.resolved.tuner.form.needs else 0
         self.programs = self.net.attach(self.nic, experiment.seed, monitor)
@@ -123,6 +124,13 @@ class Assembly:
         delays: list[float] = np.unique(self.layout.paths.base_rtt[first:end]).tolist()
         return delays
 
+    def src_delays(self, first: int, end: int) -> list[float]:
+        """The same for the delay lines of their SRCs, which come from the last switch; none without Bolt."""
+        if not self.resolved.src_threshold:
+            return []
+        delays: list[float] = np.unique(self.layout.paths.src_rtt[first:end]).tolist()
+        return delays
+
     def _link_layer(self) -> LinkLayer:
         rack = self.experiment.rack
         return LinkLayer(
@@ -130,5 +138,6 @@ class Assembly:
             buffer=round(self.layout.shape.largest_buffer),
             forwarding=rack.switch.forwarding,
             seed=self.experiment.seed,
+            answers_first=self.resolved.src_threshold > 0,
             pooled=round(self.longest_queue) if self.lossless else 0,
         )

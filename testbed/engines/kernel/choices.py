@@ -25,6 +25,8 @@ def _why_delay_line(resolved: Resolved) -> str:
         return "rack.delay_by chooses it"
     if resolved.layout.shape.trunks and rack.switch.pfc:
         return "rack.switch.pfc pauses ports between switches"
+    if resolved.src_threshold:
+        return "answers overtake data at every port of switches that send SRCs"
     reason = features.ask()["netem"]
     if rack.delay_by == "netem" and reason:
         raise TestbedError(
@@ -45,9 +47,14 @@ def forwarding_by(resolved: Resolved) -> str:
 
 
 def check_gates(resolved: Resolved) -> None:
-    """Raises TestbedError if PFC has to pause ports between switches and the kernel has no HTB."""
+    """Raises TestbedError if PFC has to pause ports between switches, or ports send SRCs, and the kernel has no HTB."""
     rack = resolved.experiment.rack
-    reason = features.ask()["HTB"] if resolved.layout.shape.trunks and rack.switch.pfc else ""
+    pauses = resolved.layout.shape.trunks and rack.switch.pfc
+    reason = features.ask()["HTB"] if pauses or resolved.src_threshold else ""
+    if reason and not pauses:
+        raise TestbedError(
+            f"controller: {resolved.title} needs ports with two classes, by HTB, but {reason}; load the module sch_htb"
+        )
     if reason:
         raise TestbedError(
             f"rack.switch.pfc: ports between switches need HTB, but {reason}; load the module sch_htb, or use 'off'"

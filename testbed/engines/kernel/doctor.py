@@ -177,7 +177,7 @@ def _kernel_version(release: str) -> Finding:
 
 
 def _compiler() -> Finding:
-    """For compiled controllers and the virtual engine."""
+    """For compiled controllers, the virtual engine and the fluid model."""
     command = compiler()
     if not command:
         return "missing", "no clang, gcc, cc or $CC", apt("gcc")

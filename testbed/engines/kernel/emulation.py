@@ -17,6 +17,7 @@ from testbed.capture.output import About
 from testbed.capture.recording import Recording
 from testbed.capture.tap import Interface
 from testbed.clock import Clock
+from testbed.controller import Signal
 from testbed.engines.kernel.agents import Agents
 from testbed.engines.kernel.assembly import Assembly
 from testbed.engines.kernel.calibration.calibration import Measured, calibrate
@@ -149,7 +150,8 @@ class Emulation:
     def _encode_decisions(self, record: RunRecord) -> None:
         if self.experiment.record.decisions:
             served = self.agents.served()
-            record.decisions_file = decisions.encode(self.resolved.controller_choice, served)
+            srcs = Signal.SRC in self.resolved.signals
+            record.decisions_file = decisions.encode(self.resolved.controller_choice, served, srcs)
             record.decisions_kept = decisions.kept(served)
 
     def _recording(self) -> Recording:

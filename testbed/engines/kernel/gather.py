@@ -49,6 +49,7 @@ def gather(rack: Assembly, agents: Agents, watch: QueueWatch, duration: float) -
         queue_difference=watch.difference(),
         queue_tolerance=watch.tolerance,
         pauses=programs.pauses(time.monotonic_ns()) if rack.lossless else None,
+        srcs=programs.srcs(rack.flows),
     )
 
 

@@ -8,9 +8,10 @@ from testbed.agent.build import SOURCE as AGENT
 from testbed.agent.build import SOURCES as AGENT_SOURCES
 from testbed.base.compiler import Unit
 from testbed.compiled.flows import FOLDER as COMPILED
-from testbed.dataplane.build import MANY_PATHS as VARIANT
-from testbed.dataplane.build import ONE_PATH
+from testbed.dataplane.build import BOLT, ONE_PATH
+from testbed.dataplane.build import MANY_PATHS as SEVERAL
 from testbed.dataplane.build import SOURCE as DATAPLANE
+from testbed.experiment.resolved import Resolved
 
 SOURCE = Path(__file__).parent
 INCLUDE = SOURCE / "include"
@@ -22,15 +23,24 @@ FLAGS = (
 )  # fmt: skip
 
 
-def _world(name: str, variant: str) -> Unit:
+def _world(name: str, *variant: str) -> Unit:
     return Unit(
         name,
         (SOURCE / "world.c", SOURCE / "host.c", *(AGENT / name for name in AGENT_SOURCES)),
         ".so",
-        (*FLAGS, variant),
+        (*FLAGS, *variant),
         headers=(SOURCE, INCLUDE / "linux", INCLUDE / "bpf", AGENT, COMPILED, DATAPLANE),
         includes=(DATAPLANE / "nic.bpf.c", DATAPLANE / "port.bpf.c"),
     )
 
 
-WORLD, MANY_PATHS = _world("world", ONE_PATH), _world("world-many-paths", VARIANT)
+WORLD = _world("world", ONE_PATH)
+BOLT_WORLD = _world("world-bolt", ONE_PATH, BOLT)
+MANY_PATHS = _world("world-many-paths", SEVERAL)
+
+
+def unit_of(resolved: Resolved) -> Unit:
+    """What an experiment runs in."""
+    if resolved.experiment.routing.many_paths:
+        return MANY_PATHS
+    return BOLT_WORLD if resolved.src_threshold else WORLD

@@ -11,7 +11,7 @@ from testbed.capture.files import Capture
 from testbed.controller import CompiledController
 from testbed.engines.engine import Prepared, Stoppable
 from testbed.engines.messages import observe
-from testbed.engines.virtual.build import MANY_PATHS, WORLD
+from testbed.engines.virtual.build import unit_of
 from testbed.engines.virtual.lossless import ingress_sizes
 from testbed.engines.virtual.process import WatchedProcess
 from testbed.errors import BadInput
@@ -41,7 +41,7 @@ class VirtualEngine:
 
     def prepare(self, resolved: Resolved, observer: Observer) -> Prepared:  # noqa: ARG002 - part of the interface
         """Compile the programs."""
-        (MANY_PATHS if resolved.experiment.routing.many_paths else WORLD).compiled()
+        unit_of(resolved).compiled()
         return Prepared(resolved, {"simulated with": "the rack's programs"})
 
     def follow(

@@ -68,7 +68,7 @@ int64_t transmit(struct datapath *d, const struct batch *batch)
 			if (size != d->segment_size)
 				set_length(p->bytes, (uint16_t)size);
 			p->length = (uint32_t)(HEAD_BYTES + size);
-			p->lossless = (uint32_t)world->lossless;
+			p->data = 1;
 			send_up(world, host, p);
 		}
 	}

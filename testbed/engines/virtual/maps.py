@@ -19,7 +19,7 @@ class VirtualMaps(PortMaps):
 
     flow_table: VirtualFlowTable | None
 
-    def __init__(self, interfaces: int, flows: int, monitor: int, code: ctypes.CDLL) -> None:
+    def __init__(self, interfaces: int, flows: int, monitor: int, code: ctypes.CDLL, bolt: bool) -> None:
         self.interfaces = interfaces
         self.counters = np.zeros(interfaces, wire.PORT_COUNTERS)
         self.ingresses = np.zeros(interfaces, wire.INGRESS)
@@ -27,7 +27,9 @@ class VirtualMaps(PortMaps):
         self.arrivals = np.zeros(interfaces, wire.ARRIVALS)
         self.flows_tx = np.zeros(flows, wire.FLOW_TX)
         self.flows_rx = np.zeros(flows, wire.FLOW_RX)
+        self.flowlets = np.zeros(flows, wire.FLOWLET)
         self.elements = {name: np.zeros((interfaces, size), np.uint8) for name, size in SIZES.items()}
+        self.bolt = np.zeros(interfaces, wire.PORT_BOLT) if bolt else None
         self.flow_table = VirtualFlowTable(monitor, code) if monitor else None
 
     def write(self, name: str, ifindex: int, value: bytes) -> None:
@@ -39,9 +41,11 @@ class VirtualMaps(PortMaps):
     def addresses(self) -> dict[str, int]:
         """By the names of struct world."""
         arrays = {
-            "arrivals": self.arrivals, "flows_tx": self.flows_tx, "flows_rx": self.flows_rx,
+            "arrivals": self.arrivals, "flows_tx": self.flows_tx, "flows_rx": self.flows_rx, "flowlets": self.flowlets,
             "ingresses": self.ingresses, "pauses": self.pauses, "port_counters": self.counters, **self.elements,
         }  # fmt: skip
+        if self.bolt is not None:
+            arrays["port_bolt"] = self.bolt
         return {name: array.ctypes.data for name, array in arrays.items()}
 
 

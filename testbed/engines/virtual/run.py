@@ -17,6 +17,7 @@ from testbed.base.arrays import Ints
 from testbed.capture.files import Capture
 from testbed.capture.output import About
 from testbed.clock import Clock
+from testbed.controller import Signal
 from testbed.engines.virtual import sender
 from testbed.engines.virtual.network import VirtualNetwork
 from testbed.engines.virtual.sampler import Sampler
@@ -64,7 +65,7 @@ class VirtualRun:
         self.world = World(resolved)
         self.taps = Taps(self.world, captures, About(self.experiment.name, resolved.title, numbered_by_host=True))
         self.flows = Flows(len(self.layout.plan))
-        trace = DecisionTrace(self.experiment.record.decisions, self.layout.framing.int_hops, _zeros)
+        trace = DecisionTrace(self.experiment.record.decisions, resolved.traced_hops, _zeros)
         self.meters: Sequence[Meter] = [Meter(RTT_BINS_PER_OCTAVE, trace)]
         self.tuning = in_rack(resolved, self.world.ports, self.layout.port_names)
         self.network = VirtualNetwork(self.world, self.tuning)
@@ -117,7 +118,8 @@ class VirtualRun:
         """What was decided, as a file."""
         if self.experiment.record.decisions:
             served = [Served(0, self.layout.controller_paths(), self.meters[0].trace)]
-            record.decisions_file = decisions.encode(self.resolved.controller_choice, served)
+            srcs = Signal.SRC in self.resolved.signals
+            record.decisions_file = decisions.encode(self.resolved.controller_choice, served, srcs)
             record.decisions_kept = decisions.kept(served)
 
     def _go_on(self, schedule: EventSchedule, collector: Collector, live: Live) -> str:
@@ -167,6 +169,7 @@ class VirtualRun:
             queue_difference=self.sampler.queue_difference,
             queue_tolerance=float(self.layout.framing.wire_size),
             pauses=self.programs.pauses(2**62) if self.world.buffer else None,
+            srcs=self.programs.srcs(self.flows),
         )
 
 

@@ -109,7 +109,7 @@ class Sampler:
         )
         ports = reader.columns(state, ticks)
         self.recorder.add(self.world.clock.nominal_from_stamps(ticks[:, 0]).tolist(), taken, ports)
-        if not self.world.buffer:
+        if not self.world.c.queued:
             self._compare(ports["queue"][:, self._bottleneck], taken["free"][:, 0], ticks[:, 0])
         self._taken += count
         self._begin()

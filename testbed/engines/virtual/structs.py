@@ -9,7 +9,7 @@ from functools import cache
 import numpy as np
 
 from testbed.agent.structs import declared
-from testbed.engines.virtual.build import MANY_PATHS, WORLD
+from testbed.base.compiler import Unit
 
 HEAD_BYTES = 42
 TICK_SHIFT = 20
@@ -57,13 +57,14 @@ class CSampled(ctypes.Structure):
 
 MAPS = (
     "arrivals", "flows_tx", "flows_rx", "ingresses", "pauses", "port_config", "port_counters", "port_red", "port_queue",
+    "port_bolt", "flowlets",
 )  # fmt: skip
 
 
 class CWorld(ctypes.Structure):
     _fields_ = [
         *((name, c_int64) for name in ("now", "order")),
-        *((name, c_int64) for name in ("line_count", "host_count", "switch_count", "lossless", "routed")),
+        *((name, c_int64) for name in ("line_count", "host_count", "switch_count", "lossless", "queued", "routed")),
         *((name, c_void_p) for name in ("lines", "events", "place")),
         ("event_count", c_int64),
         *((name, c_void_p) for name in ("up", "down", "edge", "sender", "out", "hops_at", "hops", "hash_seed")),
@@ -81,9 +82,9 @@ class CWorld(ctypes.Structure):
 
 
 @cache
-def library(many_paths: bool) -> ctypes.CDLL:
-    """``many_paths``: for flows whose packets take several."""
-    library = declared(ctypes.CDLL(str((MANY_PATHS if many_paths else WORLD).compiled())))
+def library(unit: Unit) -> ctypes.CDLL:
+    """`WORLD`, or the one with Bolt."""
+    library = declared(ctypes.CDLL(str(unit.compiled())))
     library.enter.restype, library.enter.argtypes = None, [c_void_p, c_void_p, c_int64, c_void_p, c_int64]
     library.drain.restype, library.drain.argtypes = None, [c_void_p]
     library.take_samples.restype, library.take_samples.argtypes = None, [c_void_p, c_int64]

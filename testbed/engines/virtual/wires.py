@@ -66,11 +66,12 @@ class Wires:
         """By interface: the line that begins there."""
         return np.concatenate((np.full(FIRST_INDEX, -1), np.arange(len(self.lines)))).astype(np.int64)
 
-    def ports(self, layout: Layout, clock: Clock, lossless: bool) -> list[Port]:
+    def ports(self, layout: Layout, clock: Clock, queued: bool) -> list[Port]:
         """As the programs see them.
 
-        With priority flow control a port's queue is held against what has left it, for a frame that has begun goes on
-        when the port is paused. Otherwise what left is not counted, and nothing but the rate drains the queue.
+        Where packets are ``queued`` for their line, a port's queue is held against what has left it: with priority flow
+        control a frame that has begun goes on when the port is paused. Otherwise what left is not counted, and nothing
+        but the rate drains the queue.
         """
         return [
             Port(
@@ -78,7 +79,7 @@ class Wires:
                 node=self.switch[port.switch] + 1 << 16 | port.number,
                 rate=clock.wall_rate(port.link.rate),
                 buffer=round(port.link.buffer),
-                slack=layout.framing.wire_size if lossless else ANY_SLACK,
+                slack=layout.framing.wire_size if queued else ANY_SLACK,
                 loss=port.link.loss,
                 peer=self.index[port.peer],
             )

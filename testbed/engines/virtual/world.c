@@ -4,7 +4,7 @@
  *
  * A line is a FIFO, so that the heap holds one arrival per busy line. Without priority flow control nothing stops a
  * packet once it was sent: when it begins, ends and arrives is known at once. With it packets wait for their line, which
- * may be paused, and a second event says when the line is free.
+ * may be paused, and a second event says when the line is free. So they do with Bolt, where answers overtake data.
  */
 #include "world.h"
 
@@ -31,6 +31,11 @@
 #define FIRST_RECORD 200 /* any place but 0, where nothing was ever taken */
 #define LONGEST_PAUSE 0xffff /* quanta */
 #define PFC_FRAME 64 /* bytes */
+#ifdef BOLT
+#define ANSWERS_FIRST 1
+#else
+#define ANSWERS_FIRST 0
+#endif
 #define FIRST_ROOM 1024 /* packets at a tap */
 
 struct world *world;
@@ -171,7 +176,7 @@ static int is_paused(const struct world *w, const struct line *l, int64_t *until
 	return 0;
 }
 
-/* With priority flow control: what comes next on a line that is free. */
+/* Where packets wait: what comes next on a line that is free. */
 static void go_on(struct world *w, struct line *l)
 {
 	struct packet *data = l->waiting[1].first, *other = l->waiting[0].first, *next;
@@ -194,7 +199,7 @@ static void go_on(struct world *w, struct line *l)
 				set_event(w, id, until, w->order++);
 			return;
 		}
-		next = l->leaving = take(&l->waiting[!other || (data && data->order < other->order)]);
+		next = l->leaving = take(&l->waiting[!other || (data && !ANSWERS_FIRST && data->order < other->order)]);
 	}
 	l->busy = 1;
 	begin(w, l, next, w->now);
@@ -210,7 +215,7 @@ static void line_is_free(struct world *w, struct line *l)
 		struct roce *packet = (struct roce *)p->bytes;
 
 		((struct arrivals *)w->arrivals)[l->to].bytes += p->length;
-		if (p->lossless) {
+		if (w->lossless && p->data) {
 			leave_switch(bpf_ntohs(packet->shim.ingress), p->length, nic_constants.xon);
 			packet->shim.ingress = 0; /* nic_rx and port_ingress, where it comes out, are too late */
 		}
@@ -223,8 +228,8 @@ static void line_is_free(struct world *w, struct line *l)
 static void send_on(struct world *w, struct line *l, struct packet *p)
 {
 	p->order = w->order++;
-	if (w->lossless) {
-		append(&l->waiting[p->lossless], p);
+	if (w->queued) {
+		append(&l->waiting[p->data], p);
 		go_on(w, l);
 	} else {
 		begin(w, l, p, w->now > l->free ? w->now : l->free);
@@ -243,7 +248,7 @@ long send_copy(struct __sk_buff *skb, __u32 ifindex)
 
 	memcpy(copy->bytes, current->bytes, HEADERS);
 	copy->length = skb->len;
-	copy->lossless = 0;
+	copy->data = 0;
 	send_on(world, &world->lines[world->out[ifindex]], copy);
 	return 0;
 }
@@ -264,7 +269,7 @@ static void send_pause(struct world *w, int64_t port, uint32_t quanta)
 	frame->classes = bpf_htons(1 << LOSSLESS);
 	frame->quanta[LOSSLESS] = bpf_htons(quanta);
 	p->length = PFC_FRAME;
-	p->lossless = 0;
+	p->data = 0;
 	p->order = w->order++;
 	append(&l->pauses, p);
 	((struct ingress *)w->ingresses)[port].frames++;
@@ -356,7 +361,7 @@ static void at_host(struct world *w, struct line *l, struct packet *p)
 		return;
 	}
 	p->length = skb.len;
-	p->lossless = 0;
+	p->data = 0;
 	send_up(w, -1 - l->receiver, p);
 }
 
@@ -388,11 +393,35 @@ static int route(struct roce *packet, const struct line *l)
 	return 1;
 }
 
-static void at_switch(struct world *w, struct line *l, struct packet *p)
+/* A switch takes a packet that came in at interface `from` on, or drops it. */
+static void forward(struct world *w, int64_t here, int64_t from, struct packet *p)
 {
 	struct roce *packet = (struct roce *)p->bytes;
-	struct __sk_buff skb = view_of(p, l->to);
+	struct __sk_buff skb = view_of(p, from);
 	struct line *out;
+
+#if MANY_PATHS
+	skb.hash = p->hash;
+#endif
+	out = next_line(w, here, packet, &skb);
+	if (!out || (w->routed && !route(packet, out))) {
+		w->unroutable++;
+		drop(p);
+		return;
+	}
+	skb.ifindex = (uint32_t)out->from;
+	skb.ingress_ifindex = (uint32_t)from;
+	if (port_egress(&skb) == TC_ACT_SHOT) {
+		drop(p);
+		return;
+	}
+	p->data = skb.priority == LOSSLESS_CLASS;
+	send_on(w, out, p);
+}
+
+static void at_switch(struct world *w, struct line *l, struct packet *p)
+{
+	struct __sk_buff skb = view_of(p, l->to);
 
 #if MANY_PATHS
 	skb.hash = p->hash;
@@ -408,21 +437,36 @@ static void at_switch(struct world *w, struct line *l, struct packet *p)
 		drop(p);
 		return;
 	}
-	out = next_line(w, l->receiver, packet, &skb);
-	if (!out || (w->routed && !route(packet, out))) {
-		w->unroutable++;
-		drop(p);
-		return;
-	}
-	skb.ifindex = (uint32_t)out->from;
-	skb.ingress_ifindex = (uint32_t)l->to;
-	if (port_egress(&skb) == TC_ACT_SHOT) {
-		drop(p);
-		return;
-	}
-	p->lossless = skb.priority == LOSSLESS_CLASS;
-	send_on(w, out, p);
+	forward(w, l->receiver, l->to, p);
 }
+
+#ifdef BOLT
+/* A copy of what a port is about to send comes in there, where an SRC is made of it. */
+long come_in(struct __sk_buff *skb, __u32 ifindex)
+{
+	struct packet *original = current, *copy = new_packet();
+	struct __sk_buff back;
+
+	memcpy(copy->bytes, original->bytes, HEADERS);
+	copy->length = skb->len;
+	back = view_of(copy, ifindex);
+	back.mark = skb->mark;
+	if (port_src(&back) == TC_ACT_OK) {
+		copy->length = back.len;
+		forward(world, world->lines[world->out[ifindex]].sender, ifindex, copy);
+	} else {
+		drop(copy);
+	}
+	current = original;
+	return 0;
+}
+#else
+long come_in(struct __sk_buff *skb, __u32 ifindex)
+{
+	(void)skb, (void)ifindex;
+	abort(); /* no program asks for it */
+}
+#endif
 
 static void arrives(struct world *w, struct line *l)
 {
@@ -435,7 +479,7 @@ static void arrives(struct world *w, struct line *l)
 	}
 	if (l->tapped[1])
 		keep_copy(w, l->tapped[1], p, w->now, 1);
-	if (w->lossless && l->sender >= 0 && p->length != PFC_FRAME)
+	if (w->queued && l->sender >= 0 && p->length != PFC_FRAME)
 		((struct arrivals *)w->arrivals)[l->to].bytes -= p->length; /* counted when it left the port */
 	if (l->receiver < 0)
 		at_host(w, l, p);
@@ -518,6 +562,12 @@ void enter(struct world *w, const void *nic, int64_t nic_size, const void *port,
 	port_counters.value = w->port_counters;
 	port_red.value = w->port_red;
 	port_queue.value = w->port_queue;
+#if MANY_PATHS
+	flowlets.value = w->flowlets;
+#endif
+#ifdef BOLT
+	port_bolt.value = w->port_bolt;
+#endif
 	feedback_ring.max_entries = (void *)w->feedback;
 	rings.value = &feedback_ring;
 	table = w->flow_table;

@@ -18,7 +18,7 @@ struct packet {
 	int64_t order; /* of being sent: of two packets that arrive at one tick, the earlier one is first */
 	struct packet *next;
 	uint32_t length; /* bytes of the frame */
-	uint32_t lossless; /* in the class that can be paused */
+	uint32_t data; /* in the class that can be paused, and that answers overtake with Bolt */
 #if MANY_PATHS
 	uint32_t hash; /* that switches take for ECMP instead of addresses and ports; 0 for none */
 #endif
@@ -40,7 +40,7 @@ struct line {
 	/* state */
 	int64_t free; /* when the next packet may begin */
 	struct fifo on_the_way; /* by arrival */
-	/* state, with priority flow control: what waits, by class; pause frames go first */
+	/* state, where packets wait: what waits, by class; pause frames go first */
 	struct fifo waiting[2], pauses;
 	struct packet *leaving;
 	int64_t busy;
@@ -80,7 +80,7 @@ struct sampled {
 /* Mirrored in structs.py. */
 struct world {
 	int64_t now, order;
-	int64_t line_count, host_count, switch_count, lossless, routed;
+	int64_t line_count, host_count, switch_count, lossless, queued, routed; /* queued: packets wait for their line */
 	struct line *lines;
 	struct occasion *events; /* a heap; three per line have room */
 	int64_t *place; /* of each id in it; -1 for none */
@@ -93,7 +93,7 @@ struct world {
 	int64_t *hops_at, *hops;
 	uint64_t *hash_seed; /* of a switch */
 	/* maps of the programs */
-	void *arrivals, *flows_tx, *flows_rx, *ingresses, *pauses, *port_config, *port_counters, *port_red, *port_queue;
+	void *arrivals, *flows_tx, *flows_rx, *ingresses, *pauses, *port_config, *port_counters, *port_red, *port_queue, *port_bolt, *flowlets;
 	struct records *feedback;
 	void *flow_table; /* struct table */
 	/* the agent: heads of its sockets' frames, of HEAD_BYTES each; bytes of a packet behind them that are not payload */

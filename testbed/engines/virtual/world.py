@@ -15,6 +15,7 @@ from testbed.clock import Clock
 from testbed.dataplane import wire
 from testbed.dataplane.port_reader import PortReader
 from testbed.dataplane.programs import FLOW_TABLE
+from testbed.engines.virtual.build import unit_of
 from testbed.engines.virtual.clock import EPOCH, virtual_clock
 from testbed.engines.virtual.lossless import ingress_sizes, quantum_ps
 from testbed.engines.virtual.maps import VirtualMaps, VirtualRing
@@ -45,10 +46,11 @@ class World:
         self.wires = Wires(shape, self.clock)
         self.tables = Tables(shape)
         monitor = FLOW_TABLE if Need.FLOWS in resolved.tuner.form.needs else 0
-        self.code = library(self.experiment.routing.many_paths)
-        self.maps = VirtualMaps(self.wires.interfaces, len(plan), monitor, self.code)
+        self.code = library(unit_of(resolved))
+        self.bolt = resolved.src_threshold > 0
+        self.maps = VirtualMaps(self.wires.interfaces, len(plan), monitor, self.code, self.bolt)
         self.ring = VirtualRing()
-        self.port_list = self.wires.ports(self.layout, self.clock, self.buffer is not None)
+        self.port_list = self.wires.ports(self.layout, self.clock, self.bolt or self.buffer is not None)
         self._switch_on()
         self._describe()
         self.enter()
@@ -80,6 +82,7 @@ class World:
         c, wires, lines = self.c, self.wires, self.wires.lines
         c.line_count, c.host_count, c.switch_count = len(lines), len(wires.host), len(wires.switch)
         c.lossless, c.routed = self.buffer is not None, len(wires.switch) > 1
+        c.queued = c.lossless or self.bolt
         c.lines = self._at(lines)
         c.events, c.place = (
             self._at(np.zeros((EVENTS_PER_LINE * len(lines), 3), np.int64)),
@@ -129,7 +132,8 @@ class World:
         gap = self.clock.wall_ns(self.layout.flowlet_gap)
         nic = wire.NIC_SETTINGS.pack(interval, 0, gap, *lossless, *own, 0, routing)
         sizes = (self.buffer.xoff, self.buffer.xon, self.buffer.limit) if self.buffer else (0, 0, 0)
-        port = wire.PORT_SETTINGS.pack(*sizes, self.maps.flow_table is not None, routing)
+        notices = (self.resolved.src_threshold, self.layout.framing.wire_size)
+        port = wire.PORT_SETTINGS.pack(*sizes, self.maps.flow_table is not None, *notices, routing)
         self.address = ctypes.addressof(self.c)
         self.code.enter(self.address, nic, len(nic), port, len(port))
 

@@ -44,3 +44,8 @@ class Framing:
     def ack_size(self) -> int:
         """Bytes of the frame that acknowledges."""
         return self.overhead
+
+    @property
+    def src_size(self) -> int:
+        """Bytes of the frame that a switch sends to the sender: it carries one INT record (Bolt)."""
+        return Framing(0, int_hops=1).overhead

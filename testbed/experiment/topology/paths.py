@@ -48,6 +48,12 @@ class PathTimes:
         """Round trip of a full packet through empty queues."""
         return round(self.propagation + self.serialisation, PRECISION)
 
+    @property
+    def src_rtt(self) -> float:
+        """Of a full packet through empty queues to the last switch, and of an SRC from there."""
+        bits = (self.framing.wire_size + self.framing.src_size) * 8
+        return round(sum(2 * link.delay + bits / link.rate for link in self.links[:-1]), PRECISION)
+
 
 def netem_delay(link: Link, framing: Framing) -> float:
     """How long netem delays what enters a link, so that a round trip takes the base RTT.
@@ -65,6 +71,7 @@ class FlowPaths:
 
     line_rate: Floats  # bit/s, of the sender's NIC
     base_rtt: Floats  # s
+    src_rtt: Floats  # s, to the last switch and, as an SRC, back
     hops: Ints  # switches
     path_rate: Floats  # bit/s, of the slowest link
     slowness: Floats  # s per bit through all switch ports on the way
@@ -83,6 +90,7 @@ class FlowPaths:
         return cls(
             line_rate=np.array([path.links[0].rate for path in paths]),
             base_rtt=np.array([path.base_rtt for path in paths]),
+            src_rtt=np.array([path.src_rtt for path in paths]),
             hops=np.array([path.hops for path in paths], np.int64),
             path_rate=np.array([min(link.rate for link in path.links) for path in paths]),
             slowness=np.array([sum(1 / link.rate for link in path.links[1:]) for path in paths]),

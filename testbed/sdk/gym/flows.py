@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -42,7 +43,7 @@ class Flows:
     """``n`` flows that act together.
 
     A step acts for all flows whose monitor interval is over, and goes on until that is so of all live flows again
-    (`Barrier`: those that take twice as long as half of them keep what they have decided).
+    (`is_over`: those that take twice as long as half of them keep what they have decided).
     """
 
     def __init__(self, experiment: str, *, engine: str, controller: str, settings: Sequence[str]) -> None:
@@ -58,18 +59,19 @@ class Flows:
         self._loaded = loaded.apply([f"engine={engine}", *settings], "settings")
         self._check, self._begin = ENGINES[engine]
         self._rng = np.random.default_rng(self._loaded.experiment.seed)
-        self._session: Session | None = None
-        self.resolved = self._resolve(self._loaded.experiment.seed)
+        self.session: Session | None = None
+        if self._loaded.experiment.controllers:
+            raise BadInput("controllers: the flows of an environment have one policy; leave it out")
+        self.resolved = resolve(self._loaded, steered)
+        self._check().check(self.resolved)
         form = self.resolved.controller.form
         self.observation: Numbers = form.observation
         self.action: Numbers = form.action
         self.n = len(self.resolved.layout.plan)
 
-    def _resolve(self, seed: int) -> Resolved:
-        loaded = self._loaded.apply([f"seed={seed}"], "seed")
-        if loaded.experiment.controllers:
-            raise BadInput("controllers: the flows of an environment have one policy; leave it out")
-        resolved = resolve(loaded, steered)
+    def _seeded(self, seed: int) -> Resolved:
+        """The experiment with another seed. Its plugins are the same: to find them again would take longest."""
+        resolved = replace(self.resolved, experiment=self._loaded.apply([f"seed={seed}"], "seed").experiment)
         self._check().check(resolved)
         return resolved
 
@@ -78,20 +80,20 @@ class Flows:
         if seed is not None:
             self._rng = np.random.default_rng(seed)
         self.close()
-        self.resolved = self._resolve(int(self._rng.integers(NEXT_SEED)))
+        self.resolved = self._seeded(int(self._rng.integers(NEXT_SEED)))
         if len(self.resolved.layout.plan) != self.n:
             raise BadInput(
                 f"traffic.pattern: '{self.resolved.experiment.traffic.pattern}' has another number of flows with every "
                 f"seed, and an environment needs a fixed one"
             )
-        self._session = session = self._begin(self.resolved)
+        self.session = session = self._begin(self.resolved)
         return self._go_on(session)
 
     def step(self, actions: Floats) -> Stepped:
         """``actions``: shape (n, size). `reset` must come first."""
-        assert self._session is not None, "reset must come first"
-        self._session.steer(np.asarray(actions, float).reshape(self.n, self.action.size))
-        return self._go_on(self._session)
+        assert self.session is not None, "reset must come first"
+        self.session.steer(np.asarray(actions, float).reshape(self.n, self.action.size))
+        return self._go_on(self.session)
 
     def _go_on(self, session: Session) -> Stepped:
         more = session.advance(self.resolved.experiment.time.duration)
@@ -109,10 +111,10 @@ class Flows:
     @property
     def now(self) -> float:
         """Seconds since the beginning of the episode."""
-        return self._session.now if self._session else 0.0
+        return self.session.now if self.session else 0.0
 
     def close(self) -> None:
         """The simulation in progress is given up."""
-        if self._session:
-            self._session.close()
-        self._session = None
+        if self.session:
+            self.session.close()
+        self.session = None

@@ -14,7 +14,7 @@ from testbed.engines.fluid.layout import of_experiment
 from testbed.engines.fluid.switch import ModelSwitch
 from testbed.experiment.resolved import Resolved
 from testbed.registry import failed
-from testbed.sdk.gym.session import Barrier
+from testbed.sdk.gym.session import is_over
 from testbed.sdk.gym.steered import Steered
 from testbed.tuner import Need
 from testbed.tuning.loop import Tunings
@@ -48,19 +48,22 @@ class FluidSession:
 
     def steer(self, actions: Floats) -> None:
         try:
-            self.controller.steer(self.fluid.now, actions)
+            self.fluid.answer(self.controller.steer(self.fluid.now, actions))
             self.fluid.apply_decisions()
         except Exception as error:
             raise failed(self.plugin, error) from error
 
     def advance(self, until: float) -> bool:
-        fluid, tuning, half = self.fluid, self.tuning, self.fluid.options.step / 2
-        barrier = Barrier(self.controller, fluid.now)
-        while fluid.now < until - half:
-            if barrier.reached(fluid.sending, fluid.now):
+        fluid, tuning, end = self.fluid, self.tuning, until - self.fluid.options.step / 2
+        began, late, flows = fluid.now, False, 0
+        while fluid.now < end:
+            if is_over(self.controller, fluid.sending, late):
                 return True
+            before, flows = flows, int(np.count_nonzero(fluid.sending))
+            if flows > before:  # nobody is late because another one starts
+                began = fluid.now
             try:
-                fluid.step()
+                late = fluid.gather(min(end, tuning.next_slot), max(flows, 1), began)
             except Exception as error:
                 raise failed(self.plugin, error) from error
             if fluid.now >= tuning.next_slot:

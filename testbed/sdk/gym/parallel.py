@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +14,7 @@ from testbed.sdk.gym.spaces import box
 
 Array = NDArray[np.float32]
 Infos = dict[str, dict[str, Any]]
+Item = TypeVar("Item")
 
 
 class ParallelFlows(ParallelEnv[str, Array, Array]):
@@ -39,7 +40,7 @@ class ParallelFlows(ParallelEnv[str, Array, Array]):
     def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[dict[str, Array], Infos]:  # noqa: ARG002
         now = self.flows.reset(seed)
         self.agents = list(self.possible_agents)
-        return self._rows(now), self._infos(now)
+        return self._each(list(now.observations)), self._infos(now)
 
     def step(
         self, actions: dict[str, Array]
@@ -48,18 +49,17 @@ class ParallelFlows(ParallelEnv[str, Array, Array]):
         for agent, action in actions.items():
             given[self._number[agent]] = action
         now = self.flows.step(given)
-        rewards = {agent: float(now.rewards[self._number[agent]]) for agent in self.agents}
-        finished = {agent: bool(now.finished[self._number[agent]]) for agent in self.agents}
+        rewards, finished = self._each(now.rewards.tolist()), self._each(now.finished.tolist())
         late = {agent: now.over and not done for agent, done in finished.items()}
-        answer = self._rows(now), rewards, finished, late, self._infos(now)
+        answer = self._each(list(now.observations)), rewards, finished, late, self._infos(now)
         self.agents = [agent for agent in self.agents if not (finished[agent] or late[agent])]
         return answer
 
-    def _rows(self, now: Stepped) -> dict[str, Array]:
-        return {agent: now.observations[self._number[agent]] for agent in self.agents}
+    def _each(self, column: list[Item]) -> dict[str, Item]:
+        return {agent: column[self._number[agent]] for agent in self.agents}
 
     def _infos(self, now: Stepped) -> Infos:
-        return {agent: {"due": bool(now.due[self._number[agent]])} for agent in self.agents}
+        return {agent: {"due": due} for agent, due in self._each(now.due.tolist()).items()}
 
     def close(self) -> None:
         self.flows.close()

@@ -36,7 +36,7 @@ class Session(Protocol):
         ...
 
     def advance(self, until: float) -> bool:
-        """Go on to the `Barrier`, or to ``until``: whether the barrier came first. Raises PluginFailed."""
+        """Go on until the step `is_over`, or to ``until``: whether that was first. Raises PluginFailed."""
         ...
 
     def close(self) -> None:
@@ -44,20 +44,7 @@ class Session(Protocol):
         ...
 
 
-class Barrier:
-    """When a step that began at ``began`` (s) is over: all live flows are due, or half of them were, half of it ago."""
-
-    def __init__(self, controller: Steered, began: float) -> None:
-        self.controller, self.began = controller, began
-        self.latest = np.inf  # s
-        controller.news = True
-
-    def reached(self, live: NDArray[np.bool_], now: float) -> bool:
-        """Whether it is over."""
-        if now < self.latest and not self.controller.news:
-            return False
-        self.controller.news = False
-        due, flows = int(np.count_nonzero(live & self.controller.due)), int(np.count_nonzero(live))
-        if due and 2 * due >= flows and self.latest == np.inf:
-            self.latest = now + (now - self.began)
-        return now >= self.latest or 0 < due == flows
+def is_over(controller: Steered, live: NDArray[np.bool_], late: bool) -> bool:
+    """Whether a step is: all live flows are due; or half of them, if half of them were answered half of it ago."""
+    due, flows = int(np.count_nonzero(live & controller.due)), int(np.count_nonzero(live))
+    return due > 0 and (due == flows or (late and 2 * due >= flows))

@@ -22,7 +22,6 @@ class Steered(LearnedController):
         super().__init__(config, paths)
         self.due = np.zeros(len(paths), bool)  # whose interval is over
         self.seen: Floats = np.zeros((len(paths), self.observation.size))
-        self.news = True  # whether `due` has changed
 
     @classmethod
     def load(cls, config: Any) -> None:
@@ -34,12 +33,10 @@ class Steered(LearnedController):
             return
         self.due[due] = True
         self.seen[due] = rows
-        self.news = True
 
     def on_start(self, now: float, flows: Ints) -> None:
         super().on_start(now, flows)
         self.due[flows] = False
-        self.news = True
 
     def steer(self, now: float, actions: Floats) -> Ints:
         """Act for the flows that are due; which they are."""

@@ -14,7 +14,10 @@ from testbed.sdk.gym.spaces import box
 
 
 class VectorFlows(VecEnv):
-    """A row per flow. When time is over all begin anew; a flow that has finished before has no rewards till then."""
+    """A row per flow. When time is over all begin anew; a flow that has finished before has no rewards till then.
+
+    What a flow does that is not due is ignored; its info says so.
+    """
 
     def __init__(self, flows: Flows) -> None:
         self.flows = flows
@@ -34,7 +37,7 @@ class VectorFlows(VecEnv):
         now = self.flows.step(self._actions)
         done = now.finished & ~self._ended
         self._ended = now.finished
-        infos: list[dict[str, Any]] = [{} for _ in range(self.num_envs)]
+        infos: list[dict[str, Any]] = [{"due": due} for due in now.due.tolist()]
         observations = now.observations
         if now.over:
             for number, info in enumerate(infos):

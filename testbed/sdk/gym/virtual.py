@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from testbed.agent.batch_agent import BatchAgent
 from testbed.agent.columns import Flows
+from testbed.agent.datapath import Answers
 from testbed.agent.meter import Meter
 from testbed.base.arrays import Floats
 from testbed.engines.virtual import sender
@@ -19,7 +20,7 @@ from testbed.experiment.resolved import Resolved
 from testbed.registry import failed
 from testbed.results.record import RTT_BINS_PER_OCTAVE
 from testbed.results.trace import DecisionTrace
-from testbed.sdk.gym.session import Barrier
+from testbed.sdk.gym.session import is_over
 from testbed.sdk.gym.steered import Steered
 from testbed.tuning.loop import in_rack
 
@@ -36,6 +37,7 @@ class VirtualSession:
         agent, controller = sender.build(self.world, self.flows, meter)
         self.agent = cast(BatchAgent, agent)
         self.controller = cast(Steered, controller)
+        self.answers = Answers(self.flows)
         world = self.world
         self.schedule = EventSchedule(resolved.experiment.steps(), world.link_down, world.link_up, self._reroute)
 
@@ -60,18 +62,25 @@ class VirtualSession:
             raise failed(self.plugin, error) from error
         if len(due):
             self.agent.apply(due, now)
+            self.answers.expect(due)
 
     def advance(self, until: float) -> bool:
         world, agent, tuning, schedule = self.world, self.agent, self.tuning, self.schedule
         world.enter()  # another environment of this process may have gone on meanwhile
-        barrier = Barrier(self.controller, self.now)
+        began, late, flows = self.now, False, 0
         while (now := world.clock.now()) < until:
-            if barrier.reached(self.live, now):
+            live = self.live
+            if is_over(self.controller, live, late):
                 return True
             schedule.step(now)
             tuning.step(now, world.c.now)
             agent.step(now)
-            agent.wait(now, min(agent.next_step, tuning.next_slot, schedule.next, until))
+            before, flows = flows, int(np.count_nonzero(live))
+            if flows > before:  # nobody is late because another one starts
+                began = now
+            soon = min(agent.next_step, tuning.next_slot, schedule.next, until)
+            agent.gather(self.answers, soon, max(flows, 1), began)
+            late = self.answers.late(self.now)
         return False
 
     def _reroute(self, links: Sequence[str]) -> None:

@@ -20,7 +20,7 @@ SHORT = ("--set", "updates=25", "--set", "attempts=1")  # too short for any seed
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        (["train", "nothing"], "nothing is installed to train 'nothing'; allowed: acc, adpg, decc, pet"),
+        (["train", "nothing"], "nothing is installed to train 'nothing'; allowed: acc, adpg, decc, pet, spine"),
         (["distil", "adgp"], "did you mean 'adpg'?"),
         (["train", "adpg", "--set", "sed=2"], "did you mean 'seed'?"),
         (["train", "adpg", "--set", "seed"], "expected key=value"),

@@ -91,11 +91,11 @@ def test_each_form_decides_as_its_reference(form: type[Any]) -> None:
             assert one.policy() == pytest.approx(policy.act(history[None])[0], rel=1e-9)
 
 
-def rested(form: type[Any], flows: int, before: float, during: float) -> tuple[float, float, float, float]:
+def rested(form: type[Any], flows: int, before: float, during: float, probes: int) -> tuple[float, float, float, float]:
     """SU (%), FR, mean queue (BDP) and dropped bytes of an incast in the fluid engine; times in base RTTs."""
     layout = incast(flows)
     layout = dataclasses.replace(layout, start=np.random.default_rng(1).uniform(0, T, flows))
-    fluid = Fluid(layout, lambda: build(form, form.Config(), layout.paths), Options(step=T / 16, probes=8))
+    fluid = Fluid(layout, lambda: build(form, form.Config(), layout.paths), Options(step=T / 16, probes=probes))
     for _ in range(round(16 * before)):
         fluid.step()
     queues = fluid.queues
@@ -109,10 +109,13 @@ def rested(form: type[Any], flows: int, before: float, during: float) -> tuple[f
 
 
 @pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize("flows", [2, 16, 64])
+@pytest.mark.parametrize("flows", [2, 32, 64])
 def test_the_shipped_policies_pass_the_gates(form: type[Any], flows: int) -> None:
-    """In the engine, not in the model that they were trained in."""
-    su, fr, queue, dropped = rested(form, flows, 400, 400)
+    """In the engine, not in the model that they were trained in; with an ACK for every 32nd of a base RTT.
+
+    With 8, a period is up to an eighth too long, at random: flows then differ by that, and not by what was learnt.
+    """
+    su, fr, queue, dropped = rested(form, flows, 400, 400, probes=32)
     assert su > 95
     assert fr > 0.85
     assert queue < 0.6
@@ -120,7 +123,7 @@ def test_the_shipped_policies_pass_the_gates(form: type[Any], flows: int) -> Non
 
 
 def test_thousands_of_flows_fill_the_link() -> None:
-    assert rested(Decc, 8192, 300, 100)[0] > 90
+    assert rested(Decc, 8192, 300, 100, probes=8)[0] > 90
 
 
 @pytest.mark.parametrize("flows", [2, 16, 64])

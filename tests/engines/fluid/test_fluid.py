@@ -162,20 +162,43 @@ def test_decision_delay_is_no_part_of_the_rtt() -> None:
     assert np.diff([now for now, _, _ in controller.told]) == pytest.approx(6 * T, abs=STEP)
 
 
-def test_jitter_is_only_ever_added() -> None:
-    fluid, controller = model(star(4), 0.2 * LINE, jitter=T)
-    run(fluid, 1e-3)
-    rtts = np.concatenate([told.rtt for _, _, told in controller.told])
-    assert rtts.min() >= T
-    assert rtts.mean() == pytest.approx(1.5 * T, rel=0.05)
+def test_what_is_gathered_is_the_sum_of_what_came_back() -> None:
+    """Two models of the same overload, one told of every probe: same bytes, one row per flow, the newest RTT."""
+    start = np.linspace(0, T, 16, endpoint=False)
+    layouts = [star(16, start=start.copy(), buffer=3e5) for _ in range(2)]
+    (each, told), (once, gathered) = (model(layout, 0.2 * LINE, probes=4) for layout in layouts)
+    until = 20 * T
+    while each.now < until:
+        each.step()
+    while once.now < start[-1] + STEP:
+        once.step()
+    before = len(gathered.told)
+    assert not once.gather(until, 64, once.now)  # more than twice as many as there are: to the end
+    assert once.now == each.now
+    assert np.array_equal(once.acked, each.acked)
+    assert np.array_equal(once.lost, each.lost)
+    assert each.lost.min() > 0
+    assert len(gathered.told) == before + 1
+    for flow in range(16):
+        for column in ("acked_packets", "lost_packets"):
+            assert sum(gathered.of(flow, column)) == sum(told.of(flow, column))
+        for column in ("rtt", "acked_seq"):
+            assert gathered.of(flow, column)[-1] == told.of(flow, column)[-1]
 
 
-def test_bursts_leave_whole_and_as_much_of_them() -> None:
-    fluid, _ = model(star(1), 0.3 * LINE, burst=16e3)
-    trace = run(fluid, 1e-3, every=1)
-    amounts = np.diff(trace.sent[:, 0])
-    assert set(amounts[amounts > 0]) == {16e3}
-    assert trace.growth("sent", 0.0)[0] * 8 == pytest.approx(0.3 * LINE, rel=0.05)
+def test_gathering_ends_when_enough_are_answered_or_half_of_the_time_ago() -> None:
+    """A packet that leaves after a decision is back an RTT later; one of three paths is ten times as long."""
+    fluid, _ = model(star(3, base_rtt=np.array([T, T, 10 * T])), 0.1 * LINE, probes=8)
+    while fluid.now < 20 * T:
+        fluid.step()
+    fluid.answer(np.arange(3))
+    began = fluid.now
+    assert not fluid.gather(np.inf, 2, began)
+    assert fluid.now - began == pytest.approx(T, abs=T / 8 + 2 * STEP)
+    fluid.answer(np.arange(3))
+    began = fluid.now
+    assert fluid.gather(np.inf, 3, began)
+    assert fluid.now - began == pytest.approx(2 * T, abs=T / 4 + 4 * STEP)
 
 
 def test_a_rate_that_is_no_number_is_refused() -> None:

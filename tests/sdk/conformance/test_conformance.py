@@ -11,6 +11,8 @@ from testbed.sdk.conformance.controllers import check
 KNOWN = {
     # no window: eight flows that start at line rate fill the buffer for a thousand RTTs
     **dict.fromkeys((("adpg", "paper"), ("adpg-nn", "paper"), ("adpg-int8", "paper")), "reacts to congestion"),
+    # up and down are both multiplicative per RTT, so that the share stays that a flow came to
+    **dict.fromkeys((("spine", "policy"), ("spine", "default")), "two flows share"),
     ("theta-powertcp", "paper"): "reacts to congestion",  # without a floor of the smoothed power it swings for good
     ("timely", "original"): "reacts to congestion",  # the gradient alone has no fixed point
     ("vivace", "paper"): "two flows share",  # its steps are too small for 300 RTTs

@@ -7,11 +7,13 @@ from typing import Any
 import numpy as np
 import pytest
 from gymnasium.utils.env_checker import check_env
-from pettingzoo.test import parallel_api_test
+from pettingzoo.test import parallel_api_test, parallel_seed_test
 from stable_baselines3.common.env_checker import check_env as check_for_sb3
 
 from testbed.errors import BadInput
 from testbed.sdk.gym import make
+from testbed.sdk.gym.steered import Steered
+from testbed.sdk.gym.virtual import VirtualSession
 
 SHORT = ("time.duration=200 us", "time.warmup=50 us", "controller.start_rate=20 %")
 ENGINES = ("fluid", "virtual")
@@ -45,11 +47,59 @@ def test_a_seed_is_an_episode(engine: Any) -> None:
 
 
 @pytest.mark.parametrize("engine", ENGINES)
+def test_pettingzoo_finds_seeds_to_repeat(engine: Any) -> None:
+    parallel_seed_test(
+        lambda: make("incast-8", form="parallel", engine=engine, controller="adpg-nn", settings=SHORT), 5
+    )
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_python_is_entered_per_step_and_not_per_flow(engine: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Once more at most than there are steps: for a tuner's slot, or a flow that is late."""
+    settings = ("time.duration=2 ms", "time.warmup=50 us", "controller.start_rate=1.5 %")
+    env = make("incast-64", engine=engine, controller="adpg-nn", settings=settings)
+    env.seed(1)
+    env.reset()
+    heard, on_feedback = [], Steered.on_feedback
+
+    def count(self: Steered, now: float, flows: Any, feedback: Any) -> None:
+        heard.append(now)
+        on_feedback(self, now, flows, feedback)
+
+    monkeypatch.setattr(Steered, "on_feedback", count)
+    for _ in range(5):
+        infos = env.step(np.full((64, 1), -1.0))[3]
+        assert sum(info["due"] for info in infos) >= 32
+    assert len(heard) <= 5 + 1
+
+
+def test_nothing_that_came_back_is_kept_from_the_controller(monkeypatch: pytest.MonkeyPatch) -> None:
+    """On the virtual engine, whose C sums packets up: ACKs and losses of an overload, to the packet."""
+    heard = np.zeros((2, 64), np.int64)
+
+    def count(self: Steered, now: float, flows: Any, feedback: Any) -> None:
+        heard[:, flows] += feedback.acked_packets, feedback.lost_packets
+        on_feedback(self, now, flows, feedback)
+
+    on_feedback = Steered.on_feedback
+    monkeypatch.setattr(Steered, "on_feedback", count)
+    settings = ("time.duration=4 ms", "time.warmup=50 us")  # 64 windows of 1.5 BDP into a buffer of 49
+    env = make("incast-64", engine="virtual", controller="adpg-nn", settings=settings)
+    env.reset()
+    for _ in range(4):
+        env.step(np.full((64, 1), 1.0))
+    assert isinstance(env.flows.session, VirtualSession)
+    flows = env.flows.session.flows
+    assert flows.lost.sum() > 1000
+    assert np.array_equal(heard, [flows.acked, flows.lost])
+
+
+@pytest.mark.parametrize("engine", ENGINES)
 def test_actions_decide(engine: Any) -> None:
     """All slower: the queue goes, and the signal is what an idle link has, -0.8 (-12.5 times the target)."""
     env = make("incast-8", engine=engine, controller="adpg-nn", settings=SHORT)
     env.reset()
-    for _ in range(6):
+    while env.flows.now < 160e-6:
         observed = env.step(np.full((8, 1), -1.0))[0]
     assert observed[:, 3] == pytest.approx(-0.8)
 

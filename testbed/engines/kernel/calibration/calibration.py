@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from testbed.base.arrays import Floats
 from testbed.base.red import mark_share
+from testbed.dataplane import wire
 from testbed.engines.kernel.assembly import Assembly
 from testbed.engines.kernel.calibration.injection import Injection
 from testbed.engines.kernel.calibration.probe import Probe
@@ -251,7 +252,9 @@ def _queue(rack: Assembly, senders: list[str], place: SwitchPort) -> list[Measur
     # The port is the last hop of all packets.
     last = acks["hop"][np.arange(len(acks)), np.maximum(acks["hops"], 1) - 1]
     here = last["node"] == port.node
-    marking = _marking(place.name, last["queue"][here].astype(float), acks["ce"][here] > 0, thresholds)
+    marking = _marking(
+        place.name, last["queue"][here].astype(float), (acks["flags"][here] & wire.SHIM_CE) > 0, thresholds
+    )
     return [*_depth(rack, place, capacity, loose, backlog), *marking]
 
 

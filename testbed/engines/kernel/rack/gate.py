@@ -40,6 +40,18 @@ def _largest(mtu: int) -> int:
     return mtu + ETHERNET
 
 
+def two_classes(port: RackIntf, limit: int) -> None:
+    """Below a port's shaper: answers, which go first, and data. ``limit`` is how many bytes of either may wait."""
+    netlink = port.node.netlink
+    netlink.tc("add", "htb", port.index, handle=CLASSIFIER, parent=ROOT | 1, default=FEEDBACK & 0xFFFF)
+    for priority, (which, bucket) in enumerate(((FEEDBACK, BYPASS), (LOSSLESS_CLASS, GATE))):
+        netlink.tc(
+            "add-class", "htb", port.index, handle=which, parent=CLASSIFIER, rate=FREE, ceil=FREE, burst=FREE_BURST,
+            cburst=FREE_BURST, prio=priority, quantum=FREE_BURST,
+        )  # fmt: skip
+        netlink.tc("add", "tbf", port.index, handle=bucket, parent=which, rate=FREE, burst=FREE_BURST, limit=limit)
+
+
 class PortGate:
     """The gate of one shaped port. Made before the pause generator is forked, whose gate controller moves it."""
 
@@ -49,14 +61,7 @@ class PortGate:
         self.name = port.name
         self.netns = port.node.netns
         self.wake = pause_frames.wake(bytes.fromhex(port.MAC().replace(":", "")))  # to be sent when it was opened
-        netlink = port.node.netlink
-        netlink.tc("add", "htb", self.port, handle=CLASSIFIER, parent=ROOT | 1, default=FEEDBACK & 0xFFFF)
-        for priority, (which, bucket) in enumerate(((FEEDBACK, BYPASS), (LOSSLESS_CLASS, GATE))):
-            netlink.tc(
-                "add-class", "htb", self.port, handle=which, parent=CLASSIFIER, rate=FREE, ceil=FREE, burst=FREE_BURST,
-                cburst=FREE_BURST, prio=priority, quantum=FREE_BURST,
-            )  # fmt: skip
-            netlink.tc("add", "tbf", self.port, handle=bucket, parent=which, rate=FREE, burst=FREE_BURST, limit=limit)
+        two_classes(port, limit)
         self._to_open = _change(self.port, FREE, FREE_BURST, limit)
         self._to_shut = _change(self.port, SHUT, _largest(port.link.mtu), limit)
 

@@ -16,7 +16,7 @@ from testbed.dataplane.port_maps import Port
 from testbed.dataplane.programs import NicPrograms, PortPrograms
 from testbed.dataplane.shaper import HEADROOM, burst
 from testbed.engines.kernel.nodes import RackNode
-from testbed.engines.kernel.rack.gate import PortGate
+from testbed.engines.kernel.rack.gate import PortGate, two_classes
 from testbed.engines.kernel.rack.host import RackHost
 from testbed.engines.kernel.rack.link import RackIntf, RackLink
 from testbed.engines.kernel.rack.router import RouterSwitch
@@ -39,6 +39,7 @@ class LinkLayer:
     buffer: int  # bytes of a switch port
     forwarding: str = "bridge"  # of a star: a key of SWITCHES
     seed: int = 1  # of ECMP's hash
+    answers_first: bool = False  # they overtake data at every switch port: with Bolt
     pooled: int = 0  # bytes that may wait at a switch port with PFC: the ingress buffers of all ports of its switch
 
 
@@ -116,6 +117,8 @@ class Rack(Mininet):
                     end.shape(spec.rate, frame, limit)
                 else:
                     end.delay_and_shape(spec.rate, frame, limit, spec.netem)
+                if self.link_layer.answers_first and end.name in self.ends and not gated:
+                    two_classes(end, limit)
 
     def attach(self, nic: NicPrograms, seed: int, monitor: int = 0) -> PortPrograms:
         """Put the programs in their places and switch the ports on. For ``monitor`` see `PortPrograms`."""
@@ -136,6 +139,8 @@ class Rack(Mininet):
         self.ports = list(self._ports())
         for port, place in zip(self.ports, self.shape.ports, strict=True):
             self.ends[place.name].attach("egress", ports.fd, "port_egress", tcx=tcx)
+            if ports.src_fd is not None:
+                self.ends[place.name].attach("ingress", ports.src_fd, "port_src", first=True, tcx=tcx)
             ports.configure(port, seed)
         return ports
 

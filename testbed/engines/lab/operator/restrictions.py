@@ -58,6 +58,10 @@ def check(resolved: Resolved, inventory: Inventory) -> None:
             f"controller: {controller.name} decides by INT, which the lab's switches do not write; choose one that "
             "does without, or set testbed_int_hops in the inventory if they write ours",
         ),
+        (
+            Signal.SRC in controller.form.signals,
+            f"controller: {controller.name} wants SRCs, which no lab's switches send; choose one that does without",
+        ),
     ]
     reasons = [reason for is_so, reason in refused if is_so]
     if reasons:

@@ -30,6 +30,7 @@ long flow_table_insert(const struct flow_key *key, const struct flow_seen *seen)
 void *records_reserve(struct records *to, uint64_t size);
 void records_submit(void *record);
 long send_copy(struct __sk_buff *skb, __u32 ifindex);
+long come_in(struct __sk_buff *skb, __u32 ifindex);
 
 #define bpf_map_lookup_elem(map, key)                                                                                  \
 	_Generic((key),                                                                                                \
@@ -86,6 +87,8 @@ static __always_inline long bpf_skb_pull_data(struct __sk_buff *skb, __u32 lengt
 static __always_inline long bpf_skb_change_tail(struct __sk_buff *skb, __u32 length, __u64 flags)
 {
 	(void)flags;
+	if (length > skb->len)
+		skb->data_end += length - skb->len; /* of a packet without payload: its headers are kept */
 	skb->len = length;
 	return 0;
 }
@@ -101,8 +104,14 @@ uint32_t world_random(void);
 #define bpf_get_hash_recalc(skb) 0
 #define bpf_set_hash(skb, number) ((void)(skb), (void)(number))
 #endif
+static __always_inline long bpf_skb_change_type(struct __sk_buff *skb, __u32 type)
+{
+	(void)skb, (void)type; /* whose a packet is, its addresses say */
+	return 0;
+}
 
 #define bpf_redirect(interface, flags) TC_ACT_REDIRECT /* always out of the interface that it came in at */
-#define bpf_clone_redirect(skb, interface, flags) send_copy(skb, interface)
+#define bpf_clone_redirect(skb, interface, flags)                                                                      \
+	((flags) & BPF_F_INGRESS ? come_in(skb, interface) : send_copy(skb, interface))
 
 #endif

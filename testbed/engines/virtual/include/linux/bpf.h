@@ -14,6 +14,7 @@ struct __sk_buff {
 	__u32 priority;
 	__u32 ifindex;
 	__u32 ingress_ifindex;
+	__u32 mark;
 	__u64 data;
 	__u64 data_end; /* of the headers: payloads are not kept */
 #if MANY_PATHS
@@ -26,6 +27,7 @@ struct bpf_spin_lock {
 };
 
 #define BPF_F_INVALIDATE_HASH 0 /* nobody keeps a hash */
+#define BPF_F_INGRESS 1
 #define BPF_NOEXIST 1
 
 #define BPF_MAP_TYPE_HASH 1
