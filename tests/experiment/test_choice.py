@@ -92,6 +92,11 @@ def test_an_engine_that_cannot_route_so_says_it(engine: str, routing: str) -> No
         resolve("leaf-spine", {}, {}, [f"routing={routing}", f"engine={engine}"])
 
 
+def test_notices_of_switches_are_of_one_path() -> None:
+    with pytest.raises(BadInput, match=r"routing: bolt needs notices of switches, .* say 'ecmp'"):
+        resolve("leaf-spine", {"controller": "bolt"}, {}, ["routing=spray", "engine=virtual"])
+
+
 @pytest.mark.parametrize("routing", ["ecmp", "{name: flowlet, gap: 5 us}", "{name: reps, freeze: 50 us}"])
 def test_routing_that_was_resolved_loads_again(routing: str) -> None:
     first = resolve("leaf-spine", {}, {}, [f"routing={routing}", "engine=virtual"])
