@@ -8,7 +8,7 @@ HOSTS_PYTHON ?= $(PYTHON)
 DEGRADED := make run: the run is complete, its verdict is 'degraded'; the table says why and what to do. \
 'testbed run' itself ends with 3 then, make with 0.
 
-.PHONY: run test setup check unit bench lab wheelhouse schema clean help
+.PHONY: run test setup check unit bench lab wheelhouse docs schema clean help
 
 run: ## install what is missing, run incast-64 (EXPERIMENT=incast-8 for another)
 	@scripts/setup
@@ -44,6 +44,9 @@ wheelhouse: setup ## dist/wheelhouse.tar: what lab hosts without a network need 
 
 lab: setup ## an emulated lab of hosts with ssh to try playbooks in, until Ctrl-C (CARDS=bf3,cx7 SWITCHES=sonic,nvue,testbed)
 	@$(SUDO) $(PYTHON) -m tests.emulated_lab $(if $(CARDS),--cards $(CARDS)) $(if $(SWITCHES),--switches $(SWITCHES))
+
+docs: setup ## build/site: the documentation as a site, every link checked
+	$(PYTHON) scripts/site.py
 
 schema: ## write testbed/experiment/experiment.schema.json, docs/experiment.md, docs/metrics.md and docs/results.md
 	$(PYTHON) -m testbed.experiment.schema

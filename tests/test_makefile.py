@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.checkout import ROOT
+from tests.support.waiting import PATIENCE
 
 REFUSED = """
 from testbed.plugin import PluginConfig
@@ -46,7 +47,7 @@ def checkout(tmp_path: Path) -> Path:
 def make_run(folder: Path, experiment: str) -> subprocess.CompletedProcess[str]:
     arguments = f"{experiment} --engine fluid --duration '1 ms' --set time.warmup='0.2 ms' --metrics-addr none"
     command = ["make", "run", "SUDO=", f"EXPERIMENT={arguments} --set record.report=off --out out"]
-    return subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=120, check=False)
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=PATIENCE, check=False)
 
 
 def test_a_degraded_run_is_no_crash(checkout: Path) -> None:

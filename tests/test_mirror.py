@@ -27,6 +27,7 @@ BEHAVIOURS = {
     },
     "controllers": {"both_ways": "machine code and plain Python"},
     "engines/kernel": {  # whole runs, of which each asks as much as it can
+        "bolt": "notices of switches, with real packets",
         "fixed_points": "where the controllers settle with real packets",
         "full_lines": "hosts that send as much as their lines carry",
         "lifecycle": "whatever ends a run, nothing is left",
@@ -38,6 +39,7 @@ BEHAVIOURS = {
         "theory": "closed forms, with real packets",
     },
     "engines/virtual": {  # the same, where the kernel is not the point
+        "bolt": "notices of switches, on their way",
         "fixed_points": "where the controllers settle",
         "plugin_failures": "a plugin that fails, hangs or prints",
         "racks": "racks whose links differ, and custom ones",

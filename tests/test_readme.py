@@ -73,6 +73,13 @@ def test_step_with_root(tmp_path: Path) -> None:
             assert shell(line, tmp_path).returncode == 0
 
 
+def test_the_first_screen_tells_all_that_a_newcomer_needs() -> None:
+    first = README[: README.index("\n## ")]
+    assert first.count("\n") <= 40
+    for needed in ("uvx --from", "make run", "testbed new controller", "testbed rerun", "testbed.run("):
+        assert needed in first
+
+
 def test_links_lead_somewhere() -> None:
     for target in re.findall(r"\]\(([^)#:]+)\)", README):
         assert (ROOT / target).exists(), target

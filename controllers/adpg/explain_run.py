@@ -11,8 +11,9 @@ import numpy as np
 from testbed.base.arrays import Floats, Ints
 from testbed.controller import Feedback, Paths
 from testbed.errors import BadInput, nearest
+from testbed.experiment.choice import ControllerChoice
 from testbed.registry import Plugin, find
-from testbed.results import decisions, folder
+from testbed.results import brought, decisions, folder
 from testbed.results.decisions import Recorded
 from testbed.results.trace import FEEDBACK, START, TIMEOUT, TIMER, TOLD
 
@@ -43,8 +44,9 @@ class Decisions:
 
 def decisions_of(run: Path, flow: str) -> Decisions:
     """Tell the flow's policy again what it was told. Raises BadInput if the run has no such flow, record or policy."""
-    folder.load_manifest(run)
-    choice, agents = decisions.read(run)
+    manifest, agents = folder.load_manifest(run), decisions.read(run)
+    experiment = brought.experiment(run, manifest, originals=True)
+    choice = ControllerChoice.model_validate(experiment["controller"])
     names = folder.read_table(run / "flows.parquet")["flow"].to_pylist()
     if flow and flow not in names:
         raise BadInput(f"--flow {flow}: no such flow in {run}; {nearest(flow, names[:8])}")

@@ -113,6 +113,24 @@ def die_with_parent(parent: int, by: signal.Signals = signal.SIGKILL) -> None:
         os._exit(1)
 
 
+class Lifeline:
+    """To a parent outside the PID namespace that a fork begins, where it has no number and `getppid` tells nothing.
+
+    To be made before the fork. When a process ends, the kernel closes its files before it signals its children.
+    """
+
+    def __init__(self) -> None:
+        self._child, self._parent = os.pipe()
+
+    def die_with_parent(self) -> None:
+        """In the child: have the kernel end this process when its parent is gone."""
+        os.close(self._parent)
+        _check(_libc.prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0), "prctl")
+        if wait_readable([self._child], 0):  # it was gone before we asked
+            os._exit(1)
+        os.close(self._child)
+
+
 def sharpen_timers() -> None:
     """Let sleeps end when they should: the default slack of 50 us is larger than a packet's slot."""
     _check(_libc.prctl(PR_SET_TIMERSLACK, 1, 0, 0, 0), "prctl")

@@ -52,16 +52,15 @@ def settings(ctx: typer.Context, incomplete: str) -> list[str]:
 def _resolved(ctx: typer.Context) -> Resolved:
     from pathlib import Path
 
-    from testbed.experiment.load import recorded
     from testbed.runs.overrides import from_user, overridden
 
-    given = ctx.params
-    if given.get("again"):
-        from testbed.results.folder import load_manifest
+    given, first = ctx.params, next(iter(ctx.args), "")  # not yet parsed: an option without its value came first
+    if ctx.info_name == "rerun":
+        from testbed.runs.rerun import Result
 
-        loaded = recorded(load_manifest(Path(given["again"])).experiment, "")
+        loaded = Result.at(Path(first)).loaded()
     else:
-        loaded = from_user(next(iter(ctx.args), ""))  # not yet parsed: an option without its value came first
+        loaded = from_user(first)
     return overridden(loaded, {kind: str(given.get(kind) or "").partition(",")[0] for kind in KINDS}, {}, None)
 
 

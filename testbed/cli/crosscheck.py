@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from testbed.base.extras import need
 from testbed.cli.shared import Controller, ExperimentArgument, Format, Formatted, Settings, Tuner, print_json
 from testbed.errors import BadInput, nearest
 from testbed.runs.overrides import from_user, overridden
@@ -36,9 +35,6 @@ def crosscheck(  # noqa: PLR0917 - one parameter per option
 ) -> None:
     """Run an experiment on several engines and hold their figures against each other (with the kernel: as root)."""
     from testbed.experiment import meaningless
-    from testbed.results import folder
-
-    need(*folder.PACKAGES)
     from testbed.live.broadcast import observer
     from testbed.runs import crosscheck as run
 
@@ -89,7 +85,12 @@ def _print(found: Crosscheck) -> None:
     console.print(Fitted(table(found)))
     for one in found.figures:
         for engine in one.outside:
-            console.print(Prose(f"out of bounds: {one.label} on the {engine} engine: {_off(one, engine)}"))
+            off = f"out of bounds: {one.label} on the {engine} engine: {_off(one, engine)}"
+            console.print(Prose(off + (_shaped(one) if engine in one.shaped else "")))
+
+
+def _shaped(one: Told) -> str:
+    return f"; the kernel's shapers and timers alone shift it by up to {one.figure.text(one.rack)} (docs/engines.md)"
 
 
 def table(found: Crosscheck) -> Table:

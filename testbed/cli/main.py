@@ -30,6 +30,7 @@ from testbed.cli.new import new
 from testbed.cli.replay import replay
 from testbed.cli.report import report
 from testbed.cli.reproduce import reproduce
+from testbed.cli.rerun import rerun
 from testbed.cli.run import run
 from testbed.cli.score import score
 from testbed.cli.selftest import selftest
@@ -60,6 +61,7 @@ def options(verbose: Verbose = False) -> None:
 
 
 app.command()(run)
+app.command()(rerun)
 app.command()(agent)
 app.command()(watch)
 app.command(cls=ShellCommand)(shell)

@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from functools import cached_property
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Literal, NamedTuple, Self
 
 import numpy as np
 from pydantic import (
@@ -45,7 +45,16 @@ from testbed.experiment.traffic.pattern import Context
 from testbed.experiment.traffic.plan import Plan
 from testbed.units import TIME_UNITS, Time, exactly, parse, show_rate, show_time
 
-MOST_FLOWS = 65_536
+
+class Most(NamedTuple):
+    """What an engine has room for."""
+
+    hosts: int
+    flows: int
+
+
+USUAL = Most(1023, 65_536)  # a Linux bridge has 1,024 ports; other racks are limited by what one machine can build
+VIRTUAL = Most(MOST_HOSTS, 1_000_000)
 MOST_CELLS = 20_000_000  # samples x flows kept in memory
 DILATIONS = (1.0, 1e6)
 SLOWEST, FASTEST = 1e5, 1e10  # bit/s of wall time that software links can shape at all
@@ -260,14 +269,25 @@ class Experiment(Part):
         if how := deadlock.possible(Tables(self.shape), steps):
             refuse("rack.switch.pfc", f"{how}; take other links out, or say 'off'")
 
+    @property
+    def _most(self) -> Most:
+        return VIRTUAL if self.engine == "virtual" else USUAL
+
+    @property
+    def _elsewhere(self) -> str:
+        return "" if self.engine == "virtual" else " on this engine; 'virtual' has room for more"
+
     def _check_hosts(self) -> None:
-        needed = self.traffic.hosts_needed()
+        needed, most = self.traffic.hosts_needed(), self._most.hosts
+        size = self.rack.size or 0
+        if size > most:
+            key = "hosts" if isinstance(self.rack, Star) else "kind"
+            refuse(f"rack.{key}", f"makes a rack of {size} hosts, at most {most} are possible{self._elsewhere}")
         if not self.hosts:
             refuse("rack.hosts", f"say how many hosts there are: '{self.traffic.pattern}' does with any number")
-        if needed > MOST_HOSTS:
-            refuse(
-                f"traffic.{self.traffic.hosts_key}", f"needs {needed} hosts, but one switch has at most {MOST_HOSTS}"
-            )
+        if needed > most:
+            where = f"traffic.{self.traffic.hosts_key}"
+            refuse(where, f"needs {needed} hosts, at most {most} are possible{self._elsewhere}")
         if self.rack.size is not None and needed > self.rack.size:
             if isinstance(self.rack, Star):
                 refuse("rack.hosts", f"the traffic needs at least {needed}, got {self.rack.size}")
@@ -284,8 +304,9 @@ class Experiment(Part):
             refuse("rack.switch.pfc", f"shares the ports' buffers, which must be equal; {own[0]} has one of its own")
 
     def _check_size(self, flows: float) -> None:
-        if flows > MOST_FLOWS:
-            refuse(f"traffic.{self.traffic.flows_key}", f"makes {flows:.0f} flows, at most {MOST_FLOWS} are allowed")
+        if flows > (most := self._most.flows):
+            where = f"traffic.{self.traffic.flows_key}"
+            refuse(where, f"makes {flows:.0f} flows, at most {most} are possible{self._elsewhere}")
         cells = self.time.duration / self.record.interval * max(1, min(flows, self.record.flows))
         if cells > MOST_CELLS:
             refuse(
@@ -295,7 +316,7 @@ class Experiment(Part):
 
     def _check_time(self) -> None:
         plan, end = self.plan, show_time(self.time.duration)
-        if len(plan) > MOST_FLOWS:  # chance made more than expected
+        if len(plan) > self._most.flows:  # chance made more than expected
             self._check_size(len(plan))
         if not len(plan):
             refuse("time.duration", f"no flow starts within {end}")

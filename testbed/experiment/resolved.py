@@ -14,7 +14,7 @@ from testbed.base.inputs import Input
 from testbed.compiled.choosers import Choosers
 from testbed.compiled.flows import build
 from testbed.controller import Paths, RateController, Signal
-from testbed.experiment.choice import ControllerChoice, PluginChoice
+from testbed.experiment.choice import PluginChoice
 from testbed.experiment.layout import Layout
 from testbed.experiment.model import Experiment
 from testbed.experiment.sharing import Sharing
@@ -116,11 +116,6 @@ class Resolved:
         if self.chooser and self.chooser_config:
             data["routing"] = _as_dict(experiment.routing, self.chooser, self.chooser_config)
         return data
-
-    @property
-    def controller_choice(self) -> ControllerChoice:
-        """Its controller with every option spelled out, as results have it."""
-        return ControllerChoice.model_validate(self.as_dict()["controller"])
 
     def make_controller(self, paths: Paths, first: int = 0) -> RateController:
         """What decides about some of its flows, from number ``first`` on.

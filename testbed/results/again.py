@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
+from typing import Any
 
 from testbed.experiment.resolved import Resolved
 from testbed.results.flat import flat
@@ -12,21 +13,27 @@ from testbed.results.manifest import Manifest, PluginEntry, machine, versions
 NOT_THERE = "not there"
 
 
-def differences(was: Manifest, now: Resolved) -> list[str]:
-    """Between a result and an experiment that is about to run, one line each; empty if the same code runs the same."""
+def differences(was: Manifest, held: Mapping[str, Any], now: Resolved) -> list[str]:
+    """Between a result and an experiment that is about to run, one line each; empty if the same code runs the same.
+
+    ``held`` is the result's experiment as it is found here, see `testbed.results.brought.experiment`.
+    """
     tuned = was.tuner is not None
-    plugins = [(was.controller, PluginEntry.of(now.controller))]
-    plugins += [(was.tuner, PluginEntry.of(now.tuner))] if was.tuner else []
+    plugins = [
+        (was.controller, now.controller),
+        *zip(was.controllers, [one.plugin for one in now.others], strict=False),
+    ]
+    plugins += [(was.tuner, now.tuner)] if was.tuner else []
     inputs = {one.key: _short(one.sha256) for one in now.inputs(tuned=tuned)}
     experiment = json.loads(now.as_json())
     if was.speed is not None and experiment["time"]["dilation"] == "auto":  # it is measured again
-        experiment["time"]["dilation"] = was.experiment["time"]["dilation"]
+        experiment["time"]["dilation"] = held["time"]["dilation"]
     return [
         *_changed("", was.versions, versions()),
-        *(line for before, after in plugins for line in _code(before, after)),
+        *(line for before, after in plugins for line in _code(before, PluginEntry.of(after))),
         *_changed("content of ", {one.key: _short(one.sha256) for one in was.inputs}, inputs),
         *_changed("machine: ", flat(was.machine.model_dump()), flat(machine().model_dump())),
-        *_changed("", flat(was.experiment), flat(experiment)),
+        *_changed("", flat(held), flat(experiment)),
     ]
 
 

@@ -1,7 +1,7 @@
 """decisions.parquet: every call into every agent's controller, and how to build that controller again.
 
 One row per call and flow; a column is null where it says nothing about a kind of call. The file's metadata has the
-controller as the experiment chose it, and the paths that each agent gave to it.
+paths that each agent gave to its controller; which one that was is in the manifest.
 """
 
 from __future__ import annotations
@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 
 from testbed.controller import Paths
 from testbed.errors import BadInput
-from testbed.experiment.choice import PluginChoice
 from testbed.results import arrow
 from testbed.results.folder import DECISIONS, read_table
 from testbed.results.tables import UNITS
@@ -52,16 +51,13 @@ class Recorded:
     cut: bool = False  # there were more calls than were kept
 
 
-def encode(choice: PluginChoice, agents: Sequence[Served], srcs: bool = False) -> bytes:
+def encode(agents: Sequence[Served], srcs: bool = False) -> bytes:
     """The file's content; with what only Bolt's switches say, if any controller wants ``srcs``."""
     import pyarrow as pa
     from pyarrow import parquet
 
     widest = max(one.trace.widest for one in agents)
-    about = {
-        "controller": {"name": choice.name, "preset": choice.preset, "options": choice.options},
-        "agents": [{"first": one.first, "paths": _paths_as_dict(one.paths), "cut": one.trace.cut} for one in agents],
-    }
+    told = [{"first": one.first, "paths": _paths_as_dict(one.paths), "cut": one.trace.cut} for one in agents]
     sink, writer = pa.BufferOutputStream(), None
     for number, one in enumerate(agents):
         for block in one.trace.blocks(_BLOCK, widest):
@@ -69,7 +65,7 @@ def encode(choice: PluginChoice, agents: Sequence[Served], srcs: bool = False) -
             fields = [
                 pa.field(name, one.type, name not in _ALWAYS, {"unit": _unit(name)}) for name, one in arrays.items()
             ]
-            schema = pa.schema(fields, {_ABOUT: json.dumps(about).encode()})
+            schema = pa.schema(fields, {_ABOUT: json.dumps({"agents": told}).encode()})
             writer = writer or parquet.ParquetWriter(sink, schema, **_written_as(fields))
             writer.write_table(pa.Table.from_arrays(list(arrays.values()), schema=schema))
     assert writer is not None
@@ -137,7 +133,7 @@ def _paths_of(data: dict[str, Any]) -> Paths:
     return Paths(**columns, **{name: data[name] for name in _OF_ALL})
 
 
-def read(folder: Path) -> tuple[PluginChoice, list[Recorded]]:
+def read(folder: Path) -> list[Recorded]:
     """What `encode` was given. Raises BadInput if the run has no trace, or it is damaged."""
     file = folder / DECISIONS
     if not file.is_file():
@@ -145,11 +141,9 @@ def read(folder: Path) -> tuple[PluginChoice, list[Recorded]]:
     table = read_table(file)
     try:
         about = json.loads((table.schema.metadata or {})[_ABOUT])
-        choice = PluginChoice.model_validate({**about["controller"].pop("options"), **about["controller"]})
-        agents = [_recorded(one, table, number) for number, one in enumerate(about["agents"])]
+        return [_recorded(one, table, number) for number, one in enumerate(about["agents"])]
     except (KeyError, ValueError, TypeError) as error:
         raise BadInput(f"{file} is damaged: {type(error).__name__}: {error}") from None
-    return choice, agents
 
 
 def _recorded(about: dict[str, Any], table: Any, number: int) -> Recorded:

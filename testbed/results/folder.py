@@ -1,11 +1,11 @@
 """The results folder: checked before the run, written at once after it, and read back.
 
-    manifest.json   what is needed to run it again
+    manifest.json   what is needed to run it again; what the experiment names by path is in files/
     summary.json    the figures
     flows.parquet, flow_series.parquet, ports.parquet, port_series.parquet, histograms.parquet
     decisions.parquet   what the controllers were told and decided (`testbed.results.decisions`)
     tuners.parquet      what the tuners told of themselves, if they were ever asked (`testbed.results.report.tuned`)
-    report.html     the same for the eye; plots/*.svg for print (`testbed.results.report.build`)
+    report.html     the same for the eye, and for `testbed rerun` (`testbed.results.packed`); plots/*.svg for print
 
 A folder that has its name is complete: everything is written beside it and moved into place by one rename.
 """
@@ -13,6 +13,7 @@ A folder that has its name is complete: everything is written beside it and move
 from __future__ import annotations
 
 import errno
+import hashlib
 import itertools
 import json
 import os
@@ -40,7 +41,6 @@ if TYPE_CHECKING:
 Model = TypeVar("Model", bound=BaseModel)
 
 MANIFEST, SUMMARY, REPORT, DECISIONS = "manifest.json", "summary.json", "report.html", "decisions.parquet"
-PACKAGES: tuple[str, ...] = ("matplotlib", "pyarrow")  # that writing one takes
 
 
 class Results(NamedTuple):
@@ -101,11 +101,13 @@ def write(
     manifest: Manifest,
     record: RunRecord,
     summary: Summary,
+    *,
     add: Sequence[Callable[[Path], None]] = (),
+    last: Callable[[Path], object] | None = None,
 ) -> Path:
     """Write the results folder and give back where it is: ``path``, or ``path-2`` if another run was faster.
 
-    What else belongs into it, each of ``add`` writes there before anybody sees it.
+    What else belongs into it, each of ``add`` writes there before anybody sees it, and ``last`` what is made of all.
 
     Through sudo, the folder and the parents that had to be made belong to the user who called it.
     """
@@ -129,10 +131,13 @@ def write(
             write_tables(unfinished, record)
             if record.decisions_file:
                 (unfinished / DECISIONS).write_bytes(record.decisions_file)
-            (unfinished / MANIFEST).write_text(manifest.to_json() + "\n", encoding="utf-8")
-            (unfinished / SUMMARY).write_text(summary.to_json() + "\n", encoding="utf-8")
             for each in add:
                 each(unfinished)
+            manifest = manifest.model_copy(update={"sha256": _digests(unfinished)})
+            (unfinished / MANIFEST).write_text(manifest.to_json() + "\n", encoding="utf-8")
+            (unfinished / SUMMARY).write_text(summary.to_json() + "\n", encoding="utf-8")
+            if last:
+                last(unfinished)
             unfinished.chmod(0o755)  # mkdtemp's are private
             for made in (unfinished, *unfinished.rglob("*")):
                 _give(made, owner)
@@ -142,6 +147,21 @@ def write(
     except OSError as error:
         raise TestbedError(f"results could not be written to {path}: {error.strerror or error}") from error
     return target
+
+
+def data_files(run: Path) -> list[Path]:
+    """Tables and captures: what is the same bits again on the virtual engine."""
+    return sorted(file for pattern in ("*.parquet", "*.pcapng") for file in run.glob(pattern))
+
+
+def sha256(file: Path) -> str:
+    """As `sha256sum` prints it."""
+    with file.open("rb") as opened:
+        return hashlib.file_digest(opened, "sha256").hexdigest()
+
+
+def _digests(run: Path) -> dict[str, str]:
+    return {file.name: sha256(file) for file in data_files(run)}
 
 
 def make_folder(path: Path) -> None:

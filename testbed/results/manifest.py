@@ -62,7 +62,9 @@ class Manifest(BaseModel):
     experiment: dict[str, Any]  # as resolved: defaults, file, overrides
     seed: int
     controller: PluginEntry
+    controllers: list[PluginEntry] = []  # of the flows that `controllers` of the experiment names
     tuner: PluginEntry | None
+    files: dict[str, str] = {}  # what the experiment names by path, and its copy in files/ (`testbed.results.brought`)
     inputs: list[Input] = []  # traces, size distributions and policies, the shipped ones as well
     versions: dict[str, str]  # of testbed, with the git commit where it runs from a checkout; python, numpy, kernel
     machine: Machine
@@ -71,6 +73,7 @@ class Manifest(BaseModel):
         None  # of this machine, if it was measured for dilation: auto (`testbed.engines.kernel.speed`)
     )
     # filled in when the results are written
+    sha256: dict[str, str] = {}  # of the tables and captures
     calibration: list[dict[str, Any]] = []  # what each link was measured to be before the run, SI units
     hosts: list[dict[str, Any]] = []  # of a lab: name, interface, address, base RTTs (s), drops, idle share of a core
     loaded_plugins: list[dict[str, str]] = []  # the controller's class, file, hash and form, as each agent says
@@ -92,7 +95,9 @@ def describe(
     command_line: Sequence[str],
     seed: int,
     controller: Plugin,
+    controllers: Sequence[Plugin] = (),
     tuner: Plugin | None = None,
+    files: Mapping[str, str] | None = None,
     inputs: Sequence[Input] = (),
     kernel_features: Mapping[str, Any],
     speed: Mapping[str, Any] | None = None,
@@ -105,7 +110,9 @@ def describe(
         experiment=dict(experiment),
         seed=seed,
         controller=PluginEntry.of(controller),
+        controllers=[PluginEntry.of(one) for one in controllers],
         tuner=PluginEntry.of(tuner) if tuner else None,
+        files=dict(files or {}),
         inputs=list(inputs),
         versions=versions(),
         machine=machine(),

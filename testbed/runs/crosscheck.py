@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from testbed.base.arrays import Floats
+from testbed.dataplane.shaper import BURST_FRAMES
 from testbed.engines.kernel import doctor
 from testbed.errors import BadInput, TestbedError
 from testbed.experiment.resolved import Resolved
@@ -29,23 +30,35 @@ CHANCE = 2  # standard deviations of the difference between two runs
 
 @dataclass(frozen=True)
 class Bound:
-    """By how much a figure may differ: the larger one of both. ``packets`` at the bottleneck's rate."""
+    """By how much a figure may differ: the largest of all. ``packets`` are times at the bottleneck's rate.
+
+    ``rack`` and, for each link of the longest path, ``per_link`` are packets that the kernel's shapers add or take by
+    themselves; ``late``: its timers do as well. This is no part of the bound: who is outside by no more is told so.
+    """
 
     figure: str
     relative: float = 0.0
     absolute: float = 0.0
     packets: float = 0.0
+    rack: float = 0.0
+    per_link: float = 0.0
+    late: bool = False
 
     def of(self, reference: float, packet: float) -> float:
         """In the figure's unit; ``packet`` is the time of a full one, s."""
         return max(self.relative * abs(reference), self.absolute, self.packets * packet)
 
+    def shaped(self, packet: float, links: int, lateness: float) -> float:
+        """By how much the rack may shift the figure, in its unit."""
+        return packet * (self.rack + self.per_link * links) + (lateness if self.late else 0.0)
 
+
+BUCKET = BURST_FRAMES  # what passes a shaper at once: the RTT shows that much of a queue less
 BOUNDS = (
     Bound("su", absolute=1.0),
-    Bound("ql_mean", relative=0.05, packets=1.0),
-    Bound("rtt_p50", relative=0.005),
-    Bound("rtt_p99", relative=0.03),
+    Bound("ql_mean", relative=0.05, packets=1.0, rack=BUCKET + 2),  # by which shaper and virtual queue may differ
+    Bound("rtt_p50", relative=0.005, per_link=BUCKET),
+    Bound("rtt_p99", relative=0.03, per_link=BUCKET, late=True),
     Bound("marks", relative=0.05),
     Bound("slowdown_p99", relative=0.05),
 )
@@ -61,6 +74,7 @@ class Told:
     reference: EngineName
     bound: float
     chance: float  # by how much two runs may differ that are the same but for chance
+    rack: float = 0.0  # by how much the kernel's rack shapes it itself
 
     @property
     def label(self) -> str:
@@ -81,6 +95,12 @@ class Told:
         """The engines that differ by more than is allowed."""
         return [one for one in self.values if abs(self.difference(one)) > self.allowed]  # never if it is nan
 
+    @property
+    def shaped(self) -> list[EngineName]:
+        """Those outside that differ from the kernel by no more than what its emulation does to the figure."""
+        near = [one for one in self.outside if abs(self.difference(one)) <= self.allowed + self.rack]
+        return [one for one in near if "kernel" in (one, self.reference)]
+
 
 @dataclass(frozen=True)
 class Crosscheck:
@@ -90,6 +110,7 @@ class Crosscheck:
     cannot: dict[EngineName, str]
     seeds: Sequence[Summary]
     packet: float  # s that a full one takes at the bottleneck
+    links: int  # of the longest path, one way
     folder: Path
 
     @property
@@ -110,7 +131,14 @@ class Crosscheck:
             if not any(values.values()) or not math.isfinite(values[reference]):
                 continue
             bound = bounds[name].of(values[reference], self.packet) if name in bounds else math.nan
-            yield Told(FIGURES[name], values, reference, bound, self._chance(name, values[reference]))
+            rack = bounds[name].shaped(self.packet, self.links, self._lateness) if name in bounds else 0.0
+            yield Told(FIGURES[name], values, reference, bound, self._chance(name, values[reference]), rack)
+
+    @property
+    def _lateness(self) -> float:
+        """s by which the kernel's packets left and its feedback was heard late, at the 99th percentile."""
+        kernel = self.ran.get("kernel")
+        return kernel.pacing_lag_p99 + kernel.feedback_lag_p99 if kernel else 0.0
 
     def _chance(self, name: str, value: float) -> float:
         """From seed to seed on the virtual engine; and a count of draws, as marks are, has its own spread."""
@@ -141,6 +169,7 @@ class Crosscheck:
                     "bound": _known(one.bound),
                     "chance": one.chance,
                     "outside": one.outside,
+                    "shaped": one.shaped,
                 }
                 for one in self.figures
             ],
@@ -179,7 +208,8 @@ def crosscheck(
     ]
     port = resolved.layout.shape.ports[resolved.layout.bottleneck]
     packet = 8 * resolved.layout.framing.wire_size / port.link.rate
-    return Crosscheck(ran, cannot, [ran["virtual"], *others] if "virtual" in ran else [], packet, target)
+    links = int(resolved.layout.paths.hops.max()) + 1
+    return Crosscheck(ran, cannot, [ran["virtual"], *others] if "virtual" in ran else [], packet, links, target)
 
 
 def _checked(

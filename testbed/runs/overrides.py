@@ -25,10 +25,8 @@ def from_user(experiment: str) -> Loaded:
 
     given = Path(experiment).expanduser()
     result = given.parent if given.name == MANIFEST else given
-    if experiment not in available() and (result / MANIFEST).is_file():
-        raise BadInput(
-            f"{experiment} is a result, not an experiment; run what it holds again: testbed run --from {result}"
-        )
+    if experiment not in available() and ((result / MANIFEST).is_file() or given.suffix == ".html"):
+        raise BadInput(f"{experiment} is a result, not an experiment; run what it holds again: testbed rerun {result}")
     return load(experiment)
 
 

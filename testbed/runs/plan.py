@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from testbed.base.extras import need
 from testbed.capture.files import snap_of
 from testbed.capture.point import Point, points
 from testbed.engines.engine import Engine
@@ -14,7 +13,6 @@ from testbed.engines.kernel import doctor
 from testbed.errors import BadInput
 from testbed.experiment.resolved import Resolved
 from testbed.live.observers import Observer
-from testbed.results import folder
 from testbed.runs.run import RunOutcome, execute
 
 NO_PACKETS_TO_CAPTURE = {
@@ -36,7 +34,6 @@ class Planned:
         """Raises TestbedError if this machine cannot run it."""
         if self.engine.name == "kernel":
             doctor.require()
-        need(*folder.PACKAGES)
 
     def execute(self, out: Path | None, observer: Observer) -> RunOutcome:
         """Run it and write its results. Raises TestbedError."""

@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import Any
 
 from testbed.errors import BadInput, TestbedError
-from testbed.experiment.load import recorded
 from testbed.live.observers import Observer
 from testbed.results import folder as results
+from testbed.results import packed
 from testbed.results.compare import gather
 from testbed.results.compare.comparison import Comparison
 from testbed.results.compare.table import footnotes, table
@@ -25,6 +25,7 @@ from testbed.runs.carrier import carrier
 from testbed.runs.overrides import from_user, overridden
 from testbed.runs.own_class import spec
 from testbed.runs.plan import plan
+from testbed.runs.rerun import Result
 from testbed.runs.sweep import prepare
 from testbed.runs.sweep.grid import Request
 from testbed.runs.sweep.hire import Wanted
@@ -51,7 +52,7 @@ def run(
     out: str | Path | None = None,
     observer: Observer | None = None,
 ) -> Run:
-    """Run an experiment: its name, a file, or a results folder to run again. What is None is as it says.
+    """Run an experiment: its name, a file, or a result (folder, report.html) to run again. What is None is as it says.
 
     ``settings`` are keys of the experiment file, ``{"traffic.senders": 8}``; ``duration`` is nominal, ``"10 ms"``.
     The results go to ``out``, by default a new folder in ./results. ``observer`` is told of the progress
@@ -59,8 +60,8 @@ def run(
     early and keeps the data.
     """
     path = Path(experiment).expanduser()
-    again = path if (path / results.MANIFEST).is_file() else None
-    loaded = recorded(results.load_manifest(again).experiment, str(again)) if again else from_user(str(experiment))
+    again = (path / results.MANIFEST).is_file() or path.suffix == ".html"
+    loaded = Result.at(path).loaded() if again else from_user(str(experiment))
     plugins = {"controller": controller, "tuner": tuner}
     options = {"time.duration": duration, "time.dilation": dilation, "seed": seed, "engine": engine}
     resolved = overridden(
@@ -77,9 +78,9 @@ def run(
     return Run(outcome.folder)
 
 
-def load(folder: str | Path) -> Run:
-    """The results in a folder. Raises BadInput if there are none."""
-    found = Path(folder).expanduser()
+def load(result: str | Path) -> Run:
+    """The results in a folder, or those that a report.html carries. Raises BadInput if there are none."""
+    found = packed.at(Path(result).expanduser())
     results.load_manifest(found)
     return Run(found)
 

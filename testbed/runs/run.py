@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import signal
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,7 +19,7 @@ from testbed.errors import TestbedError
 from testbed.experiment.resolved import Resolved
 from testbed.fidelity.verdict import judge
 from testbed.live.observers import Observer
-from testbed.results import folder, manifest
+from testbed.results import brought, folder, manifest, trace
 from testbed.results.manifest import Manifest
 from testbed.results.record import RunRecord
 from testbed.results.summary import Summary, summarise
@@ -51,16 +51,22 @@ def execute(
     """
     target = folder.prepare(out, f"{resolved.experiment.name}-{resolved.title.replace(' + ', '-')}")
     engine.check(resolved)
+    if resolved.experiment.record.decisions:
+        trace.ROWS.compiled()  # writes them: without a compiler nothing shall be built, rolled out or lost
     prepared = engine.prepare(resolved, observer)
     resolved, experiment = prepared.resolved, prepared.resolved.experiment
     log.info("engine prepared", extra={"engine": type(engine).__name__, **prepared.features})
+    inputs = resolved.inputs(tuned=prepared.tuned)
+    files = brought.brought(resolved, inputs)
     about = manifest.describe(
         engine=engine.name,
         experiment=resolved.as_dict(),
         command_line=sys.argv,
         seed=experiment.seed,
-        inputs=resolved.inputs(tuned=prepared.tuned),
+        inputs=inputs,
+        files=brought.names([*files]),
         controller=resolved.controller,
+        controllers=[one.plugin for one in resolved.others],
         tuner=resolved.tuner if prepared.tuned else None,
         kernel_features=prepared.features,
         speed=prepared.speed,
@@ -71,7 +77,8 @@ def execute(
         tuner = resolved.tuner.name if prepared.tuned else ""
         summary = summarise(record, judge(record), experiment=experiment.name, controller=resolved.title, tuner=tuner)
         observer.on_stage("writing results")
-        written, trouble = _write(target, about, record, summary, captures, report=experiment.record.report)
+        add: list[Callable[[Path], None]] = [lambda run: brought.keep(run, files), captures.keep]
+        written, trouble = _write(target, about, record, summary, add, report=experiment.record.report)
         for message in captures.messages(record.captures):
             observer.on_stage(message)
         if trouble:
@@ -85,9 +92,15 @@ def execute(
 
 
 def _write(
-    target: Path, about: Manifest, record: RunRecord, summary: Summary, captures: Captures, *, report: bool
+    target: Path,
+    about: Manifest,
+    record: RunRecord,
+    summary: Summary,
+    add: Sequence[Callable[[Path], None]],
+    *,
+    report: bool,
 ) -> tuple[Path, str]:
-    """The results folder with report and captures, and why there is no report: what was measured must not be lost."""
+    """The results folder, and why there is no report: what was measured must not be lost."""
     trouble: list[str] = []
 
     def add_report(unfinished: Path) -> None:
@@ -95,8 +108,8 @@ def _write(
 
         trouble.append(build.add_report(unfinished))
 
-    add = [add_report, captures.keep] if report else [captures.keep]
-    return folder.write(target, about, record, summary, add), "".join(trouble)
+    last = add_report if report else None
+    return folder.write(target, about, record, summary, add=add, last=last), "".join(trouble)
 
 
 CTRL_C = "Ctrl-C"

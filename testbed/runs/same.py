@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from testbed.capture.reader import Frame, Reader
 from testbed.results.flat import flat
-from testbed.results.folder import DECISIONS, SUMMARY, read_table
+from testbed.results.folder import DECISIONS, SUMMARY, data_files, read_table, sha256
 from testbed.results.summary import FIGURES
 from testbed.results.tables import TABLES, TUNERS
 
@@ -42,21 +42,38 @@ def figures(folder: Path) -> dict[str, Any]:
 
 def compared(folder: Path) -> list[str]:
     """Names of the files that must be the same, in the order in which they are looked at."""
-    there = {file.name for pattern in ("*.parquet", "*.pcapng") for file in folder.glob(pattern)}
+    return _ordered({file.name for file in data_files(folder)})
+
+
+def _ordered(there: set[str]) -> list[str]:
     return [*(name for name in dict.fromkeys(ORDER) if name in there), *sorted(there - {*ORDER})]
 
 
-def first_difference(was: Path, now: Path) -> Difference | None:
-    """Between two results folders; None if there is none. Raises BadInput for a damaged file."""
-    for name in dict.fromkeys([*compared(was), *compared(now)]):
-        before, after = was / name, now / name
-        if not (before.exists() and after.exists()):
-            there = ("there" if one.exists() else NOT_THERE for one in (before, after))
-            return Difference(name, "", "", *there)
-        if before.read_bytes() != after.read_bytes():
-            found = _in_table(before, after) if before.suffix == ".parquet" else _in_capture(before, after)
-            return found or Difference(name, "", "", "stored in other bytes", "of the same values")
+def first_difference(was: Path, now: Path, known: Mapping[str, str] | None = None) -> Difference | None:
+    """Between two results folders; None if there is none. Raises BadInput for a damaged file.
+
+    ``known`` are SHA-256 of what the first one had, which may be gone or stored otherwise, as from a report.
+    """
+    known = known or {}
+    for name in _ordered({*compared(was), *compared(now), *known}):
+        if found := _in_file(was / name, now / name, known.get(name)):
+            return found
     return _of(SUMMARY, "", flat(figures(was)), flat(figures(now)))
+
+
+def _in_file(before: Path, after: Path, known: str | None) -> Difference | None:
+    there = before.exists() or known is not None
+    if not (there and after.exists()):
+        return Difference(after.name, "", "", *("there" if one else NOT_THERE for one in (there, after.exists())))
+    if before.exists():
+        if before.read_bytes() == after.read_bytes():
+            return None
+        if found := _in_table(before, after) if before.suffix == ".parquet" else _in_capture(before, after):
+            return found
+        same = Difference(after.name, "", "", "stored in other bytes", "of the same values")
+        return None if known == sha256(after) else same
+    now = sha256(after)
+    return None if known == now else Difference(after.name, "", "", f"SHA-256 {known}", f"SHA-256 {now}")
 
 
 def _of(file: str, row: str, was: Mapping[str, Any], now: Mapping[str, Any]) -> Difference | None:

@@ -16,11 +16,11 @@ from testbed.base.inputs import Input
 from testbed.compiled.flows import build
 from testbed.controller import Feedback, IntStack, Paths, RateController, Signal
 from testbed.errors import BadInput
-from testbed.experiment.choice import PluginChoice
+from testbed.experiment.choice import ControllerChoice, PluginChoice
 from testbed.experiment.load import recorded, resolve
 from testbed.plugin import PluginConfig
 from testbed.registry import Plugin, failed, find
-from testbed.results import decisions, folder
+from testbed.results import brought, decisions, folder
 from testbed.results.decisions import Recorded
 from testbed.results.manifest import Manifest
 from testbed.results.report.replayed import Difference, Replay, Replayed
@@ -37,12 +37,13 @@ OF_SRC = ("rtt", "hop1_queue", "hop1_rate")  # columns: its age, and its port
 def replay(run: Path, controller: str = "") -> Replay:
     """Feed what the agents of a run told their controllers to new ones. Raises BadInput, or PluginFailed."""
     manifest = folder.load_manifest(run)
-    choice, agents = decisions.read(run)
+    agents, experiment = decisions.read(run), brought.experiment(run, manifest, originals=True)
     names = folder.read_table(run / "flows.parquet")["flow"].to_pylist()
     make: Make
-    if manifest.experiment.get("controllers"):
-        plugin, make, notes = _sharing(manifest, controller)
+    if experiment.get("controllers"):
+        plugin, make, notes = _sharing(experiment, controller)
     else:
+        choice = ControllerChoice.model_validate(experiment["controller"])
         plugin, config, notes = _other(choice, controller) if controller else _same(choice, manifest)
         make = partial(_one, plugin, config)
     cut = manifest.decisions.get("cut", "")
@@ -70,11 +71,11 @@ def _same(choice: PluginChoice, manifest: Manifest) -> tuple[Plugin, PluginConfi
     return plugin, config, notes
 
 
-def _sharing(manifest: Manifest, controller: str) -> tuple[Plugin, Make, list[str]]:
+def _sharing(experiment: dict[str, Any], controller: str) -> tuple[Plugin, Make, list[str]]:
     """Of a run with several controllers. Raises BadInput if another one is asked for."""
     if controller:
         raise BadInput(f"--controller {controller}: the flows of this run had several controllers; leave it out")
-    resolved = resolve(recorded(manifest.experiment, "the run's experiment"))
+    resolved = resolve(recorded(experiment, "the run's experiment"))
     return resolved.controller, resolved.make_controller, []
 
 

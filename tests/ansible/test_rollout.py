@@ -12,7 +12,7 @@ from tests.emulated_lab.host import Host
 from tests.emulated_lab.lab import Lab
 from tests.emulated_lab.spec import HostSpec
 from tests.support.rollout import PLAYBOOKS, experiment, phase, play, recorded, reset_attempts, settings_of, state_home
-from tests.support.waiting import until
+from tests.support.waiting import PATIENCE, until
 
 pytestmark = [pytest.mark.root, pytest.mark.parallel, pytest.mark.slow]
 AI_RATE = "sys/class/net/{}/ecn/roce_rp/rpg_ai_rate"
@@ -37,7 +37,7 @@ def in_force(host: Host) -> dict[str, Any]:
 
 def comes_back(host: Host, wanted: dict[str, Any]) -> None:
     """The unit that brings settings back has done so, or it never does."""
-    deadline = time.monotonic() + 100
+    deadline = time.monotonic() + PATIENCE
     while (found := in_force(host)) != wanted:
         different = {name: (found.get(name), value) for name, value in wanted.items() if found.get(name) != value}
         assert time.monotonic() < deadline, f"{different}\n{host.read('/run/lab/journal.jsonl')}"

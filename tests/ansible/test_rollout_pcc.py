@@ -13,7 +13,7 @@ from tests.emulated_lab.init import STOCK_UNIT
 from tests.emulated_lab.lab import Lab
 from tests.emulated_lab.spec import STOCK
 from tests.support.rollout import experiment, phase, play, reset_attempts, settings_of
-from tests.support.waiting import until
+from tests.support.waiting import PATIENCE, until
 
 pytestmark = [pytest.mark.root, pytest.mark.parallel, pytest.mark.slow]
 MANIFEST = {  # what an export says of itself, as far as the emulated build reads it
@@ -82,7 +82,7 @@ def test_a_program_takes_the_card_or_the_old_one_gets_it_back(tmp_path: Path) ->
         assert phase(host) == "promoted"
 
         lab.power_cycle("lab1")  # a program ended by a reset leaves the card taken
-        deadline = time.monotonic() + 60
+        deadline = time.monotonic() + PATIENCE
         while host.state()["ppcc"].get("0", {"parameters": [{}, {}]})["parameters"][1].get("value") != 7000:
             assert time.monotonic() < deadline, host.read("/run/lab/journal.jsonl")
             time.sleep(0.2)

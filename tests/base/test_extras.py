@@ -11,35 +11,36 @@ from testbed.base import extras
 from testbed.errors import BadInput
 from tests.support.checkout import ROOT
 
-RACK_AND_REPORT = 'mininet, pyarrow are not installed; run: pip install "cc-testbed[rack,report]"'
+RACK_AND_LEARNED = 'mininet, onnxruntime are not installed; run: pip install "cc-testbed[learned,rack]"'
 
 
 @pytest.fixture(autouse=True)
 def without(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("mininet", "pyarrow"):
+    for name in ("mininet", "onnxruntime"):
         monkeypatch.setitem(sys.modules, name, None)
 
 
 def test_one_command_gets_all_that_is_missing() -> None:
     extras.need("matplotlib", "torch")
     with pytest.raises(BadInput) as caught:
-        extras.need("mininet", "matplotlib", "pyarrow")
-    assert str(caught.value) == RACK_AND_REPORT
+        extras.need("mininet", "matplotlib", "onnxruntime")
+    assert str(caught.value) == RACK_AND_LEARNED
 
 
 def test_an_import_that_fails_is_explained() -> None:
     with (
-        pytest.raises(BadInput, match=r'^pyarrow is not installed; run: pip install "cc-testbed\[report\]"$'),
+        pytest.raises(BadInput, match=r'^onnxruntime is not installed; run: pip install "cc-testbed\[learned\]"$'),
         extras.explained(),
     ):
-        import pyarrow.parquet  # noqa: F401
+        import onnxruntime  # noqa: F401
     with pytest.raises(ModuleNotFoundError, match="nonexistent"), extras.explained():
         import nonexistent  # noqa: F401
 
 
 def test_setup_installs_every_extra_that_a_run_may_need() -> None:
-    """`make run` needs all but what trains, tests, rolls out and goes to many machines; `make test` needs all."""
+    """`make run` needs all that a run may need; `make test` needs all."""
     described = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
     setup = (ROOT / "scripts/setup").read_text()
-    assert f"'.[{','.join(sorted(set(described) - {'cluster', 'dev', 'lab', 'train'}))}]'" in setup
+    others = {"cluster", "dev", "docs", "lab", "notebook", "pandas", "train"}
+    assert f"'.[{','.join(sorted(set(described) - others))}]'" in setup
     assert f"'.[{','.join(sorted(described))}]'" in setup

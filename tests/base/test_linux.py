@@ -3,7 +3,12 @@
 from __future__ import annotations
 
 import ctypes
+import os
+import signal
 import socket
+import time
+
+import pytest
 
 from testbed.base import linux
 
@@ -17,3 +22,38 @@ def test_many_packets_go_out_with_few_calls_and_nothing_else_is_touched() -> Non
             linux.send_many(sender.fileno(), b"x" * 100, count)
             assert [len(receiver.recv(200)) for _ in range(count)] == [100] * count
     assert ctypes.sizeof(linux._Message) == 64  # sys/socket.h on 64 bits
+
+
+@pytest.mark.root
+@pytest.mark.parallel
+@pytest.mark.parametrize("late", [False, True])
+def test_a_new_namespaces_first_process_ends_with_its_parent(late: bool) -> None:
+    """Also if the parent was killed between the fork and the child's first step; inside, `getppid` is 0 all along."""
+    seen, shown = os.pipe()
+    told, tell = os.pipe()
+    parent = os.fork()
+    if parent == 0:
+        try:
+            linux.unshare(linux.CLONE_NEWPID)
+            lifeline = linux.Lifeline()
+            if os.fork():
+                signal.pause()
+            os.close(tell)
+            if late:
+                os.write(shown, b"forked")
+                os.read(told, 1)  # until nobody can write any more: the parent is about to go
+                time.sleep(0.2)
+            lifeline.die_with_parent()
+            os.write(shown, b"lives")
+            signal.pause()
+        finally:
+            os._exit(0)
+    os.close(shown)
+    os.close(tell)
+    assert os.read(seen, 10) == (b"forked" if late else b"lives")
+    os.kill(parent, signal.SIGKILL)
+    os.waitpid(parent, 0)
+    assert linux.wait_readable([seen], 60 * 10**9)
+    assert os.read(seen, 10) == b""  # the last one that could write is gone
+    os.close(seen)
+    os.close(told)

@@ -22,6 +22,7 @@ from testbed.capture.reader import Reader
 from testbed.results.folder import read_table
 from tests.support.outside import TESTBED
 from tests.support.runs import UNCALIBRATED, UNDRAWN
+from tests.support.waiting import PATIENCE
 
 ECN = ["Not-ECT", "ECT(1)", "ECT(0)", "CE"]
 
@@ -50,7 +51,7 @@ def _packets(file: Path) -> list[dict[str, Any]]:
 
 def run(folder: Path, *arguments: str) -> Run:
     command = [*TESTBED, "run", *arguments, *UNCALIBRATED, *UNDRAWN, "--out", str(folder)]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE, check=False)
     assert done.returncode in (0, 3), done.stderr
     manifest = json.loads((folder / "manifest.json").read_text())
     return Run(folder, json.loads((folder / "summary.json").read_text()), manifest["captures"])
@@ -173,7 +174,7 @@ def test_wireshark_finds_nothing_malformed(hpcc: Run) -> None:
 )
 def test_bad_options_stop_before_anything_is_built(tmp_path: Path, option: tuple[str, ...], says: str) -> None:
     command = [*TESTBED, "run", "incast-2", "--out", str(tmp_path / "out"), *option]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE, check=False)
     assert done.returncode == 2
     assert says in done.stderr
     assert "building" not in done.stderr
@@ -186,7 +187,7 @@ def children(pids: list[int]) -> list[int]:
 
 def interrupted(folder: Path, seconds: float, do: Any) -> tuple[int, str]:
     """A run to whose capturing process (the youngest) something is done on the way."""
-    options = ("--duration", "1.5 ms", "--pcap", "port:s1-eth3", *UNCALIBRATED, *UNDRAWN)
+    options = ("--duration", "4 ms", "--pcap", "port:s1-eth3", *UNCALIBRATED, *UNDRAWN)
     command = [*TESTBED, "run", "incast-2", *options, "--out", str(folder)]
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
     assert process.stderr is not None

@@ -61,7 +61,7 @@ def test_the_keys_of_set_are_those_of_the_experiment_and_its_plugins(complete: C
     assert "controller.eta=" in complete("testbed run incast-8 --controller hpcc --set controller.")
     assert "tuner.slot=" in complete("testbed sweep incast-8 --tuner pet,acc --set tuner.")
     held = results(tmp_path / "run", "swift")
-    assert "controller.base_target=" in complete(f"testbed run --from {held} --set controller.")
+    assert "controller.base_target=" in complete(f"testbed rerun {held} --set controller.")
     assert complete("testbed train pet --set see") == ["seed="]
     assert complete("testbed run nonsense --set ") == complete("testbed run --set ") == []
 

@@ -42,7 +42,7 @@ def test_what_is_the_kernels_alone_is_left_out_for_the_others(tmp_path: Path, di
     """So that what they ran can be run again."""
     kernels = (*dilation, "--set", "rack.calibrate=off")
     checked(tmp_path, "leaf-spine", *SHORT, *MODELS, *kernels, code=0)
-    done = command("run", "--from", str(tmp_path / "out" / "virtual"), "--verify")
+    done = command("rerun", str(tmp_path / "out" / "virtual"))
     assert done.returncode == 0, done.stderr
 
 

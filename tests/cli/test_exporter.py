@@ -25,7 +25,7 @@ from tests.support.host_tree import plant, roll_out, tools
 
 TESTBED = [sys.executable, "-c", "from testbed.cli.main import main; raise SystemExit(main())", "exporter"]
 NOBODY = 65534
-PATIENCE = 60.0  # s; on a busy machine a start takes a while
+PATIENCE = 200.0  # s; on a busy machine a start takes a while
 
 
 def environment(tmp_path: Path) -> dict[str, str]:
@@ -34,7 +34,9 @@ def environment(tmp_path: Path) -> dict[str, str]:
 
 
 def run(*arguments: str, **options: dict[str, str]) -> subprocess.CompletedProcess[str]:
-    done = subprocess.run([*TESTBED, *arguments], capture_output=True, text=True, timeout=30, check=False, **options)
+    done = subprocess.run(
+        [*TESTBED, *arguments], capture_output=True, text=True, timeout=PATIENCE, check=False, **options
+    )
     assert "Traceback" not in done.stderr
     return done
 

@@ -14,6 +14,7 @@ import pytest
 from tests.support.checkout import ROOT
 from tests.support.commands import command
 from tests.support.outside import TESTBED
+from tests.support.waiting import PATIENCE
 
 
 @pytest.mark.parametrize(
@@ -75,7 +76,7 @@ def test_completion_of_a_verb() -> None:
     """What the script that --install-completion installs asks for at a tab."""
     environment = {**os.environ, "_TESTBED_COMPLETE": "complete_bash", "COMP_WORDS": "testbed va", "COMP_CWORD": "1"}
     command = [Path(sys.executable).parent / "testbed"]
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=PATIENCE, check=False)
     assert done.stdout.split() == ["validate"]
 
 

@@ -83,11 +83,11 @@ class MyCc(CompiledController):
 
 def test_a_result_runs_again_with_its_seed_and_says_that_nothing_differs(result: Path) -> None:
     again = result.with_name("again")
-    done = command("run", "--from", str(result), "--out", str(again), *UNSEEN)
+    done = command("rerun", str(result), "--out", str(again), *UNSEEN)
     assert done.returncode == 0, done.stderr
     assert differing(done.stderr) == ["nothing: the same experiment, code, versions and machine"]
     first, second = load(result), load(again)
-    assert second.manifest.experiment == first.manifest.experiment
+    assert second.manifest.controller.sha256 == first.manifest.controller.sha256
     assert (second.manifest.engine, second.manifest.seed) == ("fluid", 7)
     assert second.summary.goodput == first.summary.goodput
     sent = [one.tables["flow_series"]["acked_bytes"] for one in (first, second)]
@@ -95,11 +95,11 @@ def test_a_result_runs_again_with_its_seed_and_says_that_nothing_differs(result:
 
 
 def test_what_differs_from_a_result_is_said(result: Path) -> None:
-    (result.parent / "my_cc.py").write_text(FIXED.replace("0.4", "0.3"))
+    (result / "files" / "my_cc.py").write_text(FIXED.replace("0.4", "0.3"))
     told = json.loads((result / "manifest.json").read_text())
     told["versions"] |= {"numpy": "1.0", "commit": "0" * 40}
     (result / "manifest.json").write_text(json.dumps(told))
-    done = command("run", "--from", str(result), "--seed", "8", "--dry-run")
+    done = command("rerun", str(result), "--set", "seed=8", "--dry-run")
     assert done.returncode == 0
     said = "\n".join(differing(done.stderr))
     assert "code of MyCc" in said
@@ -107,7 +107,8 @@ def test_what_differs_from_a_result_is_said(result: Path) -> None:
     assert "numpy was 1.0 and is " in said
     assert f"commit was {'0' * 40} and is " in said
     assert "seed was 7 and is 8" in said
-    assert len(differing(done.stderr)) == 4
+    assert f"{result.parent / 'my_cc.py'} has changed; not used here" in said
+    assert len(differing(done.stderr)) == 5
     assert yaml.safe_load(done.stdout)["seed"] == 8
 
 
@@ -115,9 +116,7 @@ def test_what_differs_from_a_result_is_said(result: Path) -> None:
 def test_a_result_in_an_experiments_place_names_the_option(result: Path, name: str) -> None:
     done = command("run", name.format(result))
     assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr.endswith(
-        f"is a result, not an experiment; run what it holds again: testbed run --from {result}\n"
-    )
+    assert done.stderr.endswith(f"is a result, not an experiment; run what it holds again: testbed rerun {result}\n")
 
 
 def test_a_folder_that_is_called_like_an_experiment_does_not_hide_it(result: Path) -> None:
@@ -125,15 +124,14 @@ def test_a_folder_that_is_called_like_an_experiment_does_not_hide_it(result: Pat
     assert command("run", "incast-2", "--dry-run", cwd=result.parent).returncode == 0
 
 
-def test_what_run_needs(result: Path, tmp_path: Path) -> None:
+def test_what_rerun_needs(result: Path, tmp_path: Path) -> None:
     def refused(*arguments: str) -> str:
-        done = command("run", *arguments)
+        done = command("rerun", *arguments)
         assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
         return done.stderr
 
-    assert "which experiment? 'testbed run EXPERIMENT', or 'testbed run --from FOLDER'" in refused()
-    assert f"--from {result} says what is run: leave incast-8 out" in refused("incast-8", "--from", str(result))
-    assert "is not a results folder" in refused("--from", str(tmp_path))
+    assert "is not a results folder" in refused(str(tmp_path))
+    assert f"no results at {tmp_path / 'report.html'}: No such file" in refused(str(tmp_path / "report.html"))
     told = json.loads((result / "manifest.json").read_text())
     (result / "manifest.json").write_text(json.dumps(told | {"engine": "lab"}))
-    assert "name them with --inventory" in refused("--from", str(result))
+    assert "name them with --inventory" in refused(str(result))

@@ -16,6 +16,7 @@ from testbed.errors import BadInput
 from tests.support.commands import command
 from tests.support.entered import published
 from tests.support.outside import LONG, TESTBED, read_until
+from tests.support.waiting import PATIENCE
 
 A, B = (RunningRack(run, (RackNode("h1", "10.0.0.1", 3),), -1) for run in ("incast-8-dcqcn", "incast-8-swift"))
 
@@ -84,7 +85,7 @@ def test_a_host_of_a_running_rack(tmp_path: Path) -> None:
         assert running.poll() is None
     finally:
         running.send_signal(signal.SIGINT)
-        running.communicate(timeout=60)
+        running.communicate(timeout=PATIENCE)
     assert running.returncode == 3  # ended early; otherwise nothing has happened to it
     gone = command("shell", "shell-real", "h1", "--", "true")
     assert gone.returncode == 2

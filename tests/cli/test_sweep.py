@@ -17,6 +17,7 @@ from tests.support.census import Census
 from tests.support.commands import command as sweep
 from tests.support.outside import TESTBED
 from tests.support.runs import UNCALIBRATED, UNDRAWN
+from tests.support.waiting import PATIENCE
 
 CELLS = {"dcqcn,seed=1", "dcqcn,seed=2", "fixed,seed=1", "fixed,seed=2"}
 # It is the sweep that is tested and not the links: a busy machine must not refuse them.
@@ -53,7 +54,7 @@ def read_until(process: subprocess.Popen[str], text: str) -> str:
 
 
 def wait_for(log: Path, text: str) -> None:
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + PATIENCE
     while not (log.is_file() and text in log.read_text()):
         assert time.monotonic() < deadline, f"{log} never said '{text}'"
         time.sleep(0.05)
@@ -73,7 +74,7 @@ def test_ctrl_c_keeps_what_is_finished_and_resume_does_the_rest(tmp_path: Path) 
     second = json.loads((out / "sweep.json").read_text())["order"][1]
     wait_for(out / "logs" / f"{second}.txt", "building")
     os.killpg(process.pid, signal.SIGINT)  # as a terminal does
-    printed, said = process.communicate(timeout=30)
+    printed, said = process.communicate(timeout=PATIENCE)
     assert process.returncode == 1
     assert printed == ""
     assert "Traceback" not in said
@@ -141,7 +142,7 @@ def test_sigkill_takes_the_run_with_it(tmp_path: Path) -> None:
     assert busy.returncode == 2
     assert "is running already" in busy.stderr
     process.kill()
-    process.communicate(timeout=30)
+    process.communicate(timeout=PATIENCE)
     assert before.leftovers() == []
     assert not (out / first).exists()
 

@@ -41,7 +41,7 @@ def test_what_was_sent_after_the_moment_does_not_count_before_it(rig: Bench) -> 
     """A reader that lost its core between clock and counters would see more than the line carries."""
     rate = 100e6
     rig.port(rate=rate, buffer=1 << 30)
-    rig.set_queue(1_000_000, time.monotonic_ns())
+    rig.set_queue(100_000_000, time.monotonic_ns())  # eight seconds' worth
     reader = PortReader(rig.ports, [Port(LOOPBACK, 0, rate, 1 << 30, 0, 0.0, 0)], Clock(1.0))
     rig.egress(data())
     before_ns = int(rig.count["last_ns"])

@@ -12,12 +12,13 @@ from pathlib import Path
 
 from testbed.base import linux
 from tests.emulated_lab import machine, mounts, rootfs
-from tests.emulated_lab.fakes import entry
+from tests.emulated_lab.fakes import entry, server
 from tests.emulated_lab.spec import STOCK, NodeSpec
 from tests.emulated_lab.store import Store
 from tests.emulated_lab.systemd.manager import WANTED, Manager
 from tests.emulated_lab.systemd.udev import Event, found
 from tests.support.checkout import ROOT
+from tests.support.waiting import PATIENCE
 
 NEW, POWER_ON, REBOOT = "new", "power on", "reboot"
 SSHD_CONFIG = """\
@@ -74,24 +75,23 @@ TREES = {
 }
 
 
-def main(spec: NodeSpec, how: str, ready: Callable[[], None]) -> None:
-    """Runs until the kernel ends it. ``how``: NEW, POWER_ON or REBOOT."""
+def main(spec: NodeSpec, how: str, client: bytes, ready: Callable[[], None]) -> None:
+    """Runs until the kernel ends it. ``how``: NEW, POWER_ON or REBOOT; ``client``: see `fakes.server`."""
     store = Store()
     if how == NEW:
-        _install(spec, store)
+        _install(spec, store, client)
     else:
         store.write(machine.boot(store.read(), power=how == POWER_ON))
+    server.start(entry.of(spec))
     if not spec.is_switch:
         _show_card(spec, store)
     with asyncio.Runner() as runner:
         runner.run(_run(found(store.read(), "add"), ready))
 
 
-def _install(spec: NodeSpec, store: Store) -> None:
+def _install(spec: NodeSpec, store: Store, client: bytes) -> None:
     store.write(machine.new(spec))
-    host = entry.HOST | (entry.OFED if spec.driver == "ofed" else {})
-    own = entry.SWITCHES[spec.kind] if spec.is_switch else host
-    entry.install(own | entry.SYSTEM | entry.FORBIDDEN, ROOT)
+    entry.install(entry.of(spec), ROOT, client)
     if spec.kind == "testbed":
         TESTBED.unlink(missing_ok=True)
         TESTBED.symlink_to(Path(sys.prefix) / "bin/testbed")
@@ -116,7 +116,7 @@ def _show_card(spec: NodeSpec, store: Store) -> None:
         mounts.set_process_name("cardfs")
         cardfs.serve(str(FILE_SYSTEM), store)
         os._exit(0)
-    deadline = time.monotonic() + 10
+    deadline = time.monotonic() + PATIENCE
     while not FILE_SYSTEM.is_mount():
         if time.monotonic() > deadline:
             sys.exit(f"{spec.name}: the card's file system did not come up")

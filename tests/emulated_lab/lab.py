@@ -22,6 +22,7 @@ from testbed.engines.kernel.sandbox import Sandbox
 from testbed.errors import TestbedError
 from tests.emulated_lab import init, inventory, keys, rootfs
 from tests.emulated_lab.enter import children, enter, pid_outside, wait_until_gone
+from tests.emulated_lab.fakes import server
 from tests.emulated_lab.host import Host
 from tests.emulated_lab.machine_room import MachineRoom
 from tests.emulated_lab.spec import DEFAULT, HostSpec, nodes
@@ -59,6 +60,7 @@ class Lab:
         shutil.rmtree(self.folder)
 
     def _start(self) -> None:
+        server.CLIENT.compiled()  # once, before all nodes ask for it
         self.key, self.known_hosts = keys.make(self.folder, self.specs)
         self.ssh_config = inventory.write_ssh_config(self.folder, self.specs)
         self.inventory = inventory.write(self.folder, self.specs)

@@ -13,6 +13,7 @@ from pathlib import Path
 from testbed.base import linux
 from testbed.errors import TestbedError
 from tests.emulated_lab import init, mounts, rootfs
+from tests.emulated_lab.fakes import server
 from tests.emulated_lab.spec import NodeSpec
 
 CLONES = linux.CLONE_NEWNET | linux.CLONE_NEWNS | mounts.CLONE_NEWUTS | mounts.CLONE_NEWIPC
@@ -67,12 +68,13 @@ def _process_one(spec: NodeSpec, everyone: list[NodeSpec], folder: Path, how: st
         connection.recv()
         key = (folder / "id_ed25519.pub").read_text()
         host_key = (folder / f"{spec.name}.key").read_bytes()
+        client = server.CLIENT.compiled().read_bytes()
         rootfs.build(folder / "nodes" / spec.name, card=not spec.is_switch)
         if how == init.NEW:
             rootfs.write_identity(spec, everyone, key, host_key)
         mounts.set_hostname(spec.name)
         mounts.set_process_name("systemd")
-        init.main(spec, how, ready=lambda: connection.send("up"))
+        init.main(spec, how, client, ready=lambda: connection.send("up"))
     except BaseException:  # noqa: BLE001 - whatever it is, the lab must know
         connection.send(traceback.format_exc())
     finally:

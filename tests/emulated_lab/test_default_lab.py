@@ -18,6 +18,7 @@ import yaml
 from testbed.experiment.load import load, resolve
 from tests.emulated_lab.spec import DEFAULT
 from tests.support.checkout import ROOT
+from tests.support.waiting import PATIENCE
 
 README = (ROOT / "README.md").read_text()
 
@@ -49,7 +50,7 @@ def printed() -> Iterator[dict[str, str]]:
         yield dict(re.split(r"  +", line, maxsplit=1) for line in text.splitlines() if re.match(r"[a-z ]+  +\S", line))
     finally:
         lab.send_signal(signal.SIGTERM)
-        assert lab.wait(timeout=20) == 0
+        assert lab.wait(timeout=PATIENCE) == 0
 
 
 @pytest.fixture

@@ -19,7 +19,7 @@ from tests.emulated_lab.conftest import MakeStore
 from tests.emulated_lab.fakes import doca_pcc
 from tests.emulated_lab.store import Store
 from tests.support.checkout import ROOT
-from tests.support.waiting import until
+from tests.support.waiting import PATIENCE, until
 
 PROGRAM = """\
 import os, sys
@@ -141,7 +141,7 @@ def test_refusals(make_store: MakeStore, start: Start, card: str, arguments: lis
         with store.edit() as state:
             state["nvconfig"][key].update(current=int(value), next=1 - int(value))  # what is staged does not count
     process = start(*arguments)
-    out, _ = process.communicate(timeout=20)
+    out, _ = process.communicate(timeout=PATIENCE)
     assert process.returncode != 0
     assert reason in out
     assert store.read()["pcc"]["owner"] is None

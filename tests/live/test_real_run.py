@@ -20,6 +20,7 @@ from testbed.live import names
 from tests.live.scrapes import Samples, one, samples
 from tests.live.streams import events
 from tests.support.runs import UNCALIBRATED, UNDRAWN
+from tests.support.waiting import PATIENCE
 
 MILLISECONDS = 4
 RUN = ("run", "incast-8", "--duration", f"{MILLISECONDS} ms", *UNCALIBRATED, *UNDRAWN)
@@ -33,7 +34,6 @@ class Seen:
     summary: dict[str, Any]
     scrapes: list[Samples] = field(default_factory=list)
     events: list[tuple[str, Any]] = field(default_factory=list)
-    seconds: float = 0.0  # of wall time between the first and the last update
 
 
 @pytest.fixture(scope="module")
@@ -50,27 +50,23 @@ def seen(tmp_path_factory: pytest.TempPathFactory) -> Seen:
     reader.start()
     while process.poll() is None:
         try:
-            with urllib.request.urlopen(f"{url[1]}/metrics", timeout=5) as response:
+            with urllib.request.urlopen(f"{url[1]}/metrics", timeout=PATIENCE) as response:
                 seen.scrapes.append(samples(response.read().decode()))
         except OSError:  # it has just ended
             break
         time.sleep(0.2)
-    out_text, said = process.communicate(timeout=30)
-    reader.join(timeout=10)
+    out_text, said = process.communicate(timeout=PATIENCE)
+    reader.join(timeout=PATIENCE)
     assert process.returncode in (0, 3), said
     seen.summary = json.loads(out_text)
     return seen
 
 
 def _read(url: str, seen: Seen) -> None:
-    connection = http.client.HTTPConnection(url.removeprefix("http://"), timeout=20)
+    connection = http.client.HTTPConnection(url.removeprefix("http://"), timeout=PATIENCE)
     connection.request("GET", "/live")
-    times = []
     for name, data in events(connection.getresponse()):
         seen.events.append((name, data))
-        if name == "update":
-            times.append(time.monotonic())
-    seen.seconds = times[-1] - times[0]
 
 
 @pytest.mark.root
@@ -113,7 +109,7 @@ def test_events_tell_the_run_from_scene_to_verdict(seen: Seen) -> None:
     assert kinds.count("scene") == kinds.count("end") == 1
     assert kinds[-1] == "end"
     updates = [data for name, data in seen.events if name == "update"]
-    assert len(updates) / seen.seconds >= 4
+    assert len(updates) >= 3  # how often they come is tested in virtual time
     assert [one["time"] for one in updates] == sorted({one["time"] for one in updates})
     end = seen.events[-1][1]
     assert end["verdict"] == seen.summary["verdict"]["word"]
@@ -145,7 +141,7 @@ def test_the_base_rtt_of_unequal_paths_is_the_one_of_the_results(tmp_path: Path)
     watched = subprocess.run(
         [*COMMAND[:3], "watch", found[1], "--format", "json"], capture_output=True, text=True, check=False
     )
-    _, said = process.communicate(timeout=60)
+    _, said = process.communicate(timeout=PATIENCE)
     assert process.returncode in (0, 3), said
     told = [json.loads(line) for line in watched.stdout.splitlines()]
     scene = next(one["data"] for one in told if one["event"] == "scene")
@@ -171,7 +167,7 @@ def test_a_port_in_use_stops_before_anything_is_built(tmp_path: Path) -> None:
         "--out",
         str(tmp_path / "out"),
     ]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=30)
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=PATIENCE)
     taken.server_close()
     assert done.returncode == 2
     assert (
@@ -193,6 +189,6 @@ def test_a_page_without_an_address_is_bad_input(tmp_path: Path) -> None:
         "--out",
         str(tmp_path / "out"),
     ]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=30)
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=PATIENCE)
     assert done.returncode == 2
     assert done.stderr == "testbed: --ui needs an address: leave out --metrics-addr none\n"

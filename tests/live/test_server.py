@@ -11,6 +11,7 @@ from testbed.errors import BadInput
 from testbed.live import server as live
 from testbed.live.server import LiveServer, listen
 from tests.live.streams import events
+from tests.support.waiting import PATIENCE
 
 
 @pytest.fixture
@@ -23,14 +24,14 @@ def server() -> Iterator[LiveServer]:
 
 @contextmanager
 def reading(server: LiveServer) -> Iterator[Iterator[tuple[str, object]]]:
-    connection = http.client.HTTPConnection("127.0.0.1", server.server_port, timeout=10)
+    connection = http.client.HTTPConnection("127.0.0.1", server.server_port, timeout=PATIENCE)
     connection.request("GET", "/live")
     with closing(connection):
         yield events(connection.getresponse())
 
 
 def get(server: LiveServer, path: str) -> tuple[int, str]:
-    connection = http.client.HTTPConnection("127.0.0.1", server.server_port, timeout=10)
+    connection = http.client.HTTPConnection("127.0.0.1", server.server_port, timeout=PATIENCE)
     with closing(connection):
         connection.request("GET", path)
         response = connection.getresponse()
@@ -106,7 +107,7 @@ def test_a_server_that_never_started_closes() -> None:
     made = LiveServer("127.0.0.1", 0)
     closer = threading.Thread(target=made.close)
     closer.start()
-    closer.join(timeout=5)
+    closer.join(timeout=PATIENCE)
     assert not closer.is_alive()
 
 

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from multiprocessing.sharedctypes import RawValue
+from unittest.mock import Mock
+
 import numpy as np
 import pytest
 
 from testbed.live import snapshots
 from testbed.live.observers import Observer
 from testbed.live.snapshot import Snapshot
+from testbed.live.snapshots import Live
 from testbed.live.updates import Update
 from tests.support.modelled import modelled
 from tests.support.simulated import simulated
@@ -30,7 +34,8 @@ class Kept(Observer):
         self.updates.append(changes)
 
 
-def test_a_flow_is_active_from_its_start_to_its_end() -> None:
+def test_a_flow_is_active_from_its_start_to_its_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(snapshots, "WALL_NS_BETWEEN", 0)  # or the run is over after two
     kept = Kept()
     flows = modelled("websearch", ["time.duration=4 ms", "time.warmup=1 ms"], controller="dcqcn", observer=kept).flows
     counts = []
@@ -42,9 +47,51 @@ def test_a_flow_is_active_from_its_start_to_its_end() -> None:
     assert np.isfinite(flows.finished).any()
 
 
+@pytest.mark.parametrize(("took", "left"), [(1e-3, 0.199), (0.05, 0.45)])
+def test_looks_take_a_tenth_of_the_time_at_most(monkeypatch: pytest.MonkeyPatch, took: float, left: float) -> None:
+    """Of 100,000 flows one takes so long that at five per second a run would not get on."""
+    clock = [1_000_000_000]
+
+    def slow(_: Live) -> None:
+        clock[0] += round(took * 1e9)
+
+    monkeypatch.setattr(snapshots.time, "monotonic_ns", lambda: clock[0])
+    monkeypatch.setattr(Live, "_snapshot", slow)
+    live = Live.__new__(Live)
+    live.connection, live._next_ns = Mock(), 0
+    live.show()
+    assert live.seconds_left() == pytest.approx(left)
+
+
+def test_five_times_a_second_of_wall_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """By a clock that goes on 10 ms whenever it is read; a real one would tell of a busy machine instead."""
+    clock = Ticking()
+    monkeypatch.setattr(snapshots, "time", clock)
+    kept = Kept()
+    simulated(HALVES, ["time.duration=10 ms"], observer=kept)
+    assert clock.seconds > 2
+    assert 4 <= len(kept.snapshots) / clock.seconds <= 5.5
+
+
+class Ticking:
+    """Instead of module `time`; the run goes on in a process of its own."""
+
+    def __init__(self) -> None:
+        self._ns = RawValue("q", 0)
+
+    @property
+    def seconds(self) -> float:
+        return float(self._ns.value / 1e9)
+
+    def monotonic_ns(self) -> int:
+        self._ns.value += 10_000_000
+        return int(self._ns.value)
+
+
 def test_what_each_controller_gets_is_told_while_the_run_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
     """Flows 1 and 3 are DCTCP's, 2 and 4 NSCC's. The last snapshot is within an update of the end."""
     monkeypatch.setattr(snapshots, "WALL_NS_BETWEEN", 0)
+    monkeypatch.setattr(snapshots, "MOST", np.inf)
     kept = Kept()
     flows = simulated(HALVES, observer=kept).flows
     assert flows.controller == ["dctcp", "nscc"] * 2

@@ -17,7 +17,7 @@ from tests.support.folders import results
 )
 def test_what_a_result_holds_loads_again_as_it_was(tmp_path: Path, experiment: str, controller: str) -> None:
     manifest = load_manifest(results(tmp_path / "run", controller, experiment=experiment))
-    assert differences(manifest, resolve(recorded(manifest.experiment, "run"))) == []
+    assert differences(manifest, manifest.experiment, resolve(recorded(manifest.experiment, "run"))) == []
 
 
 def test_every_part_is_compared(tmp_path: Path) -> None:
@@ -31,7 +31,7 @@ def test_every_part_is_compared(tmp_path: Path) -> None:
         }
     )
     again = resolve(recorded(manifest.experiment, "run").apply(["traffic.senders=4"]))
-    said = "\n".join(differences(other, again))
+    said = "\n".join(differences(other, other.experiment, again))
     for part in (
         "code of adpg (",
         f"SHA-256 was {'0' * 12} and is ",
@@ -46,4 +46,9 @@ def test_every_part_is_compared(tmp_path: Path) -> None:
 def test_a_dilation_that_was_measured_may_be_measured_again(tmp_path: Path) -> None:
     measured = {"speed": {"dilation": 500}}
     manifest = load_manifest(results(tmp_path / "run", "dcqcn", 1, "time.dilation=500", manifest=measured))
-    assert differences(manifest, resolve(recorded(manifest.experiment, "run").apply(["time.dilation=auto"]))) == []
+    assert (
+        differences(
+            manifest, manifest.experiment, resolve(recorded(manifest.experiment, "run").apply(["time.dilation=auto"]))
+        )
+        == []
+    )

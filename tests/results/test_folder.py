@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+from hashlib import sha256
 from pathlib import Path
 
 import numpy as np
@@ -28,7 +29,9 @@ def test_round_trip(tmp_path: Path, manifest: Manifest) -> None:
     found = folder.load(path)
 
     assert found.summary.to_json() == summary.to_json()
-    assert found.manifest == manifest.model_copy(update={"verdict": summary.verdict})
+    assert found.manifest.sha256["flows.parquet"] == sha256((path / "flows.parquet").read_bytes()).hexdigest()
+    told = {"verdict": summary.verdict, "sha256": found.manifest.sha256}
+    assert found.manifest == manifest.model_copy(update=told)
     assert set(found.tables) == set(TABLES)
     series = found.tables["flow_series"].to_pydict()
     second = [i for i, name in enumerate(series["flow"]) if name == "h2-h99"]

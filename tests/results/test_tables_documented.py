@@ -1,4 +1,4 @@
-"""The Python of docs/results.md reads a table with what `pip install "cc-testbed[report]"` brings: without pandas."""
+"""The Python of docs/results.md reads a table with what `pip install cc-testbed` brings: without pandas."""
 
 from __future__ import annotations
 

@@ -15,4 +15,4 @@ from tests.support.synthetic_runs import run
 def written(path: Path, manifest: Manifest, report: bool = False) -> Path:
     record = run()
     summary = summarise(record, judge(record), experiment="incast-2", controller="my_cc")
-    return folder.write(path, manifest, record, summary, [build.add_report] if report else [])
+    return folder.write(path, manifest, record, summary, last=build.add_report if report else None)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
@@ -11,14 +13,14 @@ from testbed.results.record import EngineName
 from testbed.results.summary import Summary, summarise
 from testbed.results.verdict import Reason, Verdict
 from testbed.runs.crosscheck import Crosscheck
+from testbed.runs.overrides import resolve
 from tests.support import theory
-from tests.support.known import EIGHT, SLACK, eight, settings
+from tests.support.known import DCQCN, EIGHT, dcqcn_at_rest, options, settings
 from tests.support.modelled import figures
 from tests.support.runs import Runs
-from tests.support.simulated import simulated
+from tests.support.simulated import measured, simulated
 
 PACKET = theory.INT_WIRE * 8 / theory.LINE
-BUCKET = 2 * PACKET  # s; so much of a queue passes a shaper whose bucket is full, and no RTT shows it
 CALIBRATED = 0.02  # a link's rate and delay may be off by so much
 
 
@@ -28,7 +30,7 @@ def virtual(controller: str, *more: str) -> Summary:
 
 
 def held(ran: dict[EngineName, Summary], *seeds: Summary) -> Crosscheck:
-    return Crosscheck(ran, {}, seeds, PACKET, Path())
+    return Crosscheck(ran, {}, seeds, PACKET, 2, Path())
 
 
 @pytest.mark.parametrize("flows", [2, 8])
@@ -64,22 +66,90 @@ def test_swift_of_model_and_virtual_time_agrees_but_for_what_packets_swing(flows
     assert abs(found["rtt_p50"].difference("fluid")) <= swing
 
 
+# Some 50 flows of random traffic arrive within 4 ms: with this seed they queue, and a hundred packets are marked.
+WEBSEARCH = """
+rack: {hosts: 8, link: {rate: 25 Gbit/s}}
+traffic: {pattern: poisson, sizes: websearch, load: 80 %}
+controller: {name: dcqcn, preset: paper, window: bdp}
+seed: 3
+time: {duration: 4 ms, warmup: 0}
+"""
+LASTING = ("tuner.preset=secn1", "time.duration=3 ms", "time.warmup=1.5 ms")
+
+
+class Case(NamedTuple):
+    """A run of both engines. ``controller``: none for the experiment's own; ``seeds``: for what chance does."""
+
+    experiment: str
+    settings: Sequence[str]
+    controller: str = ""
+    dilation: int = 0  # the default
+    seeds: int = 1
+
+
+CASES = {
+    **{name: Case("incast-8", settings(name), name) for name in EIGHT},
+    "hpcc, 2 flows": Case("incast-2", LASTING, "hpcc", dilation=2000),
+    "hpcc, 64 flows": Case("incast-64", LASTING, "hpcc"),
+    "dcqcn": Case("incast-8", DCQCN, seeds=4),
+    "leaf-spine": Case("leaf-spine", ["time.duration=2 ms", "time.warmup=800 us"], dilation=2000, seeds=6),
+    "websearch": Case(WEBSEARCH, [], dilation=1500),
+}
+
+
 @pytest.mark.root
 @pytest.mark.slow
-@pytest.mark.parametrize("controller", list(EIGHT))
-def test_virtual_time_and_kernel_agree(runs: Runs, controller: str) -> None:
-    """A clean run, at whatever dilation this machine needs. Beside the bounds, what the kernel's rack may be off by:
-    its calibration, the shaper's bucket, and what its virtual queue may differ from the shaper's. Not RTT p99, which
-    remembers every late timer of a busy machine.
+@pytest.mark.parametrize("name", list(CASES))
+def test_virtual_time_and_kernel_agree(runs: Runs, tmp_path: Path, name: str) -> None:
+    """A clean run, at whatever dilation this machine needs, within all bounds but for what the rack's shapers do, which
+    the tool must say. RTT p99 remembers every late timer: it is held only if they were earlier than its bound.
     """
-    kernel = Summary.model_validate(eight(runs, controller).summary).model_copy(update={"verdict": Verdict()})
-    found = {one.figure.name: one for one in held({"virtual": virtual(controller), "kernel": kernel}).figures}
+    case, controller = CASES[name], CASES[name].controller
+    experiment = case.experiment
+    if experiment == WEBSEARCH:
+        experiment = str(tmp_path / "websearch.yaml")
+        Path(experiment).write_text(WEBSEARCH)
+    chosen = ["--controller", controller] if controller else []
+    slower = ["--dilation", str(case.dilation)] if case.dilation else []
+    arguments = (experiment, *chosen, *options(case.settings), *slower)
+    kernel = Summary.model_validate((dcqcn_at_rest(runs) if name == "dcqcn" else runs.clean(*arguments)).summary)
+    ran, *others = (
+        measured(experiment, [*case.settings, *more], controller=controller)
+        for more in ([], *([f"seed={seed}"] for seed in range(2, case.seeds + 1)))
+    )
+    layout = resolve(experiment, {"controller": controller}, {}, ["engine=virtual", *case.settings]).layout
+    packet = 8 * layout.framing.wire_size / layout.shape.ports[layout.bottleneck].link.rate
+    links = int(layout.paths.hops.max()) + 1
+    both: dict[EngineName, Summary] = {"virtual": ran, "kernel": kernel.model_copy(update={"verdict": Verdict()})}
+    found = {one.figure.name: one for one in Crosscheck(both, {}, [ran, *others], packet, links, Path()).figures}
+    print({figure: (one.values, one.allowed, one.rack) for figure, one in found.items()})
     assert found["su"].reference == "kernel"
-    assert found["su"].outside == []
-    assert abs(found["ql_mean"].difference("virtual")) <= max(found["ql_mean"].bound, SLACK)
-    allowed = max(found["rtt_p50"].bound, BUCKET + CALIBRATED * kernel.base_rtt)
-    assert abs(found["rtt_p50"].difference("virtual")) <= allowed
-    assert kernel.drops == 0 == virtual(controller).drops
+    lateness = kernel.pacing_lag_p99 + kernel.feedback_lag_p99
+    print(kernel.verdict, lateness)
+    if kernel.verdict.reasons or lateness > found["rtt_p99"].bound:
+        del found["rtt_p99"]
+    assert {figure: one.values for figure, one in found.items() if set(one.outside) - set(one.shaped)} == {}
+    assert {"su", "ql_mean", "rtt_p50"} <= found.keys()
+    if name == "websearch":
+        assert found["slowdown_p99"].values["kernel"] > 2  # flows did wait for each other
+        assert ran.fct_finished == kernel.fct_finished > 20
+    elif name != "hpcc, 64 flows":  # whose first windows overrun the buffer
+        assert kernel.drops_in_run == ran.drops_in_run
+
+
+def test_what_the_kernels_shapers_do_is_told_as_theirs() -> None:
+    """A median that misses one frame of the queue is out of bounds and explained, one that misses seven is not."""
+    model = virtual("hpcc")
+    for frames, shaped in ((1, ["virtual"]), (7, [])):
+        kernel = model.model_copy(update={"rtt_p50": model.rtt_p50 - frames * PACKET})
+        found = held({"virtual": model, "kernel": kernel})
+        (rtt,) = [one for one in found.figures if one.figure.name == "rtt_p50"]
+        assert rtt.outside == ["virtual"]
+        assert rtt.shaped == shaped
+        assert not found.agrees
+    without = held({"virtual": model, "fluid": model.model_copy(update={"rtt_p50": model.rtt_p50 + PACKET})})
+    (rtt,) = [one for one in without.figures if one.figure.name == "rtt_p50"]
+    assert (rtt.outside, rtt.shaped) == (["fluid"], [])
 
 
 def test_a_degraded_run_is_no_reference() -> None:

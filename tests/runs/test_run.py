@@ -24,13 +24,14 @@ class Measured:
     name: EngineName = "lab"
 
     def __init__(self) -> None:
-        self.followed = 0
+        self.followed = self.prepared = 0
 
     def check(self, resolved: Resolved) -> None:
         if resolved.experiment.hosts > 5:
             raise BadInput("too many hosts")
 
     def prepare(self, resolved: Resolved, _audience: Observer) -> Prepared:
+        self.prepared += 1
         return Prepared(resolved, {"delay_by": "nothing"})
 
     def follow(self, _prepared: Prepared, *_: object) -> RunRecord:
@@ -74,6 +75,23 @@ def test_what_an_engine_refuses_is_not_run(tmp_path: Path) -> None:
         execute(engine, small("traffic.senders=8"), tmp_path / "out", Observer())
     assert engine.followed == 0
     assert not (tmp_path / "out").exists()
+
+
+def test_without_a_compiler_decisions_are_refused_before_anything_is_rolled_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Those of an object in Python as well, which needs none for itself; without decisions it runs."""
+    recorded, not_recorded = small(), small("record.decisions=0", "record.report=false")
+    monkeypatch.setenv("PATH", "/nowhere")
+    monkeypatch.delenv("CC", raising=False)
+    monkeypatch.setenv("TESTBED_CACHE", str(tmp_path / "cache"))
+    engine = Measured()
+    with pytest.raises(TestbedError, match=r"a C compiler is needed, .*; run: apt install gcc"):
+        execute(engine, recorded, tmp_path / "out", Observer())
+    assert engine.prepared == 0
+    assert not (tmp_path / "out").exists()
+    execute(engine, not_recorded, tmp_path / "out", Observer())
+    assert engine.followed == 1
 
 
 def test_a_report_that_fails_does_not_lose_the_results(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

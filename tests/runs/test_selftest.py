@@ -11,6 +11,7 @@ import pytest
 
 from testbed.engines.kernel.faults.catalogue import FAULTS
 from testbed.fidelity.processors import STOLEN, Processors
+from tests.support.waiting import PATIENCE
 
 pytestmark = [pytest.mark.root, pytest.mark.slow]
 ATTEMPTS = 4  # others use the machine meanwhile
@@ -60,7 +61,7 @@ def test_an_undisturbed_run_is_clean() -> None:
 @pytest.mark.parallel
 def test_unknown_fault_is_an_error_that_lists_the_known_ones() -> None:
     command = [sys.executable, "-m", "testbed", "selftest", "--only", "nonesuch"]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=PATIENCE)
     assert done.returncode in (1, 2)
     assert "no fault is called 'nonesuch'" in done.stderr
     assert all(name in " ".join(done.stderr.split()) for name in FAULTS)

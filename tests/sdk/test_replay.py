@@ -58,7 +58,7 @@ def test_hidden_randomness_is_found(tmp_path: Path) -> None:
     (agent,) = replay(run).agents
     first = agent.difference
     assert first is not None
-    columns = decisions.read(run)[1][0].columns
+    columns = decisions.read(run)[0].columns
     chosen = (columns["kind"] == 1) & (columns["flow"] == 1) & (columns["time"] > 5e-6)
     row = int(chosen.argmax())
     assert (first.call, first.kind, first.time) == (columns["call"][row], "on_feedback", columns["time"][row])

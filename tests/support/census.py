@@ -14,7 +14,7 @@ from pathlib import Path
 
 from pyroute2 import IPRoute
 
-SETTLE = 5.0  # s that the kernel may take to clear a dead namespace away
+SETTLE = 15.0  # s that the kernel of a busy machine may take to clear a dead namespace away
 NAMESPACES = ("net", "pid", "mnt")
 BPF_FS = Path("/sys/fs/bpf")
 MARK = f"TESTBED_TEST_SESSION_{os.environ.get('PYTEST_XDIST_WORKER', '')}"  # each worker's own: others may be at work

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from testbed.dataplane.shaper import BURST_FRAMES
 from tests.support import theory
 from tests.support.runs import Run, Runs
@@ -20,6 +22,12 @@ EIGHT = {  # settings beside the controller's name, for eight senders to one
 }
 
 
+DCQCN = (  # of the paper but for g: alpha takes 55 us / g to settle, and its mean does not depend on g
+    "tuner.preset=secn1", "controller.g=0.015625", "controller.initial_alpha=0.15",
+    "time.duration=20 ms", "time.warmup=8 ms",
+)  # fmt: skip
+
+
 def settings(controller: str) -> list[str]:
     """Of the run with eight senders."""
     return ["tuner.preset=secn1", *EIGHT[controller]]
@@ -27,5 +35,14 @@ def settings(controller: str) -> list[str]:
 
 def eight(runs: Runs, controller: str) -> Run:
     """Eight senders to one."""
-    options = [word for setting in settings(controller) for word in ("--set", setting)]
-    return runs.clean("incast-8", "--controller", controller, *options)
+    return runs.clean("incast-8", "--controller", controller, *options(settings(controller)))
+
+
+def dcqcn_at_rest(runs: Runs) -> Run:
+    """DCQCN's. A burst after a longer stall than an RTT would pass RED's upper threshold: all of it would be marked."""
+    return runs.clean("incast-8", *options(DCQCN), latest=10e-6)
+
+
+def options(settings: Sequence[str]) -> list[str]:
+    """For the command line."""
+    return [word for setting in settings for word in ("--set", setting)]

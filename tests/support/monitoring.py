@@ -18,7 +18,7 @@ from urllib.parse import urlencode
 from urllib.request import urlopen
 
 TESTBED = [sys.executable, "-m", "testbed"]
-PATIENCE = 30.0  # s
+PATIENCE = 200.0  # s
 
 
 def free_ports(number: int) -> list[int]:

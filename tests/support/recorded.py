@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from testbed.dataplane import wire
-from testbed.experiment.choice import PluginChoice
 from testbed.fidelity.verdict import judge
 from testbed.registry import find
 from testbed.results import decisions, folder, manifest
@@ -75,12 +74,11 @@ def written(path: Path, spec: str, rows: int = 10_000, report: bool = False) -> 
         drive(agent, bench)
         served = [Served(2, agent.controller.paths, trace)]
     record = synthetic_run((0.1,) * 6)
-    choice = PluginChoice.model_validate(spec)
-    record.decisions_file, record.decisions_kept = decisions.encode(choice, served), decisions.kept(served)
+    record.decisions_file, record.decisions_kept = decisions.encode(served), decisions.kept(served)
     rack = {"link": {"rate": "100 Gbit/s"}, "switch": {"buffer": "5 MB"}}
-    experiment = {"rack": rack, "time": {"warmup": "2 ms"}}
+    experiment = {"rack": rack, "time": {"warmup": "2 ms"}, "controller": {"name": spec}}
     about = manifest.describe(
         engine="kernel", experiment=experiment, command_line=[], seed=1, controller=plugin, kernel_features={}
     )
     summary = summarise(record, judge(record), experiment="made", controller=plugin.name, tuner="static")
-    return folder.write(path, about, record, summary, [build.add_report] if report else [])
+    return folder.write(path, about, record, summary, last=build.add_report if report else None)

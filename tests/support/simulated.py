@@ -6,7 +6,9 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from testbed.capture.files import Capture
+from testbed.capture.files import WHOLE, Capture
+from testbed.capture.point import Point
+from testbed.capture.reader import Frame, Reader
 from testbed.engines.virtual.engine import VirtualEngine
 from testbed.fidelity.verdict import judge
 from testbed.live.observers import Observer
@@ -38,6 +40,18 @@ def simulated(
     assert record.broken == []
     assert record.counters["drops_outside_model"] == 0
     return record
+
+
+def captured(
+    folder: Path, points: Sequence[str], experiment: str, *settings: str, controller: str = "", snap: int = WHOLE
+) -> tuple[RunRecord, list[list[Frame]]]:
+    """The record, and the packets of each point, whose files are left in the folder."""
+    files = [folder / f"{number}.pcapng" for number in range(len(points))]
+    captures = [
+        Capture(Point(*point.split(":")), file.open("w+b"), snap) for point, file in zip(points, files, strict=True)
+    ]
+    record = simulated(experiment, settings, controller=controller, captures=captures)
+    return record, [list(Reader(file)) for file in files]
 
 
 def measured(experiment: str, settings: Sequence[str] = (), *, controller: str) -> Summary:

@@ -13,6 +13,8 @@ import sys
 import termios
 from dataclasses import dataclass, field
 
+from tests.support.waiting import PATIENCE
+
 TESTBED = [sys.executable, "-c", "from testbed.cli.main import main; raise SystemExit(main())"]
 HOME = "\x1b[H"  # begins every frame
 
@@ -57,7 +59,7 @@ class Terminal:
         while self.read():
             pass
         os.close(self.screen)
-        return self.process.wait(timeout=20)
+        return self.process.wait(timeout=PATIENCE)
 
     def frames(self) -> list[list[str]]:
         """The lines of every picture, without colours."""

@@ -100,5 +100,5 @@ class FluidRun:
         record.tuners = [one.log for one in view.tuning.all]
         record.loaded_plugins = [one.as_dict() for one in view.identities()]
         if self.experiment.record.decisions:
-            record.decisions_file = decisions.encode(view.resolved.controller_choice, [view.served()])
+            record.decisions_file = decisions.encode([view.served()])
             record.decisions_kept = decisions.kept([view.served()])

@@ -24,7 +24,6 @@ from testbed.base.compiler import FOR_EBPF, compiler
 from testbed.engines.kernel import features
 from testbed.errors import TestbedError
 from testbed.fidelity.processors import STOLEN, WINDOW_SECONDS, Processors
-from testbed.results import folder
 
 OLDEST_TESTED = (6, 1)
 LEAST_MEMORY = 1e9  # bytes that a run with 64 hosts may use
@@ -43,7 +42,7 @@ WITHOUT = {
     "Open vSwitch": "; the bridge forwards",
 }
 BPFFS = Path("/sys/fs/bpf")
-PACKAGES: tuple[str, ...] = ("mininet", *folder.PACKAGES)
+PACKAGES = ("mininet",)
 NATIVE_PROGRAM = "#include <math.h>\n#include <asm/types.h>\n__u32 f(void) { return 0; }\n"
 BPF_PROGRAM = '#include <linux/bpf.h>\n#include <bpf/bpf_helpers.h>\nSEC("tc") int f(void *c) { return 0; }\n'
 
@@ -177,13 +176,16 @@ def _kernel_version(release: str) -> Finding:
 
 
 def _compiler() -> Finding:
-    """For compiled controllers, the virtual engine and the fluid model."""
+    """For compiled controllers, simulations, and decisions in results: on a lab operator's machine as well."""
     command = compiler()
     if not command:
         return "missing", "no clang, gcc, cc or $CC", apt("gcc")
     failure = _try([*command, "-shared", "-fPIC"], NATIVE_PROGRAM)
     if not failure:
-        return "ok", f"{shlex.join(command)}; compiles controllers, and the rack of --engine virtual"
+        return (
+            "ok",
+            f"{shlex.join(command)}; for controllers, --engine virtual and the decisions in results",
+        )
     return "missing", f"{command[0]} cannot compile: {failure}", apt("gcc", "libc6-dev", "linux-libc-dev")
 
 

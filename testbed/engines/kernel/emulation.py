@@ -151,7 +151,7 @@ class Emulation:
         if self.experiment.record.decisions:
             served = self.agents.served()
             srcs = Signal.SRC in self.resolved.signals
-            record.decisions_file = decisions.encode(self.resolved.controller_choice, served, srcs)
+            record.decisions_file = decisions.encode(served, srcs)
             record.decisions_kept = decisions.kept(served)
 
     def _recording(self) -> Recording:

@@ -31,13 +31,14 @@ def enter(rack: RunningRack, node: RackNode, command: list[str], environment: Ma
         # Nobody waits for the child, so that the end of its namespace does not wait for us: we may be stopped (Ctrl-Z).
         signal.signal(signal.SIGCHLD, signal.SIG_IGN)
         linux.setns(pidns, linux.CLONE_NEWPID)  # for children
+        lifeline = linux.Lifeline()
         try:
             child = os.fork()
         except OSError:  # there is no process 1 any more
             raise gone from None
         if child == 0:
             os.close(said)
-            _supervise(netns, command, environment, say)
+            _supervise(netns, command, environment, say, lifeline)
         os.close(say)
         os.close(netns)
         os.close(pidns)
@@ -74,10 +75,12 @@ def _terminal() -> Iterator[None]:
             signal.signal(number, handler)
 
 
-def _supervise(netns: int, command: list[str], environment: Mapping[str, str], say: int) -> None:
+def _supervise(
+    netns: int, command: list[str], environment: Mapping[str, str], say: int, lifeline: linux.Lifeline
+) -> None:
     """In the run's PID namespace: start the command, and tell its exit code. Never returns."""
     try:
-        linux.die_with_parent(0)  # who is outside has no number here
+        lifeline.die_with_parent()
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
         this, pid = os.getpid(), os.fork()
         if pid == 0:

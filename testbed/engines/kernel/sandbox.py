@@ -41,10 +41,10 @@ def _outer_child(work: Callable[[Connection], None], connection: Connection, par
     try:
         prepare_child(parent)
         linux.unshare(linux.CLONE_NEWNET | linux.CLONE_NEWNS | linux.CLONE_NEWPID)
-        this = os.getpid()
+        lifeline = linux.Lifeline()
         pid = os.fork()
         if pid == 0:
-            _first_process(work, connection, this)
+            _first_process(work, connection, lifeline)
         connection.close()
         code = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
         os._exit(code if code >= 0 else 128 - code)  # 137 is known as killed, for lack of memory mostly
@@ -53,10 +53,9 @@ def _outer_child(work: Callable[[Connection], None], connection: Connection, par
         os._exit(1)
 
 
-def _first_process(work: Callable[[Connection], None], connection: Connection, parent: int) -> None:
+def _first_process(work: Callable[[Connection], None], connection: Connection, lifeline: linux.Lifeline) -> None:
     try:
-        # Process 1 has no parent inside its namespace: getppid() is 0 until the parent is gone as well.
-        linux.die_with_parent(0 if os.getpid() == 1 else parent)
+        lifeline.die_with_parent()
         _mount()
         work(connection)
         connection.send(("done", None))

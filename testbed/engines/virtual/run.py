@@ -119,7 +119,7 @@ class VirtualRun:
         if self.experiment.record.decisions:
             served = [Served(0, self.layout.controller_paths(), self.meters[0].trace)]
             srcs = Signal.SRC in self.resolved.signals
-            record.decisions_file = decisions.encode(self.resolved.controller_choice, served, srcs)
+            record.decisions_file = decisions.encode(served, srcs)
             record.decisions_kept = decisions.kept(served)
 
     def _go_on(self, schedule: EventSchedule, collector: Collector, live: Live) -> str:

@@ -13,7 +13,7 @@ from testbed.experiment.topology.links import Buffer, LinkSettings
 from testbed.experiment.topology.pfc import OnOrOff, on_or_off
 from testbed.units import show_size
 
-MOST_HOSTS = 1023  # a Linux bridge has 1,024 ports; other racks are limited by what one machine can build
+MOST_HOSTS = 65_535  # two bytes of an address
 MOST_SWITCHES = 255  # with hosts: one byte of an address
 
 
@@ -58,7 +58,8 @@ class AnyRack(Part):
     delay_by: Literal["auto", "netem", "delay-line"] = Field(
         default="auto",
         description="Who delays packets: `netem` in the kernel, or the `delay-line` of the sender where the kernel "
-        "has no netem. `auto` takes netem if it is there, but in racks of several switches with PFC the delay line.",
+        "has no netem. `auto` takes netem if it is there, but the delay line in racks of several switches with PFC, "
+        "and in those of Bolt.",
     )
 
     @property

@@ -18,7 +18,10 @@ class Routes:
         for port in shape.ports:
             if not port.to_host and port.link not in down:
                 self._trunks[port.switch].append(port)
-        self._distances = cache(self._distances_to)  # per object, and gone with it
+        # Per object, and gone with it: switches are asked for thousands of hosts and flows.
+        self._distances = cache(self._distances_to)
+        self.next_hops = cache(self._shortest)
+        self._shares = cache(self._spread_between)
 
     def _distances_to(self, edge: str) -> dict[str, int]:
         """Links from each switch to ``edge``; switches that cannot reach it are left out."""
@@ -31,7 +34,7 @@ class Routes:
                     waiting.append(port.neighbour)
         return distance
 
-    def next_hops(self, switch: str, edge: str) -> list[SwitchPort]:
+    def _shortest(self, switch: str, edge: str) -> list[SwitchPort]:
         """The ports of ``switch`` that lead to the hosts at ``edge`` on a shortest path; empty if none does."""
         distance = self._distances(edge)
         here = distance.get(switch)
@@ -70,9 +73,12 @@ class Routes:
 
     def spread(self, src: str, dst: str) -> dict[str, float]:
         """Share of the packets from one host to another that each switch port carries, if ECMP spreads them evenly."""
-        edge = self.shape.edge(dst)
+        last = self.shape.port_of(dst)
+        return {**self._shares(self.shape.edge(src), self.shape.edge(dst)), last.name: 1.0}
+
+    def _spread_between(self, first: str, edge: str) -> dict[str, float]:
         shares: dict[str, float] = {}
-        waiting = {self.shape.edge(src): 1.0}
+        waiting = {first: 1.0}
         while waiting:
             following: dict[str, float] = {}
             for switch, share in waiting.items():
@@ -81,5 +87,4 @@ class Routes:
                     shares[port.name] = shares.get(port.name, 0.0) + share / len(hops)
                     following[port.neighbour] = following.get(port.neighbour, 0.0) + share / len(hops)
             waiting = {switch: share for switch, share in following.items() if switch != edge}
-        last = self.shape.port_of(dst)
-        return {**shares, last.name: 1.0}
+        return shares

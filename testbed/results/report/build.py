@@ -9,7 +9,7 @@ from pathlib import Path
 
 from testbed.base.atomic import atomic_write
 from testbed.errors import BadInput
-from testbed.results import decisions, folder
+from testbed.results import decisions, folder, packed
 from testbed.results.decisions import Recorded
 from testbed.results.manifest import Manifest
 from testbed.results.measured import restore
@@ -31,7 +31,7 @@ def build(run: Path, flows: Sequence[str] = ()) -> Report:
     """The report of a results folder, with the decisions for ``flows`` among others. Raises BadInput."""
     results = folder.load(run)
     measured = restore(results)
-    agents = decisions.read(run)[1] if flows or (run / folder.DECISIONS).is_file() else None
+    agents = decisions.read(run) if flows or (run / folder.DECISIONS).is_file() else None
     if any(one.first + len(one.paths) > len(measured.flows) for one in agents or ()):
         raise BadInput(f"{run / folder.DECISIONS} is about other flows than flows.parquet: is it from another run?")
     report = compose(measured, results.summary, results.manifest, agents, flows)
@@ -73,13 +73,16 @@ def _about(told: list[Timeline], agents: list[Recorded] | None, manifest: Manife
     return [*notes, f"The record was {cut}; nothing after that is shown."] if cut else notes
 
 
-def write(report: Report, page: Path, drawings: Path | None) -> None:
-    """Write the page, and the plots for print into a folder; each file at once or not at all. Raises OSError."""
+def write(run: Path, report: Report, page: Path, drawings: Path | None) -> None:
+    """Write the page with the results of ``run`` in it, and the plots for print into a folder.
+
+    Each file at once or not at all. Raises OSError.
+    """
     if drawings is not None:
         drawings.mkdir(exist_ok=True)
         for name, text in report.drawings().items():
             atomic_write(drawings / name, text.encode())
-    atomic_write(page, html.render(report).encode())
+    atomic_write(page, packed.into(html.render(report), run).encode())
 
 
 def add_report(run: Path) -> str:
@@ -88,7 +91,7 @@ def add_report(run: Path) -> str:
     What was measured must not be lost for it. Raises OSError.
     """
     try:
-        write(build(run), run / folder.REPORT, run / PLOTS)
+        write(run, build(run), run / folder.REPORT, run / PLOTS)
     except OSError:
         raise
     except Exception:  # noqa: BLE001 - whatever it is
@@ -108,7 +111,7 @@ def rebuild(run: Path, out: Path | None, flows: Sequence[str] = ()) -> list[Path
     try:
         if not alone:
             folder.make_folder(target)
-        write(report, page, drawings)
+        write(run, report, page, drawings)
         made = [page, *sorted(drawings.glob("*.svg"))] if drawings else [page]
         folder.give_to_caller([*made, *([drawings] if drawings else [])])
     except OSError as error:

@@ -12,6 +12,7 @@ import pytest
 
 from tests.support.commands import command
 from tests.support.outside import TESTBED
+from tests.support.waiting import PATIENCE
 
 WITHOUT = "import sys; sys.modules['{0}'] = None; from testbed.cli.main import main; raise SystemExit(main())"
 SHORT = ("--set", "updates=25", "--set", "attempts=1")  # too short for any seed
@@ -48,7 +49,7 @@ def test_bad_input_is_one_message_and_leaves_nothing(arguments: list[str], says:
 @pytest.mark.parametrize(("job", "package"), [("train", "torch"), ("distil", "catboost"), ("train", "onnx")])
 def test_a_missing_extra_is_one_message(job: str, package: str, tmp_path: Path) -> None:
     arguments = [sys.executable, "-c", WITHOUT.format(package), job, "adpg"]
-    done = subprocess.run(arguments, capture_output=True, text=True, cwd=tmp_path, timeout=60, check=False)
+    done = subprocess.run(arguments, capture_output=True, text=True, cwd=tmp_path, timeout=PATIENCE, check=False)
     assert done.returncode == 2, done.stderr
     assert 'pip install "cc-testbed[train]"' in done.stderr.splitlines()[-1]
     assert "Traceback" not in done.stderr

@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 from tests.emulated_lab import faults
+from tests.emulated_lab.spec import NodeSpec
 from tests.emulated_lab.store import Store
 
 # What a distribution has: iproute2, ethtool, perftest, mstflint.
@@ -34,16 +35,39 @@ sys.exit(run({name!r}, {module!r}))
 """
 
 
-def install(names: dict[str, str], checkout: Path) -> None:
-    """Write the programs into this host's /usr/bin, over the machine's own and over whatever hides it."""
+# Those that a server runs (server.py, client.c); the others run long, or are hardly ever called.
+SHORT = (
+    "cma_roce_tos", "dcb", "devlink", "ecnconfig", "ethtool", "journalctl", "mlnx_qos", "mlxconfig", "mlxreg", "nv",
+    "systemctl", "systemd_run",
+)  # fmt: skip
+SCRIPTS = Path("/usr/lib/lab-fakes")  # as client.c has it
+
+
+def of(spec: NodeSpec) -> dict[str, str]:
+    """All programs of a node, by name: their modules."""
+    host = HOST | (OFED if spec.driver == "ofed" else {})
+    return (SWITCHES[spec.kind] if spec.is_switch else host) | SYSTEM | FORBIDDEN
+
+
+def install(names: dict[str, str], checkout: Path, client: bytes) -> None:
+    """Write the programs into this host's /usr/bin, over the machine's own and over whatever hides it.
+
+    ``client``: the program that stands for the short ones.
+    """
+    SCRIPTS.mkdir()
     for name, module in names.items():
         for folder in ("/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/sbin", "/bin"):
             if (found := Path(folder) / name).exists() and not Path(folder).is_symlink():
                 found.unlink()
         program = Path("/usr/bin") / name
         program.unlink(missing_ok=True)
-        program.write_text(SCRIPT.format(checkout=str(checkout), name=name, module=module))
-        program.chmod(0o755)
+        script = program
+        if module in SHORT:
+            program.write_bytes(client)
+            program.chmod(0o755)
+            script = SCRIPTS / name
+        script.write_text(SCRIPT.format(checkout=str(checkout), name=name, module=module))
+        script.chmod(0o755)
 
 
 def run(name: str, module: str) -> int:

@@ -38,7 +38,7 @@ def test_srcs_come_back_sooner_than_answers_and_none_is_lost(
     """
     (tmp_path / "experiment.yaml").write_text(experiment)
     run = runs.clean(str(tmp_path / "experiment.yaml"))
-    agents = decisions.read(run.folder)[1]
+    agents = decisions.read(run.folder)
     kind, rtt = (np.concatenate([one.columns[name] for one in agents]) for name in ("kind", "rtt"))
     ages, rtts = rtt[kind == SRC], rtt[(kind != SRC) & (rtt > 0)]
     assert len(ages) > 50

@@ -79,7 +79,7 @@ def test_a_machine_without_clang_has_a_compiler_for_all_but_ebpf(
     monkeypatch.delenv("CC", raising=False)
     (found,) = [probe for probe in doctor.examine() if probe.name == "C compiler"]
     assert found.status == "ok"
-    assert "gcc; compiles controllers, and the rack of --engine virtual" in found.detail
+    assert "gcc; for controllers, --engine virtual and the decisions in results" in found.detail
 
 
 def test_a_compiler_without_headers_is_told_and_how_to_get_them(

@@ -15,9 +15,12 @@ import pytest
 from tests.support.census import Census
 from tests.support.outside import LONG, SHORT, children, read_until, run, start, summary_in
 from tests.support.runs import UNCALIBRATED, UNDRAWN
+from tests.support.waiting import PATIENCE
 
 DRAWN = SHORT[: -len(UNDRAWN)]
 CALIBRATED = LONG[: -len((*UNCALIBRATED, *UNDRAWN))]
+# What a run says when a part of it begins, and one to be killed there: it does not end by itself, but for the last one.
+PARTS = {"": CALIBRATED, "building": CALIBRATED, "running": LONG, "writing results": DRAWN}
 # docs/fidelity.md records 100 kills, four times 25 with other seeds; every test run makes 8.
 MOMENTS = int(os.environ.get("TESTBED_KILLS", "8"))
 SEED = int(os.environ.get("TESTBED_KILLS_SEED", "1"))
@@ -30,36 +33,43 @@ pytestmark = [pytest.mark.root, pytest.mark.parallel]
 
 @pytest.mark.slow
 def test_sigkill_at_any_moment_leaves_nothing_and_the_next_run_starts(tmp_path: Path) -> None:
-    began = time.monotonic()
-    assert run(tmp_path, *DRAWN).returncode in (0, 3)
-    whole = time.monotonic() - began
+    """In every part of a run, which begins when the run says so: a clock would miss some of them on a busy machine."""
+    lengths = parts(tmp_path)
     chosen = random.Random(SEED)
     killed = 0
-    seen = ""
     for number in range(MOMENTS):
-        moment = (number + chosen.random()) / MOMENTS  # one in each part of the run, so that none is left out
-        # One that would not end by itself, but for its end; and killed while it is calibrated as well.
-        experiment = CALIBRATED if moment < 0.7 else DRAWN
+        part, experiment = list(PARTS.items())[number % len(PARTS)]
         folder = tmp_path / str(number)
         folder.mkdir()
         before = Census.take()
         process = start(folder, *experiment)
-        time.sleep(0.1 + (whole - 0.1) * (moment if experiment is DRAWN else moment * 1.5))
+        said = read_until(process, part) if part else ""
+        time.sleep(chosen.random() * lengths[part])
         process.kill()
         process.wait()
         left = before.leftovers()
-        assert not left, f"killed at {moment:.0%}: {left}"
-        said = process.communicate()[1]  # not before: it would wait for whoever still holds the pipe
+        assert not left, f"killed after '{part}': {left}"
+        said += process.communicate()[1]  # not before: it would wait for whoever still holds the pipe
         assert "Traceback" not in said
         killed += process.returncode == -signal.SIGKILL
-        seen += said
         for incomplete in folder.glob("out/*"):
             assert process.returncode != -signal.SIGKILL or (folder / "out" / "summary.json").exists(), incomplete
-    assert killed >= MOMENTS * 3 // 4  # the last ones may have been done already
-    assert "building" in seen
-    assert "running" in seen
+    assert killed >= MOMENTS * 3 // 4  # those that write results may have been done already
     (tmp_path / "next").mkdir()
     assert run(tmp_path / "next", *SHORT).returncode in (0, 3)
+
+
+def parts(folder: Path) -> dict[str, float]:
+    """Seconds that each part of a run takes now."""
+    began = {"": time.monotonic()}
+    process = start(folder, *DRAWN)
+    for part in list(PARTS)[1:]:
+        read_until(process, part)
+        began[part] = time.monotonic()
+    process.communicate()
+    assert process.returncode in (0, 3)
+    ends = [*list(began.values())[1:], time.monotonic()]
+    return {part: end - begin for (part, begin), end in zip(began.items(), ends, strict=True)}
 
 
 def test_sigterm_leaves_nothing(tmp_path: Path) -> None:
@@ -77,7 +87,7 @@ def test_agent_that_is_killed_ends_the_run_and_the_data_is_kept(tmp_path: Path) 
     read_until(process, "running")
     time.sleep(0.3)
     os.kill(children(children(children(process.pid)[0])[0])[0], signal.SIGKILL)
-    _, said = process.communicate(timeout=30)
+    _, said = process.communicate(timeout=PATIENCE)
     assert process.returncode == 1
     assert "ended with -9; what was measured until then is kept" in said
     assert summary_in(tmp_path)["packets_sent"] > 0
@@ -87,7 +97,7 @@ def test_sandbox_that_is_killed_is_one_message(tmp_path: Path) -> None:
     process = start(tmp_path, *LONG)
     read_until(process, "running")
     os.kill(children(children(process.pid)[0])[0], signal.SIGKILL)
-    _, said = process.communicate(timeout=30)
+    _, said = process.communicate(timeout=PATIENCE)
     assert process.returncode == 1
     assert said.splitlines()[-1] == "testbed: the run's process died (exit code 137); nothing of it is left"
 
@@ -100,32 +110,32 @@ def test_ctrl_c_ends_early_and_keeps_the_data(tmp_path: Path) -> None:
     read_until(process, "running")
     time.sleep(0.5)
     os.killpg(process.pid, signal.SIGINT)  # as a terminal does: every process of the group hears it
-    out, said = process.communicate(timeout=25)  # the run would go on for longer
+    out, said = process.communicate(timeout=PATIENCE)  # the run would go on for longer
     assert process.returncode == 3, said
     assert "Traceback" not in said
     assert "ended early: Ctrl-C" in re.sub(r"\s+", " ", out)
     kept = summary_in(tmp_path)
     assert kept["verdict"]["word"] == "degraded"
     assert "Ctrl-C" in kept["verdict"]["reasons"][0]["how_much"]
-    assert 0.2e-3 < kept["duration"] < 5e-3
-    assert kept["packets_delivered"] > 1000
+    assert 0 < kept["duration"] < 100e-3  # of 300 ms
+    assert kept["packets_delivered"] > 0
 
 
 def test_ctrl_c_while_the_rack_is_built_ends_as_well(tmp_path: Path) -> None:
     process = start(tmp_path, *LONG)
     read_until(process, "building")
     os.killpg(process.pid, signal.SIGINT)
-    _, said = process.communicate(timeout=30)
+    _, said = process.communicate(timeout=PATIENCE)
     assert process.returncode == 3, said
     assert "Traceback" not in said
-    assert summary_in(tmp_path)["duration"] < 1e-3
+    assert summary_in(tmp_path)["duration"] < 100e-3
 
 
 def test_ctrl_c_while_results_are_written_does_not_lose_them(tmp_path: Path) -> None:
     process = start(tmp_path, *DRAWN)
     read_until(process, "writing results")
     os.killpg(process.pid, signal.SIGINT)
-    _, said = process.communicate(timeout=30)
+    _, said = process.communicate(timeout=PATIENCE)
     assert process.returncode in (0, 3), said
     assert summary_in(tmp_path)["packets_sent"] > 0
 
@@ -139,7 +149,7 @@ def test_second_ctrl_c_ends_at_once(tmp_path: Path) -> None:
     time.sleep(0.3)
     assert process.poll() is None
     os.killpg(process.pid, signal.SIGINT)
-    _, said = process.communicate(timeout=25)  # it does not wait for the sandbox, which never answers
+    _, said = process.communicate(timeout=PATIENCE)  # it does not wait for the sandbox, which never answers
     assert process.returncode not in (0, 3)
     assert "Traceback" not in said
     assert not (tmp_path / "out").exists()
@@ -158,7 +168,7 @@ def test_two_runs_at_once_are_two_runs(tmp_path: Path) -> None:
         options = ("--duration", "2 ms", "--controller", "fixed", "--set", rate, *UNCALIBRATED, *UNDRAWN)
         options = (*options, "--format", "json")
         runs.append(start(folder, "run", "incast-2", *options))
-    out = [process.communicate(timeout=60) for process in runs]
+    out = [process.communicate(timeout=PATIENCE) for process in runs]
     for folder, process, (printed, said) in zip(folders, runs, out, strict=True):
         assert process.returncode in (0, 3), said
         kept = summary_in(folder)

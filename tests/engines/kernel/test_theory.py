@@ -15,7 +15,7 @@ import pytest
 from testbed.base.arrays import Floats
 from testbed.results import decisions
 from tests.support import theory
-from tests.support.known import SLACK, eight
+from tests.support.known import SLACK, dcqcn_at_rest, eight
 from tests.support.runs import Runs
 
 pytestmark = [pytest.mark.root, pytest.mark.slow]
@@ -69,22 +69,20 @@ def test_swift_rtt_follows_the_target_with_flow_scaling_and_the_queue_is_what_it
 
 def rtts(results: Path, since: float) -> Floats:
     """Every RTT that a controller was told from then on, in seconds."""
-    _, agents = decisions.read(results)
+    agents = decisions.read(results)
     told = [(one.columns["time"], one.columns["rtt"]) for one in agents if not one.cut]
     assert len(told) == len(agents)
     return np.concatenate([rtt[(time >= since) & (rtt > 0)] for time, rtt in told])
 
 
 def test_dcqcn_queue_and_marks_stand_at_the_fixed_point(runs: Runs) -> None:
-    """Parameters of the paper, but for g: alpha takes 55 us / g to settle, and its mean does not depend on g.
+    """Parameters of the paper, but for g, see `known.DCQCN`.
 
     What `dcqcn_renewal` leaves out is that p moves with the queue between two CNPs: a tenth. And marks are few, 350:
     3 sigma of their number. The window of one BDP does not bind: a fair share is less.
     """
     flows = 8
-    settings = ("tuner.preset=secn1", "controller.g=0.015625", "controller.initial_alpha=0.15", "time.warmup=8 ms")
-    options = [word for setting in settings for word in ("--set", setting)]
-    summary = runs.clean("incast-8", "--set", f"traffic.senders={flows}", *options, "--duration", "20 ms").summary
+    summary = dcqcn_at_rest(runs).summary
     expected = theory.dcqcn_renewal(flows)
     marks = expected * (20e-3 - 8e-3) * theory.LINE / (8 * theory.WIRE)
     tolerance = 0.1 + 3 / marks**0.5

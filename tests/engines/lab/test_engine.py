@@ -18,6 +18,7 @@ from tests.engines.lab.bottleneck import bottleneck
 from tests.engines.lab.lab_runs import RATE, agents, inventory, run, running, state, wait_for
 from tests.support import commands
 from tests.support.census import Census
+from tests.support.waiting import PATIENCE
 
 pytestmark = pytest.mark.root
 
@@ -57,7 +58,7 @@ def test_three_senders_share_a_real_bottleneck(lab: Lab, tmp_path: Path) -> None
         metrics = ""
         while "testbed_flow_acked_bytes_total{" not in metrics and process.poll() is None:
             metrics = lab.inside(["curl", "-s", f"http://{address}/metrics"], check=False).stdout or metrics
-        stdout, stderr = process.communicate(timeout=60)
+        stdout, stderr = process.communicate(timeout=PATIENCE)
         marked = int(port.counters["marked_packets"].sum())
     assert process.returncode in (0, 3), stderr
     summary = json.loads(stdout)
@@ -123,7 +124,7 @@ def test_a_host_that_is_lost_ends_the_run_and_is_clean(lab: Lab, tmp_path: Path)
         _, sender = agents(hosts["agent"][0])
         hosts["agent"][0].run(["kill", "-KILL", str(sender)])
         hosts["ssh"][0].kill_sshd()
-        stderr = {what: process.communicate(timeout=30)[1] for what, process in processes.items()}
+        stderr = {what: process.communicate(timeout=PATIENCE)[1] for what, process in processes.items()}
     hosts["ssh"][0].start_sshd()
     for what, process in processes.items():
         assert process.returncode == 1, stderr[what]

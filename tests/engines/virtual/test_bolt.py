@@ -18,8 +18,7 @@ from testbed.results import decisions
 from testbed.results.trace import KINDS, SRC
 from testbed.runs.overrides import resolve
 from testbed.sdk.conformance.trial import Unwatched
-from tests.engines.virtual.test_taps import captured
-from tests.support.simulated import simulated
+from tests.support.simulated import captured, simulated
 from tests.support.theory import LINE, WIRE
 
 LINK = 2e-6  # s, delay
@@ -161,7 +160,7 @@ def test_others_in_a_rack_with_bolt_get_no_srcs() -> None:
 def test_decisions_know_srcs_and_what_was_granted(tmp_path: Path) -> None:
     run = Ran("incast-2", "time.duration=200 us", "time.warmup=0 s")
     (tmp_path / "decisions.parquet").write_bytes(run.record.decisions_file)
-    _, (one,) = decisions.read(tmp_path)
+    (one,) = decisions.read(tmp_path)
     srcs = one.columns["kind"] == KINDS.index("on_src")
     assert srcs.sum() == run.flows.srcs.sum() > 0
     assert (one.columns["hop1_queue"][srcs] >= 2 * WIRE).all()

@@ -24,6 +24,7 @@ from testbed.results import folder
 from testbed.runs.run import execute
 from tests.live.scrapes import one, samples
 from tests.support.commands import command
+from tests.support.waiting import PATIENCE
 
 NOBODY = 65534
 SAID = "virtual engine: simulated with the rack's programs"
@@ -170,7 +171,7 @@ def test_it_can_be_watched_and_ctrl_c_keeps_what_was_measured(tmp_path: Path) ->
     while "update" not in told:
         line = json.loads(watch.stdout.readline())
         told[line["event"]] = line["data"]
-    with urllib.request.urlopen(url[0], timeout=20) as response:
+    with urllib.request.urlopen(url[0], timeout=PATIENCE) as response:
         scraped = samples(response.read().decode())
     run.send_signal(signal.SIGINT)
     said = run.stderr.read()

@@ -94,3 +94,14 @@ def test_controllers_know_of_their_own_path_and_nic(name: str) -> None:
     assert one.base_rtt.tolist() == [layout.paths.base_rtt[2]]
     assert one.line_rate.tolist() == [layout.paths.line_rate[2]]
     assert one.longest_rtt == all_of_them.longest_rtt == layout.paths.base_rtt.max()
+
+
+def test_a_rack_of_more_hosts_than_a_kernel_has_room_for() -> None:
+    """Addresses are told apart: a flow between the outermost of 1,536 hosts is as quick as if it were alone."""
+    rack = "{kind: fat-tree, tors: 48, hosts_per_tor: 32, cores: 32}"
+    ends = [("h1", "h1536"), ("h512", "h1280"), ("h1535", "h256")]
+    flows = ", ".join(f"{{src: {src}, dst: {dst}, size: 100 kB}}" for src, dst in ends)
+    settings = (f"rack={rack}", f"traffic={{pattern: flows, flows: [{flows}]}}", "controller.rate=100 %")
+    record = simulated("incast-2", (*settings, "time.duration=50 us", "time.warmup=0"), controller="fixed")
+    wire = 8 * 100 * 1078 / 100e9
+    assert (record.flows.finished - record.flows.start) == pytest.approx(record.flows.base_rtt + wire, rel=0.02)

@@ -6,7 +6,6 @@ import resource
 import shutil
 import subprocess
 from collections import Counter
-from collections.abc import Sequence
 from itertools import pairwise
 from pathlib import Path
 
@@ -17,9 +16,8 @@ from testbed.capture.decode import line, packets
 from testbed.capture.files import WHOLE, Capture
 from testbed.capture.point import Point
 from testbed.capture.reader import Frame, Reader
-from testbed.results.record import RunRecord
 from tests.support.commands import command
-from tests.support.simulated import simulated
+from tests.support.simulated import captured, simulated
 
 PS_PER_BYTE = 80  # at 100 Gbit/s
 DELAY = 2_000_000  # ps
@@ -33,18 +31,6 @@ controller: {name: fixed, rate: 40 Gbit/s}
 
 def ps(frame: Frame) -> int:
     return round(frame.time * 1e12)
-
-
-def captured(
-    folder: Path, points: Sequence[str], experiment: str, *settings: str, controller: str = "", snap: int = WHOLE
-) -> tuple[RunRecord, list[list[Frame]]]:
-    """The record, and the packets of each point."""
-    files = [folder / f"{number}.pcapng" for number in range(len(points))]
-    captures = [
-        Capture(Point(*point.split(":")), file.open("w+b"), snap) for point, file in zip(points, files, strict=True)
-    ]
-    record = simulated(experiment, settings, controller=controller, captures=captures)
-    return record, [list(Reader(file)) for file in files]
 
 
 def one_way(frames: list[Frame], direction: str, *, data: bool) -> list[Frame]:

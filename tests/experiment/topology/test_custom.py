@@ -103,7 +103,7 @@ def test_graphml_of_the_topology_zoo() -> None:
         ),
         (
             "nodes: [a, x, b]\n  links: [{ends: [a, x]}, {ends: [b, x]}, {ends: [x, b]}, {ends: [x, a]}]",
-            "x.yaml, line 3: rack.nodes: 0 hosts; from 2 to 1023 are possible",
+            "x.yaml, line 3: rack.nodes: 0 hosts; from 2 to 65535 are possible",
         ),
         (
             "nodes: [a, x, c, {name: b, role: host}]\n  links: [{ends: [a, x]}, {ends: [c, x]}]",

@@ -20,6 +20,7 @@ from tests.live.monitor.boards import NAMES, filled, queries, variables
 from tests.support import host_tree as tree
 from tests.support.monitoring import TESTBED, Prometheus, free_ports, monitor_up, running, wait_for
 from tests.support.runs import ATTEMPTS
+from tests.support.waiting import PATIENCE
 
 pytestmark = [
     pytest.mark.root,
@@ -109,7 +110,7 @@ def _run(folder: Path, instance: str) -> None:
     options += ["--duration", f"{DURATION * 1e3:g} ms", "--metrics-addr", instance]
     for attempt in range(ATTEMPTS):  # a machine that is busy for a moment fails the calibration
         command = [*TESTBED, "run", "incast-8", *options, "--out", str(folder / f"attempt-{attempt}")]
-        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
+        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=PATIENCE)
         if done.returncode in (0, 3):
             return
     raise AssertionError(f"no run in {ATTEMPTS} attempts: {done.stderr}")

@@ -16,6 +16,7 @@ import yaml
 from testbed.live.monitor.configuration import COMPOSE_FILE, DASHBOARDS, HOME, default_targets
 from tests.live.monitor.boards import expanded
 from tests.support.monitoring import Prometheus, announced, answers, end, free_ports, monitor_up, wait_for
+from tests.support.waiting import PATIENCE
 
 NOWHERE = {"PATH": "/nowhere"}
 GRAFANA = shutil.which("grafana", path="/usr/sbin:/usr/local/sbin:/usr/share/grafana/bin:/usr/bin")
@@ -43,7 +44,7 @@ exit 7
 
 
 def finished(process: subprocess.Popen[str]) -> tuple[int, str, str]:
-    out, err = process.communicate(timeout=30)
+    out, err = process.communicate(timeout=PATIENCE)
     assert "Traceback" not in err
     return process.returncode, out, err
 

@@ -22,6 +22,7 @@ from testbed.runs.reproduce.measure import FACTOR, SLOWER, collect
 from testbed.runs.sweep.hire import Wanted
 from tests.support.comparisons import MINE
 from tests.support.folders import results
+from tests.support.waiting import PATIENCE
 
 
 @pytest.fixture
@@ -122,7 +123,7 @@ def test_a_comparison_is_run_once_and_then_read(tmp_path: Path) -> None:
     command += ["--format", "json", "--column", "two", "--row", "A"]
     seen = []
     for _ in range(2):
-        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=100)
+        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=PATIENCE)
         assert done.returncode in (0, 3), done.stderr
         cells = json.loads(done.stdout)["cells"]
         ours = {cell["metric"]: cell["here"] for cell in cells if (cell["row"], cell["column"]) == ("A", "two")}

@@ -51,7 +51,7 @@ def complete(record: RunRecord, observed: ObservedRun, group: HostGroup) -> None
             for report, part in zip(observed.reports, observed.flows_of, strict=True)
             if report.flows is not None
         ]
-        record.decisions_file = decisions.encode(observed.resolved.controller_choice, served)
+        record.decisions_file = decisions.encode(served)
         record.decisions_kept = decisions.kept(served)
 
 

@@ -14,6 +14,7 @@ from testbed.engines.kernel.rack.net import LinkLayer, Rack
 from testbed.engines.kernel.rack.wall import wall_links
 from testbed.experiment.topology.framing import Framing
 from testbed.experiment.topology.shape import LinkKind, star
+from tests.support.waiting import PATIENCE
 
 HOSTS = 4
 FRAMING = Framing(payload=1000, int_hops=1)
@@ -49,7 +50,7 @@ def sender(rack: Rack, src: str, dst: str, port: int = 0) -> socket.socket:
 
 def wait_for(condition: Any) -> None:
     """Until it is true, or the test fails."""
-    deadline = time.monotonic() + 5
+    deadline = time.monotonic() + PATIENCE
     while not condition():
         assert time.monotonic() < deadline, "it did not happen in 5 s"
         time.sleep(0.005)

@@ -5,10 +5,12 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from prometheus_client import CollectorRegistry, generate_latest
 
+from testbed.engines.lab.exporter import collector as collectors
 from testbed.engines.lab.exporter.collector import HostCollector
 from testbed.engines.lab.exporter.devices import SYSFS as SYSFS_NAMES
 from tests.support.host_tree import DEVICE, SHA256, SYSFS, plant, put, registers, roll_out, tools
@@ -140,10 +142,13 @@ def test_no_host_at_all(tmp_path: Path) -> None:
     assert sample("setting_drift", device="", name="policy") is None
 
 
-def test_two_scrapers_cost_one_reading(root: Path) -> None:
+def test_two_scrapers_cost_one_reading(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    now = 1000.0
+    monkeypatch.setattr(collectors, "time", SimpleNamespace(monotonic=lambda: now, time=time.time))
     collector = HostCollector(root)
     before = list(collector.collect())
+    now += 0.09
     put(root, f"{DEVICE}/ports/1/hw_counters/np_cnp_sent", "35")
     assert list(collector.collect()) == before
-    time.sleep(0.11)
+    now += 0.02
     assert scraped(root, collector)("nic_np_cnp_sent_total", device="mlx5_0") == 35

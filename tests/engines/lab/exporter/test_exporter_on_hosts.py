@@ -15,6 +15,7 @@ from tests.emulated_lab.lab import Lab
 from tests.emulated_lab.spec import HostSpec
 from tests.support.card.exports import export
 from tests.support.host_tree import POLICY
+from tests.support.waiting import PATIENCE
 
 pytestmark = [pytest.mark.root, pytest.mark.parallel]
 
@@ -69,7 +70,7 @@ def scraped(lab: Lab, host: Host) -> dict[str, float]:
     """Every sample, by its name and labels, as Prometheus gets it over the management network."""
     address = f"http://{host.address}:{PORT}/metrics"
     fetch = f"from urllib.request import urlopen; print(urlopen('{address}', timeout=5).read().decode())"
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + PATIENCE
     while (done := lab.inside([sys.executable, "-c", fetch], check=False)).returncode:
         assert time.monotonic() < deadline, done.stderr
         time.sleep(0.1)

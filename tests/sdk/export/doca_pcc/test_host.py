@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.waiting import PATIENCE
+
 STUB = Path(__file__).with_name("host")
 ACTIVE = b"PCC host status Active\n"
 DOWN = ["stopped", "destroyed", "closed"]
@@ -30,7 +32,7 @@ def run(program: Path, *arguments: str, **environment: str) -> subprocess.Comple
         env={**os.environ, **environment},
         capture_output=True,
         text=True,
-        timeout=20,
+        timeout=PATIENCE,
         check=False,
     )
 

@@ -1,0 +1,138 @@
+"""How far the virtual engine goes: ``python -m bench.scale`` measures what docs/scale.md says. Takes minutes.
+
+Fat trees of 32 hosts per ToR at 100 Gbit/s, WebSearch at 30 % load in packets of 4 kB, DCQCN. Each row is a run in a
+process of its own: how long it took to set up and to run (CPU), and the most memory that it had at once.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from multiprocessing.connection import Connection
+from pathlib import Path
+from statistics import median
+
+from testbed.engines.virtual.process import WatchedProcess
+from testbed.live.snapshots import Live
+from testbed.runs.overrides import from_user, overridden
+
+PER_TOR = 32
+LOAD = 0.3
+SIZES, PAYLOAD = "websearch", 4096
+PATIENCE = 3600.0  # s
+MB = 1e6
+CUT = "traffic.largest=1 MB"
+ROWS: tuple[tuple[int, float, tuple[str, ...]], ...] = (  # hosts, nominal ms: the same packets; then 100,000 flows
+    (64, 40.0, ()),
+    (256, 10.0, ()),
+    (1024, 2.5, ()),
+    (4096, 0.62, ()),
+    (4096, 2.55, (CUT,)),
+    (4096, 11.3, ()),
+)
+HEAD = (
+    "hosts", "switches", "flows", "packets", "set up, s", "run, s", "end, s", "us per packet", "us per packet and hop",
+    "packets/s", "a look, ms", "memory, MB",
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Scale:
+    """Of one run. Seconds are of CPU."""
+
+    hosts: int
+    switches: int
+    flows: int
+    packets: int  # delivered and acknowledged
+    events: int  # arrivals of packets at nodes, and what else happened on lines
+    setting_up: float
+    running: float  # without looks
+    ending: float  # until all is counted
+    look: float  # what a live view costs each time, five times per second of wall time
+    memory: int  # bytes, most at once
+
+    def __str__(self) -> str:
+        per = 1e6 * self.running
+        cells = (
+            f"{self.hosts:,}", f"{self.switches}", f"{self.flows:,}", f"{self.packets:,}", f"{self.setting_up:.1f}",
+            f"{self.running:.1f}", f"{self.ending:.1f}", f"{per / self.packets:.2f}", f"{per / self.events:.3f}",
+            f"{self.packets / self.running:,.0f}", f"{1e3 * self.look:.1f}", f"{self.memory / MB:,.0f}",
+        )  # fmt: skip
+        return f"| {' | '.join(cells)} |"
+
+
+def measured(hosts: int, milliseconds: float, *more: str) -> Scale:
+    """One run."""
+    tors = hosts // PER_TOR
+    rack = f"{{kind: fat-tree, tors: {tors}, hosts_per_tor: {PER_TOR}, cores: {PER_TOR}, link: {{rate: 100 Gbit/s}}}}"
+    settings = (
+        f"rack={rack}", f"traffic={{pattern: poisson, sizes: {SIZES}, load: {LOAD:.0%}, payload: {PAYLOAD} B}}",
+        f"time.duration={milliseconds} ms", "record.interval=1 ms", "record.decisions=0", "engine=virtual", *more,
+    )  # fmt: skip
+
+    def work(connection: Connection) -> None:
+        began = time.process_time()
+        resolved = overridden(from_user("websearch"), {}, {}, list(settings))
+        from testbed.engines.virtual.run import VirtualRun
+
+        run = VirtualRun(resolved, [], connection)
+        ready = time.process_time()
+        looks, going = _timed(Live, "show"), _timed(VirtualRun, "_go_on")
+        record = run.follow()
+        ended = time.process_time()
+        packets, events = int(record.flows.acked_packets.sum()), int(run.world.c.events_done)
+        shape = resolved.layout.shape
+        scale = Scale(
+            len(shape.hosts), len(shape.switches), len(resolved.layout.plan), packets, events, ready - began,
+            sum(going) - sum(looks), ended - ready - sum(going), median(looks), most_memory(),
+        )  # fmt: skip
+        connection.send(("scale", scale))
+
+    process = WatchedProcess(work, PATIENCE, lambda: "the run said nothing")
+    (found,) = (content for kind, content in process.messages() if kind == "scale")
+    assert isinstance(found, Scale)
+    return found
+
+
+def _timed(form: type, name: str) -> list[float]:
+    """CPU of each call of this method from now on, in this process."""
+    taken: list[float] = []
+    method = getattr(form, name)
+
+    def timed(*arguments: object) -> object:
+        began = time.process_time()
+        found = method(*arguments)
+        taken.append(time.process_time() - began)
+        return found
+
+    setattr(form, name, timed)
+    return taken
+
+
+def most_memory() -> int:
+    """Of this process, since it began: bytes."""
+    lines = Path("/proc/self/status").read_text().splitlines()
+    (told,) = (line for line in lines if line.startswith("VmHWM:"))
+    return int(told.split()[1]) * 1024
+
+
+def rows(most: float) -> Iterator[Scale]:
+    """One after the other; ``most`` packets, in millions."""
+    for hosts, milliseconds, more in ROWS:
+        if hosts * milliseconds * LOAD * 100e9 / 8e3 / PAYLOAD < most * 1e6:
+            yield measured(hosts, milliseconds, *more)
+
+
+def main() -> None:
+    """Print a table."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--most", type=float, default=1000.0, help="leave out runs of more packets, in millions")
+    print(f"| {' | '.join(HEAD)} |\n|{'---|' * len(HEAD)}", flush=True)
+    for row in rows(parser.parse_args().most):
+        print(row, flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,64 @@
+"""`testbed rerun`."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from testbed.cli import shared_run
+from testbed.cli.shared import Format, Formatted, Settings, Verbose, log_if, print_json, print_resolved
+from testbed.cli.shared_run import DryRun, Inventory, MetricsAddr, Out, Playbook, Ui
+from testbed.errors import BadInput
+
+if TYPE_CHECKING:
+    from testbed.runs.plan import Planned
+    from testbed.runs.rerun import Result
+
+
+def rerun(  # noqa: PLR0917 - one parameter per option
+    result: Annotated[Path, typer.Argument(metavar="RESULT", help="A results folder, or a report.html.")],
+    settings: Settings = None,
+    out: Out = None,
+    metrics_addr: MetricsAddr = None,
+    ui: Ui = False,
+    inventory: Inventory = None,
+    playbook: Playbook = True,
+    dry_run: DryRun = False,
+    verbose: Verbose = False,
+    format: Formatted = Format.text,
+) -> None:
+    """Run a result's experiment again, with its seed. On the virtual engine: does it leave the same bits?"""
+    log_if(verbose)
+    from testbed.runs.rerun import Result
+
+    before = Result.at(result)
+    planned = _planned(before, settings or [], inventory, playbook)
+    for line in before.differs(planned.resolved) or ["nothing: the same experiment, code, versions and machine"]:
+        print(f"differs: {line}", file=sys.stderr)
+    if dry_run:
+        print_resolved(planned.resolved, format)
+        return
+    planned.require()
+    why_not = before.not_comparable() or (settings and f"--set {settings[0]} makes it another experiment")
+    if why_not:
+        print(f"not compared: {why_not}", file=sys.stderr)
+        shared_run.execute(planned, out, metrics_addr, ui, format)
+    from testbed.live.broadcast import observer
+
+    with observer(metrics_addr, ui) as everyone:
+        found = before.repeat(planned, out, everyone)
+    if format is Format.json:
+        print_json({"equal": found is None, "difference": found and found._asdict()})
+    else:
+        print(f"differs: {found}" if found else "equal: every table, every capture, and the summary but for wall time")
+    raise typer.Exit(int(found is not None))
+
+
+def _planned(before: Result, settings: list[str], inventory: Path | None, playbook: bool) -> Planned:
+    lab, options = shared_run.lab(inventory, None, playbook)
+    if before.manifest.engine == "lab" and not (lab or any(one.startswith("engine=") for one in settings)):
+        raise BadInput(f"{before.name} ran over a lab's hosts: name them with --inventory, or say --set engine=virtual")
+    return before.plan(lab, options, settings)

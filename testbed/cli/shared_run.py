@@ -1,0 +1,69 @@
+"""What `testbed run` and `testbed rerun` have in common."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, NoReturn
+
+import typer
+
+from testbed.cli.shared import Format
+from testbed.errors import BadInput, TestbedError
+
+if TYPE_CHECKING:
+    from testbed.engines.engine import Engine
+    from testbed.runs.plan import Planned
+
+Out = Annotated[Path | None, typer.Option(help="Folder for the results.")]
+MetricsAddr = Annotated[
+    str | None,
+    typer.Option(
+        metavar="HOST:PORT",
+        help="Where Prometheus, 'testbed watch' and browsers find the run; 'none' for nowhere. "
+        "By default 127.0.0.1:9464, or the next free port.",
+    ),
+]
+Ui = Annotated[bool, typer.Option("--ui", help="Serve a live page, and say where.")]
+Inventory = Annotated[
+    Path | None,
+    typer.Option(metavar="FILE", help="Ansible inventory: run over the wires of its hosts, in real time."),
+]
+Playbook = Annotated[
+    bool, typer.Option(help="With --inventory: have Ansible check, or push, the testbed on the hosts first.")
+]
+DryRun = Annotated[bool, typer.Option("--dry-run", help="Check and print the experiment; build nothing.")]
+
+
+def lab(inventory: Path | None, engine: str | None, playbook: bool) -> tuple[Engine | None, dict[str, str]]:
+    """The lab, if there is to be one, and the settings that it brings."""
+    if inventory is None:
+        return None, {}
+    if engine:
+        raise BadInput(f"--inventory runs over real hosts, --engine {engine} does not: leave one of them out")
+    from testbed.engines.lab.engine import LabEngine
+    from testbed.engines.lab.operator import restrictions
+    from testbed.engines.lab.operator.inventory import read
+
+    hosts = read(inventory)
+    return LabEngine(hosts, playbook), dict(restrictions.settings(hosts))
+
+
+def execute(planned: Planned, out: Path | None, metrics_addr: str | None, ui: bool, format: Format) -> NoReturn:
+    """Run it, print its figures, and end with its verdict's exit code."""
+    from testbed.live.broadcast import observer
+
+    with observer(metrics_addr, ui) as everyone:
+        outcome = planned.execute(out, everyone)
+    if format is Format.json:
+        print(outcome.summary.to_json())
+    else:
+        from rich.console import Console
+
+        from testbed.results.report.table import render
+
+        Console().print(render(outcome.summary))
+    print(f"results: {outcome.folder}", file=sys.stderr)
+    if outcome.failure:
+        raise TestbedError(f"{outcome.failure}; what was measured until then is kept")
+    raise typer.Exit(int(outcome.summary.verdict.exit_code))

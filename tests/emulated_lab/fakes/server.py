@@ -1,0 +1,80 @@
+"""Runs a host's short commands in forks of one process that has imported them all; see client.c, who asks for it."""
+
+from __future__ import annotations
+
+import fcntl
+import importlib
+import os
+import signal
+import socket
+import sys
+import traceback
+from pathlib import Path
+
+from testbed.base import compiler, linux
+from tests.emulated_lab import mounts
+from tests.emulated_lab.fakes import entry
+
+FOLDER = Path("/run/lab-fakes")
+MOST = 1 << 17  # bytes of folder and arguments
+CLIENT = compiler.Unit(
+    "lab-client", (Path(__file__).with_name("client.c"),), "", ("-O2", "-Wall", "-Wextra", "-Werror")
+)
+
+
+def start(modules: dict[str, str]) -> None:
+    """Returns when it can be asked; it ends with this process. ``modules``: the programs' own, by name."""
+    FOLDER.mkdir(mode=0o700)
+    listening = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    listening.bind(str(FOLDER / "socket"))
+    listening.listen(100)
+    (FOLDER / "mnt").symlink_to(Path("/proc/self/ns/mnt").readlink())
+    this = os.getpid()
+    if os.fork() == 0:
+        linux.die_with_parent(this)
+        mounts.set_process_name("fakes")
+        signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for the forks
+        for module in entry.SHORT:
+            importlib.import_module(f"tests.emulated_lab.fakes.{module}")
+        while True:
+            asking, _ = listening.accept()
+            if os.fork() == 0:
+                listening.close()
+                _run(asking, modules)
+            asking.close()
+    listening.close()
+
+
+def _run(asking: socket.socket, modules: dict[str, str]) -> None:
+    """In the fork; never returns."""
+    code = 1
+    try:
+        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+        message, streams, _, _ = socket.recv_fds(asking, MOST, 3)
+        folder, *words = message.decode(errors="surrogateescape").split("\0")[:-1]
+        for number, stream in enumerate(streams):
+            os.dup2(stream, number)
+        files = [open(number, mode, closefd=False) for number, mode in enumerate("rww")]  # noqa: SIM115 - until it ends
+        sys.stdin, sys.stdout, sys.stderr = files  # those of the lab are others: its stdout is its stderr
+        _end_with(asking)
+        os.chdir(folder)
+        sys.argv = words
+        code = entry.run(words[0], modules[words[0]])
+        sys.stdout.flush()
+    except SystemExit as end:  # argparse
+        code = end.code if isinstance(end.code, int) else 0 if end.code is None else 1
+        sys.stdout.flush()
+    except BaseException:  # noqa: BLE001 - as Python would: whoever called it sees why
+        traceback.print_exc()
+    finally:
+        sys.stderr.flush()
+        asking.send(bytes([code]))
+        os._exit(0)
+
+
+def _end_with(asking: socket.socket) -> None:
+    """Whoever kills the command ends us: its end of the connection closes."""
+    fcntl.fcntl(asking, fcntl.F_SETOWN, os.getpid())
+    fcntl.fcntl(asking, 10, signal.SIGTERM)  # F_SETSIG
+    fcntl.fcntl(asking, fcntl.F_SETFL, fcntl.fcntl(asking, fcntl.F_GETFL) | os.O_ASYNC)

@@ -1,0 +1,36 @@
+"""The notebook of docs/python.md runs as it is, and what it made can be repeated without it."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.support.checkout import ROOT
+from tests.support.commands import command
+
+NOTEBOOK = ROOT / "docs/notebook.py"
+
+
+def test_it_has_ten_cells() -> None:
+    assert NOTEBOOK.read_text().count("@app.cell\n") == 10
+
+
+@pytest.mark.slow
+def test_it_goes_from_a_controller_to_a_figure_that_others_can_repeat(tmp_path: Path) -> None:
+    cache = tmp_path / "cache"
+    environment = {**os.environ, "TESTBED_CACHE": str(cache)}
+    done = subprocess.run(
+        [sys.executable, NOTEBOOK], cwd=tmp_path, env=environment, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    for name in ("queues.pdf", "throughput.pdf"):
+        assert (tmp_path / name).read_bytes().startswith(b"%PDF")
+    shutil.rmtree(cache / "plugins")
+    (report,) = tmp_path.glob("results/incast-8-Mine-*/report.html")
+    again = command("rerun", str(report), "--metrics-addr", "none", cwd=tmp_path)
+    assert (again.returncode, again.stdout.partition(":")[0]) == (0, "equal"), again.stderr
