@@ -240,13 +240,9 @@ def _file(key: str, value: str, folder: Path) -> str:
 def _from_here(path: KeyPath, value: Any) -> Any:
     if path[0] in ("rack", "traffic") and path[-1] in FILE_KEYS and isinstance(value, str):
         return _file(str(path[-1]), value, Path())
-<<<<<<< HEAD
-    named = path in {("controller",), ("tuner",), ("routing",)} or (path[-1] == "name" and path[0] != "traffic")
-=======
     if path[0] in ("rack", "traffic"):
         _anchor_files(value, Path())
-    named = path in {("controller",), ("tuner",)} or (path[-1] == "name" and path[0] != "traffic")
->>>>>>> main
+    named = path in {("controller",), ("tuner",), ("routing",)} or (path[-1] == "name" and path[0] != "traffic")
     return absolute(value, Path()) if named and isinstance(value, str) else value
 
 
