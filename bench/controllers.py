@@ -26,9 +26,9 @@ from controllers.decc import Decc
 from controllers.hpcc import Hpcc
 from controllers.swift import Swift
 from testbed.base.compiler import LIBRARY_FLAGS, Unit
+from testbed.compiled.events import EVENTS
 from testbed.compiled.flows import FOLDER, CompiledFlows
 from testbed.compiled.layout import ACK
-from testbed.compiled.source import EVENTS
 from testbed.controller import CompiledController, Paths
 from testbed.errors import TestbedError
 

@@ -26,8 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from testbed.base.arrays import Floats, Ints
-from testbed.base.fields import Constant, Length, StateField, fields_of, unknown
-from testbed.errors import nearest
+from testbed.base.fields import Constant, Length, Stateful
 from testbed.plugin import PluginConfig
 
 ABOVE_LINE = 1 + 1e-9  # times the line rate: a rate beyond that is more than rounding
@@ -97,7 +96,7 @@ class Feedback:
     rtt: Floats  # s, newest sample; nan where nothing was acknowledged
     ce_packets: Ints  # acknowledged packets that carried CE
     cnps: Ints
-    lost_packets: Ints  # gaps in the acknowledged packet numbers (NACK)
+    lost_packets: Ints  # gaps in the acknowledged packet numbers (NACK); with many paths: see agent/paths.h
     timeouts: Ints  # 1 where the retransmission timeout fired
     int_stack: IntStack | None = None  # only with Signal.INT; rows with hops == 0 carry none
     inc_packets: Ints | None = None  # acknowledged packets with INC, see `Ack`; None for none
@@ -226,7 +225,7 @@ class Ack:
     inc_packets: int = 0  # that no switch denied more: only with Signal.SRC
 
 
-class CompiledController(ControllerBase):
+class CompiledController(Stateful, ControllerBase):
     """The form per flow. Set ``self.rate``, ``self.window`` and ``self.timer`` in callbacks.
 
     State is what the class declares: ``cwnd: float``, ``steps: int``, ``fast: bool``, `PerHop`, and `Table` for arrays
@@ -236,39 +235,16 @@ class CompiledController(ControllerBase):
     text can be compared there, not more. ``controller.compiled=false`` runs the same as plain Python, to debug it.
     """
 
-    compiled: ClassVar[bool] = True
-    """False: it is never compiled, its state may hold anything, and its callbacks may do anything."""
-    made: ClassVar[bool] = False  # for one that is not compiled: whether ``__init__`` is over
-
-    config: Any
     path: Path
     rate: float
     window: float
     timer: float
 
     def __init__(self, config: PluginConfig, path: Path) -> None:
-        if self.compiled:
-            for name, one in self.fields().items():
-                vars(self)[name] = one.fitting(getattr(type(self), name, one.empty))
-        vars(self).update(config=config, path=path)
+        super().__init__(config, path)
         self.rate = path.line_rate
         self.window = math.inf
         self.timer = math.inf
-
-    @classmethod
-    def fields(cls) -> dict[str, StateField]:
-        """Its state. Raises BadInput if something is declared that cannot be compiled."""
-        return fields_of(cls, ("config", "path"))
-
-    def __setattr__(self, name: str, value: Any) -> None:
-        if self.compiled:
-            fields = self.fields()
-            if name not in fields:
-                raise AttributeError(unknown(type(self), name, fields))
-            value = fields[name].fitting(value)
-        elif self.made and not hasattr(self, name):
-            raise AttributeError(f"self.{name} is not set in __init__; {nearest(name, list(vars(self)))}")
-        vars(self)[name] = value
 
     def on_start(self, now: float) -> None:
         """The flow (re)starts, with the state that ``__init__`` has set."""
@@ -286,7 +262,7 @@ class CompiledController(ControllerBase):
         """
 
     def on_loss(self, now: float, packets: int) -> None:
-        """Packets were lost (a gap in the acknowledged packet numbers); comes before the ACK that shows it."""
+        """Packets were lost (a gap in the packet numbers of a path); comes before the ACK that shows it."""
 
     def on_timeout(self, now: float) -> None:
         """Nothing came back for a whole retransmission timeout."""

@@ -27,14 +27,15 @@ from testbed.plugin import PluginConfig
 
 log = logging.getLogger(__name__)
 SOURCES = (".py", ".c", ".h")
-GROUPS = {"controller": "testbed.controllers", "tuner": "testbed.tuners"}
+CHOOSER = "path chooser"
+GROUPS = {"controller": "testbed.controllers", "tuner": "testbed.tuners", CHOOSER: "testbed.path_choosers"}
 
 
 @dataclass(frozen=True)
 class Plugin:
     """A loaded plugin class and where it came from."""
 
-    kind: str  # controller or tuner
+    kind: str  # a key of GROUPS
     name: str
     form: Any  # the class
     origin: str  # distribution and version, or the path
@@ -232,6 +233,10 @@ def _base(kind: str) -> type:
         from testbed.controller import ControllerBase
 
         return ControllerBase
+    if kind == CHOOSER:
+        from testbed.chooser import PathChooser
+
+        return PathChooser
     from testbed.tuner import Tuner
 
     return Tuner

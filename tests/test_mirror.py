@@ -28,6 +28,7 @@ BEHAVIOURS = {
         "readme": "the README's steps",
     },
     "controllers": {"both_ways": "machine code and plain Python"},
+    "controllers/baselines": {"classes": "what kind of failure each one is"},
     "engines/kernel": {  # whole runs, of which each asks as much as it can
         "bolt": "notices of switches, with real packets",
         "fixed_points": "where the controllers settle with real packets",
@@ -38,6 +39,7 @@ BEHAVIOURS = {
         "missing": "what this machine lacks is said before anything is built",
         "plugin_failures": "a plugin that fails or hangs in an agent",
         "racks": "racks whose links differ, and custom ones, with real packets",
+        "routing": "packets of a flow over many paths, with real packets",
         "theory": "closed forms, with real packets",
     },
     "engines/virtual": {  # the same, where the kernel is not the point

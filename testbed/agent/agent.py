@@ -125,6 +125,6 @@ class Agent(ABC):
         silent = np.flatnonzero((self.flows.inflight > 0) & (now - self.datapath.last_feedback > self.timing.timeout))
         if not len(silent):
             return
-        self.datapath.declare_lost(silent)
+        self.datapath.declare_lost(silent, now)
         self.datapath.last_feedback[silent] = now
         self.time_out(now, silent)

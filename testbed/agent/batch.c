@@ -22,13 +22,18 @@ static uint8_t bolt_flags(const struct datapath *d, int64_t f, int64_t number)
 }
 
 /* The head of packet `number` of a flow; the NIC adds the packet number. Returns how many bytes it has with payload. */
-int64_t write_head(const struct datapath *d, int64_t f, int64_t number, uint8_t *head)
+int64_t write_head(struct datapath *d, int64_t f, int64_t number, uint8_t *head)
 {
 	uint32_t qp = htonl((uint32_t)(QP_BASE + d->first + f));
 	struct shim shim;
 
 	memcpy(head, d->packet, HEAD);
 	memcpy(head + offsetof(struct roce, qp) - CARRIED, &qp, sizeof(qp));
+	if (MANY_PATHS) {
+		uint32_t entropy = htonl((uint32_t)note_sent(d, f, number));
+
+		memcpy(head + offsetof(struct roce, imm) - CARRIED, &entropy, sizeof(entropy));
+	}
 	if (d->decisions.wants_src && d->decisions.of[f]->wants_src)
 		head[offsetof(struct roce, shim.flags) - CARRIED] |= bolt_flags(d, f, number);
 	if (!d->flow[f].short_size || number != d->flow[f].short_at)

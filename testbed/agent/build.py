@@ -9,21 +9,23 @@ from pathlib import Path
 from testbed.base.compiler import LIBRARY_FLAGS, Unit
 from testbed.compiled.flows import DECIDE
 from testbed.compiled.flows import FOLDER as COMPILED
-from testbed.dataplane.build import PROGRAMS
+from testbed.dataplane.build import MANY_PATHS as VARIANT
+from testbed.dataplane.build import ONE_PATH, PROGRAMS
 from testbed.dataplane.build import SOURCE as DATAPLANE
 
 log = logging.getLogger(__package__)
 SOURCE = Path(__file__).parent
 # which any engine can use that has its own machine.c
-SOURCES = ("pace.c", "batch.c", "feedback.c", "decisions.c", "core.c", "gather.c", "tasks.c")
-DATAPATH = Unit(
-    "datapath",
-    tuple(SOURCE / name for name in (*SOURCES, "machine.c")),
-    ".so",
-    LIBRARY_FLAGS,
-    headers=(SOURCE, DATAPLANE, COMPILED),
-)
-UNITS = (*PROGRAMS.values(), DATAPATH, DECIDE)
+SOURCES = ("pace.c", "batch.c", "feedback.c", "paths.c", "decisions.c", "core.c", "gather.c", "tasks.c")
+
+
+def _datapath(name: str, variant: str) -> Unit:
+    sources = tuple(SOURCE / name for name in (*SOURCES, "machine.c"))
+    return Unit(name, sources, ".so", (*LIBRARY_FLAGS, variant), headers=(SOURCE, DATAPLANE, COMPILED))
+
+
+DATAPATH, MANY_PATHS = _datapath("datapath", ONE_PATH), _datapath("datapath-many-paths", VARIANT)
+UNITS = (*PROGRAMS.values(), DATAPATH, MANY_PATHS, DECIDE)
 
 
 def all_compiled() -> bool:

@@ -17,6 +17,7 @@
 #include "../dataplane/wire.h"
 #include "decisions.h"
 #include "heap.h"
+#include "paths.h"
 #include "tasks.h"
 
 #define SWAPS 64
@@ -124,6 +125,7 @@ struct datapath {
 	struct histogram rtts, pacing, feedback, timers;
 	int64_t refused, high_water, send_error, swapped, int_faults, above_line; /* the last: decisions beyond the line rate */
 	struct decisions decisions; /* of a controller per flow; all 0 with one in batches */
+	struct paths paths; /* all 0 with one path */
 };
 
 double now_seconds(const struct datapath *d);
@@ -136,6 +138,12 @@ static inline const struct record *record_at(const struct ring *ring, uint64_t p
 static inline double nominal(const struct datapath *d, uint64_t stamp)
 {
 	return (double)((int64_t)stamp - d->epoch_ns) * d->seconds_per_ns;
+}
+
+/* The highest packet number acknowledged so far. */
+static inline int64_t newest_acked(const struct datapath *d, int64_t f)
+{
+	return MANY_PATHS ? d->paths.flights[f].newest : d->flow[f].expected - 1;
 }
 
 /* INT record `i` of an acknowledgement, in nominal units. */

@@ -20,10 +20,14 @@ from testbed.agent.tasks import TaskGraph
 from testbed.base.arrays import Floats, Ints
 from testbed.clock import Clock
 from testbed.compiled.askable import Askable
+from testbed.compiled.choosers import Choosers
 from testbed.controller import Feedback, IntStack, RateController, Signal
 from testbed.dataplane.wire import MAX_HOPS
 from testbed.errors import TestbedError
+from testbed.registry import Plugin, failed
 
+FLIGHT = np.dtype([("ways", "<u8"), ("room", "<i8"), ("newest", "<i8"), ("longest", "<f8"), ("last", "<i8", (256,))])
+KNOWN_PORT, KNOWN_PORTS = np.dtype([("node", "<i8"), ("ts", "<f8"), ("tx", "<f8")]), 4096
 BATCH_WORDS = 3 + 4 * 60  # struct batch in datapath.h
 
 
@@ -256,6 +260,24 @@ class Datapath:
         """Flows that start by ``now``, earliest first."""
         return self._due[0, : self._lib.due_starts(self._pointer, now, self._due_at[0])].copy()
 
+    def take_many_paths(
+        self, timeout: float, base_rtt: Floats, choosers: Choosers | None, plugin: Plugin | None
+    ) -> None:
+        """The packets of a flow take several paths, which ``choosers`` choose, or the switches.
+
+        A packet that has not come back for ``timeout`` seconds, or four times the flow's longest RTT, is lost. The code
+        must be compiled for it.
+        """
+        paths, flights = self._c.paths, np.zeros(len(self.flows), FLIGHT)
+        flights["newest"] = flights["last"] = -1
+        flights["longest"] = base_rtt
+        known = np.zeros(KNOWN_PORTS, KNOWN_PORT)
+        known["node"] = -1
+        paths.flights, paths.known, paths.timeout = self._keeping(flights), self._keeping(known), timeout
+        self._choosing = (choosers, plugin)
+        if choosers:
+            paths.chooser = choosers.address
+
     def ask(self, controller: Askable, meter: Meter, longest_sleep: float, gather: float, cost: float = 0.0) -> None:
         """Decisions are made in C from now on, by this controller, whenever something comes back.
 
@@ -294,7 +316,7 @@ class Datapath:
         Raises TestbedError if sockets do not work.
         """
         endless = bool(self._lib.serve(self._pointer, until))
-        self._check_sockets()
+        self._check()
         return endless
 
     @property
@@ -337,13 +359,24 @@ class Datapath:
         return float(self._lib.next_due(self._pointer))
 
     def pace(self, until: float) -> None:
-        """Sleep and send until then, or until the ring wakes us. Raises TestbedError if sockets do not work."""
-        self._lib.pace(self._pointer, until)
-        self._check_sockets()
+        """Sleep and send until then, or until the ring wakes us.
 
-    def _check_sockets(self) -> None:
+        Raises TestbedError if sockets do not work, PluginFailed if a path chooser does not.
+        """
+        self._lib.pace(self._pointer, until)
+        self._check()
+
+    def _check(self) -> None:
         if self._c.send_error:
             raise TestbedError(f"an agent cannot send: {os.strerror(self._c.send_error)}")
+        if self._c.paths.failed:
+            choosers, plugin = self._choosing
+            assert choosers
+            assert plugin
+            try:
+                choosers.fail()
+            except Exception as error:
+                raise failed(plugin, error) from error
 
     def send_due(self, now: float) -> None:
         """Send everything that is due by ``now``; does not sleep."""
@@ -396,7 +429,7 @@ class Datapath:
         per flow; None if nothing did. Raises TestbedError if sockets do not work.
         """
         rows = self._lib.gather(self._pointer, answers.address, until, enough, began)
-        self._check_sockets()
+        self._check()
         return self._told(rows, want_int)
 
     def _told(self, k: int, want_int: bool) -> tuple[Ints, Feedback] | None:
@@ -425,9 +458,12 @@ class Datapath:
         ts, tx_bytes, queue, rate = (column[:k, :most].copy() for column in self._hops.values())
         return IntStack(hops, self._node[:k, :most].copy(), ts, tx_bytes, queue, rate)
 
-    def declare_lost(self, flows: Ints) -> None:
+    def declare_lost(self, flows: Ints, now: float) -> None:
         """Declare everything in flight of ``flows`` lost: the retransmission timeout."""
         state = self.flows
+        if self._c.paths.chooser:
+            flows = np.ascontiguousarray(flows, np.int64)
+            self._lib.give_up(self._pointer, flows.ctypes.data, len(flows), now)
         lost = state.inflight[flows]
         self.expected[flows] = state.sent[flows]
         state.lost[flows] += lost

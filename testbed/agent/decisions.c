@@ -84,7 +84,7 @@ static struct ack nothing_acked(const struct datapath *d, int64_t f, double now)
 {
 	return (struct ack){
 		.now = now,
-		.seq = d->flow[f].expected - 1,
+		.seq = newest_acked(d, f),
 		.next_seq = d->flow[f].sent,
 		.inflight = d->flow[f].inflight * d->wire_size,
 		.rtt = NAN,

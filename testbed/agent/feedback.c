@@ -3,10 +3,10 @@
  * From the ring buffer to one row of feedback per flow.
  *
  * Where the kernel has no netem, a record is delivered `delay` seconds after it arrived (the delay line) and that time is
- * part of the RTT; until then it stays in the ring. Packets of a flow do not overtake each other in the network, so a
- * gap in the acknowledged packet numbers is a loss. The cores of this machine may swap two of them, though: what fills a
- * gap and is already in the ring is taken first. A packet that is acknowledged after it was declared lost counts as late, and
- * is not lost.
+ * part of the RTT; until then it stays in the ring. Where a flow has one path its packets do not overtake each other in the
+ * network, so a gap in the acknowledged packet numbers is a loss. The cores of this machine may swap two of them, though:
+ * what fills a gap and is already in the ring is taken first. With many paths a map of packets says what is lost (paths.h).
+ * A packet that is acknowledged after it was declared lost counts as late, and is not lost.
  */
 #include "datapath.h"
 
@@ -109,10 +109,24 @@ static void read_hops(struct datapath *d, int64_t row, const struct record *r)
 	}
 }
 
-static void on_ack(struct datapath *d, int64_t row, int64_t f, const struct record *r, double due, double now,
-		   int swapped)
+/* One path: how many packets the acknowledgement shows to be lost; -1 if it had been declared lost itself. */
+static inline int64_t resolve_in_order(struct flow *flow, const struct record *r)
 {
-	int64_t ahead = (r->psn - d->flow[f].expected) & 0xffffff, ce = !!(r->flags & SHIM_CE);
+	int64_t ahead = (r->psn - flow->expected) & 0xffffff;
+
+	if (ahead >= HALF)
+		return -1;
+	flow->expected += ahead + 1;
+	flow->inflight -= ahead + 1;
+	flow->lost += ahead;
+	flow->to_send += ahead;
+	return ahead;
+}
+
+static void on_ack(struct datapath *d, struct ring *ring, int64_t row, int64_t f, const struct record *r, double due,
+		   double now, int swapped)
+{
+	int64_t lost, ce = !!(r->flags & SHIM_CE);
 
 	d->row_acked[row]++;
 	d->row_bytes[row] += r->frame;
@@ -126,22 +140,19 @@ static void on_ack(struct datapath *d, int64_t row, int64_t f, const struct reco
 	d->flow[f].acked_payload += r->payload;
 	d->flow[f].ce += ce;
 	d->flow[f].rtt = d->row_rtt[row];
-	if (ahead < HALF) {
-		d->flow[f].expected += ahead + 1;
-		d->flow[f].inflight -= ahead + 1;
-		d->flow[f].lost += ahead;
-		d->flow[f].to_send += ahead;
-		d->row_lost[row] += ahead;
+	lost = MANY_PATHS ? resolve(d, ring, f, r, d->row_rtt[row], now) : resolve_in_order(&d->flow[f], r);
+	if (lost >= 0) {
+		d->row_lost[row] += lost;
 	} else {
 		d->flow[f].late++;
 		d->flow[f].lost--;
 		if (d->flow[f].to_send > 0)
 			d->flow[f].to_send--;
 	}
-	if (d->int_on && ahead < HALF)
-		check_hops(d, f, r, swapped);
+	if (d->int_on && lost >= 0)
+		MANY_PATHS ? check_stack(d, f, r) : check_hops(d, f, r, swapped);
 	if (d->decisions.of)
-		tell_ack(d, f, r, d->row_rtt[row], ahead < HALF ? ahead : 0, now);
+		tell_ack(d, f, r, d->row_rtt[row], lost > 0 ? lost : 0, now);
 	else if (r->hops)
 		read_hops(d, row, r);
 	if (!d->flow[f].to_send && !d->flow[f].inflight && isnan(d->flow[f].finished)) {
@@ -169,7 +180,7 @@ static void fill_gap(struct datapath *d, struct ring *ring, int64_t row, int64_t
 			continue;
 		if (((uint32_t)(other->psn - d->flow[f].expected) & 0xffffff) >= ((r->psn - d->flow[f].expected) & 0xffffff))
 			continue;
-		on_ack(d, row, f, other, due, now, 1);
+		on_ack(d, ring, row, f, other, due, now, 1);
 		ring->taken[ring->taken_length++] = later;
 		ring->swapped_until = later;
 		d->swapped++;
@@ -224,9 +235,9 @@ int64_t read_ring(struct datapath *d, struct ring *ring, int64_t rows, double no
 		if (r->opcode == BTH_ACK) {
 			int64_t ahead = (r->psn - d->flow[f].expected) & 0xffffff;
 
-			if (ahead && ahead < HALF)
+			if (!MANY_PATHS && ahead && ahead < HALF)
 				fill_gap(d, ring, row, f, position, due, now);
-			on_ack(d, row, f, r, due, now, position <= ring->swapped_until);
+			on_ack(d, ring, row, f, r, due, now, position <= ring->swapped_until);
 		} else if (r->opcode == BTH_SRC) {
 			d->srcs[f]++;
 			tell_src(d, f, r, due - nominal(d, r->tx_ns), now);
@@ -248,7 +259,7 @@ void end_rows(struct datapath *d, int64_t rows)
 		int64_t f = d->row_flow[row];
 
 		d->flow[f].row = -1;
-		d->row_last[row] = d->flow[f].expected - 1;
+		d->row_last[row] = newest_acked(d, f);
 		d->row_next[row] = d->flow[f].sent;
 		d->row_inflight[row] = d->flow[f].inflight * d->wire_size;
 	}

@@ -244,6 +244,8 @@ static void wait_for_line(struct datapath *d, int64_t f)
 /* Send everything that is due by `now`. */
 void send_due(struct datapath *d, double now)
 {
+	if (MANY_PATHS)
+		d->paths.now = now;
 	while (heap_first(&d->agenda) <= now) {
 		double due = heap_first(&d->agenda);
 		int64_t id = heap_pop(&d->agenda);

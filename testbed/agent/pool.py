@@ -29,11 +29,13 @@ from testbed.agent.flow_agent import FlowAgent
 from testbed.agent.identity import Identity
 from testbed.agent.meter import Meter
 from testbed.agent.sockets import Route, Sockets
+from testbed.agent.structs import library
 from testbed.agent.tasks import TaskGraph
 from testbed.base import linux
 from testbed.base.arrays import Ints
 from testbed.clock import Clock
 from testbed.compiled.askable import is_askable
+from testbed.compiled.choosers import Choosers
 from testbed.controller import Paths, RateController
 from testbed.dataplane.ring import Ring
 from testbed.dataplane.wire import RACK, Tag
@@ -70,6 +72,14 @@ class AgentSpec:
 
 
 @dataclass(frozen=True)
+class ManyPaths:
+    """Who chooses the paths of a flow's packets."""
+
+    choosers: Callable[[Paths, int], Choosers | None]  # with the number of the first flow; None: the switches choose
+    plugin: Plugin | None
+
+
+@dataclass(frozen=True)
 class AgentConfig:
     """What is the same for all agents."""
 
@@ -84,6 +94,7 @@ class AgentConfig:
     wake_by_ring: bool  # feedback is due at once (netem): the ring wakes the agent
     own_ports: bool = False  # each flow has a source port of its own, for ECMP: where there are several paths
     tag: Tag = RACK
+    many_paths: ManyPaths | None = None  # None: each flow has one
 
 
 class Ended(BaseException):
@@ -238,6 +249,7 @@ def _prepare(spec: AgentSpec, config: AgentConfig) -> tuple[RateController, Call
         controller = config.controller(spec.paths, spec.first)
     except Exception as error:
         raise failed(config.plugin, error) from error
+    many_paths = config.many_paths
     sockets = Sockets(spec.routes, config.framing, config.segment, config.own_ports, config.tag)
     pace = Pace(
         host=spec.host,
@@ -261,7 +273,11 @@ def _prepare(spec: AgentSpec, config: AgentConfig) -> tuple[RateController, Call
     meter = spec.meter
     lags = PacingStats(meter.rtt, meter.pacing_lag, meter.feedback_lag, meter.timer_lag)
     rings = [DelayRing(Ring(fd, spec.ring_size), delay) for fd, delay in spec.rings]
-    datapath = Datapath(spec.flows, sockets, rings, pace, lags, tasks=spec.tasks, number=spec.number)
+    code = library(many_paths is not None)
+    datapath = Datapath(spec.flows, sockets, rings, pace, lags, code=code, tasks=spec.tasks, number=spec.number)
+    if many_paths:
+        choosers = many_paths.choosers(spec.paths, spec.first)
+        datapath.take_many_paths(spec.timing.timeout, spec.paths.base_rtt, choosers, many_paths.plugin)
     gc.collect()
     gc.freeze()
     gc.disable()  # a collection would delay packets by milliseconds

@@ -16,12 +16,12 @@ import numpy as np
 
 from testbed.base import linux
 from testbed.base.arrays import Floats, Ints
-from testbed.dataplane.wire import DATA_TOS, RACK, Tag, frame
+from testbed.dataplane.wire import DATA_TOS, FIRST_PORT, RACK, Tag, frame
 from testbed.experiment.topology.framing import Framing
 
 UDP_SEGMENT = 103
 SO_SNDBUFFORCE = 32
-FIRST_PORT = 0xC000  # RoCEv2 takes source ports from the dynamic range, for ECMP entropy
+
 PORTS = 0x4000
 FILES = 256  # that an agent needs besides its sockets
 SEND_BUFFER = 4 << 20  # only the shaper below may hold packets back

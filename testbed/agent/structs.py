@@ -6,7 +6,7 @@ import ctypes
 from ctypes import c_double, c_int64, c_void_p
 from functools import cache
 
-from testbed.agent.build import DATAPATH
+from testbed.agent.build import DATAPATH, MANY_PATHS
 
 SWAPS = 64  # as in datapath.h
 SETTINGS = ("flows", "hosts", "epoch_ns")
@@ -16,6 +16,7 @@ ROWS = (
     "row_flow", "row_acked", "row_bytes", "row_ce", "row_inc", "row_cnps", "row_lost", "row_hops", "row_last",
     "row_next", "row_inflight",
 )  # fmt: skip
+GIVE_UP = "give_up"  # is there if it was compiled for many paths
 HOPS = ("hop_node", "hop_ts", "hop_tx", "hop_queue", "hop_rate")
 
 
@@ -86,6 +87,15 @@ class CDecisions(ctypes.Structure):
     ]
 
 
+class CPaths(ctypes.Structure):
+    """struct paths of paths.h."""
+
+    _fields_ = [
+        *((name, c_void_p) for name in ("flights", "known", "chooser")),
+        *((name, c_double) for name in ("timeout", "now")), ("failed", c_int64),
+    ]  # fmt: skip
+
+
 class CDatapath(ctypes.Structure):
     """struct datapath, field by field."""
 
@@ -121,6 +131,7 @@ class CDatapath(ctypes.Structure):
         ("int_faults", c_int64),
         ("above_line", c_int64),
         ("decisions", CDecisions),
+        ("paths", CPaths),
     ]
 
 
@@ -137,8 +148,9 @@ class CAnswers(ctypes.Structure):
 
 
 @cache
-def library() -> ctypes.CDLL:
-    return declared(ctypes.CDLL(str(DATAPATH.compiled())))
+def library(many_paths: bool = False) -> ctypes.CDLL:
+    """``many_paths``: for flows whose packets take several."""
+    return declared(ctypes.CDLL(str((MANY_PATHS if many_paths else DATAPATH).compiled())))
 
 
 def declared(library: ctypes.CDLL) -> ctypes.CDLL:
@@ -158,7 +170,10 @@ def declared(library: ctypes.CDLL) -> ctypes.CDLL:
     library.reschedule.restype, library.reschedule.argtypes = None, [c_void_p, c_void_p, c_int64, c_double]
     library.due_timers.restype, library.due_timers.argtypes = c_int64, [c_void_p, c_double, c_void_p]
     library.report_sent.restype, library.report_sent.argtypes = c_int64, [c_void_p, c_void_p, c_void_p]
-    for name in ("start_flows", "time_out"):
+    names = ["start_flows", "time_out"]
+    if hasattr(library, GIVE_UP):
+        names.append(GIVE_UP)
+    for name in names:
         getattr(library, name).restype, getattr(library, name).argtypes = None, [c_void_p, c_void_p, c_int64, c_double]
     library.decide_due.restype, library.decide_due.argtypes = None, [c_void_p, c_double]
     library.serve.restype, library.serve.argtypes = c_int64, [c_void_p, c_double]

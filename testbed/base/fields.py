@@ -69,6 +69,38 @@ def fields_of(form: type, apart: tuple[str, ...] = ()) -> dict[str, StateField]:
     return found
 
 
+class Stateful:
+    """A class with typed state: what machine code can hold, and what no attribute can be added to."""
+
+    compiled: ClassVar[bool] = True
+    """False: it is never compiled, its state may hold anything, and its callbacks may do anything."""
+    made: ClassVar[bool] = False  # for one that is not compiled: whether ``__init__`` is over
+
+    config: Any
+    path: Any
+
+    def __init__(self, config: Any, path: Any) -> None:
+        if self.compiled:
+            for name, one in self.fields().items():
+                vars(self)[name] = one.fitting(getattr(type(self), name, one.empty))
+        vars(self).update(config=config, path=path)
+
+    @classmethod
+    def fields(cls) -> dict[str, StateField]:
+        """Its state. Raises BadInput if something is declared that cannot be compiled."""
+        return fields_of(cls, ("config", "path"))  # type: ignore[arg-type] # mypy takes its class for unhashable
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if self.compiled:
+            fields = self.fields()
+            if name not in fields:
+                raise AttributeError(unknown(type(self), name, fields))
+            value = fields[name].fitting(value)
+        elif self.made and not hasattr(self, name):
+            raise AttributeError(f"self.{name} is not set in __init__; {nearest(name, list(vars(self)))}")
+        vars(self)[name] = value
+
+
 def unknown(form: type, name: str, fields: dict[str, StateField]) -> str:
     """What to say of an attribute that the state does not have."""
     known = nearest(name, list(fields))

@@ -15,13 +15,13 @@ def list_(
         str,
         typer.Argument(
             metavar="[PLUGIN]",
-            help="Print this controller's or tuner's options.",
-            autocompletion=completion.plugins(*completion.KINDS),
+            help="Print this plugin's options.",
+            autocompletion=completion.plugins(*completion.KINDS, "path chooser"),
         ),
     ] = "",
     format: Formatted = Format.text,
 ) -> None:
-    """List experiments, controllers and tuners, or the options of one plugin."""
+    """List experiments and plugins, or the options of one plugin."""
     if plugin:
         _list_options(plugin, format)
         return

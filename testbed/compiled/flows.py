@@ -7,39 +7,33 @@ from __future__ import annotations
 
 import ctypes
 import logging
-import pickle
-from ctypes import c_double, c_int32, c_int64, c_void_p
+from ctypes import c_double, c_int64, c_void_p
 from functools import cache
 from pathlib import Path as FilePath
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from testbed.base.arrays import Floats, Ints
 from testbed.base.compiler import LIBRARY_FLAGS, Unit
-from testbed.compiled import machine
 from testbed.compiled.askable import Askable
-from testbed.compiled.layout import DECIDED, PLACE, record, values
-from testbed.compiled.plain import Objects
-from testbed.compiled.source import EVENTS, Translation
+from testbed.compiled.events import EVENTS
+from testbed.compiled.records import Records
 from testbed.controller import (
     MOST_HOPS,
     CompiledController,
     ControllerBase,
     Feedback,
-    Path,
     Paths,
     RateController,
     Signal,
 )
-from testbed.errors import UnusableDecision
 from testbed.plugin import PluginConfig
 
 log = logging.getLogger(__package__)
 FOLDER = FilePath(__file__).parent
 DECIDE = Unit("decide", (FOLDER / "decide.c",), ".so", LIBRARY_FLAGS, headers=(FOLDER,))
-IMPOSSIBLE = 1_000_000  # as in decide.h
 COUNTS = (
     "flow", "packets", "bytes", "ce_packets", "inc_packets", "cnps", "lost", "timeouts", "seq", "next_seq", "inflight",
     "hops",
@@ -48,26 +42,10 @@ HOPS_ROW = COUNTS.index("hops")
 STACK = ("node", "ts", "tx_bytes", "queue", "rate")
 
 
-class Decider(ctypes.Structure):
-    """struct decider of decide.h."""
-
-    _fields_ = [
-        *((name, c_void_p) for name in ("decide", "flows", "initial")),
-        *((name, c_int64) for name in ("size", "wants_src", "status", "failed_flow", "failed_event")),
-        ("raised", c_void_p),
-    ]
-
-
 class _Columns(ctypes.Structure):
     """struct columns of decide.c."""
 
     _fields_ = [(name, c_void_p) for name in (*COUNTS, "rtt", *STACK)]
-
-
-class _Raised(ctypes.Structure):
-    """What numba leaves of an exception: a pickle of its class, arguments and place."""
-
-    _fields_ = [("data", c_void_p), ("size", c_int32)]
 
 
 @cache
@@ -81,35 +59,20 @@ def _library() -> ctypes.CDLL:
     return library
 
 
-class CompiledFlows(Askable):
+class CompiledFlows(Records, Askable):
     """Runs a `CompiledController` class as a `RateController`; as machine code unless ``compiled`` is False."""
 
     def __init__(self, form: type[CompiledController], config: PluginConfig, paths: Paths, compiled: bool) -> None:
         """Raises BadInput if it cannot be compiled, and whatever its ``__init__`` raises."""
-        self.form, self.config, self.paths = form, config, paths
+        super().__init__(form, config, paths, compiled)
+        self.paths = paths
+        self.c.wants_src = Signal.SRC in form.signals
         self.signals = form.signals  # type: ignore[misc] # of this object
-        self.by_flow = paths_by_flow(paths)
-        self.c = Decider()
-        self.objects: Objects | None = None
-        made = {path: form(config, path) for path in set(self.by_flow)}
-        if compiled and form.compiled and machine.available():
-            self._compile(made)
-        else:
-            self._interpret(made)
-        self.initial = self.records.copy()
-        self.c.flows, self.c.size = self.records.ctypes.data, self.records.dtype.itemsize
-        self.c.initial, self.c.wants_src = self.initial.ctypes.data, Signal.SRC in form.signals
-        self.address = ctypes.addressof(self.c)
         self.addresses = np.full(len(paths), self.address)
         self._columns = self._buffers(len(paths))
         self.rate: Floats = self.records["rate"]
         self.window: Floats = self.records["window"]
         self.timer: Floats = self.records["timer"]
-
-    @property
-    def runs_as(self) -> str:
-        """For the manifest."""
-        return "Python" if self.objects else "machine code"
 
     def _buffers(self, n: int) -> _Columns:
         """For feedback: copying it costs less than asking numpy for addresses."""
@@ -117,22 +80,6 @@ class CompiledFlows(Askable):
         self._rtt = np.zeros(n)
         self._stack: list[NDArray[Any]] = [np.zeros((n, MOST_HOPS), np.int64), *np.zeros((4, n, MOST_HOPS))]
         return _Columns(*(column.ctypes.data for column in (*self._ints, self._rtt, *self._stack)))
-
-    def _compile(self, made: dict[Path, CompiledController]) -> None:
-        first = made[self.by_flow[0]]
-        layout = record(self.form, self.config)
-        translation = Translation(first)
-        self._places = translation.places
-        self._code = ctypes.CDLL(str(machine.library(translation, layout)))
-        self.c.decide = ctypes.cast(self._code.decide, c_void_p).value
-        rows = {path: values(one, layout) for path, one in made.items()}
-        self.records = np.array([rows[path] for path in self.by_flow], layout)
-
-    def _interpret(self, made: dict[Path, CompiledController]) -> None:
-        self.objects = Objects(self.form, self.config, self.by_flow)
-        self.c.decide = ctypes.cast(self.objects.decide, c_void_p).value
-        self.records = self.objects.records
-        self.records[:] = [tuple(getattr(made[path], name) for name in DECIDED) for path in self.by_flow]
 
     def on_start(self, now: float, flows: Ints) -> None:
         self._tell("on_start", now, flows)
@@ -176,38 +123,6 @@ class CompiledFlows(Askable):
         at = None if number is None else number.ctypes.data
         if not _library().tell_all(self.address, flows.ctypes.data, len(flows), EVENTS.index(event), now, at):
             self.fail()
-
-    def fail(self) -> NoReturn:
-        """Raise what the controller raised, or UnusableDecision."""
-        c = self.c
-        event, flow = EVENTS[c.failed_event], self.records[c.failed_flow]
-        if c.status == IMPOSSIBLE:
-            raise UnusableDecision.of(getattr(self.form, event), *(flow[name] for name in DECIDED))
-        if self.objects:
-            assert self.objects.error is not None
-            raise self.objects.error
-        error, place = _raised(c.raised)
-        code = getattr(self.form, event).__code__
-        file, line = place or self._places.get(int(flow[PLACE]), (code.co_filename, code.co_firstlineno))
-        exec(compile("\n" * (line - 1) + "raise error", file, "exec"), {"error": error})  # as if from there
-        raise AssertionError
-
-
-def _raised(raised: int) -> tuple[Exception, tuple[str, int] | None]:
-    """What machine code raised, and file and line if it says so."""
-    told = _Raised.from_address(raised)
-    kind, arguments, place = pickle.loads(ctypes.string_at(told.data, told.size))
-    return kind(*arguments), place and place[1:]
-
-
-def paths_by_flow(paths: Paths) -> list[Path]:
-    """What each flow may know of its path."""
-    longest = paths.longest_rtt or float(paths.base_rtt.max(initial=0.0))
-    columns = (paths.line_rate.tolist(), paths.base_rtt.tolist(), paths.hops.tolist())
-    return [
-        Path(rate, rtt, longest, int(hops), paths.payload, paths.wire_size)
-        for rate, rtt, hops in zip(*columns, strict=True)
-    ]
 
 
 def build(form: type[ControllerBase], config: PluginConfig, paths: Paths, compiled: bool = True) -> RateController:

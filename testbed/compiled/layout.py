@@ -6,12 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from testbed.base.fields import KINDS
+from testbed.base.fields import KINDS, Stateful
+from testbed.compiled.events import CONTROLLER, interface_of
 from testbed.compiled.options import numbers
-from testbed.controller import MOST_HOPS, Ack, CompiledController, Hop
+from testbed.controller import MOST_HOPS, Ack, Hop
 from testbed.plugin import PluginConfig
 
-DECIDED = ("rate", "window", "timer")  # every record begins with them
+DECIDED = CONTROLLER.decided
 PLACE = "_place"  # the number of the statement that was begun last, of those that may divide by zero
 HOP = np.dtype([("node", "i8"), ("ts", "f8"), ("tx_bytes", "f8"), ("queue", "f8"), ("rate", "f8")])
 ACK = np.dtype(
@@ -28,18 +29,18 @@ PATH = np.dtype(
 )
 
 
-def record(form: type[CompiledController], config: PluginConfig) -> np.dtype[Any]:
+def record(form: type[Stateful], config: PluginConfig) -> np.dtype[Any]:
     """A flow's record: what it decided, its state, its path and the options."""
-    fields = form.fields()
-    rest = [one for name, one in fields.items() if name not in DECIDED and not one.constant]
+    fields, decided = form.fields(), interface_of(form).decided
+    rest = [one for name, one in fields.items() if name not in decided and not one.constant]
     options: list[Any] = [(name, type(value)) for name, value in numbers(config).items()]
-    columns: list[Any] = [(name, float) for name in DECIDED]
+    columns: list[Any] = [(name, KINDS[fields[name].kind]) for name in decided]
     columns += [(one.name, KINDS[one.kind], (one.length,) if one.length else ()) for one in rest]
     columns += [("path", PATH), ("config", np.dtype(options or [("none", int)], align=True)), (PLACE, int)]
     return np.dtype(columns, align=True)
 
 
-def values(controller: CompiledController, layout: np.dtype[Any]) -> tuple[Any, ...]:
+def values(controller: Stateful, layout: np.dtype[Any]) -> tuple[Any, ...]:
     """The record of a controller object."""
     path, config = controller.path, numbers(controller.config)
     state = [getattr(controller, name) for name in layout.names or () if name not in ("path", "config", PLACE)]

@@ -21,16 +21,12 @@ import numpy as np
 
 from testbed.base.compiler import cache_folder, compile_to
 from testbed.compiled.layout import ACK, HOP, PATH
-from testbed.compiled.source import EVENTS, POWER, WHOLE, CannotCompile, Translation
+from testbed.compiled.source import POWER, WHOLE, CannotCompile, Translation
 from testbed.errors import TestbedError, nearest
 
 SOURCE = Path(__file__).parent
 OURS = "testbed:"  # begins our own messages among numba's
 NEEDS = ("numba", "llvmlite", "numpy")
-ARGUMENTS = {  # of the others: now
-    "on_ack": "ack", "on_loss": "now, number", "on_sent": "now, number",
-    "on_src": "now, ack.rtt, ack.hops[0].queue, ack.hops[0].rate",
-}  # fmt: skip
 
 
 def available() -> bool:
@@ -121,10 +117,14 @@ def _emitted(translation: Translation, layout: np.dtype[Any]) -> bytes:
 
 def _entry(translation: Translation, compiled: dict[str, Any]) -> Any:
     lines, namespace = ["def decide(flow, event, now, number, ack):", "    pass"], {}
+    interface = translation.interface
     for event in translation.events:
         name = translation.method(translation.form, event)
         namespace[name] = compiled[name]
-        lines += [f"    if event == {EVENTS.index(event)}:", f"        {name}(flow, {ARGUMENTS.get(event, 'now')})"]
+        lines += [
+            f"    if event == {interface.names.index(event)}:",
+            f"        {name}(flow, {interface.events[event]})",
+        ]
     exec("\n".join(lines), namespace)
     return namespace["decide"]
 

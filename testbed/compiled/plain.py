@@ -1,62 +1,67 @@
-"""The same controller as plain Python behind the same pointer: to debug it, or where nothing can be compiled."""
+"""The same class as plain Python behind the same pointer: to debug it, or where nothing can be compiled."""
 
 from __future__ import annotations
 
 import ctypes
+from collections.abc import Sequence
 from ctypes import c_char, c_double, c_int32, c_int64, c_void_p
 
 import numpy as np
 
-from testbed.compiled.layout import ACK, DECIDED, as_ack
-from testbed.compiled.source import EVENTS
-from testbed.controller import CompiledController, Path
+from testbed.base.fields import KINDS, Stateful
+from testbed.compiled.events import interface_of
+from testbed.compiled.layout import ACK, as_ack
+from testbed.controller import Path
 from testbed.plugin import PluginConfig
 
 DECIDE = ctypes.CFUNCTYPE(c_int32, c_void_p, c_void_p, c_void_p, c_int64, c_double, c_int64, c_void_p)
-START = EVENTS.index("on_start")
-WITH_NUMBER = ("on_loss", "on_sent")
-RECORD = np.dtype([(name, "f8") for name in DECIDED])
+START = "on_start"
 
 
 class Objects:
     """One object per flow. ``error`` is what a callback raised, after `decide` has returned 1."""
 
-    def __init__(self, form: type[CompiledController], config: PluginConfig, paths: list[Path]) -> None:
-        self.form, self.config, self.paths = form, config, paths
-        self.flows: list[CompiledController | None] = [None] * len(paths)
-        self.records = np.zeros(len(paths), RECORD)
+    def __init__(
+        self, form: type[Stateful], config: PluginConfig, paths: list[Path], seeds: Sequence[int] | None = None
+    ) -> None:
+        self.form, self.config, self.paths, self.seeds = form, config, paths, seeds
+        self.interface = interface = interface_of(form)
+        self._names = interface.names
+        self._arguments = {
+            name: eval(f"lambda now, number, ack: ({told.replace('ack.hops', 'ack.int_stack')},)")
+            for name, told in interface.events.items()
+        }
+        self.flows: list[Stateful | None] = [None] * len(paths)
+        fields = interface.base.fields()
+        self.records = np.zeros(len(paths), [(name, KINDS[fields[name].kind]) for name in interface.decided])
         self.error: Exception | None = None
         self.decide = DECIDE(self._decide)
 
-    def _decide(self, _nothing: int, _raised: int, record: int, event: int, now: float, number: int, told: int) -> int:
-        flow = (record - self.records.ctypes.data) // RECORD.itemsize
+    def _decide(
+        self, _nothing: int, _raised: int, record: int, event: int, now: float, number: int, told: int | None
+    ) -> int:
+        flow = (record - self.records.ctypes.data) // self.records.itemsize
         try:
-            one = self._told(flow, event, now, number, told)
+            one = self._told(flow, self._names[event], now, number, told)
         except Exception as error:  # noqa: BLE001 - whatever the plugin raises: the caller raises it again
             self.error = error
             return 1
-        self.records[flow] = one.rate, one.window, one.timer
+        self.records[flow] = tuple(getattr(one, name) for name in self.interface.decided)
         return 0
 
-    def _told(self, flow: int, event: int, now: float, number: int, told: int) -> CompiledController:
+    def _told(self, flow: int, event: str, now: float, number: int, told: int | None) -> Stateful:
         if event == START:
-            self.flows[flow] = self.form(self.config, self.paths[flow])
-            vars(self.flows[flow])["made"] = True
+            self.flows[flow] = self.made(flow)
         one = self.flows[flow]
         assert one is not None, f"flow {flow} gave feedback before it started"
-        callback, name = getattr(one, EVENTS[event]), EVENTS[event]
-        if name == "on_ack":
-            callback(as_ack(_told_at(told)))
-        elif name == "on_src":
-            src = as_ack(_told_at(told))
-            callback(now, src.rtt, src.int_stack[0].queue, src.int_stack[0].rate)
-        elif name in WITH_NUMBER:
-            callback(now, number)
-        else:
-            callback(now)
+        ack = as_ack(np.frombuffer(memoryview((c_char * ACK.itemsize).from_address(told)), ACK)[0]) if told else None
+        getattr(one, event)(*self._arguments[event](now, number, ack))
         return one
 
-
-def _told_at(address: int) -> np.void:
-    told: np.void = np.frombuffer(memoryview((c_char * ACK.itemsize).from_address(address)), ACK)[0]
-    return told
+    def made(self, flow: int) -> Stateful:
+        """The object of a flow that starts."""
+        one = self.form(self.config, self.paths[flow])
+        if self.seeds is not None:
+            one.random = self.seeds[flow]
+        vars(one)["made"] = True
+        return one

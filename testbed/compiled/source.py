@@ -18,16 +18,12 @@ from typing import Any
 
 import numpy as np
 
-from testbed.base.fields import unknown
+from testbed.base.fields import Stateful, unknown
+from testbed.compiled.events import interface_of
 from testbed.compiled.layout import PLACE
 from testbed.compiled.options import choices, numbers
-from testbed.controller import CompiledController
 from testbed.errors import BadInput, nearest
 
-EVENTS = (
-    "on_start", "on_ack", "on_cnp", "on_loss", "on_timeout", "on_timer", "on_sent", "on_src",
-)  # fmt: skip
-"""As in decide.h."""
 WHOLE = "_whole_number"  # a function that takes whole numbers only
 POWER = "_power"  # ``**``
 REFUSED: dict[tuple[type[ast.AST], ...], str] = {
@@ -56,9 +52,9 @@ class Translated:
 
 
 class Translation:
-    """The functions of a controller class that its events need, by name. Raises BadInput."""
+    """The functions that the events of a controller or path chooser need, by name. Raises BadInput."""
 
-    def __init__(self, controller: CompiledController) -> None:
+    def __init__(self, controller: Stateful) -> None:
         self.controller, self.form = controller, type(controller)
         self.fields = self.form.fields()
         self.options, self.texts = numbers(controller.config), choices(type(controller.config))
@@ -67,7 +63,9 @@ class Translation:
         self.places: dict[int, tuple[str, int]] = {}  # file and line of statements that may divide by zero
         self._names: dict[FunctionType, str] = {}
         self._read = hashlib.sha256()
-        self.events = [one for one in EVENTS if getattr(self.form, one) is not getattr(CompiledController, one)]
+        self.interface = interface_of(self.form)
+        base = self.interface.base
+        self.events = [one for one in self.interface.names if getattr(self.form, one) is not getattr(base, one)]
         for event in self.events:
             self.method(self.form, event)
 

@@ -8,12 +8,18 @@ from testbed.base.compiler import FOR_EBPF, Unit
 
 SOURCE = Path(__file__).parent
 BPF_FLAGS = ("-O2", "-g", "-Wall", "-Werror", *FOR_EBPF, "-c")
+ONE_PATH, MANY_PATHS = "-DMANY_PATHS=0", "-DMANY_PATHS=1"  # of each flow; also of what is compiled natively
 BOLT = "-DBOLT"  # compiled with it, NICs and ports speak Bolt's protocol
-VARIANTS = {"nic": (), "nic-bolt": (BOLT,), "port": (), "port-bolt": (BOLT,), "drop": ()}
+VARIANTS = {"": (ONE_PATH,), "-bolt": (ONE_PATH, BOLT), "-many-paths": (MANY_PATHS,)}
+
+
+def _unit(name: str, suffix: str = "", flags: tuple[str, ...] = ()) -> Unit:
+    return Unit(f"{name}{suffix}", (SOURCE / f"{name}.bpf.c",), ".o", (*BPF_FLAGS, *flags), headers=(SOURCE,))
+
+
 PROGRAMS = {
-    name: Unit(name, (SOURCE / f"{name.removesuffix('-bolt')}.bpf.c",), ".o", (*BPF_FLAGS, *flags), headers=(SOURCE,))
-    for name, flags in VARIANTS.items()
-}
+    f"{name}{suffix}": _unit(name, suffix, flags) for name in ("nic", "port") for suffix, flags in VARIANTS.items()
+} | {"drop": _unit("drop")}
 
 
 def compiled(program: str) -> Path:

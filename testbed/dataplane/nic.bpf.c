@@ -41,6 +41,42 @@ static __always_inline int read_own(struct __sk_buff *skb, struct roce *packet)
 	return read_roce(skb, packet, settings.port) && packet->pkey == settings.pkey;
 }
 
+#if MANY_PATHS
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct flowlet);
+} flowlets SEC(".maps");
+
+/*
+ * What the switches will hash: the entropy that the sender has chosen, or a number that is new for every packet (random
+ * packet spraying: Dixit et al., INFOCOM 2013) or flowlet (LetFlow: Vanini et al., NSDI 2017). The hash goes with the packet
+ * as its skb's, which Linux takes for ECMP where there is one; port_ingress makes another of it at each switch. A hash of 0
+ * is none.
+ */
+static __always_inline void choose_path(struct __sk_buff *skb, const struct roce *packet, __u32 id, __u64 now)
+{
+	if (settings.routing == BY_SENDER) {
+		__be16 port = bpf_htons(FIRST_PORT | (bpf_ntohl(packet->imm) & (ENTROPIES - 1)));
+
+		bpf_skb_store_bytes(skb, __builtin_offsetof(struct roce, src_port), &port, sizeof(port),
+				    BPF_F_INVALIDATE_HASH);
+	} else if (settings.routing == SPRAYED) {
+		bpf_set_hash(skb, bpf_get_prandom_u32() | 1);
+	} else if (settings.routing == BY_FLOWLET) {
+		struct flowlet *flow = bpf_map_lookup_elem(&flowlets, &id);
+
+		if (!flow)
+			return;
+		if (now - flow->last_ns > settings.flowlet_gap_ns)
+			flow->hash = bpf_get_prandom_u32() | 1;
+		flow->last_ns = now;
+		bpf_set_hash(skb, flow->hash);
+	}
+}
+#endif
+
 SEC("tc")
 int nic_tx(struct __sk_buff *skb)
 {
@@ -63,6 +99,9 @@ int nic_tx(struct __sk_buff *skb)
 	bpf_skb_store_bytes(skb, __builtin_offsetof(struct roce, psn), &psn, sizeof(psn), BPF_F_INVALIDATE_HASH);
 	now = bpf_cpu_to_be64(bpf_ktime_get_ns());
 	bpf_skb_store_bytes(skb, __builtin_offsetof(struct roce, shim.tx_ns), &now, sizeof(now), 0);
+#if MANY_PATHS
+	choose_path(skb, &packet, id, bpf_be64_to_cpu(now));
+#endif
 	return TC_ACT_OK;
 }
 

@@ -41,6 +41,7 @@ class Notices(NamedTuple):
         return "-bolt" if self.threshold else ""
 
 
+MANY_PATHS = "-many-paths"  # the same of programs for flows that take several
 NO_PFC = Thresholds()
 NO_SRC = Notices()
 
@@ -49,7 +50,7 @@ class NicPrograms:
     """``nic_tx`` and ``nic_rx``, shared by all hosts of a rack. Flows are numbered 0 .. flows - 1 in the whole rack.
 
     ``arrivals`` is indexed by ifindex, which no two interfaces of the rack may share. ``at_far_end``: ``nic_tx`` is
-    where the hosts' links end, and counts in ``arrivals`` what comes out of them.
+    where the hosts' links end, and counts in ``arrivals`` what comes out of them. ``routing`` is a number of `wire`.
     """
 
     def __init__(
@@ -65,20 +66,27 @@ class NicPrograms:
         pfc: Thresholds = NO_PFC,
         src: Notices = NO_SRC,
         tag: wire.Tag = wire.RACK,
+        routing: int = wire.BY_HASH,
+        flowlet_gap_ns: int = 0,
     ) -> None:
-        self._object = libbpf.Object(compiled(f"nic{src.variant}"))
+        variant = src.variant or (MANY_PATHS if routing != wire.BY_HASH else "")
+        self._object = libbpf.Object(compiled(f"nic{variant}"))
         self._object.size_map("arrivals", largest_ifindex + 1)
         all_flows = flows + PROBE_FLOWS
         self._object.size_map("flows_tx", all_flows)
         self._object.size_map("flows_rx", all_flows)
         self._object.size_map("rings", rings + 1)
+        if variant == MANY_PATHS:
+            self._object.size_map("flowlets", all_flows)
         for name in ("ingresses", "pauses"):
             self._object.size_map(name, largest_ifindex + 1)
-        self.pfc, self.src = pfc, src
+        self.pfc, self.src, self.routing, self.variant = pfc, src, routing, variant
         wakeup = 0 if wake_agents else RING_NO_WAKEUP
         own = (socket.htons(tag.port), socket.htons(tag.p_key))
         lossless = (pfc.xoff > 0, pfc.xon)
-        self._object.set_constants(wire.NIC_SETTINGS.pack(cnp_interval_ns, wakeup, *lossless, *own, at_far_end))
+        self._object.set_constants(
+            wire.NIC_SETTINGS.pack(cnp_interval_ns, wakeup, flowlet_gap_ns, *lossless, *own, at_far_end, routing)
+        )
         self._object.load()
         self.tx_fd = self._object.program_fd("nic_tx")
         self.rx_fd = self._object.program_fd("nic_rx")
@@ -112,7 +120,7 @@ class PortPrograms(KernelMaps):
     """
 
     def __init__(self, nic: NicPrograms, monitor: int = 0) -> None:
-        self._object = libbpf.Object(compiled(f"port{nic.src.variant}"))
+        self._object = libbpf.Object(compiled(f"port{nic.variant}"))
         self._object.share_map("arrivals", nic.arrivals_fd)
         self.arrivals = nic.arrivals
         nic.share(self._object)
@@ -120,7 +128,7 @@ class PortPrograms(KernelMaps):
         for name in (*OWN_MAPS, *(["port_bolt"] if nic.src.threshold else [])):
             self._object.size_map(name, entries)
         self._object.size_map("flow_table", max(1, monitor))
-        self._object.set_constants(wire.PORT_SETTINGS.pack(*nic.pfc, monitor > 0, *nic.src))
+        self._object.set_constants(wire.PORT_SETTINGS.pack(*nic.pfc, monitor > 0, *nic.src, nic.routing))
         self._object.load()
         super().__init__({name: self._object.map_fd(name) for name in MAPS}, entries)
         self.flow_table = FlowTable(self._object.map_fd("flow_table"), monitor) if monitor else None

@@ -32,6 +32,17 @@
 #define SHIM_INC 0x20   /* the sender may take more */
 #define SHIM_DEC 0x40   /* a switch has told the sender to take less */
 
+#define FIRST_PORT 0xc000 /* RoCEv2 takes source ports from the dynamic range, for ECMP's sake */
+#define ENTROPIES 0x4000  /* ports of that range */
+
+/* Whether packets of a flow may take several paths: programs and agents have a variant for it, so that others pay nothing. */
+#ifndef MANY_PATHS
+#define MANY_PATHS 0
+#endif
+
+/* Who chooses the paths of a flow's packets, if it is not the hash of addresses and ports. */
+enum routing { BY_HASH, BY_SENDER, SPRAYED, BY_FLOWLET, ADAPTIVE };
+
 #define INT_DOMAIN 0x7B /* our domain-specific metadata; any number that no other domain here uses */
 #define INT_ALL 0xF800   /* domain-specific instructions: node, queue, time, bytes, rate */
 #define MAX_HOPS 5
@@ -69,7 +80,7 @@ struct roce {
 	__be16 pkey;
 	__be32 qp;  /* FECN, BECN, 6 reserved bits, destination QP (24 bits) */
 	__be32 psn; /* AckReq, 7 reserved bits, PSN (24 bits) */
-	__be32 imm; /* ImmDt of a data packet, AETH of an ACK */
+	__be32 imm; /* ImmDt of a data packet: its entropy, where senders choose paths; AETH of an ACK */
 	struct shim shim;
 } __attribute__((packed));
 
@@ -126,11 +137,13 @@ struct record {
 struct nic_settings {
 	__u64 cnp_interval_ns; /* wall time */
 	__u64 ring_flags;      /* BPF_RB_NO_WAKEUP where the agent polls anyway, 0 to wake it */
+	__u64 flowlet_gap_ns;  /* wall time after which a flow may take another path */
 	__u32 lossless;	       /* whether the switches do priority flow control */
 	__u32 xon;	       /* bytes */
 	__be16 port;	       /* of UDP, and ... */
 	__be16 pkey;	       /* ... the partition: packets with others are not the run's, and pass untouched */
 	__u32 at_far_end;      /* nic_tx runs where hosts' links end, and counts what arrives there */
+	__u64 routing;
 };
 
 /* Per flow, at the sender's NIC. */
@@ -144,6 +157,13 @@ struct flow_tx {
 	__u32 src_ring;  /* and its SRCs, which have a shorter way */
 	__u64 srcs_made; /* by switches */
 	__u64 srcs;
+};
+
+/* Per flow, at the sender's NIC: its present flowlet. */
+struct flowlet {
+	__u64 last_ns; /* departure of its newest packet */
+	__u32 hash;
+	__u32 reserved;
 };
 
 /* Per flow, at the receiver's NIC. */
@@ -209,6 +229,7 @@ struct port_settings {
 	__u32 monitor; /* whether flows are counted in the flow table */
 	__u32 src_from; /* bytes in the queue from which on it sends SRCs; only in the programs for Bolt */
 	__u32 packet; /* bytes of a full packet: the most supply that is kept (SM) */
+	__u32 routing;
 };
 
 /* Bolt, per port. */

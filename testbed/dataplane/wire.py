@@ -105,11 +105,15 @@ PORT_COUNTERS = np.dtype(
     ]
 )
 ARRIVALS = np.dtype([("bytes", "<u8"), ("packets", "<u8"), ("answered", "<u8")])
-# CNP interval in wall ns, ring flags, PFC or not, xon; port and P_Key of the tag, big-endian; far end or not
-NIC_SETTINGS = struct.Struct("=QQIIHHI")
-# xoff, xon, limit, whether flows are counted, queue from which on SRCs are sent, bytes of a full packet
-PORT_SETTINGS = struct.Struct("=IIIIII")
+# CNP interval in wall ns, ring flags, flowlet gap in wall ns, PFC or not, xon; port and P_Key of the tag, big-endian;
+# far end or not; routing
+NIC_SETTINGS = struct.Struct("=QQQIIHHIQ")
+# xoff, xon, limit, whether flows are counted, queue from which on SRCs are sent, bytes of a full packet, routing
+PORT_SETTINGS = struct.Struct("=IIIIIII")
 PORT_BOLT = np.dtype([("supply", "<i8"), ("leaving", "<u8"), ("asked", "<u8"), ("made", "<u8")])
+FLOWLET = np.dtype([("last_ns", "<u8"), ("hash", "<u4"), ("reserved", "<u4")])
+BY_HASH, BY_SENDER, SPRAYED, BY_FLOWLET, ADAPTIVE = range(5)  # routing
+FIRST_PORT = 0xC000  # RoCEv2 takes source ports from the dynamic range, for ECMP's sake
 INGRESS = np.dtype(
     [
         ("bytes", "<u8"),
@@ -138,6 +142,11 @@ PAUSE = np.dtype(
 )
 FLOW_KEY = np.dtype([("port", "<u4"), ("src", ">u4"), ("dst", ">u4"), ("qp", ">u4")])
 FLOW_SEEN = np.dtype([("bytes", "<u8"), ("last_ns", "<u8")])
+
+
+def routing(name: str) -> int:
+    """The number of what an experiment's `routing` names; a path chooser's is BY_SENDER."""
+    return {"ecmp": BY_HASH, "spray": SPRAYED, "flowlet": BY_FLOWLET, "adaptive": ADAPTIVE}.get(name, BY_SENDER)
 
 
 @dataclass(frozen=True)

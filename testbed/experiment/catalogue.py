@@ -1,4 +1,4 @@
-"""What `testbed list` shows: every experiment, controller and tuner that is installed, with one line each."""
+"""What `testbed list` shows: every experiment and plugin that is installed, with one line each."""
 
 from __future__ import annotations
 

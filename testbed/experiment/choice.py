@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Annotated, Any
+from typing import Annotated, Any, Self
 
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, GetJsonSchemaHandler, model_validator
@@ -52,6 +52,50 @@ class ControllerChoice(PluginChoice):
         description="Nominal time that each decision takes on the core of a NIC, which makes one after the other: rate "
         "and window apply that much later. In the virtual engine, for one controller, which decides per flow.",
     )
+
+
+ECMP = "ecmp"
+SWITCHED = (ECMP, "spray", "flowlet", "adaptive")  # what switches do; senders do the rest
+
+
+class RoutingChoice(PluginChoice):
+    """Who chooses among paths of equal cost, and how. A plain name will do: `routing: spray`.
+
+    Switches: `ecmp` hashes a flow's addresses and ports, so that it has one path; `spray` chooses at random for every
+    packet; `flowlet` does for a flow that has paused for `gap`; `adaptive` takes the port with the shortest queue. Any
+    other name is a path chooser, in the sender's NIC, which gives every packet an entropy that the switches hash.
+    """
+
+    name: str = Field(
+        default=ECMP,
+        description="`ecmp`, `spray`, `flowlet`, `adaptive`, or a path chooser: its name or path, `./my_chooser.py`.",
+    )
+    compiled: bool = Field(
+        default=True,
+        description="Machine code chooses, if the path chooser can be compiled; false: Python, to debug it.",
+    )
+    gap: Annotated[Time, Field(gt=0)] | None = Field(
+        default=None, description="Of `flowlet`; by default the longest base RTT."
+    )
+
+    @property
+    def by_sender(self) -> bool:
+        """Whether a path chooser is named."""
+        return self.name not in SWITCHED
+
+    @property
+    def many_paths(self) -> bool:
+        """Whether packets of a flow may take several."""
+        return self.name != ECMP
+
+    @model_validator(mode="after")
+    def _belongs(self) -> Self:
+        if self.gap is not None and self.name != "flowlet":
+            refuse("gap", f"is of 'flowlet'; '{self.name}' has none")
+        said = {"preset": self.preset is not None, "compiled": not self.compiled, **dict.fromkeys(self.options, True)}
+        if not self.by_sender and any(said.values()):
+            refuse(next(key for key in said if said[key]), f"is of path choosers; '{self.name}' has no such option")
+        return self
 
 
 MOST_NAMED = 20

@@ -85,6 +85,11 @@ class Layout:
         """Names of the switch ports, in the order of all port columns."""
         return [port.name for port in self.shape.ports]
 
+    @property
+    def flowlet_gap(self) -> float:
+        """How long a flow must have paused to take another path, with `routing: flowlet`. Nominal s."""
+        return self.experiment.routing.gap or float(self.paths.base_rtt.max())
+
     def retransmission_timeout(self, longest_queue: float) -> float:
         """As configured, or three times the longest RTT with ``longest_queue`` bytes at every port. Nominal s."""
         configured = self.experiment.loss_recovery.timeout

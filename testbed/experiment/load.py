@@ -22,15 +22,15 @@ from pydantic import ValidationError
 from testbed.controller import CompiledController, Signal
 from testbed.errors import BadInput, nearest
 from testbed.experiment import meaningless
-from testbed.experiment.choice import PluginChoice
+from testbed.experiment.choice import SWITCHED, PluginChoice
 from testbed.experiment.document import Document, KeyPath, dotted
 from testbed.experiment.messages import explain
 from testbed.experiment.model import Experiment
-from testbed.experiment.preflight import try_controller, try_tuner
+from testbed.experiment.preflight import try_chooser, try_controller, try_tuner
 from testbed.experiment.resolved import Decider, Resolved
 from testbed.experiment.topology.framing import MOST_INT_HOPS
 from testbed.plugin import PluginConfig
-from testbed.registry import Plugin, find
+from testbed.registry import CHOOSER, Plugin, find, is_path, names
 
 log = logging.getLogger(__package__)
 GROUP = "testbed.experiments"
@@ -116,7 +116,10 @@ def resolve(loaded: Loaded, changed: Callable[[Plugin], Plugin] = lambda plugin:
         for number, choice in enumerate(experiment.controllers)
     ]
     tuner, tuner_config = _plugin("tuner", ("tuner",), experiment.tuner, loaded)
-    resolved = Resolved(experiment, controller, controller_config, tuner, tuner_config, tuple(others))
+    chooser, chooser_config = _chooser(loaded) if experiment.routing.by_sender else (None, None)
+    resolved = Resolved(
+        experiment, controller, controller_config, tuner, tuner_config, tuple(others), chooser, chooser_config
+    )
     places: list[KeyPath] = [("controller",), *(("controllers", number) for number in range(len(others)))]
     if Signal.INT in resolved.signals and resolved.layout.most_hops > MOST_INT_HOPS:
         raise BadInput(
@@ -129,8 +132,14 @@ def resolve(loaded: Loaded, changed: Callable[[Plugin], Plugin] = lambda plugin:
             f"{loaded.document.origin(places[0])}: {resolved.title} wants SRCs, which only controllers per flow get; "
             f"'{in_batches[0]}' decides in batches: leave it out"
         )
+    if resolved.src_threshold and experiment.routing.many_paths:
+        raise BadInput(
+            f"{loaded.document.origin(('routing',))}: routing: {resolved.title} needs notices of switches, "
+            "which are of the one path of a flow; say 'ecmp'"
+        )
     checks = [partial(try_controller, resolved, one) for one in resolved.deciders]
-    for path, check in zip([*places, ("tuner",)], [*checks, partial(try_tuner, resolved)], strict=True):
+    checks += [partial(try_tuner, resolved), partial(try_chooser, resolved)]
+    for path, check in zip([*places, ("tuner",), ("routing",)], checks, strict=True):
         try:
             check()
         except BadInput as error:
@@ -138,6 +147,15 @@ def resolve(loaded: Loaded, changed: Callable[[Plugin], Plugin] = lambda plugin:
     about = {"experiment": experiment.name, "hosts": experiment.hosts, "seed": experiment.seed}
     log.info("preflight passed", extra={**about, "controller": controller.name, "tuner": tuner.name})
     return resolved
+
+
+def _chooser(loaded: Loaded) -> tuple[Plugin, PluginConfig]:
+    """The path chooser that is named instead of what switches do."""
+    choice, known = loaded.experiment.routing, [*SWITCHED, *names(CHOOSER)]
+    if not is_path(choice.name) and choice.name not in known:
+        hint = f"{nearest(choice.name, known)}, or give a path: ./{choice.name}.py"
+        raise BadInput(f"{loaded.document.origin(('routing',))}: routing: nothing is named '{choice.name}'; {hint}")
+    return _plugin(CHOOSER, ("routing",), choice, loaded)
 
 
 def _plugin(kind: str, at: KeyPath, choice: PluginChoice, loaded: Loaded) -> tuple[Plugin, PluginConfig]:
@@ -169,7 +187,7 @@ def _with_files(plugin: Plugin, at: KeyPath, choice: PluginChoice, document: Doc
 def _read(file: Path, name: str) -> Loaded:
     document = Document.read(file, name)
     log.info("experiment read", extra={"file": file})
-    for kind in ("controller", "tuner"):
+    for kind in ("controller", "tuner", "routing"):
         _anchor(document.data, kind, file.parent)
     sharing = document.data.get("controllers")
     for choice in sharing if isinstance(sharing, list) else []:
@@ -224,7 +242,7 @@ def _from_here(path: KeyPath, value: Any) -> Any:
         return _file(str(path[-1]), value, Path())
     if path[0] in ("rack", "traffic"):
         _anchor_files(value, Path())
-    named = path in {("controller",), ("tuner",)} or (path[-1] == "name" and path[0] != "traffic")
+    named = path in {("controller",), ("tuner",), ("routing",)} or (path[-1] == "name" and path[0] != "traffic")
     return absolute(value, Path()) if named and isinstance(value, str) else value
 
 

@@ -51,6 +51,10 @@ def _found(experiment: Experiment, document: Document) -> Iterator[tuple[KeyPath
         for key, usual in OF_THE_KERNEL.items():
             if (value := attrgetter(dotted(key))(experiment)) != usual:
                 yield key, f"'{value}' has no meaning with engine 'virtual'; leave it out, or say '{usual}'"
+    if engine == "fluid" and experiment.routing.many_paths:
+        yield ("routing",), "the fluid model has no packets, and divides flows evenly among paths; say 'ecmp'"
+    if engine == "kernel" and experiment.routing.name == "adaptive":
+        yield ("routing",), "Linux knows no queues when it routes: 'adaptive' is of engine 'virtual'; or say 'spray'"
     costs: dict[KeyPath, float] = {("controller", "decision_cost"): experiment.controller.decision_cost}
     costs |= {("controllers", at, "decision_cost"): one.decision_cost for at, one in enumerate(experiment.controllers)}
     for place in (key for key, cost in costs.items() if cost):

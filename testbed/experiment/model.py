@@ -25,7 +25,14 @@ from pydantic import (
 from testbed.base.arrays import Ints
 from testbed.experiment import deadlock, events
 from testbed.experiment.block import Count, Part, refuse
-from testbed.experiment.choice import ControllerChoice, PluginChoice, SharingController, check_controllers, deciders
+from testbed.experiment.choice import (
+    ControllerChoice,
+    PluginChoice,
+    RoutingChoice,
+    SharingController,
+    check_controllers,
+    deciders,
+)
 from testbed.experiment.events import EventSpec, Step
 from testbed.experiment.topology.any_rack import MOST_HOSTS
 from testbed.experiment.topology.kinds import shape_of
@@ -178,6 +185,9 @@ class Experiment(Part):
     )
     tuner: PluginChoice = Field(
         default=PluginChoice(name=DEFAULT_TUNER), description="Switch-side ECN tuner; a plain name will do."
+    )
+    routing: RoutingChoice = Field(
+        default=RoutingChoice(), description="Who chooses among paths of equal cost; a plain name will do."
     )
     time: TimeSpan = Field(default_factory=TimeSpan, description="How long, and how much slower.")
     pacing: Pacing = Field(default=Pacing(), description="How senders spread their packets.")

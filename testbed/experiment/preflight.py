@@ -25,6 +25,12 @@ def try_tuner(resolved: Resolved) -> None:
     _made(resolved.tuner, lambda: _tuner(resolved))
 
 
+def try_chooser(resolved: Resolved) -> None:
+    """Make a path chooser for one flow, if there is one. Raises as `try_controller`."""
+    if resolved.chooser:
+        _made(resolved.chooser, lambda: resolved.make_choosers(resolved.layout.controller_paths(slice(1))))
+
+
 def _made(plugin: Plugin, make: Callable[[], object]) -> None:
     try:
         with watched(plugin.whence, PluginFailed):

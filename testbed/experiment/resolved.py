@@ -11,6 +11,7 @@ import numpy as np
 import yaml
 
 from testbed.base.inputs import Input
+from testbed.compiled.choosers import Choosers
 from testbed.compiled.flows import build
 from testbed.controller import Paths, RateController, Signal
 from testbed.experiment.choice import PluginChoice
@@ -45,6 +46,8 @@ class Resolved:
     tuner: Plugin
     tuner_config: PluginConfig
     others: tuple[Decider, ...] = ()  # of the flows that `controllers` names
+    chooser: Plugin | None = None  # where senders choose paths
+    chooser_config: PluginConfig | None = None
 
     @cached_property
     def deciders(self) -> tuple[Decider, ...]:
@@ -110,6 +113,8 @@ class Resolved:
             for choice, one in zip(experiment.controllers, self.others, strict=True)
         ]
         data["tuner"] = _as_dict(experiment.tuner, self.tuner, self.tuner_config)
+        if self.chooser and self.chooser_config:
+            data["routing"] = _as_dict(experiment.routing, self.chooser, self.chooser_config)
         return data
 
     def make_controller(self, paths: Paths, first: int = 0) -> RateController:
@@ -123,11 +128,24 @@ class Resolved:
             return self.deciders[int(numbers[0])].make(paths)
         return Sharing([(self.deciders[one].plugin, self.deciders[one].make) for one in numbers], decider, paths)
 
+    def make_choosers(self, paths: Paths, first: int = 0) -> Choosers | None:
+        """What chooses paths for flows from number ``first`` on; None where switches do. Raises as the former."""
+        if self.chooser is None or self.chooser_config is None:
+            return None
+        numbers, experiment = np.arange(first, first + len(paths)), self.experiment
+        return Choosers(
+            self.chooser.form, self.chooser_config, paths, numbers,
+            seed=experiment.seed, compiled=experiment.routing.compiled,
+        )  # fmt: skip
+
     def inputs(self, *, tuned: bool = True) -> list[Input]:
         """Files that it reads besides the plugins' code; of the tuner if it runs. Raises BadInput if one has gone."""
         found = [file.within("traffic") for file in self.experiment.traffic.inputs()] + self.experiment.rack.inputs()
         plugins = {"controller": (self.controller, self.controller_config)}
         plugins |= {f"controllers.{number}": (one.plugin, one.config) for number, one in enumerate(self.others)}
+        if self.chooser and self.chooser_config:
+            plugins["routing"] = (self.chooser, self.chooser_config)
+            found.append(Input.of("routing.name", self.chooser.file))
         if tuned:
             plugins["tuner"] = (self.tuner, self.tuner_config)
         for key, (plugin, config) in plugins.items():

@@ -9,16 +9,16 @@ from pathlib import Path
 from string import Template
 
 from testbed.errors import BadInput, nearest
-from testbed.registry import GROUPS
 
 TEMPLATES = Path(__file__).parent / "templates"
+KINDS = ("controller", "tuner")  # of plugins that have templates
 FORMS = ("compiled", "batch", "object")  # of a controller
 
 
 def new(kind: str, name: str, directory: Path, form: str = FORMS[0]) -> list[Path]:
     """Write ``<name>.py`` and ``test_<name>.py`` into ``directory``. Nothing is ever overwritten."""
-    if kind not in GROUPS:
-        raise BadInput(f"'{kind}' is not a kind of plugin; {nearest(kind, list(GROUPS))}")
+    if kind not in KINDS:
+        raise BadInput(f"'{kind}' is not a kind of plugin; {nearest(kind, list(KINDS))}")
     if not re.fullmatch(r"[a-z][a-z0-9_]*", name) or keyword.iskeyword(name) or name.startswith("test_"):
         raise BadInput(
             f"'{name}' cannot be the name of a {kind}: a Python module in lower case is expected, such as 'my_cc', "

@@ -283,7 +283,7 @@ def test_giving_up_declares_everything_lost() -> None:
         sending(bench, 6)
         bench.ack(0)
         bench.read_feedback(20)
-        bench.datapath.declare_lost(np.array([0]))
+        bench.datapath.declare_lost(np.array([0]), 0.0)
         flows = bench.flows
         assert (flows.lost[0], flows.inflight[0], flows.timeouts[0]) == (5, 0, 1)
         assert flows.to_send[0] == 20 - 6 + 5

@@ -16,8 +16,8 @@ import pytest
 from testbed.agent import build as agent_build
 from testbed.agent import datapath, structs
 from testbed.agent.columns import FLOW, RTT_BINS
-from testbed.compiled.flows import Decider
 from testbed.compiled.layout import ACK, HOP
+from testbed.compiled.records import Decider
 from testbed.controller import MOST_HOPS
 from testbed.dataplane import build, wire
 from testbed.engines.kernel.rack import pause_frames
@@ -47,8 +47,11 @@ RECORDS = {
 # struct in C: its Struct in Python and the C fields in order
 PACKED = {
     "port_config": (wire.PORT_CONFIG, "drain rate_Bps longest_ns buffer node rate_kbps loss slack peer"),
-    "nic_settings": (wire.NIC_SETTINGS, "cnp_interval_ns ring_flags lossless xon port pkey at_far_end"),
-    "port_settings": (wire.PORT_SETTINGS, "xoff xon limit monitor src_from packet"),
+    "nic_settings": (
+        wire.NIC_SETTINGS,
+        "cnp_interval_ns ring_flags flowlet_gap_ns lossless xon port pkey at_far_end routing",
+    ),
+    "port_settings": (wire.PORT_SETTINGS, "xoff xon limit monitor src_from packet routing"),
     "shim": (wire.SHIM, "tx_ns frame payload ttl flags ingress"),
     "int_header": (
         wire.INT_HEADER,

@@ -8,6 +8,8 @@ import numpy as np
 import pytest
 
 from testbed.errors import BadInput
+from testbed.experiment.load import recorded
+from testbed.experiment.load import resolve as resolved_again
 from testbed.experiment.resolved import Resolved
 from testbed.runs.overrides import resolve
 
@@ -59,3 +61,45 @@ def test_a_result_tells_all_of_it(tmp_path: Path) -> None:
     told = resolved(tmp_path, "{name: swift, preset: bolt, of: {hosts: [h1]}}").as_dict()["controllers"]
     assert told[0]["name"] == "swift"
     assert told[0]["of"] == {"hosts": ["h1"], "labels": [], "flows": []}
+
+
+# -- routing -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("routing", "said"),
+    [
+        ("sprai", "routing: nothing is named 'sprai'; did you mean 'spray'"),
+        ("{name: spray, gap: 5 us}", "routing.gap: is of 'flowlet'; 'spray' has none"),
+        ("{name: spray, entropies: 8}", "routing.entropies: is of path choosers; 'spray' has no such option"),
+        ("{name: ecmp, preset: mine}", "routing.preset: is of path choosers"),
+        (
+            "{name: reps, entropis: 8}",
+            "routing.entropis: path chooser 'reps' has no option 'entropis'; did you mean 'entropies'",
+        ),
+        ("{name: flowlet, gap: 0}", "routing.gap: "),
+    ],
+)
+def test_what_no_routing_has_is_refused(routing: str, said: str) -> None:
+    with pytest.raises(BadInput) as refused:
+        resolve("leaf-spine", {}, {}, [f"routing={routing}"])
+    assert said in str(refused.value)
+
+
+@pytest.mark.parametrize(("engine", "routing"), [("fluid", "spray"), ("fluid", "reps"), ("kernel", "adaptive")])
+def test_an_engine_that_cannot_route_so_says_it(engine: str, routing: str) -> None:
+    with pytest.raises(BadInput, match=r"--set routing=.*: routing: "):
+        resolve("leaf-spine", {}, {}, [f"routing={routing}", f"engine={engine}"])
+
+
+def test_notices_of_switches_are_of_one_path() -> None:
+    with pytest.raises(BadInput, match=r"routing: bolt needs notices of switches, .* say 'ecmp'"):
+        resolve("leaf-spine", {"controller": "bolt"}, {}, ["routing=spray", "engine=virtual"])
+
+
+@pytest.mark.parametrize("routing", ["ecmp", "{name: flowlet, gap: 5 us}", "{name: reps, freeze: 50 us}"])
+def test_routing_that_was_resolved_loads_again(routing: str) -> None:
+    first = resolve("leaf-spine", {}, {}, [f"routing={routing}", "engine=virtual"])
+    again = resolved_again(recorded(first.as_dict(), "again"))
+    assert again.as_dict() == first.as_dict()
+    assert (again.chooser is None) == ("reps" not in routing)

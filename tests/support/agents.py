@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import socket
 from dataclasses import dataclass, field
+from pathlib import Path
 from types import TracebackType
 
 import numpy as np
@@ -14,11 +15,17 @@ from testbed.agent.columns import ENDLESS, Flows
 from testbed.agent.datapath import Datapath, DelayRing, Pace, PacingStats, Pauses
 from testbed.agent.histogram import TimeHistogram
 from testbed.agent.sockets import Route, Sockets
+from testbed.agent.structs import library
 from testbed.agent.tasks import TaskGraph
+from testbed.chooser import PathChooser
 from testbed.clock import Clock
+from testbed.compiled.choosers import Choosers
+from testbed.controller import Paths
 from testbed.dataplane import wire
 from testbed.experiment.topology import framing
 from testbed.experiment.topology.framing import Framing
+from testbed.plugin import PluginConfig
+from testbed.registry import Plugin
 
 HEADER = 8
 BUSY = 1 << 31
@@ -71,6 +78,7 @@ class Packet:
     flow: int
     size: int  # of the frame
     payload: int
+    entropy: int  # 0 without a path chooser
 
 
 @dataclass
@@ -91,6 +99,9 @@ class Bench:
     ring: FakeRing = field(default_factory=FakeRing)
     also: tuple[tuple[FakeRing, float], ...] = ()  # more rings, and for how long they are held
     tasks: TaskGraph | None = None
+    timeout: float = 0.0  # slots; flows have many paths if it is given
+    base_rtt: float = 1000.0  # slots, of many paths
+    chooser: type[PathChooser] | None = None  # None: switches choose them
 
     def __post_init__(self) -> None:
         n = len(self.hosts)
@@ -126,7 +137,11 @@ class Bench:
         )
         self.lags = PacingStats(TimeHistogram(16), TimeHistogram(4), TimeHistogram(4), TimeHistogram(4))
         rings = [DelayRing(*one) for one in ((self.ring, self.held), *self.also)]  # type: ignore[arg-type]
-        self.datapath = Datapath(self.flows, self.sockets, rings, pace, self.lags, tasks=self.tasks)
+        code = library(self.timeout > 0)
+        self.datapath = Datapath(self.flows, self.sockets, rings, pace, self.lags, code=code, tasks=self.tasks)
+        if self.timeout:
+            base_rtt = np.full(n, self.base_rtt * SLOT)
+            self.datapath.take_many_paths(self.timeout * SLOT, base_rtt, self._choosers(pace), self._plugin())
         self.clock = Clock(DILATION, EPOCH)
         self.datapath.begin(self.clock)
 
@@ -137,6 +152,14 @@ class Bench:
         self.receiver.close()
         for one in self.sockets._sockets:
             one.close()
+
+    def _choosers(self, pace: Pace) -> Choosers | None:
+        paths = Paths(pace.line_rate, np.full(len(self.hosts), 8 * SLOT), pace.hops, self.payload, self.wire_size)
+        numbers = self.first + np.arange(len(self.hosts))
+        return self.chooser and Choosers(self.chooser, PluginConfig(), paths, numbers, seed=1, compiled=False)
+
+    def _plugin(self) -> Plugin | None:
+        return self.chooser and Plugin("path chooser", self.chooser.name, self.chooser, "here", Path(__file__))
 
     def _pauses(self) -> Pauses:
         hosts = max(self.hosts) + 1
@@ -190,10 +213,10 @@ class Bench:
                 carried = self.receiver.recv(1 << 16)
             except BlockingIOError:
                 return found
-            _, _, _, qp, _, _ = wire.BTH.unpack_from(carried)
+            _, _, _, qp, _, entropy = wire.BTH.unpack_from(carried)
             _, size, payload, *_ = wire.SHIM.unpack_from(carried, wire.BTH.size)
             assert len(carried) + framing.ETHERNET_IP_UDP == size
-            found.append(Packet(qp - wire.QP_BASE, size, payload))
+            found.append(Packet(qp - wire.QP_BASE, size, payload, entropy))
 
     # -- feedback ---------------------------------------------------------------------------------------------------
 

@@ -10,7 +10,7 @@ import numpy as np
 from testbed.agent.agent import Timing
 from testbed.agent.columns import ENDLESS
 from testbed.agent.meter import Meter
-from testbed.agent.pool import AgentConfig, AgentPool, AgentSpec, split_by_host
+from testbed.agent.pool import AgentConfig, AgentPool, AgentSpec, ManyPaths, split_by_host
 from testbed.agent.sockets import Route
 from testbed.agent.structs import library
 from testbed.agent.tasks import TaskGraph
@@ -64,6 +64,7 @@ class Agents:
 
     def _config(self) -> AgentConfig:
         rack, resolved = self.rack, self.rack.resolved
+        routing = rack.experiment.routing
         return AgentConfig(
             plugin=resolved.controller,
             dilation=rack.clock.dilation,
@@ -75,6 +76,7 @@ class Agents:
             segment=not rack.use_netem,  # nic_tx sees single packets only behind the shaper
             wake_by_ring=rack.use_netem,
             own_ports=len(rack.layout.shape.switches) > 1,
+            many_paths=ManyPaths(resolved.make_choosers, resolved.chooser) if routing.many_paths else None,
         )
 
     def _passed_at_once(self) -> int:

@@ -11,6 +11,7 @@ import numpy as np
 
 from testbed.agent.columns import Flows
 from testbed.clock import Clock
+from testbed.dataplane import wire
 from testbed.dataplane.port_reader import PortReader
 from testbed.dataplane.programs import FLOW_TABLE, NO_PFC, NicPrograms, Notices, PortPrograms
 from testbed.dataplane.shaper import burst
@@ -59,6 +60,8 @@ class Assembly:
             at_far_end=not self.use_netem,
             ring_size=ring_size,
             pfc=self.lossless.thresholds if self.lossless else NO_PFC,
+            routing=wire.routing(experiment.routing.name),
+            flowlet_gap_ns=self.clock.wall_ns(self.layout.flowlet_gap),
             src=Notices(self.resolved.src_threshold, framing.wire_size),
         )
         monitor = FLOW_TABLE if Need.FLOWS in self.resolved.tuner.form.needs else 0

@@ -55,26 +55,29 @@ static uint64_t siphash(const uint8_t *data, int64_t length, uint64_t key)
 	return v[0] ^ v[1] ^ v[2] ^ v[3];
 }
 
-static int64_t ecmp_choice(const struct roce *packet, uint64_t seed, int64_t hops)
+/* The upper bounds of the hops' shares, rounded to the nearest as the kernel's are. */
+static int64_t hop_of_hash(uint32_t hash, int64_t hops)
 {
-	struct flow_keys keys = {.protocol = packet->protocol, .src = packet->src_ip, .dst = packet->dst_ip,
-				 .src_port = packet->src_port, .dst_port = packet->dst_port};
-	uint32_t hash;
-
-	if (keys.dst < keys.src)
-		keys.src = packet->dst_ip, keys.dst = packet->src_ip;
-	if (keys.dst_port < keys.src_port)
-		keys.src_port = packet->dst_port, keys.dst_port = packet->src_port;
-	hash = (uint32_t)siphash((const uint8_t *)&keys, sizeof(keys), seed << 32 | seed);
 	hash = (hash ? hash : 1) >> 1;
 	for (int64_t i = 0; i < hops; i++) {
-		/* rounded to the nearest, as the kernel's upper bounds are */
 		uint64_t bound = (((uint64_t)(i + 1) << 31) + (uint64_t)hops / 2) / (uint64_t)hops - 1;
 
 		if (hash <= bound)
 			return i;
 	}
 	return hops - 1;
+}
+
+static int64_t ecmp_choice(const struct roce *packet, uint64_t seed, int64_t hops)
+{
+	struct flow_keys keys = {.protocol = packet->protocol, .src = packet->src_ip, .dst = packet->dst_ip,
+				 .src_port = packet->src_port, .dst_port = packet->dst_port};
+
+	if (keys.dst < keys.src)
+		keys.src = packet->dst_ip, keys.dst = packet->src_ip;
+	if (keys.dst_port < keys.src_port)
+		keys.src_port = packet->dst_port, keys.dst_port = packet->src_port;
+	return hop_of_hash((uint32_t)siphash((const uint8_t *)&keys, sizeof(keys), seed << 32 | seed), hops);
 }
 
 #endif

@@ -27,6 +27,7 @@ class VirtualMaps(PortMaps):
         self.arrivals = np.zeros(interfaces, wire.ARRIVALS)
         self.flows_tx = np.zeros(flows, wire.FLOW_TX)
         self.flows_rx = np.zeros(flows, wire.FLOW_RX)
+        self.flowlets = np.zeros(flows, wire.FLOWLET)
         self.elements = {name: np.zeros((interfaces, size), np.uint8) for name, size in SIZES.items()}
         self.bolt = np.zeros(interfaces, wire.PORT_BOLT) if bolt else None
         self.flow_table = VirtualFlowTable(monitor, code) if monitor else None
@@ -40,7 +41,7 @@ class VirtualMaps(PortMaps):
     def addresses(self) -> dict[str, int]:
         """By the names of struct world."""
         arrays = {
-            "arrivals": self.arrivals, "flows_tx": self.flows_tx, "flows_rx": self.flows_rx,
+            "arrivals": self.arrivals, "flows_tx": self.flows_tx, "flows_rx": self.flows_rx, "flowlets": self.flowlets,
             "ingresses": self.ingresses, "pauses": self.pauses, "port_counters": self.counters, **self.elements,
         }  # fmt: skip
         if self.bolt is not None:

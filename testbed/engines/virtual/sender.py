@@ -101,6 +101,8 @@ def build(world: World, flows: Flows, meter: Meter, tasks: TaskGraph | None) -> 
     )
     lags = PacingStats(meter.rtt, meter.pacing_lag, meter.feedback_lag, meter.timer_lag)
     datapath = Datapath(flows, Sockets(world), [DelayRing(world.ring, 0.0)], pace, lags, code=world.code, tasks=tasks)
+    if world.experiment.routing.many_paths:
+        datapath.take_many_paths(timing.timeout, paths.base_rtt, resolved.make_choosers(paths), resolved.chooser)
     world.c.gather = timing.gather
     if tasks:
         world.c.tasks = tasks.pointer

@@ -57,7 +57,7 @@ class CSampled(ctypes.Structure):
 
 MAPS = (
     "arrivals", "flows_tx", "flows_rx", "ingresses", "pauses", "port_config", "port_counters", "port_red", "port_queue",
-    "port_bolt",
+    "port_bolt", "flowlets",
 )  # fmt: skip
 
 
@@ -79,7 +79,7 @@ class CWorld(ctypes.Structure):
         ("samples", c_int64),
         ("sampled", c_void_p),
         ("sampled_count", c_int64),
-        *((name, c_int64) for name in ("unroutable", "events_done")),
+        *((name, c_int64) for name in ("unroutable", "events_done", "routing", "random")),
     ]
 
 

@@ -7,11 +7,11 @@ import struct
 
 import numpy as np
 
-from testbed.agent.sockets import FIRST_PORT, PORTS
+from testbed.agent.sockets import PORTS
 from testbed.base.arrays import Ints
 from testbed.clock import Clock
 from testbed.dataplane.port_maps import Port
-from testbed.dataplane.wire import DATA_TOS, ROCE_PORT
+from testbed.dataplane.wire import DATA_TOS, FIRST_PORT, ROCE_PORT
 from testbed.engines.virtual.structs import HEAD_BYTES, LINE, TICK_SHIFT
 from testbed.experiment.layout import Layout
 from testbed.experiment.topology.shape import End, Shape, SwitchPort

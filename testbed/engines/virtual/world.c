@@ -24,6 +24,7 @@
 #undef LICENSE
 
 #include "ecmp.h"
+#include "forwarding.h"
 #include "occasions.h"
 #include "table.h"
 
@@ -147,6 +148,9 @@ static void begin(struct world *w, struct line *l, struct packet *p, int64_t sta
 		stamp = (uint64_t)start;
 		nic_tx(&skb);
 		stamp = (uint64_t)w->now;
+#if MANY_PATHS
+		p->hash = skb.hash;
+#endif
 	}
 	l->free = start + ((p->length * l->per_byte + (1 << (TICK_SHIFT - 1))) >> TICK_SHIFT);
 	p->arrives = l->free + l->delay;
@@ -373,7 +377,7 @@ static void at_host(struct world *w, struct line *l, struct packet *p)
 	send_up(w, -1 - l->receiver, p);
 }
 
-static struct line *next_line(struct world *w, int64_t here, const struct roce *packet)
+static struct line *next_line(struct world *w, int64_t here, const struct roce *packet, const struct __sk_buff *skb)
 {
 	int64_t host = (bpf_ntohl(packet->dst_ip) & 0xffff) - 1, edge, *hops;
 
@@ -385,7 +389,7 @@ static struct line *next_line(struct world *w, int64_t here, const struct roce *
 	hops = w->hops + w->hops_at[here * w->switch_count + edge];
 	if (!hops[0])
 		return NULL;
-	return &w->lines[hops[1 + (hops[0] > 1 ? ecmp_choice(packet, w->hash_seed[here], hops[0]) : 0)]];
+	return &w->lines[hops[1 + (hops[0] > 1 ? next_hop(w, here, hops, packet, skb) : 0)]];
 }
 
 /* As a router does: one hop less to live, and the addresses of the next link. */
@@ -406,8 +410,12 @@ static void forward(struct world *w, int64_t here, int64_t from, struct packet *
 {
 	struct roce *packet = (struct roce *)p->bytes;
 	struct __sk_buff skb = view_of(p, from);
-	struct line *out = next_line(w, here, packet);
+	struct line *out;
 
+#if MANY_PATHS
+	skb.hash = p->hash;
+#endif
+	out = next_line(w, here, packet, &skb);
 	if (!out || (w->routed && !route(packet, out))) {
 		w->unroutable++;
 		drop(p);
@@ -427,10 +435,16 @@ static void at_switch(struct world *w, struct line *l, struct packet *p)
 {
 	struct __sk_buff skb = view_of(p, l->to);
 
+#if MANY_PATHS
+	skb.hash = p->hash;
+#endif
 	if (l->sender >= 0 && port_ingress(&skb) == TC_ACT_SHOT) {
 		drop(p);
 		return;
 	}
+#if MANY_PATHS
+	p->hash = skb.hash;
+#endif
 	if (skb.protocol == bpf_htons(ETH_P_PAUSE)) { /* of a host: none sends any */
 		drop(p);
 		return;
@@ -588,6 +602,9 @@ void enter(struct world *w, const void *nic, int64_t nic_size, const void *port,
 	port_counters.value = w->port_counters;
 	port_red.value = w->port_red;
 	port_queue.value = w->port_queue;
+#if MANY_PATHS
+	flowlets.value = w->flowlets;
+#endif
 #ifdef BOLT
 	port_bolt.value = w->port_bolt;
 #endif

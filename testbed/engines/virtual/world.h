@@ -19,6 +19,9 @@ struct packet {
 	struct packet *next;
 	uint32_t length; /* bytes of the frame */
 	uint32_t data; /* in the class that can be paused, and that answers overtake with Bolt */
+#if MANY_PATHS
+	uint32_t hash; /* that switches take for ECMP instead of addresses and ports; 0 for none */
+#endif
 	uint8_t bytes[HEADERS];
 };
 
@@ -90,7 +93,7 @@ struct world {
 	int64_t *hops_at, *hops;
 	uint64_t *hash_seed; /* of a switch */
 	/* maps of the programs */
-	void *arrivals, *flows_tx, *flows_rx, *ingresses, *pauses, *port_config, *port_counters, *port_red, *port_queue, *port_bolt;
+	void *arrivals, *flows_tx, *flows_rx, *ingresses, *pauses, *port_config, *port_counters, *port_red, *port_queue, *port_bolt, *flowlets;
 	struct records *feedback;
 	void *flow_table; /* struct table */
 	/* the agent: heads of its sockets' frames, of HEAD_BYTES each; bytes of a packet behind them that are not payload */
@@ -112,6 +115,8 @@ struct world {
 	int64_t sampled_count;
 	/* counters */
 	int64_t unroutable, events_done;
+	int64_t routing; /* enum routing */
+	uint64_t random; /* state of xorshift32 */
 };
 
 void enter(struct world *w, const void *nic, int64_t nic_size, const void *port, int64_t port_size);

@@ -29,6 +29,7 @@ LOST = 1.0  # as the loss of a port: its link is down
 EVENTS_PER_LINE = 3
 NEVER = np.iinfo(np.int64).max
 RENEWED_AFTER = 0xFFFF // 2  # quanta
+SEEDS = 2**32 - 1  # xorshift must not start at 0
 
 
 class World:
@@ -104,6 +105,7 @@ class World:
         c.sample_at = self._at(np.array([NEVER]))  # until a sampler is there
         c.resumed = self._at(np.zeros(len(lines), np.int64))
         c.renewed_after = RENEWED_AFTER
+        c.routing, c.random = wire.routing(self.experiment.routing.name), self.experiment.seed % SEEDS + 1
 
     def keep(self, what: object) -> None:
         """C points into it."""
@@ -126,10 +128,12 @@ class World:
         lossless = (self.buffer is not None, self.buffer.xon if self.buffer else 0)
         tag = (wire.ROCE_PORT.to_bytes(2, "big"), wire.P_KEY.to_bytes(2, "big"))
         own = (int.from_bytes(part, "little") for part in tag)
-        nic = wire.NIC_SETTINGS.pack(interval, 0, *lossless, *own, 0)
+        routing = wire.routing(self.experiment.routing.name)
+        gap = self.clock.wall_ns(self.layout.flowlet_gap)
+        nic = wire.NIC_SETTINGS.pack(interval, 0, gap, *lossless, *own, 0, routing)
         sizes = (self.buffer.xoff, self.buffer.xon, self.buffer.limit) if self.buffer else (0, 0, 0)
         notices = (self.resolved.src_threshold, self.layout.framing.wire_size)
-        port = wire.PORT_SETTINGS.pack(*sizes, self.maps.flow_table is not None, *notices)
+        port = wire.PORT_SETTINGS.pack(*sizes, self.maps.flow_table is not None, *notices, routing)
         self.address = ctypes.addressof(self.c)
         self.code.enter(self.address, nic, len(nic), port, len(port))
 

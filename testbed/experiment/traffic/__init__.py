@@ -14,10 +14,22 @@ from testbed.experiment.traffic.jobs.several import Jobs
 from testbed.experiment.traffic.listed import FlowList
 from testbed.experiment.traffic.long_short import LongShort
 from testbed.experiment.traffic.osu import OsuAllToAll
+from testbed.experiment.traffic.permutation import Permutation
 from testbed.experiment.traffic.poisson import Poisson
 from testbed.experiment.traffic.tracefile import TraceFile
 
 Traffic = Annotated[
-    Incast | AllToAll | LongShort | OsuAllToAll | OneJob | Jobs | Poisson | Phases | Mix | TraceFile | FlowList,
+    Incast
+    | AllToAll
+    | LongShort
+    | OsuAllToAll
+    | Permutation
+    | OneJob
+    | Jobs
+    | Poisson
+    | Phases
+    | Mix
+    | TraceFile
+    | FlowList,
     Field(discriminator="pattern"),
 ]

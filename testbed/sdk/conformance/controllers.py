@@ -21,10 +21,10 @@ from testbed.compiled import machine
 from testbed.controller import CompiledController, ControllerBase
 from testbed.engines.virtual.build import WORLD
 from testbed.engines.virtual.process import WatchedProcess
-from testbed.errors import TestbedError
+from testbed.errors import BadInput, TestbedError
 from testbed.experiment.model import Experiment
 from testbed.plugin import PluginConfig
-from testbed.registry import Plugin, failed
+from testbed.registry import CHOOSER, Plugin, failed
 from testbed.sdk.conformance.trial import LINE, RTT, TIMEOUT, Trial, experiment
 from testbed.units import show_rate, show_size, show_time
 
@@ -64,6 +64,11 @@ def check(
     Raises BadInput if the preset or the options are wrong, and TestbedError if the plugin does not return.
     """
     config = plugin.configure(preset, options or {})
+    if plugin.kind == CHOOSER:
+        raise BadInput(
+            f"{plugin.title}: controllers and tuners can be checked; try a path chooser with "
+            f"'testbed run permutation-64 --engine virtual --set routing={plugin.name}'"
+        )
     if plugin.kind == "controller":
         WORLD.compiled()  # what is missing on this machine is not the plugin's fault
     process = WatchedProcess(partial(_answer, plugin, config, only), watchdog.PATIENCE, lambda: plugin.whence)

@@ -17,6 +17,9 @@ struct __sk_buff {
 	__u32 mark;
 	__u64 data;
 	__u64 data_end; /* of the headers: payloads are not kept */
+#if MANY_PATHS
+	__u32 hash; /* 0 for none */
+#endif
 };
 
 struct bpf_spin_lock {

@@ -1,0 +1,56 @@
+"""The two interfaces whose classes become machine code: their callbacks, and what each is told. As in decide.h."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from testbed.chooser import PathChooser
+from testbed.controller import CompiledController
+
+
+@dataclass(frozen=True)
+class Interface:
+    """``events``: callbacks in the order of decide.h, with arguments made of what C passes: now, number, ack."""
+
+    base: type[Any]
+    decided: tuple[str, ...]  # every record begins with them
+    events: dict[str, str]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Of the callbacks: positions are C's numbers."""
+        return tuple(self.events)
+
+
+CONTROLLER = Interface(
+    CompiledController,
+    ("rate", "window", "timer"),
+    {
+        "on_start": "now",
+        "on_ack": "ack",
+        "on_cnp": "now",
+        "on_loss": "now, number",
+        "on_timeout": "now",
+        "on_timer": "now",
+        "on_sent": "now, number",
+        "on_src": "now, ack.rtt, ack.hops[0].queue, ack.hops[0].rate",
+    },
+)
+CHOOSER = Interface(
+    PathChooser,
+    ("entropy",),
+    {
+        "on_start": "now",
+        "on_send": "now",
+        "on_ack": "now, number, ack.ce_packets > 0, ack.rtt",
+        "on_loss": "now, number",
+        "on_timeout": "now, number",
+    },
+)
+EVENTS = CONTROLLER.names
+
+
+def interface_of(form: type) -> Interface:
+    """Which of the two a class implements."""
+    return CHOOSER if issubclass(form, PathChooser) else CONTROLLER

@@ -1,0 +1,127 @@
+"""The records of flows that a compiled class decides about, and the pointer through which C asks it (decide.h)."""
+
+from __future__ import annotations
+
+import ctypes
+import pickle
+from collections.abc import Sequence
+from ctypes import c_int32, c_int64, c_void_p
+from typing import Any, NoReturn
+
+import numpy as np
+
+from testbed.base.fields import Stateful
+from testbed.compiled import machine
+from testbed.compiled.events import interface_of
+from testbed.compiled.layout import PLACE, record, values
+from testbed.compiled.plain import Objects
+from testbed.compiled.source import Translation
+from testbed.controller import Path, Paths
+from testbed.errors import UnusableDecision
+from testbed.plugin import PluginConfig
+
+IMPOSSIBLE = 1_000_000  # as in decide.h
+
+
+class Decider(ctypes.Structure):
+    """struct decider of decide.h."""
+
+    _fields_ = [
+        *((name, c_void_p) for name in ("decide", "flows", "initial")),
+        *((name, c_int64) for name in ("size", "wants_src", "status", "failed_flow", "failed_event")),
+        ("raised", c_void_p),
+    ]
+
+
+class _Raised(ctypes.Structure):
+    """What numba leaves of an exception: a pickle of its class, arguments and place."""
+
+    _fields_ = [("data", c_void_p), ("size", c_int32)]
+
+
+class Records:
+    """Of the flows with these paths; machine code decides unless ``compiled`` is False."""
+
+    def __init__(
+        self,
+        form: type[Stateful],
+        config: PluginConfig,
+        paths: Paths,
+        compiled: bool,
+        seeds: Sequence[int] | None = None,
+    ) -> None:
+        """``seeds``: each flow's ``random``. Raises BadInput if it cannot be compiled, and what ``__init__`` raises."""
+        self.form, self.config = form, config
+        self.interface = interface_of(form)
+        self.by_flow = paths_by_flow(paths)
+        self.c = Decider()
+        self.objects: Objects | None = None
+        made = {path: form(config, path) for path in set(self.by_flow)}
+        if compiled and form.compiled and machine.available():
+            self._compile(made)
+            if seeds is not None:
+                self.records["random"] = seeds
+        else:
+            self._interpret(made, seeds)
+        self.initial = self.records.copy()
+        self.c.flows, self.c.size = self.records.ctypes.data, self.records.dtype.itemsize
+        self.c.initial = self.initial.ctypes.data
+        self.address = ctypes.addressof(self.c)
+
+    @property
+    def runs_as(self) -> str:
+        """For the manifest."""
+        return "Python" if self.objects else "machine code"
+
+    def _compile(self, made: dict[Path, Stateful]) -> None:
+        first = made[self.by_flow[0]]
+        layout = record(self.form, self.config)
+        translation = Translation(first)
+        self._places = translation.places
+        self._code = ctypes.CDLL(str(machine.library(translation, layout)))
+        self.c.decide = ctypes.cast(self._code.decide, c_void_p).value
+        rows = {path: values(one, layout) for path, one in made.items()}
+        self.records = np.array([rows[path] for path in self.by_flow], layout)
+
+    def _interpret(self, made: dict[Path, Stateful], seeds: Sequence[int] | None) -> None:
+        self.objects = Objects(self.form, self.config, self.by_flow, seeds)
+        self.c.decide = ctypes.cast(self.objects.decide, c_void_p).value
+        self.records = self.objects.records
+        decided = self.interface.decided
+        self.records[:] = [tuple(getattr(made[path], name) for name in decided) for path in self.by_flow]
+
+    def fail(self) -> NoReturn:
+        """Raise what a callback raised, or UnusableDecision."""
+        c = self.c
+        event, flow = self.interface.names[c.failed_event], self.records[c.failed_flow]
+        if c.status == IMPOSSIBLE:
+            raise self._unusable(getattr(self.form, event), *(flow[name] for name in self.interface.decided))
+        if self.objects:
+            assert self.objects.error is not None
+            raise self.objects.error
+        error, place = _raised(c.raised)
+        code = getattr(self.form, event).__code__
+        file, line = place or self._places.get(int(flow[PLACE]), (code.co_filename, code.co_firstlineno))
+        exec(compile("\n" * (line - 1) + "raise error", file, "exec"), {"error": error})  # as if from there
+        raise AssertionError
+
+    @staticmethod
+    def _unusable(callback: Any, *decided: Any) -> UnusableDecision:
+        return UnusableDecision.of(callback, *decided)
+
+
+def _raised(raised: int) -> tuple[Exception, tuple[str, int] | None]:
+    """What machine code raised, and file and line if it says so."""
+    told = _Raised.from_address(raised)
+    kind, arguments, place = pickle.loads(ctypes.string_at(told.data, told.size))
+    return kind(*arguments), place and place[1:]
+
+
+def paths_by_flow(paths: Paths) -> list[Path]:
+    """What each flow may know of its path."""
+    longest = paths.longest_rtt or float(paths.base_rtt.max(initial=0.0))
+    columns = (paths.line_rate.tolist(), paths.base_rtt.tolist(), paths.hops.tolist())
+    return [
+        Path(rate, rtt, longest, int(hops), paths.payload, paths.wire_size)
+        for rate, rtt, hops in zip(*columns, strict=True)
+    ]
