@@ -22,7 +22,9 @@ BEHAVIOURS = {
     ".": {
         "makefile": "`make run`, whose recipe is more than a command",
         "mirror": "this",
+        "notebook": "the notebook of the docs",
         "package": "a wheel outside the checkout",
+        "site": "the pages as a site",
         "readme": "the README's steps",
     },
     "controllers": {"both_ways": "machine code and plain Python"},

@@ -6,7 +6,6 @@ rates have come down, which takes 8 ms for 8 flows. ``window`` or ``start_rate``
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, ClassVar, Protocol
@@ -60,11 +59,6 @@ class AdpgForm(ControllerBase):
     def file(cls, config: AdpgConfig) -> Path:
         """Where its policy is: the one that the options name, or the shipped one."""
         return Path(config.policy) if config.policy else cls.shipped
-
-    @classmethod
-    @abstractmethod
-    def load(cls, config: AdpgConfig) -> Policy:
-        """The policy, from its `file`. Raises BadInput if it cannot be used."""
 
     @classmethod
     def inputs(cls, config: PluginConfig) -> Mapping[str, Path]:

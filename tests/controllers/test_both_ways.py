@@ -19,6 +19,7 @@ LOOK = (
 )
 MORE: dict[str, list[dict[str, Any]]] = {  # branches that no preset takes
     "adpg": [{"decision_delay": "3 us"}, {"beta": 1.1, "start_rate": 0.1}],
+    "aurora": [{"start_rate": 0.01, "seed": 2}],
     "bolt": [{"target_queue": 3, "max_window": 40, "min_window": 2}],
     "dcqcn": [
         {"window": "bdp", "byte_counter": "50 kB", "order": "alpha_first", "cut_period": "10 us"},
@@ -30,6 +31,8 @@ MORE: dict[str, list[dict[str, Any]]] = {  # branches that no preset takes
     "hpcc": [{"base_rtt": "10 us", "flows": 3, "max_stage": 1}],
     "nscc": [{"paced": False, "additive": 0, "adapt_gate": 1, "adapt_delay": 0.5}],
     "powertcp": [{"floor": 0, "eta": 0.95, "flows": 3}],
+    "ppo": [{"drawn": False}, {"decision_delay": "3 us", "seed": 3}],
+    "reinforce": [{"decision_delay": "3 us"}, {"seed": 2}],
     "rtt-template": [{"start_rate": 0.1, "max_delay": "20 us"}],
     "spine": [{"law": "linear", "beta": 1, "rtt_gain": 0.5}, {"min_window": 2, "slow_start": True}],
     "swift": [{"pacing": "always"}, {"reference_rtt": 0, "initial_window": 2, "retransmit_reset": 1}],

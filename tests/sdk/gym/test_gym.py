@@ -12,7 +12,8 @@ from stable_baselines3.common.env_checker import check_env as check_for_sb3
 
 from testbed.errors import BadInput
 from testbed.sdk.gym import make
-from testbed.sdk.gym.steered import Steered
+from testbed.sdk.gym.joined import JoinedFlows
+from testbed.sdk.gym.steered import SteeredBatch
 from testbed.sdk.gym.virtual import VirtualSession
 
 SHORT = ("time.duration=200 us", "time.warmup=50 us", "controller.start_rate=20 %")
@@ -60,13 +61,13 @@ def test_python_is_entered_per_step_and_not_per_flow(engine: Any, monkeypatch: p
     env = make("incast-64", engine=engine, controller="adpg-nn", settings=settings)
     env.seed(1)
     env.reset()
-    heard, on_feedback = [], Steered.on_feedback
+    heard, on_feedback = [], SteeredBatch.on_feedback
 
-    def count(self: Steered, now: float, flows: Any, feedback: Any) -> None:
+    def count(self: SteeredBatch, now: float, flows: Any, feedback: Any) -> None:
         heard.append(now)
         on_feedback(self, now, flows, feedback)
 
-    monkeypatch.setattr(Steered, "on_feedback", count)
+    monkeypatch.setattr(SteeredBatch, "on_feedback", count)
     for _ in range(5):
         infos = env.step(np.full((64, 1), -1.0))[3]
         assert sum(info["due"] for info in infos) >= 32
@@ -77,12 +78,12 @@ def test_nothing_that_came_back_is_kept_from_the_controller(monkeypatch: pytest.
     """On the virtual engine, whose C sums packets up: ACKs and losses of an overload, to the packet."""
     heard = np.zeros((2, 64), np.int64)
 
-    def count(self: Steered, now: float, flows: Any, feedback: Any) -> None:
+    def count(self: SteeredBatch, now: float, flows: Any, feedback: Any) -> None:
         heard[:, flows] += feedback.acked_packets, feedback.lost_packets
         on_feedback(self, now, flows, feedback)
 
-    on_feedback = Steered.on_feedback
-    monkeypatch.setattr(Steered, "on_feedback", count)
+    on_feedback = SteeredBatch.on_feedback
+    monkeypatch.setattr(SteeredBatch, "on_feedback", count)
     settings = ("time.duration=4 ms", "time.warmup=50 us")  # 64 windows of 1.5 BDP into a buffer of 49
     env = make("incast-64", engine="virtual", controller="adpg-nn", settings=settings)
     env.reset()
@@ -109,3 +110,35 @@ def test_what_makes_no_sense_is_refused_by_name() -> None:
         make("incast-8", engine="kernel", controller="adpg-nn")  # type: ignore[call-overload]
     with pytest.raises(BadInput, match=r"controller 'dcqcn' declares no observation.*adpg-nn"):
         make("incast-8", controller="dcqcn")
+
+
+def test_compiled_controllers_are_trained_as_they_are() -> None:
+    """The rate goes up and down with the action, and the observation is the multiplier and x of what was decided."""
+    env = make("incast-8", controller="adpg", settings=SHORT)
+    env.reset()
+    for _ in range(8):
+        observed = env.step(np.full((8, 1), 0.84))[0]
+    assert observed[:, 3] == pytest.approx(-0.8)  # the queue has gone
+    assert observed[:, 2] == pytest.approx(0.84)
+    flows = env.flows.session.controller.flows  # type: ignore[union-attr]
+    share = flows.records["share"].copy()
+    env.step(np.full((8, 1), 1.1))
+    assert flows.records["share"] == pytest.approx(1.1 * share)
+
+
+def test_environments_side_by_side_are_those_they_are_made_of() -> None:
+    parts = [make(name, controller="adpg", settings=SHORT) for name in ("incast-2", "incast-8")]
+    alone = [make(name, controller="adpg", settings=SHORT) for name in ("incast-2", "incast-8")]
+    joined = JoinedFlows(parts)
+    assert joined.num_envs == 10
+    joined.seed(5)
+    for number, one in enumerate(alone):
+        one.seed(5 + 10 * number)
+    assert np.array_equal(joined.reset(), np.concatenate([one.reset() for one in alone]))
+    for multiplier in (0.9, 1.05, 0.85):
+        seen, rewards, done, infos = joined.step(np.full((10, 1), multiplier))
+        apart = [one.step(np.full((one.num_envs, 1), multiplier)) for one in alone]
+        assert np.array_equal(seen, np.concatenate([one[0] for one in apart]))
+        assert np.array_equal(rewards, np.concatenate([one[1] for one in apart]))
+        assert not done.any()
+        assert len(infos) == 10

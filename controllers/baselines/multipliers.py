@@ -1,0 +1,113 @@
+"""PPO and REINFORCE: ADPG's observation, action and reward, and networks that were trained in other ways.
+
+`ppo` is the published code's: six factors on the rate, one of which is drawn at every decision (facts sheet 4.2, from
+RLCC's agents/ppo.py; there the least is 0.8, its observation was marks and NACKs). `reinforce` is a reconstruction, for
+there is no public code: a factor from a normal distribution, whose mean decides once it is trained (4.3).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from pathlib import Path as FilePath
+from typing import Any, ClassVar
+
+from pydantic import Field
+
+from testbed.controller import Ack, Path
+from testbed.learned import Numbers
+from testbed.plugin import PluginConfig
+
+from ..adpg.flow import LEAST, MOST, AdpgFlow
+from ..adpg.observation import DOWN, FEATURES, UP, AdpgConfig
+from ..learned.network import Layers
+from ..learned.neural import NeuralFlow
+from .shipped import Shipped
+
+FACTORS = (0.8, 0.95, 1.0, 1.05, 1.1, 1.2)
+HIDDEN = (32, 16)
+DICE = 2**31
+
+
+class MultiplierConfig(Shipped, AdpgConfig):
+    """ADPG's options, and which policy."""
+
+
+class PpoConfig(MultiplierConfig):
+    """The same, and how PPO decides."""
+
+    drawn: bool = Field(default=True, description="A factor is drawn, as in training; false: the most probable one.")
+
+
+class Multiplier(AdpgFlow, NeuralFlow):
+    """ADPG's loop around a network."""
+
+    Config = MultiplierConfig
+    presets: ClassVar[dict[str, dict[str, Any]]] = {name: AdpgFlow.presets[name] for name in ("windowed", "paper")}
+    outputs: ClassVar[int]
+
+    def __init__(self, config: MultiplierConfig, path: Path) -> None:
+        super().__init__(config, path)
+        self.ask(self.load(config))
+
+    @classmethod
+    def load(cls, config: AdpgConfig) -> Layers:
+        """What decides. Raises BadInput."""
+        return Layers.load(cls.file(config), (FEATURES, *HIDDEN, cls.outputs))
+
+    @classmethod
+    def file(cls, config: AdpgConfig) -> FilePath:
+        assert isinstance(config, MultiplierConfig)
+        return Shipped.file(config, cls.name)
+
+    @classmethod
+    def inputs(cls, config: PluginConfig) -> Mapping[str, FilePath]:
+        assert isinstance(config, MultiplierConfig)
+        return {"policy": cls.file(config)}
+
+
+class Ppo(Multiplier):
+    """PPO on ADPG's reward: one of six factors on the rate, drawn once per RTT."""
+
+    name = "ppo"
+    Config = PpoConfig
+    config: PpoConfig
+    action = Numbers(1, FACTORS[0], FACTORS[-1])
+    outputs = len(FACTORS)
+    dice: int
+
+    def on_ack(self, ack: Ack) -> None:
+        # The same in a run and in its replay: chance comes from the time.
+        self.dice = (self.dice * 1103515245 + int(ack.now * 1e12) % DICE + 12345) % DICE
+        super().on_ack(ack)
+
+    def policy(self) -> float:
+        self.answer()
+        highest = self.values[0]
+        for one in range(1, len(FACTORS)):
+            highest = max(highest, self.values[one])
+        total = 0.0
+        for one in range(len(FACTORS)):
+            self.values[one] = math.exp(self.values[one] - highest)
+            total += self.values[one]
+        left = total * self.dice / DICE
+        for one in range(len(FACTORS)):
+            left -= self.values[one]
+            if left < 0 if self.config.drawn else self.values[one] == 1.0:
+                return FACTORS[one]
+        return FACTORS[-1]
+
+
+class Reinforce(Multiplier):
+    """REINFORCE on ADPG's reward: the mean of the distribution that it has learned."""
+
+    name = "reinforce"
+    config: MultiplierConfig
+    action = Numbers(1, LEAST, MOST)
+    outputs = 1
+
+    def policy(self) -> float:
+        """As `adpg.observation.multiplier`, of tanh."""
+        self.answer()
+        action = math.tanh(self.values[0])
+        return 1.0 + UP * action if action >= 0 else 1.0 / (1.0 - DOWN * action)
