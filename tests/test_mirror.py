@@ -28,7 +28,7 @@ BEHAVIOURS = {
         "readme": "the README's steps",
     },
     "controllers": {"both_ways": "machine code and plain Python"},
-    "controllers/baselines": {"classes": "what kind of failure each one is"},
+    "controllers/baselines": {"classes": "what kind of failure each one is", "training": "what they learn"},
     "engines/kernel": {  # whole runs, of which each asks as much as it can
         "bolt": "notices of switches, with real packets",
         "fixed_points": "where the controllers settle with real packets",
