@@ -53,7 +53,7 @@ class Most(NamedTuple):
 
 
 USUAL = Most(1023, 65_536)  # a Linux bridge has 1,024 ports; other racks are limited by what one machine can build
-VIRTUAL = Most(MOST_HOSTS, 1_000_000)
+VIRTUAL = Most(MOST_HOSTS, 1 << 20)  # an all-to-all of 1,024 ranks fits
 MOST_CELLS = 20_000_000  # samples x flows kept in memory
 DILATIONS = (1.0, 1e6)
 SLOWEST, FASTEST = 1e5, 1e10  # bit/s of wall time that software links can shape at all

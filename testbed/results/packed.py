@@ -38,12 +38,17 @@ def into(page: str, run: Path) -> str:
     held = io.BytesIO()
     with zipfile.ZipFile(held, "w", zipfile.ZIP_DEFLATED) as archive:
         for file in (run / MANIFEST, run / SUMMARY, *sorted((run / FOLDER).glob("*"))):
-            archive.write(file, str(file.relative_to(run)))
+            _add(archive, str(file.relative_to(run)), file.read_bytes())
         for name, content in _tables(run, room):
             if held.tell() + len(content) < room:
-                archive.writestr(name, content)
+                _add(archive, name, content)
     before, end, after = page.rpartition("</body>")
     return f"{before}{_ELEMENT}{base64.b64encode(held.getvalue()).decode()}</script>\n{end}{after}"
+
+
+def _add(archive: zipfile.ZipFile, name: str, content: bytes) -> None:
+    """Without the time of day, so that the same results make the same page."""
+    archive.writestr(zipfile.ZipInfo(name), content, zipfile.ZIP_DEFLATED)
 
 
 def _tables(run: Path, room: int) -> Iterator[tuple[str, bytes]]:

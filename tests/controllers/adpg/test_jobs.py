@@ -21,7 +21,10 @@ SHORT = ("--set", "updates=25", "--set", "attempts=1")  # too short for any seed
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        (["train", "nothing"], "nothing is installed to train 'nothing'; allowed: acc, adpg, decc, pet, spine"),
+        (
+            ["train", "nothing"],
+            "nothing is installed to train 'nothing'; allowed: acc, adpg, aurora, decc, pet, ppo, reinforce, spine",
+        ),
         (["distil", "adgp"], "did you mean 'adpg'?"),
         (["train", "adpg", "--set", "sed=2"], "did you mean 'seed'?"),
         (["train", "adpg", "--set", "seed"], "expected key=value"),
