@@ -8,7 +8,7 @@ import numpy as np
 
 from testbed.base.arrays import Floats, Ints
 from testbed.experiment.layout import Layout
-from testbed.experiment.traffic.tasks import MANY, Kind
+from testbed.experiment.traffic.tasks import Kind, Order, quick
 from testbed.units import show_size, show_time
 
 SHOWN = 6  # parts at either end
@@ -63,41 +63,22 @@ def critical_path(layout: Layout) -> CriticalPath | None:
 
 def _longest(graph: Ints, begin: Floats, length: Floats) -> tuple[Floats, Ints]:
     """When each node is over at the earliest, and which of what it waits for is over last; -1 if it waits for none."""
-    nodes = len(length)
-    order = np.argsort(graph[:, 0], kind="stable")
-    first = np.searchsorted(graph[order, 0], np.arange(nodes + 1))
-    missing = np.bincount(graph[:, 1], minlength=nodes)
-    waits = missing > 0
+    order = Order.of(len(length), graph)
+    waits = np.bincount(graph[:, 1], minlength=len(length)) > 0
     own = begin + length  # what waits begins so long after the last that it waits for
     end = np.where(waits, 0.0, own)
-    before = np.full(nodes, -1)
-    walk = _walk
-    if len(graph) > MANY:
-        import numba  # which takes long to import
-
-        walk = numba.njit(_walk)
-    walk(first, np.ascontiguousarray(graph[order, 1]), missing, np.zeros(nodes, np.int64), own, end, before)
+    before = np.full(len(length), -1)
+    quick(_walk, graph)(*order, own, end, before)
     return end, before
 
 
 def _walk(  # noqa: PLR0917 - numba's functions take no keywords
-    first: Ints, following: Ints, missing: Ints, free: Ints, own: Floats, end: Floats, before: Ints
+    nodes: Ints, first: Ints, following: Ints, own: Floats, end: Floats, before: Ints
 ) -> None:
     """In an order in which everything comes behind what it waits for."""
-    count = 0
-    for node in range(len(missing)):
-        if missing[node] == 0:
-            free[count] = node
-            count += 1
-    while count:
-        count -= 1
-        node = free[count]
+    for node in nodes:
         for at in range(first[node], first[node + 1]):
             other = following[at]
             if before[other] < 0 or end[node] + own[other] > end[other]:
                 end[other] = end[node] + own[other]
                 before[other] = node
-            missing[other] -= 1
-            if missing[other] == 0:
-                free[count] = other
-                count += 1

@@ -6,10 +6,11 @@ when its time is over.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, fields
 from enum import IntEnum
-from typing import Self
+from functools import cache
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
@@ -109,19 +110,12 @@ def circle_of(nodes: int, graph: Ints) -> list[int]:
     """Nodes 0 .. nodes - 1 that wait for each other, in the order of waiting, the first one again at the end; none if
     all can start. ``graph``: (m, 2), a node and one that waits for it.
     """
-    order = np.argsort(graph[:, 0], kind="stable")
-    first = np.searchsorted(graph[order, 0], np.arange(nodes + 1))
-    missing = np.bincount(graph[:, 1], minlength=nodes)
-    start_all = _start_all
-    if len(graph) > MANY:
-        import numba  # which takes long to import
-
-        start_all = numba.njit(_start_all)
-    start_all(first, np.ascontiguousarray(graph[order, 1]), missing, np.zeros(nodes, np.int64))
-    stuck = np.flatnonzero(missing)
+    waits = np.ones(nodes, bool)
+    waits[Order.of(nodes, graph).nodes] = False
+    stuck = np.flatnonzero(waits)
     if not len(stuck):
         return []
-    awaited = {after: before for before, after in graph[missing[graph[:, 0]] > 0].tolist()}  # one that each waits for
+    awaited = {after: before for before, after in graph[waits[graph[:, 0]]].tolist()}  # one that each waits for
     path, seen = [int(stuck[0])], {int(stuck[0]): 0}
     while (node := awaited[path[-1]]) not in seen:
         seen[node] = len(path)
@@ -129,9 +123,43 @@ def circle_of(nodes: int, graph: Ints) -> list[int]:
     return [*path[seen[node] :], node]
 
 
-def _start_all(first: Ints, following: Ints, missing: Ints, free: Ints) -> None:
-    """Start what waits for nothing, and then what waited for that; what is left in ``missing`` cannot start."""
-    count = 0
+class Order(NamedTuple):
+    """Nodes that can start, each behind all that it waits for.
+
+    Those that wait for node i are ``following[first[i] : first[i + 1]]``.
+    """
+
+    nodes: Ints
+    first: Ints
+    following: Ints
+
+    @classmethod
+    def of(cls, nodes: int, graph: Ints) -> Order:
+        """Of nodes 0 .. nodes - 1; ``graph``: (m, 2), a node and one that waits for it."""
+        by_node = np.argsort(graph[:, 0], kind="stable")
+        first = np.searchsorted(graph[by_node, 0], np.arange(nodes + 1))
+        following = np.ascontiguousarray(graph[by_node, 1])
+        missing, order = np.bincount(graph[:, 1], minlength=nodes), np.zeros(nodes, np.int64)
+        started = quick(_start_all, graph)(first, following, missing, np.zeros(nodes, np.int64), order)
+        return cls(order[:started], first, following)
+
+
+def quick(loop: Callable[..., Any], graph: Ints) -> Callable[..., Any]:
+    """The loop over a graph, compiled where it has many edges."""
+    return _compiled(loop) if len(graph) > MANY else loop
+
+
+@cache
+def _compiled(loop: Callable[..., Any]) -> Callable[..., Any]:
+    import numba  # which takes long to import
+
+    compiled: Callable[..., Any] = numba.njit(loop)
+    return compiled
+
+
+def _start_all(first: Ints, following: Ints, missing: Ints, free: Ints, order: Ints) -> int:
+    """Start what waits for nothing, and then what waited for that; returns how many could start, in ``order``."""
+    count = started = 0
     for node in range(len(missing)):
         if missing[node] == 0:
             free[count] = node
@@ -139,9 +167,12 @@ def _start_all(first: Ints, following: Ints, missing: Ints, free: Ints) -> None:
     while count:
         count -= 1
         node = free[count]
+        order[started] = node
+        started += 1
         for at in range(first[node], first[node + 1]):
             other = following[at]
             missing[other] -= 1
             if missing[other] == 0:
                 free[count] = other
                 count += 1
+    return started
