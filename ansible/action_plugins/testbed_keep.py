@@ -52,4 +52,4 @@ def keep(path: Path, content: str, backup: bool) -> None:
     file, fresh = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)  # only its owner may read it
     with os.fdopen(file, "w", encoding="utf-8") as written:
         written.write(content)
-    os.replace(fresh, path)
+    Path(fresh).replace(path)

@@ -10,9 +10,10 @@ import os
 import sys
 from pathlib import Path
 
-from ansible import constants
 from ansible.cli.playbook import main
 from ansible.release import __version__
+
+from ansible import constants
 
 
 def packed_of(sources: Path) -> Path:

@@ -146,8 +146,9 @@ def _memory_folder(folder: Path) -> str:
 def _before_all_others() -> list[str]:
     """Real-time priority where we may: the guest keeps time although tests beside it want the cores."""
     first = ["chrt", "--rr", "1"]
-    may = shutil.which("chrt") and subprocess.run([*first, "true"], stderr=subprocess.DEVNULL, check=False).returncode == 0
-    return first if may else []
+    if not shutil.which("chrt"):
+        return []
+    return [] if subprocess.run([*first, "true"], stderr=subprocess.DEVNULL, check=False).returncode else first
 
 
 @contextlib.contextmanager
