@@ -1,7 +1,7 @@
-"""What `testbed check` asks a path chooser: short runs on the virtual engine, and every entropy that was chosen in them.
+"""What `testbed check` asks a path chooser: short runs on the virtual engine, and every entropy that it chose in them.
 
-Two leaves and four spines, all links 25 Gbit/s. The four hosts of each leaf send to one each at the other, at nine tenths of
-their lines whatever comes back: what one uplink is given too much of, another one could carry.
+Two leaves and four spines, all links 25 Gbit/s. The four hosts of each leaf send to one each at the other, at nine
+tenths of their lines whatever comes back: what one uplink is given too much of, another one could carry.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path as FilePath
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 
@@ -61,9 +61,12 @@ class Chosen:
         records, size = choosers.records.ctypes.data, choosers.records.dtype.itemsize
         inner, calls = DECIDE(choosers.c.decide), self.calls
 
-        def decide(nothing: int, raised: int, record: int, event: int, now: float, number: int, told: int) -> int:
-            status: int = inner(nothing, raised, record, event, now, number, told)
-            calls.append(((record - records) // size, event, now, number, ctypes.c_int64.from_address(record).value))
+        def decide(nothing: int, raised: int, record: int, *told: float) -> int:
+            status: int = inner(nothing, raised, record, *told)
+            event, now, number, _ = told
+            calls.append(
+                ((record - records) // size, int(event), now, int(number), ctypes.c_int64.from_address(record).value)
+            )
             return status
 
         self._kept = inner, DECIDE(decide)  # for as long as C calls them
@@ -134,13 +137,14 @@ class Run(Protocol):
 
 def experiment(rtts: float, *, down: tuple[float, float] | None = None, compiled: bool = True) -> Experiment:
     """An uplink is down from the first of these RTTs to the second, which no switch detects."""
-    events = [
-        {"at": _s(at * RTT), what: CUT, "detected_after": "1 s"} for at, what in zip(down or (), ("down", "up"), strict=False)
-    ]
+    times = zip(down or (), ("down", "up"), strict=False)
+    events = [{"at": _s(at * RTT), what: CUT, "detected_after": "1 s"} for at, what in times]
     link = {"rate": f"{LINE} bit/s", "delay": "1 us"}
     return Experiment.model_validate({
         "name": "check",
-        "rack": {"kind": "leaf-spine", "leaves": 2, "spines": SPINES, "hosts_per_leaf": LEAF, "link": link, "uplink": link},
+        "rack": {
+            "kind": "leaf-spine", "leaves": 2, "spines": SPINES, "hosts_per_leaf": LEAF, "link": link, "uplink": link,
+        },
         "traffic": {"pattern": "permutation", "hosts": 2 * LEAF, "stride": LEAF, "payload": "4096 B"},
         "controller": Steady.name,
         "routing": {"name": "checked", "compiled": compiled},
@@ -199,8 +203,8 @@ def _repeats(run: Run) -> Answer:
 def _spreads(run: Run) -> Answer:
     came = run(experiment(120)).acknowledged(60 * RTT, 119 * RTT)
     return came >= 0.95, (
-        f"{LEAF} flows over {SPINES} uplinks, at {_percent(LOAD)} of what these carry: {_percent(came)} of it came back in RTTs "
-        "60 to 119; at least 95 % is expected"
+        f"{LEAF} flows over {SPINES} uplinks, at {_percent(LOAD)} of what these carry: {_percent(came)} of it came "
+        "back in RTTs 60 to 119; at least 95 % is expected"
     )
 
 
@@ -208,8 +212,9 @@ def _survives(run: Run) -> Answer:
     trial = run(experiment(160, down=(20, 80)))
     while_down, after = trial.acknowledged(60 * RTT, 80 * RTT), trial.acknowledged(130 * RTT, 159 * RTT)
     return after >= 0.75, (  # who stays away from that uplink has 83 %
-        f"one of {SPINES} uplinks of a leaf was cut for 60 RTTs, which nobody told: {_percent(while_down)} of what flows wanted "
-        f"came back in the last 20 of them, {_percent(after)} in RTTs 130 to 159, long after its return; at least 75 % is expected"
+        f"one of {SPINES} uplinks of a leaf was cut for 60 RTTs, which nobody told: {_percent(while_down)} of what "
+        f"flows wanted came back in the last 20 of them, {_percent(after)} in RTTs 130 to 159, long after its return; "
+        "at least 75 % is expected"
     )
 
 

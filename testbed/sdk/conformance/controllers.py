@@ -1,8 +1,8 @@
 """What `testbed check` runs: does a plugin keep to its interface, and does it do its job?
 
 Every check gives one sentence with numbers. Controllers and path choosers run short experiments on the virtual engine
-(`testbed.sdk.conformance.trial`, `.choosers`), tuners get made-up slots. Nothing needs root, and the same plugin always gets the
-same answer.
+(`testbed.sdk.conformance.trial`, `.choosers`), tuners get made-up slots. Nothing needs root, and the same plugin always
+gets the same answer.
 """
 
 from __future__ import annotations

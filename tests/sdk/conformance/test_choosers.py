@@ -9,8 +9,8 @@ from testbed.registry import CHOOSER
 from testbed.sdk.conformance.controllers import Result
 from tests.sdk.conformance.broken import checked, line_of
 
-COMPILES, VALID, SAME = "machine code decides as Python does", "every packet has a valid entropy", "same seed, same entropies"
-SPREADS, SURVIVES = "uses the paths there are", "survives a path that fails"
+COMPILES, VALID = "machine code decides as Python does", "every packet has a valid entropy"
+SAME, SPREADS, SURVIVES = "same seed, same entropies", "uses the paths there are", "survives a path that fails"
 
 
 def of_chooser(folder: Path, body: str, only: str | None = None, head: str = "") -> dict[str, Result]:
@@ -66,4 +66,5 @@ def test_a_mistake_is_told_with_its_line(tmp_path: Path) -> None:
     """On a path that fails every callback is called."""
     body = "def on_timeout(self, now, entropy):\n    self.entropy = 1 // (entropy - entropy)"
     why = of_chooser(tmp_path, body, SAME)[SAME].why
-    assert f"path chooser 'broken' ({tmp_path / 'broken.py'}, line {line_of(tmp_path, '1 //')}): ZeroDivisionError" in why
+    line = line_of(tmp_path, "1 //")
+    assert f"path chooser 'broken' ({tmp_path / 'broken.py'}, line {line}): ZeroDivisionError" in why
