@@ -76,11 +76,15 @@ class Program:
         self.wait(messages, done[made.dst])
 
     def plan(self, job: Job) -> Plan:
-        """On the hosts of the job."""
+        """On the hosts of the job. Once."""
         hosts, none = job.hosts, np.empty(0)
         src, dst, size = (
             np.concatenate([none, *(getattr(one, name) for one in self._exchanges)]) for name in ("src", "dst", "size")
         )
+        steps = Steps.joined(self._steps)
+        self._steps.clear()  # a million messages should not be there twice
+        waiting = np.concatenate([no_edges(), *self._edges])
+        self._edges.clear()
         return Plan(
             src=_named(src, hosts),
             dst=_named(dst, hosts),
@@ -88,7 +92,7 @@ class Program:
             start=np.zeros(len(size)),
             label=[job.name] * len(size),
             group=np.full(len(size), NO_GROUP),
-            tasks=Tasks(Steps.joined(self._steps), np.concatenate([no_edges(), *self._edges]), (job,)),
+            tasks=Tasks(steps, waiting, (job,)),
         ).ordered()
 
 
