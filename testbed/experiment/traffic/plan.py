@@ -68,7 +68,8 @@ class Plan:
     def pair(self) -> Ints:
         """Number of the two hosts of each flow."""
         between = self.src_number * (int(self.dst_number.max(initial=0)) + 1) + self.dst_number
-        return np.unique(between, return_inverse=True)[1].astype(np.int64)
+        number: Ints = np.unique(between, return_inverse=True)[1]
+        return number
 
     @property
     def pairs(self) -> set[tuple[str, str]]:

@@ -103,7 +103,8 @@ class Tampered(Midway):
 
     def where(self, rack: Assembly) -> RackIntf:
         """The NIC of h1."""
-        return rack.net.links[0].intf1
+        nic: RackIntf = rack.net.links[0].intf1
+        return nic
 
 
 class LostFeedback(Tampered):
@@ -116,7 +117,7 @@ class Sprayed(Fault):
     """Six hosts of three leaves, whose packets two spines share at random."""
 
     experiment = "permutation-64"
-    settings = (
+    settings: ClassVar[tuple[str, ...]] = (
         "rack.leaves=3", "rack.spines=2", "rack.hosts_per_leaf=2", "traffic.hosts=6", "traffic.stride=2",
         "time.duration=500 us", "time.warmup=100 us", "time.dilation=4000",
     )  # fmt: skip

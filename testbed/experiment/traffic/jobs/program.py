@@ -6,19 +6,22 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from testbed.base.arrays import Floats, Ints
 from testbed.experiment.traffic.flow import NO_GROUP
 from testbed.experiment.traffic.plan import Plan
 from testbed.experiment.traffic.tasks import Job, Kind, Steps, Tasks, edges, no_edges
 
+Ranks = Ints | NDArray[np.int32]  # of a job: millions of them should not take more
+
 
 @dataclass(frozen=True)
 class Exchange:
     """Messages between ranks, columns of shape (n,), and which of them waits for which."""
 
-    src: Ints  # ranks
-    dst: Ints
+    src: Ranks
+    dst: Ranks
     size: Floats  # bytes
     waits: Ints  # (m, 2): a message that must have been received, and one that waits for it
 
@@ -36,7 +39,7 @@ class Program:
     def steps(
         self,
         kind: Kind,
-        rank: Ints,
+        rank: Ranks,
         iteration: int = -1,
         length: Floats | float = 0.0,
         *,
