@@ -43,6 +43,8 @@ RECORDS = {
     "flow_key": wire.FLOW_KEY,
     "flow_seen": wire.FLOW_SEEN,
     "port_bolt": wire.PORT_BOLT,
+    "flowlet": wire.FLOWLET,
+    "next_hops": wire.NEXT_HOPS,
 }
 # struct in C: its Struct in Python and the C fields in order
 PACKED = {
