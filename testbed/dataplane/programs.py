@@ -147,7 +147,7 @@ class PortPrograms(KernelMaps):
             self.bolt = view(self._object.map_fd("port_bolt"), wire.PORT_BOLT, entries)
 
     def set_next_hops(self, switch: int, edge: int, ports: Sequence[int]) -> None:
-        """Adaptive routing: the interfaces at which a switch may send to the hosts at another, in the order of its route."""
+        """Adaptive routing: where a switch may send to the hosts at another, interfaces in the order of its route."""
         hops = np.zeros((), wire.NEXT_HOPS)
         hops["count"], hops["port"][: len(ports)] = len(ports), ports
         libbpf.update(self._object.map_fd("next_hops"), switch << 8 | edge, hops.tobytes())

@@ -49,7 +49,8 @@ def test_a_flow_starts_its_time_after_the_last_that_it_waits_for_whoever_serves_
 
 def test_steps_that_wait_for_nothing_take_their_time_from_their_start() -> None:
     steps = Steps.of(2, Kind.COMPUTE, length=2 * SLOT, start=5 * SLOT)
-    graph = TaskGraph(plan(Tasks(steps, np.concatenate([edges(-1, -2), edges(-2, 1)]))), 1000, ONE_WAY, [(0, 3)], wake=False)
+    waiting = Tasks(steps, np.concatenate([edges(-1, -2), edges(-2, 1)]))
+    graph = TaskGraph(plan(waiting), 1000, ONE_WAY, [(0, 3)], wake=False)
     graph.begin(library())
     assert graph.begun() == pytest.approx([5 * SLOT, 7 * SLOT])
     assert column(graph, "released")[0] == 1
@@ -73,8 +74,9 @@ def test_an_agent_starts_what_was_released_when_it_was_due() -> None:
 
 
 def test_what_a_delay_line_delays_has_been_received_a_one_way_delay_after_it_left() -> None:
-    """A flow of two packets: their acknowledgements come to the agent at 10 and 11 slots, 5 later the receiver has them, 8
-    later their feedback is due."""
+    """A flow of two packets: their acknowledgements come at 10 and 11 slots, the receiver has them 5 later, and their
+    feedback is due 8 later.
+    """
     graph = TaskGraph(plan(Tasks(edges=edges(0, 1))), 500, ONE_WAY, [(0, 3)], wake=False)
     with Bench(hosts=(0, 1, 2), size=1e3, payload=500, held=8 * SLOT, tasks=graph) as bench:
         bench.datapath.set_starts(np.array([0.0, np.inf, np.inf]))

@@ -27,8 +27,6 @@ time: { duration: 3 ms, warmup: 1 ms }
 """
 
 
-
-
 def carried(runs: Runs, tmp_path: Path, *settings: str) -> tuple[int, int]:
     """Packets that each of leaf1's uplinks carried; none of the flows took one for lost."""
     (file := tmp_path / "pair.yaml").write_text(PAIR)
@@ -48,7 +46,7 @@ def test_one_flow_uses_both_uplinks_alike(runs: Runs, tmp_path: Path, routing: s
 
 
 def test_adaptive_routing_divides_by_what_the_ports_can_do(runs: Runs, tmp_path: Path) -> None:
-    """35 Gbit/s fit into 25 and 12.5: halves would fill the slower port's queue, and a queue sends packets elsewhere."""
+    """35 Gbit/s fit into 25 and 12.5: halves would fill the slower port's queue, which sends packets elsewhere."""
     both = "traffic.flows=[{src: h1, dst: h3}, {src: h2, dst: h4}]"
     slower = "rack.links=[{of: leaf1-spine2, rate: 12.5 Gbit/s}]"
     first, second = carried(runs, tmp_path, "routing=adaptive", "controller.rate=70 %", both, slower)
