@@ -41,7 +41,7 @@ void reschedule(struct datapath *d, const int64_t *flows, int64_t n, double now)
 			continue;
 		}
 		due = d->flow[f].last + (double)(d->wire_size * 8) / d->flow[f].rate;
-		if (isinf(due)) /* its first packet was due when the flow started, if that is not just now */
+		if (isinf(due) && d->tasks) /* what a job loses at the start of a flow would add up; it may also be just now */
 			due = now - d->start[f] < d->seconds_per_ns ? now : d->start[f];
 		else if (due < now) /* an earlier departure than before counts from now; lateness that was there is kept */
 			due = fmin(now, fmax(due, before));

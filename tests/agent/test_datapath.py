@@ -122,15 +122,6 @@ def test_catching_up_ends_at_the_credit() -> None:
         assert len(bench.at(118.4)) == 10
 
 
-@pytest.mark.parametrize(("late", "packets"), [(0.0, 1), (3.2, 4)])
-def test_a_flow_that_starts_late_catches_up(late: float, packets: int) -> None:
-    """Its first packet was due when it was to start, which was no sooner known: packets 0 to 3 are due by slot 3."""
-    with Bench(credit=10.0) as bench:
-        bench.datapath.set_starts(np.array([2 * SLOT]))
-        bench.start(now=(2 + late) * SLOT)
-        assert len(bench.at(2 + late)) == packets
-
-
 def test_catching_up_with_more_than_one_call_takes() -> None:
     """64 segments, or 64 KB: the kernel takes no more at once."""
     with Bench(payload=1024, int_hops=1, credit=1.0) as bench:

@@ -73,6 +73,16 @@ def test_an_agent_starts_what_was_released_when_it_was_due() -> None:
         assert bench.flows.start == pytest.approx([0.0, 7.5 * SLOT, 8 * SLOT])
 
 
+@pytest.mark.parametrize(("late", "packets"), [(0.0, 1), (3.2, 4)])
+def test_a_flow_that_starts_late_catches_up(late: float, packets: int) -> None:
+    """Its first packet was due when it was to start, which was no sooner known: packets 0 to 3 are due by slot 3."""
+    graph = TaskGraph(plan(Tasks(edges=edges(0, 1)), 2), 1000, ONE_WAY, [(0, 2)], wake=False)
+    with Bench(credit=10.0, hosts=(0, 1), tasks=graph) as bench:
+        bench.datapath.set_starts(np.array([np.inf, 2 * SLOT]))
+        bench.start(now=(2 + late) * SLOT)
+        assert sum(one.flow for one in bench.at(2 + late)) == packets
+
+
 def test_what_a_delay_line_delays_has_been_received_a_one_way_delay_after_it_left() -> None:
     """A flow of two packets: their acknowledgements come at 10 and 11 slots, the receiver has them 5 later, and their
     feedback is due 8 later.
