@@ -59,6 +59,8 @@ def _found(experiment: Experiment, document: Document) -> Iterator[tuple[KeyPath
         most = max((len(ports) for ports in Tables(experiment.shape).hops.values()), default=0)
         if most > MOST_NEXT_HOPS:
             yield ("routing",), f"'adaptive' compares up to {MOST_NEXT_HOPS} ports; a switch has {most}; say 'spray'"
+    if engine == "fluid" and experiment.queue_pairs == "per-pair":
+        yield ("queue_pairs",), "in the fluid model every flow has a state of its own; say 'per-message'"
     costs: dict[KeyPath, float] = {("controller", "decision_cost"): experiment.controller.decision_cost}
     costs |= {("controllers", at, "decision_cost"): one.decision_cost for at, one in enumerate(experiment.controllers)}
     for place in (key for key, cost in costs.items() if cost):

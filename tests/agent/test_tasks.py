@@ -83,6 +83,19 @@ def test_a_flow_that_starts_late_catches_up(late: float, packets: int) -> None:
         assert sum(one.flow for one in bench.at(2 + late)) == packets
 
 
+def test_a_flow_whose_window_was_closed_has_nothing_to_catch_up() -> None:
+    graph = TaskGraph(plan(Tasks(edges=edges(0, 1)), 2), 1000, ONE_WAY, [(0, 2)], wake=False)
+    with Bench(credit=10.0, hosts=(0, 1), tasks=graph) as bench:
+        bench.datapath.set_starts(np.array([np.inf, 2 * SLOT]))
+        bench.flows.inflight[1] = 1  # as if other messages of its queue pair had filled the window
+        bench.start(window=1, now=2 * SLOT)
+        assert sum(one.flow for one in bench.at(2)) == 0
+        bench.flows.inflight[1] = 0
+        bench.flows.window[:] = np.inf
+        bench.change(now=5.2 * SLOT)
+        assert sum(one.flow for one in bench.at(5.2)) == 1
+
+
 def test_what_a_delay_line_delays_has_been_received_a_one_way_delay_after_it_left() -> None:
     """A flow of two packets: their acknowledgements come at 10 and 11 slots, the receiver has them 5 later, and their
     feedback is due 8 later.
