@@ -12,7 +12,7 @@
 
 enum call { START, FEEDBACK, TIMEOUT, SENT, TIMER, SRC };
 
-/* Mirrored in datapath.py. */
+/* Mirrored in structs.py. */
 struct trace {
 	int64_t *words, *headers, *state; /* state: calls, and whether there were more */
 	int64_t at, left;		  /* the first free word, and rows that still fit; -1: none will be recorded */

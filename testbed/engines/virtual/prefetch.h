@@ -9,7 +9,10 @@
 
 #define LARGE 2000 /* lines of a rack: what they and their packets have is more than caches hold */
 
-/* The packet is the next to come out of the line: fetch what its NIC will touch, and the packet behind it. */
+/*
+ * The packet is the next to come out of the line: fetch the one behind it, as a full queue is more than caches hold; and,
+ * of many flows, what its NIC will touch.
+ */
 static void expect(const struct line *l, const struct packet *p)
 {
 	const struct roce *packet = (const struct roce *)p->bytes;
@@ -17,7 +20,7 @@ static void expect(const struct line *l, const struct packet *p)
 
 	if (p->next)
 		__builtin_prefetch(p->next), __builtin_prefetch(&p->next->bytes[32]);
-	if (l->receiver >= 0 || p->length == PFC_FRAME)
+	if (!many_flows || l->receiver >= 0 || p->length == PFC_FRAME)
 		return;
 	flow = flow_of(packet);
 	if (packet->opcode == BTH_SEND_ONLY_IMM) {
