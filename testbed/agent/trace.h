@@ -16,6 +16,7 @@ enum call { START, FEEDBACK, TIMEOUT, SENT, TIMER, SRC };
 struct trace {
 	int64_t *words, *headers, *state; /* state: calls, and whether there were more */
 	int64_t at, left;		  /* the first free word, and rows that still fit; -1: none will be recorded */
+	void (*full)(void);		  /* makes room, if it can; NULL where nobody does */
 };
 
 static inline int64_t bits(double value)
@@ -29,6 +30,8 @@ static inline int64_t bits(double value)
 /* Whether there is room for a call. */
 static inline int has_room(struct trace *t)
 {
+	if (!t->left && t->full)
+		t->full();
 	if (!t->left) {
 		t->state[1] = 1;
 		t->left = -1; /* what comes after a gap is of no use */

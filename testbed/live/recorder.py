@@ -39,33 +39,50 @@ class Ports(Protocol):
 
 
 class Samples:
-    """Columns of samples in one piece of memory, for which the kernel may give large pages.
+    """Columns of samples, for whose memory the kernel may give large pages.
 
-    It is there once it is written to, and grows if there are more samples than were ``expected``.
+    It is there once it is written to, and grows if there are more samples than were ``expected``. A column that is the
+    same in all samples takes none.
     """
 
     def __init__(self, names: Iterable[str], expected: int) -> None:
-        self._names, self._expected = list(names), expected
-        self._memory, self._length = np.empty((len(self._names), 0, 0)), 0
+        self._columns = {name: _Column(expected) for name in names}
 
-    def add(self, count: int, columns: Mapping[str, Floats | Ints]) -> dict[str, Floats]:
-        """Add so many samples; returns where they are. A column may have one row for all of them."""
-        end = self._length + count
-        if end > self._memory.shape[1]:
-            room = 2 * end if self._length else max(self._expected, end)
-            memory = np.empty((len(self._names), room, columns[self._names[0]].shape[-1]))
-            if self._length:
-                memory[:, : self._length] = self._memory[:, : self._length]
-            self._memory = memory
-        added = dict(zip(self._names, self._memory[:, self._length : end], strict=True))
-        for name, rows in added.items():
-            rows[:] = columns[name]
-        self._length = end
-        return added
+    def add(self, count: int, columns: Mapping[str, Floats | Ints]) -> None:
+        """Add so many samples. A column may have one row for all of them."""
+        for name, column in self._columns.items():
+            column.add(count, columns[name])
 
     def columns(self) -> dict[str, Floats]:
-        """All samples, shape (t, width)."""
-        return dict(zip(self._names, self._memory[:, : self._length], strict=True))
+        """All samples, shape (t, width); not to be written to."""
+        return {name: column.rows() for name, column in self._columns.items()}
+
+
+class _Column:
+    def __init__(self, expected: int) -> None:
+        self._expected, self._length = expected, 0
+        self._same: Floats = np.empty(0)  # row, of all samples until now
+        self._is_same = True
+        self._memory: Floats = np.empty((0, 0))
+
+    def add(self, count: int, rows: Floats | Ints) -> None:
+        if not self._length:
+            self._same = np.array(rows.reshape(-1, rows.shape[-1])[0], float)
+        before, self._length = self._length, self._length + count
+        if self._is_same and bool((rows == self._same).all()):
+            return
+        if self._length > len(self._memory):
+            room = 2 * self._length if len(self._memory) else max(self._expected, self._length)
+            memory = np.empty((room, len(self._same)))
+            memory[:before] = self._same if self._is_same else self._memory[:before]
+            self._memory = memory
+        self._is_same = False
+        self._memory[before : self._length] = rows
+
+    def rows(self) -> Floats:
+        if self._is_same:
+            return np.broadcast_to(self._same, (self._length, len(self._same)))
+        return self._memory[: self._length]
 
 
 class Recorder:
@@ -86,7 +103,7 @@ class Recorder:
         """Add samples that were taken at these times: by columns of the chosen `Flows`, and of `PortSeries`."""
         self.time += time
         own = {name: flows[column] for name, column in FLOW_COLUMNS.items()}
-        self._flow_samples.add(len(time), own)["inflight"] *= self.wire_size
+        self._flow_samples.add(len(time), own | {"inflight": own["inflight"] * self.wire_size})
         self._port_samples.add(len(time), ports)
 
     def flow_series(self) -> FlowSeries:

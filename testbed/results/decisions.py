@@ -6,6 +6,7 @@ paths that each agent gave to its controller; which one that was is in the manif
 
 from __future__ import annotations
 
+import io
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -23,7 +24,7 @@ from testbed.results.tables import UNITS
 from testbed.results.trace import DECIDED, HOP, INC, KINDS, SRC, Block, DecisionTrace
 
 _ABOUT = b"testbed"
-_BLOCK = 40_000  # rows that are encoded at a time: what they take stays in caches
+BLOCK = 40_000  # rows that are encoded at a time: what they take stays in caches
 _ALWAYS = ("agent", "kind", "call", "time", "flow", *DECIDED)  # never null
 _LISTED = ("kind", "flow")
 _COUNTING = ("call", "acked_seq", "next_seq")
@@ -53,24 +54,40 @@ class Recorded:
 
 def encode(agents: Sequence[Served], srcs: bool = False) -> bytes:
     """The file's content; with what only Bolt's switches say, if any controller wants ``srcs``."""
-    import pyarrow as pa
-    from pyarrow import parquet
-
-    widest = max(one.trace.widest for one in agents)
-    told = [{"first": one.first, "paths": _paths_as_dict(one.paths), "cut": one.trace.cut} for one in agents]
-    sink, writer = pa.BufferOutputStream(), None
+    encoder = Encoder(max(one.trace.widest for one in agents), srcs)
     for number, one in enumerate(agents):
-        for block in one.trace.blocks(_BLOCK, widest):
-            arrays = _arrays(number, block, srcs)
+        encoder.add(one.trace, number)
+    return encoder.file(agents)
+
+
+class Encoder:
+    """Makes the file's content of what agents hold, piece by piece. INT tells of ``hops`` hops."""
+
+    def __init__(self, hops: int, srcs: bool) -> None:
+        self._hops, self._srcs = hops, srcs
+        self._sink = io.BytesIO()
+        self._writer: Any = None
+
+    def add(self, trace: DecisionTrace, agent: int = 0) -> None:
+        """What it holds now."""
+        import pyarrow as pa
+        from pyarrow import parquet
+
+        for block in trace.blocks(BLOCK, self._hops):
+            arrays = _arrays(agent, block, self._srcs)
             fields = [
                 pa.field(name, one.type, name not in _ALWAYS, {"unit": _unit(name)}) for name, one in arrays.items()
             ]
-            schema = pa.schema(fields, {_ABOUT: json.dumps({"agents": told}).encode()})
-            writer = writer or parquet.ParquetWriter(sink, schema, **_written_as(fields))
-            writer.write_table(pa.Table.from_arrays(list(arrays.values()), schema=schema))
-    assert writer is not None
-    writer.close()
-    return bytes(sink.getvalue())
+            schema = pa.schema(fields)
+            self._writer = self._writer or parquet.ParquetWriter(self._sink, schema, **_written_as(fields))
+            self._writer.write_table(pa.Table.from_arrays(list(arrays.values()), schema=schema))
+
+    def file(self, agents: Sequence[Served]) -> bytes:
+        """All of it; what the agents hold was added."""
+        told = [{"first": one.first, "paths": _paths_as_dict(one.paths), "cut": one.trace.cut} for one in agents]
+        self._writer.add_key_value_metadata({_ABOUT.decode(): json.dumps({"agents": told})})
+        self._writer.close()
+        return self._sink.getvalue()
 
 
 def _written_as(fields: Sequence[Any]) -> dict[str, Any]:
@@ -84,7 +101,7 @@ def _written_as(fields: Sequence[Any]) -> dict[str, Any]:
         "use_dictionary": list(_LISTED),
         "column_encoding": {name: one for name, one in encoding.items() if name not in _LISTED},
         "write_statistics": False,  # they cost as much as compressing
-        "write_batch_size": _BLOCK,
+        "write_batch_size": BLOCK,
     }
 
 

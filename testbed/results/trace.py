@@ -63,20 +63,32 @@ def _library() -> ctypes.CDLL:
 
 
 class DecisionTrace:
-    """Holds ``rows`` rows (flows that a call was about, summed); ends with the first call that does not fit.
+    """Takes ``rows`` rows (flows that a call was about, summed); ends with the first call that does not fit.
 
-    ``zeros`` allocates: pages are there once they are written to.
+    ``zeros`` allocates: pages are there once they are written to. With ``take`` there is memory for ``room`` rows,
+    which is used again: whenever it is full, ``take`` is called with this.
     """
 
-    def __init__(self, rows: int, hops: int, zeros: Callable[..., Ints] = Shared.ints) -> None:
-        self._ints = zeros(rows * (HOPS_AT + len(HOP) * hops))
+    def __init__(
+        self,
+        rows: int,
+        hops: int,
+        zeros: Callable[..., Ints] = Shared.ints,
+        *,
+        room: int = 0,
+        take: Callable[[DecisionTrace], None] | None = None,
+    ) -> None:
+        self._take, self._most, self._room = take, rows, min(rows, room) if take else rows
+        self._taken_calls = self._taken_rows = 0
+        self._columns: _Rows | None = None
+        self._ints = zeros(self._room * (HOPS_AT + len(HOP) * hops))
         self._floats = self._ints.view(np.float64)
-        self._headers = zeros(rows, _HEADER.size // 8)
+        self._headers = zeros(self._room, _HEADER.size // 8)
         self._ints_of_state = zeros(2)
         self._state = self._ints_of_state.data  # calls; whether there were more; quicker than numpy
         self._header_bytes = self._headers.data.cast("B") if rows else memoryview(b"")
         self._address = self._ints.ctypes.data
-        self._left = rows if rows else -1
+        self._left = self._room if rows else -1
         self._calls = self._at = self._end = self._told = 0
         self.copy_to = (
             0  # address where rate, window and timer of the call's flows belong, column by column; 0: nowhere
@@ -85,12 +97,21 @@ class DecisionTrace:
     @property
     def calls(self) -> int:
         """Recorded calls."""
-        return int(self._state[0])
+        return self._taken_calls + self._held
 
     @property
     def rows(self) -> int:
         """Recorded rows."""
-        return int(self._headers[: self.calls, 3].sum())
+        return self._taken_rows + self._held_rows
+
+    @property
+    def _held(self) -> int:
+        """Calls that have not been taken."""
+        return int(self._state[0])
+
+    @property
+    def _held_rows(self) -> int:
+        return int(self._headers[: self._held, 3].sum())
 
     @property
     def cut(self) -> bool:
@@ -99,6 +120,8 @@ class DecisionTrace:
 
     def record(self, kind: int, now: float, rows: int, ints: Ints, stack: IntStack | None = None) -> None:
         """A call is about to be made. ``ints``: columns of ``rows`` numbers; flows first, RTTs of feedback last."""
+        if rows > self._left >= 0:
+            self.make_room()
         if rows > self._left:
             if self._left >= 0:
                 self._state[1], self._left = 1, -1  # what comes after a gap is of no use
@@ -118,6 +141,20 @@ class DecisionTrace:
         self.copy_to = self._address + 8 * self._at
         self._end = end
         self._told = rows
+
+    def make_room(self) -> int:
+        """Let what is there be taken, if anybody does; how many rows fit now."""
+        if self._take:
+            self._take(self)
+            self._taken_calls, self._taken_rows = self.calls, self.rows
+            self._left = min(self._room, self._most - self._taken_rows)
+            self._state[0] = self._calls = self._at = 0
+        return self._left
+
+    @property
+    def is_taken(self) -> bool:
+        """Whether somebody takes what is there when it is full: then `make_room` is to be called."""
+        return self._take is not None
 
     def addresses(self) -> tuple[int, int, int, int, int]:
         """For whoever records in C (agent/trace.h): words, headers, state, the first free word, rows that fit."""
@@ -140,7 +177,7 @@ class DecisionTrace:
 
     def packed(self) -> dict[str, NDArray[Any]]:
         """What was recorded, as arrays that `unpacked` takes."""
-        headers, end = self._headers[: self.calls], 0
+        headers, end = self._headers[: self._held], 0
         if len(headers):
             _, start, kind, rows, hops = headers[-1].tolist()
             words = HOPS_AT if kind in (FEEDBACK, TIMEOUT, SRC) else len(DECIDED) + (2 if kind == SENT else 1)
@@ -157,9 +194,9 @@ class DecisionTrace:
         return trace
 
     def columns(self) -> dict[str, NDArray[Any]]:
-        """One entry per row; masked where a column says nothing about a kind of call. Makes copies."""
+        """One entry per row that is held; masked where a column says nothing about a kind of call. Makes copies."""
         found: dict[str, NDArray[Any]] = {}
-        for block in self.blocks(max(self.rows, 1), self.widest):
+        for block in self.blocks(max(self._held_rows, 1), self.widest):
             for name, values, valid in block:
                 missing = None if valid is None else np.unpackbits(valid, count=len(values), bitorder="little") == 0
                 found[name] = values if missing is None else np.ma.MaskedArray(values, missing)
@@ -168,17 +205,20 @@ class DecisionTrace:
     @property
     def widest(self) -> int:
         """The most hops that INT told of."""
-        return max(int(self._headers[: self.calls, 4].max(initial=0)), 0)
+        return max(int(self._headers[: self._held, 4].max(initial=0)), 0)
 
     def blocks(self, most: int, hops: int) -> Iterator[Block]:
         """Blocks of about so many rows, each with columns for so many hops; they share memory: use one at a time."""
-        headers = self._headers[: self.calls]
+        headers = self._headers[: self._held]
         ends = np.cumsum(headers[:, 3])
-        rows, first = _Rows(max(most, int(headers[:, 3].max(initial=0))), hops), 0
-        while first < self.calls or not first:
+        most, first = max(most, int(headers[:, 3].max(initial=0))), 0
+        if self._columns is None or not self._columns.are(most, hops):
+            self._columns = _Rows(most, hops)
+        rows = self._columns
+        while first < self._held or not first:
             done = int(ends[first - 1]) if first else 0
             last = int(np.searchsorted(ends, done + rows.size, side="right"))
-            yield rows.filled(headers[first:last], first, self._ints)
+            yield rows.filled(headers[first:last], self._taken_calls + first, self._ints)
             first = max(last, 1)
 
 
@@ -186,6 +226,7 @@ class _Rows:
     """Columns that C fills, as often as there are blocks. What is narrow takes four bytes."""
 
     def __init__(self, size: int, hops: int) -> None:
+        self._of = size, hops
         size += 8 if size % 512 == 0 else -size % 8  # columns shall not share a place in caches
         self.size, self.hops = size, hops
         self._kind = np.zeros(self.size, np.int8)
@@ -194,6 +235,10 @@ class _Rows:
         self._valid = np.zeros((2 + hops, self.size // 8), np.uint8)
         memory = (self._kind, self._narrow, self._wide, self._valid)
         self._c = _CRows(*(one.ctypes.data for one in memory), self.size, hops)
+
+    def are(self, size: int, hops: int) -> bool:
+        """Whether they were made with these."""
+        return self._of == (size, hops)
 
     def filled(self, headers: Ints, first: int, words: Ints) -> Block:
         """With the rows of these calls, of which the first has that number; they must fit."""
