@@ -39,50 +39,52 @@ class Ports(Protocol):
 
 
 class Samples:
-    """Columns of samples, for whose memory the kernel may give large pages.
+    """Columns of samples in one piece of memory, for which the kernel may give large pages.
 
-    It is there once it is written to, and grows if there are more samples than were ``expected``. A column that is the
-    same in all samples takes none.
+    It is there once it is written to, and grows if there are more samples than were ``expected``. What a column that is
+    the same in all samples would take is never written to.
     """
 
     def __init__(self, names: Iterable[str], expected: int) -> None:
-        self._columns = {name: _Column(expected) for name in names}
+        self._names, self._expected = list(names), expected
+        self._memory, self._length = np.empty((len(self._names), 0, 0)), 0
+        self._same: dict[str, Floats] = {}  # rows of columns that have not changed
 
     def add(self, count: int, columns: Mapping[str, Floats | Ints]) -> None:
         """Add so many samples. A column may have one row for all of them."""
-        for name, column in self._columns.items():
-            column.add(count, columns[name])
+        before, self._length = self._length, self._length + count
+        if not before:
+            self._same = {name: _first(columns[name]) for name in self._names}
+        if self._length > self._memory.shape[1]:
+            self._grow(before, columns[self._names[0]].shape[-1])
+        for name, memory in zip(self._names, self._memory, strict=True):
+            rows, same = columns[name], self._same.get(name)
+            if same is not None:
+                if (rows == same).all():
+                    continue
+                memory[:before] = self._same.pop(name)
+            memory[before : self._length] = rows
+
+    def _grow(self, before: int, width: int) -> None:
+        room = 2 * self._length if before else max(self._expected, self._length)
+        memory = np.empty((len(self._names), room, width))
+        for at, name in enumerate(self._names):
+            if name not in self._same:
+                memory[at, :before] = self._memory[at, :before]
+        self._memory = memory
 
     def columns(self) -> dict[str, Floats]:
         """All samples, shape (t, width); not to be written to."""
-        return {name: column.rows() for name, column in self._columns.items()}
+        return {
+            name: np.broadcast_to(self._same[name], memory[: self._length].shape)
+            if name in self._same
+            else memory[: self._length]
+            for name, memory in zip(self._names, self._memory, strict=True)
+        }
 
 
-class _Column:
-    def __init__(self, expected: int) -> None:
-        self._expected, self._length = expected, 0
-        self._same: Floats = np.empty(0)  # row, of all samples until now
-        self._is_same = True
-        self._memory: Floats = np.empty((0, 0))
-
-    def add(self, count: int, rows: Floats | Ints) -> None:
-        if not self._length:
-            self._same = np.array(rows.reshape(-1, rows.shape[-1])[0], float)
-        before, self._length = self._length, self._length + count
-        if self._is_same and bool((rows == self._same).all()):
-            return
-        if self._length > len(self._memory):
-            room = 2 * self._length if len(self._memory) else max(self._expected, self._length)
-            memory = np.empty((room, len(self._same)))
-            memory[:before] = self._same if self._is_same else self._memory[:before]
-            self._memory = memory
-        self._is_same = False
-        self._memory[before : self._length] = rows
-
-    def rows(self) -> Floats:
-        if self._is_same:
-            return np.broadcast_to(self._same, (self._length, len(self._same)))
-        return self._memory[: self._length]
+def _first(rows: Floats | Ints) -> Floats:
+    return np.array(rows.reshape(-1, rows.shape[-1])[0], float)
 
 
 class Recorder:

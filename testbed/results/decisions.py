@@ -21,10 +21,10 @@ from testbed.errors import BadInput
 from testbed.results import arrow
 from testbed.results.folder import DECISIONS, read_table
 from testbed.results.tables import UNITS
-from testbed.results.trace import DECIDED, HOP, INC, KINDS, SRC, Block, DecisionTrace
+from testbed.results.trace import DECIDED, HOP, INC, KINDS, SRC, Block, DecisionTrace, Rows
 
 _ABOUT = b"testbed"
-BLOCK = 40_000  # rows that are encoded at a time: what they take stays in caches
+_BLOCK = 40_000  # rows that are encoded at a time: what they take stays in caches
 _ALWAYS = ("agent", "kind", "call", "time", "flow", *DECIDED)  # never null
 _LISTED = ("kind", "flow")
 _COUNTING = ("call", "acked_seq", "next_seq")
@@ -54,36 +54,48 @@ class Recorded:
 
 def encode(agents: Sequence[Served], srcs: bool = False) -> bytes:
     """The file's content; with what only Bolt's switches say, if any controller wants ``srcs``."""
-    encoder = Encoder(max(one.trace.widest for one in agents), srcs)
-    for number, one in enumerate(agents):
-        encoder.add(one.trace, number)
+    traces = [one.trace for one in agents]
+    encoder = Encoder(max(one.widest for one in traces), srcs, max(one.largest for one in traces))
+    for number, one in enumerate(traces):
+        encoder.add(one, number)
     return encoder.file(agents)
 
 
 class Encoder:
-    """Makes the file's content of what agents hold, piece by piece. INT tells of ``hops`` hops."""
+    """Makes the file's content of what agents hold, piece by piece.
 
-    def __init__(self, hops: int, srcs: bool) -> None:
-        self._hops, self._srcs = hops, srcs
+    INT tells of ``hops`` hops, and no call is about more than ``largest`` flows.
+    """
+
+    def __init__(self, hops: int, srcs: bool, largest: int) -> None:
+        self._rows, self._srcs, self._agent = Rows(max(_BLOCK, largest), hops), srcs, 0
         self._sink = io.BytesIO()
         self._writer: Any = None
 
     def add(self, trace: DecisionTrace, agent: int = 0) -> None:
         """What it holds now."""
+        if agent != self._agent:
+            self._write()
+            self._agent = agent
+        done = self._rows.fill(trace, 0)
+        while done < trace.held_calls:
+            self._write()
+            done += self._rows.fill(trace, done)
+
+    def _write(self) -> None:
         import pyarrow as pa
         from pyarrow import parquet
 
-        for block in trace.blocks(BLOCK, self._hops):
-            arrays = _arrays(agent, block, self._srcs)
-            fields = [
-                pa.field(name, one.type, name not in _ALWAYS, {"unit": _unit(name)}) for name, one in arrays.items()
-            ]
-            schema = pa.schema(fields)
-            self._writer = self._writer or parquet.ParquetWriter(self._sink, schema, **_written_as(fields))
-            self._writer.write_table(pa.Table.from_arrays(list(arrays.values()), schema=schema))
+        arrays = _arrays(self._agent, self._rows.block(), self._srcs)
+        fields = [pa.field(name, one.type, name not in _ALWAYS, {"unit": _unit(name)}) for name, one in arrays.items()]
+        schema = pa.schema(fields)
+        self._writer = self._writer or parquet.ParquetWriter(self._sink, schema, **_written_as(fields))
+        self._writer.write_table(pa.Table.from_arrays(list(arrays.values()), schema=schema))
+        self._rows.clear()
 
     def file(self, agents: Sequence[Served]) -> bytes:
         """All of it; what the agents hold was added."""
+        self._write()
         told = [{"first": one.first, "paths": _paths_as_dict(one.paths), "cut": one.trace.cut} for one in agents]
         self._writer.add_key_value_metadata({_ABOUT.decode(): json.dumps({"agents": told})})
         self._writer.close()
@@ -101,7 +113,7 @@ def _written_as(fields: Sequence[Any]) -> dict[str, Any]:
         "use_dictionary": list(_LISTED),
         "column_encoding": {name: one for name, one in encoding.items() if name not in _LISTED},
         "write_statistics": False,  # they cost as much as compressing
-        "write_batch_size": BLOCK,
+        "write_batch_size": _BLOCK,
     }
 
 

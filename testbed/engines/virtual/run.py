@@ -39,6 +39,7 @@ from testbed.results.trace import DecisionTrace
 from testbed.tuning.loop import in_rack
 
 log = logging.getLogger(__package__)
+ROOM = 2000  # rows of decisions before they become columns: what they take stays in caches
 
 
 def _zeros(*shape: int) -> Ints:
@@ -118,10 +119,9 @@ class VirtualRun:
 
     def trace(self) -> DecisionTrace:
         """Where decisions are recorded; encoded whenever it is full, so that a run touches little memory."""
-        hops, room = self.resolved.traced_hops, max(decisions.BLOCK, len(self.flows))
-        self._encoder = decisions.Encoder(hops, Signal.SRC in self.resolved.signals)
-        most = self.experiment.record.decisions
-        return DecisionTrace(most, hops, _zeros, room=room, take=self._encoder.add)
+        hops, most, flows = self.resolved.traced_hops, self.experiment.record.decisions, len(self.flows)
+        self._encoder = decisions.Encoder(hops, Signal.SRC in self.resolved.signals, flows)
+        return DecisionTrace(most, hops, _zeros, room=max(ROOM, flows), take=self._encoder.add)
 
     def keep_decisions(self, record: RunRecord) -> None:
         """What was decided, as a file."""
