@@ -87,10 +87,12 @@ class Encoder:
         from pyarrow import parquet
 
         arrays = _arrays(self._agent, self._rows.block(), self._srcs)
-        fields = [pa.field(name, one.type, name not in _ALWAYS, {"unit": _unit(name)}) for name, one in arrays.items()]
-        schema = pa.schema(fields)
-        self._writer = self._writer or parquet.ParquetWriter(self._sink, schema, **_written_as(fields))
-        self._writer.write_table(pa.Table.from_arrays(list(arrays.values()), schema=schema))
+        if self._writer is None:
+            fields = [
+                pa.field(name, one.type, name not in _ALWAYS, {"unit": _unit(name)}) for name, one in arrays.items()
+            ]
+            self._writer = parquet.ParquetWriter(self._sink, pa.schema(fields), **_written_as(fields))
+        self._writer.write_table(pa.Table.from_arrays(list(arrays.values()), schema=self._writer.schema))
         self._rows.clear()
 
     def file(self, agents: Sequence[Served]) -> bytes:
