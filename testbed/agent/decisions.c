@@ -67,7 +67,8 @@ static void trace_call(struct datapath *d, int64_t kind, int64_t f, double now, 
 	struct trace *t = d->decisions.trace;
 
 	if (has_room(t))
-		record_call(t, kind, now, record_of(d->decisions.of[f], f), f, told, length, -1);
+		memcpy(add_call(t, kind, now, record_of(d->decisions.of[f], f), f, length, -1), told,
+		       (size_t)length * sizeof(*told));
 }
 
 static void trace_feedback(struct datapath *d, int64_t kind, int64_t f, const struct ack *ack, int64_t cnps, int64_t lost)
