@@ -7,6 +7,7 @@ import signal
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -41,16 +42,31 @@ class Midway(Fault, ABC):
 
 
 class BusyCores(Midway):
-    """Another program takes all the time that the cores have left."""
+    """Another program takes all the time that the cores have left, but for `LEFT`, whatever else runs there.
+
+    As a real-time process: the scheduler's groups (autogroup) would give each other session, niced or not, as much.
+    """
+
+    LEFT = 0.07  # of a core: less than a clean run needs, and enough for this one to see its own end
+    TURN = 0.05  # s
 
     def harm(self, rack: Assembly, pool: AgentPool) -> None:  # noqa: ARG002 - part of the interface
+        parent = os.getpid()
+        until = time.monotonic() + rack.clock.wall_seconds(rack.experiment.time.duration)
         for core in sorted(os.sched_getaffinity(0)):
-            parent = os.getpid()
             if os.fork() == 0:
                 linux.die_with_parent(parent)
                 os.sched_setaffinity(0, {core})
-                while True:
-                    pass
+                with suppress(PermissionError):  # root of a container
+                    os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(1))
+                self._hog(until)
+                os._exit(0)
+
+    def _hog(self, until: float) -> None:
+        while (began := time.monotonic()) < until:
+            while time.monotonic() < began + (1 - self.LEFT) * self.TURN:
+                pass
+            time.sleep(self.LEFT * self.TURN)
 
 
 class WrongRate(Fault):
