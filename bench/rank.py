@@ -18,6 +18,7 @@ from testbed.sdk.score.suite import SUITES
 SEED = 1
 TAU = 0.8
 TRIES = 3  # of a run that the machine spoiled; then it is left out
+SLOWER = ["time.dilation=4000"]  # after the first: `auto` was too fast for what else runs here
 TRIALS = SUITES["quick"]
 Outcomes = Mapping[str, Outcome]  # by experiment; without those that the machine spoiled
 
@@ -41,9 +42,10 @@ def outcomes(controller: str, engine: EngineName) -> Outcomes:
     """Of all runs of the suite that the machine did not spoil."""
     found = {}
     for number, trial in enumerate(TRIALS):
-        for _ in range(TRIES):
+        for attempt in range(TRIES):
             try:
-                one = outcome(controller, trial, trial.seeded(SEED, number, engine))
+                settings = trial.seeded(SEED, number, engine) + (SLOWER if attempt else [])
+                one = outcome(controller, trial, settings)
             except Uncalibrated as error:
                 print(f"bench: {controller}: {error}", file=sys.stderr)
                 continue

@@ -1,4 +1,7 @@
-"""The process of a run in virtual time: a watchdog on the wall clock ends it if it says nothing any more."""
+"""The process of a run in virtual time: a watchdog on the wall clock ends it if it says nothing any more.
+
+While others have its core the clock stands still for it: how busy the machine is decides no run.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,7 @@ import os
 import time
 from collections.abc import Callable, Iterable
 from multiprocessing.connection import Connection
+from pathlib import Path
 from typing import NoReturn
 
 from testbed.base.watchdog import late
@@ -31,10 +35,15 @@ class WatchedProcess(RunProcess):
 
     def wait_for_message(self) -> None:
         """Raises TestbedError if none comes in time."""
-        deadline = time.monotonic() + self.patience
+        began = self._clock()
         while not self.connection.poll(POLL_SECONDS):
-            if time.monotonic() > deadline:
+            if self._clock() - began > self.patience:
                 raise TestbedError(late(self.silent(), self.patience))
+
+    def _clock(self) -> float:
+        """Wall seconds, less those in which the process waited for a core (Documentation/scheduler/sched-stats)."""
+        _, waited_ns, _ = Path(f"/proc/{self.pid}/schedstat").read_text().split()
+        return time.monotonic() - int(waited_ns) * 1e-9
 
     def run_child(self, work: Callable[[Connection], None], connection: Connection, parent: int) -> NoReturn:
         try:
