@@ -35,15 +35,20 @@ class WatchedProcess(RunProcess):
 
     def wait_for_message(self) -> None:
         """Raises TestbedError if none comes in time."""
-        began = self._clock()
+        silent, wall, core = 0.0, time.monotonic(), self._core_seconds()
         while not self.connection.poll(POLL_SECONDS):
-            if self._clock() - began > self.patience:
+            was, wall, used, core = wall, time.monotonic(), core, self._core_seconds()
+            silent += core - used if self._runnable() else wall - was
+            if silent > self.patience:
                 raise TestbedError(late(self.silent(), self.patience))
 
-    def _clock(self) -> float:
-        """Wall seconds, less those in which the process waited for a core (Documentation/scheduler/sched-stats)."""
-        _, waited_ns, _ = Path(f"/proc/{self.pid}/schedstat").read_text().split()
-        return time.monotonic() - int(waited_ns) * 1e-9
+    def _core_seconds(self) -> float:
+        """For which it has had a core (Documentation/scheduler/sched-stats)."""
+        return int(Path(f"/proc/{self.pid}/schedstat").read_text().split()[0]) * 1e-9
+
+    def _runnable(self) -> bool:
+        """Whether it has a core or waits for one: it does not sleep (proc_pid_stat(5))."""
+        return Path(f"/proc/{self.pid}/stat").read_text().rpartition(")")[2].split()[0] == "R"
 
     def run_child(self, work: Callable[[Connection], None], connection: Connection, parent: int) -> NoReturn:
         try:
