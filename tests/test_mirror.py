@@ -26,6 +26,7 @@ BEHAVIOURS = {
         "package": "a wheel outside the checkout",
         "site": "the pages as a site",
         "readme": "the README's steps",
+        "your_own_controller": "the steps of a page",
     },
     "controllers": {"both_ways": "machine code and plain Python"},
     "controllers/baselines": {"classes": "what kind of failure each one is", "training": "what they learn"},
