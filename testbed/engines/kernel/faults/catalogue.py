@@ -27,12 +27,13 @@ JUMP_NS = 20_000_000
 
 
 class Midway(Fault, ABC):
-    """Does its harm once, when a third of the run is over."""
+    """Does its harm once, when a part of the run is over."""
 
+    after = 1 / 3  # of the run
     _done = False
 
     def on_sample(self, rack: Assembly, pool: AgentPool, now: float) -> None:
-        if not self._done and now > rack.experiment.time.duration / 3:
+        if not self._done and now > self.after * rack.experiment.time.duration:
             self._done = True
             self.harm(rack, pool)
 
@@ -47,12 +48,14 @@ class BusyCores(Midway):
     As a real-time process: the scheduler's groups (autogroup) would give each other session, niced or not, as much.
     """
 
-    LEFT = 0.07  # of a core: less than a clean run needs, and enough for this one to see its own end
+    after = 0.0  # where the recorder is kept from its core, its windows are long: none should have begun before
+    LEFT = 0.05  # of a core: less than a clean run needs, and enough for this one to see its own end
     TURN = 0.05  # s
+    LONGER = 1.5  # than the run: as it may end late
 
     def harm(self, rack: Assembly, pool: AgentPool) -> None:  # noqa: ARG002 - part of the interface
         parent = os.getpid()
-        until = time.monotonic() + rack.clock.wall_seconds(rack.experiment.time.duration)
+        until = time.monotonic() + self.LONGER * rack.clock.wall_seconds(rack.experiment.time.duration)
         for core in sorted(os.sched_getaffinity(0)):
             if os.fork() == 0:
                 linux.die_with_parent(parent)
