@@ -97,8 +97,7 @@ class Emulation:
         experiment, rack, pool = self.experiment, self.rack, self.agents.pool
         recording, recorder = self._recording(), self._recorder()
         watch = self._watch()
-        processors = Processors()
-        collector = Collector(self, recorder, processors)
+        collector = Collector(self, recorder, processors := Processors())
         live = Live(connection, self, collector)
         recorder.sample(time.monotonic_ns(), 0.0)  # all counts start from here
         pool.wait_ready()
