@@ -17,9 +17,10 @@ PATIENCE = 0.3  # s
 
 
 def starved(connection: Connection) -> None:
-    """Needs little of a core, of which it gets a hundredth."""
+    """Says nothing for longer than it may, as it gets a hundredth of its core."""
     os.nice(19)
-    while time.process_time() < 0.012:
+    until = time.monotonic() + 3 * PATIENCE
+    while time.monotonic() < until:
         pass
     connection.send(("stage", "here"))
 
@@ -39,10 +40,9 @@ def test_time_without_a_core_does_not_count() -> None:
         os.sched_setaffinity(0, {core})
         starved(connection)
 
-    process, began = WatchedProcess(pinned, PATIENCE, lambda: "nobody"), time.monotonic()
+    process = WatchedProcess(pinned, PATIENCE, lambda: "nobody")
     try:
         assert list(process.messages()) == [("stage", "here")]
-        assert time.monotonic() - began > PATIENCE  # it was starved indeed
     finally:
         process.kill()
         other.kill()
