@@ -48,6 +48,7 @@ BEHAVIOURS = {
         "fixed_points": "where the controllers settle",
         "plugin_failures": "a plugin that fails, hangs or prints",
         "racks": "racks whose links differ, and custom ones",
+        "decisions": "the file that blocks become during a run",
         "jobs": "iterations and bandwidths beside closed forms",
         "queue_pairs": "what goes on from one message to the next",
         "tasks": "flows that wait for others, to the nanosecond",
