@@ -45,7 +45,7 @@ def run(settings: Settings, context: JobContext) -> Result:
     write(trained.actor, file, {"plugin": "pet", "workload": FCT})
     figures: list[dict[str, Any]] = []
     for number, (workload, load) in enumerate(cells, 1):
-        cell = Cell(workload, load, SEED, settings.ports, 2 * settings.episode)
+        cell = Cell(workload, load, SEED, settings.ports, settings.episode)
         told = {
             "workload": workload,
             "load": load,

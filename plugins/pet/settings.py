@@ -61,7 +61,7 @@ class Settings(JobConfig):
 PRESETS: dict[str, dict[str, Any]] = {
     "sane": {},
     "paper": {"decay": 0.01, "clip_decays": True, "entropy": 0.0},
-    "fct": {"goal": "fct", "updates": 40, "episode": 320, "ports": 16, "copies": 4, "gamma": 0.97, "batch": 1024,
+    "fct": {"goal": "fct", "updates": 10, "episode": 320, "ports": 16, "copies": 4, "gamma": 0.97, "batch": 1024,
             "epochs": 4, "entropy": 0.002, "ablation": ()},
 }  # fmt: skip
 NOTES = {
