@@ -29,7 +29,7 @@ def test_it_begins_with_the_best_constant() -> None:
     features = np.random.default_rng(1).uniform(size=(5, learner.actor[0].in_features))
     assert heads.best(learner.scores(features)).tolist() == [list(FIRST)] * 5
     kmin, kmax, pmax = learner.grid.values(np.array([FIRST]))
-    assert (kmin[0], kmax[0], pmax[0]) == (20e3, 320e3, 0.5)
+    assert (kmin[0], kmax[0], pmax[0]) == (40e3, 160e3, 1.0)
 
 
 def test_an_interrupted_training_goes_on_to_the_same_bits(tmp_path: Path) -> None:
