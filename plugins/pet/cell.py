@@ -24,7 +24,7 @@ from .decision import Heads
 from .felt import felt, mean_waits, waited
 from .ppo import Ppo
 
-FIRST = (1, 3, 19)  # where training begins: 40 kB, 160 kB, 100 %, the best constant of the grid (docs/tuners.md)
+FIRST = (1, 3, 19)  # where training begins: 40 kB, 160 kB, 100 %: of all constants it serves most (docs/tuners.md)
 SLOT_RTTS = 10  # as `plugins.learned.tuner.LearnedConfig.slot`
 QUIET = ("engine=virtual", "record.decisions=0", "record.flows=1", "record.interval=1 ms")
 

@@ -23,7 +23,7 @@ def same(one: list[Layer], other: list[Layer]) -> bool:
     return all(np.array_equal(a, b) for pair in zip(one, other, strict=True) for a, b in zip(*pair, strict=True))
 
 
-def test_it_begins_with_the_best_constant() -> None:
+def test_it_begins_with_its_constant() -> None:
     learner = FctTraining(Settings(**SMALL)).learner
     heads = Heads(learner.grid, np.full(5, 5e6))
     features = np.random.default_rng(1).uniform(size=(5, learner.actor[0].in_features))
