@@ -23,7 +23,7 @@ LOADS = (0.3, 0.6, 0.9)
 
 
 def run(settings: Settings, context: JobContext) -> Result:
-    """Train, measure against SECN1 and the constant that it began with, write. Raises BadInput if a package is missing."""
+    """Train, measure against SECN1 and the constant, write. Raises BadInput if a package is missing."""
     need("onnx", "onnxruntime", "torch")
     from .cell import FIRST, Cell
     from .fct import FctTraining
