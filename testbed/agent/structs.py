@@ -48,7 +48,11 @@ class CHeap(ctypes.Structure):
 class CTrace(ctypes.Structure):
     """struct trace of trace.h."""
 
-    _fields_ = [*((name, c_void_p) for name in ("words", "headers", "state")), ("at", c_int64), ("left", c_int64)]
+    Full = ctypes.CFUNCTYPE(None)
+    _fields_ = [
+        *((name, c_void_p) for name in ("words", "headers", "state")), ("at", c_int64), ("left", c_int64),
+        ("full", Full),
+    ]  # fmt: skip
 
 
 class CTasks(ctypes.Structure):
@@ -57,8 +61,8 @@ class CTasks(ctypes.Structure):
     _fields_ = [
         ("flows", c_int64),
         *((name, c_void_p) for name in ("first", "next", "missing", "ready", "length", "link")),
-        *((name, c_void_p) for name in ("packets", "received", "done", "agent", "released", "first_flow", "wake")),
-        ("count", c_void_p),
+        *((name, c_void_p) for name in ("packets", "one_way", "received", "done", "agent", "released")),
+        *((name, c_void_p) for name in ("first_flow", "wake", "count")),
     ]
 
 

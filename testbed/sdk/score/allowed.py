@@ -10,8 +10,10 @@ IMPORTS = {  # from MODULE import NAME
     "math": {name for name in vars(math) if not name.startswith("_")},
     "pydantic": {"Field", "field_validator", "model_validator"},
     "testbed.controller": {
-        "Ack", "CompiledController", "Hop", "Path", "PerHop", "Signal",
+        "MOST_HOPS", "Ack", "CompiledController", "Hop", "Path", "PerHop", "PerPath", "PerPathHop", "Signal", "path_of",
     },
+    "testbed.base.fields": {"Length"},
+    "testbed.learned": {"LearnedFlow", "Numbers"},
     "testbed.plugin": {"PluginConfig"},
     "testbed.units": {
         "RATE_UNITS", "RATIO_UNITS", "SIZE_UNITS", "TIME_UNITS", "Rate", "Ratio", "Size", "Time", "parse",
