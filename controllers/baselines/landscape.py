@@ -1,4 +1,4 @@
-"""Why they fail, measured: `python -m testbed_controllers.baselines.landscape` (docs/findings.md).
+"""Why they fail, measured: `python -m testbed_controllers.baselines.landscape` (docs/findings/adpg.md).
 
 What a reward says of loads that all flows share alike, what REINFORCE's estimate makes of that, and what a flow of
 Aurora's gains by taking more than its share.

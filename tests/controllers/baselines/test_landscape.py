@@ -1,4 +1,4 @@
-"""Why they fail: what docs/findings.md says of ADPG's and Aurora's reward."""
+"""Why they fail: what docs/findings/adpg.md says of ADPG's and Aurora's reward."""
 
 from __future__ import annotations
 
