@@ -57,8 +57,8 @@ class CTasks(ctypes.Structure):
     _fields_ = [
         ("flows", c_int64),
         *((name, c_void_p) for name in ("first", "next", "missing", "ready", "length", "link")),
-        *((name, c_void_p) for name in ("packets", "received", "done", "agent", "released", "first_flow", "wake")),
-        ("count", c_void_p),
+        *((name, c_void_p) for name in ("packets", "one_way", "received", "done", "agent", "released")),
+        *((name, c_void_p) for name in ("first_flow", "wake", "count")),
     ]
 
 
@@ -115,7 +115,7 @@ class CDatapath(ctypes.Structure):
         ("agenda", CHeap),
         ("alarms", CHeap),
         ("starts", CHeap),
-        *((name, c_void_p) for name in ("start", "tasks")),
+        *((name, c_void_p) for name in ("start", "pair", "first_of_pair", "tasks")),
         *((name, c_int64) for name in ("agent", "released")),
         ("unreported", c_void_p),
         ("unreported_length", c_int64),
