@@ -22,6 +22,7 @@ from bench import (
     controllers,
     decisions,
     disturbed,
+    first,
     flows,
     gym,
     items,
@@ -30,6 +31,7 @@ from bench import (
     rank,
     tuners,
     virtual,
+    workers,
 )
 from bench.measure import Row, table
 from testbed.errors import TestbedError
@@ -51,6 +53,8 @@ ITEMS: dict[str, Part] = {
     "adpg": adpg.of_adpg,
     "gym": gym.of_gym,
     "virtual": virtual.of_virtual,
+    "first": first.of_first,
+    "workers": workers.of_workers,
     "rank": rank.of_rank,
 }
 COMPARED: dict[str, Callable[[tuple[command.Tree, ...]], Iterator[Row]]] = {  # with another checkout, if there is one
@@ -59,7 +63,7 @@ COMPARED: dict[str, Callable[[tuple[command.Tree, ...]], Iterator[Row]]] = {  # 
     "agents": agents.of_agents,
     "disturbed": disturbed.of_disturbed,
 }
-ROOTLESS = {"gym", "virtual"}
+ROOTLESS = {"gym", "virtual", "first", "workers"}
 LONG = {"disturbed", "rank"}  # only if named
 BUSY = 0.5  # load average above which figures should not be trusted
 

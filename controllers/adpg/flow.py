@@ -33,7 +33,7 @@ class AdpgFlow(AdpgForm, LearnedFlow):
     def __init__(self, config: AdpgConfig, path: Path) -> None:
         super().__init__(config, path)
         if config.window == "bdp":
-            self.window = max(config.beta * path.bdp, path.wire_size)
+            self.window = max(max(config.beta, 1.0) * path.bdp, path.wire_size)
         self.seen = [1.0, 0.0, 1.0, 0.0]
         self.share = config.start_rate
         self.rate = self.share * path.line_rate

@@ -64,9 +64,8 @@ def run(form: Form, learn: Callable[..., Layers], settings: Any, context: JobCon
     }
     file = context.out / POLICY
     network.save(file)
-    options = {"policy": str(file)}
-    if isinstance(settings, AuroraSettings):
-        options["reward"] = settings.reward
+    key = "reward" if isinstance(settings, AuroraSettings) else "beta"
+    options = {"policy": str(file), key: getattr(settings, key)}
     config = form.Config.model_validate(options)
     figures = [measure(form, config, flows) for flows in CHECKED]
     log["figures"] = [one.as_dict() for one in figures]

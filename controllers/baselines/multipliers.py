@@ -32,6 +32,18 @@ DICE = 2**31
 class MultiplierConfig(Shipped, AdpgConfig):
     """ADPG's options, and which policy."""
 
+    beta: float = Field(
+        default=1.5, ge=0, le=4, description="RTT inflation up to which there is no congestion; 0: any RTT counts."
+    )
+
+
+class ReinforceConfig(MultiplierConfig):
+    """The same with ADPG's reward as its paper prints it, which has no beta (facts sheet 1, 4.1)."""
+
+    beta: float = Field(
+        default=0.0, ge=0, le=4, description="RTT inflation up to which there is no congestion; 0: any RTT counts."
+    )
+
 
 class PpoConfig(MultiplierConfig):
     """The same, and how PPO decides."""
@@ -99,10 +111,11 @@ class Ppo(Multiplier):
 
 
 class Reinforce(Multiplier):
-    """REINFORCE on ADPG's reward: the mean of the distribution that it has learned."""
+    """REINFORCE on ADPG's reward as printed: the mean of the distribution that it has learned."""
 
     name = "reinforce"
-    config: MultiplierConfig
+    Config = ReinforceConfig
+    config: ReinforceConfig
     action = Numbers(1, LEAST, MOST)
     outputs = 1
 

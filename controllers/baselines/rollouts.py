@@ -71,6 +71,7 @@ class Incasts:
         self.rollout = Rollout(
             np.repeat(settings.senders, settings.copies),
             restarts=(settings.start_window, settings.shortest_episode, settings.longest_episode),
+            beta=settings.beta,
             highest_x=settings.highest_x,
             start_rate=settings.start_rate,
             seed=settings.seed,

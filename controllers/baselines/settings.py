@@ -22,6 +22,7 @@ class Settings(JobConfig):
     start_window: Time = Field(default=1e-3, ge=0, description="Within which flows start.")
     shortest_episode: Time = Field(default=6e-3, gt=0, description="Of an incast, then it begins anew.")
     longest_episode: Time = Field(default=12e-3, gt=0, description="The same.")
+    beta: float = Field(default=1.5, ge=0, le=4, description="As the controller's option.")
     highest_x: float = Field(
         default=8.0, gt=0, description="Beyond it the reward falls no further; 8 as in ADPG's training here."
     )
@@ -38,8 +39,13 @@ class PpoSettings(Settings):
 
 
 class ReinforceSettings(Settings):
-    """A reconstruction: nothing is public. Of the raw reward, for a limited one is flat where the buffer is full."""
+    """A reconstruction: nothing is public. Of the raw reward as ADPG's paper prints it, and from where it has a slope.
 
+    Flows that begin at line rate learn from full buffers alone: to go down, and never that it was too far.
+    """
+
+    start_rate: Ratio = Field(default=0.02, gt=0, le=1, description="Of a flow, as a share of line rate.")
+    beta: float = Field(default=0.0, ge=0, le=4, description="As the controller's option.")
     highest_x: float = Field(default=1e9, gt=0, description="Beyond it the reward falls no further; 1e9 is never.")
     rollout: int = Field(default=256, ge=8, le=1000, description="Decisions in a row of each flow.")
     learning_rate: float = Field(default=1e-3, gt=0, le=1, description="Of Adam.")
@@ -67,7 +73,11 @@ PRESETS: dict[str, dict[str, dict[str, Any]]] = {
         "alone": {"reward": "rescaled", "senders": (1,)},
     },
     "ppo": {"rlcc": {}, "raw": {"highest_x": 1e9}},
-    "reinforce": {"raw": {}, "limited": {"highest_x": 8, "learning_rate": 1e-2, "updates": 300}},
+    "reinforce": {
+        "printed": {},
+        "raw": {"beta": 1.5, "start_rate": 1.0},
+        "limited": {"beta": 1.5, "start_rate": 1.0, "highest_x": 8, "learning_rate": 1e-2, "updates": 300},
+    },
 }
 NOTES: dict[str, dict[str, str]] = {
     "ppo": {
@@ -80,7 +90,8 @@ NOTES: dict[str, dict[str, str]] = {
         "alone": "rescaled, with one flow alone, as published",
     },
     "reinforce": {
-        "raw": "the reward without a limit: idles",
-        "limited": "x limited, ADPG's learning rate: line rate, or idle, or one seed that holds the line",
+        "printed": "the reward as ADPG's paper prints it, from 2 % of line rate",
+        "raw": "ADPG's reward with beta, from line rate: idles",
+        "limited": "the same with x limited, ADPG's learning rate: line rate, or idle, or one seed that holds the line",
     },
 }

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Unpack
+
 import numpy as np
 from numpy.typing import NDArray
 
 from testbed.base.arrays import Floats
 
-from ..learned.bottlenecks import BUFFER, LEAST_WINDOW, PACKET, SUBSTEPS, WIDTH, SharedQueues
+from ..learned.bottlenecks import BUFFER, LEAST_WINDOW, PACKET, SUBSTEPS, WIDTH, Queues, SharedQueues
 from .observation import HISTORY, MOST_WINDOW, SEEN, factors, observed
 from .reward import Period
 
@@ -20,12 +22,11 @@ class Bottlenecks(SharedQueues):
         senders: tuple[int, ...],
         rng: np.random.Generator,
         *,
-        start: tuple[float, float] = (0.01, 1.5),
         episode: tuple[int, int] | None = None,
-        small_buffers: bool = True,
+        **queues: Unpack[Queues],
     ) -> None:
-        """``episode``: periods until a restart; the others are those of `SharedQueues`."""
-        super().__init__(senders, rng, start=start, small_buffers=small_buffers)
+        """``episode``: periods until a restart."""
+        super().__init__(senders, rng, **queues)
         m = len(senders)
         self.episode = episode
         self.rtt = np.ones((m, WIDTH))

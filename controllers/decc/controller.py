@@ -1,8 +1,10 @@
 """DECC's control loop: five numbers per monitoring period, and a policy that moves the window.
 
 A period is an RTT (the paper does not say): it ends with the first acknowledged packet that left after it began. With
-periods of a base RTT, flows that meet a full buffer would decide dozens of times before they see what came of it. RTT,
-losses and acknowledged bytes are all that decides: the switches' SACK of the paper feeds the critic, in training.
+periods of a base RTT, flows that meet a full buffer would decide dozens of times before they see what came of it. It is
+staggered by up to a quarter of an RTT, each time another part: flows of one or two packets per RTT otherwise decide in
+step with their packets and with the queue, and some of 64 then kept a fifth more than the others. RTT, losses and
+acknowledged bytes are all that decides: the switches' SACK of the paper feeds the critic, in training.
 """
 
 from __future__ import annotations
@@ -23,6 +25,8 @@ from testbed.units import Time
 from .observation import FEATURES, MOST_ACTION, MOST_WINDOW, SEEN, decades, delay, factor
 
 LEAST_WINDOW = 1 / 64  # packets: 8192 flows share a link of one BDP
+STAGGER = 0.25  # RTTs that a period is longer, at most
+GOLDEN = (math.sqrt(5) - 1) / 2  # its multiples, modulo 1, fall evenly and never where they were
 POLICIES = FilePath(__file__).with_name("policies")
 
 
@@ -46,6 +50,8 @@ class DeccForm(CompiledController):
     cwnd: float  # bytes
     rtt_average: float  # s
     begun: float = -1.0  # s: when this period began; -1 before the first acknowledgement
+    until: float  # s: what left from then on ends it
+    turn: float  # how much of the stagger this period has, from 0 to 1
     acked: float  # wire bytes in this period
     packets: int
     rtts: float  # s, sum over the packets
@@ -83,7 +89,7 @@ class DeccForm(CompiledController):
         self.packets += ack.packets
         self.acked += ack.bytes
         self.rtts += ack.packets * ack.rtt
-        if ack.now - ack.rtt < self.begun:
+        if ack.now - ack.rtt < self.until:
             return
         self.observe(ack.now - self.begun)
         action = min(max(self.policy(), -MOST_ACTION), MOST_ACTION)
@@ -112,6 +118,8 @@ class DeccForm(CompiledController):
     def begin(self, now: float) -> None:
         """A period."""
         self.begun = now
+        self.turn = (self.turn + GOLDEN) % 1.0
+        self.until = now + STAGGER * self.turn * self.rtt_average
         self.acked, self.rtts = 0.0, 0.0
         self.packets = 0
         self.lost = 0

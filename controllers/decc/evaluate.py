@@ -46,6 +46,13 @@ class Figures:
         )
         return missed(self.flows, gates)
 
+    @property
+    def spare(self) -> bool:
+        """Whether the gates leave room for what a compressed form may lose."""
+        return (
+            self.fr > LEAST_FR + LOOSER_FR and self.queue < MOST_QUEUE - LOOSER_QUEUE and self.su > LEAST_SU + LOOSER_SU
+        )
+
     def as_dict(self) -> dict[str, Any]:
         """For logs."""
         return {name: round(value, 5) for name, value in asdict(self).items()}
@@ -72,11 +79,6 @@ def measure(act: Act, flows: Sequence[int] = CHECKED, periods: int = PERIODS, se
     columns[1] = np.minimum(100 * columns[1], 100.0)
     means = [one.reshape(-1, COPIES).mean(axis=1) for one in columns]
     return [Figures(n, *(float(one[i]) for one in means)) for i, n in enumerate(flows)]
-
-
-def mean_reward(figures: Sequence[Figures]) -> float:
-    """Over the numbers of flows."""
-    return float(np.mean([one.reward for one in figures]))
 
 
 def mean_fr(figures: Sequence[Figures]) -> float:

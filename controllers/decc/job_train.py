@@ -9,11 +9,12 @@ from testbed.sdk.jobs import Job, JobContext, JobProgress, Result
 from testbed.sdk.packages import versions
 from testbed.units import show_time
 
+from ..learned.checks import mean_reward
 from ..learned.files import write_json
 from .compressed import Compressed, compress
-from .evaluate import mean_reward, table
+from .evaluate import table
 from .network import Network
-from .training import Attempt, Check, train
+from .training import Attempt, train
 from .training_settings import NOTES, PRESETS, Settings
 
 NETWORK, QUANTISED, LOG = "network.json", "quantised.json", "training.json"
@@ -26,13 +27,13 @@ def run(settings: Settings, context: JobContext) -> Result:
     def tell(attempt: Attempt) -> None:
         check = attempt.checks[-1]
         seen = ", ".join(f"N={one.flows}: SU {one.su:.0f} %, FR {one.fr:.2f}" for one in check.figures)
-        text = f"seed {attempt.seed}, update {check.update}: mean reward {mean_reward(check.figures):.4f} ({seen})"
-        context.report(JobProgress(check.update, settings.updates, text))
+        text = f"seed {attempt.seed}, update {check.number}: mean reward {mean_reward(check.figures):.4f} ({seen})"
+        context.report(JobProgress(check.number, settings.updates, text))
 
     attempts = train(settings, tell)
     chosen = max(attempts, key=lambda one: (not one.failure, mean_reward(one.best.figures)))
-    about = {"seed": chosen.seed, "update": chosen.best.update, "command": context.command}
-    weights = chosen.best.network
+    about = {"seed": chosen.seed, "update": chosen.best.number, "command": context.command}
+    weights = chosen.best.policy
     network = Network(weights.weights, weights.biases, about)
     context.report(JobProgress(settings.updates, settings.updates, "pruning and rounding"))
     compressed = compress(network, settings, chosen.seed)
@@ -58,7 +59,7 @@ def run(settings: Settings, context: JobContext) -> Result:
 def _verdict(one: Attempt) -> str:
     spent = show_time(round(one.checks[-1].seconds, 1))
     word = (
-        one.failure or f"passes the gates at update {one.best.update}, mean reward {mean_reward(one.best.figures):.4f}"
+        one.failure or f"passes the gates at update {one.best.number}, mean reward {mean_reward(one.best.figures):.4f}"
     )
     return f"seed {one.seed}, {spent} of CPU: {word}"
 
@@ -71,16 +72,8 @@ def _compression(one: Compressed) -> list[str]:
 
 
 def _attempt(one: Attempt) -> dict[str, Any]:
-    return {"seed": one.seed, "failure": one.failure, "checks": [_check(check) for check in one.checks]}
-
-
-def _check(check: Check) -> dict[str, Any]:
-    return {
-        "update": check.update,
-        "cpu_seconds": round(check.seconds, 2),
-        "mean_reward": round(mean_reward(check.figures), 5),
-        "figures": [one.as_dict() for one in check.figures],
-    }
+    checks = [check.as_dict("update") for check in one.checks]
+    return {"seed": one.seed, "failure": one.failure, "checks": checks}
 
 
 TRAIN = Job("Train DECC's network, prune and quantise it.", Settings, run, PRESETS, NOTES)

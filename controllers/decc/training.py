@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 
 from testbed.base.arrays import Ints
 
+from ..learned.checks import Check, mean_reward
 from .bottlenecks import Bottlenecks
-from .evaluate import Figures, failure, mean_fr, mean_reward, measure
+from .evaluate import Figures, failure, mean_fr, measure
 from .maddpg import BATCH, Learner, Replay
 from .network import Network
 from .observation import MOST_ACTION
@@ -27,14 +28,7 @@ ENOUGH = 4000  # transitions before the first update
 LEFT_NOISE, LEFT_RATE, LEFT_CRITIC_RATE = 0.4, 0.02, 0.1  # at the end, of what they began with
 
 
-@dataclass(frozen=True)
-class Check:
-    """An evaluation, of the slowly following actor."""
-
-    update: int
-    seconds: float  # of CPU
-    figures: list[Figures]
-    network: Network
+DeccCheck = Check[Figures, Network]  # of the slowly following actor
 
 
 @dataclass
@@ -42,19 +36,27 @@ class Attempt:
     """One seed."""
 
     seed: int
-    checks: list[Check] = field(default_factory=list)  # the first is of the start, before anything was learnt
+    checks: list[DeccCheck] = field(default_factory=list)  # the first is of the start, before anything was learnt
 
     @property
-    def best(self) -> Check:
-        """What is kept: of those without a failure the fairest, for what comes after, compression, costs fairness."""
-        return max(self.checks[1:] or self.checks, key=lambda one: (not self.failure_of(one), mean_fr(one.figures)))
+    def best(self) -> DeccCheck:
+        """What is kept: of those that pass even if compression costs what it may, the one of most reward.
+
+        Without such, the fairest of those that pass, for what compression costs is fairness.
+        """
+        return max(self.checks[1:] or self.checks, key=self._worth)
+
+    def _worth(self, check: DeccCheck) -> tuple[bool, bool, float]:
+        passes = not self.failure_of(check)
+        spare = passes and all(one.spare for one in check.figures)
+        return passes, spare, (mean_reward if spare else mean_fr)(check.figures)
 
     @property
     def failure(self) -> str:
         """Which gate its best check misses, or nothing."""
         return self.failure_of(self.best)
 
-    def failure_of(self, check: Check) -> str:
+    def failure_of(self, check: DeccCheck) -> str:
         """Which gate it misses, or that it is no better than the start; or nothing."""
         start, reward = (mean_reward(one.figures) for one in (self.checks[0], check))
         missed = failure(check.figures)
@@ -137,5 +139,5 @@ class _Training:
         network = self.learner.slow_actor.network()
         figures = measure(self.learner.slow_actor.act)
         spent = time.process_time() - self.began
-        self.attempt.checks.append(Check(self.learner.updates, spent, figures, network))
+        self.attempt.checks.append(DeccCheck(self.learner.updates, spent, figures, network))
         self.told(self.attempt)

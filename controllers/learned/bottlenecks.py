@@ -8,12 +8,15 @@ several alike each.
 
 from __future__ import annotations
 
+from typing import TypedDict, Unpack
+
 import numpy as np
 from numpy.typing import NDArray
 
 from testbed.base.arrays import Floats
 
 WIDTH = 16
+START = (0.01, 1.5)
 SUBSTEPS = 8
 HALF = SUBSTEPS // 2
 RING = 128  # substeps that are kept: older queues are not seen
@@ -23,26 +26,26 @@ SMALL = 4  # every so many bottlenecks have one
 LEAST_WINDOW = PACKET / 64
 
 
+class Queues(TypedDict, total=False):
+    """How they begin."""
+
+    start: tuple[float, float]  # windows in BDP, log-uniform, for up to `WIDTH` flows; by default 0.01 to 1.5
+    small_buffers: bool  # every fourth has one; the default
+
+
 class SharedQueues:
     """``senders`` has the flows of each, shape (m,). Columns of flows have shape (m, WIDTH)."""
 
-    def __init__(
-        self,
-        senders: tuple[int, ...],
-        rng: np.random.Generator,
-        *,
-        start: tuple[float, float] = (0.01, 1.5),
-        small_buffers: bool = True,
-    ) -> None:
-        """``start``: windows in BDP, log-uniform, for up to `WIDTH` flows. Call `restart` before the first substep."""
+    def __init__(self, senders: tuple[int, ...], rng: np.random.Generator, **queues: Unpack[Queues]) -> None:
+        """Call `restart` before the first substep."""
         m = len(senders)
-        self.rng, self.start = rng, start
+        self.rng, self.start = rng, queues.get("start", START)
         self.senders = np.array(senders, float)
         here = np.minimum(self.senders, WIDTH)
         self.each: Floats = (self.senders / here)[:, None]
         self.there: Floats = (np.arange(WIDTH) < here[:, None]).astype(float)
         self.buffer = np.full(m, BUFFER)
-        if small_buffers:
+        if queues.get("small_buffers", True):
             self.buffer[::SMALL] = SMALL_BUFFER
         self.window, self.rate = (np.ones((m, WIDTH)) for _ in range(2))
         self.inflight, self.queued, self.acked, self.lost = (np.zeros((m, WIDTH)) for _ in range(4))

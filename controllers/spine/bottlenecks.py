@@ -7,13 +7,14 @@ no acknowledgement reached go on with their interval.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Unpack
 
 import numpy as np
 from numpy.typing import NDArray
 
 from testbed.base.arrays import Floats
 
-from ..learned.bottlenecks import LEAST_WINDOW, PACKET, SUBSTEPS, WIDTH, SharedQueues
+from ..learned.bottlenecks import LEAST_WINDOW, PACKET, SUBSTEPS, WIDTH, Queues, SharedQueues
 from .executor import MOST_DOWN, MOST_UP, ExecutorConfig
 from .observation import INTERVAL, SEEN, parameters, places, seen
 
@@ -40,12 +41,11 @@ class Bottlenecks(SharedQueues):
         senders: tuple[int, ...],
         rng: np.random.Generator,
         *,
-        start: tuple[float, float] = (0.01, 1.5),
-        small_buffers: bool = True,
         config: ExecutorConfig | None = None,
+        **queues: Unpack[Queues],
     ) -> None:
         """``config`` has the parameters of the first interval."""
-        super().__init__(senders, rng, start=start, small_buffers=small_buffers)
+        super().__init__(senders, rng, **queues)
         flows = (len(senders), WIDTH)
         first = np.array(places(config or ExecutorConfig()))
         self.places: Floats = np.tile(first, (*flows, 1))  # of the parameters, shape (m, WIDTH, 4)

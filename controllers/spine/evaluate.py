@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ..learned.checks import mean_reward
 from ..learned.gates import missed
 from .bottlenecks import Bottlenecks
 from .flows import Flows
@@ -75,11 +76,6 @@ def measure(policy: Policy | None, cost: float, flows: Sequence[int] = CHECKED, 
     figures = (every_one[:, 0].mean(axis=0), su, rest[2], fr, rest[3], rest[4], unrest[4])
     found = [one.reshape(-1, COPIES).mean(axis=1) for one in figures]
     return [Figures(n, *(float(one[i]) for one in found)) for i, n in enumerate(flows)]
-
-
-def mean_reward(figures: Sequence[Figures]) -> float:
-    """Over the numbers of flows."""
-    return float(np.mean([one.reward for one in figures]))
 
 
 def failure(figures: Sequence[Figures], least: float) -> str:

@@ -9,10 +9,11 @@ from testbed.sdk.jobs import Job, JobContext, JobProgress, Result
 from testbed.sdk.packages import versions
 from testbed.units import show_time
 
+from ..learned.checks import mean_reward
 from ..learned.files import write_json
-from .evaluate import mean_reward, measure, table
+from .evaluate import measure, table
 from .policy import Policy
-from .training import Attempt, Check, train
+from .training import Attempt, train
 from .training_settings import NOTES, PRESETS, Settings
 
 POLICY, LOG = "policy.json", "training.json"
@@ -25,14 +26,14 @@ def run(settings: Settings, context: JobContext) -> Result:
     def tell(attempt: Attempt) -> None:
         check, before = attempt.checks[-1], attempt.seed - settings.seed
         seen = ", ".join(f"N={one.flows}: SU {one.su:.0f} %, triggers {one.triggers:.2f}" for one in check.figures)
-        text = f"seed {attempt.seed}, episode {check.episode}: mean reward {mean_reward(check.figures):.4f} ({seen})"
+        text = f"seed {attempt.seed}, episode {check.number}: mean reward {mean_reward(check.figures):.4f} ({seen})"
         total = settings.episodes * settings.attempts
-        context.report(JobProgress(before * settings.episodes + check.episode, total, text))
+        context.report(JobProgress(before * settings.episodes + check.number, total, text))
 
     attempts = train(settings, tell)
     chosen = max(attempts, key=lambda one: (not one.failure, mean_reward(one.best.figures)))
     module = measure(None, settings.cost)
-    about = {"seed": chosen.seed, "episode": chosen.best.episode, "command": context.command}
+    about = {"seed": chosen.seed, "episode": chosen.best.number, "command": context.command}
     Policy(chosen.best.policy.weights, about).save(context.out / POLICY)
     log = {
         "command": context.command,
@@ -53,23 +54,12 @@ def run(settings: Settings, context: JobContext) -> Result:
 def _verdict(one: Attempt) -> str:
     spent = show_time(round(one.checks[-1].seconds, 1))
     reward = f"mean reward {mean_reward(one.best.figures):.4f}, the module's {one.least:.4f}"
-    return f"seed {one.seed}, {spent} of CPU: {one.failure or f'passes at episode {one.best.episode}, {reward}'}"
+    return f"seed {one.seed}, {spent} of CPU: {one.failure or f'passes at episode {one.best.number}, {reward}'}"
 
 
 def _attempt(one: Attempt) -> dict[str, Any]:
-    return {
-        "seed": one.seed, "failure": one.failure, "best": one.best.episode,
-        "checks": [_check(check) for check in one.checks],
-    }  # fmt: skip
-
-
-def _check(check: Check) -> dict[str, Any]:
-    return {
-        "episode": check.episode,
-        "cpu_seconds": round(check.seconds, 2),
-        "mean_reward": round(mean_reward(check.figures), 5),
-        "figures": [one.as_dict() for one in check.figures],
-    }
+    checks = [check.as_dict("episode") for check in one.checks]
+    return {"seed": one.seed, "failure": one.failure, "best": one.best.number, "checks": checks}
 
 
 TRAIN = Job("Train SPINE's watcher and policy generator (a reconstruction).", Settings, run, PRESETS, NOTES)

@@ -9,8 +9,9 @@ from dataclasses import dataclass, field
 import numpy as np
 import torch
 
+from ..learned.checks import Check, mean_reward
 from .bottlenecks import Bottlenecks
-from .evaluate import Figures, failure, mean_reward, measure
+from .evaluate import Figures, failure, measure
 from .policy import Policy
 from .ppo import Learner
 from .rollout import rollout, tensor
@@ -19,14 +20,7 @@ from .training_settings import Settings
 LEFT_RATE, LEFT_SPREAD = 0.2, 0.2  # of what they began with: at the end, and when the watcher begins
 
 
-@dataclass(frozen=True)
-class Check:
-    """An evaluation."""
-
-    episode: int
-    seconds: float  # of CPU
-    figures: list[Figures]
-    policy: Policy
+SpineCheck = Check[Figures, Policy]
 
 
 @dataclass
@@ -35,10 +29,10 @@ class Attempt:
 
     seed: int
     least: float  # the mean reward of the module's parameters
-    checks: list[Check] = field(default_factory=list)
+    checks: list[SpineCheck] = field(default_factory=list)
 
     @property
-    def best(self) -> Check:
+    def best(self) -> SpineCheck:
         """What is kept: of those that pass the gates the one of most reward."""
         return max(self.checks, key=lambda one: (not failure(one.figures, self.least), mean_reward(one.figures)))
 
@@ -70,6 +64,6 @@ def _attempt(settings: Settings, attempt: Attempt, told: Callable[[Attempt], Non
         if (number + 1) % settings.check_every == 0 or number + 1 == settings.episodes:
             policy = learner.hierarchy.policy()
             figures = measure(policy, settings.cost)
-            attempt.checks.append(Check(number + 1, time.process_time() - began, figures, policy))
+            attempt.checks.append(SpineCheck(number + 1, time.process_time() - began, figures, policy))
             told(attempt)
     return attempt

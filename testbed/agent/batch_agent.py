@@ -8,8 +8,9 @@ from collections.abc import Callable
 import numpy as np
 
 from testbed.agent.agent import Agent, Timing
+from testbed.agent.answers import Answers
 from testbed.agent.columns import Flows
-from testbed.agent.datapath import Answers, Datapath
+from testbed.agent.datapath import Datapath
 from testbed.agent.meter import Meter
 from testbed.base.arrays import Ints
 from testbed.clock import Clock
@@ -80,7 +81,7 @@ class BatchAgent(Agent):
 
     def _hear(self, now: float, batch: tuple[Ints, Feedback] | None) -> None:
         if batch is not None:
-            self._trace.record(FEEDBACK, now, len(batch[0]), self.datapath.feedback_rows, batch[1].int_stack)
+            self._trace.record(FEEDBACK, now, len(batch[0]), self.datapath.rows.taken, batch[1].int_stack)
             self._feed(now, *batch)
 
     def next_decision(self, now: float) -> float:

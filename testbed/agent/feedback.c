@@ -123,6 +123,12 @@ static inline int64_t resolve_in_order(struct flow *flow, const struct record *r
 	return ahead;
 }
 
+/* How long ago its packet was sent. From the stamps alone: differences of times since the start lose bits as a run goes on. */
+static inline double age(const struct datapath *d, const struct ring *ring, const struct record *r)
+{
+	return (double)(int64_t)(r->rx_ns - r->tx_ns) * d->seconds_per_ns + ring->delay;
+}
+
 static void on_ack(struct datapath *d, struct ring *ring, int64_t row, int64_t f, const struct record *r, double due,
 		   double now, int swapped)
 {
@@ -132,7 +138,7 @@ static void on_ack(struct datapath *d, struct ring *ring, int64_t row, int64_t f
 	d->row_bytes[row] += r->frame;
 	d->row_ce[row] += ce;
 	d->row_inc[row] += !!(r->flags & SHIM_INC);
-	d->row_rtt[row] = due - nominal(d, r->tx_ns);
+	d->row_rtt[row] = age(d, ring, r);
 	d->flow[f].bin = count(&d->rtts, d->row_rtt[row]) * FLOW_RTT_BINS / d->rtts.bins;
 	d->rtt_counts[f * FLOW_RTT_BINS + d->flow[f].bin]++;
 	d->flow[f].rtt_sum += d->row_rtt[row];
@@ -240,7 +246,7 @@ int64_t read_ring(struct datapath *d, struct ring *ring, int64_t rows, double no
 			on_ack(d, ring, row, f, r, due, now, position <= ring->swapped_until);
 		} else if (r->opcode == BTH_SRC) {
 			d->srcs[f]++;
-			tell_src(d, f, r, due - nominal(d, r->tx_ns), now);
+			tell_src(d, f, r, age(d, ring, r), now);
 		} else {
 			d->row_cnps[row]++;
 			d->flow[f].cnps++;

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from testbed.agent.agent import Agent, Timing
 from testbed.agent.datapath import Datapath
+from testbed.agent.decisions import Decisions
 from testbed.agent.meter import Meter
 from testbed.base.arrays import Ints
 from testbed.clock import Clock
@@ -31,33 +32,33 @@ class FlowAgent(Agent):
         super().__init__(plugin, clock, datapath, timing=timing, meter=meter)
         self.controller = controller
         self._service = clock.nominal_seconds(LONGEST_SERVICE)
-        datapath.ask(controller, meter, timing.longest_sleep, timing.gather, timing.decision_cost)
+        self.decisions = Decisions(datapath, controller, meter, timing)
 
     @property
     def steps(self) -> int:
-        return self.datapath.steps
+        return self.decisions.steps
 
     def start(self, now: float, flows: Ints) -> None:
-        self.datapath.start_flows(flows, now)
+        self.decisions.start(flows, now)
         self._check()
 
     def decide(self, now: float) -> None:
-        self.datapath.decide_due(now)
+        self.decisions.decide_due(now)
         self._check()
 
     def time_out(self, now: float, flows: Ints) -> None:
-        self.datapath.time_out(flows, now)
+        self.decisions.time_out(flows, now)
         self._check()
 
     def wait(self, now: float, until: float) -> None:
-        endless = self.datapath.serve(min(until, now + self._service))
+        endless = self.decisions.serve(min(until, now + self._service))
         self._check()
         if endless:
             raise PluginFailed(f"{self.plugin.title}: {IN_THE_PAST}")
 
     def _check(self) -> None:
         """Raises PluginFailed if the controller has failed."""
-        if not self.datapath.has_failed:
+        if not self.decisions.has_failed:
             return
         try:
             self.controller.fail()

@@ -24,10 +24,12 @@ from numpy.typing import NDArray
 from testbed.agent.agent import Agent, Timing
 from testbed.agent.batch_agent import BatchAgent
 from testbed.agent.columns import Flows
-from testbed.agent.datapath import Datapath, DelayRing, Pace, PacingStats, Pauses
+from testbed.agent.datapath import Datapath
 from testbed.agent.flow_agent import FlowAgent
 from testbed.agent.identity import Identity
 from testbed.agent.meter import Meter
+from testbed.agent.pace import DelayRing, Pace, PacingStats, Pauses
+from testbed.agent.paths import PathState
 from testbed.agent.sockets import Route, Sockets
 from testbed.agent.structs import library
 from testbed.agent.tasks import TaskGraph
@@ -273,11 +275,14 @@ def _prepare(spec: AgentSpec, config: AgentConfig) -> tuple[RateController, Call
     meter = spec.meter
     lags = PacingStats(meter.rtt, meter.pacing_lag, meter.feedback_lag, meter.timer_lag)
     rings = [DelayRing(Ring(fd, spec.ring_size), delay) for fd, delay in spec.rings]
-    code = library(many_paths is not None)
-    datapath = Datapath(spec.flows, sockets, rings, pace, lags, code=code, tasks=spec.tasks, number=spec.number)
+    state = None
     if many_paths:
         choosers = many_paths.choosers(spec.paths, spec.first)
-        datapath.take_many_paths(spec.timing.timeout, spec.paths.base_rtt, choosers, many_paths.plugin)
+        state = PathState(spec.timing.timeout, spec.paths.base_rtt, choosers, many_paths.plugin)
+    datapath = Datapath(
+        spec.flows, sockets, rings, pace, lags,
+        code=library(many_paths is not None), tasks=spec.tasks, number=spec.number, many_paths=state,
+    )  # fmt: skip
     gc.collect()
     gc.freeze()
     gc.disable()  # a collection would delay packets by milliseconds

@@ -311,7 +311,7 @@ def test_times_that_come_back_do_not_fill_the_heap() -> None:
             bench.change(2 * SLOT)
             bench.flows.window[:] = np.inf
             bench.change(2 * SLOT)
-            assert bench.datapath._c.agenda.length <= 3 + 2
+            assert bench.datapath.c.agenda.length <= 3 + 2
         assert Counter(packet.flow for packet in bench.at(1002.5)) == {0: 1, 1: 1, 2: 1}
 
 
@@ -323,7 +323,7 @@ def test_many_new_times_do_not_fill_the_heap() -> None:
         for _ in range(3000):
             bench.flows.rate[:] = chosen.uniform(0.001, 0.01, 3) * bench.line_rate
             bench.change(6 * SLOT)
-            assert bench.datapath._c.agenda.length <= 3 + 2
+            assert bench.datapath.c.agenda.length <= 3 + 2
         bench.flows.rate[:] = 0.01 * bench.line_rate
         bench.change(6 * SLOT)
         assert bench.at(99.5) == []
@@ -350,7 +350,7 @@ def test_pace_sends_on_time() -> None:
 def test_pace_returns_when_the_ring_wakes_it() -> None:
     readable, writer = os.pipe()
     with Bench() as bench:
-        bench.datapath._c.wake_by_ring, bench.datapath._c.ring_fd = 1, readable
+        bench.datapath.c.wake_by_ring, bench.datapath.c.ring_fd = 1, readable
         bench.datapath.begin(clock := Clock(DILATION, time.monotonic_ns()))
         os.write(writer, b"x")
         bench.datapath.pace(10.0 / DILATION)

@@ -79,7 +79,7 @@ def test_what_a_delay_line_delays_has_been_received_half_of_that_before() -> Non
         assert len(bench.at(3.0)) == 6
         bench.ack(0, rx=10.0)
         bench.ack(1, rx=11.0)
-        seen = bench.datapath._pointer
+        seen = bench.datapath.pointer
         assert library().next_received(seen) == pytest.approx(14 * SLOT)
         library().see_received(seen, 14.1 * SLOT)
         assert library().next_received(seen) == pytest.approx(15 * SLOT)

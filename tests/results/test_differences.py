@@ -48,3 +48,16 @@ def test_counters_take_little_room(tmp_path: Path) -> None:
     """14 bits of a random number each, where a float has 64."""
     parquet.write_table(table(4000, ["a", "b"]).select(["time", "flow", "acked_bytes"]), tmp_path / "before")
     assert len(differences.shrunk(tmp_path / "before")) < 8000 * 20 / 8
+
+
+def test_times_of_a_clock_take_little_room(tmp_path: Path) -> None:
+    """RTTs of stamps in whole picoseconds, 20 random bits, with a delay added: to the last bit; unknown at first."""
+    stamps = np.random.default_rng(2).integers(1, 1 << 20, 8000) * 1e-12 + 7.3e-6
+    stamps[:2] = np.nan
+    before = table(4000, ["a", "b"]).select(["time", "flow"]).append_column("rtt", pa.array(stamps, from_pandas=False))
+    parquet.write_table(before, tmp_path / "before")
+    shrunk = differences.shrunk(tmp_path / "before")
+    differences.restore(shrunk, tmp_path / "after")
+    after = parquet.read_table(tmp_path / "after")["rtt"].to_numpy()
+    assert after.view(np.int64).tolist() == stamps.view(np.int64).tolist()
+    assert len(shrunk) < 8000 * 36 / 8

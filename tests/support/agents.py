@@ -12,8 +12,10 @@ import numpy as np
 import pytest
 
 from testbed.agent.columns import ENDLESS, Flows
-from testbed.agent.datapath import Datapath, DelayRing, Pace, PacingStats, Pauses
+from testbed.agent.datapath import Datapath
 from testbed.agent.histogram import TimeHistogram
+from testbed.agent.pace import DelayRing, Pace, PacingStats, Pauses
+from testbed.agent.paths import PathState
 from testbed.agent.sockets import Route, Sockets
 from testbed.agent.structs import library
 from testbed.agent.tasks import TaskGraph
@@ -138,10 +140,13 @@ class Bench:
         self.lags = PacingStats(TimeHistogram(16), TimeHistogram(4), TimeHistogram(4), TimeHistogram(4))
         rings = [DelayRing(*one) for one in ((self.ring, self.held), *self.also)]  # type: ignore[arg-type]
         code = library(self.timeout > 0)
-        self.datapath = Datapath(self.flows, self.sockets, rings, pace, self.lags, code=code, tasks=self.tasks)
+        many_paths = None
         if self.timeout:
             base_rtt = np.full(n, self.base_rtt * SLOT)
-            self.datapath.take_many_paths(self.timeout * SLOT, base_rtt, self._choosers(pace), self._plugin())
+            many_paths = PathState(self.timeout * SLOT, base_rtt, self._choosers(pace), self._plugin())
+        self.datapath = Datapath(
+            self.flows, self.sockets, rings, pace, self.lags, code=code, tasks=self.tasks, many_paths=many_paths
+        )
         self.clock = Clock(DILATION, EPOCH)
         self.datapath.begin(self.clock)
 
@@ -202,7 +207,7 @@ class Bench:
     def at(self, slots: float) -> list[Packet]:
         """What is sent when the agent wakes up ``slots`` slots after nominal time 0."""
         self.datapath.send_due(slots * SLOT)
-        assert self.datapath._c.send_error == 0
+        assert self.datapath.c.send_error == 0
         return self.arrived()
 
     def arrived(self) -> list[Packet]:

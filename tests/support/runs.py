@@ -13,10 +13,11 @@ import re
 import time
 from collections.abc import Iterable
 from pathlib import Path
+from tempfile import mkdtemp
 from typing import Any, NamedTuple
 
 import pytest
-from _pytest.outcomes import Skipped
+from _pytest.outcomes import Failed, Skipped
 
 from testbed.fidelity.processors import STOLEN, Processors
 from tests.support.commands import command
@@ -71,7 +72,7 @@ class Runs:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        self._made: dict[tuple[float, tuple[str, ...]], Run | AssertionError | Skipped] = {}
+        self._made: dict[tuple[float, tuple[str, ...]], Run | Failed | Skipped] = {}
 
     def clean(self, *arguments: str, latest: float = math.inf) -> Run:
         """The run with these arguments, see `run_clean`; what failed once is not tried again."""
@@ -83,11 +84,15 @@ class Runs:
             raise made
         return made
 
-    def _make(self, arguments: tuple[str, ...], latest: float) -> Run | AssertionError | Skipped:
-        folder = self._folder / str(len(self._made))
+    def forget(self) -> None:
+        """Whatever is asked for from now on is made again."""
+        self._made.clear()
+
+    def _make(self, arguments: tuple[str, ...], latest: float) -> Run | Failed | Skipped:
+        folder = Path(mkdtemp(dir=self._folder))
         try:
             return Run(run_clean(folder, *arguments, latest=latest), folder / "clean")
-        except (AssertionError, Skipped) as error:
+        except (Failed, Skipped) as error:
             return error
 
 
@@ -135,7 +140,7 @@ def run_clean(folder: Path, *arguments: str, latest: float = math.inf) -> dict[s
     host.sample()
     if host.stolen > STOLEN:
         pytest.skip(f"no clean run: other virtual machines took {host.stolen:.1%} of a core's time")
-    raise AssertionError("no clean run at --dilation\n" + "\n".join(seen))
+    pytest.fail("no clean run at --dilation\n" + "\n".join(seen))
 
 
 def _dilation(arguments: tuple[str, ...]) -> float:

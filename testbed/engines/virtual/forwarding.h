@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Which of several next hops a packet takes. Linux hashes addresses and ports (ecmp.h), unless the packet has a hash
- * already, which the programs gave it (nic.bpf.c). Adaptive routing takes the port with the shortest queue, as DRILL does with
- * all ports for samples (Ghorbani et al., SIGCOMM 2017).
+ * Where a packet goes next, and which of several next hops it takes: Linux hashes addresses and ports (ecmp.h), unless
+ * the packet has a hash already, which the programs gave it (nic.bpf.c). Adaptive routing takes the port with the shortest
+ * queue, as DRILL does with all ports for samples (Ghorbani et al., SIGCOMM 2017).
  */
 #ifndef TESTBED_FORWARDING_H
 #define TESTBED_FORWARDING_H
@@ -71,6 +71,34 @@ static inline int64_t next_hop(const struct world *w, int64_t here, const int64_
 	(void)skb;
 #endif
 	return ecmp_choice(packet, w->hash_seed[here], hops[0]);
+}
+
+static struct line *next_line(struct world *w, int64_t here, const struct roce *packet, const struct __sk_buff *skb)
+{
+	int64_t host = (bpf_ntohl(packet->dst_ip) & 0xffff) - 1, edge, *hops;
+
+	if (host < 0 || host >= w->host_count)
+		return NULL;
+	edge = w->edge[host];
+	if (edge == here)
+		return &w->lines[w->down[host]];
+	hops = w->hops + w->hops_at[here * w->switch_count + edge];
+	if (!hops[0])
+		return NULL;
+	return &w->lines[hops[1 + (hops[0] > 1 ? next_hop(w, here, hops, packet, skb) : 0)]];
+}
+
+/* As a router does: one hop less to live, and the addresses of the next link. */
+static int route(struct roce *packet, const struct line *l)
+{
+	uint32_t sum = (uint32_t)bpf_ntohs(packet->ip_csum) + 0x100;
+
+	if (packet->ttl < 2)
+		return 0;
+	packet->ttl--;
+	packet->ip_csum = bpf_htons((uint16_t)(sum + (sum >> 16)));
+	memcpy(packet->dst_mac, l->macs, 12);
+	return 1;
 }
 
 #endif

@@ -9,9 +9,11 @@ import numpy as np
 from testbed.agent.agent import BATCHES_PER_RTT, CHECKS_PER_RTT, Agent, Timing
 from testbed.agent.batch_agent import BatchAgent
 from testbed.agent.columns import ENDLESS, Flows
-from testbed.agent.datapath import Datapath, DelayRing, Pace, PacingStats, Pauses
+from testbed.agent.datapath import Datapath
 from testbed.agent.flow_agent import FlowAgent
 from testbed.agent.meter import Meter
+from testbed.agent.pace import DelayRing, Pace, PacingStats, Pauses
+from testbed.agent.paths import PathState
 from testbed.agent.sockets import short_packets
 from testbed.agent.tasks import TaskGraph
 from testbed.base.arrays import Ints
@@ -100,9 +102,13 @@ def build(world: World, flows: Flows, meter: Meter, tasks: TaskGraph | None) -> 
         pauses=Pauses(world.maps.pauses, interface.astype(np.int64), np.inf) if world.buffer else None,
     )
     lags = PacingStats(meter.rtt, meter.pacing_lag, meter.feedback_lag, meter.timer_lag)
-    datapath = Datapath(flows, Sockets(world), [DelayRing(world.ring, 0.0)], pace, lags, code=world.code, tasks=tasks)
+    many_paths = None
     if world.experiment.routing.many_paths:
-        datapath.take_many_paths(timing.timeout, paths.base_rtt, resolved.make_choosers(paths), resolved.chooser)
+        many_paths = PathState(timing.timeout, paths.base_rtt, resolved.make_choosers(paths), resolved.chooser)
+    datapath = Datapath(
+        flows, Sockets(world), [DelayRing(world.ring, 0.0)], pace, lags,
+        code=world.code, tasks=tasks, many_paths=many_paths,
+    )  # fmt: skip
     world.c.gather = timing.gather
     if tasks:
         world.c.tasks = tasks.pointer

@@ -8,9 +8,9 @@ from typing import cast
 import numpy as np
 from numpy.typing import NDArray
 
+from testbed.agent.answers import Answers
 from testbed.agent.batch_agent import BatchAgent
 from testbed.agent.columns import Flows
-from testbed.agent.datapath import Answers
 from testbed.agent.meter import Meter
 from testbed.base.arrays import Floats
 from testbed.engines.virtual import sender

@@ -37,10 +37,13 @@ def test_ppo_idles(flows: int, seed: int, warmup: float) -> None:
 
 
 @pytest.mark.parametrize(("flows", "seed", "warmup"), CASES)
-def test_reinforce_is_safe_and_fair(flows: int, seed: int, warmup: float) -> None:
-    """FR 100 % with 128 flows, as published, and nothing is lost. It idles, where the paper's had 51 % of the line."""
+def test_reinforce_is_timid_and_fair(flows: int, seed: int, warmup: float) -> None:
+    """The printed reward is 0 where RTT/T sqrt(rate) is the target: alone, at 0.41 % of the line. So 128 flows have 52 %.
+
+    Published are 51 %, with an FR of 100 % and next to no queue.
+    """
     found = measure(Reinforce, Reinforce.Config(seed=seed), flows, warmup=warmup, duration=warmup + 2e-3)
     assert found.lost == 0
     assert found.queue < 3e-6
     assert found.fr > 0.95
-    assert found.kind == "idle"
+    assert found.su == pytest.approx(100 * flows * 0.064**2, rel=0.1)

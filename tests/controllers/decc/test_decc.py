@@ -47,9 +47,11 @@ def test_a_period_is_an_rtt_and_its_means_are_what_is_seen() -> None:
     one.on_ack(told(1.5 * T, 30, 1.2 * T))
     assert one.cwnd == BDP
     one.on_loss(1.6 * T, 3)
-    one.on_ack(told(2.75 * T, 20, 1.7 * T))  # left after the period began
-    rtt = (30 * 1.2 + 20 * 1.7) / 50
-    newest = [decades(50 * 1078 / BDP / 1.75), delay(rtt), 3 / 50, 0.5, 0.5]
+    one.on_ack(told(2.75 * T, 20, 1.7 * T))  # left after the period began, but before it was staggered to
+    assert one.cwnd == BDP
+    one.on_ack(told(3 * T, 20, 1.7 * T))
+    rtt = (30 * 1.2 + 40 * 1.7) / 70
+    newest = [decades(70 * 1078 / BDP / 2), delay(rtt), 3 / 70, 0.5, 0.5]
     assert list(one.seen) == pytest.approx(newest * 5)  # the first fills all five
     assert one.cwnd == pytest.approx(1.17 * BDP)  # 1 + .85 a
     assert one.rate == pytest.approx(LINE * 1.17 / (1 + (rtt - 1) / 2))
@@ -59,9 +61,9 @@ def test_a_period_is_an_rtt_and_its_means_are_what_is_seen() -> None:
 def test_a_slow_processor_decides_late_and_hears_nothing_meanwhile() -> None:
     one = made(decision_delay="458 us")
     one.on_ack(told(T))
-    one.on_ack(told(2 * T, 50))
+    one.on_ack(told(2.25 * T, 50))
     assert one.cwnd == BDP  # not yet
-    assert one.timer == pytest.approx(2 * T + 458e-6)
+    assert one.timer == pytest.approx(2.25 * T + 458e-6)
     one.on_ack(told(3 * T, 50, 9 * T))
     assert one.acked == 50 * 1078
     one.on_timer(one.timer)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from testbed.agent.agent import CHECKS_PER_RTT, USUAL_LATENESS
-from testbed.agent.datapath import Pauses
+from testbed.agent.pace import Pauses
 from testbed.base.arrays import Ints
 from testbed.clock import SHORTEST_SLEEP, Clock, WallSeconds
 from testbed.dataplane.programs import NicPrograms, Thresholds

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Lines serialise and delay packets.
+ *
+ * A line is a FIFO, so that the heap holds one arrival per busy line. Without priority flow control nothing stops a
+ * packet once it was sent: when it begins, ends and arrives is known at once. With it packets wait for their line, which
+ * may be paused, and a second event says when the line is free. So they do with Bolt, where answers overtake data.
+ */
+#ifndef TESTBED_LINES_H
+#define TESTBED_LINES_H
+
+#include "captures.h"
+#include "occasions.h"
+#include "packets.h"
+#include "prefetch.h"
+
+#ifdef BOLT
+#define ANSWERS_FIRST 1
+#else
+#define ANSWERS_FIRST 0
+#endif
+
+static void begin(struct world *w, struct line *l, struct packet *p, int64_t start)
+{
+	if (l->sender < 0) {
+		struct __sk_buff skb = view_of(p, l->from);
+
+		stamp = (uint64_t)start;
+		nic_tx(&skb);
+		stamp = (uint64_t)w->now;
+#if MANY_PATHS
+		p->hash = skb.hash;
+#endif
+	}
+	l->free = start + ((p->length * l->per_byte + (1 << (TICK_SHIFT - 1))) >> TICK_SHIFT);
+	p->arrives = l->free + l->delay;
+	if (l->tapped[0])
+		keep_copy(w, l->tapped[0], p, start, 0);
+	append(&l->on_the_way, p);
+	if (l->on_the_way.first == p) {
+		set_event(w, l - w->lines, p->arrives, p->order);
+		if (many_flows)
+			expect(l, p);
+	}
+}
+
+/* Whether the port that sends into the line is paused now, and until when. */
+static int is_paused(const struct world *w, const struct line *l, int64_t *until)
+{
+	const struct pause *pause = (const struct pause *)w->pauses + l->from;
+
+	for (int i = 0; i < 2; i++) {
+		if ((int64_t)pause->span[i].from <= w->now && w->now < (int64_t)pause->span[i].until) {
+			*until = (int64_t)pause->span[i].until;
+			return 1;
+		}
+	}
+	return 0;
+}
+
+/* Where packets wait: what comes next on a line that is free. */
+static void go_on(struct world *w, struct line *l)
+{
+	struct packet *data = l->waiting[1].first, *other = l->waiting[0].first, *next;
+	int64_t id = w->line_count + (l - w->lines), until = 0;
+
+	if (l->busy)
+		return;
+	if (l->pauses.first) {
+		struct pfc_frame *frame = (struct pfc_frame *)l->pauses.first->bytes;
+		int64_t time = (l->pauses.first->length * l->per_byte) >> TICK_SHIFT;
+
+		frame->ns = bpf_cpu_to_be64((uint64_t)(w->now + time + l->delay)); /* it counts from its arrival */
+		next = take(&l->pauses);
+		l->leaving = NULL; /* it was in no queue */
+	} else {
+		if (data && is_paused(w, l, &until))
+			data = NULL;
+		if (!data && !other) {
+			if (until)
+				set_event(w, id, until, w->order++);
+			return;
+		}
+		next = l->leaving = take(&l->waiting[!other || (data && !ANSWERS_FIRST && data->order < other->order)]);
+	}
+	l->busy = 1;
+	begin(w, l, next, w->now);
+	set_event(w, id, l->free, w->order++);
+}
+
+/* The last bit has left: only now is the packet out of its switch. */
+static void line_is_free(struct world *w, struct line *l)
+{
+	struct packet *p = l->leaving;
+
+	if (p && l->sender >= 0) {
+		struct roce *packet = (struct roce *)p->bytes;
+
+		((struct arrivals *)w->arrivals)[l->to].bytes += p->length;
+		if (w->lossless && p->data) {
+			leave_switch(bpf_ntohs(packet->shim.ingress), p->length, nic_constants.xon);
+			packet->shim.ingress = 0; /* nic_rx and port_ingress, where it comes out, are too late */
+		}
+	}
+	l->leaving = NULL;
+	l->busy = 0;
+	go_on(w, l);
+}
+
+static void send_on(struct world *w, struct line *l, struct packet *p)
+{
+	p->order = w->order++;
+	if (w->queued) {
+		append(&l->waiting[p->data], p);
+		go_on(w, l);
+	} else {
+		begin(w, l, p, w->now > l->free ? w->now : l->free);
+	}
+}
+
+/* A host's agent or its NIC sends. */
+void send_up(struct world *w, int64_t host, struct packet *p)
+{
+	send_on(w, &w->lines[w->up[host]], p);
+}
+
+long send_copy(struct __sk_buff *skb, __u32 ifindex)
+{
+	struct packet *copy = new_packet();
+
+	memcpy(copy->bytes, current->bytes, HEADERS);
+	copy->length = skb->len;
+	copy->data = 0;
+	send_on(world, &world->lines[world->out[ifindex]], copy);
+	return 0;
+}
+
+#endif

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What hosts and switches do with a packet that comes in.
+ */
+#ifndef TESTBED_NODES_H
+#define TESTBED_NODES_H
+
+#include "forwarding.h"
+#include "lines.h"
+
+#define NO_FLOW UINT32_MAX
+
+static uint32_t carried_flow(const struct packet *p)
+{
+	const struct roce *packet = (const struct roce *)p->bytes;
+
+	return p->length != PFC_FRAME && packet->opcode == BTH_SEND_ONLY_IMM ? flow_of(packet) : NO_FLOW;
+}
+
+static void at_host(struct world *w, struct line *l, struct packet *p)
+{
+	struct __sk_buff skb = view_of(p, l->to);
+	uint32_t data_of = w->tasks ? carried_flow(p) : NO_FLOW; /* before the NIC makes an acknowledgement of it */
+	int verdict = nic_rx(&skb);
+
+	if (data_of != NO_FLOW)
+		data_received(data_of);
+	if (skb.protocol == bpf_htons(ETH_P_PAUSE)) {
+		int64_t host = -1 - l->receiver;
+
+		w->resumed[w->resumed_count++] = w->sender[host];
+		go_on(w, &w->lines[w->up[host]]);
+	}
+	if (verdict != TC_ACT_REDIRECT) {
+		drop(p);
+		return;
+	}
+	p->length = skb.len;
+	p->data = 0;
+	send_up(w, -1 - l->receiver, p);
+}
+
+/* A switch takes a packet that came in at interface `from` on, or drops it. */
+static void forward(struct world *w, int64_t here, int64_t from, struct packet *p)
+{
+	struct roce *packet = (struct roce *)p->bytes;
+	struct __sk_buff skb = view_of(p, from);
+	struct line *out;
+
+#if MANY_PATHS
+	skb.hash = p->hash;
+#endif
+	out = next_line(w, here, packet, &skb);
+	if (!out || (w->routed && !route(packet, out))) {
+		w->unroutable++;
+		drop(p);
+		return;
+	}
+	skb.ifindex = (uint32_t)out->from;
+	skb.ingress_ifindex = (uint32_t)from;
+	if (port_egress(&skb) == TC_ACT_SHOT) {
+		drop(p);
+		return;
+	}
+	p->data = skb.priority == LOSSLESS_CLASS;
+	send_on(w, out, p);
+}
+
+static void at_switch(struct world *w, struct line *l, struct packet *p)
+{
+	struct __sk_buff skb = view_of(p, l->to);
+
+#if MANY_PATHS
+	skb.hash = p->hash;
+#endif
+	if (l->sender >= 0 && port_ingress(&skb) == TC_ACT_SHOT) {
+		drop(p);
+		return;
+	}
+#if MANY_PATHS
+	p->hash = skb.hash;
+#endif
+	if (skb.protocol == bpf_htons(ETH_P_PAUSE)) { /* of a host: none sends any */
+		drop(p);
+		return;
+	}
+	forward(w, l->receiver, l->to, p);
+}
+
+#ifdef BOLT
+/* A copy of what a port is about to send comes in there, where an SRC is made of it. */
+long come_in(struct __sk_buff *skb, __u32 ifindex)
+{
+	struct packet *original = current, *copy = new_packet();
+	struct __sk_buff back;
+
+	memcpy(copy->bytes, original->bytes, HEADERS);
+	copy->length = skb->len;
+	back = view_of(copy, ifindex);
+	back.mark = skb->mark;
+	if (port_src(&back) == TC_ACT_OK) {
+		copy->length = back.len;
+		forward(world, world->lines[world->out[ifindex]].sender, ifindex, copy);
+	} else {
+		drop(copy);
+	}
+	current = original;
+	return 0;
+}
+#else
+long come_in(struct __sk_buff *skb, __u32 ifindex)
+{
+	(void)skb, (void)ifindex;
+	abort(); /* no program asks for it */
+}
+#endif
+
+#endif

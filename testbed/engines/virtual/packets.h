@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Packets: made and given back, in queues, and as the programs see them.
+ */
+#ifndef TESTBED_PACKETS_H
+#define TESTBED_PACKETS_H
+
+#include "world.h"
+#include <linux/bpf.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define PFC_FRAME 64 /* bytes */
+
+static struct packet *idle_packets;
+static struct packet *current; /* what the programs work on */
+
+struct packet *new_packet(void)
+{
+	struct packet *p = idle_packets;
+
+	if (p) {
+		idle_packets = p->next;
+		__builtin_prefetch(idle_packets, 1);
+		return p;
+	}
+	p = malloc(sizeof(*p));
+	if (!p)
+		abort();
+	return p;
+}
+
+static void drop(struct packet *p)
+{
+	p->next = idle_packets;
+	idle_packets = p;
+}
+
+static void append(struct fifo *q, struct packet *p)
+{
+	p->next = NULL;
+	if (q->first)
+		q->last->next = p;
+	else
+		q->first = p;
+	q->last = p;
+}
+
+static struct packet *take(struct fifo *q)
+{
+	struct packet *p = q->first;
+
+	q->first = p->next;
+	return p;
+}
+
+static struct __sk_buff view_of(struct packet *p, int64_t ifindex)
+{
+	uint64_t data = (uint64_t)(uintptr_t)p->bytes;
+
+	current = p;
+	return (struct __sk_buff){
+		.len = p->length,
+		.protocol = (uint32_t)p->bytes[12] | (uint32_t)p->bytes[13] << 8,
+		.ifindex = (uint32_t)ifindex,
+		.data = data,
+		.data_end = data + (p->length < HEADERS ? p->length : HEADERS),
+	};
+}
+
+#endif
