@@ -38,7 +38,7 @@ def test_ppo_idles(flows: int, seed: int, warmup: float) -> None:
 
 @pytest.mark.parametrize(("flows", "seed", "warmup"), CASES)
 def test_reinforce_is_timid_and_fair(flows: int, seed: int, warmup: float) -> None:
-    """The printed reward is 0 where RTT/T sqrt(rate) is the target: alone, at 0.41 % of the line. So 128 flows have 52 %.
+    """The printed reward is 0 where RTT/T sqrt(rate) is the target: alone, at 0.41 % of the line; 128 flows have 52 %.
 
     Published are 51 %, with an FR of 100 % and next to no queue.
     """
