@@ -34,7 +34,7 @@ class PathChooser(Stateful):
     presets: ClassVar[Mapping[str, Mapping[str, Any]]] = {}
 
     path: Path
-    entropy: int  # of the packet that is about to leave
+    entropy: int = 0  # of the packet that is about to leave
     random: int = 1
 
     @classmethod

@@ -26,6 +26,7 @@ FLOW = np.dtype(
         *((name, "<i8") for name in ("expected", "row", "acked", "acked_payload", "acked_wire")),
         *((name, "<f8") for name in ("last_feedback", "rtt", "rtt_sum", "finished")),
         *((name, "<i8") for name in ("ce", "lost", "late", "cnps", "hops", "rerouted", "bin")),
+        *((name, "<i8") for name in ("opener", "before", "sent_before", "newest", "next_pair")),
     ]
 )
 """struct flow of datapath.h."""

@@ -38,7 +38,7 @@ void apply_served(struct datapath *d, double now)
 
 	while (next_served(c) <= now) {
 		const struct serving *s = &c->queue[c->first++ % c->size];
-		double timer = record_of(d->decisions.of[s->flow], s->flow)->timer;
+		double timer = record_of(d->decisions.of[s->flow], d->flow[s->flow].opener)->timer;
 
 		apply(d, s->flow, &(struct decided){s->rate, s->window, timer}, now);
 	}

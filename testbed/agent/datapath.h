@@ -71,6 +71,9 @@ struct flow {
 	double last_feedback, rtt, rtt_sum;
 	double finished;
 	int64_t ce, lost, late, cnps, hops, rerouted, bin; /* of the newest RTT in `rtt_counts` */
+	/* queue_pairs.h: who opened its queue pair, whose controller state is that; the message before it in there, -1 for none;
+	 * packets of those before; and of who opened it, its newest message, and another queue pair of these hosts, -1 for none */
+	int64_t opener, before, sent_before, newest, next_pair;
 };
 
 /* Mirrored field by field in structs.py. */
@@ -107,6 +110,7 @@ struct datapath {
 	struct heap alarms; /* per flow, the timer that its controller has set */
 	struct heap starts; /* of flows */
 	double *start; /* per flow, s; inf until it is known */
+	int64_t *pair, *first_of_pair; /* number of each flow's two hosts, and their first queue pair; NULL: one per message */
 	struct tasks *tasks; /* NULL if no flow waits for others */
 	int64_t agent, released; /* number of this agent; flows that were released, and that are in `starts` */
 	int64_t *unreported, unreported_length; /* flows whose `sent_now` is above 0 */

@@ -82,7 +82,8 @@ class Datapath:
         own["slot"] = pace.wire_size * 8 / pace.line_rate
         own["last"], own["next"], own["last_feedback"] = -np.inf, np.inf, np.inf
         own["hops"], own["host"], own["fd"] = pace.hops, pace.host, sockets.fds
-        own["after"] = own["row"] = -1
+        own["after"] = own["row"] = own["before"] = own["next_pair"] = -1
+        own["opener"] = own["newest"] = np.arange(n)
         own["short_at"], own["short_size"] = sockets.short_at, sockets.short_sizes
         self.last_feedback: Floats = own["last_feedback"]
         self.expected: Ints = own["expected"]
@@ -91,6 +92,9 @@ class Datapath:
         self._point("rtt_counts", self.flows.rtt_counts)
         self._point("srcs", self.flows.srcs)
         self._point("start", self.flows.start)
+        if pace.pair is not None:
+            self._point("pair", pace.pair)
+            self._point("first_of_pair", np.full(int(pace.pair.max()) + 1, -1))
         self._point("unreported", np.zeros(n, np.int64))
         self._due = np.zeros((2, n), np.int64)  # what C reports: flows, and packets of each
         self._due_at = [row.ctypes.data for row in self._due]

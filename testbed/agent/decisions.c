@@ -4,6 +4,7 @@
  * not needed until a flow starts, falls silent, or the run ends.
  */
 #include "batch.h"
+#include "queue_pairs.h"
 
 #define SAMPLED 64 /* of so many calls, one is timed */
 #define ENDLESS 1000 /* looks at one instant that are taken for a loop without end */
@@ -47,15 +48,15 @@ static void count_time(struct decisions *c, int64_t before)
 static int decide(struct datapath *d, int64_t f, int64_t event, double now, int64_t number, const struct ack *ack)
 {
 	struct decisions *c = &d->decisions;
-	int64_t before;
+	int64_t before, opener = d->flow[f].opener;
 	int fine;
 
 	c->counts[1]++;
 	if (c->counts[0]++ % SAMPLED) {
-		fine = tell(c->of[f], f, event, now, number, ack);
+		fine = tell(c->of[f], opener, event, now, number, ack);
 	} else {
 		before = cycles();
-		fine = tell(c->of[f], f, event, now, number, ack);
+		fine = tell(c->of[f], opener, event, now, number, ack);
 		count_time(c, before);
 	}
 	c->failed |= !fine;
@@ -65,28 +66,32 @@ static int decide(struct datapath *d, int64_t f, int64_t event, double now, int6
 static void trace_call(struct datapath *d, int64_t kind, int64_t f, double now, const int64_t *told, int64_t length)
 {
 	struct trace *t = d->decisions.trace;
+	int64_t opener = d->flow[f].opener;
 
 	if (has_room(t))
-		record_call(t, kind, now, record_of(d->decisions.of[f], f), f, told, length, -1);
+		record_call(t, kind, now, record_of(d->decisions.of[f], opener), opener, told, length, -1);
 }
 
 static void trace_feedback(struct datapath *d, int64_t kind, int64_t f, const struct ack *ack, int64_t cnps, int64_t lost)
 {
 	struct trace *t = d->decisions.trace;
+	int64_t opener = d->flow[f].opener;
 
 	if (has_room(t))
-		record_feedback(t, kind, ack->now, record_of(d->decisions.of[f], f), f, ack, cnps, lost,
+		record_feedback(t, kind, ack->now, record_of(d->decisions.of[f], opener), opener, ack, cnps, lost,
 				kind == SRC || (kind == FEEDBACK && d->decisions.wants_int));
 }
 
 /* What every kind of feedback says about its flow. */
-static struct ack nothing_acked(const struct datapath *d, int64_t f, double now)
+static struct ack nothing_acked(struct datapath *d, int64_t f, double now)
 {
+	const struct flow *newest = &d->flow[newest_message(d, f)];
+
 	return (struct ack){
 		.now = now,
-		.seq = newest_acked(d, f),
-		.next_seq = d->flow[f].sent,
-		.inflight = d->flow[f].inflight * d->wire_size,
+		.seq = d->flow[f].sent_before + newest_acked(d, f),
+		.next_seq = newest->sent_before + newest->sent,
+		.inflight = in_flight(d, f) * d->wire_size,
 		.rtt = NAN,
 	};
 }
@@ -132,15 +137,17 @@ void tell_src(struct datapath *d, int64_t f, const struct record *r, double age,
 		trace_feedback(d, SRC, f, &src, 0, 0);
 }
 
-/* What a flow's record now says applies, at once or when a core has worked through it. */
+/* What a queue pair's record now says applies to its messages, at once or when a core has worked through it. */
 static void decided(struct datapath *d, int64_t f, double now)
 {
-	const struct decided *record = record_of(d->decisions.of[f], f);
+	const struct decided *record = record_of(d->decisions.of[f], d->flow[f].opener);
 
-	if (d->decisions.core.cost > 0)
-		serve_decision(d, f, record, now);
-	else
-		apply(d, f, record, now);
+	for (int64_t m = newest_message(d, f); m >= 0; m = message_before(d, m)) {
+		if (d->decisions.core.cost > 0)
+			serve_decision(d, m, record, now);
+		else
+			apply(d, m, record, now);
+	}
 }
 
 static void tell_sent(struct datapath *d, double now)
@@ -225,12 +232,14 @@ void start_flows(struct datapath *d, const int64_t *flows, int64_t n, double now
 		int64_t f = flows[i];
 		struct decider *c = d->decisions.of[f];
 
-		memcpy(record_of(c, f), c->initial + f * c->size, (size_t)c->size);
-		if (!decide(d, f, ON_START, now, 0, NULL))
-			return;
-		trace_call(d, START, f, now, NULL, 0);
 		d->flow[f].started = 1;
-		apply(d, f, record_of(c, f), now);
+		if (!goes_on(d, f)) {
+			memcpy(record_of(c, f), c->initial + f * c->size, (size_t)c->size);
+			if (!decide(d, f, ON_START, now, 0, NULL))
+				return;
+			trace_call(d, START, f, now, NULL, 0);
+		}
+		apply(d, f, record_of(c, d->flow[f].opener), now);
 	}
 }
 

@@ -8,21 +8,23 @@
  * Future departures wait in heaps: cost grows with packets, not with flows.
  */
 #include "batch.h"
+#include "queue_pairs.h"
 
 #define SLOWEST 1.0 /* bit/s: a rate of next to nothing would never send again */
 #define ROUNDING (1 + 1e-9) /* as ABOVE_LINE in controller.py */
 
 /* Packets that the flow may send now. With nothing in flight it is at least one, or the flow would be stuck. */
-static int64_t room(const struct datapath *d, int64_t f)
+static int64_t room(struct datapath *d, int64_t f)
 {
-	int64_t fits;
+	int64_t fits, inflight;
 
 	if (!d->flow[f].started)
 		return 0;
 	if (isinf(d->flow[f].window))
 		return d->flow[f].to_send;
-	fits = (int64_t)(d->flow[f].window / (double)d->wire_size) - d->flow[f].inflight;
-	if (fits < 1 && d->flow[f].inflight == 0)
+	inflight = in_flight(d, f);
+	fits = (int64_t)(d->flow[f].window / (double)d->wire_size) - inflight;
+	if (fits < 1 && inflight == 0)
 		fits = 1;
 	return fits < d->flow[f].to_send ? fits : d->flow[f].to_send;
 }
@@ -48,10 +50,10 @@ void reschedule(struct datapath *d, const int64_t *flows, int64_t n, double now)
 	}
 }
 
-/* When the controller wants to be called; a flow that has finished leaves nothing to decide. */
+/* When the controller wants to be called; a message that has finished leaves nothing to decide, unless others may follow. */
 void set_timer(struct datapath *d, int64_t f, double timer)
 {
-	heap_set(&d->alarms, f, isnan(d->flow[f].finished) ? timer : INFINITY);
+	heap_set(&d->alarms, d->flow[f].opener, d->pair || isnan(d->flow[f].finished) ? timer : INFINITY);
 }
 
 /* What was decided for a flow, bounded by the line rate; decisions beyond it are counted. */

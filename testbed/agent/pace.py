@@ -67,6 +67,7 @@ class Pace:
     interface: Ints  # position of each of the agent's hosts in there
     bucket: int = 0  # bytes that a host's shaper may queue without lagging
     uplink: Ints | None = None  # where each host's link ends in ``arrivals``; None if arrivals are not counted there
+    pair: Ints | None = None  # number of the two hosts, per flow, whose queue pairs go on; None: one per message
     pauses: Pauses | None = None  # where to look whether a host is paused; None without priority flow control
 
 

@@ -69,6 +69,7 @@ class AgentSpec:
     arrivals: NDArray[np.void]  # of all interfaces of the rack
     interface: Ints  # of each host of the spec, in there
     uplink: Ints | None  # the switch ends of their links, in there; None if links delay packets, too
+    pair: Ints | None = None  # see `Pace`
     pauses: Pauses | None = None  # with priority flow control
     tasks: TaskGraph | None = None  # where flows wait for others
 
@@ -270,6 +271,7 @@ def _prepare(spec: AgentSpec, config: AgentConfig) -> tuple[RateController, Call
         interface=spec.interface,
         uplink=spec.uplink,
         bucket=config.bucket,
+        pair=spec.pair,
         pauses=spec.pauses,
     )
     meter = spec.meter

@@ -115,7 +115,7 @@ class CDatapath(ctypes.Structure):
         ("agenda", CHeap),
         ("alarms", CHeap),
         ("starts", CHeap),
-        *((name, c_void_p) for name in ("start", "tasks")),
+        *((name, c_void_p) for name in ("start", "pair", "first_of_pair", "tasks")),
         *((name, c_int64) for name in ("agent", "released")),
         ("unreported", c_void_p),
         ("unreported_length", c_int64),

@@ -15,8 +15,8 @@ def check(
         str,
         typer.Argument(
             metavar="PLUGIN",
-            help="A controller's or tuner's name or path.",
-            autocompletion=completion.plugins(*completion.KINDS),
+            help="Name or path of a controller, tuner or path chooser.",
+            autocompletion=completion.plugins(*completion.KINDS, "path chooser"),
         ),
     ],
     preset: Annotated[str | None, typer.Option(help="Check this preset; by default the plugin's first.")] = None,

@@ -43,6 +43,14 @@ def new_tuner(name: Annotated[str, typer.Argument(help="Name of the plugin, for 
     print(f"next: testbed check ./{name}.py; {RUN} --tuner ./{name}.py", file=sys.stderr)
 
 
+@new.command("chooser")
+def new_chooser(name: Annotated[str, typer.Argument(help="Name of the plugin, for example my_chooser.")]) -> None:
+    """Write a path chooser and its test into this folder."""
+    _scaffold("chooser", name)
+    run = "testbed run permutation-64 --engine virtual --duration '400 us'"
+    print(f"next: testbed check ./{name}.py; {run} --set routing=./{name}.py", file=sys.stderr)
+
+
 def _scaffold(kind: str, name: str, *form: str) -> None:
     from testbed.sdk import new
 

@@ -14,7 +14,7 @@ def selftest(
     only: Annotated[str, typer.Option(help="Only faults whose name contains this.")] = "",
     format: Formatted = Format.text,
 ) -> None:
-    """Break runs on purpose, and see that the verdict names what is wrong (needs root; about a minute)."""
+    """Break runs on purpose, and see that the verdict names what is wrong (needs root; about a minute and a half)."""
     from testbed.engines.kernel import doctor
 
     doctor.require()

@@ -19,7 +19,7 @@ def _unit(name: str, suffix: str = "", flags: tuple[str, ...] = ()) -> Unit:
 
 PROGRAMS = {
     f"{name}{suffix}": _unit(name, suffix, flags) for name in ("nic", "port") for suffix, flags in VARIANTS.items()
-} | {"drop": _unit("drop")}
+} | {"faults": _unit("faults")}
 
 
 def compiled(program: str) -> Path:

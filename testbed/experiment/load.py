@@ -132,6 +132,11 @@ def resolve(loaded: Loaded, changed: Callable[[Plugin], Plugin] = lambda plugin:
             f"{loaded.document.origin(places[0])}: {resolved.title} wants SRCs, which only controllers per flow get; "
             f"'{in_batches[0]}' decides in batches: leave it out"
         )
+    if experiment.pair is not None and in_batches:
+        raise BadInput(
+            f"{loaded.document.origin(('queue_pairs',))}: queue_pairs: 'per-pair' is for controllers per flow; "
+            f"'{in_batches[0]}' decides in batches: say 'per-message'"
+        )
     if resolved.src_threshold and experiment.routing.many_paths:
         raise BadInput(
             f"{loaded.document.origin(('routing',))}: routing: {resolved.title} needs notices of switches, "

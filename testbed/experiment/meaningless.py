@@ -53,6 +53,8 @@ def _found(experiment: Experiment, document: Document) -> Iterator[tuple[KeyPath
                 yield key, f"'{value}' has no meaning with engine 'virtual'; leave it out, or say '{usual}'"
     if engine == "fluid" and experiment.routing.many_paths:
         yield ("routing",), "the fluid model has no packets, and divides flows evenly among paths; say 'ecmp'"
+    if engine == "fluid" and experiment.queue_pairs == "per-pair":
+        yield ("queue_pairs",), "in the fluid model every flow has a state of its own; say 'per-message'"
     if engine == "kernel" and experiment.routing.name == "adaptive":
         yield ("routing",), "Linux knows no queues when it routes: 'adaptive' is of engine 'virtual'; or say 'spray'"
     costs: dict[KeyPath, float] = {("controller", "decision_cost"): experiment.controller.decision_cost}

@@ -191,6 +191,11 @@ class Experiment(Part):
     )
     time: TimeSpan = Field(default_factory=TimeSpan, description="How long, and how much slower.")
     pacing: Pacing = Field(default=Pacing(), description="How senders spread their packets.")
+    queue_pairs: Literal["per-message", "per-pair"] = Field(
+        default="per-message",
+        description="`per-message`: each flow starts with a controller state of its own; `per-pair`: a flow goes on "
+        "with that of one between the same two hosts that has sent all it had, on its path. For controllers per flow.",
+    )
     loss_recovery: LossRecovery = Field(
         default=LossRecovery(), description="What a sender does when nothing comes back."
     )
@@ -228,6 +233,16 @@ class Experiment(Part):
     def decider(self) -> Ints:
         """Who decides about each flow, shape (n,): 0 is `controller`, i the i-th of `controllers`, from 1."""
         return deciders(self.controllers, self.plan)
+
+    @property
+    def pair(self) -> Ints | None:
+        """Number of each flow's two hosts, whose queue pairs go on from flow to flow; None where each has its own."""
+        return self.plan.pair if self.queue_pairs == "per-pair" else None
+
+    @property
+    def own_ports(self) -> bool:
+        """Whether each flow has a source port of its own, by which switches choose among several paths."""
+        return len(self.shape.switches) > 1 and self.queue_pairs == "per-message"
 
     @cached_property
     def shape(self) -> Shape:

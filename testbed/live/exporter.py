@@ -65,6 +65,8 @@ def _histogram(distribution: names.Distribution, scene: Scene, counted: Counted)
 def _label_sets(scene: Scene, per: Labels) -> Sequence[Sequence[str]]:
     if per == "port":
         return [(port.name,) for port in scene.ports]
+    if per == "job":
+        return [(job.name,) for job in scene.jobs]
     if per == "controller":
         return [(name,) for name in scene.controllers]
     return [(flow.name,) for flow in scene.flows] if per == "flow" else [()]

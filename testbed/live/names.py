@@ -21,12 +21,13 @@ from testbed.base.arrays import Floats, Ints
 from testbed.live.scene import Scene
 from testbed.live.snapshot import QUEUE_LIMITS, Counted, Snapshot
 
-Labels = Literal["", "port", "flow", "controller", "limit", "switch", "state"]
+Labels = Literal["", "port", "flow", "controller", "job", "limit", "switch", "state"]
 LABELS: dict[Labels, tuple[str, ...]] = {
     "": (),
     "port": ("port",),
     "flow": ("flow",),
     "controller": ("controller",),
+    "job": ("job",),
     "limit": ("limit",),
     "switch": ("switch",),
     "state": ("switch", "state"),
@@ -143,6 +144,10 @@ def _of_tuner(column: str) -> Callable[[Snapshot], Column]:
 
 def _of_controller(column: str) -> Callable[[Snapshot], Column]:
     return lambda now: now.controllers[column]
+
+
+def _of_job(column: str) -> Callable[[Snapshot], Column]:
+    return lambda now: [getattr(one, column) for one in now.jobs]
 
 
 def _of_flow(column: str) -> Callable[[Snapshot], Column]:
@@ -265,6 +270,28 @@ METRICS = (
         "controller",
         "Acknowledgements of its flows that echo CE.",
         _of_controller("ce"),
+    ),
+    Metric("counter", "testbed_job_iterations", "job", "Iterations that all ranks have done.", _of_job("iterations")),
+    Metric(
+        "gauge",
+        "testbed_job_last_iteration_seconds",
+        "job",
+        "Completion time of the last of them; NaN before.",
+        _of_job("last"),
+    ),
+    Metric(
+        "gauge",
+        "testbed_job_straggler_ratio",
+        "job",
+        "Slowest rank's time of an iteration / the median rank's, mean so far; NaN before.",
+        _of_job("straggler"),
+    ),
+    Metric(
+        "gauge",
+        "testbed_job_bus_bandwidth_bytes_per_second",
+        "job",
+        "Bus bandwidth of its operations so far, as nccl-tests defines it; NaN before, and of other jobs.",
+        lambda now: [one.bus_bandwidth / 8 for one in now.jobs],
     ),
     Metric("counter", "testbed_decided_flows", "", "Flow decisions of the controllers.", lambda now: [now.decided]),
     Metric(

@@ -10,6 +10,7 @@ from typing import Any, Protocol
 
 from testbed.agent.columns import Flows
 from testbed.agent.meter import Meter
+from testbed.agent.tasks import TaskGraph
 from testbed.base.arrays import Floats, Ints
 from testbed.clock import Clock
 from testbed.experiment.layout import Layout
@@ -64,6 +65,11 @@ class Observed(Protocol):
     @property
     def clock(self) -> Clock:
         """Nominal time."""
+        ...
+
+    @property
+    def tasks(self) -> TaskGraph | None:
+        """Which flows wait for others; None if none does."""
         ...
 
     @property

@@ -44,6 +44,13 @@ class SceneFlow(NamedTuple):
     dst: str
 
 
+class SceneJob(NamedTuple):
+    """One job, and how often it does what it does."""
+
+    name: str
+    iterations: int
+
+
 class Groups:
     """Columns per flow to columns per `SceneFlow`. A run's flows are ordered by sending host."""
 
@@ -87,6 +94,7 @@ class Scene:
     flows_by: Literal["flow", "host"]
     flows: tuple[SceneFlow, ...]
     controllers: tuple[str, ...]  # their names, as figures per controller have them
+    jobs: tuple[SceneJob, ...] = ()
     engine: EngineName = "kernel"
     run: str = ""  # name of the results folder; known outside only
 
@@ -100,6 +108,7 @@ class Scene:
         found = asdict(self)
         found["ports"] = [port._asdict() for port in self.ports]
         found["flows"] = [flow._asdict() for flow in self.flows]
+        found["jobs"] = [job._asdict() for job in self.jobs]
         bottleneck = self.ports[self.bottleneck].name
         how = SIMULATED.get(self.engine, f"dilation {self.dilation or math.nan:g}")
         return found | {"bottleneck": bottleneck, "how": how, "topology": drawn(self.ports, bottleneck)}

@@ -12,6 +12,7 @@ import numpy as np
 
 from testbed.base.arrays import Floats, Ints
 from testbed.dataplane import histogram as queue_bins
+from testbed.results.figures.jobs import JobNow
 from testbed.results.tuner_log import TunerNow
 
 QUEUE_LIMITS = tuple(float(1 << k) for k in range(10, 25))  # bytes; bin edges of the port program
@@ -43,6 +44,7 @@ class Snapshot:
     decided: int  # rows
     distortion: dict[str, float]  # limit to measured / allowed
     tuners: tuple[TunerNow, ...]  # one per switch
+    jobs: tuple[JobNow, ...]  # as the scene lists them
     reasons: tuple[str, ...]  # why the run would be degraded if it ended now
 
 

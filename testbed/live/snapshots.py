@@ -12,9 +12,11 @@ from testbed.fidelity.verdict import limits_of
 from testbed.live.collect import Collector
 from testbed.live.controllers import ByController
 from testbed.live.observed import Observed
-from testbed.live.scene import Groups, Scene, ScenePort
+from testbed.live.scene import Groups, Scene, SceneJob, ScenePort
 from testbed.live.snapshot import CONTROLLER_COUNTERS, FLOW_COUNTERS, Counted, Snapshot
+from testbed.results.figures.jobs import JobNow, jobs_now
 from testbed.results.figures.unknown import quantile
+from testbed.results.record import StepTable
 
 WALL_NS_BETWEEN = 200_000_000
 MOST = 0.1  # share of the time that snapshots may take: of 100,000 flows one takes a tenth of a second
@@ -90,6 +92,7 @@ def snapshot(run: Observed, collector: Collector, groups: Groups, ports: dict[st
         decided=record.decisions.rows,
         distortion=used,
         tuners=run.network.tuners(),
+        jobs=_jobs(run, now),
         reasons=tuple(str(limit.reason(record)) for limit in limits if used.get(limit.what, 0.0) > 1),
     )
 
@@ -106,6 +109,13 @@ def _controllers(run: Observed, parts: ByController, now: float) -> dict[str, In
     return {name: parts.sum(getattr(run.flows, name)) for name in CONTROLLER_COUNTERS} | {
         "active": parts.sum(_active(run, now))
     }
+
+
+def _jobs(run: Observed, now: float) -> tuple[JobNow, ...]:
+    if run.tasks is None:
+        return ()
+    graph = run.layout.plan.tasks
+    return jobs_now(StepTable.of(graph.steps, run.tasks.begun(), now), graph.jobs)
 
 
 def _active(run: Observed, now: float) -> Ints:
@@ -133,4 +143,5 @@ def scene(run: Observed) -> Scene:
         flows_by=groups.by,
         flows=groups.flows,
         controllers=groups.controllers.names,
+        jobs=tuple(SceneJob(one.name, one.iterations) for one in run.layout.plan.tasks.jobs),
     )

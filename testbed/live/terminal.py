@@ -61,7 +61,8 @@ class View:
             f"{min(1.0, share):4.0%}  {_clock(told['time'], self.scene['duration'])}  "
             f"utilisation {_share(self._of_port('utilisation'))}  queue {_size(self._of_port('queue'))}  "
             f"RTT p50 {_time(told['rtt']['p50'])} p99 {_time(told['rtt']['p99'])}  Jain {_plain(told['jain'])}  "
-            f"drops so far {_count(self._of_port('drops'))}  {self._shares()}{told['verdict']}"
+            f"drops so far {_count(self._of_port('drops'))}  {self._shares()}{self._iterations()}"
+            f"{told['verdict']}"
         )
 
     def _shares(self) -> str:
@@ -69,6 +70,12 @@ class View:
         told = zip(self.scene["controllers"], self.update["controllers"]["share"], strict=True)
         shares = [f"{name} {_share(share)}" for name, share in told]
         return f"shares {', '.join(shares)}  " if len(shares) > 1 else ""
+
+    def _iterations(self) -> str:
+        """Of jobs."""
+        told = zip(self.scene["jobs"], self.update["jobs"]["iterations"], strict=True)
+        done = [f"{job['name']} {number}/{job['iterations']}" for job, number in told]
+        return f"iterations {', '.join(done)}  " if done else ""
 
     def _of_port(self, name: str) -> float | None:
         value: float | None = self.update["ports"][name][self.port]
@@ -83,7 +90,7 @@ class View:
         width, height = options.max_width, options.height or console.height
         top = self._head(width)
         if self.update:
-            top += [Text(), *self._figures(width), *self._controllers(width)]
+            top += [Text(), *self._figures(width), *self._controllers(width), *self._jobs(width)]
         else:
             top.append(Text(self.stage, style="dim"))
         yield from top[:height]
@@ -169,6 +176,23 @@ class View:
                 f"goodput {_rate(told['goodput'][i]):>11}",
                 f"RTT {_time(told['rtt'][i]):>8}",
                 f"marked {_share(told['marked'][i]):>7}",
+            )
+            drawn += map(Text, packed(said, width))
+        return drawn
+
+    def _jobs(self, width: int) -> list[RenderableType]:
+        """What each job has done."""
+        from rich.text import Text
+
+        jobs, told = self.scene["jobs"], self.update["jobs"]
+        drawn: list[RenderableType] = []
+        for i, job in enumerate(jobs):
+            said = (
+                f"{job['name']:{max(len(one['name']) for one in jobs)}}",
+                f"iterations {told['iterations'][i]} of {job['iterations']}",
+                f"the last {_time(told['last'][i])}",
+                f"straggler {_plain(told['straggler'][i])}",
+                f"bus bandwidth {_rate(told['bus_bandwidth'][i])}",
             )
             drawn += map(Text, packed(said, width))
         return drawn

@@ -27,6 +27,7 @@ def update(scene: Scene, before: Snapshot, now: Snapshot) -> Update:
         "ports": _ports(scene, before, now),
         "flows": _flows(goodput, now),
         "controllers": _controllers(before, now),
+        "jobs": _jobs(now),
         "rtt": _rtt(before, now),
         "jain": _plain(jain(goodput[now.flows["sent"] > 0])),  # of the flows that have started
         "distortion": {limit: _plain(used) for limit, used in now.distortion.items()},
@@ -71,6 +72,13 @@ def _controllers(before: Snapshot, now: Snapshot) -> dict[str, Any]:
         "marked": grown["ce"] / grown["acked"],
     }
     return {name: _list(column) for name, column in columns.items()}
+
+
+def _jobs(now: Snapshot) -> dict[str, Any]:
+    """So far, not since the last time: iterations are few."""
+    names = ("last", "straggler", "bus_bandwidth")
+    columns = {name: [_plain(getattr(one, name)) for one in now.jobs] for name in names}
+    return {"iterations": [one.iterations for one in now.jobs], **columns}
 
 
 def _goodput(before: Snapshot, now: Snapshot) -> Floats:

@@ -11,12 +11,8 @@ from testbed.engines.kernel.faults.fault import NO_FAULT, Fault
 from testbed.engines.kernel.follow import follow
 from testbed.errors import TestbedError
 from testbed.experiment.load import load, resolve
-from testbed.experiment.resolved import Resolved
 from testbed.fidelity.verdict import judge
 from testbed.live.observers import Observer
-
-SETTINGS = ("time.duration=2 ms", "tuner.preset=secn1")
-EXPERIMENT = "incast-8"
 
 
 @dataclass(frozen=True)
@@ -34,19 +30,19 @@ class Finding:
 
 def examine(quiet_runs: int, only: str = "") -> Iterator[Finding]:
     """Run the catalogue. Raises TestbedError if ``only`` names no fault."""
-    resolved = resolve(load(EXPERIMENT).apply(SETTINGS))
     chosen = {name: fault for name, fault in FAULTS.items() if only in name}
     if not chosen:
         raise TestbedError(f"no fault is called '{only}'; there are: {'; '.join(FAULTS)}")
     for number in range(quiet_runs):
-        said = _run(resolved, NO_FAULT)
+        said = _run(NO_FAULT)
         yield Finding(f"nothing is wrong ({number + 1} of {quiet_runs})", said == "clean", said)
     for name, (fault, words) in chosen.items():
-        said = _run(resolved, fault())
+        said = _run(fault())
         yield Finding(name, words in said, said)
 
 
-def _run(resolved: Resolved, fault: Fault) -> str:
+def _run(fault: Fault) -> str:
+    resolved = resolve(load(fault.experiment).apply(fault.settings))
     try:
         record = follow(resolved, use_netem(resolved), Observer(), fault)
     except TestbedError as refusal:

@@ -11,7 +11,7 @@ from string import Template
 from testbed.errors import BadInput, nearest
 
 TEMPLATES = Path(__file__).parent / "templates"
-KINDS = ("controller", "tuner")  # of plugins that have templates
+KINDS = ("controller", "tuner", "chooser")  # of plugins that have templates
 FORMS = ("compiled", "batch", "object")  # of a controller
 
 

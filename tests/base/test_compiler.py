@@ -72,7 +72,7 @@ def test_without_clang_everything_is_compiled_but_ebpf(
     monkeypatch.setenv("PATH", without_clang)
     assert DATAPATH.compiled().parent == WORLD.compiled().parent == cache
     with pytest.raises(TestbedError, match=r"clang is needed to compile the data plane, .* apt install clang"):
-        PROGRAMS["drop"].compiled()
+        PROGRAMS["faults"].compiled()
 
 
 def test_the_compiler_that_is_asked_for_compiles(cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,8 +9,9 @@ from testbed.agent.histogram import OCTAVES, edges
 from testbed.base.arrays import Ints
 from testbed.experiment.traffic.flow import Flow
 from testbed.experiment.traffic.plan import Plan
-from testbed.live.scene import Groups, Scene, ScenePort
+from testbed.live.scene import Groups, Scene, SceneJob, ScenePort
 from testbed.live.snapshot import CONTROLLER_COUNTERS, FLOW_COUNTERS, QUEUE_LIMITS, Counted, Snapshot
+from testbed.results.figures.jobs import JobNow
 from testbed.results.record import RTT_BINS_PER_OCTAVE
 from testbed.results.tuner_log import TunerNow
 
@@ -44,6 +45,7 @@ def scene(flows: Plan | None = None) -> Scene:
         flows_by=groups.by,
         flows=groups.flows,
         controllers=groups.controllers.names,
+        jobs=(SceneJob("ring", 8),),
         run="made-swift",
     )
 
@@ -99,6 +101,7 @@ def snapshot(time: float, scene: Scene, *, acked: tuple[int, ...] = (0, 0), rtt:
         controller_rtt=Counted(flow_rtt, column * rtt),
         rtt=rtts(rtt, packets),
         tuners=(TunerNow("s1", 0.75, 20, 2e-3, 1, "exploring"),),
+        jobs=(JobNow(3, 2e-3, 1.25, 64e9),),
         decision_time=Counted(rtts(3e-6, 5, 2), np.array(15e-6)),
         decided=10,
         distortion={"pacing lag": 0.4, "feedback lag": 1.5},

@@ -27,6 +27,10 @@ def test_values_are_in_base_units(found: Samples) -> None:
     assert one(found, "testbed_controller_ce_packets_total", controller="dcqcn") == 20
     assert one(found, "testbed_controller_active_flows", controller="dcqcn") == 1
     assert one(found, "testbed_controller_rtt_seconds_count", controller="dcqcn") == 200
+    assert one(found, "testbed_job_iterations_total", job="ring") == 3
+    assert one(found, "testbed_job_last_iteration_seconds", job="ring") == 2e-3
+    assert one(found, "testbed_job_straggler_ratio", job="ring") == 1.25
+    assert one(found, "testbed_job_bus_bandwidth_bytes_per_second", job="ring") == 8e9
     assert one(found, "testbed_dilation_ratio") == 1000
     assert one(found, "testbed_tuner_reward_ratio", switch="s1") == 0.75
     assert one(found, "testbed_tuner_decision_seconds_total", switch="s1") == 2e-3

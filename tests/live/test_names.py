@@ -20,6 +20,7 @@ def test_names_follow_the_conventions() -> None:
         "_per_second",
         "_decisions",
         "_refusals",
+        "_iterations",
     )
     for name in names.exported_names():
         assert name.startswith("testbed_")

@@ -13,6 +13,7 @@ from testbed.live.observers import Observer
 from testbed.live.snapshot import Snapshot
 from testbed.live.snapshots import Live
 from testbed.live.updates import Update
+from testbed.results.figures.jobs import of_jobs
 from tests.support.modelled import modelled
 from tests.support.simulated import simulated
 
@@ -20,6 +21,13 @@ HALVES = """\
 controller: dctcp
 controllers: [{name: nscc, of: {hosts: [h2, h4]}}]
 traffic: {pattern: incast, senders: 4}
+time: {duration: 1 ms, warmup: 0 s}
+"""
+
+
+RING = """\
+controller: fixed
+traffic: {pattern: allreduce, ranks: 4, size: 400 kB, iterations: 3}
 time: {duration: 1 ms, warmup: 0 s}
 """
 
@@ -109,3 +117,22 @@ def test_what_each_controller_gets_is_told_while_the_run_goes_on(monkeypatch: py
     assert sum(told["share"]) == pytest.approx(1.0, abs=1e-4)
     assert packets.sum() > last["acked"].sum() > 0.9 * packets.sum()
     assert grown.min() > 0
+
+
+def test_a_job_tells_what_it_has_done_as_its_figures_will(monkeypatch: pytest.MonkeyPatch) -> None:
+    """At the end of the run the figures of the run; before that, iterations that only grow."""
+    monkeypatch.setattr(snapshots, "WALL_NS_BETWEEN", 0)
+    monkeypatch.setattr(snapshots, "MOST", np.inf)
+    kept = Kept()
+    run = simulated(RING, observer=kept)
+    (job,) = of_jobs(run.steps, run.jobs)
+    told = [now.jobs[0] for now in kept.snapshots]
+    iterations = [one.iterations for one in told]
+    assert iterations == sorted(iterations)
+    assert set(iterations) == {0, 1, 2, 3}
+    assert np.isnan(next(one.last for one in told if not one.iterations))
+    assert told[-1].iterations == job.iterations
+    assert told[-1].bus_bandwidth == pytest.approx(job.bus_bandwidth)
+    assert told[-1].straggler == pytest.approx(job.straggler)
+    lasts = [next(one.last for one in told if one.iterations == done) for done in (1, 2, 3)]
+    assert np.mean(lasts) == pytest.approx(job.iteration)

@@ -9,7 +9,7 @@ import pytest
 from rich.console import Console
 
 from testbed.live.terminal import View, interesting, sparkline
-from tests.support.replayed import EVENTS, of_two_controllers
+from tests.support.replayed import EVENTS, of_two_controllers, of_two_jobs
 
 
 def test_the_interesting_flows() -> None:
@@ -53,3 +53,16 @@ def test_each_of_several_controllers_has_its_share(columns: int) -> None:
     lines = captured.get().splitlines()
     for name, share in (("dctcp", "70.0 %"), ("nscc ", "30.0 %")):
         assert any(line.startswith(f"{name}  share  {share}  goodput") for line in lines)
+
+
+def test_jobs_tell_what_they_have_done() -> None:
+    view, console = View(), Console(width=120, height=24)
+    for event in of_two_jobs():
+        if event["event"] != "end":
+            view.hear(event["event"], event["data"])
+    assert "iterations ring 5/8, training 0/3  " in view.line()
+    with console.capture() as captured:
+        console.print(view)
+    lines = [line.rstrip() for line in captured.get().splitlines()]
+    assert "ring      iterations 5 of 8  the last 2 ms  straggler 1.250  bus bandwidth 64 Gbit/s" in lines
+    assert "training  iterations 0 of 3  the last -  straggler -  bus bandwidth -" in lines

@@ -23,6 +23,7 @@ def test_figures_of_an_interval() -> None:
     assert told["controllers"] == {
         "goodput": [4e9, 0.8e9], "share": [0.83333, 0.16667], "rtt": [10e-6, 10e-6], "marked": [0.1, 0.1]
     }  # fmt: skip
+    assert told["jobs"] == {"iterations": [3], "last": [2e-3], "straggler": [1.25], "bus_bandwidth": [64e9]}
     assert told["jain"] == pytest.approx(4.8**2 / (2 * (16 + 0.64)), rel=1e-4)
     assert told["rtt"]["p50"] == pytest.approx(10e-6, rel=0.05)
     assert told["verdict"] == "degraded"

@@ -9,26 +9,27 @@ from pathlib import Path
 import pytest
 
 from testbed.errors import BadInput
-from testbed.registry import find
+from testbed.registry import find, find_any
 from testbed.sdk.conformance.controllers import check
-from testbed.sdk.new import FORMS, new
+from testbed.sdk.new import FORMS, KINDS, new
 from testbed.sdk.replay import replay
 from tests.support.checkout import ROOT
 from tests.support.commands import command
 from tests.support.runs import UNDRAWN
 
 
-@pytest.mark.parametrize(("kind", "form"), [*(("controller", form) for form in FORMS), ("tuner", "compiled")])
+@pytest.mark.parametrize(("kind", "form"), [*(("controller", form) for form in FORMS), ("tuner", ""), ("chooser", "")])
 def test_new_plugin_passes_conformance_and_its_own_test(kind: str, form: str, tmp_path: Path) -> None:
-    plugin_file, test_file = new(kind, "my_own_one", tmp_path, form)
+    plugin_file, test_file = new(kind, "my_own_one", tmp_path, *filter(None, [form]))
     assert plugin_file == tmp_path / "my_own_one.py"
     assert test_file == tmp_path / "test_my_own_one.py"
-    plugin = find(kind, str(plugin_file))
+    plugin = find_any(str(plugin_file))
+    assert plugin.kind.endswith(kind)
     assert (plugin.name, plugin.form.__name__) == ("my_own_one", "MyOwnOne")
     results = check(plugin)
     assert {result.outcome for result in results} == {"passed"}
     compiled = "machine code decides as Python does" in {result.name for result in results}
-    assert compiled == (kind == "controller" and form == "compiled")
+    assert compiled == (kind == "chooser" or form == "compiled")
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", test_file.name]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
@@ -55,7 +56,7 @@ def test_the_documentation_shows_what_is_written(tmp_path: Path) -> None:
     assert after.split("```")[0] in new("controller", "my_cc", tmp_path)[0].read_text()
 
 
-@pytest.mark.parametrize("kind", ["controller", "tuner"])
+@pytest.mark.parametrize("kind", KINDS)
 def test_new_plugin_is_short(kind: str, tmp_path: Path) -> None:
     plugin_file, test_file = new(kind, "short", tmp_path)
     assert len(plugin_file.read_text().splitlines()) <= 44

@@ -37,6 +37,20 @@ def of_two_controllers() -> list[dict[str, Any]]:
     return events
 
 
+def of_two_jobs() -> list[dict[str, Any]]:
+    """The same run, as if it had been of two jobs, one of which had done nothing."""
+    events = copy.deepcopy(EVENTS)
+    for event in events:
+        data = event["data"]
+        if event["event"] == "scene":
+            data["jobs"] = [{"name": "ring", "iterations": 8}, {"name": "training", "iterations": 3}]
+        elif event["event"] == "update":
+            data["jobs"] = {
+                "iterations": [5, 0], "last": [2e-3, None], "straggler": [1.25, None], "bus_bandwidth": [64e9, None],
+            }  # fmt: skip
+    return events
+
+
 class Replay(ThreadingHTTPServer):
     """``go_on`` lets out events past the first ``held``; ``cut`` ends the first connection after so many."""
 

@@ -33,6 +33,7 @@ class FluidView:
         trace = DecisionTrace(resolved.experiment.record.decisions, self.layout.framing.int_hops)
         self.fluid = MeteredFluid(layout, self._controller, options, resolved.controller, trace)
         self.flows, self.meters = self.fluid.flows, [self.fluid.meter]
+        self.tasks = None  # the model refuses traffic that waits
         (ports,) = self.layout.tuner_ports()
         port_of = np.unique(self.layout.plan.dst_number) - 1
         switch = ModelSwitch(self.fluid, len(ports), port_of, monitor=Need.FLOWS in resolved.tuner.form.needs)

@@ -75,7 +75,7 @@ class Agents:
             controller=resolved.make_controller,
             segment=not rack.use_netem,  # nic_tx sees single packets only behind the shaper
             wake_by_ring=rack.use_netem,
-            own_ports=len(rack.layout.shape.switches) > 1,
+            own_ports=rack.experiment.own_ports,
             many_paths=ManyPaths(resolved.make_choosers, resolved.chooser) if routing.many_paths else None,
         )
 
@@ -107,6 +107,7 @@ class Agents:
         senders, host = np.unique(plan.src_number[first:end], return_inverse=True)
         ends = [hosts[f"h{sender}"].defaultIntf() for sender in senders]
         interfaces = np.array([one.index for one in ends])
+        pair = rack.experiment.pair
         return AgentSpec(
             number=number,
             core=self.cores[number],
@@ -116,6 +117,7 @@ class Agents:
             arrivals=nic.arrivals,
             interface=interfaces.astype(np.int64),
             uplink=None if rack.use_netem else np.array([one.peer.index for one in ends], np.int64),
+            pair=None if pair is None else np.unique(pair[first:end], return_inverse=True)[1],
             pauses=rack.lossless.pauses(interfaces) if rack.lossless else None,
             rings=list(zip(nic.ring_fds[before:], [*delays, *src_delays], strict=False)),
             ring_size=nic.ring_size,

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from multiprocessing.connection import Connection
 
 from testbed.agent.meter import Meter
+from testbed.agent.tasks import TaskGraph
 from testbed.capture.files import Capture
 from testbed.capture.output import About
 from testbed.capture.recording import Recording
@@ -62,6 +63,11 @@ class Emulation:
     def clock(self) -> Clock:
         """Nominal time, once it has begun."""
         return self.rack.clock
+
+    @property
+    def tasks(self) -> TaskGraph | None:
+        """Who waits for whom."""
+        return self.agents.tasks
 
     @property
     def meters(self) -> Sequence[Meter]:

@@ -47,7 +47,7 @@ class Sockets:
         plan, framing = layout.plan, layout.framing
         self.packet = np.frombuffer(frame(framing, 0, framing.payload), np.uint8)
         self.short_at, self.short_sizes = short_packets(plan.size, framing.payload, len(self.packet))
-        own_ports = len(layout.shape.switches) > 1
+        own_ports = world.experiment.own_ports
         first: dict[tuple[str, str, int], int] = {}  # flow of each socket
         sockets = [
             (src, dst, flow if own_ports else -1)
@@ -99,6 +99,7 @@ def build(world: World, flows: Flows, meter: Meter, tasks: TaskGraph | None) -> 
         int_on=framing.int_hops > 0,
         arrivals=world.maps.arrivals,
         interface=interface.astype(np.int64),
+        pair=world.experiment.pair,
         pauses=Pauses(world.maps.pauses, interface.astype(np.int64), np.inf) if world.buffer else None,
     )
     lags = PacingStats(meter.rtt, meter.pacing_lag, meter.feedback_lag, meter.timer_lag)

@@ -64,6 +64,13 @@ class Plan:
         """Number of each flow's receiving host."""
         return _numbers(self.dst)
 
+    @cached_property
+    def pair(self) -> Ints:
+        """Number of the two hosts of each flow."""
+        between = self.src_number * (int(self.dst_number.max(initial=0)) + 1) + self.dst_number
+        number: Ints = np.unique(between, return_inverse=True)[1]
+        return number
+
     @property
     def pairs(self) -> set[tuple[str, str]]:
         """Which host talks to which."""

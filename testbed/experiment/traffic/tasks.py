@@ -13,6 +13,7 @@ from functools import cache
 from typing import Any, NamedTuple, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from testbed.base.arrays import Floats, Ints
 
@@ -61,7 +62,7 @@ class Steps:
         start: float = 0.0,
         job: int = -1,
         iteration: Ints | int = -1,
-        rank: Ints | int = -1,
+        rank: Ints | NDArray[np.int32] | int = -1,
     ) -> Self:
         """``n`` steps of a kind, with columns or one value for all."""
         return cls(

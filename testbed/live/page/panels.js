@@ -12,6 +12,22 @@ function items(list, parent, name = "li") {
   }));
 }
 
+// A table's rows, with empty cells behind their names.
+function rowsOf(id, names) {
+  document.getElementById(id).replaceChildren(...names.map((name) => {
+    const line = document.createElement("tr");
+    items([name], line, "th");
+    line.append(...[0, 1, 2, 3].map(() => document.createElement("td")));
+    return line;
+  }));
+}
+
+// What its rows say now: texts per row.
+function tell(id, texts) {
+  const { rows } = document.getElementById(id);
+  texts.forEach((row, i) => row.forEach((text, at) => put(rows[i].cells[at + 1], text)));
+}
+
 const spreads = new WeakMap();
 
 // { mean, least, most } of the known values of a column.
@@ -71,12 +87,9 @@ class Panels {
       `base RTT ${show(scene.base_rtt, "time")} (median flow), ${scene.how}, seed ${scene.seed}`);
     document.getElementById("warmup").style.left = (100 * scene.warmup) / scene.duration + "%";
     document.querySelector("#goodput h2").textContent = scene.flows_by === "host" ? "Goodput per host" : "Goodput per flow";
-    document.getElementById("controllers").replaceChildren(...scene.controllers.map((name) => {
-      const line = document.createElement("tr");
-      items([name], line, "th");
-      line.append(...[0, 1, 2, 3].map(() => document.createElement("td")));
-      return line;
-    }));
+    rowsOf("controllers", scene.controllers);
+    rowsOf("job-rows", scene.jobs.map((job) => job.name));
+    document.getElementById("jobs").hidden = !scene.jobs.length;
     document.getElementById("figures").replaceChildren();
     document.getElementById("notes").replaceChildren();
     put("result-note", "when the run has ended");
@@ -117,17 +130,21 @@ class Panels {
     };
     for (const [name, text] of Object.entries(values)) put(this.tiles.get(name), text);
     this.controllers(update.controllers);
+    this.jobs(update.jobs);
     this.time(update.time);
     this.distortion(update.distortion);
     this.verdict(update.verdict, update.reasons, "so far");
   }
 
   controllers({ share, goodput, rtt, marked }) {
-    const rows = document.getElementById("controllers").rows;
-    this.view.scene.controllers.forEach((name, i) => {
-      const values = [show(share[i], "share"), show(goodput[i], "rate"), show(rtt[i], "time"), show(marked[i], "share")];
-      values.forEach((text, at) => put(rows[i].cells[at + 1], text));
-    });
+    tell("controllers", share.map((one, i) => (
+      [show(one, "share"), show(goodput[i], "rate"), show(rtt[i], "time"), show(marked[i], "share")])));
+  }
+
+  jobs({ iterations, last, straggler, bus_bandwidth }) {
+    tell("job-rows", iterations.map((done, i) => (
+      [`${done} of ${this.view.scene.jobs[i].iterations}`, show(last[i], "time"), show(straggler[i], "plain"),
+        show(bus_bandwidth[i], "rate")])));
   }
 
   distortion(measured) {

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 
@@ -37,6 +37,16 @@ class JobFigures:
 
 
 @dataclass(frozen=True)
+class JobNow:
+    """One job while its run goes on, by the iterations that every rank has done so far; nan before the first."""
+
+    iterations: int
+    last: float  # s, time of the last one
+    straggler: float  # mean, as in `JobFigures`
+    bus_bandwidth: float  # bit/s, mean
+
+
+@dataclass(frozen=True)
 class Times:
     """Of one job, shape (iterations, ranks), s: when a rank began, how long it computed, when it had done its part."""
 
@@ -68,6 +78,18 @@ def of_jobs(steps: StepTable, jobs: list[Job], alone: Mapping[str, float] = Mapp
         _figures(times_of(steps, number, job), job, alone.get(job.name, float("nan")))
         for number, job in enumerate(jobs)
     ]
+
+
+def jobs_now(steps: StepTable, jobs: Sequence[Job]) -> tuple[JobNow, ...]:
+    """Of each job, in the order of the experiment; of ``steps`` only those are known that are over."""
+    return tuple(_now(times_of(steps, number, job), job) for number, job in enumerate(jobs))
+
+
+def _now(times: Times, job: Job) -> JobNow:
+    so_far = _figures(times, job, float("nan"))
+    ends = times.done[: so_far.iterations].max(axis=1, initial=-np.inf)
+    last = float(np.diff(ends, prepend=job.start)[-1]) if len(ends) else float("nan")
+    return JobNow(so_far.iterations, last, so_far.straggler, so_far.bus_bandwidth)
 
 
 def _figures(times: Times, job: Job, alone: float) -> JobFigures:

@@ -1,8 +1,8 @@
 """What `testbed check` runs: does a plugin keep to its interface, and does it do its job?
 
-Every check gives one sentence with numbers. Controllers run short experiments on the virtual engine
-(`testbed.sdk.conformance.trial`), tuners get made-up slots. Nothing needs root, and the same plugin always gets the
-same answer.
+Every check gives one sentence with numbers. Controllers and path choosers run short experiments on the virtual engine
+(`testbed.sdk.conformance.trial`, `.choosers`), tuners get made-up slots. Nothing needs root, and the same plugin always
+gets the same answer.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from testbed.base import watchdog
 from testbed.base.extras import NotInstalled
 from testbed.compiled import machine
 from testbed.controller import CompiledController, ControllerBase
-from testbed.engines.virtual.build import WORLD
+from testbed.engines.virtual.build import MANY_PATHS, WORLD
 from testbed.engines.virtual.process import WatchedProcess
-from testbed.errors import BadInput, TestbedError
+from testbed.errors import TestbedError
 from testbed.experiment.model import Experiment
 from testbed.plugin import PluginConfig
 from testbed.registry import CHOOSER, Plugin, failed
@@ -64,13 +64,9 @@ def check(
     Raises BadInput if the preset or the options are wrong, and TestbedError if the plugin does not return.
     """
     config = plugin.configure(preset, options or {})
-    if plugin.kind == CHOOSER:
-        raise BadInput(
-            f"{plugin.title}: controllers and tuners can be checked; try a path chooser with "
-            f"'testbed run permutation-64 --engine virtual --set routing={plugin.name}'"
-        )
-    if plugin.kind == "controller":
-        WORLD.compiled()  # what is missing on this machine is not the plugin's fault
+    unit = {"controller": WORLD, CHOOSER: MANY_PATHS}.get(plugin.kind)
+    if unit:
+        unit.compiled()  # what is missing on this machine is not the plugin's fault
     process = WatchedProcess(partial(_answer, plugin, config, only), watchdog.PATIENCE, lambda: plugin.whence)
     try:
         return [content for kind, content in process.messages() if kind == "result"]
@@ -84,6 +80,10 @@ def _answer(plugin: Plugin, config: PluginConfig, only: str | None, connection: 
         from testbed.sdk.conformance.tuners import tuner_questions
 
         questions = tuner_questions(plugin.form, config)
+    elif plugin.kind == CHOOSER:
+        from testbed.sdk.conformance.choosers import chooser_questions
+
+        questions = chooser_questions(plugin, config, connection, COMPILES)
     else:
         questions = _controller_questions(plugin, config, connection)
     for name, question in questions:

@@ -37,6 +37,15 @@ LABEL_VALUES = re.compile(r"label_values\((.*), (\w+)\)")
 QUERY_RESULT = re.compile(r"query_result\((.*)\)")
 
 
+INCAST_AND_JOB = """\
+rack: {hosts: 9}
+controller: hpcc
+traffic:
+  pattern: mix
+  parts: [{pattern: incast, senders: 8}, {pattern: allreduce, ranks: 3, size: 30 kB, iterations: 2}]
+"""
+
+
 @dataclass
 class Scraped:
     """A run that was scraped from start to end, and a moment in it when everything had settled."""
@@ -58,8 +67,10 @@ class Scraped:
         return list(dict.fromkeys(found[1] for found in matches if found))
 
     def chosen(self, board: str) -> dict[str, str]:
-        """Every variable of a dashboard as Grafana has it when the dashboard is opened; this run's instance."""
-        values = {"instance": self.instance}
+        """Every variable of a dashboard as Grafana has it when the dashboard is opened; this run's instance, and a flow
+        that has no end.
+        """
+        values = {"instance": self.instance, "flow": "h8-h9"}
         for variable in variables(board):
             options = self.options(variable, values)
             assert options, f"{board}: nothing to choose for {variable['name']}"
@@ -105,11 +116,14 @@ def _exporter(folder: Path, address: str) -> subprocess.Popen[str]:
 
 
 def _run(folder: Path, instance: str) -> None:
-    """HPCC sets rate and window, its first burst exceeds Kmin, PET tells reward and state: no panel lacks a cause."""
-    options = ["--controller", "hpcc", "--tuner", "pet", "--set", "tuner.online=true"]
+    """HPCC sets rate and window, its first burst exceeds Kmin, PET tells reward and state, a job is done before all has
+    settled: no panel lacks a cause.
+    """
+    (file := folder.with_suffix(".yaml")).write_text(INCAST_AND_JOB)
+    options = ["--tuner", "pet", "--set", "tuner.online=true"]
     options += ["--duration", f"{DURATION * 1e3:g} ms", "--metrics-addr", instance]
     for attempt in range(ATTEMPTS):  # a machine that is busy for a moment fails the calibration
-        command = [*TESTBED, "run", "incast-8", *options, "--out", str(folder / f"attempt-{attempt}")]
+        command = [*TESTBED, "run", str(file), *options, "--out", str(folder / f"attempt-{attempt}")]
         done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=PATIENCE)
         if done.returncode in (0, 3):
             return

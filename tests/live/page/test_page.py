@@ -16,7 +16,7 @@ pytest.importorskip("playwright")
 from playwright.sync_api import Browser, expect
 
 from tests.support.browsing import DESKTOP, PHONE, Visit, chromium, visit
-from tests.support.replayed import EVENTS, UPDATES, of_two_controllers, replay
+from tests.support.replayed import EVENTS, UPDATES, of_two_controllers, of_two_jobs, replay
 
 SCENE = next(number for number, event in enumerate(EVENTS) if event["event"] == "scene")
 CHARTS = ("queue", "goodput", "rate", "rtt", "utilisation", "fairness")
@@ -109,6 +109,19 @@ def test_several_controllers_have_shares_and_one_has_none(browser: Browser, widt
     with replay() as server, visit(browser, server.url) as seen:
         has_ended(seen)
         expect(seen.page.locator("#share")).to_be_hidden()
+
+
+@pytest.mark.parametrize("width", [320, 1280])
+def test_jobs_tell_what_they_have_done(browser: Browser, width: int) -> None:
+    with replay(of_two_jobs()) as server, visit(browser, server.url, {"width": width, "height": 800}) as seen:
+        has_ended(seen)
+        rows = [row.locator("th, td").all_inner_texts() for row in seen.page.locator("#job-rows tr").all()]
+        assert rows == [["ring", "5 of 8", "2.00 ms", "1.250", "64.0 Gbit/s"], ["training", "0 of 3", *3 * ["\u2013"]]]
+        assert seen.overflow() <= 0
+        assert seen.errors == []
+    with replay() as server, visit(browser, server.url) as seen:
+        has_ended(seen)
+        expect(seen.page.locator("#jobs")).to_be_hidden()
 
 
 def test_a_few_marks_are_not_none(browser: Browser) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from testbed.registry import available, find
+from testbed.registry import GROUPS, available, find
 from testbed.sdk.conformance.controllers import check
 
 # Published forms that are known to do what the suite is there to find; each plugin's docstring says why.
@@ -23,7 +23,7 @@ BASELINES = ("aurora", "ppo", "reinforce")
 WORK = {"fills the line", "reacts to congestion", "two flows share", "survives loss", "survives timeouts"}
 SHIPPED = [
     (plugin.kind, plugin.name, preset)
-    for kind in ("controller", "tuner")
+    for kind in GROUPS
     for plugin in available(kind)
     if plugin.name not in BASELINES
     for preset in plugin.form.presets or [None]

@@ -9,6 +9,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING, ClassVar
 
 from testbed.agent.pool import AgentConfig, AgentPool, AgentSpec
 from testbed.base import linux
@@ -18,7 +19,11 @@ from testbed.dataplane import libbpf
 from testbed.dataplane.build import compiled
 from testbed.engines.kernel.assembly import Assembly
 from testbed.engines.kernel.faults.fault import Fault
+from testbed.experiment.topology.shape import SwitchPort
 from testbed.plugin import PluginConfig
+
+if TYPE_CHECKING:
+    from testbed.engines.kernel.rack.link import RackIntf
 
 CLONE_NEWTIME = 0x00000080
 STOP_SECONDS = 0.05
@@ -86,13 +91,65 @@ class OtherThresholds(Fault):
         rack.programs.set_red(rack.net.ports[rack.layout.bottleneck].ifindex, 2 * kmin, 2 * kmax, pmax)
 
 
-class LostFeedback(Midway):
-    """One in sixteen ACKs to h1 is lost before its NIC."""
+class Tampered(Midway):
+    """A program of faults.bpf.c comes first where packets enter."""
+
+    program: ClassVar[str]
 
     def harm(self, rack: Assembly, pool: AgentPool) -> None:  # noqa: ARG002 - part of the interface
-        self.object = libbpf.Object(compiled("drop"))
+        self.object = libbpf.Object(compiled("faults"))
         self.object.load()
-        rack.net.links[0].intf1.attach("ingress", self.object.program_fd("drop"), "drop", first=True)
+        self.where(rack).attach("ingress", self.object.program_fd(self.program), self.program, first=True)
+
+    def where(self, rack: Assembly) -> RackIntf:
+        """The NIC of h1."""
+        nic: RackIntf = rack.net.links[0].intf1
+        return nic
+
+
+class LostFeedback(Tampered):
+    """One in sixteen ACKs to h1 is lost before its NIC."""
+
+    program = "drop"
+
+
+class Sprayed(Fault):
+    """Six hosts of three leaves, whose packets two spines share at random."""
+
+    experiment = "permutation-64"
+    settings: ClassVar[tuple[str, ...]] = (
+        "rack.leaves=3", "rack.spines=2", "rack.hosts_per_leaf=2", "traffic.hosts=6", "traffic.stride=2",
+        "time.duration=500 us", "time.warmup=100 us", "time.dilation=4000",
+    )  # fmt: skip
+
+
+class LostOnOnePath(Sprayed, Tampered):
+    """One in sixteen packets from leaf1 is lost before spine1 counts it: those on the other path are not."""
+
+    program = "drop_data"
+
+    def where(self, rack: Assembly) -> RackIntf:
+        return rack.net.ends[_port(rack, "leaf1", "spine1").name].peer
+
+
+class DeliveredTwice(Sprayed, Tampered):
+    """One in sixteen packets for h1 comes twice, as if both paths had carried it."""
+
+    program = "twice"
+
+
+class Detour(Sprayed):
+    """spine1 sends what is for leaf2 to leaf3, from where it goes by spine2: no packet is lost, and none takes long."""
+
+    settings = (*Sprayed.settings, "controller.name=hpcc")  # INT tells the path
+
+    def on_built(self, rack: Assembly) -> None:
+        for switch, other in (("spine1", "leaf3"), ("leaf3", "spine2")):
+            rack.net[switch].set_next_hops(rack.layout.shape.prefix("leaf2"), [_port(rack, switch, other)])
+
+
+def _port(rack: Assembly, switch: str, other: str) -> SwitchPort:
+    return next(port for port in rack.layout.shape.ports if (port.switch, port.peer.node) == (switch, other))
 
 
 class StoppedAgent(Midway):
@@ -173,5 +230,8 @@ FAULTS: dict[str, tuple[Callable[[], Fault], str]] = {
     "a plugin silently replaced by another": (ReplacedPlugin, "wrong controller"),
     "a full ring": (FullRing, "ring buffer overflow"),
     "a clock that jumps": (JumpingClock, "clock step"),
+    "packets lost on one of many paths": (LostOnOnePath, "packets lost on the link of leaf1"),
+    "packets delivered twice": (DeliveredTwice, "packets are not conserved in the rack"),
+    "a path that is no shortest one": (Detour, "INT records are out of order"),
 }
 """What goes wrong: the fault, and what the verdict must contain."""

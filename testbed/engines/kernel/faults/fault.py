@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from testbed.agent.pool import AgentConfig, AgentPool, AgentSpec
 from testbed.dataplane.programs import RING_SIZE
@@ -14,6 +14,9 @@ if TYPE_CHECKING:
 class Fault:
     """Subclasses override the moments at which they do harm. They run inside the sandbox."""
 
+    experiment: ClassVar[str] = "incast-8"
+    settings: ClassVar[tuple[str, ...]] = ("time.duration=2 ms", "tuner.preset=secn1")
+    """What is run, and broken."""
     ring_size: int = RING_SIZE
 
     def on_built(self, rack: Assembly) -> None:

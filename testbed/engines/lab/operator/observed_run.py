@@ -37,6 +37,7 @@ class ObservedRun:
         self.layout = resolved.layout.with_int(inventory.common.testbed_int_hops)
         self.plan, self.shape, self.framing = self.layout.plan, self.layout.shape, self.layout.framing
         self.flows = Flows(len(self.plan))
+        self.tasks = None  # the lab refuses traffic that waits
         self.chosen = largest(self.plan.size, experiment.record.flows)
         self.hosts = list(self.shape.hosts)
         self.flows_of = [self._part(number) for number in range(1, len(self.hosts) + 1)]

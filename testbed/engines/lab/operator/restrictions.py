@@ -35,6 +35,7 @@ def check(resolved: Resolved, inventory: Inventory) -> None:
             "controllers: all hosts of a lab run one controller; leave it out, or run the experiment in the rack",
         ),
         (experiment.routing.many_paths, "routing: the lab's switches and NICs choose paths themselves; say ecmp"),
+        (experiment.queue_pairs != "per-message", "queue_pairs: each flow of a lab has its own; say per-message"),
         (bool(experiment.events), "events: the testbed cannot take the lab's links down; leave them out"),
         (rack.link.loss > 0, "rack.link.loss: real links lose what they lose; leave it out"),
         (

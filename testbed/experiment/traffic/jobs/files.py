@@ -71,7 +71,7 @@ class FileJob(JobPattern):
 
 @lru_cache(maxsize=2)  # an experiment is checked again with each option
 def _goal(path: Path, _sha256: str, calc: float) -> tuple[Listed, Ints]:
-    listed = Goal(path, path.read_bytes()).read(calc)
+    listed = Goal(path).read(calc)
     return listed, listed.check()
 
 

@@ -39,10 +39,9 @@ KINDS = {b"calc": What.CALC, b"send": What.SEND, b"recv": What.RECV}
 class Goal:
     """The operations of a file, rank by rank."""
 
-    def __init__(self, file: Path, content: bytes) -> None:
+    def __init__(self, file: Path) -> None:
         self.file = file
-        commented = b"#" in content or b"/" in content
-        self.text = COMMENT.sub(lambda found: b"\n" * found[0].count(b"\n"), content) if commented else content
+        self.text = self._content()
         self.found: list[list[NDArray[np.bytes_]]] = []  # per rank: kind, amount, peer, tag of its operations
         self.count = 0
         self.places: list[
@@ -52,8 +51,14 @@ class Goal:
         self.waits: list[Ints] = []
         self.follows: list[Ints] = []
 
+    def _content(self) -> bytes:
+        """Without comments."""
+        content = self.file.read_bytes()
+        commented = b"#" in content or b"/" in content
+        return COMMENT.sub(lambda found: b"\n" * found[0].count(b"\n"), content) if commented else content
+
     def read(self, unit: float) -> Listed:
-        """Computing is in ``unit`` seconds. Raises ValueError with the line."""
+        """Once. Computing is in ``unit`` seconds. Raises ValueError with the line."""
         head = HEAD.search(self.text)
         if not head:
             raise ValueError(f"{self.file}, line 1: expected 'num_ranks N'")
@@ -71,19 +76,20 @@ class Goal:
         self._nothing_between(end, len(self.text))
         if missing := sorted(set(range(ranks)) - seen):
             raise ValueError(f"{self.file}: num_ranks is {ranks}, but rank {missing[0]} is missing")
+        self.text = b""  # it may be large, and is only needed again to say where something is
         return self._listed(ranks, unit)
 
     def _listed(self, ranks: int, unit: float) -> Listed:
         if not self.found:
             raise ValueError(f"{self.file}: no operation in it")
         kinds, sizes, peers, tags = (np.concatenate(column) for column in zip(*self.found, strict=True))
-        what = np.select([kinds == kind for kind in KINDS], list(KINDS.values())).astype(np.int64)
+        what = np.select([kinds == kind for kind in KINDS], list(KINDS.values())).astype(np.int8)
         amount = sizes.astype(np.float64)
         return Listed(
             ranks=ranks,
             what=what,
             rank=np.concatenate(self.rank),
-            peer=np.where(peers == b"", b"-1", peers).astype(np.int64),
+            peer=np.where(peers == b"", b"-1", peers).astype(np.int32),
             tag=np.where(tags == b"", b"0", tags).astype(np.int64),
             size=np.where(what == What.CALC, 0.0, amount),
             length=np.where(what == What.CALC, amount * unit, 0.0),
@@ -106,7 +112,7 @@ class Goal:
             self.found.append([np.array(column) for column in columns])
             self.count += len(operations)
         self.places.append((first, begins, begins + len(body)))
-        self.rank.append(np.full(len(operations), rank))
+        self.rank.append(np.full(len(operations), rank, np.int32))
         try:
             pairs = [(number[before], number[after]) for after, _, before in waiting]
         except KeyError:
@@ -121,6 +127,7 @@ class Goal:
         return f"{self.file}, line {before + 1}"
 
     def _where(self, operation: int) -> str:
+        self.text = self._content()
         first, begins, ends = next(place for place in reversed(self.places) if place[0] <= operation)
         for number, found in enumerate(OPERATION.finditer(self.text[begins:ends])):
             if first + number == operation:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from enum import IntEnum
 
 import numpy as np
+from numpy.typing import NDArray
 
 from testbed.base.arrays import Floats, Ints
 from testbed.experiment.traffic.jobs.program import Exchange, Program
@@ -27,9 +28,9 @@ class Listed:
     """The operations of all ranks, columns of shape (n,). Raises ValueError where they cannot be carried out."""
 
     ranks: int
-    what: Ints
-    rank: Ints
-    peer: Ints  # rank; -1 for computing
+    what: NDArray[np.int8]
+    rank: NDArray[np.int32]
+    peer: NDArray[np.int32]  # rank; -1 for computing
     tag: Ints
     size: Floats  # bytes of a message
     length: Floats  # s of computing
@@ -104,8 +105,10 @@ class Listed:
         node[sends] = program.exchange(made, begin[self.rank[sends]])
         program.wait(node[sends], node[received])
         program.wait(begin[self.rank[calcs]], node[calcs])
-        program.wait(node, done[self.rank])
         before, after = self.waits.T
+        last = np.ones(len(node), np.bool_)  # of its rank: what another one waits for is over before that
+        last[before] = False
+        program.wait(node[last], done[self.rank[last]])
         program.wait(node[before], node[after])
         if len(self.follows):
             led = np.unique(self.follows[:, 0])

@@ -6,19 +6,22 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from testbed.base.arrays import Floats, Ints
 from testbed.experiment.traffic.flow import NO_GROUP
 from testbed.experiment.traffic.plan import Plan
 from testbed.experiment.traffic.tasks import Job, Kind, Steps, Tasks, edges, no_edges
 
+Ranks = Ints | NDArray[np.int32]  # of a job: millions of them should not take more
+
 
 @dataclass(frozen=True)
 class Exchange:
     """Messages between ranks, columns of shape (n,), and which of them waits for which."""
 
-    src: Ints  # ranks
-    dst: Ints
+    src: Ranks
+    dst: Ranks
     size: Floats  # bytes
     waits: Ints  # (m, 2): a message that must have been received, and one that waits for it
 
@@ -36,7 +39,7 @@ class Program:
     def steps(
         self,
         kind: Kind,
-        rank: Ints,
+        rank: Ranks,
         iteration: int = -1,
         length: Floats | float = 0.0,
         *,
@@ -76,11 +79,15 @@ class Program:
         self.wait(messages, done[made.dst])
 
     def plan(self, job: Job) -> Plan:
-        """On the hosts of the job."""
+        """On the hosts of the job. Once."""
         hosts, none = job.hosts, np.empty(0)
         src, dst, size = (
             np.concatenate([none, *(getattr(one, name) for one in self._exchanges)]) for name in ("src", "dst", "size")
         )
+        steps = Steps.joined(self._steps)
+        self._steps.clear()  # a million messages should not be there twice
+        waiting = np.concatenate([no_edges(), *self._edges])
+        self._edges.clear()
         return Plan(
             src=_named(src, hosts),
             dst=_named(dst, hosts),
@@ -88,7 +95,7 @@ class Program:
             start=np.zeros(len(size)),
             label=[job.name] * len(size),
             group=np.full(len(size), NO_GROUP),
-            tasks=Tasks(Steps.joined(self._steps), np.concatenate([no_edges(), *self._edges]), (job,)),
+            tasks=Tasks(steps, waiting, (job,)),
         ).ordered()
 
 

@@ -55,7 +55,10 @@ class Traces:
         what, rank_of, peer, tag, size, length = (np.array(column) for column in zip(*self.rows, strict=True))
         none = np.empty((0, 2), np.int64)
         waits = np.array(self.waits, np.int64).reshape(-1, 2)
-        return Listed(len(self.files), what, rank_of, peer, tag, size, length, waits, none, self.places.__getitem__)
+        return Listed(
+            len(self.files), what.astype(np.int8), rank_of.astype(np.int32), peer.astype(np.int32), tag, size, length,
+            waits, none, self.places.__getitem__,
+        )  # fmt: skip
 
     def _where(self, rank: int, node: Node) -> str:
         return f"{self.files[rank]}: node {node.id} '{node.name}'"

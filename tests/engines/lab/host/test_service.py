@@ -129,7 +129,7 @@ def refusal(link: Pair, **settings: float) -> str:
 def test_an_interface_that_does_not_fit_is_refused_with_all_reasons(link: Pair) -> None:
     with linux.inside(link.netns[1]), IPRoute() as ip:
         ip.link("set", index=ip.link_lookup(ifname=NAMES[1])[0], state="down")
-    program = libbpf.Object(compiled("drop"))
+    program = libbpf.Object(compiled("faults"))
     program.load()
     with linux.inside(link.netns[0]):
         held = libbpf.attach_tcx(program.program_fd("drop"), Interface(NAMES[0]).index, "ingress")

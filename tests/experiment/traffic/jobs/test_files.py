@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import struct
+import tracemalloc
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,8 @@ import pytest
 from pydantic import ValidationError
 
 from testbed.experiment.model import Experiment
+from testbed.experiment.traffic.jobs.files import GoalFile
+from testbed.experiment.traffic.pattern import Context
 from testbed.experiment.traffic.tasks import Kind
 
 PING = """num_ranks 2
@@ -119,6 +122,33 @@ def write(folder: Path, ranks: list[list[bytes]]) -> Path:
 
 
 COMP, SEND, RECV, COLL = 4, 5, 6, 7
+
+
+def test_a_message_of_a_goal_file_takes_half_a_kilobyte(tmp_path: Path) -> None:
+    """So that a million of them are within 1 GB with all that Python and numpy need."""
+    ranks, messages = 16, 1500
+    lines = [f"num_ranks {ranks}"]
+    for rank in range(ranks):
+        right, left = (rank + 1) % ranks, (rank - 1) % ranks
+        lines.append(f"rank {rank} {{")
+        for k in range(messages):
+            lines += [f"s{k}: send 64b to {right} tag {k}", f"r{k}: recv 64b from {left} tag {k}"]
+            lines += [f"s{k} requires r{k - 1}"] * (k > 0)
+        lines.append("}")
+    (file := tmp_path / "ring.goal").write_text("\n".join(lines))
+    tracemalloc.start()
+    try:
+        plan = GoalFile(pattern="goal", file=str(file)).plan(Context(ranks, 100e9, 1.0, (1,)))
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert len(plan) == ranks * messages
+    assert peak / len(plan) < 500
+    done = np.flatnonzero(plan.tasks.steps.kind == Kind.DONE)
+    awaited = np.isin(plan.tasks.edges[:, 1], -1 - done).sum()
+    assert awaited == ranks * (
+        messages + 2
+    )  # its begin, its sends, and the last receive: a send waits for each other one
 
 
 def test_chakra_computes_sends_and_carries_out_collectives(tmp_path: Path) -> None:

@@ -1,0 +1,222 @@
+"""What `testbed check` asks a path chooser: short runs on the virtual engine, and every entropy that it chose in them.
+
+Two leaves and four spines, all links 25 Gbit/s. The four hosts of each leaf send to one each at the other, at nine
+tenths of their lines whatever comes back: what one uplink is given too much of, another one could carry.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import hashlib
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path as FilePath
+from typing import Protocol
+
+import numpy as np
+
+from testbed.base.arrays import Ints
+from testbed.compiled import machine
+from testbed.compiled.choosers import Choosers
+from testbed.compiled.plain import DECIDE
+from testbed.controller import CompiledController, Path, Paths
+from testbed.engines.virtual.run import VirtualRun
+from testbed.errors import PluginFailed
+from testbed.experiment.model import DEFAULT_TUNER, Experiment
+from testbed.experiment.resolved import Resolved
+from testbed.live.snapshots import Follower
+from testbed.plugin import PluginConfig
+from testbed.registry import Plugin, find
+from testbed.results.record import RunRecord
+
+Answer = tuple[bool | None, str]
+
+RTT = 14e-6  # s; base RTT, about
+LINE, LOAD = 25e9, 0.9
+LEAF, SPINES = 4, 4  # hosts of a leaf
+TIMEOUT = 20 * RTT
+CUT = "leaf1-spine1"
+SEND = 1  # CHOOSE_SEND of paths.h
+
+
+class Steady(CompiledController):
+    """Sends at nine tenths of the line rate, whatever comes back."""
+
+    name = "steady"
+
+    def __init__(self, config: PluginConfig, path: Path) -> None:
+        super().__init__(config, path)
+        self.rate = LOAD * path.line_rate
+
+
+@dataclass
+class Chosen:
+    """What a chooser was asked, and what it decided, in order."""
+
+    calls: list[tuple[int, int, float, int, int]] = field(default_factory=list)  # flow, event, s, entropy told, chosen
+
+    def listen(self, choosers: Choosers) -> None:
+        """To all calls from now on."""
+        records, size = choosers.records.ctypes.data, choosers.records.dtype.itemsize
+        inner, calls = DECIDE(choosers.c.decide), self.calls
+
+        def decide(nothing: int, raised: int, record: int, *told: float) -> int:
+            status: int = inner(nothing, raised, record, *told)
+            event, now, number, _ = told
+            calls.append(
+                ((record - records) // size, int(event), now, int(number), ctypes.c_int64.from_address(record).value)
+            )
+            return status
+
+        self._kept = inner, DECIDE(decide)  # for as long as C calls them
+        choosers.c.decide = ctypes.cast(self._kept[1], ctypes.c_void_p).value
+
+    @property
+    def digest(self) -> str:
+        """Of all of it."""
+        return hashlib.sha256(repr(self.calls).encode()).hexdigest()[:12]
+
+    @property
+    def entropies(self) -> list[tuple[int, int]]:
+        """Flow and entropy of each packet."""
+        return [(flow, chosen) for flow, event, _, _, chosen in self.calls if event == SEND]
+
+
+@dataclass(frozen=True)
+class _Heard(Resolved):
+    """An experiment whose chooser is listened to."""
+
+    chosen: Chosen = field(default_factory=Chosen)
+
+    def make_choosers(self, paths: Paths, first: int = 0) -> Choosers | None:
+        choosers = super().make_choosers(paths, first)
+        assert choosers
+        self.chosen.listen(choosers)
+        return choosers
+
+
+class Trial(VirtualRun):
+    """One run of a path chooser."""
+
+    def __init__(self, plugin: Plugin, config: PluginConfig, experiment: Experiment, follower: Follower) -> None:
+        """Runs it to its end. Raises PluginFailed, and BadInput if it cannot be compiled."""
+        tuner = find("tuner", DEFAULT_TUNER)
+        sends = Plugin("controller", Steady.name, Steady, "testbed", FilePath(__file__))
+        self.chosen = Chosen()
+        super().__init__(
+            _Heard(
+                experiment, sends, PluginConfig(), tuner, tuner.configure(None, {}),
+                chooser=plugin, chooser_config=config, chosen=self.chosen,
+            ), [], follower,
+        )  # fmt: skip
+        self.record = self.follow()
+        if self.record.interrupted:
+            raise PluginFailed(self.record.interrupted)
+
+    def keep_decisions(self, record: RunRecord) -> None:
+        """They are looked at as they are: a file would need packages that `testbed check` does without."""
+
+    def acknowledged(self, start: float, end: float) -> float:
+        """What came back, as a share of what was to be sent between two times."""
+        series = self.record.flow_series
+        first, last = np.searchsorted(series.time, [start, end])
+        acked = float((series.wire_bytes[last] - series.wire_bytes[first]).sum())
+        return 8 * acked / float(series.time[last] - series.time[first]) / (LOAD * LINE * 2 * LEAF)
+
+    def lost(self) -> Ints:
+        """Packets lost, per flow."""
+        return np.asarray(self.record.flows.lost_packets)
+
+
+class Run(Protocol):
+    """Runs an experiment with the chooser in question."""
+
+    def __call__(self, experiment: Experiment) -> Trial: ...
+
+
+def experiment(rtts: float, *, down: tuple[float, float] | None = None, compiled: bool = True) -> Experiment:
+    """An uplink is down from the first of these RTTs to the second, which no switch detects."""
+    times = zip(down or (), ("down", "up"), strict=False)
+    events = [{"at": _s(at * RTT), what: CUT, "detected_after": "1 s"} for at, what in times]
+    link = {"rate": f"{LINE} bit/s", "delay": "1 us"}
+    return Experiment.model_validate({
+        "name": "check",
+        "rack": {
+            "kind": "leaf-spine", "leaves": 2, "spines": SPINES, "hosts_per_leaf": LEAF, "link": link, "uplink": link,
+        },
+        "traffic": {"pattern": "permutation", "hosts": 2 * LEAF, "stride": LEAF, "payload": "4096 B"},
+        "controller": Steady.name,
+        "routing": {"name": "checked", "compiled": compiled},
+        "time": {"duration": _s(rtts * RTT), "warmup": 0},
+        "loss_recovery": {"timeout": _s(TIMEOUT)},
+        "record": {"interval": _s(RTT)},
+        "events": events,
+    })  # fmt: skip
+
+
+def _s(seconds: float) -> str:
+    return f"{seconds!r} s"
+
+
+def chooser_questions(
+    plugin: Plugin, config: PluginConfig, follower: Follower, compiles: str
+) -> list[tuple[str, Callable[[], Answer]]]:
+    """Name and question; ``compiles`` is the name of the first."""
+
+    def run(experiment: Experiment) -> Trial:
+        return Trial(plugin, config, experiment, follower)
+
+    asked: dict[str, Callable[[Run], Answer]] = {
+        "every packet has a valid entropy": _valid,
+        "same seed, same entropies": _repeats,
+        "uses the paths there are": _spreads,
+        "survives a path that fails": _survives,
+    }
+    first: dict[str, Callable[[Run], Answer]] = {compiles: _compiles} if plugin.form.compiled else {}
+    return [(name, partial(question, run)) for name, question in (first | asked).items()]
+
+
+def _compiles(run: Run) -> Answer:
+    """What a user debugs as Python must be what chooses in a run; a path fails, so that every callback is called."""
+    if not machine.available():
+        return None, "numba is not installed: Python chooses in every run on this machine"
+    one, two = (run(experiment(60, down=(15, 40), compiled=compiled)).chosen for compiled in (True, False))
+    calls = f"{len(one.calls)} calls chose"
+    if one.calls == two.calls:
+        return True, f"{calls} the same, packet by packet (digest {one.digest})"
+    return False, f"entropies differ: digests {one.digest} compiled and {two.digest} in Python"
+
+
+def _valid(run: Run) -> Answer:
+    entropies = run(experiment(20)).chosen.entropies
+    most = max(len({chosen for flow, chosen in entropies if flow == one}) for one in range(2 * LEAF))
+    return True, f"{len(entropies)} packets of {2 * LEAF} flows had entropies from 0 to 16383, up to {most} in a flow"
+
+
+def _repeats(run: Run) -> Answer:
+    one, two = (run(experiment(40, down=(15, 30))).chosen.digest for _ in range(2))
+    same = f"the same seed gave the same entropies twice (digest {one})"
+    return one == two, same if one == two else f"the same seed gave other entropies: digests {one} and {two}"
+
+
+def _spreads(run: Run) -> Answer:
+    came = run(experiment(120)).acknowledged(60 * RTT, 119 * RTT)
+    return came >= 0.95, (
+        f"{LEAF} flows over {SPINES} uplinks, at {_percent(LOAD)} of what these carry: {_percent(came)} of it came "
+        "back in RTTs 60 to 119; at least 95 % is expected"
+    )
+
+
+def _survives(run: Run) -> Answer:
+    trial = run(experiment(160, down=(20, 80)))
+    while_down, after = trial.acknowledged(60 * RTT, 80 * RTT), trial.acknowledged(130 * RTT, 159 * RTT)
+    return after >= 0.75, (  # who stays away from that uplink has 83 %
+        f"one of {SPINES} uplinks of a leaf was cut for 60 RTTs, which nobody told: {_percent(while_down)} of what "
+        f"flows wanted came back in the last 20 of them, {_percent(after)} in RTTs 130 to 159, long after its return; "
+        "at least 75 % is expected"
+    )
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.1f} %"
