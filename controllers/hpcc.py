@@ -3,6 +3,8 @@
 Every acknowledgement recomputes the window from a reference window, which itself moves once per RTT: that is how the
 reaction is fast and yet does not compound. Window and rate (window / T) are both set.
 
+Packets of a flow that take several paths are compared with the one before on the same path.
+
 Lost packets do not change the window: the algorithm has no rule for them (its authors evaluate it with PFC).
 """
 
@@ -13,7 +15,7 @@ from typing import Any, ClassVar
 
 from pydantic import Field
 
-from testbed.controller import Ack, CompiledController, Path, PerHop, Signal
+from testbed.controller import MOST_HOPS, Ack, CompiledController, Path, PerPath, PerPathHop, Signal, path_of
 from testbed.plugin import PluginConfig
 from testbed.units import Rate, Ratio, Time
 
@@ -55,11 +57,11 @@ class Hpcc(CompiledController):
     utilisation: float = 1.0  # U
     stage: int  # incStage
     update_after: int = -1  # lastUpdateSeq; -1 before the first acknowledgement
-    last_hops: int  # L: the last stack, and how many hops it had
-    last_node: PerHop
-    last_ts: PerHop
-    last_tx: PerHop
-    last_queue: PerHop
+    last_hops: PerPath  # L: the last stack of each path, and how many hops it had
+    last_node: PerPathHop
+    last_ts: PerPathHop
+    last_tx: PerPathHop
+    last_queue: PerPathHop
 
     def __init__(self, config: HpccConfig, path: Path) -> None:
         super().__init__(config, path)
@@ -74,26 +76,29 @@ class Hpcc(CompiledController):
         hops = len(stack)
         if hops == 0:
             return
-        same_path = hops == self.last_hops
+        path = path_of(stack)
+        first = path * MOST_HOPS
+        same_path = hops == self.last_hops[path]
         newer, counted, restarted = True, True, False
         fullest, tau = -math.inf, 0.0
         for i, hop in enumerate(stack):  # MeasureInflight
-            dt, sent = hop.ts - self.last_ts[i], hop.tx_bytes - self.last_tx[i]
-            same_path = same_path and hop.node == self.last_node[i]
+            last = first + i
+            dt, sent = hop.ts - self.last_ts[last], hop.tx_bytes - self.last_tx[last]
+            same_path = same_path and hop.node == self.last_node[last]
             newer = newer and dt > 0
             counted = counted and sent >= 0
             restarted = restarted or dt < -self.base_rtt
             if dt > 0:
-                u = 8 * (min(hop.queue, self.last_queue[i]) / self.base_rtt + sent / dt) / hop.rate
+                u = 8 * (min(hop.queue, self.last_queue[last]) / self.base_rtt + sent / dt) / hop.rate
                 if u > fullest:
                     fullest, tau = u, min(dt, self.base_rtt)
         # A counter that ran backwards, or a clock by more than T, was restarted: begin anew with this stack.
         if same_path and not newer and not restarted:
             return
-        self.last_hops = hops
+        self.last_hops[path] = hops
         for i, hop in enumerate(stack):
-            self.last_node[i], self.last_ts[i] = hop.node, hop.ts
-            self.last_tx[i], self.last_queue[i] = hop.tx_bytes, hop.queue
+            self.last_node[first + i], self.last_ts[first + i] = hop.node, hop.ts
+            self.last_tx[first + i], self.last_queue[first + i] = hop.tx_bytes, hop.queue
         if same_path and newer and counted:
             self.react(ack, fullest, tau)
         if self.update_after < 0:

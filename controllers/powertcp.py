@@ -23,7 +23,7 @@ from typing import Any, ClassVar
 
 from pydantic import Field
 
-from testbed.controller import Ack, CompiledController, Path, PerHop, Signal
+from testbed.controller import MOST_HOPS, Ack, CompiledController, Path, PerPath, PerPathHop, Signal, path_of
 from testbed.plugin import PluginConfig
 
 LEAST_POWER = 0.05  # a window grows at most twentyfold
@@ -105,11 +105,11 @@ class PowerTcp(PowerWindow):
         "sim": {"flows": 167, "eta": 0.95},
     }
 
-    last_hops: int  # the last stack, and how many hops it had
-    last_node: PerHop
-    last_ts: PerHop
-    last_tx: PerHop
-    last_queue: PerHop
+    last_hops: PerPath  # the last stack of each path, and how many hops it had
+    last_node: PerPathHop
+    last_ts: PerPathHop
+    last_tx: PerPathHop
+    last_queue: PerPathHop
 
     def on_ack(self, ack: Ack) -> None:
         stack = ack.int_stack
@@ -117,21 +117,24 @@ class PowerTcp(PowerWindow):
         if hops == 0:
             return
         base = self.path.base_rtt
-        comparable = hops == self.last_hops
+        path = path_of(stack)
+        first = path * MOST_HOPS
+        comparable = hops == self.last_hops[path]
         strongest, interval = -math.inf, 0.0
         for i, hop in enumerate(stack):
-            dt, sent = hop.ts - self.last_ts[i], hop.tx_bytes - self.last_tx[i]
-            comparable = comparable and hop.node == self.last_node[i] and dt > 0 and sent >= 0
+            last = first + i
+            dt, sent = hop.ts - self.last_ts[last], hop.tx_bytes - self.last_tx[last]
+            comparable = comparable and hop.node == self.last_node[last] and dt > 0 and sent >= 0
             if comparable:
                 line = hop.rate / 8  # bytes/s
-                current = max((hop.queue - self.last_queue[i] + sent) / (dt * line), self.config.floor)
+                current = max((hop.queue - self.last_queue[last] + sent) / (dt * line), self.config.floor)
                 power = current * (1 + hop.queue / (line * base))
                 if power > strongest:
                     strongest, interval = power, dt
-        self.last_hops = hops
+        self.last_hops[path] = hops
         for i, hop in enumerate(stack):
-            self.last_node[i], self.last_ts[i] = hop.node, hop.ts
-            self.last_tx[i], self.last_queue[i] = hop.tx_bytes, hop.queue
+            self.last_node[first + i], self.last_ts[first + i] = hop.node, hop.ts
+            self.last_tx[first + i], self.last_queue[first + i] = hop.tx_bytes, hop.queue
         if comparable:
             self.smooth(strongest, interval)
         if self.mark < 0:

@@ -33,6 +33,11 @@ ABOVE_LINE = 1 + 1e-9  # times the line rate: a rate beyond that is more than ro
 MOST_HOPS = 5  # INT records that a packet can carry
 PerHop = Annotated[list[float], Length(MOST_HOPS)]
 """State of a `CompiledController`: one number per hop."""
+MOST_PATHS = 8  # of a flow that are told apart
+PerPath = Annotated[list[int], Length(MOST_PATHS)]
+"""State of a `CompiledController`: one number per path, by `path_of`."""
+PerPathHop = Annotated[list[float], Length(MOST_PATHS * MOST_HOPS)]
+"""One per hop of each path: those of path p begin at p * MOST_HOPS."""
 Table = Annotated[NDArray[Any], Constant()]
 """State of a `CompiledController`: an array that ``__init__`` sets, the same for all flows: a trained policy."""
 
@@ -207,6 +212,14 @@ class Hop:
     tx_bytes: float
     queue: float
     rate: float
+
+
+def path_of(stack: tuple[Hop, ...]) -> int:
+    """Which of `MOST_PATHS` places has what INT said of this path. Several may share it: compare the nodes."""
+    place = 0
+    for hop in stack:
+        place += hop.node
+    return place % MOST_PATHS
 
 
 @dataclass(frozen=True)

@@ -29,36 +29,45 @@ double next_due(struct datapath *d)
 	return earliest;
 }
 
-/* When the oldest packet that was not looked at yet has been received: half a delay before its feedback is due. */
+/* The oldest record that was not looked at yet; NULL for none, or if another core is still writing it. */
+static const struct record *unseen(const struct ring *ring)
+{
+	const uint8_t *slot = ring->data + (ring->looked_at & ring->mask);
+
+	if (ring->looked_at >= __atomic_load_n(ring->producer, __ATOMIC_ACQUIRE) ||
+	    __atomic_load_n((const uint32_t *)slot, __ATOMIC_ACQUIRE) & BUSY)
+		return NULL;
+	return (const struct record *)(slot + HEADER);
+}
+
+/* When the receiver had the packet: a delay line's links take no time by themselves. */
+static double received_at(const struct datapath *d, const struct record *r)
+{
+	return nominal(d, r->rx_ns) + d->tasks->one_way[r->flow];
+}
+
+/* When the oldest packet that was not looked at yet has been received, which is long before its feedback is due. */
 double next_received(struct datapath *d)
 {
 	double earliest = INFINITY;
 
 	for (int64_t i = 0; i < d->ring_count && d->tasks; i++) {
-		const struct ring *ring = &d->rings[i];
-		const struct record *r = (const struct record *)(ring->data + (ring->looked_at & ring->mask) + HEADER);
+		const struct record *r = d->rings[i].delay > 0 ? unseen(&d->rings[i]) : NULL;
 
-		if (ring->delay > 0 && ring->looked_at < __atomic_load_n(ring->producer, __ATOMIC_ACQUIRE))
-			earliest = fmin(earliest, nominal(d, r->rx_ns) + ring->delay / 2);
+		if (r)
+			earliest = fmin(earliest, received_at(d, r));
 	}
 	return earliest;
 }
 
 static void look_at(struct datapath *d, struct ring *ring, double now)
 {
-	uint64_t end = __atomic_load_n(ring->producer, __ATOMIC_ACQUIRE);
+	const struct record *r;
 	struct tasks *t = d->tasks;
 
-	for (; ring->looked_at < end; ring->looked_at += HEADER + sizeof(struct record)) {
-		uint8_t *slot = ring->data + (ring->looked_at & ring->mask);
-		const struct record *r = (const struct record *)(slot + HEADER);
-		double received = nominal(d, r->rx_ns) + ring->delay / 2;
-
-		if (__atomic_load_n((uint32_t *)slot, __ATOMIC_ACQUIRE) & BUSY || received > now)
-			return;
+	for (; (r = unseen(ring)) && received_at(d, r) <= now; ring->looked_at += HEADER + sizeof(*r))
 		if (r->opcode == BTH_ACK && ++t->received[r->flow] == t->packets[r->flow])
-			flow_done(t, r->flow, received);
-	}
+			flow_done(t, r->flow, received_at(d, r));
 }
 
 /* What waits for flows need not wait for feedback that a delay line delays. */

@@ -10,6 +10,8 @@
 #include "batch.h"
 #include "queue_pairs.h"
 
+#include <float.h>
+
 #define SLOWEST 1.0 /* bit/s: a rate of next to nothing would never send again */
 #define ROUNDING (1 + 1e-9) /* as ABOVE_LINE in controller.py */
 
@@ -39,11 +41,15 @@ void reschedule(struct datapath *d, const int64_t *flows, int64_t n, double now)
 		if (d->flow[f].queued)
 			continue;
 		if (room(d, f) <= 0) {
+			if (d->flow[f].started && isinf(d->flow[f].last))
+				d->flow[f].last = -DBL_MAX; /* it is a window that delays its first packet, and nobody was late */
 			due_at(d, f, INFINITY);
 			continue;
 		}
 		due = d->flow[f].last + (double)(d->wire_size * 8) / d->flow[f].rate;
-		if (due < now) /* an earlier departure than before counts from now; lateness that was there is kept */
+		if (isinf(due) && d->tasks) /* what a job loses at the start of a flow would add up; it may also be just now */
+			due = now - d->start[f] < d->seconds_per_ns ? now : d->start[f];
+		else if (due < now) /* an earlier departure than before counts from now; lateness that was there is kept */
 			due = fmin(now, fmax(due, before));
 		if (due != before)
 			due_at(d, f, due);

@@ -57,8 +57,8 @@ class CTasks(ctypes.Structure):
     _fields_ = [
         ("flows", c_int64),
         *((name, c_void_p) for name in ("first", "next", "missing", "ready", "length", "link")),
-        *((name, c_void_p) for name in ("packets", "received", "done", "agent", "released", "first_flow", "wake")),
-        ("count", c_void_p),
+        *((name, c_void_p) for name in ("packets", "one_way", "received", "done", "agent", "released")),
+        *((name, c_void_p) for name in ("first_flow", "wake", "count")),
     ]
 
 

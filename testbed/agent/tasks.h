@@ -20,6 +20,7 @@ struct tasks {
 	int64_t *link; /* per node: a list of steps that are done and whose followers do not know yet */
 	/* per flow */
 	const int64_t *packets;
+	const double *one_way; /* s, of a full packet through empty queues */
 	int64_t *received, *done; /* packets that the receiver has, where it does not count them itself; all of them? */
 	const int64_t *agent; /* who serves it */
 	/* flows that nothing holds back any more: each agent's in its own part, from `first_flow` on; -1 behind the last */

@@ -20,13 +20,16 @@ from testbed.experiment.traffic.plan import Plan
 from testbed.results.record import Measured, StepTable
 
 NOBODY = -1
+Parts = Sequence[tuple[int, int]]
 
 
 class TaskGraph:
     """Made before the agents are forked."""
 
-    def __init__(self, plan: Plan, payload: int, parts: Sequence[tuple[int, int]], *, wake: bool) -> None:
-        """Agent i serves flows ``parts[i]``, [first, end); ``wake`` it if it is a process of its own."""
+    def __init__(self, plan: Plan, payload: int, one_way: Floats, parts: Parts, *, wake: bool) -> None:
+        """Agent i serves flows ``parts[i]``, [first, end); ``wake`` it if it is a process of its own. ``one_way``: of a
+        full packet of each flow, s.
+        """
         n, steps, graph = len(plan), plan.tasks.steps, plan.tasks.numbered(len(plan))
         nodes = n + len(steps)
         order = np.argsort(graph[:, 0], kind="stable")
@@ -42,6 +45,7 @@ class TaskGraph:
         self._point("link", Shared.ints(nodes))
         packets = np.where(np.isfinite(plan.size), np.ceil(plan.size / payload), 0)  # an endless flow is never done
         self._point("packets", packets.astype(np.int64))
+        self._point("one_way", one_way)
         self._point("received", Shared.ints(n))
         self._point("done", Shared.ints(n))
         self._point("agent", np.repeat(np.arange(len(parts)), [end - first for first, end in parts]))
@@ -53,9 +57,9 @@ class TaskGraph:
         self.flows = n
 
     @classmethod
-    def of(cls, plan: Plan, payload: int, parts: Sequence[tuple[int, int]], *, wake: bool) -> Self | None:
+    def of(cls, plan: Plan, payload: int, one_way: Floats, parts: Parts, *, wake: bool) -> Self | None:
         """None where nothing waits."""
-        return cls(plan, payload, parts, wake=wake) if len(plan.tasks.edges) else None
+        return cls(plan, payload, one_way, parts, wake=wake) if len(plan.tasks.edges) else None
 
     @staticmethod
     def _shared(values: Ints) -> Ints:

@@ -77,6 +77,8 @@ static __always_inline void choose_path(struct __sk_buff *skb, const struct roce
 }
 #endif
 
+#define SENT (MANY_PATHS ? TC_ACT_UNSPEC : TC_ACT_OK) /* the former goes on to the next program: adaptive.bpf.h */
+
 SEC("tc")
 int nic_tx(struct __sk_buff *skb)
 {
@@ -89,11 +91,11 @@ int nic_tx(struct __sk_buff *skb)
 	if (settings.at_far_end)
 		count_arrival(skb, 1);
 	if (!read_own(skb, &packet) || packet.opcode != BTH_SEND_ONLY_IMM)
-		return TC_ACT_OK;
+		return SENT;
 	id = flow_of(&packet);
 	flow = bpf_map_lookup_elem(&flows_tx, &id);
 	if (!flow)
-		return TC_ACT_OK;
+		return SENT;
 	psn = packet.psn | bpf_htonl(__sync_fetch_and_add(&flow->packets, 1) & 0xffffff);
 	/* Without the socket's hash, which is random: ECMP shall depend on the addresses and ports alone. */
 	bpf_skb_store_bytes(skb, __builtin_offsetof(struct roce, psn), &psn, sizeof(psn), BPF_F_INVALIDATE_HASH);
@@ -102,7 +104,7 @@ int nic_tx(struct __sk_buff *skb)
 #if MANY_PATHS
 	choose_path(skb, &packet, id, bpf_be64_to_cpu(now));
 #endif
-	return TC_ACT_OK;
+	return SENT;
 }
 
 static __always_inline void count_data(struct flow_rx *flow, const struct roce *packet)

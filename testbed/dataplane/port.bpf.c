@@ -76,6 +76,9 @@ const volatile struct port_settings settings = {};
 #ifdef BOLT
 #include "bolt.bpf.h"
 #endif
+#if MANY_PATHS
+#include "adaptive.bpf.h"
+#endif
 
 /* log2 with 2^QUEUE_SUB_BITS linear bins per octave; the same arithmetic as histogram.py. */
 static __always_inline __u32 bin_of(__u32 bytes)

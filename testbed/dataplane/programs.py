@@ -8,7 +8,10 @@ from __future__ import annotations
 
 import socket
 import struct
+from collections.abc import Sequence
 from typing import NamedTuple
+
+import numpy as np
 
 from testbed.dataplane import libbpf, wire
 from testbed.dataplane.build import compiled
@@ -116,10 +119,11 @@ class NicPrograms:
 class PortPrograms(KernelMaps):
     """``port_egress`` and ``port_ingress`` for the ports of all switches, and their maps; with Bolt ``port_src``.
 
-    With ``monitor`` they count up to so many flows in ``flow_table``.
+    With ``monitor`` they count up to so many flows in ``flow_table``. With adaptive routing there is ``port_route`` as
+    well, for so many ``switches``; they have numbers from 1.
     """
 
-    def __init__(self, nic: NicPrograms, monitor: int = 0) -> None:
+    def __init__(self, nic: NicPrograms, monitor: int = 0, switches: int = 0) -> None:
         self._object = libbpf.Object(compiled(f"port{nic.variant}"))
         self._object.share_map("arrivals", nic.arrivals_fd)
         self.arrivals = nic.arrivals
@@ -128,15 +132,25 @@ class PortPrograms(KernelMaps):
         for name in (*OWN_MAPS, *(["port_bolt"] if nic.src.threshold else [])):
             self._object.size_map(name, entries)
         self._object.size_map("flow_table", max(1, monitor))
+        adaptive = nic.routing == wire.ADAPTIVE
+        if adaptive:
+            self._object.size_map("next_hops", (switches + 1) << 8)
         self._object.set_constants(wire.PORT_SETTINGS.pack(*nic.pfc, monitor > 0, *nic.src, nic.routing))
         self._object.load()
         super().__init__({name: self._object.map_fd(name) for name in MAPS}, entries)
         self.flow_table = FlowTable(self._object.map_fd("flow_table"), monitor) if monitor else None
         self.fd = self._object.program_fd("port_egress")
         self.ingress_fd = self._object.program_fd("port_ingress")
+        self.route_fd = self._object.program_fd("port_route") if adaptive else None
         self.src_fd = self._object.program_fd("port_src") if nic.src.threshold else None
         if nic.src.threshold:
             self.bolt = view(self._object.map_fd("port_bolt"), wire.PORT_BOLT, entries)
+
+    def set_next_hops(self, switch: int, edge: int, ports: Sequence[int]) -> None:
+        """Adaptive routing: where a switch may send to the hosts at another, interfaces in the order of its route."""
+        hops = np.zeros((), wire.NEXT_HOPS)
+        hops["count"], hops["port"][: len(ports)] = len(ports), ports
+        libbpf.update(self._object.map_fd("next_hops"), switch << 8 | edge, hops.tobytes())
 
     def reset(self, port: Port, seed: int) -> None:
         """Set a port's counters back to 0 and its queue to empty: nothing may be on its way."""

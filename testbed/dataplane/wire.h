@@ -166,6 +166,14 @@ struct flowlet {
 	__u32 reserved;
 };
 
+#define MOST_NEXT_HOPS 64
+
+/* Ports of a switch on equally short paths, in the order of its routes. */
+struct next_hops {
+	__u32 count;
+	__u32 port[MOST_NEXT_HOPS]; /* ifindex */
+};
+
 /* Per flow, at the receiver's NIC. */
 struct flow_rx {
 	__u64 packets;

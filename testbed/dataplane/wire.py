@@ -113,6 +113,8 @@ PORT_SETTINGS = struct.Struct("=IIIIIII")
 PORT_BOLT = np.dtype([("supply", "<i8"), ("leaving", "<u8"), ("asked", "<u8"), ("made", "<u8")])
 FLOWLET = np.dtype([("last_ns", "<u8"), ("hash", "<u4"), ("reserved", "<u4")])
 BY_HASH, BY_SENDER, SPRAYED, BY_FLOWLET, ADAPTIVE = range(5)  # routing
+MOST_NEXT_HOPS = 64
+NEXT_HOPS = np.dtype([("count", "<u4"), ("port", "<u4", (MOST_NEXT_HOPS,))])
 FIRST_PORT = 0xC000  # RoCEv2 takes source ports from the dynamic range, for ECMP's sake
 INGRESS = np.dtype(
     [

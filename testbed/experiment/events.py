@@ -14,6 +14,7 @@ from pydantic import AfterValidator, Field, model_validator
 from testbed.errors import nearest
 from testbed.experiment.block import Moment, Part, refuse
 from testbed.experiment.topology.shape import Link, Shape
+from testbed.experiment.topology.tables import Tables
 from testbed.units import RATIO_UNITS, parse, show_time
 
 log = logging.getLogger(__package__)
@@ -25,7 +26,7 @@ class Event:
     """Something that the experiment did to the rack while traffic went on."""
 
     time: float
-    what: str  # "link down leaf1-spine1"
+    what: str  # "link down leaf1-spine1", and between whom no path is left
 
 
 def _link_or_share(value: str) -> str:
@@ -65,12 +66,23 @@ class Step(NamedTuple):
     at: float  # s
     verb: str  # "down", "up", or "reroute": the switches have detected it
     links: tuple[str, ...]
+    cut_off: tuple[tuple[str, str], ...] = ()  # switches between whose hosts no path is left then
+
+    @property
+    def said(self) -> str:
+        """For people."""
+        said = f"link {self.verb} {', '.join(self.links)}"
+        if not self.cut_off:
+            return said
+        (one, other), more = self.cut_off[0], len(self.cut_off) - 1
+        return f"{said}; no path from {one} to {other}{f' and of {more} other pairs' * (more > 0)}"
 
 
 def plan(events: Sequence[EventSpec], shape: Shape, seed: int, end: float) -> list[Step]:
     """All steps in order of time. Refuses, by the block's list, what cannot happen."""
     failed: list[str] = []
     steps = []
+    tables = Tables(shape)
     names = [_name(link) for link in shape.trunks]
     for number, event in sorted(enumerate(events), key=lambda item: item[1].at):
         if event.at >= end:
@@ -92,7 +104,9 @@ def plan(events: Sequence[EventSpec], shape: Shape, seed: int, end: float) -> li
         if wrong:
             refuse(key, f"{wrong[0]} is {'already' if event.down else 'not'} down at {show_time(event.at)}")
         failed = [*failed, *chosen] if event.down else [name for name in failed if name not in chosen]
-        steps.append(Step(event.at, verb, tuple(chosen)))
+        for name in chosen:
+            (tables.link_down if event.down else tables.link_up)(name)
+        steps.append(Step(event.at, verb, tuple(chosen), tuple(tables.cut_off())))
         steps.append(Step(event.at + event.detected_after, "reroute", tuple(chosen)))
     return sorted(steps, key=lambda step: step.at)
 
@@ -144,5 +158,7 @@ class EventSchedule:
                 continue
             for link in one.links:
                 self._do[one.verb](link)
-            self.done.append(Event(now, f"link {one.verb} {', '.join(one.links)}"))
+            self.done.append(Event(now, one.said))
+            if one.cut_off:
+                log.warning("%s: packets between their hosts are lost", one.said)
         self.next = self._steps[0].at if self._steps else math.inf

@@ -8,6 +8,7 @@ from operator import attrgetter
 from testbed.errors import BadInput
 from testbed.experiment.document import Document, KeyPath, dotted
 from testbed.experiment.model import Experiment
+from testbed.experiment.topology.tables import Tables
 
 OF_THE_KERNEL = {  # and what they are by default
     ("rack", "calibrate"): "classes",
@@ -15,6 +16,7 @@ OF_THE_KERNEL = {  # and what they are by default
     ("rack", "switch", "forwarding"): "bridge",
 }
 DILATION = ("time", "dilation")
+MOST_NEXT_HOPS = 64  # as in wire.h
 
 
 def without(settings: Mapping[str, str]) -> dict[str, str]:
@@ -53,10 +55,12 @@ def _found(experiment: Experiment, document: Document) -> Iterator[tuple[KeyPath
                 yield key, f"'{value}' has no meaning with engine 'virtual'; leave it out, or say '{usual}'"
     if engine == "fluid" and experiment.routing.many_paths:
         yield ("routing",), "the fluid model has no packets, and divides flows evenly among paths; say 'ecmp'"
+    if experiment.routing.name == "adaptive":
+        most = max((len(ports) for ports in Tables(experiment.shape).hops.values()), default=0)
+        if most > MOST_NEXT_HOPS:
+            yield ("routing",), f"'adaptive' compares up to {MOST_NEXT_HOPS} ports; a switch has {most}; say 'spray'"
     if engine == "fluid" and experiment.queue_pairs == "per-pair":
         yield ("queue_pairs",), "in the fluid model every flow has a state of its own; say 'per-message'"
-    if engine == "kernel" and experiment.routing.name == "adaptive":
-        yield ("routing",), "Linux knows no queues when it routes: 'adaptive' is of engine 'virtual'; or say 'spray'"
     costs: dict[KeyPath, float] = {("controller", "decision_cost"): experiment.controller.decision_cost}
     costs |= {("controllers", at, "decision_cost"): one.decision_cost for at, one in enumerate(experiment.controllers)}
     for place in (key for key, cost in costs.items() if cost):

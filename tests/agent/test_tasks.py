@@ -15,6 +15,8 @@ from testbed.experiment.traffic.tasks import Kind, Steps, Tasks, edges
 from tests.support.agents import SLOT, Bench
 from tests.support.serving import serving, turn
 
+ONE_WAY = np.full(3, 5 * SLOT)
+
 
 def plan(tasks: Tasks, flows: int = 3) -> Plan:
     made = Plan.of([Flow(f"h{i + 1}", "h9", 1e3, 0.5 * SLOT * i) for i in range(flows)])
@@ -29,7 +31,7 @@ def column(graph: TaskGraph, name: str) -> list[float]:
 def test_a_flow_starts_its_time_after_the_last_that_it_waits_for_whoever_serves_them() -> None:
     steps = Steps.of(2, Kind.COMPUTE, length=np.array([3.0, 4.0]) * SLOT)
     waiting = Tasks(steps, np.concatenate([edges(0, -1), edges(1, 2), edges(-1, -2), edges(-2, 2)]))
-    graph = TaskGraph(plan(waiting), 1000, [(0, 2), (2, 3)], wake=True)
+    graph = TaskGraph(plan(waiting), 1000, ONE_WAY, [(0, 2), (2, 3)], wake=True)
     graph.begin(library())
     assert np.isnan(graph.begun()).all()
     library().flow_done(graph.pointer, 0, 10 * SLOT)
@@ -47,14 +49,15 @@ def test_a_flow_starts_its_time_after_the_last_that_it_waits_for_whoever_serves_
 
 def test_steps_that_wait_for_nothing_take_their_time_from_their_start() -> None:
     steps = Steps.of(2, Kind.COMPUTE, length=2 * SLOT, start=5 * SLOT)
-    graph = TaskGraph(plan(Tasks(steps, np.concatenate([edges(-1, -2), edges(-2, 1)]))), 1000, [(0, 3)], wake=False)
+    waiting = Tasks(steps, np.concatenate([edges(-1, -2), edges(-2, 1)]))
+    graph = TaskGraph(plan(waiting), 1000, ONE_WAY, [(0, 3)], wake=False)
     graph.begin(library())
     assert graph.begun() == pytest.approx([5 * SLOT, 7 * SLOT])
     assert column(graph, "released")[0] == 1
 
 
 def test_an_agent_starts_what_was_released_when_it_was_due() -> None:
-    graph = TaskGraph(plan(Tasks(edges=edges(0, np.array([1, 2])))), 1000, [(0, 3)], wake=False)
+    graph = TaskGraph(plan(Tasks(edges=edges(0, np.array([1, 2])))), 1000, ONE_WAY, [(0, 3)], wake=False)
     start = (0.0, np.inf, np.inf)
     with serving(hosts=(0, 1, 2), start=start, size=1e3, tasks=graph) as (agent, bench):
         turn(agent, 0.0)
@@ -70,9 +73,34 @@ def test_an_agent_starts_what_was_released_when_it_was_due() -> None:
         assert bench.flows.start == pytest.approx([0.0, 7.5 * SLOT, 8 * SLOT])
 
 
-def test_what_a_delay_line_delays_has_been_received_half_of_that_before() -> None:
-    """A flow of two packets: their acknowledgements come to the agent at 10 and 11 slots, and 8 later to the flow."""
-    graph = TaskGraph(plan(Tasks(edges=edges(0, 1))), 500, [(0, 3)], wake=False)
+@pytest.mark.parametrize(("late", "packets"), [(0.0, 1), (3.2, 4)])
+def test_a_flow_that_starts_late_catches_up(late: float, packets: int) -> None:
+    """Its first packet was due when it was to start, which was no sooner known: packets 0 to 3 are due by slot 3."""
+    graph = TaskGraph(plan(Tasks(edges=edges(0, 1)), 2), 1000, ONE_WAY, [(0, 2)], wake=False)
+    with Bench(credit=10.0, hosts=(0, 1), tasks=graph) as bench:
+        bench.datapath.set_starts(np.array([np.inf, 2 * SLOT]))
+        bench.start(now=(2 + late) * SLOT)
+        assert sum(one.flow for one in bench.at(2 + late)) == packets
+
+
+def test_a_flow_whose_window_was_closed_has_nothing_to_catch_up() -> None:
+    graph = TaskGraph(plan(Tasks(edges=edges(0, 1)), 2), 1000, ONE_WAY, [(0, 2)], wake=False)
+    with Bench(credit=10.0, hosts=(0, 1), tasks=graph) as bench:
+        bench.datapath.set_starts(np.array([np.inf, 2 * SLOT]))
+        bench.flows.inflight[1] = 1  # as if other messages of its queue pair had filled the window
+        bench.start(window=1, now=2 * SLOT)
+        assert sum(one.flow for one in bench.at(2)) == 0
+        bench.flows.inflight[1] = 0
+        bench.flows.window[:] = np.inf
+        bench.change(now=5.2 * SLOT)
+        assert sum(one.flow for one in bench.at(5.2)) == 1
+
+
+def test_what_a_delay_line_delays_has_been_received_a_one_way_delay_after_it_left() -> None:
+    """A flow of two packets: their acknowledgements come at 10 and 11 slots, the receiver has them 5 later, and their
+    feedback is due 8 later.
+    """
+    graph = TaskGraph(plan(Tasks(edges=edges(0, 1))), 500, ONE_WAY, [(0, 3)], wake=False)
     with Bench(hosts=(0, 1, 2), size=1e3, payload=500, held=8 * SLOT, tasks=graph) as bench:
         bench.datapath.set_starts(np.array([0.0, np.inf, np.inf]))
         bench.start()
@@ -80,13 +108,13 @@ def test_what_a_delay_line_delays_has_been_received_half_of_that_before() -> Non
         bench.ack(0, rx=10.0)
         bench.ack(1, rx=11.0)
         seen = bench.datapath.pointer
-        assert library().next_received(seen) == pytest.approx(14 * SLOT)
-        library().see_received(seen, 14.1 * SLOT)
         assert library().next_received(seen) == pytest.approx(15 * SLOT)
-        assert bench.datapath.next_start() == 0.0
         library().see_received(seen, 15.1 * SLOT)
+        assert library().next_received(seen) == pytest.approx(16 * SLOT)
+        assert bench.datapath.next_start() == 0.0
+        library().see_received(seen, 16.1 * SLOT)
         bench.datapath.next_start()
-        assert bench.flows.start[1] == pytest.approx(15.5 * SLOT)  # and 0.5 of its own
+        assert bench.flows.start[1] == pytest.approx(16.5 * SLOT)  # and 0.5 of its own
         assert bench.datapath.next_due() == pytest.approx(18 * SLOT)  # feedback is not
         bench.read_feedback(19.1)
         assert bench.flows.finished[0] == pytest.approx(19 * SLOT)

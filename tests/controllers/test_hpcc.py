@@ -70,6 +70,18 @@ def test_at_eta_both_branches_give_one_additive_step() -> None:
         assert window == pytest.approx(BDP / 2 + hpcc.additive[0], rel=1e-6)
 
 
+def test_a_packet_is_compared_with_the_one_before_on_its_path() -> None:
+    """Every second packet takes the other path, whose port is idle: node 7 sends at 0.6 and then at 1.2 of its rate."""
+    hpcc = started()
+    hear(hpcc, at(T / 2, 0, node=8), seq=1, next_seq=100)
+    hear(hpcc, at(T, 0.6), seq=2, next_seq=100)
+    assert hpcc.utilisation[0] == pytest.approx(0.6)
+    hear(hpcc, at(3 * T / 2, 0, node=8), seq=3, next_seq=100)
+    assert hpcc.utilisation[0] == pytest.approx(0)
+    hear(hpcc, at(2 * T, 0.9), seq=4, next_seq=100)
+    assert hpcc.utilisation[0] == pytest.approx(1.2)
+
+
 def test_utilisation_adds_the_smaller_queue_of_two() -> None:
     for queues in ((3 * BDP, BDP / 2), (BDP / 2, 3 * BDP)):
         hpcc = controller("hpcc", paths())

@@ -66,6 +66,16 @@ def test_power_is_current_times_voltage() -> None:
     assert made.power[0] == pytest.approx(1.5 * 1.5)
 
 
+def test_a_packet_is_compared_with_the_one_before_on_its_path() -> None:
+    """Every second packet takes the other path, whose port is idle; the current is at least half the line rate."""
+    made = started()
+    hear(made, stack((T / 2, 0, 0), node=8), seq=1, next_seq=150)
+    hear(made, stack((T, BDP, BDP / 2)), seq=2, next_seq=150)
+    assert made.power[0] == pytest.approx(1.5 * 1.5)
+    hear(made, stack((3 * T / 2, 0, 0), node=8), seq=3, next_seq=150)
+    assert made.power[0] == pytest.approx(0.5)
+
+
 def test_power_is_averaged_over_one_base_rtt() -> None:
     made = started()
     hear(made, stack((T / 4, BDP / 4, BDP / 2)), seq=1, next_seq=150)

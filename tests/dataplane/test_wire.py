@@ -21,6 +21,7 @@ from testbed.compiled.records import Decider
 from testbed.controller import MOST_HOPS
 from testbed.dataplane import build, wire
 from testbed.engines.kernel.rack import pause_frames
+from testbed.experiment import meaningless
 from testbed.experiment.topology import framing
 from testbed.experiment.topology.framing import Framing
 from tests.support.packets import CE, FRAMING, INT_AT, REDIRECT, Bench, data
@@ -43,6 +44,8 @@ RECORDS = {
     "flow_key": wire.FLOW_KEY,
     "flow_seen": wire.FLOW_SEEN,
     "port_bolt": wire.PORT_BOLT,
+    "flowlet": wire.FLOWLET,
+    "next_hops": wire.NEXT_HOPS,
 }
 # struct in C: its Struct in Python and the C fields in order
 PACKED = {
@@ -78,6 +81,7 @@ CONSTANTS = {
     "INT_DOMAIN": wire.INT_DOMAIN,
     "INT_ALL": wire.INT_ALL,
     "MAX_HOPS": wire.MAX_HOPS,
+    "MOST_NEXT_HOPS": wire.MOST_NEXT_HOPS,
     "LOSSLESS": wire.LOSSLESS,
     "LOSSLESS_CLASS": wire.LOSSLESS_CLASS,
     "BELOW_XON": wire.BELOW_XON,
@@ -206,6 +210,7 @@ def test_records_are_those_of_c(tmp_path: Path) -> None:
     ]
     assert ask_compiler(tmp_path, f'#include "{STATE}"', expressions) == expected
     assert MOST_HOPS == wire.MAX_HOPS
+    assert wire.MOST_NEXT_HOPS == meaningless.MOST_NEXT_HOPS
 
 
 def offsets_in(dtype: np.dtype[Any]) -> list[int]:

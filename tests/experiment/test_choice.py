@@ -86,10 +86,17 @@ def test_what_no_routing_has_is_refused(routing: str, said: str) -> None:
     assert said in str(refused.value)
 
 
-@pytest.mark.parametrize(("engine", "routing"), [("fluid", "spray"), ("fluid", "reps"), ("kernel", "adaptive")])
+@pytest.mark.parametrize(("engine", "routing"), [("fluid", "spray"), ("fluid", "reps")])
 def test_an_engine_that_cannot_route_so_says_it(engine: str, routing: str) -> None:
     with pytest.raises(BadInput, match=r"--set routing=.*: routing: "):
         resolve("leaf-spine", {}, {}, [f"routing={routing}", f"engine={engine}"])
+
+
+@pytest.mark.parametrize("engine", ["kernel", "virtual"])
+def test_adaptive_routing_knows_so_many_ports(engine: str) -> None:
+    settings = ["rack.spines=65", "routing=adaptive", f"engine={engine}"]
+    with pytest.raises(BadInput, match=r"routing: 'adaptive' compares up to 64 ports; a switch has 65; say 'spray'"):
+        resolve("leaf-spine", {}, {}, settings)
 
 
 def test_notices_of_switches_are_of_one_path() -> None:

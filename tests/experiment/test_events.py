@@ -28,6 +28,20 @@ def test_links_by_name_in_order_of_time() -> None:
     assert steps == [Step(at, verb, link) for at in (1e-3, 2e-3) for verb in ("down" if at < 2e-3 else "up", "reroute")]
 
 
+def test_whoever_has_no_path_left_is_named() -> None:
+    """Leaf 1 has one uplink left, and at the other end of its spine leaf 2 is gone; a longer way is none."""
+    links = [*(f"leaf1-spine{number}" for number in range(2, 7)), "leaf2-spine1"]
+    steps = happening(
+        *({"at": f"{at} ms", "down": link} for at, link in enumerate(links, start=1)), {"at": "9 ms", "up": "all"}
+    )
+    downs = [step for step in steps if step.verb == "down"]
+    assert [step.cut_off for step in downs] == [()] * 5 + [(("leaf1", "leaf2"),)]
+    assert downs[-1].said == "link down leaf2-spine1; no path from leaf1 to leaf2"
+    assert steps[-2].cut_off == ()
+    last = happening(*({"at": "1 ms", "down": f"leaf1-spine{number}"} for number in range(1, 7)))[-2]
+    assert last.said == "link down leaf1-spine6; no path from leaf1 to leaf10 and of 10 other pairs"
+
+
 def test_switches_notice_later() -> None:
     steps = happening(
         {"at": "1 ms", "down": "leaf1-spine1", "detected_after": "500 us"}, {"at": "1.2 ms", "down": "leaf1-spine2"}

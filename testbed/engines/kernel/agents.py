@@ -36,7 +36,8 @@ class Agents:
         self.parts = split_by_host(rack.layout.plan.src_number, len(self.cores))
         self.delays = [rack.delays(first, end) for first, end in self.parts]
         self.src_delays = [rack.src_delays(first, end) for first, end in self.parts]
-        self.tasks = TaskGraph.of(rack.layout.plan, rack.layout.framing.payload, self.parts, wake=True)
+        layout = rack.layout
+        self.tasks = TaskGraph.of(layout.plan, layout.framing.payload, layout.paths.one_way, self.parts, wake=True)
 
     @property
     def rings(self) -> int:

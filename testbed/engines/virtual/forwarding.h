@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Where a packet goes next, and which of several next hops it takes: Linux hashes addresses and ports (ecmp.h), unless
- * the packet has a hash already, which the programs gave it (nic.bpf.c). Adaptive routing takes the port with the shortest
- * queue, as DRILL does with all ports for samples (Ghorbani et al., SIGCOMM 2017).
+ * the packet has a hash already, which the programs gave it (nic.bpf.c). Adaptive routing asks the ports' program
+ * (adaptive.bpf.h).
  */
 #ifndef TESTBED_FORWARDING_H
 #define TESTBED_FORWARDING_H
@@ -24,36 +24,14 @@ uint32_t world_random(void)
 	return x;
 }
 
-/* Bytes that wait at the port where a line begins; none are worse than those of a link that is down. */
-static uint64_t waiting_at(const struct world *w, const struct line *l)
+/* Where lines begin. */
+static int64_t adaptive_choice(const struct world *w, const int64_t *hops)
 {
-	const struct queue *queue = (const struct queue *)w->port_queue + l->from;
-	const struct port_config *config = (const struct port_config *)w->port_config + l->from;
-	uint64_t now = (uint64_t)w->now, dt = now - queue->last_ns;
+	struct next_hops ports = {.count = (uint32_t)hops[0]};
 
-	if (config->loss == LINK_DOWN)
-		return UINT64_MAX;
-	if (w->lossless)
-		dt -= paused_between((struct pause *)w->pauses + l->from, queue->last_ns, now);
-	if (dt > config->longest_ns || dt * config->drain > queue->bytes)
-		return 0;
-	return queue->bytes - dt * config->drain;
-}
-
-/* Of equal ones a random one. */
-static int64_t shortest_queue(const struct world *w, const int64_t *hops)
-{
-	int64_t best = world_random() % (uint32_t)hops[0], first = best;
-	uint64_t least = waiting_at(w, &w->lines[hops[1 + first]]);
-
-	for (int64_t i = 1; i < hops[0] && least; i++) {
-		int64_t hop = (first + i) % hops[0];
-		uint64_t bytes = waiting_at(w, &w->lines[hops[1 + hop]]);
-
-		if (bytes < least)
-			least = bytes, best = hop;
-	}
-	return best;
+	for (int64_t i = 0; i < hops[0]; i++)
+		ports.port[i] = (uint32_t)w->lines[hops[1 + i]].from;
+	return shortest_queue(&ports, (uint64_t)w->now);
 }
 
 #endif
@@ -64,7 +42,7 @@ static inline int64_t next_hop(const struct world *w, int64_t here, const int64_
 {
 #if MANY_PATHS
 	if (w->routing == ADAPTIVE)
-		return shortest_queue(w, hops);
+		return adaptive_choice(w, hops);
 	if (skb->hash)
 		return hop_of_hash(skb->hash, hops[0]);
 #else

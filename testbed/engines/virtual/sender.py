@@ -67,8 +67,9 @@ class Sockets:
 
 def tasks_of(world: World) -> TaskGraph | None:
     """What flows wait for; the one agent serves all."""
-    plan = world.layout.plan
-    return TaskGraph.of(plan, world.layout.framing.payload, [(0, len(plan))], wake=False)
+    layout = world.layout
+    parts = [(0, len(layout.plan))]
+    return TaskGraph.of(layout.plan, layout.framing.payload, layout.paths.one_way, parts, wake=False)
 
 
 def build(world: World, flows: Flows, meter: Meter, tasks: TaskGraph | None) -> tuple[Agent, RateController]:

@@ -49,6 +49,11 @@ class PathTimes:
         return round(self.propagation + self.serialisation, PRECISION)
 
     @property
+    def one_way(self) -> float:
+        """Of a full packet through empty queues. More than half of the base RTT: its ACK is shorter."""
+        return sum(link.delay + self.framing.wire_size * 8 / link.rate for link in self.links)
+
+    @property
     def src_rtt(self) -> float:
         """Of a full packet through empty queues to the last switch, and of an SRC from there."""
         bits = (self.framing.wire_size + self.framing.src_size) * 8
@@ -71,6 +76,7 @@ class FlowPaths:
 
     line_rate: Floats  # bit/s, of the sender's NIC
     base_rtt: Floats  # s
+    one_way: Floats  # s, to the receiver
     src_rtt: Floats  # s, to the last switch and, as an SRC, back
     hops: Ints  # switches
     path_rate: Floats  # bit/s, of the slowest link
@@ -88,6 +94,7 @@ class FlowPaths:
         return cls(
             line_rate=np.array([path.links[0].rate for path in paths])[of_flow],
             base_rtt=np.array([path.base_rtt for path in paths])[of_flow],
+            one_way=np.array([path.one_way for path in paths])[of_flow],
             src_rtt=np.array([path.src_rtt for path in paths])[of_flow],
             hops=np.array([path.hops for path in paths], np.int64)[of_flow],
             path_rate=np.array([min(link.rate for link in path.links) for path in paths])[of_flow],

@@ -8,6 +8,7 @@ packets there any more; what is on its way to a spine is lost at the link that i
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import combinations
 
 from testbed.experiment.topology.routes import Routes
 from testbed.experiment.topology.shape import Link, Shape, SwitchPort
@@ -23,8 +24,8 @@ class Tables:
         self.intact = Routes(shape)
         self.down: set[Link] = set()
         self.known_down: set[Link] = set()  # those that the switches have detected
-        edges = sorted({link.high.node for link in shape.link_of.values()})
-        pairs = [(switch, edge) for switch in shape.switches for edge in edges if switch != edge]
+        self.edges = sorted({link.high.node for link in shape.link_of.values()})
+        pairs = [(switch, edge) for switch in shape.switches for edge in self.edges if switch != edge]
         self.hops: Hops = {pair: self.intact.next_hops(*pair) for pair in pairs}
 
     def link_down(self, name: str) -> None:
@@ -50,6 +51,12 @@ class Tables:
         changed = {pair: ports for pair, ports in hops.items() if ports != self.hops[pair]}
         self.hops |= changed
         return changed
+
+    def cut_off(self) -> list[tuple[str, str]]:
+        """Switches with hosts between which no path is left that switches take, now that these links are down."""
+        routes = Routes(self.shape, self.down)
+        pairs = combinations(self.edges, 2)
+        return [pair for pair in pairs if routes.distance(*pair) != self.intact.distance(*pair)]
 
     def next_hops(self, routes: Routes) -> Hops:
         """The shortest paths that the switches accept: those that are no longer than without failures."""

@@ -10,7 +10,7 @@ IMPORTS = {  # from MODULE import NAME
     "math": {name for name in vars(math) if not name.startswith("_")},
     "pydantic": {"Field", "field_validator", "model_validator"},
     "testbed.controller": {
-        "Ack", "CompiledController", "Hop", "Path", "PerHop", "Signal",
+        "MOST_HOPS", "Ack", "CompiledController", "Hop", "Path", "PerHop", "PerPath", "PerPathHop", "Signal", "path_of",
     },
     "testbed.plugin": {"PluginConfig"},
     "testbed.units": {

@@ -103,6 +103,15 @@ class Rack(Mininet):
         for (switch, edge), ports in hops.items():
             self[switch].set_next_hops(self.shape.prefix(edge), ports)
 
+    def _tell_programs(self, hops: Hops) -> None:
+        """Adaptive routing chooses among the next hops before Linux does."""
+        if self.programs.route_fd is None:
+            return
+        number = {switch: place for place, switch in enumerate(self.shape.switches, start=1)}
+        for (switch, edge), ports in hops.items():
+            own = [self.ends[port.name].index for port in ports]
+            self.programs.set_next_hops(number[switch], number[edge], own)
+
     def _shape(self) -> None:
         limit = 2 * max(self.link_layer.buffer, self.link_layer.pooled) + HEADROOM
         for link in self.links:
@@ -122,7 +131,7 @@ class Rack(Mininet):
 
     def attach(self, nic: NicPrograms, seed: int, monitor: int = 0) -> PortPrograms:
         """Put the programs in their places and switch the ports on. For ``monitor`` see `PortPrograms`."""
-        self.programs = ports = PortPrograms(nic, monitor)
+        self.programs = ports = PortPrograms(nic, monitor, len(self.shape.switches))
         tcx = len(self.links) <= FEW_LINKS
         for link in self.links:
             if link.spec.nominal.low.port:
@@ -137,8 +146,11 @@ class Rack(Mininet):
             else:
                 link.intf1.attach("egress", nic.tx_fd, "nic_tx", tcx=tcx)
         self.ports = list(self._ports())
+        self._tell_programs(self.tables.hops)
         for port, place in zip(self.ports, self.shape.ports, strict=True):
             self.ends[place.name].attach("egress", ports.fd, "port_egress", tcx=tcx)
+            if ports.route_fd is not None:
+                self.ends[place.name].attach("ingress", ports.route_fd, "port_route", tcx=tcx)
             if ports.src_fd is not None:
                 self.ends[place.name].attach("ingress", ports.src_fd, "port_src", first=True, tcx=tcx)
             ports.configure(port, seed)
@@ -181,7 +193,9 @@ class Rack(Mininet):
 
     def reroute(self, names: Sequence[str]) -> None:
         """The switches detect the state of these links: those that have other shortest paths take them."""
-        self._set_next_hops(self.tables.reroute(names))
+        changed = self.tables.reroute(names)
+        self._set_next_hops(changed)
+        self._tell_programs(changed)
 
     def connect(self, pairs: set[tuple[str, str]]) -> None:
         """Neighbour entries for hosts that will talk, so that no flow waits for ARP. Routed hosts have a gateway."""
