@@ -19,6 +19,7 @@ from testbed.engines.virtual.process import WatchedProcess
 from testbed.runs.overrides import from_user, overridden
 
 REPEATS = 3
+PAIRS = 9  # of runs with and without recording: a fifth of a second each, which whatever else goes on moves
 BATCH = str(Path(__file__).with_name("batch_hpcc.py"))
 QUIET = ("record.interval=10 ms", "record.decisions=0")  # nothing is recorded but what every run counts
 ENGINE = ("--engine", "virtual", "--metrics-addr", "none")
@@ -134,7 +135,7 @@ def _speeds() -> Iterator[Row]:
 
 def _recording() -> Row:
     added = []
-    for _ in range(REPEATS):
+    for _ in range(PAIRS):
         without, usual = (cost("incast-64", "hpcc", options) for options in (QUIET, ()))
         added.append(usual.seconds / without.seconds - 1)
     return _row("recording as usual, 64 to 1, HPCC, adds", added, RECORDING, RECORDING_AIM, ".0%")

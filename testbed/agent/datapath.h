@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The state of an agent's packets, shared by pace.c and batch.c (sending) and feedback.c (feedback). datapath.py mirrors
+ * The state of an agent's packets, shared by pace.c and batch.c (sending) and feedback.c (feedback). structs.py mirrors
  * it.
  *
  * Time is nominal seconds (double); `seconds_per_ns` and `epoch_ns` come from testbed.clock.
@@ -46,7 +46,7 @@ struct histogram {
 	int64_t bins, per_octave;
 };
 
-/* A ring buffer of feedback whose paths have one base RTT. Mirrored in datapath.py, as is struct datapath. */
+/* A ring buffer of feedback whose paths have one base RTT. Mirrored in structs.py, as is struct datapath. */
 struct ring {
 	uint64_t *consumer, *producer;
 	uint8_t *data;

@@ -69,7 +69,8 @@ static void trace_call(struct datapath *d, int64_t kind, int64_t f, double now, 
 	int64_t opener = d->flow[f].opener;
 
 	if (has_room(t))
-		record_call(t, kind, now, record_of(d->decisions.of[f], opener), opener, told, length, -1);
+		memcpy(add_call(t, kind, now, record_of(d->decisions.of[f], opener), opener, length, -1), told,
+		       (size_t)length * sizeof(*told));
 }
 
 static void trace_feedback(struct datapath *d, int64_t kind, int64_t f, const struct ack *ack, int64_t cnps, int64_t lost)

@@ -12,7 +12,7 @@
 struct datapath;
 struct record;
 
-/* Mirrored in datapath.py. */
+/* Mirrored in structs.py. */
 struct decisions {
 	struct decider **of; /* who decides about each flow; NULL if Python does, in batches */
 	struct trace *trace;

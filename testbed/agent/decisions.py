@@ -24,8 +24,13 @@ class Decisions:
         self._datapath, self._code, self._pointer = datapath, datapath.code, datapath.pointer
         self._c = c = datapath.c.decisions
         n, memory, signals = len(datapath.flows), datapath.memory, controller.signals
-        trace, times = CTrace(*meter.trace.addresses()), memory.histogram(meter.decision_times)
-        self._keep = controller, meter, trace, times  # C points to them
+        self._trace = meter.trace
+        self._lost: Exception | None = None
+        self._record = trace = CTrace(*meter.trace.addresses())
+        if meter.trace.is_taken:
+            trace.full = CTrace.Full(self._make_room)
+        times = memory.histogram(meter.decision_times)
+        self._keep = controller, meter, times  # C points to them
         c.of, c.trace, c.times = memory.keep(controller.addresses), ctypes.addressof(trace), ctypes.addressof(times)
         c.wants_int, c.wants_sent, c.wants_src = (one in signals for one in (Signal.INT, Signal.TX, Signal.SRC))
         c.longest_sleep, c.gather = timing.longest_sleep, timing.gather
@@ -34,6 +39,13 @@ class Decisions:
             c.core.queue, c.core.newest = memory.keep(np.zeros((2 * n, 5))), memory.keep(np.full(n, -1))
         c.due, c.counts = memory.keep(np.zeros(n, np.int64)), memory.keep(meter.decisions)
         c.seconds = memory.keep(meter.decision_seconds)
+
+    def _make_room(self) -> None:
+        """C cannot pass an exception on: nothing more is recorded then, and `has_failed` raises it."""
+        try:
+            self._record.at, self._record.left = 0, self._trace.make_room()
+        except Exception as error:  # noqa: BLE001
+            self._lost = error
 
     def start(self, flows: Ints, now: float) -> None:
         """These flows start."""
@@ -60,7 +72,9 @@ class Decisions:
 
     @property
     def has_failed(self) -> bool:
-        """Whether the controller has."""
+        """Whether the controller has. Raises what kept decisions from being recorded."""
+        if self._lost:
+            raise self._lost
         return bool(self._c.failed)
 
     @property

@@ -14,7 +14,7 @@ struct event {
 	int64_t id;
 };
 
-/* Mirrored in datapath.py. */
+/* Mirrored in structs.py. */
 struct heap {
 	struct event *events;
 	int64_t *place; /* of each id in `events`; -1 for none */

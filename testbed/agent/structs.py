@@ -48,7 +48,11 @@ class CHeap(ctypes.Structure):
 class CTrace(ctypes.Structure):
     """struct trace of trace.h."""
 
-    _fields_ = [*((name, c_void_p) for name in ("words", "headers", "state")), ("at", c_int64), ("left", c_int64)]
+    Full = ctypes.CFUNCTYPE(None)
+    _fields_ = [
+        *((name, c_void_p) for name in ("words", "headers", "state")), ("at", c_int64), ("left", c_int64),
+        ("full", Full),
+    ]  # fmt: skip
 
 
 class CTasks(ctypes.Structure):

@@ -41,31 +41,50 @@ class Ports(Protocol):
 class Samples:
     """Columns of samples in one piece of memory, for which the kernel may give large pages.
 
-    It is there once it is written to, and grows if there are more samples than were ``expected``.
+    It is there once it is written to, and grows if there are more samples than were ``expected``. What a column that is
+    the same in all samples would take is never written to.
     """
 
     def __init__(self, names: Iterable[str], expected: int) -> None:
         self._names, self._expected = list(names), expected
         self._memory, self._length = np.empty((len(self._names), 0, 0)), 0
+        self._same: dict[str, Floats] = {}  # rows of columns that have not changed
 
-    def add(self, count: int, columns: Mapping[str, Floats | Ints]) -> dict[str, Floats]:
-        """Add so many samples; returns where they are. A column may have one row for all of them."""
-        end = self._length + count
-        if end > self._memory.shape[1]:
-            room = 2 * end if self._length else max(self._expected, end)
-            memory = np.empty((len(self._names), room, columns[self._names[0]].shape[-1]))
-            if self._length:
-                memory[:, : self._length] = self._memory[:, : self._length]
-            self._memory = memory
-        added = dict(zip(self._names, self._memory[:, self._length : end], strict=True))
-        for name, rows in added.items():
-            rows[:] = columns[name]
-        self._length = end
-        return added
+    def add(self, count: int, columns: Mapping[str, Floats | Ints]) -> None:
+        """Add so many samples. A column may have one row for all of them."""
+        before, self._length = self._length, self._length + count
+        if not before:
+            self._same = {name: _first(columns[name]) for name in self._names}
+        if self._length > self._memory.shape[1]:
+            self._grow(before, columns[self._names[0]].shape[-1])
+        for name, memory in zip(self._names, self._memory, strict=True):
+            rows, same = columns[name], self._same.get(name)
+            if same is not None:
+                if (rows == same).all():
+                    continue
+                memory[:before] = self._same.pop(name)
+            memory[before : self._length] = rows
+
+    def _grow(self, before: int, width: int) -> None:
+        room = 2 * self._length if before else max(self._expected, self._length)
+        memory = np.empty((len(self._names), room, width))
+        for at, name in enumerate(self._names):
+            if name not in self._same:
+                memory[at, :before] = self._memory[at, :before]
+        self._memory = memory
 
     def columns(self) -> dict[str, Floats]:
-        """All samples, shape (t, width)."""
-        return dict(zip(self._names, self._memory[:, : self._length], strict=True))
+        """All samples, shape (t, width); not to be written to."""
+        return {
+            name: np.broadcast_to(self._same[name], memory[: self._length].shape)
+            if name in self._same
+            else memory[: self._length]
+            for name, memory in zip(self._names, self._memory, strict=True)
+        }
+
+
+def _first(rows: Floats | Ints) -> Floats:
+    return np.array(rows.reshape(-1, rows.shape[-1])[0], float)
 
 
 class Recorder:
@@ -86,7 +105,7 @@ class Recorder:
         """Add samples that were taken at these times: by columns of the chosen `Flows`, and of `PortSeries`."""
         self.time += time
         own = {name: flows[column] for name, column in FLOW_COLUMNS.items()}
-        self._flow_samples.add(len(time), own)["inflight"] *= self.wire_size
+        self._flow_samples.add(len(time), own | {"inflight": own["inflight"] * self.wire_size})
         self._port_samples.add(len(time), ports)
 
     def flow_series(self) -> FlowSeries:

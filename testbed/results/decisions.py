@@ -6,6 +6,7 @@ paths that each agent gave to its controller; which one that was is in the manif
 
 from __future__ import annotations
 
+import io
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -20,7 +21,7 @@ from testbed.errors import BadInput
 from testbed.results import arrow
 from testbed.results.folder import DECISIONS, read_table
 from testbed.results.tables import UNITS
-from testbed.results.trace import DECIDED, HOP, INC, KINDS, SRC, Block, DecisionTrace
+from testbed.results.trace import DECIDED, HOP, INC, KINDS, SRC, Block, DecisionTrace, Rows
 
 _ABOUT = b"testbed"
 _BLOCK = 40_000  # rows that are encoded at a time: what they take stays in caches
@@ -53,24 +54,54 @@ class Recorded:
 
 def encode(agents: Sequence[Served], srcs: bool = False) -> bytes:
     """The file's content; with what only Bolt's switches say, if any controller wants ``srcs``."""
-    import pyarrow as pa
-    from pyarrow import parquet
+    traces = [one.trace for one in agents]
+    encoder = Encoder(max(one.widest for one in traces), srcs, max(one.largest for one in traces))
+    for number, one in enumerate(traces):
+        encoder.add(one, number)
+    return encoder.file(agents)
 
-    widest = max(one.trace.widest for one in agents)
-    told = [{"first": one.first, "paths": _paths_as_dict(one.paths), "cut": one.trace.cut} for one in agents]
-    sink, writer = pa.BufferOutputStream(), None
-    for number, one in enumerate(agents):
-        for block in one.trace.blocks(_BLOCK, widest):
-            arrays = _arrays(number, block, srcs)
+
+class Encoder:
+    """Makes the file's content of what agents hold, piece by piece.
+
+    INT tells of ``hops`` hops, and no call is about more than ``largest`` flows.
+    """
+
+    def __init__(self, hops: int, srcs: bool, largest: int) -> None:
+        self._rows, self._srcs, self._agent = Rows(max(_BLOCK, largest), hops), srcs, 0
+        self._sink = io.BytesIO()
+        self._writer: Any = None
+
+    def add(self, trace: DecisionTrace, agent: int = 0) -> None:
+        """What it holds now."""
+        if agent != self._agent:
+            self._write()
+            self._agent = agent
+        done = self._rows.fill(trace, 0)
+        while done < trace.held_calls:
+            self._write()
+            done += self._rows.fill(trace, done)
+
+    def _write(self) -> None:
+        import pyarrow as pa
+        from pyarrow import parquet
+
+        arrays = _arrays(self._agent, self._rows.block(), self._srcs)
+        if self._writer is None:
             fields = [
                 pa.field(name, one.type, name not in _ALWAYS, {"unit": _unit(name)}) for name, one in arrays.items()
             ]
-            schema = pa.schema(fields, {_ABOUT: json.dumps({"agents": told}).encode()})
-            writer = writer or parquet.ParquetWriter(sink, schema, **_written_as(fields))
-            writer.write_table(pa.Table.from_arrays(list(arrays.values()), schema=schema))
-    assert writer is not None
-    writer.close()
-    return bytes(sink.getvalue())
+            self._writer = parquet.ParquetWriter(self._sink, pa.schema(fields), **_written_as(fields))
+        self._writer.write_table(pa.Table.from_arrays(list(arrays.values()), schema=self._writer.schema))
+        self._rows.clear()
+
+    def file(self, agents: Sequence[Served]) -> bytes:
+        """All of it; what the agents hold was added."""
+        self._write()
+        told = [{"first": one.first, "paths": _paths_as_dict(one.paths), "cut": one.trace.cut} for one in agents]
+        self._writer.add_key_value_metadata({_ABOUT.decode(): json.dumps({"agents": told})})
+        self._writer.close()
+        return self._sink.getvalue()
 
 
 def _written_as(fields: Sequence[Any]) -> dict[str, Any]:

@@ -63,12 +63,9 @@ static void copy_row(const struct rows *to, const struct header *call, int64_t n
 	}
 }
 
-/* The rows of `calls` calls, of which the first has that number. They must fit. */
-void fill(const struct rows *to, const struct header *headers, int64_t calls, int64_t first, const int64_t *words)
+/* The rows of `calls` calls, of which the first has that number, from row `at` on. They must fit, and have no bits yet. */
+void fill(const struct rows *to, const struct header *headers, int64_t calls, int64_t first, const int64_t *words, int64_t at)
 {
-	int64_t at = 0;
-
-	memset(to->valid, 0, (size_t)((2 + to->hops) * to->size / 8));
 	for (int64_t i = 0; i < calls; i++) {
 		for (int64_t row = 0; row < headers[i].rows; row++)
 			copy_row(to, &headers[i], first + i, words + headers[i].start, row, at++);

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ctypes
 import struct
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from ctypes import c_int64, c_void_p
 from functools import cache
 from pathlib import Path
@@ -58,25 +58,36 @@ class _CRows(ctypes.Structure):
 @cache
 def _library() -> ctypes.CDLL:
     library = ctypes.CDLL(str(ROWS.compiled()))
-    library.fill.restype, library.fill.argtypes = None, [c_void_p, c_void_p, c_int64, c_int64, c_void_p]
+    library.fill.restype, library.fill.argtypes = None, [c_void_p, c_void_p, c_int64, c_int64, c_void_p, c_int64]
     return library
 
 
 class DecisionTrace:
-    """Holds ``rows`` rows (flows that a call was about, summed); ends with the first call that does not fit.
+    """Takes ``rows`` rows (flows that a call was about, summed); ends with the first call that does not fit.
 
-    ``zeros`` allocates: pages are there once they are written to.
+    ``zeros`` allocates: pages are there once they are written to. With ``take`` there is memory for ``room`` rows,
+    which is used again: whenever it is full, ``take`` is called with this.
     """
 
-    def __init__(self, rows: int, hops: int, zeros: Callable[..., Ints] = Shared.ints) -> None:
-        self._ints = zeros(rows * (HOPS_AT + len(HOP) * hops))
+    def __init__(
+        self,
+        rows: int,
+        hops: int,
+        zeros: Callable[..., Ints] = Shared.ints,
+        *,
+        room: int = 0,
+        take: Callable[[DecisionTrace], None] | None = None,
+    ) -> None:
+        self._take, self._most, self._room = take, rows, min(rows, room) if take else rows
+        self._taken_calls = self._taken_rows = 0
+        self._ints = zeros(self._room * (HOPS_AT + len(HOP) * hops))
         self._floats = self._ints.view(np.float64)
-        self._headers = zeros(rows, _HEADER.size // 8)
+        self._headers = zeros(self._room, _HEADER.size // 8)
         self._ints_of_state = zeros(2)
         self._state = self._ints_of_state.data  # calls; whether there were more; quicker than numpy
         self._header_bytes = self._headers.data.cast("B") if rows else memoryview(b"")
         self._address = self._ints.ctypes.data
-        self._left = rows if rows else -1
+        self._left = self._room if rows else -1
         self._calls = self._at = self._end = self._told = 0
         self.copy_to = (
             0  # address where rate, window and timer of the call's flows belong, column by column; 0: nowhere
@@ -85,12 +96,21 @@ class DecisionTrace:
     @property
     def calls(self) -> int:
         """Recorded calls."""
-        return int(self._state[0])
+        return self._taken_calls + self.held_calls
 
     @property
     def rows(self) -> int:
         """Recorded rows."""
-        return int(self._headers[: self.calls, 3].sum())
+        return self._taken_rows + self._held_rows
+
+    @property
+    def held_calls(self) -> int:
+        """Calls that have not been taken."""
+        return int(self._state[0])
+
+    @property
+    def _held_rows(self) -> int:
+        return int(self._headers[: self.held_calls, 3].sum())
 
     @property
     def cut(self) -> bool:
@@ -99,6 +119,8 @@ class DecisionTrace:
 
     def record(self, kind: int, now: float, rows: int, ints: Ints, stack: IntStack | None = None) -> None:
         """A call is about to be made. ``ints``: columns of ``rows`` numbers; flows first, RTTs of feedback last."""
+        if rows > self._left >= 0:
+            self.make_room()
         if rows > self._left:
             if self._left >= 0:
                 self._state[1], self._left = 1, -1  # what comes after a gap is of no use
@@ -118,6 +140,20 @@ class DecisionTrace:
         self.copy_to = self._address + 8 * self._at
         self._end = end
         self._told = rows
+
+    def make_room(self) -> int:
+        """Let what is there be taken, if anybody does; how many rows fit now."""
+        if self._take:
+            self._take(self)
+            self._taken_calls, self._taken_rows = self.calls, self.rows
+            self._left = min(self._room, self._most - self._taken_rows)
+            self._state[0] = self._calls = self._at = 0
+        return self._left
+
+    @property
+    def is_taken(self) -> bool:
+        """Whether somebody takes what is there when it is full: then `make_room` is to be called."""
+        return self._take is not None
 
     def addresses(self) -> tuple[int, int, int, int, int]:
         """For whoever records in C (agent/trace.h): words, headers, state, the first free word, rows that fit."""
@@ -140,7 +176,7 @@ class DecisionTrace:
 
     def packed(self) -> dict[str, NDArray[Any]]:
         """What was recorded, as arrays that `unpacked` takes."""
-        headers, end = self._headers[: self.calls], 0
+        headers, end = self._headers[: self.held_calls], 0
         if len(headers):
             _, start, kind, rows, hops = headers[-1].tolist()
             words = HOPS_AT if kind in (FEEDBACK, TIMEOUT, SRC) else len(DECIDED) + (2 if kind == SENT else 1)
@@ -157,37 +193,39 @@ class DecisionTrace:
         return trace
 
     def columns(self) -> dict[str, NDArray[Any]]:
-        """One entry per row; masked where a column says nothing about a kind of call. Makes copies."""
+        """One entry per row that is held; masked where a column says nothing about a kind of call. Makes copies."""
         found: dict[str, NDArray[Any]] = {}
-        for block in self.blocks(max(self.rows, 1), self.widest):
-            for name, values, valid in block:
-                missing = None if valid is None else np.unpackbits(valid, count=len(values), bitorder="little") == 0
-                found[name] = values if missing is None else np.ma.MaskedArray(values, missing)
+        rows = Rows(max(self._held_rows, 1), self.widest)
+        rows.fill(self, 0)
+        for name, values, valid in rows.block():
+            missing = None if valid is None else np.unpackbits(valid, count=len(values), bitorder="little") == 0
+            found[name] = values if missing is None else np.ma.MaskedArray(values, missing)
         return found
 
     @property
     def widest(self) -> int:
         """The most hops that INT told of."""
-        return max(int(self._headers[: self.calls, 4].max(initial=0)), 0)
+        return max(int(self._headers[: self.held_calls, 4].max(initial=0)), 0)
 
-    def blocks(self, most: int, hops: int) -> Iterator[Block]:
-        """Blocks of about so many rows, each with columns for so many hops; they share memory: use one at a time."""
-        headers = self._headers[: self.calls]
-        ends = np.cumsum(headers[:, 3])
-        rows, first = _Rows(max(most, int(headers[:, 3].max(initial=0))), hops), 0
-        while first < self.calls or not first:
-            done = int(ends[first - 1]) if first else 0
-            last = int(np.searchsorted(ends, done + rows.size, side="right"))
-            yield rows.filled(headers[first:last], first, self._ints)
-            first = max(last, 1)
+    def held(self, first: int, rows: int) -> tuple[Ints, int, Ints]:
+        """Calls from ``first`` on of those that are held, at most so many rows: headers, number of the first, words."""
+        headers = self._headers[first : self.held_calls]
+        fit = int(np.searchsorted(headers[:, 3].cumsum(), rows, side="right"))
+        return headers[:fit], self._taken_calls + first, self._ints
+
+    @property
+    def largest(self) -> int:
+        """Rows of the largest call that is held."""
+        return int(self._headers[: self.held_calls, 3].max(initial=0))
 
 
-class _Rows:
-    """Columns that C fills, as often as there are blocks. What is narrow takes four bytes."""
+class Rows:
+    """Columns that C fills with ``size`` rows or some more. What is narrow takes four bytes."""
 
     def __init__(self, size: int, hops: int) -> None:
         size += 8 if size % 512 == 0 else -size % 8  # columns shall not share a place in caches
         self.size, self.hops = size, hops
+        self.length = 0  # rows
         self._kind = np.zeros(self.size, np.int8)
         self._narrow = np.zeros((len(NARROW) + hops, self.size), np.int32)
         self._wide = np.zeros((len(WIDE) + len(HOP[1:]) * hops, self.size), np.int64)
@@ -195,10 +233,23 @@ class _Rows:
         memory = (self._kind, self._narrow, self._wide, self._valid)
         self._c = _CRows(*(one.ctypes.data for one in memory), self.size, hops)
 
-    def filled(self, headers: Ints, first: int, words: Ints) -> Block:
-        """With the rows of these calls, of which the first has that number; they must fit."""
-        rows = int(headers[:, 3].sum())
-        _library().fill(ctypes.addressof(self._c), headers.ctypes.data, len(headers), first, words.ctypes.data)
+    def fill(self, trace: DecisionTrace, first: int) -> int:
+        """Add the rows of calls from ``first`` on of those that ``trace`` holds, as many as fit; how many calls."""
+        headers, number, words = trace.held(first, self.size - self.length)
+        _library().fill(
+            ctypes.addressof(self._c), headers.ctypes.data, len(headers), number, words.ctypes.data, self.length
+        )
+        self.length += int(headers[:, 3].sum())
+        return len(headers)
+
+    def clear(self) -> None:
+        """No rows."""
+        self.length = 0
+        self._valid[:] = 0
+
+    def block(self) -> Block:
+        """The rows, which share this memory."""
+        rows = self.length
         heard, sent, *there = self._valid[:, : (rows + 7) // 8]
         narrow = dict(zip(NARROW, self._narrow, strict=False))
         wide = {

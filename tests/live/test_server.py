@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import http.client
+import socket
+import struct
 import threading
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
@@ -11,7 +13,7 @@ from testbed.errors import BadInput
 from testbed.live import server as live
 from testbed.live.server import LiveServer, listen
 from tests.live.streams import events
-from tests.support.waiting import PATIENCE
+from tests.support.waiting import PATIENCE, until
 
 
 @pytest.fixture
@@ -48,6 +50,19 @@ def test_readers_hear_events_as_they_come_and_latecomers_all_of_them(server: Liv
             assert [next(late) for _ in range(2)] == [("scene", {"experiment": "made"}), ("update", {"time": 1})]
             server.publish("end", {"verdict": "clean"})
             assert next(early) == next(late) == ("end", {"verdict": "clean"})
+
+
+def test_clients_that_go_before_they_have_their_answer_are_not_told_of(
+    server: LiveServer, capsys: pytest.CaptureFixture[str]
+) -> None:
+    server.page = bytes(100_000_000)  # more than any socket holds
+    before = threading.active_count()
+    with socket.create_connection(("127.0.0.1", server.server_port)) as client:
+        client.sendall(b"GET / HTTP/1.1\r\n\r\n")
+        client.recv(1)
+        client.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+    until(lambda: threading.active_count() == before)
+    assert capsys.readouterr().err == ""
 
 
 def test_the_end_is_heard_although_the_server_closes_at_once() -> None:

@@ -14,7 +14,6 @@
 #define IP_LENGTH_AT 16 /* offsets in a frame */
 #define CHECKSUM_AT 24
 #define UDP_LENGTH_AT 38
-#define LINE_BYTES 64 /* of a cache */
 #define CACHED 256 /* flows, whose state stays in most */
 
 double now_seconds(const struct datapath *d)
@@ -79,7 +78,7 @@ static const struct datapath *agent; /* the one that sends in this world */
 
 static void fetch(const void *from, int64_t size)
 {
-	for (int64_t at = 0; at < size; at += LINE_BYTES)
+	for (int64_t at = 0; at < size; at += CACHE_LINE)
 		__builtin_prefetch((const char *)from + at, 1);
 }
 

@@ -39,8 +39,7 @@ static void begin(struct world *w, struct line *l, struct packet *p, int64_t sta
 	append(&l->on_the_way, p);
 	if (l->on_the_way.first == p) {
 		set_event(w, l - w->lines, p->arrives, p->order);
-		if (many_flows)
-			expect(l, p);
+		expect(l, p);
 	}
 }
 

@@ -24,7 +24,7 @@ struct packet *new_packet(void)
 		__builtin_prefetch(idle_packets, 1);
 		return p;
 	}
-	p = malloc(sizeof(*p));
+	p = aligned_alloc(CACHE_LINE, (sizeof(*p) + CACHE_LINE - 1) / CACHE_LINE * CACHE_LINE);
 	if (!p)
 		abort();
 	return p;

@@ -9,15 +9,24 @@
 
 #define LARGE 2000 /* lines of a rack: what they and their packets have is more than caches hold */
 
-/* The packet is the next to come out of the line: fetch what its NIC will touch, and the packet behind it. */
+/* What programs look at: three lines of a cache. */
+static void fetch_packet(const struct packet *p)
+{
+	__builtin_prefetch(p), __builtin_prefetch(&p->bytes[32]), __builtin_prefetch(&p->bytes[96]);
+}
+
+/*
+ * The packet is the next to come out of the line: fetch the one behind it, as a full queue is more than caches hold; and,
+ * of many flows, what its NIC will touch.
+ */
 static void expect(const struct line *l, const struct packet *p)
 {
 	const struct roce *packet = (const struct roce *)p->bytes;
 	uint32_t flow;
 
 	if (p->next)
-		__builtin_prefetch(p->next), __builtin_prefetch(&p->next->bytes[32]);
-	if (l->receiver >= 0 || p->length == PFC_FRAME)
+		fetch_packet(p->next);
+	if (!many_flows || l->receiver >= 0 || p->length == PFC_FRAME)
 		return;
 	flow = flow_of(packet);
 	if (packet->opcode == BTH_SEND_ONLY_IMM) {
@@ -47,7 +56,7 @@ static void look_ahead(const struct world *w)
 			continue;
 		}
 		p = l->on_the_way.first;
-		__builtin_prefetch(p), __builtin_prefetch(&p->bytes[32]);
+		fetch_packet(p);
 		if (at < 3 && p && p->next)
 			__builtin_prefetch(p->next);
 	}

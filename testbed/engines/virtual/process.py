@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable
 from multiprocessing.connection import Connection
 from typing import NoReturn
 
+from testbed.base import linux
 from testbed.base.watchdog import late
 from testbed.engines.messages import send_failure
 from testbed.engines.process import RunProcess, prepare_child
@@ -39,6 +40,7 @@ class WatchedProcess(RunProcess):
     def run_child(self, work: Callable[[Connection], None], connection: Connection, parent: int) -> NoReturn:
         try:
             prepare_child(parent)
+            linux.keep_freed_memory()
             work(connection)
             connection.send(("done", None))
         except BaseException as error:  # noqa: BLE001 - whatever it is, the parent must get it

@@ -39,6 +39,7 @@ from testbed.results.trace import DecisionTrace
 from testbed.tuning.loop import in_rack
 
 log = logging.getLogger(__package__)
+ROOM = 8000  # rows of decisions before they become columns: what they take stays in caches
 
 
 def _zeros(*shape: int) -> Ints:
@@ -65,8 +66,7 @@ class VirtualRun:
         self.world = World(resolved)
         self.taps = Taps(self.world, captures, About(self.experiment.name, resolved.title, numbered_by_host=True))
         self.flows = Flows(len(self.layout.plan))
-        trace = DecisionTrace(self.experiment.record.decisions, resolved.traced_hops, _zeros)
-        self.meters: Sequence[Meter] = [Meter(RTT_BINS_PER_OCTAVE, trace)]
+        self.meters: Sequence[Meter] = [Meter(RTT_BINS_PER_OCTAVE, self.trace())]
         self.tuning = in_rack(resolved, self.world.ports, self.layout.port_names)
         self.network = VirtualNetwork(self.world, self.tuning)
         self.agent: sender.Sender
@@ -117,13 +117,19 @@ class VirtualRun:
         self.keep_decisions(record)
         return record
 
+    def trace(self) -> DecisionTrace:
+        """Where decisions are recorded; encoded whenever it is full, so that a run touches little memory."""
+        hops, most, flows = self.resolved.traced_hops, self.experiment.record.decisions, len(self.flows)
+        self._encoder = decisions.Encoder(hops, Signal.SRC in self.resolved.signals, flows)
+        return DecisionTrace(most, hops, _zeros, room=max(ROOM, flows), take=self._encoder.add)
+
     def keep_decisions(self, record: RunRecord) -> None:
         """What was decided, as a file."""
         if self.experiment.record.decisions:
-            served = [Served(0, self.layout.controller_paths(), self.meters[0].trace)]
-            srcs = Signal.SRC in self.resolved.signals
-            record.decisions_file = decisions.encode(served, srcs)
-            record.decisions_kept = decisions.kept(served)
+            trace = self.meters[0].trace
+            served = [Served(0, self.layout.controller_paths(), trace)]
+            self._encoder.add(trace)
+            record.decisions_file, record.decisions_kept = self._encoder.file(served), decisions.kept(served)
 
     def _go_on(self, schedule: EventSchedule, collector: Collector, live: Live) -> str:
         """Why it ended early; empty if it did not."""

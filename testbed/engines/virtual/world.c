@@ -52,8 +52,7 @@ static void arrives(struct world *w, struct line *l)
 
 	if (l->on_the_way.first) {
 		set_event(w, l - w->lines, l->on_the_way.first->arrives, l->on_the_way.first->order);
-		if (many_flows)
-			expect(l, l->on_the_way.first);
+		expect(l, l->on_the_way.first);
 	}
 	if (l->tapped[1])
 		keep_copy(w, l->tapped[1], p, w->now, 1);

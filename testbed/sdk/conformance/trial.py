@@ -22,7 +22,7 @@ from testbed.live.snapshots import Follower
 from testbed.plugin import PluginConfig
 from testbed.registry import Plugin, find
 from testbed.results.record import FlowSeries, PortSeries, RunRecord
-from testbed.results.trace import KINDS, START, TIMER
+from testbed.results.trace import KINDS, START, TIMER, DecisionTrace
 from testbed.sdk.conformance.disorder import Disorder
 from testbed.units import show_rate, show_time
 
@@ -134,8 +134,12 @@ class Trial(VirtualRun):
             raise PluginFailed(self.record.interrupted)
         return self
 
+    def trace(self) -> DecisionTrace:
+        """All of it is looked at as it is: a file would need packages that `testbed check` does without."""
+        return DecisionTrace(self.experiment.record.decisions, self.resolved.traced_hops)
+
     def keep_decisions(self, record: RunRecord) -> None:
-        """They are looked at as they are: a file would need packages that `testbed check` does without."""
+        """None are."""
 
     @property
     def flow_series(self) -> FlowSeries:
