@@ -21,6 +21,10 @@ class BadInput(TestbedError):
     exit_code = 2
 
 
+class Uncalibrated(TestbedError):
+    """The rack that was built is not the one that was asked for, whatever runs in it: this machine cannot do it now."""
+
+
 class PluginFailed(TestbedError):
     """A plugin raised while it ran; names the plugin, file and line."""
 

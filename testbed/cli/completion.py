@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
+from testbed.cli import words
 from testbed.errors import TestbedError
 
 if TYPE_CHECKING:
@@ -41,9 +42,9 @@ def settings(ctx: typer.Context, incomplete: str) -> list[str]:
         now = _resolved(ctx)
     except TestbedError:
         return []
-    key, equals, value = incomplete.partition("=")
+    key, equals, value = (words.before() + incomplete).partition("=")
     if equals:
-        return [f"{key}={one}" for one in _beginning(value, _values(now, key))]
+        return [f"{key}={one}".removeprefix(words.before()) for one in _beginning(value, _values(now, key))]
     from testbed.results.flat import flat
 
     return _beginning(incomplete, [f"{one}=" for one in flat(now.as_dict())])

@@ -12,6 +12,7 @@ import sys
 import typer
 
 from testbed.base import extras
+from testbed.cli import words
 from testbed.cli.agent import agent
 from testbed.cli.check import check
 from testbed.cli.coexist import coexist
@@ -94,6 +95,7 @@ app.command()(export)
 
 def main() -> int:
     """Entry point of ``testbed``: every known error is one message on stderr and an exit code."""
+    words.join()
     try:
         with extras.explained():
             app()

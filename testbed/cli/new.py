@@ -19,6 +19,7 @@ class Form(StrEnum):
     COMPILED = "compiled"
     BATCH = "batch"
     OBJECT = "object"
+    LEARNED = "learned"
 
 
 @new.command("controller")
@@ -27,13 +28,15 @@ def new_controller(
     form: Annotated[
         Form,
         typer.Option(
-            help="compiled: one flow, as machine code; batch: all flows, in numpy; object: one flow, in any Python."
+            help="compiled: one flow, as machine code; batch: all flows, in numpy; object: one flow, in any Python; "
+            "learned: compiled, with a policy and its training."
         ),
     ] = Form.COMPILED,
 ) -> None:
     """Write a controller and its test into this folder."""
     _scaffold("controller", name, form.value)
-    print(f"next: testbed check ./{name}.py; {RUN} --controller ./{name}.py", file=sys.stderr)
+    train = f"python train_{name}.py; " if form is Form.LEARNED else ""
+    print(f"next: {train}testbed check ./{name}.py; {RUN} --controller ./{name}.py", file=sys.stderr)
 
 
 @new.command("tuner")

@@ -23,6 +23,7 @@ class Document:
     origins: dict[KeyPath, str] = field(default_factory=dict)
     folder: Path = Path()  # paths that it gives are relative to
     options: set[KeyPath] = field(default_factory=set)  # what options have put into it
+    sections: set[KeyPath] = field(default_factory=set)  # that are there only because options put something into them
 
     @classmethod
     def read(cls, file: Path, name: str = "") -> Document:
@@ -88,8 +89,10 @@ class Document:
         return built
 
     def origin(self, path: KeyPath) -> str:
-        """Where a key, or else the nearest key around it, was written."""
-        while path and path not in self.origins:
+        """Where a key, or else the nearest key around it, was written. An option has written its own key only."""
+        if path in self.origins:
+            return self.origins[path]
+        while path and (path not in self.origins or path in self.sections):
             path = path[:-1]
         return self.origins.get(path, self.name)
 
@@ -106,10 +109,13 @@ class Document:
                 # `controller: swift` and `--set controller.ai=1` mean {name: swift, ai: 1}
                 below = {} if below is None else {"name": below}
                 self._set(at, key, below, path[: depth + 1], origin)
-                self.origins.setdefault(path[: depth + 1], origin)
+                if path[: depth + 1] not in self.origins:
+                    self.origins[path[: depth + 1]] = origin
+                    self.sections.add(path[: depth + 1])
             at = below
         for known in [known for known in self.origins if known[: len(path)] == path]:
             del self.origins[known]
+            self.sections.discard(known)
         self._set(at, path[-1], value, path, origin)
         self.origins[path] = origin
         self.options.add(path)

@@ -1,4 +1,4 @@
-"""What `testbed new` does: writes a working plugin, together with its test."""
+"""What `testbed new` does: writes a plugin, together with its test and, if it is to learn, its training."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ from testbed.errors import BadInput, nearest
 
 TEMPLATES = Path(__file__).parent / "templates"
 KINDS = ("controller", "tuner", "chooser")  # of plugins that have templates
-FORMS = ("compiled", "batch", "object")  # of a controller
+FORMS = ("compiled", "batch", "object", "learned")  # of a controller
+OWN_TEST = ("batch", "learned")  # others have that of the first
 
 
 def new(kind: str, name: str, directory: Path, form: str = FORMS[0]) -> list[Path]:
@@ -28,11 +29,13 @@ def new(kind: str, name: str, directory: Path, form: str = FORMS[0]) -> list[Pat
         raise BadInput(f"directory '{directory}' does not exist; create it, or give another one")
     title = "".join(word.capitalize() for word in name.split("_"))
     suffix = f"_{form}" if form != FORMS[0] else ""
-    own_test = suffix if form == "batch" else ""
+    own_test = suffix if form in OWN_TEST else ""
     texts = {
         directory / f"{name}.py": f"{kind}{suffix}.py.txt",
         directory / f"test_{name}.py": f"test_{kind}{own_test}.py.txt",
     }
+    if form == "learned":
+        texts[directory / f"train_{name}.py"] = f"train_{kind}.py.txt"
     for file in texts:
         if file.exists():
             raise BadInput(f"'{file}' exists already; choose another name, or move it away")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -16,16 +17,17 @@ def complete(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) ->
 
 
 class Complete:
-    """The suggestions for the last word of a line."""
+    """The suggestions for the last word of a line. Bash breaks words at =, and is told how the last part goes on."""
 
     def __init__(self, shell: str, monkeypatch: pytest.MonkeyPatch) -> None:
         self.shell, self.monkeypatch = shell, monkeypatch
 
     def __call__(self, line: str) -> list[str]:
+        parts = [part for word in line.split(" ") for part in (re.findall("=|[^=]+", word) or [""])]
         asked = {
             "_TESTBED_COMPLETE": f"complete_{self.shell}",
-            "COMP_WORDS": line,
-            "COMP_CWORD": str(len(line.split(" ")) - 1),
+            "COMP_WORDS": "\n".join(parts),
+            "COMP_CWORD": str(len(parts) - 1),
             "_TYPER_COMPLETE_ARGS": line,
         }
         for name, value in asked.items():
@@ -33,7 +35,8 @@ class Complete:
         done = command()
         assert done.stderr == ""
         if self.shell == "bash":
-            return list(filter(None, done.stdout.splitlines()))
+            before, equals, _ = line.rsplit(" ", maxsplit=1)[-1].rpartition("=")
+            return [before + equals + one for one in done.stdout.splitlines() if one]
         quoted = done.stdout.split('"')[1::2]  # _arguments '*: :(("dcqcn" "decc"))'
         return [one.replace("\\\\", "").removesuffix("\\") for one in quoted]
 
@@ -71,3 +74,11 @@ def test_values_of_set_are_plugins_and_presets(complete: Complete) -> None:
     assert complete("testbed run incast-8 --set tuner.name=ac") == ["tuner.name=acc"]
     assert complete("testbed run incast-8 --controller dcqcn --set controller.preset=n") == ["controller.preset=nic"]
     assert complete("testbed run incast-8 --set traffic.senders=") == []
+
+
+@pytest.mark.parametrize("complete", ["bash"], indirect=True)
+def test_bash_completes_behind_an_equals_sign(complete: Complete) -> None:
+    assert complete("testbed run incast-8 --controller=dcq") == ["--controller=dcqcn"]
+    assert "--tuner=pet" in complete("testbed run incast-8 --tuner=")
+    assert complete("testbed run incast-8 --set=tuner.name=ac") == ["--set=tuner.name=acc"]
+    assert "controller.eta=" in complete("testbed run incast-8 --controller=hpcc --set seed=2 --set controller.")

@@ -37,6 +37,17 @@ def test_an_option_makes_a_block_of_a_name() -> None:
     assert document.origin(("controller", "beta")) == "--set controller.beta=0.5"
 
 
+def test_an_option_has_not_written_the_other_keys_of_its_section() -> None:
+    """Which are at their defaults: what is wrong with them is a matter of the file."""
+    document = parsed()
+    document.put(("record", "report"), False, "--set record.report=false")
+    assert document.origin(("record", "report")) == "--set record.report=false"
+    assert document.origin(("record",)) == "--set record.report=false"
+    assert document.origin(("record", "interval")) == "mine.yaml, line 1"
+    document.put(("record",), {"flows": 8}, "--set record={flows: 8}")
+    assert document.origin(("record", "interval")) == "--set record={flows: 8}"
+
+
 def test_paths_start_where_they_were_given(tmp_path: Path) -> None:
     file = tmp_path / "mine.yaml"
     file.write_text(TEXT)

@@ -28,6 +28,7 @@ def exported(trees: Trees, config: AdpgConfig) -> dict[str, str]:
             target=repr(config.target),
             reference_rtt=repr(config.reference_rtt),
             start_rate=repr(config.start_rate),
+            ramp=repr(config.ramp),
             trees=len(trees.leaves),
             depth=trees.feature.shape[1],
         )

@@ -16,7 +16,18 @@ from testbed.sdk.export.program import Parameter, Program
 
 from ..observation import AdpgConfig
 from ..tree import Trees
-from .fixed import DOCA_RATE_BITS, HIGHEST, ONE, ROOT_BITS, ROOTS, STEPS, FixedFlows, FixedTrees, Parameters
+from .fixed import (
+    DOCA_RATE_BITS,
+    HIGHEST,
+    ONE,
+    ROOT_BITS,
+    ROOTS,
+    STEEPEST_FACTOR,
+    STEPS,
+    FixedFlows,
+    FixedTrees,
+    Parameters,
+)
 
 SOURCE = Path(__file__).with_name("doca_pcc")
 FILES = ("adpg_controller.c", "adpg_fixed.h", "adpg_fixed.c")
@@ -37,6 +48,9 @@ collapses.
 A NIC has no window. WINDOW_FXP16 stands for it: the rate is at most so many base RTTs at line rate per RTT, which puts
 as much in flight as the window of the testbed's controller does, one round trip late. 0 takes it away, and many flows
 that begin near line rate then lose packets until their rates have come down.
+
+RAMP_FXP16 is not the papers': a flow whose line was idle for 44 RTTs adds so much per further RTT to its factor, up to
+0.1, until it sees congestion. 0 is the policy as published.
 """
 
 
@@ -84,6 +98,7 @@ def _parameters(initial: Parameters) -> tuple[Parameter, ...]:
         Parameter("LEAST_FACTOR_FXP16", initial.least_factor, ONE // 2, ONE, f"least {factor}"),
         Parameter("MOST_FACTOR_FXP16", initial.most_factor, ONE, 2 * ONE, f"greatest {factor}"),
         Parameter("WINDOW_FXP16", initial.window, 0, 64 * ONE, "most in flight, base RTTs at line rate; 0: no limit"),
+        Parameter("RAMP_FXP16", initial.ramp, 0, STEEPEST_FACTOR, f"per RTT after 44 without congestion, {factor}"),
     )
 
 

@@ -25,7 +25,7 @@ from testbed.errors import BadInput
 from testbed.sdk.export.numbers import LINE_RATE, ratio
 
 from ...learned.trees import leaf_numbers, reached
-from ..observation import DOWN, FEATURES, HIGHEST_X, LEAST_RATE, SCALE, UP, AdpgConfig
+from ..observation import DOWN, FEATURES, HIGHEST_X, LEAST_RATE, PATIENCE, SCALE, STEEPEST, UP, AdpgConfig
 from ..tree import Trees
 
 RATE_BITS, ROOT_BITS, INFLATION_BITS, SIGNAL_BITS, LEAF_BITS, INVERSE_BITS = 30, 29, 20, 16, 24, 32
@@ -33,6 +33,8 @@ DOCA_RATE_BITS = 20
 LINE = 1 << RATE_BITS
 ONE = 1 << SIGNAL_BITS
 HIGHEST = round(HIGHEST_X * ONE)
+STEEPEST_FACTOR = round(STEEPEST * ONE)
+LONGEST = (1 << 16) - 1  # RTTs without congestion that are counted
 MOST_INFLATION = 1 << 31
 TWICE_SCALE = round(2 * SCALE)
 STEPS = 64  # of the table, per power of two
@@ -53,6 +55,7 @@ class Parameters:
     least_factor: int  # of one decision, 16 bits of fraction
     most_factor: int
     window: int  # most in flight, in base RTTs at line rate, 16 bits of fraction; 0: no limit
+    ramp: int  # what an RTT without congestion after the first 44 adds to the factor, 16 bits of fraction
 
     @classmethod
     def of(cls, config: AdpgConfig, base_rtt: float) -> Parameters:
@@ -69,6 +72,7 @@ class Parameters:
             least_factor=round(ONE / (1.0 + DOWN)),
             most_factor=round(ONE * (1.0 + UP)),
             window=round(config.beta * ONE) if config.window == "bdp" else 0,
+            ramp=round(config.ramp * ONE),
         )
 
 
@@ -122,7 +126,7 @@ class FixedFlows:
 
     def __init__(self, trees: FixedTrees, parameters: Parameters, flows: int) -> None:
         self.trees, self.parameters = trees, parameters
-        self.rate, self.oldest, self.newest, self.signal, self.least_rtt = np.zeros((5, flows), np.int64)
+        self.rate, self.oldest, self.newest, self.signal, self.least_rtt, self.idle = np.zeros((6, flows), np.int64)
         self.decided = np.zeros(flows, bool)
         self.start(np.arange(flows))
 
@@ -130,7 +134,7 @@ class FixedFlows:
         """These flows begin."""
         self.rate[flows] = self.parameters.start_rate << (RATE_BITS - DOCA_RATE_BITS)
         self.oldest[flows] = self.newest[flows] = ONE
-        self.signal[flows] = self.least_rtt[flows] = 0
+        self.signal[flows] = self.least_rtt[flows] = self.idle[flows] = 0
         self.decided[flows] = False
 
     def decide(self, flows: Ints, rtt: Ints) -> None:
@@ -147,8 +151,16 @@ class FixedFlows:
         self.oldest[flows], self.newest[flows] = self.newest[flows], factor
         self.signal[flows] = x
         self.decided[flows] = True
-        rate = self.rate[flows] * factor >> SIGNAL_BITS
+        rate = self.rate[flows] * self._ramped(flows, factor) >> SIGNAL_BITS
         self.rate[flows] = np.clip(rate, settings.least_rate << (RATE_BITS - DOCA_RATE_BITS), LINE)
+
+    def _ramped(self, flows: Ints, factor: Ints) -> Ints:
+        """The factors after the ramp, which their policy does not know of."""
+        idle = np.where(self.signal[flows] > -self.parameters.aim, 0, np.minimum(self.idle[flows] + 1, LONGEST))
+        self.idle[flows] = idle
+        return np.asarray(
+            factor * (ONE + np.clip(self.parameters.ramp * (idle - PATIENCE), 0, STEEPEST_FACTOR)) >> SIGNAL_BITS
+        )
 
     def base_rtt(self, flows: Ints) -> Ints:
         """In ns, as far as it is known."""

@@ -14,7 +14,8 @@ from testbed.sdk.export.program import START_SHARE
 from testbed.sdk.jobs import Job, JobConfig, JobContext, Result
 from testbed.units import Ratio, Time
 
-from ..observation import LEAST_RATE, AdpgConfig
+from ..controller import AdpgForm
+from ..observation import LEAST_RATE, STEEPEST, AdpgConfig
 from ..tree import Trees
 from . import c, check, doca
 
@@ -42,6 +43,10 @@ class ExportConfig(JobConfig):
     window: Literal["none", "bdp"] = Field(
         default="bdp", description="`bdp` caps what is in flight at beta BDPs, as window / RTT. Only for doca-pcc."
     )
+    ramp: float = Field(
+        default=0.0, ge=0, le=STEEPEST,
+        description="What each RTT in a row without congestion, from the 45th on, adds to the multiplier; up to 0.1.",
+    )  # fmt: skip
     base_rtt: Time | None = Field(
         default=None,
         ge=0,
@@ -51,7 +56,7 @@ class ExportConfig(JobConfig):
 
     def controller(self) -> AdpgConfig:
         """The same as the controller's options."""
-        names = ("beta", "target", "reference_rtt", "window")
+        names = ("beta", "target", "reference_rtt", "window", "ramp")
         options = {name: getattr(self, name) for name in names}
         start = self.start_rate or (START_SHARE if self.to == DOCA_PCC else 1.0)
         return AdpgConfig.model_construct(**options, start_rate=start)
@@ -82,4 +87,7 @@ def _check(trees: Trees, controller: AdpgConfig, folder: Path) -> tuple[str, str
     return wrong, f"checked: compiled, and {check.FLOWS * check.ROUNDS:,} decisions equal to the controller's"
 
 
-EXPORT = Job("The controller as C: portable, or in fixed point for a NIC.", ExportConfig, export)
+EXPORT = Job(
+    "The controller as C: portable, or in fixed point for a NIC.", ExportConfig, export,
+    {name: {"window": "none"} | options for name, options in AdpgForm.presets.items()},
+)  # fmt: skip

@@ -103,8 +103,7 @@ class Emulation:
         experiment, rack, pool = self.experiment, self.rack, self.agents.pool
         recording, recorder = self._recording(), self._recorder()
         watch = self._watch()
-        processors = Processors()
-        collector = Collector(self, recorder, processors)
+        collector = Collector(self, recorder, processors := Processors())
         live = Live(connection, self, collector)
         recorder.sample(time.monotonic_ns(), 0.0)  # all counts start from here
         pool.wait_ready()
@@ -133,6 +132,7 @@ class Emulation:
         pool.end()
         log.info("nominal time ends", extra={"at": show_time(self.clock.now()), "interrupted": interrupted or "no"})
         recorder.sample(time.monotonic_ns(), self.clock.now())
+        processors.sample()  # the last window, which is the only one if nobody let this loop have a core
         record = collector.record(interrupted)
         log.info("drained", extra={"seconds": drain(rack)})
         collector.drained(record)

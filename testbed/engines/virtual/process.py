@@ -1,4 +1,7 @@
-"""The process of a run in virtual time: a watchdog on the wall clock ends it if it says nothing any more."""
+"""The process of a run in virtual time: a watchdog on the wall clock ends it if it says nothing any more.
+
+While others have its core the clock stands still for it: how busy the machine is decides no run.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,7 @@ import os
 import time
 from collections.abc import Callable, Iterable
 from multiprocessing.connection import Connection
+from pathlib import Path
 from typing import NoReturn
 
 from testbed.base import linux
@@ -32,10 +36,20 @@ class WatchedProcess(RunProcess):
 
     def wait_for_message(self) -> None:
         """Raises TestbedError if none comes in time."""
-        deadline = time.monotonic() + self.patience
+        silent, wall, core = 0.0, time.monotonic(), self._core_seconds()
         while not self.connection.poll(POLL_SECONDS):
-            if time.monotonic() > deadline:
+            was, wall, used, core = wall, time.monotonic(), core, self._core_seconds()
+            silent += core - used if self._runnable() else wall - was
+            if silent > self.patience:
                 raise TestbedError(late(self.silent(), self.patience))
+
+    def _core_seconds(self) -> float:
+        """For which it has had a core (Documentation/scheduler/sched-stats)."""
+        return int(Path(f"/proc/{self.pid}/schedstat").read_text().split()[0]) * 1e-9
+
+    def _runnable(self) -> bool:
+        """Whether it has a core or waits for one: it does not sleep (proc_pid_stat(5))."""
+        return Path(f"/proc/{self.pid}/stat").read_text().rpartition(")")[2].split()[0] == "R"
 
     def run_child(self, work: Callable[[Connection], None], connection: Connection, parent: int) -> NoReturn:
         try:

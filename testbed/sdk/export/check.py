@@ -45,8 +45,10 @@ def _differences(program: Program, device: Path) -> int:
     rng, wrong, met = np.random.default_rng(1), 0, c_uint32()
     model, flows = program.model(FLOWS), [(c_uint32 * OWN_WORDS)() for _ in range(FLOWS)]
     wrong += int((model.start() != [library.controller_start(own, parameters) for own in flows]).sum())
-    for _ in range(ROUNDS):
+    for number in range(ROUNDS):
         queueing = rng.exponential(20_000, FLOWS) * rng.integers(0, 2, FLOWS)
+        if number >= ROUNDS // 4:  # an idle line, for half of the flows
+            queueing[: FLOWS // 2] = 0.0
         rtt, losses = (BASE_RTT + queueing).astype(np.int64), (rng.random(FLOWS) < LOSSES).astype(np.int64)
         answers = zip(flows, rtt.tolist(), losses.tolist(), strict=True)
         decided = [library.controller_decide(own, parameters, byref(Answer(*one)), byref(met)) for own, *one in answers]

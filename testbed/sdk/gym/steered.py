@@ -82,18 +82,21 @@ class SteeredFlows(Steered):
         if flows.objects:
             raise BadInput(f"controller '{self.form.name}' can be trained as machine code alone: install numba")
         self.config, self.paths = config, paths
-        self.rate, self.window, self.timer = flows.rate, flows.window, flows.timer
+        self.rate, self.window, self.timer = (np.array(one) for one in (flows.rate, flows.window, flows.timer))
         flows.initial["trained"] = flows.records["trained"] = True
         self.due, self.seen = flows.records["due"], flows.records["seen"]
 
     def on_start(self, now: float, flows: Ints) -> None:
         self.flows.on_start(now, flows)
+        self._decided(flows)
 
     def on_feedback(self, now: float, flows: Ints, feedback: Feedback) -> None:
         self.flows.on_feedback(now, flows, feedback)
+        self._decided(flows)
 
     def on_sent(self, now: float, flows: Ints, sent_bytes: Ints) -> None:
         self.flows.on_sent(now, flows, sent_bytes)
+        self._decided(flows)
 
     def reward(self, flows: Ints) -> Floats:
         return np.asarray(self.flows.records["gained"][flows])
@@ -101,6 +104,12 @@ class SteeredFlows(Steered):
     def take(self, now: float, flows: Ints, actions: Floats) -> None:
         self.flows.records["wanted"][flows] = actions[:, 0]
         self.flows.on_timer(now, flows)
+        self._decided(flows)
+
+    def _decided(self, flows: Ints) -> None:
+        """Agents read columns of their own, not those of records."""
+        one = self.flows
+        self.rate[flows], self.window[flows], self.timer[flows] = one.rate[flows], one.window[flows], one.timer[flows]
 
 
 def steered(plugin: Plugin) -> Plugin:

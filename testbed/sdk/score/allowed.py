@@ -12,6 +12,8 @@ IMPORTS = {  # from MODULE import NAME
     "testbed.controller": {
         "MOST_HOPS", "Ack", "CompiledController", "Hop", "Path", "PerHop", "PerPath", "PerPathHop", "Signal", "path_of",
     },
+    "testbed.base.fields": {"Length"},
+    "testbed.learned": {"LearnedFlow", "Numbers"},
     "testbed.plugin": {"PluginConfig"},
     "testbed.units": {
         "RATE_UNITS", "RATIO_UNITS", "SIZE_UNITS", "TIME_UNITS", "Rate", "Ratio", "Size", "Time", "parse",

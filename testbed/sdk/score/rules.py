@@ -120,7 +120,7 @@ def _changeable(value: ast.expr) -> Iterator[Found]:
                 yield node.lineno, f"'{ast.unparse(node)}' can change and is all flows'; {STATE}, or a tuple"
             case ast.GeneratorExp() | ast.Lambda():
                 yield node.lineno, f"'{ast.unparse(node)}' is all flows'; write a function"
-            case ast.Call(func=ast.Name(id="Field" | "float" | "int")):
+            case ast.Call(func=ast.Name(id="Field" | "Numbers" | "float" | "int")):
                 pass
             case ast.Call(func=ast.Attribute(value=ast.Name(id="math" | "np" | "numpy"))):
                 pass

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from testbed.engines.kernel import doctor
 from testbed.engines.virtual.build import WORLD
-from testbed.errors import TestbedError
+from testbed.errors import TestbedError, Uncalibrated
 from testbed.experiment.load import absolute
 from testbed.fidelity.verdict import judge
 from testbed.live.observers import Observer
@@ -63,7 +63,7 @@ class Score:
 def score(controller: str, trials: Sequence[Trial], seed: int, jobs: int, engine: EngineName = "virtual") -> Score:
     """Of a controller by name, or of a candidate by path, whose source is read first.
 
-    Raises BadInput, and TestbedError if this machine lacks what the engine needs.
+    Raises BadInput, TestbedError if this machine lacks what the engine needs, Uncalibrated if its rack is off.
     """
     if is_path(controller):
         controller = absolute(controller, Path())
@@ -78,17 +78,20 @@ def score(controller: str, trials: Sequence[Trial], seed: int, jobs: int, engine
 
 
 def _outcomes(controller: str, trials: Sequence[Trial], seed: int, jobs: int, engine: EngineName) -> Iterator[Outcome]:
-    works = [partial(_outcome, controller, trial, trial.seeded(seed, at, engine)) for at, trial in enumerate(trials)]
+    works = [partial(outcome, controller, trial, trial.seeded(seed, at, engine)) for at, trial in enumerate(trials)]
     return each(works, jobs)
 
 
-def _outcome(controller: str, trial: Trial, settings: list[str]) -> Outcome:
+def outcome(controller: str, trial: Trial, settings: list[str]) -> Outcome:
+    """Of one run under the settings that `Trial.seeded` made. Raises Uncalibrated."""
     nothing = dict.fromkeys(trial.parts, 0.0)
     try:
         resolved = resolve(trial.experiment, {"controller": controller}, {}, settings)
         engine, observer = carrier(resolved.experiment.engine), Observer()
         engine.check(resolved)
         record = engine.follow(engine.prepare(resolved, observer), observer, [], trial.experiment, [])
+    except Uncalibrated as error:
+        raise Uncalibrated(f"{trial.experiment}: {error}") from None  # no candidate had a part in it
     except TestbedError as error:
         return Outcome(trial.experiment, nothing, str(error))
     if record.interrupted or record.broken:

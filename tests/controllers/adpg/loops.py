@@ -51,11 +51,11 @@ class Listening(AdpgController):
         self.rows.append((flows.copy(), feedback.rtt.copy(), self.share[flows]))
 
 
-def heard_in_incast(flows: int, duration: float, start_rate: float) -> Heard:
+def heard_in_incast(flows: int, duration: float, start_rate: float, ramp: float = 0.0) -> Heard:
     """What flows hear that start within one RTT."""
     start = np.random.default_rng(flows).uniform(0, BASE_RTT, flows)
     layout = dataclasses.replace(incast(flows, base_rtt=BASE_RTT), start=start)
-    made = Listening(AdpgConfig.model_validate({"start_rate": start_rate}), layout.paths)
+    made = Listening(AdpgConfig.model_validate({"start_rate": start_rate, "ramp": ramp}), layout.paths)
     run(Fluid(layout, lambda: made, Options(step=BASE_RTT / 16)), duration)
     return Heard(*(np.concatenate(column) for column in zip(*made.rows, strict=True)))
 

@@ -96,9 +96,10 @@ def test_nothing_that_came_back_is_kept_from_the_controller(monkeypatch: pytest.
 
 
 @pytest.mark.parametrize("engine", ENGINES)
-def test_actions_decide(engine: Any) -> None:
+@pytest.mark.parametrize("controller", ["adpg-nn", "adpg"])
+def test_actions_decide(engine: Any, controller: str) -> None:
     """All slower: the queue goes, and the signal is what an idle link has, -0.8 (-12.5 times the target)."""
-    env = make("incast-8", engine=engine, controller="adpg-nn", settings=SHORT)
+    env = make("incast-8", engine=engine, controller=controller, settings=SHORT)
     env.reset()
     while env.flows.now < 160e-6:
         observed = env.step(np.full((8, 1), -1.0))[0]

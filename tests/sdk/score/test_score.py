@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from testbed.errors import BadInput
+from testbed.engines.kernel.calibration import calibration
+from testbed.errors import BadInput, Uncalibrated
 from testbed.sdk.score.score import Outcome, Score, score
 from testbed.sdk.score.suite import Trial
 
@@ -38,6 +39,15 @@ def test_the_rack_gives_about_the_same_number() -> None:
     assert not rack.reasons
     assert rack.parts["utilisation"] == pytest.approx(virtual.parts["utilisation"], abs=0.03)
     assert rack.parts["fairness"] == pytest.approx(virtual.parts["fairness"], abs=0.05)
+
+
+@pytest.mark.root
+def test_a_rack_that_is_not_as_configured_is_an_error_and_no_score(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(calibration, "TOLERANCE", -1.0)  # nothing is near enough
+    monkeypatch.setattr(calibration, "ATTEMPTS", 1)
+    with pytest.raises(Uncalibrated, match="incast-2: calibration failed, the rack is not as configured") as refusal:
+        score("hpcc", SHORT[1:], 1, 1, "kernel")
+    assert refusal.value.exit_code == 1
 
 
 def test_what_reacts_scores_above_what_does_not() -> None:

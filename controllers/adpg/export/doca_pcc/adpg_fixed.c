@@ -12,6 +12,7 @@ void adpg_start(struct adpg_flow *flow, const uint32_t *parameters)
 	flow->signal = 0;
 	flow->decided = 0;
 	flow->least_rtt = 0;
+	flow->idle = 0;
 }
 
 /* Square root with 29 bits of fraction: a table over two powers of two, and lines in between. */
@@ -77,6 +78,20 @@ uint32_t adpg_base_rtt(const struct adpg_flow *flow, const uint32_t *parameters)
 	return parameters[BASE_RTT_NS] ? parameters[BASE_RTT_NS] : flow->least_rtt;
 }
 
+/* The factor after the ramp, which the policy does not know of. */
+static uint32_t ramped(struct adpg_flow *flow, const uint32_t *parameters, uint32_t factor)
+{
+	uint32_t more = 0;
+
+	if (flow->signal > -(int32_t)parameters[AIM_FXP16])
+		flow->idle = 0;
+	else if (flow->idle < ADPG_LONGEST)
+		flow->idle++;
+	if (flow->idle > ADPG_PATIENCE)
+		more = parameters[RAMP_FXP16] * (flow->idle - ADPG_PATIENCE);
+	return scaled(factor, ADPG_ONE + limited(more, 0, ADPG_STEEPEST));
+}
+
 /* Returns which limits it met. */
 uint32_t adpg_decide(struct adpg_flow *flow, const uint32_t *parameters, uint32_t rtt)
 {
@@ -97,7 +112,7 @@ uint32_t adpg_decide(struct adpg_flow *flow, const uint32_t *parameters, uint32_
 	flow->newest = factor;
 	flow->signal = x;
 	flow->decided = 1;
-	rate = scaled(flow->rate, factor);
+	rate = scaled(flow->rate, ramped(flow, parameters, factor));
 	flow->rate = limited(rate, least, ADPG_LINE);
 	met |= factor != wanted ? ADPG_FACTOR_LIMITED : 0;
 	met |= rate < least ? ADPG_AT_LEAST : 0;

@@ -17,6 +17,9 @@ enum { ADPG_FEATURES = 4 };
 #define ADPG_TO_DOCA_RATE 10     /* DOCA's rates have 20 */
 #define ADPG_HIGHEST_X (8 << 16)
 #define ADPG_TWICE_SCALE 25      /* of x: 12.5 */
+#define ADPG_PATIENCE 44         /* RTTs in a row without congestion before a ramp */
+#define ADPG_LONGEST 65535u      /* of them that are counted */
+#define ADPG_STEEPEST 6554u      /* most that a ramp adds to a multiplier: 0.1 */
 
 /* What a flow needs between decisions, all 0 for a new one: within the controller's 8 words. */
 struct adpg_flow {
@@ -26,7 +29,8 @@ struct adpg_flow {
 	int32_t signal;     /* x at the last decision */
 	uint32_t decided;   /* 0: no decision yet */
 	uint32_t least_rtt; /* ns; 0: none yet */
-	uint32_t reserved[2];
+	uint32_t idle;      /* RTTs in a row without congestion, up to ADPG_LONGEST */
+	uint32_t reserved;
 };
 
 /* Which limits a decision met. */

@@ -14,6 +14,7 @@ void adpg_start(struct adpg_flow *flow, double rate)
 	flow->oldest = flow->newest = 1;
 	flow->signal = 0;
 	flow->fresh = 1;
+	flow->idle = 0;
 }
 
 double adpg_signal(const struct adpg_flow *flow, const struct adpg_config *config, double rtt, double base_rtt)
@@ -22,6 +23,16 @@ double adpg_signal(const struct adpg_flow *flow, const struct adpg_config *confi
 	double x = ADPG_SCALE * ((excess > 0 ? excess : 0) * sqrt(flow->rate) - config->target);
 
 	return x > ADPG_HIGHEST_X ? ADPG_HIGHEST_X : x;
+}
+
+/* What the ramp adds to a multiplier after this signal. */
+static double ramped(struct adpg_flow *flow, const struct adpg_config *config)
+{
+	if (flow->signal > -ADPG_SCALE * config->target)
+		flow->idle = 0;
+	else if (flow->idle < ADPG_LONGEST)
+		flow->idle++;
+	return limited(config->ramp * (flow->idle - ADPG_PATIENCE), 0, ADPG_STEEPEST);
 }
 
 double adpg_decide(struct adpg_flow *flow, const struct adpg_config *config, double rtt, double base_rtt)
@@ -34,7 +45,7 @@ double adpg_decide(struct adpg_flow *flow, const struct adpg_config *config, dou
 	flow->newest = multiplier;
 	flow->signal = x;
 	flow->fresh = 0;
-	return multiplier;
+	return multiplier * (1 + ramped(flow, config));
 }
 
 void adpg_apply(struct adpg_flow *flow, double multiplier)

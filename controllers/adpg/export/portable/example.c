@@ -9,7 +9,7 @@
 #include <stdio.h>
 
 /* The options of the export. */
-static const struct adpg_config config = {.beta = $beta, .target = $target, .reference_rtt = $reference_rtt};
+static const struct adpg_config config = {.beta = $beta, .target = $target, .reference_rtt = $reference_rtt, .ramp = $ramp};
 
 int main(void)
 {

@@ -24,7 +24,7 @@ from testbed.engines.kernel.calibration.injection import Injection
 from testbed.engines.kernel.calibration.probe import Probe
 from testbed.engines.kernel.calibration.rates import steady_rate
 from testbed.engines.kernel.rack.backlog import QueueReader
-from testbed.errors import TestbedError
+from testbed.errors import Uncalibrated
 from testbed.experiment.topology.paths import PathTimes
 from testbed.experiment.topology.shape import SwitchPort
 from testbed.units import show_rate, show_size, show_time
@@ -68,11 +68,11 @@ class Measured:
 
 
 def calibrate(rack: Assembly) -> list[Measured]:
-    """`measure` the rack. Raises TestbedError naming each link that is not as configured."""
+    """`measure` the rack. Raises Uncalibrated, which names each link that is not as configured."""
     results = measure(rack)
     wrong = [str(one) for one in results if not one.good]
     if wrong:
-        raise TestbedError(
+        raise Uncalibrated(
             "calibration failed, the rack is not as configured; nothing was run\n  " + "\n  ".join(wrong)
         )
     return results

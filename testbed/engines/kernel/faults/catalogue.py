@@ -7,6 +7,7 @@ import signal
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
@@ -31,12 +32,13 @@ JUMP_NS = 20_000_000
 
 
 class Midway(Fault, ABC):
-    """Does its harm once, when a third of the run is over."""
+    """Does its harm once, when a part of the run is over."""
 
+    after = 1 / 3  # of the run
     _done = False
 
     def on_sample(self, rack: Assembly, pool: AgentPool, now: float) -> None:
-        if not self._done and now > rack.experiment.time.duration / 3:
+        if not self._done and now > self.after * rack.experiment.time.duration:
             self._done = True
             self.harm(rack, pool)
 
@@ -46,16 +48,33 @@ class Midway(Fault, ABC):
 
 
 class BusyCores(Midway):
-    """Another program takes all the time that the cores have left."""
+    """Another program takes all the time that the cores have left, but for `LEFT`, whatever else runs there.
+
+    As a real-time process: the scheduler's groups (autogroup) would give each other session, niced or not, as much.
+    """
+
+    after = 0.0  # where the recorder is kept from its core, its windows are long: none should have begun before
+    LEFT = 0.05  # of a core: less than a clean run needs, and enough for this one to see its own end
+    TURN = 0.05  # s
+    LONGER = 1.5  # than the run: as it may end late
 
     def harm(self, rack: Assembly, pool: AgentPool) -> None:  # noqa: ARG002 - part of the interface
+        parent = os.getpid()
+        until = time.monotonic() + self.LONGER * rack.clock.wall_seconds(rack.experiment.time.duration)
         for core in sorted(os.sched_getaffinity(0)):
-            parent = os.getpid()
             if os.fork() == 0:
                 linux.die_with_parent(parent)
                 os.sched_setaffinity(0, {core})
-                while True:
-                    pass
+                with suppress(PermissionError):  # root of a container
+                    os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(1))
+                self._hog(until)
+                os._exit(0)
+
+    def _hog(self, until: float) -> None:
+        while (began := time.monotonic()) < until:
+            while time.monotonic() < began + (1 - self.LEFT) * self.TURN:
+                pass
+            time.sleep(self.LEFT * self.TURN)
 
 
 class WrongRate(Fault):

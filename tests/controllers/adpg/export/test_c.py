@@ -23,10 +23,13 @@ MILLION = 1_000_000
 
 
 class _Config(ctypes.Structure):
-    _fields_ = [(name, c_double) for name in ("beta", "target", "reference_rtt")]
+    _fields_ = [(name, c_double) for name in ("beta", "target", "reference_rtt", "ramp")]
 
 
-FLOW = np.dtype([(name, float) for name in ("rate", "oldest", "newest", "signal")] + [("fresh", np.int64)])
+FLOW = np.dtype(
+    [(name, float) for name in ("rate", "oldest", "newest", "signal")]
+    + [(name, np.int32) for name in ("fresh", "idle")]
+)
 
 
 @pytest.mark.parametrize("compiler", ["gcc", "clang"])
@@ -70,12 +73,16 @@ def test_trees_equal_the_library_and_catboost(portable: ctypes.CDLL) -> None:
     np.testing.assert_allclose(mine, predictor(TREES)(features), rtol=0, atol=1e-5)
 
 
-@pytest.mark.parametrize(("flows", "start_rate"), [(2, 1.0), (8, 1.0), (64, 0.02)])
-def test_controller_equals_the_rack_s_in_closed_loop(portable: ctypes.CDLL, flows: int, start_rate: float) -> None:
+@pytest.mark.parametrize(
+    ("flows", "start_rate", "ramp"), [(2, 1.0, 0.0), (8, 1.0, 0.0), (64, 0.02, 0.0), (2, 0.01, 0.006)]
+)
+def test_controller_equals_the_rack_s_in_closed_loop(
+    portable: ctypes.CDLL, flows: int, start_rate: float, ramp: float
+) -> None:
     """The same round-trip times give the same rates, from the first decision on."""
-    heard = heard_in_incast(flows, 4e-3, start_rate)
-    config = AdpgConfig()
-    settings = _Config(config.beta, config.target, config.reference_rtt)
+    heard = heard_in_incast(flows, 4e-3, start_rate, ramp)
+    config = AdpgConfig(ramp=ramp)
+    settings = _Config(config.beta, config.target, config.reference_rtt, config.ramp)
     state, rate = np.zeros(flows, FLOW), np.empty(len(heard.flow))
     base = np.full(len(heard.flow), BASE_RTT)
     columns = [c_void_p(one.ctypes.data) for one in (heard.flow, heard.rtt, base, state, rate)]

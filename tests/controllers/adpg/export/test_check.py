@@ -18,6 +18,8 @@ from tests.controllers.adpg.loops import BASE_RTT, TREES
     [
         ("c", "adpg.c", "1.2", "1.2"),
         ("c", "adpg.h", "12.5", "12.6"),
+        ("c", "adpg.h", "PATIENCE 44", "PATIENCE 45"),
+        ("doca-pcc", "device/adpg_fixed.h", "PATIENCE 44", "PATIENCE 45"),
         ("c", "adpg_trees.c", " > ", " < "),
         ("doca-pcc", "device/adpg_fixed.c", "<< bit", "<< (3 - bit)"),
         ("doca-pcc", "device/adpg_fixed.c", "rate <<= 2", "rate <<= 1"),
@@ -27,7 +29,10 @@ from tests.controllers.adpg.loops import BASE_RTT, TREES
     ],
 )
 def test_check_sees_what_is_not_the_controller(to: str, name: str, before: str, after: str, tmp_path: Path) -> None:
-    folder, config = exported(to, tmp_path, start_rate=1.0), ExportConfig(to=to, start_rate=1.0).controller()
+    folder, config = (
+        exported(to, tmp_path, start_rate=1.0, ramp=0.006),
+        ExportConfig(to=to, start_rate=1.0, ramp=0.006).controller(),
+    )
     text = (folder / name).read_text()
     (folder / name).write_text(text.replace(before, after))
     if to == "c":

@@ -22,17 +22,20 @@ HALF, TWICE = 1 << 15, 1 << 17
 
 
 @pytest.mark.parametrize("window", ["none", "bdp"])
-@pytest.mark.parametrize(("flows", "start_rate"), [(2, 1.0), (64, 0.02)])
+@pytest.mark.parametrize(("flows", "start_rate", "ramp"), [(2, 1.0, 0.0), (64, 0.02, 0.0), (2, 0.01, 0.006)])
 def test_events_of_a_closed_loop_give_the_model_s_rates(
     card: Cards,  # noqa: F811
     flows: int,
     start_rate: float,
+    ramp: float,
     window: str,
 ) -> None:
     """Round-trip times that flows of the float controller heard: bit for bit the model's, and close to the float's."""
-    heard = heard_in_incast(flows, 2e-3, start_rate)
+    heard = heard_in_incast(flows, 2e-3, start_rate, ramp)
     rtt = np.rint(heard.rtt * 1e9).astype(np.int64)
-    parameters = Parameters.of(AdpgConfig.model_validate({"start_rate": start_rate, "window": window}), BASE_RTT)
+    parameters = Parameters.of(
+        AdpgConfig.model_validate({"start_rate": start_rate, "window": window, "ramp": ramp}), BASE_RTT
+    )
     made = card("adpg", flows)
     made.values[: len(astuple(parameters))] = astuple(parameters)
     made.feed(np.arange(flows), TX, 0, 0)

@@ -83,16 +83,27 @@ def test_trees_on_a_million_random_inputs(parts: ctypes.CDLL) -> None:
     np.testing.assert_allclose(mine / ONE, TREES.decide(features / ONE), rtol=0, atol=rounding / ONE)
 
 
-@pytest.mark.parametrize("base_rtt", [BASE_RTT, 0.0])
-def test_a_million_decisions_on_random_round_trips(parts: ctypes.CDLL, base_rtt: float) -> None:
-    parameters = Parameters.of(CONFIG, base_rtt)
+@pytest.mark.parametrize(("base_rtt", "ramp"), [(BASE_RTT, 0.0), (0.0, 0.0), (BASE_RTT, 0.006)])
+def test_a_million_decisions_on_random_round_trips(parts: ctypes.CDLL, base_rtt: float, ramp: float) -> None:
+    """Half of the flows have an idle line, on which a ramp begins."""
+    parameters = Parameters.of(AdpgConfig(start_rate=1e-3, ramp=ramp), base_rtt)
     rng = np.random.default_rng(4)
     flow = rng.integers(0, 2_000, MILLION)
-    queueing = np.exp(rng.uniform(0, math.log(400_000), MILLION)) * rng.integers(0, 2, MILLION)
+    queueing = np.exp(rng.uniform(0, math.log(400_000), MILLION)) * rng.integers(0, 2, MILLION) * (flow % 2)
     rtt = 8_192 + queueing.astype(np.int64)
     contexts, rate = np.zeros((2_000, 8), np.uint32), np.empty(MILLION, np.int64)
     called(parts.decisions, MILLION, values(parameters), flow, rtt, contexts, rate)
     np.testing.assert_array_equal(rate, model(flow, rtt, parameters))
+
+
+@pytest.mark.parametrize(("ramp", "least", "most"), [(0.0, 300, 400), (0.006, 80, 100)])
+def test_from_1_to_95_percent_of_an_idle_line(parts: ctypes.CDLL, ramp: float, least: int, most: int) -> None:
+    """The trees as published take 354 RTTs, those of preset `ramp` 88 (docs/adpg.md)."""
+    parameters = Parameters.of(AdpgConfig(start_rate=0.01, ramp=ramp), BASE_RTT)
+    flow, rtt = np.zeros(most, np.int64), np.full(most, round(BASE_RTT * 1e9))
+    contexts, rate = np.zeros((1, 8), np.uint32), np.empty(most, np.int64)
+    called(parts.decisions, most, values(parameters), flow, rtt, contexts, rate)
+    assert least <= np.argmax(rate >= 0.95 * LINE) < most
 
 
 class _Loop(ctypes.Structure):
