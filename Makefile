@@ -8,7 +8,7 @@ HOSTS_PYTHON ?= $(PYTHON)
 DEGRADED := make run: the run is complete, its verdict is 'degraded'; the table says why and what to do. \
 'testbed run' itself ends with 3 then, make with 0.
 
-.PHONY: run test setup check unit bench lab wheelhouse docs schema clean help
+.PHONY: run test setup check unit bench lab wheelhouse docs findings schema clean help
 
 run: ## install what is missing, run incast-64 (EXPERIMENT=incast-8 for another)
 	@scripts/setup
@@ -47,6 +47,9 @@ lab: setup ## an emulated lab of hosts with ssh to try playbooks in, until Ctrl-
 
 docs: setup ## build/site: the documentation as a site, every link checked
 	$(PYTHON) scripts/site.py
+
+findings: setup ## the tables of docs/findings from the results that are kept there (FROM=FOLDER of `testbed reproduce all`: keep these)
+	$(PYTHON) scripts/findings.py $(FROM)
 
 schema: ## write testbed/experiment/experiment.schema.json, docs/experiment.md, docs/metrics.md and docs/results.md
 	$(PYTHON) -m testbed.experiment.schema

@@ -20,6 +20,7 @@ APART = {"ansible", "emulated_lab", "support", "uml"}
 OWN_ROOTS = {"bench", "controllers", "plugins"}  # the others are testbed's
 BEHAVIOURS = {
     ".": {
+        "findings": "the pages of what was measured",
         "makefile": "`make run`, whose recipe is more than a command",
         "mirror": "this",
         "notebook": "the notebook of the docs",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping
+from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -20,16 +21,22 @@ if TYPE_CHECKING:
     from testbed.runs.sweep.hire import Wanted
 
 
+ALL = "all"
+
+
 class TableFormat(StrEnum):
     """How the comparison is printed."""
 
     text = "text"
     json = "json"
     markdown = "markdown"
+    csv = "csv"
 
 
 def reproduce(  # noqa: PLR0917 - one parameter per option
-    name: Annotated[str, typer.Argument(metavar="[NAME]", help="A published comparison, or a file of your own.")] = "",
+    name: Annotated[
+        str, typer.Argument(metavar="[NAME]", help="A published comparison, 'all' of them, or a file of your own.")
+    ] = "",
     list_: Annotated[bool, typer.Option("--list", help="List the comparisons and where they were printed.")] = False,
     quick: Annotated[
         bool, typer.Option("--quick", help="A part that takes up to ten minutes; says what it cut.")
@@ -55,58 +62,78 @@ def reproduce(  # noqa: PLR0917 - one parameter per option
     if list_ or not name:
         _list(format)
         return
-    wanted = published.load(name)
-    _check("--row", row, wanted.rows)
-    _check("--column", column, wanted.columns)
-    from testbed.runs.reproduce.cells import table_cells
+    if name != ALL:
+        wanted = [published.load(name)]
+        _check("--row", row, wanted[0].rows)
+        _check("--column", column, wanted[0].columns)
+    elif row or column or format in {TableFormat.json, TableFormat.csv}:
+        raise BadInput(f"{ALL}: --row, --column, and --format {format} are for one comparison; name it")
+    else:
+        wanted = [published.load(each) for each in published.names()]
     from testbed.runs.sweep.hire import Wanted
 
-    workers = Wanted(jobs, on)
-    refused: list[str] = []
-    every = table_cells(wanted, quick=quick, refused=refused, engine=engine or "")
-    for refusal in refused:
-        print(f"cannot be run: {refusal}", file=sys.stderr)
+    asked = Asked(row or [], column or [], engine or "", Wanted(jobs, on), quick, no_run, format)
     if dry_run:
+        _dry_run([cell for one in wanted for cell in asked.selected(asked.cells(one, []))], jobs or 1, format)
+        return
+    codes = [asked.answer(one, out / one.name if out and name == ALL else out) for one in wanted]
+    raise typer.Exit(next((code for code in (1, 3) if code in codes), 0))
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What is wanted of every comparison."""
+
+    rows: list[str]
+    columns: list[str]
+    engine: str
+    workers: Wanted
+    quick: bool
+    no_run: bool
+    format: TableFormat
+
+    def cells(self, comparison: Comparison, refused: list[str]) -> list[TableCell]:
+        """Every run of the comparison; what cannot be run is said, and named in ``refused``."""
+        from testbed.runs.reproduce.cells import table_cells
+
+        every = table_cells(comparison, quick=self.quick, refused=refused, engine=self.engine)
+        for refusal in refused:
+            print(f"cannot be run: {refusal}", file=sys.stderr)
+        return every
+
+    def selected(self, every: list[TableCell]) -> list[TableCell]:
+        """Those of the rows and columns that were named."""
         from testbed.runs.reproduce.measure import selected
 
-        _dry_run(selected(every, row or [], column or []), jobs or 1, format)
-        return
-    asked = {"rows": row or [], "columns": column or []}
-    measured = _measured(wanted, every, out, quick=quick, no_run=no_run, workers=workers, **asked)
-    measured.refused = [*refused, *measured.refused]
-    from testbed.results.papers.figures import Figures
+        return selected(every, self.rows, self.columns)
 
-    _print(Figures(wanted, measured), every, quick, format)
-    if measured.interrupted:
-        raise TestbedError("the comparison was ended early; the same command with the same --out goes on")
-    degraded = any(measured.degraded(*cell) for cell in measured.summaries)
-    raise typer.Exit(1 if measured.failures else 3 if degraded else 0)
+    def answer(self, comparison: Comparison, out: Path | None) -> int:
+        """Run it, print it; the exit code."""
+        from testbed.results.papers.figures import Figures
 
+        refused: list[str] = []
+        every = self.cells(comparison, refused)
+        measured = self._measured(comparison, every, out)
+        measured.refused = [*refused, *measured.refused]
+        _print(Figures(comparison, measured), every, self.quick, self.format)
+        if measured.interrupted:
+            raise TestbedError("the comparison was ended early; the same command with the same --out goes on")
+        degraded = any(measured.degraded(*cell) for cell in measured.summaries)
+        return 1 if measured.failures else 3 if degraded else 0
 
-def _measured(
-    wanted: Comparison,
-    every: list[TableCell],
-    out: Path | None,
-    *,
-    quick: bool,
-    no_run: bool,
-    workers: Wanted,
-    rows: list[str],
-    columns: list[str],
-) -> Measured:
-    from testbed.runs.reproduce import measure
-
-    if no_run:
+    def _measured(self, comparison: Comparison, every: list[TableCell], out: Path | None) -> Measured:
         from testbed.results.papers.cells import Measured
+        from testbed.runs.reproduce import measure
 
-        return measure.collect(out.expanduser(), every) if out is not None else Measured()
-    asked = measure.selected(every, rows, columns)
-    folder = measure.prepare(out, wanted.name)
-    if not asked:
-        print("nothing to run: no row that is asked for is implemented here, or no column is run", file=sys.stderr)
-        return measure.collect(folder, every)
-    print(f"{len(asked)} runs, {_time(asked, workers.jobs or 1)}, to {folder}", file=sys.stderr)
-    return measure.collect(folder, every, measure.run(folder, asked, again=not quick, workers=workers))
+        if self.no_run:
+            return measure.collect(out.expanduser(), every) if out is not None else Measured()
+        asked = self.selected(every)
+        folder = measure.prepare(out, comparison.name)
+        if not asked:
+            print("nothing to run: no row that is asked for is implemented here, or no column is run", file=sys.stderr)
+            return measure.collect(folder, every)
+        print(f"{len(asked)} runs, {_time(asked, self.workers.jobs or 1)}, to {folder}", file=sys.stderr)
+        return measure.collect(folder, every, measure.run(folder, asked, again=not self.quick, workers=self.workers))
 
 
 def _print(figures: Figures, every: list[TableCell], quick: bool, format: TableFormat) -> None:
@@ -114,6 +141,10 @@ def _print(figures: Figures, every: list[TableCell], quick: bool, format: TableF
         from testbed.results.papers.as_json import as_dict
 
         print_json(as_dict(figures, every, quick=quick))
+    elif format is TableFormat.csv:
+        from testbed.results.papers import kept
+
+        print(kept.to_csv(figures.comparison, figures.measured), end="")
     elif format is TableFormat.markdown:
         from testbed.results.papers.table import markdown
 

@@ -11,7 +11,9 @@ import pytest
 from testbed.cli import main
 from testbed.engines.kernel import doctor
 from testbed.results.folder import load
+from testbed.results.papers import comparison
 from testbed.results.papers.cells import Measured
+from testbed.results.papers.comparison import load as load_mine
 from testbed.runs.reproduce import measure
 from tests.support.commands import command
 from tests.support.comparisons import MINE
@@ -39,6 +41,8 @@ def test_the_command_without_a_run(monkeypatch: pytest.MonkeyPatch, capsys: pyte
     assert "8 runs, about " in capsys.readouterr().out
     assert reproduce(monkeypatch, str(MINE), "--dry-run", "--row", "A", "--column", "two") == 0
     assert "2 runs, about " in capsys.readouterr().out
+    assert reproduce(monkeypatch, str(MINE), "--no-run", "--format", "csv") == 0
+    assert capsys.readouterr().out == "row,column,seed,engine,verdict,su,ql_mean,goodput,bottleneck_rate\n"
     assert reproduce(monkeypatch, str(MINE), "--row", "AA") == 2
     assert "--row AA: not in this comparison; did you mean 'A'?" in capsys.readouterr().err
 
@@ -55,6 +59,25 @@ def test_all_that_was_refused_is_told(
     assert "traffic.sender: no such key" in first
     assert "traffic.sender: no such key" in second
     assert last == "one that cannot be slower"
+
+
+def test_all_tables_are_run_one_after_the_other(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    other = MINE.with_name("other.yaml")
+    monkeypatch.setattr(comparison, "names", lambda: [str(MINE), str(other)])
+    monkeypatch.setattr(
+        comparison, "load", lambda name: load_mine(str(MINE)).model_copy(update={"name": Path(name).stem})
+    )
+    assert reproduce(monkeypatch, "all", "--dry-run", "--quick") == 0
+    assert "4 runs, about " in capsys.readouterr().out
+    only = ("--engine", "virtual", "--quick", "--out", str(tmp_path))
+    assert reproduce(monkeypatch, "all", *only) == 0
+    said = capsys.readouterr().out
+    assert said.index("mine: two rows") < said.index("other: two rows")
+    assert load(tmp_path / "other" / "B,two,seed=1").summary.engine == "virtual"
+    assert reproduce(monkeypatch, "all", "--row", "A") == 2
+    assert "all: --row, --column, and --format text are for one comparison; name it" in capsys.readouterr().err
 
 
 def test_a_table_on_the_virtual_engine_needs_no_root_and_none_of_the_kernels_settings(tmp_path: Path) -> None:

@@ -40,10 +40,14 @@ def render(figures: Figures, table_cells: list[TableCell], *, quick: bool) -> Re
 def markdown(figures: Figures, table_cells: list[TableCell], *, quick: bool) -> str:
     """For docs and notes: one table with all scenarios, the derived one, the notes as a list."""
     comparison = figures.comparison
-    parts = [f"**{comparison.name}**: {comparison.title}", "", scenarios(figures).markdown(), ""]
-    if (derived := orders(figures)) is not None:
-        parts += [derived.markdown(), ""]
-    return "\n".join([*parts, *(f"* {note}" for note in notes(figures, table_cells, quick))])
+    head = f"**{comparison.name}**: {comparison.title}"
+    return "\n".join([head, "", tables(figures), "", *(f"* {note}" for note in notes(figures, table_cells, quick))])
+
+
+def tables(figures: Figures) -> str:
+    """One table with all scenarios, and the derived one, as Markdown."""
+    both = scenarios(figures), orders(figures)
+    return "\n\n".join(one.markdown() for one in both if one is not None)
 
 
 def scenario(figures: Figures, column: str) -> Table:
@@ -62,11 +66,11 @@ def scenario(figures: Figures, column: str) -> Table:
 
 
 def scenarios(figures: Figures) -> Table:
-    """All columns of the paper's table, one below the other."""
+    """All columns of the paper's table, one below the other; for each figure ours, its interval, and the paper's."""
     comparison = figures.comparison
     heads = [Cell(), Cell()]
     for about in comparison.metrics.values():
-        heads += [Cell(f"{about.heading}: here"), Cell("paper")]
+        heads += [Cell(f"{about.heading}: here"), *([Cell("paper")] if about.printed else [])]
     rows = []
     for column, shown in comparison.columns.items():
         for row in comparison.rows:
@@ -74,7 +78,8 @@ def scenarios(figures: Figures) -> Table:
             cells = [Cell(shown.label), Cell(row, f"({why})" if why else "")]
             for metric, about in comparison.metrics.items():
                 one = figures.pair(row, column, metric)
-                cells += [Cell(_ours(one, about), SIGNS[one.word]), Cell(_printed(one))]
+                cells.append(Cell(f"{_ours(one, about)}{_interval(one, about)}", SIGNS[one.word]))
+                cells += [Cell(_printed(one))] if about.printed else []
             rows.append(cells)
     return Table(rows, heads)
 
@@ -84,6 +89,14 @@ def _ours(pair: Pair, metric: Metric) -> str:
     if pair.ours is None or math.isnan(pair.ours.median):
         return "-"
     return f"{pair.ours.median:,.{metric.digits}f}{DAGGER if pair.degraded else ''}"
+
+
+def _interval(pair: Pair, metric: Metric) -> str:
+    """Around our median (`testbed.results.compare.median`); nothing if all repeats are the same."""
+    if pair.ours is None or not pair.ours.has_interval:
+        return ""
+    low, high = (f"{value:,.{metric.digits}f}" for value in (pair.ours.low, pair.ours.high))
+    return f" ({low} to {high})" if low != high else ""
 
 
 def _printed(pair: Pair) -> str:

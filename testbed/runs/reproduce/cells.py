@@ -12,6 +12,9 @@ from testbed.results.papers.comparison import Comparison, How
 from testbed.results.sweep_plan import Cell
 from testbed.runs.sweep.grid import Combination
 
+# A table needs neither, and they take longer than a short run.
+BARE = {"record.report": "false", "record.decisions": "0"}
+
 
 def table_cells(
     comparison: Comparison, *, quick: bool = False, refused: list[str] | None = None, engine: str = ""
@@ -40,7 +43,7 @@ def _repeats(  # noqa: PLR0917 - all of them make the cell
 ) -> list[TableCell]:
     experiment = comparison.columns[column].experiment
     plugins = {"controller": how.controller, "tuner": how.tuner}
-    settings = texts(settings_of(comparison, comparison.columns[column], how, quick))
+    settings = BARE | texts(settings_of(comparison, comparison.columns[column], how, quick))
     if engine:
         settings = (settings if engine == "kernel" else meaningless.without(settings)) | {"engine": engine}
     try:

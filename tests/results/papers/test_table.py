@@ -27,7 +27,7 @@ def test_the_table_fits_the_terminal(figures: Figures) -> None:
 
 def test_a_row_of_markdown_has_ours_beside_the_printed(figures: Figures) -> None:
     page = table.markdown(figures, table_cells(figures.comparison), quick=False)
-    assert "| 2 to 1 | A | 94.0 = | 90 | 5.0 = | 5 |" in page
+    assert "| 2 to 1 | A | 94.0 (93.0 to 97.0) = | 90 | 5.0 (4.0 to 6.0) = | 5 |" in page
     assert f"| 2 to 1 | C ({table.NOT_HERE}) | - | 100 | - | 1 |" in page
 
 

@@ -22,6 +22,7 @@ def test_runs_are_those_of_rows_and_columns_that_can_be_run() -> None:
     ]
     assert [one.run.name for one in cells.table_cells(comparison, quick=True)] == ["A,two,seed=1", "B,two,seed=1"]
     assert every[0].run.experiment["traffic"]["senders"] == 2
+    assert every[0].run.experiment["record"]["report"] is False  # which takes longer than the run
     assert every[-1].run.experiment["controller"]["name"] == "fixed"
     assert cuts(comparison) == [
         "not run: 8 to 1",

@@ -1,0 +1,62 @@
+"""`make findings`: the tables of docs/findings are those of the runs that are kept, and none is missing."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from testbed.results.papers import kept
+from testbed.results.papers.cells import implemented
+from testbed.results.papers.comparison import load, names
+from tests.support.checkout import ROOT
+
+PAGES = ROOT / "docs/findings"
+OUR_OWN = {"PET for FCT", "constant"}  # rows that no paper has; docs/findings.md says where they were measured
+
+
+@pytest.fixture
+def copy(tmp_path: Path) -> Path:
+    """The pages in a checkout of their own."""
+    shutil.copytree(PAGES, tmp_path / "docs/findings")
+    (tmp_path / "scripts").mkdir()
+    shutil.copy(ROOT / "scripts/findings.py", tmp_path / "scripts")
+    return tmp_path
+
+
+def pages(checkout: Path) -> dict[str, str]:
+    return {page.name: page.read_text() for page in (checkout / "docs/findings").glob("*.md")}
+
+
+def fill(checkout: Path) -> dict[str, str]:
+    subprocess.run([sys.executable, checkout / "scripts/findings.py"], check=True)
+    return pages(checkout)
+
+
+def test_pages_say_what_is_kept(copy: Path) -> None:
+    before = pages(copy)
+    assert fill(copy) == before  # else: make findings
+    file = copy / "docs/findings/results/adpg-table-3.csv"
+    head, first, *others = file.read_text().splitlines()
+    changed = ",".join([*first.split(",")[:5], "0.5", *first.split(",")[6:]])  # its SU
+    file.write_text("\n".join([head, changed, *others]))
+    after = fill(copy)
+    assert [name for name in before if after[name] != before[name]] == ["adpg.md"]
+
+
+def test_every_published_table_is_on_one_page() -> None:
+    shown = [name for page in pages(ROOT).values() for name in re.findall(r"<!-- ([\w-]+) -->\n\n\|", page)]
+    assert sorted(shown) == names()
+
+
+@pytest.mark.parametrize("name", names())
+def test_every_cell_that_can_be_run_was_run(name: str) -> None:
+    comparison = load(name)
+    found = kept.from_csv(comparison, (PAGES / f"results/{name}.csv").read_text())
+    run = {column for column, about in comparison.columns.items() if about.experiment}
+    wanted = {(row, column) for row in set(implemented(comparison)) - OUR_OWN for column in run}
+    assert wanted <= set(found.summaries)
