@@ -51,9 +51,13 @@ class Live:
         """Send a snapshot if it is time for one."""
         now_ns = time.monotonic_ns()
         if now_ns >= self._next_ns:
-            self.connection.send(("snapshot", self._snapshot()))
+            self.look()
             took = time.monotonic_ns() - now_ns
             self._next_ns = now_ns + max(WALL_NS_BETWEEN, round(took / MOST))
+
+    def look(self) -> None:
+        """Send one now: at the end, say, so that nothing of the run stays unseen."""
+        self.connection.send(("snapshot", self._snapshot()))
 
     def seconds_left(self) -> float:
         """Of wall time until the next snapshot."""
