@@ -16,7 +16,7 @@ run: ## install what is missing, run incast-64 (EXPERIMENT=incast-8 for another)
 
 test: setup check ## install what is missing, pass all checks and tests (those that measure one by one)
 	@$(PYTHON) -m compileall -q -j 2 testbed controllers plugins # here, and not in every process that a test starts
-	$(SUDO) $(PYTEST) -m "parallel or not (root or uml)" -n 4 --dist loadfile --no-loadscope-reorder
+	$(SUDO) $(PYTEST) -m "parallel or not (root or uml)" -n 5 --dist loadfile --no-loadscope-reorder
 	$(SUDO) $(PYTEST) -m "(root or uml) and not parallel"
 
 setup: ## install what is missing, for running and for testing

@@ -169,6 +169,10 @@ class Tuner(ABC):
         """
         return None
 
+    def learned(self) -> Mapping[str, bytes]:
+        """Files of what it learned in the run that has just ended, by name; they are kept in the results' `learned`."""
+        return {}
+
 
 def reported(tuner: Tuner) -> dict[str, float]:
     """Its report, as numbers. Raises TypeError if one of them is none, such as a value for every port."""

@@ -26,8 +26,13 @@ NETWORK = 'onnxruntime is not installed; run: pip install "cc-testbed[learned]"'
 @pytest.fixture(scope="module")
 def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The bin folder of a fresh environment."""
-    folder = tmp_path_factory.mktemp("wheel")
-    return install(wheelhouse(folder), folder)
+    return install(wheelhouse(tmp_path_factory), tmp_path_factory.mktemp("wheel"))
+
+
+@pytest.fixture(autouse=True)
+def compiled_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A second command finds what Python compiled for the first, as a user's does; `make test` has it keep nothing."""
+    monkeypatch.delenv("PYTHONDONTWRITEBYTECODE", raising=False)
 
 
 def test_list_shows_everything_shipped(installed: Path, tmp_path: Path) -> None:

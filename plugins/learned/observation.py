@@ -20,10 +20,11 @@ class Observation:
     Where nothing monitors, or no flow is there, it looks as if there were no senders and all flows were mice.
     """
 
-    def __init__(self, ports: Ports, slots: int, *, flows: bool) -> None:
+    def __init__(self, ports: Ports, slots: int, *, flows: bool, scale: Floats | float = 1.0) -> None:
+        """``scale``: of the unit of sizes, one for all queues or shape (n,)."""
         self.flows = flows
         one = np.ones(len(ports))
-        sizes = one * UNIT
+        sizes = UNIT * scale * one
         units = [sizes, sizes, ports.rate, ports.rate, sizes, sizes, one, *([one, one] if flows else [])]
         octaves = [OCTAVES, OCTAVES, 1, 1, OCTAVES, OCTAVES, 1, *([MOST_SENDERS, 1] if flows else [])]
         self._unit, self._octaves = np.array(units), np.array(octaves)[:, None]

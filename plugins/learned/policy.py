@@ -7,8 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from io import BytesIO
 from pathlib import Path
 from typing import Any
+from zipfile import ZipFile, ZipInfo, is_zipfile
 
 import numpy as np
 
@@ -61,18 +63,19 @@ class OnnxPolicy:
         self._binding.bind_output(OUTPUT, *where, self._scores.shape, self._scores.ctypes.data)
 
     @classmethod
-    def load(cls, file: Path, kind: Kind) -> OnnxPolicy:
-        """Raises BadInput if the file is missing, is no such policy, or returns nan."""
+    def load(cls, file: Path, kind: Kind, switch: str = "") -> OnnxPolicy:
+        """Raises BadInput if the file is missing, has no such policy (for the switch), or returns nan."""
         need("onnxruntime")
         import onnxruntime
 
         if not file.is_file():
             raise BadInput(f"no policy file at {file}; 'testbed train {kind.plugin}' makes one")
+        content = of_switch(file, switch)
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = options.inter_op_num_threads = 1  # agents have the cores
         options.log_severity_level = 4
         try:
-            session = onnxruntime.InferenceSession(str(file), options, providers=["CPUExecutionProvider"])
+            session = onnxruntime.InferenceSession(content, options, providers=["CPUExecutionProvider"])
         except Exception as error:  # noqa: BLE001 - onnxruntime raises many kinds of its own
             raise BadInput(f"{file} is not an ONNX network: {str(error).splitlines()[0]}") from None
         loaded = cls(session, session.get_modelmeta().custom_metadata_map)
@@ -97,6 +100,11 @@ def _check(file: Path, session: Any, policy: OnnxPolicy, kind: Kind) -> None:
 
 def write(layers: Sequence[Layer], file: Path, about: Mapping[str, str]) -> None:
     """Write the ONNX file, whole or not at all. Raises BadInput without the package onnx."""
+    atomic_write(file, encoded(layers, about))
+
+
+def encoded(layers: Sequence[Layer], about: Mapping[str, str]) -> bytes:
+    """The content of the ONNX file. Raises BadInput without the package onnx."""
     need("onnx")
     from onnx import TensorProto, checker, helper, numpy_helper
 
@@ -117,12 +125,32 @@ def write(layers: Sequence[Layer], file: Path, about: Mapping[str, str]) -> None
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", OPSET)], ir_version=IR)
     helper.set_model_props(model, dict(about))
     checker.check_model(model)
-    atomic_write(file, model.SerializeToString())
+    return bytes(model.SerializeToString())
 
 
-def layers_in(file: Path) -> list[Layer]:
-    """The weights in a policy file that `write` made, to go on training them."""
-    from onnx import load, numpy_helper
+def of_switch(file: Path, switch: str) -> bytes:
+    """The ONNX content of a policy file; of a collection (`collect`) that of a switch. Raises BadInput."""
+    if not is_zipfile(file):
+        return file.read_bytes()
+    with ZipFile(file) as collection:
+        names = {Path(name).stem: name for name in collection.namelist()}
+        if switch not in names:
+            raise BadInput(f"{file} has policies for {', '.join(names) or 'no switch'}, and none for {switch}")
+        return collection.read(names[switch])
 
-    arrays = {one.name: numpy_helper.to_array(one) for one in load(str(file)).graph.initializer}
+
+def collect(policies: Mapping[str, bytes], file: Path) -> None:
+    """Write one file with the policies of several switches, by the switches' names."""
+    content = BytesIO()
+    with ZipFile(content, "w") as collection:
+        for switch, policy in sorted(policies.items()):
+            collection.writestr(ZipInfo(f"{switch}.onnx"), policy)  # without a time: the same bits again
+    atomic_write(file, content.getvalue())
+
+
+def layers_in(content: bytes) -> list[Layer]:
+    """The weights in a policy that `encoded` made, to go on training them."""
+    from onnx import load_model_from_string, numpy_helper
+
+    arrays = {one.name: numpy_helper.to_array(one) for one in load_model_from_string(content).graph.initializer}
     return [(arrays[f"weights{one}"], arrays[f"bias{one}"]) for one in range(len(arrays) // 2)]

@@ -49,11 +49,12 @@ class LearnedTuner(Tuner):
         super().__init__(config, ports)
         self.slot = config.slot * ports.base_rtt
         self.grid = self.make_grid(config.alpha)
+        self.scale = self.scaled(config, ports)
         self.current = self._first(ports)
         flows = self.sees_flows(config)
-        self.observation = Observation(ports, SLOTS, flows=flows)
+        self.observation = Observation(ports, SLOTS, flows=flows, scale=self.scale)
         self.file = self.inputs(config)["policy"]
-        self.policy = OnnxPolicy.load(self.file, self.kind(flows=flows))
+        self.policy = OnnxPolicy.load(self.file, self.kind(flows=flows), ports.switch)
 
     @classmethod
     def inputs(cls, config: PluginConfig) -> dict[str, Path]:
@@ -69,6 +70,11 @@ class LearnedTuner(Tuner):
     def sees_flows(cls, config: LearnedConfig) -> bool:  # noqa: ARG003 - for those that have a choice
         """Whether its policy sees incast degree and mice share."""
         return False
+
+    @classmethod
+    def scaled(cls, config: LearnedConfig, ports: Ports) -> Floats:  # noqa: ARG003 - for those that do
+        """How many of the grid's bytes a byte is worth, shape (n,): a port that is faster has longer queues."""
+        return np.ones(len(ports))
 
     @classmethod
     @abstractmethod
@@ -90,7 +96,8 @@ class LearnedTuner(Tuner):
 
     def thresholds(self, actions: Ints) -> Thresholds:
         """Those of rows of indices, shape (n, 3)."""
-        return Thresholds(*self.grid.values(actions))
+        kmin, kmax, pmax = self.grid.values(actions)
+        return Thresholds(kmin * self.scale, kmax * self.scale, pmax)
 
     def unusable(self) -> Thresholds:
         """Thresholds of nan, where the network returned nan: they are rejected."""
@@ -98,7 +105,7 @@ class LearnedTuner(Tuner):
 
     def _first(self, ports: Ports) -> Ints:
         """Valid actions, as near to `FIRST` as the grid and every buffer allow."""
-        valid = [self.grid.joint(float(buffer)) for buffer in ports.buffer]
+        valid = [self.grid.joint(float(buffer)) for buffer in ports.buffer / self.scale]
         for name, buffer, actions in zip(ports.name, ports.buffer, valid, strict=True):
             if not len(actions):
                 raise BadInput(

@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import math
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
-from pydantic import Field
+from pydantic import Field, model_validator
 
+from testbed.base.arrays import Floats
 from testbed.tuner import Need, Ports, PortSample, Thresholds
 from testbed.units import Ratio
 
@@ -20,6 +21,10 @@ from ..learned.tuner import LearnedConfig, LearnedTuner, shipped_name
 from .decision import Heads
 from .reward import WEIGHTS, reward
 
+Goal = Literal["paper", "fct"]
+FCT: Goal = "fct"
+FCT_RATE = 25e9  # bit/s of the ports that the policy of this goal was trained on: others scale its thresholds
+ALPHA = 20e3  # bytes: E(0)
 LEVELS = 10  # n in E(n), section 4.2.2
 PMAX = np.arange(1, 21) / 20  # steps of 5 %, section 4.2.2
 
@@ -32,6 +37,11 @@ def grid(alpha: float) -> Grid:
 class PetConfig(LearnedConfig):
     """Options of `Pet`."""
 
+    goal: Goal = Field(
+        default="paper",
+        description="What its policy was trained for: the paper's reward with the weights of the workload, or "
+        "completion times, whatever the workload (fct).",
+    )
     flows: bool = Field(
         default=True, description="Let it see incast degree and mice share; without, the policies of its ablation."
     )
@@ -46,6 +56,14 @@ class PetConfig(LearnedConfig):
     learn: int = Field(default=0, ge=0, description="Online: slots after which it learns no more; 0 for never.")
     seed: int = Field(default=1, ge=0, description="Online: of what is drawn; every switch makes its own of it.")
 
+    @model_validator(mode="after")
+    def _of_one_goal(self) -> Self:
+        if self.goal == FCT and self.online:
+            raise ValueError("no switch sees completion times, so goal=fct cannot be learned online; leave out online")
+        if self.goal == FCT and not self.flows and not self.policy:
+            raise ValueError("the policy of goal=fct was trained with flows; leave out flows=false, or name a policy")
+        return self
+
 
 class Pet(LearnedTuner):
     """PET: thresholds from an actor that IPPO has trained, on what the switch sees of its queues and flows."""
@@ -57,13 +75,14 @@ class Pet(LearnedTuner):
     presets: ClassVar[dict[str, dict[str, Any]]] = {
         "websearch": {"workload": "websearch"},
         "datamining": {"workload": "datamining"},
+        "fct": {"goal": FCT},
     }
 
     config: PetConfig
 
     def __init__(self, config: PetConfig, ports: Ports) -> None:
         super().__init__(config, ports)
-        self.heads = Heads(self.grid, ports.buffer)
+        self.heads = Heads(self.grid, ports.buffer / self.scale)
         self.weights = WEIGHTS[config.workload]
         self.learner = None
         if config.online:
@@ -73,7 +92,14 @@ class Pet(LearnedTuner):
 
     @classmethod
     def shipped(cls, config: LearnedConfig) -> str:
-        return shipped_name(config.workload, blind=not cls.sees_flows(config))
+        assert isinstance(config, PetConfig)
+        return FCT if config.goal == FCT else shipped_name(config.workload, blind=not cls.sees_flows(config))
+
+    @classmethod
+    def scaled(cls, config: LearnedConfig, ports: Ports) -> Floats:
+        """The paper's grid is the same at all rates."""
+        assert isinstance(config, PetConfig)
+        return ports.rate / FCT_RATE if config.goal == FCT else super().scaled(config, ports)
 
     @classmethod
     def sees_flows(cls, config: LearnedConfig) -> bool:
@@ -89,13 +115,17 @@ class Pet(LearnedTuner):
         return sum(grid(1.0).sizes)
 
     def on_slot(self, now: float, sample: PortSample) -> Thresholds:  # noqa: ARG002 - part of the interface
-        rewards = reward(sample, self.ports, self.weights)
         features = self.observation.append(sample)
-        self.report = {"reward": sum(rewards.tolist()) / len(rewards)}
-        if self.learner is not None:
-            return self.learner.decide(features, rewards, sample.tx_rate)
+        if self.config.goal != FCT:
+            rewards = reward(sample, self.ports, self.weights)
+            self.report = {"reward": sum(rewards.tolist()) / len(rewards)}
+            if self.learner is not None:
+                return self.learner.decide(features, rewards, sample.tx_rate)
         scores = self.policy.scores(features)
         if not math.isfinite(np.add.reduce(scores, axis=None)):
             return self.unusable()
         self.current = self.heads.best(scores)
         return self.thresholds(self.current)
+
+    def learned(self) -> dict[str, bytes]:
+        return self.learner.learned() if self.learner else {}

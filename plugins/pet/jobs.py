@@ -1,4 +1,6 @@
-"""`testbed train pet`: an actor per workload, one more each for the ablation, and the log that gives them again."""
+"""`testbed train pet`: an actor per workload, one more each for the ablation, and the log that gives them again.
+
+With ``goal=fct`` one actor for all; with ``--from RUN`` none, but what a run learned."""
 
 from __future__ import annotations
 
@@ -11,13 +13,20 @@ from testbed.tuner import Ports, PortSample
 
 from ..learned import job
 from ..learned.tuner import Workload
+from . import FCT
+from .fct_job import run as fct
+from .keep import keep
 from .reward import WEIGHTS, reward
 from .settings import NOTES, PRESETS, Settings
 from .training import Progress, Training
 
 
 def run(settings: Settings, context: JobContext) -> Result:
-    """Train, measure in the model, write."""
+    """Train, measure, write; or keep what a run learned."""
+    if settings.from_run:
+        return keep(settings.from_run, context)
+    if settings.goal == FCT:
+        return fct(settings, context)
 
     def train(wanted: job.Wanted, tell: job.Tell) -> job.Trained:
         def report(progress: Progress) -> None:
@@ -37,4 +46,5 @@ def run(settings: Settings, context: JobContext) -> Result:
     return job.run("pet", settings, context, policies=policies, slots=slots, train=train, reward=gained)
 
 
-JOBS = JobSet({"train": Job("Train PET's actors in the fluid model.", Settings, run, PRESETS, NOTES)})
+SUMMARY = "Train PET's actors in the fluid model, or one in packets (fct)."
+JOBS = JobSet({"train": Job(SUMMARY, Settings, run, PRESETS, NOTES)})

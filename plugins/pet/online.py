@@ -19,7 +19,7 @@ from testbed.base.extras import need
 from testbed.tuner import Thresholds
 
 from ..learned.mlp import layers_of, put_layers
-from ..learned.policy import Layer, layers_in
+from ..learned.policy import Layer, encoded, layers_in, of_switch
 from .guard import Guard
 from .ppo import Ppo, PpoSettings, Trajectories
 
@@ -46,12 +46,13 @@ class Online:
         settings = PpoSettings(actor_rate=ACTOR_RATE, critic_rate=CRITIC_RATE, epochs=2)
         # Independent learners that begin with the same weights must still draw apart.
         seed = crc32(f"{pet.ports.switch} {pet.config.seed}".encode())
-        self.trained = layers_in(pet.file)  # where a policy that failed begins again
+        self.trained = layers_in(of_switch(pet.file, pet.ports.switch))  # where a policy that failed begins again
         self.ppo = Ppo(pet.grid, features, settings, seed, self.trained)  # of the thread while it works
         self.acting = Ppo(pet.grid, features, settings, seed, self.trained)
         self.rng = np.random.default_rng(seed)
         self.guard = Guard(pet.config.guard)
         self.slots = self.updates = 0
+        self.kept = 0  # updates that no fall has taken back
         self._static = pet.current.copy()
         self._last: tuple[Floats, Ints, Floats, Floats] | None = None  # whose reward the next slot gives
         self._seen: list[tuple[Floats | Ints, ...]] = []
@@ -106,6 +107,13 @@ class Online:
         self._last = (features, pet.current, log_prob, acting.values(features))
         return pet.thresholds(pet.current)
 
+    def learned(self) -> dict[str, bytes]:
+        """The actor's file, if it has learned anything that it was not made to forget."""
+        about = {"plugin": self.pet.name, "workload": self.pet.config.workload, "updates": str(self.kept)}
+        if not self.kept:
+            return {}
+        return {f"{self.pet.ports.switch}.onnx": encoded(layers_of(self.acting.actor), about)}
+
     def _learn(self, features: Floats) -> None:
         """Begin an update from what was seen; `_apply_update` makes it active."""
         seen, actions, log_prob, values, rewards = (np.array(one) for one in zip(*self._seen, strict=True))
@@ -126,6 +134,7 @@ class Online:
         put_layers(self.acting.torch, self.acting.actor, actor)
         put_layers(self.acting.torch, self.acting.critic, layers_of(self.ppo.critic))
         self.updates += 1
+        self.kept += 1
         self.pet.report |= losses
 
     def _forget(self) -> None:
@@ -133,6 +142,7 @@ class Online:
         if self._update is not None:
             self._update[1].result()
             self._update = None
+        self.kept = 0
         for one in (self.ppo, self.acting):
             put_layers(one.torch, one.actor, self.trained)
         self.ppo.optimisers[0].state.clear()  # the momentum of the policy that failed

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any, Self
 
 from pydantic import Field, model_validator
@@ -9,6 +10,7 @@ from pydantic import Field, model_validator
 from testbed.sdk.jobs import JobConfig
 
 from ..learned.tuner import Workload
+from . import Goal
 
 WORKLOADS: tuple[Workload, ...] = ("websearch", "datamining")
 
@@ -17,6 +19,12 @@ class Settings(JobConfig):
     """The defaults are those of the preset `sane`."""
 
     seed: int = Field(default=1, ge=0, description="Of the first weights, of the traffic and of what is drawn.")
+    goal: Goal = Field(
+        default="paper", description="paper: its reward, in the fluid model; fct: completion times, in packets."
+    )
+    from_run: Path | None = Field(
+        default=None, description="Train nothing: keep what this run learned (tuner.online). As the option --from."
+    )
     workloads: tuple[Workload, ...] = Field(default=WORKLOADS, description="One policy for each.")
     updates: int = Field(default=200, ge=1, le=100_000, description="Of the actor, each after a trajectory.")
     trajectory: int = Field(default=32, ge=8, le=1000, description="Slots between two updates.")
@@ -53,8 +61,11 @@ class Settings(JobConfig):
 PRESETS: dict[str, dict[str, Any]] = {
     "sane": {},
     "paper": {"decay": 0.01, "clip_decays": True, "entropy": 0.0},
-}
+    "fct": {"goal": "fct", "updates": 10, "episode": 320, "ports": 16, "copies": 4, "gamma": 0.97, "batch": 1024,
+            "epochs": 4, "entropy": 0.002, "ablation": ()},
+}  # fmt: skip
 NOTES = {
     "sane": "the coefficients of the paper where they can be meant: lambda 0.95, 0.01 is the entropy's weight",
     "paper": "as printed: lambda 0.01, equation 13 lowers the clip, no entropy",
+    "fct": "one policy for all workloads and loads, for the completion times of mice and elephants, in packets",
 }

@@ -20,13 +20,12 @@ from ..learned.mlp import layers_of
 from ..learned.observation import Observation, width
 from ..learned.policy import Layer
 from ..learned.tuner import SLOTS, Workload
-from . import grid
+from . import ALPHA, grid
 from .decision import Heads
 from .ppo import Ppo, PpoSettings, Trajectories
 from .reward import WEIGHTS, reward
 from .settings import Settings
 
-ALPHA = 20e3
 FIRST = (2, 4, 3)  # 80 kB, 320 kB, 20 %: as `plugins.learned.tuner.FIRST`
 
 
@@ -52,11 +51,13 @@ class Training:
     """One learner, one workload."""
 
     def __init__(self, settings: Settings, workload: Workload, *, flows: bool = True) -> None:
-        self.settings, self.workload, self.flows = settings, workload, flows
+        self.settings, self.flows = settings, flows
+        self.workload: str = workload
         self.grid = grid(ALPHA)
         chosen = PpoSettings(**{name: getattr(settings, name) for name in PpoSettings.__dataclass_fields__})
         self.learner = Ppo(self.grid, width(SLOTS, flows=flows), chosen, settings.seed)
         self.environment = Environment(workload, settings.seed, ports=settings.ports, copies=settings.copies)
+        self.rng = self.environment.rng
         self.slots = settings.episode  # of this episode: it is over
 
     def run(
@@ -89,7 +90,7 @@ class Training:
 
     def _state(self, history: list[Progress]) -> dict[str, Any]:
         """Between two episodes."""
-        drawn = json.dumps(self.environment.rng.bit_generator.state)
+        drawn = json.dumps(self.rng.bit_generator.state)
         return {"learner": self.learner.state(), "drawn": drawn, "history": [asdict(one) for one in history]}
 
     def _restored(self, state: dict[str, Any] | None) -> list[Progress]:
@@ -97,7 +98,7 @@ class Training:
         if state is None:
             return []
         self.learner.restore(state["learner"])
-        self.environment.rng.bit_generator.state = json.loads(state["drawn"])
+        self.rng.bit_generator.state = json.loads(state["drawn"])
         return [Progress(**one) for one in state["history"]]
 
     def _reset(self) -> None:
@@ -107,7 +108,7 @@ class Training:
         ports = environment.reset(Thresholds(*self.grid.values(first)))
         self.heads = Heads(self.grid, ports.buffer)
         self.observation = Observation(ports, SLOTS, flows=self.flows)
-        self.monitored = environment.rng.uniform() >= self.settings.unmonitored
+        self.monitored = self.rng.uniform() >= self.settings.unmonitored
         self.features: Floats = self._seen(environment.advance())
         self.slots = 0
 

@@ -5,6 +5,7 @@
     flows.parquet, flow_series.parquet, ports.parquet, port_series.parquet, histograms.parquet
     decisions.parquet   what the controllers were told and decided (`testbed.results.decisions`)
     tuners.parquet      what the tuners told of themselves, if they were ever asked (`testbed.results.report.tuned`)
+    learned/            what tuners learned in the run, if they did
     report.html     the same for the eye, and for `testbed rerun` (`testbed.results.packed`); plots/*.svg for print
 
 A folder that has its name is complete: everything is written beside it and moved into place by one rename.
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
 Model = TypeVar("Model", bound=BaseModel)
 
 MANIFEST, SUMMARY, REPORT, DECISIONS = "manifest.json", "summary.json", "report.html", "decisions.parquet"
+LEARNED = "learned"
 
 
 class Results(NamedTuple):
@@ -131,6 +133,7 @@ def write(
             write_tables(unfinished, record)
             if record.decisions_file:
                 (unfinished / DECISIONS).write_bytes(record.decisions_file)
+            _write_learned(unfinished / LEARNED, record)
             for each in add:
                 each(unfinished)
             manifest = manifest.model_copy(update={"sha256": _digests(unfinished)})
@@ -147,6 +150,12 @@ def write(
     except OSError as error:
         raise TestbedError(f"results could not be written to {path}: {error.strerror or error}") from error
     return target
+
+
+def _write_learned(folder: Path, record: RunRecord) -> None:
+    for name, content in (one for log in record.tuners for one in log.learned.items()):
+        folder.mkdir(exist_ok=True)
+        (folder / Path(name).name).write_bytes(content)
 
 
 def data_files(run: Path) -> list[Path]:

@@ -34,6 +34,7 @@ class TunerLog:
     states: list[str] = field(default_factory=list)
     refusals: int = 0  # decisions that could not be applied
     first_refusal: str = ""
+    learned: dict[str, bytes] = field(default_factory=dict)  # files to keep, by name
 
     def decided(self, now: float, seconds: float, report: dict[str, float], state: str = "") -> None:
         """A slot has ended, and the tuner was asked."""

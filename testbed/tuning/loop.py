@@ -101,6 +101,11 @@ class Tuning:
         else:
             self._set(decided)
 
+    def ended(self) -> TunerLog:
+        """The run is over: its log, with what it learned. Raises PluginFailed."""
+        self.log.learned = self._call(lambda: dict(self.tuner.learned()))
+        return self.log
+
     def _set(self, wanted: Thresholds) -> None:
         self.switch.set_thresholds(*(np.asarray(one, float) for one in (wanted.kmin, wanted.kmax, wanted.pmax)))
 
@@ -128,6 +133,10 @@ class Tunings:
     def next_slot(self) -> float:
         """Nominal time of the next decision at any switch."""
         return min(one.next_slot for one in self.all)
+
+    def ended(self) -> list[TunerLog]:
+        """The run is over: the logs of all, with what they learned. Raises PluginFailed."""
+        return [one.ended() for one in self.all]
 
     def step(self, now: float, now_ns: int) -> None:
         """Let the tuners whose slot is over decide. Raises PluginFailed."""

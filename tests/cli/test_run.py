@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 from pathlib import Path
 
 import pytest
@@ -53,13 +54,20 @@ def differing(said: str) -> list[str]:
     return [line.removeprefix("differs: ") for line in said.splitlines() if line.startswith("differs: ")]
 
 
-@pytest.fixture
-def result(tmp_path: Path) -> Path:
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Of a controller of one's own, made in another folder than the tests'."""
-    (tmp_path / "my_cc.py").write_text(FIXED)
+    folder = tmp_path_factory.mktemp("made")
+    (folder / "my_cc.py").write_text(FIXED)
     arguments = ["--controller", "./my_cc.py", "--seed", "7", "--out", "first", *FLUID, *UNSEEN]
-    assert command("run", "incast-2", *arguments, cwd=tmp_path).returncode == 0
-    return tmp_path / "first"
+    assert command("run", "incast-2", *arguments, cwd=folder).returncode == 0
+    return folder / "first"
+
+
+@pytest.fixture
+def result(made: Path, tmp_path: Path) -> Path:
+    """A copy, to be changed."""
+    return shutil.copytree(made, tmp_path / "first")
 
 
 FIXED = """
@@ -94,7 +102,7 @@ def test_a_result_runs_again_with_its_seed_and_says_that_nothing_differs(result:
     assert sent[0].equals(sent[1])
 
 
-def test_what_differs_from_a_result_is_said(result: Path) -> None:
+def test_what_differs_from_a_result_is_said(made: Path, result: Path) -> None:
     (result / "files" / "my_cc.py").write_text(FIXED.replace("0.4", "0.3"))
     told = json.loads((result / "manifest.json").read_text())
     told["versions"] |= {"numpy": "1.0", "commit": "0" * 40}
@@ -107,7 +115,7 @@ def test_what_differs_from_a_result_is_said(result: Path) -> None:
     assert "numpy was 1.0 and is " in said
     assert f"commit was {'0' * 40} and is " in said
     assert "seed was 7 and is 8" in said
-    assert f"{result.parent / 'my_cc.py'} has changed; not used here" in said
+    assert f"{made.parent / 'my_cc.py'} has changed; not used here" in said
     assert len(differing(done.stderr)) == 5
     assert yaml.safe_load(done.stdout)["seed"] == 8
 

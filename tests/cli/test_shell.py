@@ -67,6 +67,7 @@ def test_the_list_of_nodes() -> None:
 
 
 @pytest.mark.root
+@pytest.mark.parallel
 def test_a_host_of_a_running_rack(tmp_path: Path) -> None:
     arguments = [*TESTBED, *LONG, "--out", str(tmp_path / "shell-real")]
     running = subprocess.Popen(

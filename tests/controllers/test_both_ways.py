@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
@@ -94,6 +94,44 @@ class Network:
         return IntStack(hops, node, ts, tx_bytes, rng.exponential(40_000, shape), rate.copy())
 
 
+class Event(NamedTuple):
+    """What happens at a moment; ``kind`` decides which of the last three is told."""
+
+    now: float
+    restarted: np.ndarray
+    kind: float
+    flows: np.ndarray
+    told: Feedback
+    sent: np.ndarray
+    notice: tuple[np.ndarray, ...]
+
+
+@pytest.fixture(scope="module")
+def network() -> Network:
+    return Network(seed=7)
+
+
+@pytest.fixture(scope="module")
+def events(network: Network) -> list[Event]:
+    """The same for every controller: drawing them takes longer than deciding."""
+    return list(drawn(network))
+
+
+def drawn(network: Network) -> Iterator[Event]:
+    rng = network.rng
+    for _ in range(EVENTS):
+        network.now += rng.exponential(2e-6)
+        flows, restarted, kind = network.flows(), np.flatnonzero(rng.random(FLOWS) < 0.002), rng.random()
+        sent = rng.integers(1, 20_000, len(flows))
+        told = network.feedback(flows)
+        notice = (
+            rng.exponential(4e-6, len(flows)),
+            rng.exponential(9e3, len(flows)),
+            rng.choice([25e9, 1e11], len(flows)),
+        )
+        yield Event(network.now, restarted, kind, flows, told, sent, notice)
+
+
 def assert_same_state(machine: CompiledFlows, plain: CompiledFlows) -> None:
     """All that they keep."""
     layout, objects = machine.records.dtype, plain.objects
@@ -109,9 +147,11 @@ def assert_same_decisions(machine: CompiledFlows, plain: CompiledFlows) -> None:
 
 
 @pytest.mark.parametrize(("name", "preset", "options"), list(cases()), ids=str)
-def test_machine_code_and_python_decide_the_same(name: str, preset: str | None, options: dict[str, Any]) -> None:
-    plugin, network = find("controller", name), Network(seed=7)
-    config, rng = plugin.configure(preset, options), network.rng
+def test_machine_code_and_python_decide_the_same(
+    network: Network, events: list[Event], name: str, preset: str | None, options: dict[str, Any]
+) -> None:
+    plugin = find("controller", name)
+    config = plugin.configure(preset, options)
     both = [build(plugin.form, config, network.paths, compiled) for compiled in (True, False)]
     machine, plain = both
     assert isinstance(machine, CompiledFlows)
@@ -120,17 +160,8 @@ def test_machine_code_and_python_decide_the_same(name: str, preset: str | None, 
     for one in both:
         one.on_start(0.0, np.arange(FLOWS))
     seen = set()
-    for number in range(1, EVENTS + 1):
-        network.now = now = network.now + rng.exponential(2e-6)
+    for number, (now, restarted, kind, flows, told, sent, notice) in enumerate(events, 1):
         due = np.flatnonzero(machine.timer <= now)
-        flows, restarted, kind = network.flows(), np.flatnonzero(rng.random(FLOWS) < 0.002), rng.random()
-        sent = rng.integers(1, 20_000, len(flows))
-        told = network.feedback(flows)
-        notice = (
-            rng.exponential(4e-6, len(flows)),
-            rng.exponential(9e3, len(flows)),
-            rng.choice([25e9, 1e11], len(flows)),
-        )
         for one in both:
             if len(due):
                 one.on_timer(now, due)

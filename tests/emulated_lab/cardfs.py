@@ -81,10 +81,19 @@ class CardFs(mfusepy.Operations):  # type: ignore[misc]
             return {"st_mode": stat.S_IFREG | entry.permissions, "st_nlink": 1, "st_size": PAGE}
         return {"st_mode": stat.S_IFLNK | 0o777, "st_nlink": 1, "st_size": len(entry.target)}
 
-    def readdir(self, path: str, _handle: Any) -> list[str]:
+    def readdir(self, path: str, _handle: Any) -> list[str | tuple[str, dict[str, int], int]]:
+        """With what each entry is, as sysfs has it: who walks a tree need not ask for every file."""
         self._check(path)
-        inside = interfaces.names() if path == "/net" else sorted(self._folders[path.strip("/")])
-        return [".", "..", *inside]
+        if path == "/net":
+            return [".", "..", *interfaces.names()]
+        folder = path.strip("/")
+        inside = sorted(self._folders[folder])
+        return [".", "..", *((name, {"st_mode": self._kind(f"{folder}/{name}".strip("/"))}, 0) for name in inside)]
+
+    def _kind(self, path: str) -> int:
+        if path in self._folders:
+            return stat.S_IFDIR
+        return stat.S_IFREG if isinstance(self._tree[path], File) else stat.S_IFLNK
 
     def readlink(self, path: str) -> str:
         entry = self._entry(path)

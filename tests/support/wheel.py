@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import subprocess
 import sys
@@ -9,6 +10,7 @@ import zipfile
 from importlib.metadata import Distribution, distribution
 from pathlib import Path
 
+import pytest
 from packaging.requirements import Requirement
 
 from tests.support.checkout import ROOT
@@ -24,8 +26,19 @@ def run(*command: str | Path, cwd: Path, **environment: str) -> str:
     return done.stdout
 
 
-def wheelhouse(folder: Path) -> Path:
-    """The tar that `make wheelhouse` makes, where the package index has what is installed here."""
+def wheelhouse(factory: pytest.TempPathFactory) -> Path:
+    """The tar that `make wheelhouse` makes, once for all workers, whose folders lie in one."""
+    own = factory.getbasetemp()
+    folder = (own.parent if "PYTEST_XDIST_WORKER" in os.environ else own) / "wheelhouse"
+    folder.mkdir(exist_ok=True)
+    with (folder / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        tar = folder / "source/dist/wheelhouse.tar"
+        return tar if tar.exists() else make(folder)
+
+
+def make(folder: Path) -> Path:
+    """Where the package index has what is installed here."""
     index = folder / "index"
     index.mkdir()
     for one in closure(["cc-testbed", "pip", "setuptools"]):

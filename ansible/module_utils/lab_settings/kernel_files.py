@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from abc import abstractmethod
 from collections.abc import Iterable
 from pathlib import Path
@@ -21,7 +22,8 @@ class KernelFiles(Backend):
 
     def names(self) -> list[str]:
         folder = self.folder
-        return sorted(str(file.relative_to(folder)) for file in folder.rglob("*") if file.is_file())
+        found = ((at, file) for at, _, files in os.walk(folder) for file in files)  # rglob asks twice for each
+        return sorted(str(Path(at, file).relative_to(folder)) for at, file in found)
 
     def read(self, names: Iterable[str]) -> dict[str, str | None]:
         return {name: attribute.read(self.folder / name) for name in names}

@@ -97,7 +97,7 @@ class FluidRun:
             Lag(lag.histogram, UNKNOWN) for lag in (record.pacing_lag, record.feedback_lag)
         )
         record.timer_lag = None
-        record.tuners = [one.log for one in view.tuning.all]
+        record.tuners = view.tuning.ended()
         record.loaded_plugins = [one.as_dict() for one in view.identities()]
         if self.experiment.record.decisions:
             record.decisions_file = decisions.encode([view.served()])

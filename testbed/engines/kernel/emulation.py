@@ -147,7 +147,7 @@ class Emulation:
         record.calibration = [one.as_dict() for one in self.calibration]
         record.loaded_plugins = [one.as_dict() for one in counts.loaded_plugins]
         self._encode_decisions(record)
-        record.tuners = [one.log for one in rack.tuning.all]
+        record.tuners = rack.tuning.ended()
         if self.agents.tasks:
             self.agents.tasks.tell(record, self.layout.plan)
         record.captures = recording.end()

@@ -111,7 +111,7 @@ class VirtualRun:
         record.broken = broken(self._counts(self.clock.now()))
         record.events = schedule.done
         record.loaded_plugins = [one.as_dict() for one in Identity.all_of(self.controller)]
-        record.tuners = [one.log for one in self.tuning.all]
+        record.tuners = self.tuning.ended()
         if self.tasks:
             self.tasks.tell(record, self.layout.plan)
         self.keep_decisions(record)

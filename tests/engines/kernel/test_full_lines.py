@@ -17,7 +17,7 @@ def test_answers_do_not_wait_behind_data_that_is_not_on_the_wire_yet(runs: Runs)
 
     A shaper that wakes late loses that time. If its backlog stayed, answers would soon wait in it for tens of us.
     """
-    options = ("--controller", "fixed", "--duration", "3 ms", "--set", "time.warmup=1 ms", "--dilation", "5000")
+    options = ("--controller", "fixed", "--duration", "1.8 ms", "--set", "time.warmup=0.8 ms", "--dilation", "5000")
     at_once = ("--set", "traffic.size=20 MB")  # endless flows start apart, and what the first ones queue stays for good
     summary = runs.clean("all-to-all-4", *options, *at_once).summary
     assert summary["rtt_p99"] <= summary["base_rtt"] + PACKETS * theory.WIRE * 8 / theory.LINE

@@ -102,6 +102,7 @@ def test_three_senders_share_a_real_bottleneck(lab: Lab, tmp_path: Path) -> None
     assert_clean(*lab.hosts)
 
 
+@pytest.mark.parallel
 def test_a_host_that_is_lost_ends_the_run_and_is_clean(lab: Lab, tmp_path: Path) -> None:
     """Two runs at once: in one the process that sends is killed, in the other sshd with all its sessions.
 
@@ -136,6 +137,7 @@ def test_a_host_that_is_lost_ends_the_run_and_is_clean(lab: Lab, tmp_path: Path)
     assert_clean(*lab.hosts)
 
 
+@pytest.mark.parallel
 def test_what_a_host_cannot_do_is_said_before_anything_is_attached(lab: Lab, tmp_path: Path) -> None:
     file = inventory(lab, "wrong.yml", testbed_rate="400 Gbit/s", roce_interface="enp1s0f0np0")
     done = run(lab, file, tmp_path / "run", *FEW, "--set", "rack.link.rate=5 Gbit/s")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 
 import pytest
 
@@ -18,12 +17,12 @@ from tests.support.wheel import wheelhouse
 @pytest.mark.root
 @pytest.mark.parallel
 @pytest.mark.slow
-def test_a_host_without_a_network_gets_testbed(tmp_path: Path) -> None:
+def test_a_host_without_a_network_gets_testbed(tmp_path_factory: pytest.TempPathFactory) -> None:
     book, ours = (
         str(ROOT / "testbed/engines/lab/agents.yml"),
         {"testbed_digest": code_digest(), "testbed_command": COMMAND},
     )
-    wheels = str(wheelhouse(tmp_path))
+    wheels = str(wheelhouse(tmp_path_factory))
     with Lab(cards=["cx7"]) as lab:
         (host,) = lab.hosts
         assert "default" not in host.run(["ip", "route"]).stdout

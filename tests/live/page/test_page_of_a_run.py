@@ -19,7 +19,7 @@ from tests.support.runs import UNCALIBRATED, UNDRAWN
 from tests.support.terminals import TESTBED, Terminal
 from tests.support.waiting import PATIENCE
 
-pytestmark = pytest.mark.root
+pytestmark = [pytest.mark.root, pytest.mark.parallel]  # whatever the verdict, pages and terminals say so
 
 RUN = ("run", "incast-8", "--set", "time.warmup=1 ms", "--metrics-addr", "127.0.0.1:0", *UNCALIBRATED, *UNDRAWN)
 
@@ -48,7 +48,7 @@ def end(process: subprocess.Popen[str]) -> int:
 @pytest.mark.slow
 def test_the_page_of_a_real_run(tmp_path: Path) -> None:
     with chromium() as browser:  # before the run: a starting browser takes what the emulation needs
-        process, address = start(tmp_path, "--duration", "8 ms", "--ui")
+        process, address = start(tmp_path, "--duration", "12 ms", "--ui")
         watch = [*TESTBED, "watch", address, "--format", "json"]
         reader = subprocess.Popen(watch, stdout=subprocess.PIPE, text=True)
         with ExitStack() as visits:
@@ -63,7 +63,7 @@ def test_the_page_of_a_real_run(tmp_path: Path) -> None:
             last = desk.updates(), float(queue.get_attribute("data-time") or 0)
             told = reader.communicate()[0].splitlines()
             assert first < last[0] == sum(json.loads(line)["event"] == "update" for line in told)
-            assert last[1] == pytest.approx(8e-3, abs=0.3e-3)
+            assert last[1] == pytest.approx(12e-3, abs=1e-3)
             for name, before in pictures.items():
                 assert desk.picture(name) != before, name
             summary = json.loads((tmp_path / "out" / "summary.json").read_text())

@@ -19,7 +19,7 @@ def test_a_policy_is_its_layers(tmp_path: Path) -> None:
     first, second = (np.eye(2), np.zeros(2)), (WEIGHTS, np.array([0.5, 0.0, 0.0]))
     write([first, second], tmp_path / "p.onnx", {"plugin": "pet"})
     assert OnnxPolicy.load(tmp_path / "p.onnx", KIND).scores(np.array([[1.0, -1.0]])).tolist() == [[1.5, 0.0, 1.0]]
-    again = layers_in(tmp_path / "p.onnx")
+    again = layers_in((tmp_path / "p.onnx").read_bytes())
     assert [np.array_equal(a, b) for (a, _), (b, _) in zip(again, (first, second), strict=True)] == [True, True]
 
 

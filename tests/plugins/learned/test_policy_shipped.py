@@ -38,3 +38,10 @@ def test_one_decision_for_all_ports_is_quick(name: str) -> None:
         one.on_slot(0.0, sample)
         took.append(time.thread_time() - began)
     assert np.median(took) < 2e-3
+
+
+def test_the_policy_for_completion_times_serves_users_better_than_secn1() -> None:
+    log = json.loads((Pet.folder / "fct-training.json").read_text())
+    assert log["command"].startswith("testbed train pet --preset fct --seed 1")
+    assert (Pet.folder / "fct.onnx").is_file()
+    assert np.mean([one["felt"] for one in log["figures"]]) < 0.97

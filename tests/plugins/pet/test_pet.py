@@ -31,3 +31,29 @@ def test_the_ablation_has_policies_of_its_own() -> None:
     seeing, blind = (form(form.Config(flows=flows), ports()) for flows in (True, False))
     assert (seeing.file.name, blind.file.name) == ("websearch.onnx", "websearch-without-flows.onnx")
     assert blind.observation.append(slot(SECN2)).shape == (3, seeing.observation.append(slot(SECN2)).shape[1] - 3 * 2)
+
+
+def test_trained_for_completion_times_it_scales_with_the_port(tmp_path: Path) -> None:
+    """A queue of four BDPs is as long at 100 Gbit/s as at 25: what it sees and what it sets follow the rate."""
+    both = ports(rate=np.array([25e9, 100e9, 25e9]))
+    one = tuner("pet", tmp_path, {1: 5.0, KMAX + 3: 5.0, P + 19: 5.0}, both, goal="fct")
+    sample = slot(one.initial(), queue=[50e3, 200e3, 0.0], mean_queue=[50e3, 200e3, 0.0])
+    decided = one.on_slot(1e-4, sample)
+    assert decided.kmin.tolist() == [40e3, 160e3, 40e3]
+    assert decided.kmax.tolist() == [160e3, 640e3, 160e3]
+    assert one.report == {}  # no switch sees what it was trained for
+    slow, fast, _ = one.observation.append(sample)
+    assert slow == pytest.approx(fast)
+    printed = tuner("pet", tmp_path, {1: 5.0, KMAX + 3: 5.0, P + 19: 5.0}, both)
+    assert printed.on_slot(1e-4, sample).kmin.tolist() == [40e3] * 3
+
+
+def test_what_was_trained_for_completion_times_has_one_policy_for_all() -> None:
+    form = find("tuner", "pet").form
+    chosen = form.presets["fct"]
+    assert {form(form.Config(**chosen, workload=one), ports()).file.name for one in ("websearch", "datamining")} == {
+        "fct.onnx"
+    }
+    for more, why in (({"online": True}, "cannot be learned online"), ({"flows": False}, "leave out flows=false")):
+        with pytest.raises(ValueError, match=why):
+            form.Config(**chosen, **more)

@@ -1,0 +1,70 @@
+"""`testbed train pet --preset fct`: one actor for all workloads and loads, measured in packets, and its log."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from typing import Any
+
+import numpy as np
+
+from testbed.base.atomic import atomic_write
+from testbed.base.extras import need
+from testbed.sdk.jobs import JobContext, JobProgress, Result
+from testbed.sdk.packages import versions
+
+from ..learned.job import LOG
+from ..learned.policy import write
+from . import ALPHA, FCT, grid
+from .settings import WORKLOADS, Settings
+
+SEED = 101  # of the evaluation: trainings draw from 2^31
+LOADS = (0.3, 0.6, 0.9)
+
+
+def run(settings: Settings, context: JobContext) -> Result:
+    """Train, measure against SECN1 and the constant, write. Raises BadInput if a package is missing."""
+    need("onnx", "onnxruntime", "torch")
+    from .cell import FIRST, Cell
+    from .fct import FctTraining
+    from .training import Progress
+
+    kmin, kmax, pmax = (float(one[0]) for one in grid(ALPHA).values(np.array([FIRST])))
+    constant = {"kmin": f"{kmin} B", "kmax": f"{kmax} B", "pmax": pmax, "reference_rate": 0}
+
+    cells = [(workload, load) for workload in WORKLOADS for load in LOADS]
+    total = settings.updates + len(cells)
+
+    def tell(progress: Progress) -> None:
+        said = f"update {progress.update}: felt {-progress.reward:.3f} of SECN1"
+        context.report(JobProgress(progress.update, total, said))
+
+    checkpoint = context.checkpoints / f"{FCT}.pt" if context.checkpoints else None
+    trained = FctTraining(settings).run(tell, checkpoint)
+    file = context.out / f"{FCT}.onnx"
+    write(trained.actor, file, {"plugin": "pet", "workload": FCT})
+    figures: list[dict[str, Any]] = []
+    for number, (workload, load) in enumerate(cells, 1):
+        cell = Cell(workload, load, SEED, settings.ports, settings.episode)
+        told = {
+            "workload": workload,
+            "load": load,
+            "felt": round(cell.felt("pet", {"goal": FCT, "policy": str(file)}), 4),
+            "constant": round(cell.felt("static", constant), 4),
+        }
+        figures.append(told)
+        context.report(JobProgress(settings.updates + number, total, f"{workload}, {load:.0%}: {told['felt']:.3f}"))
+    log = {
+        "command": context.command,
+        "settings": settings.model_dump(mode="json"),
+        "versions": versions("numpy", "torch", "onnx"),
+        "seconds_of_cpu": round(trained.history[-1].seconds, 1),
+        "figures": figures,
+        "history": [asdict(one) for one in trained.history],
+    }
+    atomic_write(context.out / f"{FCT}-{LOG}", (json.dumps(log, indent=1) + "\n").encode())
+    lines = ["slowdown, of SECN1's, mean of mice and elephants"]
+    lines += ["{workload:11} {load:4.0%}  pet {felt:.3f}  constant {constant:.3f}".format(**one) for one in figures]
+    mean = sum(one["felt"] for one in figures) / len(figures)
+    refused = "" if mean < 1 else f"users feel {mean:.3f} of what they feel under SECN1"
+    return Result(lines, {"figures": figures}, refused)

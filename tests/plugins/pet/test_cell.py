@@ -1,0 +1,39 @@
+"""Arrivals on the virtual engine: what tuners do to their users, and what training draws."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+pytest.importorskip("torch")
+
+from testbed_plugins.learned.observation import width
+from testbed_plugins.pet import ALPHA, grid
+from testbed_plugins.pet.cell import Cell
+from testbed_plugins.pet.ppo import Ppo, PpoSettings
+
+SLOTS, HOSTS = 40, 4
+
+
+@pytest.fixture(scope="module")
+def cell() -> Cell:
+    return Cell("websearch", 0.9, 3, HOSTS, SLOTS)
+
+
+def test_slowdowns_are_measured_in_those_under_secn1(cell: Cell) -> None:
+    secn1 = {"kmin": "5 kB", "kmax": "200 kB", "pmax": "1 %", "reference_rate": "40 Gbit/s"}
+    assert cell.felt("static", secn1) == pytest.approx(1.0, abs=1e-12)
+    never = {"kmin": "1 MB", "kmax": "2 MB", "reference_rate": 0}  # four windows of one BDP fill no queue so far
+    assert abs(cell.felt("static", never) - 1) > 1e-3
+
+
+def test_draws_differ_and_their_rewards_add_up(cell: Cell) -> None:
+    learner = Ppo(grid(ALPHA), width(3, flows=True), PpoSettings(), seed=1)
+    (columns, gained), (others, _) = cell.drawn(learner), cell.drawn(learner)
+    features, actions, log_prob, values = columns
+    assert features.shape == (SLOTS, HOSTS, width(3, flows=True))
+    assert actions.shape == (SLOTS, HOSTS, 3)
+    assert log_prob.shape == values.shape == gained.shape == (SLOTS, HOSTS)
+    assert not np.array_equal(actions, others[1])
+    assert -3 < gained.sum() < -0.3
+    assert (gained <= 0).all()
