@@ -56,7 +56,7 @@ class Live:
             self._next_ns = now_ns + max(WALL_NS_BETWEEN, round(took / MOST))
 
     def look(self) -> None:
-        """Send one now: at the end, say, so that nothing of the run stays unseen."""
+        """Send one now."""
         self.connection.send(("snapshot", self._snapshot()))
 
     def seconds_left(self) -> float:

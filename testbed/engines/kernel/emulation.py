@@ -133,8 +133,6 @@ class Emulation:
         log.info("nominal time ends", extra={"at": show_time(self.clock.now()), "interrupted": interrupted or "no"})
         recorder.sample(time.monotonic_ns(), self.clock.now())
         processors.sample()  # the last window, which is the only one if nobody let this loop have a core
-        if not interrupted:
-            live.look()
         record = collector.record(interrupted)
         log.info("drained", extra={"seconds": drain(rack)})
         collector.drained(record)
