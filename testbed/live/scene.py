@@ -95,6 +95,8 @@ class Scene:
     flows: tuple[SceneFlow, ...]
     controllers: tuple[str, ...]  # their names, as figures per controller have them
     jobs: tuple[SceneJob, ...] = ()
+    ranks: tuple[str, ...] = ()  # rows of the jobs' timeline; none if there are too many
+    sends: str = ""  # who sends to whom, as an SVG element
     engine: EngineName = "kernel"
     run: str = ""  # name of the results folder; known outside only
 

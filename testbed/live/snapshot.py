@@ -6,12 +6,13 @@ two of them. Nominal SI units, but for the controller's decisions, which take wa
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
 from testbed.base.arrays import Floats, Ints
 from testbed.dataplane import histogram as queue_bins
+from testbed.live.spans import Spans
 from testbed.results.figures.jobs import JobNow
 from testbed.results.tuner_log import TunerNow
 
@@ -46,6 +47,7 @@ class Snapshot:
     tuners: tuple[TunerNow, ...]  # one per switch
     jobs: tuple[JobNow, ...]  # as the scene lists them
     reasons: tuple[str, ...]  # why the run would be degraded if it ended now
+    spans: Spans = field(default_factory=Spans.none)  # what the ranks of jobs did since the last snapshot
 
 
 def coarse_queue(counts: Ints) -> Ints:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 from typing import Any, Protocol
 
 import numpy as np
@@ -14,9 +15,11 @@ from testbed.live.controllers import ByController
 from testbed.live.observed import Observed
 from testbed.live.scene import Groups, Scene, SceneJob, ScenePort
 from testbed.live.snapshot import CONTROLLER_COUNTERS, FLOW_COUNTERS, Counted, Snapshot
-from testbed.results.figures.jobs import JobNow, jobs_now
+from testbed.live.spans import Timeline, rows_of
+from testbed.results.figures.jobs import jobs_now
 from testbed.results.figures.unknown import quantile
 from testbed.results.record import StepTable
+from testbed.results.report.ranks import matrix
 
 WALL_NS_BETWEEN = 200_000_000
 MOST = 0.1  # share of the time that snapshots may take: of 100,000 flows one takes a tenth of a second
@@ -40,6 +43,7 @@ class Live:
         self.run = run
         self.collector = collector
         self.groups = Groups(run.layout.plan, run.resolved.deciding)
+        self.timeline = Timeline(run.layout.plan)
         self._next_ns = 0
         self._tx_bytes = np.zeros(len(run.layout.port_names))
 
@@ -47,9 +51,13 @@ class Live:
         """Send a snapshot if it is time for one."""
         now_ns = time.monotonic_ns()
         if now_ns >= self._next_ns:
-            self.connection.send(("snapshot", self._snapshot()))
+            self.look()
             took = time.monotonic_ns() - now_ns
             self._next_ns = now_ns + max(WALL_NS_BETWEEN, round(took / MOST))
+
+    def look(self) -> None:
+        """Send one now."""
+        self.connection.send(("snapshot", self._snapshot()))
 
     def seconds_left(self) -> float:
         """Of wall time until the next snapshot."""
@@ -62,7 +70,8 @@ class Live:
     def _snapshot(self) -> Snapshot:
         """Its time is when the ports are read: what they send until then must not count for less time."""
         now_ns, now = self.run.clock.read_ns(), self.run.clock.now()
-        return snapshot(self.run, self.collector, self.groups, self._ports(now_ns), now)
+        found = snapshot(self.run, self.collector, self.groups, self._ports(now_ns), now)
+        return replace(found, spans=self.timeline.news(_steps(self.run, now), self.run.flows))
 
     def _ports(self, now_ns: int) -> dict[str, Floats]:
         """An upward correction of the queue (see the port program) must not lower the bytes that were sent."""
@@ -92,7 +101,7 @@ def snapshot(run: Observed, collector: Collector, groups: Groups, ports: dict[st
         decided=record.decisions.rows,
         distortion=used,
         tuners=run.network.tuners(),
-        jobs=_jobs(run, now),
+        jobs=jobs_now(_steps(run, now), run.layout.plan.tasks.jobs),
         reasons=tuple(str(limit.reason(record)) for limit in limits if used.get(limit.what, 0.0) > 1),
     )
 
@@ -111,11 +120,9 @@ def _controllers(run: Observed, parts: ByController, now: float) -> dict[str, In
     }
 
 
-def _jobs(run: Observed, now: float) -> tuple[JobNow, ...]:
-    if run.tasks is None:
-        return ()
-    graph = run.layout.plan.tasks
-    return jobs_now(StepTable.of(graph.steps, run.tasks.begun(), now), graph.jobs)
+def _steps(run: Observed, now: float) -> StepTable:
+    """Those that are over."""
+    return StepTable.of(run.layout.plan.tasks.steps, run.tasks.begun(), now) if run.tasks else StepTable.empty()
 
 
 def _active(run: Observed, now: float) -> Ints:
@@ -124,7 +131,8 @@ def _active(run: Observed, now: float) -> Ints:
 
 def scene(run: Observed) -> Scene:
     """The run that is about to begin."""
-    experiment, groups = run.resolved.experiment, Groups(run.layout.plan, run.resolved.deciding)
+    experiment, plan = run.resolved.experiment, run.layout.plan
+    groups, jobs = Groups(plan, run.resolved.deciding), plan.tasks.jobs
     ports = (
         ScenePort(one.name, one.switch, one.neighbour, one.link.rate, float(round(one.link.buffer)))
         for one in run.layout.shape.ports
@@ -143,5 +151,7 @@ def scene(run: Observed) -> Scene:
         flows_by=groups.by,
         flows=groups.flows,
         controllers=groups.controllers.names,
-        jobs=tuple(SceneJob(one.name, one.iterations) for one in run.layout.plan.tasks.jobs),
+        jobs=tuple(SceneJob(one.name, one.iterations) for one in jobs),
+        ranks=tuple(host if len(jobs) == 1 else f"{job} {host}" for job, host in rows_of(jobs)),
+        sends=matrix(plan.src, plan.dst, plan.size) if jobs else "",
     )

@@ -28,6 +28,7 @@ def update(scene: Scene, before: Snapshot, now: Snapshot) -> Update:
         "flows": _flows(goodput, now),
         "controllers": _controllers(before, now),
         "jobs": _jobs(now),
+        "spans": _spans(now),
         "rtt": _rtt(before, now),
         "jain": _plain(jain(goodput[now.flows["sent"] > 0])),  # of the flows that have started
         "distortion": {limit: _plain(used) for limit, used in now.distortion.items()},
@@ -79,6 +80,13 @@ def _jobs(now: Snapshot) -> dict[str, Any]:
     names = ("last", "straggler", "bus_bandwidth")
     columns = {name: [_plain(getattr(one, name)) for one in now.jobs] for name in names}
     return {"iterations": [one.iterations for one in now.jobs], **columns}
+
+
+def _spans(now: Snapshot) -> list[list[Any]]:
+    """Row, what is done, from when to when."""
+    spans = now.spans
+    times = (_list(column) for column in (spans.begin, spans.end))
+    return [list(one) for one in zip(spans.row.tolist(), spans.does.tolist(), *times, strict=True)]
 
 
 def _goodput(before: Snapshot, now: Snapshot) -> Floats:

@@ -8,6 +8,7 @@ from unittest.mock import Mock
 import numpy as np
 import pytest
 
+from testbed.engines.fluid import run
 from testbed.live import snapshots
 from testbed.live.observers import Observer
 from testbed.live.snapshot import Snapshot
@@ -43,7 +44,7 @@ class Kept(Observer):
 
 
 def test_a_flow_is_active_from_its_start_to_its_end(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(snapshots, "WALL_NS_BETWEEN", 0)  # or the run is over after two
+    monkeypatch.setattr(run, "SHOWN_SECONDS", 0.0)  # or it is over after two
     kept = Kept()
     flows = modelled("websearch", ["time.duration=4 ms", "time.warmup=1 ms"], controller="dcqcn", observer=kept).flows
     counts = []
@@ -51,7 +52,7 @@ def test_a_flow_is_active_from_its_start_to_its_end(monkeypatch: pytest.MonkeyPa
         expected = (flows.start <= now.time) & ~(flows.finished <= now.time)
         assert now.flows["active"].sum() == expected.sum()
         counts.append(int(expected.sum()))
-    assert 0 < min(counts) < max(counts) < len(flows)
+    assert min(counts) < max(counts) < len(flows)
     assert np.isfinite(flows.finished).any()
 
 
@@ -97,7 +98,7 @@ class Ticking:
 
 
 def test_what_each_controller_gets_is_told_while_the_run_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Flows 1 and 3 are DCTCP's, 2 and 4 NSCC's. The last snapshot is within an update of the end."""
+    """Flows 1 and 3 are DCTCP's, 2 and 4 NSCC's. The last snapshot is of the end."""
     monkeypatch.setattr(snapshots, "WALL_NS_BETWEEN", 0)
     monkeypatch.setattr(snapshots, "MOST", np.inf)
     kept = Kept()
@@ -115,7 +116,7 @@ def test_what_each_controller_gets_is_told_while_the_run_goes_on(monkeypatch: py
     grown = last["acked_payload"] - before["acked_payload"]
     told = kept.updates[-1]["controllers"]
     assert sum(told["share"]) == pytest.approx(1.0, abs=1e-4)
-    assert packets.sum() > last["acked"].sum() > 0.9 * packets.sum()
+    assert last["acked"].sum() == packets.sum()
     assert grown.min() > 0
 
 
@@ -124,8 +125,8 @@ def test_a_job_tells_what_it_has_done_as_its_figures_will(monkeypatch: pytest.Mo
     monkeypatch.setattr(snapshots, "WALL_NS_BETWEEN", 0)
     monkeypatch.setattr(snapshots, "MOST", np.inf)
     kept = Kept()
-    run = simulated(RING, observer=kept)
-    (job,) = of_jobs(run.steps, run.jobs)
+    record = simulated(RING, observer=kept)
+    (job,) = of_jobs(record.steps, record.jobs)
     told = [now.jobs[0] for now in kept.snapshots]
     iterations = [one.iterations for one in told]
     assert iterations == sorted(iterations)

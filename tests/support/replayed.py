@@ -15,8 +15,11 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from testbed.live.page import page
 from testbed.live.scene import ScenePort, drawn
+from testbed.results.report.ranks import matrix
 
 EVENTS: list[dict[str, Any]] = [
     json.loads(line) for line in (Path(__file__).parent / "incast-8.jsonl").read_text().splitlines()
@@ -44,10 +47,13 @@ def of_two_jobs() -> list[dict[str, Any]]:
         data = event["data"]
         if event["event"] == "scene":
             data["jobs"] = [{"name": "ring", "iterations": 8}, {"name": "training", "iterations": 3}]
+            data |= {"ranks": ["ring h1", "ring h2"], "sends": matrix(["h1", "h2"], ["h2", "h1"], np.array([1e6, 5e5]))}
         elif event["event"] == "update":
             data["jobs"] = {
                 "iterations": [5, 0], "last": [2e-3, None], "straggler": [1.25, None], "bus_bandwidth": [64e9, None],
             }  # fmt: skip
+            now = data["time"]
+            data["spans"] = [[0, 0, now - 1e-4, now], [1, 1, now - 5e-5, now], [1, 2, now, now]]
     return events
 
 

@@ -160,6 +160,8 @@ class VirtualRun:
                 now = clock.now()
                 if live.seconds_left() <= 0:  # looked at last: the run goes on, however slow it is to show
                     break
+        sampler.flush()
+        live.look()  # of a run of seconds a good part would stay unseen
         return ""
 
     def _reroute(self, links: Sequence[str]) -> None:

@@ -4,7 +4,15 @@ from __future__ import annotations
 
 from functools import cache
 
-SCRIPTS = ("units", "history", "chart", "topology", "panels", "live")  # in order of use: they become one script
+SCRIPTS = (
+    "units",
+    "history",
+    "chart",
+    "topology",
+    "ranks",
+    "panels",
+    "live",
+)  # in order of use: they become one script
 
 
 @cache

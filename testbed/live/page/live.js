@@ -29,6 +29,7 @@ const view = {
     if (!this.paused || this.hover) for (const chart of charts) chart.tell(row);
     if (this.paused) return charts.forEach((chart) => chart.hover());
     for (const chart of charts) chart.draw();
+    ranks.draw();
     if (newest && newest !== this.shown) {
       panels.update(newest);
       topology.draw(newest);
@@ -64,6 +65,7 @@ const view = {
 const tip = document.getElementById("tip");
 const panels = new Panels(view);
 const topology = new Topology(view);
+const ranks = new Ranks(view);
 const ofPort = (name) => (row) => row[name][view.port];
 const many = (name) => [
   { name: "min", read: (row) => spread(row, name).least, unseen: true },
@@ -118,6 +120,7 @@ const handlers = {
     chooseControllers(scene);
     panels.scene();
     topology.build();
+    ranks.scene();
     view.choose(view.port);
   },
   stage({ text }) {
@@ -127,6 +130,7 @@ const handlers = {
     if (!view.scene) return;
     chooseLimit(update.flows);
     view.history.add(update);
+    ranks.add(update.spans);
     view.newest = update;
     view.redraw();
   },
@@ -222,6 +226,7 @@ function restyle() {
   view.colours.clear();
   view.font = getComputedStyle(document.body).fontFamily;
   for (const chart of charts) chart.forget();
+  ranks.forget();
   view.redraw();
 }
 

@@ -38,8 +38,8 @@ def build(run: Path, flows: Sequence[str] = ()) -> Report:
     report = replace(report, plots=[*report.plots, *_of_tuners(run, measured)])
     if not (run / STEPS).is_file():
         return report
-    drawn = ranks.timeline(ranks.read(run / STEPS), measured)
-    return replace(report, plots=[drawn, *report.plots], matrix=ranks.matrix(measured.flows))
+    drawn, sent = ranks.timeline(ranks.read(run / STEPS), measured), measured.flows
+    return replace(report, plots=[drawn, *report.plots], matrix=ranks.matrix(sent.src, sent.dst, sent.size))
 
 
 def _of_tuners(run: Path, measured: Measured) -> list[Plot]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -83,15 +84,15 @@ def _bars(spans: Spans, name: str, colour: str, duration: float, *, width: float
     return found
 
 
-def matrix(flows: FlowTable) -> str:
-    """Who sent to whom, as an SVG element: a row per sender, a column per receiver, dots as large as the bytes."""
-    hosts = sorted({*flows.src, *flows.dst}, key=lambda name: int(name[1:]))
+def matrix(senders: Sequence[str], receivers: Sequence[str], sizes: Floats) -> str:
+    """Who sends to whom, as an SVG element: a row per sender, a column per receiver, dots as large as the bytes."""
+    hosts = sorted({*senders, *receivers}, key=lambda name: int(name[1:]))
     if len(hosts) > MOST_HOSTS:
         return ""
     number = {host: place for place, host in enumerate(hosts)}
-    src, dst = (np.array([number[name] for name in names], np.int64) for names in (flows.src, flows.dst))
+    src, dst = (np.array([number[name] for name in names], np.int64) for names in (senders, receivers))
     sent = np.zeros((len(hosts), len(hosts)))
-    np.add.at(sent, (src, dst), np.where(np.isfinite(flows.size), flows.size, 0.0))
+    np.add.at(sent, (src, dst), np.where(np.isfinite(sizes), sizes, 0.0))
     drawing = Drawing(2 * MARGIN + CELL * len(hosts))
     for host, place in number.items():
         at = MARGIN + (place + 0.5) * CELL
