@@ -74,7 +74,7 @@ def test_format_json_is_all_there_is_on_stdout(arguments: list[str]) -> None:
 
 def test_completion_of_a_verb() -> None:
     """What the script that --install-completion installs asks for at a tab."""
-    environment = {**os.environ, "_TESTBED_COMPLETE": "complete_bash", "COMP_WORDS": "testbed va", "COMP_CWORD": "1"}
+    environment = {**os.environ, "_TESTBED_COMPLETE": "complete_bash", "COMP_WORDS": "testbed\nva", "COMP_CWORD": "1"}
     command = [Path(sys.executable).parent / "testbed"]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=PATIENCE, check=False)
     assert done.stdout.split() == ["validate"]
@@ -113,7 +113,8 @@ def test_a_file_per_verb() -> None:
     files = {file.stem for file in (ROOT / "testbed" / "cli").glob("*.py")}
     verbs = typer.main.get_command(app).commands  # type: ignore[attr-defined]
     assert files - set(verbs) == {
-        "__init__", "completion", "main", "shared", "shared_job", "shared_run", "sweep_child", "verbose"
+        "__init__", "completion", "main", "shared", "shared_job", "shared_run", "sweep_child", "verbose",
+        "words",
     }  # fmt: skip
     assert set(verbs) - files == set()
 

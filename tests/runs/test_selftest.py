@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from testbed.engines.kernel.faults.catalogue import FAULTS
+from testbed.engines.kernel.faults.catalogue import FAULTS, BusyCores
 from testbed.fidelity.processors import STOLEN, Processors
 from testbed.runs import selftest
 from tests.support.waiting import PATIENCE
@@ -48,7 +48,7 @@ def test_a_hog_is_named_although_niced_programs_of_other_sessions_share_the_core
 
     The rack is not calibrated, which that many would spoil before the hog begins.
     """
-    monkeypatch.setattr(selftest, "SETTINGS", (*selftest.SETTINGS, "rack.calibrate=off"))
+    monkeypatch.setattr(BusyCores, "settings", (*BusyCores.settings, "rack.calibrate=off"))
     burn = [sys.executable, "-c", "while True: pass"]
     others = [
         subprocess.Popen(["nice", "-n", "19", *burn], start_new_session=True)
