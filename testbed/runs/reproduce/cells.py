@@ -29,9 +29,7 @@ def table_cells(
             if about.experiment and (not quick or column in comparison.quick.columns):
                 try:
                     found += _repeats(comparison, row, column, how, quick, engine)
-                except (
-                    BadInput
-                ) as error:  # a plugin may be installed and still lack what it needs: a policy, a compiler
+                except BadInput as error:  # a plugin may lack what it needs, though: a policy, a compiler
                     if refused is None:
                         raise
                     refused.append(str(error))
@@ -49,9 +47,7 @@ def _repeats(  # noqa: PLR0917 - all of them make the cell
     try:
         resolved = Combination(plugins, settings).resolve(load(experiment))
         timed = resolved.experiment.engine == "kernel"
-        if (
-            timed and resolved.experiment.time.dilation == "auto"
-        ):  # runs at different speeds, and nothing to repeat at twice that
+        if timed and resolved.experiment.time.dilation == "auto":  # many speeds, and nothing to repeat at half of it
             raise BadInput("time.dilation: a comparison needs a number, not 'auto'")
     except BadInput as error:
         raise BadInput(f"{comparison.name}, row {row}, column {column}: {error}") from None
