@@ -14,6 +14,7 @@ import signal
 import time
 import traceback
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import pairwise
 from types import FrameType
@@ -123,7 +124,8 @@ class AgentPool:
         """Start nominal time: all must be ready."""
         clock = Clock(self.members[0].config.dilation).started()
         for member in self.members:
-            os.write(member.start_pipe, clock.epoch_ns.to_bytes(8, "little"))
+            with suppress(BrokenPipeError):  # it has just ended: `failure` says why
+                os.write(member.start_pipe, clock.epoch_ns.to_bytes(8, "little"))
         return clock
 
     def failure(self) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -21,6 +22,7 @@ from testbed.dataplane.wire import ARRIVALS
 from testbed.errors import PluginFailed
 from testbed.experiment.topology.framing import Framing
 from testbed.registry import Plugin
+from tests.support.waiting import PATIENCE
 
 FLOWS_PER_HOST = st.lists(st.integers(1, 40), min_size=1, max_size=70)
 
@@ -104,4 +106,14 @@ def test_an_agent_that_was_killed_is_missed() -> None:
     pool = launched(lambda _paths, _first: os.kill(os.getpid(), signal.SIGKILL))  # type: ignore[arg-type, return-value]
     with pytest.raises(PluginFailed, match="agent 0 ended with -9"):
         pool.wait_ready()
+    pool.end()
+
+
+def test_an_agent_that_dies_before_the_start_is_missed_by_then() -> None:
+    pool = launched(lambda _paths, _first: time.sleep(PATIENCE))  # type: ignore[arg-type, return-value]
+    pid = pool.members[0].pid
+    os.kill(pid, signal.SIGKILL)
+    os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT)
+    pool.begin()
+    assert "agent 0 ended with -9" in pool.failure()
     pool.end()

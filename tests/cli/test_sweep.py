@@ -134,11 +134,12 @@ def test_failing_cell_does_not_end_the_sweep(tmp_path: Path) -> None:
 def test_sigkill_takes_the_run_with_it(tmp_path: Path) -> None:
     out = tmp_path / "out"
     before = Census.take()
-    process = start(*SWEEP, "--out", str(out))
+    long = (*SWEEP, "--duration", "1 s", "--out", str(out))  # than what follows takes on any machine
+    process = start(*long)
     read_until(process, "[1/4]")
     first = json.loads((out / "sweep.json").read_text())["order"][0]
     wait_for(out / "logs" / f"{first}.txt", "building")
-    busy = sweep(*SWEEP, "--out", str(out))
+    busy = sweep(*long)
     assert busy.returncode == 2
     assert "is running already" in busy.stderr
     process.kill()

@@ -54,13 +54,18 @@ def test_a_hog_is_named_although_niced_programs_of_other_sessions_share_the_core
         subprocess.Popen(["nice", "-n", "19", *burn], start_new_session=True)
         for _ in range(4 * len(os.sched_getaffinity(0)))
     ]
+    said = []
     try:
-        (found,) = selftest.examine(0, "CPU hog")
+        for _ in range(ATTEMPTS):
+            (found,) = selftest.examine(0, "CPU hog")
+            if found.right:
+                return
+            said.append(found.said)
     finally:
         for one in others:
             one.kill()
             one.wait()
-    assert found.right, found.said
+    pytest.fail("\n".join(said))
 
 
 def test_an_undisturbed_run_is_clean() -> None:
