@@ -24,7 +24,8 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 gc.disable()
 
 
-# A clean run may have one stall of two RTTs, which moves a mean. What is wrong every time fails every time.
+# A clean run may have one stall of two RTTs, which moves a mean, and programs wait for each other on cores that others
+# use. What is wrong every time fails every time; the summary names what was tried again.
 AGAIN = pytest.mark.flaky(reruns=2, only_rerun="AssertionError")
 
 
@@ -32,7 +33,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     slow = {item.path for item in items if item.get_closest_marker("slow")}
     items.sort(key=lambda item: item.path not in slow)  # where two files run at a time, the last ones should be short
     for item in items:
-        if item.get_closest_marker("root") and not item.get_closest_marker("parallel"):
+        if item.get_closest_marker("root") or item.get_closest_marker("uml"):
             item.add_marker(AGAIN)
     if os.geteuid() == 0:
         return
