@@ -102,10 +102,10 @@ CASES = {
     "hpcc, 2 flows": Case("incast-2", LASTING, "hpcc", dilation=2000),
     # Room for all first windows: which flows lose all of theirs, and wait for a timeout, is another matter.
     "hpcc, 64 flows": Case("incast-64", [*LASTING, "rack.switch.buffer=8 MB"], "hpcc"),
-    "dcqcn": Case("incast-8", DCQCN, seeds=4),
+    "dcqcn": Case("incast-8", DCQCN, seeds=6),
     "leaf-spine": Case("leaf-spine", ["time.duration=2 ms", "time.warmup=800 us"], dilation=2000, seeds=6),
     "allreduce": Case("allreduce-16", SMALL_RING, dilation=8000),
-    "spray": Case("permutation-64", SMALL_SPRAY, dilation=3000, seeds=3),
+    "spray": Case("permutation-64", SMALL_SPRAY, dilation=3000, seeds=6),
     "websearch": Case(WEBSEARCH, [], dilation=1500),
 }
 
