@@ -63,11 +63,16 @@ class Cost:
     cpu: float  # user and system
 
 
-def cost(*arguments: str) -> Cost:
-    """Run ``testbed`` with these arguments, output discarded."""
+def cost(*arguments: str, cwd: str | None = None, **environment: str) -> Cost:
+    """Run ``testbed`` with these arguments, output discarded. A degraded run costs what it costs."""
     began = time.perf_counter()
-    process = subprocess.Popen([TESTBED, *arguments], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    usage = os.wait4(process.pid, 0)[2]
+    process = subprocess.Popen(
+        [TESTBED, *arguments], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+        cwd=cwd, env={**os.environ, **environment},
+    )  # fmt: skip
+    _, status, usage = os.wait4(process.pid, 0)
+    if (code := os.waitstatus_to_exitcode(status)) not in {0, 3}:
+        raise CommandFailed(f"testbed {' '.join(arguments)} ended with {code}")
     return Cost(time.perf_counter() - began, usage.ru_utime + usage.ru_stime)
 
 

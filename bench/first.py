@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
 import tempfile
-import time
 from collections.abc import Iterator
 from statistics import median
 
-from bench.command import TESTBED, CommandFailed
+from bench import command
 from bench.measure import Row, spread
 
 SECONDS = 15.0  # issue 23
@@ -18,7 +15,8 @@ REPEATS = 3
 
 def of_first() -> Iterator[Row]:
     """`uvx --from cc_testbed-*.whl testbed run incast-8 --engine virtual` after the download."""
-    walls, cpus = zip(*(_first() for _ in range(REPEATS)), strict=True)
+    costs = [_first() for _ in range(REPEATS)]
+    walls, cpus = [one.wall for one in costs], [one.cpu for one in costs]
     yield Row(
         "first run from a wheel, incast-8, virtual engine", f"{spread(walls, '.1f')} s", f"<= {SECONDS:g} s",
         median(walls) <= SECONDS,
@@ -27,17 +25,8 @@ def of_first() -> Iterator[Row]:
     )  # fmt: skip
 
 
-def _first() -> tuple[float, float]:
-    """Wall and CPU time, in seconds."""
+def _first() -> command.Cost:
     with tempfile.TemporaryDirectory() as home:
         empty = {name: f"{home}/{name}" for name in ("TESTBED_CACHE", "PYTHONPYCACHEPREFIX", "XDG_CACHE_HOME")}
-        command = [TESTBED, "run", "incast-8", "--engine", "virtual", "--metrics-addr", "none"]
-        began = time.perf_counter()
-        process = subprocess.Popen(
-            command, cwd=home, env={**os.environ, **empty, "HOME": home},
-            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-        )  # fmt: skip
-        _, status, usage = os.wait4(process.pid, 0)
-        if status:
-            raise CommandFailed(f"{' '.join(command)} ended with {os.waitstatus_to_exitcode(status)}")
-        return time.perf_counter() - began, usage.ru_utime + usage.ru_stime
+        run = ("run", "incast-8", "--engine", "virtual", "--metrics-addr", "none")
+        return command.cost(*run, cwd=home, HOME=home, **empty)

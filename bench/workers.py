@@ -20,7 +20,7 @@ LEAST = 1.8  # issue 23
 
 
 def of_workers() -> Iterator[Row]:
-    """Both ways, with results that are the same to the bit."""
+    """Both ways; that results are the same to the bit is tested."""
     with tempfile.TemporaryDirectory() as folder:
         one, two = (_took(f"{folder}/jobs-{jobs}", "--jobs", str(jobs)) for jobs in (1, 2))
         yield _row("processes", one, two)

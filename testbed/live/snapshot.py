@@ -45,8 +45,8 @@ class Snapshot:
     decided: int  # rows
     distortion: dict[str, float]  # limit to measured / allowed
     tuners: tuple[TunerNow, ...]  # one per switch
-    jobs: tuple[JobNow, ...]  # as the scene lists them
     reasons: tuple[str, ...]  # why the run would be degraded if it ended now
+    jobs: tuple[JobNow, ...] = ()  # as the scene lists them
     spans: Spans = field(default_factory=Spans.none)  # what the ranks of jobs did since the last snapshot
 
 

@@ -71,7 +71,11 @@ class Live:
         """Its time is when the ports are read: what they send until then must not count for less time."""
         now_ns, now = self.run.clock.read_ns(), self.run.clock.now()
         found = snapshot(self.run, self.collector, self.groups, self._ports(now_ns), now)
-        return replace(found, spans=self.timeline.news(_steps(self.run, now), self.run.flows))
+        if self.run.tasks is None:
+            return found
+        graph = self.run.layout.plan.tasks
+        steps = StepTable.of(graph.steps, self.run.tasks.begun(), now)
+        return replace(found, jobs=jobs_now(steps, graph.jobs), spans=self.timeline.news(steps, self.run.flows))
 
     def _ports(self, now_ns: int) -> dict[str, Floats]:
         """An upward correction of the queue (see the port program) must not lower the bytes that were sent."""
@@ -81,7 +85,7 @@ class Live:
 
 
 def snapshot(run: Observed, collector: Collector, groups: Groups, ports: dict[str, Floats], now: float) -> Snapshot:
-    """The run at this moment."""
+    """The run at this moment, without its jobs."""
     record, meters = collector.so_far(), run.meters
     limits = limits_of(record)
     used = {limit.what: limit.used(record) for limit in limits if limit.live}
@@ -101,7 +105,6 @@ def snapshot(run: Observed, collector: Collector, groups: Groups, ports: dict[st
         decided=record.decisions.rows,
         distortion=used,
         tuners=run.network.tuners(),
-        jobs=jobs_now(_steps(run, now), run.layout.plan.tasks.jobs),
         reasons=tuple(str(limit.reason(record)) for limit in limits if used.get(limit.what, 0.0) > 1),
     )
 
@@ -118,11 +121,6 @@ def _controllers(run: Observed, parts: ByController, now: float) -> dict[str, In
     return {name: parts.sum(getattr(run.flows, name)) for name in CONTROLLER_COUNTERS} | {
         "active": parts.sum(_active(run, now))
     }
-
-
-def _steps(run: Observed, now: float) -> StepTable:
-    """Those that are over."""
-    return StepTable.of(run.layout.plan.tasks.steps, run.tasks.begun(), now) if run.tasks else StepTable.empty()
 
 
 def _active(run: Observed, now: float) -> Ints:
