@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
 from typing import Any
 
 import pytest
 
-from testbed.engines.kernel.faults.catalogue import FAULTS, BusyCores
+from testbed.engines.kernel.faults.catalogue import FAULTS
 from testbed.fidelity.processors import STOLEN, Processors
-from testbed.runs import selftest
 from tests.support.waiting import PATIENCE
 
 pytestmark = [pytest.mark.root, pytest.mark.slow]
@@ -38,34 +36,6 @@ def test_every_fault_is_named() -> None:
         for name in [name for name, one in found.items() if not one["right"]]:
             found |= {name: findings("--quiet", "0", "--only", name)[name]}
     assert {name: one["said"] for name, one in found.items() if not one["right"]} == {}
-
-
-@pytest.mark.parallel
-def test_a_hog_is_named_although_niced_programs_of_other_sessions_share_the_cores_with_it(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """Their time counts as idle, and with the scheduler's autogroup each such session has as much as the hog's.
-
-    The rack is not calibrated, which that many would spoil before the hog begins.
-    """
-    monkeypatch.setattr(BusyCores, "settings", (*BusyCores.settings, "rack.calibrate=off"))
-    burn = [sys.executable, "-c", "while True: pass"]
-    others = [
-        subprocess.Popen(["nice", "-n", "19", *burn], start_new_session=True)
-        for _ in range(4 * len(os.sched_getaffinity(0)))
-    ]
-    said = []
-    try:
-        for _ in range(ATTEMPTS):
-            (found,) = selftest.examine(0, "CPU hog")
-            if found.right:
-                return
-            said.append(found.said)
-    finally:
-        for one in others:
-            one.kill()
-            one.wait()
-    pytest.fail("\n".join(said))
 
 
 def test_an_undisturbed_run_is_clean() -> None:
