@@ -2,7 +2,7 @@
 
     .venv/bin/python scripts/tuner_oracle.py [FOLDER]     # FOLDER of scripts/tuner_runs.py: keep what it has
 
-They are made of docs/findings/results/tuners/pet-thresholds.csv: a line per run, so that seeds are what varies.
+They are made of docs/findings/results/pet-thresholds.csv: a line per run, so that seeds are what varies.
 Changes are ratios of rows with the same arrivals; intervals hold 95 % by Student's t over the seeds' logarithms.
 """
 
@@ -20,9 +20,10 @@ from testbed_plugins.learned.evaluation import STUDENT_95
 from testbed.base.arrays import Floats
 from testbed.tuner import ELEPHANT
 
-KEPT = Path(__file__).resolve().parents[1] / "docs/findings/results/tuners/pet-thresholds.csv"
+KEPT = Path(__file__).resolve().parents[1] / "docs/findings/results/pet-thresholds.csv"
 ARRIVED = 0.07  # s of 0.1: those that come later would often not end; one that does not counts with its time so far
 NAMES = ("mice", "p99", "elephants", "others")  # mean, p99, mean; mean of the mice that are of no incast
+FEWEST = 3  # seeds of a figure
 FCT = "40/160/100"  # what `fct` sets where there are no incasts
 WORD = {"websearch": "WebSearch", "datamining": "DataMining"}
 Runs = dict[str, dict[str, dict[int, Floats]]]  # cell, row, seed: slowdowns as in `NAMES`
@@ -44,7 +45,6 @@ def keep(folder: Path) -> None:
         )
         counts = (small.sum(), large.sum(), (large & ~one["finished"]).sum())
         lines.append([cell, ",".join(row).replace("_", "/"), seed, *(f"{x:.4f}" for x in figures), *counts])
-    KEPT.parent.mkdir(exist_ok=True)
     with KEPT.open("w", newline="") as stream:
         writer = csv.writer(stream, lineterminator="\n")
         writer.writerow(["cell", "row", "seed", *NAMES, "mice_count", "elephants_count", "elephants_unfinished"])
@@ -107,7 +107,7 @@ def reached(runs: Runs, cells: list[str], row: str) -> None:
     for cell in cells:
         for other in ("SECN1", "SECN2", "ACC"):
             change = changes(runs, cell, row, other)
-            if len(change) > 1:
+            if len(change) >= FEWEST:
                 figures = [percent(one) for one in change.T[:3]]
                 lines.append([title(cell), other, str(len(change)), *figures, goal(change)])
     table([f"{row}, %", "against", "seeds", "mice, mean", "mice, p99", "elephants, mean", "goal"], lines)
@@ -118,6 +118,7 @@ def best_for_mice(runs: Runs, cells: list[str]) -> None:
     lines = []
     for cell in cells:
         found = {row: changes(runs, cell, row, "SECN1") for row in runs[cell] if "/" in row}
+        found = {row: change for row, change in found.items() if len(change) >= FEWEST}
         fair = [row for row, change in found.items() if change[:, 2].mean() <= np.log(1.03)]
         line = [title(cell)]
         for some in (found, fair):
@@ -134,8 +135,8 @@ def against_one(runs: Runs, cells: list[str], rows: list[str], usual: str) -> No
     lines = []
     for cell in cells:
         for row in rows:
-            if row != usual:
-                change = changes(runs, cell, row, usual)
+            change = changes(runs, cell, row, usual)
+            if row != usual and len(change) >= FEWEST:
                 figures = [percent(change[:, NAMES.index(name)]) for name in ("others", "mice", "elephants")]
                 lines.append([f"{title(cell)}, incasts", row, str(len(change)), *figures])
     table([f"against {usual}, %", "", "seeds", "mice of no incast", "all mice", "elephants"], lines)
@@ -144,6 +145,11 @@ def against_one(runs: Runs, cells: list[str], rows: list[str], usual: str) -> No
 def seeds_of(runs: Runs, cells: list[str], rows: list[str]) -> list[int]:
     """Those that every one of these rows has in every cell."""
     return sorted(set.intersection(*(set(runs[cell][row]) for cell in cells for row in (*rows, "SECN1"))))
+
+
+def in_all(runs: Runs, cells: list[str], rows: list[str]) -> list[str]:
+    """Rows with enough seeds in every cell."""
+    return [row for row in rows if min(len(runs[cell][row]) for cell in cells) >= FEWEST]
 
 
 def oracle(runs: Runs, cells: list[str], rows: list[str], mice: str = "mice") -> None:
@@ -181,11 +187,11 @@ def main(arguments: list[str]) -> None:
     cells = sorted(runs, key=lambda cell: (cell.startswith("d"), cell))
     calm = [cell for cell in cells if not cell.endswith("-incast")]
     incasts = [cell for cell in cells if cell.endswith("-incast")]
-    constants = [row for row in runs[calm[0]] if "/" in row and all(row in runs[cell] for cell in calm)]
+    constants = in_all(runs, calm, [row for row in runs[calm[0]] if "/" in row])
     reached(runs, calm, FCT)
     best_for_mice(runs, calm)
     oracle(runs, calm, constants)
-    with_incasts = [row for row in runs[incasts[0]] if row != "SECN1"]
+    with_incasts = in_all(runs, incasts, [row for row in runs[incasts[0]] if row != "SECN1"])
     against_one(runs, incasts, with_incasts, FCT)
     oracle(runs, incasts, with_incasts, "others")
 
