@@ -22,6 +22,7 @@ from testbed.tuner import ELEPHANT
 
 KEPT = Path(__file__).resolve().parents[1] / "docs/findings/results/pet-thresholds.csv"
 ARRIVED = 0.07  # s of 0.1: those that come later would often not end; one that does not counts with its time so far
+RULES = ("fct", "10 mice, else 20/640/50")
 NAMES = ("mice", "p99", "elephants", "others")  # mean, p99, mean; mean of the mice that are of no incast
 FEWEST = 3  # seeds of a figure
 FCT = "40/160/100"  # what `fct` sets where there are no incasts
@@ -83,8 +84,8 @@ def points(values: Floats) -> str:
 
 
 def title(cell: str) -> str:
-    workload, load, *_ = cell.split("-")
-    return f"{WORD[workload]}, {load} %"
+    workload, load, *incasts = cell.split("-")
+    return f"{WORD[workload]}, {load} %" + (", incasts" if incasts else "")
 
 
 def goal(change: Floats) -> str:
@@ -117,7 +118,7 @@ def best_for_mice(runs: Runs, cells: list[str]) -> None:
     """The most that any constant gives mice against SECN1, and the most if elephants pay no more than 3 %."""
     lines = []
     for cell in cells:
-        found = {row: changes(runs, cell, row, "SECN1") for row in runs[cell] if "/" in row}
+        found = {row: changes(runs, cell, row, "SECN1") for row in runs[cell] if row.count("/") == 2 and " " not in row}
         found = {row: change for row, change in found.items() if len(change) >= FEWEST}
         fair = [row for row, change in found.items() if change[:, 2].mean() <= np.log(1.03)]
         line = [title(cell)]
@@ -138,7 +139,7 @@ def against_one(runs: Runs, cells: list[str], rows: list[str], usual: str) -> No
             change = changes(runs, cell, row, usual)
             if row != usual and len(change) >= FEWEST:
                 figures = [percent(change[:, NAMES.index(name)]) for name in ("others", "mice", "elephants")]
-                lines.append([f"{title(cell)}, incasts", row, str(len(change)), *figures])
+                lines.append([title(cell), row, str(len(change)), *figures])
     table([f"against {usual}, %", "", "seeds", "mice of no incast", "all mice", "elephants"], lines)
 
 
@@ -152,31 +153,36 @@ def in_all(runs: Runs, cells: list[str], rows: list[str]) -> list[str]:
     return [row for row in rows if min(len(runs[cell][row]) for cell in cells) >= FEWEST]
 
 
-def oracle(runs: Runs, cells: list[str], rows: list[str], mice: str = "mice") -> None:
-    """The best row of every cell in hindsight against the row that is best over all; both chosen by this very measure:
-    the mean of the logarithms of ``mice`` and elephants against SECN1, in %.
-    """
-    seeds, columns = seeds_of(runs, cells, rows), [NAMES.index(mice), NAMES.index("elephants")]
-    table_of = np.array([[[runs[c][r][s][columns] for s in seeds] for r in (*rows, "SECN1")] for c in cells])
-    scores = 100 * np.log(table_of[:, :-1] / table_of[:, -1:]).mean(axis=3)  # cells, rows, seeds
+def scored(runs: Runs, cells: list[str], rows: list[str], seeds: list[int]) -> Floats:
+    """Mean of the logarithms of the mice of no incast and elephants against SECN1, in %: shape (cells, rows, seeds)."""
+    columns = [NAMES.index("others"), NAMES.index("elephants")]
+    found = np.array([[[runs[c][r][s][columns] for s in seeds] for r in (*rows, "SECN1")] for c in cells])
+    return np.asarray(100 * np.log(found[:, :-1] / found[:, -1:]).mean(axis=3))
+
+
+def oracle(runs: Runs, cells: list[str], rows: list[str], more: Sequence[str] = ()) -> None:
+    """The best of ``rows`` in every cell in hindsight against the one best over all, and ``more`` beside them."""
+    seeds = seeds_of(runs, cells, [*rows, *more])
+    scores, others = scored(runs, cells, rows, seeds), scored(runs, cells, list(more), seeds) if more else None
     means, each = scores.mean(axis=2), np.arange(len(cells))
-    single, best = int(means.mean(axis=0).argmin()), means.argmin(axis=1)
-    lines = [
-        [row, *(f"{x:+.1f}" for x in means[:, k]), points(scores[:, k].mean(axis=0))]
-        for k, row in sorted(enumerate(rows), key=lambda pair: means[:, pair[0]].mean())
-    ]
-    hindsight = scores[each, best]
-    lines.append(["the best in each", *(f"{x:+.1f}" for x in means.min(axis=1)), points(hindsight.mean(axis=0))])
-    table([f"{mice}, elephants; seeds {', '.join(map(str, seeds))}", *map(title, cells), "mean"], lines)
+    single, hindsight = int(means.mean(axis=0).argmin()), scores[each, means.argmin(axis=1)]
+    named = [(row, scores[:, k]) for k, row in enumerate(rows)]
+    named.sort(key=lambda one: float(one[1].mean()))
+    named.append(("the best constant in each", hindsight))
+    if others is not None:
+        named += [(row, others[:, k]) for k, row in enumerate(more)]
+    lines = [[row, *(f"{x:+.1f}" for x in one.mean(axis=1)), points(one.mean(axis=0))] for row, one in named]
+    table([f"seeds {', '.join(map(str, seeds))}", *map(title, cells), "mean"], lines)
     held = []
     for seed in range(len(seeds)):
-        others = np.delete(scores, seed, axis=2).mean(axis=2)
-        chosen = scores[each, others.argmin(axis=1), seed] - scores[:, others.mean(axis=0).argmin(), seed]
+        known = np.delete(scores, seed, axis=2).mean(axis=2)
+        chosen = scores[each, known.argmin(axis=1), seed] - scores[:, known.mean(axis=0).argmin(), seed]
         held.append(chosen.mean())
-    print(
-        f"The best in each cell less {rows[single]}: {points((hindsight - scores[:, single]).mean(axis=0))} points; "
-        f"both chosen by the other seeds: {points(np.array(held))}\n"
-    )
+    print(f"Points less than with {rows[single]} everywhere, the best constant of all:\n")
+    for row, one in named:
+        if row != rows[single]:
+            print(f"* {row}: {points((one - scores[:, single]).mean(axis=0))}")
+    print(f"* the best constant in each and the best of all, chosen by the other seeds: {points(np.array(held))}\n")
 
 
 def main(arguments: list[str]) -> None:
@@ -187,13 +193,15 @@ def main(arguments: list[str]) -> None:
     cells = sorted(runs, key=lambda cell: (cell.startswith("d"), cell))
     calm = [cell for cell in cells if not cell.endswith("-incast")]
     incasts = [cell for cell in cells if cell.endswith("-incast")]
-    constants = in_all(runs, calm, [row for row in runs[calm[0]] if "/" in row])
+    for cell in calm:  # the rules are their constants there
+        for rule in RULES:
+            runs[cell][rule] = runs[cell][rule.rpartition(" ")[2] if " " in rule else FCT]
+    constants = [row for row in runs[calm[0]] if row.count("/") == 2 and " " not in row]
     reached(runs, calm, FCT)
     best_for_mice(runs, calm)
-    oracle(runs, calm, constants)
-    with_incasts = in_all(runs, incasts, [row for row in runs[incasts[0]] if row != "SECN1"])
-    against_one(runs, incasts, with_incasts, FCT)
-    oracle(runs, incasts, with_incasts, "others")
+    oracle(runs, calm, in_all(runs, calm, constants))
+    against_one(runs, incasts, [*constants, *RULES], FCT)
+    oracle(runs, cells, in_all(runs, cells, constants), in_all(runs, cells, list(RULES)))
 
 
 if __name__ == "__main__":

@@ -15,6 +15,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+from testbed_plugins.pet.cell import INCASTS, QUIET
 
 from testbed.base.arrays import Floats
 from testbed.engines.virtual.run import VirtualRun
@@ -26,10 +27,7 @@ from testbed.tuner import Need, Ports, PortSample, Thresholds, Tuner
 
 DURATION = 0.1  # s
 WORKLOADS, LOADS = ("websearch", "datamining"), (30, 50, 70, 90)
-INCAST = "12 senders of 64 kB to a random host, every 500 us"
-INCASTS = ["traffic.incast.degree=12", "traffic.incast.size=64 kB", "traffic.incast.period=500 us"]
-COMMON = ["engine=virtual", "controller.window=bdp", "rack.hosts=16", "time.warmup=0", f"time.duration={DURATION} s",
-          "record.decisions=0", "record.flows=1", "record.interval=1 ms"]  # fmt: skip
+COMMON = [*QUIET, "controller.window=bdp", "rack.hosts=16", "time.warmup=0", f"time.duration={DURATION} s"]
 CELLS = [f"{workload}-{load}{more}" for more in ("", "-incast") for workload in WORKLOADS for load in LOADS]
 
 Action = tuple[float, float, float]  # Kmin, Kmax in kB, Pmax in %
@@ -86,9 +84,8 @@ class ByIncasts(Tuner):
 
 RULES: dict[str, tuple[float, bool, Action]] = {
     "10 senders, else 40/160/100": (10, False, USUAL),
-    "10 mice, else 40/160/100": (10, True, USUAL),
-    "8 mice, else 40/160/100": (8, True, USUAL),
-    "8 mice, else 20/320/50": (8, True, (20, 320, 50)),
+    "10 mice, else 40/160/100": (10, True, USUAL),  # as `fct`
+    "10 mice, else 20/640/50": (10, True, (20, 640, 50)),
 }
 ROWS = [*PUBLISHED, *map(named, CONSTANTS), *RULES]
 
