@@ -123,6 +123,9 @@ def best_for_mice(runs: Runs, cells: list[str]) -> None:
         fair = [row for row, change in found.items() if change[:, 2].mean() <= np.log(1.03)]
         line = [title(cell)]
         for some in (found, fair):
+            if not some:
+                line += ["none", "", ""]
+                continue
             best = min(some, key=lambda row: found[row][:, 0].mean())
             line += [best, percent(found[best][:, 0]), percent(found[best][:, 2])]
         lines.append(line)
