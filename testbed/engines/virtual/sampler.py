@@ -21,9 +21,11 @@ from testbed.live.recorder import FLOW_COLUMNS, Recorder
 
 BLOCK = 200  # samples
 NEVER = np.iinfo(np.int64).max
-COUNTERS = np.dtype(
-    [(name, wire.PORT_COUNTERS[name]) for name in wire.PORT_COUNTERS.names or () if name != "histogram"]
-)
+COUNTERS = [name for name in wire.PORT_COUNTERS.names or () if name not in {"histogram", "found", "stalled"}]
+
+
+def _counter(name: str) -> str:
+    return f"port.{name}"
 
 
 class Sampler:
@@ -37,7 +39,8 @@ class Sampler:
             column = getattr(flows, name)
             self._sources[name] = column, recorder.chosen, column.dtype
         maps, ports = world.maps, world.ports
-        self._sources["counters"] = maps.counters, ports.index, COUNTERS
+        for name in COUNTERS:  # column by column, signed: several times quicker to compute with
+            self._sources[_counter(name)] = maps.counters[name], ports.index, np.dtype(np.int64)
         if world.buffer:
             self._sources["ingresses"] = maps.ingresses, ports.index, maps.ingresses.dtype
             self._sources["own_pauses"] = maps.pauses, ports.index, maps.pauses.dtype
@@ -102,7 +105,7 @@ class Sampler:
         taken = {name: column[:count] for name, column in self._block.items()}
         maps, reader, ticks = self.world.maps, self.world.ports, self._at[:count, None]
         state = PortState(
-            taken["counters"],
+            {name: taken[_counter(name)] for name in COUNTERS},
             taken.get("ingresses", maps.ingresses[reader.index]),
             taken.get("own_pauses", maps.pauses[reader.index]),
             taken.get("peer_pauses", maps.pauses[reader.peer]),
