@@ -21,7 +21,7 @@ struct rows {
 	int32_t *narrow; /* call, flow, seven of what feedback tells; the node of each hop */
 	int64_t *wide; /* time, rate, window, timer, the other four, sent bytes; and time, bytes, queue, rate, by hops */
 	uint8_t *valid;
-	int64_t size, hops;
+	int64_t size, hops, length; /* length: rows that are there */
 };
 
 /*
@@ -106,21 +106,26 @@ static int64_t count_alike(const struct header *of, int64_t calls)
 	return n;
 }
 
-/* The rows of `calls` calls, of which the first has that number, from row `at` on. They must fit, and have no bits yet. */
-void fill(const struct rows *to, const struct header *headers, int64_t calls, int64_t first, const int64_t *words, int64_t at)
+/* Add the rows of calls, of which the first has that number, while they fit: how many of `calls`. New rows have no bits yet. */
+int64_t fill(struct rows *to, const struct header *headers, int64_t calls, int64_t first, const int64_t *words)
 {
-	for (int64_t i = 0; i < calls;) {
+	int64_t i, done;
+
+	for (i = 0; i < calls && headers[i].rows <= to->size - to->length; i += done) {
 		const struct header *own = headers + i;
 		struct alike of = {own, words + own->start, own->rows, first + i, 1, own->hops, own->rows, 0};
-		int64_t done = 1;
+		int64_t most = own->rows == 1 ? to->size - to->length : 1;
 
-		if (own->rows == 1 && i + 1 < calls) {
-			done = count_alike(own, calls - i);
-			of.rows = done, of.header = 1;
+		done = 1;
+		if (most > calls - i)
+			most = calls - i;
+		if (most > 1) {
+			of.rows = done = count_alike(own, most);
 			of.row = of.hop_row = own[1].start - own->start;
+			of.header = 1;
 		}
-		copy_rows(to, &of, at);
-		at += of.rows;
-		i += done;
+		copy_rows(to, &of, to->length);
+		to->length += of.rows;
 	}
+	return i;
 }
