@@ -86,7 +86,7 @@ class DecisionTrace:
         self._ints_of_state = zeros(2)
         self._state = self._ints_of_state.data  # calls; whether there were more; quicker than numpy
         self._header_bytes = self._headers.data.cast("B") if rows else memoryview(b"")
-        self._address = self._ints.ctypes.data
+        self._address, self._header_address = self._ints.ctypes.data, self._headers.ctypes.data
         self._left = self._room if rows else -1
         self._calls = self._at = self._end = self._told = 0
         self.copy_to = (
@@ -157,7 +157,7 @@ class DecisionTrace:
 
     def addresses(self) -> tuple[int, int, int, int, int]:
         """For whoever records in C (agent/trace.h): words, headers, state, the first free word, rows that fit."""
-        return self._address, self._headers.ctypes.data, self._ints_of_state.ctypes.data, 0, self._left
+        return self._address, self._header_address, self._ints_of_state.ctypes.data, 0, self._left
 
     def decided(self, rate: Floats, window: Floats, timer: Floats) -> None:
         """The call was made where no datapath copies what it decided about its flows."""
@@ -189,6 +189,7 @@ class DecisionTrace:
         trace = cls(0, 0)
         trace._headers, trace._ints = arrays["headers"], np.ascontiguousarray(arrays["words"], np.int64)
         trace._floats = trace._ints.view(np.float64)
+        trace._address, trace._header_address = trace._ints.ctypes.data, trace._headers.ctypes.data
         trace._state[0], trace._state[1] = len(arrays["headers"]), bool(arrays["cut"][0])
         return trace
 
@@ -209,8 +210,8 @@ class DecisionTrace:
 
     def held(self, first: int) -> tuple[int, int, int, int]:
         """Calls from ``first`` on of those that are held, for `fill`: headers, how many, number of the first, words."""
-        at = self._headers.ctypes.data + first * _HEADER.size
-        return at, self.held_calls - first, self._taken_calls + first, self._ints.ctypes.data
+        at = self._header_address + first * _HEADER.size
+        return at, self.held_calls - first, self._taken_calls + first, self._address
 
     @property
     def largest(self) -> int:

@@ -19,7 +19,8 @@ from testbed.engines.virtual.structs import TICK_SHIFT, CSampled
 from testbed.engines.virtual.world import World
 from testbed.live.recorder import FLOW_COLUMNS, Recorder
 
-BLOCK = 200  # samples
+LEAST, MOST = 200, 1000  # samples in a block
+CELLS = 65_000  # of a column in a block: more is not quicker
 NEVER = np.iinfo(np.int64).max
 COUNTERS = [name for name in wire.PORT_COUNTERS.names or () if name not in {"histogram", "found", "stalled"}]
 
@@ -49,7 +50,10 @@ class Sampler:
         line = world.wires.out_of(world.layout.shape.ports[self._bottleneck])
         self._sources["free"] = world.wires.lines["free"], np.array([line]), np.dtype(np.int64)
         self._per_byte = int(world.wires.lines["per_byte"][line])
-        self._block = {name: np.empty((BLOCK, len(rows)), dtype) for name, (_, rows, dtype) in self._sources.items()}
+        self._samples = min(max(CELLS // len(ports.index), LEAST), MOST)
+        self._block = {
+            name: np.empty((self._samples, len(rows)), dtype) for name, (_, rows, dtype) in self._sources.items()
+        }
         self._described = (CSampled * len(self._sources))(
             *(
                 CSampled(source.ctypes.data, source.strides[0], dtype.itemsize, rows.ctypes.data, len(rows), to)
@@ -65,9 +69,8 @@ class Sampler:
 
     def _begin(self) -> None:
         """A new block, in the memory of the last."""
-        self._end = (
-            self._taken // BLOCK + 1
-        ) * BLOCK  # wherever it began: when Python is back depends on no wall clock
+        # Wherever it began: when Python is back depends on no wall clock.
+        self._end = (self._taken // self._samples + 1) * self._samples
         ticks = self.world.tick_of(np.arange(self._taken, self._end, dtype=np.float64) * self.interval)
         self._at = np.append(np.where(ticks < self._last, ticks, NEVER), NEVER)
         self.world.c.sample_at, self.world.c.samples = self._at.ctypes.data, 0
