@@ -110,7 +110,12 @@ class Asked:
     def answer(self, comparison: Comparison, out: Path | None) -> int:
         """Run it, print it; the exit code."""
         from testbed.results.papers.figures import Figures
+        from testbed.runs.reproduce.cells import in_kernel
 
+        if not self.no_run and not self.workers.on and in_kernel(comparison, quick=self.quick, engine=self.engine):
+            from testbed.engines.kernel import doctor
+
+            doctor.require()
         refused: list[str] = []
         every = self.cells(comparison, refused)
         measured = self._measured(comparison, every, out)
