@@ -120,14 +120,17 @@ def _compare(ray: Any, nodes: Sequence[Node], plan: Plan) -> None:
     """Raises BadInput that names the first node that would not run what this machine would."""
     from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
+    asked = [
+        ray.remote(node.about)
+        .options(num_cpus=0, scheduling_strategy=NodeAffinitySchedulingStrategy(one["NodeID"], soft=False))
+        .remote(plan.directory)
+        for one in nodes
+    ]  # all at once: each starts a Python first
     here = node.about(plan.directory)
-    for one in nodes:
-        there = NodeAffinitySchedulingStrategy(one["NodeID"], soft=False)
+    for one, answer in zip(nodes, asked, strict=True):
         name = f"Ray's node {one['NodeManagerHostname']} ({one['NodeManagerAddress']})"
         try:
-            about = ray.get(
-                ray.remote(node.about).options(num_cpus=0, scheduling_strategy=there).remote(plan.directory)
-            )
+            about = ray.get(answer)
         except (ray.exceptions.TaskUnschedulableError, ray.exceptions.NodeDiedError):
             continue  # it was lost meanwhile
         except ray.exceptions.RayError as error:
