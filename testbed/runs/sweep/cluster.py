@@ -66,7 +66,7 @@ class Cluster:
     def start(self, job: Job) -> None:
         wants = {"num_cpus": self._whole, "resources": {KERNEL: 1}} if job.cell.in_kernel else {"num_cpus": 1}
         task = self._task.options(name=job.cell.name, **wants)
-        self._jobs[task.remote(job.cell, job.directory)] = job
+        self._jobs[task.remote(job.cell.name, job.cell.arguments, job.directory)] = job
 
     def ended(self) -> list[Ended]:
         if not self._jobs:
