@@ -69,13 +69,13 @@ def take_live(browser: Browser, told: IO[str], file: Path) -> None:
 
 
 def take_report(browser: Browser, report: Path, file: Path) -> None:
-    page = open_page(browser, report.as_uri())
+    page = open_page(browser, report.as_uri(), height=1152)  # down to the first plots
     page.wait_for_timeout(1000)
     take(page, file)
 
 
-def open_page(browser: Browser, url: str) -> Page:
-    page = browser.new_page(viewport={"width": 1280, "height": 800}, device_scale_factor=2, color_scheme="light")
+def open_page(browser: Browser, url: str, height: int = 800) -> Page:
+    page = browser.new_page(viewport={"width": 1280, "height": height}, device_scale_factor=2, color_scheme="light")
     page.goto(url)
     return page
 
