@@ -14,6 +14,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import Any
 
 from bench.command import TESTBED, CommandFailed
 from bench.measure import Row
@@ -71,7 +72,7 @@ def _ray() -> Iterator[tuple[str, Callable[[int], None]]]:
     room = tempfile.mkdtemp(prefix="ray")  # its sockets need a short path
     head = {"num_cpus": 1, "object_store_memory": 100 << 20, "temp_dir": room, "include_dashboard": False}
     cluster = Cluster(initialize_head=True, head_node_args=head)
-    more: list[object] = []
+    more: list[Any] = []
 
     def resize(nodes: int) -> None:
         while len(more) + 1 > nodes:
