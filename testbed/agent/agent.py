@@ -121,7 +121,7 @@ class Agent(ABC):
         datapath = self.datapath
         self.meter.counters[:] = (
             datapath.refused, datapath.high_water, self.steps, datapath.swapped, datapath.int_faults,
-            datapath.above_line,
+            datapath.above_line, round(datapath.given_up * 1e9),
         )  # fmt: skip
 
     def _check_timeouts(self, now: float) -> None:
