@@ -40,10 +40,11 @@ class Timing:
 
     @classmethod
     def of(cls, start: Floats, *, end: float, timeout: float, rtt: float, packet: float, clock: Clock) -> Timing:
-        """By the shortest base RTT ``rtt`` of the agent's flows, the time that a full ``packet`` takes on their line, and
-        what sleeping can do on this machine.
+        """By the shortest base RTT ``rtt`` of the agent's flows, the time that a full ``packet`` takes on their line,
+        and what sleeping can do on this machine.
 
-        More packets of a host than its shaper's bucket holds must not wait for each other: that looks as if it had lagged.
+        No more packets of a host wait for each other than its shaper's bucket holds: as if that lagged, they would
+        wait again.
         """
         finest, late = clock.nominal_seconds(SHORTEST_SLEEP), clock.nominal_seconds(USUAL_LATENESS)
         return cls(

@@ -26,7 +26,7 @@ class Meter:
         self.decision_seconds = Shared.floats(1)  # wall time, sum
         self.decision_times = TimeHistogram(DECISION_BINS_PER_OCTAVE)  # wall time
         self.clock_jump = Shared.floats(1)  # wall s by which the two clocks of this machine diverged
-        # refused sends, ring high-water bytes, steps, swaps, INT faults, rates above line, ns of its line that a host gave up
+        # refused sends, ring high-water bytes, steps, swaps, INT faults, rates above line, ns of lines given up
         self.counters = Shared.ints(7)
 
     def columns(self) -> dict[str, NDArray[Any]]:

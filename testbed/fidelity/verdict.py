@@ -175,8 +175,8 @@ LIMITS: tuple[Limit, ...] = (
         "idle line of a sender",
         lambda record: record.counters.get(LINE_GIVEN_UP, 0) * 1e-9 / record.duration if record.duration else 0.0,
         0.01,
-        "a host had packets to send and waited, because its shaper or its agent was late: flows whose own line is their "
-        "bottleneck have lost this share of it; as much as a shaper may lose",
+        "a host had packets to send and waited, because its shaper or its agent was late: flows whose own line is "
+        "their bottleneck have lost this share of it; as much as a shaper may lose",
         _more_dilation,
         lambda value: f"{value:.1%} of the time",
         live=False,

@@ -84,7 +84,7 @@ SMALL_SPRAY = (
     "rack.leaves=2", "rack.spines=4", "rack.hosts_per_leaf=4", "traffic.hosts=8", "traffic.stride=4",
     "time.duration=600 us", "time.warmup=200 us",
 )  # fmt: skip
-# Three flows share each host's line, which is full of data and acknowledgements but for HPCC's twentieth. At 400 Gbit/s.
+# Three flows share each host's line, which is full of data and acknowledgements but for HPCC's twentieth.
 FULL_LINES = (
     "rack.link.rate=400 Gbit/s", "rack.link.delay=2.5 us", "rack.switch.buffer=20 MB", "traffic.hosts=4",
     "time.duration=400 us", "time.warmup=200 us",
