@@ -106,7 +106,7 @@ CASES = {
     **{name: Case("incast-8", settings(name), name) for name in EIGHT},
     "hpcc, 2 flows": Case("incast-2", LASTING, "hpcc", dilation=2000),
     # Room for all first windows: which flows lose all of theirs, and wait for a timeout, is another matter.
-    "hpcc, 64 flows": Case("incast-64", [*LASTING, "rack.switch.buffer=8 MB"], "hpcc"),
+    "hpcc, 64 flows": Case("incast-64", [*LASTING, "rack.switch.buffer=8 MB"], "hpcc", dilation=1500),
     "dcqcn": Case("incast-8", DCQCN, seeds=6),
     "full lines": Case("all-to-all-16", FULL_LINES, "hpcc", dilation=24000, seeds=6),
     "leaf-spine": Case("leaf-spine", ["time.duration=2 ms", "time.warmup=800 us"], dilation=2000, seeds=6),

@@ -39,7 +39,7 @@ from testbed.results.trace import DecisionTrace
 from testbed.tuning.loop import in_rack
 
 log = logging.getLogger(__package__)
-ROOM = 8000  # rows of decisions before they become columns: what they take stays in caches
+ROOM = 2000  # rows of decisions before they become columns: what they take stays in caches
 
 
 def _zeros(*shape: int) -> Ints:
