@@ -55,7 +55,6 @@ ITEMS: dict[str, Part] = {
     "virtual": virtual.of_virtual,
     "first": first.of_first,
     "workers": workers.of_workers,
-    "rank": rank.of_rank,
 }
 COMPARED: dict[str, Callable[[tuple[command.Tree, ...]], Iterator[Row]]] = {  # with another checkout, if there is one
     "closed-loop": closed_loop.of_closed_loop,
@@ -63,6 +62,7 @@ COMPARED: dict[str, Callable[[tuple[command.Tree, ...]], Iterator[Row]]] = {  # 
     "agents": agents.of_agents,
     "disturbed": disturbed.of_disturbed,
 }
+NAMES = (*COMPARED, *ITEMS, "rank")
 ROOTLESS = {"gym", "virtual", "first", "workers"}
 LONG = {"disturbed", "rank"}  # only if named
 BUSY = 0.5  # load average above which figures should not be trusted
@@ -74,13 +74,16 @@ def main() -> int:
     parser.add_argument(
         "--only",
         nargs="*",
-        choices=(*COMPARED, *ITEMS),
+        choices=NAMES,
         default=[],
         metavar="NAME",
-        help=", ".join((*COMPARED, *ITEMS)),
+        help=", ".join(NAMES),
     )
     parser.add_argument(
         "--other", type=Path, metavar="FOLDER", help=f"a checkout to compare with: {', '.join(COMPARED)}"
+    )
+    parser.add_argument(
+        "--kept", type=Path, metavar="FILE", help="keep the runs of `rank` there, so that another call goes on"
     )
     parser.add_argument("--json", type=Path, metavar="FILE", help="write all values there")
     chosen = parser.parse_args()
@@ -93,7 +96,7 @@ def main() -> int:
         print(f"bench: {error}", file=sys.stderr)
         return 2
     parts: dict[str, Part] = {name: partial(part, trees) for name, part in COMPARED.items()}
-    parts |= ITEMS
+    parts |= ITEMS | {"rank": partial(rank.of_rank, chosen.kept)}
     machine, began = _machine(), time.monotonic()
     if machine["load"] > BUSY:
         print(f"bench: the load average is {machine['load']:.1f}: this machine is not quiet", file=sys.stderr)

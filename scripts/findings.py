@@ -2,7 +2,7 @@
 
 A page is written by hand but for its tables. From ``<!-- adpg-table-2 -->`` to the next ``<!-- end -->`` stands the
 comparison of that name, of results/adpg-table-2.csv. With ``FROM=FOLDER``, where `testbed reproduce all --engine
-virtual --out FOLDER` left its runs, what it has of a comparison replaces what was kept.
+virtual --out FOLDER` left its runs, each of them replaces the one that was kept.
 """
 
 from __future__ import annotations
@@ -25,12 +25,15 @@ ENGINE = "virtual"
 
 
 def keep(runs: Path, results: Path) -> None:
-    """Write what ``runs`` has of each comparison to ``results``."""
+    """Write what ``runs`` has of each comparison to ``results``; a run that it does not have stays."""
     for name in published.names():
-        comparison = published.load(name)
+        comparison, file = published.load(name), results / f"{name}.csv"
         if (runs / name).is_dir():
             measured = collect(runs / name, table_cells(comparison, engine=ENGINE))
-            (results / f"{name}.csv").write_text(kept.to_csv(comparison, measured), encoding="utf-8")
+            if file.is_file():
+                before = kept.from_csv(comparison, file.read_text(encoding="utf-8"))
+                measured.summaries |= {cell: old | measured.of(*cell) for cell, old in before.summaries.items()}
+            file.write_text(kept.to_csv(comparison, measured), encoding="utf-8")
 
 
 def filled(page: str, results: Path) -> str:

@@ -74,14 +74,13 @@ def leaves_nothing(request: pytest.FixtureRequest) -> Iterator[None]:
         pytest.fail("the test left behind:\n  " + "\n  ".join(left))
 
 
-@pytest.fixture
-def without_clang(tmp_path: Path) -> str:
+@pytest.fixture(scope="session")
+def without_clang(tmp_path_factory: pytest.TempPathFactory) -> str:
     """A PATH on which everything is but clang."""
-    folder = tmp_path / "bin"
-    folder.mkdir()
-    for place in reversed(os.environ["PATH"].split(":")):
-        for program in Path(place).glob("*"):
-            if not program.name.startswith("clang"):
-                (folder / program.name).unlink(missing_ok=True)
-                (folder / program.name).symlink_to(program)
+    folder = tmp_path_factory.mktemp("bin")
+    places = reversed(os.environ["PATH"].split(":"))  # the first one has the last word
+    programs = {program.name: program for place in places for program in Path(place).glob("*")}
+    for name, program in programs.items():
+        if not name.startswith("clang"):
+            (folder / name).symlink_to(program)
     return str(folder)

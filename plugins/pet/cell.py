@@ -20,12 +20,13 @@ from testbed.tuner import Need, Ports, PortSample, Thresholds, Tuner
 
 from ..learned.observation import Observation
 from ..learned.tuner import SLOTS
+from .beginning import FIRST
 from .decision import Heads
 from .felt import felt, mean_waits, waited
 from .ppo import Ppo
 
-FIRST = (1, 3, 19)  # where training begins: 40 kB, 160 kB, 100 %: of all constants it serves most (docs/tuners.md)
 SLOT_RTTS = 10  # as `plugins.learned.tuner.LearnedConfig.slot`
+INCASTS = ("traffic.incast.degree=12", "traffic.incast.size=64 kB", "traffic.incast.period=500 us")
 QUIET = ("engine=virtual", "record.decisions=0", "record.flows=1", "record.interval=1 ms")
 
 
@@ -44,11 +45,11 @@ COLUMNS = ("features", "actions", "log_prob", "values")
 
 
 class Cell:
-    """DCQCN with a window of one BDP at ``hosts`` hosts of one switch, for so many ``slots``."""
+    """DCQCN with a window of one BDP at ``hosts`` hosts of one switch, for so many ``slots``, maybe with incasts."""
 
-    def __init__(self, workload: str, load: float, seed: int, hosts: int, slots: int) -> None:
+    def __init__(self, workload: str, load: float, seed: int, hosts: int, slots: int, *, incasts: bool = False) -> None:
         options = [*QUIET, "controller.window=bdp", f"rack.hosts={hosts}", f"traffic.load={load}", f"seed={seed}",
-                   "tuner.preset=secn1", "time.warmup=0"]  # fmt: skip
+                   "tuner.preset=secn1", "time.warmup=0", *(INCASTS if incasts else ())]  # fmt: skip
         base_rtt = resolve(workload, {}, {}, options).layout.tuner_ports()[0].base_rtt
         self.duration = SLOT_RTTS * base_rtt * (slots + 0.5)
         self.resolved = resolve(workload, {}, {}, [*options, f"time.duration={self.duration!r} s"])

@@ -12,14 +12,14 @@ import numpy as np
 from ..learned.observation import width
 from ..learned.tuner import SLOTS
 from . import ALPHA, FCT, grid
-from .cell import FIRST, Cell
+from .beginning import begin
+from .cell import Cell
 from .decision import Heads
 from .ppo import Ppo, PpoSettings, Trajectories
 from .settings import WORKLOADS, Settings
 from .training import Training
 
 LOADS = (0.3, 0.9)  # from and to
-PREFERENCE = 3.0  # of the first scores for the action that it begins with
 
 
 class FctTraining(Training):
@@ -30,22 +30,16 @@ class FctTraining(Training):
         self.grid = grid(ALPHA)
         chosen = PpoSettings(**{name: getattr(settings, name) for name in PpoSettings.__dataclass_fields__})
         self.learner = Ppo(self.grid, width(SLOTS, flows=True), chosen, settings.seed)
-        self._prefer(FIRST)
+        begin(self.learner.torch, self.learner.actor, self.grid)
         self.rng = np.random.default_rng(settings.seed)
         self.slots = settings.episode  # every update is of whole episodes
-
-    def _prefer(self, action: tuple[int, int, int]) -> None:
-        last, begin = self.learner.actor[-1], 0
-        with self.learner.torch.no_grad():
-            for chosen, size in zip(action, self.grid.sizes, strict=True):
-                last.bias[begin + chosen] = PREFERENCE
-                begin += size
 
     def _trajectories(self) -> tuple[Trajectories, float]:
         """Of all copies of an episode, side by side; and the mean of what was felt, -1 under SECN1."""
         rng, settings = self.rng, self.settings
         workload, load = str(rng.choice(WORKLOADS)), float(rng.uniform(*LOADS))
-        cell = Cell(workload, load, int(rng.integers(2**31)), settings.ports, settings.episode)
+        incasts = bool(settings.incasts and rng.uniform() < settings.incasts)  # none: draws as without the option
+        cell = Cell(workload, load, int(rng.integers(2**31)), settings.ports, settings.episode, incasts=incasts)
         copies = [cell.drawn(self.learner) for _ in range(settings.copies)]
         self.heads = Heads(self.grid, np.tile(cell.buffer, settings.copies))
         columns = zip(*(seen for seen, _ in copies), strict=True)

@@ -20,19 +20,22 @@ from .settings import WORKLOADS, Settings
 
 SEED = 101  # of the evaluation: trainings draw from 2^31
 LOADS = (0.3, 0.6, 0.9)
+WITH_INCASTS = 0.5  # of the load, where there are incasts, too
 
 
 def run(settings: Settings, context: JobContext) -> Result:
     """Train, measure against SECN1 and the constant, write. Raises BadInput if a package is missing."""
     need("onnx", "onnxruntime", "torch")
-    from .cell import FIRST, Cell
+    from .beginning import FIRST
+    from .cell import Cell
     from .fct import FctTraining
     from .training import Progress
 
     kmin, kmax, pmax = (float(one[0]) for one in grid(ALPHA).values(np.array([FIRST])))
     constant = {"kmin": f"{kmin} B", "kmax": f"{kmax} B", "pmax": pmax, "reference_rate": 0}
 
-    cells = [(workload, load) for workload in WORKLOADS for load in LOADS]
+    cells = [(workload, load, False) for workload in WORKLOADS for load in LOADS]
+    cells += [(workload, WITH_INCASTS, True) for workload in WORKLOADS]
     total = settings.updates + len(cells)
 
     def tell(progress: Progress) -> None:
@@ -44,11 +47,12 @@ def run(settings: Settings, context: JobContext) -> Result:
     file = context.out / f"{FCT}.onnx"
     write(trained.actor, file, {"plugin": "pet", "workload": FCT})
     figures: list[dict[str, Any]] = []
-    for number, (workload, load) in enumerate(cells, 1):
-        cell = Cell(workload, load, SEED, settings.ports, settings.episode)
+    for number, (workload, load, incasts) in enumerate(cells, 1):
+        cell = Cell(workload, load, SEED, settings.ports, settings.episode, incasts=incasts)
         told = {
             "workload": workload,
             "load": load,
+            "incasts": incasts,
             "felt": round(cell.felt("pet", {"goal": FCT, "policy": str(file)}), 4),
             "constant": round(cell.felt("static", constant), 4),
         }
@@ -64,7 +68,8 @@ def run(settings: Settings, context: JobContext) -> Result:
     }
     atomic_write(context.out / f"{FCT}-{LOG}", (json.dumps(log, indent=1) + "\n").encode())
     lines = ["slowdown, of SECN1's, mean of mice and elephants"]
-    lines += ["{workload:11} {load:4.0%}  pet {felt:.3f}  constant {constant:.3f}".format(**one) for one in figures]
+    form = "{workload:11} {load:4.0%}{more}  pet {felt:.3f}  constant {constant:.3f}"
+    lines += [form.format(more=", incasts" if one["incasts"] else "", **one) for one in figures]
     mean = sum(one["felt"] for one in figures) / len(figures)
     refused = "" if mean < 1 else f"users feel {mean:.3f} of what they feel under SECN1"
     return Result(lines, {"figures": figures}, refused)

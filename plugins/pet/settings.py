@@ -33,6 +33,9 @@ class Settings(JobConfig):
     copies: int = Field(
         default=1, ge=1, le=64, description="Ports with the same traffic; a port's reward counts against the others'."
     )
+    incasts: float = Field(
+        default=0, ge=0, le=1, description="goal=fct: share of the episodes with incasts in the traffic."
+    )
     ablation: tuple[Workload, ...] = Field(
         default=("websearch",), description="Also train without incast degree and mice share (the paper's ablation)."
     )
@@ -62,7 +65,7 @@ PRESETS: dict[str, dict[str, Any]] = {
     "sane": {},
     "paper": {"decay": 0.01, "clip_decays": True, "entropy": 0.0},
     "fct": {"goal": "fct", "updates": 10, "episode": 320, "ports": 16, "copies": 4, "gamma": 0.97, "batch": 1024,
-            "epochs": 4, "entropy": 0.002, "ablation": ()},
+            "epochs": 4, "entropy": 0.002, "incasts": 0.5, "ablation": ()},
 }  # fmt: skip
 NOTES = {
     "sane": "the coefficients of the paper where they can be meant: lambda 0.95, 0.01 is the entropy's weight",

@@ -39,8 +39,13 @@ class Timing:
     decision_cost: float = 0.0  # on the core of a modelled NIC (core.h)
 
     @classmethod
-    def of(cls, start: Floats, *, end: float, timeout: float, rtt: float, clock: Clock) -> Timing:
-        """By the shortest base RTT ``rtt`` of the agent's flows, and what sleeping can do on this machine."""
+    def of(cls, start: Floats, *, end: float, timeout: float, rtt: float, packet: float, clock: Clock) -> Timing:
+        """By the shortest base RTT ``rtt`` of the agent's flows, the time that a full ``packet`` takes on their line,
+        and what sleeping can do on this machine.
+
+        No more packets of a host wait for each other than its shaper's bucket holds: as if that lagged, they would
+        wait again.
+        """
         finest, late = clock.nominal_seconds(SHORTEST_SLEEP), clock.nominal_seconds(USUAL_LATENESS)
         return cls(
             start=start,
@@ -49,7 +54,7 @@ class Timing:
             longest_sleep=max(rtt / CHECKS_PER_RTT, finest),
             credit=max(rtt / CHECKS_PER_RTT, late),
             gather=rtt / BATCHES_PER_RTT,
-            quantum=max(rtt / QUANTA_PER_RTT, finest),
+            quantum=max(min(rtt / QUANTA_PER_RTT, packet), finest),
         )
 
 
@@ -117,7 +122,7 @@ class Agent(ABC):
         datapath = self.datapath
         self.meter.counters[:] = (
             datapath.refused, datapath.high_water, self.steps, datapath.swapped, datapath.int_faults,
-            datapath.above_line,
+            datapath.above_line, round(datapath.given_up * 1e9),
         )  # fmt: skip
 
     def _check_timeouts(self, now: float) -> None:

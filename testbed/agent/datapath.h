@@ -97,6 +97,7 @@ struct datapath {
 	 * bytes of data given to the shaper since (`uplink` is NULL where arrivals are not counted, or links delay) */
 	int64_t *uplink, *arrived_before, *handed;
 	int64_t bucket; /* bytes that the host's shaper may queue without lagging */
+	double *given_up; /* per host: nominal s for which packets were due and waited for a shaper that lagged */
 	/* per host: the entry in `pauses` (NULL without priority flow control) */
 	int64_t *pause_at;
 	struct pause *pauses;

@@ -108,6 +108,8 @@ class Datapath:
         answered = pace.arrivals["answered"][pace.interface].astype(np.int64)
         self._point("answered", answered)
         self._point("handed", np.zeros(hosts, np.int64))
+        self._given_up = np.zeros(hosts)
+        self._point("given_up", self._given_up)
         self._point("batches", np.zeros((hosts, BATCH_WORDS), np.int64))
         self._point("filled", np.zeros(hosts, np.int64))
         if pace.uplink is not None:
@@ -164,6 +166,11 @@ class Datapath:
     def above_line(self) -> int:
         """Decisions for more than the line rate, which was sent instead."""
         return int(self.c.above_line)
+
+    @property
+    def given_up(self) -> float:
+        """Seconds of its line that a host did not use though it had packets to send: the most of any host."""
+        return float(self._given_up.max())
 
     @property
     def high_water(self) -> int:

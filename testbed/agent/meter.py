@@ -26,9 +26,8 @@ class Meter:
         self.decision_seconds = Shared.floats(1)  # wall time, sum
         self.decision_times = TimeHistogram(DECISION_BINS_PER_OCTAVE)  # wall time
         self.clock_jump = Shared.floats(1)  # wall s by which the two clocks of this machine diverged
-        self.counters = Shared.ints(
-            6
-        )  # refused sends, ring high-water bytes, steps, swaps, INT faults, rates above line
+        # refused sends, ring high-water bytes, steps, swaps, INT faults, rates above line, ns of lines given up
+        self.counters = Shared.ints(7)
 
     def columns(self) -> dict[str, NDArray[Any]]:
         """Everything but the trace, by name."""

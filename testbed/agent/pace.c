@@ -169,7 +169,7 @@ static int fills_line(const struct datapath *d, int64_t f)
  * ACKs and CNPs that the host's NIC has sent since the last call used the same line. And they must not wait behind data
  * that a NIC would not have on its wire yet: the shaper's backlog leaves before anything new does.
  */
-static void yield_line(struct datapath *d, int64_t f, double now)
+static void yield_line(struct datapath *d, int64_t f, double due, double now)
 {
 	int64_t host = d->flow[f].host;
 	int64_t answered = (int64_t)__atomic_load_n(&d->arrivals[d->interface[host]].answered, __ATOMIC_RELAXED), left;
@@ -177,8 +177,12 @@ static void yield_line(struct datapath *d, int64_t f, double now)
 	d->line_free[host] += (double)(answered - d->answered[host]) * d->flow[f].slot / (double)d->wire_size;
 	d->answered[host] = answered;
 	left = fills_line(d, f) ? shaper_lag(d, host) : 0;
-	if (left > 0)
-		d->line_free[host] = fmax(d->line_free[host], now + (double)left * d->flow[f].slot / (double)d->wire_size);
+	if (left > 0) {
+		double begin = fmax(d->line_free[host], due), free = now + (double)left * d->flow[f].slot / (double)d->wire_size;
+
+		d->given_up[host] += fmax(0, free - begin);
+		d->line_free[host] = fmax(d->line_free[host], free);
+	}
 }
 
 static void send_flow(struct datapath *d, int64_t f, double departure, double now)
@@ -216,7 +220,7 @@ static void serve_next(struct datapath *d, int64_t host, double due, double now)
 {
 	int64_t f = d->first_waiting[host];
 
-	yield_line(d, f, now);
+	yield_line(d, f, due, now);
 	if (d->line_free[host] > now) {
 		heap_set(&d->agenda, d->flows + host, d->line_free[host]);
 		return;
@@ -262,7 +266,7 @@ void send_due(struct datapath *d, double now)
 			serve_next(d, id - d->flows, due, now);
 			continue;
 		}
-		yield_line(d, id, now);
+		yield_line(d, id, due, now);
 		if (d->first_waiting[d->flow[id].host] >= 0 || d->line_free[d->flow[id].host] > due ||
 			 paused(d, d->flow[id].host, due, now))
 			wait_for_line(d, id);

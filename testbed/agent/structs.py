@@ -111,6 +111,7 @@ class CDatapath(ctypes.Structure):
         *((name, c_void_p) for name in ("line_free", "first_waiting", "last_waiting", "arrivals", "interface")),
         *((name, c_void_p) for name in ("answered", "uplink", "arrived_before", "handed")),
         ("bucket", c_int64),
+        ("given_up", c_void_p),
         *((name, c_void_p) for name in ("pause_at", "pauses")),
         *((name, c_void_p) for name in ("batches", "filled")),
         ("filled_length", c_int64),

@@ -66,6 +66,8 @@ def reproduce(  # noqa: PLR0917 - one parameter per option
         wanted = [published.load(name)]
         _check("--row", row, wanted[0].rows)
         _check("--column", column, wanted[0].columns)
+        if quick:
+            _check_quick(column, wanted[0].quick.columns)
     elif row or column or format in {TableFormat.json, TableFormat.csv}:
         raise BadInput(f"{ALL}: --row, --column, and --format {format} are for one comparison; name it")
     else:
@@ -110,7 +112,12 @@ class Asked:
     def answer(self, comparison: Comparison, out: Path | None) -> int:
         """Run it, print it; the exit code."""
         from testbed.results.papers.figures import Figures
+        from testbed.runs.reproduce.cells import in_kernel
 
+        if not self.no_run and not self.workers.on and in_kernel(comparison, quick=self.quick, engine=self.engine):
+            from testbed.engines.kernel import doctor
+
+            doctor.require()
         refused: list[str] = []
         every = self.cells(comparison, refused)
         measured = self._measured(comparison, every, out)
@@ -190,3 +197,10 @@ def _check(option: str, given: list[str] | None, allowed: Mapping[str, object]) 
     for name in given or []:
         if name not in allowed:
             raise BadInput(f"{option} {name}: not in this comparison; {nearest(name, list(allowed))}")
+
+
+def _check_quick(given: list[str] | None, allowed: list[str]) -> None:
+    """A column that `--quick` leaves out would be asked for and not run."""
+    for name in given or []:
+        if name not in allowed:
+            raise BadInput(f"--column {name}: not among those of --quick ({', '.join(allowed)}); leave out --quick")

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +21,7 @@ ALL = slice(None)
 class PortState:
     """What the programs hold of some ports at one moment, shape (p,); or at several, shape (t, p)."""
 
-    counters: NDArray[np.void]
+    counters: NDArray[np.void] | Mapping[str, NDArray[Any]]
     ingresses: NDArray[np.void]
     own_pauses: NDArray[np.void]
     peer_pauses: NDArray[np.void]

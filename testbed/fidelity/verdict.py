@@ -20,6 +20,7 @@ LAG_LIMIT = 0.25  # base RTTs that packets or feedback may wait; `testbed.engine
 # The keys of `RunRecord.counters` that are judged; others are only reported.
 RING_OVERFLOW = "ring_overflow"  # feedback records that found the ring buffer full
 DROPS_OUTSIDE_MODEL = "drops_outside_model"  # packets lost in a qdisc, a socket or a device
+LINE_GIVEN_UP = "line_given_up_ns"  # nominal, of the host with the most
 RATES_ABOVE_LINE = "rates_above_line"  # decisions of the controller
 
 
@@ -169,6 +170,16 @@ LIMITS: tuple[Limit, ...] = (
         "late timers made the bottleneck slower than configured by this share; 1 % is half of what calibration allows",
         _more_dilation,
         lambda value: f"{value:.1%} of the bytes sent late",
+    ),
+    Limit(
+        "idle line of a sender",
+        lambda record: record.counters.get(LINE_GIVEN_UP, 0) * 1e-9 / record.duration if record.duration else 0.0,
+        0.01,
+        "a host had packets to send and waited, because its shaper or its agent was late: flows whose own line is "
+        "their bottleneck have lost this share of it; as much as a shaper may lose",
+        _more_dilation,
+        lambda value: f"{value:.1%} of the time",
+        live=False,
     ),
     Limit(
         "ring buffer overflow",

@@ -170,6 +170,7 @@ class Collector:
             "swapped_acks": sum(int(meter.counters[3]) for meter in meters),
             "agent_steps": sum(int(meter.counters[2]) for meter in meters),
             "rates_above_line": sum(int(meter.counters[5]) for meter in meters),
+            "line_given_up_ns": max(int(meter.counters[6]) for meter in meters),
             "agents": len(meters),
         }
 

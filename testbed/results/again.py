@@ -8,7 +8,8 @@ from typing import Any
 
 from testbed.experiment.resolved import Resolved
 from testbed.results.flat import flat
-from testbed.results.manifest import Manifest, PluginEntry, machine, versions
+from testbed.results.manifest import Manifest, PluginEntry, machine
+from testbed.results.versions import versions
 
 NOT_THERE = "not there"
 

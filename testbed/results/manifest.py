@@ -6,19 +6,17 @@ import os
 import platform
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict
 
-import testbed
 from testbed.base.inputs import Input
 from testbed.experiment.events import Event
 from testbed.registry import Plugin
-from testbed.results.commit import commit
 from testbed.results.record import EngineName
 from testbed.results.verdict import Verdict
+from testbed.results.versions import versions
 
 SCHEMA_VERSION = 2  # of the results folder; raise it when an older reader would misread a newer folder
 
@@ -119,18 +117,6 @@ def describe(
         kernel_features=dict(kernel_features),
         speed=dict(speed) if speed else None,
     )
-
-
-def versions() -> dict[str, str]:
-    """Of what runs here."""
-    found = {
-        "testbed": testbed.__version__,
-        "commit": commit(),
-        "python": platform.python_version(),
-        "numpy": version("numpy"),
-        "kernel": platform.release(),
-    }
-    return {name: one for name, one in found.items() if one}
 
 
 def machine() -> Machine:

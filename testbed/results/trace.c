@@ -7,6 +7,7 @@ enum call { START, FEEDBACK, TIMEOUT, SENT, TIMER, SRC };
 
 #define FIRST_NARROW 7 /* of what feedback tells: as the columns of trace.py are ordered */
 #define FIRST_WIDE 4
+#define NEAR 64
 
 /* All mirrored in trace.py. */
 struct header {
@@ -20,54 +21,111 @@ struct rows {
 	int32_t *narrow; /* call, flow, seven of what feedback tells; the node of each hop */
 	int64_t *wide; /* time, rate, window, timer, the other four, sent bytes; and time, bytes, queue, rate, by hops */
 	uint8_t *valid;
-	int64_t size, hops;
+	int64_t size, hops, length; /* length: rows that are there */
 };
 
-static void set_bit(const struct rows *to, int64_t column, int64_t row)
+/*
+ * Rows that lie alike: those of one call, or of calls about one flow each. Each row lies `row` words behind the one before, its
+ * INT `hop_row` words, and each of its columns `column` words, its header `header` headers.
+ */
+struct alike {
+	const struct header *first;
+	const int64_t *words;
+	int64_t rows, number, row, hop_row, column, header;
+};
+
+static void set_bits(const struct rows *to, int64_t column, int64_t at, int64_t count)
 {
-	to->valid[(column * to->size + row) >> 3] |= (uint8_t)(1 << (row & 7));
+	int64_t bit = column * to->size + at, end = bit + count;
+
+	for (; bit < end && bit & 7; bit++)
+		to->valid[bit >> 3] |= (uint8_t)(1 << (bit & 7));
+	for (; bit + 8 <= end; bit += 8)
+		to->valid[bit >> 3] = 0xff;
+	for (; bit < end; bit++)
+		to->valid[bit >> 3] |= (uint8_t)(1 << (bit & 7));
 }
 
-/* Row `row` of a call becomes row `at`. */
-static void copy_row(const struct rows *to, const struct header *call, int64_t number, const int64_t *words, int64_t row,
-		     int64_t at)
+static void copy_wide(int64_t *to, const int64_t *from, int64_t count, int64_t step)
 {
-	int64_t step = call->rows, size = to->size;
+	for (int64_t i = 0; i < count; i++)
+		to[i] = from[i * step];
+}
+
+static void copy_narrow(int32_t *to, const int64_t *from, int64_t count, int64_t step)
+{
+	for (int64_t i = 0; i < count; i++)
+		to[i] = (int32_t)from[i * step];
+}
+
+/* They become rows from `at` on: column by column, which is quicker than row by row. */
+static void copy_rows(const struct rows *to, const struct alike *of, int64_t at)
+{
+	int64_t n = of->rows, size = to->size, row = of->row, kind = of->first->kind, hops = of->first->hops;
+	const int64_t *words = of->words;
 	int32_t *narrow = to->narrow + at;
 	int64_t *wide = to->wide + at;
 
-	to->kind[at] = (int8_t)call->kind;
-	memcpy(wide, &call->time, sizeof(*wide));
-	for (int64_t i = 1; i < 4; i++, words += step)
-		wide[i * size] = words[row];
-	narrow[0] = (int32_t)number;
-	narrow[size] = (int32_t)words[row];
-	words += step;
-	if (call->kind == SENT) {
-		wide[8 * size] = words[row];
-		set_bit(to, 1, at);
+	memset(to->kind + at, (int)kind, (size_t)n);
+	for (int64_t i = 0; i < n; i++) {
+		memcpy(wide + i, &of->first[i * of->header].time, sizeof(*wide));
+		narrow[i] = (int32_t)(of->number + i * of->header);
 	}
-	if (call->kind != FEEDBACK && call->kind != TIMEOUT && call->kind != SRC)
+	for (int64_t i = 1; i < 4; i++, words += of->column)
+		copy_wide(wide + i * size, words, n, row);
+	copy_narrow(narrow + size, words, n, row);
+	words += of->column;
+	if (kind == SENT) {
+		copy_wide(wide + 8 * size, words, n, row);
+		set_bits(to, 1, at, n);
+	}
+	if (kind != FEEDBACK && kind != TIMEOUT && kind != SRC)
 		return;
-	set_bit(to, 0, at);
-	for (int64_t i = 0; i < FIRST_NARROW; i++, words += step)
-		narrow[(2 + i) * size] = (int32_t)words[row];
-	for (int64_t i = 0; i < FIRST_WIDE; i++, words += step)
-		wide[(4 + i) * size] = words[row];
-	words += row * call->hops;
-	for (int64_t hop = 0; hop < call->hops; hop++) {
-		narrow[(2 + FIRST_NARROW + hop) * size] = (int32_t)words[hop];
+	set_bits(to, 0, at, n);
+	for (int64_t i = 0; i < FIRST_NARROW; i++, words += of->column)
+		copy_narrow(narrow + (2 + i) * size, words, n, row);
+	for (int64_t i = 0; i < FIRST_WIDE; i++, words += of->column)
+		copy_wide(wide + (4 + i) * size, words, n, row);
+	for (int64_t hop = 0; hop < hops; hop++) {
+		copy_narrow(narrow + (2 + FIRST_NARROW + hop) * size, words + hop, n, of->hop_row);
 		for (int64_t i = 0; i < 4; i++)
-			wide[(9 + i * to->hops + hop) * size] = words[(i + 1) * step * call->hops + hop];
-		set_bit(to, 2 + hop, at);
+			copy_wide(wide + (9 + i * to->hops + hop) * size, words + (i + 1) * of->column * hops + hop, n,
+				  of->hop_row);
+		set_bits(to, 2 + hop, at, n);
 	}
 }
 
-/* The rows of `calls` calls, of which the first has that number, from row `at` on. They must fit, and have no bits yet. */
-void fill(const struct rows *to, const struct header *headers, int64_t calls, int64_t first, const int64_t *words, int64_t at)
+/* How many of these calls are about one flow each and lie alike: at most so many that their words stay in the nearest cache. */
+static int64_t count_alike(const struct header *of, int64_t calls)
 {
-	for (int64_t i = 0; i < calls; i++) {
-		for (int64_t row = 0; row < headers[i].rows; row++)
-			copy_row(to, &headers[i], first + i, words + headers[i].start, row, at++);
+	int64_t step = of[1].start - of->start, n = 1;
+
+	while (n < calls && n < NEAR && of[n].rows == 1 && of[n].kind == of->kind && of[n].hops == of->hops &&
+	       of[n].start - of[n - 1].start == step)
+		n++;
+	return n;
+}
+
+/* Add the rows of calls, of which the first has that number, while they fit: how many of `calls`. New rows have no bits yet. */
+int64_t fill(struct rows *to, const struct header *headers, int64_t calls, int64_t first, const int64_t *words)
+{
+	int64_t i, done;
+
+	for (i = 0; i < calls && headers[i].rows <= to->size - to->length; i += done) {
+		const struct header *own = headers + i;
+		struct alike of = {own, words + own->start, own->rows, first + i, 1, own->hops, own->rows, 0};
+		int64_t most = own->rows == 1 ? to->size - to->length : 1;
+
+		done = 1;
+		if (most > calls - i)
+			most = calls - i;
+		if (most > 1) {
+			of.rows = done = count_alike(own, most);
+			of.row = of.hop_row = own[1].start - own->start;
+			of.header = 1;
+		}
+		copy_rows(to, &of, to->length);
+		to->length += of.rows;
 	}
+	return i;
 }

@@ -51,14 +51,14 @@ class _CRows(ctypes.Structure):
 
     _fields_ = [
         *((name, c_void_p) for name in ("kind", "narrow", "wide", "valid")),
-        *((name, c_int64) for name in ("size", "hops")),
+        *((name, c_int64) for name in ("size", "hops", "length")),
     ]
 
 
 @cache
 def _library() -> ctypes.CDLL:
     library = ctypes.CDLL(str(ROWS.compiled()))
-    library.fill.restype, library.fill.argtypes = None, [c_void_p, c_void_p, c_int64, c_int64, c_void_p, c_int64]
+    library.fill.restype, library.fill.argtypes = c_int64, [c_void_p, c_void_p, c_int64, c_int64, c_void_p]
     return library
 
 
@@ -86,7 +86,7 @@ class DecisionTrace:
         self._ints_of_state = zeros(2)
         self._state = self._ints_of_state.data  # calls; whether there were more; quicker than numpy
         self._header_bytes = self._headers.data.cast("B") if rows else memoryview(b"")
-        self._address = self._ints.ctypes.data
+        self._address, self._header_address = self._ints.ctypes.data, self._headers.ctypes.data
         self._left = self._room if rows else -1
         self._calls = self._at = self._end = self._told = 0
         self.copy_to = (
@@ -157,7 +157,7 @@ class DecisionTrace:
 
     def addresses(self) -> tuple[int, int, int, int, int]:
         """For whoever records in C (agent/trace.h): words, headers, state, the first free word, rows that fit."""
-        return self._address, self._headers.ctypes.data, self._ints_of_state.ctypes.data, 0, self._left
+        return self._address, self._header_address, self._ints_of_state.ctypes.data, 0, self._left
 
     def decided(self, rate: Floats, window: Floats, timer: Floats) -> None:
         """The call was made where no datapath copies what it decided about its flows."""
@@ -189,6 +189,7 @@ class DecisionTrace:
         trace = cls(0, 0)
         trace._headers, trace._ints = arrays["headers"], np.ascontiguousarray(arrays["words"], np.int64)
         trace._floats = trace._ints.view(np.float64)
+        trace._address, trace._header_address = trace._ints.ctypes.data, trace._headers.ctypes.data
         trace._state[0], trace._state[1] = len(arrays["headers"]), bool(arrays["cut"][0])
         return trace
 
@@ -207,11 +208,10 @@ class DecisionTrace:
         """The most hops that INT told of."""
         return max(int(self._headers[: self.held_calls, 4].max(initial=0)), 0)
 
-    def held(self, first: int, rows: int) -> tuple[Ints, int, Ints]:
-        """Calls from ``first`` on of those that are held, at most so many rows: headers, number of the first, words."""
-        headers = self._headers[first : self.held_calls]
-        fit = int(np.searchsorted(headers[:, 3].cumsum(), rows, side="right"))
-        return headers[:fit], self._taken_calls + first, self._ints
+    def held(self, first: int) -> tuple[int, int, int, int]:
+        """Calls from ``first`` on of those that are held, for `fill`: headers, how many, number of the first, words."""
+        at = self._header_address + first * _HEADER.size
+        return at, self.held_calls - first, self._taken_calls + first, self._address
 
     @property
     def largest(self) -> int:
@@ -225,31 +225,26 @@ class Rows:
     def __init__(self, size: int, hops: int) -> None:
         size += 8 if size % 512 == 0 else -size % 8  # columns shall not share a place in caches
         self.size, self.hops = size, hops
-        self.length = 0  # rows
         self._kind = np.zeros(self.size, np.int8)
         self._narrow = np.zeros((len(NARROW) + hops, self.size), np.int32)
         self._wide = np.zeros((len(WIDE) + len(HOP[1:]) * hops, self.size), np.int64)
         self._valid = np.zeros((2 + hops, self.size // 8), np.uint8)
         memory = (self._kind, self._narrow, self._wide, self._valid)
         self._c = _CRows(*(one.ctypes.data for one in memory), self.size, hops)
+        self._address, self._fill = ctypes.addressof(self._c), _library().fill
 
     def fill(self, trace: DecisionTrace, first: int) -> int:
         """Add the rows of calls from ``first`` on of those that ``trace`` holds, as many as fit; how many calls."""
-        headers, number, words = trace.held(first, self.size - self.length)
-        _library().fill(
-            ctypes.addressof(self._c), headers.ctypes.data, len(headers), number, words.ctypes.data, self.length
-        )
-        self.length += int(headers[:, 3].sum())
-        return len(headers)
+        return int(self._fill(self._address, *trace.held(first)))
 
     def clear(self) -> None:
         """No rows."""
-        self.length = 0
+        self._c.length = 0
         self._valid[:] = 0
 
     def block(self) -> Block:
         """The rows, which share this memory."""
-        rows = self.length
+        rows = int(self._c.length)
         heard, sent, *there = self._valid[:, : (rows + 7) // 8]
         narrow = dict(zip(NARROW, self._narrow, strict=False))
         wide = {

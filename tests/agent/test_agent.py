@@ -8,6 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from testbed.agent.agent import Timing
+from testbed.clock import Clock
 from testbed.errors import PluginFailed
 from testbed.registry import find
 from tests.support.agents import SLOT
@@ -273,3 +275,14 @@ def test_a_flow_that_sends_rarely_does_not_time_out() -> None:
                 turn(agent, at + later)
         assert bench.flows.acked[0] == bench.flows.sent[0] == 4
         assert bench.flows.timeouts[0] == 0
+
+
+# -- pacing ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("line", "quantum"), [(400e9, 22.4e-9), (100e9, 89.8e-9), (10e9, 10e-6 / 64)])
+def test_no_more_packets_of_a_host_leave_together_than_its_shaper_lets_through(line: float, quantum: float) -> None:
+    """Seven packets of 1122 bytes fit into 1/64 of an RTT of 10 us at 400 Gbit/s, and two into a shaper's bucket."""
+    packet = 1122 * 8 / line
+    timing = Timing.of(np.zeros(1), end=1.0, timeout=1.0, rtt=10e-6, packet=packet, clock=Clock(40_000, 0))
+    assert timing.quantum == pytest.approx(quantum, rel=1e-2)

@@ -76,6 +76,7 @@ def test_what_the_shaper_has_not_sent_holds_new_packets_back(segment: bool) -> N
             assert sent[0] * bench.wire_size - left[0] < 3.1 * bench.wire_size
         assert sent[0] == pytest.approx(900, abs=5)
         assert sent[1] == 1000
+        assert bench.datapath.given_up / SLOT == pytest.approx(100, abs=5)  # the tenth, of the worse of both hosts
 
 
 def test_short_packets_leave_nothing_behind_in_the_shaper() -> None:

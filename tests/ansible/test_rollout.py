@@ -210,7 +210,7 @@ def test_ssh_dies_half_way_and_the_dead_man_restores() -> None:
         canary.trap("write rpg_ai_rate", "kill sshd")
         play(lab, "site.yml", snapshot_dead_man_seconds=20, **experiment()).refused("rollout r1: lab1:")
         assert other.calls("write") == []
-        until(lambda: phase(canary) == "rolled_back", seconds=60, every=0.2)
+        until(lambda: phase(canary) == "rolled_back", every=0.2)
         assert settings_of(canary) == before
         assert not (canary.root / "run/testbed/rollout.lock").exists()
 

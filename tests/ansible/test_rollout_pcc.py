@@ -35,7 +35,7 @@ def start_stock(host: Host) -> None:
     host.write(f"/etc/systemd/system/{STOCK}", STOCK_UNIT)
     host.run(["systemctl", "daemon-reload"])
     host.run(["systemctl", "enable", "--now", STOCK])
-    until(lambda: host.contains("/run/stock-pcc.log", "Active"), seconds=30)
+    until(lambda: host.contains("/run/stock-pcc.log", "Active"))
 
 
 def active(host: Host, unit: str) -> bool:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
-from bench.rank import kendall
+from bench.rank import TRIALS, Kept, kendall
 from testbed.sdk.score.score import Outcome
 
 
@@ -24,3 +26,25 @@ def test_a_pair_is_compared_over_the_runs_that_both_have_on_both_engines() -> No
     virtual = [outcomes(a=0.1, b=0.9), outcomes(a=0.2, b=0.2)]
     assert kendall(virtual, [outcomes(a=0.1), outcomes(a=0.2, b=0.2)]) == (1, 1)
     assert kendall(virtual, [outcomes(b=0.9), outcomes(a=0.2)]) == (0, 0)
+
+
+def test_a_second_call_goes_on_where_the_first_was_ended(tmp_path: Path) -> None:
+    """What Ctrl-C has ended is not kept; what the machine spoiled is, as an attempt."""
+    file, trial = tmp_path / "kept.json", TRIALS[0]
+    first = Kept(file)
+    first.add("kernel", "hpcc", Outcome(trial.experiment, {"queue": 0.1}, degraded="degraded: pacing lag: p99 is 30%"))
+    with pytest.raises(KeyboardInterrupt):
+        first.add("kernel", "hpcc", Outcome(trial.experiment, {"queue": 0.0}, why="Ctrl-C"))
+    second = Kept(file)
+    assert [one.parts for one in second.attempts("kernel", "hpcc", trial)] == [{"queue": 0.1}]
+    assert second.clean("kernel", "hpcc") == {}
+    second.add("kernel", "hpcc", Outcome(trial.experiment, {"queue": 0.2}))
+    assert Kept(file).clean("kernel", "hpcc")[trial.experiment].parts == {"queue": 0.2}
+
+
+@pytest.mark.parametrize(("more", "counts"), [("", True), ("; also pacing lag: p99 is 30%", False)])
+def test_busy_cores_alone_spoil_no_run(more: str, counts: bool) -> None:
+    kept = Kept(None)
+    degraded = f"degraded: CPU overload: one core was 95% busy for half a second; a --dilation 1.1 times{more}"
+    kept.add("kernel", "hpcc", Outcome(TRIALS[0].experiment, {"queue": 0.1}, degraded=degraded))
+    assert bool(kept.clean("kernel", "hpcc")) is counts

@@ -47,6 +47,18 @@ def test_the_command_without_a_run(monkeypatch: pytest.MonkeyPatch, capsys: pyte
     assert "--row AA: not in this comparison; did you mean 'A'?" in capsys.readouterr().err
 
 
+def test_a_column_that_quick_leaves_out_is_refused(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    asked = (str(MINE), "--quick", "--dry-run", "--column")
+    assert reproduce(monkeypatch, *asked, "two") == 0
+    assert "2 runs, about " in capsys.readouterr().out
+    assert reproduce(monkeypatch, *asked, "eight") == 2
+    told = capsys.readouterr()
+    assert "--column eight: not among those of --quick (two); leave out --quick" in told.err
+    assert not told.out
+
+
 def test_all_that_was_refused_is_told(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -3,7 +3,8 @@
     with Lab(cards=["bf3", "cx7"]) as lab:
         lab.inside(["ansible-playbook", "-i", str(lab.inventory), "site.yml"])
 
-All of it lives in network, mount and PID namespaces of its own, which the kernel removes with the lab's process.
+All of it lives in network, mount and PID namespaces of its own, which the kernel removes with the lab's process. Its
+keys are in a folder, which the lab removes; that of a lab which was killed goes when the next one starts (`folder`).
 """
 
 from __future__ import annotations
@@ -12,7 +13,6 @@ import importlib.util
 import os
 import shutil
 import subprocess
-import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from types import TracebackType
@@ -20,7 +20,7 @@ from typing import Any, Self
 
 from testbed.engines.kernel.sandbox import Sandbox
 from testbed.errors import TestbedError
-from tests.emulated_lab import init, inventory, keys, rootfs
+from tests.emulated_lab import folder, init, inventory, keys, rootfs
 from tests.emulated_lab.enter import children, enter, pid_outside, wait_until_gone
 from tests.emulated_lab.fakes import server
 from tests.emulated_lab.host import Host
@@ -41,7 +41,9 @@ class Lab:
 
     def __enter__(self) -> Self:
         _check_machine()
-        self.folder = Path(tempfile.mkdtemp(prefix="testbed-lab-"))
+        folder.remove_abandoned()
+        self._folder = folder.LabFolder()
+        self.folder = self._folder.path
         self.pid = 0  # process 1 of the lab, as seen from here
         try:
             self._start()
@@ -57,7 +59,7 @@ class Lab:
             sandbox.kill()
             sandbox.connection.close()
             wait_until_gone(self.pid)
-        shutil.rmtree(self.folder)
+        self._folder.remove()
 
     def _start(self) -> None:
         server.CLIENT.compiled()  # once, before all nodes ask for it

@@ -158,25 +158,44 @@ def test_a_command_sees_the_mounts_of_whoever_called_it(lab: Lab) -> None:
 
 @pytest.mark.parametrize("end", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_whatever_ends_it_leaves_nothing(end: signal.Signals) -> None:
-    """`make lab` with a session, a unit, a timer and ssh's own masters in it."""
     before = Census.take()
-    lab = subprocess.Popen(
-        [sys.executable, "-m", "tests.emulated_lab", "--cards", "cx7"], stdout=subprocess.PIPE, text=True
-    )
-    assert lab.stdout is not None
-    config = next(line for line in lab.stdout if "log in" in line).split(" -F ")[1].split()[0]
-    inside = children(children(lab.pid)[0])[0]
-    enter = ["nsenter", "--target", str(inside), "--net", "--mount", "--pid"]
-    options = ["-o", "ControlMaster=auto", "-o", "ControlPath=/tmp/%C", "-o", "ControlPersist=60s"]
-    run = "systemd-run /usr/bin/sleep 600; systemd-run --on-active=600 /bin/true; setsid sleep 600 >/dev/null 2>&1 &"
-    subprocess.run([*enter, "ssh", "-F", config, *options, "lab1", run], check=True, timeout=PATIENCE)
-    theirs = descendants(inside)
-    assert len(theirs) > 10
-    lab.send_signal(end)
-    assert lab.wait(timeout=PATIENCE) == 0
+    running, folder, theirs = at_work()
+    running.send_signal(end)
+    assert running.wait(timeout=PATIENCE) == 0
     assert before.leftovers() == []
     assert [pid for pid in theirs if Path(f"/proc/{pid}").exists()] == []
-    assert not Path(config).parent.exists()
+    assert not folder.exists()
+
+
+def test_of_one_that_was_killed_only_keys_are_left_and_the_next_one_removes_them(lab: Lab) -> None:
+    before = Census.take()
+    running, folder, theirs = at_work()
+    running.kill()
+    running.wait()
+    assert before.leftovers() == []
+    until(lambda: not any(Path(f"/proc/{pid}").exists() for pid in theirs))
+    assert (folder / "id_ed25519").exists()
+    with Lab(cards=["cx7"]):
+        assert not folder.exists()
+        assert lab.key.exists()  # it lives
+    assert before.leftovers() == []
+
+
+def at_work() -> tuple[subprocess.Popen[str], Path, list[int]]:
+    """`make lab` with a session, a unit, a timer and ssh's own masters in it; its folder, and all that is inside."""
+    running = subprocess.Popen(
+        [sys.executable, "-m", "tests.emulated_lab", "--cards", "cx7"], stdout=subprocess.PIPE, text=True
+    )
+    assert running.stdout is not None
+    config = Path(next(line for line in running.stdout if "log in" in line).split(" -F ")[1].split()[0])
+    inside = children(children(running.pid)[0])[0]
+    enter = ["nsenter", "--target", str(inside), "--net", "--mount", "--pid"]
+    options = ["-o", "ControlMaster=auto", "-o", f"ControlPath={config.parent}/%C", "-o", "ControlPersist=60s"]
+    run = "systemd-run /usr/bin/sleep 600; systemd-run --on-active=600 /bin/true; setsid sleep 600 >/dev/null 2>&1 &"
+    subprocess.run([*enter, "ssh", "-F", str(config), *options, "lab1", run], check=True, timeout=PATIENCE)
+    theirs = descendants(inside)
+    assert len(theirs) > 10
+    return running, config.parent, theirs
 
 
 def descendants(pid: int) -> list[int]:

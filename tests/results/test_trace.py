@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from testbed.base.arrays import Ints
-from testbed.controller import Feedback, Signal
+from testbed.controller import Feedback, IntStack, Signal
 from testbed.errors import PluginFailed
-from testbed.results.trace import FEEDBACK, SENT, START, TIMEOUT, TIMER, DecisionTrace
+from testbed.results.trace import FEEDBACK, SENT, START, TIMEOUT, TIMER, TOLD, DecisionTrace, Rows
 from tests.support.agents import SLOT
 from tests.support.serving import TIMEOUT as SILENCE
 from tests.support.serving import Scripted, Telemetry, serving, turn
@@ -148,3 +148,43 @@ def test_it_outlives_a_process_that_was_killed() -> None:
         os.kill(os.getpid(), signal.SIGKILL)
     os.waitpid(pid, 0)
     assert rows_of(trace, "time", "flow") == [(float(number), flow) for number in range(3) for flow in (4, 5)]
+
+
+def test_calls_of_all_kinds_and_sizes_become_rows() -> None:
+    kinds = np.repeat([START, FEEDBACK, SENT, FEEDBACK, TIMER], [5, 150, 70, 1, 3])
+    flows = np.where(np.arange(len(kinds)) % 50 == 40, 3, 1)  # some calls are about several
+    trace = DecisionTrace(1000, 2)
+    for call, (kind, count) in enumerate(zip(kinds.tolist(), flows.tolist(), strict=True)):
+        told = {START: 0, TIMER: 0, SENT: 1, FEEDBACK: len(TOLD) + 1}[kind]
+        numbers = 1000 * call + np.arange((1 + told) * count).reshape(-1, count)
+        hops = np.full(count, 2), *(10.0 * call + np.arange(2 * count).reshape(count, 2) + i for i in range(5))
+        trace.record(kind, float(call), count, numbers, IntStack(*hops) if kind == FEEDBACK else None)
+        trace.decided(*(np.full(count, call + i / 4) for i in range(3)))
+
+    pieces, done = [], 0
+    while done < trace.calls:  # in pieces that end within calls alike
+        rows = Rows(104, 2)
+        done += rows.fill(trace, done)
+        pieces.append({name: (values.tolist(), valid) for name, values, valid in rows.block()})
+
+    def column(name: str) -> list[object]:
+        found: list[object] = []
+        for values, valid in (one[name] for one in pieces):
+            there = [True] * len(values) if valid is None else np.unpackbits(valid, bitorder="little").tolist()
+            found += [value if known else None for value, known in zip(values, there, strict=False)]
+        return found
+
+    calls = np.repeat(np.arange(len(kinds)), flows)
+    row = np.concatenate([np.arange(count) for count in flows])
+    kind, count = kinds[calls], flows[calls]
+    heard, first = kind == FEEDBACK, 1000 * calls + row
+    assert len(pieces) > 2
+    assert column("kind") == kind.tolist()
+    assert column("call") == calls.tolist()
+    assert column("time") == calls.tolist()
+    assert column("timer") == (calls + 0.5).tolist()
+    assert column("flow") == first.tolist()
+    assert column("sent_bytes") == np.where(kind == SENT, first + count, None).tolist()
+    assert column("inflight") == np.where(heard, first + len(TOLD) * count, None).tolist()
+    for hop in (0, 1):
+        assert column(f"hop{hop + 1}_queue") == np.where(heard, 10 * calls + 2 * row + hop + 3, None).tolist()

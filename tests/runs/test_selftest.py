@@ -29,13 +29,21 @@ def findings(*arguments: str) -> dict[str, dict[str, Any]]:
 
 @pytest.mark.parallel
 def test_every_fault_is_named() -> None:
-    """Whatever else the verdict says: other tests run beside it. What was not named gets another chance."""
+    """Whatever else the verdict says: other tests run beside it. What was not named gets another chance.
+
+    A hog cannot be told from other virtual machines where they take the cores.
+    """
+    host = Processors()
     found = findings("--quiet", "0")
     assert found.keys() == FAULTS.keys()
     for _ in range(1, ATTEMPTS):
         for name in [name for name, one in found.items() if not one["right"]]:
             found |= {name: findings("--quiet", "0", "--only", name)[name]}
-    assert {name: one["said"] for name, one in found.items() if not one["right"]} == {}
+    host.sample()
+    unnamed = {name: one["said"] for name, one in found.items() if not one["right"]}
+    if host.stolen > STOLEN:
+        unnamed = {name: said for name, said in unnamed.items() if "CPU hog" not in name}
+    assert unnamed == {}
 
 
 def test_an_undisturbed_run_is_clean() -> None:

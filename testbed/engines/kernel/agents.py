@@ -129,6 +129,7 @@ class Agents:
                 end=rack.experiment.time.duration,
                 timeout=rack.layout.retransmission_timeout(rack.longest_queue),
                 rtt=float(base_rtt[first:end].min()),
+                packet=rack.layout.framing.wire_size * 8 / float(rack.layout.paths.line_rate[first:end].max()),
                 clock=rack.clock,
             ),
             meter=self.meters[number],

@@ -51,19 +51,43 @@ static inline int64_t next_hop(const struct world *w, int64_t here, const int64_
 	return ecmp_choice(packet, w->hash_seed[here], hops[0]);
 }
 
+/* How many next hops there are to a host, and their lines. */
+static const int64_t *hops_to(const struct world *w, int64_t here, int64_t host)
+{
+	return w->hops + w->hops_at[here * w->switch_count + w->edge[host]];
+}
+
+static int64_t host_of(const struct world *w, const struct roce *packet)
+{
+	int64_t host = (bpf_ntohl(packet->dst_ip) & 0xffff) - 1;
+
+	return host < w->host_count ? host : -1;
+}
+
+/* NULL if there are several, or none. */
+static struct line *only_next_line(const struct world *w, int64_t here, const struct roce *packet)
+{
+	int64_t host = host_of(w, packet);
+	const int64_t *hops;
+
+	if (host < 0)
+		return NULL;
+	if (w->edge[host] == here)
+		return &w->lines[w->down[host]];
+	hops = hops_to(w, here, host);
+	return hops[0] == 1 ? &w->lines[hops[1]] : NULL;
+}
+
 static struct line *next_line(struct world *w, int64_t here, const struct roce *packet, const struct __sk_buff *skb)
 {
-	int64_t host = (bpf_ntohl(packet->dst_ip) & 0xffff) - 1, edge, *hops;
+	struct line *only = only_next_line(w, here, packet);
+	int64_t host = host_of(w, packet);
+	const int64_t *hops;
 
-	if (host < 0 || host >= w->host_count)
-		return NULL;
-	edge = w->edge[host];
-	if (edge == here)
-		return &w->lines[w->down[host]];
-	hops = w->hops + w->hops_at[here * w->switch_count + edge];
-	if (!hops[0])
-		return NULL;
-	return &w->lines[hops[1 + (hops[0] > 1 ? next_hop(w, here, hops, packet, skb) : 0)]];
+	if (only || host < 0)
+		return only;
+	hops = hops_to(w, here, host);
+	return hops[0] ? &w->lines[hops[1 + next_hop(w, here, hops, packet, skb)]] : NULL;
 }
 
 /* As a router does: one hop less to live, and the addresses of the next link. */

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from testbed.dataplane import wire
 from testbed.dataplane.port_maps import SIZES, PortMaps
+from testbed.engines.virtual.memory import LargePages
 from testbed.engines.virtual.structs import RECORD_BYTES, CRecords, CTable
 
 RING_SIZE = 1 << 26  # bytes of address space; memory is taken as it is used, which is little: it is read at once
@@ -19,17 +20,19 @@ class VirtualMaps(PortMaps):
 
     flow_table: VirtualFlowTable | None
 
-    def __init__(self, interfaces: int, flows: int, monitor: int, code: ctypes.CDLL, bolt: bool) -> None:
+    def __init__(
+        self, interfaces: int, flows: int, monitor: int, code: ctypes.CDLL, *, bolt: bool, memory: LargePages
+    ) -> None:
         self.interfaces = interfaces
-        self.counters = np.zeros(interfaces, wire.PORT_COUNTERS)
-        self.ingresses = np.zeros(interfaces, wire.INGRESS)
-        self.pauses = np.zeros(interfaces, wire.PAUSE)
-        self.arrivals = np.zeros(interfaces, wire.ARRIVALS)
-        self.flows_tx = np.zeros(flows, wire.FLOW_TX)
-        self.flows_rx = np.zeros(flows, wire.FLOW_RX)
-        self.flowlets = np.zeros(flows, wire.FLOWLET)
-        self.elements = {name: np.zeros((interfaces, size), np.uint8) for name, size in SIZES.items()}
-        self.bolt = np.zeros(interfaces, wire.PORT_BOLT) if bolt else None
+        self.counters = memory.zeros(interfaces, wire.PORT_COUNTERS)
+        self.ingresses = memory.zeros(interfaces, wire.INGRESS)
+        self.pauses = memory.zeros(interfaces, wire.PAUSE)
+        self.arrivals = memory.zeros(interfaces, wire.ARRIVALS)
+        self.flows_tx = memory.zeros(flows, wire.FLOW_TX)
+        self.flows_rx = memory.zeros(flows, wire.FLOW_RX)
+        self.flowlets = memory.zeros(flows, wire.FLOWLET)
+        self.elements = {name: memory.zeros((interfaces, size), np.uint8) for name, size in SIZES.items()}
+        self.bolt = memory.zeros(interfaces, wire.PORT_BOLT) if bolt else None
         self.flow_table = VirtualFlowTable(monitor, code) if monitor else None
 
     def write(self, name: str, ifindex: int, value: bytes) -> None:

@@ -1,35 +1,74 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What will happen next: a binary heap of occasions, at most one per id, by time and then by order of being brought about,
- * so that the order is the same on every machine.
+ * What will happen next: a heap of occasions, at most one per id, by time and then by order of being brought about, so
+ * that the order is the same on every machine. Each has four below it, which share a line of a cache: of a large rack the
+ * heap is more than the nearest cache holds.
  */
 #ifndef TESTBED_OCCASIONS_H
 #define TESTBED_OCCASIONS_H
 
 #include "world.h"
 
+#define BELOW 4
+#define TOP (BELOW - 1) /* where the heap begins in its array: those below one then begin at a multiple of BELOW */
+
 static int top_is_free; /* of the heap: what happens now was there, and most often brings about what takes its place */
 
 static int before(const struct occasion *a, const struct occasion *b)
 {
-	return a->time < b->time || (a->time == b->time && a->order < b->order);
+	return a->time < b->time || (a->time == b->time && a->what < b->what); /* no order is given twice */
 }
 
+static int64_t id_of(const struct occasion *e)
+{
+	return (int64_t)(e->what & ((1 << ID_BITS) - 1));
+}
+
+/* Those below `at` begin there; and `at` is below this one. */
+static int64_t first_below(int64_t at)
+{
+	return BELOW * (at - TOP + 1);
+}
+
+static int64_t above(int64_t at)
+{
+	return at / BELOW - 1 + TOP;
+}
+
+static int64_t end_of_heap(const struct world *w)
+{
+	return TOP + w->event_count;
+}
+
+/* The first of those below `at`, of which there is one. */
+static int64_t earliest_below(const struct world *w, int64_t at)
+{
+	int64_t child = first_below(at), end = child + BELOW, found = child;
+
+	if (end > end_of_heap(w))
+		end = end_of_heap(w);
+	while (++child < end) {
+		if (before(&w->events[child], &w->events[found]))
+			found = child;
+	}
+	return found;
+}
+
+/* Arrivals are neither moved nor removed by others, so that nobody asks where they are. */
 static void put(struct world *w, int64_t at, struct occasion e)
 {
 	w->events[at] = e;
-	w->place[e.id] = at;
+	if (id_of(&e) >= w->line_count)
+		w->place[id_of(&e)] = at;
 }
 
 static void settle(struct world *w, int64_t at, struct occasion e)
 {
-	int64_t child;
+	for (; at > TOP && before(&e, &w->events[above(at)]); at = above(at))
+		put(w, at, w->events[above(at)]);
+	while (first_below(at) < end_of_heap(w)) {
+		int64_t child = earliest_below(w, at);
 
-	for (; at > 0 && before(&e, &w->events[(at - 1) / 2]); at = (at - 1) / 2)
-		put(w, at, w->events[(at - 1) / 2]);
-	while ((child = 2 * at + 1) < w->event_count) {
-		if (child + 1 < w->event_count && before(&w->events[child + 1], &w->events[child]))
-			child++;
 		if (!before(&w->events[child], &e))
 			break;
 		put(w, at, w->events[child]);
@@ -40,13 +79,15 @@ static void settle(struct world *w, int64_t at, struct occasion e)
 
 static void set_event(struct world *w, int64_t id, int64_t time, int64_t order)
 {
-	int64_t at = w->place[id];
+	int64_t at = id < w->line_count ? -1 : w->place[id];
 
 	if (at < 0 && top_is_free) {
 		top_is_free = 0;
-		at = 0;
+		at = TOP;
 	}
-	settle(w, at < 0 ? w->event_count++ : at, (struct occasion){time, order, id});
+	if (at < 0)
+		at = TOP + w->event_count++;
+	settle(w, at, (struct occasion){time, (uint64_t)order << ID_BITS | (uint64_t)id});
 }
 
 static void remove_event(struct world *w, int64_t id)
@@ -56,8 +97,9 @@ static void remove_event(struct world *w, int64_t id)
 	if (at < 0)
 		return;
 	w->place[id] = -1;
-	if (at < --w->event_count)
-		settle(w, at, w->events[w->event_count]);
+	w->event_count--;
+	if (at < end_of_heap(w))
+		settle(w, at, w->events[end_of_heap(w)]);
 }
 
 #endif

@@ -9,31 +9,44 @@
 #include <linux/bpf.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #define PFC_FRAME 64 /* bytes */
 
+#define LARGE_PAGE (2 << 20) /* bytes */
+
 static struct packet *idle_packets;
 static struct packet *current; /* what the programs work on */
-
-struct packet *new_packet(void)
-{
-	struct packet *p = idle_packets;
-
-	if (p) {
-		idle_packets = p->next;
-		__builtin_prefetch(idle_packets, 1);
-		return p;
-	}
-	p = aligned_alloc(CACHE_LINE, (sizeof(*p) + CACHE_LINE - 1) / CACHE_LINE * CACHE_LINE);
-	if (!p)
-		abort();
-	return p;
-}
 
 static void drop(struct packet *p)
 {
 	p->next = idle_packets;
 	idle_packets = p;
+}
+
+/* In large pages: of a large rack packets are in so many small ones that the TLB forgets them. */
+static struct packet *more_packets(void)
+{
+	char *page = aligned_alloc(LARGE_PAGE, LARGE_PAGE);
+	const int64_t size = (sizeof(struct packet) + CACHE_LINE - 1) / CACHE_LINE * CACHE_LINE;
+
+	if (!page)
+		abort();
+	madvise(page, LARGE_PAGE, MADV_HUGEPAGE);
+	for (int64_t at = LARGE_PAGE / size - 1; at > 0; at--)
+		drop((struct packet *)(page + at * size));
+	return (struct packet *)page;
+}
+
+struct packet *new_packet(void)
+{
+	struct packet *p = idle_packets;
+
+	if (!p)
+		return more_packets();
+	idle_packets = p->next;
+	__builtin_prefetch(idle_packets, 1);
+	return p;
 }
 
 static void append(struct fifo *q, struct packet *p)

@@ -5,6 +5,8 @@
 #ifndef TESTBED_PREFETCH_H
 #define TESTBED_PREFETCH_H
 
+#include "forwarding.h"
+#include "occasions.h"
 #include "packets.h"
 
 #define LARGE 2000 /* lines of a rack: what they and their packets have is more than caches hold */
@@ -38,27 +40,59 @@ static void expect(const struct line *l, const struct packet *p)
 }
 
 /*
+ * The line's first packet is the next of all to arrive: fetch what its node will touch. At a switch that is the port that it
+ * leaves by, unless there are several: which one that is takes long to say.
+ */
+static void expect_at_node(const struct world *w, const struct line *l)
+{
+	const struct packet *p = l->on_the_way.first;
+	const struct line *out;
+	int64_t at = w->lines->from, port;
+
+	if (p->next)
+		__builtin_prefetch(p->next);
+	__builtin_prefetch((const struct arrivals *)w->arrivals + l->to, 1);
+	if (l->receiver < 0 || p->length == PFC_FRAME)
+		return;
+	out = only_next_line(w, l->receiver, (const struct roce *)p->bytes);
+	if (!out)
+		return;
+	port = at + (out - w->lines);
+	__builtin_prefetch(out, 1), __builtin_prefetch(out->macs);
+	__builtin_prefetch((const struct port_config *)w->port_config + port);
+	__builtin_prefetch(&((const struct port_counters *)w->port_counters)[port].packets, 1);
+	__builtin_prefetch(&((const struct port_counters *)w->port_counters)[port].last_ns, 1);
+	__builtin_prefetch((const struct queue *)w->port_queue + port, 1);
+	__builtin_prefetch((const struct red *)w->port_red + port);
+	__builtin_prefetch((const struct arrivals *)w->arrivals + at + ((out - w->lines) ^ 1));
+}
+
+/*
  * Of a large rack nothing stays in the caches: fetch what comes next. The next occasions are near the top of the heap, and
- * rise: first the line is fetched, then its first packet, then the packet behind that.
+ * rise: of those two steps below it the line is fetched, of those one step below it the first packet.
  */
 static void look_ahead(const struct world *w)
 {
-	int64_t count = w->event_count < 15 ? w->event_count : 15;
+	int64_t end = end_of_heap(w), last = first_below(TOP) + BELOW;
 
-	for (int64_t at = 1; at < count; at++) {
-		const struct line *l = &w->lines[w->events[at].id];
-		const struct packet *p;
+	for (int64_t at = first_below(TOP); at < last && at < end; at++) {
+		int64_t id = id_of(&w->events[at]);
 
-		if (w->events[at].id >= w->line_count)
-			continue;
-		if (at >= 7) {
-			__builtin_prefetch(&l->on_the_way), __builtin_prefetch(l);
-			continue;
-		}
-		p = l->on_the_way.first;
-		fetch_packet(p);
-		if (at < 3 && p && p->next)
-			__builtin_prefetch(p->next);
+		if (id < w->line_count)
+			fetch_packet(w->lines[id].on_the_way.first);
+	}
+	end = end < last + BELOW * BELOW ? end : last + BELOW * BELOW;
+	for (int64_t at = last; at < end; at++) {
+		int64_t id = id_of(&w->events[at]);
+
+		if (id < w->line_count)
+			__builtin_prefetch(&w->lines[id], 1);
+	}
+	if (last <= end) {
+		int64_t id = id_of(&w->events[earliest_below(w, TOP)]);
+
+		if (id < w->line_count)
+			expect_at_node(w, &w->lines[id]);
 	}
 }
 

@@ -39,7 +39,7 @@ from testbed.results.trace import DecisionTrace
 from testbed.tuning.loop import in_rack
 
 log = logging.getLogger(__package__)
-ROOM = 8000  # rows of decisions before they become columns: what they take stays in caches
+ROOM = 2000  # rows of decisions before they become columns: what they take stays in caches
 
 
 def _zeros(*shape: int) -> Ints:
@@ -186,7 +186,10 @@ class VirtualRun:
 
 def _forget_the_machine(record: RunRecord) -> None:
     """Nothing is late in virtual time: what only a machine can do is unknown, and not 0."""
-    for name in ("sends_refused", "stalled_bytes", "swapped_acks", "ring_high_water_bytes", "agent_steps", "agents"):
+    for name in (
+        "sends_refused", "stalled_bytes", "swapped_acks", "ring_high_water_bytes", "agent_steps", "agents",
+        "line_given_up_ns",
+    ):  # fmt: skip
         del record.counters[name]
     empty = np.zeros_like(record.pacing_lag.histogram.counts)
     unknown = Lag(Histogram(record.pacing_lag.histogram.edges, empty), float("nan"))

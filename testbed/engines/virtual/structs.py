@@ -16,18 +16,16 @@ TICK_SHIFT = 20
 RECORD_BYTES = 200  # a record in the ring, with its header
 LINE = np.dtype(
     [
-        ("per_byte", "<i8"),
-        ("delay", "<i8"),
-        ("from", "<i8"),
-        ("to", "<i8"),
-        ("sender", "<i8"),
-        ("receiver", "<i8"),
+        *((name, "<i8") for name in ("per_byte", "delay", "free")),
+        ("on_the_way", "<i8", (2,)),
+        *((name, "<i4") for name in ("from", "to", "sender", "receiver")),
+        ("tapped", "<i4", (2,)),
         ("macs", "u1", (16,)),
-        ("tapped", "<i8", (2,)),
-        ("free", "<i8"),
-        ("state", "<i8", (10,)),
+        ("state", "<i8", (14,)),
     ]
 )
+OCCASION = np.dtype([("time", "<i8"), ("what", "<u8")])
+TOP = 3  # of the heap of occasions
 
 
 class CRecords(ctypes.Structure):

@@ -12,6 +12,7 @@ from testbed.base.arrays import Ints
 from testbed.clock import Clock
 from testbed.dataplane.port_maps import Port
 from testbed.dataplane.wire import DATA_TOS, FIRST_PORT, ROCE_PORT
+from testbed.engines.virtual.memory import LargePages
 from testbed.engines.virtual.structs import HEAD_BYTES, LINE, TICK_SHIFT
 from testbed.experiment.layout import Layout
 from testbed.experiment.topology.shape import End, Shape, SwitchPort
@@ -29,7 +30,7 @@ ANY_SLACK = 1 << 31
 class Wires:
     """Lines are numbered 2i (from the low end of link i) and 2i + 1; interfaces FIRST_INDEX + the same."""
 
-    def __init__(self, shape: Shape, clock: Clock) -> None:
+    def __init__(self, shape: Shape, clock: Clock, memory: LargePages) -> None:
         self.shape = shape
         self.switch = {name: number for number, name in enumerate(shape.switches)}
         self.host = {name: number for number, name in enumerate(shape.hosts)}
@@ -39,7 +40,7 @@ class Wires:
             for high, end in enumerate((link.low, link.high))
         }
         self.interfaces = FIRST_INDEX + 2 * len(shape.links)
-        self.lines = np.zeros(2 * len(shape.links), LINE)
+        self.lines = memory.zeros(2 * len(shape.links), LINE)
         for place, link in enumerate(shape.links):
             for line, (start, end) in zip(
                 self.lines[2 * place :], ((link.low, link.high), (link.high, link.low)), strict=False
@@ -87,12 +88,19 @@ class Wires:
         ]
 
     def next_hops(self, hops: Hops) -> tuple[Ints, Ints]:
-        """Where they begin, by [switch][edge switch]; and, one after the other, how many there are and the lines."""
+        """Where they begin, by [switch][edge switch]; and, one after the other, how many there are and the lines.
+
+        The same ones are there once: a ToR's are its uplinks, wherever a packet goes.
+        """
         switches = len(self.switch)
         at, flat = np.zeros((switches, switches), np.int64), [0]
+        there: dict[tuple[int, ...], int] = {}
         for (switch, edge), ports in hops.items():
-            at[self.switch[switch], self.switch[edge]] = len(flat)
-            flat += [len(ports), *(self.out_of(port) for port in ports)]
+            lines = tuple(map(self.out_of, ports))
+            if lines not in there:
+                there[lines] = len(flat)
+                flat += [len(lines), *lines]
+            at[self.switch[switch], self.switch[edge]] = there[lines]
         return at, np.array(flat, np.int64)
 
     def hash_seeds(self, seed: int) -> Ints:

@@ -66,11 +66,12 @@ static void arrives(struct world *w, struct line *l)
 
 static void happen(struct world *w, const struct occasion *e)
 {
-	int64_t id = e->id;
+	int64_t id = id_of(e);
 
 	set_time(w, e->time);
 	w->events_done++;
-	w->place[id] = -1;
+	if (id >= w->line_count)
+		w->place[id] = -1;
 	top_is_free = 1;
 	if (w->line_count > LARGE)
 		look_ahead(w);
@@ -82,7 +83,7 @@ static void happen(struct world *w, const struct occasion *e)
 		renew_pause(w, &w->lines[id - 2 * w->line_count]);
 	}
 	if (top_is_free && --w->event_count)
-		settle(w, 0, w->events[w->event_count]);
+		settle(w, TOP, w->events[end_of_heap(w)]);
 	top_is_free = 0;
 }
 
@@ -90,7 +91,7 @@ static void happen(struct world *w, const struct occasion *e)
 void drain(struct world *w)
 {
 	while (w->event_count) {
-		happen(w, &w->events[0]);
+		happen(w, &w->events[TOP]);
 		w->resumed_count = 0; /* no agent is there to look */
 	}
 }
@@ -99,8 +100,8 @@ void drain(struct world *w)
  * others have released. Whether so. */
 int64_t run_until_fed(struct world *w, int64_t until)
 {
-	while (w->event_count && w->events[0].time <= until) {
-		happen(w, &w->events[0]);
+	while (w->event_count && w->events[TOP].time <= until) {
+		happen(w, &w->events[TOP]);
 		if (w->feedback->submitted || w->resumed_count || w->released)
 			return 1;
 	}

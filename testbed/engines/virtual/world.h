@@ -30,26 +30,32 @@ struct fifo {
 	struct packet *first, *last;
 };
 
-/* One direction of a link. Mirrored in structs.py. */
+/*
+ * One direction of a link; line i begins at interface `lines->from` + i, and its reverse is line i ^ 1. What every packet
+ * needs is in the first line of a cache, what it needs where frames are routed in the second. Mirrored in structs.py.
+ */
 struct line {
 	int64_t per_byte; /* ticks << TICK_SHIFT */
 	int64_t delay; /* ticks */
-	int64_t from, to; /* ifindex of its ends */
-	int64_t sender, receiver; /* numbers of switches; -1 - number of a host */
+	int64_t free; /* state: when the next packet may begin */
+	struct fifo on_the_way; /* state: by arrival */
+	int32_t from, to; /* ifindex of its ends */
+	int32_t sender, receiver; /* numbers of switches; -1 - number of a host */
+	int32_t tapped[2]; /* capture: number + 1 of the tap where packets enter, and where they come out; 0 for none */
 	uint8_t macs[16]; /* destination and source of frames that were routed onto it */
-	int64_t tapped[2]; /* capture: number + 1 of the tap where packets enter, and where they come out; 0 for none */
-	/* state */
-	int64_t free; /* when the next packet may begin */
-	struct fifo on_the_way; /* by arrival */
 	/* state, where packets wait: what waits, by class; pause frames go first */
 	struct fifo waiting[2], pauses;
 	struct packet *leaving;
 	int64_t busy;
-};
+} __attribute__((aligned(CACHE_LINE)));
+
+#define ID_BITS 24
 
 struct occasion {
-	int64_t time, order;
-	int64_t id; /* line: its first packet arrives; lines + line: it is free; 2 * lines + line: its port renews a pause */
+	int64_t time;
+	/* order << ID_BITS | id; id is a line: its first packet arrives; lines + line: it is free; 2 * lines + line: its port
+	 * renews a pause */
+	uint64_t what;
 };
 
 /* A ring of the programs, as the kernel lays it out (testbed/dataplane/ring.py). Mirrored in structs.py. */
@@ -83,8 +89,8 @@ struct world {
 	int64_t now, order;
 	int64_t line_count, host_count, switch_count, lossless, queued, routed; /* queued: packets wait for their line */
 	struct line *lines;
-	struct occasion *events; /* a heap; three per line have room */
-	int64_t *place; /* of each id in it; -1 for none */
+	struct occasion *events; /* a heap, see occasions.h; three per line have room */
+	int64_t *place; /* of each id in it, but for arrivals; -1 for none */
 	int64_t event_count;
 	/* of a host, by number: the lines from it and to it, its switch, and its number among the agent's senders (or -1) */
 	int64_t *up, *down, *edge, *sender;

@@ -19,7 +19,8 @@ from testbed.engines.virtual.build import unit_of
 from testbed.engines.virtual.clock import EPOCH, virtual_clock
 from testbed.engines.virtual.lossless import ingress_sizes, quantum_ps
 from testbed.engines.virtual.maps import VirtualMaps, VirtualRing
-from testbed.engines.virtual.structs import CWorld, library
+from testbed.engines.virtual.memory import LargePages
+from testbed.engines.virtual.structs import OCCASION, TOP, CWorld, library
 from testbed.engines.virtual.wires import Wires
 from testbed.experiment.resolved import Resolved
 from testbed.experiment.topology.tables import Tables
@@ -43,12 +44,15 @@ class World:
         self.clock: Clock = virtual_clock(self.ticks)
         shape, plan = self.layout.shape, self.layout.plan
         self.buffer = ingress_sizes(self.layout)
-        self.wires = Wires(shape, self.clock)
+        self.memory = LargePages()
+        self.wires = Wires(shape, self.clock, self.memory)
         self.tables = Tables(shape)
         monitor = FLOW_TABLE if Need.FLOWS in resolved.tuner.form.needs else 0
         self.code = library(unit_of(resolved))
         self.bolt = resolved.src_threshold > 0
-        self.maps = VirtualMaps(self.wires.interfaces, len(plan), monitor, self.code, self.bolt)
+        self.maps = VirtualMaps(
+            self.wires.interfaces, len(plan), monitor, self.code, bolt=self.bolt, memory=self.memory
+        )
         self.ring = VirtualRing()
         self.port_list = self.wires.ports(self.layout, self.clock, self.bolt or self.buffer is not None)
         self._switch_on()
@@ -85,7 +89,7 @@ class World:
         c.queued = c.lossless or self.bolt
         c.lines = self._at(lines)
         c.events, c.place = (
-            self._at(np.zeros((EVENTS_PER_LINE * len(lines), 3), np.int64)),
+            self._at(self.memory.zeros(TOP + EVENTS_PER_LINE * len(lines), OCCASION)),
             self._at(np.full(EVENTS_PER_LINE * len(lines), -1)),
         )
         for name, column in zip(("up", "down", "edge"), wires.hosts(), strict=True):

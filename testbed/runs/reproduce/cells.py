@@ -36,6 +36,17 @@ def table_cells(
     return found
 
 
+def in_kernel(comparison: Comparison, *, quick: bool = False, engine: str = "") -> bool:
+    """Whether any run is, without making their controllers, which may take seconds. Raises BadInput."""
+    own = {
+        settings_of(comparison, column, how, quick).get("engine") or load(column.experiment).experiment.engine
+        for how in implemented(comparison).values()
+        for column in comparison.columns.values()
+        if column.experiment and not engine
+    }
+    return "kernel" in (own or {engine})
+
+
 def _repeats(  # noqa: PLR0917 - all of them make the cell
     comparison: Comparison, row: str, column: str, how: How, quick: bool, engine: str
 ) -> list[TableCell]:

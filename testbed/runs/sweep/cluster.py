@@ -66,7 +66,7 @@ class Cluster:
     def start(self, job: Job) -> None:
         wants = {"num_cpus": self._whole, "resources": {KERNEL: 1}} if job.cell.in_kernel else {"num_cpus": 1}
         task = self._task.options(name=job.cell.name, **wants)
-        self._jobs[task.remote(job.cell, job.directory)] = job
+        self._jobs[task.remote(job.cell.name, job.cell.arguments, job.directory)] = job
 
     def ended(self) -> list[Ended]:
         if not self._jobs:
@@ -120,14 +120,17 @@ def _compare(ray: Any, nodes: Sequence[Node], plan: Plan) -> None:
     """Raises BadInput that names the first node that would not run what this machine would."""
     from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
+    asked = [
+        ray.remote(node.about)
+        .options(num_cpus=0, scheduling_strategy=NodeAffinitySchedulingStrategy(one["NodeID"], soft=False))
+        .remote(plan.directory)
+        for one in nodes
+    ]  # all at once: each starts a Python first
     here = node.about(plan.directory)
-    for one in nodes:
-        there = NodeAffinitySchedulingStrategy(one["NodeID"], soft=False)
+    for one, answer in zip(nodes, asked, strict=True):
         name = f"Ray's node {one['NodeManagerHostname']} ({one['NodeManagerAddress']})"
         try:
-            about = ray.get(
-                ray.remote(node.about).options(num_cpus=0, scheduling_strategy=there).remote(plan.directory)
-            )
+            about = ray.get(answer)
         except (ray.exceptions.TaskUnschedulableError, ray.exceptions.NodeDiedError):
             continue  # it was lost meanwhile
         except ray.exceptions.RayError as error:

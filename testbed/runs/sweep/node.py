@@ -1,19 +1,21 @@
-"""What a node of a cluster does for a sweep: says what it has, and runs a cell in a folder that is gone afterwards."""
+"""What a node of a cluster does for a sweep: says what it has, and runs a cell in a folder that is gone afterwards.
+
+Imports little, for each node's worker does so before its first cell, on the core that the cell is to have.
+"""
 
 from __future__ import annotations
 
+import hashlib
 import os
 import subprocess
 import tempfile
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 
-from testbed.base.inputs import digest
-from testbed.results.manifest import versions
-from testbed.results.sweep_plan import Cell
+from testbed.results.versions import versions
 from testbed.runs.sweep.workers import POLL_SECONDS, command
 
 PACKAGES = ("testbed", "testbed_controllers", "testbed_plugins", "testbed_topologies")
@@ -32,10 +34,12 @@ class Returned:
 
 def about(directory: str) -> dict[str, str]:
     """What must be equal on all nodes, in words."""
-    content = b"".join(f"{name} {digest(file.read_bytes())}\n".encode() for name, file in sorted(_code()))
+    code = hashlib.sha256()
+    for name, file in sorted(_code()):
+        code.update(name.encode() + b"\0" + hashlib.sha256(file.read_bytes()).digest())
     found = {what: version for what, version in versions().items() if what not in THEIR_OWN}
     return found | {
-        "testbed's code": digest(content)[:12],
+        "testbed's code": code.hexdigest()[:12],
         f"the folder {directory}": "there" if Path(directory).is_dir() else "missing",
     }
 
@@ -48,14 +52,14 @@ def _code() -> Iterator[tuple[str, Path]]:
             yield from ((f"{package}/{file.relative_to(root)}", file) for file in _files(Path(root)))
 
 
-def run(cell: Cell, directory: str) -> Returned:
-    """One run, from beginning to end. Cancelled by Ray, it ends at once."""
+def run(name: str, arguments: Sequence[str], directory: str) -> Returned:
+    """A cell with its arguments, from beginning to end. Cancelled by Ray, it ends at once."""
     began = time.monotonic()
     with tempfile.TemporaryDirectory(prefix="testbed-cell-") as room:
-        path, log = Path(room) / cell.name, Path(room) / "log.txt"
+        path, log = Path(room) / name, Path(room) / "log.txt"
         with log.open("wb") as said:
             process = subprocess.Popen(
-                command(os.getpid(), cell, path),
+                command(os.getpid(), arguments, path),
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
                 stderr=said,

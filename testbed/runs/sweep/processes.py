@@ -46,7 +46,7 @@ class Processes:
             results.make_folder(job.log.parent)
             with job.log.open("wb") as said:
                 process = subprocess.Popen(
-                    command(os.getpid(), job.cell, job.path),
+                    command(os.getpid(), job.cell.arguments, job.path),
                     stdin=subprocess.DEVNULL,
                     stdout=subprocess.DEVNULL,
                     stderr=said,

@@ -9,9 +9,10 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
-from testbed.results.sweep_plan import Cell
+if TYPE_CHECKING:  # nodes of a cluster import this
+    from testbed.results.sweep_plan import Cell
 
 CHILD = (sys.executable, "-P", "-m", "testbed.cli.sweep_child")  # -P: the folder it is called from holds no modules
 POLL_SECONDS = 0.1
@@ -68,6 +69,6 @@ class Workers(Protocol):
         """The end: nothing runs on, even if something raised."""
 
 
-def command(parent: int, cell: Cell, path: Path) -> Sequence[str]:
+def command(parent: int, arguments: Sequence[str], path: Path) -> Sequence[str]:
     """A run of a cell that ends with its parent. It serves no metrics: the next one would find the port in use."""
-    return [*CHILD, str(parent), *cell.arguments, "--metrics-addr", "none", "--out", str(path), "--format", "json"]
+    return [*CHILD, str(parent), *arguments, "--metrics-addr", "none", "--out", str(path), "--format", "json"]

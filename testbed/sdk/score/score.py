@@ -94,8 +94,9 @@ def outcome(controller: str, trial: Trial, settings: list[str]) -> Outcome:
         raise Uncalibrated(f"{trial.experiment}: {error}") from None  # no candidate had a part in it
     except TestbedError as error:
         return Outcome(trial.experiment, nothing, str(error))
-    if record.interrupted or record.broken:
-        why = record.interrupted or "; ".join(str(one) for one in record.broken)
+    broken = record.broken if record.engine != "kernel" else []  # there late timers do it, and no candidate
+    if record.interrupted or broken:
+        why = record.interrupted or "; ".join(str(one) for one in broken)
         return Outcome(trial.experiment, nothing, why)
     verdict = judge(record)
     run = summarise(record, verdict, experiment=trial.experiment, controller=controller)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+from testbed.agent.build import compile_all
 from tests.support.outside import SHORT, run
 
 pytestmark = [pytest.mark.root, pytest.mark.parallel]
@@ -23,11 +23,9 @@ def test_without_clang_it_says_how_to_get_it(tmp_path: Path, without_clang: str)
 
 
 def test_without_clang_what_was_compiled_before_will_do(tmp_path: Path, without_clang: str) -> None:
-    cache = str(tmp_path / "cache")
-    compile_all = "from testbed.agent.build import compile_all; compile_all()"
-    subprocess.run([sys.executable, "-c", compile_all], env={**os.environ, "TESTBED_CACHE": cache}, check=True)
-    assert run(tmp_path, *SHORT, "--dry-run", TESTBED_CACHE=cache).returncode == 0  # compiles the controller
-    assert run(tmp_path, *SHORT, PATH=without_clang, TESTBED_CACHE=cache).returncode in (0, 3)
+    compile_all()
+    assert run(tmp_path, *SHORT, "--dry-run").returncode == 0  # compiles the controller
+    assert run(tmp_path, *SHORT, PATH=without_clang).returncode in (0, 3)
 
 
 def test_kernel_that_lacks_something_says_what_and_how_to_get_it(tmp_path: Path) -> None:

@@ -51,4 +51,4 @@ time: { duration: 2 ms }
 def test_a_chain_of_switches_with_names_of_their_own(runs: Runs, tmp_path: Path) -> None:
     """Six of them, which is more than INT has room for: calibration needs no more than the last one's."""
     (file := tmp_path / "chain.yaml").write_text(CHAIN)
-    assert runs.clean(str(file), *UNDRAWN).summary["su"] > 99
+    assert runs.clean(str(file), "--dilation", "3000", *UNDRAWN).summary["su"] > 99

@@ -22,6 +22,7 @@ from testbed.engines.kernel.rack.net import LinkLayer, Rack
 from testbed.engines.kernel.rack.router import HASH_SEED, IPV4
 from testbed.engines.kernel.rack.wall import wall_links
 from testbed.engines.virtual.build import FLAGS, SOURCE
+from testbed.engines.virtual.memory import LargePages
 from testbed.engines.virtual.wires import Wires
 from testbed.experiment.topology.shape import LinkKind, Shape, two_level
 from testbed.experiment.topology.tables import Tables
@@ -103,7 +104,7 @@ def test_every_flow_takes_the_next_hop_that_linux_takes(library: ctypes.CDLL, sp
     if not (IPV4 / HASH_SEED).exists():
         pytest.skip(f"this kernel has no {HASH_SEED} (Linux 6.11): its choice has a random seed")
     shape = leaf_spine(spines)
-    wires = Wires(shape, Clock(1.0))
+    wires = Wires(shape, Clock(1.0), LargePages())
     at, hops = wires.next_hops(Tables(shape).hops)
     seeds = wires.hash_seeds(seed)
     names = {index: end.interface for end, index in wires.index.items()}
@@ -117,3 +118,11 @@ def test_every_flow_takes_the_next_hop_that_linux_takes(library: ctypes.CDLL, sp
     answers: Any = inside(lambda: linux_says(spines, seed))
     assert answers == expected
     assert len(set(answers)) == 2 * spines
+
+
+def test_the_same_next_hops_are_there_once() -> None:
+    """For each leaf those up, for each spine one down to each leaf, however many leaves ask for them."""
+    shape = leaf_spine(3)
+    leaves = len(shape.switches) - 3
+    _, hops = Wires(shape, Clock(1.0), LargePages()).next_hops(Tables(shape).hops)
+    assert len(hops) == 1 + leaves * (1 + 3) + 3 * leaves * (1 + 1)

@@ -37,3 +37,11 @@ def test_draws_differ_and_their_rewards_add_up(cell: Cell) -> None:
     assert not np.array_equal(actions, others[1])
     assert -3 < gained.sum() < -0.3
     assert (gained <= 0).all()
+
+
+def test_incasts_come_on_top_of_the_load(cell: Cell) -> None:
+    mixed = Cell("websearch", 0.9, 3, HOSTS, SLOTS, incasts=True).resolved.layout.plan
+    incasts = mixed.size[np.array(mixed.label) == "incast"]
+    assert len(incasts) == 12 * int(cell.duration / 500e-6) > 0
+    assert (incasts == 64e3).all()
+    assert len(mixed) == len(incasts) + len(cell.resolved.layout.plan)

@@ -48,6 +48,15 @@ def test_trained_for_completion_times_it_scales_with_the_port(tmp_path: Path) ->
     assert printed.on_slot(1e-4, sample).kmin.tolist() == [40e3] * 3
 
 
+def test_what_was_trained_for_completion_times_spares_elephants_an_incast_s_marks() -> None:
+    form = find("tuner", "pet").form
+    one = form(form.Config(goal="fct"), ports(rate=np.full(3, 25e9)))
+    calm, high = {"incast_degree": [np.nan, 6.0, 9.0]}, {"incast_degree": [12.0, 12.0, 12.0]}
+    shares = [1.0, 1.0, 0.3]  # many elephants at a port are no incast
+    for more, kmin in ((calm, [40e3] * 3), (high, [1280e3, 1280e3, 40e3])):
+        assert one.on_slot(0.0, slot(one.initial(), mice_share=shares, **more)).kmin.tolist() == kmin
+
+
 def test_what_was_trained_for_completion_times_has_one_policy_for_all() -> None:
     form = find("tuner", "pet").form
     chosen = form.presets["fct"]

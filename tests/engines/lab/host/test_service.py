@@ -19,7 +19,7 @@ from testbed.engines.lab.host.interface import Interface
 from testbed.errors import BadInput
 from testbed.experiment.topology.framing import Framing
 from tests.engines.lab.pair import ADDRESSES, NAMES, Pair, Served, host_config, pair
-from tests.support.waiting import until
+from tests.support.waiting import PATIENCE, until
 
 pytestmark = pytest.mark.root
 
@@ -57,8 +57,8 @@ def test_nothing_is_left(link: Pair, serve: Callable[..., Served], how: str, tcx
     assert there.programs != before.programs if tcx else there.filters != before.filters
     if how == "killed":
         agent.process.send_signal(signal.SIGKILL)
-    assert agent.process.wait(5) == (-9 if how == "killed" else 1)
-    until(lambda: link.state(0) == before, seconds=5)
+    assert agent.process.wait(PATIENCE) == (-9 if how == "killed" else 1)
+    until(lambda: link.state(0) == before)
 
 
 def test_the_sender_ends_with_the_channel(link: Pair, serve: Callable[..., Served]) -> None:
@@ -79,10 +79,10 @@ def test_the_sender_ends_with_the_channel(link: Pair, serve: Callable[..., Serve
         left.send("keepalive")
     assert left.process.stdin is not None
     left.process.stdin.close()
-    assert left.process.wait(5) == 1
+    assert left.process.wait(PATIENCE) == 1
     right.send("detach")
     assert right.receive("detached").data["differences"] == []
-    assert right.process.wait(5) == 0
+    assert right.process.wait(PATIENCE) == 0
     assert [link.state(end) for end in (0, 1)] == before
 
 

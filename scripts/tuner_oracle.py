@@ -1,0 +1,211 @@
+"""What there is to adapt to: the tables of docs/findings/pet.md on `fct`, constants and incasts.
+
+    .venv/bin/python scripts/tuner_oracle.py [FOLDER]     # FOLDER of scripts/tuner_runs.py: keep what it has
+
+They are made of docs/findings/results/pet-thresholds.csv: a line per run, so that seeds are what varies.
+Changes are ratios of rows with the same arrivals; intervals hold 95 % by Student's t over the seeds' logarithms.
+"""
+
+from __future__ import annotations
+
+import csv
+import sys
+from collections import defaultdict
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+from testbed_plugins.learned.evaluation import STUDENT_95
+
+from testbed.base.arrays import Floats
+from testbed.tuner import ELEPHANT
+
+KEPT = Path(__file__).resolve().parents[1] / "docs/findings/results/pet-thresholds.csv"
+ARRIVED = 0.07  # s of 0.1: those that come later would often not end; one that does not counts with its time so far
+RULES = ("fct", "10 mice, else 20/640/50")
+NAMES = ("mice", "p99", "elephants", "others")  # mean, p99, mean; mean of the mice that are of no incast
+FEWEST = 3  # seeds of a figure
+FCT = "40/160/100"  # what `fct` sets where there are no incasts
+WORD = {"websearch": "WebSearch", "datamining": "DataMining"}
+Runs = dict[str, dict[str, dict[int, Floats]]]  # cell, row, seed: slowdowns as in `NAMES`
+
+
+def keep(folder: Path) -> None:
+    """Write a line per run of ``folder``."""
+    lines = []
+    for file in sorted(folder.glob("*.npz")):
+        cell, *row, seed = file.stem.split(",")
+        one = np.load(file)
+        came, mice, slowdown = one["start"] < ARRIVED, one["size"] <= ELEPHANT, one["slowdown"]
+        small, large = came & mice, came & ~mice
+        figures = (
+            slowdown[small].mean(),
+            np.quantile(slowdown[small], 0.99),
+            slowdown[large].mean(),
+            slowdown[small & ~one["incast"]].mean(),
+        )
+        counts = (small.sum(), large.sum(), (large & ~one["finished"]).sum())
+        lines.append([cell, ",".join(row).replace("_", "/"), seed, *(f"{x:.4f}" for x in figures), *counts])
+    with KEPT.open("w", newline="") as stream:
+        writer = csv.writer(stream, lineterminator="\n")
+        writer.writerow(["cell", "row", "seed", *NAMES, "mice_count", "elephants_count", "elephants_unfinished"])
+        writer.writerows(lines)
+
+
+def read() -> Runs:
+    found: Runs = defaultdict(lambda: defaultdict(dict))
+    with KEPT.open(newline="") as stream:
+        for line in csv.DictReader(stream):
+            found[line["cell"]][line["row"]][int(line["seed"])] = np.array([float(line[name]) for name in NAMES])
+    return found
+
+
+def changes(runs: Runs, cell: str, row: str, other: str) -> Floats:
+    """Logarithms of the ratios, shape (seeds, names), of the seeds that both have."""
+    mine, theirs = runs[cell][row], runs[cell][other]
+    return np.log([mine[seed] / theirs[seed] for seed in sorted(mine.keys() & theirs.keys())])
+
+
+def interval(values: Floats) -> tuple[float, float, float]:
+    """Mean and its 95 % interval over seeds."""
+    mean, n = float(values.mean()), len(values)
+    half = STUDENT_95[n - 2] * float(values.std(ddof=1)) / n**0.5
+    return mean, mean - half, mean + half
+
+
+def percent(values: Floats) -> str:
+    mean, low, high = (100 * np.expm1(one) for one in interval(values))
+    return f"{mean:+.1f} ({low:+.1f}, {high:+.1f})"
+
+
+def points(values: Floats) -> str:
+    mean, low, high = interval(values)
+    return f"{mean:+.1f} ({low:+.1f}, {high:+.1f})"
+
+
+def title(cell: str) -> str:
+    workload, load, *incasts = cell.split("-")
+    return f"{WORD[workload]}, {load} %" + (", incasts" if incasts else "")
+
+
+def goal(change: Floats) -> str:
+    """Which of the three parts of the goal are certain (yes), excluded (no), or neither (open)."""
+    said = []
+    for column, most in zip(change.T[:3], (np.log(0.9), 0.0, np.log(1.03)), strict=True):
+        _, low, high = interval(column)
+        said.append("yes" if high <= most else "no" if low > most else "open")
+    return ", ".join(said)
+
+
+def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    print("| " + " | ".join(head) + " |\n|---|" + "---:|" * (len(head) - 1))
+    print("\n".join("| " + " | ".join(row) + " |" for row in rows) + "\n")
+
+
+def reached(runs: Runs, cells: list[str], row: str) -> None:
+    """A row against the published ones."""
+    lines = []
+    for cell in cells:
+        for other in ("SECN1", "SECN2", "ACC"):
+            change = changes(runs, cell, row, other)
+            if len(change) >= FEWEST:
+                figures = [percent(one) for one in change.T[:3]]
+                lines.append([title(cell), other, str(len(change)), *figures, goal(change)])
+    table([f"{row}, %", "against", "seeds", "mice, mean", "mice, p99", "elephants, mean", "goal"], lines)
+
+
+def best_for_mice(runs: Runs, cells: list[str]) -> None:
+    """The most that any constant gives mice against SECN1, and the most if elephants pay no more than 3 %."""
+    lines = []
+    for cell in cells:
+        found = {row: changes(runs, cell, row, "SECN1") for row in runs[cell] if row.count("/") == 2 and " " not in row}
+        found = {row: change for row, change in found.items() if len(change) >= FEWEST}
+        fair = [row for row, change in found.items() if change[:, 2].mean() <= np.log(1.03)]
+        line = [title(cell)]
+        for some in (found, fair):
+            if not some:
+                line += ["none", "", ""]
+                continue
+            best = min(some, key=lambda row: found[row][:, 0].mean())
+            line += [best, percent(found[best][:, 0]), percent(found[best][:, 2])]
+        lines.append(line)
+    table(
+        ["against SECN1, %", "best for mice", "mice", "elephants", "elephants at most +3", "mice", "elephants"], lines
+    )
+
+
+def against_one(runs: Runs, cells: list[str], rows: list[str], usual: str) -> None:
+    """All rows against one: the mice that are of no incast, all mice, elephants."""
+    lines = []
+    for cell in cells:
+        for row in rows:
+            change = changes(runs, cell, row, usual)
+            if row != usual and len(change) >= FEWEST:
+                figures = [percent(change[:, NAMES.index(name)]) for name in ("others", "mice", "elephants")]
+                lines.append([title(cell), row, str(len(change)), *figures])
+    table([f"against {usual}, %", "", "seeds", "mice of no incast", "all mice", "elephants"], lines)
+
+
+def seeds_of(runs: Runs, cells: list[str], rows: list[str]) -> list[int]:
+    """Those that every one of these rows has in every cell."""
+    return sorted(set.intersection(*(set(runs[cell][row]) for cell in cells for row in (*rows, "SECN1"))))
+
+
+def in_all(runs: Runs, cells: list[str], rows: list[str]) -> list[str]:
+    """Rows with enough seeds in every cell."""
+    return [row for row in rows if min(len(runs[cell][row]) for cell in cells) >= FEWEST]
+
+
+def scored(runs: Runs, cells: list[str], rows: list[str], seeds: list[int]) -> Floats:
+    """Mean of the logarithms of the mice of no incast and elephants against SECN1, in %: shape (cells, rows, seeds)."""
+    columns = [NAMES.index("others"), NAMES.index("elephants")]
+    found = np.array([[[runs[c][r][s][columns] for s in seeds] for r in (*rows, "SECN1")] for c in cells])
+    return np.asarray(100 * np.log(found[:, :-1] / found[:, -1:]).mean(axis=3))
+
+
+def oracle(runs: Runs, cells: list[str], rows: list[str], more: Sequence[str] = ()) -> None:
+    """The best of ``rows`` in every cell in hindsight against the one best over all, and ``more`` beside them."""
+    seeds = seeds_of(runs, cells, [*rows, *more])
+    scores, others = scored(runs, cells, rows, seeds), scored(runs, cells, list(more), seeds) if more else None
+    means, each = scores.mean(axis=2), np.arange(len(cells))
+    single, hindsight = int(means.mean(axis=0).argmin()), scores[each, means.argmin(axis=1)]
+    named = [(row, scores[:, k]) for k, row in enumerate(rows)]
+    named.sort(key=lambda one: float(one[1].mean()))
+    named.append(("the best constant in each", hindsight))
+    if others is not None:
+        named += [(row, others[:, k]) for k, row in enumerate(more)]
+    lines = [[row, *(f"{x:+.1f}" for x in one.mean(axis=1)), points(one.mean(axis=0))] for row, one in named]
+    table([f"seeds {', '.join(map(str, seeds))}", *map(title, cells), "mean"], lines)
+    held = []
+    for seed in range(len(seeds)):
+        known = np.delete(scores, seed, axis=2).mean(axis=2)
+        chosen = scores[each, known.argmin(axis=1), seed] - scores[:, known.mean(axis=0).argmin(), seed]
+        held.append(chosen.mean())
+    print(f"Points less than with {rows[single]} everywhere, the best constant of all:\n")
+    for row, one in named:
+        if row != rows[single]:
+            print(f"* {row}: {points((one - scores[:, single]).mean(axis=0))}")
+    print(f"* the best constant in each and the best of all, chosen by the other seeds: {points(np.array(held))}\n")
+
+
+def main(arguments: list[str]) -> None:
+    """Print all tables."""
+    if arguments:
+        keep(Path(arguments[0]))
+    runs = read()
+    cells = sorted(runs, key=lambda cell: (cell.startswith("d"), cell))
+    calm = [cell for cell in cells if not cell.endswith("-incast")]
+    incasts = [cell for cell in cells if cell.endswith("-incast")]
+    for cell in calm:  # the rules are their constants there
+        for rule in RULES:
+            runs[cell][rule] = runs[cell][rule.rpartition(" ")[2] if " " in rule else FCT]
+    constants = [row for row in runs[calm[0]] if row.count("/") == 2 and " " not in row]
+    reached(runs, calm, FCT)
+    best_for_mice(runs, calm)
+    oracle(runs, calm, in_all(runs, calm, constants))
+    against_one(runs, incasts, [*constants, *RULES], FCT)
+    oracle(runs, cells, in_all(runs, cells, constants), in_all(runs, cells, list(RULES)))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -1,0 +1,144 @@
+"""What tuners do to mice and elephants: the runs behind "what there is to adapt to" in docs/findings/pet.md.
+
+    .venv/bin/python scripts/tuner_runs.py FOLDER [--seeds 11-15] [--cells websearch-30,...] [--rows SECN1,...]
+
+Every run is 100 ms on the virtual engine, 16 hosts with 25 Gbit/s at one switch, DCQCN with a window of one BDP; a seed
+gives all rows of a cell the same arrivals. FOLDER gets a file per run; those that are there already are not run again.
+`tuner_oracle.py` makes figures of them.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections import deque
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+from testbed_plugins.pet.cell import INCASTS, QUIET
+
+from testbed.base.arrays import Floats
+from testbed.engines.virtual.run import VirtualRun
+from testbed.plugin import PluginConfig
+from testbed.results.figures.fct import ideal_fct, slowdowns
+from testbed.runs.overrides import resolve
+from testbed.sdk.conformance.trial import Unwatched
+from testbed.tuner import Need, Ports, PortSample, Thresholds, Tuner
+
+DURATION = 0.1  # s
+WORKLOADS, LOADS = ("websearch", "datamining"), (30, 50, 70, 90)
+COMMON = [*QUIET, "controller.window=bdp", "rack.hosts=16", "time.warmup=0", f"time.duration={DURATION} s"]
+CELLS = [f"{workload}-{load}{more}" for more in ("", "-incast") for workload in WORKLOADS for load in LOADS]
+
+Action = tuple[float, float, float]  # Kmin, Kmax in kB, Pmax in %
+USUAL, GENTLE = (40, 160, 100), (20, 1280, 25)
+CONSTANTS: list[Action] = [(20, 40, 100), (20, 160, 50), (20, 320, 50), USUAL, (20, 160, 25),
+                           (40, 320, 100), (20, 640, 50), (80, 160, 100), GENTLE]  # fmt: skip
+PUBLISHED = {
+    "SECN1": ["tuner.preset=secn1"],
+    "SECN2": ["tuner.preset=secn2"],
+    "ACC": ["tuner=acc"],
+    "fct": ["tuner=pet", "tuner.preset=fct"],
+}
+
+
+def constant(action: Action) -> list[str]:
+    kmin, kmax, pmax = action
+    return [f"tuner.kmin={kmin} kB", f"tuner.kmax={kmax} kB", f"tuner.pmax={pmax} %", "tuner.reference_rate=0"]
+
+
+def named(action: Action) -> str:
+    return "/".join(map(str, action))
+
+
+class ByIncasts(Tuner):
+    """Other thresholds where an incast is seen, or was within the last ``memory`` slots: ``senders`` or more, and if
+    ``of_mice`` counting only the share of them that the share of mice in the flows is.
+    """
+
+    name = "by-incasts"
+    needs = Need.FLOWS
+    senders: float
+    of_mice: bool
+    memory = 3
+    usual: Action
+    incast: Action = (1280, 2560, 5)  # next to never a mark
+
+    def __init__(self, config: PluginConfig, ports: Ports) -> None:
+        super().__init__(config, ports)
+        self.slot = 10 * ports.base_rtt
+        self.recent: deque[Floats] = deque(maxlen=self.memory)
+
+    def initial(self) -> Thresholds:
+        return self._thresholds(np.zeros(len(self.ports)))
+
+    def on_slot(self, now: float, sample: PortSample) -> Thresholds:  # noqa: ARG002 - part of the interface
+        degree = np.nan_to_num(sample.incast_degree)
+        self.recent.append(degree * np.nan_to_num(sample.mice_share) if self.of_mice else degree)
+        return self._thresholds(np.max(self.recent, axis=0))
+
+    def _thresholds(self, senders: Floats) -> Thresholds:
+        kmin, kmax, pmax = np.where(senders[:, None] >= self.senders, self.incast, self.usual).astype(float).T
+        return Thresholds(kmin * 1e3, kmax * 1e3, pmax / 100)
+
+
+RULES: dict[str, tuple[float, bool, Action]] = {
+    "10 senders, else 40/160/100": (10, False, USUAL),
+    "10 mice, else 40/160/100": (10, True, USUAL),  # as `fct`
+    "10 mice, else 20/640/50": (10, True, (20, 640, 50)),
+}
+ROWS = [*PUBLISHED, *map(named, CONSTANTS), *RULES]
+
+
+def run(cell: str, row: str, seed: int, file: Path) -> None:
+    """One run; its file has a row per flow: size, start, slowdown so far, finished, of an incast."""
+    workload, load, *incast = cell.split("-")
+    options = [*COMMON, f"traffic.load={load} %", f"seed={seed}", *(INCASTS if incast else [])]
+    constants = {named(one): constant(one) for one in CONSTANTS}
+    resolved = resolve(workload, {}, {}, [*options, *(PUBLISHED | constants).get(row, [])])
+    if row in RULES:
+        form = type("Rule", (ByIncasts,), dict(zip(("senders", "of_mice", "usual"), RULES[row], strict=True)))
+        plugin = replace(resolved.tuner, form=form)
+        resolved = replace(resolved, tuner=plugin, tuner_config=form.Config())
+    record = VirtualRun(resolved, [], Unwatched()).follow()
+    flows = record.flows
+    finished = np.isfinite(flows.finished)
+    under_way = np.where(finished, flows.finished, DURATION) - flows.start
+    incasts = np.array([label == "incast" for label in resolved.layout.plan.label])
+    part = file.with_suffix(".part")
+    with part.open("wb") as stream:
+        np.savez_compressed(
+            stream,
+            size=flows.size,
+            start=flows.start.astype(np.float32),
+            slowdown=slowdowns(under_way, ideal_fct(record)).astype(np.float32),
+            finished=finished,
+            incast=incasts,
+        )
+    part.replace(file)
+
+
+def seeds(text: str) -> list[int]:
+    first, _, last = text.partition("-")
+    return list(range(int(first), int(last or first) + 1))
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--seeds", type=seeds, default=seeds("11-15"))
+    parser.add_argument("--cells", type=lambda text: text.split(","), default=CELLS)
+    parser.add_argument("--rows", type=lambda text: text.split(";"), default=ROWS, help="separated by ;")
+    chosen = parser.parse_args()
+    chosen.folder.mkdir(parents=True, exist_ok=True)
+    for seed in chosen.seeds:
+        for cell in chosen.cells:
+            for row in chosen.rows:
+                file = chosen.folder / f"{cell},{row.replace('/', '_')},{seed}.npz"
+                if not file.exists():
+                    run(cell, row, seed, file)
+                    print(file.stem, flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,38 @@
+"""Memory of a world, in large pages: a large rack's structs are on more small pages than the TLB has entries for."""
+
+from __future__ import annotations
+
+import math
+import mmap
+from typing import Any
+
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+
+CACHE_LINE = 64  # bytes
+CHUNK = 32 << 20  # bytes of address space; memory is taken as it is used
+
+
+class LargePages:
+    """Arrays live as long as this does."""
+
+    def __init__(self) -> None:
+        self._chunks: list[mmap.mmap] = []
+        self._used = self._size = 0
+
+    def zeros(self, shape: int | tuple[int, ...], dtype: DTypeLike) -> NDArray[Any]:
+        """As `numpy.zeros`, from the beginning of a line of the cache on."""
+        form = np.dtype(dtype)
+        count = math.prod(shape) if isinstance(shape, tuple) else shape
+        if self._used + count * form.itemsize > self._size:
+            self._grow(count * form.itemsize)
+        array = np.frombuffer(self._chunks[-1], form, count, self._used).reshape(shape)
+        self._used += -(-count * form.itemsize // CACHE_LINE) * CACHE_LINE
+        return array
+
+    def _grow(self, least: int) -> None:
+        self._used, self._size = 0, max(CHUNK, least)
+        chunk = mmap.mmap(-1, self._size, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+        if hasattr(mmap, "MADV_HUGEPAGE"):
+            chunk.madvise(mmap.MADV_HUGEPAGE)
+        self._chunks.append(chunk)
