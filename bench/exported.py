@@ -11,6 +11,7 @@ import numpy as np
 
 from controllers.adpg.export import c
 from controllers.adpg.tree import Trees
+from controllers.learned.trees_in_c import source as source_of
 from testbed.base.arrays import Floats
 from testbed.base.compiler import LIBRARY_FLAGS, compile_to
 
@@ -34,7 +35,7 @@ class Exported:
         """Raises TestbedError without clang."""
         with tempfile.TemporaryDirectory() as folder:
             source, target = Path(folder) / "trees.c", Path(folder) / "trees.so"
-            source.write_text(c.trees_source(trees) + POLICY)
+            source.write_text(source_of(trees, "adpg_trees", "adpg") + POLICY)
             compile_to(target, (source,), FLAGS)
             self.library = ctypes.CDLL(str(target))
 

@@ -1,10 +1,11 @@
-"""How DECC's policies are made: `testbed train` and `distil`."""
+"""How DECC's policies are made: `testbed train`, `distil` and `export`."""
 
 from __future__ import annotations
 
 from testbed.sdk.jobs import JobSet
 
+from .export.job import EXPORT
 from .job_distil import DISTIL
 from .job_train import TRAIN
 
-JOBS = JobSet({"train": TRAIN, "distil": DISTIL})
+JOBS = JobSet({"train": TRAIN, "distil": DISTIL, "export": EXPORT})
