@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import tempfile
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 from pyarrow import parquet
 
 from testbed.dataplane import wire
@@ -15,7 +17,7 @@ from testbed.errors import BadInput
 from testbed.fidelity.counters import Counts, SrcCounts
 from testbed.fidelity.invariants import broken
 from testbed.results import decisions
-from testbed.results.trace import KINDS, SRC
+from testbed.results.trace import SRC
 from testbed.runs.overrides import resolve
 from testbed.sdk.conformance.trial import Unwatched
 from tests.support.simulated import captured, simulated
@@ -64,6 +66,12 @@ class Ran(VirtualRun):
         assert found
         return found
 
+    def decided(self, folder: Path) -> dict[str, NDArray[Any]]:
+        """The table of decisions, which it needs a folder for."""
+        (folder / "decisions.parquet").write_bytes(self.record.decisions_file)
+        (one,) = decisions.read(folder)
+        return one.columns
+
 
 def test_an_src_is_back_in_less_than_half_of_the_rtt_that_its_packet_has(tmp_path: Path) -> None:
     """Eight flows begin at line rate: seven BDPs of queue, which no SRC waits in."""
@@ -111,10 +119,10 @@ def test_a_sender_says_which_packets_are_first_last_and_may_grow(tmp_path: Path,
     assert sent[-1] & wire.SHIM_LAST
 
 
-def test_srcs_overtake_data_but_for_the_packet_that_has_begun() -> None:
+def test_srcs_overtake_data_but_for_the_packet_that_has_begun(tmp_path: Path) -> None:
     """The port to h1 is itself full, of what h4 and h5 send there."""
     run = Ran(BOTH_WAYS)
-    columns = run.meters[0].trace.columns()
+    columns = run.decided(tmp_path)
     is_src = (columns["kind"] == SRC) & (columns["flow"] == 0)
     early = is_src & (columns["time"] < 100e-6)
     assert early.sum() > 10
@@ -159,13 +167,12 @@ def test_others_in_a_rack_with_bolt_get_no_srcs() -> None:
 
 def test_decisions_know_srcs_and_what_was_granted(tmp_path: Path) -> None:
     run = Ran("incast-2", "time.duration=200 us", "time.warmup=0 s")
-    (tmp_path / "decisions.parquet").write_bytes(run.record.decisions_file)
-    (one,) = decisions.read(tmp_path)
-    srcs = one.columns["kind"] == KINDS.index("on_src")
+    columns = run.decided(tmp_path)
+    srcs = columns["kind"] == SRC
     assert srcs.sum() == run.flows.srcs.sum() > 0
-    assert (one.columns["hop1_queue"][srcs] >= 2 * WIRE).all()
-    assert one.columns["hop1_rate"][srcs] == pytest.approx(LINE)
-    assert 0 < one.columns["inc_packets"].sum() < run.flows.acked.sum()
+    assert (columns["hop1_queue"][srcs] >= 2 * WIRE).all()
+    assert columns["hop1_rate"][srcs] == pytest.approx(LINE)
+    assert 0 < columns["inc_packets"].sum() < run.flows.acked.sum()
 
 
 def test_without_bolt_no_run_speaks_of_it(tmp_path: Path) -> None:

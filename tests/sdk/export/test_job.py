@@ -43,14 +43,14 @@ def test_what_the_documents_show_works(line: str, tmp_path: Path) -> None:
 def test_a_controller_without_export_is_told_who_has_one(tmp_path: Path) -> None:
     done = command("export", "hpcc", "--to", "doca-pcc", "--out", str(tmp_path / "made"))
     assert (done.returncode, done.stdout) == (2, "")
-    assert "'hpcc' has nothing to export; these have: adpg, fixed, swift" in done.stderr
+    assert "'hpcc' has nothing to export; these have: adpg, decc, fixed, swift" in done.stderr
     assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize(
     ("name", "options", "says"),
     [
-        ("acc", {}, "'acc' has nothing to export; it has: train; to export there are: adpg, fixed"),
+        ("acc", {}, "'acc' has nothing to export; it has: train; to export there are: adpg, decc, fixed"),
         ("swif", {}, "nothing is installed to export 'swif'; did you mean 'swift'?"),
         ("swift", {"to": "doca"}, r"did you mean 'doca-pcc'\? \(allowed: doca-pcc\)"),
         ("fixed", {"rate": 0}, "'0' is not a rate"),
