@@ -10,6 +10,7 @@ from itertools import combinations
 from pathlib import Path
 
 from bench.measure import Row
+from testbed.base.atomic import atomic_write
 from testbed.engines.kernel import doctor
 from testbed.engines.virtual.build import WORLD
 from testbed.errors import BadInput, Uncalibrated
@@ -52,9 +53,7 @@ class Kept:
         print(f"bench: {controller}: {engine}: {one}", file=sys.stderr, flush=True)
         self.runs.setdefault(f"{engine} {controller} {one.experiment}", []).append(asdict(one))
         if self.file:
-            fresh = self.file.with_name(self.file.name + ".new")
-            fresh.write_text(json.dumps(self.runs, indent=1) + "\n")
-            fresh.replace(self.file)
+            atomic_write(self.file, f"{json.dumps(self.runs, indent=1)}\n".encode())
 
     def clean(self, engine: EngineName, controller: str) -> Outcomes:
         """Of a controller, by experiment."""

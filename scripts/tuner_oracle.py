@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
-from testbed_plugins.learned.evaluation import STUDENT_95
+from testbed_plugins.learned.evaluation import interval
 
 from testbed.base.arrays import Floats
 from testbed.tuner import ELEPHANT
@@ -66,20 +66,19 @@ def changes(runs: Runs, cell: str, row: str, other: str) -> Floats:
     return np.log([mine[seed] / theirs[seed] for seed in sorted(mine.keys() & theirs.keys())])
 
 
-def interval(values: Floats) -> tuple[float, float, float]:
+def bounds(values: Floats) -> tuple[float, float, float]:
     """Mean and its 95 % interval over seeds."""
-    mean, n = float(values.mean()), len(values)
-    half = STUDENT_95[n - 2] * float(values.std(ddof=1)) / n**0.5
+    mean, half = interval(values)
     return mean, mean - half, mean + half
 
 
 def percent(values: Floats) -> str:
-    mean, low, high = (100 * np.expm1(one) for one in interval(values))
+    mean, low, high = (100 * np.expm1(one) for one in bounds(values))
     return f"{mean:+.1f} ({low:+.1f}, {high:+.1f})"
 
 
 def points(values: Floats) -> str:
-    mean, low, high = interval(values)
+    mean, low, high = bounds(values)
     return f"{mean:+.1f} ({low:+.1f}, {high:+.1f})"
 
 
@@ -92,7 +91,7 @@ def goal(change: Floats) -> str:
     """Which of the three parts of the goal are certain (yes), excluded (no), or neither (open)."""
     said = []
     for column, most in zip(change.T[:3], (np.log(0.9), 0.0, np.log(1.03)), strict=True):
-        _, low, high = interval(column)
+        _, low, high = bounds(column)
         said.append("yes" if high <= most else "no" if low > most else "open")
     return ", ".join(said)
 

@@ -10,6 +10,7 @@ gives all rows of a cell the same arrivals. FOLDER gets a file per run; those th
 from __future__ import annotations
 
 import argparse
+import io
 from collections import deque
 from dataclasses import replace
 from pathlib import Path
@@ -18,6 +19,7 @@ import numpy as np
 from testbed_plugins.pet.cell import INCASTS, QUIET
 
 from testbed.base.arrays import Floats
+from testbed.base.atomic import atomic_write
 from testbed.engines.virtual.run import VirtualRun
 from testbed.plugin import PluginConfig
 from testbed.results.figures.fct import ideal_fct, slowdowns
@@ -105,17 +107,16 @@ def run(cell: str, row: str, seed: int, file: Path) -> None:
     finished = np.isfinite(flows.finished)
     under_way = np.where(finished, flows.finished, DURATION) - flows.start
     incasts = np.array([label == "incast" for label in resolved.layout.plan.label])
-    part = file.with_suffix(".part")
-    with part.open("wb") as stream:
-        np.savez_compressed(
-            stream,
-            size=flows.size,
-            start=flows.start.astype(np.float32),
-            slowdown=slowdowns(under_way, ideal_fct(record)).astype(np.float32),
-            finished=finished,
-            incast=incasts,
-        )
-    part.replace(file)
+    stream = io.BytesIO()
+    np.savez_compressed(
+        stream,
+        size=flows.size,
+        start=flows.start.astype(np.float32),
+        slowdown=slowdowns(under_way, ideal_fct(record)).astype(np.float32),
+        finished=finished,
+        incast=incasts,
+    )
+    atomic_write(file, stream.getvalue())
 
 
 def seeds(text: str) -> list[int]:

@@ -91,12 +91,16 @@ def static(preset: str | None = None, **options: Any) -> Make:
 
 def ahead(one: list[Figures], other: list[Figures]) -> tuple[float, float]:
     """By how much one's reward is above the other's, seed by seed: mean, and half the 95 % confidence interval."""
-    difference = np.array([a.reward - b.reward for a, b in zip(one, other, strict=True)])
-    n = len(difference)
+    return interval(np.array([a.reward - b.reward for a, b in zip(one, other, strict=True)]))
+
+
+def interval(values: Floats) -> tuple[float, float]:
+    """Mean, and half its 95 % confidence interval, of what seeds gave."""
+    n = len(values)
     if n < 2:
-        return float(difference.mean()), float("inf")
+        return float(values.mean()), float("inf")
     t = STUDENT_95[min(n - 1, len(STUDENT_95)) - 1]  # of more seeds: a little too wide
-    return float(difference.mean()), float(t * difference.std(ddof=1) / np.sqrt(n))
+    return float(values.mean()), float(t * values.std(ddof=1) / np.sqrt(n))
 
 
 def means(figures: list[Figures]) -> dict[str, float]:

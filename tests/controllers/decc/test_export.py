@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import subprocess
 from pathlib import Path
 
@@ -13,6 +12,7 @@ from testbed_controllers.decc.export.job import ExportConfig, export
 
 from testbed.sdk.jobs import JobContext
 from tests.support.commands import command
+from tests.support.exported import example_of
 
 
 @pytest.fixture(scope="module")
@@ -49,10 +49,7 @@ def test_compiles_without_a_warning(trees: Path, tmp_path: Path, compiler: str, 
 
 def test_the_example_runs_as_its_readme_says(trees: Path) -> None:
     """Alone a flow has the line; a queue of more than a base RTT takes at most 30 % per decision (1 / 1.425)."""
-    (line,) = [line for line in (trees / "README.md").read_text().splitlines() if "./example" in line]
-    done = subprocess.run(line, shell=True, cwd=trees, capture_output=True, text=True, check=False)  # noqa: S602
-    assert (done.returncode, done.stderr) == (0, "")
-    said = [(float(rtt), float(rate)) for rtt, rate in re.findall(r"RTT +(\S+) us: send at +(\S+) Gbit/s", done.stdout)]
+    said = example_of(trees)
     assert said[1] == (8.0, 100.0)
     assert said[4][0] == 20.0
     assert said[4][1] < 50

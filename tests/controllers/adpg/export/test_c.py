@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ctypes
-import re
 import subprocess
 from ctypes import c_double, c_int64, c_void_p
 from pathlib import Path
@@ -18,6 +17,7 @@ from testbed_controllers.adpg.observation import LEAST_RATE, AdpgConfig, History
 from tests.controllers.adpg.export.conftest import STRICT, exported
 from tests.controllers.adpg.loops import BASE_RTT, TREES, heard_in_incast
 from tests.support.checkout import ROOT
+from tests.support.exported import example_of
 
 MILLION = 1_000_000
 
@@ -47,10 +47,7 @@ def test_compiles_without_a_warning_and_needs_nothing_but_sqrt(
 def test_the_example_runs_from_start_to_rate(tmp_path: Path) -> None:
     """As its README says; the rates are those of the controller in numpy."""
     folder = exported("c", tmp_path, start_rate=0.5, beta=1.4)
-    (line,) = [line for line in (folder / "README.md").read_text().splitlines() if "./example" in line]
-    done = subprocess.run(line, shell=True, cwd=folder, capture_output=True, text=True, check=False)  # noqa: S602
-    assert (done.returncode, done.stderr) == (0, "")
-    said = np.array(re.findall(r"RTT +(\S+) us: send at +(\S+) Gbit/s", done.stdout), float)
+    said = np.array(example_of(folder))
     config = AdpgConfig(start_rate=0.5, beta=1.4)
     history, share, flow = History(1), np.array([0.5]), np.array([0])
     for rtt, rate in said:
