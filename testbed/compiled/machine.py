@@ -87,7 +87,7 @@ def _emitted(translation: Translation, layout: np.dtype[Any]) -> bytes:
     compiled = {}
     for name, one in translation.functions.items():
         one.globals |= {WHOLE: whole_number, POWER: power}
-        compiled[name] = numba.njit(boundscheck=True)(FunctionType(one.code, one.globals, name, one.defaults))
+        compiled[name] = numba.njit(boundscheck=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)(FunctionType(one.code, one.globals, name, one.defaults))
     for one in translation.functions.values():
         one.globals.update({known: compiled[name] for known, name in one.calls.items()})
     entry = _entry(translation, compiled)
