@@ -77,8 +77,8 @@ def _run(asking: socket.socket, modules: dict[str, str]) -> None:
 def _enter(asking: socket.socket) -> None:
     """See the files that the command sees: a unit's sandbox has a mount namespace of its own."""
     pid, _, _ = struct.unpack("3i", asking.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, struct.calcsize("3i")))
-    theirs = f"/proc/{pid}/ns/mnt"
-    if os.readlink(theirs) != os.readlink("/proc/self/ns/mnt"):
+    theirs = Path(f"/proc/{pid}/ns/mnt")
+    if theirs.readlink() != Path("/proc/self/ns/mnt").readlink():
         namespace = os.open(theirs, os.O_RDONLY)
         linux.setns(namespace, linux.CLONE_NEWNS)
         os.close(namespace)
