@@ -53,7 +53,7 @@ LIGHT = [
     *RACK, "controller=fixed", "controller.rate=5 %", "traffic.stagger=10 us", f"time.duration={LIGHT_TIME * 1e6:g} us",
 ]  # fmt: skip
 HPCC = [
-    *RACK, "controller=hpcc", "traffic.stagger=0 s", "time.duration=600 us", "time.warmup=200 us",
+    *RACK, "controller=hpcc", "traffic.stagger=0 s", "time.duration=450 us", "time.warmup=200 us",
 ]  # fmt: skip
 LOSSY = [*LIGHT, "time.dilation=8000", "time.duration=300 us", "rack.calibrate=off"]  # calibrated by the other runs
 NETEM, DELAY_LINE, OVS = "rack.delay_by=netem", "rack.delay_by=delay-line", "rack.switch.forwarding=ovs"
