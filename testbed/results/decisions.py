@@ -72,15 +72,16 @@ class Encoder:
         self._sink = io.BytesIO()
         self._writer: Any = None
 
-    def add(self, trace: DecisionTrace, agent: int = 0) -> None:
-        """What it holds now."""
+    def add(self, trace: DecisionTrace, agent: int = 0) -> int:
+        """What it holds now: how many rows."""
         if agent != self._agent:
             self._write()
             self._agent = agent
-        done = self._rows.fill(trace, 0)
+        before, done = self._rows.added, self._rows.fill(trace, 0)
         while done < trace.held_calls:
             self._write()
             done += self._rows.fill(trace, done)
+        return self._rows.added - before
 
     def _write(self) -> None:
         import pyarrow as pa
