@@ -26,8 +26,9 @@ from testbed.results.trace import DECIDED, HOP, INC, KINDS, SRC, Block, Decision
 _ABOUT = b"testbed"
 _BLOCK = 40_000  # rows that are encoded at a time: what they take stays in caches
 _ALWAYS = ("agent", "kind", "call", "time", "flow", *DECIDED)  # never null
-_LISTED = ("kind", "flow")
-_COUNTING = ("call", "acked_seq", "next_seq")
+_LISTED = ("kind",)
+_COUNTING = ("call", "flow", "acked_seq", "next_seq")
+_WHOLE = ("time", *DECIDED)  # and the rate of hops: to split their bytes costs more than it saves
 _PATH_COLUMNS = ("line_rate", "base_rtt", "hops")
 _OF_ALL = ("payload", "wire_size", "longest_rtt")  # flows
 _HOP_UNITS = {"ts": "s", "tx_bytes": "B", "queue": "B", "rate": "bit/s"}
@@ -109,7 +110,8 @@ def _written_as(fields: Sequence[Any]) -> dict[str, Any]:
     """Encodings that are small and quick, measured on runs of 64 flows, and that most readers know."""
     import pyarrow as pa
 
-    split = {one.name for one in fields if pa.types.is_floating(one.type)} - {"time"}  # LZ4 looks at it for too long
+    floats = [one.name for one in fields if pa.types.is_floating(one.type)]
+    split = {name for name in floats if name.rpartition("_")[2] not in _WHOLE}
     encoding = {one.name: "BYTE_STREAM_SPLIT" if one.name in split else "PLAIN" for one in fields}
     encoding |= dict.fromkeys(_COUNTING, "DELTA_BINARY_PACKED")
     return {
