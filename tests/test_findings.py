@@ -54,6 +54,10 @@ def test_tables_of_constants_are_those_of_the_runs_that_are_kept() -> None:
     said = (PAGES / "pet.md").read_text()
     assert len(made.splitlines()) > 20
     assert [line for line in made.splitlines() if line not in said] == []
+    tuners = (ROOT / "docs/tuners.md").read_text().splitlines()
+    shown = [line for line in tuners if re.match(r"\| \w+, \d+ %", line)]
+    assert len(shown) > 10
+    assert [line for line in shown if line not in made] == []
 
 
 def test_every_published_table_is_on_one_page() -> None:
