@@ -68,6 +68,18 @@ def test_tables_of_constants_are_those_of_the_runs_that_are_kept() -> None:
     said = (PAGES / "pet.md").read_text()
     assert len(made.splitlines()) > 20
     assert [line for line in made.splitlines() if line not in said] == []
+    tuners = (ROOT / "docs/tuners.md").read_text().splitlines()
+    shown = [line for line in tuners if re.match(r"\| \w+, \d+ %", line)]
+    assert len(shown) > 10
+    assert [line for line in shown if line not in made] == []
+
+
+def test_constants_that_were_run_stay_when_others_are_kept(copy: Path, tmp_path: Path) -> None:
+    script = shutil.copy(ROOT / "scripts/tuner_oracle.py", copy / "scripts")
+    file = copy / "docs/findings/results/pet-thresholds.csv"
+    before = file.read_bytes()
+    subprocess.run([sys.executable, script, tmp_path], check=True, capture_output=True)  # a folder without runs
+    assert file.read_bytes() == before
 
 
 def test_every_published_table_is_on_one_page() -> None:
