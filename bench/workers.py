@@ -85,5 +85,5 @@ def _ray() -> Iterator[tuple[str, Callable[[int], None]]]:
     try:
         yield cluster.address, resize
     finally:
-        cluster.shutdown()  # type: ignore[no-untyped-call]
+        cluster.shutdown()
         shutil.rmtree(room, ignore_errors=True)

@@ -27,6 +27,7 @@ from testbed.errors import TestbedError, nearest
 SOURCE = Path(__file__).parent
 OURS = "testbed:"  # begins our own messages among numba's
 NEEDS = ("numba", "llvmlite", "numpy")
+UNWRAPPED = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}  # only machine code calls it
 
 
 def available() -> bool:
@@ -87,13 +88,15 @@ def _emitted(translation: Translation, layout: np.dtype[Any]) -> bytes:
     compiled = {}
     for name, one in translation.functions.items():
         one.globals |= {WHOLE: whole_number, POWER: power}
-        compiled[name] = numba.njit(boundscheck=True)(FunctionType(one.code, one.globals, name, one.defaults))
+        compiled[name] = numba.njit(boundscheck=True, **UNWRAPPED)(
+            FunctionType(one.code, one.globals, name, one.defaults)
+        )
     for one in translation.functions.values():
         one.globals.update({known: compiled[name] for known, name in one.calls.items()})
     entry = _entry(translation, compiled)
     signature = numba.void(record, numba.int64, numba.float64, numba.int64, ack)
     try:
-        made = numba.njit(signature, no_cpython_wrapper=True, no_cfunc_wrapper=True)(entry)
+        made = numba.njit(signature, **UNWRAPPED)(entry)
     except errors.NumbaError as error:
         raise _explained(translation, error) from None
     except KeyError as error:  # numba asked a record for a field that it does not have

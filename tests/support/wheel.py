@@ -84,9 +84,10 @@ def closure(names: list[str]) -> list[Distribution]:
 
 
 def pack(one: Distribution, folder: Path) -> Path:
-    """The wheel that this was installed from, less what pip made."""
+    """The wheel that this was installed from, less what pip made, and what only its authors and compilers read."""
     listed = one.files or []
-    inside = [file for file in listed if ".." not in file.parts and file.suffix != ".pyc"]
+    left_out = {"..", "tests", "include"}
+    inside = [file for file in listed if file.suffix != ".pyc" and not left_out & set(file.parts)]
     description = next(file for file in inside if file.name == "WHEEL" and file.parts[0].endswith(".dist-info"))
     tags = [line.removeprefix("Tag: ") for line in description.read_text().splitlines() if line.startswith("Tag: ")]
     columns = zip(*(tag.split("-") for tag in tags), strict=True)  # Python, ABI, platform: each may be several

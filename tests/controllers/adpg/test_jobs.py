@@ -68,17 +68,14 @@ def test_what_does_not_converge_is_not_kept(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_a_trained_policy_runs_and_its_log_gives_it_again(tmp_path: Path) -> None:
+def test_a_trained_policy_is_kept_with_its_log(tmp_path: Path) -> None:
     pytest.importorskip("torch")
     arguments = ["train", "adpg", "--seed", "2", "--set", "updates=250", "--format", "json"]
-    first, again = (command(*arguments, "--out", name, cwd=tmp_path) for name in ("first", "again"))
+    first = command(*arguments, "--out", "first", cwd=tmp_path)
     assert first.returncode == 0, first.stderr
     assert json.loads(first.stdout)["converged"]
-    assert first.stdout == again.stdout
     made = {file.name for file in (tmp_path / "first").iterdir()}
     assert made == {"network.json", "network.onnx", "int8.json", "training.json", "curves.svg"}
-    for name in made - {"training.json"}:  # which has the CPU time, and the command
-        assert (tmp_path / "first" / name).read_bytes() == (tmp_path / "again" / name).read_bytes()
     log = json.loads((tmp_path / "first" / "training.json").read_text())
     assert log["command"].endswith("--seed 2 --set updates=250 --format json --out first")
     assert [check["update"] for check in log["attempts"][0]["history"]] == list(range(25, 251, 25))
@@ -87,8 +84,8 @@ def test_a_trained_policy_runs_and_its_log_gives_it_again(tmp_path: Path) -> Non
     assert "never overwrite" in done.stderr
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_an_interrupted_training_leaves_nothing(number: int, tmp_path: Path) -> None:
+def test_an_interrupted_training_leaves_nothing(tmp_path: Path) -> None:
+    """By SIGTERM; Ctrl-C is tried on PET's (tests/plugins/pet/test_jobs.py)."""
     pytest.importorskip("torch")
     with subprocess.Popen(
         [*TESTBED, "train", "adpg", "--out", "here"], stderr=subprocess.PIPE, text=True, cwd=tmp_path
@@ -96,7 +93,7 @@ def test_an_interrupted_training_leaves_nothing(number: int, tmp_path: Path) -> 
         assert started.stderr is not None
         assert "update 25" in started.stderr.readline()
         assert [file.name for file in tmp_path.iterdir()] != []  # it is under way
-        started.send_signal(number)
+        started.send_signal(signal.SIGTERM)
         rest = started.stderr.read()
     assert started.returncode != 0
     assert "Traceback" not in rest
