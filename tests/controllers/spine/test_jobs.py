@@ -59,7 +59,7 @@ def test_the_shipped_policy_says_how_it_was_made() -> None:
 
 
 def test_the_shipped_log_is_of_the_gates_as_they_are() -> None:
-    """Each seed's choice and verdict, and the choice among seeds; and the policy in its file, which is rounded, passes."""
+    """Each seed's choice and verdict, and the choice among seeds; the policy in its file, which is rounded, passes."""
     log = json.loads((POLICIES / "training.json").read_text())
     least = mean_reward(measure(None, log["settings"]["cost"]))
     policy = Policy.load(POLICIES / "policy.json")
