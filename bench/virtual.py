@@ -16,6 +16,7 @@ from statistics import median
 from bench import command, memory
 from bench.measure import Row, spread
 from testbed.engines.virtual.process import WatchedProcess
+from testbed.results import arrow
 from testbed.runs.overrides import from_user, overridden
 
 REPEATS = 3
@@ -65,10 +66,9 @@ def cost(experiment: str, controller: str, settings: Sequence[str]) -> Cost:
     resolved = overridden(from_user(experiment), {"controller": controller, "tuner": ""}, {}, list(settings))
 
     def work(connection: Connection) -> None:
-        import pyarrow.parquet  # noqa: F401 - start-up
-
         from testbed.engines.virtual.run import VirtualRun
 
+        arrow.load()  # start-up
         run = VirtualRun(resolved, [], connection)
         began = time.process_time()
         record = run.follow()

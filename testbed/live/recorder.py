@@ -39,15 +39,14 @@ class Ports(Protocol):
 
 
 class Samples:
-    """Columns of samples in one piece of memory, for which the kernel may give large pages.
+    """Columns of samples, each in memory of its own that is there once it is written to.
 
-    It is there once it is written to, and grows if there are more samples than were ``expected``. What a column that is
-    the same in all samples would take is never written to.
+    It grows if there are more samples than were ``expected``. A column that is the same in all samples takes none.
     """
 
     def __init__(self, names: Iterable[str], expected: int) -> None:
-        self._names, self._expected = list(names), expected
-        self._memory, self._length = np.empty((len(self._names), 0, 0)), 0
+        self._names, self._expected, self._length = list(names), expected, 0
+        self._memory: dict[str, Floats] = {}
         self._same: dict[str, Floats] = {}  # rows of columns that have not changed
 
     def add(self, count: int, columns: Mapping[str, Floats | Ints]) -> None:
@@ -55,31 +54,26 @@ class Samples:
         before, self._length = self._length, self._length + count
         if not before:
             self._same = {name: _first(columns[name]) for name in self._names}
-        if self._length > self._memory.shape[1]:
-            self._grow(before, columns[self._names[0]].shape[-1])
-        for name, memory in zip(self._names, self._memory, strict=True):
+        for name in self._names:
             rows, same = columns[name], self._same.get(name)
             if same is not None:
                 if (rows == same).all():
                     continue
-                memory[:before] = self._same.pop(name)
-            memory[before : self._length] = rows
-
-    def _grow(self, before: int, width: int) -> None:
-        room = 2 * self._length if before else max(self._expected, self._length)
-        memory = np.empty((len(self._names), room, width))
-        for at, name in enumerate(self._names):
-            if name not in self._same:
-                memory[at, :before] = self._memory[at, :before]
-        self._memory = memory
+                self._memory[name] = np.empty((max(self._expected, self._length), len(same)))
+                self._memory[name][:before] = self._same.pop(name)
+            elif self._length > len(self._memory[name]):
+                larger = np.empty((2 * self._length, self._memory[name].shape[1]))
+                larger[:before] = self._memory[name][:before]
+                self._memory[name] = larger
+            self._memory[name][before : self._length] = rows
 
     def columns(self) -> dict[str, Floats]:
         """All samples, shape (t, width); not to be written to."""
         return {
-            name: np.broadcast_to(self._same[name], memory[: self._length].shape)
+            name: np.broadcast_to(self._same[name], (self._length, len(self._same[name])))
             if name in self._same
-            else memory[: self._length]
-            for name, memory in zip(self._names, self._memory, strict=True)
+            else self._memory[name][: self._length]
+            for name in self._names
         }
 
 

@@ -6,6 +6,7 @@ ways to read a file import pyarrow's dataset module. That is a second at the end
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,6 +16,16 @@ from numpy.typing import NDArray
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+
+def load() -> None:
+    """Load what writes Parquet files, as a part of a run's start.
+
+    It shall use memory that the C library has: Arrow's own allocator asks for large pages, which a virtual machine may
+    have to wait for.
+    """
+    os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")
+    import pyarrow.parquet  # noqa: F401
 
 
 def numbers(values: NDArray[Any], missing: NDArray[np.bool_] | None = None) -> pa.Array:

@@ -26,8 +26,9 @@ from testbed.results.trace import DECIDED, HOP, INC, KINDS, SRC, Block, Decision
 _ABOUT = b"testbed"
 _BLOCK = 40_000  # rows that are encoded at a time: what they take stays in caches
 _ALWAYS = ("agent", "kind", "call", "time", "flow", *DECIDED)  # never null
-_LISTED = ("kind", "flow")
-_COUNTING = ("call", "acked_seq", "next_seq")
+_LISTED = ("kind",)
+_COUNTING = ("call", "flow", "acked_seq", "next_seq")
+_WHOLE = ("time", *DECIDED)  # and the rate of hops: to split their bytes costs more than it saves
 _PATH_COLUMNS = ("line_rate", "base_rtt", "hops")
 _OF_ALL = ("payload", "wire_size", "longest_rtt")  # flows
 _HOP_UNITS = {"ts": "s", "tx_bytes": "B", "queue": "B", "rate": "bit/s"}
@@ -72,15 +73,16 @@ class Encoder:
         self._sink = io.BytesIO()
         self._writer: Any = None
 
-    def add(self, trace: DecisionTrace, agent: int = 0) -> None:
-        """What it holds now."""
+    def add(self, trace: DecisionTrace, agent: int = 0) -> int:
+        """What it holds now: how many rows."""
         if agent != self._agent:
             self._write()
             self._agent = agent
-        done = self._rows.fill(trace, 0)
+        before, done = self._rows.added, self._rows.fill(trace, 0)
         while done < trace.held_calls:
             self._write()
             done += self._rows.fill(trace, done)
+        return self._rows.added - before
 
     def _write(self) -> None:
         import pyarrow as pa
@@ -108,7 +110,8 @@ def _written_as(fields: Sequence[Any]) -> dict[str, Any]:
     """Encodings that are small and quick, measured on runs of 64 flows, and that most readers know."""
     import pyarrow as pa
 
-    split = {one.name for one in fields if pa.types.is_floating(one.type)} - {"time"}  # LZ4 looks at it for too long
+    floats = [one.name for one in fields if pa.types.is_floating(one.type)]
+    split = {name for name in floats if name.rpartition("_")[2] not in _WHOLE}
     encoding = {one.name: "BYTE_STREAM_SPLIT" if one.name in split else "PLAIN" for one in fields}
     encoding |= dict.fromkeys(_COUNTING, "DELTA_BINARY_PACKED")
     return {

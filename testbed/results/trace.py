@@ -66,7 +66,7 @@ class DecisionTrace:
     """Takes ``rows`` rows (flows that a call was about, summed); ends with the first call that does not fit.
 
     ``zeros`` allocates: pages are there once they are written to. With ``take`` there is memory for ``room`` rows,
-    which is used again: whenever it is full, ``take`` is called with this.
+    which is used again: whenever it is full, ``take`` is called with this, and says how many rows there were.
     """
 
     def __init__(
@@ -76,7 +76,7 @@ class DecisionTrace:
         zeros: Callable[..., Ints] = Shared.ints,
         *,
         room: int = 0,
-        take: Callable[[DecisionTrace], None] | None = None,
+        take: Callable[[DecisionTrace], int] | None = None,
     ) -> None:
         self._take, self._most, self._room = take, rows, min(rows, room) if take else rows
         self._taken_calls = self._taken_rows = 0
@@ -144,8 +144,8 @@ class DecisionTrace:
     def make_room(self) -> int:
         """Let what is there be taken, if anybody does; how many rows fit now."""
         if self._take:
-            self._take(self)
-            self._taken_calls, self._taken_rows = self.calls, self.rows
+            self._taken_rows += self._take(self)
+            self._taken_calls += self.held_calls
             self._left = min(self._room, self._most - self._taken_rows)
             self._state[0] = self._calls = self._at = 0
         return self._left
@@ -230,16 +230,21 @@ class Rows:
         self._wide = np.zeros((len(WIDE) + len(HOP[1:]) * hops, self.size), np.int64)
         self._valid = np.zeros((2 + hops, self.size // 8), np.uint8)
         memory = (self._kind, self._narrow, self._wide, self._valid)
-        self._c = _CRows(*(one.ctypes.data for one in memory), self.size, hops)
+        self._c, self._cleared = _CRows(*(one.ctypes.data for one in memory), self.size, hops), 0
         self._address, self._fill = ctypes.addressof(self._c), _library().fill
 
     def fill(self, trace: DecisionTrace, first: int) -> int:
         """Add the rows of calls from ``first`` on of those that ``trace`` holds, as many as fit; how many calls."""
         return int(self._fill(self._address, *trace.held(first)))
 
+    @property
+    def added(self) -> int:
+        """Rows that there have been so far."""
+        return self._cleared + int(self._c.length)
+
     def clear(self) -> None:
         """No rows."""
-        self._c.length = 0
+        self._cleared, self._c.length = self.added, 0
         self._valid[:] = 0
 
     def block(self) -> Block:

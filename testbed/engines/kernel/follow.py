@@ -12,6 +12,7 @@ from testbed.engines.kernel.sandbox import Sandbox
 from testbed.engines.messages import observe
 from testbed.experiment.resolved import Resolved
 from testbed.live.observers import Observer
+from testbed.results import arrow
 from testbed.results.record import RunRecord
 
 
@@ -27,10 +28,9 @@ def follow(
 ) -> RunRecord:
     """One run in a sandbox of its own, which is in ``running`` meanwhile; ``name`` identifies it to the observer."""
     # Before the sandbox is forked, so that the next one has them as well.
-    import pyarrow.parquet  # noqa: F401
-
     import testbed.engines.kernel.emulation  # noqa: F401
 
+    arrow.load()
     running = [] if running is None else running
     sandbox = Sandbox(
         partial(_work, resolved, netem, fault, captures=captures, name=name), without=observer.descriptors

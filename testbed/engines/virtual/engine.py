@@ -17,6 +17,7 @@ from testbed.engines.virtual.process import WatchedProcess
 from testbed.errors import BadInput
 from testbed.experiment.resolved import Resolved
 from testbed.live.observers import Observer
+from testbed.results import arrow
 from testbed.results.record import EngineName, RunRecord
 from testbed.units import show_time
 
@@ -48,10 +49,9 @@ class VirtualEngine:
         self, prepared: Prepared, observer: Observer, running: list[Stoppable], name: str, captures: Sequence[Capture]
     ) -> RunRecord:
         """In a process of its own, which a watchdog ends if a plugin never returns."""
-        import pyarrow.parquet  # noqa: F401 - before the fork, so that the next one has it as well
-
         from testbed.engines.virtual.run import follow
 
+        arrow.load()  # before the fork, so that the next one has it as well
         resolved = prepared.resolved
         turn = Shared.ints(1)
         plugins = (resolved.controller, resolved.tuner)
