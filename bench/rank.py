@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import json
+import csv
+import io
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict
 from itertools import combinations
 from pathlib import Path
 
@@ -26,34 +26,58 @@ TRIALS = SUITES["quick"]
 SLOWEST = ("incast-128", "websearch")
 ORDER = sorted(enumerate(TRIALS), key=lambda one: one[1].experiment in SLOWEST)
 BUSY, ALSO = "degraded: CPU overload", "; also "  # in a verdict's text: its first reason, and before each other one
+PARTS = tuple(dict.fromkeys(part for trial in TRIALS for part in trial.parts))
+HEAD = ("engine", "controller", "experiment", "why", "degraded", *PARTS)
 Outcomes = Mapping[str, Outcome]  # by experiment; without those that the machine spoiled
 
 
 class Kept:
-    """Outcomes of all engines, in a file if one is given, so that another call goes on where this one ends."""
+    """Outcomes of all engines, in a file if one is given, so that another call goes on where this one ends.
+
+    The file is CSV, a line per run; docs/findings/results/score-rank.csv is one.
+    """
 
     def __init__(self, file: Path | None) -> None:
         self.file = file
-        self.runs: dict[str, list[dict[str, object]]] = {}  # by engine, controller and experiment, the attempts
+        self.runs: dict[tuple[str, str, str], list[Outcome]] = {}  # by engine, controller, experiment; all attempts
         if file and file.exists():
             try:
-                self.runs = json.loads(file.read_text())
-            except ValueError:
-                raise BadInput(f"{file}: no JSON; give the file of an earlier call, or one that is not there") from None
+                self._read(file.read_text(encoding="utf-8"))
+            except (ValueError, TypeError):
+                advice = "give the file of an earlier call, or one that is not there"
+                raise BadInput(f"{file}: expected lines of {', '.join(HEAD)}; {advice}") from None
+
+    def _read(self, content: str) -> None:
+        lines = csv.DictReader(io.StringIO(content))
+        if tuple(lines.fieldnames or ()) != HEAD:
+            raise ValueError
+        for line in lines:
+            parts = {name: float(line[name]) for name in PARTS if line[name]}
+            one = Outcome(line["experiment"], parts, line["why"], line["degraded"])
+            self.runs.setdefault((line["engine"], line["controller"], one.experiment), []).append(one)
+
+    def _written(self) -> str:
+        told = io.StringIO()
+        writer = csv.writer(told, lineterminator="\n")
+        writer.writerow(HEAD)
+        for (engine, controller, experiment), attempts in sorted(self.runs.items()):
+            for one in attempts:
+                parts = [f"{one.parts[name]:.7g}" if name in one.parts else "" for name in PARTS]
+                writer.writerow([engine, controller, experiment, one.why, one.degraded, *parts])
+        return told.getvalue()
 
     def attempts(self, engine: EngineName, controller: str, trial: Trial) -> list[Outcome]:
         """So far; one whose calibration failed has no parts."""
-        found = self.runs.get(f"{engine} {controller} {trial.experiment}", [])
-        return [Outcome(**one) for one in found]  # type: ignore[arg-type]
+        return self.runs.get((engine, controller, trial.experiment), [])
 
     def add(self, engine: EngineName, controller: str, one: Outcome) -> None:
         """Raises KeyboardInterrupt if that is what ended the run."""
         if one.why == "Ctrl-C":
             raise KeyboardInterrupt
         print(f"bench: {controller}: {engine}: {one}", file=sys.stderr, flush=True)
-        self.runs.setdefault(f"{engine} {controller} {one.experiment}", []).append(asdict(one))
+        self.runs.setdefault((engine, controller, one.experiment), []).append(one)
         if self.file:
-            atomic_write(self.file, f"{json.dumps(self.runs, indent=1)}\n".encode())
+            atomic_write(self.file, self._written().encode())
 
     def clean(self, engine: EngineName, controller: str) -> Outcomes:
         """Of a controller, by experiment."""
@@ -82,12 +106,12 @@ def of_rank(file: Path | None = None) -> Iterator[Row]:
                     before = kept.attempts(engine, name, trial)
                     if len(before) == attempt and not any(map(_is_clean, before)):
                         kept.add(engine, name, _run(name, trial, [*trial.seeded(SEED, number, engine), *dilation]))
-    virtual, rack = ([kept.clean(engine, name) for name in names] for engine in ("virtual", "kernel"))
-    yield row(names, virtual, rack)
+    yield row(names, kept)
 
 
-def row(names: Sequence[str], virtual: Sequence[Outcomes], rack: Sequence[Outcomes]) -> Row:
+def row(names: Sequence[str], kept: Kept) -> Row:
     """What came out."""
+    virtual, rack = [kept.clean("virtual", name) for name in names], [kept.clean("kernel", name) for name in names]
     found, pairs = kendall(virtual, rack)
     runs, clean = len(names) * len(TRIALS), sum(len(one) for one in rack)
     return Row(

@@ -1,12 +1,14 @@
 """Fill the tables of docs/findings/*.md from the runs that are kept in docs/findings/results: ``make findings``.
 
 A page is written by hand but for its tables. From ``<!-- adpg-table-2 -->`` to the next ``<!-- end -->`` stands the
-comparison of that name, of results/adpg-table-2.csv. With ``FROM=FOLDER``, where `testbed reproduce all --engine
+comparison of that name, of results/adpg-table-2.csv; from ``<!-- adpg-table-2 kernel -->`` on its cells in the kernel's
+rack, of results/kernel/adpg-table-2.csv, beside the others. With ``FROM=FOLDER``, where `testbed reproduce all --engine
 virtual --out FOLDER` left its runs, each of them replaces the one that was kept.
 """
 
 from __future__ import annotations
 
+import math
 import re
 import sys
 from pathlib import Path
@@ -15,12 +17,15 @@ from testbed.results.compare.median import coverage, rank
 from testbed.results.papers import comparison as published
 from testbed.results.papers import kept, table
 from testbed.results.papers.cells import Measured
-from testbed.results.papers.figures import Figures
+from testbed.results.papers.comparison import Comparison, Metric
+from testbed.results.papers.figures import Figures, Pair
+from testbed.results.papers.notes import DAGGER
+from testbed.results.table import Cell, Table
 from testbed.runs.reproduce.cells import table_cells
 from testbed.runs.reproduce.measure import collect
 
 PAGES = Path(__file__).resolve().parents[1] / "docs/findings"
-BLOCK = re.compile(r"(<!-- ([\w-]+) -->\n).*?(<!-- end -->)", re.DOTALL)
+BLOCK = re.compile(r"(<!-- ([\w-]+)( kernel)? -->\n).*?(<!-- end -->)", re.DOTALL)
 ENGINE = "virtual"
 
 
@@ -38,13 +43,47 @@ def keep(runs: Path, results: Path) -> None:
 
 def filled(page: str, results: Path) -> str:
     """A page with its tables as the kept results in ``results`` make them."""
-    return BLOCK.sub(lambda found: f"{found[1]}\n{_block(results / f'{found[2]}.csv')}\n\n{found[3]}", page)
+
+    def block(found: re.Match[str]) -> str:
+        comparison = published.load(found[2])
+        virtual = _figures(comparison, results / f"{found[2]}.csv")
+        if found[3]:
+            told = _rack(_figures(comparison, results / f"kernel/{found[2]}.csv"), virtual)
+        else:
+            told = f"{table.tables(virtual)}\n\n{_said(found[2], virtual.measured)}"
+        return f"{found[1]}\n{told}\n\n{found[4]}"
+
+    return BLOCK.sub(block, page)
 
 
-def _block(file: Path) -> str:
-    comparison = published.load(file.stem)
-    measured = kept.from_csv(comparison, file.read_text(encoding="utf-8"))
-    return f"{table.tables(Figures(comparison, measured))}\n\n{_said(comparison.name, measured)}"
+def _figures(comparison: Comparison, file: Path) -> Figures:
+    return Figures(comparison, kept.from_csv(comparison, file.read_text(encoding="utf-8")))
+
+
+def _rack(kernel: Figures, virtual: Figures) -> str:
+    """The cells that were run in the kernel's rack: there, on the virtual engine, printed; and what degraded them."""
+    comparison, measured, why = kernel.comparison, kernel.measured, []
+    heads = [f"{one.heading}: {head}" for one in comparison.metrics.values() for head in ("kernel", "virtual", "paper")]
+    lines = []
+    for row, column in measured.summaries:
+        label, figures = comparison.columns[column].label, []
+        for name, metric in comparison.metrics.items():
+            here, there = kernel.pair(row, column, name), virtual.pair(row, column, name)
+            figures += [_median(here, metric), _median(there, metric), _printed(here)]
+        lines.append([Cell(text) for text in (label, row, *figures)])
+        reasons = [reason.what for one in measured.degraded(row, column) for reason in one.verdict.reasons]
+        why += [f"* {DAGGER} {row}, {label}: {reason}" for reason in reasons]
+    return "\n".join([Table(lines, [Cell(text) for text in ("", "", *heads)]).markdown(), "", *(why or ["All clean."])])
+
+
+def _median(pair: Pair, metric: Metric) -> str:
+    if pair.ours is None or math.isnan(pair.ours.median):
+        return "-"
+    return f"{pair.ours.median:,.{metric.digits}f}{DAGGER if pair.degraded else ''}"
+
+
+def _printed(pair: Pair) -> str:
+    return f"{pair.printed:,g}" if isinstance(pair.printed, float | int) else pair.printed or ""
 
 
 def _said(name: str, measured: Measured) -> str:

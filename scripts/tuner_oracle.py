@@ -11,7 +11,8 @@ from __future__ import annotations
 import csv
 import sys
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -22,41 +23,56 @@ from testbed.tuner import ELEPHANT
 
 KEPT = Path(__file__).resolve().parents[1] / "docs/findings/results/pet-thresholds.csv"
 ARRIVED = 0.07  # s of 0.1: those that come later would often not end; one that does not counts with its time so far
-RULES = ("fct", "10 mice, else 20/640/50")
-NAMES = ("mice", "p99", "elephants", "others")  # mean, p99, mean; mean of the mice that are of no incast
+NAMES = ("mice", "p99", "elephants", "others", "others_p99")  # mean, p99, mean; mice that are of no incast: mean, p99
+COUNTS = ("mice_count", "elephants_count", "elephants_unfinished")
+RUN = ("cell", "row", "seed")  # of a line
+PUBLISHED = ("SECN1", "SECN2", "ACC")
+CHOSE = (1, 2)  # the seeds that what `fct` begins with was chosen by; they are in no other table
 FEWEST = 3  # seeds of a figure
-FCT = "40/160/100"  # what `fct` sets where there are no incasts
 WORD = {"websearch": "WebSearch", "datamining": "DataMining"}
 Runs = dict[str, dict[str, dict[int, Floats]]]  # cell, row, seed: slowdowns as in `NAMES`
 
 
+def measured(file: Path) -> dict[str, str]:
+    """The line of one run."""
+    cell, *row, seed = file.stem.split(",")
+    one = np.load(file)
+    came, mice, slowdown = one["start"] < ARRIVED, one["size"] <= ELEPHANT, one["slowdown"]
+    small, large, others = came & mice, came & ~mice, came & mice & ~one["incast"]
+    figures = (
+        slowdown[small].mean(),
+        np.quantile(slowdown[small], 0.99),
+        slowdown[large].mean(),
+        slowdown[others].mean(),
+        np.quantile(slowdown[others], 0.99),
+    )
+    counts = (small.sum(), large.sum(), (large & ~one["finished"]).sum())
+    line = [cell, ",".join(row).replace("_", "/"), seed, *(f"{x:.4f}" for x in figures), *map(str, counts)]
+    return dict(zip((*RUN, *NAMES, *COUNTS), line, strict=True))
+
+
 def keep(folder: Path) -> None:
-    """Write a line per run of ``folder``."""
-    lines = []
-    for file in sorted(folder.glob("*.npz")):
-        cell, *row, seed = file.stem.split(",")
-        one = np.load(file)
-        came, mice, slowdown = one["start"] < ARRIVED, one["size"] <= ELEPHANT, one["slowdown"]
-        small, large = came & mice, came & ~mice
-        figures = (
-            slowdown[small].mean(),
-            np.quantile(slowdown[small], 0.99),
-            slowdown[large].mean(),
-            slowdown[small & ~one["incast"]].mean(),
-        )
-        counts = (small.sum(), large.sum(), (large & ~one["finished"]).sum())
-        lines.append([cell, ",".join(row).replace("_", "/"), seed, *(f"{x:.4f}" for x in figures), *counts])
+    """A line per run of ``folder``, in place of what was kept of that run."""
+    lines = [*kept(), *map(measured, sorted(folder.glob("*.npz")))]
+    newest = {(line["cell"], line["row"], int(line["seed"])): line for line in lines}
     with KEPT.open("w", newline="") as stream:
-        writer = csv.writer(stream, lineterminator="\n")
-        writer.writerow(["cell", "row", "seed", *NAMES, "mice_count", "elephants_count", "elephants_unfinished"])
-        writer.writerows(lines)
+        writer = csv.DictWriter(stream, [*RUN, *NAMES, *COUNTS], lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(newest[run] for run in sorted(newest))
 
 
-def read() -> Runs:
-    found: Runs = defaultdict(lambda: defaultdict(dict))
+def kept() -> list[dict[str, str]]:
     with KEPT.open(newline="") as stream:
-        for line in csv.DictReader(stream):
-            found[line["cell"]][line["row"]][int(line["seed"])] = np.array([float(line[name]) for name in NAMES])
+        return list(csv.DictReader(stream))
+
+
+def read(chose: bool) -> Runs:
+    """Those of the seeds that chose, or those of all others."""
+    found: Runs = defaultdict(lambda: defaultdict(dict))
+    for line in kept():
+        if (int(line["seed"]) in CHOSE) == chose:
+            figures = np.array([float(line[name] or "nan") for name in NAMES])
+            found[line["cell"]][line["row"]][int(line["seed"])] = figures
     return found
 
 
@@ -90,7 +106,7 @@ def title(cell: str) -> str:
 def goal(change: Floats) -> str:
     """Which of the three parts of the goal are certain (yes), excluded (no), or neither (open)."""
     said = []
-    for column, most in zip(change.T[:3], (np.log(0.9), 0.0, np.log(1.03)), strict=True):
+    for column, most in zip(change.T, (np.log(0.9), 0.0, np.log(1.03)), strict=True):
         _, low, high = bounds(column)
         said.append("yes" if high <= most else "no" if low > most else "open")
     return ", ".join(said)
@@ -101,16 +117,17 @@ def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     print("\n".join("| " + " | ".join(row) + " |" for row in rows) + "\n")
 
 
-def reached(runs: Runs, cells: list[str], row: str) -> None:
-    """A row against the published ones."""
+def reached(runs: Runs, pairs: Iterable[tuple[str, str]], row: str, *, goals: bool) -> None:
+    """A row against others, by the parts of the goal; mice are those of no incast."""
     lines = []
-    for cell in cells:
-        for other in ("SECN1", "SECN2", "ACC"):
-            change = changes(runs, cell, row, other)
-            if len(change) >= FEWEST:
-                figures = [percent(one) for one in change.T[:3]]
-                lines.append([title(cell), other, str(len(change)), *figures, goal(change)])
-    table([f"{row}, %", "against", "seeds", "mice, mean", "mice, p99", "elephants, mean", "goal"], lines)
+    for cell, other in pairs:
+        change = changes(runs, cell, row, other)
+        if len(change) >= FEWEST:
+            change = change[:, [NAMES.index(name) for name in ("others", "others_p99", "elephants")]]
+            said = [goal(change)] * goals
+            lines.append([title(cell), other, str(len(change)), *map(percent, change.T), *said])
+    head = [f"{row}, %", "against", "seeds", "mice, mean", "mice, p99", "elephants, mean"]
+    table([*head, *["goal"] * goals], lines)
 
 
 def best_for_mice(runs: Runs, cells: list[str]) -> None:
@@ -187,23 +204,35 @@ def oracle(runs: Runs, cells: list[str], rows: list[str], more: Sequence[str] = 
     print(f"* the best constant in each and the best of all, chosen by the other seeds: {points(np.array(held))}\n")
 
 
+def chosen(runs: Runs) -> None:
+    """What `fct` might begin with, by the seeds that chose."""
+    cells = in_order(runs)
+    rows = [row for row in runs[cells[0]] if row != "SECN1"]
+    scores = scored(runs, cells, rows, list(CHOSE)).mean(axis=2)
+    lines = [[row, *(f"{x:+.1f}" for x in (*one, one.mean()))] for row, one in zip(rows, scores.T, strict=True)]
+    table([f"seeds {' and '.join(map(str, CHOSE))}", *map(title, cells), "mean"], lines)
+
+
+def in_order(runs: Runs) -> list[str]:
+    return sorted(runs, key=lambda cell: (cell.startswith("d"), cell))
+
+
 def main(arguments: list[str]) -> None:
     """Print all tables."""
     if arguments:
         keep(Path(arguments[0]))
-    runs = read()
-    cells = sorted(runs, key=lambda cell: (cell.startswith("d"), cell))
+    chosen(read(chose=True))
+    runs = read(chose=False)
+    cells = in_order(runs)
     calm = [cell for cell in cells if not cell.endswith("-incast")]
     incasts = [cell for cell in cells if cell.endswith("-incast")]
-    for cell in calm:  # the rules are their constants there
-        for rule in RULES:
-            runs[cell][rule] = runs[cell][rule.rpartition(" ")[2] if " " in rule else FCT]
     constants = [row for row in runs[calm[0]] if row.count("/") == 2 and " " not in row]
-    reached(runs, calm, FCT)
+    reached(runs, [(cell, other) for other in PUBLISHED for cell in cells], "fct", goals=True)
     best_for_mice(runs, calm)
     oracle(runs, calm, in_all(runs, calm, constants))
-    against_one(runs, incasts, [*constants, *RULES], FCT)
-    oracle(runs, cells, in_all(runs, cells, constants), in_all(runs, cells, list(RULES)))
+    reached(runs, product(incasts, in_all(runs, cells, constants)), "fct", goals=False)
+    against_one(runs, incasts, sorted({row for cell in incasts for row in runs[cell]}), "SECN1")
+    oracle(runs, cells, in_all(runs, cells, constants), ["fct"])
 
 
 if __name__ == "__main__":

@@ -86,7 +86,8 @@ class ByIncasts(Tuner):
 
 RULES: dict[str, tuple[float, bool, Action]] = {
     "10 senders, else 40/160/100": (10, False, USUAL),
-    "10 mice, else 40/160/100": (10, True, USUAL),  # as `fct`
+    "10 mice, else 40/160/100": (10, True, USUAL),
+    "10 mice, else 20/320/50": (10, True, (20, 320, 50)),  # what `fct` begins with
     "10 mice, else 20/640/50": (10, True, (20, 640, 50)),
 }
 ROWS = [*PUBLISHED, *map(named, CONSTANTS), *RULES]

@@ -48,12 +48,38 @@ def test_pages_say_what_is_kept(copy: Path) -> None:
     assert [name for name in before if after[name] != before[name]] == ["adpg.md"]
 
 
+def test_a_cell_in_the_rack_stands_beside_the_same_on_the_virtual_engine(copy: Path) -> None:
+    results, page = copy / "docs/findings/results", copy / "docs/findings/adpg.md"
+    head = "row,column,seed,engine,verdict,su_receivers,fr_flows,ql_receivers\n"
+    (results / "adpg-table-3.csv").write_text(f"{head}SWIFT,8,1,virtual,clean,97,98,1e-6\n")
+    stalled = "agent stall: 2.4 base RTTs"
+    (results / "kernel/adpg-table-3.csv").write_text(f"{head}SWIFT,8,1,kernel,{stalled},95.5,99,5e-7\n")
+    page.write_text("<!-- adpg-table-3 kernel -->\nold\n<!-- end -->\n")
+    told = fill(copy)["adpg.md"]
+    assert "| SWIFT | 95.5+ | 97.0 | 92 | 99.0+ | 98.0 | 100 | 0.5+ | 1.0 | 11 |".replace("+", "\N{DAGGER}") in told
+    assert f"* \N{DAGGER} SWIFT, 8 hosts: {stalled}\n" in told
+    assert "HPCC" not in told
+    assert "old" not in told
+
+
 def test_tables_of_constants_are_those_of_the_runs_that_are_kept() -> None:
     script = ROOT / "scripts/tuner_oracle.py"
     made = subprocess.run([sys.executable, script], check=True, capture_output=True, text=True).stdout
     said = (PAGES / "pet.md").read_text()
     assert len(made.splitlines()) > 20
     assert [line for line in made.splitlines() if line not in said] == []
+    tuners = (ROOT / "docs/tuners.md").read_text().splitlines()
+    shown = [line for line in tuners if re.match(r"\| \w+, \d+ %", line)]
+    assert len(shown) > 10
+    assert [line for line in shown if line not in made] == []
+
+
+def test_constants_that_were_run_stay_when_others_are_kept(copy: Path, tmp_path: Path) -> None:
+    script = shutil.copy(ROOT / "scripts/tuner_oracle.py", copy / "scripts")
+    file = copy / "docs/findings/results/pet-thresholds.csv"
+    before = file.read_bytes()
+    subprocess.run([sys.executable, script, tmp_path], check=True, capture_output=True)  # a folder without runs
+    assert file.read_bytes() == before
 
 
 def test_every_published_table_is_on_one_page() -> None:

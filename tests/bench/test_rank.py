@@ -6,8 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from bench.rank import TRIALS, Kept, kendall
+from bench.rank import TAU, TRIALS, Kept, kendall, row
+from testbed.errors import BadInput
 from testbed.sdk.score.score import Outcome
+from tests.support.checkout import ROOT
 
 
 def outcomes(**queues: float) -> dict[str, Outcome]:
@@ -30,7 +32,7 @@ def test_a_pair_is_compared_over_the_runs_that_both_have_on_both_engines() -> No
 
 def test_a_second_call_goes_on_where_the_first_was_ended(tmp_path: Path) -> None:
     """What Ctrl-C has ended is not kept; what the machine spoiled is, as an attempt."""
-    file, trial = tmp_path / "kept.json", TRIALS[0]
+    file, trial = tmp_path / "kept.csv", TRIALS[0]
     first = Kept(file)
     first.add("kernel", "hpcc", Outcome(trial.experiment, {"queue": 0.1}, degraded="degraded: pacing lag: p99 is 30%"))
     with pytest.raises(KeyboardInterrupt):
@@ -48,3 +50,20 @@ def test_busy_cores_alone_spoil_no_run(more: str, counts: bool) -> None:
     degraded = f"degraded: CPU overload: one core was 95% busy for half a second; a --dilation 1.1 times{more}"
     kept.add("kernel", "hpcc", Outcome(TRIALS[0].experiment, {"queue": 0.1}, degraded=degraded))
     assert bool(kept.clean("kernel", "hpcc")) is counts
+
+
+def test_what_is_no_file_of_an_earlier_call_is_refused(tmp_path: Path) -> None:
+    for content in ("engine,controller\n", "{}"):
+        (tmp_path / "kept.csv").write_text(content)
+        with pytest.raises(BadInput, match=r"kept.csv: expected lines of engine, controller, .*; give the file of an"):
+            Kept(tmp_path / "kept.csv")
+
+
+def test_the_order_that_is_reported_is_that_of_the_runs_that_are_kept() -> None:
+    kept = Kept(ROOT / "docs/findings/results/score-rank.csv")
+    names = sorted({controller for _, controller, _ in kept.runs})
+    found = row(names, kept)
+    assert float(found.measured) >= TAU
+    said = (ROOT / "docs/score.md").read_text()
+    assert f"**Tau is {found.measured} over {found.note.split(';')[0]}**" in said
+    assert f"All {len(names)} controllers" in said

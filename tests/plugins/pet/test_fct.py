@@ -35,7 +35,7 @@ def test_it_begins_with_its_constant() -> None:
     features = features.reshape(5, -1)
     assert heads.best(learner.scores(features)).tolist() == [list(FIRST)] * 5
     kmin, kmax, pmax = learner.grid.values(np.array([FIRST]))
-    assert (kmin[0], kmax[0], pmax[0]) == (40e3, 160e3, 1.0)
+    assert (kmin[0], kmax[0], pmax[0]) == (20e3, 320e3, 0.5)
 
 
 @pytest.mark.parametrize(
@@ -48,7 +48,7 @@ def test_it_begins_without_marks_for_three_slots_after_many_senders_of_mice(
     learner = FctTraining(Settings(**SMALL)).learner
     ports = Ports(("s-eth0", "s-eth1"), np.full(2, 25e9), np.full(2, 5e6), 8e-6)
     heads, observation = Heads(learner.grid, ports.buffer), Observation(ports, 3, flows=True)
-    idle = PortSample.idle(Thresholds.uniform(2, 40e3, 160e3, 1.0))
+    idle = PortSample.idle(Thresholds.uniform(2, 20e3, 320e3, 0.5))
     seen = replace(idle, incast_degree=np.array([senders, 2]), mice_share=np.array([mice_share, 1]))
     decided = [heads.best(learner.scores(observation.append(one))).tolist() for one in (idle, seen, idle, idle, idle)]
     other = [list(INCAST if incast else FIRST), list(FIRST)]

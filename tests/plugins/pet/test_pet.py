@@ -53,7 +53,7 @@ def test_what_was_trained_for_completion_times_spares_elephants_an_incast_s_mark
     one = form(form.Config(goal="fct"), ports(rate=np.full(3, 25e9)))
     calm, high = {"incast_degree": [np.nan, 6.0, 9.0]}, {"incast_degree": [12.0, 12.0, 12.0]}
     shares = [1.0, 1.0, 0.3]  # many elephants at a port are no incast
-    for more, kmin in ((calm, [40e3] * 3), (high, [1280e3, 1280e3, 40e3])):
+    for more, kmin in ((calm, [20e3] * 3), (high, [1280e3, 1280e3, 20e3])):
         assert one.on_slot(0.0, slot(one.initial(), mice_share=shares, **more)).kmin.tolist() == kmin
 
 
