@@ -20,8 +20,11 @@ from tests.support.runs import UNDRAWN
 SAME = [form for form in FORMS if form != "learned"]  # which decides nothing yet: see test_your_own_controller.py
 
 
-@pytest.mark.parametrize(("kind", "form"), [*(("controller", form) for form in SAME), ("tuner", ""), ("chooser", "")])
-def test_new_plugin_passes_conformance_and_its_own_test(kind: str, form: str, tmp_path: Path) -> None:
+PLUGINS = [*(("controller", form) for form in SAME), ("tuner", ""), ("chooser", "")]
+
+
+@pytest.mark.parametrize(("kind", "form"), PLUGINS)
+def test_new_plugin_passes_conformance(kind: str, form: str, tmp_path: Path) -> None:
     plugin_file, test_file = new(kind, "my_own_one", tmp_path, *filter(None, [form]))
     assert plugin_file == tmp_path / "my_own_one.py"
     assert test_file == tmp_path / "test_my_own_one.py"
@@ -32,9 +35,15 @@ def test_new_plugin_passes_conformance_and_its_own_test(kind: str, form: str, tm
     assert {result.outcome for result in results} == {"passed"}
     compiled = "machine code decides as Python does" in {result.name for result in results}
     assert compiled == (kind == "chooser" or form == "compiled")
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", test_file.name]
+
+
+def test_new_plugins_pass_their_own_tests(tmp_path: Path) -> None:
+    for kind, form in PLUGINS:
+        new(kind, f"my_{form or kind}", tmp_path, *filter(None, [form]))
+    command = [sys.executable, "-m", "pytest", "-v", "-p", "no:cacheprovider"]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
+    assert [name for kind, form in PLUGINS if (name := f"test_my_{form or kind}.py::") not in done.stdout] == []
 
 
 def test_the_forms_of_one_controller_decide_the_same(tmp_path: Path) -> None:

@@ -173,7 +173,7 @@ def test_a_controller_does_the_same_with_netem_and_with_the_delay_line(runs: dic
 
     Bounds: rate and RTT 4 and 5 %, twice what calibration allows a link, and a few packets' queueing for the median;
     the queue 5 % of the base RTT, about five packets, for each packet that this kernel's timers send late meets the
-    next. Fairness is not compared: HPCC's additive increase needs hundreds of RTTs for it, so 70 show how the flows
+    next. Fairness is not compared: HPCC's additive increase needs hundreds of RTTs for it, so 55 show how the flows
     began. They began less equally with netem each time; that may be its one system call per packet, which on one
     slow core lets the first flow begin before the last, but nothing here proves it.
     """
