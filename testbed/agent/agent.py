@@ -125,6 +125,11 @@ class Agent(ABC):
             datapath.above_line, round(datapath.given_up * 1e9),
         )  # fmt: skip
 
+    def postpone_check(self, now: float) -> None:
+        """Of timeouts: for whoever would come back for nothing else. Before then nobody's can be over."""
+        heard = self.datapath.last_feedback[self.flows.inflight > 0].min(initial=now)
+        self._next_check = max(self._next_check, heard + self.timing.timeout)
+
     def _check_timeouts(self, now: float) -> None:
         self._next_check = now + self.timing.timeout / 8
         silent = np.flatnonzero((self.flows.inflight > 0) & (now - self.datapath.last_feedback > self.timing.timeout))

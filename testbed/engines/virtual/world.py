@@ -141,6 +141,11 @@ class World:
         self.address = ctypes.addressof(self.c)
         self.code.enter(self.address, nic, len(nic), port, len(port))
 
+    def go_on(self) -> None:
+        """Enter again, if another world of this process was entered meanwhile."""
+        if ctypes.c_void_p.in_dll(self.code, "world").value != self.address:
+            self.enter()
+
     @property
     def longest_queue(self) -> float:
         """Bytes that may wait at a port: its buffer, or what all ports have with priority flow control."""

@@ -54,7 +54,7 @@ class VirtualSession:
         return self.flows.finished
 
     def steer(self, actions: Floats) -> None:
-        self.world.enter()
+        self.world.go_on()
         now = self.now
         try:
             due = self.controller.steer(now, actions)
@@ -66,7 +66,7 @@ class VirtualSession:
 
     def advance(self, until: float) -> bool:
         world, agent, tuning, schedule = self.world, self.agent, self.tuning, self.schedule
-        world.enter()  # another environment of this process may have gone on meanwhile
+        world.go_on()
         began, late, flows = self.now, False, 0
         while (now := world.clock.now()) < until:
             live = self.live
@@ -75,6 +75,7 @@ class VirtualSession:
             schedule.step(now)
             tuning.step(now, world.c.now)
             agent.step(now)
+            agent.postpone_check(now)
             before, flows = flows, int(np.count_nonzero(live))
             if flows > before:  # nobody is late because another one starts
                 began = now
@@ -89,5 +90,5 @@ class VirtualSession:
 
     def close(self) -> None:
         """Its packets are given back."""
-        self.world.enter()
+        self.world.go_on()
         self.world.drain()

@@ -8,11 +8,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+from testbed_controllers.learned.checks import mean_reward
 from testbed_controllers.spine.controller import POLICIES
+from testbed_controllers.spine.evaluate import Figures, failure, measure
 from testbed_controllers.spine.job_train import TRAIN
 from testbed_controllers.spine.policy import Policy
 from testbed_controllers.spine.ppo import DISCOUNT, TRACE, advantages
-from testbed_controllers.spine.training import train
+from testbed_controllers.spine.training import Attempt, SpineCheck, train
 from testbed_controllers.spine.training_settings import Settings
 
 from testbed.sdk.jobs import JobContext
@@ -54,6 +56,25 @@ def test_the_shipped_policy_says_how_it_was_made() -> None:
     assert Policy.load(POLICIES / "policy.json").training == {key: log[key] for key in ("seed", "episode", "command")}
     assert all(one["triggers"] < 0.05 for one in log["figures"])
     assert sum(one.stat().st_size for one in POLICIES.iterdir()) < 200_000
+
+
+def test_the_shipped_log_is_of_the_gates_as_they_are() -> None:
+    """Each seed's choice and verdict, and the choice among seeds; the policy in its file, which is rounded, passes."""
+    log = json.loads((POLICIES / "training.json").read_text())
+    least = mean_reward(measure(None, log["settings"]["cost"]))
+    policy = Policy.load(POLICIES / "policy.json")
+    attempts = []
+    for one in log["attempts"]:
+        checks = [
+            SpineCheck(check["episode"], 0, [Figures(**figures) for figures in check["figures"]], policy)
+            for check in one["checks"]
+        ]
+        attempt = Attempt(one["seed"], least, checks)
+        assert (attempt.best.number, attempt.failure) == (one["best"], one["failure"])
+        attempts.append(attempt)
+    chosen = max(attempts, key=lambda one: mean_reward(one.best.figures))
+    assert (chosen.seed, chosen.best.number) == (log["seed"], log["episode"])
+    assert not failure(measure(policy, log["settings"]["cost"]), least)
 
 
 @pytest.mark.parametrize(

@@ -54,10 +54,11 @@ def test_pettingzoo_finds_seeds_to_repeat(engine: Any) -> None:
     )
 
 
+@pytest.mark.parametrize("start", ["1.5 %", "100 %"])  # of line rate: a fair share, and a full buffer of 50 RTTs
 @pytest.mark.parametrize("engine", ENGINES)
-def test_python_is_entered_per_step_and_not_per_flow(engine: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_python_is_entered_per_step_and_not_per_flow(engine: Any, start: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Once more at most than there are steps: for a tuner's slot, or a flow that is late."""
-    settings = ("time.duration=2 ms", "time.warmup=50 us", "controller.start_rate=1.5 %")
+    settings = ("time.duration=5 ms", "time.warmup=50 us", f"controller.start_rate={start}")
     env = make("incast-64", engine=engine, controller="adpg-nn", settings=settings)
     env.seed(1)
     env.reset()
@@ -127,18 +128,23 @@ def test_compiled_controllers_are_trained_as_they_are() -> None:
     assert flows.records["share"] == pytest.approx(1.1 * share)
 
 
-def test_environments_side_by_side_are_those_they_are_made_of() -> None:
-    parts = [make(name, controller="adpg", settings=SHORT) for name in ("incast-2", "incast-8")]
-    alone = [make(name, controller="adpg", settings=SHORT) for name in ("incast-2", "incast-8")]
-    joined = JoinedFlows(parts)
+@pytest.mark.parametrize("engine", ENGINES)
+def test_environments_side_by_side_are_those_they_are_made_of(engine: Any) -> None:
+    """Alone each runs to its end before the next begins. The compiled world of a process is one of theirs at a time."""
+    names, multipliers = ("incast-2", "incast-8"), (0.9, 1.05, 0.85)
+    alone = []
+    for number, name in enumerate(names):
+        one = make(name, engine=engine, controller="adpg", settings=SHORT)
+        one.seed(5 + 10 * number)
+        alone.append([(one.reset(), None), *(one.step(np.full((one.num_envs, 1), by))[:2] for by in multipliers)])
+        one.close()
+    joined = JoinedFlows([make(name, engine=engine, controller="adpg", settings=SHORT) for name in names])
     assert joined.num_envs == 10
     joined.seed(5)
-    for number, one in enumerate(alone):
-        one.seed(5 + 10 * number)
-    assert np.array_equal(joined.reset(), np.concatenate([one.reset() for one in alone]))
-    for multiplier in (0.9, 1.05, 0.85):
+    first, *later = zip(*alone, strict=True)
+    assert np.array_equal(joined.reset(), np.concatenate([seen for seen, _ in first]))
+    for multiplier, apart in zip(multipliers, later, strict=True):
         seen, rewards, done, infos = joined.step(np.full((10, 1), multiplier))
-        apart = [one.step(np.full((one.num_envs, 1), multiplier)) for one in alone]
         assert np.array_equal(seen, np.concatenate([one[0] for one in apart]))
         assert np.array_equal(rewards, np.concatenate([one[1] for one in apart]))
         assert not done.any()
