@@ -7,7 +7,8 @@ import time
 from pathlib import Path
 
 STAT = Path("/proc/stat")
-NICE, IDLE, IOWAIT = 1, 3, 4  # niced processes give way to a run: their time counts as idle
+AUTOGROUP = Path("/proc/sys/kernel/sched_autogroup_enabled")
+NICE, IDLE, IOWAIT = 1, 3, 4
 STEAL = 7  # what the host of a virtual machine gave to others: meanwhile nothing runs here, not even timers
 STOLEN = 0.01  # of a core's time is much: as much as a shaper may lose; each time all timers stop for milliseconds
 WINDOW_SECONDS = 0.5  # the kernel counts in ticks of a few milliseconds
@@ -18,6 +19,10 @@ class Processors:
 
     def __init__(self) -> None:
         self._idle: list[float] = []  # per window, the idle share of the busiest core
+        # Niced processes give way to a run, so that their time counts as idle; but not those of another session where
+        # each session has a share of its own.
+        grouped = AUTOGROUP.exists() and AUTOGROUP.read_text().strip() == "1"
+        self._free = (IDLE, IOWAIT) if grouped else (NICE, IDLE, IOWAIT)
         self._before = self._began = self._times()
         self._since = time.monotonic()
 
@@ -29,7 +34,7 @@ class Processors:
             name, *numbers = line.split()
             if name in usable:
                 values = [int(number) for number in numbers]
-                times[name] = (values[NICE] + values[IDLE] + values[IOWAIT], sum(values[:8]), values[STEAL])
+                times[name] = (sum(values[one] for one in self._free), sum(values[:8]), values[STEAL])
         return times
 
     def sample(self) -> None:

@@ -63,3 +63,25 @@ def test_what_the_host_took_is_of_the_whole_run_and_of_the_core_that_it_took_mos
 ) -> None:
     assert watch(tmp_path / "stat", monkeypatch, [50, 0, 10, 40]).stolen == pytest.approx(0.05)
     assert watch(tmp_path / "stat", monkeypatch, []).stolen == 0.0
+
+
+@pytest.mark.parametrize(("grouped", "idle"), [("0", 1.0), ("1", 0.0), (None, 1.0)])
+def test_niced_processes_give_way_unless_each_session_has_a_share_of_its_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, grouped: str | None, idle: float
+) -> None:
+    """sched(7): with autogrouping, nice values count within a session alone."""
+    stat, autogroup, clock = tmp_path / "stat", tmp_path / "autogroup", iter([0.0, processors.WINDOW_SECONDS])
+    monkeypatch.setattr(processors, "STAT", stat)
+    monkeypatch.setattr(processors, "AUTOGROUP", autogroup)
+    monkeypatch.setattr("testbed.fidelity.processors.time.monotonic", lambda: next(clock))
+    if grouped is not None:
+        autogroup.write_text(f"{grouped}\n")
+
+    def niced(ticks: int) -> None:
+        stat.write_text("\n".join(f"cpu{core} 0 {ticks} 0 0 0 0 0 0 0 0" for core in os.sched_getaffinity(0)))
+
+    niced(0)
+    watched = processors.Processors()
+    niced(TICKS)
+    watched.sample()
+    assert watched.least_idle == idle
