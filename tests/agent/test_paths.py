@@ -228,5 +228,6 @@ def test_a_chooser_that_fails_is_named(entropy: str, said: str) -> None:
 
     with Bench(timeout=LONG, chooser=Wrong) as bench:
         bench.start(window=3)
+        bench.datapath.send_due(0.0)
         with pytest.raises(PluginFailed, match=rf"path chooser 'wrong' \(.*, line \d+\): .*{said}"):
-            bench.datapath.pace(0.0)
+            bench.datapath.check()
