@@ -8,8 +8,11 @@ command that needs it, so that ``testbed --help`` is quick.
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
+from functools import cache
 
 import typer
+from typer.main import get_command
 
 from testbed.base import extras
 from testbed.cli import words
@@ -93,12 +96,18 @@ app.command()(explain)
 app.command()(export)
 
 
+@cache
+def commands() -> Callable[[], object]:
+    """The command line, ready to be called."""
+    return get_command(app)
+
+
 def main() -> int:
     """Entry point of ``testbed``: every known error is one message on stderr and an exit code."""
     words.join()
     try:
         with extras.explained():
-            app()
+            commands()()
     except TestbedError as error:
         _log(error)
         print(f"testbed: {error}", file=sys.stderr)

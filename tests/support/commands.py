@@ -16,15 +16,8 @@ from pathlib import Path
 from subprocess import CompletedProcess, TimeoutExpired
 
 TIMEOUT = 200.0  # s: patience with a busy machine, no promise
-PRELOADED = [
-    "numpy", "pyarrow.parquet", "rich.console", "rich.table", "testbed.cli.main", "testbed.cli.run",
-    "testbed.sdk.conformance.controllers", "testbed.sdk.conformance.tuners", "testbed.experiment.load",
-    "testbed.engines.fluid.engine", "testbed.sdk.replay", "testbed.results.report.build",
-    "testbed.results.report.table", "testbed.sdk.jobs", "testbed_controllers.adpg.jobs", "tests.support.commands",
-]  # fmt: skip
-
 _server = multiprocessing.get_context("forkserver")
-_server.set_forkserver_preload(PRELOADED)
+_server.set_forkserver_preload(["tests.support.preloaded"])
 
 
 @cache

@@ -1,0 +1,25 @@
+"""What the process has done that commands of tests are forked from: see `tests.support.commands`.
+
+Most of what a run would import, and the command line, whose options take a while to find out.
+"""
+
+from __future__ import annotations
+
+import gc
+from importlib import import_module
+
+from testbed.cli.main import commands
+
+MODULES = [
+    "matplotlib.backends.backend_svg", "matplotlib.figure", "numpy.ma", "pyarrow.compute", "pyarrow.parquet",
+    "rich.console", "rich.table", "testbed.cli.run", "testbed.engines.fluid.engine", "testbed.engines.kernel.emulation",
+    "testbed.engines.kernel.engine", "testbed.engines.virtual.engine", "testbed.experiment.load", "testbed.live.server",
+    "testbed.results.report.build", "testbed.results.report.table", "testbed.runs.plan",
+    "testbed.sdk.conformance.controllers", "testbed.sdk.conformance.tuners", "testbed.sdk.jobs", "testbed.sdk.replay",
+    "testbed_controllers.adpg.jobs", "testbed_controllers.dcqcn", "testbed_plugins.static", "tests.support.commands",
+]  # fmt: skip
+
+for module in MODULES:
+    import_module(module)
+commands()
+gc.freeze()  # forks need not look through it, which would copy it
