@@ -20,9 +20,8 @@ import pytest
 from testbed.capture.decode import packets
 from testbed.capture.reader import Reader
 from testbed.results.folder import read_table
-from tests.support.outside import TESTBED
+from tests.support.commands import Command, command
 from tests.support.runs import UNCALIBRATED, UNDRAWN
-from tests.support.waiting import PATIENCE
 
 ECN = ["Not-ECT", "ECT(1)", "ECT(0)", "CE"]
 
@@ -50,8 +49,7 @@ def _packets(file: Path) -> list[dict[str, Any]]:
 
 
 def run(folder: Path, *arguments: str) -> Run:
-    command = [*TESTBED, "run", *arguments, *UNCALIBRATED, *UNDRAWN, "--out", str(folder)]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE, check=False)
+    done = command("run", *arguments, *UNCALIBRATED, *UNDRAWN, "--out", str(folder))
     assert done.returncode in (0, 3), done.stderr
     manifest = json.loads((folder / "manifest.json").read_text())
     return Run(folder, json.loads((folder / "summary.json").read_text()), manifest["captures"])
@@ -149,8 +147,8 @@ def test_wireshark_reads_every_packet_as_we_do(name: str, point: str, request: p
     made: Run = request.getfixturevalue(name)
     fields = ["bth.opcode", "bth.psn", "bth.destqp", "aeth.syndrome", "aeth.msn"]
     names = ["ip.dsfield.ecn", *(f"infiniband.{field}" for field in fields)]
-    command = ["tshark", "-r", str(made.file(point)), "-T", "fields", *(part for one in names for part in ("-e", one))]
-    done = subprocess.run(command, check=True, capture_output=True, text=True)
+    asked = ["tshark", "-r", str(made.file(point)), "-T", "fields", *(part for one in names for part in ("-e", one))]
+    done = subprocess.run(asked, check=True, capture_output=True, text=True)
     theirs = [
         tuple(int(value, 0) if value else None for value in line.split("\t")) for line in done.stdout.splitlines()
     ]
@@ -173,8 +171,7 @@ def test_wireshark_finds_nothing_malformed(hpcc: Run) -> None:
     ("option", "says"), [(("--pcap", "port:s1-eth4"), "port:s1-eth1 ... port:s1-eth3"), (("--snap", "9 B"), "256 B")]
 )
 def test_bad_options_stop_before_anything_is_built(tmp_path: Path, option: tuple[str, ...], says: str) -> None:
-    command = [*TESTBED, "run", "incast-2", "--out", str(tmp_path / "out"), *option]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE, check=False)
+    done = command("run", "incast-2", "--out", str(tmp_path / "out"), *option)
     assert done.returncode == 2
     assert says in done.stderr
     assert "building" not in done.stderr
@@ -188,18 +185,11 @@ def children(pids: list[int]) -> list[int]:
 def interrupted(folder: Path, seconds: float, do: Any) -> tuple[int, str]:
     """A run to whose capturing process (the youngest) something is done on the way."""
     options = ("--duration", "4 ms", "--pcap", "port:s1-eth3", *UNCALIBRATED, *UNDRAWN)
-    command = [*TESTBED, "run", "incast-2", *options, "--out", str(folder)]
-    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
-    assert process.stderr is not None
-    said = ""
-    for line in process.stderr:
-        said += line
-        if "running" in line:
-            break
+    process = Command("run", "incast-2", *options, "--out", str(folder))
+    process.read_until("running")
     time.sleep(seconds)
     do(process, max(children(children(children([process.pid])))))  # in a sandbox, which is two deep
-    said += process.stderr.read()
-    return process.wait(), said
+    return process.wait(), process.communicate()[1]
 
 
 def test_a_killed_run_leaves_no_file(tmp_path: Path) -> None:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import signal
-import subprocess
 from pathlib import Path
 
 import pytest
@@ -13,9 +13,9 @@ import pytest
 from testbed.cli.shell import _choose
 from testbed.engines.kernel.nodes import RackNode, RunningRack
 from testbed.errors import BadInput
-from tests.support.commands import command
+from tests.support.commands import Command, command
 from tests.support.entered import published
-from tests.support.outside import LONG, TESTBED, read_until
+from tests.support.outside import LONG
 from tests.support.waiting import PATIENCE
 
 A, B = (RunningRack(run, (RackNode("h1", "10.0.0.1", 3),), -1) for run in ("incast-8-dcqcn", "incast-8-swift"))
@@ -69,13 +69,9 @@ def test_the_list_of_nodes() -> None:
 @pytest.mark.root
 @pytest.mark.parallel
 def test_a_host_of_a_running_rack(tmp_path: Path) -> None:
-    arguments = [*TESTBED, *LONG, "--out", str(tmp_path / "shell-real")]
-    running = subprocess.Popen(
-        arguments, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, start_new_session=True
-    )
-    assert running.stderr is not None
+    running = Command(*LONG, "--out", str(tmp_path / "shell-real"))
     try:
-        read_until(running, "running")
+        running.read_until("running")
         shown = command("shell", str(tmp_path / "shell-real"), "h1", "--", "ip", "addr", "show", "dev", "e0")
         assert shown.returncode == 0
         assert "inet 10.0.0.1/8" in shown.stdout
@@ -85,7 +81,7 @@ def test_a_host_of_a_running_rack(tmp_path: Path) -> None:
         assert "'shell-real' has no host or switch 'h11'; did you mean 'h1'?" in unknown.stderr
         assert running.poll() is None
     finally:
-        running.send_signal(signal.SIGINT)
+        os.kill(running.pid, signal.SIGINT)
         running.communicate(timeout=PATIENCE)
     assert running.returncode == 3  # ended early; otherwise nothing has happened to it
     gone = command("shell", "shell-real", "h1", "--", "true")

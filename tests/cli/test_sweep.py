@@ -6,7 +6,6 @@ import json
 import os
 import re
 import signal
-import subprocess
 import time
 from pathlib import Path
 
@@ -14,8 +13,8 @@ import pytest
 
 from testbed.results import folder as results
 from tests.support.census import Census
+from tests.support.commands import Command
 from tests.support.commands import command as sweep
-from tests.support.outside import TESTBED
 from tests.support.runs import UNCALIBRATED, UNDRAWN
 from tests.support.waiting import PATIENCE
 
@@ -37,22 +36,6 @@ class Mine(RateController):
 """
 
 
-def start(*arguments: str) -> subprocess.Popen[str]:
-    return subprocess.Popen(
-        [*TESTBED, *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
-    )
-
-
-def read_until(process: subprocess.Popen[str], text: str) -> str:
-    assert process.stderr is not None
-    said = ""
-    for line in process.stderr:
-        said += line
-        if text in line:
-            return said
-    raise AssertionError(f"it never said '{text}': {said}")
-
-
 def wait_for(log: Path, text: str) -> None:
     deadline = time.monotonic() + PATIENCE
     while not (log.is_file() and text in log.read_text()):
@@ -69,8 +52,8 @@ def created(folder: Path) -> dict[str, str]:
 @pytest.mark.slow
 def test_ctrl_c_keeps_what_is_finished_and_resume_does_the_rest(tmp_path: Path) -> None:
     out = tmp_path / "out"
-    process = start(*SWEEP, "--out", str(out))
-    read_until(process, "[2/4]")
+    process = Command(*SWEEP, "--out", str(out), session=True)
+    process.read_until("[2/4]")
     second = json.loads((out / "sweep.json").read_text())["order"][1]
     wait_for(out / "logs" / f"{second}.txt", "building")
     os.killpg(process.pid, signal.SIGINT)  # as a terminal does
@@ -135,8 +118,8 @@ def test_sigkill_takes_the_run_with_it(tmp_path: Path) -> None:
     out = tmp_path / "out"
     before = Census.take()
     long = (*SWEEP, "--duration", "1 s", "--out", str(out))  # than what follows takes on any machine
-    process = start(*long)
-    read_until(process, "[1/4]")
+    process = Command(*long, session=True)
+    process.read_until("[1/4]")
     first = json.loads((out / "sweep.json").read_text())["order"][0]
     wait_for(out / "logs" / f"{first}.txt", "building")
     busy = sweep(*long)

@@ -1,7 +1,7 @@
 """`testbed ...` in a process of its own, to its end: what it printed and its exit code.
 
 The process is forked from one that has imported most of the package already, which is most of what a short command
-does otherwise. Whoever tests the start itself, or signals, starts an interpreter: see `tests.support.outside`.
+does otherwise, see `tests.support.preloaded`. Whoever tests the start itself starts an interpreter.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import multiprocessing
 import os
 import sys
 import tempfile
+import time
 from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
@@ -29,30 +30,81 @@ def start() -> None:
     assert process.exitcode == 0
 
 
+class Command:
+    """`testbed ...` on its way: what `subprocess.Popen` has, as far as tests ask for it.
+
+    With ``session`` it is in a process group of its own, as a shell's are.
+    """
+
+    def __init__(
+        self, *arguments: str, cwd: Path | None = None, user: int | None = None, session: bool = False,
+        **environment: str,
+    ) -> None:  # fmt: skip
+        self.args = ["testbed", *arguments]
+        self._folder = tempfile.TemporaryDirectory()
+        self._out, self._err = (Path(self._folder.name, name) for name in ("out", "err"))
+        given = {"cwd": cwd or Path.cwd(), "user": user, "session": session}
+        given["environment"] = {**os.environ, **environment}
+        self._process = _server.Process(target=_main, args=(arguments, self._out, self._err), kwargs=given)
+        self._process.start()
+        assert self._process.pid is not None
+        self.pid = self._process.pid
+        self.kill, self.terminate = self._process.kill, self._process.terminate
+
+    def poll(self) -> int | None:
+        """Its exit code, if it has ended; negative for the signal that ended it."""
+        return self._process.exitcode
+
+    @property
+    def returncode(self) -> int:
+        """Its exit code. It has ended."""
+        code = self.poll()
+        assert code is not None
+        return code
+
+    def wait(self, timeout: float = TIMEOUT) -> int:
+        """Until it has ended: its exit code."""
+        self._process.join(timeout)
+        if self.poll() is None:
+            self._process.kill()
+            self._process.join()
+            raise TimeoutExpired(self.args, timeout, *self._printed())
+        return self.returncode
+
+    def communicate(self, timeout: float = TIMEOUT) -> tuple[str, str]:
+        """Until it has ended: what it printed, on stdout and on stderr."""
+        self.wait(timeout)
+        return self._printed()
+
+    def read_until(self, text: str) -> str:
+        """Until it says ``text`` on stderr: all that it has said there."""
+        while True:
+            ended = self.poll() is not None
+            said = self._printed()[1]
+            if text in said:
+                return said
+            assert not ended, f"it never said '{text}': {said}"
+            time.sleep(0.005)
+
+    def _printed(self) -> tuple[str, str]:
+        out, err = (file.read_text() if file.exists() else "" for file in (self._out, self._err))
+        return out, err
+
+
 def command(
-    *arguments: str, cwd: Path | None = None, user: int | None = None, timeout: float = TIMEOUT
+    *arguments: str, cwd: Path | None = None, user: int | None = None, timeout: float = TIMEOUT, **environment: str
 ) -> CompletedProcess[str]:
     """Run ``testbed`` with these arguments in this folder, as this user. Nobody must see a traceback."""
-    with tempfile.TemporaryDirectory() as folder:
-        out, err = Path(folder, "out"), Path(folder, "err")
-        given = {"cwd": cwd or Path.cwd(), "user": user, "environment": dict(os.environ)}
-        process = _server.Process(target=_main, args=(arguments, out, err), kwargs=given)
-        process.start()
-        process.join(timeout)
-        if late := process.exitcode is None:
-            process.kill()
-            process.join()
-        done = CompletedProcess(["testbed", *arguments], process.exitcode or 0, out.read_text(), err.read_text())
-        process.close()
-    if late:
-        raise TimeoutExpired(done.args, timeout, done.stdout, done.stderr)
+    started = Command(*arguments, cwd=cwd, user=user, **environment)
+    done = CompletedProcess(started.args, started.wait(timeout), *started.communicate())
     assert "Traceback" not in done.stderr, done.stderr
     return done
 
 
 def _main(
-    arguments: Sequence[str], out: Path, err: Path, *, cwd: Path, user: int | None, environment: Mapping[str, str]
-) -> None:
+    arguments: Sequence[str], out: Path, err: Path, *, cwd: Path, user: int | None, session: bool,
+    environment: Mapping[str, str],
+) -> None:  # fmt: skip
     """In the forked process, which is this program from here on."""
     for file, number in ((out, 1), (err, 2)):
         opened = os.open(file, os.O_WRONLY | os.O_CREAT)
@@ -61,6 +113,8 @@ def _main(
     os.environ.clear()
     os.environ.update(environment)
     os.chdir(cwd)
+    if session:
+        os.setsid()
     if user is not None:
         os.setuid(user)
     sys.argv = ["testbed", *arguments]

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
 import sys
 from pathlib import Path
+from subprocess import CompletedProcess
 from typing import Any
 
+from tests.support.commands import Command, command
 from tests.support.runs import UNCALIBRATED, UNDRAWN
 
 TESTBED = [sys.executable, "-c", "from testbed.cli.main import main; raise SystemExit(main())"]
@@ -16,33 +16,14 @@ SHORT = ("run", "incast-2", "--duration", "400 us", *UNCALIBRATED, *UNDRAWN)
 LONG = ("run", "incast-2", "--duration", "300 ms", *UNCALIBRATED, *UNDRAWN)  # minutes: it never gets there here
 
 
-def run(folder: Path, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+def run(folder: Path, *arguments: str, **environment: str) -> CompletedProcess[str]:
     """``testbed ...`` to its end; the results are in ``folder / "out"``."""
-    done = subprocess.run(
-        [*TESTBED, *arguments, "--out", str(folder / "out")],
-        capture_output=True, text=True, cwd=folder, env={**os.environ, **environment}, timeout=200, check=False,
-    )  # fmt: skip
-    assert "Traceback" not in done.stderr, done.stderr
-    return done
+    return command(*arguments, "--out", str(folder / "out"), cwd=folder, **environment)
 
 
-def start(folder: Path, *arguments: str) -> subprocess.Popen[str]:
+def start(folder: Path, *arguments: str) -> Command:
     """``testbed ...``, in a process group of its own."""
-    return subprocess.Popen(
-        [*TESTBED, *arguments, "--out", str(folder / "out")],
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=folder, start_new_session=True,
-    )  # fmt: skip
-
-
-def read_until(process: subprocess.Popen[str], text: str) -> str:
-    """Read what it says, until it says ``text``; returns it all."""
-    assert process.stderr is not None
-    seen = ""
-    for line in process.stderr:
-        seen += line
-        if text in line:
-            return seen
-    raise AssertionError(f"it never said '{text}'")
+    return Command(*arguments, "--out", str(folder / "out"), cwd=folder, session=True)
 
 
 def children(pid: int) -> list[int]:

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.census import Census
-from tests.support.outside import LONG, SHORT, children, read_until, run, start, summary_in
+from tests.support.outside import LONG, SHORT, children, run, start, summary_in
 from tests.support.runs import UNCALIBRATED, UNDRAWN
 from tests.support.waiting import PATIENCE
 
@@ -43,14 +43,13 @@ def test_sigkill_at_any_moment_leaves_nothing_and_the_next_run_starts(tmp_path: 
         folder.mkdir()
         before = Census.take()
         process = start(folder, *experiment)
-        said = read_until(process, part) if part else ""
+        process.read_until(part)
         time.sleep(chosen.random() * lengths[part])
         process.kill()
         process.wait()
         left = before.leftovers()
         assert not left, f"killed after '{part}': {left}"
-        said += process.communicate()[1]  # not before: it would wait for whoever still holds the pipe
-        assert "Traceback" not in said
+        assert "Traceback" not in process.communicate()[1]
         killed += process.returncode == -signal.SIGKILL
         for incomplete in folder.glob("out/*"):
             assert process.returncode != -signal.SIGKILL or (folder / "out" / "summary.json").exists(), incomplete
@@ -64,7 +63,7 @@ def parts(folder: Path) -> dict[str, float]:
     began = {"": time.monotonic()}
     process = start(folder, *DRAWN)
     for part in list(PARTS)[1:]:
-        read_until(process, part)
+        process.read_until(part)
         began[part] = time.monotonic()
     process.communicate()
     assert process.returncode in (0, 3)
@@ -75,7 +74,7 @@ def parts(folder: Path) -> dict[str, float]:
 def test_sigterm_leaves_nothing(tmp_path: Path) -> None:
     before = Census.take()
     process = start(tmp_path, *LONG)
-    read_until(process, "running")
+    process.read_until("running")
     process.terminate()
     assert process.wait() == -signal.SIGTERM
     assert before.leftovers() == []
@@ -84,7 +83,7 @@ def test_sigterm_leaves_nothing(tmp_path: Path) -> None:
 
 def test_agent_that_is_killed_ends_the_run_and_the_data_is_kept(tmp_path: Path) -> None:
     process = start(tmp_path, *LONG)
-    read_until(process, "running")
+    process.read_until("running")
     time.sleep(0.3)
     os.kill(children(children(children(process.pid)[0])[0])[0], signal.SIGKILL)
     _, said = process.communicate(timeout=PATIENCE)
@@ -95,7 +94,7 @@ def test_agent_that_is_killed_ends_the_run_and_the_data_is_kept(tmp_path: Path) 
 
 def test_sandbox_that_is_killed_is_one_message(tmp_path: Path) -> None:
     process = start(tmp_path, *LONG)
-    read_until(process, "running")
+    process.read_until("running")
     os.kill(children(children(process.pid)[0])[0], signal.SIGKILL)
     _, said = process.communicate(timeout=PATIENCE)
     assert process.returncode == 1
@@ -107,7 +106,7 @@ def test_sandbox_that_is_killed_is_one_message(tmp_path: Path) -> None:
 
 def test_ctrl_c_ends_early_and_keeps_the_data(tmp_path: Path) -> None:
     process = start(tmp_path, *LONG)
-    read_until(process, "running")
+    process.read_until("running")
     time.sleep(0.5)
     os.killpg(process.pid, signal.SIGINT)  # as a terminal does: every process of the group hears it
     out, said = process.communicate(timeout=PATIENCE)  # the run would go on for longer
@@ -123,7 +122,7 @@ def test_ctrl_c_ends_early_and_keeps_the_data(tmp_path: Path) -> None:
 
 def test_ctrl_c_while_the_rack_is_built_ends_as_well(tmp_path: Path) -> None:
     process = start(tmp_path, *LONG)
-    read_until(process, "building")
+    process.read_until("building")
     os.killpg(process.pid, signal.SIGINT)
     _, said = process.communicate(timeout=PATIENCE)
     assert process.returncode == 3, said
@@ -133,7 +132,7 @@ def test_ctrl_c_while_the_rack_is_built_ends_as_well(tmp_path: Path) -> None:
 
 def test_ctrl_c_while_results_are_written_does_not_lose_them(tmp_path: Path) -> None:
     process = start(tmp_path, *DRAWN)
-    read_until(process, "writing results")
+    process.read_until("writing results")
     os.killpg(process.pid, signal.SIGINT)
     _, said = process.communicate(timeout=PATIENCE)
     assert process.returncode in (0, 3), said
@@ -142,7 +141,7 @@ def test_ctrl_c_while_results_are_written_does_not_lose_them(tmp_path: Path) -> 
 
 def test_second_ctrl_c_ends_at_once(tmp_path: Path) -> None:
     process = start(tmp_path, *LONG)
-    read_until(process, "running")
+    process.read_until("running")
     # the sandbox stands still, so that the first one cannot be answered before the second comes
     os.kill(children(children(process.pid)[0])[0], signal.SIGSTOP)
     os.killpg(process.pid, signal.SIGINT)
