@@ -20,10 +20,9 @@ from testbed.engines.kernel.follow import follow
 from testbed.experiment.load import load, resolve
 from testbed.fidelity.verdict import judge
 from testbed.live.observers import Observer
-from tests.support.runs import BUSY
 
 ATTEMPTS = 2  # each twice as long as the one before
-CLOCKS = "clock step"
+BUSY, CLOCKS = "CPU overload", "clock step"
 REFERENCES = Path("/sys/module/openvswitch/refcnt")
 
 

@@ -1,22 +1,22 @@
 """A small incast on a kernel with netem and Open vSwitch, both ways of delaying and both switches, in one boot.
 
-So they are compared on the same kernel, and the same programs run under each. `light` runs are for the delay: the
-smallest RTT is that of a packet that met no other. `hpcc` runs are for what a controller does with it; their dilation
-is high, for system calls are slow there (20 to 60 us) and a clean run has few of them. Measured:
+So they are compared on the same kernel, and the same programs run under each. `hpcc` runs are for what a controller
+does with the delay; their smallest RTT is that of a packet that met no other. `light` asks of Open vSwitch as little as
+it can. Most of a short run is Python, so there are few runs and few hosts; dilations are high, for system calls are
+slow there (20 to 60 us) and a clean run has few of them. Measured:
 
-    hpcc, 4 to 1, three boots       netem                    delay line               most in one boot
-    switch utilisation, %           93.10, 94.03, 92.68      93.44, 93.27, 92.52      0.8 points
-    mean queue latency, us          0.185, 0.202, 0.159      0.122, 0.131, 0.200      0.071, 0.9 % of the base RTT
-    RTT p50, us                     8.241, 8.250, 8.228      8.213, 8.218, 8.276      0.6 %
-    goodput of all flows, Gbit/s    82.88, 83.50, 82.39      83.20, 83.12, 82.29      0.5 %
-    Jain's index over flows         0.970, 0.946, 0.987      0.999, 0.999, 0.997      0.05
+    hpcc, 2 to 1, three boots       netem                    delay line               most in one boot
+    switch utilisation, %           93.01, 93.70, 95.02      94.53, 94.71, 93.77      1.5 points
+    mean queue latency, us          0.084, 0.083, 0.161      0.074, 0.075, 0.075      0.086, 1.1 % of the base RTT
+    RTT min, us; 8.185 asked        8.202, 8.202, 8.202      8.199, 8.200, 8.200      0.03 %
+    RTT p50, us                     8.211, 8.211, 8.228      8.211, 8.211, 8.211      0.2 %
+    goodput of all flows, Gbit/s    83.13, 83.54, 84.29      84.27, 84.54, 83.47      1.4 %
+    Jain's index over flows         0.994, 0.995, 0.996      0.983, 0.994, 0.987      0.011
 
-    swift, the same, not tested here: utilisation 96.4 and 99.2 %, RTT p50 13.23 and 13.39 us (1.2 %), mean queue 4.55
+    swift, 4 to 1, not tested here: utilisation 96.4 and 99.2 %, RTT p50 13.23 and 13.39 us (1.2 %), mean queue 4.55
     and 4.83 us. Neither run was clean: Swift keeps a queue, and this kernel's shaper serves one a few per cent late.
 
-    fixed, 5 % each    netem       delay line    Open vSwitch and netem
-    RTT min            8.197 us    8.186 us      8.196 us, 8.185 us asked
-    RTT p50            8.224 us    8.211 us      8.212 us
+    fixed, 5 % each, Open vSwitch and netem: RTT min 8.194 to 8.195 us, p50 8.211 to 8.212 us
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from testbed.results.folder import Results
 from tests.uml import harness
 from tests.uml.harness import DEFAULT_MODULES, run_in_uml
 
-SENDERS, LINKS = 4, 2
+SENDERS, LINKS = 2, 2
 RATE, DELAY, PAYLOAD = 100e9, 2e-6, 1000
 OVERHEAD = 14 + 20 + 8 + 16 + 16 + 4  # Ethernet, IP, UDP, BTH and immediate, our shim, ICRC
 RACK = [
@@ -53,20 +53,18 @@ LIGHT = [
     *RACK, "controller=fixed", "controller.rate=5 %", "traffic.stagger=10 us", f"time.duration={LIGHT_TIME * 1e6:g} us",
 ]  # fmt: skip
 HPCC = [
-    *RACK, "controller=hpcc", "traffic.stagger=0 s", "time.duration=450 us", "time.warmup=200 us",
+    *RACK, "controller=hpcc", "traffic.stagger=0 s", "time.duration=240 us", "time.warmup=120 us",
 ]  # fmt: skip
-LOSSY = [*LIGHT, "time.dilation=8000", "time.duration=300 us", "rack.calibrate=off"]  # calibrated by the other runs
+LOSSY = [*LIGHT, "time.dilation=8000", "rack.calibrate=off"]  # calibrated by the other runs
 NETEM, DELAY_LINE, OVS = "rack.delay_by=netem", "rack.delay_by=delay-line", "rack.switch.forwarding=ovs"
 RUNS = {
-    "light netem": [*LIGHT, NETEM],
-    "light delay-line": [*LIGHT, DELAY_LINE],
     "light ovs": [*LIGHT, NETEM, OVS],
     "hpcc netem": [*HPCC, NETEM],
     "hpcc delay-line": [*HPCC, DELAY_LINE],
 }
 DILATION = {"light": 8000, "hpcc": 16000}  # at first
 LOSSY_RUNS = {"lossy netem": [*LOSSY, NETEM], "lossy delay-line": [*LOSSY, DELAY_LINE]}
-LIGHT_RUNS = [name for name in RUNS if name.startswith("light")]
+FULL = RATE / 8 / (PAYLOAD + OVERHEAD)  # packets per second of a line
 LOST_TIME = "shaper lag"
 LATE_TIMERS = "virtual queue and shaper differ"  # the one invariant that a busy host breaks: the guest stands still
 
@@ -139,33 +137,33 @@ def test_rack_is_calibrated_and_invariants_hold(runs: dict[str, Results], name: 
     assert broken <= {LATE_TIMERS}
 
 
-@pytest.mark.parametrize("name", LIGHT_RUNS)
+@pytest.mark.parametrize("name", RUNS)
 def test_smallest_rtt_is_the_delay_that_was_asked_for(runs: dict[str, Results], name: str) -> None:
     smallest = runs[name].summary.rtt_min
     assert smallest == pytest.approx(asked_rtt(), rel=0.02)
     assert smallest >= asked_rtt() * 0.9999  # a packet cannot be faster than its path
 
 
-@pytest.mark.parametrize("name", LIGHT_RUNS)
+@pytest.mark.parametrize("name", RUNS)
 def test_every_packet_is_delivered_and_acknowledged(runs: dict[str, Results], name: str) -> None:
     summary, flows = runs[name].summary, runs[name].tables["flows"].to_pydict()
     assert summary.counters["drops_outside_model"] == summary.counters["ring_overflow"] == 0
     assert summary.drops_in_run == 0
     assert len(flows["src"]) == SENDERS
+    share = 0.05 if name.startswith("light") else 1.0  # of a line: what a flow may have in flight
     for start, sent, delivered, acked in zip(
         flows["start"], flows["sent_packets"], flows["delivered_packets"], flows["acked_packets"], strict=True
     ):
-        expected = 0.05 * RATE * (LIGHT_TIME - start) / 8 / (PAYLOAD + OVERHEAD)
-        assert sent == pytest.approx(expected, rel=0.1)
-        in_flight = 0.05 * asked_rtt() * RATE / 8 / (PAYLOAD + OVERHEAD) + 2
-        assert sent - in_flight <= acked <= delivered <= sent
+        if name.startswith("light"):
+            assert sent == pytest.approx(share * FULL * (LIGHT_TIME - start), rel=0.1)
+        assert sent - (share * FULL * asked_rtt() + 2) <= acked <= delivered <= sent
 
 
-@pytest.mark.parametrize("name", ["light delay-line", "light ovs"])
-def test_neither_the_delay_line_nor_open_vswitch_changes_the_rtt(runs: dict[str, Results], name: str) -> None:
-    one, other = runs["light netem"].summary, runs[name].summary
-    assert one.rtt_min == pytest.approx(other.rtt_min, rel=0.02)
-    assert one.rtt_p50 == pytest.approx(other.rtt_p50, rel=0.05)
+def test_neither_the_delay_line_nor_open_vswitch_changes_the_rtt(runs: dict[str, Results]) -> None:
+    netem, line, ovs = (runs[name].summary for name in ("hpcc netem", "hpcc delay-line", "light ovs"))
+    for other in (line, ovs):
+        assert netem.rtt_min == pytest.approx(other.rtt_min, rel=0.02)
+        assert netem.rtt_p50 == pytest.approx(other.rtt_p50, rel=0.05)
 
 
 def test_a_controller_does_the_same_with_netem_and_with_the_delay_line(runs: dict[str, Results]) -> None:
@@ -173,9 +171,8 @@ def test_a_controller_does_the_same_with_netem_and_with_the_delay_line(runs: dic
 
     Bounds: rate and RTT 4 and 5 %, twice what calibration allows a link, and a few packets' queueing for the median;
     the queue 5 % of the base RTT, about five packets, for each packet that this kernel's timers send late meets the
-    next. Fairness is not compared: HPCC's additive increase needs hundreds of RTTs for it, so 55 show how the flows
-    began. They began less equally with netem each time; that may be its one system call per packet, which on one
-    slow core lets the first flow begin before the last, but nothing here proves it.
+    next. Fairness is not compared: HPCC's additive increase needs hundreds of RTTs for it, so 29 show how the flows
+    began.
     """
     netem, line = (runs[f"hpcc {name}"].summary for name in ("netem", "delay-line"))
     for summary in (netem, line):
@@ -193,7 +190,7 @@ def test_a_controller_does_the_same_with_netem_and_with_the_delay_line(runs: dic
 @pytest.mark.parametrize(
     ("name", "words"),
     [
-        ("lossy netem", "packets are not conserved at s1-eth5"),  # lost below nic_tx, which had counted them
+        ("lossy netem", "packets are not conserved at s1-eth3"),  # lost below nic_tx, which had counted them
         ("lossy delay-line", "packets sent by agents did not leave their hosts"),  # lost before it
     ],
 )

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from mininet.net import Mininet
 from mininet.topo import Topo
+from mininet.util import numCores
 
 from testbed.dataplane.port_maps import Port
 from testbed.dataplane.programs import NicPrograms, PortPrograms
@@ -71,6 +72,7 @@ class Rack(Mininet):
         self.shape, self.link_layer = shape, link_layer
         self.routed = len(shape.switches) > 1
         Mininet.inited = True  # its own preparation writes machine-wide sysctls
+        numCores.ncores = 1  # or it asks a process; no host here has cores of its own
         super().__init__(
             topo=RackTopo(shape=shape, links=links, mtu=max(1500, link_layer.frame)), host=RackHost,
             switch=RouterSwitch if self.routed else SWITCHES[link_layer.forwarding],

@@ -23,6 +23,11 @@ NETFILTER = Path("/proc/sys/net/bridge")  # exists where br_netfilter is loaded;
 class RackSwitch(ShellFree, Switch):
     """Has one port per link. Subclasses forward."""
 
+    def startShell(self, mnopts: str | None = None) -> None:  # noqa: N802 - Mininet's name
+        """As all nodes; Mininet would start ifconfig for a switch that it takes to be in no namespace."""
+        super().startShell(mnopts)
+        self.inNamespace = True
+
     def linked(self) -> Iterator[tuple[Any, str]]:
         """Every linked interface, and the address of its peer."""
         for intf in self.intfList():
