@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from typing import Any
 
 import pytest
 
 from testbed.engines.kernel.faults.catalogue import FAULTS
 from testbed.fidelity.processors import STOLEN, Processors
-from tests.support.waiting import PATIENCE
+from tests.support.commands import command
 
 pytestmark = [pytest.mark.root, pytest.mark.slow]
 ATTEMPTS = 4  # others use the machine meanwhile
@@ -19,8 +17,7 @@ ATTEMPTS = 4  # others use the machine meanwhile
 
 def findings(*arguments: str) -> dict[str, dict[str, Any]]:
     """What `testbed selftest` found, by name; its exit code must say the same."""
-    command = [sys.executable, "-m", "testbed", "selftest", *arguments, "--format", "json"]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=300)
+    done = command("selftest", *arguments, "--format", "json", timeout=300)
     assert done.stdout, done.stderr
     found = {one["name"]: one for one in json.loads(done.stdout)}
     assert done.returncode == int(not all(one["right"] for one in found.values()))
@@ -68,8 +65,7 @@ def test_an_undisturbed_run_is_clean() -> None:
 
 @pytest.mark.parallel
 def test_unknown_fault_is_an_error_that_lists_the_known_ones() -> None:
-    command = [sys.executable, "-m", "testbed", "selftest", "--only", "nonesuch"]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=PATIENCE)
+    done = command("selftest", "--only", "nonesuch")
     assert done.returncode in (1, 2)
     assert "no fault is called 'nonesuch'" in done.stderr
     assert all(name in " ".join(done.stderr.split()) for name in FAULTS)
