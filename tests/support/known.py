@@ -15,16 +15,20 @@ HPCC_BUFFER = round(7.2 * BDP + 8 * PACKET)
 
 SLACK = (BURST_FRAMES + 2) * theory.WIRE * 8 / theory.LINE  # s; see testbed/dataplane/wire.h
 
-EIGHT = {  # settings beside the controller's name, for eight senders to one
+# Settings beside the controller's name, for eight senders to one. In virtual time the windows that begin twice as late
+# show the same: mean queues differ by 0.1 %.
+EIGHT = {
     "hpcc": ("time.duration=3 ms", "time.warmup=1 ms", "controller.flows=100", f"rack.switch.buffer={HPCC_BUFFER} B"),
-    "swift": ("time.duration=3 ms", "time.warmup=1.5 ms"),
-    "adpg": ("time.duration=7 ms", "time.warmup=3.5 ms", "controller.start_rate=10 %"),
+    "swift": ("time.duration=2.5 ms", "time.warmup=1 ms"),
+    "adpg": ("time.duration=5 ms", "time.warmup=1.5 ms", "controller.start_rate=10 %"),
 }
 
 
-DCQCN = (  # of the paper but for g: alpha takes 55 us / g to settle, and its mean does not depend on g
+# Of the paper but for g: alpha takes 55 us / g to settle, and its mean does not depend on g. Over 20 seeds in virtual
+# time, queue and marks from 6 ms on are 0.5 and 1.5 % below those from 8 ms on.
+DCQCN = (
     "tuner.preset=secn1", "controller.g=0.015625", "controller.initial_alpha=0.15",
-    "time.duration=20 ms", "time.warmup=8 ms",
+    "time.duration=18 ms", "time.warmup=6 ms",
 )  # fmt: skip
 
 

@@ -84,7 +84,7 @@ def test_dcqcn_queue_and_marks_stand_at_the_fixed_point(runs: Runs) -> None:
     flows = 8
     summary = dcqcn_at_rest(runs).summary
     expected = theory.dcqcn_renewal(flows)
-    marks = expected * (20e-3 - 8e-3) * theory.LINE / (8 * theory.WIRE)
+    marks = expected * (18e-3 - 6e-3) * theory.LINE / (8 * theory.WIRE)
     tolerance = 0.1 + 3 / marks**0.5
     assert summary["marked"] / 100 == pytest.approx(expected, rel=tolerance)
     assert summary["ql_mean"] == pytest.approx(theory.dcqcn_queue(expected), rel=tolerance)

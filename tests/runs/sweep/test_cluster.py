@@ -30,6 +30,9 @@ def cluster() -> Iterator[Any]:
     from ray.cluster_utils import Cluster
 
     room = tempfile.mkdtemp(prefix="ray")  # Ray's sockets need a short path
+    Path(tempfile.gettempdir(), "ray").mkdir(
+        exist_ok=True
+    )  # into which it writes an address, whether it is there or not
     head = {"num_cpus": 1, "object_store_memory": 100 << 20, "temp_dir": room, "include_dashboard": False}
     made = Cluster(initialize_head=True, head_node_args=head)
     try:
