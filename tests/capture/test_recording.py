@@ -59,7 +59,7 @@ def run(folder: Path, *arguments: str) -> Run:
 def hpcc(tmp_path_factory: pytest.TempPathFactory) -> Run:
     folder = tmp_path_factory.mktemp("hpcc") / "run"
     points = ("--pcap", "port:s1-eth3", "--pcap", "nic:h1")
-    return run(folder, "incast-2", "--controller", "hpcc", "--duration", "300 us", *points)
+    return run(folder, "incast-2", "--controller", "hpcc", "--duration", "200 us", *points)
 
 
 @pytest.fixture(scope="module")
