@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from testbed.engines.lab import ansible_vars
+from testbed.engines.lab import ansible_vars, rollouts
 from testbed.experiment.load import load, resolve
 from tests.emulated_lab.host import Host
 from tests.emulated_lab.lab import Lab
@@ -94,10 +94,9 @@ def state_home(lab: Lab) -> Path:
 
 
 def recorded(lab: Lab) -> list[tuple[str, str, str]]:
-    """`testbed lab rollouts`: id, experiment and state of each, the last one first."""
-    command = [sys.executable, "-m", "testbed", "lab", "rollouts", "--format", "json"]
-    done = lab.inside(command, environment={"XDG_STATE_HOME": str(state_home(lab))})
-    return [(one["rollout"], one["experiment"], one["state"]) for one in json.loads(done.stdout)]
+    """What `testbed lab rollouts` lists: id, experiment and state of each, the last one first."""
+    found = rollouts.read(state_home(lab) / "testbed/rollouts")
+    return [(one.rollout, one.experiment, one.state) for one in found]
 
 
 def settings_of(host: Host) -> dict[str, Any]:
