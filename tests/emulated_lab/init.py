@@ -117,10 +117,10 @@ def _install(spec: NodeSpec, store: Store, client: bytes) -> None:
 def _warm_python() -> None:
     """Nobody waits for it: until it listens, Python starts as ever."""
     ansible = find_spec("ansible")
-    assert ansible is not None and ansible.submodule_search_locations is not None
-    script, folder = Path(warm_python.__file__), ansible.submodule_search_locations[0]
+    assert ansible is not None
+    assert ansible.origin is not None
     subprocess.Popen(
-        ["/usr/bin/python3", "-P", script, ROOT, folder, str(os.getpid())],
+        ["/usr/bin/python3", "-P", warm_python.__file__, ROOT, Path(ansible.origin).parent, str(os.getpid())],
         env={"PATH": os.defpath, "PYTHONPATH": str(PYTHON), "LAB_PYCACHE": str(rootfs.PYCACHE)},
     )
 
