@@ -15,7 +15,7 @@ from pathlib import Path
 
 NAME, FALLBACK = "lab-python3", '#!/bin/sh\nexec /usr/bin/python3 "$@"\n'  # as client.c has it
 PROGRAM = Path("/usr/libexec") / NAME
-SHARED = ("ansible.module_utils._internal._ansiballz._loader", "ansible.module_utils.facts.compat", "runpy", "zipfile")
+SHARED = ("ansible.module_utils._internal._ansiballz._loader", "base64", "runpy", "shutil", "tempfile", "zipfile")
 
 
 def preload(ansible: str) -> None:
