@@ -41,10 +41,18 @@ class CardFs(mfusepy.Operations):  # type: ignore[misc]
 
     def __init__(self, store: Store) -> None:
         self._store = store
+        self._read_at: tuple[int, int] | None = None
         self._build()
 
+    def _state(self) -> State:
+        """To be looked at, not changed. Parsed again when the file is another one: a write replaces it."""
+        file = self._store.path.stat()
+        if (now := (file.st_ino, file.st_mtime_ns)) != self._read_at:
+            self._known, self._read_at = self._store.read(), now
+        return self._known
+
     def _build(self) -> None:
-        self._tree = everything(self._store.read())
+        self._tree = everything(self._state())
         self._folders: dict[str, set[str]] = {folder: set() for folder in FOLDERS}
         for path in [*self._tree, *FOLDERS]:
             while path:
@@ -54,7 +62,7 @@ class CardFs(mfusepy.Operations):  # type: ignore[misc]
 
     def _check(self, path: str) -> None:
         """Raises OSError while the driver that makes this path is not there."""
-        if (path.startswith("/debug/") or "/infiniband" in path) and not self._store.read()["rdma"]:
+        if (path.startswith("/debug/") or "/infiniband" in path) and not self._state()["rdma"]:
             raise mfusepy.FuseOSError(errno.ENOENT)
 
     def _entry(self, path: str) -> Entry:
@@ -62,7 +70,7 @@ class CardFs(mfusepy.Operations):  # type: ignore[misc]
         folder, _, name = path.strip("/").rpartition("/")
         found = self._tree.get(path.strip("/"))
         if folder == "net":
-            found = interfaces.link(name, self._store.read())
+            found = interfaces.link(name, self._state())
         if found is None:
             raise mfusepy.FuseOSError(errno.ENOENT)
         return found
@@ -106,7 +114,7 @@ class CardFs(mfusepy.Operations):  # type: ignore[misc]
         return 0
 
     def read(self, path: str, size: int, offset: int, _handle: int) -> bytes:
-        state = self._store.read()
+        state = self._state()
         faults.check_file(state, Path(path).name)
         _check_device(state, path)
         return self._file(path).read(state).encode()[offset : offset + size]

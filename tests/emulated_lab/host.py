@@ -71,8 +71,7 @@ class Host:
 
     def calls(self, *kinds: str) -> list[list[str]]:
         """What commands and writes the fakes saw, in order: of these kinds (command, write, refused, field), or all."""
-        path = self.root / "run/lab/calls.jsonl"
-        lines = path.read_text().splitlines() if path.exists() else []
+        lines = self.store.calls.read_text().splitlines()
         return [call["what"] for call in map(json.loads, lines) if not kinds or call["kind"] in kinds]
 
     def count(self, counter: str, add: int = 0, rate: float | None = None) -> None:

@@ -5,14 +5,16 @@ from __future__ import annotations
 import asyncio
 import os
 import socket
+import subprocess
 import sys
 import time
 from collections.abc import Callable
+from importlib.util import find_spec
 from pathlib import Path
 
 from testbed.base import linux
 from tests.emulated_lab import machine, mounts, rootfs
-from tests.emulated_lab.fakes import entry, server
+from tests.emulated_lab.fakes import entry, server, warm_python
 from tests.emulated_lab.spec import STOCK, NodeSpec
 from tests.emulated_lab.store import Store
 from tests.emulated_lab.systemd.manager import WANTED, Manager
@@ -83,6 +85,7 @@ def main(spec: NodeSpec, how: str, client: bytes, ready: Callable[[], None]) -> 
     else:
         store.write(machine.boot(store.read(), power=how == POWER_ON))
     server.start(entry.of(spec))
+    _warm_python()
     if not spec.is_switch:
         _show_card(spec, store)
     with asyncio.Runner() as runner:
@@ -91,7 +94,13 @@ def main(spec: NodeSpec, how: str, client: bytes, ready: Callable[[], None]) -> 
 
 def _install(spec: NodeSpec, store: Store, client: bytes) -> None:
     store.write(machine.new(spec))
+    store.calls.touch()
+    store.calls.chmod(0o666)  # the exporter calls ethtool, and is not root
     entry.install(entry.of(spec), ROOT, client)
+    warm_python.PROGRAM.write_bytes(client)
+    warm_python.PROGRAM.chmod(0o755)
+    (entry.SCRIPTS / warm_python.NAME).write_text(warm_python.FALLBACK)
+    (entry.SCRIPTS / warm_python.NAME).chmod(0o755)
     if spec.kind == "testbed":
         TESTBED.unlink(missing_ok=True)
         TESTBED.symlink_to(Path(sys.prefix) / "bin/testbed")
@@ -103,6 +112,17 @@ def _install(spec: NodeSpec, store: Store, client: bytes) -> None:
     if spec.stock:
         (UNITS / STOCK).write_text(STOCK_UNIT)
         (WANTED / STOCK).symlink_to(f"../{STOCK}")
+
+
+def _warm_python() -> None:
+    """Nobody waits for it: until it listens, Python starts as ever."""
+    ansible = find_spec("ansible")
+    assert ansible is not None
+    assert ansible.origin is not None
+    subprocess.Popen(
+        ["/usr/bin/python3", "-P", warm_python.__file__, ROOT, Path(ansible.origin).parent, str(os.getpid())],
+        env={"PATH": os.defpath, "PYTHONPATH": str(PYTHON), "LAB_PYCACHE": str(rootfs.PYCACHE)},
+    )
 
 
 def _show_card(spec: NodeSpec, store: Store) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 
 import yaml
 
+from tests.emulated_lab.fakes import warm_python
 from tests.emulated_lab.spec import DEVICE, PHASES, PORT_RATE, STOCK, NodeSpec
 
 # Hosts and operator share the machine's cores: so fast, and with a loop so long, agents keep up.
@@ -63,7 +64,8 @@ def write(folder: Path, specs: list[NodeSpec]) -> Path:
 
 
 def _variables(node: NodeSpec) -> dict[str, Any]:
-    common = {"ansible_host": node.address, "ansible_user": "root", "ansible_python_interpreter": "/usr/bin/python3"}
+    python = str(warm_python.PROGRAM)
+    common = {"ansible_host": node.address, "ansible_user": "root", "ansible_python_interpreter": python}
     if node.is_switch:
         return common | {"switch_os": node.kind}
     program = {"pcc_rollback_unit": STOCK} if node.stock else {}

@@ -13,10 +13,11 @@ import importlib.util
 import os
 import shutil
 import subprocess
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, ExitStack
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
 from testbed.engines.kernel.sandbox import Sandbox
 from testbed.errors import TestbedError
@@ -26,6 +27,8 @@ from tests.emulated_lab.fakes import server
 from tests.emulated_lab.host import Host
 from tests.emulated_lab.machine_room import MachineRoom
 from tests.emulated_lab.spec import DEFAULT, HostSpec, nodes
+
+Made = TypeVar("Made")
 
 
 class Lab:
@@ -45,6 +48,8 @@ class Lab:
         self._folder = folder.LabFolder()
         self.folder = self._folder.path
         self.pid = 0  # process 1 of the lab, as seen from here
+        self._kept: dict[object, Any] = {}
+        self._ends = ExitStack()
         try:
             self._start()
         except BaseException:
@@ -59,6 +64,7 @@ class Lab:
             sandbox.kill()
             sandbox.connection.close()
             wait_until_gone(self.pid)
+        self._ends.close()
         self._folder.remove()
 
     def _start(self) -> None:
@@ -105,6 +111,13 @@ class Lab:
     def inside_command(self, command: Sequence[str], cwd: Path | str | None = None) -> list[str]:
         """The same for `subprocess.Popen` (with `environment`): it ends with the lab at the latest."""
         return enter(self.pid, command, Path(cwd or Path.cwd()))
+
+    def keep(self, make: Callable[[Lab], AbstractContextManager[Made]]) -> Made:
+        """What is made once, when somebody first needs it, and ended after the lab's processes."""
+        if make not in self._kept:
+            self._kept[make] = self._ends.enter_context(make(self))
+        kept: Made = self._kept[make]
+        return kept
 
     def ssh(
         self, host: str, *command: str, check: bool = True, timeout: float = 30

@@ -21,6 +21,7 @@ class Store:
     def __init__(self, folder: Path = HOME) -> None:
         self.folder = folder
         self.path = folder / "state.json"
+        self.calls = folder / "calls.jsonl"
 
     def read(self) -> State:
         state: State = json.loads(self.path.read_text())
@@ -42,5 +43,5 @@ class Store:
 
     def log(self, kind: str, what: list[str]) -> None:
         """``kind``: command, write or refused (a write that got an error)."""
-        with (self.folder / "calls.jsonl").open("a") as calls:
+        with self.calls.open("a") as calls:
             calls.write(json.dumps({"time": time.time(), "kind": kind, "what": what}) + "\n")

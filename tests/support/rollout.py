@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import json
 import re
+import select
+import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from testbed.engines.lab import ansible_vars
+from testbed.engines.lab import ansible_vars, rollouts
 from testbed.experiment.load import load, resolve
 from tests.emulated_lab.host import Host
 from tests.emulated_lab.lab import Lab
@@ -78,14 +82,30 @@ def play(lab: Lab, book: str, *options: str, rollout: str = "r1", **variables: A
     """Run ansible-playbook where the lab's management network is. An empty ``rollout`` gives no id."""
     file = lab.folder / "vars.json"
     file.write_text(json.dumps(({"rollout_id": rollout} if rollout else {}) | variables))
-    playbook = [sys.executable, "-P", str(ROOT / "tests/support/ansible_playbook.py")]
-    command = [*playbook, "-i", str(lab.inventory), "-e", f"@{file}", *options, book]
+    out, err = lab.folder / "play.out", lab.folder / "play.err"
+    asked = {"arguments": ["-i", str(lab.inventory), "-e", f"@{file}", *options, book], "files": [str(out), str(err)]}
+    playing = lab.keep(controller)
+    assert playing.stdin is not None
+    assert playing.stdout is not None
+    playing.stdin.write(json.dumps(asked) + "\n")
+    playing.stdin.flush()
+    assert select.select([playing.stdout], [], [], 1200)[0], out.read_text() + err.read_text()
+    return Played(int(playing.stdout.readline()), out.read_text() + err.read_text())
+
+
+@contextmanager
+def controller(lab: Lab) -> Iterator[subprocess.Popen[str]]:
+    """What plays playbooks, where the lab's management network is: see `tests.support.ansible_playbook`."""
+    command = [sys.executable, "-P", str(ROOT / "tests/support/ansible_playbook.py")]
     # The configuration file's ssh options are replaced by the lab's, which know its keys.
     # The controller is in another time zone than the hosts.
     settings = {"ANSIBLE_CONFIG": str(PLAYBOOKS / "ansible.cfg"), "ANSIBLE_FORCE_COLOR": "0", "TZ": "America/New_York"}
     settings["XDG_STATE_HOME"] = str(state_home(lab))
-    done = lab.inside(command, cwd=PLAYBOOKS, check=False, timeout=1200, environment=settings)
-    return Played(done.returncode, done.stdout + done.stderr)
+    with subprocess.Popen(
+        lab.inside_command(command, cwd=PLAYBOOKS), env=lab.environment | settings, text=True,
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+    ) as process:  # fmt: skip
+        yield process
 
 
 def state_home(lab: Lab) -> Path:
@@ -94,10 +114,9 @@ def state_home(lab: Lab) -> Path:
 
 
 def recorded(lab: Lab) -> list[tuple[str, str, str]]:
-    """`testbed lab rollouts`: id, experiment and state of each, the last one first."""
-    command = [sys.executable, "-m", "testbed", "lab", "rollouts", "--format", "json"]
-    done = lab.inside(command, environment={"XDG_STATE_HOME": str(state_home(lab))})
-    return [(one["rollout"], one["experiment"], one["state"]) for one in json.loads(done.stdout)]
+    """What `testbed lab rollouts` lists: id, experiment and state of each, the last one first."""
+    found = rollouts.read(state_home(lab) / "testbed/rollouts")
+    return [(one.rollout, one.experiment, one.state) for one in found]
 
 
 def settings_of(host: Host) -> dict[str, Any]:

@@ -1,7 +1,8 @@
 /* A fake command of a host, run by its server (server.py): what a start of Python would cost is most of its time.
+ * As PYTHON it stands for the host's Python, for a program on its stdin (warm_python.py).
  *
- * The server runs it with our arguments, folder, standard streams and mount namespace. Where it cannot stand for us, as
- * another user, Python starts as ever.
+ * The server runs it with our arguments, folder, standard streams, user and mount namespace. Where there is none, Python
+ * starts as ever.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -15,6 +16,8 @@
 #include <unistd.h>
 
 #define SOCKET "/run/lab-fakes/socket"
+#define PYTHON "lab-python3"
+#define PYTHON_SOCKET "/run/lab-fakes/python"
 #define SCRIPTS "/usr/lib/lab-fakes/"
 #define MOST (1 << 17) /* bytes of folder and arguments */
 
@@ -39,10 +42,10 @@ static size_t words(char *message, int count, char **argument)
 }
 
 /* The exit code; -1 if the server did not take it. */
-static int ask(int count, char **argument)
+static int ask(const char *socket_path, int count, char **argument)
 {
 	static char message[MOST];
-	struct sockaddr_un address = { .sun_family = AF_UNIX, .sun_path = SOCKET };
+	struct sockaddr_un address = { .sun_family = AF_UNIX };
 	int streams[3] = { 0, 1, 2 };
 	union {
 		char space[CMSG_SPACE(sizeof(streams))];
@@ -55,6 +58,7 @@ static int ask(int count, char **argument)
 	unsigned char code;
 	int server = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0), wide = 4 * MOST;
 
+	strcpy(address.sun_path, socket_path);
 	first->cmsg_level = SOL_SOCKET;
 	first->cmsg_type = SCM_RIGHTS;
 	first->cmsg_len = CMSG_LEN(sizeof(streams));
@@ -68,7 +72,8 @@ static int ask(int count, char **argument)
 int main(int count, char **argument)
 {
 	char script[PATH_MAX];
-	int code = getuid() == 0 ? ask(count, argument) : -1;
+	int python = !strcmp(program_invocation_short_name, PYTHON);
+	int code = python && count > 1 ? -1 : ask(python ? PYTHON_SOCKET : SOCKET, count, argument);
 
 	if (code >= 0)
 		return code;
