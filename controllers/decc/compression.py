@@ -17,6 +17,7 @@ import torch
 from torch import Tensor
 
 from testbed.base.arrays import Floats
+from testbed.sdk.adam import Adam
 
 from .bottlenecks import Bottlenecks
 from .network import Network
@@ -100,7 +101,7 @@ class Tuning:
     def _tuned(self, start: Network, shaped: Callable[[int, Tensor], Tensor]) -> Network:
         actor = Actor()
         actor.take(start)
-        optimiser = torch.optim.Adam(actor.parameters(), RATE)
+        optimiser = Adam(actor.parameters(), RATE)
         for _ in range(ROUNDS):
             states = visited(_shaped(actor, shaped).act, self.rng)
             wanted = self.teacher.act(states)

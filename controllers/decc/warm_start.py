@@ -6,6 +6,7 @@ import numpy as np
 import torch
 
 from testbed.base.arrays import Floats
+from testbed.sdk.adam import Adam
 
 from .bottlenecks import Bottlenecks
 from .networks import Actor
@@ -42,7 +43,7 @@ def clone(actor: Actor, seed: int) -> None:
 def imitate(actor: Actor, states: Floats, actions: Floats, rng: np.random.Generator, updates: int) -> None:
     """Least squares; errors near 0 weigh most."""
     assert states.shape[1] == FEATURES
-    steps = torch.optim.Adam(actor.parameters(), RATE)
+    steps = Adam(actor.parameters(), RATE)
     for _ in range(updates):
         picked = rng.integers(0, len(states), BATCH)
         seen, wanted = torch.from_numpy(states[picked]), torch.from_numpy(actions[picked])
