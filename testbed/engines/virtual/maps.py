@@ -83,7 +83,7 @@ class VirtualRing:
     def __init__(self) -> None:
         self.size = RING_SIZE
         self._positions = np.zeros(2, np.uint64)
-        self._data = np.empty(RING_SIZE + RECORD_BYTES, np.uint8)  # zeros would write all of it where memory is used again
+        self._data = np.empty(RING_SIZE + RECORD_BYTES, np.uint8)  # zeros would write into all of it
         self.c = CRecords(*self.addresses(), RING_SIZE, 0)
 
     def addresses(self) -> tuple[int, int, int]:

@@ -7,9 +7,12 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from testbed.errors import BadInput
+from testbed.sdk.jobs import find
 from tests.support.commands import command
 from tests.support.outside import TESTBED
 from tests.support.waiting import PATIENCE
@@ -28,12 +31,7 @@ SHORT = ("--set", "updates=25", "--set", "attempts=1")  # too short for any seed
         (["distil", "adgp"], "did you mean 'adpg'?"),
         (["train", "adpg", "--set", "sed=2"], "did you mean 'seed'?"),
         (["train", "adpg", "--set", "seed"], "expected key=value"),
-        (["train", "adpg", "--set", "updates=3"], "option 'updates'"),
-        (["train", "adpg", "--set", "target=-1"], "option 'target'"),
-        (["train", "adpg", "--set", "step=1"], "1 has no unit"),
         (["train", "adpg", "--preset", "papr"], "did you mean 'paper'?"),
-        (["train", "adpg", "--set", "rollout=numpy", "--set", "beta=0.5"], "use rollout=compiled"),
-        (["distil", "adpg", "--set", "depth=99"], "option 'depth'"),
         (["distil", "adpg", "--set", "network=none.json"], "no policy file at none.json"),
         (["explain", "adpg", "--flow", "h1-h2"], "of which run?"),
         (["explain", "adpg", "--run", "nowhere"], "no results folder at nowhere"),
@@ -47,6 +45,21 @@ def test_bad_input_is_one_message_and_leaves_nothing(arguments: list[str], says:
     assert says in done.stderr
     assert done.stdout == ""
     assert not [file for file in tmp_path.rglob("*") if file.is_file()]
+
+
+@pytest.mark.parametrize(
+    ("job", "options", "says"),
+    [
+        ("train", {"updates": 3}, "option 'updates'"),
+        ("train", {"target": -1}, "option 'target'"),
+        ("train", {"step": 1}, "1 has no unit"),
+        ("train", {"rollout": "numpy", "beta": 0.5}, "use rollout=compiled"),
+        ("distil", {"depth": 99}, "option 'depth'"),
+    ],
+)
+def test_an_option_that_cannot_be_is_named(job: str, options: dict[str, Any], says: str) -> None:
+    with pytest.raises(BadInput, match=says):
+        find("adpg", job).configure(None, options)
 
 
 @pytest.mark.parametrize(("job", "package"), [("train", "torch"), ("distil", "catboost"), ("train", "onnx")])
