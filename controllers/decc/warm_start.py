@@ -11,11 +11,11 @@ from testbed.sdk.adam import Adam
 from .bottlenecks import Bottlenecks
 from .networks import Actor
 from .observation import FEATURES, MOST_ACTION
+from .visited import SENDERS
 
 DRIVE = 0.05  # the law's growth without a queue
 NOISE = 0.05  # of every second run
 STEPS, UPDATES, BATCH, RATE = 400, 2700, 512, 1e-3
-SENDERS = (2, 4, 8, 16, 32, 64, 256, 1024, 8192)
 NEAR = 0.05  # actions this close to 0 weigh most: an error there moves the operating point
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import signal
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -15,9 +14,7 @@ from testbed.errors import BadInput
 from testbed.sdk.jobs import find
 from tests.support.commands import command
 from tests.support.outside import TESTBED
-from tests.support.waiting import PATIENCE
 
-WITHOUT = "import sys; sys.modules['{0}'] = None; from testbed.cli.main import main; raise SystemExit(main())"
 SHORT = ("--set", "updates=25", "--set", "attempts=1")  # too short for any seed
 
 
@@ -60,16 +57,6 @@ def test_bad_input_is_one_message_and_leaves_nothing(arguments: list[str], says:
 def test_an_option_that_cannot_be_is_named(job: str, options: dict[str, Any], says: str) -> None:
     with pytest.raises(BadInput, match=says):
         find("adpg", job).configure(None, options)
-
-
-@pytest.mark.parametrize(("job", "package"), [("train", "torch"), ("distil", "catboost"), ("train", "onnx")])
-def test_a_missing_extra_is_one_message(job: str, package: str, tmp_path: Path) -> None:
-    arguments = [sys.executable, "-c", WITHOUT.format(package), job, "adpg"]
-    done = subprocess.run(arguments, capture_output=True, text=True, cwd=tmp_path, timeout=PATIENCE, check=False)
-    assert done.returncode == 2, done.stderr
-    assert 'pip install "cc-testbed[train]"' in done.stderr.splitlines()[-1]
-    assert "Traceback" not in done.stderr
-    assert not [file for file in tmp_path.rglob("*") if file.is_file()]
 
 
 def test_what_does_not_converge_is_not_kept(tmp_path: Path) -> None:

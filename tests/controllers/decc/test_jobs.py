@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from testbed_controllers.decc import compression, evaluate
+from testbed_controllers.decc import evaluate, visited
 from testbed_controllers.decc.controller import POLICIES
 from testbed_controllers.decc.distillation import Settings as Distillation
 from testbed_controllers.decc.job_distil import DISTIL
@@ -27,7 +27,7 @@ SHORT = {"updates": 40, "critics_first": 20, "copies": 2, "check_every": 20, "tu
 def little(monkeypatch: pytest.MonkeyPatch) -> None:
     """Of what is played to a policy: enough to see that it is a bad one."""
     monkeypatch.setattr(evaluate, "COPIES", 1)
-    monkeypatch.setattr(compression, "STATES", 25)
+    monkeypatch.setattr(visited, "STATES", 25)
 
 
 @pytest.mark.usefixtures("little")
