@@ -128,6 +128,7 @@ def test_the_exporter_serves(installed: Path, tmp_path: Path) -> None:
         ("run incast-8 --dry-run --controller adpg-nn", NETWORK),
         ("check pet", NETWORK),
         ("train adpg", 'onnx, torch are not installed; run: pip install "cc-testbed[train]"'),
+        ("train decc", 'torch is not installed; run: pip install "cc-testbed[train]"'),
         ("train pet", 'onnx, onnxruntime, torch are not installed; run: pip install "cc-testbed[learned,train]"'),
         ("distil adpg", 'catboost is not installed; run: pip install "cc-testbed[train]"'),
     ],

@@ -41,6 +41,8 @@ def run(settings: Settings, context: JobContext) -> Result:
     """Train, measure in closed loops, write."""
     need("matplotlib", "onnx", "torch")  # before any time is spent
     outcome = train(settings, _teller(settings, context))
+    if outcome.chosen.failure:  # other forms of it, and more flows, would be measured for nothing
+        return _refused(outcome)
     network, aim = outcome.network, settings.aim
     seen = visited(network, CALIBRATION, np.random.default_rng(settings.seed))
     int8, of_int8 = quantised(network, seen, CHECKED, aim)
@@ -54,8 +56,20 @@ def run(settings: Settings, context: JobContext) -> Result:
     write_json(context.out / LOG, log)
     (context.out / CURVES).write_text(draw(outcome.chosen), encoding="utf-8")
     lines = [_summary(outcome), *table(measured, ramps)]
-    refused = f"no seed of {len(outcome.attempts)} converged" if outcome.chosen.failure else ""
-    return Result(lines, {key: log[key] for key in ("converged", "seed", "restarts", "figures", "ramp_rtts")}, refused)
+    return Result(lines, {key: log[key] for key in ("converged", "seed", "restarts", "figures", "ramp_rtts")})
+
+
+def _refused(outcome: Trained) -> Result:
+    """With what its best checkpoint was chosen by."""
+    figures = outcome.best.figures
+    data = {
+        "converged": False,
+        "seed": outcome.chosen.seed,
+        "restarts": len(outcome.attempts) - 1,
+        "figures": {"network": [one.as_dict() for one in figures]},
+    }
+    lines = [_summary(outcome), *table({"network": figures}, {})]
+    return Result(lines, data, f"no seed of {len(outcome.attempts)} converged")
 
 
 def _teller(settings: Settings, context: JobContext) -> Any:

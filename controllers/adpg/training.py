@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from testbed.base.extras import need
+from testbed.sdk.adam import Adam
 
 from .evaluate import DEAD_SU, LONGEST_RAMP, Figures, converged, failure, many_to_one, ramp, score
 from .loss import loss, means, sequences, tails
@@ -98,7 +99,7 @@ class Training:
         torch.set_num_threads(1)  # the same sums in the same order, every time
         self.settings, self.seed = settings, seed
         self.layers = [torch.nn.Parameter(_orthogonal(shape, torch)) for shape in SHAPES]
-        self.optimiser = torch.optim.Adam(self.layers, lr=settings.learning_rate, eps=1e-5)
+        self.optimiser = Adam(self.layers, settings.learning_rate, epsilon=1e-5)
         self.environments = environments(settings, seed)
 
     def run(self, told: Callable[[Progress], None]) -> Attempt:
@@ -146,8 +147,7 @@ class Training:
         elif settings.clip == "value":
             torch.nn.utils.clip_grad_value_(self.layers, settings.clip_at)
         if settings.decay:
-            for group in self.optimiser.param_groups:
-                group["lr"] = settings.learning_rate * (1 - done / settings.updates)
+            self.optimiser.rate = settings.learning_rate * (1 - done / settings.updates)
         self.optimiser.step()
 
     def _network(self) -> Network:

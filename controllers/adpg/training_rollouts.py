@@ -10,13 +10,12 @@ from testbed.base.arrays import Floats, Ints
 from testbed.controller import Paths
 from testbed.engines.fluid.fluid import Fluid, Options
 from testbed.engines.fluid.layout import FluidLayout
-from testbed.errors import BadInput
 
 from .controller import AdpgController, Policy
 from .evaluate import BASE_RTT
 from .loss import LONGEST
 from .network import SHAPES, Network
-from .observation import FEATURES, HIGHEST_X, AdpgConfig, History
+from .observation import FEATURES, AdpgConfig, History
 from .rollout import Recorded, Rollout
 from .training_settings import Settings
 
@@ -34,7 +33,7 @@ class Environments(Protocol):
 
 
 def environments(settings: Settings, seed: int) -> Environments:
-    """The settings' environments. Raises BadInput if this kind of rollout cannot do what they say."""
+    """The settings' environments."""
     return CompiledEnvironments(settings, seed) if settings.rollout == "compiled" else FluidEnvironments(settings, seed)
 
 
@@ -66,11 +65,6 @@ class FluidEnvironments:
     """In `testbed.engines.fluid.fluid`, with one probe per flow: the controller that runs in the rack, and numpy."""
 
     def __init__(self, settings: Settings, seed: int) -> None:
-        if settings.highest_x != HIGHEST_X or settings.beta <= 1:
-            raise BadInput(
-                f"rollout=numpy trains the controller itself: highest_x is {HIGHEST_X:g} and beta above 1 there; "
-                "use rollout=compiled"
-            )
         layout = _layout(_flows_of(settings))
         config = AdpgConfig(beta=settings.beta, target=settings.target, start_rate=1.0, window="none")
         self.learner = _Learner(config, layout.paths)

@@ -58,6 +58,15 @@ class Settings(JobConfig):
             raise ValueError("longest_episode is below shortest_episode")
         return self
 
+    @model_validator(mode="after")
+    def _plays_itself(self) -> Settings:
+        if self.rollout == "numpy" and (self.highest_x != HIGHEST_X or self.beta <= 1):
+            raise ValueError(
+                f"rollout=numpy trains the controller itself: highest_x is {HIGHEST_X:g} and beta above 1 there; "
+                "use rollout=compiled"
+            )
+        return self
+
     @property
     def aim(self) -> Aim:
         """Where the policy is to hold the queue."""

@@ -10,6 +10,7 @@ import torch
 from torch import Tensor, nn
 
 from testbed.base.arrays import Floats
+from testbed.sdk.adam import Adam
 
 from ..adpg.observation import FEATURES
 from ..learned.network import Layers
@@ -27,7 +28,7 @@ def train(settings: ReinforceSettings, told: Told) -> Layers:
     torch.manual_seed(settings.seed)
     incasts, policy = Incasts(settings), Exploring("vary", settings.seed, settings.sigma)
     net = network()
-    adam = torch.optim.Adam(net.parameters(), settings.learning_rate)
+    adam = Adam(net.parameters(), settings.learning_rate)
     for update in range(settings.updates):
         now = layers(net)
         policy.take(now)

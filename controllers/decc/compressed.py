@@ -7,10 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from .compression import Tuning, difference, masks, mean_bits, steps, visited
+from .compression import Tuning, masks, mean_bits, steps
 from .evaluate import Figures, failure, measure, refused
 from .network import Network
 from .training_settings import Settings
+from .visited import difference, visited
 
 
 @dataclass(frozen=True)

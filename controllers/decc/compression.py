@@ -17,13 +17,13 @@ import torch
 from torch import Tensor
 
 from testbed.base.arrays import Floats
+from testbed.sdk.adam import Adam
 
-from .bottlenecks import Bottlenecks
 from .network import Network
 from .networks import Actor
-from .warm_start import NEAR, SENDERS
+from .visited import visited
+from .warm_start import NEAR
 
-STATES, EPISODE, NOISE = 250, (60, 120), 0.02
 RATE, BATCH = 3e-4, 512
 NO_STEP = 1.0  # where nothing is left to round
 ASKED_MORE, MOST_ASKED = 0.002, 0.998
@@ -100,7 +100,7 @@ class Tuning:
     def _tuned(self, start: Network, shaped: Callable[[int, Tensor], Tensor]) -> Network:
         actor = Actor()
         actor.take(start)
-        optimiser = torch.optim.Adam(actor.parameters(), RATE)
+        optimiser = Adam(actor.parameters(), RATE)
         for _ in range(ROUNDS):
             states = visited(_shaped(actor, shaped).act, self.rng)
             wanted = self.teacher.act(states)
@@ -131,22 +131,3 @@ def _shaped(actor: Actor, shaped: Callable[[int, Tensor], Tensor]) -> Actor:
     for at, layer in enumerate(made.layers):
         layer.weight.copy_(shaped(at, layer.weight))
     return made
-
-
-def visited(act: Callable[[Floats], Floats], rng: np.random.Generator) -> Floats:
-    """States of closed loops, shape (k, 25), half of them with noise."""
-    states = []
-    for noise in (0.0, NOISE):
-        play = Bottlenecks(SENDERS * 3, rng, episode=EPISODE)
-        for _ in range(STATES):
-            states.append(play.history[play.due])
-            action = act(play.history)
-            play.step(action + rng.normal(0, noise, action.shape))
-            play.restart_due()
-    return np.concatenate(states)
-
-
-def difference(student: Callable[[Floats], Floats], teacher: Callable[[Floats], Floats], states: Floats) -> float:
-    """Mean distance of the student's actions from the teacher's, over the teacher's mean action, %."""
-    theirs = teacher(states)
-    return float(100 * np.abs(student(states) - theirs).mean() / np.abs(theirs).mean())

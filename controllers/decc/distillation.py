@@ -18,10 +18,10 @@ from testbed.base.extras import need
 from testbed.sdk.jobs import JobConfig
 
 from ..learned.boosting import boosted
-from .compression import difference, visited
 from .evaluate import Figures, failure, measure, refused
 from .network import Network
 from .tree import Trees
+from .visited import difference, visited
 
 
 class Settings(JobConfig):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from testbed.base.extras import need
 from testbed.sdk.jobs import Job, JobContext, JobProgress, Result
@@ -11,11 +11,13 @@ from testbed.units import show_time
 
 from ..learned.checks import mean_reward
 from ..learned.files import write_json
-from .compressed import Compressed, compress
 from .evaluate import table
 from .network import Network
-from .training import Attempt, train
 from .training_settings import NOTES, PRESETS, Settings
+
+if TYPE_CHECKING:
+    from .compressed import Compressed
+    from .training import Attempt
 
 NETWORK, QUANTISED, LOG = "network.json", "quantised.json", "training.json"
 
@@ -23,6 +25,8 @@ NETWORK, QUANTISED, LOG = "network.json", "quantised.json", "training.json"
 def run(settings: Settings, context: JobContext) -> Result:
     """Train, compress, measure in closed loops, write."""
     need("torch")
+    from .compressed import compress
+    from .training import train
 
     def tell(attempt: Attempt) -> None:
         check = attempt.checks[-1]

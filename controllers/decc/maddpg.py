@@ -13,6 +13,7 @@ import torch
 from torch import Tensor
 
 from testbed.base.arrays import Floats, Ints
+from testbed.sdk.adam import Adam
 
 from .networks import SHARED, Actor, Critics
 from .observation import FEATURES, MOST_ACTION
@@ -52,8 +53,8 @@ class Learner:
 
     def __init__(self, actor_rate: float, critic_rate: float) -> None:
         self.actor, self.critics = Actor(), Critics()
-        self.actor_steps = torch.optim.Adam(self.actor.parameters(), actor_rate)
-        self.critic_steps = torch.optim.Adam(self.critics.parameters(), critic_rate)
+        self.actor_steps = Adam(self.actor.parameters(), actor_rate)
+        self.critic_steps = Adam(self.critics.parameters(), critic_rate)
         self.updates = 0
         self.follow()
 
@@ -63,9 +64,7 @@ class Learner:
 
     def slow_down(self, actor_rate: float, critic_rate: float) -> None:
         """Learn at these rates from now on."""
-        for steps, rate in ((self.actor_steps, actor_rate), (self.critic_steps, critic_rate)):
-            for group in steps.param_groups:
-                group["lr"] = rate
+        self.actor_steps.rate, self.critic_steps.rate = actor_rate, critic_rate
 
     def update(self, columns: list[Tensor], teach_actor: bool) -> None:
         """One step: of the critics, and every second time of the actor."""

@@ -6,15 +6,16 @@ import numpy as np
 import torch
 
 from testbed.base.arrays import Floats
+from testbed.sdk.adam import Adam
 
 from .bottlenecks import Bottlenecks
 from .networks import Actor
 from .observation import FEATURES, MOST_ACTION
+from .visited import SENDERS
 
 DRIVE = 0.05  # the law's growth without a queue
 NOISE = 0.05  # of every second run
 STEPS, UPDATES, BATCH, RATE = 400, 2700, 512, 1e-3
-SENDERS = (2, 4, 8, 16, 32, 64, 256, 1024, 8192)
 NEAR = 0.05  # actions this close to 0 weigh most: an error there moves the operating point
 
 
@@ -42,7 +43,7 @@ def clone(actor: Actor, seed: int) -> None:
 def imitate(actor: Actor, states: Floats, actions: Floats, rng: np.random.Generator, updates: int) -> None:
     """Least squares; errors near 0 weigh most."""
     assert states.shape[1] == FEATURES
-    steps = torch.optim.Adam(actor.parameters(), RATE)
+    steps = Adam(actor.parameters(), RATE)
     for _ in range(updates):
         picked = rng.integers(0, len(states), BATCH)
         seen, wanted = torch.from_numpy(states[picked]), torch.from_numpy(actions[picked])

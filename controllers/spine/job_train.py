@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from testbed.base.extras import need
 from testbed.sdk.jobs import Job, JobContext, JobProgress, Result
@@ -13,8 +13,10 @@ from ..learned.checks import mean_reward
 from ..learned.files import write_json
 from .evaluate import measure, table
 from .policy import Policy
-from .training import Attempt, train
 from .training_settings import NOTES, PRESETS, Settings
+
+if TYPE_CHECKING:
+    from .training import Attempt
 
 POLICY, LOG = "policy.json", "training.json"
 
@@ -22,6 +24,7 @@ POLICY, LOG = "policy.json", "training.json"
 def run(settings: Settings, context: JobContext) -> Result:
     """Train, measure in closed loops, write."""
     need("torch")
+    from .training import train
 
     def tell(attempt: Attempt) -> None:
         check, before = attempt.checks[-1], attempt.seed - settings.seed

@@ -11,6 +11,8 @@ from dataclasses import dataclass, fields
 import torch
 from torch import Tensor, nn
 
+from testbed.sdk.adam import Adam
+
 from .networks import Hierarchy, chance, critic, density
 from .policy import CELL
 
@@ -47,12 +49,11 @@ class Learner:
     def __init__(self, first: Tensor, rate: float) -> None:
         self.hierarchy, self.critic = Hierarchy(first), critic()
         self.parameters = [*self.hierarchy.parameters(), *self.critic.parameters()]
-        self.steps = torch.optim.Adam(self.parameters, rate)
+        self.steps = Adam(self.parameters, rate)
 
     def update(self, episode: Episode, rate: float) -> None:
         """Learn from an episode, at a learning rate."""
-        for group in self.steps.param_groups:
-            group["lr"] = rate
+        self.steps.rate = rate
         with torch.no_grad():
             values = self.critic(episode.facts).squeeze(-1)
         gain = advantages(episode.reward, values)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from testbed.base.arrays import Floats, Ints
+from testbed.sdk.adam import Adam
 
 from ..learned.mlp import layers_of, mlp, put_layers, torch_of
 from .replay import Replay, Transitions
@@ -36,7 +37,7 @@ class Ddqn:
         self._no_action = torch.from_numpy(self.no_action.astype(np.float32))
         self.network = mlp(torch, features, len(valid), 0.1)
         self.target = mlp(torch, features, len(valid), 0.1)
-        self.optimiser = torch.optim.Adam(self.network.parameters(), lr=settings.rate)
+        self.optimiser = Adam(self.network.parameters(), settings.rate)
         self.local = Replay(settings.memory, features)
         self.updates = 0
         self._copy()

@@ -10,13 +10,15 @@ from testbed.base.atomic import atomic_write
 from testbed.errors import BadInput
 from testbed.sdk.packages import versions
 
+FORMAT = 2  # of what is saved; 1 was with the optimisers of torch
+
 
 class Checkpoint:
     """One file, which belongs to one training: that of ``options``, with the packages as they are installed."""
 
     def __init__(self, file: Path, torch: Any, options: dict[str, Any]) -> None:
         self.file, self.torch = file, torch
-        self.made_with = options | versions("numpy", "torch")
+        self.made_with = options | versions("numpy", "torch") | {"format": FORMAT}
 
     def save(self, state: dict[str, Any]) -> None:
         """Write it, whole or not at all: tensors, numbers and text."""

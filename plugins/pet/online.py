@@ -145,7 +145,7 @@ class Online:
         self.kept = 0
         for one in (self.ppo, self.acting):
             put_layers(one.torch, one.actor, self.trained)
-        self.ppo.optimisers[0].state.clear()  # the momentum of the policy that failed
+        self.ppo.optimisers[0].forget()  # the momentum of the policy that failed
 
 
 def _low_priority(torch: Any) -> None:

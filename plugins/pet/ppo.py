@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from testbed.base.arrays import Floats, Ints
+from testbed.sdk.adam import Adam
 
 from ..learned.grid import Grid
 from ..learned.mlp import mlp, of_layers, torch_of
@@ -61,8 +62,8 @@ class Ppo:
         self.actor = of_layers(torch, actor) if actor else mlp(torch, features, sum(grid.sizes), SMALL)
         self.critic = mlp(torch, features, 1, 1.0)
         self.optimisers = (
-            torch.optim.Adam(self.actor.parameters(), lr=settings.actor_rate, eps=1e-5),
-            torch.optim.Adam(self.critic.parameters(), lr=settings.critic_rate, eps=1e-5),
+            Adam(self.actor.parameters(), settings.actor_rate, epsilon=1e-5),
+            Adam(self.critic.parameters(), settings.critic_rate, epsilon=1e-5),
         )
         self.updates = 0
 

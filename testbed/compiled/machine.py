@@ -61,14 +61,19 @@ def _link(translation: Translation, target: Path, made: Path) -> None:
 
 
 def _digest(translation: Translation, layout: np.dtype[Any]) -> str:
-    read = hashlib.sha256(translation.digest.encode())
-    read.update(repr((layout, ACK, [version(one) for one in NEEDS], platform.python_version(), _processor())).encode())
+    return hashlib.sha256(repr((translation.digest, layout, _compiler())).encode()).hexdigest()
+
+
+@cache
+def _compiler() -> str:
+    """All that makes machine code of a translation."""
+    read = hashlib.sha256()
+    read.update(repr((ACK, [version(one) for one in NEEDS], platform.python_version(), _processor())).encode())
     for file in sorted(SOURCE.glob("*.py")):
         read.update(file.read_bytes())
     return read.hexdigest()
 
 
-@cache
 def _processor() -> str:
     """What the code is optimised for: a cache may be on a disk that machines share."""
     known = Path("/proc/cpuinfo")

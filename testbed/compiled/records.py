@@ -15,7 +15,7 @@ from testbed.compiled import machine
 from testbed.compiled.events import interface_of
 from testbed.compiled.layout import PLACE, record, values
 from testbed.compiled.plain import Objects
-from testbed.compiled.source import Translation
+from testbed.compiled.source import translated
 from testbed.controller import Path, Paths
 from testbed.errors import UnusableDecision
 from testbed.plugin import PluginConfig
@@ -76,7 +76,7 @@ class Records:
     def _compile(self, made: dict[Path, Stateful]) -> None:
         first = made[self.by_flow[0]]
         layout = record(self.form, self.config)
-        translation = Translation(first)
+        translation = translated(first)
         self._places = translation.places
         self._code = ctypes.CDLL(str(machine.library(translation, layout)))
         self.c.decide = ctypes.cast(self._code.decide, c_void_p).value

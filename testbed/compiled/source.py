@@ -12,6 +12,7 @@ import builtins
 import hashlib
 import inspect
 import textwrap
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from types import CodeType, FunctionType
 from typing import Any
@@ -38,6 +39,7 @@ REFUSED: dict[tuple[type[ast.AST], ...], str] = {
     (ast.NamedExpr,): "an assignment inside of an expression; give it a line of its own",
     (ast.Yield, ast.YieldFrom, ast.Await): "a generator; callbacks return",
 }
+KEPT = "_translation"  # in a class: the last one of it
 
 
 @dataclass
@@ -63,11 +65,25 @@ class Translation:
         self.places: dict[int, tuple[str, int]] = {}  # file and line of statements that may divide by zero
         self._names: dict[FunctionType, str] = {}
         self._read = hashlib.sha256()
+        self._found: list[tuple[Callable[[Stateful], object], object]] = []  # how to look again, and what was there
         self.interface = interface_of(self.form)
-        base = self.interface.base
-        self.events = [one for one in self.interface.names if getattr(self.form, one) is not getattr(base, one)]
+        self.events = self._events()
         for event in self.events:
             self.method(self.form, event)
+
+    def _events(self) -> list[str]:
+        """Which it does not leave to the base."""
+        form, base = self.form, self.interface.base
+        return [one for one in self.interface.names if getattr(form, one) is not getattr(base, one)]
+
+    def holds_for(self, controller: Stateful) -> bool:
+        """Whether one of the same class would have the same: nobody has changed what was read since."""
+        return (
+            type(controller.config) is type(self.controller.config)
+            and numbers(controller.config).keys() == self.options.keys()
+            and self._events() == self.events
+            and all(_shown(look(controller)) == shown for look, shown in self._found)
+        )
 
     @property
     def place(self) -> tuple[str, int]:
@@ -82,8 +98,8 @@ class Translation:
 
     def method(self, form: type, name: str) -> str:
         """Translate a method as ``form`` has it; returns the name of the function."""
-        own = next(one for one in form.__mro__ if name in vars(one))
-        given: Any = vars(own)[name]
+        own, given = _lookup(form, name)
+        self._found.append((lambda _: _lookup(form, name)[1], given))
         function: Any = given.fget if isinstance(given, property) else getattr(given, "__func__", given)
         static = isinstance(given, staticmethod)
         return self.function(inspect.unwrap(function), f"{own.__name__}__{name}", None if static else own)
@@ -111,16 +127,43 @@ class Translation:
         told.code = next(one for one in module.co_consts if isinstance(one, CodeType))
         return name
 
-    def read(self, name: str, value: object) -> None:
-        """A constant that is compiled in."""
-        shown = value.tobytes() if isinstance(value, np.ndarray) else repr(value).encode()
-        self._read.update(f"{name}\0".encode() + shown)
+    def read(self, name: str, look: Callable[[Stateful], Any]) -> Any:
+        """What is compiled in, a constant or a function; ``look`` finds it again."""
+        value = look(self.controller)
+        shown = _shown(value)
+        self._found.append((look, shown))
+        if isinstance(shown, bytes):
+            self._read.update(f"{name}\0".encode() + shown)
+        return value
 
     def _source(self, function: FunctionType) -> str:
         try:
             return inspect.getsource(function)
         except OSError as error:
             raise BadInput(f"the source of {function.__qualname__} cannot be read, so it cannot be compiled") from error
+
+
+def translated(controller: Stateful) -> Translation:
+    """Its translation, or the last one of its class where that still holds. Raises BadInput."""
+    form = type(controller)
+    last: Translation | None = vars(form).get(KEPT)
+    if last is None or not last.holds_for(controller):
+        last = Translation(controller)
+        setattr(form, KEPT, last)
+    return last
+
+
+def _lookup(form: type, name: str) -> tuple[type, Any]:
+    """Which class of ``form`` has it, and what it is."""
+    own = next(one for one in form.__mro__ if name in vars(one))
+    return own, vars(own)[name]
+
+
+def _shown(value: object) -> object:
+    """What to compare, and to read if it is bytes: constants by their value, functions by what they are."""
+    if isinstance(value, FunctionType | property | staticmethod | classmethod):
+        return value
+    return value.tobytes() if isinstance(value, np.ndarray) else repr(value).encode()
 
 
 class _Writer(ast.NodeTransformer):
@@ -183,11 +226,11 @@ class _Writer(ast.NodeTransformer):
     def visit_Name(self, node: ast.Name) -> ast.AST:
         known = self.function.__globals__
         if isinstance(node.ctx, ast.Load) and node.id not in self.local and node.id in known:
-            value = known[node.id]
-            if isinstance(value, FunctionType):
-                self.told.calls[node.id] = self.whole.function(value, node.id)
-            elif not inspect.ismodule(value):
-                self.whole.read(node.id, value)
+            if not inspect.ismodule(known[node.id]):
+                name = node.id
+                value = self.whole.read(name, lambda _: known.get(name))
+                if isinstance(value, FunctionType):
+                    self.told.calls[node.id] = self.whole.function(value, node.id)
         elif (
             isinstance(node.ctx, ast.Load)
             and node.id not in self.local
@@ -225,8 +268,10 @@ class _Writer(ast.NodeTransformer):
         if found and found.constant:
             name = f"{form.__name__}__{node.attr}"
             if name not in self.told.globals:
-                value = self.told.globals[name] = np.ascontiguousarray(getattr(self.whole.controller, node.attr))
-                self.whole.read(name, value)
+                attribute = node.attr
+                self.told.globals[name] = self.whole.read(
+                    name, lambda one: np.ascontiguousarray(getattr(one, attribute))
+                )
             return ast.copy_location(ast.Name(name, ast.Load()), node)
         if found:
             if found.length and not isinstance(node.ctx, ast.Load):
@@ -238,7 +283,8 @@ class _Writer(ast.NodeTransformer):
             self.told.calls[name] = name
             return ast.copy_location(ast.Call(ast.Name(name, ast.Load()), [node.value], []), node)
         if isinstance(given, float | int) and isinstance(node.ctx, ast.Load):
-            self.whole.read(node.attr, given)
+            attribute = node.attr
+            self.whole.read(attribute, lambda _: inspect.getattr_static(form, attribute, None))
             return ast.copy_location(ast.Constant(given), node)
         raise self.refused(node, unknown(form, node.attr, self.whole.fields))
 

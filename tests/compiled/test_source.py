@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from testbed.compiled.flows import build
+from testbed.compiled.records import paths_by_flow
+from testbed.compiled.source import translated
 from testbed.errors import BadInput
 from testbed.registry import find
 from tests.support.rows import feedback, paths
@@ -143,3 +146,69 @@ def test_a_controller_that_is_never_compiled_may_do_anything(tmp_path: Path) -> 
     one.on_start(0.0, np.array([0]))
     one.on_feedback(1.0, np.array([0]), feedback(acked_packets=4, rtt=9e-6))
     assert one.rate[0] == pytest.approx(9.0)
+
+
+CONSTANTS = """\
+from testbed.controller import CompiledController, Table
+from testbed.plugin import PluginConfig
+import numpy as np
+
+class Options(PluginConfig):
+    gain: float | None = 2.0
+
+FACTORS = np.array([2.0, 3.0])
+SIZE = 1.0
+
+def scaled(x):
+    return x * SIZE * FACTORS[0]
+
+def other(x):
+    return x + SIZE
+
+class Mine(CompiledController):
+    name = "mine"
+    Config = Options
+    LIMIT = 3.0
+    table: Table
+
+    def __init__(self, config, path):
+        super().__init__(config, path)
+        self.table = FACTORS * SIZE
+
+    def on_ack(self, ack):
+        self.rate = scaled(self.LIMIT) + self.table[1]
+
+    def another(self, now):
+        self.rate = 1.0
+"""
+
+
+def test_a_class_is_translated_again_when_what_it_reads_has_changed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "mine.py"
+    file.write_text(CONSTANTS)
+    plugin = find("controller", str(file))
+    form, (path,) = plugin.form, set(paths_by_flow(paths()))
+    module = sys.modules[form.__module__]
+
+    def translation(gain: float | None = 2.0):  # type: ignore[no-untyped-def]
+        return translated(form(plugin.configure(None, {"gain": gain}), path))
+
+    first = translation()
+    assert translation(gain=4.0) is first
+    for owner, name, value in (
+        (module, "SIZE", 2.0),
+        (module, "FACTORS", np.array([2.0, 4.0])),
+        (module, "scaled", module.other),
+        (form, "LIMIT", 4.0),
+        (form, "on_cnp", form.another),  # one more event
+        (form, "on_ack", form.another),
+    ):
+        with monkeypatch.context() as changed:
+            changed.setattr(owner, name, value)
+            assert translation().digest != first.digest, name
+    assert translation().digest == first.digest
+    module.FACTORS[1] = 5.0  # in place
+    assert translation().digest != first.digest
+    assert "gain" not in translation(gain=None).options

@@ -83,7 +83,7 @@ class VirtualRing:
     def __init__(self) -> None:
         self.size = RING_SIZE
         self._positions = np.zeros(2, np.uint64)
-        self._data = np.zeros(RING_SIZE + RECORD_BYTES, np.uint8)
+        self._data = np.empty(RING_SIZE + RECORD_BYTES, np.uint8)  # zeros would write into all of it
         self.c = CRecords(*self.addresses(), RING_SIZE, 0)
 
     def addresses(self) -> tuple[int, int, int]:
@@ -106,6 +106,7 @@ class VirtualRing:
 
     def put(self, record: np.void) -> None:
         """As a NIC does."""
-        at = int(self._positions[1]) % self.size + 8
-        self._data[at : at + RECORD_BYTES - 8] = np.frombuffer(record.tobytes(), np.uint8)
+        at = int(self._positions[1]) % self.size
+        self._data[at : at + 8] = 0  # the header: it is complete
+        self._data[at + 8 : at + RECORD_BYTES] = np.frombuffer(record.tobytes(), np.uint8)
         self._positions[1] += np.uint64(RECORD_BYTES)

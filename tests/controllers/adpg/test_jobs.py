@@ -5,16 +5,16 @@ from __future__ import annotations
 import json
 import signal
 import subprocess
-import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from testbed.errors import BadInput
+from testbed.sdk.jobs import find
 from tests.support.commands import command
 from tests.support.outside import TESTBED
-from tests.support.waiting import PATIENCE
 
-WITHOUT = "import sys; sys.modules['{0}'] = None; from testbed.cli.main import main; raise SystemExit(main())"
 SHORT = ("--set", "updates=25", "--set", "attempts=1")  # too short for any seed
 
 
@@ -28,12 +28,7 @@ SHORT = ("--set", "updates=25", "--set", "attempts=1")  # too short for any seed
         (["distil", "adgp"], "did you mean 'adpg'?"),
         (["train", "adpg", "--set", "sed=2"], "did you mean 'seed'?"),
         (["train", "adpg", "--set", "seed"], "expected key=value"),
-        (["train", "adpg", "--set", "updates=3"], "option 'updates'"),
-        (["train", "adpg", "--set", "target=-1"], "option 'target'"),
-        (["train", "adpg", "--set", "step=1"], "1 has no unit"),
         (["train", "adpg", "--preset", "papr"], "did you mean 'paper'?"),
-        (["train", "adpg", "--set", "rollout=numpy", "--set", "beta=0.5"], "use rollout=compiled"),
-        (["distil", "adpg", "--set", "depth=99"], "option 'depth'"),
         (["distil", "adpg", "--set", "network=none.json"], "no policy file at none.json"),
         (["explain", "adpg", "--flow", "h1-h2"], "of which run?"),
         (["explain", "adpg", "--run", "nowhere"], "no results folder at nowhere"),
@@ -49,14 +44,19 @@ def test_bad_input_is_one_message_and_leaves_nothing(arguments: list[str], says:
     assert not [file for file in tmp_path.rglob("*") if file.is_file()]
 
 
-@pytest.mark.parametrize(("job", "package"), [("train", "torch"), ("distil", "catboost"), ("train", "onnx")])
-def test_a_missing_extra_is_one_message(job: str, package: str, tmp_path: Path) -> None:
-    arguments = [sys.executable, "-c", WITHOUT.format(package), job, "adpg"]
-    done = subprocess.run(arguments, capture_output=True, text=True, cwd=tmp_path, timeout=PATIENCE, check=False)
-    assert done.returncode == 2, done.stderr
-    assert 'pip install "cc-testbed[train]"' in done.stderr.splitlines()[-1]
-    assert "Traceback" not in done.stderr
-    assert not [file for file in tmp_path.rglob("*") if file.is_file()]
+@pytest.mark.parametrize(
+    ("job", "options", "says"),
+    [
+        ("train", {"updates": 3}, "option 'updates'"),
+        ("train", {"target": -1}, "option 'target'"),
+        ("train", {"step": 1}, "1 has no unit"),
+        ("train", {"rollout": "numpy", "beta": 0.5}, "use rollout=compiled"),
+        ("distil", {"depth": 99}, "option 'depth'"),
+    ],
+)
+def test_an_option_that_cannot_be_is_named(job: str, options: dict[str, Any], says: str) -> None:
+    with pytest.raises(BadInput, match=says):
+        find("adpg", job).configure(None, options)
 
 
 def test_what_does_not_converge_is_not_kept(tmp_path: Path) -> None:

@@ -25,8 +25,9 @@ def decided_in_c(trees: Trees, features: Floats) -> Floats:
     return np.array([policy(parameters.ctypes.data, at + row * features.strides[0]) for row in range(len(features))])
 
 
-def test_forms_agree_on_a_million_inputs() -> None:
-    features = anywhere(1_000_000, np.random.default_rng(1))
+def test_forms_agree_on_many_inputs() -> None:
+    """CatBoost on a million is in export/test_c.py."""
+    features = anywhere(100_000, np.random.default_rng(1))
     np.testing.assert_allclose(TREES.decide(features), predictor(TREES)(features), rtol=0, atol=1e-5)
     np.testing.assert_array_equal(decided_in_c(TREES, features), limited(TREES.decide(features)))
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from testbed_controllers.decc import evaluate, visited
 from testbed_controllers.decc.controller import POLICIES
 from testbed_controllers.decc.distillation import Settings as Distillation
 from testbed_controllers.decc.job_distil import DISTIL
@@ -22,6 +23,14 @@ from tests.support.commands import command
 SHORT = {"updates": 40, "critics_first": 20, "copies": 2, "check_every": 20, "tune_updates": 30, "attempts": 1}
 
 
+@pytest.fixture
+def little(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of what is played to a policy: enough to see that it is a bad one."""
+    monkeypatch.setattr(evaluate, "COPIES", 1)
+    monkeypatch.setattr(visited, "STATES", 25)
+
+
+@pytest.mark.usefixtures("little")
 def test_a_policy_that_has_not_learnt_is_refused(tmp_path: Path) -> None:
     settings = Settings.model_validate({**SHORT, "warm_start": False})
     result = TRAIN.run(settings, JobContext(tmp_path))
@@ -34,6 +43,7 @@ def test_a_policy_that_has_not_learnt_is_refused(tmp_path: Path) -> None:
     assert zeros.mean() >= 0.64
 
 
+@pytest.mark.usefixtures("little")
 def test_the_same_seed_gives_the_same_network() -> None:
     settings = Settings.model_validate({**SHORT, "warm_start": False})
     first, second = (train(settings)[-1].checks[-1].policy for _ in range(2))
@@ -41,6 +51,7 @@ def test_the_same_seed_gives_the_same_network() -> None:
         np.testing.assert_array_equal(mine, other)
 
 
+@pytest.mark.usefixtures("little")
 def test_few_trees_are_refused(tmp_path: Path) -> None:
     """Two trees of two questions cannot hold a queue."""
     settings = Distillation(trees=2, depth=2, attempts=1, rounds=1, rows=2000)

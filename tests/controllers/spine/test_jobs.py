@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 import torch
 from testbed_controllers.learned.checks import mean_reward
+from testbed_controllers.spine import evaluate
 from testbed_controllers.spine.controller import POLICIES
 from testbed_controllers.spine.evaluate import Figures, failure, measure
 from testbed_controllers.spine.job_train import TRAIN
@@ -23,6 +24,13 @@ from tests.support.commands import command
 SHORT = {"episodes": 2, "copies": 1, "intervals": 4, "senders": [2, 16], "check_every": 1, "attempts": 1}
 
 
+@pytest.fixture
+def little(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of what is played to a policy that is not to be judged by it."""
+    monkeypatch.setattr(evaluate, "COPIES", 1)
+
+
+@pytest.mark.usefixtures("little")
 def test_what_a_training_writes(tmp_path: Path) -> None:
     """Two episodes teach nothing that is worth a trigger's price."""
     result = TRAIN.run(Settings.model_validate({**SHORT, "cost": 1}), JobContext(tmp_path))
@@ -33,6 +41,7 @@ def test_what_a_training_writes(tmp_path: Path) -> None:
     assert Policy.load(tmp_path / "policy.json").training["seed"] == 1
 
 
+@pytest.mark.usefixtures("little")
 def test_the_same_seed_gives_the_same_policy() -> None:
     settings = Settings.model_validate(SHORT)
     first, second = (train(settings)[0].checks[-1].policy for _ in range(2))
