@@ -3,12 +3,14 @@
 PYTHON := .venv/bin/python
 SUDO := $(if $(filter 0,$(shell id -u)),,sudo -E)
 PYTEST := env PYTHONDONTWRITEBYTECODE=1 $(PYTHON) -m pytest -p no:cacheprovider
+# A worker that replaced one that died could wait for ever.
+BY_FILE := --dist loadfile --max-worker-restart 0
 EXPERIMENT ?= incast-64
 HOSTS_PYTHON ?= $(PYTHON)
 DEGRADED := make run: the run is complete, its verdict is 'degraded'; the table says why and what to do. \
 'testbed run' itself ends with 3 then, make with 0.
 
-.PHONY: run test setup check unit bench lab wheelhouse docs findings schema clean help
+.PHONY: run test setup check lint types playbooks unit bench lab wheelhouse docs findings schema clean help
 
 run: ## install what is missing, run incast-64 (EXPERIMENT=incast-8 for another)
 	@scripts/setup
@@ -16,21 +18,28 @@ run: ## install what is missing, run incast-64 (EXPERIMENT=incast-8 for another)
 
 test: setup check ## install what is missing, pass all checks and tests (those that measure one by one)
 	@$(PYTHON) -m compileall -q -j 2 testbed controllers plugins # here, and not in every process that a test starts
-	$(SUDO) $(PYTEST) -m "parallel or not (root or uml)" -n 5 --dist loadfile --no-loadscope-reorder
+	$(SUDO) $(PYTEST) -m "parallel or not (root or uml)" -n 5 $(BY_FILE) --no-loadscope-reorder
 	$(SUDO) $(PYTEST) -m "(root or uml) and not parallel"
 
 setup: ## install what is missing, for running and for testing
 	@scripts/setup --tests
 
 check: ## ruff, mypy, import contracts and ansible-lint
+	@$(MAKE) --no-print-directory -j 2 --output-sync types lint playbooks
+
+types:
+	MYPY_NUM_WORKERS=2 .venv/bin/mypy
+
+lint:
 	.venv/bin/ruff check .
 	.venv/bin/ruff format --check .
-	MYPY_NUM_WORKERS=2 .venv/bin/mypy
 	.venv/bin/lint-imports --no-logo
+
+playbooks:
 	cd ansible && ../.venv/bin/ansible-lint
 
 unit: ## the tests that need no root, without the slow ones
-	$(PYTEST) -m "not root and not slow and not uml" -n 2 --dist loadfile
+	$(PYTEST) -m "not root and not slow and not uml" -n 2 $(BY_FILE)
 
 bench: setup ## measure what docs/bench.md promises (root; ONLY="switch goodput" for a part, OTHER=FOLDER, JSON=FILE)
 	$(SUDO) $(PYTHON) -m bench $(if $(ONLY),--only $(ONLY)) $(if $(OTHER),--other $(OTHER)) $(if $(JSON),--json $(JSON))

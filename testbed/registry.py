@@ -15,12 +15,13 @@ import traceback
 from collections.abc import Callable
 from contextlib import redirect_stdout
 from dataclasses import dataclass
-from importlib.metadata import EntryPoint, entry_points
+from importlib.metadata import EntryPoint
 from pathlib import Path
 from typing import Any
 
 from pydantic import ValidationError
 
+from testbed.base.installed import entry_points
 from testbed.base.watchdog import watched
 from testbed.errors import BadInput, PluginFailed, UnusableDecision, nearest
 from testbed.plugin import PluginConfig

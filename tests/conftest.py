@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import os
 import signal
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -20,6 +21,9 @@ settings.register_profile("testbed", database=None, derandomize=True, deadline=N
 settings.load_profile("testbed")
 # A shell that starts us in its background has Ctrl-C ignored, and what we start would inherit that.
 signal.signal(signal.SIGINT, signal.default_int_handler)
+# While tests are collected, what pytest makes of their asserts is kept for the next time: it is half of the work. But
+# root leaves nothing in a checkout that is another user's.
+sys.dont_write_bytecode = os.geteuid() != Path(__file__).stat().st_uid
 # Collecting takes half as long: what it makes stays until the end, and need not be looked through again and again.
 gc.disable()
 
@@ -43,6 +47,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def pytest_collection_finish() -> None:
+    sys.dont_write_bytecode = True  # a test may write a module twice within what the clock of files tells apart
     gc.freeze()
     gc.enable()
 

@@ -12,13 +12,13 @@ from collections.abc import Callable, Iterable, Mapping
 from copy import deepcopy
 from dataclasses import dataclass
 from functools import partial
-from importlib.metadata import entry_points
 from importlib.resources import as_file, files
 from pathlib import Path
 from typing import Any
 
 from pydantic import ValidationError
 
+from testbed.base.installed import entry_points
 from testbed.controller import CompiledController, Signal
 from testbed.errors import BadInput, nearest
 from testbed.experiment import meaningless

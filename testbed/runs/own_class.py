@@ -15,7 +15,6 @@ import linecache
 import math
 import sys
 import textwrap
-from importlib.metadata import entry_points
 from pathlib import Path
 from types import CodeType, FunctionType, ModuleType
 from typing import Any
@@ -23,6 +22,7 @@ from typing import Any
 from testbed import controller, plugin, tuner, units
 from testbed.base.atomic import atomic_write
 from testbed.base.compiler import cache_folder
+from testbed.base.installed import entry_points
 from testbed.errors import BadInput
 from testbed.registry import GROUPS
 

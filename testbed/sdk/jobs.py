@@ -14,10 +14,11 @@ import tempfile
 from collections.abc import Callable, Mapping
 from contextlib import redirect_stdout
 from dataclasses import dataclass, field
-from importlib.metadata import EntryPoint, entry_points
+from importlib.metadata import EntryPoint
 from pathlib import Path
 from typing import Any
 
+from testbed.base.installed import entry_points
 from testbed.errors import BadInput, TestbedError, nearest
 from testbed.plugin import PluginConfig
 from testbed.registry import GROUPS, Plugin

@@ -8,13 +8,14 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 import pytest
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, ConsoleMessage, Error, Page, sync_playwright
 
 ARGUMENTS = (
     "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
     "--disable-component-update", "--disable-sync",
 )  # fmt: skip
 DESKTOP = {"width": 1280, "height": 800}
+NOTHING = "about:blank"
 PHONE = {"width": 390, "height": 844}
 
 
@@ -38,6 +39,13 @@ class Visit:
     page: Page
     errors: list[str] = field(default_factory=list)
 
+    def said(self, message: ConsoleMessage) -> None:
+        if message.type == "error":
+            self.errors.append(message.text)
+
+    def failed(self, error: Error) -> None:
+        self.errors.append(str(error))
+
     def updates(self) -> int:
         return int(self.page.evaluate("document.body.dataset.updates ?? 0"))
 
@@ -56,14 +64,25 @@ class Visit:
 @contextmanager
 def visit(browser: Browser, url: str, size: dict[str, int] | None = None, dark: bool = False) -> Iterator[Visit]:
     size = size or DESKTOP
-    page = browser.new_page(
-        viewport={"width": size["width"], "height": size["height"]}, color_scheme="dark" if dark else "light"
-    )
+    page = _unused(browser)
+    page.set_viewport_size({"width": size["width"], "height": size["height"]})
+    page.emulate_media(media="null", color_scheme="dark" if dark else "light")
     seen = Visit(page)
-    page.on("console", lambda message: seen.errors.append(message.text) if message.type == "error" else None)
-    page.on("pageerror", lambda error: seen.errors.append(str(error)))
+    page.on("console", seen.said)
+    page.on("pageerror", seen.failed)
     try:
         page.goto(url)
         yield seen
-    finally:
+    except BaseException:
         page.close()
+        raise
+    page.remove_listener("console", seen.said)
+    page.remove_listener("pageerror", seen.failed)
+    page.goto(NOTHING)
+    page.mouse.move(0, 0)
+
+
+def _unused(browser: Browser) -> Page:
+    """One that a visit has left, if there is one: a new one is a new process, which costs more than most visits."""
+    left = (page for context in browser.contexts for page in context.pages if page.url == NOTHING)
+    return next(left, None) or browser.new_page()

@@ -1,0 +1,39 @@
+"""What installed packages offer."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from testbed.base.installed import entry_points
+
+
+def installed(folder: Path, package: str) -> Path:
+    made = folder / f"{package}-1.0.dist-info"
+    made.mkdir()
+    (made / "METADATA").write_text(f"Name: {package}\nVersion: 1.0\n")
+    (made / "entry_points.txt").write_text(f"[testbed.tests]\n{package} = {package}:Plugin\n")
+    return made
+
+
+def offered() -> list[tuple[str, str]]:
+    return [(entry.name, entry.value) for entry in entry_points("testbed.tests")]
+
+
+def test_what_comes_and_goes_while_we_run_is_seen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert offered() == []
+    monkeypatch.syspath_prepend(tmp_path)
+    first = installed(tmp_path, "first")
+    assert offered() == [("first", "first:Plugin")]
+    installed(tmp_path, "second")
+    assert sorted(offered()) == [("first", "first:Plugin"), ("second", "second:Plugin")]
+    shutil.rmtree(first)
+    assert offered() == [("second", "second:Plugin")]
+
+
+def test_asked_again_it_is_not_read_again() -> None:
+    once, again = entry_points("testbed.controllers"), entry_points("testbed.controllers")
+    assert [id(entry) for entry in once] == [id(entry) for entry in again]
+    assert "dcqcn" in once.names
