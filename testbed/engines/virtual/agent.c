@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The agents' C and what ties it to a world, as one translation unit: per packet it is a dozen functions of several files. */
+/* The agents' C and what ties it to a world, as one translation unit: a packet takes a dozen functions of several files. */
 #include "../../agent/pace.c"
 #include "../../agent/batch.c"
 #include "../../agent/feedback.c"
