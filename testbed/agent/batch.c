@@ -6,8 +6,6 @@
 #include <errno.h>
 #include <string.h>
 
-#define LARGEST 65000 /* bytes: a UDP datagram, segmented or not, has at most 65507 */
-
 /* What Bolt's switches are to know of packet `number` of a flow. */
 static uint8_t bolt_flags(const struct datapath *d, int64_t f, int64_t number)
 {
@@ -94,27 +92,18 @@ void hand_over(struct datapath *d, int64_t host, double now)
 	batch->length = batch->packets = 0;
 }
 
-/* Packets that one system call may carry. */
-int64_t most_at_once(const struct datapath *d)
+/* The flow's next packets. Those of flows that are late together leave together; all in one call but the last must be full. */
+void add_to_batch(struct datapath *d, int64_t f, int64_t packets, double due, double now)
 {
-	int64_t most = LARGEST / d->segment_size < MOST_AT_ONCE ? LARGEST / d->segment_size : MOST_AT_ONCE;
-
-	/* the shaper would split more than its bucket, with a timer per packet */
-	return d->at_once > 0 && d->at_once < most ? d->at_once : most;
-}
-
-/* Packets of flows that are late together leave together; all in one call but the last must be full. */
-void add_to_batch(struct datapath *d, struct segment p, double now)
-{
-	int64_t host = d->flow[p.flow].host;
+	int64_t host = d->flow[f].host;
 	struct batch *batch = &d->batches[host];
 
 	if (batch->length &&
-	    (d->flow[p.flow].fd != d->flow[batch->segments[0].flow].fd || batch->packets + p.packets > most_at_once(d)))
+	    (d->flow[f].fd != d->flow[batch->segments[0].flow].fd || batch->packets + packets > d->at_once))
 		hand_over(d, host, now);
 	if (!batch->listed)
 		d->filled[d->filled_length++] = host;
 	batch->listed = 1;
-	batch->segments[batch->length++] = p;
-	batch->packets += p.packets;
+	batch->segments[batch->length++] = (struct segment){f, packets, d->flow[f].sent, due};
+	batch->packets += packets;
 }

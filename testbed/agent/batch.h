@@ -14,8 +14,7 @@
 
 void send_due(struct datapath *d, double now);
 int64_t write_head(struct datapath *d, int64_t f, int64_t number, uint8_t *head);
-int64_t most_at_once(const struct datapath *d);
-void add_to_batch(struct datapath *d, struct segment p, double now);
+void add_to_batch(struct datapath *d, int64_t f, int64_t packets, double due, double now);
 void hand_over(struct datapath *d, int64_t host, double now);
 int64_t transmit(struct datapath *d, const struct batch *batch);
 void pace(struct datapath *d, double until);

@@ -27,6 +27,7 @@ FLOW = np.dtype(
         *((name, "<f8") for name in ("last_feedback", "rtt", "rtt_sum", "finished")),
         *((name, "<i8") for name in ("ce", "lost", "late", "cnps", "hops", "rerouted", "bin")),
         *((name, "<i8") for name in ("opener", "before", "sent_before", "newest", "next_pair")),
+        ("unused", "<i8", (3,)),  # to the end of a line of the cache
     ]
 )
 """struct flow of datapath.h."""

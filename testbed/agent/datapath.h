@@ -24,7 +24,7 @@
 #define SMALLEST 1e-12
 #define FLOW_RTT_BINS 88 /* per flow: two per octave; as in columns.py */
 
-#define MOST_AT_ONCE 60 /* packets in one system call: the kernel takes 64 segments; as BATCH_WORDS in datapath.py */
+#define MOST_AT_ONCE 60 /* packets in one system call: the kernel takes 64 segments; as in datapath.py */
 
 #define HEADER 8 /* of a ring buffer record: length, with two flags on top */
 
@@ -34,11 +34,11 @@ struct segment {
 	double due;
 };
 
-/* What goes to the kernel in one system call: segments of one socket. */
+/* What goes to the kernel in one system call: segments of one socket; most often one, which is then in one line of the cache. */
 struct batch {
 	int64_t length, packets, listed; /* in `filled` */
 	struct segment segments[MOST_AT_ONCE];
-};
+} __attribute__((aligned(64)));
 
 struct histogram {
 	int64_t *counts;
@@ -74,6 +74,7 @@ struct flow {
 	/* queue_pairs.h: who opened its queue pair, whose controller state is that; the message before it in there, -1 for none;
 	 * packets of those before; and of who opened it, its newest message, and another queue pair of these hosts, -1 for none */
 	int64_t opener, before, sent_before, newest, next_pair;
+	int64_t unused[3]; /* to the end of a line */
 };
 
 /* Mirrored field by field in structs.py. */
@@ -83,7 +84,7 @@ struct datapath {
 	double seconds_per_ns, credit, quantum, awake_by, /* when the loop was to wake up */
 		relook; /* how often a paused host checks whether it may resume */
 	int64_t wire_size, burst, segment, wake_by_ring, first, int_on,
-		at_once; /* packets that the host's shaper lets through together; 0 for any number */
+		at_once; /* packets that one system call may carry */
 	struct flow *flow;
 	int64_t *rtt_counts; /* FLOW_RTT_BINS per flow */
 	int64_t *srcs; /* per flow, that came back */

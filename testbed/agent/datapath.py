@@ -20,11 +20,14 @@ from testbed.agent.rows import Rows
 from testbed.agent.structs import CDatapath, CRing, library
 from testbed.agent.tasks import TaskGraph
 from testbed.base.arrays import Floats, Ints
+from testbed.base.shared import Shared
 from testbed.clock import Clock
 from testbed.controller import Feedback, RateController
 from testbed.errors import TestbedError
 
-BATCH_WORDS = 3 + 4 * 60  # struct batch in datapath.h
+MOST_AT_ONCE = 60  # packets in one system call, as in datapath.h; and
+LARGEST = 65000  # bytes: a UDP datagram, segmented or not, has at most 65507
+BATCH_WORDS = 248  # struct batch in datapath.h
 
 
 class Datapath:
@@ -53,9 +56,11 @@ class Datapath:
         self._owners = (sockets, rings, tasks)  # close their descriptors and memory when they go
         self.c = c = CDatapath(flows=n, hosts=hosts, burst=pace.burst, segment=pace.segment, first=pace.first)
         self.pointer = ctypes.addressof(c)
-        c.credit, c.quantum, c.at_once = pace.credit, pace.quantum, pace.at_once
+        c.credit, c.quantum = pace.credit, pace.quantum
         c.wire_size, c.wake_by_ring, c.int_on = pace.wire_size, pace.wake_by_ring, pace.int_on
         c.segment_size = len(sockets.packet)
+        # the shaper would split more than its bucket, with a timer per packet
+        c.at_once = min(LARGEST // c.segment_size, MOST_AT_ONCE, pace.at_once or MOST_AT_ONCE)
         c.agenda, c.alarms, c.starts = (self.memory.heap(ids) for ids in (n + hosts, n, n))
         c.agent, c.tasks = number, tasks.pointer if tasks else None
         self._many_paths = many_paths
@@ -110,7 +115,7 @@ class Datapath:
         self._point("handed", np.zeros(hosts, np.int64))
         self._given_up = np.zeros(hosts)
         self._point("given_up", self._given_up)
-        self._point("batches", np.zeros((hosts, BATCH_WORDS), np.int64))
+        self._point("batches", Shared.ints(hosts, BATCH_WORDS))
         self._point("filled", np.zeros(hosts, np.int64))
         if pace.uplink is not None:
             self._point("uplink", pace.uplink)

@@ -141,37 +141,39 @@ static inline double age(const struct datapath *d, const struct ring *ring, cons
 static void on_ack(struct datapath *d, struct ring *ring, int64_t row, int64_t f, const struct record *r, double due,
 		   double now, int swapped)
 {
+	struct flow *flow = &d->flow[f];
 	int64_t lost, ce = !!(r->flags & SHIM_CE);
+	double rtt = age(d, ring, r);
 
 	d->row_acked[row]++;
 	d->row_bytes[row] += r->frame;
 	d->row_ce[row] += ce;
 	d->row_inc[row] += !!(r->flags & SHIM_INC);
-	d->row_rtt[row] = age(d, ring, r);
-	d->flow[f].bin = count(&d->rtts, d->row_rtt[row]) * FLOW_RTT_BINS / d->rtts.bins;
-	d->rtt_counts[f * FLOW_RTT_BINS + d->flow[f].bin]++;
-	d->flow[f].rtt_sum += d->row_rtt[row];
-	d->flow[f].acked_wire += r->frame;
-	d->flow[f].acked_payload += r->payload;
-	d->flow[f].ce += ce;
-	d->flow[f].rtt = d->row_rtt[row];
-	lost = MANY_PATHS ? resolve(d, ring, f, r, d->row_rtt[row], now) : resolve_in_order(&d->flow[f], r);
+	d->row_rtt[row] = rtt;
+	flow->bin = count(&d->rtts, rtt) * FLOW_RTT_BINS / d->rtts.bins;
+	d->rtt_counts[f * FLOW_RTT_BINS + flow->bin]++;
+	flow->rtt_sum += rtt;
+	flow->acked_wire += r->frame;
+	flow->acked_payload += r->payload;
+	flow->ce += ce;
+	flow->rtt = rtt;
+	lost = MANY_PATHS ? resolve(d, ring, f, r, rtt, now) : resolve_in_order(flow, r);
 	if (lost >= 0) {
 		d->row_lost[row] += lost;
 	} else {
-		d->flow[f].late++;
-		d->flow[f].lost--;
-		if (d->flow[f].to_send > 0)
-			d->flow[f].to_send--;
+		flow->late++;
+		flow->lost--;
+		if (flow->to_send > 0)
+			flow->to_send--;
 	}
 	if (d->int_on && lost >= 0)
 		MANY_PATHS ? check_stack(d, f, r) : check_hops(d, f, r, swapped);
 	if (d->decisions.of)
-		tell_ack(d, f, r, d->row_rtt[row], lost > 0 ? lost : 0, now);
+		tell_ack(d, f, r, rtt, lost > 0 ? lost : 0, now);
 	else if (r->hops)
 		read_hops(d, row, r);
-	if (!d->flow[f].to_send && !d->flow[f].inflight && isnan(d->flow[f].finished)) {
-		d->flow[f].finished = due;
+	if (!flow->to_send && !flow->inflight && isnan(flow->finished)) {
+		flow->finished = due;
 		if (d->tasks) /* where nothing is known of what a receiver has */
 			flow_done(d->tasks, d->first + f, due);
 	}

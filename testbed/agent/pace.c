@@ -151,11 +151,8 @@ static int paused(struct datapath *d, int64_t host, double due, double now)
 /* The backlog of the host's shaper beyond its bucket: it woke up late, and has lost that time. */
 static int64_t shaper_lag(const struct datapath *d, int64_t host)
 {
-	uint64_t arrived;
+	uint64_t arrived = __atomic_load_n(&d->arrivals[d->uplink[host]].bytes, __ATOMIC_RELAXED);
 
-	if (!d->uplink)
-		return 0;
-	arrived = __atomic_load_n(&d->arrivals[d->uplink[host]].bytes, __ATOMIC_RELAXED);
 	return d->handed[host] + d->answered[host] - ((int64_t)arrived - d->arrived_before[host]) - d->bucket;
 }
 
@@ -176,7 +173,7 @@ static void yield_line(struct datapath *d, int64_t f, double due, double now)
 
 	d->line_free[host] += (double)(answered - d->answered[host]) * d->flow[f].slot / (double)d->wire_size;
 	d->answered[host] = answered;
-	left = fills_line(d, f) ? shaper_lag(d, host) : 0;
+	left = d->uplink && fills_line(d, f) ? shaper_lag(d, host) : 0;
 	if (left > 0) {
 		double begin = fmax(d->line_free[host], due), free = now + (double)left * d->flow[f].slot / (double)d->wire_size;
 
@@ -187,30 +184,31 @@ static void yield_line(struct datapath *d, int64_t f, double due, double now)
 
 static void send_flow(struct datapath *d, int64_t f, double departure, double now)
 {
-	int64_t host = d->flow[f].host, packets = d->burst, most = room(d, f), full = d->flow[f].short_at - d->flow[f].sent;
-	double gap = (double)(d->wire_size * 8) / d->flow[f].rate, slot = d->flow[f].slot, due = departure;
+	struct flow *flow = &d->flow[f];
+	int64_t host = flow->host, packets = d->burst, most = room(d, f), full = flow->short_at - flow->sent;
+	double gap = (double)(d->wire_size * 8) / flow->rate, slot = flow->slot, due = departure;
 	int ends_short = 0;
 
 	departure = fmax(departure, now - d->credit);
 	if (now - departure >= gap && d->first_waiting[host] < 0) /* late by more than a packet: catch up at once */
 		packets += (int64_t)((now - departure) / fmax(gap, slot));
-	if (packets > most_at_once(d))
-		packets = most_at_once(d);
+	if (packets > d->at_once)
+		packets = d->at_once;
 	if (packets > most)
 		packets = most;
-	if (d->flow[f].short_size && full >= 0 && packets > full) {
+	if (flow->short_size && full >= 0 && packets > full) {
 		packets = full + 1;
 		ends_short = 1;
 	}
-	add_to_batch(d, (struct segment){f, packets, d->flow[f].sent, due}, now);
-	if (!d->flow[f].inflight)
-		d->flow[f].last_feedback = now; /* the timeout counts from here */
-	d->flow[f].sent += packets;
-	d->flow[f].inflight += packets;
-	d->flow[f].to_send -= packets;
-	d->flow[f].last = departure + (double)(packets - 1) * gap;
+	add_to_batch(d, f, packets, due, now);
+	if (!flow->inflight)
+		flow->last_feedback = now; /* the timeout counts from here */
+	flow->sent += packets;
+	flow->inflight += packets;
+	flow->to_send -= packets;
+	flow->last = departure + (double)(packets - 1) * gap;
 	d->line_free[host] = departure + (double)packets * slot;
-	due_at(d, f, room(d, f) > 0 ? d->flow[f].last + fmax(gap, slot) : INFINITY);
+	due_at(d, f, room(d, f) > 0 ? flow->last + fmax(gap, slot) : INFINITY);
 	if (ends_short)
 		hand_over(d, host, now);
 }

@@ -18,6 +18,7 @@ INCLUDE = SOURCE / "include"
 FLAGS = (
     "-O3", "-g", "-Wall", "-Wextra", "-Werror", "-Wno-unknown-pragmas", "-shared", "-fPIC", "-lm",
     "-fno-strict-aliasing",  # programs look at packets as structs
+    "-fno-semantic-interposition",  # nobody replaces a function of it
     "-ffp-contract=off",  # the same bits from every compiler, on every machine
     f"-I{INCLUDE}",
 )  # fmt: skip
@@ -26,11 +27,16 @@ FLAGS = (
 def _world(name: str, *variant: str) -> Unit:
     return Unit(
         name,
-        (SOURCE / "world.c", SOURCE / "host.c", *(AGENT / name for name in AGENT_SOURCES)),
+        (SOURCE / "world.c", SOURCE / "agent.c"),
         ".so",
         (*FLAGS, *variant),
         headers=(SOURCE, INCLUDE / "linux", INCLUDE / "bpf", AGENT, COMPILED, DATAPLANE),
-        includes=(DATAPLANE / "nic.bpf.c", DATAPLANE / "port.bpf.c"),
+        includes=(
+            DATAPLANE / "nic.bpf.c",
+            DATAPLANE / "port.bpf.c",
+            SOURCE / "host.c",
+            *(AGENT / name for name in AGENT_SOURCES),
+        ),
     )
 
 

@@ -53,7 +53,9 @@ static void set_length(uint8_t *frame, uint16_t size)
 /* The host's line takes everything. */
 int64_t transmit(struct datapath *d, const struct batch *batch)
 {
-	int64_t socket = d->flow[batch->segments[0].flow].fd, host = world->socket_host[socket];
+	const struct world *w = world;
+	int64_t socket = d->flow[batch->segments[0].flow].fd, host = w->socket_host[socket];
+	const uint8_t *head = w->heads + socket * HEAD_BYTES, *carried = d->packet + HEAD;
 
 	for (int64_t i = 0; i < batch->length; i++) {
 		const struct segment *s = &batch->segments[i];
@@ -62,9 +64,10 @@ int64_t transmit(struct datapath *d, const struct batch *batch)
 			struct packet *p = new_packet();
 			int64_t size;
 
-			memcpy(p->bytes, world->heads + socket * HEAD_BYTES, HEAD_BYTES);
+			memcpy(p->bytes, head, HEAD_BYTES);
 			size = write_head(d, s->flow, s->number + k, p->bytes + HEAD_BYTES);
-			memcpy(p->bytes + HEAD_BYTES + HEAD, d->packet + HEAD, (size_t)world->carried);
+			if (w->carried)
+				memcpy(p->bytes + HEAD_BYTES + HEAD, carried, (size_t)w->carried);
 			if (size != d->segment_size)
 				set_length(p->bytes, (uint16_t)size);
 			p->length = (uint32_t)(HEAD_BYTES + size);

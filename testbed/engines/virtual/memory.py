@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import mmap
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
@@ -14,7 +14,9 @@ CHUNK = 32 << 20  # bytes of address space; memory is taken as it is used
 
 
 class LargePages:
-    """Arrays live as long as this does."""
+    """Arrays live as long as this does, unless it is given back."""
+
+    _idle: ClassVar[list[mmap.mmap]] = []  # zeros: a large page takes up to milliseconds to get
 
     def __init__(self) -> None:
         self._chunks: list[mmap.mmap] = []
@@ -30,8 +32,18 @@ class LargePages:
         self._used += -(-count * form.itemsize // CACHE_LINE) * CACHE_LINE
         return array
 
+    def give_back(self) -> None:
+        """For others. Nobody may look at its arrays any more."""
+        for chunk in self._chunks[-1:]:
+            np.frombuffer(chunk, np.uint8, self._used).fill(0)
+            self._idle.append(chunk)
+        self._chunks, self._used, self._size = [], 0, 0
+
     def _grow(self, least: int) -> None:
         self._used, self._size = 0, max(CHUNK, least)
+        if self._size == CHUNK and self._idle:
+            self._chunks.append(self._idle.pop())
+            return
         chunk = mmap.mmap(-1, self._size, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
         if hasattr(mmap, "MADV_HUGEPAGE"):
             chunk.madvise(mmap.MADV_HUGEPAGE)

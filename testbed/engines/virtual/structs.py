@@ -87,6 +87,7 @@ def library(unit: Unit) -> ctypes.CDLL:
     library = declared(ctypes.CDLL(str(unit.compiled())))
     library.enter.restype, library.enter.argtypes = None, [c_void_p, c_void_p, c_int64, c_void_p, c_int64]
     library.drain.restype, library.drain.argtypes = None, [c_void_p]
+    library.abandon.restype, library.abandon.argtypes = None, [c_void_p]
     library.take_samples.restype, library.take_samples.argtypes = None, [c_void_p, c_int64]
     library.flow_table_rebuild.restype, library.flow_table_rebuild.argtypes = None, [c_void_p]
     return library

@@ -16,6 +16,11 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+/* Of this file alone, so that what every packet passes becomes part of the loop. */
+struct __sk_buff;
+static int nic_tx(struct __sk_buff *skb), nic_rx(struct __sk_buff *skb);
+static int port_egress(struct __sk_buff *skb), port_ingress(struct __sk_buff *skb);
+
 #define settings nic_constants
 #define LICENSE nic_license
 #include "../../dataplane/nic.bpf.c"
@@ -93,6 +98,23 @@ void drain(struct world *w)
 	while (w->event_count) {
 		happen(w, &w->events[TOP]);
 		w->resumed_count = 0; /* no agent is there to look */
+	}
+}
+
+static void give_back(struct fifo *q)
+{
+	while (q->first)
+		drop(take(q));
+}
+
+/* The world is given up: others may have its packets. */
+void abandon(struct world *w)
+{
+	for (struct line *l = w->lines; l < w->lines + w->line_count; l++) {
+		give_back(&l->on_the_way);
+		give_back(&l->waiting[0]);
+		give_back(&l->waiting[1]);
+		give_back(&l->pauses);
 	}
 }
 

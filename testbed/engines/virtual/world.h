@@ -128,6 +128,7 @@ struct world {
 
 void enter(struct world *w, const void *nic, int64_t nic_size, const void *port, int64_t port_size);
 void drain(struct world *w);
+void abandon(struct world *w);
 void take_samples(struct world *w, int64_t until);
 int64_t run_until_fed(struct world *w, int64_t until);
 struct packet *new_packet(void);

@@ -176,3 +176,8 @@ class World:
     def drain(self) -> None:
         """Go on until no packet is on its way. No agent runs any more."""
         self.code.drain(self.address)
+
+    def abandon(self) -> None:
+        """Give up: its packets and its memory are there for the next world. Nobody may look at it any more."""
+        self.code.abandon(self.address)
+        self.memory.give_back()

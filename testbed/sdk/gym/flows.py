@@ -70,8 +70,11 @@ class Flows:
         self.n = len(self.resolved.layout.plan)
 
     def _seeded(self, seed: int) -> Resolved:
-        """The experiment with another seed. Its plugins are the same: to find them again would take longest."""
-        resolved = replace(self.resolved, experiment=self._loaded.apply([f"seed={seed}"], "seed").experiment)
+        """The experiment with another seed. Plugins and rack are the same: to make them again would take longest."""
+        before, experiment = self.resolved.experiment, self._loaded.apply([f"seed={seed}"], "seed").experiment
+        if experiment.hosts == before.hosts:
+            vars(experiment)["shape"] = before.shape
+        resolved = replace(self.resolved, experiment=experiment)
         self._check().check(resolved)
         return resolved
 

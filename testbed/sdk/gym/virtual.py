@@ -89,6 +89,5 @@ class VirtualSession:
         self.world.reroute(links)
 
     def close(self) -> None:
-        """Its packets are given back."""
-        self.world.go_on()
-        self.world.drain()
+        """What it took is given back."""
+        self.world.abandon()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from testbed.agent.build import SOURCE as AGENT
+from testbed.agent.build import SOURCES as AGENT_SOURCES
 from testbed.dataplane.build import SOURCE as DATAPLANE
 from testbed.engines.virtual.build import SOURCE, WORLD
 
@@ -19,9 +20,9 @@ def lines(folder: Path) -> set[str]:
 
 
 def test_programs_and_agent_are_compiled_from_where_they_are() -> None:
-    assert {"pace.c", "batch.c", "feedback.c", "decisions.c"} <= {
-        one.name for one in WORLD.sources if one.parent == AGENT
-    }
+    agent = (SOURCE / "agent.c").read_text()
+    assert all(f'#include "../../agent/{name}"' in agent for name in AGENT_SOURCES)
+    assert {one.name for one in WORLD.includes if one.parent == AGENT} == set(AGENT_SOURCES)
     assert {one.name for one in WORLD.includes if one.parent == DATAPLANE} == {"nic.bpf.c", "port.bpf.c"}
     world = (SOURCE / "world.c").read_text()
     assert all(f'#include "../../dataplane/{name}.bpf.c"' in world for name in ("nic", "port"))

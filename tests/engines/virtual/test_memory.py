@@ -23,3 +23,14 @@ def test_arrays_are_zeros_of_their_own_that_begin_with_a_line_of_the_cache() -> 
         array[...] = number
     assert not arrays[0]["a"].any()
     assert [int(array.max()) for array in arrays[1:]] == [1, 2, 3]
+
+
+def test_what_is_given_back_is_there_for_the_next_as_zeros() -> None:
+    memory, other = LargePages(), LargePages()
+    array = memory.zeros(1000, np.int64)
+    place = array.ctypes.data
+    array[...] = 1
+    memory.give_back()
+    again = other.zeros(1000, np.int64)
+    assert again.ctypes.data == place
+    assert not again.any()
