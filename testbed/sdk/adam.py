@@ -1,6 +1,6 @@
-"""Adam (Kingma and Ba, ICLR 2015) for torch's tensors: the steps of `torch.optim.Adam`, bit for bit.
+"""`torch.optim.Adam` (Kingma and Ba, ICLR 2015) by torch's function for its steps.
 
-Making one of torch's imports torch's compiler, which takes longer than torch itself and than many a training.
+To make one of torch's objects imports torch's compiler, which takes longer than torch itself and than many a training.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ class Adam:
 
     def forget(self) -> None:
         """No momentum, as at first."""
-        self.steps = 0
         self.means, self.squares = ([one.detach().clone().zero_() for one in self.parameters] for _ in BETAS)
+        self.steps = [one.detach().new_zeros(()) for one in self.parameters]
 
     def zero_grad(self) -> None:
         """Gradients are summed up from here on."""
@@ -33,14 +33,15 @@ class Adam:
 
     def step(self) -> None:
         """One step down the gradients."""
-        self.steps += 1
-        of_mean, of_square = (1 - beta**self.steps for beta in BETAS)
-        for one, mean, square in zip(self.parameters, self.means, self.squares, strict=True):
-            assert one.grad is not None
-            mean.lerp_(one.grad, 1 - BETAS[0])
-            square.mul_(BETAS[1]).addcmul_(one.grad, one.grad, value=1 - BETAS[1])
-            scale = (square.sqrt() / of_square**0.5).add_(self.epsilon)
-            one.detach().addcdiv_(mean, scale, value=-self.rate / of_mean)
+        import torch
+        from torch.optim.adam import adam
+
+        gradients = [one.grad for one in self.parameters if one.grad is not None]
+        with torch.no_grad():
+            adam(
+                self.parameters, gradients, self.means, self.squares, [], self.steps, amsgrad=False,
+                beta1=BETAS[0], beta2=BETAS[1], lr=self.rate, weight_decay=0.0, eps=self.epsilon, maximize=False,
+            )  # fmt: skip
 
     def state_dict(self) -> dict[str, Any]:
         """For a checkpoint, which torch can save."""

@@ -24,27 +24,17 @@ def teach(torch: Any, taught: list[Any]) -> None:
 
 def test_its_steps_are_torchs() -> None:
     torch = pytest.importorskip("torch")
-    of_torch = pytest.importorskip("torch.optim.adam").adam
     mine, theirs = parameters(torch), parameters(torch)
-    steps = Adam(mine, RATES[0], epsilon=1e-5)
-    means, squares = ([torch.zeros_like(one) for one in theirs] for _ in range(2))
-    counts = [torch.tensor(0.0) for _ in theirs]
+    steps, of_torch = Adam(mine, RATES[0], epsilon=1e-5), torch.optim.Adam(theirs, eps=1e-5)
     for number, rate in enumerate(RATES):
-        steps.rate = rate
-        steps.zero_grad()
-        teach(torch, mine)
-        steps.step()
+        steps.rate = of_torch.param_groups[0]["lr"] = rate
+        for each, taught in ((steps, mine), (of_torch, theirs)):
+            each.zero_grad()
+            teach(torch, taught)
+            each.step()
         if number == 1:
             saved, steps = steps.state_dict(), Adam(mine, 0.5, epsilon=1e-5)
             steps.load_state_dict(saved)
-        for one in theirs:
-            one.grad = None
-        teach(torch, theirs)
-        with torch.no_grad():
-            of_torch(
-                theirs, [one.grad for one in theirs], means, squares, [], counts, amsgrad=False, beta1=0.9, beta2=0.999,
-                lr=rate, weight_decay=0, eps=1e-5, maximize=False,
-            )  # fmt: skip
         assert all(torch.equal(one, other) for one, other in zip(mine, theirs, strict=True))
 
 
