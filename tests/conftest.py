@@ -60,8 +60,7 @@ def shared_runs(tmp_path_factory: pytest.TempPathFactory) -> Runs:
 @pytest.fixture
 def runs(shared_runs: Runs, request: pytest.FixtureRequest) -> Runs:
     """Clean runs that several tests share; a test that is tried again makes its own again."""
-    if request.node.execution_count > 1:
-        shared_runs.forget()
+    shared_runs.begin(again=request.node.execution_count > 1)
     return shared_runs
 
 

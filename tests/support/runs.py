@@ -73,10 +73,12 @@ class Runs:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._made: dict[tuple[float, tuple[str, ...]], Run | Failed | Skipped] = {}
+        self._asked: set[tuple[float, tuple[str, ...]]] = set()  # by the test that is under way
 
     def clean(self, *arguments: str, latest: float = math.inf) -> Run:
         """The run with these arguments, see `run_clean`; what failed once is not tried again."""
         key = latest, arguments
+        self._asked.add(key)
         if key not in self._made:
             self._made[key] = self._make(arguments, latest)
         made = self._made[key]
@@ -84,9 +86,11 @@ class Runs:
             raise made
         return made
 
-    def forget(self) -> None:
-        """Whatever is asked for from now on is made again."""
-        self._made.clear()
+    def begin(self, again: bool) -> None:
+        """The next test, or the same one ``again``: then what it asked for is made again."""
+        for key in self._asked if again else ():
+            self._made.pop(key, None)
+        self._asked.clear()
 
     def _make(self, arguments: tuple[str, ...], latest: float) -> Run | Failed | Skipped:
         folder = Path(mkdtemp(dir=self._folder))
