@@ -33,6 +33,10 @@ class Core(ctypes.Structure):
         *((name, c_void_p) for name in ("news", "decided_at", "answered")),
         *((name, c_int64) for name in ("news_count", "answered_count", "ended")),
         *((name, c_double) for name in ("began", "half_at")),
+        *((name, c_void_p) for name in ("rate", "timer")),
+        ("least_rate", c_double),
+        *((name, c_void_p) for name in ("told_sent", "told_acked", "told_lost", "told_real", "told")),
+        ("told_ce", c_int64),
     ]
 
     def __init__(self, **values: Any) -> None:
@@ -52,5 +56,6 @@ class Core(ctypes.Structure):
 def library() -> ctypes.CDLL:
     library = ctypes.CDLL(str(MODEL.compiled()))
     library.advance.restype, library.advance.argtypes = None, [c_void_p, c_int64, c_double, c_int64, c_double]
-    library.set_limits.restype, library.set_limits.argtypes = None, [c_void_p]
+    for function in (library.take_over, library.collect):
+        function.restype, function.argtypes = c_int64, [c_void_p]
     return library

@@ -27,6 +27,7 @@ from testbed.errors import UnusableDecision
 
 LEAST_RATE = 1e-5  # of line rate: slower than this no flow is
 MANY = 2**62  # steps
+TOLD, TOLD_REAL = 8, 2  # rows of model.h
 
 
 @dataclass(frozen=True)
@@ -53,13 +54,6 @@ class Heard:
         core.point(heard_covers=self.covers, heard_rtt=self.rtt, heard_at=self.at, heard=self.counts)
         core.point(marked=self.marked, passed=self.passed, news=self.news)
 
-    def take(self) -> Ints:
-        """The flows that there is news of; they count as told from now on."""
-        flows = np.flatnonzero(self.news)
-        self.news[flows] = False
-        self.core.news_count = 0
-        return flows
-
     def begin(self, flows: Ints, counts: Floats | float) -> None:
         """These flows begin, and find the queue so."""
         self.counts[:, flows] = counts
@@ -83,7 +77,7 @@ class Fluid:
         )
         core.flows, core.hosts = n, hosts if hosts < n else 0
         core.wire_size, core.line_rate = layout.wire_size, layout.line_rate
-        self._advance, self._set_limits = library().advance, library().set_limits
+        self._advance, self._take_over, self._collect = library().advance, library().take_over, library().collect
         self.queues = Queues(layout, core, options.red)
         self.probes = Probes(layout, options.probes, core)
         self.heard = Heard(n, core)
@@ -92,13 +86,17 @@ class Fluid:
         self.finished: Floats = np.full(n, np.nan)  # s
         self.sent, self.acked, self.lost = np.zeros((3, n))  # bytes
         self._told_sent, self._told_acked, self._told_lost = np.zeros((3, n))
+        self._told, self._told_real = np.zeros((TOLD, n), np.int64), np.zeros((TOLD_REAL, n))
         self._last_cnp = np.full(n, -np.inf)
-        self._amount = np.zeros(n)  # bytes that a flow may send in a step
-        self._window = np.full(n, np.inf)
+        self._rate, self._window, self._timer = np.full((3, n), np.inf)  # as decided
         self._decided_at = np.zeros(n)  # `sent` when it last decided
         self._answered = np.zeros(n, bool)  # what it has sent since came back
         core.next_start = float(self.starts.min(initial=np.inf))
-        core.point(amount=self._amount, window=self._window, limit=np.full(n, np.inf), size=layout.size)
+        core.least_rate = LEAST_RATE * layout.line_rate
+        core.point(amount=np.zeros(n), limit=np.full(n, np.inf), size=layout.size)
+        core.point(rate=self._rate, window=self._window, timer=self._timer)
+        core.point(told_sent=self._told_sent, told_acked=self._told_acked, told_lost=self._told_lost)
+        core.point(told=self._told, told_real=self._told_real)
         core.point(sent=self.sent, acked=self.acked, lost=self.lost, finished=self.finished, sending=self.sending)
         core.point(sending_now=np.zeros(n), per_host=np.zeros(hosts), host=layout.host, queue=layout.queue)
         core.point(decided_at=self._decided_at, answered=self._answered)
@@ -138,11 +136,12 @@ class Fluid:
         if core.next_start <= core.now + core.step:
             self._start(core.now + core.step)
         self._advance(core.address, steps, until, enough, began)
-        now, decided = core.now, core.news_count > 0
-        if decided:
+        now = core.now
+        if core.news_count > 0:
             self._tell(now)
-        if decided or core.next_timer <= now:
-            due = np.flatnonzero((self.controller.timer <= now) & self.sending)
+            self.apply_decisions()
+        if core.next_timer <= now:
+            due = np.flatnonzero((self._timer <= now) & self.sending)
             if len(due):
                 self.on_timer(now, due)
                 self.answer(due)
@@ -193,54 +192,43 @@ class Fluid:
 
     def apply_decisions(self) -> None:
         """Take over what the controller decided."""
-        layout, rate, window = self.layout, self.controller.rate, self.controller.window
-        if not (rate.min() > 0 and window.min() > 0):  # nan is neither
-            flow = int(np.flatnonzero(~((rate > 0) & (window > 0)))[0])
+        controller = self.controller
+        self._rate[:], self._window[:], self._timer[:] = controller.rate, controller.window, controller.timer
+        if (flow := self._take_over(self._core.address)) >= 0:  # nan is not positive
             raise UnusableDecision(
-                self.controller.on_feedback,
-                f"set rate {rate[flow]} bit/s and window {window[flow]} bytes for a flow; expected positive numbers",
+                controller.on_feedback,
+                f"set rate {self._rate[flow]} bit/s and window {self._window[flow]} bytes for a flow; expected positive "
+                "numbers",
             )
-        rate = np.minimum(np.maximum(rate, LEAST_RATE * layout.line_rate), layout.line_rate)
-        self._amount[:] = rate * self.sending * (self.options.step / 8)
-        self._window[:] = window
-        self._set_limits(self._core.address)
-        self._core.next_timer = np.where(self.sending, self.controller.timer, np.inf).min()
 
     def _tell(self, now: float) -> None:
         """The controller hears what was acknowledged and lost."""
-        flows = self.heard.take()
-        wire = self.layout.wire_size
-        acked, lost, sent, covers = self.acked[flows], self.lost[flows], self.sent[flows], self.heard.covers[flows]
-        told = self._told_acked[flows], acked, self._told_lost[flows], lost, covers, sent, self._told_sent[flows]
-        amounts = np.array(told) / wire
-        acked_before, acked_now, lost_before, lost_now, covered, following, told_sent = amounts.astype(np.int64)
-        self._told_acked[flows], self._told_lost[flows] = acked, lost
-        packets = acked_now - acked_before
-        marks, cnps = self._marks(now, flows, packets)
+        count = self._collect(self._core.address)
+        # In columns of their own, which the controller may keep.
+        flows, packets, acked, seq, following, inflight, lost, sent = self._told[:, :count].copy()
+        rtt, marked = self._told_real[:, :count].copy()
+        marks, cnps = self._marks(now, flows, packets, marked)
         if Signal.TX in self.signals:
-            self.on_sent(now, flows, (following - told_sent) * wire)
-            self._told_sent[flows] = sent
+            self.on_sent(now, flows, sent)
         feedback = Feedback(
             acked_packets=packets,
-            acked_bytes=packets * wire,
-            acked_seq=covered - 1,
+            acked_bytes=acked,
+            acked_seq=seq,
             next_seq=following,
-            inflight=(sent - acked - lost).astype(np.int64),
-            rtt=self.heard.rtt[flows],
+            inflight=inflight,
+            rtt=rtt,
             ce_packets=marks,
             cnps=cnps,
-            lost_packets=lost_now - lost_before,
-            timeouts=np.zeros(len(flows), np.int64),
+            lost_packets=lost,
+            timeouts=np.zeros(count, np.int64),
             int_stack=self._int_stack(flows) if Signal.INT in self.signals else None,
         )
         self.on_feedback(now, flows, feedback)
-        self.decisions += len(flows)
+        self.decisions += count
 
-    def _marks(self, now: float, flows: Ints, packets: Ints) -> tuple[Ints, Ints]:
-        """How many acknowledged packets carry CE, and how many CNPs came of it."""
-        marked = share(self.heard.marked[flows], self.heard.passed[flows])
-        self.heard.marked[flows] = self.heard.passed[flows] = 0.0
-        if not marked.any():
+    def _marks(self, now: float, flows: Ints, packets: Ints, marked: Floats) -> tuple[Ints, Ints]:
+        """How many acknowledged packets carry CE if such shares are marked, and how many CNPs came of it."""
+        if not self._core.told_ce:
             none = np.zeros(len(flows), np.int64)
             return none, none
         marks = self.rng.binomial(packets, marked)
@@ -258,8 +246,3 @@ class Fluid:
             queue=self.heard.counts[QUEUE, flows][:, None],
             rate=np.full((k, 1), self.layout.line_rate),
         )
-
-
-def share(part: Floats, whole: Floats) -> Floats:
-    """Of what arrived, from 0 to 1; 0 of nothing."""
-    return np.minimum(np.maximum(part, 0.0) / np.maximum(whole, 1e-9), 1.0)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * What the fluid model does in a step, but for starts and for all that the controller decides: flows send, queues drain,
- * probes leave, see and come back. Every sum is taken in the order in which numpy takes it.
+ * probes leave, see and come back, and what is to be told is collected. Every sum is taken in the order in which numpy takes it.
  */
 #include "model.h"
 
@@ -65,11 +65,60 @@ static double limit(const struct model *m, int64_t f)
 	return smaller(larger(m->window[f], m->wire_size) + m->acked[f], m->size[f]) + m->lost[f];
 }
 
-/* All flows, after decisions. */
-void set_limits(struct model *m)
+/* Take over what was decided for all flows. Returns the first flow whose rate or window is no positive number, or -1. */
+int64_t take_over(struct model *m)
 {
+	double next = INFINITY;
+
 	for (int64_t f = 0; f < m->flows; f++)
+		if (!(m->rate[f] > 0 && m->window[f] > 0))
+			return f;
+	for (int64_t f = 0; f < m->flows; f++) {
+		double rate = smaller(larger(m->rate[f], m->least_rate), m->line_rate);
+
+		m->amount[f] = m->sending[f] ? rate * (m->step / 8) : 0;
 		m->limit[f] = limit(m, f);
+		if (m->sending[f])
+			next = smaller(m->timer[f], next);
+	}
+	m->next_timer = next;
+	return -1;
+}
+
+/* Collect what there is news of, which counts as told from now on. Returns of how many flows. */
+int64_t collect(struct model *m)
+{
+	int64_t n = m->flows, count = 0;
+	double wire = m->wire_size;
+
+	m->told_ce = 0;
+	for (int64_t f = 0; f < n; f++) {
+		int64_t *told = m->told + count, following;
+		double *real = m->told_real + count;
+
+		if (!m->news[f])
+			continue;
+		count++;
+		following = (int64_t)(m->sent[f] / wire);
+		m->news[f] = 0;
+		told[FLOW * n] = f;
+		told[PACKETS * n] = (int64_t)(m->acked[f] / wire) - (int64_t)(m->told_acked[f] / wire);
+		told[BYTES * n] = told[PACKETS * n] * (int64_t)wire;
+		told[SEQ * n] = (int64_t)(m->heard_covers[f] / wire) - 1;
+		told[NEXT_SEQ * n] = following;
+		told[INFLIGHT * n] = (int64_t)(m->sent[f] - m->acked[f] - m->lost[f]);
+		told[LOST * n] = (int64_t)(m->lost[f] / wire) - (int64_t)(m->told_lost[f] / wire);
+		told[SENT_BYTES * n] = (following - (int64_t)(m->told_sent[f] / wire)) * (int64_t)wire;
+		real[RTT * n] = m->heard_rtt[f];
+		real[MARKED_SHARE * n] = share(m->marked[f], m->passed[f]);
+		m->told_ce |= real[MARKED_SHARE * n] > 0;
+		m->marked[f] = m->passed[f] = 0;
+		m->told_sent[f] = m->sent[f];
+		m->told_acked[f] = m->acked[f];
+		m->told_lost[f] = m->lost[f];
+	}
+	m->news_count = 0;
+	return count;
 }
 
 /* A host's flows share its line. */

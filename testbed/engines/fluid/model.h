@@ -10,6 +10,9 @@
 
 enum { QUEUE, LEFT, ARRIVED, MARKED, DROPPED, COUNTS }; /* rows of `counts`, `seen` and `heard`; as in queues.py */
 enum { TO_SEND, TO_QUEUE, BACK };
+/* rows of `told` and `told_real`; as in fluid.py */
+enum { FLOW, PACKETS, BYTES, SEQ, NEXT_SEQ, INFLIGHT, LOST, SENT_BYTES };
+enum { RTT, MARKED_SHARE };
 
 struct model {
 	double now, step, next_start, next_timer, next_probe; /* the earliest; the first two are Python's */
@@ -34,6 +37,11 @@ struct model {
 	uint8_t *answered;
 	int64_t news_count, answered_count, ended; /* flows; the last: that have sent everything */
 	double began, half_at; /* when it was waited for answers, and when half of those had come */
+	/* what the controller decided last, and the least rate that is taken */
+	double *rate, *timer, least_rate;
+	/* what it was told so far (bytes), and what it is told now: a row per number, `flows` apart; whether CE is in it */
+	double *told_sent, *told_acked, *told_lost, *told_real;
+	int64_t *told, told_ce;
 };
 
 #endif
