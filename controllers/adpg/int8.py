@@ -98,6 +98,16 @@ class Int8Network:
 def quantised(network: Network, seen: Floats, flows: Sequence[int], aim: Aim) -> tuple[Int8Network, list[Figures]]:
     """The best of all ranges in closed loops of so many flows, of those that lose nothing; and its figures."""
     tried = [Int8Network.of(network, seen, top) for top in RANGES]
-    figures = [[settled(one, each, aim) for each in flows] for one in tried]
-    best = min(range(len(tried)), key=lambda at: (any(one.dropped > 0 for one in figures[at]), score(figures[at])))
-    return tried[best], figures[best]
+    figures = [[settled(one, each, aim) for each in flows[:-1]] for one in tried]
+
+    def rank(at: int) -> tuple[bool, float, int]:
+        return any(one.dropped > 0 for one in figures[at]), score(figures[at]), at
+
+    best: tuple[bool, float, int] | None = None
+    # The last number takes most of the time, and more figures make no rank better: what is behind is not looked at.
+    for at in sorted(range(len(tried)), key=rank):
+        if best is None or rank(at) < best:
+            figures[at].append(settled(tried[at], flows[-1], aim))
+            best = min(filter(None, (best, rank(at))))
+    assert best is not None
+    return tried[best[-1]], figures[best[-1]]

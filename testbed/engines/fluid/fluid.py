@@ -197,8 +197,8 @@ class Fluid:
         if (flow := self._take_over(self._core.address)) >= 0:  # nan is not positive
             raise UnusableDecision(
                 controller.on_feedback,
-                f"set rate {self._rate[flow]} bit/s and window {self._window[flow]} bytes for a flow; expected positive "
-                "numbers",
+                f"set rate {self._rate[flow]} bit/s and window {self._window[flow]} bytes for a flow; "
+                "expected positive numbers",
             )
 
     def _tell(self, now: float) -> None:
