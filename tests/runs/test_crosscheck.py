@@ -70,8 +70,9 @@ def test_swift_of_model_and_virtual_time_agrees_but_for_what_packets_swing(flows
 
 
 def test_hpcc_of_64_flows_uses_more_in_the_model_by_what_packets_wait_for_each_other() -> None:
-    """1.4 packets per flow and RTT meet at 96 % of the line; a fluid does not wait below all of it. HPCC holds the sum of
-    utilisation and queue per base RTT: the model is above SU by no more than that queue, and below its RTT by as much.
+    """1.4 packets per flow and RTT meet at 96 % of the line; a fluid does not wait below all of it.
+
+    HPCC holds the sum of utilisation and queue per base RTT: the model's SU is higher by less than that queue.
     """
     settings = (*LASTING, "time.duration=2.5 ms", "rack.switch.buffer=8 MB", "traffic.senders=64")
     model = figures("incast-8", [*settings, "fluid.probes=16"], controller="hpcc")
@@ -97,9 +98,10 @@ def test_dcqcn_of_model_and_virtual_time_agrees_within_bounds_and_chance(flows: 
 
 
 def test_dcqcn_of_64_flows_swings_in_model_and_virtual_time() -> None:
-    """They have no rest, since the fixed point's share of marks is above Pmax: the queue passes Kmax, all are marked, and
-    all flows cut. How long they stay empty depends on which of two events at the same time comes first, a CNP or an
-    increase (docs/engines.md), and the model's have no packets between them: only how far they swing agrees.
+    """They have no rest, since the fixed point's share of marks is above Pmax: the queue passes Kmax, and all cut.
+
+    For how long it is empty then depends on which comes first, a CNP or an increase: by less than a packet's spacing
+    (docs/engines.md), which a fluid does not have. How far they swing agrees.
     """
     found = dcqcn(64, 0.5, "time.duration=6 ms", "time.warmup=3 ms", seeds=1)
     assert theory.dcqcn_fluid(64) > theory.PMAX
@@ -115,6 +117,15 @@ traffic: {pattern: poisson, sizes: websearch, load: 80 %}
 controller: {name: dcqcn, preset: paper, window: bdp}
 seed: 3
 time: {duration: 4 ms, warmup: 0}
+"""
+# 8 x 100 Gbit/s for one: they bring 5 MB more than leave within 60 us, long before marks have slowed them down.
+LOSSLESS = """
+rack:
+  switch:
+    pfc: {xoff: 50 kB}
+traffic: {pattern: incast, senders: 8}
+controller: {name: dcqcn, preset: paper}
+time: {duration: 4 ms, warmup: 1 ms}
 """
 # Two of the ring's eight messages at a time cross the spines; nothing queues but behind acknowledgements.
 SMALL_RING = (
@@ -134,7 +145,10 @@ FULL_LINES = (
 
 
 class Case(NamedTuple):
-    """A run of both engines. ``controller``: none for the experiment's own; ``seeds``: for what chance does."""
+    """A run of both engines. ``controller``: none for the experiment's own; ``seeds``: for what chance does.
+
+    ``experiment``: its name, or the text of its file.
+    """
 
     experiment: str
     settings: Sequence[str]
@@ -154,6 +168,7 @@ CASES = {
     "allreduce": Case("allreduce-16", SMALL_RING, dilation=8000),
     "spray": Case("permutation-64", SMALL_SPRAY, dilation=3000, seeds=6),
     "websearch": Case(WEBSEARCH, [], dilation=1500),
+    "lossless": Case(LOSSLESS, [], seeds=6),  # pauses follow marks, which are drawn
 }
 
 
@@ -166,9 +181,9 @@ def test_virtual_time_and_kernel_agree(runs: Runs, tmp_path: Path, name: str) ->
     """
     case, controller = CASES[name], CASES[name].controller
     experiment = case.experiment
-    if experiment == WEBSEARCH:
-        experiment = str(tmp_path / "websearch.yaml")
-        Path(experiment).write_text(WEBSEARCH)
+    if "\n" in experiment:
+        experiment = str(tmp_path / "experiment.yaml")
+        Path(experiment).write_text(case.experiment)
     chosen = ["--controller", controller] if controller else []
     slower = ["--engine", "kernel", "--dilation", str(case.dilation)] if case.dilation else []
     arguments = (experiment, *chosen, *options(case.settings), *slower)
@@ -196,6 +211,13 @@ def test_virtual_time_and_kernel_agree(runs: Runs, tmp_path: Path, name: str) ->
     if name == "spray":
         assert kernel.jain_flows is not None
         assert kernel.jain_flows > 0.99
+    if name == "lossless":
+        assert kernel.lossless
+        assert kernel.drops_in_run == 0
+        assert {"marks", "pause_frames"} <= found.keys()
+        assert kernel.pause_frames >= 2 * 8  # each sender was paused and let go at least once
+        assert 0 < kernel.paused_in_run < 7 / 8 * 100  # eight share the link of one: they rest that much at most
+        assert kernel.paused_in_run == pytest.approx(ran.paused_in_run, abs=5)
     if name == "websearch":
         assert found["slowdown_p99"].values["kernel"] > 2  # flows did wait for each other
         assert ran.fct_finished == kernel.fct_finished > 20
