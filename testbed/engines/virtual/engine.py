@@ -33,11 +33,13 @@ class VirtualEngine:
     def check(self, resolved: Resolved) -> None:
         """Raises BadInput for what does not fit."""
         ingress_sizes(resolved.layout)
-        form, cost = resolved.controller.form, resolved.experiment.controller.decision_cost
-        if cost and not issubclass(form, CompiledController):
+        experiment = resolved.experiment
+        cost = max(one.decision_cost for one in (experiment.controller, *experiment.controllers))
+        batches = [one.plugin.name for one in resolved.deciders if not issubclass(one.plugin.form, CompiledController)]
+        if cost and batches:
             raise BadInput(
                 f"controller.decision_cost: {show_time(cost)}: only decisions per flow can take time, and "
-                f"'{resolved.controller.name}' decides in batches; leave it out"
+                f"'{batches[0]}' decides in batches; leave it out"
             )
 
     def prepare(self, resolved: Resolved, observer: Observer) -> Prepared:  # noqa: ARG002 - part of the interface
