@@ -56,9 +56,15 @@ class VirtualEngine:
         arrow.load()  # before the fork, so that the next one has it as well
         resolved = prepared.resolved
         turn = Shared.ints(1)
-        plugins = (resolved.controller, resolved.tuner)
+        asked = [one.plugin for one in resolved.deciders] + ([resolved.chooser] if resolved.chooser else [])
+        plugins = (asked, [resolved.tuner])
+
+        def silent() -> str:
+            """C asks controllers and choosers too often to note each time whom: any of them."""
+            return " or ".join(dict.fromkeys(one.whence for one in plugins[turn[0]]))
+
         work = partial(follow, resolved, captures, turn)
-        process = WatchedProcess(work, self.patience, lambda: plugins[turn[0]].whence, observer.descriptors)
+        process = WatchedProcess(work, self.patience, silent, observer.descriptors)
         running.append(process)
         observer.on_fork()
         try:

@@ -23,6 +23,7 @@ from testbed.live.observers import Observer
 from testbed.results import folder
 from testbed.runs.run import execute
 from tests.live.scrapes import one, samples
+from tests.support.checkout import ROOT
 from tests.support.commands import command
 from tests.support.waiting import PATIENCE
 
@@ -40,6 +41,28 @@ class Mine(CompiledController):
     def on_ack(self, ack: Ack) -> None:
         while self.rate > 0:
             self.count += 1
+""",
+    "controller in batches": """
+from testbed.controller import RateController
+
+
+class Mine(RateController):
+    name = "mine"
+
+    def on_feedback(self, now, flows, feedback):
+        while True:
+            pass
+""",
+    "path chooser": """
+from testbed.chooser import PathChooser
+
+
+class Mine(PathChooser):
+    name = "mine"
+
+    def on_send(self, now: float) -> None:
+        while self.entropy >= 0:
+            self.entropy = 0
 """,
     "tuner": """
 from testbed.tuner import Thresholds, Tuner
@@ -141,12 +164,31 @@ def test_a_controller_that_fails_is_named_and_what_was_measured_is_kept(tmp_path
     assert folder.load(tmp_path / "run").summary.packets_sent > 0
 
 
-@pytest.mark.parametrize("kind", HANGING)
-def test_a_plugin_that_never_returns_is_named_and_ended(kind: str, tmp_path: Path) -> None:
+FIXED = rf"controller 'fixed' \({ROOT}/controllers/fixed.py\)"
+SOLE = "controller={}"
+SECOND = "controllers=[{{name: {}, of: {{hosts: [h2]}}}}]"
+
+
+@pytest.mark.parametrize(
+    ("kind", "setting", "others"),
+    [
+        ("controller", SOLE, ""),
+        ("controller", SECOND, FIXED),
+        ("controller in batches", SOLE, ""),
+        ("controller in batches", SECOND, FIXED),
+        ("path chooser", "routing={}", FIXED),
+        ("tuner", "tuner={}", ""),
+    ],
+    ids=["controller", "second controller", "batches", "second in batches", "path chooser", "tuner"],
+)
+def test_a_plugin_that_never_returns_is_named_and_ended(kind: str, setting: str, others: str, tmp_path: Path) -> None:
+    """With all others that C asks without Python; nobody who had no turn is named."""
     (file := tmp_path / "mine.py").write_text(HANGING[kind])
-    resolved = resolve(load("incast-2").apply(["engine=virtual"]).replace({kind: str(file)}, ""))
+    given = ["engine=virtual", *(["controller=fixed"] if setting != SOLE else []), setting.format(file)]
+    resolved = resolve(load("incast-2").apply(given))
     before = children()
-    with pytest.raises(TestbedError, match=f"{kind} 'mine' .*mine.py. did not return for 0.5 s") as caught:
+    who = " or ".join(filter(None, (others, rf"{kind.removesuffix(' in batches')} 'mine' \({file}\)")))
+    with pytest.raises(TestbedError, match=f"^{who} did not return for 0.5 s") as caught:
         execute(VirtualEngine(patience=0.5), resolved, tmp_path / "out", Observer())
     assert caught.value.exit_code == 1
     assert not (tmp_path / "out").exists()
