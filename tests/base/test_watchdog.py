@@ -45,8 +45,6 @@ FIRST = ALARM + TUNER.format(initial=f"forward() or time.sleep(60) or {GOOD_THRE
 
 
 RUN = "run incast-2 --engine virtual --controller {}"
-
-
 TUNED = "run incast-2 --engine virtual --set controller.compiled=false --tuner {}"
 
 
