@@ -16,9 +16,12 @@ from typing import Any
 
 import pytest
 
+from testbed.cli.main import main
 from testbed.engines.virtual.engine import VirtualEngine
 from testbed.errors import TestbedError
 from testbed.experiment.load import load, resolve
+from testbed.fidelity.counters import FlowCounts
+from testbed.fidelity.gather import Programs
 from testbed.live.observers import Observer
 from testbed.results import folder
 from testbed.runs.run import execute
@@ -153,6 +156,26 @@ def test_what_is_decided_above_the_line_degrades_the_run(tmp_path: Path) -> None
     code, found = as_json("incast-2", "--controller", "mine.py", "--duration", "0.3 ms", cwd=tmp_path)
     assert code == 3
     assert [one["what"] for one in found["verdict"]["reasons"]] == ["rate above line rate"]
+
+
+def test_a_broken_invariant_degrades_the_run_and_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A NIC that has lost count of one packet."""
+
+    def miscounted(programs: Programs, *told: Any) -> FlowCounts:
+        counts = counted(programs, *told)
+        counts.nic_sent[0] -= 1
+        return counts
+
+    counted = Programs.flows
+    monkeypatch.setattr(Programs, "flows", miscounted)
+    options = "--engine virtual --duration 50us --set time.warmup=0 --set record.report=off --metrics-addr none"
+    monkeypatch.setattr(sys, "argv", ["testbed", "run", "incast-2", *options.split(), "--out", str(tmp_path / "run")])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert ended.value.code == 3
+    verdict = folder.load(tmp_path / "run").summary.verdict
+    assert verdict.word == "degraded"
+    assert "packets sent by agents did not leave their hosts" in [reason.what for reason in verdict.reasons]
 
 
 def test_a_controller_that_fails_is_named_and_what_was_measured_is_kept(tmp_path: Path) -> None:
