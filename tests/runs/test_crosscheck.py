@@ -173,6 +173,7 @@ CASES = {
 
 
 @pytest.mark.root
+@pytest.mark.measures
 @pytest.mark.slow
 @pytest.mark.parametrize("name", list(CASES))
 def test_virtual_time_and_kernel_agree(runs: Runs, tmp_path: Path, name: str) -> None:

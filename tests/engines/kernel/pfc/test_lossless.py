@@ -12,6 +12,7 @@ from tests.support.runs import UNCALIBRATED, run, run_clean
 
 
 @pytest.mark.root
+@pytest.mark.measures
 def test_a_pause_spreads_through_the_fabric_and_has_a_victim(tmp_path: Path) -> None:
     """Three flows at line rate share a host's link: a third each, and so does all that passes the port that is paused.
 
@@ -62,6 +63,7 @@ time: {duration: 1.8 ms, warmup: 0, dilation: 1500}
 
 
 @pytest.mark.root
+@pytest.mark.measures
 def test_a_link_that_is_cut_while_its_ports_pause(tmp_path: Path) -> None:
     """What was on it is the link's loss and nobody's drop; accounts balance; who was paused behind it comes free."""
     file = tmp_path / "failure.yaml"
