@@ -11,17 +11,9 @@ from testbed.base import watchdog
 from testbed.cli.main import main
 from tests.support.failing import CONTROLLER, GOOD_THRESHOLDS, TUNER
 
-# There is an alarm in this process, which need not be waited for.
-ALARM = """
-import signal, time
-
-def forward():
-    assert 0 < signal.getitimer(signal.ITIMER_REAL)[0] <= 60
-    signal.setitimer(signal.ITIMER_REAL, 0.01)
-"""
 # A plugin that takes whatever is raised for its own and goes on; and one that machine code does not come back from.
-STUBBORN = f"""{ALARM}
-forward()
+STUBBORN = """
+import time
 while True:
     try:
         time.sleep(60)
@@ -39,9 +31,8 @@ class Mine(CompiledController):
         while self.rate > 0:
             self.count += 1
 """
-MADE = ALARM + CONTROLLER.format(init="forward(); time.sleep(60)", feedback="pass", timer="pass")
-ASKED = CONTROLLER.format(init="import time; time.sleep(60)", feedback="pass", timer="pass")
-FIRST = ALARM + TUNER.format(initial=f"forward() or time.sleep(60) or {GOOD_THRESHOLDS}", slot="None")
+MADE = CONTROLLER.format(init="import time; time.sleep(60)", feedback="pass", timer="pass")
+FIRST = TUNER.format(initial=f"__import__('time').sleep(60) or {GOOD_THRESHOLDS}", slot="None")
 
 
 RUN = "run incast-2 --engine virtual --controller {}"
@@ -51,12 +42,12 @@ TUNED = "run incast-2 --engine virtual --set controller.compiled=false --tuner {
 @pytest.mark.parametrize(
     ("text", "command", "said"),
     [
-        (STUBBORN, RUN, (2, "plugin file '{}'", 60)),
-        (STUBBORN, "check {}", (2, "plugin file '{}'", 60)),
-        (MADE, RUN, (1, "controller 'mine' ({})", 60)),
-        (FIRST, TUNED, (1, "tuner 'mine' ({})", 60)),
-        # in a process of its own, whose parent waits: for what returns, too, such as compiling
-        (ASKED, "check {}", (1, "controller 'mine' ({})", 0.5)),
+        (STUBBORN, RUN, (2, "plugin file '{}'", 0.5)),
+        (STUBBORN, "check {}", (2, "plugin file '{}'", 0.5)),
+        (MADE, RUN, (1, "controller 'mine' ({})", 0.5)),
+        (FIRST, TUNED, (1, "tuner 'mine' ({})", 0.5)),
+        (MADE, "check {}", (1, "controller 'mine' ({})", 0.5)),
+        # in a process of its own, whose parent waits for compiling, too
         (COMPILED, "check {}", (1, "controller 'mine' ({})", 2.5)),
     ],
     ids=["import, run", "import, check", "init, run", "initial, run", "init, check", "on_start, check"],
