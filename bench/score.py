@@ -19,5 +19,5 @@ def of_score() -> Iterator[Row]:
     yield Row(
         f"testbed score, the slowest of {len(costs)} controllers", f"{costs[slowest].wall:.1f} s", f"<= {SECONDS} s",
         costs[slowest].wall <= SECONDS, f"{slowest}; all: {spread(walls, '.1f')} s, CPU {spread(cpus, '.1f')} s",
-        {"wall": {name: one.wall for name, one in costs.items()}, "cpu": {name: one.cpu for name, one in costs.items()}},
+        {name: [one.wall, one.cpu] for name, one in costs.items()},
     )  # fmt: skip
