@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import signal
+import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +12,8 @@ import pytest
 
 from testbed.errors import BadInput
 from testbed.sdk.jobs import find
-from tests.support.commands import Command, command
+from tests.support.commands import command
+from tests.support.outside import TESTBED
 
 SHORT = ("--set", "updates=25", "--set", "attempts=1")  # too short for any seed
 
@@ -84,12 +87,16 @@ def test_a_trained_policy_is_kept_with_its_log(tmp_path: Path) -> None:
 def test_an_interrupted_training_leaves_nothing(tmp_path: Path) -> None:
     """By SIGTERM; Ctrl-C is tried on PET's (tests/plugins/pet/test_jobs.py)."""
     pytest.importorskip("torch")
-    started = Command("train", "adpg", "--out", "here", cwd=tmp_path)
-    started.read_until("update 25")
-    assert [file.name for file in tmp_path.iterdir()] != []  # it is under way
-    started.terminate()
-    assert started.wait() != 0
-    assert "Traceback" not in started.communicate()[1]
+    with subprocess.Popen(
+        [*TESTBED, "train", "adpg", "--out", "here"], stderr=subprocess.PIPE, text=True, cwd=tmp_path
+    ) as started:
+        assert started.stderr is not None
+        assert "update 25" in started.stderr.readline()
+        assert [file.name for file in tmp_path.iterdir()] != []  # it is under way
+        started.send_signal(signal.SIGTERM)
+        rest = started.stderr.read()
+    assert started.returncode != 0
+    assert "Traceback" not in rest
     assert list(tmp_path.iterdir()) == []
 
 
