@@ -1,4 +1,4 @@
-"""The live page in a real browser and `testbed watch` on a terminal, beside a run that goes on until they have seen it."""
+"""The live page in a browser and `testbed watch` on a terminal, beside a run that goes on until they have seen it."""
 
 from __future__ import annotations
 
