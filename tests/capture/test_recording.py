@@ -184,7 +184,7 @@ def children(pids: list[int]) -> list[int]:
 
 def interrupted(folder: Path, seconds: float, do: Any) -> tuple[int, str]:
     """A run to whose capturing process (the youngest) something is done on the way."""
-    options = ("--duration", "4 ms", "--pcap", "port:s1-eth3", *UNCALIBRATED, *UNDRAWN)
+    options = ("--duration", "2 ms", "--pcap", "port:s1-eth3", *UNCALIBRATED, *UNDRAWN)
     process = Command("run", "incast-2", *options, "--out", str(folder))
     process.read_until("running")
     time.sleep(seconds)

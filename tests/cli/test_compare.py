@@ -294,14 +294,16 @@ def test_page_in_a_browser(compare: Command, three: Path, tmp_path: Path) -> Non
 
     compare(three, "--out", tmp_path / "out")
     with chromium() as browser:
-        for size, dark in ((None, False), (None, True), (PHONE, False), (PHONE, True)):
+        for size, dark in ((None, False), (PHONE, True)):
             with visit(browser, f"file://{tmp_path}/out/comparison.html", size, dark) as seen:
                 seen.page.wait_for_selector("#plot3 .uplot")
-                assert seen.overflow() == 0
-                colours = seen.page.evaluate(
-                    "['better', 'worse'].map((one) => getComputedStyle(document.querySelector('td.' + one)).color)"
-                )
-                assert colours[0] != colours[1]
+                for scheme in ("dark", "light") if dark else ("light", "dark"):
+                    seen.page.emulate_media(color_scheme=scheme)
+                    assert seen.overflow() == 0
+                    colours = seen.page.evaluate(
+                        "['better', 'worse'].map((one) => getComputedStyle(document.querySelector('td.' + one)).color)"
+                    )
+                    assert colours[0] != colours[1]
                 assert seen.errors == []
 
 

@@ -82,13 +82,13 @@ def test_completion_of_a_verb() -> None:
 
 def test_help_is_quick() -> None:
     """DESIGN section 10: heavy imports happen where they are used. The limit of the issue is 0.3 s of CPU."""
-    used = []
-    for _ in range(5):
+    used = [float("inf")]
+    while min(used) >= 0.3 and len(used) <= 5:  # a busy machine only adds to it
         before = resource.getrusage(resource.RUSAGE_CHILDREN)
         assert subprocess.run([*TESTBED, "--help"], stdout=subprocess.DEVNULL, check=False).returncode == 0
         after = resource.getrusage(resource.RUSAGE_CHILDREN)
         used.append(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
-    assert min(used) < 0.3  # a busy machine only adds to it
+    assert min(used) < 0.3
 
 
 @pytest.mark.parametrize("module", ["testbed", "testbed.cli.main"])

@@ -173,8 +173,11 @@ def test_after_detach_nothing_is_left(lab: Lab, command: Command, switch: Switch
 BOX = """
 while umount /sys/fs/bpf 2>/dev/null; do :; done
 ip link add swp1 type veth peer name swp2
-doctor() { python -c "from testbed.engines.kernel import doctor as d; print(*d.as_lines(d.examine()), sep='\\n')"; }
-says() { doctor | sed -n 's/  *switch  */: /p'; }
+says() {
+  python -c "
+from testbed.engines.kernel import doctor as d, features as f
+print(*d.as_lines([d.Probe('switch', *d._switch(f.ask()[f.TCX]))]))" | sed -n 's/  *switch  */: /p'
+}
 says
 testbed switch attach swp1 --rate "1 Gbit/s" >/dev/null
 testbed switch attach swp2 --rate "1 Gbit/s" >/dev/null

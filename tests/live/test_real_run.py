@@ -16,10 +16,15 @@ from typing import Any
 
 import pytest
 
+from testbed.fidelity.verdict import judge
 from testbed.live import names
+from testbed.live.observers import Observer
+from testbed.live.scene import Scene
+from testbed.results.summary import summarise
 from tests.live.scrapes import Samples, one, samples
 from tests.live.streams import events
 from tests.support.runs import UNCALIBRATED, UNDRAWN
+from tests.support.simulated import simulated
 from tests.support.waiting import PATIENCE
 
 MILLISECONDS = 4
@@ -136,27 +141,21 @@ def test_utilisation_of_the_events_is_that_of_the_summary(seen: Seen) -> None:
     assert 0.9 < busiest < 1.0005  # no port carries more than its line
 
 
-@pytest.mark.root
-@pytest.mark.measures
-def test_the_base_rtt_of_unequal_paths_is_the_one_of_the_results(tmp_path: Path) -> None:
-    """In leaf-spine one of seven flows stays within its leaf: the shortest is not the median."""
-    run = ("run", "leaf-spine", "--duration", "0.6 ms", "--set", "time.warmup=0.2 ms", *UNCALIBRATED, *UNDRAWN)
-    command = [*COMMAND[:3], *run, "--metrics-addr", "127.0.0.1:0", "--out", str(tmp_path / "out")]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    assert process.stderr
-    found = re.search(r"http://(127\.0\.0\.1:\d+)", process.stderr.readline())
-    assert found
-    watched = subprocess.run(
-        [*COMMAND[:3], "watch", found[1], "--format", "json"], capture_output=True, text=True, check=False
-    )
-    _, said = process.communicate(timeout=PATIENCE)
-    assert process.returncode in (0, 3), said
-    told = [json.loads(line) for line in watched.stdout.splitlines()]
-    scene = next(one["data"] for one in told if one["event"] == "scene")
-    summary = json.loads((tmp_path / "out" / "summary.json").read_text())
-    assert scene["base_rtt"] == pytest.approx(summary["base_rtt"], rel=1e-6)
-    assert scene["base_rtt"] > 8e-6  # four links each way, not two
-    assert told[-1]["data"]["time"] == pytest.approx(0.6e-3)
+def test_the_base_rtt_of_unequal_paths_is_the_one_of_the_results() -> None:
+    """In leaf-spine one of seven flows stays within its leaf: the shortest is not the median. For all engines alike."""
+    scenes: list[Scene] = []
+
+    class Watching(Observer):
+        def on_begin(self, scene: Scene) -> None:
+            scenes.append(scene)
+
+    settings = ["time.duration=0.6 ms", "time.warmup=0.2 ms"]
+    record = simulated("leaf-spine", settings, observer=Watching())
+    summary = summarise(record, judge(record), experiment="leaf-spine", controller="dcqcn")
+    (scene,) = scenes
+    assert scene.base_rtt == pytest.approx(summary.base_rtt, rel=1e-6)
+    assert scene.base_rtt > 8e-6  # four links each way, not two
+    assert summary.duration == pytest.approx(0.6e-3)
 
 
 def test_a_port_in_use_stops_before_anything_is_built(tmp_path: Path) -> None:

@@ -8,15 +8,18 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 import pytest
-from playwright.sync_api import Browser, ConsoleMessage, Error, Page, sync_playwright
+from playwright.sync_api import Browser, ConsoleMessage, Error, Page, expect, sync_playwright
+
+from tests.support.waiting import PATIENCE
 
 ARGUMENTS = (
-    "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
-    "--disable-component-update", "--disable-sync",
+    "--no-sandbox", "--disable-gpu", "--in-process-gpu", "--disable-quic", "--no-first-run",
+    "--disable-background-networking", "--disable-component-update", "--disable-sync",
 )  # fmt: skip
 DESKTOP = {"width": 1280, "height": 800}
 NOTHING = "about:blank"
 PHONE = {"width": 390, "height": 844}
+expect.set_options(timeout=1000 * PATIENCE)  # of a busy machine
 
 
 @contextmanager
@@ -56,6 +59,11 @@ class Visit:
         """What is drawn on a chart's canvas."""
         return str(self.page.evaluate(f"document.querySelector('#{chart} canvas').toDataURL()"))
 
+    def wait_for_another_picture(self, chart: str, before: str) -> None:
+        """Until something else is drawn on a chart's canvas."""
+        there = f"document.querySelector('#{chart} canvas').toDataURL()"
+        self.page.wait_for_function(f"(before) => {there} !== before", arg=before, polling=50)
+
     def overflow(self) -> int:
         """Pixels that the page is wider than the screen."""
         return int(self.page.evaluate("document.documentElement.scrollWidth - innerWidth"))
@@ -65,6 +73,7 @@ class Visit:
 def visit(browser: Browser, url: str, size: dict[str, int] | None = None, dark: bool = False) -> Iterator[Visit]:
     size = size or DESKTOP
     page = _unused(browser)
+    page.set_default_timeout(1000 * PATIENCE)
     page.set_viewport_size({"width": size["width"], "height": size["height"]})
     page.emulate_media(media="null", color_scheme="dark" if dark else "light")
     seen = Visit(page)

@@ -58,7 +58,10 @@ def of_two_jobs() -> list[dict[str, Any]]:
 
 
 class Replay(ThreadingHTTPServer):
-    """``go_on`` lets out events past the first ``held``; ``cut`` ends the first connection after so many."""
+    """``go_on`` lets out events past the first ``held``; ``cut`` ends the first connection after so many.
+
+    If all are held, the connection stays open until then: the page would make it again, and begin anew.
+    """
 
     daemon_threads = True
     block_on_close = False
@@ -67,6 +70,7 @@ class Replay(ThreadingHTTPServer):
         super().__init__(("127.0.0.1", 0), _Handler)
         self.told = [f"event: {one['event']}\ndata: {json.dumps(served(one))}\n\n".encode() for one in events]
         self.held = len(self.told) if held is None else held
+        self.stays = held == len(self.told)
         self.cut = cut
         self.go_on = threading.Event()
         self.connections = 0
@@ -116,6 +120,8 @@ class _Handler(BaseHTTPRequestHandler):
                 server.go_on.wait()
                 time.sleep(server.pause)
             self.wfile.write(event)
+        if server.stays:
+            server.go_on.wait()
 
     def log_message(self, format: str, *args: object) -> None:
         pass

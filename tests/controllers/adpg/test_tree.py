@@ -5,7 +5,6 @@ from __future__ import annotations
 import ctypes
 from ctypes import c_double, c_void_p
 
-import catboost
 import numpy as np
 import pytest
 from testbed_controllers.adpg.catboost_form import predictor
@@ -34,6 +33,7 @@ def test_forms_agree_on_many_inputs() -> None:
 
 @pytest.mark.parametrize(("trees", "depth"), [(3, 2), (12, 6)])
 def test_a_model_that_catboost_has_just_trained(trees: int, depth: int) -> None:
+    catboost = pytest.importorskip("catboost")
     rng = np.random.default_rng(trees)
     features = anywhere(20_000, rng).astype(np.float32).astype(float)
     model = catboost.CatBoostRegressor(

@@ -21,8 +21,7 @@ def test_another_port_and_the_pointer_and_the_keyboard(browser: Browser) -> None
         has_ended(seen)
         bottleneck = seen.picture("queue")
         seen.page.locator("#port").select_option("0")
-        seen.page.wait_for_timeout(100)
-        assert seen.picture("queue") != bottleneck
+        seen.wait_for_another_picture("queue", bottleneck)
         seen.page.locator("#goodput .plot").hover()
         assert re.match(r"h\d-h9 .*Gbit/s", seen.text("#tip"))
         seen.page.mouse.move(0, 0)
@@ -80,10 +79,8 @@ def test_dark_and_light_differ_also_on_the_canvas(browser: Browser) -> None:
         has_ended(seen)
         light = seen.picture("queue"), seen.page.evaluate("getComputedStyle(document.body).backgroundColor")
         seen.page.emulate_media(color_scheme="dark")
-        seen.page.wait_for_timeout(200)
-        dark = seen.picture("queue"), seen.page.evaluate("getComputedStyle(document.body).backgroundColor")
-        assert light[0] != dark[0]
-        assert light[1] != dark[1]
+        seen.wait_for_another_picture("queue", light[0])
+        assert seen.page.evaluate("getComputedStyle(document.body).backgroundColor") != light[1]
 
 
 def test_a_long_run_is_thinned_and_keeps_its_peaks(browser: Browser) -> None:

@@ -44,6 +44,3 @@ def test_jobs_tell_what_they_have_done(browser: Browser, width: int) -> None:
         assert seen.page.locator("#sends circle").count() == 2
         assert seen.overflow() <= 0
         assert seen.errors == []
-    with replay() as server, visit(browser, server.url) as seen:
-        has_ended(seen)
-        expect(seen.page.locator("#jobs")).to_be_hidden()

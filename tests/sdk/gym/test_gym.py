@@ -6,9 +6,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from gymnasium.utils.env_checker import check_env
-from pettingzoo.test import parallel_api_test, parallel_seed_test
-from stable_baselines3.common.env_checker import check_env as check_for_sb3
 
 from testbed.errors import BadInput
 from testbed.sdk.gym import make
@@ -22,6 +19,11 @@ ENGINES = ("fluid", "virtual")
 
 @pytest.mark.parametrize("engine", ENGINES)
 def test_libraries_accept_it(engine: Any) -> None:
+    # Here, and not in every process that collects tests: they take a second.
+    from gymnasium.utils.env_checker import check_env
+    from pettingzoo.test import parallel_api_test
+    from stable_baselines3.common.env_checker import check_env as check_for_sb3
+
     parallel_api_test(make("incast-8", form="parallel", engine=engine, controller="adpg-nn", settings=SHORT), 50)
     joint = make("incast-8", form="single", engine=engine, controller="adpg-nn", settings=SHORT)
     check_env(joint, skip_render_check=True)
@@ -49,6 +51,8 @@ def test_a_seed_is_an_episode(engine: Any) -> None:
 
 @pytest.mark.parametrize("engine", ENGINES)
 def test_pettingzoo_finds_seeds_to_repeat(engine: Any) -> None:
+    from pettingzoo.test import parallel_seed_test
+
     parallel_seed_test(
         lambda: make("incast-8", form="parallel", engine=engine, controller="adpg-nn", settings=SHORT), 5
     )
