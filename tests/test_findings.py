@@ -90,10 +90,23 @@ def test_every_published_table_is_on_one_page() -> None:
 @pytest.mark.parametrize("name", names())
 def test_every_cell_that_can_be_run_was_run(name: str) -> None:
     comparison = load(name)
+    assert implemented(comparison).keys() == comparison.rows.keys()  # no row is "not implemented here"
     found = kept.from_csv(comparison, (PAGES / f"results/{name}.csv").read_text())
     run = {column for column, about in comparison.columns.items() if about.experiment}
     wanted = {(row, column) for row in implemented(comparison) for column in run}
     assert wanted <= set(found.summaries)
+
+
+def test_each_step_of_deccs_ablation_is_better_than_the_one_before() -> None:
+    """Network, compressed, trees: as printed, in all columns, with each seed."""
+    comparison = load("decc-ablation")
+    found = kept.from_csv(comparison, (PAGES / "results/decc-ablation.csv").read_text())
+    for name, metric in comparison.metrics.items():
+        sign = 1 if metric.better == "higher" else -1
+        for seed in range(1, 7):
+            forms = [getattr(found.of(row, "64")[seed], metric.field) for row in comparison.rows]
+            assert sorted(forms, key=lambda figure: sign * figure) == forms, (name, seed)
+            assert len(set(forms)) == 3
 
 
 def test_a_run_that_is_made_anew_replaces_the_kept_one_and_no_other(copy: Path, tmp_path: Path) -> None:
