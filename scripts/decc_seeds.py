@@ -3,9 +3,10 @@
 
 The gates are those of docs/decc.md, in the training's environment, in the fluid engine and with packets on the virtual
 engine, of which a line has the worst figure over the numbers of flows. A seed takes three to five minutes of one core.
-What is in OUT already is not made again, so that an interrupted script goes on; the results are written after each seed.
+What is in OUT already is not made again, so that an interrupted script goes on; results are written after each seed.
 
     .venv/bin/python scripts/decc_seeds.py OUT [SEEDS]      # 10 seeds by default; preset `wide`
+    .venv/bin/python scripts/decc_seeds.py                  # the table of docs/decc.md again, of what is kept
 """
 
 from __future__ import annotations
@@ -31,6 +32,7 @@ from testbed.engines.fluid.fluid import Options
 from testbed.sdk.jobs import JobContext
 
 RESULTS = Path(__file__).resolve().parents[1] / "docs/findings/results/decc-seeds.csv"
+PAGE, BEGIN, END = RESULTS.parents[2] / "decc.md", "<!-- decc-seeds -->\n", "<!-- end -->"
 PRESET = "wide"
 FORMS: dict[str, tuple[type[DeccForm], str, str]] = {  # controller, its file, the log that has its figures
     "network": (DeccNn, "network.json", "training.json"),
@@ -73,7 +75,7 @@ def in_the_fluid_engine(folder: Path, form: str) -> Figures:
     for flows in CHECKED:
         for seed in STARTS:
             options = Options(step=BASE_RTT / 16, probes=32, seed=seed)
-            one = rested(kind, config, flows, options, 400 * BASE_RTT, 800 * BASE_RTT)
+            one = rested(kind, config, flows, options, warmup=400 * BASE_RTT, duration=800 * BASE_RTT)
             found.append({"su": one.su, "fr": one.fr, "queue": one.queue / BASE_RTT, "lost": one.lost})
     return worst(found)
 
@@ -106,7 +108,10 @@ def missed(figures: Figures) -> bool:
     )
 
 
-def lines(folder: Path, seed: int) -> list[dict[str, str]]:
+PLACES = {"training": in_training, "fluid": in_the_fluid_engine, "packets": in_packets}
+
+
+def lines(folder: Path, seed: int) -> list[dict[str, Any]]:
     """What is to be said of one seed."""
     trained, distilled = (json.loads((folder / f"{name}.json").read_text()) for name in ("training", "distilled"))
     refused = {
@@ -116,31 +121,68 @@ def lines(folder: Path, seed: int) -> list[dict[str, str]]:
     }
     found = []
     for form in FORMS:
-        places = {"training": in_training, "fluid": in_the_fluid_engine, "packets": in_packets}
-        figures = {place: measure(folder, form) for place, measure in places.items()}
+        figures = {place: measure(folder, form) for place, measure in PLACES.items()}
         passes = [place for place, one in figures.items() if not missed(one)]
-        line = {"seed": seed, "form": form, "update": trained["update"], "trees_tried": len(distilled["attempts"])}
+        line: dict[str, Any] = {"seed": seed, "form": form, "update": trained["update"]}
+        line["trees_tried"] = len(distilled["attempts"])
         line |= {f"{place}_{key}": f"{value:.4g}" for place, one in figures.items() for key, value in one.items()}
         found.append({**line, "passes": " ".join(passes), "refused": refused[form]})
     return found
 
 
-def main(out: Path, seeds: int) -> None:
-    """Write the results after each seed."""
-    table: list[dict[str, str]] = []
+def made_and_measured(out: Path, seeds: int) -> None:
+    """Keep the results after each seed, with those of other seeds and presets that are kept already."""
     for seed in range(1, seeds + 1):
         folder = out / str(seed)
         made(folder, seed)
         file = folder / "lines.json"
         if not file.exists():
             file.write_text(json.dumps(lines(folder, seed)))
-        table += json.loads(file.read_text())
+        new = [{"preset": PRESET, **line} for line in json.loads(file.read_text())]
+        others = [one for one in kept() if (one["preset"], one["seed"]) != (PRESET, str(seed))]
         with RESULTS.open("w", newline="") as text:
-            writer = csv.DictWriter(text, list(table[0]), lineterminator="\n")
+            writer = csv.DictWriter(text, list(new[0]), lineterminator="\n")
             writer.writeheader()
-            writer.writerows(table)
-        print(*(line for line in table if line["seed"] == seed), sep="\n", flush=True)
+            writer.writerows([*others, *new])
+        fill()
+        print(f"seed {seed}: {[line['passes'] for line in new]}", flush=True)
+
+
+def kept() -> list[dict[str, str]]:
+    """A line per preset, seed and form."""
+    with RESULTS.open(newline="") as text:
+        return list(csv.DictReader(text))
+
+
+def table() -> list[str]:
+    """What is kept, as Markdown, and how many seeds of each preset pass with every form everywhere."""
+    heads = [f"{place}: least SU, %, FR; most queue, BDP" for place in PLACES]
+    told = [f"| preset, seed | update | form | reward | {' | '.join(heads)} |", "|---|---|---|---|---|---|---|"]
+    for line in kept():
+        cells = [f"`{line['preset']}`, {line['seed']}", line["update"], line["form"]]
+        cells.append(f"{float(line['training_reward']):.4f}")
+        for place in PLACES:
+            su, fr, queue, lost = (float(line[f"{place}_{key}"]) for key in ("su", "fr", "queue", "lost"))
+            missing = "" if place in line["passes"].split() else " **missed**"
+            cells.append(f"{su:.1f}, {fr:.2f}, {queue:.2f}{', with loss' if lost else ''}{missing}")
+        told.append(f"| {' | '.join(cells)} |")
+    told.append("")
+    for preset in dict.fromkeys(line["preset"] for line in kept()):
+        mine = [line for line in kept() if line["preset"] == preset]
+        seeds = {line["seed"] for line in mine}
+        failed = {line["seed"] for line in mine if line["refused"] or line["passes"] != " ".join(PLACES)}
+        told.append(f"`{preset}`: {len(seeds - failed)} of {len(seeds)} tried in this way pass everywhere.")
+    return told
+
+
+def fill() -> None:
+    """Put the table into the page."""
+    before, _, rest = PAGE.read_text().partition(BEGIN)
+    PAGE.write_text(f"{before}{BEGIN}\n" + "\n".join(table()) + f"\n\n{END}{rest.partition(END)[2]}")
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), int(sys.argv[2]) if len(sys.argv) > 2 else 10)
+    if sys.argv[1:]:
+        made_and_measured(Path(sys.argv[1]), int(sys.argv[2]) if len(sys.argv) > 2 else 10)
+    else:
+        fill()

@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from testbed_controllers.baselines import evaluate as baselines
 
 from testbed.results.papers import kept
 from testbed.results.papers.cells import implemented
@@ -107,6 +108,22 @@ def test_each_step_of_deccs_ablation_is_better_than_the_one_before() -> None:
             forms = [getattr(found.of(row, "64")[seed], metric.field) for row in comparison.rows]
             assert sorted(forms, key=lambda figure: sign * figure) == forms, (name, seed)
             assert len(set(forms)) == 3
+
+
+def test_adpgs_baselines_are_of_the_published_class() -> None:
+    """PL by the queue: Aurora, with each seed. PPO is PL with 8192 flows by losses alone, REINFORCE from 3 % only."""
+    comparison = load("adpg-table-2")
+    found = kept.from_csv(comparison, (PAGES / "results/adpg-table-2.csv").read_text())
+    lost = {("Aurora", column) for column in comparison.columns}
+    for row in ("Aurora", "PPO", "REINFORCE"):
+        for column in comparison.columns:
+            cell = [
+                baselines.Figures(int(column), one.su, one.fr_flows / 100, one.ql_mean, 0.0)
+                for one in found.of(row, column).values()
+            ]
+            assert {one.kind == "PL" for one in cell} == {(row, column) in lost}, (row, column)
+    assert {one.su < 5 for one in found.of("PPO", "128").values()} == {True}  # idle
+    assert {60 > one.su > 45 for one in found.of("REINFORCE", "128").values()} == {True}  # timid: published are 51 %
 
 
 def test_a_run_that_is_made_anew_replaces_the_kept_one_and_no_other(copy: Path, tmp_path: Path) -> None:

@@ -52,7 +52,7 @@ def measure(
     seed: int = 1,
 ) -> Figures:
     """Flows start within a base RTT."""
-    found = rested(form, config, flows, Options(step=STEP, seed=seed), warmup, duration)
+    found = rested(form, config, flows, Options(step=STEP, seed=seed), warmup=warmup, duration=duration)
     return Figures(flows, found.su, found.fr, found.queue, found.lost)
 
 

@@ -26,7 +26,13 @@ class Rested(NamedTuple):
 
 
 def rested(
-    form: type[CompiledController], config: PluginConfig, flows: int, options: Options, warmup: float, duration: float
+    form: type[CompiledController],
+    config: PluginConfig,
+    flows: int,
+    options: Options,
+    *,
+    warmup: float,
+    duration: float,
 ) -> Rested:
     """Flows start within a base RTT, at times of ``options.seed``; ``duration`` is all, the warm-up (s) included."""
     layout = incast(flows)

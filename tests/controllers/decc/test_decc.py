@@ -94,7 +94,7 @@ def test_each_form_decides_as_its_reference(form: type[Any]) -> None:
 def at_rest(form: type[Any], flows: int, before: float, during: float, probes: int) -> Rested:
     """In the engine, not in the model that the policies were trained in; times in base RTTs."""
     options = Options(step=T / 16, probes=probes, seed=1)
-    return rested(form, form.Config(), flows, options, before * T, (before + during) * T)
+    return rested(form, form.Config(), flows, options, warmup=before * T, duration=(before + during) * T)
 
 
 @pytest.mark.parametrize("form", FORMS)
