@@ -29,6 +29,8 @@ RUN = ("cell", "row", "seed")  # of a line
 PUBLISHED = ("SECN1", "SECN2", "ACC")
 CHOSE = (1, 2)  # the seeds that what `fct` begins with was chosen by; they are in no other table
 FEWEST = 3  # seeds of a figure
+WIDE, WIDE_CELLS = range(31, 36), ("websearch-30", "datamining-30")
+RESTS, RESTING = "rests", "10 mice, else 20/160/50, rests 4"  # in names of rows; the least bad of them
 WORD = {"websearch": "WebSearch", "datamining": "DataMining"}
 Runs = dict[str, dict[str, dict[int, Floats]]]  # cell, row, seed: slowdowns as in `NAMES`
 
@@ -134,7 +136,7 @@ def best_for_mice(runs: Runs, cells: list[str]) -> None:
     """The most that any constant gives mice against SECN1, and the most if elephants pay no more than 3 %."""
     lines = []
     for cell in cells:
-        found = {row: changes(runs, cell, row, "SECN1") for row in runs[cell] if row.count("/") == 2 and " " not in row}
+        found = {row: changes(runs, cell, row, "SECN1") for row in runs[cell] if is_constant(row)}
         found = {row: change for row, change in found.items() if len(change) >= FEWEST}
         fair = [row for row, change in found.items() if change[:, 2].mean() <= np.log(1.03)]
         line = [title(cell)]
@@ -204,13 +206,48 @@ def oracle(runs: Runs, cells: list[str], rows: list[str], more: Sequence[str] = 
     print(f"* the best constant in each and the best of all, chosen by the other seeds: {points(np.array(held))}\n")
 
 
-def chosen(runs: Runs) -> None:
+def chosen(runs: Runs, cells: list[str]) -> None:
     """What `fct` might begin with, by the seeds that chose."""
-    cells = in_order(runs)
     rows = [row for row in runs[cells[0]] if row != "SECN1"]
     scores = scored(runs, cells, rows, list(CHOSE)).mean(axis=2)
     lines = [[row, *(f"{x:+.1f}" for x in (*one, one.mean()))] for row, one in zip(rows, scores.T, strict=True)]
     table([f"seeds {' and '.join(map(str, CHOSE))}", *map(title, cells), "mean"], lines)
+
+
+def rests(runs: Runs, cells: list[str]) -> None:
+    """Rules that hardly mark for some slots after a mark: mice and elephants against SECN1, without intervals."""
+    rows = [row for row in runs[cells[0]] if all(row in runs[cell] for cell in cells) and row != "SECN1"]
+    lines = []
+    for row in rows:
+        means = [100 * np.expm1(changes(runs, cell, row, "SECN1").mean(axis=0)) for cell in cells]
+        lines.append([row, *(f"{one[0]:+.1f}, {one[2]:+.1f}" for one in means)])
+    seeds = ", ".join(map(str, seeds_of(runs, cells, rows)))
+    table([f"mice, elephants, %, seed {seeds}", *map(title, cells)], lines)
+
+
+def frontier(runs: Runs, cells: Iterable[str]) -> None:
+    """What each constant gives mice and takes from elephants, over the same seeds."""
+    lines = []
+    for cell in cells:
+        rows = {row: by_seed for row, by_seed in runs[cell].items() if is_constant(row) and by_seed.keys() >= {*WIDE}}
+        some: Runs = {cell: {row: {seed: runs[cell][row][seed] for seed in WIDE} for row in (*rows, "SECN1")}}
+        found = {row: changes(some, cell, row, "SECN1") for row in rows}
+        for row in sorted(found, key=lambda one: float(found[one][:, 0].mean())):
+            change = found[row][:, [NAMES.index(name) for name in ("others", "others_p99", "elephants")]]
+            lines.append([title(cell), row, *map(percent, change.T), goal(change)])
+    head = [
+        f"against SECN1, %, seeds {WIDE[0]} to {WIDE[-1]}",
+        "",
+        "mice, mean",
+        "mice, p99",
+        "elephants, mean",
+        "goal",
+    ]
+    table(head, lines)
+
+
+def is_constant(row: str) -> bool:
+    return row.count("/") == 2 and " " not in row
 
 
 def in_order(runs: Runs) -> list[str]:
@@ -221,14 +258,22 @@ def main(arguments: list[str]) -> None:
     """Print all tables."""
     if arguments:
         keep(Path(arguments[0]))
-    chosen(read(chose=True))
+    before = read(chose=True)
+    resting = [cell for cell in in_order(before) if any(RESTS in row for row in before[cell])]
+    others = [cell for cell in in_order(before) if cell not in resting]
+    chosen(before, others)
+    rests(before, resting)
     runs = read(chose=False)
     cells = in_order(runs)
     calm = [cell for cell in cells if not cell.endswith("-incast")]
     incasts = [cell for cell in cells if cell.endswith("-incast")]
-    constants = [row for row in runs[calm[0]] if row.count("/") == 2 and " " not in row]
+    constants = [row for row in runs[calm[0]] if is_constant(row)]
     reached(runs, [(cell, other) for other in PUBLISHED for cell in cells], "fct", goals=True)
     best_for_mice(runs, calm)
+    frontier(runs, WIDE_CELLS)
+    reached(
+        runs, [(cell, other) for cell in WIDE_CELLS for other in ("SECN1", "20/160/50", "fct")], RESTING, goals=False
+    )
     oracle(runs, calm, in_all(runs, calm, constants))
     reached(runs, product(incasts, in_all(runs, cells, constants)), "fct", goals=False)
     against_one(runs, incasts, sorted({row for cell in incasts for row in runs[cell]}), "SECN1")

@@ -16,6 +16,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 from testbed_plugins.pet.cell import INCASTS, QUIET
 
 from testbed.base.arrays import Floats
@@ -36,6 +37,7 @@ Action = tuple[float, float, float]  # Kmin, Kmax in kB, Pmax in %
 USUAL, GENTLE = (40, 160, 100), (20, 1280, 25)
 CONSTANTS: list[Action] = [(20, 40, 100), (20, 160, 50), (20, 320, 50), USUAL, (20, 160, 25),
                            (40, 320, 100), (20, 640, 50), (80, 160, 100), GENTLE]  # fmt: skip
+BELOW: list[Action] = [(20, 80, 95), (5, 20, 100), (5, 640, 50), (10, 640, 50), (10, 320, 25), (0, 1280, 100)]
 PUBLISHED = {
     "SECN1": ["tuner.preset=secn1"],
     "SECN2": ["tuner.preset=secn2"],
@@ -65,22 +67,27 @@ class ByIncasts(Tuner):
     memory = 3
     usual: Action
     incast: Action = (1280, 2560, 5)  # next to never a mark
+    rest = 0  # slots like that after one with marks of two senders or more: DCQCN's first CNP halves a flow
 
     def __init__(self, config: PluginConfig, ports: Ports) -> None:
         super().__init__(config, ports)
         self.slot = 10 * ports.base_rtt
         self.recent: deque[Floats] = deque(maxlen=self.memory)
+        self.resting = np.zeros(len(ports), np.int64)  # slots to go
 
     def initial(self) -> Thresholds:
-        return self._thresholds(np.zeros(len(self.ports)))
+        return self._thresholds(np.zeros(len(self.ports), bool))
 
     def on_slot(self, now: float, sample: PortSample) -> Thresholds:  # noqa: ARG002 - part of the interface
         degree = np.nan_to_num(sample.incast_degree)
         self.recent.append(degree * np.nan_to_num(sample.mice_share) if self.of_mice else degree)
-        return self._thresholds(np.max(self.recent, axis=0))
+        incast = np.max(self.recent, axis=0) >= self.senders
+        begins = (self.resting == 0) & (sample.marked_rate > 0) & (degree >= 2) & ~incast
+        self.resting = np.where(begins, self.rest, np.maximum(self.resting - 1, 0))
+        return self._thresholds(incast | (self.resting > 0))
 
-    def _thresholds(self, senders: Floats) -> Thresholds:
-        kmin, kmax, pmax = np.where(senders[:, None] >= self.senders, self.incast, self.usual).astype(float).T
+    def _thresholds(self, hardly: NDArray[np.bool_]) -> Thresholds:
+        kmin, kmax, pmax = np.where(hardly[:, None], self.incast, self.usual).astype(float).T
         return Thresholds(kmin * 1e3, kmax * 1e3, pmax / 100)
 
 
@@ -90,6 +97,11 @@ RULES: dict[str, tuple[float, bool, Action]] = {
     "10 mice, else 20/320/50": (10, True, (20, 320, 50)),  # what `fct` begins with
     "10 mice, else 20/640/50": (10, True, (20, 640, 50)),
 }
+RESTING: dict[str, tuple[float, bool, Action, int]] = {
+    f"10 mice, else 20/{kmax}/50, rests {rest}": (10, True, (20, kmax, 50), rest)
+    for kmax in (160, 320)
+    for rest in (4, 7, 10)
+}
 ROWS = [*PUBLISHED, *map(named, CONSTANTS), *RULES]
 
 
@@ -97,10 +109,11 @@ def run(cell: str, row: str, seed: int, file: Path) -> None:
     """One run; its file has a row per flow: size, start, slowdown so far, finished, of an incast."""
     workload, load, *incast = cell.split("-")
     options = [*COMMON, f"traffic.load={load} %", f"seed={seed}", *(INCASTS if incast else [])]
-    constants = {named(one): constant(one) for one in CONSTANTS}
+    constants = {named(one): constant(one) for one in (*CONSTANTS, *BELOW)}
     resolved = resolve(workload, {}, {}, [*options, *(PUBLISHED | constants).get(row, [])])
-    if row in RULES:
-        form = type("Rule", (ByIncasts,), dict(zip(("senders", "of_mice", "usual"), RULES[row], strict=True)))
+    if row in RULES | RESTING:
+        about = zip(("senders", "of_mice", "usual", "rest"), (RULES | RESTING)[row], strict=False)
+        form = type("Rule", (ByIncasts,), dict(about))
         plugin = replace(resolved.tuner, form=form)
         resolved = replace(resolved, tuner=plugin, tuner_config=form.Config())
     record = VirtualRun(resolved, [], Unwatched()).follow()

@@ -5,7 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from testbed.results.papers import kept
+from testbed.results.papers.comparison import load
 from tests.controllers.adpg.by_hand import oracle
+from tests.support.checkout import ROOT
 from tests.support.simulated import measured, simulated
 
 LINE, BASE_RTT = 100e9, 8.185e-6
@@ -36,3 +39,17 @@ def test_the_equilibrium_is_where_it_was(flows: int) -> None:
     assert run.fr_flows > 95
     assert run.su > 99
     assert run.drops_in_run == 0
+
+
+def test_what_is_kept_of_packets_reaches_the_goal() -> None:
+    """From 2 to 8192 flows over 200 ms, from every start below line rate: docs/findings/adpg.md."""
+    file = ROOT / "docs/findings/results/adpg-ramp.csv"
+    found = kept.from_csv(load("adpg-ramp"), file.read_text(encoding="utf-8")).summaries
+    ramping = {column: runs for (row, column), runs in found.items() if row == "ramp"}
+    fr = {column: min(one.fr_flows for one in runs.values()) for column, runs in ramping.items()}
+    assert min(fr[column] for column in ("2", "8", "8-paths", "16", "64", "128", "256", "1024", "1024-low")) >= 95
+    for column in ramping.keys() - {"8-late", "1024-line"}:
+        for one in ramping[column].values():
+            assert one.ql_mean == pytest.approx(oracle(int(column.partition("-")[0])), rel=0.05)
+    for seed, one in ramping["8-late"].items():
+        assert one.su > found["ADPG", "8-late"][seed].su - 1

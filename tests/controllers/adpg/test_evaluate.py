@@ -6,7 +6,10 @@ import math
 
 import numpy as np
 import pytest
-from testbed_controllers.adpg.evaluate import Aim, failure, many_to_one, ramp
+from testbed_controllers.adpg import AdpgInt8
+from testbed_controllers.adpg.distilled import POLICIES
+from testbed_controllers.adpg.evaluate import Aim, failure, many_to_one, ramp, settled
+from testbed_controllers.adpg.int8 import Int8Network
 from testbed_controllers.adpg.network import SHAPES, Network
 
 from tests.controllers.adpg.by_hand import network, oracle
@@ -41,3 +44,12 @@ def test_the_ramp_of_a_constant_multiplier_is_a_geometric_series() -> None:
 def test_the_aim_is_the_oracle() -> None:
     for flows in (1, 2, 64, 8192):
         assert Aim().queue(flows) == pytest.approx(oracle(flows))
+
+
+@pytest.mark.parametrize("preset", ["windowed", "ramp"])
+@pytest.mark.parametrize("flows", [64, 128])
+def test_the_shipped_8_bits_are_fair_with_many_flows(flows: int, preset: str) -> None:
+    growth = AdpgInt8.presets[preset].get("ramp", 0.0)
+    figures = settled(Int8Network.load(POLICIES / "int8.json"), flows, growth=growth)
+    assert figures.fr >= 0.95
+    assert abs(figures.error) <= 0.05
