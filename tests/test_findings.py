@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from testbed_controllers.baselines import evaluate as baselines
 
 from testbed.results.papers import kept
 from testbed.results.papers.cells import implemented
@@ -90,10 +91,39 @@ def test_every_published_table_is_on_one_page() -> None:
 @pytest.mark.parametrize("name", names())
 def test_every_cell_that_can_be_run_was_run(name: str) -> None:
     comparison = load(name)
+    assert implemented(comparison).keys() == comparison.rows.keys()  # no row is "not implemented here"
     found = kept.from_csv(comparison, (PAGES / f"results/{name}.csv").read_text())
     run = {column for column, about in comparison.columns.items() if about.experiment}
     wanted = {(row, column) for row in implemented(comparison) for column in run}
     assert wanted <= set(found.summaries)
+
+
+def test_each_step_of_deccs_ablation_is_better_than_the_one_before() -> None:
+    """Network, compressed, trees: as printed, in all columns, with each seed."""
+    comparison = load("decc-ablation")
+    found = kept.from_csv(comparison, (PAGES / "results/decc-ablation.csv").read_text())
+    for name, metric in comparison.metrics.items():
+        sign = 1 if metric.better == "higher" else -1
+        for seed in range(1, 7):
+            forms = [getattr(found.of(row, "64")[seed], metric.field) for row in comparison.rows]
+            assert sorted(forms, key=lambda figure: sign * figure) == forms, (name, seed)
+            assert len(set(forms)) == 3
+
+
+def test_adpgs_baselines_are_of_the_published_class() -> None:
+    """PL by the queue: Aurora, with each seed. PPO is PL with 8192 flows by losses alone, REINFORCE from 3 % only."""
+    comparison = load("adpg-table-2")
+    found = kept.from_csv(comparison, (PAGES / "results/adpg-table-2.csv").read_text())
+    lost = {("Aurora", column) for column in comparison.columns}
+    for row in ("Aurora", "PPO", "REINFORCE"):
+        for column in comparison.columns:
+            cell = [
+                baselines.Figures(int(column), one.su, one.fr_flows / 100, one.ql_mean, 0.0)
+                for one in found.of(row, column).values()
+            ]
+            assert {one.kind == "PL" for one in cell} == {(row, column) in lost}, (row, column)
+    assert {one.su < 5 for one in found.of("PPO", "128").values()} == {True}  # idle
+    assert {60 > one.su > 45 for one in found.of("REINFORCE", "128").values()} == {True}  # timid: published are 51 %
 
 
 def test_a_run_that_is_made_anew_replaces_the_kept_one_and_no_other(copy: Path, tmp_path: Path) -> None:

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from typing import Any
 
-import numpy as np
-
-from testbed.compiled.flows import build
 from testbed.controller import CompiledController
-from testbed.engines.fluid.fluid import Fluid, Options
-from testbed.engines.fluid.layout import incast
+from testbed.engines.fluid.fluid import Options
 from testbed.plugin import PluginConfig
 
-LINE, BASE_RTT, BUFFER = 100e9, 8.192e-6, 400e-6  # bit/s; s; s of line time
+from ..learned.in_fluid import rested
+
+BUFFER = 400e-6  # s of line time
 STEP = 2e-6  # s: a quarter of the base RTT, the longest that the model allows
 WARMUP, DURATION = 40e-3, 60e-3  # s: those of ADPG's Table 2 for many flows
 CHECKED = (1, 2, 8, 128)  # flows
@@ -54,25 +52,8 @@ def measure(
     seed: int = 1,
 ) -> Figures:
     """Flows start within a base RTT."""
-    layout = incast(flows)
-    layout = replace(layout, start=np.random.default_rng(seed).uniform(0, BASE_RTT, flows))
-    fluid = Fluid(layout, lambda: build(form, config, layout.paths), Options(step=STEP, seed=seed), form.signals)
-    for _ in range(round(warmup / STEP)):
-        fluid.step()
-    queues = fluid.queues
-    sent, left, area, dropped = fluid.sent.copy(), queues.left[0], queues.area[0], queues.dropped[0]
-    steps = round((duration - warmup) / STEP)
-    for _ in range(steps):
-        fluid.step()
-    shares = fluid.sent - sent
-    whole = steps * STEP * LINE / 8
-    return Figures(
-        flows=flows,
-        su=float(100 * (queues.left[0] - left) / whole),
-        fr=float(shares.min() / max(shares.max(), 1e-9)),
-        queue=float((queues.area[0] - area) / steps / LINE * 8),
-        lost=float((queues.dropped[0] - dropped) / max(shares.sum(), 1e-9)),
-    )
+    found = rested(form, config, flows, Options(step=STEP, seed=seed), warmup=warmup, duration=duration)
+    return Figures(flows, found.su, found.fr, found.queue, found.lost)
 
 
 def table(figures: Sequence[Figures]) -> list[str]:

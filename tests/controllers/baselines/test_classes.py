@@ -1,4 +1,8 @@
-"""The shipped policies, three seeds each, in the fluid engine: which class of outcome they are (docs/learned.md)."""
+"""The shipped policies, three seeds each: which class of outcome they are (docs/learned.md).
+
+In the fluid engine, and with packets on the virtual one; with thousands of flows in the runs that are kept
+(`tests/test_findings.py`).
+"""
 
 from __future__ import annotations
 
@@ -6,6 +10,8 @@ import pytest
 from testbed_controllers.baselines import Aurora, Ppo, Reinforce
 from testbed_controllers.baselines.evaluate import Figures, measure
 from testbed_controllers.baselines.shipped import SEEDS
+
+from tests.support.simulated import measured
 
 
 def figures(lost: float = 0.0, queue: float = 0.0, su: float = 100.0) -> Figures:
@@ -47,3 +53,20 @@ def test_reinforce_is_timid_and_fair(flows: int, seed: int, warmup: float) -> No
     assert found.queue < 3e-6
     assert found.fr > 0.95
     assert found.su == pytest.approx(100 * flows * 0.064**2, rel=0.1)
+
+
+PACKETS = [  # controller, flows, where they begin, ms, class
+    ("aurora", 2, "100 %", 2, "PL"),
+    ("ppo", 128, "1 %", 10, "idle"),
+    ("reinforce", 128, "3 %", 8, "timid"),
+]
+
+
+@pytest.mark.parametrize(("name", "flows", "start", "duration", "kind"), PACKETS)
+def test_packets_say_the_same(name: str, flows: int, start: str, duration: float, kind: str) -> None:
+    """In the last half millisecond."""
+    settings = [f"traffic.senders={flows}", f"controller.start_rate={start}"]
+    settings += [f"time.duration={duration} ms", f"time.warmup={duration - 0.5} ms"]
+    one = measured("incast-2", settings, controller=name)
+    assert Figures(flows, one.su, one.fr_flows / 100, one.ql_mean, 0.0).kind == kind
+    assert (one.drops == 0) == (kind != "PL")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import runpy
 from pathlib import Path
 
 import numpy as np
@@ -10,6 +11,7 @@ import pytest
 from testbed_controllers.decc import evaluate, visited
 from testbed_controllers.decc.controller import POLICIES
 from testbed_controllers.decc.distillation import Settings as Distillation
+from testbed_controllers.decc.distillation import acting
 from testbed_controllers.decc.job_distil import DISTIL
 from testbed_controllers.decc.job_train import TRAIN
 from testbed_controllers.decc.network import Network
@@ -18,6 +20,7 @@ from testbed_controllers.decc.training_settings import Settings
 from testbed_controllers.decc.tree import Trees
 
 from testbed.sdk.jobs import JobContext
+from tests.support.checkout import ROOT
 from tests.support.commands import command
 
 SHORT = {"updates": 40, "critics_first": 20, "copies": 2, "check_every": 20, "tune_updates": 30, "attempts": 1}
@@ -61,11 +64,32 @@ def test_few_trees_are_refused(tmp_path: Path) -> None:
 
 
 def test_shipped_policies_say_how_they_were_made() -> None:
-    log = json.loads((POLICIES / "training.json").read_text())
+    """And what they were accepted for: the gates, the reward's among them, from 2 to 64 flows."""
+    log, distilled = (json.loads((POLICIES / f"{name}.json").read_text()) for name in ("training", "distilled"))
     assert log["passes"]
     assert log["compression"]["failure"] == ""
-    assert json.loads((POLICIES / "distilled.json").read_text())["accepted"]
+    assert distilled["accepted"]
+    for logged in (log["figures"], log["compression"]["figures"], distilled["figures"]):
+        assert [one["flows"] for one in logged] == list(evaluate.CHECKED)
+        assert evaluate.failure([evaluate.Figures(**one) for one in logged]) == ""
     assert sum(one.stat().st_size for one in POLICIES.iterdir()) < 1_000_000
+
+
+def test_the_page_has_the_table_of_the_seeds_that_are_kept() -> None:
+    """Else: .venv/bin/python scripts/decc_seeds.py."""
+    made = "\n".join(runpy.run_path(str(ROOT / "scripts/decc_seeds.py"))["table"]())
+    assert len(made.splitlines()) > 5
+    assert made in (ROOT / "docs/decc.md").read_text()
+
+
+@pytest.mark.parametrize("form", ["network", "quantised", "trees"])
+def test_the_shipped_files_pass_every_gate_of_training(form: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What was logged is of these files: they do it again, in one bottleneck of each number of flows."""
+    monkeypatch.setattr(evaluate, "COPIES", 1)
+    file = POLICIES / f"{form}.json"
+    figures = evaluate.measure(acting(Trees.load(file)) if form == "trees" else Network.load(file).act)
+    assert min(one.reward for one in figures) >= 0.092
+    assert evaluate.failure(figures) == ""
 
 
 @pytest.mark.parametrize(

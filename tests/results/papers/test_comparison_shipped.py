@@ -57,6 +57,10 @@ PRINTED = {
         ("HPCC", "8"): [84.34, 16.23, 0.651, 4.23], ("DECC network", "8"): [72.32, 26.31, 0.815, 8.38],
         ("DECC compressed", "8"): [86.37, 20.01, 0.901, 5.69], ("DECC", "8"): [92.83, 12.32, 0.956, 3.32],
     },
+    "decc-ablation": {  # of another scenario
+        ("DECC network", "64"): [72.32, 26.31, 0.815, 8.38],
+        ("DECC compressed", "64"): [86.37, 20.01, 0.901, 5.69], ("DECC", "64"): [92.83, 12.32, 0.956, 3.32],
+    },
     "decc-osu": {("DECC", "1024"): [21.59], ("Bolt", "1024"): [24.32]},
     "decc-long-short": {("DECC", "16"): [0.41, 71.45], ("Bolt", "16"): [0.38, 67.35]},
     "pet-websearch": {  # 5.5.1, 5.5.2, mice, their p99, elephants, latency; then table 1
