@@ -8,13 +8,13 @@ import os
 import signal
 import subprocess
 import sys
+import traceback
 from dataclasses import asdict, dataclass, field
 from importlib import import_module
 from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import NoReturn
 
-from testbed.engines.messages import send_failure
 from testbed.errors import TestbedError
 from tests.emulated_lab import init, mounts, node, wires
 from tests.emulated_lab.fakes import entry
@@ -51,8 +51,10 @@ def main() -> NoReturn:
         gc.freeze()
         MachineRoom([NodeSpec(**spec) for spec in json.loads(sys.argv[3])], Path(sys.argv[2])).serve(connection)
         connection.send(("done", None))
-    except BaseException as error:  # noqa: BLE001 - whatever it is, the lab must know
-        send_failure(connection, error)
+    except TestbedError as error:
+        connection.send(("failed", error))
+    except BaseException:  # noqa: BLE001 - whatever it is, the lab must know
+        connection.send(("failed", TestbedError(traceback.format_exc())))
     finally:
         os._exit(0)
 
