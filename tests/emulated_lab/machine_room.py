@@ -17,8 +17,8 @@ from typing import NoReturn
 
 from testbed.errors import TestbedError
 from tests.emulated_lab import init, mounts, node, wires
-from tests.emulated_lab.fakes import entry
 from tests.emulated_lab.enter import enter
+from tests.emulated_lab.fakes import entry
 from tests.emulated_lab.host import ENVIRONMENT
 from tests.emulated_lab.spec import PORT_RATE, NodeSpec
 from tests.support import census
@@ -35,8 +35,8 @@ machine_room.main()
 def become(specs: list[NodeSpec], folder: Path, connection: Connection) -> NoReturn:
     """Have this process be the machine room of these nodes, as a new program.
 
-    A node's process 1, its units and its commands are all forks of it, and a fork costs what it copies: a test's process
-    has ten times as much as is needed here.
+    A node's process 1, its units and its commands are all forks of it, and a fork costs what it copies: a test's
+    process has ten times as much as is needed here.
     """
     os.set_inheritable(connection.fileno(), True)
     environment = dict(os.environ)

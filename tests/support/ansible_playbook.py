@@ -23,7 +23,16 @@ from ansible.release import __version__
 
 from ansible import constants
 
-ON_CONTROLLER = {"assert", "debug", "fail", "include_role", "include_tasks", "set_fact", "testbed_keep", "validate_argument_spec"}
+ON_CONTROLLER = {
+    "assert",
+    "debug",
+    "fail",
+    "include_role",
+    "include_tasks",
+    "set_fact",
+    "testbed_keep",
+    "validate_argument_spec",
+}
 
 
 class Worker(WorkerProcess):  # type: ignore[misc]
