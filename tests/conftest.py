@@ -19,8 +19,9 @@ from tests.support.runs import Runs
 # Nothing is written into the checkout, which may belong to another user; and the same examples every time.
 settings.register_profile("testbed", database=None, derandomize=True, deadline=None)
 settings.load_profile("testbed")
-# A shell that starts us in its background has Ctrl-C ignored, and what we start would inherit that.
+# A shell that starts us in its background has Ctrl-C ignored, nohup a hangup, and what we start would inherit that.
 signal.signal(signal.SIGINT, signal.default_int_handler)
+signal.signal(signal.SIGHUP, signal.SIG_DFL)
 # While tests are collected, what pytest makes of their asserts is kept for the next time: it is half of the work. But
 # root leaves nothing in a checkout that is another user's.
 sys.dont_write_bytecode = os.geteuid() != Path(__file__).stat().st_uid
@@ -28,8 +29,8 @@ sys.dont_write_bytecode = os.geteuid() != Path(__file__).stat().st_uid
 gc.disable()
 
 
-# A clean run may have one stall of two RTTs, which moves a mean, and programs wait for each other on cores that others
-# use. What is wrong every time fails every time; the summary names what was tried again.
+# Of tests that measure: a clean run may have one stall of two RTTs, which moves a mean. What is wrong every time fails
+# every time; the summary names what was tried again.
 AGAIN = pytest.mark.flaky(reruns=2, only_rerun="AssertionError")
 
 
@@ -37,7 +38,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     slow = {item.path for item in items if item.get_closest_marker("slow")}
     items.sort(key=lambda item: item.path not in slow)  # where two files run at a time, the last ones should be short
     for item in items:
-        if item.get_closest_marker("root") or item.get_closest_marker("uml"):
+        if item.get_closest_marker("measures"):
             item.add_marker(AGAIN)
     if os.geteuid() == 0:
         return

@@ -16,6 +16,7 @@ from tests.support.commands import command
 
 README = (ROOT / "README.md").read_text()
 BIN = Path(sys.executable).parent
+SCREEN = 30  # lines
 
 
 def walk_through() -> list[str]:
@@ -32,6 +33,13 @@ def shell(line: str, folder: Path) -> subprocess.CompletedProcess[str]:
         ["sh", "-c", line.removeprefix("sudo ")],
         cwd=folder, env=environment, capture_output=True, text=True, timeout=300, check=False,
     )  # fmt: skip
+
+
+def test_the_first_screen_shows_both_ways() -> None:
+    """With root real packets; without, the virtual clock."""
+    first = README.splitlines()[:SCREEN]
+    for way in ("sudo testbed run .*real packets", "testbed run .*--engine virtual .*virtual clock"):
+        assert [line for line in first if re.match(rf" *{way}", line)], way
 
 
 def test_the_readme_walks_through_new_check_run() -> None:

@@ -36,7 +36,7 @@ class Timing:
     credit: float  # a sender that is later than this does not catch up
     gather: float  # feedback may wait this long for more of it
     quantum: float  # packets may wait this long for more of them
-    decision_cost: float = 0.0  # on the core of a modelled NIC (core.h)
+    decision_cost: Floats | None = None  # of each flow, on the core of a modelled NIC (core.h)
 
     @classmethod
     def of(cls, start: Floats, *, end: float, timeout: float, rtt: float, packet: float, clock: Clock) -> Timing:

@@ -25,7 +25,7 @@ void serve_decision(struct datapath *d, int64_t f, const struct decided *decided
 		s = &c->queue[c->newest[f] % c->size];
 		s->flow = f;
 		s->begin = fmax(free, now);
-		s->end = s->begin + c->cost;
+		s->end = s->begin + c->cost[f];
 	}
 	s->rate = decided->rate;
 	s->window = decided->window;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The core of a NIC that makes decisions one after the other, each in `cost` seconds; core.c. Only virtual time has one:
- * elsewhere decisions take the time that they take. Mirrored in structs.py.
+ * The core of a NIC that makes decisions one after the other, each in its controller's time; core.c. Only virtual time has
+ * one: elsewhere decisions take the time that they take. Mirrored in structs.py.
  */
 #ifndef TESTBED_CORE_H
 #define TESTBED_CORE_H
@@ -20,7 +20,7 @@ struct serving {
 };
 
 struct core {
-	double cost; /* 0: there is no such core */
+	const double *cost; /* s per flow; 0: its decisions need no core. NULL: nobody's do */
 	struct serving *queue; /* a ring; a flow has at most one that has begun and one that waits */
 	int64_t size, first, last; /* entries; positions, which only grow: of the oldest, and behind the newest */
 	int64_t *newest; /* per flow: the position of its newest decision; -1 */
@@ -28,6 +28,11 @@ struct core {
 
 void serve_decision(struct datapath *d, int64_t f, const struct decided *decided, double now);
 void apply_served(struct datapath *d, double now);
+
+static inline int needs_core(const struct core *c, int64_t f)
+{
+	return c->cost && c->cost[f] > 0;
+}
 
 /* When the next decision applies. */
 static inline double next_served(const struct core *c)

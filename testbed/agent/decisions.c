@@ -144,7 +144,7 @@ static void decided(struct datapath *d, int64_t f, double now)
 	const struct decided *record = record_of(d->decisions.of[f], d->flow[f].opener);
 
 	for (int64_t m = newest_message(d, f); m >= 0; m = message_before(d, m)) {
-		if (d->decisions.core.cost > 0)
+		if (needs_core(&d->decisions.core, m))
 			serve_decision(d, m, record, now);
 		else
 			apply(d, m, record, now);

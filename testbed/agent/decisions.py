@@ -19,7 +19,7 @@ class Decisions:
     """Those of a datapath's flows. A controller that has failed says so by itself."""
 
     def __init__(self, datapath: Datapath, controller: Askable, meter: Meter, timing: Timing) -> None:
-        """Each takes ``timing.decision_cost`` seconds on a core that makes one after the other (core.h)."""
+        """A flow's takes ``timing.decision_cost`` seconds on a core that makes one after the other (core.h)."""
         assert controller.addresses is not None
         self._datapath, self._code, self._pointer = datapath, datapath.code, datapath.pointer
         self._c = c = datapath.c.decisions
@@ -34,8 +34,8 @@ class Decisions:
         c.of, c.trace, c.times = memory.keep(controller.addresses), ctypes.addressof(trace), ctypes.addressof(times)
         c.wants_int, c.wants_sent, c.wants_src = (one in signals for one in (Signal.INT, Signal.TX, Signal.SRC))
         c.longest_sleep, c.gather = timing.longest_sleep, timing.gather
-        if timing.decision_cost:
-            c.core.cost, c.core.size = timing.decision_cost, 2 * n
+        if timing.decision_cost is not None:
+            c.core.cost, c.core.size = memory.keep(timing.decision_cost), 2 * n
             c.core.queue, c.core.newest = memory.keep(np.zeros((2 * n, 5))), memory.keep(np.full(n, -1))
         c.due, c.counts = memory.keep(np.zeros(n, np.int64)), memory.keep(meter.decisions)
         c.seconds = memory.keep(meter.decision_seconds)

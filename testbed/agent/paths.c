@@ -28,13 +28,8 @@ static int tell_chooser(struct datapath *d, int64_t f, int64_t event, double now
 	status = c->decide(&nothing, &c->raised, record_of(c, f), event, now, entropy, ack);
 	if (!status && (uint64_t)((struct chosen *)record_of(c, f))->entropy >= ENTROPIES)
 		status = IMPOSSIBLE;
-	if (!status)
-		return 1;
-	c->status = status;
-	c->failed_flow = f;
-	c->failed_event = event;
-	d->paths.failed = 1;
-	return 0;
+	d->paths.failed = !went_well(c, f, event, status);
+	return !d->paths.failed;
 }
 
 /* Room for packet `number`, twice as much as there was if need be. */

@@ -70,7 +70,7 @@ class CCore(ctypes.Structure):
     """struct core of core.h."""
 
     _fields_ = [
-        ("cost", c_double), ("queue", c_void_p), *((name, c_int64) for name in ("size", "first", "last")),
+        ("cost", c_void_p), ("queue", c_void_p), *((name, c_int64) for name in ("size", "first", "last")),
         ("newest", c_void_p),
     ]  # fmt: skip
 

@@ -61,6 +61,17 @@ static inline int possible(double rate, double window, double timer)
 	return rate > 0 && !isinf(rate) && window > 0 && !isnan(timer);
 }
 
+/* Whether a call ended well; if not, `c` says how. */
+static inline int went_well(struct decider *c, int64_t f, int64_t event, int64_t status)
+{
+	if (!status)
+		return 1;
+	c->status = status;
+	c->failed_flow = f;
+	c->failed_event = event;
+	return 0;
+}
+
 /* Tell flow `f` of an event; 0 if the controller failed, and `c` says how. */
 static inline int tell(struct decider *c, int64_t f, int64_t event, double now, int64_t number, const struct ack *ack)
 {
@@ -70,12 +81,7 @@ static inline int tell(struct decider *c, int64_t f, int64_t event, double now, 
 
 	if (!status && !possible(flow->rate, flow->window, flow->timer))
 		status = IMPOSSIBLE;
-	if (!status)
-		return 1;
-	c->status = status;
-	c->failed_flow = f;
-	c->failed_event = event;
-	return 0;
+	return went_well(c, f, event, status);
 }
 
 #endif

@@ -50,7 +50,7 @@ class ControllerChoice(PluginChoice):
     decision_cost: Annotated[Time, Field(ge=0)] = Field(
         default=0.0,
         description="Nominal time that each decision takes on the core of a NIC, which makes one after the other: rate "
-        "and window apply that much later. In the virtual engine, for one controller, which decides per flow.",
+        "and window apply that much later. In the virtual engine, for controllers per flow, which share it.",
     )
 
 

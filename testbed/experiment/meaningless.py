@@ -63,11 +63,5 @@ def _found(experiment: Experiment, document: Document) -> Iterator[tuple[KeyPath
         yield ("queue_pairs",), "in the fluid model every flow has a state of its own; say 'per-message'"
     costs: dict[KeyPath, float] = {("controller", "decision_cost"): experiment.controller.decision_cost}
     costs |= {("controllers", at, "decision_cost"): one.decision_cost for at, one in enumerate(experiment.controllers)}
-    for place in (key for key, cost in costs.items() if cost):
-        if engine != "virtual":
-            yield (
-                place,
-                f"with engine '{engine}' a decision takes as long as it takes; leave it out, or use 'virtual'",
-            )
-        elif experiment.controllers:
-            yield place, "the core of a NIC runs one controller; leave it out where several share the flows"
+    for place in (key for key, cost in costs.items() if cost and engine != "virtual"):
+        yield place, f"with engine '{engine}' a decision takes as long as it takes; leave it out, or use 'virtual'"

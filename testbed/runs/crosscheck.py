@@ -60,10 +60,11 @@ BOUNDS = (
     Bound("rtt_p50", relative=0.005, per_link=BUCKET),
     Bound("rtt_p99", relative=0.03, per_link=BUCKET, late=True),
     Bound("marks", relative=0.05),
+    Bound("pause_frames", relative=0.05, absolute=2.0),  # a pause and its end
     Bound("slowdown_p99", relative=0.05),
     Bound("iteration_mean", relative=0.02),
 )
-BESIDE = ("jain_flows", "drops_in_run", "pause_frames", "fct_finished")  # told without a bound
+BESIDE = ("jain_flows", "drops_in_run", "fct_finished")  # told without a bound
 
 
 @dataclass(frozen=True)

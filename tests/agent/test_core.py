@@ -40,10 +40,10 @@ def falling(tmp_path: Path) -> str:
     return str(tmp_path / "falling.py")
 
 
-def rates(controller: str, size: str, cost: str) -> tuple[Floats, Floats, float]:
+def rates(controller: str, size: str, cost: str, *settings: str) -> tuple[Floats, Floats, float]:
     """Times, the rates that apply then, and the base RTT."""
     text = EXPERIMENT.replace("SIZE", size).replace("COST", cost).replace("CONTROLLER", controller)
-    record = simulated(text)
+    record = simulated(text, settings)
     return record.flow_series.time, record.flow_series.rate, float(record.flows.base_rtt[0])
 
 
@@ -66,6 +66,18 @@ def test_a_core_that_is_too_slow_decides_less_often_and_not_ever_later(falling: 
         assert base_rtt < changes[0] < base_rtt + 1e-6 + SAMPLE
         acks = (changes[-1] - 0.5e-6 - base_rtt) / 86e-9
         assert rate[-1, flow] == pytest.approx(LINE * 0.999**acks, rel=4e-3)
+
+
+@pytest.mark.parametrize(("own", "other", "waits"), [("1 us", "3 us", (4e-6, 3e-6)), ("0", "3 us", (0, 3e-6))])
+def test_each_controllers_decisions_cost_its_own(
+    falling: str, own: str, other: str, waits: tuple[float, float]
+) -> None:
+    """Both are due at the same instant, the second flow's first; who costs nothing does not wait for the core."""
+    controllers = f"controllers=[{{name: {falling}, decision_cost: {other}, of: {{hosts: [h2]}}}}]"
+    time, rate, base_rtt = rates(falling, "1 kB", own, controllers)
+    for flow, wait in enumerate(waits):
+        changed = time[np.argmax(rate[:, flow] == 0.999 * LINE)]
+        assert 0 <= changed - (base_rtt + wait) < SAMPLE
 
 
 def test_controllers_in_batches_are_refused(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import tempfile
 from pathlib import Path
 from typing import Any
@@ -54,18 +55,46 @@ def test_a_mistake_is_told_once(tmp_path: Path) -> None:
 
 
 def test_what_is_out_of_bounds_is_said_and_ends_with_3(tmp_path: Path) -> None:
-    """Where all send to all, ACKs use the links as well: 78 bytes per 1078, which a fluid does not have."""
+    """Where all send to all, ACKs use the links as well: 78 bytes per 1078, which a fluid does not have.
+
+    The table has a column per engine with the difference to the reference below its value, and the bound.
+    """
     load = ("all-to-all-4", "--controller", "fixed", "--set", "controller.rate='20 %'", *SHORT)
     done = command("crosscheck", *load, *MODELS, "--out", str(tmp_path / "out"))
     assert done.returncode == 3, done.stderr
     (said,) = [line for line in done.stdout.splitlines() if line.startswith("out of bounds: SU on the fluid engine: ")]
     assert float(said.split()[-2]) == pytest.approx(-60 * 78 / 1078, abs=0.2)
+    lines = [line.split() for line in done.stdout.splitlines() if line.split()]
+    at = lines.index(["fluid", "virtual", "bound", "chance"])
+    assert lines[at + 1] == ["reference"]
+    row = next(number for number, words in enumerate(lines) if words[0] == "SU" and number > at)
+    assert re.fullmatch(r"SU \S+ % \S+ % 1\.\d+ % -", " ".join(lines[row]))
+    assert lines[row + 1] == said.split()[-2:]
 
 
 def test_what_an_engine_cannot_run_is_no_error(tmp_path: Path) -> None:
     found = checked(tmp_path, "leaf-spine", *SHORT, *MODELS, code=0)
     assert "the fluid model knows 'star' only" in found["runs"]["fluid"]["cannot"]
     assert found["runs"]["virtual"]["verdict"]["word"] == "clean"
+
+
+@pytest.mark.root
+@pytest.mark.parallel
+def test_with_root_all_engines_run(tmp_path: Path) -> None:
+    """How much they differ on a busy machine is another matter (tests/runs/test_crosscheck.py)."""
+    slow = ("--duration", "0.5 ms", "--dilation", "2000", "--set", "rack.calibrate=off", "--set", "time.warmup=100 us")
+    arguments = ("crosscheck", "incast-2", "--controller", "fixed", "--set", "controller.rate='20 %'", *slow)
+    done = command(*arguments, "--format", "json", "--out", str(tmp_path / "out"))
+    assert done.returncode in (0, 3), done.stderr
+    found = json.loads(done.stdout)
+    assert found["runs"].keys() == {"fluid", "virtual", "kernel"}
+    assert all("verdict" in run for run in found["runs"].values())
+    for figure in found["figures"]:
+        assert figure["values"].keys() == {"fluid", "virtual", "kernel"}
+    (su,) = [one for one in found["figures"] if one["name"] == "su"]
+    assert su["values"].pop("kernel") > 0
+    assert su["values"] == pytest.approx(dict.fromkeys(su["values"], 40), abs=0.2)
+    assert su["bound"] == 1
 
 
 @pytest.mark.root

@@ -16,7 +16,7 @@ from testbed.engines.kernel.pfc.generator import EVENTS_SIZE
 from testbed.engines.kernel.rack import pause_frames
 from tests.support.packets import LOOPBACK, OK, PLAIN, SHIM_AT, SHOT, UNSPEC, Bench, bench, data, on_the_wire
 
-pytestmark = pytest.mark.root
+pytestmark = [pytest.mark.root, pytest.mark.measures]
 MAC = bytes.fromhex("020100000003")
 RATE = 100e6
 FULL = PLAIN.wire_size

@@ -70,6 +70,7 @@ LATE_TIMERS = "virtual queue and shaper differ"  # the one invariant that a busy
 
 pytestmark = [
     pytest.mark.uml,
+    pytest.mark.measures,
     pytest.mark.parallel,
     pytest.mark.slow,
     pytest.mark.skipif(harness.missing() is not None, reason=str(harness.missing())),

@@ -22,6 +22,7 @@ from tests.uml.harness import DEFAULT_MODULES, UmlError, run_in_uml
 
 pytestmark = [
     pytest.mark.uml,
+    pytest.mark.measures,
     pytest.mark.parallel,
     pytest.mark.slow,
     pytest.mark.skipif(harness.missing() is not None, reason=str(harness.missing())),

@@ -33,11 +33,13 @@ class VirtualEngine:
     def check(self, resolved: Resolved) -> None:
         """Raises BadInput for what does not fit."""
         ingress_sizes(resolved.layout)
-        form, cost = resolved.controller.form, resolved.experiment.controller.decision_cost
-        if cost and not issubclass(form, CompiledController):
+        experiment = resolved.experiment
+        cost = max(one.decision_cost for one in (experiment.controller, *experiment.controllers))
+        batches = [one.plugin.name for one in resolved.deciders if not issubclass(one.plugin.form, CompiledController)]
+        if cost and batches:
             raise BadInput(
                 f"controller.decision_cost: {show_time(cost)}: only decisions per flow can take time, and "
-                f"'{resolved.controller.name}' decides in batches; leave it out"
+                f"'{batches[0]}' decides in batches; leave it out"
             )
 
     def prepare(self, resolved: Resolved, observer: Observer) -> Prepared:  # noqa: ARG002 - part of the interface
@@ -54,9 +56,15 @@ class VirtualEngine:
         arrow.load()  # before the fork, so that the next one has it as well
         resolved = prepared.resolved
         turn = Shared.ints(1)
-        plugins = (resolved.controller, resolved.tuner)
+        asked = [one.plugin for one in resolved.deciders] + ([resolved.chooser] if resolved.chooser else [])
+        plugins = (asked, [resolved.tuner])
+
+        def silent() -> str:
+            """C asks controllers and choosers too often to note each time whom: any of them."""
+            return " or ".join(dict.fromkeys(one.whence for one in plugins[turn[0]]))
+
         work = partial(follow, resolved, captures, turn)
-        process = WatchedProcess(work, self.patience, lambda: plugins[turn[0]].whence, observer.descriptors)
+        process = WatchedProcess(work, self.patience, silent, observer.descriptors)
         running.append(process)
         observer.on_fork()
         try:

@@ -59,7 +59,7 @@ class VirtualRun:
     def __init__(
         self, resolved: Resolved, captures: Sequence[Capture], connection: Follower, turn: Ints | None = None
     ) -> None:
-        """``turn`` tells who watches this run whether controller (0) or tuner (1) may be deciding."""
+        """``turn`` tells who watches this run whether a controller or chooser (0) or a tuner (1) may be deciding."""
         self.resolved, self.layout, self.experiment = resolved, resolved.layout, resolved.experiment
         self.turn = np.zeros(1, np.int64) if turn is None else turn
         self.connection = connection

@@ -125,13 +125,15 @@ def _timing(world: World, *, in_batches: bool) -> Timing:
     """Nothing costs time here, so that only what runs in Python is gathered."""
     layout, plan = world.layout, world.layout.plan
     rtt = float(layout.paths.base_rtt.min())
+    experiment = world.experiment
+    costs = np.array([one.decision_cost for one in (experiment.controller, *experiment.controllers)])
     return Timing(
         start=np.where(plan.waits, np.inf, layout.start),
-        end=world.experiment.time.duration,
+        end=experiment.time.duration,
         timeout=layout.retransmission_timeout(world.longest_queue),
         longest_sleep=rtt / CHECKS_PER_RTT,
         credit=rtt / CHECKS_PER_RTT,
         gather=rtt / BATCHES_PER_RTT if in_batches else 0.0,
         quantum=0.0,
-        decision_cost=world.experiment.controller.decision_cost,
+        decision_cost=costs[experiment.decider] if costs.any() else None,
     )

@@ -12,7 +12,7 @@ from testbed.results.trace import SRC
 from tests.support import theory
 from tests.support.runs import Runs
 
-pytestmark = [pytest.mark.root, pytest.mark.slow]
+pytestmark = [pytest.mark.root, pytest.mark.measures, pytest.mark.slow]
 
 LINK = 2e-6  # s, delay
 LEAVES = """

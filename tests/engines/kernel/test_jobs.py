@@ -35,6 +35,7 @@ record: {interval: 1 us}
 
 
 @pytest.mark.root
+@pytest.mark.measures
 def test_a_message_goes_on_with_the_rate_of_the_one_before(tmp_path: Path) -> None:
     """Each CNP halves DCQCN's rate while they come (Zhu et al., equation 1); it recovers later than here."""
     (tmp_path / "two.yaml").write_text(TWO_MESSAGES)
@@ -48,6 +49,7 @@ def test_a_message_goes_on_with_the_rate_of_the_one_before(tmp_path: Path) -> No
 
 
 @pytest.mark.root
+@pytest.mark.measures
 def test_a_ring_is_nearly_as_fast_as_its_closed_form(tmp_path: Path) -> None:
     (tmp_path / "ring.yaml").write_text(EXPERIMENT)
     (job,) = run_clean(tmp_path, str(tmp_path / "ring.yaml"))["jobs"]

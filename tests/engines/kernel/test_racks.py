@@ -9,7 +9,7 @@ import pytest
 from testbed.results import folder as results
 from tests.support.runs import UNDRAWN, Runs
 
-pytestmark = pytest.mark.root
+pytestmark = [pytest.mark.root, pytest.mark.measures]
 
 
 def test_round_trips_from_1_to_100_in_one_incast(runs: Runs) -> None:

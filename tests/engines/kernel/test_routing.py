@@ -11,7 +11,7 @@ from testbed.results import folder as results
 from tests.support.known import options
 from tests.support.runs import UNDRAWN, Runs
 
-pytestmark = pytest.mark.root
+pytestmark = [pytest.mark.root, pytest.mark.measures]
 
 PAIR = """
 rack:

@@ -16,13 +16,17 @@ from typing import Any
 
 import pytest
 
+from testbed.cli.main import main
 from testbed.engines.virtual.engine import VirtualEngine
 from testbed.errors import TestbedError
 from testbed.experiment.load import load, resolve
+from testbed.fidelity.counters import FlowCounts
+from testbed.fidelity.gather import Programs
 from testbed.live.observers import Observer
 from testbed.results import folder
 from testbed.runs.run import execute
 from tests.live.scrapes import one, samples
+from tests.support.checkout import ROOT
 from tests.support.commands import command
 from tests.support.waiting import PATIENCE
 
@@ -40,6 +44,28 @@ class Mine(CompiledController):
     def on_ack(self, ack: Ack) -> None:
         while self.rate > 0:
             self.count += 1
+""",
+    "controller in batches": """
+from testbed.controller import RateController
+
+
+class Mine(RateController):
+    name = "mine"
+
+    def on_feedback(self, now, flows, feedback):
+        while True:
+            pass
+""",
+    "path chooser": """
+from testbed.chooser import PathChooser
+
+
+class Mine(PathChooser):
+    name = "mine"
+
+    def on_send(self, now: float) -> None:
+        while self.entropy >= 0:
+            self.entropy = 0
 """,
     "tuner": """
 from testbed.tuner import Thresholds, Tuner
@@ -132,6 +158,26 @@ def test_what_is_decided_above_the_line_degrades_the_run(tmp_path: Path) -> None
     assert [one["what"] for one in found["verdict"]["reasons"]] == ["rate above line rate"]
 
 
+def test_a_broken_invariant_degrades_the_run_and_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A NIC that has lost count of one packet."""
+
+    def miscounted(programs: Programs, *told: Any) -> FlowCounts:
+        counts = counted(programs, *told)
+        counts.nic_sent[0] -= 1
+        return counts
+
+    counted = Programs.flows
+    monkeypatch.setattr(Programs, "flows", miscounted)
+    options = "--engine virtual --duration 50us --set time.warmup=0 --set record.report=off --metrics-addr none"
+    monkeypatch.setattr(sys, "argv", ["testbed", "run", "incast-2", *options.split(), "--out", str(tmp_path / "run")])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert ended.value.code == 3
+    verdict = folder.load(tmp_path / "run").summary.verdict
+    assert verdict.word == "degraded"
+    assert "packets sent by agents did not leave their hosts" in [reason.what for reason in verdict.reasons]
+
+
 def test_a_controller_that_fails_is_named_and_what_was_measured_is_kept(tmp_path: Path) -> None:
     text = FAILING.format(field="count: int", on_ack="self.count += 1; self.rate /= 20 - self.count")
     (tmp_path / "mine.py").write_text(text)
@@ -141,12 +187,31 @@ def test_a_controller_that_fails_is_named_and_what_was_measured_is_kept(tmp_path
     assert folder.load(tmp_path / "run").summary.packets_sent > 0
 
 
-@pytest.mark.parametrize("kind", HANGING)
-def test_a_plugin_that_never_returns_is_named_and_ended(kind: str, tmp_path: Path) -> None:
+FIXED = rf"controller 'fixed' \({ROOT}/controllers/fixed.py\)"
+SOLE = "controller={}"
+SECOND = "controllers=[{{name: {}, of: {{hosts: [h2]}}}}]"
+
+
+@pytest.mark.parametrize(
+    ("kind", "setting", "others"),
+    [
+        ("controller", SOLE, ""),
+        ("controller", SECOND, FIXED),
+        ("controller in batches", SOLE, ""),
+        ("controller in batches", SECOND, FIXED),
+        ("path chooser", "routing={}", FIXED),
+        ("tuner", "tuner={}", ""),
+    ],
+    ids=["controller", "second controller", "batches", "second in batches", "path chooser", "tuner"],
+)
+def test_a_plugin_that_never_returns_is_named_and_ended(kind: str, setting: str, others: str, tmp_path: Path) -> None:
+    """With all others that C asks without Python; nobody who had no turn is named."""
     (file := tmp_path / "mine.py").write_text(HANGING[kind])
-    resolved = resolve(load("incast-2").apply(["engine=virtual"]).replace({kind: str(file)}, ""))
+    given = ["engine=virtual", *(["controller=fixed"] if setting != SOLE else []), setting.format(file)]
+    resolved = resolve(load("incast-2").apply(given))
     before = children()
-    with pytest.raises(TestbedError, match=f"{kind} 'mine' .*mine.py. did not return for 0.5 s") as caught:
+    who = " or ".join(filter(None, (others, rf"{kind.removesuffix(' in batches')} 'mine' \({file}\)")))
+    with pytest.raises(TestbedError, match=f"^{who} did not return for 0.5 s") as caught:
         execute(VirtualEngine(patience=0.5), resolved, tmp_path / "out", Observer())
     assert caught.value.exit_code == 1
     assert not (tmp_path / "out").exists()

@@ -14,8 +14,6 @@ from pathlib import Path
 import pytest
 
 from testbed.base.compiler import cache_folder
-from testbed.compiled.flows import DECIDE
-from testbed.engines.virtual.build import WORLD
 from testbed.results.folder import load_manifest
 from testbed.runs.same import first_difference
 from tests.support.commands import command
@@ -30,12 +28,31 @@ RUN = (
 )  # fmt: skip
 
 
+CLANG, GCC = "clang", "gcc -march=native"
+
+
+def environment(cache: Path, compiler: str) -> dict[str, str]:
+    """For a run whose C is all compiled by that, into an empty cache but for controllers, which numba makes."""
+    cache.mkdir()
+    for one in cache_folder().glob("controller-*"):
+        (cache / one.name).symlink_to(one)
+    return {"TESTBED_CACHE": str(cache), "CC": compiler}
+
+
+def made_by(cache: Path, compiler: str) -> None:
+    """The programs and their loop, and the rows of recorded decisions."""
+    for name in ("world", "trace"):
+        (program,) = cache.glob(f"{name}-*")
+        assert (b"clang version" in program.read_bytes()) is (compiler == CLANG)
+
+
 @pytest.fixture(scope="module")
 def first(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A run's results; its programs and controllers are in the cache."""
+    """A run's results; clang has compiled its programs."""
     folder = tmp_path_factory.mktemp("first")
-    done = command(*RUN, cwd=folder)
-    assert done.returncode == 0, done.stderr
+    own = environment(folder / "cache", CLANG)
+    subprocess.run([*TESTBED, *RUN], check=True, cwd=folder, env=os.environ | own, capture_output=True)
+    made_by(folder / "cache", CLANG)
     return folder / "out"
 
 
@@ -50,18 +67,12 @@ def busy() -> Iterator[None]:
             one.wait()
 
 
-@pytest.mark.skipif(shutil.which("gcc") is None, reason="gcc is not installed")
+@pytest.mark.skipif(not shutil.which("gcc"), reason="gcc is not installed")
 def test_another_compiler_folder_and_environment(first: Path, tmp_path: Path) -> None:
     """gcc, optimising for this very machine."""
-    cache = tmp_path / "cache"
-    cache.mkdir()
-    for one in cache_folder().glob("controller-*"):
-        (cache / one.name).symlink_to(one)
-    for unit in (WORLD, DECIDE):
-        flags = ("-march=native", *unit.flags)
-        subprocess.run(["gcc", *map(str, unit.sources), "-o", str(cache / unit.target().name), *flags], check=True)
-    other = {"TESTBED_CACHE": str(cache), "PYTHONHASHSEED": "7", "TZ": "Asia/Tokyo", "LC_ALL": "C"}
+    other = {"PYTHONHASHSEED": "7", "TZ": "Asia/Tokyo", "LC_ALL": "C"} | environment(tmp_path / "cache", GCC)
     subprocess.run([*TESTBED, *RUN], check=True, cwd=tmp_path, env=os.environ | other, capture_output=True)
+    made_by(tmp_path / "cache", GCC)
     assert first_difference(first, tmp_path / "out") is None
     assert load_manifest(tmp_path / "out").captures[0]["packets"] > 0
 

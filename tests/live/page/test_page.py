@@ -39,10 +39,13 @@ def test_every_colour_is_one_of_the_palette() -> None:
 
 
 def test_it_shows_a_run_to_its_end(browser: Browser) -> None:
-    scene, last, end = EVENTS[SCENE]["data"], EVENTS[-3]["data"], EVENTS[-1]["data"]
-    with replay() as server, visit(browser, server.url) as seen:
+    events = copy.deepcopy(EVENTS)
+    scene, last, end = events[SCENE]["data"], events[-3]["data"], events[-1]["data"]
+    scene |= {"engine": "virtual", "how": "virtual engine: simulated with the rack's programs"}  # as that engine's
+    with replay(events) as server, visit(browser, server.url) as seen:
         has_ended(seen)
         assert seen.text("h1") == "incast-8 · dcqcn + static"
+        assert f", {scene['how']}, seed 1" in seen.text("#about")
         assert seen.text("#verdict") == end["verdict"]
         assert end["folder"] in seen.text("#result-note")
         for row in end["figures"]:

@@ -34,6 +34,7 @@ def test_the_same_candidate_and_seed_have_the_same_number_however_it_is_run() ->
 
 
 @pytest.mark.root
+@pytest.mark.measures
 def test_the_rack_gives_about_the_same_number() -> None:
     virtual, rack = (score("hpcc", SHORT[1:], 1, 1, engine) for engine in ("virtual", "kernel"))
     assert not rack.reasons

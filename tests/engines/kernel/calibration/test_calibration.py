@@ -60,6 +60,7 @@ def test_each_property_has_to_be_right_once_and_not_all_in_the_same_attempt(monk
 
 
 @pytest.mark.root
+@pytest.mark.measures
 def test_large_packets_without_int_are_calibrated(tmp_path: Path) -> None:
     """Calibration's own packets have INT, but must fit where the experiment's fit."""
     packets = ("--set", "traffic.payload=4 kB")

@@ -51,6 +51,7 @@ def spans(rig: Bench) -> list[tuple[int, int]]:
 
 
 @pytest.mark.root
+@pytest.mark.measures
 def test_a_pause_counts_from_the_crossing_until_it_is_taken_back(rig: Bench) -> None:
     now = time.monotonic_ns()
     assert rig.rx(pause_frames.frame(MAC, 1000, now))[0] == SHOT
@@ -74,6 +75,7 @@ def test_a_pause_counts_from_the_crossing_until_it_is_taken_back(rig: Bench) -> 
 
 
 @pytest.mark.root
+@pytest.mark.measures
 def test_a_frame_that_comes_too_late_counts_from_now_and_says_so(rig: Bench) -> None:
     crossed = time.monotonic_ns() - 3 * HOLD
     rig.rx(pause_frames.frame(MAC, 1000, crossed))

@@ -22,7 +22,7 @@ from tests.engines.kernel.rack.built import sender, wait_for
 from tests.support.runs import run_clean
 from tests.support.sandboxed import inside
 
-pytestmark = pytest.mark.root
+pytestmark = [pytest.mark.root, pytest.mark.measures]
 FRAMING = Framing(payload=1000, int_hops=3)
 PORT_SERIES = ("time", "port", "dropped_packets", "tx_packets")
 FLOWS = 32

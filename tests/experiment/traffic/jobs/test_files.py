@@ -15,6 +15,7 @@ from testbed.experiment.model import Experiment
 from testbed.experiment.traffic.jobs.files import GoalFile
 from testbed.experiment.traffic.pattern import Context
 from testbed.experiment.traffic.tasks import Kind
+from tests.support.chakra import COLL, COMP, RECV, SEND, node, write
 
 PING = """num_ranks 2
 // a message, and its answer
@@ -85,43 +86,6 @@ def test_goal_becomes_flows_and_steps(tmp_path: Path) -> None:
 def test_what_is_wrong_is_named_with_its_line(tmp_path: Path, change: tuple[str, str], blamed: str) -> None:
     with pytest.raises(ValidationError, match=blamed):
         goal(tmp_path, PING.replace(*change))
-
-
-# -- Chakra: messages written field by field, as schema/protobuf/et_def.proto has them ---------------------------------
-
-
-def varint(value: int) -> bytes:
-    found = bytearray()
-    while value > 127:
-        found.append(value & 127 | 128)
-        value >>= 7
-    return bytes([*found, value])
-
-
-def integer(number: int, value: int) -> bytes:
-    return varint(number << 3) + varint(value)
-
-
-def text(number: int, content: bytes) -> bytes:
-    return varint(number << 3 | 2) + varint(len(content)) + content
-
-
-def node(
-    number: int, kind: int, *, after: tuple[int, ...] = (), micros: int = 0, packed: bool = False, **values: int
-) -> bytes:
-    deps = text(5, b"".join(map(varint, after))) if packed else b"".join(integer(5, one) for one in after)
-    attributes = b"".join(text(10, text(1, key.encode()) + integer(9, value)) for key, value in values.items())
-    return integer(1, number) + text(2, b"n%d" % number) + integer(3, kind) + deps + integer(7, micros) + attributes
-
-
-def write(folder: Path, ranks: list[list[bytes]]) -> Path:
-    for rank, nodes in enumerate(ranks):
-        messages = [text(1, b"0.0.4"), *nodes]
-        (folder / f"llm.{rank}.et").write_bytes(b"".join(varint(len(one)) + one for one in messages))
-    return folder / "llm"
-
-
-COMP, SEND, RECV, COLL = 4, 5, 6, 7
 
 
 def test_a_message_of_a_goal_file_takes_half_a_kilobyte(tmp_path: Path) -> None:
