@@ -19,8 +19,7 @@ options:
   mtu: {description: Least MTU., type: int}
   exporter_address: {description: Address that the exporter is going to listen on., type: str}
   exporter_port: {description: Its port., type: int}
-  now: {description: The controller's clock in Unix seconds., type: float}
-  skew: {description: "Seconds that the host's clock may be away from it, the way here included.", type: float}
+  skew: {description: Seconds that the host's clock may be wrong; judged on the controller., type: float, default: 5}
   rollback_unit: {description: Unit of a PCC program that is known to be good., type: str}
 author: The testbed authors
 """
@@ -38,6 +37,7 @@ RETURN = """
 refusals: {description: "Why not: reason and message.", type: list, returned: always}
 differs: {description: What the rollout would change., type: list, returned: success}
 card: {description: "Generation, firmware, psid.", type: dict, returned: always}
+clock: {description: "When it was asked, by this host's clock, in Unix seconds.", type: float, returned: always}
 """
 
 import time
@@ -52,7 +52,7 @@ from ansible.module_utils.testbed_module import POLICY, PORT, SETTINGS, settings
 
 def main() -> None:
     """Ansible calls this on the host."""
-    began = time.time()  # the questions to a card's tools take seconds, which are no clock's fault
+    began = time.time()
     spec = {
         "target": PORT,
         "rollout": {"type": "str", "required": True},
@@ -63,8 +63,6 @@ def main() -> None:
         "mtu": {"type": "int", "default": 0},
         "exporter_address": {"type": "str", "default": ""},
         "exporter_port": {"type": "int", "default": 9465},
-        "now": {"type": "float"},
-        "skew": {"type": "float", "default": 5.0},
         "rollback_unit": {"type": "str", "default": ""},
     }
     module = AnsibleModule(argument_spec=spec, supports_check_mode=True)
@@ -75,8 +73,6 @@ def main() -> None:
         controller=given["controller"],
         mtu=given["mtu"],
         exporter=(given["exporter_address"], given["exporter_port"]) if given["exporter_address"] else None,
-        away=began - given["now"] if given["now"] is not None else 0.0,
-        skew=given["skew"],
         rollback_unit=given["rollback_unit"],
     )
     try:
@@ -87,12 +83,12 @@ def main() -> None:
         refusals = [{"reason": reason, "message": text} for reason, text in found_reasons]
         if refusals:
             reasons = "; ".join(f"{one['reason']}: {one['message']}" for one in refusals)
-            module.fail_json(msg=f"this host is left alone: {reasons}", refusals=refusals, card=found)
+            module.fail_json(msg=f"this host is left alone: {reasons}", refusals=refusals, card=found, clock=began)
         pcc_unit = f"testbed-pcc@{target.device}.service" if given["controller"] == "pcc" else ""
         todo = differs.differs(target, settings_of(given), given["policy"], pcc_unit, backends)
     except LabError as error:
         module.fail_json(msg=str(error))
-    module.exit_json(changed=False, refusals=[], differs=todo, card=found)
+    module.exit_json(changed=False, refusals=[], differs=todo, card=found, clock=began)
 
 
 if __name__ == "__main__":

@@ -16,7 +16,7 @@ from tests.emulated_lab.host import Host
 from tests.emulated_lab.lab import Lab
 from tests.support.rollout import Played, experiment, phase, play, reset_attempts, settings_of
 from tests.support.waiting import until
-from tests.support.wheel import wheelhouse
+from tests.support.wheel import stand_in
 
 pytestmark = [pytest.mark.root, pytest.mark.parallel, pytest.mark.slow, needs_prometheus]
 
@@ -55,11 +55,14 @@ def ask(lab: Lab, query: str) -> list[float]:
 
 def happens(what: Callable[[], object]) -> None:
     """A play and scrapes of it, on a machine that is busy with other tests."""
-    until(what, seconds=900, every=0.5)
+    until(what, seconds=900, every=1)
 
 
 def install(lab: Lab, wheels: Path) -> None:
-    """The canary from wheels, the other with the checkout; and what the role does before, again, and against it."""
+    """The canary from wheels, the other with the checkout; and what the role does before, again, and against it.
+
+    The wheels of `make wheelhouse` themselves: tests/engines/lab/test_wheelhouse.py.
+    """
     canary = lab.hosts[0]
     folder = f"{{{{ '{INSTALLED}' if inventory_hostname == 'lab1' else '{sys.prefix}' }}}}"
     here = {
@@ -98,7 +101,7 @@ def scraped(lab: Lab) -> Iterator[Callable[[], None]]:
 
 
 def test_exporter_and_gates(tmp_path_factory: pytest.TempPathFactory) -> None:
-    wheels = wheelhouse(tmp_path_factory)
+    wheels = stand_in(tmp_path_factory.mktemp("wheels"))
     with Lab(cards=["cx7", "cx6dx"]) as lab:
         canary, second = lab.hosts
         untouched = files(canary)

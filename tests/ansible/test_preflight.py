@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import socket
+import subprocess
+import sys
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -14,6 +16,7 @@ from lab_settings.card import Card
 from lab_settings.preflight import Wanted
 from lab_settings.target import Target
 
+from tests.ansible.conftest import ANSIBLE
 from tests.ansible.tree import tree
 
 Command = Callable[[str, str], Path]
@@ -55,7 +58,6 @@ def refusals(target: Target, found: Card = BF3, **wanted: Any) -> dict[str, str]
         ("wrong-card", BF3, {"card": "cx7"}, "correct pci_address or card there"),
         ("small-mtu", BF3, {"mtu": 9500}, "ip link set enp1s0f0np0 mtu 9500"),
         ("not-programmable", Card("cx7", virtual=False, firmware="", psid=""), {"card": "cx7"}, "--controller dcqcn"),
-        ("clock-skew", BF3, {"away": -9.0}, "timedatectl set-ntp true"),
     ],
 )
 def test_a_refusal_says_what_helps(target: Target, reason: str, found: Card, wanted: dict[str, Any], cure: str) -> None:
@@ -108,3 +110,23 @@ def test_the_exporter_s_port_is_free_or_it_is_not(target: Target, address: str, 
         assert found.startswith(said)
         assert found.endswith("; see who does (ss -ltnp), or give another exporter_port")
     assert "exporter-port" not in refusals(target, exporter=(address, port))
+
+
+# The controller's clock: 100 when it asks, 130 when it has the answer; 5 s are allowed.
+CLOCKS = {94: "6 s behind the controller's", 96: "", 129: "", 134: "", 136: "6 s ahead of the controller's"}
+JUDGE = """
+import sys
+from testbed_preflight import refusal
+for clock in sys.argv[1:]:
+    print(refusal(float(clock), 100, 130, 5))
+"""
+
+
+def test_only_a_clock_that_no_latency_explains_is_wrong() -> None:
+    """In a process of its own, as that of test_keep.py."""
+    command = [sys.executable, "-c", JUDGE, *map(str, CLOCKS)]
+    environment = {"PYTHONPATH": str(ANSIBLE / "action_plugins")}
+    said = subprocess.run(command, env=environment, check=True, capture_output=True, text=True).stdout.splitlines()
+    for found, wrong in zip(said, CLOCKS.values(), strict=True):
+        assert found.startswith(f"this host's clock is {wrong}; set it (timedatectl set-ntp true" if wrong else "")
+        assert bool(found) == bool(wrong)

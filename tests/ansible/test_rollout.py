@@ -170,7 +170,8 @@ def test_a_canary_that_fails_stops_everything_and_comes_back() -> None:
         canary.count("out_of_sequence", rate=0)
         canary.break_file("rpg_gd", "ignored")
         canary.break_file("rpg_ai_rate", "ignored")
-        play(lab, "site.yml", rollout="r2", **experiment()).refused("ecn roce_rp/rpg_ai_rate is '5', not '100'")
+        ignored = play(lab, "site.yml", rollout="r2", rollout_hosts="canary", **experiment())
+        ignored.refused("ecn roce_rp/rpg_ai_rate is '5', not '100'")
         assert settings_of(canary) == before
 
 

@@ -21,11 +21,10 @@ from typing import Any, Self, TypeVar
 
 from testbed.engines.kernel.sandbox import Sandbox
 from testbed.errors import TestbedError
-from tests.emulated_lab import folder, init, inventory, keys, rootfs
+from tests.emulated_lab import folder, init, inventory, keys, machine_room, rootfs
 from tests.emulated_lab.enter import children, enter, pid_outside, wait_until_gone
 from tests.emulated_lab.fakes import server
 from tests.emulated_lab.host import Host
-from tests.emulated_lab.machine_room import MachineRoom
 from tests.emulated_lab.spec import DEFAULT, HostSpec, nodes
 
 Made = TypeVar("Made")
@@ -72,7 +71,7 @@ class Lab:
         self.key, self.known_hosts = keys.make(self.folder, self.specs)
         self.ssh_config = inventory.write_ssh_config(self.folder, self.specs)
         self.inventory = inventory.write(self.folder, self.specs)
-        self._sandbox = Sandbox(MachineRoom(self.specs, self.folder).serve)
+        self._sandbox = Sandbox(lambda connection: machine_room.become(self.specs, self.folder, connection))
         self._messages: Iterator[tuple[str, Any]] = self._sandbox.messages()
         pids = next(self._messages)[1]
         self.pid = children(self._sandbox.pid)[0]

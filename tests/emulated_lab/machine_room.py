@@ -2,18 +2,66 @@
 
 from __future__ import annotations
 
+import gc
+import json
 import os
 import signal
 import subprocess
-from dataclasses import dataclass, field
+import sys
+import traceback
+from dataclasses import asdict, dataclass, field
+from importlib import import_module
 from multiprocessing.connection import Connection
 from pathlib import Path
+from typing import NoReturn
 
 from testbed.errors import TestbedError
 from tests.emulated_lab import init, mounts, node, wires
 from tests.emulated_lab.enter import enter
+from tests.emulated_lab.fakes import entry
 from tests.emulated_lab.host import ENVIRONMENT
 from tests.emulated_lab.spec import PORT_RATE, NodeSpec
+from tests.support import census
+from tests.support.checkout import ROOT
+
+PROGRAM = f"""\
+import sys
+sys.path.insert(0, {str(ROOT)!r})
+from tests.emulated_lab import machine_room
+machine_room.main()
+"""
+
+
+def become(specs: list[NodeSpec], folder: Path, connection: Connection) -> NoReturn:
+    """Have this process be the machine room of these nodes, as a new program.
+
+    A node's process 1, its units and its commands are all forks of it, and a fork costs what it copies: a test's
+    process has ten times as much as is needed here.
+    """
+    os.set_inheritable(connection.fileno(), True)
+    environment = dict(os.environ)
+    if f"{census.MARK}=".encode() not in Path("/proc/self/environ").read_bytes():
+        environment.pop(census.MARK, None)  # what a test boots again in a lab of several, it has not left behind
+    told = json.dumps([asdict(spec) for spec in specs])
+    command = [sys.executable, "-P", "-c", PROGRAM, str(connection.fileno()), str(folder), told]
+    os.execve(sys.executable, command, environment)
+
+
+def main() -> NoReturn:
+    """The new program."""
+    connection = Connection(int(sys.argv[1]))
+    try:
+        for module in ("cardfs", *(f"fakes.{module}" for module in entry.SHORT)):
+            import_module(f"tests.emulated_lab.{module}")
+        gc.freeze()
+        MachineRoom([NodeSpec(**spec) for spec in json.loads(sys.argv[3])], Path(sys.argv[2])).serve(connection)
+        connection.send(("done", None))
+    except TestbedError as error:
+        connection.send(("failed", error))
+    except BaseException:  # noqa: BLE001 - whatever it is, the lab must know
+        connection.send(("failed", TestbedError(traceback.format_exc())))
+    finally:
+        os._exit(0)
 
 
 @dataclass

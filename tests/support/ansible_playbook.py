@@ -1,7 +1,7 @@
 """ansible-playbook, once for all plays of a lab: each is a fork of a process that has imported it.
 
 What it packs of a module for the hosts is kept, too: packing reads and parses all that a module imports, a quarter of a
-second for each module of a playbook.
+second for each module of a playbook. And what asks no host anything is not forked once more for each host.
 """
 
 from __future__ import annotations
@@ -13,10 +13,46 @@ import os
 import sys
 from pathlib import Path
 
+from ansible._internal import _task
 from ansible.cli.playbook import main
+from ansible.executor.process.worker import WorkerProcess
+from ansible.executor.task_executor import TaskExecutor
+from ansible.executor.task_result import _RawTaskResult
+from ansible.plugins import strategy
 from ansible.release import __version__
 
 from ansible import constants
+
+ON_CONTROLLER = {
+    "assert",
+    "debug",
+    "fail",
+    "include_role",
+    "include_tasks",
+    "set_fact",
+    "testbed_keep",
+    "validate_argument_spec",
+}
+
+
+class Worker(WorkerProcess):  # type: ignore[misc]
+    """What does a task for a host: a fork, unless the task only looks at variables. Most of a rollout's do.
+
+    A fork costs ten times as much as such a task: Python writes to all it looks at, so that both copy their memory.
+    """
+
+    def start(self) -> None:
+        if self._task.action.removeprefix("ansible.builtin.") not in ON_CONTROLLER:
+            super().start()
+            return
+        task = self._task.copy(exclude_parent=True, exclude_tasks=True)  # a fork has its own
+        task._parent = self._task._parent
+        with _task.TaskContext(task):
+            done = TaskExecutor(
+                self._host, task, dict(self._task_vars), self._play_context, self._loader, self._shared_loader_obj,
+                self._final_q, self._variable_manager,
+            ).run()  # fmt: skip
+            self._final_q.send_task_result(_RawTaskResult(self._host, task, done, task.dump_attrs()))
 
 
 def packed_of(sources: Path) -> Path:
@@ -46,6 +82,7 @@ if __name__ == "__main__":
     kept = packed_of(Path.cwd())
     kept.mkdir(exist_ok=True)
     (Path(constants.DEFAULT_LOCAL_TMP) / "ansiballz_cache").symlink_to(kept)
+    strategy.WorkerProcess = Worker
     gc.disable()  # a tenth of a play's time, and its workers need not copy what it looks at
     for line in sys.stdin:
         pid = os.fork()

@@ -50,6 +50,27 @@ def make(folder: Path) -> Path:
     return source / "dist/wheelhouse.tar"
 
 
+def stand_in(folder: Path) -> Path:
+    """A tar of wheels as well, whose testbed is this checkout's: as quickly installed as it is made."""
+    pack(distribution("pip"), folder).rename(folder / "pip.whl")
+    (folder / "install.txt").write_text("cc-testbed\n")
+    described = "Metadata-Version: 2.1\nName: cc-testbed\nVersion: 1\n"
+    tagged = "Wheel-Version: 1.0\nGenerator: tests\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
+    inside = {
+        "cc_testbed-1.data/scripts/testbed": f'#!/bin/sh\nexec {sys.prefix}/bin/testbed "$@"\n',
+        "cc_testbed-1.dist-info/METADATA": described,
+        "cc_testbed-1.dist-info/WHEEL": tagged,
+    }
+    record = "".join(f"{name},,\n" for name in (*inside, "cc_testbed-1.dist-info/RECORD"))
+    with zipfile.ZipFile(folder / "cc_testbed-1-py3-none-any.whl", "w") as archive:
+        for name, text in (inside | {"cc_testbed-1.dist-info/RECORD": record}).items():
+            entry = zipfile.ZipInfo(name)
+            entry.external_attr = 0o100755 << 16  # pip takes from it that a script can be executed
+            archive.writestr(entry, text)
+    run("tar", "-cf", folder.with_suffix(".tar"), ".", cwd=folder)
+    return folder.with_suffix(".tar")
+
+
 def install(tar: Path, folder: Path) -> Path:
     """The bin folder of a fresh environment that has what is in a wheelhouse, and nothing else."""
     (folder / "wheels").mkdir()

@@ -5,6 +5,7 @@ One process, because most of a short run is Python's start-up here.
 
 from __future__ import annotations
 
+import gc
 import json
 import shutil
 import sys
@@ -79,6 +80,8 @@ def late(out: Path) -> bool:
 
 
 def main(shared: Path) -> int:
+    gc.freeze()  # a fork copies what the collector looks at, and this kernel is slow to
+    gc.disable()
     job = json.loads((shared / "job.json").read_text())
     codes = set()
     for name, (experiment, settings, dilation) in job["runs"].items():

@@ -29,8 +29,6 @@ class Wanted:
     controller: str  # dcqcn or pcc
     mtu: int = 0
     exporter: tuple[str, int] | None = None  # address and port that it is going to listen on
-    away: float = 0.0  # s that this host's clock is ahead of the controller's
-    skew: float = 5.0  # s of it that are tolerated
     rollback_unit: str = ""  # a unit whose PCC program is known to be good
 
 
@@ -152,10 +150,6 @@ def _key(target: Target, key: str, value: str, keys: dict[str, NvConfigValue]) -
 
 
 def _host(target: Target, wanted: Wanted) -> Iterator[Finding]:
-    if abs(wanted.away) > wanted.skew:
-        away = f"this host's clock is {abs(wanted.away):.0f} s away from the controller's"
-        helps = "set it (timedatectl set-ntp true, or chronyd)"
-        yield "clock-skew", f"{away}; {helps}, or allow more than {wanted.skew:g} s: preflight_skew_seconds"
     disk = os.statvfs(_existing(target.path("/var/lib/testbed")))
     if disk.f_bavail * disk.f_frsize < FREE:
         message = "less than 50 MB are free for snapshot and evidence in /var/lib; make room, for example in"

@@ -11,7 +11,11 @@ from testbed.engines.lab.protocol.code_digest import code_digest
 from tests.emulated_lab.lab import Lab
 from tests.support.checkout import ROOT
 from tests.support.rollout import play
+from tests.support.waiting import PATIENCE
 from tests.support.wheel import wheelhouse
+
+SERVE = "/opt/testbed/venv/bin/testbed exporter --listen 127.0.0.1:9465"
+EXPORTED = f"{SERVE} & until curl -sf http://127.0.0.1:9465/metrics; do sleep 0.2; done; kill $!"
 
 
 @pytest.mark.root
@@ -30,4 +34,5 @@ def test_a_host_without_a_network_gets_testbed(tmp_path_factory: pytest.TempPath
         assert play(lab, book, *here, testbed_wheelhouse=wheels, **ours).changed() > 0
         said = lab.ssh(host.name, "/opt/testbed/venv/bin/testbed agent --identify").stdout
         assert json.loads(said)["digest"] == code_digest()
+        assert "# HELP testbed_" in lab.ssh(host.name, EXPORTED, timeout=PATIENCE).stdout
         assert play(lab, book, *here, testbed_wheelhouse=wheels, **ours).changed() == 0
