@@ -111,10 +111,10 @@ def test_each_step_of_deccs_ablation_is_better_than_the_one_before() -> None:
 
 
 def test_adpgs_baselines_are_of_the_published_class() -> None:
-    """PL by the queue: Aurora, with each seed. PPO is PL with 8192 flows by losses alone, REINFORCE from 3 % only."""
+    """PL by the queue, with each seed: Aurora, and REINFORCE with 8192 flows. PPO is PL there by losses alone."""
     comparison = load("adpg-table-2")
     found = kept.from_csv(comparison, (PAGES / "results/adpg-table-2.csv").read_text())
-    lost = {("Aurora", column) for column in comparison.columns}
+    lost = {("Aurora", column) for column in comparison.columns} | {("REINFORCE", "8192")}
     for row in ("Aurora", "PPO", "REINFORCE"):
         for column in comparison.columns:
             cell = [

@@ -61,6 +61,11 @@ PRINTED = {
         ("DECC network", "64"): [72.32, 26.31, 0.815, 8.38],
         ("DECC compressed", "64"): [86.37, 20.01, 0.901, 5.69], ("DECC", "64"): [92.83, 12.32, 0.956, 3.32],
     },
+    "decc-table-4": {
+        ("DECC compressed", "32"): [99.61, 5.29], ("DECC", "32"): [99.52, 5.32],
+        ("DECC compressed", "256"): [98.89, 6.61], ("DECC", "256"): [98.82, 6.67],
+        ("DECC compressed", "2048"): [97.18, 9.25], ("DECC", "2048"): [97.12, 9.32],
+    },
     "decc-osu": {("DECC", "1024"): [21.59], ("Bolt", "1024"): [24.32]},
     "decc-long-short": {("DECC", "16"): [0.41, 71.45], ("Bolt", "16"): [0.38, 67.35]},
     "pet-websearch": {  # 5.5.1, 5.5.2, mice, their p99, elephants, latency; then table 1
