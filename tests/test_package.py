@@ -91,7 +91,8 @@ def test_every_file_of_the_packages_is_inside(uvx: Uvx) -> None:
         "testbed/py.typed", "testbed/__init__.pyi", "testbed/dataplane/nic.bpf.c", "testbed/sdk/export/doca_pcc/",
         "testbed/experiment/traffic/sizes/", "testbed/live/page/", "testbed/results/papers/", "testbed/results/report/",
         "testbed_controllers/adpg/export/doca_pcc/", "testbed_controllers/adpg/export/portable/",
-        "testbed_controllers/adpg/policies/", "testbed_controllers/decc/export/portable/", "testbed_plugins/pet/policies/",
+        "testbed_controllers/adpg/policies/", "testbed_controllers/decc/export/portable/",
+        "testbed_plugins/acc/policies/", "testbed_plugins/pet/policies/",
     ):  # fmt: skip
         assert any(name.startswith(part) for name in wanted), part
     assert any(name.startswith("testbed_controllers/") and name.endswith(".c") for name in wanted)
