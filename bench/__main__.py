@@ -29,6 +29,7 @@ from bench import (
     live,
     monitor,
     rank,
+    reproduce,
     tuners,
     virtual,
     workers,
@@ -55,6 +56,7 @@ ITEMS: dict[str, Part] = {
     "virtual": virtual.of_virtual,
     "first": first.of_first,
     "workers": workers.of_workers,
+    "reproduce": reproduce.of_reproduce,
 }
 COMPARED: dict[str, Callable[[tuple[command.Tree, ...]], Iterator[Row]]] = {  # with another checkout, if there is one
     "closed-loop": closed_loop.of_closed_loop,
@@ -63,8 +65,8 @@ COMPARED: dict[str, Callable[[tuple[command.Tree, ...]], Iterator[Row]]] = {  # 
     "disturbed": disturbed.of_disturbed,
 }
 NAMES = (*COMPARED, *ITEMS, "rank")
-ROOTLESS = {"gym", "virtual", "first", "workers"}
-LONG = {"disturbed", "rank"}  # only if named
+ROOTLESS = {"gym", "virtual", "first", "workers", "reproduce"}
+LONG = {"disturbed", "rank", "reproduce"}  # only if named
 BUSY = 0.5  # load average above which figures should not be trusted
 
 
