@@ -3,8 +3,6 @@
 PYTHON := .venv/bin/python
 SUDO := $(if $(filter 0,$(shell id -u)),,sudo -E)
 PYTEST := env PYTHONDONTWRITEBYTECODE=1 $(PYTHON) -m pytest -p no:cacheprovider
-# A worker that replaced one that died could wait for ever.
-BY_FILE := --dist loadfile --max-worker-restart 0
 EXPERIMENT ?= incast-64
 HOSTS_PYTHON ?= $(PYTHON)
 DEGRADED := make run: the run is complete, its verdict is 'degraded'; the table says why and what to do. \
@@ -16,10 +14,8 @@ run: ## install what is missing, run incast-64 (EXPERIMENT=incast-8 for another)
 	@scripts/setup
 	@$(SUDO) .venv/bin/testbed run $(EXPERIMENT) || { status=$$?; test $$status -eq 3 && echo "$(DEGRADED)" >&2 || exit $$status; }
 
-test: setup check ## install what is missing, pass all checks and tests (those that measure one by one)
-	@$(PYTHON) -m compileall -q -j 2 testbed controllers plugins # here, and not in every process that a test starts
-	$(SUDO) $(PYTEST) -m "parallel or not (root or uml)" -n 5 $(BY_FILE) --no-loadscope-reorder
-	$(SUDO) $(PYTEST) -m "(root or uml) and not parallel"
+test: setup check ## install what is missing, pass all checks and tests
+	$(SUDO) scripts/test
 
 setup: ## install what is missing, for running and for testing
 	@scripts/setup --tests
@@ -39,7 +35,7 @@ playbooks:
 	cd ansible && ../.venv/bin/ansible-lint
 
 unit: ## the tests that need no root, without the slow ones
-	$(PYTEST) -m "not root and not slow and not uml" -n 2 $(BY_FILE)
+	$(PYTEST) -m "not root and not slow and not uml" -n 2 --dist loadfile
 
 bench: setup ## measure what docs/bench.md promises (root; ONLY="switch goodput" for a part, OTHER=FOLDER, JSON=FILE)
 	$(SUDO) $(PYTHON) -m bench $(if $(ONLY),--only $(ONLY)) $(if $(OTHER),--other $(OTHER)) $(if $(JSON),--json $(JSON))

@@ -43,6 +43,7 @@ def test_every_fault_is_named() -> None:
     assert unnamed == {}
 
 
+@pytest.mark.quiet
 def test_an_undisturbed_run_is_clean() -> None:
     """The machine that runs the tests may be busy: one of a few must be clean.
 

@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from testbed.live.lab_names import OWN
-from tests.live.monitor.boards import NAMES, filled, queries, variables
+from tests.live.monitor.boards import INTERVALS, NAMES, filled, queries, variables
 from tests.support import host_tree as tree
 from tests.support.commands import command
 from tests.support.monitoring import TESTBED, Prometheus, free_ports, monitor_up, running, wait_for
@@ -96,12 +96,10 @@ def scraped(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scraped]:
     with running(monitor_up("--dir", folder / "state", *targets, *ports)), running(_exporter(folder, host)):
         prometheus = Prometheus(prometheus_port)
         wait_for(f"{prometheus.url}/-/ready")
-        _run(folder / "run", instance)
-        end = time.time()
-        passed = f'testbed_nominal_time_seconds{{instance="{instance}"}}'  # others may run on this machine
-        (series,) = prometheus.api("query_range", query=passed, start=end - 60, end=end, step=1)["result"]
-        moments = [float(at) for at, value in series["values"] if 0 < float(value) < SETTLED]
-        yield Scraped(prometheus, instance, moments[-1], host)
+        moments = (_settled(prometheus, folder / f"run-{attempt}", instance) for attempt in range(ATTEMPTS))
+        moment = next(filter(None, moments), None)
+        assert moment, f"{ATTEMPTS} runs, and none was calibrated and scraped while packets flowed"
+        yield Scraped(prometheus, instance, moment, host)
 
 
 def _exporter(folder: Path, address: str) -> subprocess.Popen[str]:
@@ -116,26 +114,26 @@ def _exporter(folder: Path, address: str) -> subprocess.Popen[str]:
     return subprocess.Popen(arguments, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment)
 
 
-def _run(folder: Path, instance: str) -> None:
-    """HPCC sets rate and window, its first burst exceeds Kmin, PET tells reward and state, a job is done before all has
+def _settled(prometheus: Prometheus, folder: Path, instance: str) -> float | None:
+    """Run, and say when everything had settled; None where a busy machine failed the calibration or the scrapes.
+
+    HPCC sets rate and window, its first burst exceeds Kmin, PET tells reward and state, a job is done before all has
     settled: no panel lacks a cause.
     """
     (file := folder.with_suffix(".yaml")).write_text(INCAST_AND_JOB)
-    options = ["--tuner", "pet", "--set", "tuner.online=true"]
-    options += [
-        "--duration",
-        f"{DURATION * 1e3:g} ms",
-        "--metrics-addr",
-        instance,
-        "--dilation",
-        str(DILATION),
-        *UNDRAWN,
-    ]
-    for attempt in range(ATTEMPTS):  # a machine that is busy for a moment fails the calibration
-        done = command("run", str(file), *options, "--out", str(folder / f"attempt-{attempt}"), timeout=PATIENCE)
-        if done.returncode in (0, 3):
-            return
-    raise AssertionError(f"no run in {ATTEMPTS} attempts: {done.stderr}")
+    options = ["--tuner", "pet", "--set", "tuner.online=true", "--duration", f"{DURATION * 1e3:g} ms"]
+    options += ["--metrics-addr", instance, "--dilation", str(DILATION), *UNDRAWN]
+    begin = time.time()
+    done = command("run", str(file), *options, "--out", str(folder), timeout=PATIENCE)
+    end = time.time()
+    if done.returncode not in (0, 3):
+        return None
+    this = f'{{instance="{instance}"}}'  # others may run on this machine
+    flowing = f"sum by (instance) (rate(testbed_flow_acked_bytes_total{this}[{INTERVALS['__rate_interval']}])) > 0"
+    asked = f"testbed_nominal_time_seconds{this} and on (instance) ({flowing})"
+    found = prometheus.api("query_range", query=asked, start=begin, end=end, step=1)["result"]
+    moments = [float(at) for series in found for at, value in series["values"] if 0 < float(value) < SETTLED]
+    return moments[-1] if moments else None
 
 
 def test_every_query_of_every_panel_returns_data(scraped: Scraped) -> None:
