@@ -29,6 +29,7 @@ from bench import (
     live,
     monitor,
     rank,
+    reproduce,
     score,
     tuners,
     virtual,
@@ -57,6 +58,7 @@ ITEMS: dict[str, Part] = {
     "first": first.of_first,
     "workers": workers.of_workers,
     "score": score.of_score,
+    "reproduce": reproduce.of_reproduce,
 }
 COMPARED: dict[str, Callable[[tuple[command.Tree, ...]], Iterator[Row]]] = {  # with another checkout, if there is one
     "closed-loop": closed_loop.of_closed_loop,
@@ -65,8 +67,8 @@ COMPARED: dict[str, Callable[[tuple[command.Tree, ...]], Iterator[Row]]] = {  # 
     "disturbed": disturbed.of_disturbed,
 }
 NAMES = (*COMPARED, *ITEMS, "rank")
-ROOTLESS = {"gym", "virtual", "first", "workers", "score"}
-LONG = {"disturbed", "rank"}  # only if named
+ROOTLESS = {"gym", "virtual", "first", "workers", "score", "reproduce"}
+LONG = {"disturbed", "rank", "reproduce"}  # only if named
 BUSY = 0.5  # load average above which figures should not be trusted
 
 

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -63,11 +64,11 @@ class Cost:
     cpu: float  # user and system
 
 
-def cost(*arguments: str, cwd: str | None = None, **environment: str) -> Cost:
+def cost(*arguments: str, testbed: Sequence[str] = (TESTBED,), cwd: str | None = None, **environment: str) -> Cost:
     """Run ``testbed`` with these arguments, output discarded. A degraded run costs what it costs."""
     began = time.perf_counter()
     process = subprocess.Popen(
-        [TESTBED, *arguments], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+        [*testbed, *arguments], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
         cwd=cwd, env={**os.environ, **environment},
     )  # fmt: skip
     _, status, usage = os.wait4(process.pid, 0)

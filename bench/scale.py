@@ -33,7 +33,7 @@ ROWS: tuple[tuple[int, float, tuple[str, ...]], ...] = (  # hosts, nominal ms: t
     (4096, 11.3, ()),
 )
 HEAD = (
-    "hosts", "switches", "flows", "packets", "set up, s", "run, s", "end, s", "us per packet", "us per packet and hop",
+    "hosts", "switches", "flows", "packets", "set up, s", "run, s", "end, s", "us per packet", "us per event",
     "packets/s", "a look, ms", "memory, MB",
 )  # fmt: skip
 

@@ -64,7 +64,7 @@ class Manifest(BaseModel):
     tuner: PluginEntry | None
     files: dict[str, str] = {}  # what the experiment names by path, and its copy in files/ (`testbed.results.brought`)
     inputs: list[Input] = []  # traces, size distributions and policies, the shipped ones as well
-    versions: dict[str, str]  # of testbed, with the git commit where it runs from a checkout; python, numpy, kernel
+    versions: dict[str, str]  # as `testbed.results.versions` finds them
     machine: Machine
     kernel_features: dict[str, Any]
     speed: dict[str, Any] | None = (

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import platform
-from importlib.metadata import version
+from importlib.metadata import PackageNotFoundError, version
 
 import testbed
 from testbed.results.commit import commit
+
+COMPUTING = ("numpy", "numba", "pyarrow", "onnxruntime")  # what figures may depend on, in their last digits
 
 
 def versions() -> dict[str, str]:
@@ -15,7 +17,14 @@ def versions() -> dict[str, str]:
         "testbed": testbed.__version__,
         "commit": commit(),
         "python": platform.python_version(),
-        "numpy": version("numpy"),
+        **{name: _installed(name) for name in COMPUTING},
         "kernel": platform.release(),
     }
     return {name: one for name, one in found.items() if one}
+
+
+def _installed(name: str) -> str:
+    try:
+        return version(name)
+    except PackageNotFoundError:  # of an extra
+        return ""

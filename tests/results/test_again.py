@@ -26,7 +26,7 @@ def test_every_part_is_compared(tmp_path: Path) -> None:
         update={
             "controller": manifest.controller.model_copy(update={"sha256": "0" * 64}),
             "inputs": [one.model_copy(update={"sha256": "1" * 64}) for one in manifest.inputs],
-            "versions": manifest.versions | {"kernel": "2.6"},
+            "versions": manifest.versions | {"kernel": "2.6", "numba": "0.1"},
             "machine": manifest.machine.model_copy(update={"cores": 999}),
         }
     )
@@ -37,6 +37,7 @@ def test_every_part_is_compared(tmp_path: Path) -> None:
         f"SHA-256 was {'0' * 12} and is ",
         f"content of controller.policy was {'1' * 12} and is ",
         "kernel was 2.6 and is ",
+        "numba was 0.1 and is ",
         "machine: cores was 999 and is ",
         "traffic.senders was 8 and is 4",
     ):

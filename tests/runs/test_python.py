@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -11,6 +12,7 @@ import pytest
 import testbed
 from testbed.results.report import vector
 from testbed.runs.same import first_difference
+from tests.support.checkout import ROOT
 
 SHORT = {"record.report": False, "time.warmup": "100 us"}
 
@@ -97,3 +99,17 @@ def test_every_name_is_there() -> None:
     assert all(getattr(testbed, name) for name in testbed.__all__)
     with pytest.raises(AttributeError, match="no attribute 'runn'"):
         testbed.runn  # type: ignore[attr-defined] # noqa: B018
+
+
+def test_the_code_of_the_page_runs(tmp_path: Path) -> None:
+    """As a script, with fewer flows and less time."""
+    (code,) = re.findall(r"```python\n(.*?)```", (ROOT / "docs/python.md").read_text(), re.DOTALL)
+    for long, short in (('"incast-64"', '"incast-2"'), ('"10 ms"', '"100 us"')):
+        assert long in code
+        code = code.replace(long, short)
+    (tmp_path / "page.py").write_text(code)
+    done = subprocess.run([sys.executable, "page.py"], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert testbed.load(tmp_path / "folder").summary.controller == "MyCc"
+    assert (tmp_path / "queue.pdf").read_bytes().startswith(b"%PDF")
+    assert (tmp_path / "folder" / "report.html").is_file()

@@ -185,6 +185,18 @@ def test_a_report_alone_repeats_the_run_with_the_files_that_it_named(travelled: 
     assert "differs: nothing" in logged
 
 
+def test_a_report_of_64_flows_goes_by_mail_with_their_series(tmp_path: Path) -> None:
+    """And repeats the run from wherever it is: incast-64, DCQCN, 30 ms."""
+    options = ("--engine", "virtual", "--controller", "dcqcn", "--duration", "30 ms", "--set", "record.decisions=0")
+    assert command("run", "incast-64", *options, "--out", str(tmp_path / "out"), *UNSEEN).returncode == 0
+    report = (tmp_path / "out" / "report.html").rename(tmp_path / "report.html")
+    shutil.rmtree(tmp_path / "out")
+    assert report.stat().st_size <= 3_000_000
+    there = packed.at(report)
+    assert len({*parquet.read_table(there / "flow_series.parquet")["flow"].to_pylist()}) == 64
+    assert verified(report)[:2] == (0, "equal: every table, every capture, and the summary but for wall time\n")
+
+
 def test_the_results_of_a_report_are_loaded(travelled: Path, result: Path) -> None:
     run = testbed.load(travelled)
     assert run.flows.num_rows > 0

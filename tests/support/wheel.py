@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 import zipfile
+from dataclasses import dataclass
 from importlib.metadata import Distribution, distribution
 from pathlib import Path
 
@@ -15,6 +16,7 @@ from packaging.requirements import Requirement
 
 from tests.support.checkout import ROOT
 
+UVX = Path(sys.executable).with_name("uvx")
 LEFT_BEHIND = {".git", ".venv", "build", "dist", "results", "tests"}
 
 
@@ -71,14 +73,36 @@ def stand_in(folder: Path) -> Path:
     return folder.with_suffix(".tar")
 
 
-def install(tar: Path, folder: Path) -> Path:
-    """The bin folder of a fresh environment that has what is in a wheelhouse, and nothing else."""
-    (folder / "wheels").mkdir()
-    run("tar", "-C", "wheels", "-xf", tar, cwd=folder)
-    run(sys.executable, "-m", "venv", "--without-pip", "fresh", cwd=folder)
-    pip = (folder / "fresh/bin/python", "pip.whl/pip", "install", "--quiet", "--no-compile", "--no-index")
-    run(*pip, "--find-links=.", "--requirement", "install.txt", cwd=folder / "wheels")
-    return folder / "fresh/bin"
+@dataclass(frozen=True)
+class Uvx:
+    """`uvx --from cc_testbed-*.whl`, without a network: from a folder of wheels, with a cache of its own."""
+
+    wheels: Path
+    cache: Path
+
+    @classmethod
+    def of(cls, tar: Path, folder: Path) -> Uvx:
+        """With what is in a wheelhouse, and nothing downloaded yet."""
+        one = cls(folder / "wheels", folder / "cache")
+        one.wheels.mkdir()
+        run("tar", "-C", one.wheels, "-xf", tar, cwd=folder)
+        return one
+
+    def __call__(self, *arguments: str | Path) -> list[str]:
+        """The command that runs ``arguments`` in the wheel's environment."""
+        (wheel,) = self.wheels.glob("cc_testbed-*.whl")
+        return [str(UVX), "--from", str(wheel), *map(str, arguments)]
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """Where it finds what it would download."""
+        local = {"UV_FIND_LINKS": str(self.wheels), "UV_CACHE_DIR": str(self.cache), "UV_PYTHON": sys.executable}
+        return local | {"UV_OFFLINE": "1", "UV_NO_INDEX": "1", "UV_PYTHON_DOWNLOADS": "never"}
+
+    def clean(self, home: Path) -> dict[str, str]:
+        """The same for somebody who has only downloaded it: no compiled programs, no bytecode, no list of fonts."""
+        places = ("TESTBED_CACHE", "PYTHONPYCACHEPREFIX", "XDG_CACHE_HOME")
+        return self.environment | {"HOME": str(home)} | {name: str(home / name) for name in places}
 
 
 def copy_of_source(folder: Path) -> Path:

@@ -138,12 +138,15 @@ def _compare(ray: Any, nodes: Sequence[Node], plan: Plan) -> None:
                 f"{name} cannot import testbed {here['testbed']} as it is on {socket.gethostname()}; install the same "
                 f"there, in the environment that 'ray start' runs in: {error}"
             ) from None
-        for what, expected in here.items():
-            if about.get(what) != expected:
-                raise BadInput(
-                    f"{name}: {what} is {about.get(what, 'not there')}, on {socket.gethostname()} it is {expected}; "
-                    "cells of one sweep must come from the same code: make both equal"
-                )
+        other = [
+            f"{what} is {about.get(what, 'not there')}, on {socket.gethostname()} it is {expected}"
+            for what, expected in here.items()
+            if about.get(what) != expected
+        ]
+        if other:
+            raise BadInput(
+                f"{name}: {'; '.join(other)}. Cells of one sweep must come from the same code: make both equal"
+            )
 
 
 def _cores_of_kernel_nodes(nodes: Sequence[Node]) -> int:

@@ -1,4 +1,4 @@
-"""A sweep on Ray: two nodes of one core each, on this machine."""
+"""A sweep on Ray: two nodes on this machine."""
 
 from __future__ import annotations
 
@@ -6,8 +6,6 @@ import json
 import os
 import shutil
 import signal
-import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
@@ -17,10 +15,15 @@ from typing import Any
 import pytest
 
 import testbed
+from testbed.results.folder import load_manifest
+from tests.support.commands import Command, command
+from tests.support.comparisons import MINE
 
 ray = pytest.importorskip("ray")
+pytestmark = pytest.mark.parallel  # a node has half a minute to start
 
 SWEEP = ("sweep", "incast-2", "--engine", "virtual", "--duration", "200 us", "--set", "record.report=false")
+GRID = (*SWEEP, "--controller", "hpcc,fixed", "--repeat", "2")  # four cells
 LONGEST = 120  # seconds, on whatever machine
 
 
@@ -42,39 +45,29 @@ def cluster() -> Iterator[Any]:
         shutil.rmtree(room, ignore_errors=True)
 
 
-@pytest.fixture
-def second(cluster: Any) -> Iterator[Any]:
-    """One more node with a core, until the test or somebody in it removes it."""
-    node = add(cluster)
-    yield node
-    if node in cluster.list_all_nodes():
-        cluster.remove_node(node)
+@pytest.fixture(scope="module")
+def second(cluster: Any) -> Any:
+    """One more node, which may run the kernel's cells. The last test kills it; those before it have the head alone."""
+    return add(cluster, num_cpus=2, resources={"kernel": 1})
 
 
 def add(cluster: Any, **about: Any) -> Any:
-    node = cluster.add_node(num_cpus=1, object_store_memory=100 << 20, **about)
+    node = cluster.add_node(**{"num_cpus": 1, "object_store_memory": 100 << 20, **about})
     cluster.wait_for_nodes()
     return node
 
 
-def begin(cluster: Any, *arguments: str, cwd: Path) -> subprocess.Popen[str]:
-    return subprocess.Popen(
-        [sys.executable, "-m", "testbed", *arguments, "--on", "ray", "--format", "json"],
-        env=os.environ | {"RAY_ADDRESS": cluster.address},
-        cwd=cwd,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
+def begin(cluster: Any, *arguments: str, cwd: Path) -> Command:
+    return Command(*arguments, "--on", "ray", "--format", "json", cwd=cwd, RAY_ADDRESS=cluster.address)
 
 
-def end(process: subprocess.Popen[str]) -> tuple[int, str, str]:
+def end(process: Command) -> tuple[int, str, str]:
     out, said = process.communicate(timeout=LONGEST)
     return process.returncode, out, said
 
 
-def cells_of(node: Any) -> list[int]:
-    """Processes of cells that run on a node."""
+def cells_of(node: Any) -> dict[int, int]:
+    """Processes of cells that run on a node, and the parent of each."""
     parents = {}
     for folder in Path("/proc").glob("[0-9]*"):
         try:
@@ -86,7 +79,18 @@ def cells_of(node: Any) -> list[int]:
     def below(pid: int) -> bool:
         return pid in parents and (parents[pid] == raylet or below(parents[pid]))
 
-    return [pid for pid in parents if below(pid) and b"sweep_child" in Path(f"/proc/{pid}/cmdline").read_bytes()]
+    def is_cell(pid: int) -> bool:
+        try:
+            return below(pid) and b"sweep_child" in Path(f"/proc/{pid}/cmdline").read_bytes()
+        except OSError:
+            return False
+
+    return {pid: parents[pid] for pid in parents if is_cell(pid)}
+
+
+def begun(cells: dict[int, int]) -> set[int]:
+    """The first process of each."""
+    return {pid for pid, parent in cells.items() if parent not in cells}
 
 
 def wait_until(condition: Callable[[], object]) -> None:
@@ -96,64 +100,41 @@ def wait_until(condition: Callable[[], object]) -> None:
         time.sleep(0.05)
 
 
-def running_on(node: Any, process: subprocess.Popen[str]) -> list[int]:
+def running_on(node: Any, process: Command) -> dict[int, int]:
     """The cells there, as soon as there are some."""
     wait_until(lambda: cells_of(node) or process.poll() is not None)
     assert process.poll() is None, process.communicate()
     return cells_of(node)
 
 
-def test_a_lost_nodes_cells_run_elsewhere_and_nothing_twice(cluster: Any, second: Any, tmp_path: Path) -> None:
-    """And the tables are, byte by byte, those of a sweep without a cluster."""
-    grid = (*SWEEP, "--controller", "hpcc,fixed", "--repeat", "2")
-    running = begin(cluster, *grid, "--out", "there", cwd=tmp_path)
-    lost = running_on(second, running)
-    cluster.remove_node(second, allow_graceful=False)
-    here = subprocess.run(
-        [sys.executable, "-m", "testbed", *grid, "--out", "here"],
-        cwd=tmp_path,
-        timeout=LONGEST,
-        check=False,
-        capture_output=True,
-    )
-    status, out, said = end(running)
-    assert (here.returncode, status) == (0, 0), said
-    assert not any(Path(f"/proc/{pid}").exists() for pid in lost)
-    assert [one["word"] for one in json.loads(out)["cells"]] == ["clean"] * 4
-    names = [one["cell"] for one in json.loads(out)["cells"]]
-    assert [said.count(f"{name}: clean") for name in names] == [1] * 4
-    assert "about" in said  # how long it will take
-    assert sorted(one.name for one in tmp_path.joinpath("there").iterdir()) == sorted([*names, "logs", "sweep.json"])
-    tables = sorted(file.relative_to(tmp_path / "here") for file in tmp_path.glob("here/*/*.parquet"))
-    assert len(tables) >= 4 * 3
-    assert [
-        one for one in tables if (tmp_path / "here" / one).read_bytes() != (tmp_path / "there" / one).read_bytes()
-    ] == []
+@pytest.fixture(scope="module")
+def here(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What the grid leaves without a cluster."""
+    folder = tmp_path_factory.mktemp("here") / "sweep"
+    done = command(*GRID, "--jobs", "2", "--out", str(folder), cwd=folder.parent)
+    assert done.returncode == 0, done.stderr
+    return folder
 
 
-def test_ctrl_c_ends_what_runs_and_resume_goes_on(cluster: Any, tmp_path: Path) -> None:
-    long = (*SWEEP[:4], "--duration", "1 s", "--set", "record.report=false", "--controller", "hpcc")
-    running = begin(cluster, *long, "--out", "x", cwd=tmp_path)
-    assert running_on(cluster.head_node, running)
-    running.send_signal(signal.SIGINT)
-    status, _, said = end(running)
-    assert status == 1
-    assert "ended early with 0 of 1 cells" in said
-    assert "go on with: testbed sweep --resume" in said
-    wait_until(lambda: not cells_of(cluster.head_node))
+def tables(folder: Path) -> dict[str, bytes]:
+    """Of all cells of a sweep."""
+    return {str(file.relative_to(folder)): file.read_bytes() for file in folder.glob("*/*.parquet")}
 
 
-def test_a_node_with_other_code_is_named(cluster: Any, tmp_path: Path) -> None:
+def test_a_node_with_other_code_and_libraries_is_named(cluster: Any, tmp_path: Path) -> None:
     other = tmp_path / "other" / "testbed"
     shutil.copytree(Path(testbed.__file__).parent, other, ignore=shutil.ignore_patterns("__pycache__"))
     with (other / "units.py").open("a") as file:
         file.write("# one line more\n")
+    library = other.with_name("numba-0.1.dist-info")
+    library.mkdir()
+    (library / "METADATA").write_text("Metadata-Version: 2.1\nName: numba\nVersion: 0.1\n")
     node = add(cluster, env_vars={"PYTHONPATH": str(other.parent)})
     status, out, said = end(begin(cluster, *SWEEP, "--controller", "fixed", "--out", "x", cwd=tmp_path))
     cluster.remove_node(node)
     assert status == 2
-    assert "testbed's code is" in said
-    assert "make both equal" in said
+    for part in ("numba is 0.1, on ", "testbed's code is", "make both equal"):
+        assert part in said
     assert out == ""
     assert list(tmp_path.glob("x/*/")) == []
 
@@ -169,15 +150,74 @@ def test_cells_of_the_kernel_need_a_node_that_says_so(cluster: Any, tmp_path: Pa
     [(["--on", "slurm"], "expected 'ray', or 'ray://HOST:PORT'"), (["--on", "ray", "--jobs", "2"], "--jobs: how many")],
 )
 def test_bad_options(arguments: list[str], says: str, tmp_path: Path) -> None:
-    done = subprocess.run(
-        [sys.executable, "-m", "testbed", *SWEEP, *arguments],
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=LONGEST,
-    )
-    assert done.returncode == 2
+    done = command(*SWEEP, *arguments, cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (2, "")
     assert says in done.stderr
-    assert done.stdout == ""
     assert list(tmp_path.iterdir()) == []
+
+
+def test_ctrl_c_ends_what_runs_and_resume_goes_on(cluster: Any, here: Path, tmp_path: Path) -> None:
+    """With what is not finished; and one node leaves the same bytes as none, and as two."""
+    running = begin(cluster, *GRID, "--out", "x", cwd=tmp_path)
+    wait_until(lambda: [*tmp_path.glob("x/*/summary.json")] or running.poll() is not None)
+    assert running_on(cluster.head_node, running)
+    os.kill(running.pid, signal.SIGINT)
+    status, _, said = end(running)
+    assert status == 1
+    finished = {one: one.stat().st_ino for one in tmp_path.glob("x/*/summary.json")}
+    assert 1 <= len(finished) < 4
+    assert f"ended early with {len(finished)} of 4 cells" in said
+    assert "go on with: testbed sweep --resume" in said
+    wait_until(lambda: not cells_of(cluster.head_node))
+    status, out, said = end(begin(cluster, "sweep", "--resume", "x", cwd=tmp_path))
+    assert (status, [one["word"] for one in json.loads(out)["cells"]]) == (0, ["clean"] * 4), said
+    assert {one: one.stat().st_ino for one in finished} == finished  # was not run again
+    assert said.count(": clean, ") == 4 - len(finished)
+    assert tables(tmp_path / "x") == tables(here)
+
+
+@pytest.mark.root
+@pytest.mark.parallel
+def test_a_table_of_the_kernels_cells_is_filled_one_after_the_other(cluster: Any, second: Any, tmp_path: Path) -> None:
+    """Whatever else the node has room for."""
+    (tmp_path / "table.yaml").write_text(MINE.read_text().replace("incast-8", "incast-2"))
+    running = begin(cluster, "reproduce", "./table.yaml", "--quick", "--out", "x", cwd=tmp_path)
+    seen: list[set[int]] = []
+
+    def over() -> bool:
+        seen.append(begun(cells_of(second)))
+        return running.poll() is not None
+
+    wait_until(over)
+    status, out, said = end(running)
+    assert status in (0, 3), said  # 3: degraded, on a busy machine
+    assert max(map(len, seen)) == 1
+    assert len(set().union(*seen)) == 2
+    assert json.loads(out)
+    assert {load_manifest(tmp_path / "x" / f"{row},two,seed=1").engine for row in "AB"} == {"kernel"}
+
+
+def test_a_lost_nodes_cells_run_elsewhere_and_nothing_twice(
+    cluster: Any, second: Any, here: Path, tmp_path: Path
+) -> None:
+    """And two nodes, of which each has run a cell, leave the same bytes as no cluster."""
+    running = begin(cluster, *GRID, "--out", "there", cwd=tmp_path)
+    held = running_on(cluster.head_node, running)
+    for pid in held:
+        os.kill(pid, signal.SIGSTOP)  # until the other node has run one and begun another
+    done = begun(running_on(second, running))
+    wait_until(lambda: begun(cells_of(second)) - done or running.poll() is not None)
+    lost = running_on(second, running)
+    cluster.remove_node(second, allow_graceful=False)
+    for pid in held:
+        os.kill(pid, signal.SIGCONT)
+    status, out, said = end(running)
+    assert status == 0, said
+    assert not any(Path(f"/proc/{pid}").exists() for pid in lost)
+    assert [one["word"] for one in json.loads(out)["cells"]] == ["clean"] * 4
+    names = [one["cell"] for one in json.loads(out)["cells"]]
+    assert [said.count(f"{name}: clean") for name in names] == [1] * 4
+    assert "about" in said  # how long it will take
+    assert sorted(one.name for one in tmp_path.joinpath("there").iterdir()) == sorted([*names, "logs", "sweep.json"])
+    assert len(tables(here)) >= 4 * 3
+    assert tables(tmp_path / "there") == tables(here)
