@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from bench.rank import TAU, TRIALS, Kept, kendall, row
+from bench.rank import ENGINES, TAU, TRIALS, Kept, kendall, row
 from testbed.errors import BadInput
 from testbed.sdk.score.score import Outcome
 from tests.support.checkout import ROOT
@@ -66,4 +66,7 @@ def test_the_order_that_is_reported_is_that_of_the_runs_that_are_kept() -> None:
     assert float(found.measured) >= TAU
     said = (ROOT / "docs/score.md").read_text()
     assert f"**Tau is {found.measured} over {found.note.split(';')[0]}**" in said
-    assert f"All {len(names)} controllers" in said
+    assert f"All {len(names)} controllers on all six experiments" in said
+    tau, pairs = kendall(*([kept.last(engine, name) for name in names] for engine in ENGINES))
+    assert tau >= TAU
+    assert f"**{tau:.2f} over {pairs} pairs**" in said

@@ -6,6 +6,7 @@ import json
 import signal
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -167,7 +168,12 @@ def test_whatever_ends_it_leaves_nothing(end: signal.Signals) -> None:
     assert not folder.exists()
 
 
-def test_of_one_that_was_killed_only_keys_are_left_and_the_next_one_removes_them(lab: Lab) -> None:
+def test_of_one_that_was_killed_only_keys_are_left_and_the_next_one_removes_them(
+    lab: Lab, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    room = Path(tempfile.mkdtemp())  # where no other test's lab removes them; a short path, for sockets
+    monkeypatch.setenv("TMPDIR", str(room))
+    monkeypatch.setattr(tempfile, "tempdir", None)
     before = Census.take()
     running, folder, theirs = at_work()
     running.kill()
@@ -179,6 +185,7 @@ def test_of_one_that_was_killed_only_keys_are_left_and_the_next_one_removes_them
         assert not folder.exists()
         assert lab.key.exists()  # it lives
     assert before.leftovers() == []
+    room.rmdir()
 
 
 def at_work() -> tuple[subprocess.Popen[str], Path, list[int]]:

@@ -129,8 +129,10 @@ def _settled(prometheus: Prometheus, folder: Path, instance: str) -> float | Non
     if done.returncode not in (0, 3):
         return None
     this = f'{{instance="{instance}"}}'  # others may run on this machine
-    flowing = f"sum by (instance) (rate(testbed_flow_acked_bytes_total{this}[{INTERVALS['__rate_interval']}])) > 0"
-    asked = f"testbed_nominal_time_seconds{this} and on (instance) ({flowing})"
+    passed, interval = f"testbed_nominal_time_seconds{this}", INTERVALS["__rate_interval"]
+    flowing = f"(sum by (instance) (rate(testbed_flow_acked_bytes_total{this}[{interval}])) > 0)"
+    # What was there before the interval: a rate from the first scrape on is a guess.
+    asked = " and on (instance) ".join((passed, flowing, f"{passed} offset {interval}"))
     found = prometheus.api("query_range", query=asked, start=begin, end=end, step=1)["result"]
     moments = [float(at) for series in found for at, value in series["values"] if 0 < float(value) < SETTLED]
     return moments[-1] if moments else None
