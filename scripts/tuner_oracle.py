@@ -22,7 +22,7 @@ from testbed.base.arrays import Floats
 from testbed.tuner import ELEPHANT
 
 KEPT = Path(__file__).resolve().parents[1] / "docs/findings/results/pet-thresholds.csv"
-ARRIVED = 0.07  # s of 0.1: those that come later would often not end; one that does not counts with its time so far
+ARRIVED = 0.7  # of the run: those that come later would often not end; one that does not counts with its time so far
 NAMES = ("mice", "p99", "elephants", "others", "others_p99")  # mean, p99, mean; mice that are of no incast: mean, p99
 COUNTS = ("mice_count", "elephants_count", "elephants_unfinished")
 RUN = ("cell", "row", "seed")  # of a line
@@ -39,7 +39,8 @@ def measured(file: Path) -> dict[str, str]:
     """The line of one run."""
     cell, *row, seed = file.stem.split(",")
     one = np.load(file)
-    came, mice, slowdown = one["start"] < ARRIVED, one["size"] <= ELEPHANT, one["slowdown"]
+    came = one["start"] < ARRIVED * one["duration"]
+    mice, slowdown = one["size"] <= ELEPHANT, one["slowdown"]
     small, large, others = came & mice, came & ~mice, came & mice & ~one["incast"]
     figures = (
         slowdown[small].mean(),
@@ -70,11 +71,14 @@ def kept() -> list[dict[str, str]]:
 
 def read(chose: bool) -> Runs:
     """Those of the seeds that chose, or those of all others."""
+    return by_cell(line for line in kept() if (int(line["seed"]) in CHOSE) == chose)
+
+
+def by_cell(lines: Iterable[dict[str, str]]) -> Runs:
     found: Runs = defaultdict(lambda: defaultdict(dict))
-    for line in kept():
-        if (int(line["seed"]) in CHOSE) == chose:
-            figures = np.array([float(line[name] or "nan") for name in NAMES])
-            found[line["cell"]][line["row"]][int(line["seed"])] = figures
+    for line in lines:
+        figures = np.array([float(line[name] or "nan") for name in NAMES])
+        found[line["cell"]][line["row"]][int(line["seed"])] = figures
     return found
 
 
