@@ -74,8 +74,11 @@ def main(folders: list[str]) -> None:
                 change = changes(some, cell, "fct", other)[:, columns]
                 rows.append([title(cell), other, engine, str(len(seeds)), *map(percent, change.T)])
     table(["fct, %", "against", "engine", "seeds", "mice, mean", "mice, p99", "elephants, mean"], rows)
-    words = Counter(one["verdict"] for one in lines if one["engine"] == "kernel")
-    print("\n".join(f"* {count} runs: {word}" for word, count in words.most_common()))
+    rack = [one["verdict"] for one in lines if one["engine"] == "kernel"]
+    reasons = Counter(reason.partition(":")[0] for verdict in rack for reason in verdict.split("; "))
+    print(
+        f"Of {len(rack)} runs in the rack: " + ", ".join(f"{reason} {count}" for reason, count in reasons.most_common())
+    )
 
 
 if __name__ == "__main__":
