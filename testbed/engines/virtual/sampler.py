@@ -41,8 +41,9 @@ class Sampler:
             column = getattr(flows, name)
             self._sources[name] = column, recorder.chosen, column.dtype
         maps, ports = world.maps, world.ports
-        for name in COUNTERS:  # column by column, signed: several times quicker to compute with
-            self._sources[_counter(name)] = maps.counters[name], ports.index, np.dtype(np.int64)
+        for name in COUNTERS:  # column by column, as they are computed with
+            kind = np.dtype(np.int64 if name == "last_ns" else np.float64)
+            self._sources[_counter(name)] = maps.counters[name], ports.index, kind
         if world.buffer:
             self._sources["ingresses"] = maps.ingresses, ports.index, maps.ingresses.dtype
             self._sources["own_pauses"] = maps.pauses, ports.index, maps.pauses.dtype
@@ -57,7 +58,15 @@ class Sampler:
         }
         self._described = (CSampled * len(self._sources))(
             *(
-                CSampled(source.ctypes.data, source.strides[0], dtype.itemsize, rows.ctypes.data, len(rows), to)
+                CSampled(
+                    source.ctypes.data,
+                    source.strides[0],
+                    dtype.itemsize,
+                    rows.ctypes.data,
+                    len(rows),
+                    dtype.kind == "f" and source.dtype.kind != "f",
+                    to,
+                )  # fmt: skip
                 for (source, rows, dtype), to in zip(
                     self._sources.values(), (one.ctypes.data for one in self._block.values()), strict=True
                 )
