@@ -103,8 +103,10 @@ class Records:
         code = getattr(self.form, event).__code__
         if place:
             name, file, line = place
-            if name in self._functions:  # the library may have been compiled for the same text in another file
-                file = self._functions[name].code.co_filename
+            ours = [one.code for known, one in self._functions.items() if name in known]
+            if file not in {one.co_filename for one in ours}:  # compiled for the same text in another file
+                here = (one.co_filename for one in ours if line in {at for *_, at in one.co_lines()})
+                file = next(here, file)
         else:
             file, line = self._places.get(int(flow[PLACE]), (code.co_filename, code.co_firstlineno))
         exec(compile("\n" * (line - 1) + "raise error", file, "exec"), {"error": error})  # as if from there

@@ -66,8 +66,9 @@ def rate_of(folder: Path, text: str, **options: object) -> float:
 
 
 def test_the_same_text_elsewhere_is_not_compiled_again_and_errors_name_its_file(tmp_path: Path, cache: Path) -> None:
-    text = TEXT.replace("    return x", "    if x == 2:\n        raise ValueError('two')\n    return x")
-    line = text.splitlines().index("        raise ValueError('two')")
+    own = "        if self.config.gain == 2:\n            raise ValueError('two')\n        self.rate ="
+    text = TEXT.replace("        self.rate =", own)
+    line = text.splitlines().index("            raise ValueError('two')")
     for name in ("one", "other"):
         (tmp_path / name).mkdir()
         with pytest.raises(ValueError, match="two") as error:
