@@ -21,11 +21,12 @@ from testbed.errors import BadInput
 from testbed.results import arrow
 from testbed.results.folder import DECISIONS, read_table
 from testbed.results.tables import UNITS
-from testbed.results.trace import DECIDED, HOP, INC, KINDS, SRC, Block, DecisionTrace, Rows
+from testbed.results.trace import COUNTS, DECIDED, HOP, INC, KINDS, SRC, Block, DecisionTrace, Rows
 
 _ABOUT = b"testbed"
 _BLOCK = 40_000  # rows that are encoded at a time: what they take stays in caches
-_ALWAYS = ("agent", "kind", "call", "time", "flow", *DECIDED)  # never null
+_ALWAYS = ("agent", "kind", "call", "time", "flow", *DECIDED, *COUNTS)  # never null
+_RISING = ("time",)  # of doubles, which nothing makes smaller
 _LISTED = ("kind",)
 _COUNTING = ("call", "flow", "acked_seq", "next_seq")
 _WHOLE = ("time", *DECIDED)  # and the rate of hops: to split their bytes costs more than it saves
@@ -114,8 +115,9 @@ def _written_as(fields: Sequence[Any]) -> dict[str, Any]:
     split = {name for name in floats if name.rpartition("_")[2] not in _WHOLE}
     encoding = {one.name: "BYTE_STREAM_SPLIT" if one.name in split else "PLAIN" for one in fields}
     encoding |= dict.fromkeys(_COUNTING, "DELTA_BINARY_PACKED")
+    compression = {one.name: "snappy" if one.name in split else "lz4" for one in fields}
     return {
-        "compression": {one.name: "snappy" if one.name in split else "lz4" for one in fields},
+        "compression": compression | dict.fromkeys(_RISING, "none"),
         "use_dictionary": list(_LISTED),
         "column_encoding": {name: one for name, one in encoding.items() if name not in _LISTED},
         "write_statistics": False,  # they cost as much as compressing
