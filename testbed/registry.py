@@ -15,7 +15,8 @@ import traceback
 from collections.abc import Callable
 from contextlib import redirect_stdout
 from dataclasses import dataclass
-from importlib.metadata import EntryPoint
+from functools import cache
+from importlib.metadata import Distribution, EntryPoint
 from pathlib import Path
 from typing import Any
 
@@ -181,8 +182,14 @@ def _from_entry(kind: str, entry: EntryPoint) -> Plugin:
             form = entry.load()
         except (ImportError, AttributeError) as error:
             raise BadInput(f"{kind} '{entry.name}' ({entry.value}) cannot be loaded: {error}") from error
-    origin = f"{entry.dist.name} {entry.dist.version}" if entry.dist else entry.value
+    origin = _told(entry.dist) if entry.dist else entry.value
     return Plugin(kind, entry.name, form, origin, Path(inspect.getfile(form)))
+
+
+@cache
+def _told(package: Distribution) -> str:
+    """Its name and version, for which all of its metadata is read: once, and not for each of its plugins."""
+    return f"{package.name} {package.version}"
 
 
 def _from_path(spec: str) -> tuple[str, str, Any, Path]:

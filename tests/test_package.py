@@ -148,29 +148,51 @@ def test_the_exporter_serves(installed: Path, tmp_path: Path) -> None:
             serving.terminate()
 
 
-@pytest.mark.parametrize(
-    ("command", "said"),
-    [
-        ("run incast-8", RACK),
-        ("sweep incast-8", RACK),
-        ("reproduce adpg-table-2 --quick", RACK),
-        ("selftest", RACK),
-        ("decode capture.pcapng", 'scapy is not installed; run: pip install "cc-testbed[rack]"'),
-        ("run incast-8 --dry-run --controller adpg-nn", NETWORK),
-        ("check pet", NETWORK),
-        ("train adpg", 'onnx, torch are not installed; run: pip install "cc-testbed[train]"'),
-        ("train decc", 'torch is not installed; run: pip install "cc-testbed[train]"'),
-        ("train pet", 'onnx, onnxruntime, torch are not installed; run: pip install "cc-testbed[learned,train]"'),
-        ("distil adpg", 'catboost is not installed; run: pip install "cc-testbed[train]"'),
-    ],
-)
-def test_what_is_missing_is_one_message(installed: Path, tmp_path: Path, command: str, said: str) -> None:
-    words = [str(installed / "testbed"), *command.split()]
-    done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, timeout=300, check=False)
-    assert (done.returncode, done.stdout) == (2, "")
-    assert said in done.stderr.splitlines()[-1]
-    assert "Traceback" not in done.stderr
-    assert not [file for file in tmp_path.rglob("*") if file.is_file()]
+REFUSED = {  # command line: the end of its message
+    "run incast-8": RACK,
+    "sweep incast-8": RACK,
+    "reproduce adpg-table-2 --quick": RACK,
+    "selftest": RACK,
+    "decode capture.pcapng": 'scapy is not installed; run: pip install "cc-testbed[rack]"',
+    "run incast-8 --dry-run --controller adpg-nn": NETWORK,
+    "check pet": NETWORK,
+    "train adpg": 'onnx, torch are not installed; run: pip install "cc-testbed[train]"',
+    "train decc": 'torch is not installed; run: pip install "cc-testbed[train]"',
+    "train pet": 'onnx, onnxruntime, torch are not installed; run: pip install "cc-testbed[learned,train]"',
+    "distil adpg": 'catboost is not installed; run: pip install "cc-testbed[train]"',
+}
+# Each in a process that is forked from one that has imported what most of them need.
+EACH = """
+import json, os, sys
+import testbed.experiment.load, testbed.runs.plan, testbed.sdk.jobs
+from testbed.cli.main import commands, main
+commands()
+done = []
+for words in json.load(sys.stdin):
+    sys.argv = ["testbed", *words.split()]
+    files = [open(name, "w+") for name in ("../stdout", "../stderr")]
+    pid = os.fork()
+    if not pid:
+        for number, file in enumerate(files, 1):
+            os.dup2(file.fileno(), number)
+        sys.exit(main())
+    code = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+    done.append((code, *(os.pread(file.fileno(), 10**6, 0).decode() for file in files)))
+print(json.dumps(done))
+"""
+
+
+def test_what_is_missing_is_one_message(installed: Path, tmp_path: Path) -> None:
+    (here := tmp_path / "here").mkdir()
+    done = subprocess.run(
+        [installed / "python", "-c", EACH], cwd=here, input=json.dumps(list(REFUSED)), capture_output=True, text=True,
+        timeout=300, check=True,
+    )  # fmt: skip
+    for (command, said), (code, stdout, stderr) in zip(REFUSED.items(), json.loads(done.stdout), strict=True):
+        assert (code, stdout) == (2, ""), command
+        assert said in stderr.splitlines()[-1]
+        assert "Traceback" not in stderr
+    assert not [file for file in here.rglob("*") if file.is_file()]
 
 
 def test_the_doctor_says_how_to_get_it(installed: Path, tmp_path: Path) -> None:

@@ -77,7 +77,7 @@ class Records:
         first = made[self.by_flow[0]]
         layout = record(self.form, self.config)
         translation = translated(first)
-        self._places = translation.places
+        self._places, self._functions = translation.places, translation.functions
         self._code = ctypes.CDLL(str(machine.library(translation, layout)))
         self.c.decide = ctypes.cast(self._code.decide, c_void_p).value
         rows = {path: values(one, layout) for path, one in made.items()}
@@ -101,7 +101,14 @@ class Records:
             raise self.objects.error
         error, place = _raised(c.raised)
         code = getattr(self.form, event).__code__
-        file, line = place or self._places.get(int(flow[PLACE]), (code.co_filename, code.co_firstlineno))
+        if place:
+            name, file, line = place
+            ours = [one.code for known, one in self._functions.items() if name in known]
+            if file not in {one.co_filename for one in ours}:  # compiled for the same text in another file
+                here = (one.co_filename for one in ours if line in {at for *_, at in one.co_lines()})
+                file = next(here, file)
+        else:
+            file, line = self._places.get(int(flow[PLACE]), (code.co_filename, code.co_firstlineno))
         exec(compile("\n" * (line - 1) + "raise error", file, "exec"), {"error": error})  # as if from there
         raise AssertionError
 
@@ -110,11 +117,11 @@ class Records:
         return UnusableDecision.of(callback, *decided)
 
 
-def _raised(raised: int) -> tuple[Exception, tuple[str, int] | None]:
-    """What machine code raised, and file and line if it says so."""
+def _raised(raised: int) -> tuple[Exception, tuple[str, str, int] | None]:
+    """What machine code raised, and function, file and line if it says so."""
     told = _Raised.from_address(raised)
     kind, arguments, place = pickle.loads(ctypes.string_at(told.data, told.size))
-    return kind(*arguments), place and place[1:]
+    return kind(*arguments), place
 
 
 def paths_by_flow(paths: Paths) -> list[Path]:

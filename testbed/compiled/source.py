@@ -116,7 +116,7 @@ class Translation:
             name, function.__code__, dict(function.__globals__), function.__defaults__
         )
         code = function.__code__
-        self._read.update(f"{name}\0{source}\0{code.co_filename}\0{code.co_firstlineno}\0".encode())  # as errors say
+        self._read.update(f"{name}\0{source}\0{code.co_firstlineno}\0".encode())  # the line, as errors say it
         tree = ast.parse(textwrap.dedent(source))
         ast.increment_lineno(tree, function.__code__.co_firstlineno - 1)
         (body,) = tree.body

@@ -7,6 +7,8 @@ from numpy.typing import NDArray
 
 from testbed.base.arrays import Floats, Ints
 
+NONE = np.int64(0)  # ns
+
 
 def paused_ns(records: NDArray[np.void], now_ns: int | Ints) -> Floats:
     """Wall ns for which each interface has been paused until now; ``records`` are `testbed.dataplane.wire.PAUSE`.
@@ -25,7 +27,7 @@ def paused_ns(records: NDArray[np.void], now_ns: int | Ints) -> Floats:
 def paused_between(records: NDArray[np.void], since_ns: Ints, until_ns: int | Ints) -> NDArray[np.int64]:
     """Wall ns for which each interface was paused from its own moment until a common one, by its two newest pauses."""
     if not records["span"]["until"].any():
-        return np.zeros(np.broadcast_shapes(records.shape, since_ns.shape, np.shape(until_ns)), np.int64)
+        return np.broadcast_to(NONE, np.broadcast_shapes(records.shape, since_ns.shape, np.shape(until_ns)))
     begin = np.maximum(records["span"]["from"].astype(np.int64), since_ns[..., None])
     end = np.minimum(records["span"]["until"].astype(np.int64), _of_spans(until_ns))
     return np.asarray(np.maximum(end - begin, 0).sum(-1))

@@ -67,24 +67,27 @@ class PortReader:
         The queue drains between arrivals, so it is extrapolated to now; not while the port itself is paused.
         """
         count = state.counters
-        last_ns = count["last_ns"].astype(np.int64)
+        last_ns = count["last_ns"].astype(np.int64, copy=False)
+        since = (now_ns - last_ns) / 1e9
         paused = paused_between(state.own_pauses, last_ns, now_ns) / 1e9
-        idle = np.maximum(0, now_ns - last_ns) / 1e9 - paused
-        before = count["queue"].astype(float)
+        idle = np.maximum(0, since) - paused
+        before = count["queue"].astype(float, copy=False)
         bytes_per_second = self.rate[rows] / 8
         busy = np.minimum(idle, before / bytes_per_second)
         queue = before - busy * bytes_per_second
-        later = np.where(queue > 0, np.maximum(0, last_ns - now_ns) / 1e9, 0.0) * bytes_per_second  # than now: not yet
+        tx_bytes = count["bytes"] - queue
+        if since.min(initial=0) < 0:  # what came later than now is not sent yet
+            tx_bytes -= np.where(queue > 0, np.maximum(0, -since), 0.0) * bytes_per_second
         area = count["area"] / 1e9 + before * paused + (before + queue) / 2 * busy
         return {
-            "tx_bytes": count["bytes"] - queue - later,
-            "tx_packets": count["packets"].astype(float),
+            "tx_bytes": tx_bytes,
+            "tx_packets": count["packets"].astype(float, copy=False),
             "queue": queue,
-            "peak_queue": count["peak"].astype(float),
+            "peak_queue": count["peak"].astype(float, copy=False),
             "queue_area": self.clock.nominal_seconds(area),
-            "marked_packets": count["marked_packets"].astype(float),
-            "marked_bytes": count["marked_bytes"].astype(float),
-            "dropped_packets": (count["dropped_packets"] + count["lost_packets"]).astype(float),
+            "marked_packets": count["marked_packets"].astype(float, copy=False),
+            "marked_bytes": count["marked_bytes"].astype(float, copy=False),
+            "dropped_packets": (count["dropped_packets"] + count["lost_packets"]).astype(float, copy=False),
             "kmin": self.thresholds[0, rows],
             "kmax": self.thresholds[1, rows],
             "pmax": self.thresholds[2, rows],

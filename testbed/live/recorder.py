@@ -39,41 +39,47 @@ class Ports(Protocol):
 
 
 class Samples:
-    """Columns of samples, each in memory of its own that is there once it is written to.
+    """Columns of samples, in memory that is there once it is written to.
 
     It grows if there are more samples than were ``expected``. A column that is the same in all samples takes none.
     """
 
     def __init__(self, names: Iterable[str], expected: int) -> None:
         self._names, self._expected, self._length = list(names), expected, 0
-        self._memory: dict[str, Floats] = {}
         self._same: dict[str, Floats] = {}  # rows of columns that have not changed
+        self._memory = np.empty((len(self._names), 0, 0))  # one piece: the kernel gives large pages to large ones
 
     def add(self, count: int, columns: Mapping[str, Floats | Ints]) -> None:
         """Add so many samples. A column may have one row for all of them."""
         before, self._length = self._length, self._length + count
         if not before:
             self._same = {name: _first(columns[name]) for name in self._names}
-        for name in self._names:
+        if self._length > self._memory.shape[1]:
+            self._grow(before)
+        for name, memory in zip(self._names, self._memory, strict=True):
             rows, same = columns[name], self._same.get(name)
             if same is not None:
                 if (rows == same).all():
                     continue
-                self._memory[name] = np.empty((max(self._expected, self._length), len(same)))
-                self._memory[name][:before] = self._same.pop(name)
-            elif self._length > len(self._memory[name]):
-                larger = np.empty((2 * self._length, self._memory[name].shape[1]))
-                larger[:before] = self._memory[name][:before]
-                self._memory[name] = larger
-            self._memory[name][before : self._length] = rows
+                memory[:before] = self._same.pop(name)
+            memory[before : self._length] = rows
+
+    def _grow(self, before: int) -> None:
+        room = 2 * self._length if before else max(self._expected, self._length)
+        width = self._memory.shape[2] if before else len(self._same[self._names[0]])
+        larger = np.empty((len(self._names), room, width))
+        for name, old, new in zip(self._names, self._memory, larger, strict=True):
+            if name not in self._same:
+                new[:before] = old[:before]
+        self._memory = larger
 
     def columns(self) -> dict[str, Floats]:
         """All samples, shape (t, width); not to be written to."""
         return {
             name: np.broadcast_to(self._same[name], (self._length, len(self._same[name])))
             if name in self._same
-            else self._memory[name][: self._length]
-            for name in self._names
+            else memory[: self._length]
+            for name, memory in zip(self._names, self._memory, strict=True)
         }
 
 

@@ -6,7 +6,6 @@ paths that each agent gave to its controller; which one that was is in the manif
 
 from __future__ import annotations
 
-import io
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -20,12 +19,14 @@ from testbed.controller import Paths
 from testbed.errors import BadInput
 from testbed.results import arrow
 from testbed.results.folder import DECISIONS, read_table
+from testbed.results.sink import Sink
 from testbed.results.tables import UNITS
-from testbed.results.trace import DECIDED, HOP, INC, KINDS, SRC, Block, DecisionTrace, Rows
+from testbed.results.trace import COUNTS, DECIDED, HOP, INC, KINDS, SRC, Block, DecisionTrace, Rows
 
 _ABOUT = b"testbed"
 _BLOCK = 40_000  # rows that are encoded at a time: what they take stays in caches
-_ALWAYS = ("agent", "kind", "call", "time", "flow", *DECIDED)  # never null
+_ALWAYS = ("agent", "kind", "call", "time", "flow", *DECIDED, *COUNTS)  # never null
+_RISING = ("time",)  # of doubles, which nothing makes smaller
 _LISTED = ("kind",)
 _COUNTING = ("call", "flow", "acked_seq", "next_seq")
 _WHOLE = ("time", *DECIDED)  # and the rate of hops: to split their bytes costs more than it saves
@@ -53,8 +54,8 @@ class Recorded:
     cut: bool = False  # there were more calls than were kept
 
 
-def encode(agents: Sequence[Served], srcs: bool = False) -> bytes:
-    """The file's content; with what only Bolt's switches say, if any controller wants ``srcs``."""
+def encode(agents: Sequence[Served], srcs: bool = False) -> NDArray[np.uint8]:
+    """The file's bytes; with what only Bolt's switches say, if any controller wants ``srcs``."""
     traces = [one.trace for one in agents]
     encoder = Encoder(max(one.widest for one in traces), srcs, max(one.largest for one in traces))
     for number, one in enumerate(traces):
@@ -70,7 +71,7 @@ class Encoder:
 
     def __init__(self, hops: int, srcs: bool, largest: int) -> None:
         self._rows, self._srcs, self._agent = Rows(max(_BLOCK, largest), hops), srcs, 0
-        self._sink = io.BytesIO()
+        self._sink = Sink()
         self._writer: Any = None
 
     def add(self, trace: DecisionTrace, agent: int = 0) -> int:
@@ -97,13 +98,13 @@ class Encoder:
         self._writer.write_table(pa.Table.from_arrays(list(arrays.values()), schema=self._writer.schema))
         self._rows.clear()
 
-    def file(self, agents: Sequence[Served]) -> bytes:
-        """All of it; what the agents hold was added."""
+    def file(self, agents: Sequence[Served]) -> NDArray[np.uint8]:
+        """All of its bytes; what the agents hold was added."""
         self._write()
         told = [{"first": one.first, "paths": _paths_as_dict(one.paths), "cut": one.trace.cut} for one in agents]
         self._writer.add_key_value_metadata({_ABOUT.decode(): json.dumps({"agents": told})})
         self._writer.close()
-        return self._sink.getvalue()
+        return self._sink.content()
 
 
 def _written_as(fields: Sequence[Any]) -> dict[str, Any]:
@@ -112,10 +113,10 @@ def _written_as(fields: Sequence[Any]) -> dict[str, Any]:
 
     floats = [one.name for one in fields if pa.types.is_floating(one.type)]
     split = {name for name in floats if name.rpartition("_")[2] not in _WHOLE}
-    encoding = {one.name: "BYTE_STREAM_SPLIT" if one.name in split else "PLAIN" for one in fields}
-    encoding |= dict.fromkeys(_COUNTING, "DELTA_BINARY_PACKED")
+    encoding = {one.name: "BYTE_STREAM_SPLIT" if one.name in (*split, *_COUNTING) else "PLAIN" for one in fields}
+    compression = {one.name: "snappy" if one.name in split else "lz4" for one in fields}
     return {
-        "compression": {one.name: "snappy" if one.name in split else "lz4" for one in fields},
+        "compression": compression | dict.fromkeys(_RISING, "none"),
         "use_dictionary": list(_LISTED),
         "column_encoding": {name: one for name, one in encoding.items() if name not in _LISTED},
         "write_statistics": False,  # they cost as much as compressing

@@ -131,8 +131,8 @@ def write(
         unfinished = Path(tempfile.mkdtemp(prefix=f".{path.name}-", dir=path.parent))
         try:
             write_tables(unfinished, record)
-            if record.decisions_file:
-                (unfinished / DECISIONS).write_bytes(record.decisions_file)
+            if record.decisions_file is not None:
+                record.decisions_file.tofile(unfinished / DECISIONS)
             _write_learned(unfinished / LEARNED, record)
             for each in add:
                 each(unfinished)

@@ -212,7 +212,7 @@ class RunRecord(Measured):
     clock_jump: float = 0.0  # wall seconds by which an agent's clocks disagreed at the end
     broken: list[Reason] = field(default_factory=list)  # invariants that did not hold
     loaded_plugins: list[dict[str, str]] = field(default_factory=list)  # who decided, as the agents say
-    decisions_file: bytes = b""  # see testbed.results.decisions; empty if it was not asked for
+    decisions_file: NDArray[np.uint8] | None = None  # bytes, see testbed.results.decisions; if it was asked for
     decisions_kept: dict[str, Any] = field(default_factory=dict)  # calls and rows in there, and why not all
     captures: list[dict[str, Any]] = field(default_factory=list)  # per --pcap: see `testbed.capture.output.report`
     tuners: list[TunerLog] = field(default_factory=list)  # one per switch

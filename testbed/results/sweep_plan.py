@@ -61,6 +61,10 @@ class Cell(BaseModel):
             seconds=_expected(resolved.experiment),
         )
 
+    def repeated(self, seed: int) -> Self:
+        """The same with another seed."""
+        return self.model_copy(update={"seed": seed, "experiment": self.experiment | {"seed": seed}})
+
     @property
     def in_kernel(self) -> bool:
         """Whether it needs root, and this machine's cores for itself."""

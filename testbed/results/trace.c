@@ -79,8 +79,11 @@ static void copy_rows(const struct rows *to, const struct alike *of, int64_t at)
 		copy_wide(wide + 8 * size, words, n, row);
 		set_bits(to, 1, at, n);
 	}
-	if (kind != FEEDBACK && kind != TIMEOUT && kind != SRC)
+	if (kind != FEEDBACK && kind != TIMEOUT && kind != SRC) {
+		for (int64_t i = 0; i < FIRST_NARROW; i++) /* counts: nothing was acknowledged */
+			memset(narrow + (2 + i) * size, 0, (size_t)n * sizeof(*narrow));
 		return;
+	}
 	set_bits(to, 0, at, n);
 	for (int64_t i = 0; i < FIRST_NARROW; i++, words += of->column)
 		copy_narrow(narrow + (2 + i) * size, words, n, row);

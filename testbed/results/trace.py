@@ -35,8 +35,10 @@ TOLD = (
 HOP = ("node", "ts", "tx_bytes", "queue", "rate")
 RTT_AT = len(DECIDED) + 1 + len(TOLD)  # columns before the RTT
 HOPS_AT = RTT_AT + 1
+COUNTS = TOLD[:7]
+"""0 in calls of other kinds, which is true; nulls would cost half as much again as the numbers."""
 # the columns of trace.c
-NARROW = ("call", "flow", *TOLD[:7])
+NARROW = ("call", "flow", *COUNTS)
 WIDE = ("time", *DECIDED, *TOLD[7:], "rtt", "sent_bytes")
 WHOLE = (*TOLD[7:], "sent_bytes")  # numbers among these
 ROWS = Unit("trace", (Path(__file__).with_name("trace.c"),), ".so", LIBRARY_FLAGS)
@@ -257,7 +259,7 @@ class Rows:
         }
         columns: Block = [("kind", self._kind, None)]
         for name in ("call", "time", "flow", *DECIDED, *TOLD, "rtt", "sent_bytes"):
-            valid = heard if name in (*TOLD, "rtt") else sent if name == "sent_bytes" else None
+            valid = sent if name == "sent_bytes" else heard if name in (*TOLD[len(COUNTS) :], "rtt") else None
             columns.append((name, narrow[name] if name in narrow else wide[name], valid))
         for hop, valid in enumerate(there):
             columns.append((f"hop{hop + 1}_{HOP[0]}", self._narrow[len(NARROW) + hop], valid))

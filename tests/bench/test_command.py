@@ -12,6 +12,7 @@ from tests.support.checkout import ROOT
 
 
 @pytest.mark.root
+@pytest.mark.parallel
 def test_a_folder_that_is_no_checkout_is_refused(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "bench", "--only", "agents", "--other", str(tmp_path)]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)

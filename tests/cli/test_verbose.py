@@ -13,7 +13,7 @@ import pytest
 from testbed.cli.verbose import STANDARD, KeyValues
 from tests.support.checkout import ROOT
 from tests.support.commands import command
-from tests.support.runs import UNDRAWN
+from tests.support.runs import SHALLOW, UNDRAWN
 
 LINE = re.compile(
     r"^\d\d:\d\d:\d\d\.\d{3} (?P<logger>testbed[a-z.]*): (?P<what>[a-z0-9 ]+?)(?P<fields>( [a-z_]+=.*)?)$"
@@ -78,7 +78,8 @@ def test_no_field_has_a_name_that_logging_keeps_for_itself() -> None:
 @pytest.mark.root
 def test_a_run(tmp_path: Path) -> None:
     """From the sandbox and its agents as well."""
-    arguments = ("run", "incast-2", "--duration", "400 us", *UNDRAWN, "--metrics-addr", "none", "--format", "json")
+    short = ("--duration", "400 us", *UNDRAWN, *SHALLOW)
+    arguments = ("run", "incast-2", *short, "--metrics-addr", "none", "--format", "json")
     done = command("--verbose", *arguments, "--out", str(tmp_path / "out"))
     assert json.loads(done.stdout)["experiment"] == "incast-2"
     lines = logged(done.stderr)

@@ -65,6 +65,19 @@ def rate_of(folder: Path, text: str, **options: object) -> float:
     return float(one.rate[0])
 
 
+def test_the_same_text_elsewhere_is_not_compiled_again_and_errors_name_its_file(tmp_path: Path, cache: Path) -> None:
+    own = "        if self.config.gain == 2:\n            raise ValueError('two')\n        self.rate ="
+    text = TEXT.replace("        self.rate =", own)
+    line = text.splitlines().index("            raise ValueError('two')")
+    for name in ("one", "other"):
+        (tmp_path / name).mkdir()
+        with pytest.raises(ValueError, match="two") as error:
+            rate_of(tmp_path / name, text)
+        assert (error.traceback[-1].path, error.traceback[-1].lineno) == (tmp_path / name / "mine.py", line)
+        assert rate_of(tmp_path / name, text, gain=4) == 17.0
+    assert libraries(cache) == 1
+
+
 def libraries(cache: Path) -> int:
     return len(list(cache.glob("controller-*.so")))
 

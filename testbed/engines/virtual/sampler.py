@@ -30,6 +30,13 @@ def _counter(name: str) -> str:
     return f"port.{name}"
 
 
+def _described(source: NDArray[Any], rows: Ints, dtype: np.dtype[Any], block: NDArray[Any]) -> CSampled:
+    as_double = dtype.kind == "f" and source.dtype.kind != "f"
+    return CSampled(
+        source.ctypes.data, source.strides[0], dtype.itemsize, rows.ctypes.data, len(rows), as_double, block.ctypes.data
+    )
+
+
 class Sampler:
     """Every ``interval`` of a run that lasts ``duration`` (s); what happened at a sample's tick belongs to it."""
 
@@ -41,8 +48,9 @@ class Sampler:
             column = getattr(flows, name)
             self._sources[name] = column, recorder.chosen, column.dtype
         maps, ports = world.maps, world.ports
-        for name in COUNTERS:  # column by column, signed: several times quicker to compute with
-            self._sources[_counter(name)] = maps.counters[name], ports.index, np.dtype(np.int64)
+        for name in COUNTERS:  # column by column, as they are computed with
+            kind = np.dtype(np.int64 if name == "last_ns" else np.float64)
+            self._sources[_counter(name)] = maps.counters[name], ports.index, kind
         if world.buffer:
             self._sources["ingresses"] = maps.ingresses, ports.index, maps.ingresses.dtype
             self._sources["own_pauses"] = maps.pauses, ports.index, maps.pauses.dtype
@@ -56,12 +64,7 @@ class Sampler:
             name: np.empty((self._samples, len(rows)), dtype) for name, (_, rows, dtype) in self._sources.items()
         }
         self._described = (CSampled * len(self._sources))(
-            *(
-                CSampled(source.ctypes.data, source.strides[0], dtype.itemsize, rows.ctypes.data, len(rows), to)
-                for (source, rows, dtype), to in zip(
-                    self._sources.values(), (one.ctypes.data for one in self._block.values()), strict=True
-                )
-            )
+            *(_described(*source, self._block[name]) for name, source in self._sources.items())
         )
         world.c.sampled, world.c.sampled_count = ctypes.addressof(self._described), len(self._sources)
         self._taken = 0  # in blocks before this one

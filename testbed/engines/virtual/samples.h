@@ -8,6 +8,24 @@
 #include "world.h"
 #include <string.h>
 
+static void copy_elements(const struct sampled *s, uint8_t *to)
+{
+	for (int64_t k = 0; k < s->count; k++)
+		memcpy(to + k * s->width, s->from + s->rows[k] * s->stride, (size_t)s->width);
+}
+
+static void copy_words(const struct sampled *s, uint8_t *to)
+{
+	for (int64_t k = 0; k < s->count; k++) /* a copy of known size is no call */
+		memcpy(to + k * 8, s->from + s->rows[k] * s->stride, 8);
+}
+
+static void copy_as_double(const struct sampled *s, uint8_t *to)
+{
+	for (int64_t k = 0; k < s->count; k++)
+		((double *)to)[k] = (double)*(const int64_t *)(s->from + s->rows[k] * s->stride);
+}
+
 /* All that are due before the moment `until`. */
 void take_samples(struct world *w, int64_t until)
 {
@@ -16,14 +34,12 @@ void take_samples(struct world *w, int64_t until)
 			const struct sampled *s = &w->sampled[i];
 			uint8_t *to = s->to + w->samples * s->count * s->width;
 
-			for (int64_t k = 0; k < s->count; k++) {
-				const uint8_t *from = s->from + s->rows[k] * s->stride;
-
-				if (s->width == 8) /* most are, and a copy of known size is no call */
-					memcpy(to + k * 8, from, 8);
-				else
-					memcpy(to + k * s->width, from, (size_t)s->width);
-			}
+			if (s->as_double)
+				copy_as_double(s, to);
+			else if (s->width == 8) /* most are */
+				copy_words(s, to);
+			else
+				copy_elements(s, to);
 		}
 	}
 }

@@ -48,7 +48,7 @@ class CSampled(ctypes.Structure):
         ("from", c_void_p),
         *((name, c_int64) for name in ("stride", "width")),
         ("rows", c_void_p),
-        ("count", c_int64),
+        *((name, c_int64) for name in ("count", "as_double")),
         ("to", c_void_p),
     ]
 

@@ -80,7 +80,7 @@ struct sampled {
 	const uint8_t *from;
 	int64_t stride, width; /* bytes: from one element to the next, and of each that are kept */
 	const int64_t *rows;
-	int64_t count; /* of rows */
+	int64_t count, as_double; /* count: of rows; as_double: int64_t become that */
 	uint8_t *to; /* of one sample after the other */
 };
 

@@ -40,7 +40,7 @@ class Measured:
 
 def implemented(comparison: Comparison) -> dict[str, How]:
     """The rows whose plugins are installed (or are files), and how they are run."""
-    installed = {kind: {each.name for each in registry.available(kind)} for kind in ("controller", "tuner")}
+    installed = {kind: registry.names(kind) for kind in ("controller", "tuner")}
     found = {}
     for name, row in comparison.rows.items():
         plugins = {"controller": row.here.controller, "tuner": row.here.tuner} if row.here else {}

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
+from functools import cache
 
 from testbed.errors import BadInput
 from testbed.experiment import meaningless
-from testbed.experiment.load import load
+from testbed.experiment.load import Loaded, load
 from testbed.results.papers.cells import TableCell, implemented, settings_of, texts
 from testbed.results.papers.comparison import Comparison, How
 from testbed.results.sweep_plan import Cell
@@ -24,11 +26,12 @@ def table_cells(
     ``engine``, if not the experiments' own: another one than the kernel ignores settings that are about the kernel.
     """
     found = []
+    once = cache(load)  # each file; a table has many runs of one
     for row, how in implemented(comparison).items():
         for column, about in comparison.columns.items():
             if about.experiment and (not quick or column in comparison.quick.columns):
                 try:
-                    found += _repeats(comparison, row, column, how, quick, engine)
+                    found += _repeats(comparison, row, column, how, quick, engine, once)
                 except BadInput as error:  # a plugin may lack what it needs, though: a policy, a compiler
                     if refused is None:
                         raise
@@ -48,7 +51,13 @@ def in_kernel(comparison: Comparison, *, quick: bool = False, engine: str = "") 
 
 
 def _repeats(  # noqa: PLR0917 - all of them make the cell
-    comparison: Comparison, row: str, column: str, how: How, quick: bool, engine: str
+    comparison: Comparison,
+    row: str,
+    column: str,
+    how: How,
+    quick: bool,
+    engine: str,
+    once: Callable[[str], Loaded],
 ) -> list[TableCell]:
     experiment = comparison.columns[column].experiment
     plugins = {"controller": how.controller, "tuner": how.tuner}
@@ -56,14 +65,15 @@ def _repeats(  # noqa: PLR0917 - all of them make the cell
     if engine:
         settings = (settings if engine == "kernel" else meaningless.without(settings)) | {"engine": engine}
     try:
-        resolved = Combination(plugins, settings).resolve(load(experiment))
+        resolved = Combination(plugins, settings).resolve(once(experiment))
         timed = resolved.experiment.engine == "kernel"
         if timed and resolved.experiment.time.dilation == "auto":  # many speeds, and nothing to repeat at half of it
             raise BadInput("time.dilation: a comparison needs a number, not 'auto'")
     except BadInput as error:
         raise BadInput(f"{comparison.name}, row {row}, column {column}: {error}") from None
     seeds = range(comparison.seed, comparison.seed + (comparison.quick.repeats if quick else comparison.repeats))
-    cells = [Cell.of(resolved, experiment, plugins, settings, seed) for seed in seeds]
+    one = Cell.of(resolved, experiment, plugins, settings, comparison.seed)
+    cells = [one.repeated(seed) for seed in seeds]
     return [TableCell(row, column, cell.model_copy(update={"name": _name(row, column, cell.seed)})) for cell in cells]
 
 

@@ -119,11 +119,11 @@ def _cells(request: Request, loaded: Loaded) -> Iterator[tuple[list[str], Cell]]
         first = resolved.experiment.seed if request.seed is None else request.seed
         label = [resolved.controller.name, *([resolved.tuner.name] if request.tuners else [])]
         label += [f"{_short(key, varied)}={combination.settings[key]}" for key in varied]
+        # What was found is written down, so that a path means the same from another folder.
+        plugins = {kind: getattr(resolved.experiment, kind).name for kind in combination.plugins}
+        cell = Cell.of(resolved, _experiment(request), plugins, combination.settings, first)
         for seed in range(first, first + request.repeat):
-            # What was found is written down, so that a path means the same from another folder.
-            plugins = {kind: getattr(resolved.experiment, kind).name for kind in combination.plugins}
-            cell = Cell.of(resolved, _experiment(request), plugins, combination.settings, seed)
-            yield [*label, f"seed={seed}"], cell
+            yield [*label, f"seed={seed}"], cell.repeated(seed)
 
 
 def _combinations(request: Request) -> Iterator[Combination]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 from multiprocessing.connection import Connection
 from typing import Any, Literal, Protocol
 
@@ -107,9 +107,14 @@ def _controller_questions(
             return None, "the controller declares that it does not react (adaptive = False)"
         return question(run)
 
+    @cache
+    def first() -> str:
+        """Digest of a run that two questions compare with another one of the same experiment."""
+        return run(_disturbed()).digest
+
     compiled = issubclass(form, CompiledController) and form.compiled
     return [
-        *([(COMPILES, partial(_compiles, run))] if compiled else []),
+        *([(COMPILES, partial(_compiles, run, first))] if compiled else []),
         ("starts within bounds", partial(_starts, run)),
         ("fills the line", partial(_fills_the_line, run)),
         ("reacts to congestion", partial(of_adaptive, _reacts)),
@@ -117,7 +122,7 @@ def _controller_questions(
         ("survives loss", partial(_survives_loss, run)),
         ("survives timeouts", partial(_survives_timeouts, run)),
         ("survives late and duplicate feedback", partial(_survives_disorder, run)),
-        ("same seed, same decisions", partial(_repeats, run)),
+        ("same seed, same decisions", partial(_repeats, run, first)),
         ("a restarted flow begins anew", partial(_restart, run)),
     ]
 
@@ -197,19 +202,21 @@ def _survives_disorder(run: Run) -> Answer:
     return _alive(trial, 40 * RTT, 0.01, "a tenth of the feedback late, a tenth twice")
 
 
-def _repeats(run: Run) -> Answer:
-    one, two = (run(experiment(3, 60 * RTT, gap=10 * RTT, loss=0.005)).digest for _ in range(2))
+def _disturbed(*, compiled: bool = True) -> Experiment:
+    return experiment(3, 60 * RTT, gap=10 * RTT, loss=0.005, compiled=compiled)
+
+
+def _repeats(run: Run, first: Callable[[], str]) -> Answer:
+    one, two = first(), run(_disturbed()).digest
     same = f"the same seed gave the same decisions twice (digest {one[:12]})"
     return one == two, same if one == two else f"the same seed gave other decisions: digests {one[:12]} and {two[:12]}"
 
 
-def _compiles(run: Run) -> Answer:
+def _compiles(run: Run, first: Callable[[], str]) -> Answer:
     """What a user debugs as Python must be what decides in a run."""
     if not machine.available():
         return None, "numba is not installed: Python decides in every run on this machine"
-    one, two = (
-        run(experiment(3, 60 * RTT, gap=10 * RTT, loss=0.005, compiled=compiled)).digest for compiled in (True, False)
-    )
+    one, two = first(), run(_disturbed(compiled=False)).digest
     same = f"the same feedback gave the same decisions, bit for bit (digest {one[:12]})"
     return one == two, same if one == two else f"decisions differ: digests {one[:12]} compiled and {two[:12]} in Python"
 

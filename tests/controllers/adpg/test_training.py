@@ -13,7 +13,7 @@ from tests.controllers.adpg.by_hand import oracle
 
 def test_a_short_training_helps_and_gives_the_same_again() -> None:
     pytest.importorskip("torch")
-    settings = Settings(updates=5 * CHECK_EVERY, attempts=1, seed=4)
+    settings = Settings(updates=2 * CHECK_EVERY, attempts=1, seed=4)
     first, again = train(settings), train(settings)
     assert first.best.score < first.history[0].score
     assert [one.score for one in first.history] == [one.score for one in again.history]

@@ -9,7 +9,7 @@ from pyarrow import compute
 from pyarrow.parquet import read_table
 
 from tests.engines.virtual.rings import bus_bandwidth
-from tests.support.runs import run_clean
+from tests.support.runs import SHALLOW, run_clean
 
 EXPERIMENT = """
 traffic: {pattern: allreduce, ranks: 4, size: 800 kB, iterations: 3}
@@ -39,7 +39,7 @@ record: {interval: 1 us}
 def test_a_message_goes_on_with_the_rate_of_the_one_before(tmp_path: Path) -> None:
     """Each CNP halves DCQCN's rate while they come (Zhu et al., equation 1); it recovers later than here."""
     (tmp_path / "two.yaml").write_text(TWO_MESSAGES)
-    run_clean(tmp_path, str(tmp_path / "two.yaml"))
+    run_clean(tmp_path, str(tmp_path / "two.yaml"), *SHALLOW)
     flows, series = (read_table(tmp_path / "clean" / f"{name}.parquet") for name in ("flows", "flow_series"))
     first, second = flows.to_pylist()[:2]
     own = series.filter(compute.equal(series["flow"], second["flow"])).to_pylist()
@@ -52,7 +52,7 @@ def test_a_message_goes_on_with_the_rate_of_the_one_before(tmp_path: Path) -> No
 @pytest.mark.measures
 def test_a_ring_is_nearly_as_fast_as_its_closed_form(tmp_path: Path) -> None:
     (tmp_path / "ring.yaml").write_text(EXPERIMENT)
-    (job,) = run_clean(tmp_path, str(tmp_path / "ring.yaml"))["jobs"]
+    (job,) = run_clean(tmp_path, str(tmp_path / "ring.yaml"), *SHALLOW)["jobs"]
     assert job["iterations"] == 3
     assert job["bus_bandwidth"] == pytest.approx(bus_bandwidth(4, 800e3), rel=0.1)
     assert job["straggler"] == pytest.approx(1, abs=0.1)

@@ -84,4 +84,4 @@ def test_whoever_watches_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> Non
         monkeypatch.setattr(Live, "seconds_left", lambda _, moments=moments: next(moments))
         ours, theirs = Pipe()
         files.append(following(VirtualRun(resolved, [], theirs), ours).decisions_file)
-    assert files[0] == files[1]
+    assert files[0].tobytes() == files[1].tobytes()

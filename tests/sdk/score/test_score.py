@@ -43,6 +43,7 @@ def test_the_rack_gives_about_the_same_number() -> None:
 
 
 @pytest.mark.root
+@pytest.mark.parallel
 def test_a_rack_that_is_not_as_configured_is_an_error_and_no_score(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(calibration, "TOLERANCE", -1.0)  # nothing is near enough
     monkeypatch.setattr(calibration, "ATTEMPTS", 1)

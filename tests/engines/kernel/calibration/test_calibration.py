@@ -12,7 +12,7 @@ from testbed.engines.kernel.calibration import calibration
 from testbed.engines.kernel.calibration.calibration import ATTEMPTS, Measured, _marking, _retried
 from testbed.engines.kernel.calibration.injection import CE, HOP_AT, TOS_AT, _on_the_wire
 from testbed.experiment.topology.framing import Framing
-from tests.support.runs import run_clean
+from tests.support.runs import SHALLOW, run_clean
 
 KMIN, KMAX, PMAX = 100e3, 400e3, 0.2
 
@@ -64,5 +64,5 @@ def test_each_property_has_to_be_right_once_and_not_all_in_the_same_attempt(monk
 def test_large_packets_without_int_are_calibrated(tmp_path: Path) -> None:
     """Calibration's own packets have INT, but must fit where the experiment's fit."""
     packets = ("--set", "traffic.payload=4 kB")
-    summary = run_clean(tmp_path, "incast-2", "--controller", "swift", "--duration", "0.5 ms", *packets)
+    summary = run_clean(tmp_path, "incast-2", "--controller", "swift", "--duration", "0.5 ms", *packets, *SHALLOW)
     assert summary["goodput"] > 0

@@ -21,7 +21,7 @@ from testbed.experiment.topology.framing import Framing
 from tests.engines.lab.pair import ADDRESSES, NAMES, Pair, Served, host_config, pair
 from tests.support.waiting import PATIENCE, until
 
-pytestmark = pytest.mark.root
+pytestmark = [pytest.mark.root, pytest.mark.parallel]
 
 
 @pytest.fixture
