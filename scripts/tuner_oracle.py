@@ -22,14 +22,15 @@ from testbed.base.arrays import Floats
 from testbed.tuner import ELEPHANT
 
 KEPT = Path(__file__).resolve().parents[1] / "docs/findings/results/pet-thresholds.csv"
-ARRIVED = 0.07  # s of 0.1: those that come later would often not end; one that does not counts with its time so far
+ARRIVED = 0.7  # of the run: those that come later would often not end; one that does not counts with its time so far
 NAMES = ("mice", "p99", "elephants", "others", "others_p99")  # mean, p99, mean; mice that are of no incast: mean, p99
 COUNTS = ("mice_count", "elephants_count", "elephants_unfinished")
 RUN = ("cell", "row", "seed")  # of a line
 PUBLISHED = ("SECN1", "SECN2", "ACC")
 CHOSE = (1, 2)  # the seeds that what `fct` begins with was chosen by; they are in no other table
 FEWEST = 3  # seeds of a figure
-WIDE, WIDE_CELLS = range(31, 36), ("websearch-30", "datamining-30")
+WIDE, MANY = range(31, 36), range(31, 61)  # seeds that many constants have, and those that some have at 30 % load
+LOW, WIDE_CELLS = ("websearch-30", "datamining-30"), ("websearch-30", "websearch-50", "websearch-70", "datamining-30")
 RESTS, RESTING = "rests", "10 mice, else 20/160/50, rests 4"  # in names of rows; the least bad of them
 WORD = {"websearch": "WebSearch", "datamining": "DataMining"}
 Runs = dict[str, dict[str, dict[int, Floats]]]  # cell, row, seed: slowdowns as in `NAMES`
@@ -39,7 +40,8 @@ def measured(file: Path) -> dict[str, str]:
     """The line of one run."""
     cell, *row, seed = file.stem.split(",")
     one = np.load(file)
-    came, mice, slowdown = one["start"] < ARRIVED, one["size"] <= ELEPHANT, one["slowdown"]
+    came = one["start"] < ARRIVED * one["duration"]
+    mice, slowdown = one["size"] <= ELEPHANT, one["slowdown"]
     small, large, others = came & mice, came & ~mice, came & mice & ~one["incast"]
     figures = (
         slowdown[small].mean(),
@@ -70,11 +72,14 @@ def kept() -> list[dict[str, str]]:
 
 def read(chose: bool) -> Runs:
     """Those of the seeds that chose, or those of all others."""
+    return by_cell(line for line in kept() if (int(line["seed"]) in CHOSE) == chose)
+
+
+def by_cell(lines: Iterable[dict[str, str]]) -> Runs:
     found: Runs = defaultdict(lambda: defaultdict(dict))
-    for line in kept():
-        if (int(line["seed"]) in CHOSE) == chose:
-            figures = np.array([float(line[name] or "nan") for name in NAMES])
-            found[line["cell"]][line["row"]][int(line["seed"])] = figures
+    for line in lines:
+        figures = np.array([float(line[name] or "nan") for name in NAMES])
+        found[line["cell"]][line["row"]][int(line["seed"])] = figures
     return found
 
 
@@ -136,8 +141,7 @@ def best_for_mice(runs: Runs, cells: list[str]) -> None:
     """The most that any constant gives mice against SECN1, and the most if elephants pay no more than 3 %."""
     lines = []
     for cell in cells:
-        found = {row: changes(runs, cell, row, "SECN1") for row in runs[cell] if is_constant(row)}
-        found = {row: change for row, change in found.items() if len(change) >= FEWEST}
+        found = against_secn1(runs, cell, WIDE)
         fair = [row for row, change in found.items() if change[:, 2].mean() <= np.log(1.03)]
         line = [title(cell)]
         for some in (found, fair):
@@ -146,10 +150,9 @@ def best_for_mice(runs: Runs, cells: list[str]) -> None:
                 continue
             best = min(some, key=lambda row: found[row][:, 0].mean())
             line += [best, percent(found[best][:, 0]), percent(found[best][:, 2])]
-        lines.append(line)
-    table(
-        ["against SECN1, %", "best for mice", "mice", "elephants", "elephants at most +3", "mice", "elephants"], lines
-    )
+        lines.append([*line, str(len(found))])
+    head = [f"against SECN1, %, {named(WIDE)}", "best for mice", "mice", "elephants"]
+    table([*head, "elephants at most +3", "mice", "elephants", "of"], lines)
 
 
 def against_one(runs: Runs, cells: list[str], rows: list[str], usual: str) -> None:
@@ -187,12 +190,12 @@ def oracle(runs: Runs, cells: list[str], rows: list[str], more: Sequence[str] = 
     scores, others = scored(runs, cells, rows, seeds), scored(runs, cells, list(more), seeds) if more else None
     means, each = scores.mean(axis=2), np.arange(len(cells))
     single, hindsight = int(means.mean(axis=0).argmin()), scores[each, means.argmin(axis=1)]
-    named = [(row, scores[:, k]) for k, row in enumerate(rows)]
-    named.sort(key=lambda one: float(one[1].mean()))
-    named.append(("the best constant in each", hindsight))
+    ranked = [(row, scores[:, k]) for k, row in enumerate(rows)]
+    ranked.sort(key=lambda one: float(one[1].mean()))
+    ranked.append(("the best constant in each", hindsight))
     if others is not None:
-        named += [(row, others[:, k]) for k, row in enumerate(more)]
-    lines = [[row, *(f"{x:+.1f}" for x in one.mean(axis=1)), points(one.mean(axis=0))] for row, one in named]
+        ranked += [(row, others[:, k]) for k, row in enumerate(more)]
+    lines = [[row, *(f"{x:+.1f}" for x in one.mean(axis=1)), points(one.mean(axis=0))] for row, one in ranked]
     table([f"seeds {', '.join(map(str, seeds))}", *map(title, cells), "mean"], lines)
     held = []
     for seed in range(len(seeds)):
@@ -200,7 +203,7 @@ def oracle(runs: Runs, cells: list[str], rows: list[str], more: Sequence[str] = 
         chosen = scores[each, known.argmin(axis=1), seed] - scores[:, known.mean(axis=0).argmin(), seed]
         held.append(chosen.mean())
     print(f"Points less than with {rows[single]} everywhere, the best constant of all:\n")
-    for row, one in named:
+    for row, one in ranked:
         if row != rows[single]:
             print(f"* {row}: {points((one - scores[:, single]).mean(axis=0))}")
     print(f"* the best constant in each and the best of all, chosen by the other seeds: {points(np.array(held))}\n")
@@ -225,25 +228,26 @@ def rests(runs: Runs, cells: list[str]) -> None:
     table([f"mice, elephants, %, seed {seeds}", *map(title, cells)], lines)
 
 
-def frontier(runs: Runs, cells: Iterable[str]) -> None:
+def frontier(runs: Runs, cells: Iterable[str], seeds: range) -> None:
     """What each constant gives mice and takes from elephants, over the same seeds."""
     lines = []
     for cell in cells:
-        rows = {row: by_seed for row, by_seed in runs[cell].items() if is_constant(row) and by_seed.keys() >= {*WIDE}}
-        some: Runs = {cell: {row: {seed: runs[cell][row][seed] for seed in WIDE} for row in (*rows, "SECN1")}}
-        found = {row: changes(some, cell, row, "SECN1") for row in rows}
+        found = against_secn1(runs, cell, seeds)
         for row in sorted(found, key=lambda one: float(found[one][:, 0].mean())):
-            change = found[row][:, [NAMES.index(name) for name in ("others", "others_p99", "elephants")]]
-            lines.append([title(cell), row, *map(percent, change.T), goal(change)])
-    head = [
-        f"against SECN1, %, seeds {WIDE[0]} to {WIDE[-1]}",
-        "",
-        "mice, mean",
-        "mice, p99",
-        "elephants, mean",
-        "goal",
-    ]
-    table(head, lines)
+            lines.append([title(cell), row, *map(percent, found[row].T), goal(found[row])])
+    table([f"against SECN1, %, {named(seeds)}", "", "mice, mean", "mice, p99", "elephants, mean", "goal"], lines)
+
+
+def against_secn1(runs: Runs, cell: str, seeds: range) -> dict[str, Floats]:
+    """The constants that all of ``seeds`` were run with: mice's mean and p99, elephants, shape (seeds, 3)."""
+    columns = [NAMES.index(name) for name in ("others", "others_p99", "elephants")]
+    rows = [row for row, by_seed in runs[cell].items() if is_constant(row) and by_seed.keys() >= {*seeds}]
+    some: Runs = {cell: {row: {seed: runs[cell][row][seed] for seed in seeds} for row in (*rows, "SECN1")}}
+    return {row: changes(some, cell, row, "SECN1")[:, columns] for row in rows}
+
+
+def named(seeds: range) -> str:
+    return f"seeds {seeds[0]} to {seeds[-1]}"
 
 
 def is_constant(row: str) -> bool:
@@ -270,10 +274,9 @@ def main(arguments: list[str]) -> None:
     constants = [row for row in runs[calm[0]] if is_constant(row)]
     reached(runs, [(cell, other) for other in PUBLISHED for cell in cells], "fct", goals=True)
     best_for_mice(runs, calm)
-    frontier(runs, WIDE_CELLS)
-    reached(
-        runs, [(cell, other) for cell in WIDE_CELLS for other in ("SECN1", "20/160/50", "fct")], RESTING, goals=False
-    )
+    frontier(runs, LOW, MANY)
+    frontier(runs, WIDE_CELLS, WIDE)
+    reached(runs, [(cell, other) for cell in LOW for other in ("SECN1", "20/160/50", "fct")], RESTING, goals=False)
     oracle(runs, calm, in_all(runs, calm, constants))
     reached(runs, product(incasts, in_all(runs, cells, constants)), "fct", goals=False)
     against_one(runs, incasts, sorted({row for cell in incasts for row in runs[cell]}), "SECN1")

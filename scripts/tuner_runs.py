@@ -4,7 +4,7 @@
 
 Every run is 100 ms on the virtual engine, 16 hosts with 25 Gbit/s at one switch, DCQCN with a window of one BDP; a seed
 gives all rows of a cell the same arrivals. FOLDER gets a file per run; those that are there already are not run again.
-`tuner_oracle.py` makes figures of them.
+`tuner_oracle.py` makes figures of them. With `--dilation` they are of the kernel's rack (as root), for `tuner_rack.py`.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from __future__ import annotations
 import argparse
 import io
 from collections import deque
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -21,16 +22,17 @@ from testbed_plugins.pet.cell import INCASTS, QUIET
 
 from testbed.base.arrays import Floats
 from testbed.base.atomic import atomic_write
-from testbed.engines.virtual.run import VirtualRun
+from testbed.fidelity.verdict import judge
+from testbed.live.observers import Observer
 from testbed.plugin import PluginConfig
 from testbed.results.figures.fct import ideal_fct, slowdowns
+from testbed.runs.carrier import carrier
 from testbed.runs.overrides import resolve
-from testbed.sdk.conformance.trial import Unwatched
 from testbed.tuner import Need, Ports, PortSample, Thresholds, Tuner
 
 DURATION = 0.1  # s
 WORKLOADS, LOADS = ("websearch", "datamining"), (30, 50, 70, 90)
-COMMON = [*QUIET, "controller.window=bdp", "rack.hosts=16", "time.warmup=0", f"time.duration={DURATION} s"]
+COMMON = [*QUIET, "controller.window=bdp", "rack.hosts=16", "time.warmup=0"]
 CELLS = [f"{workload}-{load}{more}" for more in ("", "-incast") for workload in WORKLOADS for load in LOADS]
 
 Action = tuple[float, float, float]  # Kmin, Kmax in kB, Pmax in %
@@ -38,6 +40,7 @@ USUAL, GENTLE = (40, 160, 100), (20, 1280, 25)
 CONSTANTS: list[Action] = [(20, 40, 100), (20, 160, 50), (20, 320, 50), USUAL, (20, 160, 25),
                            (40, 320, 100), (20, 640, 50), (80, 160, 100), GENTLE]  # fmt: skip
 BELOW: list[Action] = [(20, 80, 95), (5, 20, 100), (5, 640, 50), (10, 640, 50), (10, 320, 25), (0, 1280, 100)]
+LESS: list[Action] = [(20, 320, 40), (20, 320, 35)]  # than what `fct` begins with, of the same thresholds
 PUBLISHED = {
     "SECN1": ["tuner.preset=secn1"],
     "SECN2": ["tuner.preset=secn2"],
@@ -105,21 +108,22 @@ RESTING: dict[str, tuple[float, bool, Action, int]] = {
 ROWS = [*PUBLISHED, *map(named, CONSTANTS), *RULES]
 
 
-def run(cell: str, row: str, seed: int, file: Path) -> None:
+def run(cell: str, row: str, seed: int, file: Path, carried: Sequence[str]) -> None:
     """One run; its file has a row per flow: size, start, slowdown so far, finished, of an incast."""
     workload, load, *incast = cell.split("-")
-    options = [*COMMON, f"traffic.load={load} %", f"seed={seed}", *(INCASTS if incast else [])]
-    constants = {named(one): constant(one) for one in (*CONSTANTS, *BELOW)}
+    options = [*COMMON, f"traffic.load={load} %", f"seed={seed}", *(INCASTS if incast else []), *carried]
+    constants = {named(one): constant(one) for one in (*CONSTANTS, *BELOW, *LESS)}
     resolved = resolve(workload, {}, {}, [*options, *(PUBLISHED | constants).get(row, [])])
     if row in RULES | RESTING:
         about = zip(("senders", "of_mice", "usual", "rest"), (RULES | RESTING)[row], strict=False)
         form = type("Rule", (ByIncasts,), dict(about))
         plugin = replace(resolved.tuner, form=form)
         resolved = replace(resolved, tuner=plugin, tuner_config=form.Config())
-    record = VirtualRun(resolved, [], Unwatched()).follow()
+    engine, observer = carrier(resolved.experiment.engine), Observer()
+    record = engine.follow(engine.prepare(resolved, observer), observer, [], file.stem, [])
     flows = record.flows
     finished = np.isfinite(flows.finished)
-    under_way = np.where(finished, flows.finished, DURATION) - flows.start
+    under_way = np.where(finished, flows.finished, record.duration) - flows.start
     incasts = np.array([label == "incast" for label in resolved.layout.plan.label])
     stream = io.BytesIO()
     np.savez_compressed(
@@ -129,6 +133,9 @@ def run(cell: str, row: str, seed: int, file: Path) -> None:
         slowdown=slowdowns(under_way, ideal_fct(record)).astype(np.float32),
         finished=finished,
         incast=incasts,
+        duration=record.duration,
+        engine=engine.name,
+        verdict="; ".join(f"{one.what}: {one.how_much}" for one in judge(record).reasons) or "clean",
     )
     atomic_write(file, stream.getvalue())
 
@@ -144,14 +151,18 @@ def main() -> None:
     parser.add_argument("--seeds", type=seeds, default=seeds("11-15"))
     parser.add_argument("--cells", type=lambda text: text.split(","), default=CELLS)
     parser.add_argument("--rows", type=lambda text: text.split(";"), default=ROWS, help="separated by ;")
+    parser.add_argument("--duration", type=float, default=DURATION, help="nominal s")
+    parser.add_argument("--dilation", default="", help="in the kernel's rack, so many wall seconds for a nominal one")
     chosen = parser.parse_args()
     chosen.folder.mkdir(parents=True, exist_ok=True)
+    rack = ["engine=kernel", f"time.dilation={chosen.dilation}"] if chosen.dilation else []
+    carried = [f"time.duration={chosen.duration} s", *rack]
     for seed in chosen.seeds:
         for cell in chosen.cells:
             for row in chosen.rows:
                 file = chosen.folder / f"{cell},{row.replace('/', '_')},{seed}.npz"
                 if not file.exists():
-                    run(cell, row, seed, file)
+                    run(cell, row, seed, file, carried)
                     print(file.stem, flush=True)
 
 

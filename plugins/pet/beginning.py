@@ -17,7 +17,7 @@ from ..learned.mlp import layers_of, put_layers
 from ..learned.observation import BASIC, FLOWS, MOST_SENDERS
 from ..learned.tuner import SLOTS
 
-FIRST = (0, 4, 9)  # 20 kB, 320 kB, 50 %: of all constants it serves most without incasts (docs/findings/pet.md)
+FIRST = (0, 4, 9)  # 20 kB, 320 kB, 50 %: mice 10 % faster without incasts, elephants 3 % slower (docs/findings/pet.md)
 INCAST = (6, 7, 0)  # 1.28 MB, 2.56 MB, 5 %: next to never a mark
 SENDERS = 10.25  # log2 of 1 + the incast degree is above log2 of this from ten senders on
 PER_SHARE = 2.0  # octaves of senders that a mice share of 0 in place of 1 takes off

@@ -24,7 +24,7 @@ from testbed.results.tables import UNITS
 from testbed.results.trace import COUNTS, DECIDED, HOP, INC, KINDS, SRC, Block, DecisionTrace, Rows
 
 _ABOUT = b"testbed"
-_BLOCK = 40_000  # rows that are encoded at a time: what they take stays in caches
+_BLOCK = 80_000  # rows that are encoded at a time: each time costs as much as some thousand rows
 _ALWAYS = ("agent", "kind", "call", "time", "flow", *DECIDED, *COUNTS)  # never null
 _RISING = ("time",)  # of doubles, which nothing makes smaller
 _LISTED = ("kind",)

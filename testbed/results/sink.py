@@ -1,14 +1,11 @@
-"""Where a file's content is written to, in memory.
-
-Bytes that grow are copied, and each of their small pages costs a fault; large ones cost several times less.
-"""
+"""Where a file's content is written to, in memory: bytes that grow would be copied."""
 
 from __future__ import annotations
 
-import mmap
-
 import numpy as np
 from numpy.typing import NDArray
+
+from testbed.base.pages import large_pages
 
 CHUNK = 32 << 20  # bytes of address space; memory is taken as it is used
 
@@ -20,18 +17,13 @@ class Sink:
 
     def __init__(self) -> None:
         self._full: list[NDArray[np.uint8]] = []
-        self._begin(CHUNK)
-
-    def _begin(self, size: int) -> None:
-        self._chunk = mmap.mmap(-1, size, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
-        if hasattr(mmap, "MADV_HUGEPAGE"):
-            self._chunk.madvise(mmap.MADV_HUGEPAGE)
+        self._chunk = large_pages(CHUNK)
 
     def write(self, data: bytes) -> int:
         """All of it."""
         if self._chunk.tell() + len(data) > len(self._chunk):
             self._full.append(self._written())
-            self._begin(max(CHUNK, len(data)))
+            self._chunk = large_pages(max(CHUNK, len(data)))
         return self._chunk.write(data)
 
     def _written(self) -> NDArray[np.uint8]:

@@ -9,6 +9,8 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
+from testbed.base.pages import large_pages
+
 CACHE_LINE = 64  # bytes
 CHUNK = 32 << 20  # bytes of address space; memory is taken as it is used
 
@@ -44,7 +46,4 @@ class LargePages:
         if self._size == CHUNK and self._idle:
             self._chunks.append(self._idle.pop())
             return
-        chunk = mmap.mmap(-1, self._size, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
-        if hasattr(mmap, "MADV_HUGEPAGE"):
-            chunk.madvise(mmap.MADV_HUGEPAGE)
-        self._chunks.append(chunk)
+        self._chunks.append(large_pages(self._size))

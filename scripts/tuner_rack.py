@@ -1,0 +1,85 @@
+"""`fct` in the kernel's rack beside the virtual engine: the table of docs/findings/pet.md.
+
+    .venv/bin/python scripts/tuner_rack.py [FOLDER ...]     # of scripts/tuner_runs.py: keep what they have
+
+A line per run is kept in docs/findings/results/pet-rack.csv, with its verdict. Changes and intervals are those of
+`tuner_oracle.py`: ratios of rows with the same arrivals, Student's t over the seeds' logarithms.
+"""
+
+from __future__ import annotations
+
+import csv
+import sys
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+from tuner_oracle import (
+    COUNTS,
+    FEWEST,
+    NAMES,
+    PUBLISHED,
+    RUN,
+    by_cell,
+    changes,
+    in_order,
+    measured,
+    percent,
+    table,
+    title,
+)
+
+KEPT = Path(__file__).resolve().parents[1] / "docs/findings/results/pet-rack.csv"
+ENGINES = ("kernel", "virtual")
+HEAD = ("engine", *RUN, *NAMES, *COUNTS, "duration", "verdict")
+Line = dict[str, str]
+
+
+def line(file: Path) -> Line:
+    one = np.load(file)
+    about = {name: str(one[name]) for name in ("engine", "duration", "verdict")}
+    return measured(file) | about
+
+
+def kept() -> list[Line]:
+    with KEPT.open(newline="") as stream:
+        return list(csv.DictReader(stream))
+
+
+def keep(folders: list[str]) -> None:
+    """A line per run of ``folders``, in place of what was kept of that run."""
+    lines = [*(kept() if KEPT.exists() else []), *(line(file) for one in folders for file in Path(one).glob("*.npz"))]
+    newest = {tuple(one[name] for name in ("engine", *RUN)): one for one in lines}
+    with KEPT.open("w", newline="") as stream:
+        writer = csv.DictWriter(stream, HEAD, lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(newest[run] for run in sorted(newest))
+
+
+def main(folders: list[str]) -> None:
+    """Print the table: of the seeds that both engines have, and how many of the rack's runs were degraded."""
+    if folders:
+        keep(folders)
+    lines = kept()
+    runs = {engine: by_cell(one for one in lines if one["engine"] == engine) for engine in ENGINES}
+    columns = [NAMES.index(name) for name in ("others", "others_p99", "elephants")]
+    rows = []
+    for other in PUBLISHED:
+        for cell in in_order(runs["kernel"]):
+            seeds = set.intersection(*(set(runs[engine][cell][row]) for engine in ENGINES for row in ("fct", other)))
+            if len(seeds) < FEWEST:
+                continue
+            for engine in ENGINES:
+                some = {cell: {row: {s: runs[engine][cell][row][s] for s in seeds} for row in ("fct", other)}}
+                change = changes(some, cell, "fct", other)[:, columns]
+                rows.append([title(cell), other, engine, str(len(seeds)), *map(percent, change.T)])
+    table(["fct, %", "against", "engine", "seeds", "mice, mean", "mice, p99", "elephants, mean"], rows)
+    rack = [one["verdict"] for one in lines if one["engine"] == "kernel"]
+    reasons = Counter(reason.partition(":")[0] for verdict in rack for reason in verdict.split("; "))
+    print(
+        f"Of {len(rack)} runs in the rack: " + ", ".join(f"{reason} {count}" for reason, count in reasons.most_common())
+    )
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
