@@ -22,6 +22,7 @@ from tests.support.simulated import measured, simulated
 
 PACKET = theory.INT_WIRE * 8 / theory.LINE
 CALIBRATED = 0.02  # a link's rate and delay may be off by so much
+SHORTER = ("tuner.preset=secn1", "time.duration=2 ms", "time.warmup=1 ms")
 LASTING = ("tuner.preset=secn1", "time.duration=3 ms", "time.warmup=1.5 ms")
 
 
@@ -162,6 +163,10 @@ CASES = {
     "hpcc, 2 flows": Case("incast-2", LASTING, "hpcc", dilation=2000),
     # Room for all first windows: which flows lose all of theirs, and wait for a timeout, is another matter.
     "hpcc, 64 flows": Case("incast-64", [*LASTING, "rack.switch.buffer=8 MB"], "hpcc", dilation=1500),
+    "swift, 2 flows": Case("incast-2", SHORTER, "swift", dilation=1000),
+    "swift, 64 flows": Case("incast-64", [*SHORTER, "rack.switch.buffer=8 MB"], "swift", dilation=1500),
+    "adpg, 2 flows": Case("incast-2", [*SHORTER, "controller.start_rate=50 %"], "adpg", dilation=1000),
+    "adpg, 64 flows": Case("incast-64", [*SHORTER, "controller.start_rate=1.5 %"], "adpg", dilation=1500),
     "dcqcn": Case("incast-8", DCQCN, seeds=6),
     "full lines": Case("all-to-all-16", FULL_LINES, "hpcc", dilation=24000, seeds=6),
     "leaf-spine": Case("leaf-spine", ["time.duration=2 ms", "time.warmup=800 us"], dilation=2000, seeds=6),
