@@ -24,6 +24,7 @@ from testbed.tuner import ELEPHANT
 KEPT = Path(__file__).resolve().parents[1] / "docs/findings/results/pet-thresholds.csv"
 ARRIVED = 0.7  # of the run: those that come later would often not end; one that does not counts with its time so far
 NAMES = ("mice", "p99", "elephants", "others", "others_p99")  # mean, p99, mean; mice that are of no incast: mean, p99
+FELT = [NAMES.index(name) for name in ("others", "others_p99", "elephants")]  # the goal is about these
 COUNTS = ("mice_count", "elephants_count", "elephants_unfinished")
 RUN = ("cell", "row", "seed")  # of a line
 PUBLISHED = ("SECN1", "SECN2", "ACC")
@@ -33,10 +34,11 @@ WIDE, MANY = range(31, 36), range(31, 61)  # seeds that many constants have, and
 LOW, WIDE_CELLS = ("websearch-30", "datamining-30"), ("websearch-30", "websearch-50", "websearch-70", "datamining-30")
 RESTS, RESTING = "rests", "10 mice, else 20/160/50, rests 4"  # in names of rows; the least bad of them
 WORD = {"websearch": "WebSearch", "datamining": "DataMining"}
+Line = dict[str, str]
 Runs = dict[str, dict[str, dict[int, Floats]]]  # cell, row, seed: slowdowns as in `NAMES`
 
 
-def measured(file: Path) -> dict[str, str]:
+def measured(file: Path) -> Line:
     """The line of one run."""
     cell, *row, seed = file.stem.split(",")
     one = np.load(file)
@@ -55,27 +57,29 @@ def measured(file: Path) -> dict[str, str]:
     return dict(zip((*RUN, *NAMES, *COUNTS), line, strict=True))
 
 
-def keep(folder: Path) -> None:
-    """A line per run of ``folder``, in place of what was kept of that run."""
-    lines = [*kept(), *map(measured, sorted(folder.glob("*.npz")))]
-    newest = {(line["cell"], line["row"], int(line["seed"])): line for line in lines}
-    with KEPT.open("w", newline="") as stream:
-        writer = csv.DictWriter(stream, [*RUN, *NAMES, *COUNTS], lineterminator="\n")
+def keep(file: Path, head: Sequence[str], lines: Iterable[Line]) -> None:
+    """Each line in place of what ``file`` had of that run, which ``head`` names up to its seed."""
+    run = head[: head.index("seed")]
+    newest = {(*(line[name] for name in run), int(line["seed"])): line for line in (*kept(file), *lines)}
+    with file.open("w", newline="") as stream:
+        writer = csv.DictWriter(stream, head, lineterminator="\n")
         writer.writeheader()
         writer.writerows(newest[run] for run in sorted(newest))
 
 
-def kept() -> list[dict[str, str]]:
-    with KEPT.open(newline="") as stream:
+def kept(file: Path) -> list[Line]:
+    if not file.exists():
+        return []
+    with file.open(newline="") as stream:
         return list(csv.DictReader(stream))
 
 
 def read(chose: bool) -> Runs:
     """Those of the seeds that chose, or those of all others."""
-    return by_cell(line for line in kept() if (int(line["seed"]) in CHOSE) == chose)
+    return by_cell(line for line in kept(KEPT) if (int(line["seed"]) in CHOSE) == chose)
 
 
-def by_cell(lines: Iterable[dict[str, str]]) -> Runs:
+def by_cell(lines: Iterable[Line]) -> Runs:
     found: Runs = defaultdict(lambda: defaultdict(dict))
     for line in lines:
         figures = np.array([float(line[name] or "nan") for name in NAMES])
@@ -130,7 +134,7 @@ def reached(runs: Runs, pairs: Iterable[tuple[str, str]], row: str, *, goals: bo
     for cell, other in pairs:
         change = changes(runs, cell, row, other)
         if len(change) >= FEWEST:
-            change = change[:, [NAMES.index(name) for name in ("others", "others_p99", "elephants")]]
+            change = change[:, FELT]
             said = [goal(change)] * goals
             lines.append([title(cell), other, str(len(change)), *map(percent, change.T), *said])
     head = [f"{row}, %", "against", "seeds", "mice, mean", "mice, p99", "elephants, mean"]
@@ -240,10 +244,9 @@ def frontier(runs: Runs, cells: Iterable[str], seeds: range) -> None:
 
 def against_secn1(runs: Runs, cell: str, seeds: range) -> dict[str, Floats]:
     """The constants that all of ``seeds`` were run with: mice's mean and p99, elephants, shape (seeds, 3)."""
-    columns = [NAMES.index(name) for name in ("others", "others_p99", "elephants")]
     rows = [row for row, by_seed in runs[cell].items() if is_constant(row) and by_seed.keys() >= {*seeds}]
     some: Runs = {cell: {row: {seed: runs[cell][row][seed] for seed in seeds} for row in (*rows, "SECN1")}}
-    return {row: changes(some, cell, row, "SECN1")[:, columns] for row in rows}
+    return {row: changes(some, cell, row, "SECN1")[:, FELT] for row in rows}
 
 
 def named(seeds: range) -> str:
@@ -261,7 +264,7 @@ def in_order(runs: Runs) -> list[str]:
 def main(arguments: list[str]) -> None:
     """Print all tables."""
     if arguments:
-        keep(Path(arguments[0]))
+        keep(KEPT, (*RUN, *NAMES, *COUNTS), map(measured, Path(arguments[0]).glob("*.npz")))
     before = read(chose=True)
     resting = [cell for cell in in_order(before) if any(RESTS in row for row in before[cell])]
     others = [cell for cell in in_order(before) if cell not in resting]

@@ -8,7 +8,6 @@ A line per run is kept in docs/findings/results/pet-rack.csv, with its verdict. 
 
 from __future__ import annotations
 
-import csv
 import sys
 from collections import Counter
 from pathlib import Path
@@ -16,13 +15,17 @@ from pathlib import Path
 import numpy as np
 from tuner_oracle import (
     COUNTS,
+    FELT,
     FEWEST,
     NAMES,
     PUBLISHED,
     RUN,
+    Line,
     by_cell,
     changes,
     in_order,
+    keep,
+    kept,
     measured,
     percent,
     table,
@@ -32,7 +35,6 @@ from tuner_oracle import (
 KEPT = Path(__file__).resolve().parents[1] / "docs/findings/results/pet-rack.csv"
 ENGINES = ("kernel", "virtual")
 HEAD = ("engine", *RUN, *NAMES, *COUNTS, "duration", "verdict")
-Line = dict[str, str]
 
 
 def line(file: Path) -> Line:
@@ -41,28 +43,12 @@ def line(file: Path) -> Line:
     return measured(file) | about
 
 
-def kept() -> list[Line]:
-    with KEPT.open(newline="") as stream:
-        return list(csv.DictReader(stream))
-
-
-def keep(folders: list[str]) -> None:
-    """A line per run of ``folders``, in place of what was kept of that run."""
-    lines = [*(kept() if KEPT.exists() else []), *(line(file) for one in folders for file in Path(one).glob("*.npz"))]
-    newest = {tuple(one[name] for name in ("engine", *RUN)): one for one in lines}
-    with KEPT.open("w", newline="") as stream:
-        writer = csv.DictWriter(stream, HEAD, lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(newest[run] for run in sorted(newest))
-
-
 def main(folders: list[str]) -> None:
     """Print the table: of the seeds that both engines have, and how many of the rack's runs were degraded."""
     if folders:
-        keep(folders)
-    lines = kept()
+        keep(KEPT, HEAD, (line(file) for one in folders for file in Path(one).glob("*.npz")))
+    lines = kept(KEPT)
     runs = {engine: by_cell(one for one in lines if one["engine"] == engine) for engine in ENGINES}
-    columns = [NAMES.index(name) for name in ("others", "others_p99", "elephants")]
     rows = []
     for other in PUBLISHED:
         for cell in in_order(runs["kernel"]):
@@ -71,7 +57,7 @@ def main(folders: list[str]) -> None:
                 continue
             for engine in ENGINES:
                 some = {cell: {row: {s: runs[engine][cell][row][s] for s in seeds} for row in ("fct", other)}}
-                change = changes(some, cell, "fct", other)[:, columns]
+                change = changes(some, cell, "fct", other)[:, FELT]
                 rows.append([title(cell), other, engine, str(len(seeds)), *map(percent, change.T)])
     table(["fct, %", "against", "engine", "seeds", "mice, mean", "mice, p99", "elephants, mean"], rows)
     rack = [one["verdict"] for one in lines if one["engine"] == "kernel"]

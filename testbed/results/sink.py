@@ -5,9 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from testbed.base.pages import large_pages
-
-CHUNK = 32 << 20  # bytes of address space; memory is taken as it is used
+from testbed.base.pages import CHUNK, large_pages
 
 
 class Sink:

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from testbed.base.arrays import Floats, Ints
 from testbed.base.compiler import LIBRARY_FLAGS, Unit
-from testbed.base.pages import large_pages
+from testbed.base.pages import LargePages
 from testbed.base.shared import Shared
 from testbed.controller import Feedback, IntStack
 
@@ -37,7 +37,7 @@ HOP = ("node", "ts", "tx_bytes", "queue", "rate")
 RTT_AT = len(DECIDED) + 1 + len(TOLD)  # columns before the RTT
 HOPS_AT = RTT_AT + 1
 COUNTS = TOLD[:7]
-"""0 in calls of other kinds, which is true; nulls would cost half as much again as the numbers."""
+"""0 in calls of other kinds, which is true; nulls would cost more to write than the numbers."""
 # the columns of trace.c
 NARROW = ("call", "flow", *COUNTS)
 WIDE = ("time", *DECIDED, *TOLD[7:], "rtt", "sent_bytes")
@@ -228,14 +228,11 @@ class Rows:
     def __init__(self, size: int, hops: int) -> None:
         size += 8 if size % 512 == 0 else -size % 8  # columns shall not share a place in caches
         self.size, self.hops = size, hops
-        narrow, wide, valid = len(NARROW) + hops, len(WIDE) + len(HOP[1:]) * hops, 2 + hops
-        sizes = np.array([8 * wide, 4 * narrow, 1, valid / 8]) * self.size
-        pages = np.frombuffer(large_pages(int(sizes.sum())), np.uint8)
-        wides, narrows, kinds, valids = np.split(pages, np.cumsum(sizes[:-1]).astype(int))
-        self._wide = wides.view(np.int64).reshape(wide, self.size)
-        self._narrow = narrows.view(np.int32).reshape(narrow, self.size)
-        self._kind = kinds.view(np.int8)
-        self._valid = valids.reshape(valid, -1)
+        pages = LargePages()
+        self._kind = pages.zeros(self.size, np.int8)
+        self._narrow = pages.zeros((len(NARROW) + hops, self.size), np.int32)
+        self._wide = pages.zeros((len(WIDE) + len(HOP[1:]) * hops, self.size), np.int64)
+        self._valid = pages.zeros((2 + hops, self.size // 8), np.uint8)
         memory = (self._kind, self._narrow, self._wide, self._valid)
         self._c, self._cleared = _CRows(*(one.ctypes.data for one in memory), self.size, hops), 0
         self._address, self._fill = ctypes.addressof(self._c), _library().fill

@@ -7,9 +7,9 @@ import ctypes
 import numpy as np
 from numpy.typing import NDArray
 
+from testbed.base.pages import LargePages
 from testbed.dataplane import wire
 from testbed.dataplane.port_maps import SIZES, PortMaps
-from testbed.engines.virtual.memory import LargePages
 from testbed.engines.virtual.structs import RECORD_BYTES, CRecords, CTable
 
 RING_SIZE = 1 << 26  # bytes of address space; memory is taken as it is used, which is little: it is read at once

@@ -9,10 +9,10 @@ import numpy as np
 
 from testbed.agent.sockets import PORTS
 from testbed.base.arrays import Ints
+from testbed.base.pages import LargePages
 from testbed.clock import Clock
 from testbed.dataplane.port_maps import Port
 from testbed.dataplane.wire import DATA_TOS, FIRST_PORT, ROCE_PORT
-from testbed.engines.virtual.memory import LargePages
 from testbed.engines.virtual.structs import HEAD_BYTES, LINE, TICK_SHIFT
 from testbed.experiment.layout import Layout
 from testbed.experiment.topology.shape import End, Shape, SwitchPort

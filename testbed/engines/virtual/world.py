@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from testbed.base.arrays import Floats, Ints
+from testbed.base.pages import LargePages
 from testbed.clock import Clock
 from testbed.dataplane import wire
 from testbed.dataplane.port_reader import PortReader
@@ -19,7 +20,6 @@ from testbed.engines.virtual.build import unit_of
 from testbed.engines.virtual.clock import EPOCH, virtual_clock
 from testbed.engines.virtual.lossless import ingress_sizes, quantum_ps
 from testbed.engines.virtual.maps import VirtualMaps, VirtualRing
-from testbed.engines.virtual.memory import LargePages
 from testbed.engines.virtual.structs import OCCASION, TOP, CWorld, library
 from testbed.engines.virtual.wires import Wires
 from testbed.experiment.resolved import Resolved

@@ -15,6 +15,7 @@ import pytest
 
 from testbed.base import linux
 from testbed.base.compiler import compile_to
+from testbed.base.pages import LargePages
 from testbed.clock import Clock
 from testbed.dataplane.build import SOURCE as DATAPLANE
 from testbed.dataplane.wire import ROCE_PORT
@@ -22,7 +23,6 @@ from testbed.engines.kernel.rack.net import LinkLayer, Rack
 from testbed.engines.kernel.rack.router import HASH_SEED, IPV4
 from testbed.engines.kernel.rack.wall import wall_links
 from testbed.engines.virtual.build import FLAGS, SOURCE
-from testbed.engines.virtual.memory import LargePages
 from testbed.engines.virtual.wires import Wires
 from testbed.experiment.topology.shape import LinkKind, Shape, two_level
 from testbed.experiment.topology.tables import Tables

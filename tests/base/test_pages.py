@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from testbed.engines.virtual.memory import CHUNK, LargePages
+from testbed.base.pages import CHUNK, LargePages
 
 
 def test_arrays_are_zeros_of_their_own_that_begin_with_a_line_of_the_cache() -> None:
