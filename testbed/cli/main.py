@@ -7,6 +7,7 @@ command that needs it, so that ``testbed --help`` is quick.
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable
 from functools import cache
@@ -104,6 +105,7 @@ def commands() -> Callable[[], object]:
 
 def main() -> int:
     """Entry point of ``testbed``: every known error is one message on stderr and an exit code."""
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # numpy's would spin on cores that agents and runs need
     words.join()
     try:
         with extras.explained():

@@ -70,15 +70,19 @@ class PortReader:
         last_ns = count["last_ns"].astype(np.int64, copy=False)
         since = (now_ns - last_ns) / 1e9
         paused = paused_between(state.own_pauses, last_ns, now_ns) / 1e9
-        idle = np.maximum(0, since) - paused
+        idle = np.maximum(0, since)
         before = count["queue"].astype(float, copy=False)
+        area = count["area"] / 1e9
+        if paused.any():
+            idle -= paused
+            area += before * paused
         bytes_per_second = self.rate[rows] / 8
         busy = np.minimum(idle, before / bytes_per_second)
         queue = before - busy * bytes_per_second
         tx_bytes = count["bytes"] - queue
         if since.min(initial=0) < 0:  # what came later than now is not sent yet
             tx_bytes -= np.where(queue > 0, np.maximum(0, -since), 0.0) * bytes_per_second
-        area = count["area"] / 1e9 + before * paused + (before + queue) / 2 * busy
+        area += (before + queue) / 2 * busy
         return {
             "tx_bytes": tx_bytes,
             "tx_packets": count["packets"].astype(float, copy=False),

@@ -81,14 +81,34 @@ def test_completion_of_a_verb() -> None:
 
 
 def test_help_is_quick() -> None:
-    """DESIGN section 10: heavy imports happen where they are used. The limit of the issue is 0.3 s of CPU."""
-    used = [float("inf")]
-    while min(used) >= 0.3 and len(used) <= 5:  # a busy machine only adds to it
-        before = resource.getrusage(resource.RUSAGE_CHILDREN)
-        assert subprocess.run([*TESTBED, "--help"], stdout=subprocess.DEVNULL, check=False).returncode == 0
-        after = resource.getrusage(resource.RUSAGE_CHILDREN)
-        used.append(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
-    assert min(used) < 0.3
+    """DESIGN section 10: heavy imports happen where they are used. Its limit of 0.3 s of CPU is in the bench.
+
+    The library's own import, beside it on the same machine, is a third to a quarter of it.
+    """
+    ratios = [float("inf")]
+    while min(ratios) >= 5 and len(ratios) <= 5:
+        ratios.append(cpu_of(*TESTBED, "--help") / cpu_of(sys.executable, "-c", "import typer.main"))
+    assert min(ratios) < 5
+
+
+def cpu_of(*command: str) -> float:
+    """Seconds of the CPU that it takes."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    assert subprocess.run(command, stdout=subprocess.DEVNULL, check=False).returncode == 0
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+
+def test_numpy_starts_no_thread() -> None:
+    """OpenBLAS's spin for a while on a core that somebody else needs, each time that a process begins."""
+    code = (
+        "import contextlib, os, sys; from testbed.cli.main import main; sys.argv = ['testbed', 'version']\n"
+        "with contextlib.suppress(SystemExit): main()\n"
+        "import numpy; print(len(os.listdir('/proc/self/task')))"
+    )
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("OPENBLAS")}
+    done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
+    assert done.stdout.split()[-1] == "1"
 
 
 @pytest.mark.parametrize("module", ["testbed", "testbed.cli.main"])

@@ -184,11 +184,11 @@ def _numbers(hosts: Sequence[str]) -> Ints:
 
 def _after_groups(group: Ints, after: Ints) -> Tasks:
     """Flows wait for groups: a step per awaited group, which is done when all of its flows are."""
-    awaited = np.unique(after[after != NO_GROUP])
-    if not len(awaited):
-        return Tasks()
-    members = np.flatnonzero(np.isin(group, awaited))
     waiting = np.flatnonzero(after != NO_GROUP)
+    if not len(waiting):
+        return Tasks()
+    awaited = np.unique(after[waiting])
+    members = np.flatnonzero(np.isin(group, awaited))
     steps_of_members = -1 - np.searchsorted(awaited, group[members])
     steps_of_waiting = -1 - np.searchsorted(awaited, after[waiting])
     found = [edges(members, steps_of_members), edges(steps_of_waiting, waiting)]
