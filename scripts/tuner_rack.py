@@ -8,6 +8,7 @@ A line per run is kept in docs/findings/results/pet-rack.csv, with its verdict. 
 
 from __future__ import annotations
 
+import itertools
 import sys
 from collections import Counter
 from pathlib import Path
@@ -55,11 +56,13 @@ def main(folders: list[str]) -> None:
             seeds = set.intersection(*(set(runs[engine][cell][row]) for engine in ENGINES for row in ("fct", other)))
             if len(seeds) < FEWEST:
                 continue
+            both = []
             for engine in ENGINES:
                 some = {cell: {row: {s: runs[engine][cell][row][s] for s in seeds} for row in ("fct", other)}}
-                change = changes(some, cell, "fct", other)[:, FELT]
-                rows.append([title(cell), other, engine, str(len(seeds)), *map(percent, change.T)])
-    table(["fct, %", "against", "engine", "seeds", "mice, mean", "mice, p99", "elephants, mean"], rows)
+                both.append(changes(some, cell, "fct", other)[:, FELT].T)
+            rows.append([title(cell), other, str(len(seeds)), *map(percent, itertools.chain(*zip(*both, strict=True)))])
+    felt = ("mice, mean", "mice, p99", "elephants, mean")
+    table(["fct, %", "against", "seeds", *(f"{what}: {engine}" for what in felt for engine in ENGINES)], rows)
     rack = [one["verdict"] for one in lines if one["engine"] == "kernel"]
     reasons = Counter(reason.partition(":")[0] for verdict in rack for reason in verdict.split("; "))
     print(

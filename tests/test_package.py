@@ -98,6 +98,7 @@ def test_every_file_of_the_packages_is_inside(uvx: Uvx) -> None:
     assert any(name.startswith("testbed_controllers/") and name.endswith(".c") for name in wanted)
 
 
+@pytest.mark.measures
 def test_one_command_runs_and_prints_its_table(uvx: Uvx, tmp_path: Path) -> None:
     """Once it is downloaded: from an empty folder, with a home that nobody has used, everything compiled anew."""
     home, here = tmp_path / "home", tmp_path / "here"

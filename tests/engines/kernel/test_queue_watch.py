@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from types import SimpleNamespace
 from typing import Any
 
@@ -18,8 +17,8 @@ class Rack:
     """A port with 700 bytes in the model and 1,000 in the shaper, where a packet comes in during the first readings."""
 
     def __init__(self, disturbed: int, age_ns: int = 0) -> None:
-        self.disturbed, self.readings = disturbed, 0
-        columns = {"packets": np.array([5]), "last_ns": np.array([time.monotonic_ns() - age_ns])}
+        self.disturbed, self.age_ns, self.readings = disturbed, age_ns, 0
+        columns = {"packets": np.array([5]), "last_ns": np.array([0])}
         self.programs = SimpleNamespace(counters=columns)
 
     def read(self, _ifindex: int) -> Any:
@@ -27,7 +26,8 @@ class Rack:
         self.programs.counters["packets"][0] += self.readings <= self.disturbed
         return SimpleNamespace(backlog=1000)
 
-    def sample(self, _now_ns: int) -> dict[str, Any]:
+    def sample(self, now_ns: int) -> dict[str, Any]:
+        self.programs.counters["last_ns"][0] = now_ns - self.age_ns
         return {"queue": np.array([700.0])}
 
 
