@@ -176,11 +176,15 @@ CASES = {
     "lossless": Case(LOSSLESS, [], seeds=6),  # pauses follow marks, which are drawn
 }
 
+ALONE = {"adpg, 2 flows"}  # outside of the bounds in a third of its runs beside idle processes, in a sixth by itself
+
 
 @pytest.mark.root
 @pytest.mark.measures
 @pytest.mark.slow
-@pytest.mark.parametrize("name", list(CASES))
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=pytest.mark.quiet if name in ALONE else ()) for name in CASES]
+)
 def test_virtual_time_and_kernel_agree(runs: Runs, tmp_path: Path, name: str) -> None:
     """A clean run, at whatever dilation this machine needs, within all bounds but for what the rack's shapers do, which
     the tool must say. RTT p99 remembers every late timer: it is held only if they were earlier than its bound.

@@ -23,6 +23,7 @@ from __future__ import annotations
 
 import json
 import sys
+from pathlib import Path
 from typing import NamedTuple
 
 import pytest
@@ -86,8 +87,20 @@ class Boot(NamedTuple):
 
 
 @pytest.fixture(scope="module")
-def boot(tmp_path_factory: pytest.TempPathFactory) -> Boot:
-    shared = tmp_path_factory.mktemp("guest")
+def boots() -> dict[int, Boot]:
+    """By attempt: a test that is tried again has a boot of its own, which others that are tried again share."""
+    return {}
+
+
+@pytest.fixture
+def boot(boots: dict[int, Boot], tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest) -> Boot:
+    attempt = request.node.execution_count
+    if attempt not in boots:
+        boots[attempt] = booted(tmp_path_factory.mktemp("guest"))
+    return boots[attempt]
+
+
+def booted(shared: Path) -> Boot:
     build.compile_all()  # the guest would take 10 s
     job = {
         "runs": {name: ("incast-2", settings, DILATION[name.split()[0]]) for name, settings in RUNS.items()},
@@ -110,7 +123,7 @@ def boot(tmp_path_factory: pytest.TempPathFactory) -> Boot:
     )
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def runs(boot: Boot) -> dict[str, Results]:
     return boot.runs
 
