@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 import os
-import resource
 import socket
 import subprocess
 import zipfile
@@ -18,6 +17,7 @@ import pytest
 
 import testbed
 from tests.support.checkout import ROOT
+from tests.support.children import cpu_of_children
 from tests.support.waiting import PATIENCE, until
 from tests.support.wheel import Uvx, run, wheelhouse
 
@@ -116,12 +116,6 @@ def test_one_command_runs_and_prints_its_table(uvx: Uvx, tmp_path: Path) -> None
     (results,) = (here / "results").iterdir()
     again = run(*uvx("testbed", "rerun", results / "report.html", *quiet), cwd=here, **clean)
     assert again.startswith("equal")
-
-
-def cpu_of_children() -> float:
-    """Seconds, of those that have ended."""
-    used = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return used.ru_utime + used.ru_stime
 
 
 def test_new_plugin_works(installed: Path, tmp_path: Path) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import resource
 import subprocess
 import sys
 from pathlib import Path
@@ -12,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.checkout import ROOT
+from tests.support.children import cpu_of_children
 from tests.support.commands import command
 from tests.support.outside import TESTBED
 from tests.support.waiting import PATIENCE
@@ -93,10 +93,9 @@ def test_help_is_quick() -> None:
 
 def cpu_of(*command: str) -> float:
     """Seconds of the CPU that it takes."""
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    before = cpu_of_children()
     assert subprocess.run(command, stdout=subprocess.DEVNULL, check=False).returncode == 0
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    return cpu_of_children() - before
 
 
 def test_numpy_starts_no_thread() -> None:
