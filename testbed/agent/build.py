@@ -1,4 +1,4 @@
-"""Everything that is compiled: the data plane's eBPF programs and the agents' datapath."""
+"""Everything that is compiled: the data plane's eBPF programs, what reads their counters, and the agents' datapath."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from testbed.compiled.flows import FOLDER as COMPILED
 from testbed.dataplane.build import MANY_PATHS as VARIANT
 from testbed.dataplane.build import ONE_PATH, PROGRAMS
 from testbed.dataplane.build import SOURCE as DATAPLANE
+from testbed.dataplane.port_reader import READER
 
 log = logging.getLogger(__package__)
 SOURCE = Path(__file__).parent
@@ -25,7 +26,7 @@ def _datapath(name: str, variant: str) -> Unit:
 
 
 DATAPATH, MANY_PATHS = _datapath("datapath", ONE_PATH), _datapath("datapath-many-paths", VARIANT)
-UNITS = (*PROGRAMS.values(), DATAPATH, MANY_PATHS, DECIDE)
+UNITS = (*PROGRAMS.values(), READER, DATAPATH, MANY_PATHS, DECIDE)
 
 
 def all_compiled() -> bool:

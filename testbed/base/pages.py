@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import math
 import mmap
+import sys
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 CACHE_LINE = 64  # bytes
+UNRESERVED = 0x4000 if sys.platform == "linux" else 0  # MAP_NORESERVE, which Python does not name
 CHUNK = 32 << 20  # bytes of address space; memory is taken as it is used
 
 
 def large_pages(size: int) -> mmap.mmap:
     """So many bytes of address space, all zero; memory is taken as it is used."""
-    pages = mmap.mmap(-1, size, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+    pages = mmap.mmap(-1, size, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | UNRESERVED)
     if hasattr(mmap, "MADV_HUGEPAGE"):
         pages.madvise(mmap.MADV_HUGEPAGE)
     return pages

@@ -2,29 +2,44 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
+import ctypes
+from ctypes import c_double, c_int64, c_void_p
+from functools import cache
+from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
 from testbed.base.arrays import Floats, Ints
+from testbed.base.compiler import EXACT_FLAGS, Unit
 from testbed.clock import Clock
-from testbed.dataplane.pauses import paused_between, paused_ns
 from testbed.dataplane.port_maps import Port, PortMaps
 
 ALL = slice(None)
+COLUMNS = (
+    "tx_bytes", "tx_packets", "queue", "peak_queue", "queue_area", "marked_packets", "dropped_packets", "kmin", "kmax",
+    "pmax", "ingress", "pause_frames", "paused", "marked_bytes",
+)  # fmt: skip
+"""Those of `testbed.results.record.PortSeries`, and marked_bytes."""
+SOURCE = Path(__file__).with_suffix(".c")
+READER = Unit("port_reader", (SOURCE,), ".so", EXACT_FLAGS, headers=(SOURCE.parent,))
 
 
-@dataclass(frozen=True)
-class PortState:
-    """What the programs hold of some ports at one moment, shape (p,); or at several, shape (t, p)."""
+class CPorts(ctypes.Structure):
+    """struct ports of port_reader.h."""
 
-    counters: NDArray[np.void] | Mapping[str, NDArray[Any]]
-    ingresses: NDArray[np.void]
-    own_pauses: NDArray[np.void]
-    peer_pauses: NDArray[np.void]
+    _fields_ = [
+        *((name, c_void_p) for name in ("counters", "ingresses", "pauses", "index", "peer")),
+        *((name, c_void_p) for name in ("bytes_per_second", "thresholds")),
+        ("count", c_int64),
+        ("dilation", c_double),
+    ]
+
+
+@cache
+def _library() -> ctypes.CDLL:
+    library = ctypes.CDLL(str(READER.compiled()))
+    library.read_ports.restype, library.read_ports.argtypes = None, [c_void_p, c_int64, c_void_p]
+    return library
 
 
 class PortReader:
@@ -32,11 +47,18 @@ class PortReader:
 
     def __init__(self, programs: PortMaps, ports: list[Port], clock: Clock) -> None:
         self.programs = programs
-        self.clock = clock
-        self.index = np.array([port.ifindex for port in ports])
-        self.peer = np.array([port.peer for port in ports])
-        self.rate = np.array([port.rate for port in ports])  # wall bit/s
-        self.thresholds = self._read_thresholds(self.index)
+        self.index = np.array([port.ifindex for port in ports], np.int64)
+        self.peer = np.array([port.peer for port in ports], np.int64)
+        self.rate = np.array([port.rate for port in ports], float)  # wall bit/s
+        self.thresholds = np.zeros((3, len(ports)))
+        self.reread_thresholds()
+        self._bytes_per_second = self.rate / 8
+        arrays = (
+            programs.counters, programs.ingresses, programs.pauses, self.index, self.peer, self._bytes_per_second,
+            self.thresholds,
+        )  # fmt: skip
+        self.c = CPorts(*(one.ctypes.data for one in arrays), len(ports), clock.dilation)
+        self._read = _library().read_ports
 
     def _read_thresholds(self, index: Ints) -> Floats:
         return np.array([self.programs.red(int(one)) for one in index]).T
@@ -46,56 +68,17 @@ class PortReader:
         index = self.index[rows]
         for one, *values in zip(index.tolist(), kmin.tolist(), kmax.tolist(), pmax.tolist(), strict=True):
             self.programs.set_red(one, *values)
-        self.thresholds = self.thresholds.copy()  # samples that were taken keep theirs
         self.thresholds[:, rows] = self._read_thresholds(index)
 
     def reread_thresholds(self) -> None:
         """Read them again: another process may have set them."""
-        self.thresholds = self._read_thresholds(self.index)
+        self.thresholds[:] = self._read_thresholds(self.index)
 
     def sample(self, now_ns: int, rows: Ints | slice = ALL) -> dict[str, Floats]:
-        """Of these ports, as of now. The columns of `PortSeries`, and marked_bytes, in the rows' order."""
-        maps, index = self.programs, self.index[rows]
-        state = PortState(
-            maps.counters[index], maps.ingresses[index], maps.pauses[index], maps.pauses[self.peer[rows]]
-        )  # fmt: skip
-        return self.columns(state, now_ns, rows)
-
-    def columns(self, state: PortState, now_ns: int | Ints, rows: Ints | slice = ALL) -> dict[str, Floats]:
-        """What ``state`` says of these ports. Of several moments, ``now_ns`` is a column of these, shape (t, 1).
+        """`COLUMNS` of these ports, as of now, in the rows' order.
 
         The queue drains between arrivals, so it is extrapolated to now; not while the port itself is paused.
         """
-        count = state.counters
-        last_ns = count["last_ns"].astype(np.int64, copy=False)
-        since = (now_ns - last_ns) / 1e9
-        paused = paused_between(state.own_pauses, last_ns, now_ns) / 1e9
-        idle = np.maximum(0, since)
-        before = count["queue"].astype(float, copy=False)
-        area = count["area"] / 1e9
-        if paused.any():
-            idle -= paused
-            area += before * paused
-        bytes_per_second = self.rate[rows] / 8
-        busy = np.minimum(idle, before / bytes_per_second)
-        queue = before - busy * bytes_per_second
-        tx_bytes = count["bytes"] - queue
-        if since.min(initial=0) < 0:  # what came later than now is not sent yet
-            tx_bytes -= np.where(queue > 0, np.maximum(0, -since), 0.0) * bytes_per_second
-        area += (before + queue) / 2 * busy
-        return {
-            "tx_bytes": tx_bytes,
-            "tx_packets": count["packets"].astype(float, copy=False),
-            "queue": queue,
-            "peak_queue": count["peak"].astype(float, copy=False),
-            "queue_area": self.clock.nominal_seconds(area),
-            "marked_packets": count["marked_packets"].astype(float, copy=False),
-            "marked_bytes": count["marked_bytes"].astype(float, copy=False),
-            "dropped_packets": (count["dropped_packets"] + count["lost_packets"]).astype(float, copy=False),
-            "kmin": self.thresholds[0, rows],
-            "kmax": self.thresholds[1, rows],
-            "pmax": self.thresholds[2, rows],
-            "ingress": state.ingresses["bytes"].astype(float),
-            "pause_frames": state.ingresses["frames"].astype(float),
-            "paused": self.clock.nominal_seconds(paused_ns(state.peer_pauses, now_ns) / 1e9),
-        }
+        columns = np.empty((len(COLUMNS), len(self.index)))
+        self._read(ctypes.addressof(self.c), now_ns, columns.ctypes.data)
+        return dict(zip(COLUMNS, columns[:, rows], strict=True))

@@ -15,16 +15,17 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from testbed.base.pages import large_pages
 from testbed.controller import Paths
 from testbed.errors import BadInput
 from testbed.results import arrow
 from testbed.results.folder import DECISIONS, read_table
-from testbed.results.sink import Sink
 from testbed.results.tables import UNITS
 from testbed.results.trace import COUNTS, DECIDED, HOP, INC, KINDS, SRC, Block, DecisionTrace, Rows
 
 _ABOUT = b"testbed"
 _BLOCK = 80_000  # rows that are encoded at a time: each time costs as much as some thousand rows
+_VALUE, _OVERHEAD = 10, 1000  # bytes of a value, however little it compresses; values that a column's header stands for
 _ALWAYS = ("agent", "kind", "call", "time", "flow", *DECIDED, *COUNTS)  # never null
 _LISTED = ("kind",)
 _COUNTING = ("call", "flow", "acked_seq", "next_seq")
@@ -56,7 +57,8 @@ class Recorded:
 def encode(agents: Sequence[Served], srcs: bool = False) -> NDArray[np.uint8]:
     """The file's bytes; with what only Bolt's switches say, if any controller wants ``srcs``."""
     traces = [one.trace for one in agents]
-    encoder = Encoder(max(one.widest for one in traces), srcs, max(one.largest for one in traces))
+    rows = sum(one.rows for one in traces)
+    encoder = Encoder(max(one.widest for one in traces), srcs, max(one.largest for one in traces), rows, len(agents))
     for number, one in enumerate(traces):
         encoder.add(one, number)
     return encoder.file(agents)
@@ -65,12 +67,12 @@ def encode(agents: Sequence[Served], srcs: bool = False) -> NDArray[np.uint8]:
 class Encoder:
     """Makes the file's content of what agents hold, piece by piece.
 
-    INT tells of ``hops`` hops, and no call is about more than ``largest`` flows.
+    INT tells of ``hops`` hops, no call is about more than ``largest`` flows, and there are at most so many ``rows``.
     """
 
-    def __init__(self, hops: int, srcs: bool, largest: int) -> None:
+    def __init__(self, hops: int, srcs: bool, largest: int, rows: int, agents: int = 1) -> None:
         self._rows, self._srcs, self._agent = Rows(max(_BLOCK, largest), hops), srcs, 0
-        self._sink = Sink()
+        self._values = rows + _OVERHEAD * (agents + 1 + rows // self._rows.size)  # at most, of a column
         self._writer: Any = None
 
     def add(self, trace: DecisionTrace, agent: int = 0) -> int:
@@ -93,6 +95,8 @@ class Encoder:
             fields = [
                 pa.field(name, one.type, name not in _ALWAYS, {"unit": _unit(name)}) for name, one in arrays.items()
             ]
+            self._memory = large_pages(_VALUE * self._values * len(fields))
+            self._sink = pa.FixedSizeBufferWriter(pa.py_buffer(self._memory))
             self._writer = parquet.ParquetWriter(self._sink, pa.schema(fields), **_written_as(fields))
         self._writer.write_table(pa.Table.from_arrays(list(arrays.values()), schema=self._writer.schema))
         self._rows.clear()
@@ -103,7 +107,7 @@ class Encoder:
         told = [{"first": one.first, "paths": _paths_as_dict(one.paths), "cut": one.trace.cut} for one in agents]
         self._writer.add_key_value_metadata({_ABOUT.decode(): json.dumps({"agents": told})})
         self._writer.close()
-        return self._sink.content()
+        return np.frombuffer(self._memory, np.uint8, self._sink.tell())
 
 
 def _written_as(fields: Sequence[Any]) -> dict[str, Any]:

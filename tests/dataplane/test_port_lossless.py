@@ -59,7 +59,6 @@ def test_a_paused_port_does_not_drain(rig: Bench) -> None:
     assert left[1] - 1 <= rig.count["queue"] - FULL <= left[0] + 1
     area = size * held + draining * (size + left) / 2
     assert area[0] * 0.999 <= rig.count["area"] <= area[1] * 1.001
-    assert pauses.paused_between(rig.nic.pauses[[LOOPBACK]], np.array([now - held]), now)[0] == held - drained // 2
 
 
 def test_answers_pass_a_paused_port_and_data_waits(rig: Bench) -> None:

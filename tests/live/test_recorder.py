@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
-
 import numpy as np
+import pytest
 
-from testbed.live.recorder import Samples, largest
+from testbed.live import samples
+from testbed.live.recorder import largest
 
 
 def test_series_are_of_the_endless_and_the_large() -> None:
@@ -16,18 +16,19 @@ def test_series_are_of_the_endless_and_the_large() -> None:
     assert largest(size, 9).tolist() == [0, 1, 2, 3, 4]
 
 
-def test_columns_that_change_late_or_never_are_whole() -> None:
-    """However the samples come: one by one, in pieces, more than were expected."""
+def test_columns_that_change_late_or_never_are_whole(monkeypatch: pytest.MonkeyPatch) -> None:
+    """More samples than were expected, too."""
+    monkeypatch.setattr(samples, "FEWEST", 5)
     time = np.arange(23)
     whole = {
         "steady": np.full((23, 2), 7.0),
         "late": np.where(time < 11, 1.0, 2.0)[:, None] + np.arange(2),
         "moving": np.array([time, -time], float).T,
+        "last": np.where(time < 22, np.nan, 0.0)[:, None] + np.zeros(2),
         "unknown": np.full((23, 2), np.nan),
     }
-    samples, cuts = Samples(whole, 5), [0, 1, 4, 6, 13, 23]
-    for begin, end in pairwise(cuts):
-        piece = {name: column[begin:end] for name, column in whole.items()}
-        samples.add(end - begin, piece | {"steady": piece["steady"][0]})  # one row for all of them
-    for name, column in samples.columns().items():
+    kept = samples.Samples(whole, 0)
+    for number in range(23):
+        kept.add({name: column[number] for name, column in whole.items()})
+    for name, column in kept.columns().items():
         np.testing.assert_array_equal(column, whole[name], err_msg=name)

@@ -100,7 +100,7 @@ class Assembly:
 
     def begin(self, clock: Clock) -> None:
         """Nominal time has begun."""
-        self.clock = self.ports.clock = clock
+        self.clock = clock
         log.info("nominal time begins", extra={"dilation": clock.dilation, "epoch_ns": clock.epoch_ns})
 
     @property

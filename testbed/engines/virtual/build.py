@@ -12,6 +12,7 @@ from testbed.dataplane.build import BOLT, ONE_PATH
 from testbed.dataplane.build import MANY_PATHS as SEVERAL
 from testbed.dataplane.build import SOURCE as DATAPLANE
 from testbed.experiment.resolved import Resolved
+from testbed.live.samples import SOURCE as SAMPLES
 
 SOURCE = Path(__file__).parent
 INCLUDE = SOURCE / "include"
@@ -27,10 +28,10 @@ FLAGS = (
 def _world(name: str, *variant: str) -> Unit:
     return Unit(
         name,
-        (SOURCE / "world.c", SOURCE / "agent.c"),
+        (SOURCE / "world.c", SOURCE / "agent.c", DATAPLANE / "port_reader.c", SAMPLES),
         ".so",
         (*FLAGS, *variant),
-        headers=(SOURCE, INCLUDE / "linux", INCLUDE / "bpf", AGENT, COMPILED, DATAPLANE),
+        headers=(SOURCE, SAMPLES.parent, INCLUDE / "linux", INCLUDE / "bpf", AGENT, COMPILED, DATAPLANE),
         includes=(
             DATAPLANE / "nic.bpf.c",
             DATAPLANE / "port.bpf.c",

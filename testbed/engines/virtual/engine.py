@@ -9,6 +9,7 @@ from testbed.base.shared import Shared
 from testbed.base.watchdog import PATIENCE
 from testbed.capture.files import Capture
 from testbed.controller import CompiledController
+from testbed.dataplane.port_reader import READER
 from testbed.engines.engine import Prepared, Stoppable
 from testbed.engines.messages import observe
 from testbed.engines.virtual.build import unit_of
@@ -44,7 +45,8 @@ class VirtualEngine:
 
     def prepare(self, resolved: Resolved, observer: Observer) -> Prepared:  # noqa: ARG002 - part of the interface
         """Compile the programs."""
-        unit_of(resolved).compiled()
+        for unit in (unit_of(resolved), READER):
+            unit.compiled()
         return Prepared(resolved, {"simulated with": "the rack's programs"})
 
     def follow(

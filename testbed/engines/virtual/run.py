@@ -120,7 +120,7 @@ class VirtualRun:
     def trace(self) -> DecisionTrace:
         """Where decisions are recorded; encoded whenever it is full, so that a run touches little memory."""
         hops, most, flows = self.resolved.traced_hops, self.experiment.record.decisions, len(self.flows)
-        self._encoder = decisions.Encoder(hops, Signal.SRC in self.resolved.signals, flows)
+        self._encoder = decisions.Encoder(hops, Signal.SRC in self.resolved.signals, flows, most)
         return DecisionTrace(most, hops, _zeros, room=max(ROOM, flows), take=self._encoder.add)
 
     def keep_decisions(self, record: RunRecord) -> None:
@@ -142,17 +142,15 @@ class VirtualRun:
                 collector.window_begins(now)
                 window = np.inf
             if live.seconds_left() <= 0:
-                sampler.flush()
+                sampler.date()
                 live.show()
                 if interrupted := live.interrupted():
                     return interrupted
             schedule.step(now)
-            if now >= tuning.next_slot:
-                sampler.flush()  # with the thresholds that there were
             self.turn[0] = 1
             tuning.step(now, self.world.c.now)
             self.turn[0] = 0
-            until = min(sampler.next_full, window, tuning.next_slot, schedule.next, duration)
+            until = min(sampler.next_look, window, tuning.next_slot, schedule.next, duration)
             while now < until:  # starts of flows are many, and the agent's alone
                 sampler.take()
                 agent.step(now)
@@ -160,7 +158,7 @@ class VirtualRun:
                 now = clock.now()
                 if live.seconds_left() <= 0:  # looked at last: the run goes on, however slow it is to show
                     break
-        sampler.flush()
+        sampler.date()
         live.look()  # of a run of seconds a good part would stay unseen
         return ""
 

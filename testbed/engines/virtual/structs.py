@@ -43,16 +43,6 @@ class CTap(ctypes.Structure):
     _fields_ = [("bytes", c_void_p), *((name, c_int64) for name in ("snap", "room", "length"))]
 
 
-class CSampled(ctypes.Structure):
-    _fields_ = [
-        ("from", c_void_p),
-        *((name, c_int64) for name in ("stride", "width")),
-        ("rows", c_void_p),
-        *((name, c_int64) for name in ("count", "as_double")),
-        ("to", c_void_p),
-    ]
-
-
 MAPS = (
     "arrivals", "flows_tx", "flows_rx", "ingresses", "pauses", "port_config", "port_counters", "port_red", "port_queue",
     "port_bolt", "flowlets",
@@ -73,11 +63,8 @@ class CWorld(ctypes.Structure):
         ("resumed_count", c_int64),
         ("tasks", c_void_p),
         *((name, c_int64) for name in ("released", "renewed_after")),
-        *((name, c_void_p) for name in ("taps", "sample_at")),
-        ("samples", c_int64),
-        ("sampled", c_void_p),
-        ("sampled_count", c_int64),
-        *((name, c_int64) for name in ("unroutable", "events_done", "routing", "random")),
+        *((name, c_void_p) for name in ("taps", "sampler")),
+        *((name, c_int64) for name in ("next_sample", "unroutable", "events_done", "routing", "random")),
     ]
 
 

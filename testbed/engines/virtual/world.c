@@ -8,7 +8,7 @@
  *     hosts and switches        nodes.h, forwarding.h, ecmp.h
  *     PFC's pause frames        pause.h
  *     what programs write to    records.h (rings), table.h (the monitor's flows)
- *     series and captures       samples.h, captures.h
+ *     series and captures       sampler.h, captures.h
  *     caches                    prefetch.h
  */
 #include "world.h"
@@ -34,7 +34,7 @@ static int port_egress(struct __sk_buff *skb), port_ingress(struct __sk_buff *sk
 
 #include "nodes.h"
 #include "records.h"
-#include "samples.h"
+#include "sampler.h"
 #include "table.h"
 
 struct world *world;
@@ -45,7 +45,7 @@ static struct ring feedback_ring; /* as the programs know it */
 
 static void set_time(struct world *w, int64_t time)
 {
-	if (w->sample_at[w->samples] < time) /* what happened at its tick belongs to a sample */
+	if (w->next_sample < time) /* what happened at its tick belongs to a sample */
 		take_samples(w, time);
 	w->now = time;
 	stamp = (uint64_t)time;

@@ -75,15 +75,6 @@ struct tap {
 	int64_t snap, room, length; /* in packets, but for snap */
 };
 
-/* A column of what is recorded: elements of an array, which are copied at each sample. Mirrored in structs.py. */
-struct sampled {
-	const uint8_t *from;
-	int64_t stride, width; /* bytes: from one element to the next, and of each that are kept */
-	const int64_t *rows;
-	int64_t count, as_double; /* count: of rows; as_double: int64_t become that */
-	uint8_t *to; /* of one sample after the other */
-};
-
 /* Mirrored in structs.py. */
 struct world {
 	int64_t now, order;
@@ -114,12 +105,8 @@ struct world {
 	int64_t released; /* whether some of them need not any more */
 	int64_t renewed_after; /* quanta after which a pause is sent again */
 	struct tap *taps;
-	/* what is recorded without coming back to Python: ticks at whose end samples are due, behind the last INT64_MAX; and
-	 * how many have been taken */
-	const int64_t *sample_at;
-	int64_t samples;
-	struct sampled *sampled;
-	int64_t sampled_count;
+	void *sampler; /* struct sampler, and the tick at whose end its next sample is due */
+	int64_t next_sample;
 	/* counters */
 	int64_t unroutable, events_done;
 	int64_t routing; /* enum routing */

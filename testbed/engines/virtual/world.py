@@ -106,7 +106,7 @@ class World:
         if self.maps.flow_table:
             c.flow_table = ctypes.addressof(self.maps.flow_table.c)
         c.feedback = ctypes.addressof(self.ring.c)
-        c.sample_at = self._at(np.array([NEVER]))  # until a sampler is there
+        c.next_sample = NEVER  # until a sampler is there
         c.resumed = self._at(np.zeros(len(lines), np.int64))
         c.renewed_after = RENEWED_AFTER
         c.routing, c.random = wire.routing(self.experiment.routing.name), self.experiment.seed % SEEDS + 1

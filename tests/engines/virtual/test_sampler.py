@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from testbed.engines.virtual import sampler
 from testbed.engines.virtual.run import VirtualRun
 from testbed.engines.virtual.sampler import Sampler
 from testbed.live.recorder import Recorder
@@ -44,18 +45,14 @@ def test_both_ways_take_the_same_samples(experiment: str, settings: list[str], m
     beside = Recorder(run.flows, run.recorder.chosen, run.world.ports, run.recorder.wire_size)
     take = Sampler.take
 
-    def both(sampler: Sampler) -> None:
-        before = run.world.c.samples
-        at = sampler.next_tick
-        take(sampler)
-        if run.world.c.samples != before and at == run.world.c.now:
+    def both(own: Sampler) -> None:
+        before, at = own.c.taken, run.world.c.next_sample
+        take(own)
+        if own.c.taken != before and at == run.world.c.now:
             beside.sample(run.world.c.now, run.clock.now())
 
-    # Python is woken at every sample, as if each filled its block
     monkeypatch.setattr(Sampler, "take", both)
-    monkeypatch.setattr(
-        Sampler, "next_full", property(lambda self: (self._taken + run.world.c.samples) * self.interval)
-    )
+    monkeypatch.setattr(sampler, "LOOKED_AT", 1)  # Python is woken at every sample
     record = following(run, ours)
     assert len(beside.time) > 30
     position = {time: number for number, time in enumerate(record.port_series.time.tolist())}

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The programs may write meanwhile: what belongs together is read at once, and each of it once. */
+#include "port_reader.h"
+
+#include "wire.h"
+
+#define ONCE(x) (*(const volatile __typeof__(x) *)&(x))
+
+/* Wall ns for which an interface was paused between two moments, by its two newest pauses. */
+static int64_t paused_between(const struct pause *p, int64_t since, int64_t until)
+{
+	int64_t sum = 0;
+
+	for (int i = 0; i < 2; i++) {
+		int64_t begin = (int64_t)p->span[i].from, end = (int64_t)p->span[i].until;
+
+		begin = begin > since ? begin : since;
+		end = end < until ? end : until;
+		sum += end > begin ? end - begin : 0;
+	}
+	return sum;
+}
+
+/* Until now: the two newest pauses may not be over, or lie ahead; of all others the programs keep the sum. */
+static double paused_seconds(const struct pause *p, int64_t now)
+{
+	return (double)((int64_t)p->paused_ns + paused_between(p, 0, now)) / 1e9;
+}
+
+void read_ports(const struct ports *ports, int64_t now, double *to)
+{
+	int64_t n = ports->count;
+
+	for (int64_t i = 0; i < n; i++) {
+		int64_t index = ports->index[i];
+		const struct port_counters *c = &ports->counters[index];
+		const struct ingress *ingress = &ports->ingresses[index];
+		int64_t last = (int64_t)ONCE(c->last_ns);
+		double before = (double)(int64_t)ONCE(c->queue), area = (double)(int64_t)ONCE(c->area) / 1e9;
+		double sent = (double)(int64_t)ONCE(c->bytes), speed = ports->bytes_per_second[i];
+		double since = (double)(now - last) / 1e9;
+		double paused = (double)paused_between(&ports->pauses[index], last, now) / 1e9;
+		double idle = (since > 0 ? since : 0) - paused;
+		double busy = idle < before / speed ? idle : before / speed;
+		double queue = before - busy * speed; /* it has drained since the last arrival, but for pauses of the port itself */
+		double *own = to + i;
+
+		sent -= queue;
+		if (since < 0 && queue > 0) /* what came later than now is not sent yet */
+			sent -= -since * speed;
+		area += before * paused;
+		area += (before + queue) / 2 * busy;
+		own[TX_BYTES * n] = sent;
+		own[TX_PACKETS * n] = (double)(int64_t)c->packets;
+		own[QUEUE * n] = queue;
+		own[PEAK_QUEUE * n] = (double)(int64_t)c->peak;
+		own[QUEUE_AREA * n] = area / ports->dilation;
+		own[MARKED_PACKETS * n] = (double)(int64_t)c->marked_packets;
+		own[DROPPED_PACKETS * n] = (double)(int64_t)(c->dropped_packets + c->lost_packets);
+		for (int64_t k = 0; k < 3; k++)
+			own[(KMIN + k) * n] = ports->thresholds[k * n + i];
+		own[INGRESS * n] = (double)(int64_t)ingress->bytes;
+		own[PAUSE_FRAMES * n] = (double)(int64_t)ingress->frames;
+		own[PAUSED * n] = paused_seconds(&ports->pauses[ports->peer[i]], now) / ports->dilation;
+		own[MARKED_BYTES * n] = (double)(int64_t)c->marked_bytes;
+	}
+}
