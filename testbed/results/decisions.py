@@ -24,7 +24,7 @@ from testbed.results.tables import UNITS
 from testbed.results.trace import COUNTS, DECIDED, HOP, INC, KINDS, SRC, Block, DecisionTrace, Rows
 
 _ABOUT = b"testbed"
-_BLOCK = 80_000  # rows that are encoded at a time: each time costs as much as some thousand rows
+_BLOCK = 40_000  # rows that are encoded at a time: each time costs as much as some thousand rows, and each row memory
 _VALUE, _OVERHEAD = 10, 1000  # bytes of a value, however little it compresses; values that a column's header stands for
 _ALWAYS = ("agent", "kind", "call", "time", "flow", *DECIDED, *COUNTS)  # never null
 _LISTED = ("kind",)
