@@ -19,7 +19,6 @@ from testbed.errors import TestbedError
 from testbed.experiment.resolved import Resolved
 from testbed.fidelity.verdict import judge
 from testbed.live.observers import Observer
-from testbed.live.samples import SAMPLES
 from testbed.results import brought, folder, manifest, trace
 from testbed.results.manifest import Manifest
 from testbed.results.record import RunRecord
@@ -54,8 +53,8 @@ def execute(
     """
     target = folder.prepare(out, f"{resolved.experiment.name}-{resolved.title.replace(' + ', '-')}")
     engine.check(resolved)
-    for unit in (SAMPLES, trace.ROWS):
-        unit.compiled()  # they record: without a compiler nothing shall be built, rolled out or lost
+    if resolved.experiment.record.decisions:
+        trace.ROWS.compiled()  # writes them: without a compiler nothing shall be built, rolled out or lost
     prepared = engine.prepare(resolved, observer)
     resolved, experiment = prepared.resolved, prepared.resolved.experiment
     log.info("engine prepared", extra={"engine": type(engine).__name__, **prepared.features})

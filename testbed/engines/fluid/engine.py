@@ -15,6 +15,7 @@ from testbed.engines.fluid.view import FluidView
 from testbed.errors import BadInput
 from testbed.experiment.resolved import Resolved
 from testbed.live.observers import Observer
+from testbed.live.samples import SAMPLES
 from testbed.results.record import EngineName, RunRecord
 from testbed.units import show_time
 
@@ -35,7 +36,8 @@ class FluidEngine:
 
     def prepare(self, resolved: Resolved, observer: Observer) -> Prepared:  # noqa: ARG002 - part of the interface
         """Compile the model."""
-        MODEL.compiled()
+        for unit in (MODEL, SAMPLES):
+            unit.compiled()
         return Prepared(resolved, {})
 
     def follow(

@@ -13,6 +13,7 @@ from testbed.engines.kernel.choices import check_gates, explain_delays, forwardi
 from testbed.engines.kernel.follow import follow
 from testbed.experiment.resolved import Resolved
 from testbed.live.observers import Observer
+from testbed.live.samples import SAMPLES
 from testbed.results.record import EngineName, RunRecord
 
 log = logging.getLogger(__package__)
@@ -32,6 +33,7 @@ class KernelEngine:
     def prepare(self, resolved: Resolved, observer: Observer) -> Prepared:
         """Compile the data plane; measure this machine if the dilation is left to it."""
         compile_all()
+        SAMPLES.compiled()
         settled = speed.settle(resolved, observer)
         log.info("delays", extra=explain_delays(resolved))
         features = {

@@ -18,6 +18,7 @@ from testbed.engines.virtual.process import WatchedProcess
 from testbed.errors import BadInput
 from testbed.experiment.resolved import Resolved
 from testbed.live.observers import Observer
+from testbed.live.samples import SAMPLES
 from testbed.results import arrow
 from testbed.results.record import EngineName, RunRecord
 from testbed.units import show_time
@@ -45,7 +46,7 @@ class VirtualEngine:
 
     def prepare(self, resolved: Resolved, observer: Observer) -> Prepared:  # noqa: ARG002 - part of the interface
         """Compile the programs."""
-        for unit in (unit_of(resolved), READER):
+        for unit in (unit_of(resolved), READER, SAMPLES):
             unit.compiled()
         return Prepared(resolved, {"simulated with": "the rack's programs"})
 
