@@ -15,7 +15,7 @@ from pathlib import Path
 from testbed.errors import TestbedError
 
 LIBRARY_FLAGS = ("-O2", "-g", "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC", "-lm")
-EXACT_FLAGS = (*LIBRARY_FLAGS, "-ffp-contract=off")  # the same bits from every compiler, on every machine
+EXACT = "-ffp-contract=off"  # the same bits from every compiler, on every machine
 FOR_EBPF = ("-target", "bpf")  # among a unit's flags: only clang will do
 PACKAGE = Path(__file__).parents[1]
 USUAL = ("clang", "gcc", "cc")

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from testbed.base.arrays import Floats, Ints
-from testbed.base.compiler import EXACT_FLAGS, Unit
+from testbed.base.compiler import EXACT, LIBRARY_FLAGS, Unit
 from testbed.clock import Clock
 from testbed.dataplane.port_maps import Port, PortMaps
 
@@ -21,7 +21,7 @@ COLUMNS = (
 )  # fmt: skip
 """Those of `testbed.results.record.PortSeries`, and marked_bytes."""
 SOURCE = Path(__file__).with_suffix(".c")
-READER = Unit("port_reader", (SOURCE,), ".so", EXACT_FLAGS, headers=(SOURCE.parent,))
+READER = Unit("port_reader", (SOURCE,), ".so", (*LIBRARY_FLAGS, EXACT), headers=(SOURCE.parent,))
 
 
 class CPorts(ctypes.Structure):
@@ -49,10 +49,9 @@ class PortReader:
         self.programs = programs
         self.index = np.array([port.ifindex for port in ports], np.int64)
         self.peer = np.array([port.peer for port in ports], np.int64)
-        self.rate = np.array([port.rate for port in ports], float)  # wall bit/s
+        self._bytes_per_second = np.array([port.rate for port in ports], float) / 8  # wall
         self.thresholds = np.zeros((3, len(ports)))
         self.reread_thresholds()
-        self._bytes_per_second = self.rate / 8
         arrays = (
             programs.counters, programs.ingresses, programs.pauses, self.index, self.peer, self._bytes_per_second,
             self.thresholds,

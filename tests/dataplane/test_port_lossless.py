@@ -8,8 +8,10 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
+from testbed.clock import Clock, WallRate
 from testbed.dataplane import pauses, wire
 from testbed.dataplane.port_maps import Port
+from testbed.dataplane.port_reader import PortReader
 from testbed.dataplane.programs import Thresholds
 from testbed.dataplane.ring import Ring
 from testbed.engines.kernel.pfc.generator import EVENTS_SIZE
@@ -59,6 +61,10 @@ def test_a_paused_port_does_not_drain(rig: Bench) -> None:
     assert left[1] - 1 <= rig.count["queue"] - FULL <= left[0] + 1
     area = size * held + draining * (size + left) / 2
     assert area[0] * 0.999 <= rig.count["area"] <= area[1] * 1.001
+    # read in between, it is paused from its last arrival on but for what the pause has been over
+    rig.count["queue"], rig.count["last_ns"] = size, now - held
+    reader = PortReader(rig.ports, [Port(LOOPBACK, 0, WallRate(RATE), 1 << 30, 0)], Clock(1.0))
+    assert reader.sample(now)["queue"][0] == pytest.approx(size - drained // 2 / 1e9 * RATE / 8, rel=1e-9)
 
 
 def test_answers_pass_a_paused_port_and_data_waits(rig: Bench) -> None:

@@ -10,10 +10,10 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from testbed.base.compiler import LIBRARY_FLAGS, Unit
+from testbed.base.compiler import EXACT, LIBRARY_FLAGS, Unit
 
 SOURCE = Path(__file__).parent
-FLAGS = (*LIBRARY_FLAGS, "-O3", "-ffp-contract=off")  # the same bits from every compiler, on every machine
+FLAGS = (*LIBRARY_FLAGS, "-O3", EXACT)
 MODEL = Unit("fluid", (SOURCE / "model.c",), ".so", FLAGS, headers=(SOURCE,))
 
 

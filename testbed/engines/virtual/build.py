@@ -6,7 +6,7 @@ from pathlib import Path
 
 from testbed.agent.build import SOURCE as AGENT
 from testbed.agent.build import SOURCES as AGENT_SOURCES
-from testbed.base.compiler import Unit
+from testbed.base.compiler import EXACT, Unit
 from testbed.compiled.flows import FOLDER as COMPILED
 from testbed.dataplane.build import BOLT, ONE_PATH
 from testbed.dataplane.build import MANY_PATHS as SEVERAL
@@ -20,7 +20,7 @@ FLAGS = (
     "-O3", "-g", "-Wall", "-Wextra", "-Werror", "-Wno-unknown-pragmas", "-shared", "-fPIC", "-lm",
     "-fno-strict-aliasing",  # programs look at packets as structs
     "-fno-semantic-interposition",  # nobody replaces a function of it
-    "-ffp-contract=off",  # the same bits from every compiler, on every machine
+    EXACT,
     f"-I{INCLUDE}",
 )  # fmt: skip
 

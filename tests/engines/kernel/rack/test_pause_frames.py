@@ -11,7 +11,10 @@ from pathlib import Path
 
 import pytest
 
+from testbed.clock import Clock, WallRate
 from testbed.dataplane import pauses
+from testbed.dataplane.port_maps import Port
+from testbed.dataplane.port_reader import PortReader
 from testbed.dataplane.programs import Thresholds
 from testbed.engines.kernel.rack import pause_frames
 from tests.support.packets import LOOPBACK, SHOT, Bench, bench
@@ -69,6 +72,9 @@ def test_a_pause_counts_from_the_crossing_until_it_is_taken_back(rig: Bench) -> 
     note = rig.nic.pauses[LOOPBACK : LOOPBACK + 1]
     assert (int(note["frames"][0]), int(note["late_ns"][0])) == (5, 0)
     assert [until - begin for begin, until in spans(rig)] == [3_000_000, 1_500_000]
+    reader = PortReader(rig.ports, [Port(LOOPBACK, 0, WallRate(1e9), 1 << 30, 0, peer=LOOPBACK)], Clock(1.0))
+    assert reader.sample(now + HOLD + 1_000_000)["paused"][0] == 1_000_000 / 1e9
+    assert reader.sample(now + 10**9)["paused"][0] == (3_000_000 + 1_500_000) / 1e9
     assert pauses.are_resumed(note, now + 10**9).all()
     assert not pauses.are_resumed(note, now).any()
 
