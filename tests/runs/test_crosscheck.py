@@ -24,6 +24,11 @@ PACKET = theory.INT_WIRE * 8 / theory.LINE
 CALIBRATED = 0.02  # a link's rate and delay may be off by so much
 SHORTER = ("tuner.preset=secn1", "time.duration=2 ms", "time.warmup=1 ms")
 LASTING = ("tuner.preset=secn1", "time.duration=3 ms", "time.warmup=1.5 ms")
+# 64 flows need more marks than SECN1's 1 % for a rest. Without one, a CNP that is 0.1 us late shows (docs/engines.md).
+AT_REST_64 = (
+    "traffic.senders=64", "tuner.preset=secn1", "tuner.pmax=10 %", "rack.switch.buffer=8 MB", "time.duration=6 ms",
+    "time.warmup=3 ms",
+)  # fmt: skip
 
 
 def virtual(controller: str, *more: str) -> Summary:
@@ -83,29 +88,39 @@ def test_hpcc_of_64_flows_uses_more_in_the_model_by_what_packets_wait_for_each_o
     assert 0 < packets.rtt_p50 - model.rtt_p50 < packets.ql_mean
 
 
-def dcqcn(flows: int, alpha: float, *more: str, seeds: int) -> dict[str, Told]:
-    settings = (*DCQCN, f"traffic.senders={flows}", f"controller.initial_alpha={alpha}", *more)
+def dcqcn(*settings: str, seeds: int) -> dict[str, Told]:
     model = figures("incast-8", [*settings, "fluid.probes=16"], controller="")
     ran = [measured("incast-8", [*settings, f"seed={seed}"], controller="") for seed in range(1, seeds + 1)]
     return {one.figure.name: one for one in held({"fluid": model, "virtual": ran[0]}, *ran).figures}
 
 
+def senders(flows: int, alpha: float) -> list[str]:
+    return [*DCQCN, f"traffic.senders={flows}", f"controller.initial_alpha={alpha}"]
+
+
 @pytest.mark.parametrize(("flows", "alpha"), [(2, 0.05), (8, 0.15)])
 def test_dcqcn_of_model_and_virtual_time_agrees_within_bounds_and_chance(flows: int, alpha: float) -> None:
     """Near rest; marks are drawn, and there are 5 or 30 per ms."""
-    found = dcqcn(flows, alpha, "time.duration=8 ms", "time.warmup=4 ms", seeds=3)
+    found = dcqcn(*senders(flows, alpha), "time.duration=8 ms", "time.warmup=4 ms", seeds=3)
     assert {"su", "ql_mean", "rtt_p50", "rtt_p99", "marks"} <= found.keys()
     assert {name: one.values for name, one in found.items() if one.outside} == {}
 
 
-def test_dcqcn_of_64_flows_swings_in_model_and_virtual_time() -> None:
-    """They have no rest, since the fixed point's share of marks is above Pmax: the queue passes Kmax, and all cut.
+def test_dcqcn_of_64_flows_agrees_where_they_have_a_rest() -> None:
+    """The fixed point's share of marks is above the 1 % of SECN1, and below ten times that."""
+    assert theory.PMAX < theory.dcqcn_fluid(64) < 10 * theory.PMAX
+    found = dcqcn(*AT_REST_64, seeds=6)
+    assert {"su", "ql_mean", "rtt_p50", "rtt_p99", "marks"} <= found.keys()
+    assert {name: one.values for name, one in found.items() if one.outside} == {}
+
+
+def test_dcqcn_of_64_flows_swings_without_in_model_and_virtual_time() -> None:
+    """The queue passes Kmax, and all cut.
 
     For how long it is empty then depends on which comes first, a CNP or an increase: by less than a packet's spacing
     (docs/engines.md), which a fluid does not have. How far they swing agrees.
     """
-    found = dcqcn(64, 0.5, "time.duration=6 ms", "time.warmup=3 ms", seeds=1)
-    assert theory.dcqcn_fluid(64) > theory.PMAX
+    found = dcqcn(*senders(64, 0.5), "time.duration=6 ms", "time.warmup=3 ms", seeds=1)
     assert abs(found["su"].difference("fluid")) < 6
     assert found["rtt_p99"].values["fluid"] == pytest.approx(found["rtt_p99"].values["virtual"], rel=0.2)
     assert min(found["rtt_p99"].values.values()) > theory.base_rtt(theory.WIRE) + theory.KMAX * 8 / theory.LINE
@@ -176,6 +191,7 @@ CASES = {
     "adpg, 64 flows": Case("incast-64", [*SHORTER, "controller.start_rate=1.5 %"], "adpg", dilation=1500),
     "dcqcn": Case("incast-8", DCQCN, seeds=6),  # its marks are drawn
     "dcqcn, 2 flows": Case("incast-8", [*DCQCN, *NEAR_REST_OF_2], dilation=1000, seeds=6),
+    "dcqcn, 64 flows": Case("incast-8", AT_REST_64, dilation=1500, seeds=6),
     "full lines": Case("all-to-all-16", FULL_LINES, "hpcc", dilation=24000, seeds=6),
     "leaf-spine": Case("leaf-spine", ["time.duration=2 ms", "time.warmup=800 us"], dilation=2000, seeds=6),
     "allreduce": Case("allreduce-16", SMALL_RING, dilation=8000),
