@@ -134,11 +134,12 @@ def _speeds() -> Iterator[Row]:
 
 
 def _recording() -> Row:
-    added = []
-    for _ in range(PAIRS):
-        without, usual = (cost("incast-64", "hpcc", options) for options in (QUIET, ()))
-        added.append(usual.seconds / without.seconds - 1)
-    return _row("recording as usual, 64 to 1, HPCC, adds", added, RECORDING, RECORDING_AIM, ".0%")
+    """By the least of each: a host that takes idle memory back makes a run that needs 50 MB wait for it."""
+    pairs = [[cost("incast-64", "hpcc", options).seconds for options in (QUIET, ())] for _ in range(PAIRS)]
+    without, usual = map(min, zip(*pairs, strict=True))
+    note = f"pairs {spread([usual / without - 1 for without, usual in pairs], '.0%')}"
+    name = "recording as usual, 64 to 1, HPCC, adds"
+    return _row(name, [usual / without - 1], RECORDING, RECORDING_AIM, ".0%", note=note)
 
 
 def _start() -> Iterator[Row]:
