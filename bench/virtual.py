@@ -19,8 +19,8 @@ from testbed.engines.virtual.process import WatchedProcess
 from testbed.results import arrow
 from testbed.runs.overrides import from_user, overridden
 
-REPEATS = 3
-PAIRS = 9  # of runs with and without recording: a fifth of a second each, which whatever else goes on moves
+REPEATS = 5
+SHORT = 9  # repeats of runs of a fifth of a second, which whatever else goes on moves
 BATCH = str(Path(__file__).with_name("batch_hpcc.py"))
 QUIET = ("record.interval=10 ms", "record.decisions=0")  # nothing is recorded but what every run counts
 ENGINE = ("--engine", "virtual", "--metrics-addr", "none")
@@ -125,7 +125,7 @@ def of_virtual() -> Iterator[Row]:
 
 def _speeds() -> Iterator[Row]:
     for controller, options, wanted, aim in SPEEDS:
-        speeds = [cost("incast-64", controller, (*QUIET, *options)).speed for _ in range(REPEATS)]
+        speeds = [cost("incast-64", controller, (*QUIET, *options)).speed for _ in range(SHORT)]
         name = "HPCC in batches, in Python" if controller == BATCH else controller
         yield Row(
             f"packets/s, 64 to 1, {name}", spread(speeds), f">= {wanted:,.0f}, aim {aim:,.0f}",
@@ -135,7 +135,7 @@ def _speeds() -> Iterator[Row]:
 
 def _recording() -> Row:
     """By the least of each: a host that takes idle memory back makes a run that needs 50 MB wait for it."""
-    pairs = [[cost("incast-64", "hpcc", options).seconds for options in (QUIET, ())] for _ in range(PAIRS)]
+    pairs = [[cost("incast-64", "hpcc", options).seconds for options in (QUIET, ())] for _ in range(SHORT)]
     without, usual = map(min, zip(*pairs, strict=True))
     note = f"pairs {spread([usual / without - 1 for without, usual in pairs], '.0%')}"
     name = "recording as usual, 64 to 1, HPCC, adds"
