@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import io
+import re
 from collections import deque
 from collections.abc import Sequence
 from dataclasses import replace
@@ -39,8 +40,6 @@ Action = tuple[float, float, float]  # Kmin, Kmax in kB, Pmax in %
 USUAL, GENTLE = (40, 160, 100), (20, 1280, 25)
 CONSTANTS: list[Action] = [(20, 40, 100), (20, 160, 50), (20, 320, 50), USUAL, (20, 160, 25),
                            (40, 320, 100), (20, 640, 50), (80, 160, 100), GENTLE]  # fmt: skip
-BELOW: list[Action] = [(20, 80, 95), (5, 20, 100), (5, 640, 50), (10, 640, 50), (10, 320, 25), (0, 1280, 100)]
-LESS: list[Action] = [(20, 320, 40), (20, 320, 35)]  # than what `fct` begins with, of the same thresholds
 PUBLISHED = {
     "SECN1": ["tuner.preset=secn1"],
     "SECN2": ["tuner.preset=secn2"],
@@ -49,8 +48,11 @@ PUBLISHED = {
 }
 
 
-def constant(action: Action) -> list[str]:
-    kmin, kmax, pmax = action
+def tuner(row: str) -> list[str]:
+    """What settings say of it: a published tuner, or the static one with Kmin/Kmax/Pmax."""
+    if row in PUBLISHED:
+        return PUBLISHED[row]
+    kmin, kmax, pmax = row.split("/")
     return [f"tuner.kmin={kmin} kB", f"tuner.kmax={kmax} kB", f"tuner.pmax={pmax} %", "tuner.reference_rate=0"]
 
 
@@ -112,10 +114,10 @@ def run(cell: str, row: str, seed: int, file: Path, carried: Sequence[str]) -> N
     """One run; its file has a row per flow: size, start, slowdown so far, finished, of an incast."""
     workload, load, *incast = cell.split("-")
     options = [*COMMON, f"traffic.load={load} %", f"seed={seed}", *(INCASTS if incast else []), *carried]
-    constants = {named(one): constant(one) for one in (*CONSTANTS, *BELOW, *LESS)}
-    resolved = resolve(workload, {}, {}, [*options, *(PUBLISHED | constants).get(row, [])])
-    if row in RULES | RESTING:
-        about = zip(("senders", "of_mice", "usual", "rest"), (RULES | RESTING)[row], strict=False)
+    rule = (RULES | RESTING).get(row)
+    resolved = resolve(workload, {}, {}, options if rule else [*options, *tuner(row)])
+    if rule:
+        about = zip(("senders", "of_mice", "usual", "rest"), rule, strict=False)
         form = type("Rule", (ByIncasts,), dict(about))
         plugin = replace(resolved.tuner, form=form)
         resolved = replace(resolved, tuner=plugin, tuner_config=form.Config())
@@ -145,12 +147,21 @@ def seeds(text: str) -> list[int]:
     return list(range(int(first), int(last or first) + 1))
 
 
+def rows(text: str) -> list[str]:
+    found = text.split(";")
+    for row in found:
+        if not (row in PUBLISHED | RULES | RESTING or re.fullmatch(r"\d+/\d+/\d+", row)):
+            names = ", ".join([*PUBLISHED, *RULES, *RESTING])
+            raise argparse.ArgumentTypeError(f"no row {row!r}: Kmin/Kmax/Pmax in kB and %, or one of {names}")
+    return found
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=Path)
     parser.add_argument("--seeds", type=seeds, default=seeds("11-15"))
     parser.add_argument("--cells", type=lambda text: text.split(","), default=CELLS)
-    parser.add_argument("--rows", type=lambda text: text.split(";"), default=ROWS, help="separated by ;")
+    parser.add_argument("--rows", type=rows, default=ROWS, help="names, or Kmin/Kmax/Pmax in kB and %%; separated by ;")
     parser.add_argument("--duration", type=float, default=DURATION, help="nominal s")
     parser.add_argument("--dilation", default="", help="in the kernel's rack, so many wall seconds for a nominal one")
     chosen = parser.parse_args()
