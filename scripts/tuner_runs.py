@@ -37,9 +37,9 @@ COMMON = [*QUIET, "controller.window=bdp", "rack.hosts=16", "time.warmup=0"]
 CELLS = [f"{workload}-{load}{more}" for more in ("", "-incast") for workload in WORKLOADS for load in LOADS]
 
 Action = tuple[float, float, float]  # Kmin, Kmax in kB, Pmax in %
-USUAL, GENTLE = (40, 160, 100), (20, 1280, 25)
-CONSTANTS: list[Action] = [(20, 40, 100), (20, 160, 50), (20, 320, 50), USUAL, (20, 160, 25),
-                           (40, 320, 100), (20, 640, 50), (80, 160, 100), GENTLE]  # fmt: skip
+USUAL = (40, 160, 100)
+CONSTANTS = ["20/40/100", "20/160/50", "20/320/50", "40/160/100", "20/160/25",
+             "40/320/100", "20/640/50", "80/160/100", "20/1280/25"]  # fmt: skip
 PUBLISHED = {
     "SECN1": ["tuner.preset=secn1"],
     "SECN2": ["tuner.preset=secn2"],
@@ -54,10 +54,6 @@ def tuner(row: str) -> list[str]:
         return PUBLISHED[row]
     kmin, kmax, pmax = row.split("/")
     return [f"tuner.kmin={kmin} kB", f"tuner.kmax={kmax} kB", f"tuner.pmax={pmax} %", "tuner.reference_rate=0"]
-
-
-def named(action: Action) -> str:
-    return "/".join(map(str, action))
 
 
 class ByIncasts(Tuner):
@@ -107,7 +103,7 @@ RESTING: dict[str, tuple[float, bool, Action, int]] = {
     for kmax in (160, 320)
     for rest in (4, 7, 10)
 }
-ROWS = [*PUBLISHED, *map(named, CONSTANTS), *RULES]
+ROWS = [*PUBLISHED, *CONSTANTS, *RULES]
 
 
 def run(cell: str, row: str, seed: int, file: Path, carried: Sequence[str]) -> None:
@@ -148,11 +144,11 @@ def seeds(text: str) -> list[int]:
 
 
 def rows(text: str) -> list[str]:
-    found = text.split(";")
+    found, names = text.split(";"), [*PUBLISHED, *RULES, *RESTING]
     for row in found:
-        if not (row in PUBLISHED | RULES | RESTING or re.fullmatch(r"\d+/\d+/\d+", row)):
-            names = ", ".join([*PUBLISHED, *RULES, *RESTING])
-            raise argparse.ArgumentTypeError(f"no row {row!r}: Kmin/Kmax/Pmax in kB and %, or one of {names}")
+        if row not in names and not re.fullmatch(r"\d+/\d+/\d+", row):
+            allowed = ", ".join(names)
+            raise argparse.ArgumentTypeError(f"no row {row!r}: Kmin/Kmax/Pmax in kB and %, or one of {allowed}")
     return found
 
 

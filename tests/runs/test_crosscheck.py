@@ -99,29 +99,30 @@ def senders(flows: int, alpha: float) -> list[str]:
     return [*DCQCN, f"traffic.senders={flows}", f"controller.initial_alpha={alpha}"]
 
 
-@pytest.mark.parametrize(("flows", "alpha"), [(2, 0.05), (8, 0.15)])
-def test_dcqcn_of_model_and_virtual_time_agrees_within_bounds_and_chance(flows: int, alpha: float) -> None:
-    """Near rest; marks are drawn, and there are 5 or 30 per ms."""
-    found = dcqcn(*senders(flows, alpha), "time.duration=8 ms", "time.warmup=4 ms", seeds=3)
+LONG = ("time.duration=16 ms", "time.warmup=4 ms")
+NEAR_REST = ("time.duration=8 ms", "time.warmup=4 ms")
+
+
+@pytest.mark.parametrize(
+    ("settings", "seeds"),
+    [([*senders(2, 0.05), *NEAR_REST], 3), ([*senders(8, 0.15), *NEAR_REST], 3), (AT_REST_64, 6)],
+    ids=["2", "8", "64"],
+)
+def test_dcqcn_of_model_and_virtual_time_agrees_within_bounds_and_chance(settings: Sequence[str], seeds: int) -> None:
+    """Near rest; marks are drawn, and there are 5 or 30 per ms of the few flows."""
+    found = dcqcn(*settings, seeds=seeds)
     assert {"su", "ql_mean", "rtt_p50", "rtt_p99", "marks"} <= found.keys()
     assert {name: one.values for name, one in found.items() if one.outside} == {}
 
 
-def test_dcqcn_of_64_flows_agrees_where_they_have_a_rest() -> None:
-    """The fixed point's share of marks is above the 1 % of SECN1, and below ten times that."""
-    assert theory.PMAX < theory.dcqcn_fluid(64) < 10 * theory.PMAX
-    found = dcqcn(*AT_REST_64, seeds=6)
-    assert {"su", "ql_mean", "rtt_p50", "rtt_p99", "marks"} <= found.keys()
-    assert {name: one.values for name, one in found.items() if one.outside} == {}
-
-
-def test_dcqcn_of_64_flows_swings_without_in_model_and_virtual_time() -> None:
-    """The queue passes Kmax, and all cut.
+def test_dcqcn_of_64_flows_swings_in_model_and_virtual_time() -> None:
+    """They have no rest, since the fixed point's share of marks is above Pmax: the queue passes Kmax, and all cut.
 
     For how long it is empty then depends on which comes first, a CNP or an increase: by less than a packet's spacing
     (docs/engines.md), which a fluid does not have. How far they swing agrees.
     """
     found = dcqcn(*senders(64, 0.5), "time.duration=6 ms", "time.warmup=3 ms", seeds=1)
+    assert theory.PMAX < theory.dcqcn_fluid(64) < 10 * theory.PMAX  # which is AT_REST_64's
     assert abs(found["su"].difference("fluid")) < 6
     assert found["rtt_p99"].values["fluid"] == pytest.approx(found["rtt_p99"].values["virtual"], rel=0.2)
     assert min(found["rtt_p99"].values.values()) > theory.base_rtt(theory.WIRE) + theory.KMAX * 8 / theory.LINE
@@ -161,11 +162,6 @@ FULL_LINES = (
 )  # fmt: skip
 
 
-NEAR_REST_OF_2 = (
-    "traffic.senders=2", "controller.initial_alpha=0.05", "time.duration=16 ms", "time.warmup=4 ms",
-)  # fmt: skip
-
-
 class Case(NamedTuple):
     """A run of both engines. ``controller``: none for the experiment's own; ``seeds``: for what chance does.
 
@@ -190,7 +186,7 @@ CASES = {
     "adpg, 2 flows": Case("incast-2", [*SETTLED, "controller.start_rate=50 %"], "adpg", dilation=1000),
     "adpg, 64 flows": Case("incast-64", [*SHORTER, "controller.start_rate=1.5 %"], "adpg", dilation=1500),
     "dcqcn": Case("incast-8", DCQCN, seeds=6),  # its marks are drawn
-    "dcqcn, 2 flows": Case("incast-8", [*DCQCN, *NEAR_REST_OF_2], dilation=1000, seeds=6),
+    "dcqcn, 2 flows": Case("incast-8", [*senders(2, 0.05), *LONG], dilation=1000, seeds=6),
     "dcqcn, 64 flows": Case("incast-8", AT_REST_64, dilation=1500, seeds=6),
     "full lines": Case("all-to-all-16", FULL_LINES, "hpcc", dilation=24000, seeds=6),
     "leaf-spine": Case("leaf-spine", ["time.duration=2 ms", "time.warmup=800 us"], dilation=2000, seeds=6),
