@@ -28,12 +28,23 @@ REFERENCES: tuple[EngineName, ...] = ("kernel", "virtual")  # the first that is 
 CHANCE = 2  # standard deviations of the difference between two runs
 
 
+def _heard_late(kernel: Summary) -> float:
+    """s by which packets left and feedback was heard late, at the 99th percentile."""
+    return kernel.pacing_lag_p99 + kernel.feedback_lag_p99
+
+
+def _line_lost(kernel: Summary) -> float:
+    """% of the window in which the bottleneck's shaper did not send what it had, and in which senders stood still."""
+    late = 8 * kernel.counters.get("stalled_bytes", 0) / kernel.bottleneck_rate
+    return 100 * (late + kernel.pacing_lag_max) / (kernel.window_end - kernel.window_start)
+
+
 @dataclass(frozen=True)
 class Bound:
     """By how much a figure may differ: the largest of all. ``packets`` are times at the bottleneck's rate.
 
     ``rack`` and, for each link of the longest path, ``per_link`` are packets that the kernel's shapers add or take by
-    themselves; ``late``: its timers do as well. This is no part of the bound: who is outside by no more is told so.
+    themselves; ``late`` is what late timers do. This is no part of the bound: who is outside by no more is told so.
     """
 
     figure: str
@@ -42,23 +53,24 @@ class Bound:
     packets: float = 0.0
     rack: float = 0.0
     per_link: float = 0.0
-    late: bool = False
+    late: Callable[[Summary], float] | None = None  # of the kernel's run, in the figure's unit
 
     def of(self, reference: float, packet: float) -> float:
         """In the figure's unit; ``packet`` is the time of a full one, s."""
         return max(self.relative * abs(reference), self.absolute, self.packets * packet)
 
-    def shaped(self, packet: float, links: int, lateness: float) -> float:
+    def shaped(self, packet: float, links: int, kernel: Summary | None) -> float:
         """By how much the rack may shift the figure, in its unit."""
-        return packet * (self.rack + self.per_link * links) + (lateness if self.late else 0.0)
+        late = self.late(kernel) if self.late and kernel else 0.0
+        return packet * (self.rack + self.per_link * links) + late
 
 
 BUCKET = BURST_FRAMES  # what passes a shaper at once: the RTT shows that much of a queue less
 BOUNDS = (
-    Bound("su", absolute=1.0),
+    Bound("su", absolute=1.0, late=_line_lost),
     Bound("ql_mean", relative=0.05, packets=1.0, rack=BUCKET + 2),  # by which shaper and virtual queue may differ
     Bound("rtt_p50", relative=0.005, per_link=BUCKET),
-    Bound("rtt_p99", relative=0.03, per_link=BUCKET, late=True),
+    Bound("rtt_p99", relative=0.03, per_link=BUCKET, late=_heard_late),
     Bound("marks", relative=0.05),
     Bound("pause_frames", relative=0.05, absolute=2.0),  # a pause and its end
     Bound("slowdown_p99", relative=0.05),
@@ -133,14 +145,8 @@ class Crosscheck:
             if not any(values.values()) or not math.isfinite(values[reference]):
                 continue
             bound = bounds[name].of(values[reference], self.packet) if name in bounds else math.nan
-            rack = bounds[name].shaped(self.packet, self.links, self._lateness) if name in bounds else 0.0
+            rack = bounds[name].shaped(self.packet, self.links, self.ran.get("kernel")) if name in bounds else 0.0
             yield Told(FIGURES[name], values, reference, bound, self._chance(name, values[reference]), rack)
-
-    @property
-    def _lateness(self) -> float:
-        """s by which the kernel's packets left and its feedback was heard late, at the 99th percentile."""
-        kernel = self.ran.get("kernel")
-        return kernel.pacing_lag_p99 + kernel.feedback_lag_p99 if kernel else 0.0
 
     def _chance(self, name: str, value: float) -> float:
         """From seed to seed on the virtual engine; and a count of draws, as marks are, has its own spread."""

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import os
-import subprocess
-import sys
 import time
 from multiprocessing.connection import Connection
 
@@ -14,14 +13,23 @@ from testbed.engines.virtual.process import WatchedProcess
 from testbed.errors import TestbedError
 
 PATIENCE = 0.3  # s
+OTHERS = 9  # on the same core; of the same class and niceness, so that each gets a tenth
+
+
+def pin() -> None:
+    os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
+
+
+def spin(seconds: float) -> None:
+    """For that much time of the core."""
+    pin()
+    while time.process_time() < seconds:
+        pass
 
 
 def starved(connection: Connection) -> None:
-    """Says nothing for longer than it may, as it gets a hundredth of its core."""
-    os.nice(19)
-    until = time.monotonic() + 3 * PATIENCE
-    while time.monotonic() < until:
-        pass
+    """Says nothing until it has had a third of its patience of the core, which takes others nine times as long."""
+    spin(PATIENCE / 3)
     connection.send(("stage", "here"))
 
 
@@ -30,23 +38,19 @@ def asleep(_connection: Connection) -> None:
 
 
 def test_time_without_a_core_does_not_count() -> None:
-    core = min(os.sched_getaffinity(0))
-    busy = f"import os; os.sched_setaffinity(0, {{{core}}}); print(flush=True)\nwhile True: pass"
-    other = subprocess.Popen([sys.executable, "-c", busy], stdout=subprocess.PIPE)
-    assert other.stdout
-    other.stdout.readline()
-
-    def pinned(connection: Connection) -> None:
-        os.sched_setaffinity(0, {core})
-        starved(connection)
-
-    process = WatchedProcess(pinned, PATIENCE, lambda: "nobody")
+    others = [multiprocessing.get_context("fork").Process(target=spin, args=(60,), daemon=True) for _ in range(OTHERS)]
+    for other in others:
+        other.start()
+    began = time.monotonic()
+    process = WatchedProcess(starved, PATIENCE, lambda: "nobody")
     try:
         assert list(process.messages()) == [("stage", "here")]
+        assert time.monotonic() - began > PATIENCE
     finally:
         process.kill()
-        other.kill()
-        other.communicate()
+        for other in others:
+            other.kill()
+            other.join()
 
 
 def test_who_sleeps_is_late() -> None:
