@@ -24,6 +24,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from testbed.base.compiler import LIBRARY_FLAGS, Unit
 from tests.support.checkout import ROOT
 
 UML = Path("/usr/bin/linux.uml")
@@ -36,6 +37,8 @@ BOOT_SECONDS = 30.0  # from start to our init and from its end to power-off; usu
 
 # What takes most of a boot and nobody needs: benchmarks of RAID 6, compressed swap, 256 old-style terminals.
 UNUSED = ("initcall_blacklist=raid6_select_algo,init_zswap", "pty.legacy_count=0")
+
+ALL_REGISTERS = Unit("all_registers", (Path(__file__).with_name("all_registers.c"),), ".so", LIBRARY_FLAGS)
 
 # Runs the guest, prints its exit code, and cleans up once its own standard input closes, which also happens when this
 # process is killed. The guest makes itself a process group; its helpers outlive a SIGKILL of its main process.
@@ -181,7 +184,7 @@ def _booted(folder: Path, init: Path, memory: str, limit: float) -> Iterator[str
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
         start_new_session=True,  # Ctrl-C reaches it only through us
-        env={**os.environ, "TMPDIR": _memory_folder(folder)},
+        env={**os.environ, "TMPDIR": _memory_folder(folder), "LD_PRELOAD": str(ALL_REGISTERS.compiled())},
     )
     assert process.stdin is not None
     assert process.stdout is not None
