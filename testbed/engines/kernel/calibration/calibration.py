@@ -36,7 +36,7 @@ RTT_PROBES = 5
 RATE_PACKETS = 150
 TRUNK_SECONDS = 0.03  # wall, for which a link between switches is kept busy
 SKIPPED = 10  # packets at the start that a full bucket sends at once
-OVERFILL = 1.6  # times what fits is sent, so that the queue stays at the limit for a moment
+FULL = 20  # looks at a full buffer that find no more than before, while it is kept full
 FILLERS = 8  # hosts that fill a buffer together
 LONGEST_FILL = 1.5  # wall seconds that a full buffer may take to drain; slower racks are read back, not filled
 TOP_UPS, TOP_UP = 20, 50  # looks at a full buffer, and packets sent before each
@@ -240,15 +240,13 @@ def _queue(rack: Assembly, senders: list[str], place: SwitchPort) -> list[Measur
     probe = Probe(rack, senders, place.neighbour)
     try:
         size = probe.framing.wire_size
-        # Once more what drains while it fills.
-        packets = math.ceil(capacity / size / (len(senders) - 1) * OVERFILL) + 20
+        loose = size * len(senders) if rack.lossless else size  # a packet less per ingress that is full
         rack.programs.counters["peak"][port.ifindex] = 0
-        probe.send(packets)
-        backlog = _highest_backlog(rack, place, drain)
+        with probe.sending(capacity / len(senders)):
+            backlog = _highest_backlog(rack, place, capacity - loose - 2 * port.slack, 0.5 + 4 * drain)
         acks = _all_acks(probe, rack, drain)
     finally:
         probe.close()
-    loose = size * len(senders) if rack.lossless else size  # a packet less per ingress that is full
     # The port is the last hop of all packets.
     last = acks["hop"][np.arange(len(acks)), np.maximum(acks["hops"], 1) - 1]
     here = last["node"] == port.node
@@ -305,13 +303,14 @@ def _depth(rack: Assembly, place: SwitchPort, buffer: float, loose: int, backlog
     ]
 
 
-def _highest_backlog(rack: Assembly, place: SwitchPort, drain: float) -> float:
+def _highest_backlog(rack: Assembly, place: SwitchPort, full: float, longest: float) -> float:
+    """Once it is full and grows no more, or after ``longest`` s, if it never is."""
     reader, ifindex = QueueReader(rack.net[place.switch].netns), rack.net.ends[place.name].index
-    highest, deadline = 0, time.monotonic() + drain + 0.5
-    while time.monotonic() < deadline:
+    highest = looks = 0
+    deadline = time.monotonic() + longest
+    while looks < FULL and time.monotonic() < deadline:
         backlog = reader.read(ifindex).backlog
-        if backlog < highest * 0.9:
-            break
+        looks = looks + 1 if full <= highest >= backlog else 0
         highest = max(highest, backlog)
         time.sleep(0.0005)
     return float(highest)

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import socket
 import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, suppress
+from threading import Event
 from typing import Any
 
 import numpy as np
@@ -19,6 +23,8 @@ from testbed.experiment.topology.framing import MOST_INT_HOPS
 
 AT_ONCE = 50  # packets per system call, with UDP_SEGMENT
 LARGEST_CALL = 65_507  # bytes that UDP takes in one
+ROOM = 3  # of a socket, per byte under way: the kernel counts up to four, and doubles what it is told
+SENDING_SECONDS = 0.1  # a call may wait for room
 POLL_SECONDS = 0.0005
 
 
@@ -52,16 +58,49 @@ class Probe:
 
     def send(self, packets: int) -> None:
         """Every sender sends so many packets, all as fast as their links take them."""
-        left, at_once = packets, min(AT_ONCE, LARGEST_CALL // len(self._frames[0]))
+        left, at_once = packets, self._at_once
         while left:
             count = min(left, at_once)
             for opened, data in zip(self._sockets, self._frames, strict=True):
-                if self.rack.use_netem:
-                    for _ in range(count):
-                        opened.send(data)
-                else:
-                    opened.sendmsg([data] * count)
+                self._burst(opened, data, count)
             left -= count
+
+    @contextmanager
+    def sending(self, bytes_under_way: float) -> Iterator[None]:
+        """Meanwhile all senders send, each with as much under way, from a thread each.
+
+        What arrives for a port while it drains may be more than one core does.
+        """
+        stop = Event()
+
+        def send(opened: socket.socket, data: bytes) -> None:
+            opened.settimeout(SENDING_SECONDS)
+            while not stop.is_set():
+                with suppress(TimeoutError):
+                    self._burst(opened, data, self._at_once)
+
+        room = round(ROOM * (bytes_under_way + LARGEST_CALL))
+        for opened in self._sockets:
+            opened.setsockopt(socket.SOL_SOCKET, SO_SNDBUFFORCE, room)
+        with ThreadPoolExecutor(len(self._sockets)) as pool:
+            sent = [pool.submit(send, *one) for one in zip(self._sockets, self._frames, strict=True)]
+            try:
+                yield
+            finally:
+                stop.set()
+        for one in sent:
+            one.result()
+
+    @property
+    def _at_once(self) -> int:
+        return min(AT_ONCE, LARGEST_CALL // len(self._frames[0]))
+
+    def _burst(self, opened: socket.socket, data: bytes, count: int) -> None:
+        if self.rack.use_netem:
+            for _ in range(count):
+                opened.send(data)
+        else:
+            opened.sendmsg([data] * count)
 
     def acks(self, expected: int, patience: float) -> NDArray[np.void]:
         """The acknowledgements of ``expected`` packets, or those that came within ``patience`` wall seconds."""
