@@ -93,6 +93,11 @@ def changes(runs: Runs, cell: str, row: str, other: str) -> Floats:
     return np.log([mine[seed] / theirs[seed] for seed in sorted(mine.keys() & theirs.keys())])
 
 
+def by_cell_and_seed(runs: Runs, cells: list[str], row: str, other: str, seeds: Sequence[int]) -> Floats:
+    """Logarithms of the ratios, shape (cells, seeds, 3), of what the goal is about."""
+    return np.log([[runs[c][row][seed] / runs[c][other][seed] for seed in seeds] for c in cells])[:, :, FELT]
+
+
 def bounds(values: Floats) -> tuple[float, float, float]:
     """Mean and its 95 % interval over seeds."""
     mean, half = interval(values)
@@ -139,6 +144,37 @@ def reached(runs: Runs, pairs: Iterable[tuple[str, str]], row: str, *, goals: bo
             lines.append([title(cell), other, str(len(change)), *map(percent, change.T), *said])
     head = [f"{row}, %", "against", "seeds", "mice, mean", "mice, p99", "elephants, mean"]
     table([*head, *["goal"] * goals], lines)
+
+
+def over_loads(runs: Runs, groups: Iterable[list[str]], row: str) -> None:
+    """The same with each seed's mean over the loads of a workload."""
+    lines = []
+    for cells in groups:
+        for other in PUBLISHED:
+            seeds = sorted(set.intersection(*({*runs[cell][row]} & {*runs[cell][other]} for cell in cells)))
+            one = by_cell_and_seed(runs, cells, row, other, seeds).mean(axis=0)
+            name = title(cells[-1]).replace(", ", f", {cells[0].split('-')[1]} to ", 1)
+            lines.append([name, other, str(len(seeds)), *map(percent, one.T), goal(one)])
+    table(
+        [f"{row}, %, mean over loads", "against", "seeds", "mice, mean", "mice, p99", "elephants, mean", "goal"], lines
+    )
+
+
+def least_for_elephants(runs: Runs, cells: list[str]) -> None:
+    """What they pay against SECN2 where mice gain 10 % against SECN1: constants chosen for each load in hindsight."""
+    ahead = by_cell_and_seed(runs, cells, "SECN1", "SECN2", WIDE).mean(axis=(0, 1))[2]
+    means = [{row: change.mean(axis=0) for row, change in against_secn1(runs, cell, WIDE).items()} for cell in cells]
+    some = [
+        (np.mean([mean[row] for mean, row in zip(means, rows, strict=True)], axis=0), rows) for rows in product(*means)
+    ]
+    found, rows = min((one for one in some if one[0][0] <= np.log(0.9)), key=lambda one: float(one[0][2]))
+    mice, least = (100 * np.expm1(one) for one in (found[0], found[2] + ahead))
+    workload = title(cells[0]).partition(",")[0]
+    print(
+        f"{workload}, {len(some)} choices of a constant for each load, {named(WIDE)}: where mice gain 10 % "
+        f"against SECN1, elephants pay at least {least:+.1f} % against SECN2 (mice {mice:+.1f} %; "
+        f"{', '.join(rows)}).\n"
+    )
 
 
 def best_for_mice(runs: Runs, cells: list[str]) -> None:
@@ -276,6 +312,10 @@ def main(arguments: list[str]) -> None:
     incasts = [cell for cell in cells if cell.endswith("-incast")]
     constants = [row for row in runs[calm[0]] if is_constant(row)]
     reached(runs, [(cell, other) for other in PUBLISHED for cell in cells], "fct", goals=True)
+    by_workload = [[cell for cell in some if cell.startswith(word)] for some in (calm, incasts) for word in WORD]
+    over_loads(runs, by_workload, "fct")
+    for some in by_workload[: len(WORD)]:
+        least_for_elephants(runs, some)
     best_for_mice(runs, calm)
     frontier(runs, LOW, MANY)
     frontier(runs, WIDE_CELLS, WIDE)

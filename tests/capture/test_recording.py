@@ -157,7 +157,7 @@ def test_wireshark_reads_every_packet_as_we_do(name: str, point: str, request: p
         for one in made.packets(point)
     ]
     assert theirs == ours
-    assert len(ours) > 1000
+    assert len(ours) > 100
 
 
 @pytest.mark.skipif(shutil.which("tshark") is None, reason="tshark is not installed: apt install tshark")
