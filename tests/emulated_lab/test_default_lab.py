@@ -85,9 +85,12 @@ def test_the_default_lab_takes_the_readme_s_lines(printed: dict[str, str], check
     assert played.returncode == 0, played.stdout + played.stderr
     assert "check mode: 5 of 5 hosts would be changed, and nothing was" in re.sub(r"\s+", " ", played.stdout)
 
-    ran = typed(f"{printed['a run']} --out run --metrics-addr none --set record.report=off", checkout)
-    assert ran.returncode in (0, 3), ran.stderr  # 3: this machine may be busy
-    summary = json.loads((checkout / "run/summary.json").read_text())
+    for out in ("first", "second", "third"):
+        ran = typed(f"{printed['a run']} --out {out} --metrics-addr none --set record.report=off", checkout)
+        assert ran.returncode in (0, 3), ran.stderr  # 3: this machine may be busy
+        summary = json.loads((checkout / out / "summary.json").read_text())
+        if summary["su"] is not None:  # there was a sample of the receiver's wire at both ends of the window
+            break
     assert summary["bottleneck_rate"] == 200e9  # what the card says of its wire, and not what a sender may send
     assert 0 < summary["su"] <= 100
     assert summary["goodput"] > 0

