@@ -33,6 +33,7 @@ FEWEST = 3  # seeds of a figure
 WIDE, MANY = range(31, 36), range(31, 61)  # seeds that many constants have, and those that some have at 30 % load
 LOW, WIDE_CELLS = ("websearch-30", "datamining-30"), ("websearch-30", "websearch-50", "websearch-70", "datamining-30")
 RESTS, RESTING = "rests", "10 mice, else 20/160/50, rests 4"  # in names of rows; the least bad of them
+AGAINST = ("against", "seeds", "mice, mean", "mice, p99", "elephants, mean")  # of a table, before the goal
 WORD = {"websearch": "WebSearch", "datamining": "DataMining"}
 Line = dict[str, str]
 Runs = dict[str, dict[str, dict[int, Floats]]]  # cell, row, seed: slowdowns as in `NAMES`
@@ -87,15 +88,10 @@ def by_cell(lines: Iterable[Line]) -> Runs:
     return found
 
 
-def changes(runs: Runs, cell: str, row: str, other: str) -> Floats:
-    """Logarithms of the ratios, shape (seeds, names), of the seeds that both have."""
+def changes(runs: Runs, cell: str, row: str, other: str, seeds: Sequence[int] = ()) -> Floats:
+    """Logarithms of the ratios, shape (seeds, names), of these seeds or of all that both have."""
     mine, theirs = runs[cell][row], runs[cell][other]
-    return np.log([mine[seed] / theirs[seed] for seed in sorted(mine.keys() & theirs.keys())])
-
-
-def by_cell_and_seed(runs: Runs, cells: list[str], row: str, other: str, seeds: Sequence[int]) -> Floats:
-    """Logarithms of the ratios, shape (cells, seeds, 3), of what the goal is about."""
-    return np.log([[runs[c][row][seed] / runs[c][other][seed] for seed in seeds] for c in cells])[:, :, FELT]
+    return np.log([mine[seed] / theirs[seed] for seed in seeds or sorted(mine.keys() & theirs.keys())])
 
 
 def bounds(values: Floats) -> tuple[float, float, float]:
@@ -142,8 +138,7 @@ def reached(runs: Runs, pairs: Iterable[tuple[str, str]], row: str, *, goals: bo
             change = change[:, FELT]
             said = [goal(change)] * goals
             lines.append([title(cell), other, str(len(change)), *map(percent, change.T), *said])
-    head = [f"{row}, %", "against", "seeds", "mice, mean", "mice, p99", "elephants, mean"]
-    table([*head, *["goal"] * goals], lines)
+    table([f"{row}, %", *AGAINST, *["goal"] * goals], lines)
 
 
 def over_loads(runs: Runs, groups: Iterable[list[str]], row: str) -> None:
@@ -151,24 +146,22 @@ def over_loads(runs: Runs, groups: Iterable[list[str]], row: str) -> None:
     lines = []
     for cells in groups:
         for other in PUBLISHED:
-            seeds = sorted(set.intersection(*({*runs[cell][row]} & {*runs[cell][other]} for cell in cells)))
-            one = by_cell_and_seed(runs, cells, row, other, seeds).mean(axis=0)
+            seeds = seeds_of(runs, cells, [row, other])
+            one = np.mean([changes(runs, cell, row, other, seeds)[:, FELT] for cell in cells], axis=0)
             name = title(cells[-1]).replace(", ", f", {cells[0].split('-')[1]} to ", 1)
             lines.append([name, other, str(len(seeds)), *map(percent, one.T), goal(one)])
-    table(
-        [f"{row}, %, mean over loads", "against", "seeds", "mice, mean", "mice, p99", "elephants, mean", "goal"], lines
-    )
+    table([f"{row}, %, mean over loads", *AGAINST, "goal"], lines)
 
 
 def least_for_elephants(runs: Runs, cells: list[str]) -> None:
     """What they pay against SECN2 where mice gain 10 % against SECN1: constants chosen for each load in hindsight."""
-    ahead = by_cell_and_seed(runs, cells, "SECN1", "SECN2", WIDE).mean(axis=(0, 1))[2]
+    ahead = np.mean([changes(runs, cell, "SECN1", "SECN2", WIDE) for cell in cells], axis=(0, 1))
     means = [{row: change.mean(axis=0) for row, change in against_secn1(runs, cell, WIDE).items()} for cell in cells]
     some = [
         (np.mean([mean[row] for mean, row in zip(means, rows, strict=True)], axis=0), rows) for rows in product(*means)
     ]
     found, rows = min((one for one in some if one[0][0] <= np.log(0.9)), key=lambda one: float(one[0][2]))
-    mice, least = (100 * np.expm1(one) for one in (found[0], found[2] + ahead))
+    mice, least = (100 * np.expm1(one) for one in (found[0], found[2] + ahead[NAMES.index("elephants")]))
     workload = title(cells[0]).partition(",")[0]
     print(
         f"{workload}, {len(some)} choices of a constant for each load, {named(WIDE)}: where mice gain 10 % "
@@ -281,8 +274,7 @@ def frontier(runs: Runs, cells: Iterable[str], seeds: range) -> None:
 def against_secn1(runs: Runs, cell: str, seeds: range) -> dict[str, Floats]:
     """The constants that all of ``seeds`` were run with: mice's mean and p99, elephants, shape (seeds, 3)."""
     rows = [row for row, by_seed in runs[cell].items() if is_constant(row) and by_seed.keys() >= {*seeds}]
-    some: Runs = {cell: {row: {seed: runs[cell][row][seed] for seed in seeds} for row in (*rows, "SECN1")}}
-    return {row: changes(some, cell, row, "SECN1")[:, FELT] for row in rows}
+    return {row: changes(runs, cell, row, "SECN1", seeds)[:, FELT] for row in rows}
 
 
 def named(seeds: range) -> str:

@@ -16,13 +16,9 @@ PATIENCE = 0.3  # s
 OTHERS = 9  # on the same core; of the same class and niceness, so that each gets a tenth
 
 
-def pin() -> None:
-    os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
-
-
 def spin(seconds: float) -> None:
-    """For that much time of the core."""
-    pin()
+    """For that much time of the first core."""
+    os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
     while time.process_time() < seconds:
         pass
 

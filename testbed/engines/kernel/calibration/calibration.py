@@ -310,7 +310,7 @@ def _highest_backlog(rack: Assembly, place: SwitchPort, full: float, longest: fl
     deadline = time.monotonic() + longest
     while looks < FULL and time.monotonic() < deadline:
         backlog = reader.read(ifindex).backlog
-        looks = looks + 1 if full <= highest >= backlog else 0
+        looks = looks + 1 if highest >= max(full, backlog) else 0
         highest = max(highest, backlog)
         time.sleep(0.0005)
     return float(highest)
