@@ -10,10 +10,9 @@ from pyroute2 import IPRoute
 
 from testbed.base import linux
 from testbed.clock import WallRate
-from testbed.dataplane import libbpf
+from testbed.dataplane import libbpf, shaper
 from testbed.dataplane.port_maps import Port
 from testbed.dataplane.programs import NicPrograms, PortPrograms
-from testbed.dataplane.shaper import burst
 from tests.emulated_lab.host import Host
 from tests.emulated_lab.lab import Lab
 
@@ -29,7 +28,7 @@ def bottleneck(lab: Lab, host: Host, rate: float, red: tuple[float, float, float
     try:
         with linux.inside(netns), IPRoute() as ip:
             index = ip.link_lookup(ifname=switch.spec.port(host.spec))[0]
-            ip.tc("add", "tbf", index, rate=round(rate / 8), burst=burst(WallRate(rate), FRAME), limit=4 * BUFFER)
+            shaper.shape(ip, index, WallRate(rate), FRAME, 4 * BUFFER)
             nic = NicPrograms(index, flows=1, rings=1, cnp_interval_ns=1, wake_agents=False)  # for its maps alone
             programs = PortPrograms(nic)
             programs.configure(
@@ -38,7 +37,11 @@ def bottleneck(lab: Lab, host: Host, rate: float, red: tuple[float, float, float
             programs.set_red(index, *red)
             held = libbpf.attach_tcx(programs.fd, index, "egress")
             assert held is not None, "this kernel has no tcx"
-        yield programs
-        libbpf.detach(held)
+        try:
+            yield programs
+        finally:  # a test that is tried again finds the port as it was
+            libbpf.detach(held)
+            with linux.inside(netns), IPRoute() as ip:
+                ip.tc("del", index=index, root=True)
     finally:
         os.close(netns)
