@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable
+
+import numpy as np
 
 from testbed.base.watchdog import watched
 from testbed.errors import PluginFailed, TestbedError
 from testbed.experiment.resolved import Decider, Resolved
 from testbed.registry import Plugin, failed, refused
 from testbed.tuner import wrong
+
+log = logging.getLogger(__package__)
 
 
 def try_controller(resolved: Resolved, one: Decider) -> None:
@@ -21,7 +26,7 @@ def try_controller(resolved: Resolved, one: Decider) -> None:
 
 
 def try_tuner(resolved: Resolved) -> None:
-    """Make the tuners and have their first thresholds. Raises as `try_controller`."""
+    """Make the tuners and have their first thresholds, and warn if pauses come before marks. Raises as the former."""
     _made(resolved.tuner, lambda: _tuner(resolved))
 
 
@@ -42,7 +47,12 @@ def _made(plugin: Plugin, make: Callable[[], object]) -> None:
 
 
 def _tuner(resolved: Resolved) -> None:
+    kmin: dict[str, float] = {}
     for ports in resolved.layout.tuner_ports():
         tuner = resolved.tuner.form(resolved.tuner_config, ports)
-        if why := wrong(tuner.initial(), ports):
+        first = tuner.initial()
+        if why := wrong(first, ports):
             raise refused(resolved.tuner, tuner.initial, why)
+        kmin |= dict(zip(ports.name, np.asarray(first.kmin, float).tolist(), strict=True))
+    if problem := resolved.ecn_order.problem(kmin):
+        log.warning("%s", problem)

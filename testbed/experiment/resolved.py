@@ -15,6 +15,7 @@ from testbed.compiled.choosers import Choosers
 from testbed.compiled.flows import build
 from testbed.controller import Paths, RateController, Signal
 from testbed.experiment.choice import PluginChoice
+from testbed.experiment.ecn_order import EcnOrder
 from testbed.experiment.layout import Layout
 from testbed.experiment.model import Experiment
 from testbed.experiment.sharing import Sharing
@@ -89,6 +90,12 @@ class Resolved:
         listening = [one for one in self.deciders if Signal.SRC in one.plugin.form.signals]
         packets = [one.plugin.form.src_threshold(one.config) for one in listening]
         return round(min(packets, default=0.0) * self.layout.framing.wire_size)
+
+    @cached_property
+    def ecn_order(self) -> EcnOrder:
+        """Up to which Kmin marks can come before pauses."""
+        hearing = [bool(one.plugin.form.signals & (Signal.CE | Signal.CNP)) for one in self.deciders]
+        return EcnOrder.of(self.layout, np.array(hearing)[self.experiment.decider])
 
     @cached_property
     def layout(self) -> Layout:

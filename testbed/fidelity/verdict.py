@@ -101,6 +101,7 @@ def _share_of_rtt(value: float) -> str:
 NOT_THE_EXPERIMENT = "the result is not the experiment's (docs/fidelity.md)"
 EMPTY_QUEUES = "start the flows before there is a standing queue"
 MEND_TUNER = "mend the tuner: 'tuners' in manifest.json has the first of them, and why"
+MARK_FIRST = "lower Kmin, or raise rack.switch.pfc.xoff (docs/pfc.md, ECN before PFC)"
 START = "start the flows before the end of the run"
 SOFTWARE = "the agent is software: lower the rate, or lengthen the loop with testbed_feedback_delay in the inventory"
 BOUND_RATE = "bound the controller's rate by its path's line_rate; 'testbed check' says when it is above"
@@ -208,6 +209,17 @@ LIMITS: tuple[Limit, ...] = (
         "packets may be dropped",
         _more_dilation,
         lambda value: f"{value:.1f} times what the headroom covers",
+    ),
+    Limit(
+        "PFC before ECN",
+        lambda record: record.unmarked_pauses,
+        0.1,
+        "where Kmin is above what PFC admits, senders are held back and never told to slow down: pauses are the "
+        "congestion control, and not the controller; a tuner may come across such a Kmin for a while",
+        lambda _measured, _limit: MARK_FIRST,
+        lambda value: f"{value:.0%} of the pause frames came where no packet could be marked before",
+        live=False,
+        in_virtual=MARK_FIRST,
     ),
     Limit(
         "rejected thresholds",

@@ -82,6 +82,8 @@ class Collector:
         record.interrupted = interrupted
         record.flow_series, record.port_series = self.recorder.flow_series(), self.recorder.port_series()
         record.acked_in_window = self._acked_in_window(record)
+        series = record.port_series
+        record.unmarked_pauses = self.run.resolved.ecn_order.unmarked(series.kmin, series.queue, series.pause_frames)
         self.drained(record)
         return record
 

@@ -31,6 +31,7 @@ from tests.support.synthetic_runs import RTT, lag, run
             "idle line of a sender: 3.0% of the time; a --dilation 3.* times",
         ),
         (lambda r: r.counters.update(rates_above_line=7), "above line rate: 7 decisions .*; bound .* line_rate"),
+        (lambda r: setattr(r, "unmarked_pauses", 0.88), "PFC before ECN: 88% of the pause frames .*; lower Kmin, or"),
         (lambda r: setattr(r, "interrupted", "Ctrl-C"), "ended early: Ctrl-C after 10 ms"),
         (lambda r: setattr(r, "warmup", 1.0), "empty measurement window: 10 ms run, 1000 ms warm-up; raise --duration"),
         (lambda r: r.flows.delivered_packets.fill(0), "no packets delivered: 0 packets"),
