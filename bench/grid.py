@@ -57,7 +57,7 @@ class Cell:
         settings = (
             f"rack.link.rate={show_rate(self.rate)}", f"rack.link.delay={show_time(self.delay)}",
             f"rack.switch.buffer={self.buffer:g} B", f"time.dilation={self.dilation:g}", "rack.calibrate='off'",
-            f"tuner.kmin={0.1 * self.buffer:g} B", f"tuner.kmax={0.5 * self.buffer:g} B", "tuner.reference_rate=0",
+            f"tuner.kmin={0.1 * self.buffer:g} B", f"tuner.kmax={0.5 * self.buffer:g} B",
         )  # fmt: skip
         return resolve(load("incast-8").apply(settings))
 

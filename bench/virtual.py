@@ -41,7 +41,7 @@ LARGE = (
 # Many flows that start together fill a queue: in a buffer for all of them, without marks, both runs do the same per
 # packet; and starts, each of which is a turn of Python, are few beside packets.
 CALM = (
-    "rack.switch.buffer=20 MB", "tuner.kmin=4 MB", "tuner.kmax=4 MB", "time.duration=300 ms", "time.warmup=1 ms",
+    "rack.switch.buffer=20 MB", "tuner.kmin=16 MB", "tuner.kmax=16 MB", "time.duration=300 ms", "time.warmup=1 ms",
 )  # fmt: skip
 HOSTS_287 = ("traffic.senders=287", f"controller.rate={80 / 287} %", "time.duration=100 ms", "time.warmup=1 ms")
 HOSTS_1022 = ("traffic.senders=1022", "time.duration=10 ms", "time.warmup=1 ms")

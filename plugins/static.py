@@ -1,4 +1,4 @@
-"""Static ECN thresholds: the same RED curve on every port, for the whole run or from given times on."""
+"""Static ECN thresholds: a RED curve per port, for the whole run or from given times on."""
 
 from __future__ import annotations
 
@@ -8,18 +8,12 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from testbed.base.arrays import Floats
 from testbed.errors import BadInput
 from testbed.plugin import PluginConfig
 from testbed.tuner import Ports, PortSample, Thresholds, Tuner
-from testbed.units import Rate, Ratio, Size, Time, show_rate, show_size
+from testbed.units import Rate, Ratio, Time, show_rate, show_size
 
-
-def _ordered(kmin: float, kmax: float) -> None:
-    if kmin > kmax:
-        raise ValueError(
-            f"kmin ({show_size(kmin)}) must not be above kmax ({show_size(kmax)}); equal values mark as a step"
-        )
+from .threshold import Threshold, Written
 
 
 class Change(BaseModel):
@@ -28,21 +22,28 @@ class Change(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     time: Time = Field(gt=0)
-    kmin: Size | None = Field(default=None, ge=0)
-    kmax: Size | None = Field(default=None, ge=0)
+    kmin: Written | None = None
+    kmax: Written | None = None
     pmax: Ratio | None = Field(default=None, ge=0, le=1)
 
 
 class StaticConfig(PluginConfig):
     """Options of `Static`; the defaults are those of the preset `secn2`."""
 
-    kmin: Size = Field(default=100e3, ge=0, description="No packet is marked up to this queue.")
-    kmax: Size = Field(default=400e3, ge=0, description="Every packet is marked above this queue.")
+    kmin: Written = Field(
+        default=Threshold(100e3, 25e9),
+        description="No packet is marked up to this queue. `65 kB` holds on every port; `100 kB at 25 Gbit/s` scales "
+        "with a port's rate.",
+    )
+    kmax: Written = Field(
+        default=Threshold(400e3, 25e9), description="Every packet is marked above this queue; written as `kmin`."
+    )
     pmax: Ratio = Field(default=0.2, ge=0, le=1, description="Share of the packets that are marked at Kmax.")
-    reference_rate: Rate = Field(
-        default=25e9,
+    reference_rate: Rate | None = Field(
+        default=None,
         ge=0,
-        description="Port rate for which kmin and kmax are given; other ports scale them. 0: the same on every port.",
+        description="Port rate for which all thresholds are given, whatever they say: other ports scale them. "
+        "0: they hold on every port.",
     )
     at: tuple[Change, ...] = Field(default=(), description="Changes: a list of {time, kmin, kmax, pmax}, in order.")
 
@@ -52,56 +53,72 @@ class StaticConfig(PluginConfig):
             if after.time <= before.time:
                 raise ValueError("the times of 'at' must rise from one entry to the next")
         for kmin, kmax, _ in self.steps():
-            _ordered(kmin, kmax)
+            if kmin.rate == kmax.rate and kmin.size > kmax.size:  # on other ports, too
+                raise ValueError(f"kmin ({kmin}) must not be above kmax ({kmax}); equal values mark as a step")
         return self
 
-    def steps(self) -> list[tuple[float, float, float]]:
+    def steps(self) -> list[tuple[Threshold, Threshold, float]]:
         """Kmin, Kmax, Pmax at the start and after each change."""
-        found = [(self.kmin, self.kmax, self.pmax)]
+        found = [(self._given(self.kmin), self._given(self.kmax), self.pmax)]
         for one in self.at:
-            given = (one.kmin, one.kmax, one.pmax)
-            found.append(tuple(old if new is None else new for new, old in zip(given, found[-1], strict=True)))  # type: ignore[arg-type]
+            kmin, kmax, pmax = found[-1]
+            found.append(
+                (
+                    kmin if one.kmin is None else self._given(one.kmin),
+                    kmax if one.kmax is None else self._given(one.kmax),
+                    pmax if one.pmax is None else one.pmax,
+                )
+            )
         return found
+
+    def _given(self, written: Threshold) -> Threshold:
+        return written if self.reference_rate is None else Threshold(written.size, self.reference_rate)
 
 
 class Static(Tuner):
-    """Fixed thresholds, in proportion to the port's rate."""
+    """Fixed thresholds: a preset's scale with the port's rate, those that you write hold as written."""
 
     name = "static"
     Config = StaticConfig
     presets: ClassVar[dict[str, dict[str, Any]]] = {
         # HPCC's repository, for DCQCN at 25 Gbit/s.
-        "secn2": {"kmin": "100 kB", "kmax": "400 kB", "pmax": "20 %", "reference_rate": "25 Gbit/s"},
+        "secn2": {"kmin": "100 kB at 25 Gbit/s", "kmax": "400 kB at 25 Gbit/s", "pmax": "20 %"},
         # The DCQCN paper, at 40 Gbit/s.
-        "secn1": {"kmin": "5 kB", "kmax": "200 kB", "pmax": "1 %", "reference_rate": "40 Gbit/s"},
+        "secn1": {"kmin": "5 kB at 40 Gbit/s", "kmax": "200 kB at 40 Gbit/s", "pmax": "1 %"},
         # A step above BDP / 7, the least that DCTCP's paper allows: 14.6 kB at 8.2 us.
-        "dctcp": {"kmin": "20 kB", "kmax": "20 kB", "pmax": "100 %", "reference_rate": "100 Gbit/s"},
+        "dctcp": {"kmin": "20 kB at 100 Gbit/s", "kmax": "20 kB at 100 Gbit/s", "pmax": "100 %"},
         # 0.2 and 0.8 BDP, as the Ultra Ethernet Consortium's simulator marks for NSCC, at 8.2 us.
-        "nscc": {"kmin": "20.5 kB", "kmax": "81.9 kB", "pmax": "100 %", "reference_rate": "100 Gbit/s"},
+        "nscc": {"kmin": "20.5 kB at 100 Gbit/s", "kmax": "81.9 kB at 100 Gbit/s", "pmax": "100 %"},
     }
 
     config: StaticConfig
 
     def __init__(self, config: StaticConfig, ports: Ports) -> None:
         super().__init__(config, ports)
-        scale = ports.rate / config.reference_rate if config.reference_rate else np.ones(len(ports))
-        uniform = [Thresholds.uniform(len(ports), *step) for step in config.steps()]
-        self.steps = [Thresholds(one.kmin * scale, one.kmax * scale, one.pmax) for one in uniform]
+        self.steps = [self._on_ports(*step) for step in config.steps()]
         self.times = np.array([one.time for one in config.at])
-        for step in self.steps:
-            self._check(step.kmax)
         if len(self.times):
             self.slot = ports.base_rtt
 
-    def _check(self, wanted: Floats) -> None:
+    def _on_ports(self, kmin: Threshold, kmax: Threshold, pmax: float) -> Thresholds:
         ports = self.ports
-        for name, rate, buffer, kmax in zip(ports.name, ports.rate, ports.buffer, wanted, strict=True):
-            if kmax > buffer:
+        made = Thresholds(kmin.on(ports.rate), kmax.on(ports.rate), np.full(len(ports), pmax))
+        for name, rate, buffer, low, high in zip(
+            ports.name, ports.rate, ports.buffer, made.kmin, made.kmax, strict=True
+        ):
+            where = f"tuner 'static', port {name} at {show_rate(rate)}:"
+            if low > high:
                 raise BadInput(
-                    f"tuner 'static', port {name} at {show_rate(rate)}: Kmax would be {show_size(kmax)}, above the "
-                    f"buffer of {show_size(buffer)}, so that the port drops before it marks; lower kmax, or raise the "
-                    "switch's buffer"
+                    f"{where} Kmin would be {show_size(low)} (kmin: {kmin}), above Kmax, {show_size(high)} "
+                    f"(kmax: {kmax}); write both"
                 )
+            if high > buffer:
+                raise BadInput(
+                    f"{where} Kmax would be {show_size(high)} (kmax: {kmax}), above the buffer of "
+                    f"{show_size(buffer)}, so that the port drops before it marks; lower kmax, or raise the switch's "
+                    "buffer"
+                )
+        return made
 
     def initial(self) -> Thresholds:
         return self.steps[0]

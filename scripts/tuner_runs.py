@@ -53,7 +53,7 @@ def tuner(row: str) -> list[str]:
     if row in PUBLISHED:
         return PUBLISHED[row]
     kmin, kmax, pmax = row.split("/")
-    return [f"tuner.kmin={kmin} kB", f"tuner.kmax={kmax} kB", f"tuner.pmax={pmax} %", "tuner.reference_rate=0"]
+    return [f"tuner.kmin={kmin} kB", f"tuner.kmax={kmax} kB", f"tuner.pmax={pmax} %"]
 
 
 class ByIncasts(Tuner):

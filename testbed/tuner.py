@@ -113,6 +113,10 @@ class Thresholds:
         """The same thresholds on every port."""
         return cls(np.full(ports, kmin), np.full(ports, kmax), np.full(ports, pmax))
 
+    def told(self, row: int) -> str:
+        """Those of one queue, for a person."""
+        return f"Kmin {show_size(self.kmin[row])}, Kmax {show_size(self.kmax[row])}, Pmax {100 * self.pmax[row]:.4g} %"
+
 
 class History:
     """The last ``slots`` rows of features per queue, side by side, for tuners that look at changes over time."""

@@ -28,7 +28,7 @@ BASELINES = {
     "secn1": static("secn1"),
     "secn2": static("secn2"),
     # The hardest marking that PET's grid has: what a policy that had learned nothing else would be.
-    "tightest": static(kmin="20 kB", kmax="40 kB", pmax="100 %", reference_rate=0),
+    "tightest": static(kmin="20 kB", kmax="40 kB", pmax="100 %"),
 }
 PUBLISHED = ("secn1", "secn2")
 PLAYS, PLAY = (1 + len(BASELINES)) * len(SEEDS), SLOTS * len(RATES)  # of the evaluation: how many, and slots of each

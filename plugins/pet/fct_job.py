@@ -32,7 +32,7 @@ def run(settings: Settings, context: JobContext) -> Result:
     from .training import Progress
 
     kmin, kmax, pmax = (float(one[0]) for one in grid(ALPHA).values(np.array([FIRST])))
-    constant = {"kmin": f"{kmin} B", "kmax": f"{kmax} B", "pmax": pmax, "reference_rate": 0}
+    constant = {"kmin": f"{kmin} B", "kmax": f"{kmax} B", "pmax": pmax}
 
     cells = [(workload, load, False) for workload in WORKLOADS for load in LOADS]
     cells += [(workload, WITH_INCASTS, True) for workload in WORKLOADS]

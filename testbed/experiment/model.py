@@ -35,14 +35,16 @@ from testbed.experiment.choice import (
 )
 from testbed.experiment.events import EventSpec, Step
 from testbed.experiment.topology.any_rack import MOST_HOSTS
+from testbed.experiment.topology.buffers import usual_buffer
 from testbed.experiment.topology.kinds import shape_of
+from testbed.experiment.topology.pfc import Pfc
 from testbed.experiment.topology.settings import Rack, Star
 from testbed.experiment.topology.shape import Shape
 from testbed.experiment.topology.tables import Tables
 from testbed.experiment.traffic import Traffic
 from testbed.experiment.traffic.pattern import Context
 from testbed.experiment.traffic.plan import Plan
-from testbed.units import TIME_UNITS, Time, exactly, parse, show_rate, show_time
+from testbed.units import TIME_UNITS, Time, exactly, parse, show_rate, show_size, show_time
 
 
 class Most(NamedTuple):
@@ -257,6 +259,11 @@ class Experiment(Part):
         return copy
 
     @property
+    def buffer(self) -> float:
+        """Bytes of each switch port whose link says no others: as asked, or as usual with such links."""
+        return self.rack.switch.buffer or usual_buffer(self.shape)
+
+    @property
     def context(self) -> Context:
         """What the traffic is made for."""
         switches = self.shape.switches
@@ -313,11 +320,19 @@ class Experiment(Part):
         packet = self.traffic.payload + MOST_HEADERS
         small = next((link for link in self.shape.links if link.buffer < packet), None)
         if small:
-            where = "rack.switch.buffer" if small.buffer == self.rack.switch.buffer else f"rack.links: {small}: buffer"
+            where = "rack.switch.buffer" if small.buffer == self.buffer else f"rack.links: {small}: buffer"
             refuse(where, "must hold at least one full packet (traffic.payload and 200 B of headers)")
-        own = [str(link) for link in self.shape.links if link.buffer != self.rack.switch.buffer]
-        if self.rack.switch.pfc and own:
+        if self.rack.switch.pfc:
+            self._check_ingress(self.rack.switch.pfc)
+
+    def _check_ingress(self, pfc: Pfc) -> None:
+        own = [str(link) for link in self.shape.links if link.buffer != self.buffer]
+        if own:
             refuse("rack.switch.pfc", f"shares the ports' buffers, which must be equal; {own[0]} has one of its own")
+        headroom = 0.0 if isinstance(pfc.headroom, str) else pfc.headroom
+        if pfc.xoff + headroom > self.buffer:
+            fits = f"xoff and headroom must fit into the port's buffer ({show_size(self.buffer)})"
+            refuse("rack.switch.pfc.xoff", fits)
 
     def _check_size(self, flows: float) -> None:
         if flows > (most := self._most.flows):

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Iterator
 
 import numpy as np
 
@@ -11,7 +12,8 @@ from testbed.base.watchdog import watched
 from testbed.errors import PluginFailed, TestbedError
 from testbed.experiment.resolved import Decider, Resolved
 from testbed.registry import Plugin, failed, refused
-from testbed.tuner import wrong
+from testbed.tuner import Thresholds, Tuner, wrong
+from testbed.units import show_rate, show_size
 
 log = logging.getLogger(__package__)
 
@@ -46,13 +48,28 @@ def _made(plugin: Plugin, make: Callable[[], object]) -> None:
         raise failed(plugin, error) from error
 
 
+def marking(resolved: Resolved) -> str:
+    """Which thresholds hold at the bottleneck when a run begins: what options and presets come to there."""
+    port = resolved.layout.shape.ports[resolved.layout.bottleneck]
+    for tuner, first in _begun(resolved):
+        if port.name in tuner.ports.name:
+            later = "" if math.isinf(tuner.slot) else " to begin with"
+            where = f"{port.name} at {show_rate(port.link.rate)} with {show_size(port.link.buffer)} of buffer"
+            return f"ECN at the bottleneck, {where}: {first.told(tuner.ports.name.index(port.name))}{later}"
+    raise AssertionError("unreachable: every port has a tuner")
+
+
 def _tuner(resolved: Resolved) -> None:
     kmin: dict[str, float] = {}
-    for ports in resolved.layout.tuner_ports():
-        tuner = resolved.tuner.form(resolved.tuner_config, ports)
-        first = tuner.initial()
-        if why := wrong(first, ports):
+    for tuner, first in _begun(resolved):
+        if why := wrong(first, tuner.ports):
             raise refused(resolved.tuner, tuner.initial, why)
-        kmin |= dict(zip(ports.name, np.asarray(first.kmin, float).tolist(), strict=True))
+        kmin |= dict(zip(tuner.ports.name, np.asarray(first.kmin, float).tolist(), strict=True))
     if problem := resolved.ecn_order.problem(kmin):
         log.warning("%s", problem)
+
+
+def _begun(resolved: Resolved) -> Iterator[tuple[Tuner, Thresholds]]:
+    for ports in resolved.layout.tuner_ports():
+        tuner: Tuner = resolved.tuner.form(resolved.tuner_config, ports)
+        yield tuner, tuner.initial()

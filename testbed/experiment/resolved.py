@@ -22,6 +22,7 @@ from testbed.experiment.sharing import Sharing
 from testbed.experiment.topology.settings import Star
 from testbed.plugin import PluginConfig
 from testbed.registry import Plugin
+from testbed.units import SIZE_UNITS, exactly
 
 
 @dataclass(frozen=True)
@@ -113,6 +114,7 @@ class Resolved:
         data = self.experiment.model_dump(mode="json")
         if isinstance(self.experiment.rack, Star):
             data["rack"]["hosts"] = self.experiment.hosts
+        data["rack"]["switch"]["buffer"] = exactly(self.experiment.buffer, SIZE_UNITS)
         experiment = self.experiment
         data["controller"] = _as_dict(experiment.controller, self.controller, self.controller_config)
         data["controllers"] = [

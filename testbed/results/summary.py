@@ -10,6 +10,7 @@ from pydantic import BaseModel
 
 from testbed.results.figures import cost, fairness, fct, latency, loss, pauses, sharing, throughput
 from testbed.results.figures.jobs import JobFigures
+from testbed.results.figures.marking import Marking, marking
 from testbed.results.figures.measurements import Measurements
 from testbed.results.figures.operations import Messages
 from testbed.results.figures.registry import figure, figures_of
@@ -41,6 +42,9 @@ class Summary(BaseModel):
     bottleneck: str = figure("name of the switch port", "", lambda m: m.record.ports[m.record.bottleneck])
     bottleneck_rate: Number = figure(
         "rate of the bottleneck", "bit/s", lambda m: float(m.record.port_rate[m.record.bottleneck]))
+    marking: Marking = figure(
+        "thresholds that held at the bottleneck in the window: `kmin` and `kmax` in bytes, `pmax` as a share; `least` "
+        "and `most` of each", "", lambda m: marking(m.record, m.window))
     base_rtt: Number = figure("base RTT of the median flow", "s", lambda m: latency.base_rtt(m.record))
     duration: Number = figure("length of the run, nominal", "s", lambda m: m.record.duration)
     window_start: Number = figure("start of the window, nominal: the warm-up's end", "s", lambda m: m.window.start)

@@ -42,7 +42,7 @@ def test_list_of_one_plugin_explains_its_options() -> None:
     assert re.search(r"^  base_target  +12 us  +Target delay", done.stdout, re.MULTILINE)
     found = json.loads(command("list", "static", "--format", "json").stdout)
     assert (found["kind"], list(found["presets"])) == ("tuner", ["secn2", "secn1", "dctcp", "nscc"])
-    assert {one["name"]: one["default"] for one in found["options"]}["kmin"] == "100 kB"
+    assert {one["name"]: one["default"] for one in found["options"]}["kmin"] == "100 kB at 25 Gbit/s"
     wrong = command("list", "swft")
     assert (wrong.returncode, wrong.stdout) == (2, "")
     assert "did you mean 'swift'" in wrong.stderr

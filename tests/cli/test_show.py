@@ -28,3 +28,12 @@ def test_show_names_the_critical_path(tmp_path: Path) -> None:
 
 def test_nothing_waits_in_an_incast() -> None:
     assert "critical path" not in command("show", "incast-8").stdout
+
+
+def test_it_says_what_thresholds_come_to_at_the_bottleneck() -> None:
+    shown = command("show", "incast-8", "--set", "tuner.kmin=65kB").stdout
+    assert (
+        "# ECN at the bottleneck, s1-eth9 at 100 Gbit/s with 5 MB of buffer: Kmin 65 kB, Kmax 1.6 MB, Pmax 20 %\n"
+    ) in shown
+    assert "  kmin: 65 kB\n  kmax: 400 kB at 25 Gbit/s\n" in shown
+    assert "Pmax 20 % to begin with\n" in command("show", "incast-8", "--set", "tuner=acc").stdout

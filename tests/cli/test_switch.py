@@ -119,7 +119,7 @@ def test_a_tuner_of_the_rack_meets_it_as_any_other_switch(lab: Lab, switch: Swit
     """The class `static`, unchanged: its thresholds are in force, others' are seen, and it changes them in time."""
     sender, receiver = lab.hosts
     plugin = find("tuner", "static")
-    start = {"kmin": "50 kB", "kmax": "100 kB", "pmax": 1.0, "reference_rate": 0}
+    start = {"kmin": "50 kB", "kmax": "100 kB", "pmax": 1.0}
     config = plugin.form.Config(**start, at=[{"time": "1 s", "kmin": "5 MB", "kmax": "5 MB"}])
     own = PinnedSwitch()
 

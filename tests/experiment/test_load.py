@@ -123,7 +123,7 @@ def test_shipped_incast(name: str) -> None:
     assert len(experiment.plan) == int(name.split("-")[1])
     assert experiment.rack.link.rate == 100e9
     assert 4 * experiment.rack.link.delay == pytest.approx(8e-6)
-    assert experiment.rack.switch.buffer == 5e6
+    assert experiment.buffer == 5e6
     assert experiment.traffic.payload == 1000
     assert experiment.description
     assert experiment.name == name

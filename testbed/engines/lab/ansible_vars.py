@@ -16,6 +16,7 @@ import numpy as np
 from testbed.controller import Firmware
 from testbed.errors import BadInput
 from testbed.experiment.resolved import Resolved
+from testbed.experiment.topology.buffers import LEAST, UP_TO
 from testbed.tuner import Thresholds, Tuner
 from testbed.units import RATE_UNITS, parse, show_rate
 
@@ -69,7 +70,8 @@ def _thresholds(resolved: Resolved, rate: float | None) -> Thresholds:
     """What the tuner begins with at the first port of the first switch, or at one of ``rate``."""
     ports = resolved.layout.tuner_ports()[0]
     if rate is not None:
-        ports = replace(ports, rate=np.full(len(ports), rate))
+        buffer = np.maximum(ports.buffer, LEAST * rate / UP_TO)  # a switch with such ports has no less
+        ports = replace(ports, rate=np.full(len(ports), rate), buffer=buffer)
     tuner: Tuner = resolved.tuner.form(resolved.tuner_config, ports)
     return tuner.initial()
 

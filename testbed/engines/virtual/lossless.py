@@ -14,12 +14,11 @@ QUANTUM_BYTES = 64
 
 def ingress_sizes(layout: Layout) -> IngressBuffer | None:
     """What each port buffers of what comes in there; None without priority flow control. Raises BadInput."""
-    rack = layout.experiment.rack
-    pfc = rack.switch.pfc
+    pfc = layout.experiment.rack.switch.pfc
     if pfc is None:
         return None
     links = {IngressLink(link.kind, link.rate, link.delay, late=0.0) for link in layout.shape.links}
-    return headroom.ingress_buffer(pfc, list(links), rack.switch.buffer, layout.framing.wire_size, late=0.0)
+    return headroom.ingress_buffer(pfc, list(links), layout.shape.largest_buffer, layout.framing.wire_size, late=0.0)
 
 
 def quantum_ps(line: np.void) -> int:

@@ -11,7 +11,6 @@ from testbed.base.inputs import Input
 from testbed.experiment.block import Part, refuse
 from testbed.experiment.topology.links import Buffer, LinkSettings
 from testbed.experiment.topology.pfc import OnOrOff, on_or_off
-from testbed.units import show_size
 
 MOST_HOSTS = 65_535  # two bytes of an address
 MOST_SWITCHES = 255  # with hosts: one byte of an address
@@ -20,7 +19,12 @@ MOST_SWITCHES = 255  # with hosts: one byte of an address
 class Switch(Part):
     """The switches."""
 
-    buffer: Buffer = Field(default=5e6, description="Queue space of each port; what exceeds it is lost.")
+    buffer: Buffer | None = Field(
+        default=None,
+        description="Queue space of each port; what exceeds it is lost. By default 5 MB, and above 100 Gbit/s what the "
+        "rack's fastest link sends in as much time, 400 us: a single port's share of the memory of [switches of that "
+        "speed](fidelity.md#where-the-default-buffer-comes-from).",
+    )
     forwarding: Literal["bridge", "ovs"] = Field(
         default="bridge",
         description="Who forwards in a star: `bridge` is the Linux bridge, `ovs` is Open vSwitch in the kernel, if it "
@@ -32,14 +36,6 @@ class Switch(Part):
         description="Priority flow control; `on` is the block with its defaults. The ports' buffers then belong to the "
         "ports at which packets come in.",
     )
-
-    @model_validator(mode="after")
-    def _pfc_fits(self) -> Self:
-        if self.pfc:
-            headroom = 0.0 if isinstance(self.pfc.headroom, str) else self.pfc.headroom
-            if self.pfc.xoff + headroom > self.buffer:
-                refuse("pfc.xoff", f"xoff and headroom must fit into the port's buffer ({show_size(self.buffer)})")
-        return self
 
 
 def _off(value: object) -> object:

@@ -16,7 +16,7 @@ from testbed.experiment.block import Part, refuse
 from testbed.experiment.topology import graph_file
 from testbed.experiment.topology.any_rack import Routed
 from testbed.experiment.topology.graph import BadGraph, Graph, GraphLink, GraphNode, Role
-from testbed.experiment.topology.links import OwnSettings
+from testbed.experiment.topology.links import OwnSettings, link_kind
 from testbed.experiment.topology.shape import LinkKind, Shape
 
 
@@ -76,8 +76,7 @@ class Custom(Routed):
 
     @property
     def _default(self) -> LinkKind:
-        buffer = self.switch.buffer if self.link.buffer is None else self.link.buffer
-        return LinkKind("link", self.link.rate, self.link.delay, self.link.loss, buffer)
+        return link_kind("link", self.link)
 
     @property
     def _path(self) -> Path:

@@ -7,9 +7,10 @@ from dataclasses import replace
 from testbed.experiment.block import refuse
 from testbed.experiment.topology import settings
 from testbed.experiment.topology.any_rack import AnyRack
+from testbed.experiment.topology.buffers import buffered, usual_buffer
 from testbed.experiment.topology.custom import Custom
-from testbed.experiment.topology.links import DifferingLinks, LinkSettings
-from testbed.experiment.topology.shape import LinkKind, Shape, dumbbell, star, two_level
+from testbed.experiment.topology.links import DifferingLinks, link_kind
+from testbed.experiment.topology.shape import Shape, dumbbell, star, two_level
 
 
 def shape_of(rack: AnyRack, hosts: int) -> Shape:
@@ -17,24 +18,24 @@ def shape_of(rack: AnyRack, hosts: int) -> Shape:
 
     Refuses links that are not there.
     """
-    if isinstance(rack, Custom):
-        return rack.shape
-    shape = _of_parameters(rack, hosts)
-    return _differing(shape, rack.links) if isinstance(rack, settings.Regular) and rack.links else shape
+    shape = rack.shape if isinstance(rack, Custom) else _of_parameters(rack, hosts)
+    if isinstance(rack, settings.Regular) and rack.links:
+        shape = _differing(shape, rack.links)
+    return buffered(shape, rack.switch.buffer or usual_buffer(shape))
 
 
 def _of_parameters(rack: AnyRack, hosts: int) -> Shape:
-    link = _link_kind("link", rack.link, rack)
+    link = link_kind("link", rack.link)
     if isinstance(rack, settings.LeafSpine):
         leaves, spines = _named("leaf", rack.leaves), _named("spine", rack.spines)
-        uplink = _link_kind("uplink", rack.uplink, rack)
+        uplink = link_kind("uplink", rack.uplink)
         return two_level(rack.kind, leaves, spines, hosts=rack.hosts_per_leaf, link=link, trunk=uplink)
     if isinstance(rack, settings.FatTree):
         uplink = replace(link, kind="uplink", rate=link.rate * rack.hosts_per_tor / rack.cores)
         tors, cores = _named("tor", rack.tors), _named("core", rack.cores)
         return two_level(rack.kind, tors, cores, hosts=rack.hosts_per_tor, link=link, trunk=uplink)
     if isinstance(rack, settings.Dumbbell):
-        return dumbbell(rack.left, rack.right, link, _link_kind("bottleneck", rack.bottleneck, rack))
+        return dumbbell(rack.left, rack.right, link, link_kind("bottleneck", rack.bottleneck))
     return star(hosts, link)
 
 
@@ -54,11 +55,6 @@ def _differing(shape: Shape, said: list[DifferingLinks]) -> Shape:
             place = shape.links.index(link)
             links[place] = replace(links[place], **one.said())
     return replace(shape, links=tuple(links))
-
-
-def _link_kind(kind: str, link: LinkSettings, rack: AnyRack) -> LinkKind:
-    buffer = rack.switch.buffer if link.buffer is None else link.buffer
-    return LinkKind(kind, link.rate, link.delay, link.loss, buffer)
 
 
 def _named(kind: str, count: int) -> list[str]:

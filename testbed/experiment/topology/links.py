@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 import re
 from typing import Annotated, Any
 
 from pydantic import BeforeValidator, Field, WithJsonSchema
 
 from testbed.experiment.block import Part, Share
+from testbed.experiment.topology.shape import LinkKind
 from testbed.units import Rate, Size, Time
 
 SEVERAL = {"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}, "minItems": 1}]}
@@ -29,6 +31,12 @@ class LinkSettings(Part):
     buffer: Buffer | None = Field(
         default=None, description="Queue space of each switch port at these links; by default `rack.switch.buffer`."
     )
+
+
+def link_kind(kind: str, link: LinkSettings) -> LinkKind:
+    """As the rack's shape has it; without a buffer of its own it gets that of all ports (`buffers`)."""
+    buffer = math.inf if link.buffer is None else link.buffer
+    return LinkKind(kind, link.rate, link.delay, link.loss, buffer)
 
 
 class OwnSettings(Part):

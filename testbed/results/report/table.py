@@ -70,6 +70,8 @@ def notes(summary: Summary) -> list[str]:
         found = [SIMULATED[s.engine] + (f", {FLUID}" if s.engine == "fluid" else ""), *found]
     if s.engine == "lab":
         found = [*_lab_notes(s), f"{completion}decision: with the warm-up; decision: wall time"]
+    if marking := str(s.marking):
+        found.append(f"ECN at {s.bottleneck}: {marking}")
     if s.lossless:
         found += _lossless_notes(s)
     if _several_receivers(s):

@@ -9,7 +9,7 @@ import numpy as np
 
 from testbed.plugin import PluginConfig
 from testbed.tuner import Need, Ports, PortSample, Thresholds, Tuner, reported, wrong
-from testbed.units import show_size, show_time
+from testbed.units import show_time
 
 Answer = tuple[bool | None, str]
 
@@ -58,7 +58,7 @@ def _initial(tuner: Tuner) -> Answer:
     if not tuner.slot > 0:
         return False, f"slot is {tuner.slot}; a time above 0 is expected, or inf for never"
     slot = "never again" if np.isinf(tuner.slot) else f"every {show_time(tuner.slot)}"
-    return True, f"set at the start ({_show(first)} at {PORTS.name[0]}), {slot}"
+    return True, f"set at the start ({first.told(0)} at {PORTS.name[0]}), {slot}"
 
 
 def _slots(tuner: Tuner) -> Answer:
@@ -97,8 +97,3 @@ def _decisions(tuner: Tuner) -> list[np.ndarray]:
 
 def _copy(thresholds: Thresholds) -> Thresholds:
     return Thresholds(thresholds.kmin, thresholds.kmax, thresholds.pmax)
-
-
-def _show(thresholds: Thresholds) -> str:
-    kmin, kmax, pmax = thresholds.kmin[0], thresholds.kmax[0], thresholds.pmax[0]
-    return f"Kmin {show_size(kmin)}, Kmax {show_size(kmax)}, Pmax {pmax:.3g}"

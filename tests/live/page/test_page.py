@@ -57,6 +57,8 @@ def test_it_shows_a_run_to_its_end(browser: Browser) -> None:
             assert seen.page.locator(f"#{chart} .plot").is_visible()
         assert int(seen.page.locator("#queue").get_attribute("data-points") or 0) == UPDATES
         assert "utilisation" in (seen.page.locator("#utilisation").get_attribute("data-last") or "")
+        legend = seen.text("#queue .legend")  # of the bottleneck, until another port is chosen
+        assert all(told in legend for told in ("Kmin 400 kB", "Kmax 1.60 MB", "Pmax 20.0 %")), legend
         assert seen.page.locator("#distortion .bar").count() == len(last["distortion"])
         for of_several in ("#share", "#jobs"):  # there is one controller, and no job
             assert not seen.page.locator(of_several).is_visible()

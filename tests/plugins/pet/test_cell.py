@@ -21,9 +21,9 @@ def cell() -> Cell:
 
 
 def test_slowdowns_are_measured_in_those_under_secn1(cell: Cell) -> None:
-    secn1 = {"kmin": "5 kB", "kmax": "200 kB", "pmax": "1 %", "reference_rate": "40 Gbit/s"}
+    secn1 = {"kmin": "5 kB at 40 Gbit/s", "kmax": "200 kB at 40 Gbit/s", "pmax": "1 %"}
     assert cell.felt("static", secn1) == pytest.approx(1.0, abs=1e-12)
-    never = {"kmin": "1 MB", "kmax": "2 MB", "reference_rate": 0}  # four windows of one BDP fill no queue so far
+    never = {"kmin": "1 MB", "kmax": "2 MB"}  # four windows of one BDP fill no queue so far
     assert abs(cell.felt("static", never) - 1) > 1e-3
 
 

@@ -32,6 +32,7 @@ def test_the_table_is_plain_text_at_80_columns() -> None:
     assert "FR 66.67 % per flow 66.67 % per host" in lines
     assert "QL 4.00 us mean 4.04 us p99 4.04 us max" in lines
     assert "base RTT 8.00 us (median flow)" in " ".join(lines)
+    assert "ECN at s1-eth2: Kmin 100 kB, Kmax 400 kB, Pmax 20 %" in lines
 
 
 def test_the_table_fits_with_every_row_and_long_reasons() -> None:

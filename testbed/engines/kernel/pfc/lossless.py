@@ -80,13 +80,12 @@ class Lossless:
 
 def lossless_of(layout: Layout, clock: Clock, use_netem: bool) -> Lossless | None:
     """Priority flow control, if the experiment asks for it. Raises BadInput if its sizes are too small."""
-    rack = layout.experiment.rack
-    pfc = rack.switch.pfc
+    pfc = layout.experiment.rack.switch.pfc
     if pfc is None:
         return None
     late = max(float(layout.paths.base_rtt.max()) / CHECKS_PER_RTT, clock.nominal_seconds(USUAL_LATENESS))
     buffer = headroom.ingress_buffer(
-        pfc, _ingress_links(layout, clock, late), rack.switch.buffer, layout.framing.wire_size, late
+        pfc, _ingress_links(layout, clock, late), layout.shape.largest_buffer, layout.framing.wire_size, late
     )
     shortest = min(link.delay for link in layout.shape.links)
     return Lossless(buffer, shortest, clock.nominal_seconds(SHORTEST_SLEEP), use_netem)

@@ -114,7 +114,7 @@ class HostGroup:
     def launch(self) -> None:
         """The agents, which then wait."""
         layout = self.observed.layout  # whose base RTTs are the measured ones now
-        timeout = layout.retransmission_timeout(layout.experiment.rack.switch.buffer)
+        timeout = layout.retransmission_timeout(layout.shape.largest_buffer)
         for connection, base_rtt in zip(self.connections, self._base_rtt, strict=True):
             connection.send("launch", {"timeout": timeout}, {"base_rtt": base_rtt})
         for answer in self._answers("launched", STEP_SECONDS).values():
