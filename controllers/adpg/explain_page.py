@@ -6,7 +6,7 @@ import base64
 from collections.abc import Mapping, Sequence
 from html import escape
 
-from testbed.results.report.page import asset
+from testbed.results.report.page import asset, guarded
 
 ABOUT = {
     "surface": (
@@ -33,15 +33,15 @@ ABOUT = {
 def page(lines: Sequence[str], drawn: Mapping[str, str]) -> str:
     """The HTML; pictures are SVG texts by their names in `ABOUT`."""
     figures = "\n".join(_figure(name, drawn[name]) for name in ABOUT if name in drawn)
+    style = asset("page.css") + "img { display: block; width: 100%; max-width: 62rem; background: #fff; }"
     return f"""<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'; img-src data:">
+{guarded([], style)}
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>ADPG explained</title>
-<style>{asset("page.css")}
-img {{ display: block; width: 100%; max-width: 62rem; background: #fff; }}</style>
+<style>{style}</style>
 </head>
 <body>
 <header><h1>What ADPG's policy does</h1></header>

@@ -7,14 +7,12 @@ from the moment the sandbox has been forked. Nothing in the sandbox ever waits f
 from __future__ import annotations
 
 import json
-import socket
-import sys
 import threading
 import time
 from http import HTTPStatus
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
+from testbed.base import web
 from testbed.errors import BadInput
 from testbed.live.exporter import Exporter
 
@@ -24,17 +22,13 @@ MOST_EVENTS = 1500  # kept for clients that connect late: five minutes
 CLOSING_SECONDS = 1.0  # of wall time, for clients to receive the last event
 
 
-class LiveServer(ThreadingHTTPServer):
-    """Serves the newest state of one run: ``exporter`` makes the metrics, `publish` adds an event, ``page`` is HTML."""
+class LiveServer(web.Server):
+    """Serves the newest state of one run: ``exporter`` makes the metrics, `publish` adds an event."""
 
-    daemon_threads = True
-    block_on_close = False
-
-    page: bytes | None = None
+    page: web.Page | None = None
 
     def __init__(self, host: str, port: int) -> None:
-        self.address_family = socket.AF_INET6 if ":" in host else socket.AF_INET
-        super().__init__((host, port), _Handler)
+        super().__init__(host, port, _Handler)
         self.exporter = Exporter()
         self.clients = 0
         self._events: list[bytes] = []
@@ -74,11 +68,6 @@ class LiveServer(ThreadingHTTPServer):
             first = max(min(seen, self._head), seen - self._dropped)
             return self._events[first:], len(self._events) + self._dropped
 
-    def handle_error(self, request: Any, client_address: Any) -> None:
-        """A client that goes away before it has its answer is no error of the run."""
-        if not isinstance(sys.exception(), ConnectionError):
-            super().handle_error(request, client_address)
-
     def close(self) -> None:
         """Give clients a moment to receive the last event, then stop."""
         with self._changed:
@@ -92,7 +81,7 @@ class LiveServer(ThreadingHTTPServer):
         self.server_close()
 
 
-class _Handler(BaseHTTPRequestHandler):
+class _Handler(web.Handler):
     protocol_version = "HTTP/1.1"
     server: LiveServer
 
@@ -103,7 +92,8 @@ class _Handler(BaseHTTPRequestHandler):
         elif path == "/metrics":
             self._metrics()
         elif path == "/" and self.server.page is not None:
-            self._send("text/html; charset=utf-8", self.server.page)
+            content, self.policy = self.server.page
+            self._send("text/html; charset=utf-8", content)
         else:
             there = b"/ (with --ui), /live and /metrics\n"
             self._send("text/plain; charset=utf-8", b"there are " + there, HTTPStatus.NOT_FOUND)
@@ -121,14 +111,12 @@ class _Handler(BaseHTTPRequestHandler):
         self.send_response(status)
         self.send_header("Content-Type", content_type)
         self.send_header("Content-Length", str(len(body)))
-        self.send_header("Cache-Control", "no-store")
         self.end_headers()
         self.wfile.write(body)
 
     def _live(self) -> None:
         self.send_response(HTTPStatus.OK)
         self.send_header("Content-Type", "text/event-stream")
-        self.send_header("Cache-Control", "no-store")
         self.send_header("Connection", "close")
         self.end_headers()
         self.close_connection = True
@@ -143,9 +131,6 @@ class _Handler(BaseHTTPRequestHandler):
             return
         finally:
             server.clients -= 1
-
-    def log_message(self, format: str, *args: object) -> None:
-        """Requests are not worth a line."""
 
 
 def listen(address: str | None) -> LiveServer | None:

@@ -305,6 +305,7 @@ def test_page_in_a_browser(compare: Command, three: Path, tmp_path: Path) -> Non
                     )
                     assert colours[0] != colours[1]
                 assert seen.errors == []
+                assert not seen.runs_what_is_written_into_it()
 
 
 def test_unwritable_out(compare: Command, three: Path) -> None:

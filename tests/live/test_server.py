@@ -9,7 +9,9 @@ from contextlib import closing, contextmanager
 
 import pytest
 
+from testbed.base.web import Page
 from testbed.errors import BadInput
+from testbed.live import page
 from testbed.live import server as live
 from testbed.live.server import LiveServer, listen
 from tests.live.streams import events
@@ -55,10 +57,10 @@ def test_readers_hear_events_as_they_come_and_latecomers_all_of_them(server: Liv
 def test_clients_that_go_before_they_have_their_answer_are_not_told_of(
     server: LiveServer, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    server.page = bytes(100_000_000)  # more than any socket holds
+    server.page = Page(bytes(100_000_000), "")  # more than any socket holds
     before = threading.active_count()
     with socket.create_connection(("127.0.0.1", server.server_port)) as client:
-        client.sendall(b"GET / HTTP/1.1\r\n\r\n")
+        client.sendall(f"GET / HTTP/1.1\r\nHost: 127.0.0.1:{server.server_port}\r\n\r\n".encode())
         client.recv(1)
         client.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
     until(lambda: threading.active_count() == before)
@@ -102,8 +104,33 @@ def test_a_reader_that_goes_away_disturbs_nobody(server: LiveServer) -> None:
 def test_paths(server: LiveServer) -> None:
     assert get(server, "/")[0] == 404
     assert "--ui" in get(server, "/favicon.ico")[1]
-    server.page = b"<!doctype html>"
+    server.page = Page(b"<!doctype html>", "")
     assert get(server, "/?theme=dark") == (200, "<!doctype html>")
+
+
+@pytest.mark.parametrize("path", ["/", "/live", "/metrics", "/other"])
+def test_no_web_site_reads_a_run_through_a_name_of_its_own(server: LiveServer, path: str) -> None:
+    server.page = page.page()
+    server.publish("scene", {"experiment": "secret"})
+    connection = http.client.HTTPConnection("127.0.0.1", server.server_port, timeout=PATIENCE)
+    with closing(connection):
+        connection.request("GET", path, headers={"Host": f"rebound.example:{server.server_port}"})
+        response = connection.getresponse()
+        assert (response.status, "secret" in response.read().decode()) == (403, False)
+
+
+def test_the_page_runs_its_own_script_only_and_what_is_no_page_none(server: LiveServer) -> None:
+    server.page = page.page()
+    connection = http.client.HTTPConnection("127.0.0.1", server.server_port, timeout=PATIENCE)
+    with closing(connection):  # and all over one connection
+        policies = []
+        for path in ("/", "/metrics", "/"):
+            connection.request("GET", path)
+            response = connection.getresponse()
+            response.read()
+            policies.append(response.headers["Content-Security-Policy"])
+    assert policies[0] == policies[2] == f"{page.page().policy}; frame-ancestors 'none'"
+    assert "script-src" not in policies[1]
 
 
 def test_two_runs_at_once_take_different_ports_by_default() -> None:

@@ -64,6 +64,19 @@ class Visit:
         there = f"document.querySelector('#{chart} canvas').toDataURL()"
         self.page.wait_for_function(f"(before) => {there} !== before", arg=before, polling=50)
 
+    def runs_what_is_written_into_it(self) -> bool:
+        """Whether the page's policy lets a script run that somebody got into its markup."""
+        self.page.evaluate("""() => {
+            document.body.insertAdjacentHTML("beforeend", "<img src='data:,' onerror='window.ran = true'>");
+            const script = document.createElement("script");
+            script.textContent = "window.ran = true";
+            document.body.append(script);
+        }""")
+        self.page.wait_for_timeout(100)
+        refused = [error for error in self.errors if "Content Security Policy" in error]
+        self.errors = [error for error in self.errors if error not in refused]
+        return len(refused) < 2 or bool(self.page.evaluate("window.ran ?? false"))
+
     def overflow(self) -> int:
         """Pixels that the page is wider than the screen."""
         return int(self.page.evaluate("document.documentElement.scrollWidth - innerWidth"))

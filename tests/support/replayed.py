@@ -11,12 +11,12 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from testbed.base import web
 from testbed.live.page import page
 from testbed.live.scene import ScenePort, drawn
 from testbed.results.report.ranks import matrix
@@ -57,17 +57,14 @@ def of_two_jobs() -> list[dict[str, Any]]:
     return events
 
 
-class Replay(ThreadingHTTPServer):
+class Replay(web.Server):
     """``go_on`` lets out events past the first ``held``; ``cut`` ends the first connection after so many.
 
     If all are held, the connection stays open until then: the page would make it again, and begin anew.
     """
 
-    daemon_threads = True
-    block_on_close = False
-
     def __init__(self, events: list[dict[str, Any]], held: int | None, cut: int | None) -> None:
-        super().__init__(("127.0.0.1", 0), _Handler)
+        super().__init__("127.0.0.1", 0, _Handler)
         self.told = [f"event: {one['event']}\ndata: {json.dumps(served(one))}\n\n".encode() for one in events]
         self.held = len(self.told) if held is None else held
         self.stays = held == len(self.told)
@@ -94,11 +91,11 @@ def served(event: dict[str, Any]) -> dict[str, Any]:
     return told | {"topology": drawn(ports, told["bottleneck"])}
 
 
-class _Handler(BaseHTTPRequestHandler):
+class _Handler(web.Handler):
     server: Replay
 
     def do_GET(self) -> None:
-        body = page() if self.path == "/" else b""
+        body, self.policy = page() if self.path == "/" else (b"", web.OFFLINE)
         self.send_response(200 if self.path in ("/", "/live") else 404)
         self.send_header("Content-Type", "text/html; charset=utf-8" if body else "text/event-stream")
         self.end_headers()
@@ -122,9 +119,6 @@ class _Handler(BaseHTTPRequestHandler):
             self.wfile.write(event)
         if server.stays:
             server.go_on.wait()
-
-    def log_message(self, format: str, *args: object) -> None:
-        pass
 
 
 @contextmanager

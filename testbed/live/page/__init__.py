@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from functools import cache
 
+from testbed.base.web import OFFLINE, Page, fingerprint
+
 SCRIPTS = (
     "units",
     "history",
@@ -16,17 +18,12 @@ SCRIPTS = (
 
 
 @cache
-def page() -> bytes:
+def page() -> Page:
     """The live page: one HTML document that loads nothing and connects to nowhere but its own server."""
-    from base64 import b64encode
-    from hashlib import sha256
     from importlib.resources import files
 
     def asset(name: str, package: str = "testbed.live.page") -> str:
         return files(package).joinpath(name).read_text(encoding="utf-8")
-
-    def fingerprint(text: str) -> str:
-        return f"'sha256-{b64encode(sha256(text.encode()).digest()).decode()}'"
 
     palette, _, _ = asset("page.css", "testbed.results.report").partition(
         "\n* {"
@@ -34,10 +31,10 @@ def page() -> bytes:
     style = palette + "\n" + asset("live.css")
     script = "".join(asset(f"{name}.js") for name in SCRIPTS)
     policy = (
-        f"default-src 'none'; script-src {fingerprint(script)}; style-src {fingerprint(style)}; "
-        "connect-src 'self'; img-src data:"
+        f"{OFFLINE}; script-src {fingerprint(script)}; style-src {fingerprint(style)}; connect-src 'self'; "
+        "img-src data:"
     )
     document = asset("page.html")
-    for mark, text in (("POLICY", policy), ("STYLE", style), ("SCRIPT", script)):
+    for mark, text in (("STYLE", style), ("SCRIPT", script)):
         document = document.replace(f"%{mark}%", text)
-    return document.encode()
+    return Page(document.encode(), policy)

@@ -9,11 +9,8 @@ from collections.abc import Mapping, Sequence
 from html import escape
 from importlib.resources import files
 
+from testbed.base.web import OFFLINE, fingerprint
 from testbed.results.report.plot import Plot
-
-# No address is allowed at all: whatever a script might try, the page stays offline.
-_POLICY = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:"
-
 
 HINT = (
     '<p class="note hint">Drag across a plot, or up and down in it, to zoom in; double-click to zoom out; '
@@ -27,23 +24,32 @@ def document(title: str, body: str, plots: Sequence[Plot], data: Mapping[str, ob
     elements = "\n".join(
         f'<script type="application/octet-stream" id="{name}">{packed(value)}</script>' for name, value in held.items()
     )
-    names = ("uplot.min", "chart", "page", *(data or ()))
+    scripts = [asset(f"{name}.js") for name in ("uplot.min", "chart", "page", *(data or ()))]
+    style = asset("uplot.min.css") + asset("page.css")
     return f"""<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="{_POLICY}">
+{guarded(scripts, style)}
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>{escape(title)}</title>
-<style>{asset("uplot.min.css")}{asset("page.css")}</style>
+<style>{style}</style>
 </head>
 <body>
 {body}
 {elements}
-{"".join(f"<script>{asset(f'{name}.js')}</script>" for name in names)}
+{"".join(f"<script>{script}</script>" for script in scripts)}
 </body>
 </html>
 """
+
+
+def guarded(scripts: Sequence[str], style: str) -> str:
+    """Elements of a page's head: only these scripts run, and whatever they might try, the page stays offline."""
+    allowed = " ".join(map(fingerprint, scripts)) or "'none'"
+    policy = f"{OFFLINE}; script-src {allowed}; style-src {fingerprint(style)}; img-src data: blob:"
+    return f"""<meta http-equiv="Content-Security-Policy" content="{policy}">
+<meta name="referrer" content="no-referrer">"""
 
 
 def figures(plots: Sequence[Plot], first: int = 0) -> str:

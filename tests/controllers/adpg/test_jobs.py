@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import signal
 import subprocess
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from testbed.base.web import fingerprint
 from testbed.errors import BadInput
 from testbed.sdk.jobs import find
 from tests.support.commands import command
@@ -117,3 +119,6 @@ def test_the_policy_is_explained(tmp_path: Path) -> None:
     assert {"explained.html", "surface.svg", "trees.svg", "importance.svg"} == {
         one.name for one in (tmp_path / "here").iterdir()
     }
+    text = (tmp_path / "here" / "explained.html").read_text()
+    (style,) = re.findall(r"<style>(.*?)</style>", text, re.DOTALL)
+    assert f"script-src 'none'; style-src {fingerprint(style)}" in text

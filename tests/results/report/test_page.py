@@ -171,3 +171,4 @@ def test_on_paper_it_is_light_and_complete(browser: Browser, page: str) -> None:
         assert seen.page.locator("details[open]").count() == 1
         assert len(seen.page.pdf()) > 50_000
         assert seen.errors == []
+        assert not seen.runs_what_is_written_into_it()

@@ -7,8 +7,10 @@ import signal
 import threading
 from pathlib import Path
 
-from prometheus_client import CollectorRegistry, start_http_server
+from prometheus_client import CollectorRegistry
+from prometheus_client.exposition import MetricsHandler
 
+from testbed.base import web
 from testbed.engines.lab.exporter.collector import HostCollector
 from testbed.engines.lab.exporter.registers import Reader, write
 from testbed.errors import BadInput
@@ -34,17 +36,25 @@ def address_of(text: str) -> tuple[str, int]:
 def serve(listen: str, root: Path) -> None:
     """Until SIGTERM or SIGINT. Raises BadInput if the address cannot be had."""
     host, port = address_of(listen)
-    registry = CollectorRegistry(auto_describe=False)
-    registry.register(HostCollector(root))
     ended = _ended_by_signals()
     try:
-        server, thread = start_http_server(port, host, registry)
+        server = web.Server(host, port, _handler(root))
     except OSError as error:
         raise BadInput(f"--listen {listen}: {error.strerror or error}; name an address of this host") from None
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
     ended.wait()
     server.shutdown()
     thread.join()
     server.server_close()
+
+
+def _handler(root: Path) -> type[web.Handler]:
+    class Metrics(web.Handler, MetricsHandler):
+        registry = CollectorRegistry(auto_describe=False)
+
+    Metrics.registry.register(HostCollector(root))
+    return Metrics
 
 
 def write_registers(root: Path, every: float | None) -> None:
