@@ -43,6 +43,7 @@ BEHAVIOURS = {
         "racks": "racks whose links differ, and custom ones, with real packets",
         "routing": "packets of a flow over many paths, with real packets",
         "theory": "closed forms, with real packets",
+        "ties": "senders that are alike, at a full port",
     },
     "engines/virtual": {  # the same, where the kernel is not the point
         "bolt": "notices of switches, on their way",
@@ -57,6 +58,7 @@ BEHAVIOURS = {
         "golden": "results that are known to the bit",
         "same_bits": "the same results whatever else is different",
         "theory": "closed forms, in virtual time",
+        "ties": "senders that are alike, at a full port",
     },
     "sdk/gym": {"docs": "the page's script"},
     "live": {"real_run": "metrics and events of a run, seen from outside"},

@@ -5,7 +5,7 @@
  * port_egress   the queue.
  * port_ingress  at the ports between switches: what came out of the link. (At the end of a host's link that is nic_tx.)
  *
- * A virtual queue drains at exactly the port's rate: tail drop at the buffer, RED marking on the instantaneous queue
+ * A virtual queue drains at exactly the port's rate: tail drop at the buffer (scarce.bpf.h), RED marking on the instantaneous queue
  * (Kmin, Kmax, Pmax), INT stamping, counters. A shaper qdisc of the same rate below this hook does the physical
  * serialising. Works under any forwarding.
  *
@@ -24,22 +24,7 @@
  */
 #include "monitor.bpf.h"
 #include "pause.bpf.h"
-
-/* All maps are indexed by ifindex. */
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, 1);
-	__type(key, __u32);
-	__type(value, struct port_config);
-} port_config SEC(".maps");
-
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, 1);
-	__type(key, __u32);
-	__type(value, struct port_counters);
-} port_counters SEC(".maps");
+#include "ports.bpf.h"
 
 /* Written from user space under the lock (BPF_F_LOCK), so that no packet sees Kmin of one setting and Kmax of another. */
 struct red {
@@ -62,6 +47,12 @@ struct queue {
 	__u64 bytes; /* << RATE_SHIFT */
 	__u64 last_ns;
 	__u64 tx_bytes; /* dequeued; never goes back, not even when the queue is corrected */
+	/* who finds the last room in the buffer */
+	__u64 sent; /* since the last measurement: bytes << RATE_SHIFT */
+	__u32 offered; /* bytes that came meanwhile */
+	__u32 share; /* of them that gets in << 32, minus one; 0: not measured yet */
+	__u32 position; /* shares of the packets that have come since the last draw */
+	__u32 drawn; /* the position that wins */
 };
 
 struct {
@@ -72,6 +63,8 @@ struct {
 } port_queue SEC(".maps");
 
 const volatile struct port_settings settings = {};
+
+#include "scarce.bpf.h"
 
 #ifdef BOLT
 #include "bolt.bpf.h"
@@ -249,7 +242,12 @@ int port_egress(struct __sk_buff *skb)
 	told = bolt_flags(bolt, queue, flags);
 #endif
 	lost = config->loss && random <= config->loss;
-	full = settings.xoff ? overrun : queue + length > config->buffer;
+	if (settings.xoff) {
+		full = overrun;
+	} else {
+		measure_share(port, config, length, drained, queue);
+		full = !finds_room(port, config, length, queue, random * 2246822519u);
+	}
 	if (!full && !lost && !passes)
 		before += (__u64)length << RATE_SHIFT;
 	port->bytes = before;

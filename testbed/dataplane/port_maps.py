@@ -45,6 +45,10 @@ class Port:
     loss: float = 0.0  # probability of a random drop
     peer: int = 0  # ifindex at the other end of the link; 0: the shaper is not compared with the virtual queue
 
+    def scarce_room(self, packet: int) -> int:
+        """Bytes of the buffer, at its end, in which chance decides which packets of this size get in."""
+        return max(packet, min(wire.SCARCE * packet, self.buffer // 8))
+
 
 class PortMaps(ABC):
     """Arrays are indexed by ifindex. What is not an array of counters is written and read element by element."""
@@ -66,7 +70,7 @@ class PortMaps(ABC):
     def configure(self, port: Port, seed: int) -> None:
         """Switch a port on: from now on its queue drains at ``port.rate``."""
         random = (seed * 2654435761 + port.ifindex * 40503) % (2**32 - 1) + 1  # xorshift must not start at 0
-        self.write("port_queue", port.ifindex, wire.PORT_QUEUE.pack(0, random, 0, 0, 0))
+        self.write("port_queue", port.ifindex, wire.PORT_QUEUE.pack(0, random, *bytes(8)))
         self.set_loss(port, port.loss)
 
     def set_loss(self, port: Port, loss: float) -> None:

@@ -146,6 +146,11 @@ class PortPrograms(KernelMaps):
         if nic.src.threshold:
             self.bolt = view(self._object.map_fd("port_bolt"), wire.PORT_BOLT, entries)
 
+    def share_counters(self, other: libbpf.Object) -> None:
+        """Let another object's programs see and count what happens at ports; before it is loaded."""
+        for name in ("port_config", "port_counters"):
+            other.share_map(name, self._object.map_fd(name))
+
     def set_next_hops(self, switch: int, edge: int, ports: Sequence[int]) -> None:
         """Adaptive routing: where a switch may send to the hosts at another, interfaces in the order of its route."""
         hops = np.zeros((), wire.NEXT_HOPS)

@@ -190,6 +190,8 @@ struct flow_rx {
 #define QUEUE_SUB_BITS 3   /* queue histogram: 8 bins per octave */
 #define QUEUE_BINS 224
 
+#define SCARCE 8 /* packets: with less room in a buffer, but at most an eighth of it, chance decides who gets in */
+
 #define LINK_DOWN 0xffffffffu /* as the loss of a port: nothing passes its link, in either direction */
 
 struct port_config {

@@ -85,7 +85,7 @@ FLOW_RX = np.dtype(
 )
 PORT_CONFIG = struct.Struct("=QQQIIIIII")  # drain, bytes/s, longest ns, buffer, node, kbit/s, loss, slack, peer
 PORT_RED = struct.Struct("=IIII")  # lock, Kmin, Kmax, Pmax
-PORT_QUEUE = struct.Struct("=IIQQQ")  # lock, random state, bytes, time, bytes dequeued
+PORT_QUEUE = struct.Struct("=IIQQQQIIII")  # lock, random state, bytes, time, bytes dequeued; the rest begins with zeros
 PORT_COUNTERS = np.dtype(
     [
         ("packets", "<u8"),
@@ -142,6 +142,7 @@ PAUSE = np.dtype(
         ("quantum_ps", "<u8"),
     ]
 )
+SCARCE = 8  # packets
 FLOW_KEY = np.dtype([("port", "<u4"), ("src", ">u4"), ("dst", ">u4"), ("qp", ">u4")])
 FLOW_SEEN = np.dtype([("bytes", "<u8"), ("last_ns", "<u8")])
 

@@ -21,6 +21,7 @@ class FlowCounts:
 
     src_port: Ints  # position of the switch port that leads to the sending host
     dst_port: Ints
+    alike: Ints  # number of the group of flows that should fare alike (`gather.alike`), or -1
     agent_sent: Ints
     agent_acked: Ints
     agent_cnps: Ints

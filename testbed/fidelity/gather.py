@@ -33,6 +33,7 @@ class Programs:
         return FlowCounts(
             src_port=self._last_port(self.layout.plan.src),
             dst_port=self._last_port(self.layout.plan.dst),
+            alike=alike(self.layout),
             agent_sent=flows.sent.copy(),
             agent_acked=flows.acked.copy(),
             agent_cnps=flows.cnps.copy(),
@@ -92,6 +93,25 @@ class Programs:
         """Positions of the switch ports that lead to hosts."""
         shape = self.layout.shape
         return np.array([shape.position[shape.port_of(host).name] for host in hosts])
+
+
+def alike(layout: Layout) -> Ints:
+    """Number of each flow's group; flows of a group differ in nothing but their host.
+
+    -1 for flows whose paths differ (they cross several switches), and for all where links fail.
+    """
+    plan, shape = layout.plan, layout.shape
+    if layout.experiment.events:
+        return np.full(len(plan), -1)
+    groups: dict[object, int] = {}
+    number = np.full(len(plan), -1)
+    for flow, (src, dst) in enumerate(zip(plan.src, plan.dst, strict=True)):
+        here, there = shape.port_of(src), shape.port_of(dst)
+        if here.switch == there.switch:
+            line = here.link.rate, here.link.delay, here.link.loss
+            like = dst, line, plan.size[flow], plan.start[flow], plan.waits[flow], plan.label[flow]
+            number[flow] = groups.setdefault(like, len(groups))
+    return number
 
 
 def unread(waiting: list[NDArray[np.void]], flows: int) -> Ints:

@@ -15,6 +15,10 @@ from testbed.fidelity.counters import Counts
 from testbed.results.verdict import Reason
 
 RATE_TOLERANCE = 0.01  # of a link: a token bucket may be ahead by its burst
+# Flows that should lose alike: they sent as much as each other, and so did not react to their losses,
+AS_MUCH = 0.05
+MANY, LARGE = 500, 0.2  # lost packets of a flow, and their share, on average: chance makes no such differences
+UNEQUAL = 0.5  # of the mean
 
 # What a user can do.
 QUIET = "run it again at a higher --dilation, with nothing else in its hosts; if it comes back, run 'testbed selftest'"
@@ -120,6 +124,25 @@ def marks_are_echoed(counts: Counts) -> Iterator[Reason]:
         yield Reason(what="CE marks received and echoed differ", how_much=f"{wrong} flows", remedy=QUIET)
 
 
+def flows_alike_lose_alike(counts: Counts) -> Iterator[Reason]:
+    """Whose packets find room in a full buffer is chance, and not a matter of who comes first."""
+    flows = counts.flows
+    lost = flows.nic_sent - flows.received
+    for group in np.unique(flows.alike[flows.alike >= 0]):
+        members = np.flatnonzero(flows.alike == group)
+        usual = np.sort(flows.nic_sent[members])[len(members) // 2]
+        members = members[abs(flows.nic_sent[members] - usual) <= AS_MUCH * usual]
+        mean = lost[members].mean()
+        if mean < max(MANY, LARGE * usual):
+            continue
+        least = members[lost[members].argmin()]
+        if lost[least] < UNEQUAL * mean:
+            how_much = (
+                f"flow {least} lost {lost[least]} packets, it and {len(members) - 1} others {mean:.0f} on average"
+            )
+            yield Reason(what="flows that are alike lost unequally", how_much=how_much, remedy=QUIET)
+
+
 def telemetry_is_ordered(counts: Counts) -> Iterator[Reason]:
     """INT hops come in path order, with time and bytes that only grow."""
     if counts.int_faults:
@@ -222,6 +245,7 @@ CHECKS: tuple[Callable[[Counts], Iterator[Reason]], ...] = (
     packets_are_conserved,
     links_lose_nothing,
     marks_are_echoed,
+    flows_alike_lose_alike,
     telemetry_is_ordered,
     no_link_is_exceeded,
     queues_agree,

@@ -62,9 +62,10 @@ PACKED = {
     ),
     "int_hop": (wire.INT_HOP, "node queue ts_ns tx_bytes rate"),
     "red": (wire.PORT_RED, "lock kmin kmax pmax"),
-    "queue": (wire.PORT_QUEUE, "lock random bytes last_ns tx_bytes"),
+    "queue": (wire.PORT_QUEUE, "lock random bytes last_ns tx_bytes sent offered share position drawn"),
 }
 CONSTANTS = {
+    "SCARCE": wire.SCARCE,
     "ROCE_PORT": wire.ROCE_PORT,
     "BTH_SEND_ONLY_IMM": wire.SEND_ONLY_IMM,
     "BTH_ACK": wire.ACK,

@@ -26,6 +26,7 @@ def healthy() -> Counts:
     flows = FlowCounts(
         src_port=np.array([0, 1]),
         dst_port=np.array([2, 2]),
+        alike=np.array([0, 1]),
         agent_sent=np.array([100, 50]),
         agent_acked=np.array([98, 44]),
         agent_cnps=np.array([2, 1]),
@@ -164,6 +165,7 @@ def two_switches() -> Counts:
         **{name: np.array([90]) for name in ("agent_acked", "nic_acks", "received")},
         src_port=np.array([0]),
         dst_port=np.array([2]),
+        alike=np.array([-1]),
     )  # fmt: skip
     ports = PortCounts(
         name=["s1-eth1", "s1-eth2", "s2-eth1", "s2-eth2"],
@@ -198,6 +200,55 @@ def test_what_a_larger_rack_loses_is_named(column: str, port: int, more: int, ex
     assert expected <= {one.what for one in broken(counts)}
 
 
+def overloaded(*lost: int, sent: int = 5000, alike: int = 0) -> Counts:
+    """Flows of one host each to one port that drops these packets of them; nothing is marked."""
+    count = len(lost)
+    none, all_sent = np.zeros(count, np.int64), np.full(count, sent)
+    received = all_sent - np.array(lost)
+    counters = dict.fromkeys(("agent_cnps", "agent_ce", "nic_cnps", "nic_ce", "received_ce", "cnps_made"), none)
+    flows = FlowCounts(
+        **counters, ring_full=none, unread=none, alike=np.full(count, alike), agent_sent=all_sent, nic_sent=all_sent,
+        agent_acked=received, nic_acks=received, received=received,
+        src_port=np.arange(count), dst_port=np.full(count, count),
+    )  # fmt: skip
+    enqueued = np.append(received, received.sum())
+    ports = PortCounts(
+        name=[f"s1-eth{number + 1}" for number in range(count + 1)],
+        enqueued=enqueued,
+        marked=np.zeros(count + 1, np.int64),
+        dropped=np.append(none, sum(lost)),
+        tx_bytes=np.zeros(count + 1),
+        rate=np.full(count + 1, 100e9),
+        switch=["s1"] * (count + 1),
+        far=np.full(count + 1, -1),
+        arrived=enqueued,
+    )
+    return replace(healthy(), flows=flows, ports=ports)
+
+
+def test_one_input_that_always_comes_first_is_named() -> None:
+    """As two senders at line rate did, and three of a rack's: 438 of 12,000 packets lost, and 11,311, and 11,869."""
+    (one,) = broken(overloaded(0, 2500))
+    assert (one.what, one.how_much[:46]) == (
+        "flows that are alike lost unequally",
+        "flow 0 lost 0 packets, it and 1 others 1250 on",
+    )
+    assert [one.what for one in broken(overloaded(438, 11311, 11869, sent=12000))] == [one.what]
+
+
+@pytest.mark.parametrize(
+    "counts",
+    [
+        overloaded(1200, 1300),
+        overloaded(0, 400),  # too few to tell
+        overloaded(0, 2500, sent=50_000),  # the controller may have caused it
+        overloaded(0, 2500, alike=-1),
+    ],
+)
+def test_other_differences_of_losses_are_the_experiments(counts: Counts) -> None:
+    assert broken(counts) == []
+
+
 def wrecked() -> Iterator[Counts]:
     """Runs that break every invariant there is, each in all its ways."""
     for counts in (healthy(), two_switches()):
@@ -215,6 +266,7 @@ def wrecked() -> Iterator[Counts]:
     yield replace(healthy(), **odd)
     yield replace(healthy(), loaded_plugins=[])
     yield replace(healthy(), loaded_plugins=[replace(WANTED, form="Fixed")])
+    yield overloaded(0, 2500)
     yield lossless(overrun=[1] * 3, residual=[1] * 3, received=[9] * 3, unsignalled=[1] * 3, resumed=[False] * 3)
 
 

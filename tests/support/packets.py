@@ -177,7 +177,7 @@ class Bench:
 
     def set_queue(self, size: int, last_ns: int) -> None:
         """Put ``size`` bytes into the virtual queue, as of ``last_ns``; the random state goes on."""
-        value = wire.PORT_QUEUE.pack(0, self.state()[0], size << wire.RATE_SHIFT, last_ns, 0)
+        value = wire.PORT_QUEUE.pack(0, self.state()[0], size << wire.RATE_SHIFT, last_ns, *bytes(6))
         libbpf.update(self._queue, LOOPBACK, value)
 
     def freeze(self, size: int) -> None:

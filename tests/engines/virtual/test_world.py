@@ -39,7 +39,8 @@ def test_what_overloads_a_link_waits_drains_and_is_lost_by_the_byte() -> None:
     port = record.bottleneck
     queue = record.port_series.queue[:, port][record.port_series.time >= 500e-6]
     wire = record.wire_size
-    assert record.port_buffer[port] - wire * 2 <= queue.min() <= queue.max() <= record.port_buffer[port]
+    scarce = 8 * wire  # there, chance decides who gets in
+    assert record.port_buffer[port] - scarce <= queue.min() <= queue.max() <= record.port_buffer[port]
     sent, lost = record.flows.sent_packets.sum(), record.port_series.dropped_packets[-1, port]
     fits = record.port_buffer[port] / wire
     drained = record.port_rate[port] * record.duration / 8 / wire

@@ -240,7 +240,8 @@ def _queue(rack: Assembly, senders: list[str], place: SwitchPort) -> list[Measur
     probe = Probe(rack, senders, place.neighbour)
     try:
         size = probe.framing.wire_size
-        loose = size * len(senders) if rack.lossless else size  # a packet less per ingress that is full
+        # a packet less per ingress that is full
+        loose = size * len(senders) if rack.lossless else port.scarce_room(size)
         rack.programs.counters["peak"][port.ifindex] = 0
         with probe.sending(capacity / len(senders)):
             backlog = _highest_backlog(rack, place, capacity - loose - 2 * port.slack, 0.5 + 4 * drain)
@@ -276,7 +277,9 @@ def _trunk_queue(rack: Assembly, place: SwitchPort) -> list[Measured]:
         injection.wait_until_quiet(drain)
         came = injection.passed - before
         queue, marked = injection.received()
-        depth = [] if rack.lossless else _depth(rack, place, capacity, injection.size, backlog)
+        depth = (
+            [] if rack.lossless else _depth(rack, place, capacity, injection.port.scarce_room(injection.size), backlog)
+        )
     received = Measured(place.name, "packets received at the peer", came, len(queue), 0.5, _count("packets"))
     return [*depth, received, *_marking(place.name, queue, marked, thresholds)]
 

@@ -111,14 +111,16 @@ class OtherThresholds(Fault):
 
 
 class Tampered(Midway):
-    """A program of faults.bpf.c comes first where packets enter."""
+    """A program of faults.bpf.c comes before the one that is there."""
 
     program: ClassVar[str]
+    direction: ClassVar[str] = "ingress"
 
     def harm(self, rack: Assembly, pool: AgentPool) -> None:  # noqa: ARG002 - part of the interface
         self.object = libbpf.Object(compiled("faults"))
+        rack.programs.share_counters(self.object)
         self.object.load()
-        self.where(rack).attach("ingress", self.object.program_fd(self.program), self.program, first=True)
+        self.where(rack).attach(self.direction, self.object.program_fd(self.program), self.program, first=True)
 
     def where(self, rack: Assembly) -> RackIntf:
         """The NIC of h1."""
@@ -130,6 +132,20 @@ class LostFeedback(Tampered):
     """One in sixteen ACKs to h1 is lost before its NIC."""
 
     program = "drop"
+
+
+class OneInputFirst(Tampered):
+    """The last room in the bottleneck's buffer goes to h1 alone, as if its packets came first in every cycle."""
+
+    program, direction, after = "give_way", "egress", 0.1
+    experiment = "incast-2"
+    settings = (
+        "controller={name: fixed}", "traffic.payload=4096 B", "rack.switch.buffer=1 MB", "tuner.preset=secn1",
+        "time.duration=1 ms", "time.dilation=2000",
+    )  # fmt: skip
+
+    def where(self, rack: Assembly) -> RackIntf:
+        return rack.net.ends[rack.layout.port_names[rack.layout.bottleneck]]
 
 
 class Sprayed(Fault):
@@ -242,6 +258,7 @@ FAULTS: dict[str, tuple[Callable[[], Fault], str]] = {
     "a link at the wrong rate": (WrongRate, "rate expected"),
     "a link with the wrong delay": (WrongDelay, "base RTT mismatch"),
     "a smaller buffer": (SmallBuffer, "buffer expected"),
+    "one input always first": (OneInputFirst, "flows that are alike lost unequally"),
     "thresholds not applied": (OtherThresholds, "marking"),
     "feedback dropped": (LostFeedback, "packets are not conserved at s1-eth1"),
     "an agent stopped for 50 ms": (StoppedAgent, "agent stall"),

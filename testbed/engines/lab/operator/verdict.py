@@ -80,6 +80,7 @@ def _counts(observed: ObservedRun, group: HostGroup) -> Counts:
         flows=FlowCounts(
             src_port=none,
             dst_port=none,
+            alike=none - 1,
             agent_sent=flows.sent,
             agent_acked=flows.acked,
             agent_cnps=flows.cnps,
