@@ -19,7 +19,7 @@ from testbed.results.papers import kept, table
 from testbed.results.papers.cells import Measured
 from testbed.results.papers.comparison import Comparison, Metric
 from testbed.results.papers.figures import Figures, Pair
-from testbed.results.papers.notes import DAGGER
+from testbed.results.papers.notes import DAGGER, MISS
 from testbed.results.table import Cell, Table
 from testbed.runs.reproduce.cells import table_cells
 from testbed.runs.reproduce.measure import collect
@@ -98,7 +98,7 @@ def _said(name: str, measured: Measured) -> str:
     brackets = f", in brackets the interval that holds the true one ({certain})" if certain else ""
     return (
         f"`testbed reproduce {name} --engine {ENGINE}`: {len(runs)} runs, {seeds} a cell, {bad or 'none'} degraded. "
-        f"Medians{brackets}. = equal by the comparison's rule, + better, - worse."
+        f"Medians{brackets}. = equal by the comparison's rule, {MISS} a miss, on whichever side."
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from html import escape
@@ -16,6 +17,7 @@ from testbed.results.folder import Results
 from testbed.results.manifest import Manifest
 from testbed.results.measured import restore
 from testbed.results.report import build, table, vector
+from testbed.results.report.relabelled import relabelled
 from testbed.results.summary import Summary
 
 if TYPE_CHECKING:
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
 
     from testbed.results.report.content import Report
 
+SMALLEST, LARGEST = 1.5, 50  # inches of a figure
 SPARKS, WIDTH, HEIGHT = 120, 360, 36  # bars of the sparkline, and its pixels
 
 
@@ -82,12 +85,25 @@ class Run:
         """The names that `figure` knows."""
         return [plot.slug for plot in self._report.plots]
 
-    def figure(self, name: str) -> Figure:
-        """A plot of the report, drawn by matplotlib: ``run.figure("queue").savefig("queue.pdf")``. Raises BadInput."""
+    def figure(
+        self,
+        name: str,
+        *,
+        title: str | None = None,
+        size: tuple[float, float] | None = None,
+        labels: Mapping[str, str] | None = None,
+    ) -> Figure:
+        """A plot of the report, drawn by matplotlib: ``run.figure("queue").savefig("queue.pdf")``. Raises BadInput.
+
+        ``title=""`` leaves title and note to the paper's caption; ``size`` is in inches; ``labels`` are other words for
+        ``x``, ``y`` and the curves: ``{"y": "queue (kB)", "mean": "DCQCN"}``.
+        """
         found = {plot.slug: plot for plot in self._report.plots}
         if name not in found:
             raise BadInput(f"no figure is named '{name}'; {nearest(name, list(found))}")
-        return vector.figure(found[name])
+        if size is not None and not all(SMALLEST <= side <= LARGEST for side in size):
+            raise BadInput(f"size: expected width and height in inches, each {SMALLEST} to {LARGEST}, got {size}")
+        return vector.figure(relabelled(found[name], title, labels or {}), size)
 
     def report(self, out: str | Path | None = None) -> Path:
         """Write report.html again, into the folder or to ``out``, and say where it is. Raises BadInput."""

@@ -37,6 +37,10 @@ def test_a_plot_of_the_report_becomes_a_file_for_a_paper(run: testbed.Run, tmp_p
     figure.savefig(tmp_path / "queue.pdf")
     assert (tmp_path / "queue.pdf").read_bytes().startswith(b"%PDF")
     assert tuple(figure.get_size_inches()) == vector.SIZE
+    narrow = run.figure("queue", title="", size=(3.4, 2), labels={"y": "queue (kB)"})
+    assert (tuple(narrow.get_size_inches()), narrow.axes[0].get_ylabel()) == ((3.4, 2), "queue (kB)")
+    with pytest.raises(testbed.BadInput, match="size: expected width and height in inches"):
+        run.figure("queue", size=(0, 2))
     with pytest.raises(testbed.BadInput, match="did you mean 'queue'"):
         run.figure("queu")
 

@@ -11,7 +11,7 @@ from testbed.results.compare.median import Estimate, estimate
 from testbed.results.papers.cells import Measured, implemented
 from testbed.results.papers.comparison import Comparison, Equal, Metric
 
-Word = Literal["equal", "better", "worse", ""]  # ours against the paper's; empty: one of them is not a number
+Word = Literal["equal", "miss", ""]  # ours against the paper's; empty: one of them is not a number
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ class Figures:
         ours = self.ours(row, column, metric)
         printed = self.comparison.printed(row, column, metric)
         about = self.comparison.metrics[metric]
-        word = _word(ours, printed, about, self.comparison.equal)
+        word = _word(ours, printed, about.equal or self.comparison.equal)
         behind = [row, about.relative_to] if about.relative_to else [row]
         degraded = ours is not None and any(self._degraded(one, column) for one in behind)
         return Pair(ours, printed, word, degraded)
@@ -91,13 +91,11 @@ def _value(metric: Metric, summary: object) -> float:
     return value * metric.scale
 
 
-def _word(ours: Estimate | None, printed: float | str | None, metric: Metric, equal: Equal) -> Word:
+def _word(ours: Estimate | None, printed: float | str | None, equal: Equal) -> Word:
+    """A figure that is better than the printed one was not reproduced either."""
     if ours is None or not isinstance(printed, float | int) or math.isnan(ours.median):
         return ""
-    difference = ours.median - printed
-    if within(difference, printed, metric.equal or equal):
-        return "equal"
-    return "better" if (difference > 0) == (metric.better == "higher") else "worse"
+    return "equal" if within(ours.median - printed, printed, equal) else "miss"
 
 
 def within(difference: float, printed: float, equal: Equal) -> bool:

@@ -11,14 +11,14 @@ from testbed.results.papers.cells import TableCell
 from testbed.results.papers.comparison import Metric
 from testbed.results.papers.figures import Figures, Pair
 from testbed.results.papers.judge import Judgement, judge
-from testbed.results.papers.notes import DAGGER, notes
+from testbed.results.papers.notes import DAGGER, MISS, notes
 from testbed.results.table import Cell, Table, aligned
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-SIGNS = {"equal": "=", "better": "+", "worse": "-", "": ""}
-COLOURS = {"equal": "green", "better": "cyan", "worse": "red", "": ""}
+SIGNS = {"equal": "=", "miss": MISS, "": ""}
+COLOURS = {"equal": "green", "miss": "red", "": ""}
 NOT_HERE, NOT_RUN = "not implemented here", "not run"
 
 

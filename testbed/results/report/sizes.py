@@ -7,11 +7,15 @@ from html import escape
 
 import numpy as np
 
-from testbed.results.report.plot import Axis, Line, Panel, Plot
+from testbed.results.report.plot import Axis, Dash, Line, Panel, Plot, Symbol
 from testbed.results.summary import Summary
 from testbed.units import show_size
 
-CURVES = {"mean": "accent", "p50": "c1", "p99": "limit"}
+LOOKS: dict[str, tuple[str, Dash, Symbol]] = {
+    "p50": ("c0", "solid", "circle"),
+    "mean": ("muted", "dot", ""),
+    "p99": ("c1", "dash", "triangle"),
+}  # told apart in black and white as well
 
 
 def slowdown_plots(summary: Summary) -> list[Plot]:
@@ -20,10 +24,13 @@ def slowdown_plots(summary: Summary) -> list[Plot]:
     if not bins:
         return []
     size = np.array([one.largest for one in bins]) / 1e3
-    data = [Line(size, np.array([getattr(one, name) for one in bins]), name, CURVES[name]) for name in CURVES]
+    data = [
+        Line(size, np.array([getattr(one, name) for one in bins]), name, colour, dash=dash, symbol=symbol)
+        for name, (colour, dash, symbol) in LOOKS.items()
+    ]
     x = Axis("kB, largest of each bin", log=bool(size.max() > 10 * size.min()))
     note = f"FCT / ideal FCT of the {summary.fct_finished:,} flows that finished, in {len(bins)} bins with equally many"
-    return [Plot("Slowdown by flow size", note, [Panel(data)], x, "slowdown")]
+    return [Plot("Slowdown by flow size", note, [Panel(data, Axis(log=True))], x, "slowdown")]
 
 
 def slowdown_table(summary: Summary) -> str:

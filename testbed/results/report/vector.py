@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 SIZE = (7.0, 3.2)  # inches: the width of a page's text
 SIZE_PER_PANEL = 1.3  # more height for each panel below the first
 LEGEND_COLUMNS = 6
+MARGIN = 0.6  # inches to the left of the panels
 
 _SYMBOLS = {"": "", "circle": "o", "triangle": "v", "cross": "X", "star": "*"}
 _DASHES = {"solid": "-", "dot": ":", "dash": "--", "dashdot": "-."}
@@ -29,13 +30,13 @@ _SETTINGS: Any = {
 }  # fmt: skip
 
 
-def figure(plot: Plot) -> Figure:
-    """The plot as a figure of matplotlib, which writes PDF, PNG and others as well."""
+def figure(plot: Plot, size: tuple[float, float] | None = None) -> Figure:
+    """The plot as a figure of matplotlib, which writes PDF, PNG and others as well; ``size`` in inches."""
     import matplotlib as mpl
     from matplotlib.figure import Figure
 
     with mpl.rc_context(_SETTINGS):
-        drawn = Figure(figsize=(SIZE[0], SIZE[1] + SIZE_PER_PANEL * (len(plot.panels) - 1)))
+        drawn = Figure(figsize=size or (SIZE[0], SIZE[1] + SIZE_PER_PANEL * (len(plot.panels) - 1)))
         _draw(plot, drawn)
     return drawn
 
@@ -91,14 +92,15 @@ def _draw(plot: Plot, figure: Figure) -> None:
 
 def _head(plot: Plot, figure: Figure, top: Axes) -> None:
     """Title, note and legend. Margins are fixed, in inches: finding them out would draw everything twice."""
-    high, left = figure.get_figheight(), 0.6 / SIZE[0]
-    rows = math.ceil(len(plot.legend) / LEGEND_COLUMNS)
+    wide, high = figure.get_size_inches()
+    left, columns = MARGIN / wide, max(1, int(LEGEND_COLUMNS * wide / SIZE[0]))
+    rows = math.ceil(len(plot.legend) / columns)
     if rows:
         handles = [one for axes in figure.axes for one in axes.get_legend_handles_labels()[0]]
         place: Any = {"loc": "lower left", "bbox_to_anchor": (0, 1), "borderaxespad": 0.1}
-        top.legend(handles=handles, ncols=LEGEND_COLUMNS, frameon=False, **place)
-    above = 0.5 + 0.16 * rows
-    figure.subplots_adjust(left=left, right=1 - 0.15 / SIZE[0], bottom=0.45 / high, top=1 - above / high)
+        top.legend(handles=handles, ncols=columns, frameon=False, **place)
+    above, below = (0.5 if plot.title else 0.1) + 0.16 * rows, 0.45 / high
+    figure.subplots_adjust(left=left, right=1 - 0.15 / wide, bottom=below, top=max(1 - above / high, below + 0.1))
     figure.text(left, 1 - 0.2 / high, plot.title, fontweight="bold", fontsize=9)
     figure.text(left, 1 - 0.38 / high, plot.note, fontsize=7, color=theme()["muted"])
 

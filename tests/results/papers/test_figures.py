@@ -16,9 +16,9 @@ def test_the_median_stands_beside_the_printed_number(figures: Figures) -> None:
     one = figures.pair("A", "two", "su")
     assert one.ours is not None
     assert (one.ours.median, one.printed, one.difference, one.word) == (94, 90, 4, "equal")
-    assert figures.pair("A", "eight", "su").word == "worse"  # 80 for 95
-    assert figures.pair("B", "eight", "su").word == "better"  # 91 for 80
-    assert figures.pair("A", "eight", "ql").word == "worse"  # 20 us for 8
+    assert figures.pair("A", "eight", "su").word == "miss"  # 80 for 95
+    assert figures.pair("B", "eight", "su").word == "miss"  # 91 for 80: better, and not what was printed
+    assert figures.pair("A", "eight", "ql").word == "miss"  # 20 us for 8
     assert figures.pair("B", "two", "ql").degraded
     assert not figures.pair("A", "two", "ql").degraded
 
