@@ -18,7 +18,7 @@ def notes(figures: Figures, table_cells: list[TableCell], quick: bool) -> Iterat
     """How to read the tables: source, rule, what was run, what was cut."""
     comparison = figures.comparison
     yield f"Printed: {comparison.source.paper}, {comparison.source.where}. {comparison.source.setup}"
-    yield f"Here: medians of the runs. = equal to the printed number, {MISS} a miss, also if better; {comparison.equal.rule}."
+    yield f"Medians of our runs. = equal to the printed number, {MISS} a miss, even if better; {comparison.equal.rule}."
     if any(one.run.in_kernel for one in table_cells):
         slower = "" if quick else ", slower as well"
         yield f"{DAGGER} a run behind it is degraded{slower}: partly about this machine."
