@@ -53,7 +53,7 @@ class Summary(BaseModel):
 
     su: Number = figure(
         "switch utilisation: wire bytes through the bottleneck / (its rate x time)", "%",
-        lambda m: throughput.utilisation(m.record, m.window), "SU", better="higher", equal_within=5, of_idle=True,
+        lambda m: throughput.utilisation(m.record, m.window), "SU", better="higher", of_dominance=True, of_idle=True,
         source="ADPG's SU, many to one. Counted at the switch port, with headers")
     su_receivers: Number = figure(
         "SU, mean over the ports towards receiving hosts", "%",
@@ -65,7 +65,7 @@ class Summary(BaseModel):
         "receiving hosts; each has such a port", "", lambda m: len(throughput.receiver_ports(m.record)))
     fr_flows: Number = figure(
         "fairness ratio: 100 x min / max of the flows' goodput", "%", lambda m: fairness.fairness_ratio(m.rates),
-        "FR", "per flow", better="higher", equal_within=5,
+        "FR", "per flow", better="higher", of_dominance=True,
         source="ADPG's text is about flows, its code about hosts; both are given")
     fr_hosts: Number = figure(
         "the same of the sending hosts' goodput", "%", lambda m: fairness.fairness_ratio(m.host_rates),
@@ -82,7 +82,7 @@ class Summary(BaseModel):
 
     ql_mean: Number = figure(
         "queue latency of the bottleneck: queue / rate, mean over time", "s",
-        lambda m: latency.queue_latency_mean(m.record, m.window), "QL", "mean", better="lower", equal_within=5,
+        lambda m: latency.queue_latency_mean(m.record, m.window), "QL", "mean", better="lower", of_dominance=True,
         source="ADPG does not say which mean")
     ql_p99: Number = figure(
         "queue latency of arriving packets, 99th percentile", "s",

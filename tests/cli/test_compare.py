@@ -71,6 +71,7 @@ def test_no_label_and_no_figure_is_cut(
             set_ = (f"controller.alpha_period={period}", "controller.initial_alpha=0.5")
             results(tmp_path / f"{period[:2]}-{seed}", "dcqcn", seed, *set_, su=90.0 + seed, goodput=30.82e9)
     results(tmp_path / "swift", "swift", 1, su=78.0, goodput=35.74e9)
+    results(tmp_path / "theta", "theta-powertcp", 1, su=78.0, goodput=35.74e9)
     monkeypatch.setenv("COLUMNS", str(columns))
     done = compare(tmp_path)
     assert done.code == 0
@@ -94,7 +95,7 @@ def test_medians_intervals_and_differences(compare: Command, three: Path) -> Non
     assert swift["metrics"]["su"]["relative"] == pytest.approx(79 / 91 - 1)
     assert swift["metrics"]["ql_mean"]["median"] == pytest.approx(9e-6)
     judged = {name: swift["metrics"][name]["judged"] for name in ("su", "ql_mean", "fr_flows", "drops")}
-    assert judged == {"su": "worse", "ql_mean": "better", "fr_flows": None, "drops": None}
+    assert judged == {"su": "worse", "ql_mean": "better", "fr_flows": "equal", "drops": "equal"}
     assert [run["seed"] for run in swift["runs"]] == [1, 2, 3]
     assert (dcqcn["dominated_by"], swift["dominated_by"]) == ([], [])
     assert set(done.json["metrics"]) >= {"su", "fr_flows", "rtt_p99", "goodput"}
@@ -102,15 +103,16 @@ def test_medians_intervals_and_differences(compare: Command, three: Path) -> Non
 
 
 def test_text_fits_80_columns_and_says_how_to_read_it(compare: Command, three: Path) -> None:
-    results(three / "c1", "fixed", su=70, fr_flows=90, ql_mean=30e-6)
-    results(three / "c2", "hpcc", su=91, fr_flows=95, ql_mean=30e-6, degraded=True)
+    for seed in (1, 2, 3):
+        results(three / f"c{seed}", "fixed", seed, su=70, fr_flows=90, ql_mean=30e-6)
+    results(three / "d1", "hpcc", su=91, fr_flows=95, ql_mean=30e-6, degraded=True)
     done = compare(three)
     assert max(map(len, done.out.splitlines())) <= 80
     assert "90.00..92.00" in done.text
     assert "probability of 75 % with 3 runs" in done.text
     assert "1 degraded" in done.text
-    assert "1 of 8 runs are degraded" in done.text
-    assert "by dcqcn; swift" in done.text  # fixed: 21 less SU than the one, 22 us more queue than the other
+    assert "1 of 10 runs are degraded" in done.text
+    assert "by dcqcn; swift" in done.text  # fixed: less SU than the one, more queue than the other
     assert "\x1b" not in done.out
 
 
@@ -122,8 +124,9 @@ def test_a_figure_that_is_unknown_does_not_change_what_the_intervals_cover(compa
 def test_scenarios_have_their_own_baselines_and_dominance(compare: Command, tmp_path: Path) -> None:
     for senders, sus in ((8, (90, 80)), (64, (60, 80))):
         for controller, su in zip(("dcqcn", "swift"), sus, strict=True):
-            name = f"{controller}{senders}"
-            results(tmp_path / name, controller, 1, f"traffic.senders={senders}", su=su, fr_flows=95, ql_mean=5e-6)
+            for seed in (1, 2, 3):
+                name, set_ = f"{controller}{senders}{seed}", f"traffic.senders={senders}"
+                results(tmp_path / name, controller, seed, set_, su=su, fr_flows=95, ql_mean=5e-6)
     found = {one["name"]: one for one in compare(tmp_path, "--format", "json").json["variants"]}
     assert found["swift, senders=8"]["dominated_by"] == ["dcqcn"]
     assert found["dcqcn, senders=64"]["dominated_by"] == ["swift"]
@@ -141,12 +144,12 @@ def test_scenarios_have_their_own_baselines_and_dominance(compare: Command, tmp_
 
 
 def test_a_controller_that_delivers_nothing_does_not_win(compare: Command, three: Path, tmp_path: Path) -> None:
-    for seed in (1, 2):
+    for seed in (1, 2, 3):
         results(
             three / f"i{seed}", "fixed", seed, su=0.01, fr_flows=99.9, ql_mean=0.0, ql_p99=0.0, goodput=1e6, drops=0
         )
     done = compare(three)
-    assert "2 runs, delivers" in done.text
+    assert "3 runs, delivers" in done.text
     assert "fixed: less than 1 % of the best goodput" in done.text
     assert "not comparable" in done.text
     assert done.text.count("-100 %") == 2  # SU and goodput, and not QL

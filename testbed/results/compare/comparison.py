@@ -10,14 +10,15 @@ from typing import Any
 
 from testbed.errors import BadInput
 from testbed.results.compare import gate, pareto
+from testbed.results.compare.clear import Clear, compared
 from testbed.results.compare.gate import FailCondition, Scope
+from testbed.results.compare.median import Estimate, estimate
 from testbed.results.compare.variants import Variant
-from testbed.results.figures.registry import Figure, Judgement
+from testbed.results.figures.registry import Figure
 from testbed.results.summary import COMPARED
 
 NAN = float("nan")
 IDLE = 0.01  # of the best goodput in a scenario: with less, queues and losses are those of an idle rack
-NOTEWORTHY = 0.01  # relative difference
 
 
 @dataclass(frozen=True)
@@ -108,16 +109,10 @@ class Comparison:
             return None
         return base if self.comparable(variant, metric) and self.comparable(base, metric) else None
 
-    def judged(self, variant: Variant, metric: str) -> Judgement:
-        """Better or worse than the baseline, if the intervals do not overlap and it is `NOTEWORTHY`."""
+    def judged(self, variant: Variant, metric: str) -> Clear:
+        """What it is beside the baseline."""
         base = self._other(variant, metric)
-        if base is None:
-            return ""
-        was, now = base.estimate(metric), variant.estimate(metric)
-        overlap = was.has_interval and now.has_interval and now.low <= was.high and was.low <= now.high
-        if overlap or abs(now.median - was.median) <= NOTEWORTHY * abs(was.median):
-            return ""
-        return COMPARED[metric].judge(now.median, was.median)
+        return compared(COMPARED[metric], variant.estimate(metric), base.estimate(metric)) if base else ""
 
     def relative(self, variant: Variant, metric: str) -> float:
         """Difference to the baseline's median as a ratio; nan where there is none, and for the baseline itself."""
@@ -132,14 +127,13 @@ class Comparison:
         """Variant to those of its scenario that dominate it (`testbed.results.compare.pareto`); None: not known."""
         found: dict[str, list[str] | None] = {}
         for here in self.scenarios.values():
-            results = [{metric.name: self._median(one, metric.name) for metric in pareto.RULE} for one in here]
-            for variant, own, by in zip(here, results, pareto.dominated_by(results), strict=True):
-                known = not any(math.isnan(value) for value in own.values())
-                found[variant.name] = [here[index].contender for index in by] if known else None
+            results = [{metric.name: self._estimate(one, metric.name) for metric in pareto.RULE} for one in here]
+            for variant, by in zip(here, pareto.dominated_by(results), strict=True):
+                found[variant.name] = None if by is None else [here[index].contender for index in by]
         return found
 
-    def _median(self, variant: Variant, metric: str) -> float:
-        return NAN if variant.name in self.idle else variant.estimate(metric).median
+    def _estimate(self, variant: Variant, metric: str) -> Estimate:
+        return estimate([]) if variant.name in self.idle else variant.estimate(metric)
 
     def judge(self, one: FailCondition, allow_degraded: bool = False) -> GateResult:
         """Hold every variant against a gate; a reference only gives the baseline. Raises BadInput if there is none."""

@@ -23,7 +23,7 @@ NAMES, VALUES = 112, 62  # to the left of the axis, and to the right of it
 LETTER = 7.2  # of a name
 TICKS = 6  # at most, about
 PAD = 0.06  # of the range, on both sides
-COLOURS = {"better": "good", "worse": "limit", "": "ink"}
+COLOURS = {"better": "good", "worse": "limit", "equal": "ink", "": "ink"}
 
 
 def strips(comparison: Comparison, here: Sequence[Variant]) -> dict[str, str]:

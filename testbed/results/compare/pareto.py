@@ -1,38 +1,37 @@
-"""Which results are dominated, by the ADPG paper's rule.
+"""Which variants are dominated: another one is nowhere worse, and somewhere better.
 
-Tessler et al., "Reinforcement Learning for Datacenter Congestion Control" (ADPG), section 7, Definition 1: A dominates
-B if A is at least about as good in all metrics, and clearly better in one; a difference of up to 5 counts as equal,
-in every metric. The metrics are the paper's three in the paper's units: SU in %, FR in %, QL in microseconds. (Text
-copies of the paper lose the definition's signs; read as "equal in all and better in one", it could never hold.)
+The three figures are those of the ADPG paper's Definition 1 (Tessler et al., "Reinforcement Learning for Datacenter
+Congestion Control", section 7): SU, FR and QL. There a difference of up to 5 counts as equal, in per cent and in
+microseconds alike; here the repeats decide what is (`testbed.results.compare.clear`).
 
-About equal is not transitive, and so dominance is not either: A may dominate B and B dominate C while C dominates A.
-The definition is applied as it stands, to every pair: in such a ring all three are dominated.
+Equal is not transitive, and so dominance is not either: A may dominate B and B dominate C while C dominates A. In such
+a ring all three are dominated.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from testbed.results.compare.clear import Clear, compared
+from testbed.results.compare.median import Estimate
 from testbed.results.summary import COMPARED
 
-RULE = tuple(metric for metric in COMPARED.values() if metric.equal_within is not None)
+RULE = tuple(metric for metric in COMPARED.values() if metric.of_dominance)
 
-Figures = Mapping[str, float]  # a metric's name to its value, SI
-
-
-def dominates(a: Figures, b: Figures) -> bool:
-    """Whether ``a`` dominates ``b``; never if one of the metrics is unknown."""
-    gains = [(_gain(metric.name, a, b), metric.equal_within or 0.0) for metric in RULE]
-    return all(gain >= -equal for gain, equal in gains) and any(gain > equal for gain, equal in gains)
+Estimates = Mapping[str, Estimate]  # of the figures of `RULE`, by name
 
 
-def _gain(name: str, a: Figures, b: Figures) -> float:
-    """By how much ``a`` is better, in the paper's unit; rounded, for 13 us - 8 us must be 5."""
-    metric = COMPARED[name]
-    better = (a[name] - b[name]) * metric.scale
-    return round(better if metric.better == "higher" else -better, 9)
+def dominates(one: Estimates, other: Estimates) -> bool | None:
+    """None if the repeats of any figure are too few, or it is not known."""
+    words: list[Clear] = [compared(metric, one[metric.name], other[metric.name]) for metric in RULE]
+    return None if "" in words else "better" in words and "worse" not in words
 
 
-def dominated_by(results: Sequence[Figures]) -> list[list[int]]:
-    """For each result the indices of those that dominate it."""
-    return [[i for i, other in enumerate(results) if dominates(other, one)] for one in results]
+def dominated_by(results: Sequence[Estimates]) -> list[list[int] | None]:
+    """For each result the indices of those that dominate it; None where none can be held against it."""
+    found: list[list[int] | None] = []
+    for one in results:
+        held = {i: dominates(other, one) for i, other in enumerate(results) if other is not one}
+        known = not held or any(word is not None for word in held.values())
+        found.append([i for i, word in held.items() if word] if known else None)
+    return found

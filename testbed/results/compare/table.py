@@ -7,7 +7,8 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from testbed.results.compare import pareto
-from testbed.results.compare.comparison import IDLE, NOTEWORTHY, Comparison
+from testbed.results.compare.clear import MOST_CHANCE, NOTEWORTHY, chance
+from testbed.results.compare.comparison import IDLE, Comparison
 from testbed.results.compare.median import coverage, rank
 from testbed.results.compare.variants import Variant
 from testbed.results.figures.registry import Figure
@@ -37,18 +38,35 @@ def footnotes(comparison: Comparison) -> list[str]:
     if counts:
         covers = ", ".join(f"{100 * coverage(n, rank(n)):.3g} % with {n} runs" for n in sorted(counts))
         found.append(f"below: the interval that holds the true median with a probability of {covers}")
-    units = ", ".join(metric.title.replace(",", " in") for metric in pareto.RULE)
-    found.append(f"dominated: by the ADPG paper's Definition 1 over {units}; differences up to 5 are equal")
-    if any(comparison.baseline_of(one) not in (None, one) for one in comparison.variants):
-        found.append(
-            f"green: better than the baseline, red: worse; by more than {100 * NOTEWORTHY:g} %, with no common interval"
-        )
+    figures = ", ".join(metric.label for metric in pareto.RULE)
+    found.append(f"dominated: another one is worse in none of {figures}, and better in one")
+    found += _clear(comparison)
     if comparison.idle:
         found.append(
             f"{'; '.join(sorted(comparison.idle))}: less than {100 * IDLE:g} % of the best goodput; queues, RTTs, "
             "losses and fairness of an idle rack are not comparable"
         )
     return [*found, *comparison.notes]
+
+
+def _clear(comparison: Comparison) -> list[str]:
+    """What decides between better, worse and equal, and how often chance alone would."""
+    fewest = {min(len(one.runs), len(other.runs)) for one, other in _held(comparison)}
+    if not fewest:
+        return []
+    n = min(fewest)
+    if chance(n, n) > MOST_CHANCE:
+        runs = f"{n} run{'' if n == 1 else 's'}"
+        return [f"with {runs} of a variant nothing is called better or worse; 3 of each are needed"]
+    return [
+        f"green: better than the baseline, red: worse; by more than {100 * NOTEWORTHY:g} %, with no common interval. "
+        f"Of a hundred figures that are equal, chance alone colours {100 * chance(n, n):.2g} with {n} runs"
+    ]
+
+
+def _held(comparison: Comparison) -> list[tuple[Variant, Variant]]:
+    pairs = ((one, comparison.baseline_of(one)) for one in comparison.variants)
+    return [(one, base) for one, base in pairs if base is not None and base is not one and one.runs and base.runs]
 
 
 def _metrics(comparison: Comparison) -> list[Figure]:
@@ -78,7 +96,8 @@ def _cell(comparison: Comparison, variant: Variant, metric: Figure) -> Cell:
         return Cell(metric.number(found.median), "not comparable", "dim")
     change = _change(comparison.relative(variant, metric.name))
     interval = f"{metric.number(found.low)}..{metric.number(found.high)}" if found.has_interval else ""
-    mark = comparison.judged(variant, metric.name)
+    word = comparison.judged(variant, metric.name)
+    mark = word if word in ("better", "worse") else ""
     return Cell(f"{metric.number(found.median)}  {change}".rstrip(), interval, mark=mark)
 
 

@@ -36,7 +36,7 @@ class Figure:
     word: str = ""  # what tells it from others of its row
     better: Direction = ""  # empty: neither, and it is not compared
     source: str = ""  # who defines it, and how ours differs
-    equal_within: float | None = None  # in the reader's unit; given for what `testbed.results.compare.pareto` uses
+    of_dominance: bool = False  # what `testbed.results.compare.pareto` weighs
     of_idle: bool = False  # means something even where next to nothing was delivered
     same_as: str = ""  # a comparison leaves it out where it equals this figure everywhere
     wall: bool = False  # made of wall time: another value in every run, and no part of what must be the same
