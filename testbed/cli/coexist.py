@@ -9,7 +9,20 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from testbed.cli import completion
-from testbed.cli.shared import Format, Formatted, Settings, Tuner, print_json
+from testbed.cli.shared import (
+    Dilation,
+    Duration,
+    EngineChoice,
+    EngineOrVirtual,
+    Format,
+    Formatted,
+    Repeat,
+    Seed,
+    Settings,
+    Tuner,
+    changes,
+    print_json,
+)
 from testbed.errors import BadInput
 
 if TYPE_CHECKING:
@@ -26,45 +39,59 @@ def coexist(  # noqa: PLR0917 - one parameter per option
             metavar="A,B,...", help="Controllers: names or paths.", autocompletion=completion.plugins("controller")
         ),
     ],
-    experiment: Annotated[str, typer.Option(help="Where they meet, under its traffic.")] = "incast-16",
+    experiment: Annotated[
+        str, typer.Option(help="Where they meet, under its traffic.", autocompletion=completion.experiments)
+    ] = "incast-16",
     tuner: Tuner = "",
+    engine: EngineOrVirtual = EngineChoice.virtual,
     settings: Settings = None,
-    kernel: Annotated[
-        bool, typer.Option("--kernel", help="In the kernel's rack, with real packets (needs root).")
-    ] = False,
-    jobs: Annotated[int, typer.Option(min=1, help="Runs at the same time, in virtual time only.")] = 1,
+    duration: Duration = "",
+    dilation: Dilation = "",
+    seed: Seed = None,
+    repeat: Repeat = 1,
+    jobs: Annotated[int, typer.Option(min=1, help="Runs at the same time; not in the kernel.")] = 1,
+    out: Annotated[
+        Path | None, typer.Option(help="Folder for the results of all runs; by default none are kept.")
+    ] = None,
     picture: Annotated[Path | None, typer.Option(help="Draw the matrix: FILE.svg, .png or .pdf.")] = None,
     format: Formatted = Format.text,
 ) -> None:
     """Put controllers in pairs into one rack, half of the flows each, and print what each got of its fair share."""
-    from testbed.experiment.load import absolute, load
+    from testbed.experiment.load import absolute
+    from testbed.results import folder
     from testbed.runs.carrier import carrier
     from testbed.runs.coexist import Matrix, halves
     from testbed.runs.coexist import coexist as meet
-    from testbed.runs.overrides import overridden
+    from testbed.runs.overrides import from_user, overridden
 
     names = [name for name in controllers.split(",") if name]
     if len(set(names)) < len(names) or not names:
         raise BadInput(f"'{controllers}': expected different controllers with commas between them, such as swift,hpcc")
     if picture and picture.suffix not in PICTURES:
         raise BadInput(f"--picture {picture}: expected a file that ends with {', '.join(PICTURES)}")
+    kernel = engine is EngineChoice.kernel
     if kernel and jobs > 1:
         raise BadInput("--jobs: runs in the kernel's rack disturb each other; leave it out")
-    loaded = load(experiment)
+    loaded, options = from_user(experiment), changes(engine, duration, dilation, seed)
 
-    def make(first: str, second: str) -> Resolved:
-        second_half = halves(len(loaded.experiment.plan))
-        by = f"engine={'kernel' if kernel else 'virtual'}"
+    def make(first: str, second: str, again: int) -> Resolved:
+        plugins = {"controller": first, "tuner": tuner}
+        alone = overridden(loaded, plugins, options, settings)
+        its = options
+        if again:
+            its = options | {"seed": str(alone.experiment.seed + again)}
+            alone = overridden(loaded, plugins, its, settings)
+        second_half = halves(len(alone.experiment.plan))
         others = f"controllers=[{{name: {absolute(second, Path())}, of: {{flows: {second_half}}}}}]"
-        return overridden(loaded, {"controller": first, "tuner": tuner}, {}, [*(settings or []), by, others])
+        return overridden(loaded, plugins, its, [*(settings or []), others])
 
+    target = None if out is None else folder.prepare(out, "")
     if kernel:
         from testbed.engines.kernel import doctor
 
         doctor.require()
-    engine = carrier("kernel" if kernel else "virtual")
     met = []
-    for one in meet(engine, make, names, jobs):
+    for one in meet(carrier(engine.value), make, names, jobs, repeat=repeat, out=target):
         met.append(one)
         print(f"{' and '.join(one.pair)}: {one.share:.2f} and {2 - one.share:.2f}, {one.word}", file=sys.stderr)
     matrix = Matrix(names, met)
@@ -73,14 +100,23 @@ def coexist(  # noqa: PLR0917 - one parameter per option
 
         draw(picture, names, matrix.share)
         print(f"picture: {picture}", file=sys.stderr)
-    _print(matrix, experiment, engine.name, format)
+    _print(matrix, experiment, engine.value, format)
+    if target:
+        print(f"results: {target}\ncompare them: testbed compare {target}", file=sys.stderr)
     raise typer.Exit(3 if matrix.degraded else 0)
 
 
 def _print(matrix: Matrix, experiment: str, engine: str, format: Format) -> None:
     if format is Format.json:
         pairs = [
-            {"pair": one.pair, "share": one.share, "su": one.utilisation, "verdict": one.word, "why": one.why}
+            {
+                "pair": one.pair,
+                "seed": one.seed,
+                "share": one.share,
+                "su": one.utilisation,
+                "verdict": one.word,
+                "why": one.why,
+            }
             for one in matrix.met
         ]
         shares = matrix.share.tolist()

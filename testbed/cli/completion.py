@@ -62,7 +62,8 @@ def _resolved(ctx: typer.Context) -> Resolved:
         loaded = Result.at(Path(first)).loaded()
     else:
         loaded = from_user(first)
-    return overridden(loaded, {kind: str(given.get(kind) or "").partition(",")[0] for kind in KINDS}, {}, None)
+    plugins = {kind: str(given.get(kind) or "").partition(",")[0] for kind in KINDS}
+    return overridden(loaded, plugins, {"engine": str(given.get("engine") or "")}, None)
 
 
 def job_options(ctx: typer.Context, incomplete: str) -> list[str]:

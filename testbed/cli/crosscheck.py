@@ -8,7 +8,17 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from testbed.cli.shared import Controller, ExperimentArgument, Format, Formatted, Settings, Tuner, print_json
+from testbed.cli.shared import (
+    Controller,
+    Duration,
+    ExperimentArgument,
+    Format,
+    Formatted,
+    Settings,
+    Tuner,
+    changes,
+    print_json,
+)
 from testbed.errors import BadInput, nearest
 from testbed.runs.overrides import from_user, overridden
 
@@ -28,8 +38,9 @@ def crosscheck(  # noqa: PLR0917 - one parameter per option
     seeds: Annotated[
         int, typer.Option(min=1, help="So many seeds on the virtual engine: what differs by chance is then told apart.")
     ] = 1,
-    duration: Annotated[str, typer.Option(help="Nominal length, for example '10 ms'.")] = "",
+    duration: Duration = "",
     dilation: Annotated[str, typer.Option(help="Of the kernel engine: wall seconds per nominal second.")] = "",
+    seed: Annotated[int | None, typer.Option(min=0, help="The first seed; by default the file's.")] = None,
     out: Annotated[Path | None, typer.Option(help="Folder for the results, with one folder per engine.")] = None,
     format: Formatted = Format.text,
 ) -> None:
@@ -40,8 +51,8 @@ def crosscheck(  # noqa: PLR0917 - one parameter per option
 
     loaded = from_user(experiment)
     plugins = {"controller": controller, "tuner": tuner}
-    options = {"time.duration": duration, "time.dilation": dilation}
-    given = [*(f"{key}={value}" for key, value in options.items() if value), "record.report=false", *(settings or [])]
+    options = changes(None, duration, dilation, seed)
+    given = ["record.report=false", *(settings or []), *(f"{key}={value}" for key, value in options.items())]
 
     def make(engine: EngineName, seed: int | None) -> Resolved:
         drawn = [] if seed is None else [f"seed={seed}"]

@@ -4,23 +4,40 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from testbed.cli import shared_run
-from testbed.cli.shared import Format, Formatted, Settings, Verbose, log_if, print_json, print_resolved
+from testbed.cli.shared import (
+    Controller,
+    Dilation,
+    Duration,
+    Engine,
+    Format,
+    Formatted,
+    Seed,
+    Settings,
+    Tuner,
+    Verbose,
+    changes,
+    log_if,
+    print_json,
+    print_resolved,
+)
 from testbed.cli.shared_run import DryRun, Inventory, MetricsAddr, Out, Playbook, Ui
 from testbed.errors import BadInput
-
-if TYPE_CHECKING:
-    from testbed.runs.plan import Planned
-    from testbed.runs.rerun import Result
 
 
 def rerun(  # noqa: PLR0917 - one parameter per option
     result: Annotated[Path, typer.Argument(metavar="RESULT", help="A results folder, or a report.html.")],
+    controller: Controller = "",
+    tuner: Tuner = "",
+    engine: Engine = None,
     settings: Settings = None,
+    duration: Duration = "",
+    dilation: Dilation = "",
+    seed: Seed = None,
     out: Out = None,
     metrics_addr: MetricsAddr = None,
     ui: Ui = False,
@@ -35,14 +52,22 @@ def rerun(  # noqa: PLR0917 - one parameter per option
     from testbed.runs.rerun import Result
 
     before = Result.at(result)
-    planned = _planned(before, settings or [], inventory, playbook)
+    lab, its = shared_run.lab(inventory, engine, playbook)
+    plugins, options = {"controller": controller, "tuner": tuner}, changes(engine, duration, dilation, seed)
+    if before.manifest.engine == "lab" and not (
+        lab or engine or any(one.startswith("engine=") for one in settings or [])
+    ):
+        raise BadInput(f"{before.name} ran over a lab's hosts: name them with --inventory, or say --engine virtual")
+    planned = before.plan(lab, plugins, options, [*its, *(settings or [])])
     for line in before.differs(planned.resolved) or ["nothing: the same experiment, code, versions and machine"]:
         print(f"differs: {line}", file=sys.stderr)
     if dry_run:
         print_resolved(planned.resolved, format)
         return
     planned.require()
-    why_not = before.not_comparable() or (settings and f"--set {settings[0]} makes it another experiment")
+    said = [kind for kind, one in plugins.items() if one] + [key.rpartition(".")[2] for key in options]
+    changed = [f"--{one}" for one in said] + [f"--set {one}" for one in settings or []]
+    why_not = before.not_comparable() or (changed and f"{changed[0]} makes it another experiment")
     if why_not:
         print(f"not compared: {why_not}", file=sys.stderr)
         shared_run.execute(planned, out, metrics_addr, ui, format)
@@ -55,10 +80,3 @@ def rerun(  # noqa: PLR0917 - one parameter per option
     else:
         print(f"differs: {found}" if found else "equal: every table, every capture, and the summary but for wall time")
     raise typer.Exit(int(found is not None))
-
-
-def _planned(before: Result, settings: list[str], inventory: Path | None, playbook: bool) -> Planned:
-    lab, options = shared_run.lab(inventory, None, playbook)
-    if before.manifest.engine == "lab" and not (lab or any(one.startswith("engine=") for one in settings)):
-        raise BadInput(f"{before.name} ran over a lab's hosts: name them with --inventory, or say --set engine=virtual")
-    return before.plan(lab, options, settings)

@@ -9,13 +9,17 @@ import typer
 from testbed.cli import shared_run
 from testbed.cli.shared import (
     Controller,
+    Dilation,
+    Duration,
     Engine,
     ExperimentArgument,
     Format,
     Formatted,
+    Seed,
     Settings,
     Tuner,
     Verbose,
+    changes,
     log_if,
     print_resolved,
 )
@@ -32,9 +36,9 @@ def run(  # noqa: PLR0917 - one parameter per option
     tuner: Tuner = "",
     engine: Engine = None,
     settings: Settings = None,
-    duration: Annotated[str, typer.Option(help="Nominal length, for example '10 ms'.")] = "",
-    dilation: Annotated[str, typer.Option(help="Wall seconds per nominal second, or 'auto'.")] = "",
-    seed: Annotated[str, typer.Option(help="Seed of everything random.")] = "",
+    duration: Duration = "",
+    dilation: Dilation = "",
+    seed: Seed = None,
     out: Out = None,
     metrics_addr: MetricsAddr = None,
     ui: Ui = False,
@@ -57,10 +61,8 @@ def run(  # noqa: PLR0917 - one parameter per option
 ) -> None:
     """Run an experiment: real packets as root, or without it --engine virtual."""
     log_if(verbose)
-    lab, options = shared_run.lab(inventory, engine, playbook)
-    given = {"time.duration": duration, "time.dilation": dilation, "seed": seed}
-    options |= {key: value for key, value in given.items() if value}
-    settings = [*(settings or []), *([f"engine={engine}"] if engine else [])]
+    lab, its = shared_run.lab(inventory, engine, playbook)
+    settings, options = [*its, *(settings or [])], changes(engine, duration, dilation, seed)
     loaded, plugins = from_user(experiment), {"controller": controller, "tuner": tuner}
     resolved = overridden(loaded, plugins, options, settings)
 

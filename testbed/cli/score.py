@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from testbed.cli import completion
-from testbed.cli.shared import Format, Formatted, print_json
+from testbed.cli.shared import EngineChoice, EngineOrVirtual, Format, Formatted, print_json
 from testbed.errors import BadInput, nearest
 
 if TYPE_CHECKING:
@@ -22,10 +22,8 @@ def score(  # noqa: PLR0917 - one parameter per option
     ],
     suite: Annotated[str, typer.Option(help="Which experiments.")] = "quick",
     seed: Annotated[int, typer.Option(min=0, help="Of traffic, link delays and starts.")] = 1,
-    kernel: Annotated[
-        bool, typer.Option("--kernel", help="In the kernel's rack, with real packets (needs root).")
-    ] = False,
-    jobs: Annotated[int, typer.Option(min=1, help="Runs at the same time, in virtual time only.")] = 2,
+    engine: EngineOrVirtual = EngineChoice.virtual,
+    jobs: Annotated[int, typer.Option(min=1, help="Runs at the same time; in the kernel it is one.")] = 2,
     format: Formatted = Format.text,
 ) -> None:
     """Give a controller one number from 0 to 100, with its parts."""
@@ -34,10 +32,13 @@ def score(  # noqa: PLR0917 - one parameter per option
 
     if suite not in SUITES:
         raise BadInput(f"--suite {suite}: there is none; {nearest(suite, list(SUITES))}")
+    if engine is EngineChoice.fluid:
+        raise BadInput("--engine fluid: points are for what packets do; say virtual or kernel")
+    kernel = engine is EngineChoice.kernel
     found = scored(controller, SUITES[suite], seed, 1 if kernel else jobs, "kernel" if kernel else "virtual")
     if format is Format.json:
         runs = [asdict(one) for one in found.outcomes]
-        about = {"controller": controller, "suite": suite, "seed": seed, "engine": "kernel" if kernel else "virtual"}
+        about = {"controller": controller, "suite": suite, "seed": seed, "engine": engine.value}
         print_json({**about, "score": found.total, "parts": found.parts, "runs": runs, "reasons": found.reasons})
     else:
         _print(found, suite, seed)

@@ -49,6 +49,9 @@ Controller = Annotated[
         autocompletion=completion.plugins("controller"),
     ),
 ]
+Duration = Annotated[str, typer.Option(help="Nominal length, for example '10 ms'.")]
+Dilation = Annotated[str, typer.Option(help="Wall seconds per nominal second, or 'auto'.")]
+Seed = Annotated[int | None, typer.Option(min=0, help="Seed of everything random.")]
 Engine = Annotated[
     EngineChoice | None,
     typer.Option(
@@ -56,6 +59,10 @@ Engine = Annotated[
         "programs (virtual) or a model without packets (fluid). By default what the file says, or the kernel."
     ),
 ]
+EngineOrVirtual = Annotated[
+    EngineChoice, typer.Option(help="What carries the traffic; `kernel` is real packets (needs root).")
+]
+Repeat = Annotated[int, typer.Option(min=1, help="Runs of every combination, each with the next seed.")]
 Jobs = Annotated[
     int | None,
     typer.Option(min=1, help="Runs at the same time, by default one; those in the kernel disturb each other."),
@@ -79,6 +86,12 @@ Settings = Annotated[
         autocompletion=completion.settings,
     ),
 ]
+
+
+def changes(engine: str | None, duration: str, dilation: str, seed: int | None) -> dict[str, str]:
+    """What these options say, by the keys of the experiment."""
+    said = {"engine": engine, "time.duration": duration, "time.dilation": dilation, "seed": seed}
+    return {key: str(value) for key, value in said.items() if value not in {None, ""}}
 
 
 def options_of(settings: list[str] | None) -> dict[str, Any]:

@@ -38,10 +38,10 @@ Playbook = Annotated[
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Check and print the experiment; build nothing.")]
 
 
-def lab(inventory: Path | None, engine: str | None, playbook: bool) -> tuple[Engine | None, dict[str, str]]:
+def lab(inventory: Path | None, engine: str | None, playbook: bool) -> tuple[Engine | None, list[str]]:
     """The lab, if there is to be one, and the settings that it brings."""
     if inventory is None:
-        return None, {}
+        return None, []
     if engine:
         raise BadInput(f"--inventory runs over real hosts, --engine {engine} does not: leave one of them out")
     from testbed.engines.lab.engine import LabEngine
@@ -49,7 +49,7 @@ def lab(inventory: Path | None, engine: str | None, playbook: bool) -> tuple[Eng
     from testbed.engines.lab.operator.inventory import read
 
     hosts = read(inventory)
-    return LabEngine(hosts, playbook), dict(restrictions.settings(hosts))
+    return LabEngine(hosts, playbook), [f"{key}={value}" for key, value in restrictions.settings(hosts).items()]
 
 
 def execute(  # noqa: PLR0917 - as the options come

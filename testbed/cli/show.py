@@ -2,17 +2,41 @@
 
 from __future__ import annotations
 
-from testbed.cli.shared import ExperimentArgument, Format, Formatted, Settings, print_resolved
+from testbed.cli.shared import (
+    Controller,
+    Dilation,
+    Duration,
+    Engine,
+    ExperimentArgument,
+    Format,
+    Formatted,
+    Seed,
+    Settings,
+    Tuner,
+    changes,
+    print_resolved,
+)
 from testbed.runs.overrides import resolve
 
 
-def show(experiment: ExperimentArgument, settings: Settings = None, format: Formatted = Format.text) -> None:
-    """Print an experiment with every default spelled out, and what its traffic amounts to."""
+def show(  # noqa: PLR0917 - one parameter per option
+    experiment: ExperimentArgument,
+    controller: Controller = "",
+    tuner: Tuner = "",
+    engine: Engine = None,
+    settings: Settings = None,
+    duration: Duration = "",
+    dilation: Dilation = "",
+    seed: Seed = None,
+    format: Formatted = Format.text,
+) -> None:
+    """Print an experiment with every default spelled out, and what its traffic and thresholds amount to."""
     from testbed.experiment.critical_path import critical_path
     from testbed.experiment.offered import Offered
     from testbed.experiment.preflight import marking
 
-    resolved = resolve(experiment, {}, {}, settings)
+    plugins = {"controller": controller, "tuner": tuner}
+    resolved = resolve(experiment, plugins, changes(engine, duration, dilation, seed), settings)
     if format is Format.text:  # a comment: what is printed can be run as it is
         print(f"# {resolved.experiment.hosts} hosts, {Offered.of(resolved.experiment)}")
         if path := critical_path(resolved.layout):

@@ -9,7 +9,18 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from testbed.cli import completion
-from testbed.cli.shared import Engine, Format, Formatted, Jobs, On, OptionalExperiment, print_json
+from testbed.cli.shared import (
+    Dilation,
+    Duration,
+    Engine,
+    Format,
+    Formatted,
+    Jobs,
+    On,
+    OptionalExperiment,
+    Repeat,
+    print_json,
+)
 from testbed.errors import BadInput
 
 if TYPE_CHECKING:
@@ -41,9 +52,9 @@ def sweep(  # noqa: PLR0917 - one parameter per option
         ),
     ] = None,
     engine: Engine = None,
-    repeat: Annotated[int, typer.Option(help="Runs of every combination, each with the next seed.")] = 1,
-    duration: Annotated[str, typer.Option(help="Nominal length of each run, for example '10 ms'.")] = "",
-    dilation: Annotated[str, typer.Option(help="Wall seconds per nominal second, or 'auto'.")] = "",
+    repeat: Repeat = 1,
+    duration: Duration = "",
+    dilation: Dilation = "",
     seed: Annotated[int | None, typer.Option(min=0, help="Seed of the first repeat; by default the file's.")] = None,
     order_seed: Annotated[int, typer.Option(help="Draws the order of the runs.")] = ORDER_SEED,
     jobs: Jobs = None,

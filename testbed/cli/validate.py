@@ -6,23 +6,50 @@ from typing import Annotated
 
 import typer
 
-from testbed.cli import completion
-from testbed.cli.shared import Format, Formatted, Settings, print_json
+from testbed.cli import completion, shared_run
+from testbed.cli.shared import (
+    Controller,
+    Dilation,
+    Duration,
+    Engine,
+    Format,
+    Formatted,
+    Seed,
+    Settings,
+    Tuner,
+    changes,
+    print_json,
+)
+from testbed.cli.shared_run import Inventory
 from testbed.errors import TestbedError
 from testbed.runs.overrides import resolve
 
 
-def validate(
+def validate(  # noqa: PLR0917 - one parameter per option
     file: Annotated[
         str,
         typer.Argument(metavar="FILE", help="An experiment file, or a name.", autocompletion=completion.experiments),
     ],
+    controller: Controller = "",
+    tuner: Tuner = "",
+    engine: Engine = None,
     settings: Settings = None,
+    duration: Duration = "",
+    dilation: Dilation = "",
+    seed: Seed = None,
+    inventory: Inventory = None,
     format: Formatted = Format.text,
 ) -> None:
-    """Check an experiment file and the plugins it names."""
+    """Check an experiment file and the plugins it names, as `testbed run` would with the same options."""
+    from testbed.runs.carrier import carrier
+    from testbed.runs.plan import plan
+
     try:
-        resolved = resolve(file, {}, {}, settings)
+        lab, its = shared_run.lab(inventory, engine, False)
+        plugins = {"controller": controller, "tuner": tuner}
+        options = changes(engine, duration, dilation, seed)
+        resolved = resolve(file, plugins, options, [*its, *(settings or [])])
+        plan(lab or carrier(resolved.experiment.engine), resolved)
     except TestbedError as error:
         if format is Format.text:
             raise

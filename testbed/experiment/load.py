@@ -11,7 +11,7 @@ import logging
 from collections.abc import Callable, Iterable, Mapping
 from copy import deepcopy
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from importlib.resources import as_file, files
 from pathlib import Path
 from typing import Any
@@ -39,23 +39,38 @@ FILE_KEYS = ("file", "sizes")  # of racks and traffic patterns: paths are relati
 
 @dataclass(frozen=True)
 class Loaded:
-    """An experiment and the document that it came from, whose marks give messages their line."""
+    """The document of an experiment, whose marks give messages their line, and what it says once all is changed."""
 
     document: Document
-    experiment: Experiment
+
+    @cached_property
+    def experiment(self) -> Experiment:
+        """Checked only now: what is wrong with a file may be right under its options. Raises BadInput."""
+        try:
+            return Experiment.model_validate(self.document.data)
+        except ValidationError as error:
+            raise BadInput(explain(error, self.document)) from None
 
     def apply(self, settings: Iterable[str], option: str = "--set") -> Loaded:
         """``key=value`` for any key; the value is YAML, so that ``8``, ``10 us`` and ``null`` mean what they should."""
-        document = deepcopy(self.document)
+        loaded = Loaded(deepcopy(self.document))
         for setting in settings:
             key, equals, text = setting.partition("=")
             origin = f"{option} {setting}"
             if not equals or not key.strip():
                 raise BadInput(f"{origin}: expected key=value, for example {option} traffic.senders=8")
-            path = _path(key.strip())
-            value = Document.parse(f"value: {text}", origin).data["value"]
-            document.put(path, _from_here(path, value), origin)
-        return _checked(document)
+            loaded._put(key.strip(), text, origin)
+        return loaded
+
+    def option(self, key: str, text: str, option: str) -> Loaded:
+        """An option that stands for a key, such as ``--duration "10 ms"``."""
+        loaded = Loaded(deepcopy(self.document))
+        loaded._put(key, text, f"{option} {text}")
+        return loaded
+
+    def _put(self, key: str, text: str, origin: str) -> None:
+        path, value = _path(key), Document.parse(f"value: {text}", origin).data["value"]
+        self.document.put(path, _from_here(path, value), origin)
 
     def replace(self, values: dict[str, Any], option: str) -> Loaded:
         """Replace keys as a whole: ``controller`` loses the options of the file's choice."""
@@ -63,11 +78,11 @@ class Loaded:
         for key, value in values.items():
             path = _path(key)
             document.put(path, _from_here(path, value), f"{option} {value}")
-        return _checked(document)
+        return Loaded(document)
 
 
 def load(path_or_name: str) -> Loaded:
-    """An experiment by name, or from a file (``.yaml``, or anything with a slash). Raises BadInput."""
+    """An experiment by name, or from a file (``.yaml``, or anything with a slash). Raises BadInput if it is none."""
     if "/" in path_or_name or path_or_name.endswith((".yaml", ".yml")):
         file = Path(path_or_name).expanduser()
         if not file.is_file():
@@ -82,7 +97,7 @@ def load(path_or_name: str) -> Loaded:
 
 def recorded(experiment: Mapping[str, Any], name: str) -> Loaded:
     """The experiment that a result holds, all paths absolute; ``name`` stands for its file in messages."""
-    return _checked(Document(name, deepcopy(dict(experiment))))
+    return Loaded(Document(name, deepcopy(dict(experiment))))
 
 
 def available() -> dict[str, Path]:
@@ -200,14 +215,7 @@ def _read(file: Path, name: str) -> Loaded:
     for block in ("rack", "traffic"):
         _anchor_files(document.data.get(block), file.parent)
     document.data.setdefault("name", file.stem)
-    return _checked(document)
-
-
-def _checked(document: Document) -> Loaded:
-    try:
-        return Loaded(document, Experiment.model_validate(document.data))
-    except ValidationError as error:
-        raise BadInput(explain(error, document)) from None
+    return Loaded(document)
 
 
 def _path(key: str) -> KeyPath:

@@ -296,21 +296,23 @@ class Experiment(Part):
     def _most(self) -> Most:
         return VIRTUAL if self.engine == "virtual" else USUAL
 
-    @property
-    def _elsewhere(self) -> str:
-        return "" if self.engine == "virtual" else " on this engine; 'virtual' has room for more"
+    def _possible(self, needed: float, what: Literal["hosts", "flows"]) -> str:
+        """How many are, and where there is room for as many as are needed."""
+        most, elsewhere = getattr(self._most, what), getattr(VIRTUAL, what)
+        room = f"; say --engine virtual, which has room for {elsewhere:,}" if most < needed <= elsewhere else ""
+        return f"at most {most:,} are possible with engine '{self.engine}'{room}"
 
     def _check_hosts(self) -> None:
         needed, most = self.traffic.hosts_needed(), self._most.hosts
         size = self.rack.size or 0
         if size > most:
             key = "hosts" if isinstance(self.rack, Star) else "kind"
-            refuse(f"rack.{key}", f"makes a rack of {size} hosts, at most {most} are possible{self._elsewhere}")
+            refuse(f"rack.{key}", f"makes a rack of {size} hosts, {self._possible(size, 'hosts')}")
         if not self.hosts:
             refuse("rack.hosts", f"say how many hosts there are: '{self.traffic.pattern}' does with any number")
         if needed > most:
             where = f"traffic.{self.traffic.hosts_key}"
-            refuse(where, f"needs {needed} hosts, at most {most} are possible{self._elsewhere}")
+            refuse(where, f"needs {needed} hosts, {self._possible(needed, 'hosts')}")
         if self.rack.size is not None and needed > self.rack.size:
             if isinstance(self.rack, Star):
                 refuse("rack.hosts", f"the traffic needs at least {needed}, got {self.rack.size}")
@@ -335,9 +337,9 @@ class Experiment(Part):
             refuse("rack.switch.pfc.xoff", fits)
 
     def _check_size(self, flows: float) -> None:
-        if flows > (most := self._most.flows):
+        if flows > self._most.flows:
             where = f"traffic.{self.traffic.flows_key}"
-            refuse(where, f"makes {flows:.0f} flows, at most {most} are possible{self._elsewhere}")
+            refuse(where, f"makes {flows:.0f} flows, {self._possible(flows, 'flows')}")
         cells = self.time.duration / self.record.interval * max(1, min(flows, self.record.flows))
         if cells > MOST_CELLS:
             refuse(

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from itertools import combinations_with_replacement
+from itertools import combinations_with_replacement, product
+from pathlib import Path
 
 import numpy as np
 
@@ -14,17 +15,18 @@ from testbed.engines.engine import Engine
 from testbed.experiment.resolved import Resolved
 from testbed.fidelity.verdict import judge
 from testbed.live.observers import Observer
-from testbed.results.figures import throughput
-from testbed.results.figures.spans import window
+from testbed.results.summary import summarise
 from testbed.results.table import Cell, Table
 from testbed.runs.forked import each
+from testbed.runs.run import execute
 
 
 @dataclass(frozen=True)
 class Met:
-    """One pair. A share is goodput per flow / that of all flows: 1 is fair, 2 is everything."""
+    """One run of a pair. A share is goodput per flow / that of all flows: 1 is fair, 2 is everything."""
 
     pair: tuple[str, str]
+    seed: int
     share: float  # of the first
     utilisation: float  # %, of the bottleneck
     word: str  # of the verdict
@@ -33,7 +35,10 @@ class Met:
 
 @dataclass(frozen=True)
 class Matrix:
-    """``share[i, j]`` is what ``names[i]`` got beside ``names[j]``; of one with itself, what half of its flows got."""
+    """``share[i, j]`` is what ``names[i]`` got beside ``names[j]``; of one with itself, what half of its flows got.
+
+    Of several seeds it is the mean.
+    """
 
     names: Sequence[str]
     met: Sequence[Met]
@@ -41,12 +46,12 @@ class Matrix:
     @property
     def share(self) -> Floats:
         """Shape (n, n)."""
-        place = {name: at for at, name in enumerate(self.names)}
         shares = np.full((len(self.names), len(self.names)), np.nan)
-        for one in self.met:
-            row, column = (place[name] for name in one.pair)
-            shares[column, row] = 2 - one.share
-            shares[row, column] = one.share
+        for pair in dict.fromkeys(one.pair for one in self.met):
+            row, column = (self.names.index(name) for name in pair)
+            share = float(np.mean([one.share for one in self.met if one.pair == pair]))
+            shares[column, row] = 2 - share
+            shares[row, column] = share
         return shares
 
     @property
@@ -68,19 +73,35 @@ def halves(flows: int) -> list[int]:
     return list(range(1, flows, 2))
 
 
-def coexist(engine: Engine, make: Callable[[str, str], Resolved], names: Sequence[str], jobs: int) -> Iterator[Met]:
-    """All pairs, each as soon as it is known. ``make`` gives the experiment of a pair. Raises TestbedError."""
-    pairs = [(first, second, make(first, second)) for first, second in combinations_with_replacement(names, 2)]
-    for _, _, resolved in pairs:
+def coexist(
+    engine: Engine,
+    make: Callable[[str, str, int], Resolved],
+    names: Sequence[str],
+    jobs: int,
+    *,
+    repeat: int = 1,
+    out: Path | None = None,
+) -> Iterator[Met]:
+    """All pairs, each as soon as it is known; what they leave goes into ``out``.
+
+    ``make`` gives the experiment of a pair for the first of ``repeat`` seeds (0), the second, and so on. Raises
+    TestbedError.
+    """
+    works = []
+    for pair, again in product(combinations_with_replacement(names, 2), range(repeat)):
+        resolved = make(*pair, again)
         engine.check(resolved)
-    yield from each([partial(_meet, engine, *pair) for pair in pairs], jobs)
+        works.append(partial(_meet, engine, pair, resolved, out))
+    yield from each(works, jobs)
 
 
-def _meet(engine: Engine, first: str, second: str, resolved: Resolved) -> Met:
-    observer = Observer()
-    record = engine.follow(engine.prepare(resolved, observer), observer, [], f"{first}-{second}", [])
-    verdict, span = judge(record), window(record)
-    goodput = throughput.flow_goodput(record, span)
-    share = float(goodput[resolved.experiment.decider == 0].mean() / goodput.mean()) if goodput.any() else np.nan
-    why = "; ".join(str(reason) for reason in verdict.reasons)
-    return Met((first, second), share, throughput.utilisation(record, span), verdict.word, why)
+def _meet(engine: Engine, pair: tuple[str, str], resolved: Resolved, out: Path | None) -> Met:
+    observer, experiment = Observer(), resolved.experiment
+    if out is None:
+        record = engine.follow(engine.prepare(resolved, observer), observer, [], "-".join(pair), [])
+        summary = summarise(record, judge(record), experiment=experiment.name, controller=resolved.title)
+    else:
+        name = ",".join([*(one.plugin.name for one in resolved.deciders), f"seed={experiment.seed}"])
+        summary = execute(engine, resolved, out / name, observer).summary
+    why = "; ".join(str(reason) for reason in summary.verdict.reasons)
+    return Met(pair, experiment.seed, summary.shared[0].fair, summary.su, summary.verdict.word, why)

@@ -8,13 +8,17 @@ from typing import TYPE_CHECKING
 from testbed.errors import BadInput
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     from testbed.experiment.load import Loaded
     from testbed.experiment.resolved import Resolved
 
 MANIFEST = "manifest.json"  # as `testbed.results.folder` has it, which takes long to import
 
 
-def resolve(experiment: str, plugins: dict[str, str], options: dict[str, str], settings: list[str] | None) -> Resolved:
+def resolve(
+    experiment: str, plugins: Mapping[str, str], options: Mapping[str, str], settings: Sequence[str] | None
+) -> Resolved:
     """The experiment under all overrides."""
     return overridden(from_user(experiment), plugins, options, settings)
 
@@ -31,13 +35,18 @@ def from_user(experiment: str) -> Loaded:
 
 
 def overridden(
-    loaded: Loaded, plugins: dict[str, str], options: dict[str, str], settings: list[str] | None
+    loaded: Loaded, plugins: Mapping[str, str], options: Mapping[str, str], settings: Sequence[str] | None
 ) -> Resolved:
-    """``--set`` comes last, so that it can add to ``--controller``."""
+    """Checked once all is changed. ``--set`` comes after plugins, so that it can add to ``--controller``; ``options``
+    (``{"time.duration": "10 ms"}`` is ``--duration "10 ms"``) win over it.
+    """
     from testbed.experiment.load import resolve
 
     for name, value in plugins.items():
         if value:
             loaded = loaded.replace({name: value}, f"--{name}")
-    pairs = [(key, value) for key, value in options.items() if value]
-    return resolve(loaded.apply([*(f"{key}={value}" for key, value in pairs), *(settings or [])]))
+    loaded = loaded.apply(settings or [])
+    for key, value in options.items():
+        if value:
+            loaded = loaded.option(key, value, f"--{key.rpartition('.')[2]}")
+    return resolve(loaded)

@@ -65,9 +65,11 @@ class Result:
             return f"it was ended by {CTRL_C}, at a moment that nothing repeats"
         return ""
 
-    def plan(self, lab: Engine | None, settings: Mapping[str, str], changes: Sequence[str]) -> Planned:
-        """Its run, captures included; ``settings`` are the lab's own, ``changes`` the user's. Raises BadInput."""
-        resolved = overridden(self.loaded(), {}, dict(settings), list(changes))
+    def plan(
+        self, lab: Engine | None, plugins: Mapping[str, str], options: Mapping[str, str], settings: Sequence[str]
+    ) -> Planned:
+        """Its run, captures included, with these changes (see `overridden`). Raises BadInput."""
+        resolved = overridden(self.loaded(), plugins, options, settings)
         engine = lab or carrier(resolved.experiment.engine)
         kept = [one for one in self.manifest.captures if not one["problem"]]
         pcap, snap = [one["point"] for one in kept], f"{kept[0]['snap']} B" if kept else ""

@@ -107,4 +107,4 @@ def test_an_experiment_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(model, "shape_of", lambda *_: ring(8))
     victim.apply(["rack.switch.pfc=off"])
     with pytest.raises(BadInput, match=f"rack.switch.pfc: {REFUSED}s1-eth2 -> s2-eth2"):
-        victim.apply(["rack.switch.pfc=on"])
+        _ = victim.apply(["rack.switch.pfc=on"]).experiment

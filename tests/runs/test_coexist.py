@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -28,13 +29,14 @@ def test_halves_are_at_all_places_of_the_list() -> None:
 
 def test_a_matrix_has_both_sides_of_every_pair() -> None:
     met = [
-        Met(("a", "a"), 1.0, 90.0, "clean", ""),
-        Met(("a", "b"), 0.4, 90.0, "clean", ""),
-        Met(("b", "b"), 1.1, 90.0, "degraded", "x"),
+        Met(("a", "a"), 1, 1.0, 90.0, "clean", ""),
+        Met(("a", "b"), 1, 0.3, 90.0, "clean", ""),
+        Met(("a", "b"), 2, 0.5, 90.0, "clean", ""),
+        Met(("b", "b"), 1, 1.1, 90.0, "degraded", "x"),
     ]
     matrix = Matrix(["a", "b"], met)
     assert np.array_equal(matrix.share, [[1.0, 0.4], [1.6, 1.1]])
-    assert matrix.degraded == met[2:]
+    assert matrix.degraded == met[3:]
     assert [cell.mark for cell in matrix.table().rows[0]] == ["", "", "worse"]
 
 
@@ -59,7 +61,7 @@ def test_who_asks_for_twice_as_much_gets_it_on_a_line_that_has_room(tmp_path, jo
     ("arguments", "said"),
     [
         (("hpcc,hpcc",), "expected different controllers"),
-        (("hpcc,swift", "--kernel", "--jobs", "2"), "--jobs: runs in the kernel's rack disturb each other"),
+        (("hpcc,swift", "--engine", "kernel", "--jobs", "2"), "--jobs: runs in the kernel's rack disturb each other"),
         (("hpcc,swift", "--picture", "m.txt"), "--picture m.txt: expected a file that ends with .svg, .png, .pdf"),
         (("hpcc,nope",), "no controller 'nope' is installed"),
     ],
@@ -68,3 +70,15 @@ def test_what_cannot_be_is_refused(arguments: tuple[str, ...], said: str) -> Non
     done = command("coexist", *arguments)
     assert done.returncode == 2
     assert said in done.stderr
+
+
+def test_its_options_count_before_anything_is_checked_and_its_runs_are_kept(tmp_path: Path) -> None:
+    short = ("--duration", "50 us", "--set", "time.warmup=10 us", "--set", "record.report=false")
+    changed = ("--set", "traffic.senders=4", "--seed", "5", "--repeat", "2")  # of 8 senders: h8 is no more
+    done = command("coexist", "hpcc", "--experiment", "incast-8", *short, *changed, "--out", str(tmp_path / "out"))
+    assert done.returncode == 0, done.stderr
+    assert {one.name for one in (tmp_path / "out").iterdir()} == {"hpcc,hpcc,seed=5", "hpcc,hpcc,seed=6"}
+    for run in (tmp_path / "out").iterdir():
+        held = json.loads((run / "manifest.json").read_text())
+        assert held["experiment"]["traffic"]["senders"] == 4
+        assert held["experiment"]["controllers"][0]["of"]["flows"] == [1, 3]

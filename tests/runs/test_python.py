@@ -117,3 +117,13 @@ def test_the_code_of_the_page_runs(tmp_path: Path) -> None:
     assert testbed.load(tmp_path / "folder").summary.controller == "MyCc"
     assert (tmp_path / "queue.pdf").read_bytes().startswith(b"%PDF")
     assert (tmp_path / "folder" / "report.html").is_file()
+
+
+def test_the_engine_counts_before_anything_is_checked(tmp_path: Path) -> None:
+    file = tmp_path / "large.yaml"
+    file.write_text("rack: {hosts: 1025}\ntraffic: {pattern: incast, senders: 2}\ncontroller: fixed\n")
+    short = {"time.warmup": 0, "record.report": False, "record.decisions": 0}
+    with pytest.raises(testbed.BadInput, match="say --engine virtual"):
+        testbed.run(file, duration="10 us", settings=short)
+    found = testbed.run(file, engine="virtual", duration="10 us", settings=short, out=tmp_path / "out")
+    assert found.summary.engine == "virtual"

@@ -42,7 +42,8 @@ def table_cells(
 def in_kernel(comparison: Comparison, *, quick: bool = False, engine: str = "") -> bool:
     """Whether any run is, without making their controllers, which may take seconds. Raises BadInput."""
     own = {
-        settings_of(comparison, column, how, quick).get("engine") or load(column.experiment).experiment.engine
+        settings_of(comparison, column, how, quick).get("engine")
+        or load(column.experiment).document.data.get("engine", "kernel")
         for how in implemented(comparison).values()
         for column in comparison.columns.values()
         if column.experiment and not engine

@@ -10,9 +10,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from testbed.errors import BadInput
-from testbed.experiment.load import Loaded, load, resolve
+from testbed.experiment.load import Loaded, resolve
 from testbed.experiment.resolved import Resolved
 from testbed.results.sweep_plan import Cell
+from testbed.runs.overrides import from_user
 
 MOST_CELLS = 10_000
 LONGEST_NAME = 160  # a file name may have 255 bytes, and a run writes beside it under a longer one
@@ -108,7 +109,7 @@ def cells(request: Request) -> list[Cell]:
         amount *= max(len(values), 1)
     if amount > MOST_CELLS:
         raise BadInput(f"the sweep would have {amount:,} cells, at most {MOST_CELLS:,} are allowed")
-    loaded = load(request.experiment)
+    loaded = from_user(request.experiment)
     return list(_named(_cells(request, loaded)))
 
 

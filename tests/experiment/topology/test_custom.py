@@ -193,7 +193,7 @@ def test_round_trips_from_1_to_100_in_one_incast() -> None:
 )
 def test_bad_differing_links(setting: str, says: str) -> None:
     with pytest.raises(BadInput) as caught:
-        load("incast-2").apply([setting])
+        _ = load("incast-2").apply([setting]).experiment
     assert says in str(caught.value)
 
 
