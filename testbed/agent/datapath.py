@@ -67,7 +67,7 @@ class Datapath:
         if many_paths:
             many_paths.describe(c.paths, self.memory)
         self._of_flows(sockets, pace)
-        self._of_hosts(hosts, pace)
+        self._of_hosts(hosts, pace, lags)
         self._point("packet", sockets.packet)
         self._read(rings)
         self.rows = Rows(n, c, self.memory)
@@ -104,7 +104,7 @@ class Datapath:
         self._due = np.zeros((2, n), np.int64)  # what C reports: flows, and packets of each
         self._due_at = [row.ctypes.data for row in self._due]
 
-    def _of_hosts(self, hosts: int, pace: Pace) -> None:
+    def _of_hosts(self, hosts: int, pace: Pace, lags: PacingStats) -> None:
         self._point("line_free", np.full(hosts, -np.inf))
         self._point("first_waiting", np.full(hosts, -1))
         self._point("last_waiting", np.full(hosts, -1))
@@ -113,7 +113,7 @@ class Datapath:
         answered = pace.arrivals["answered"][pace.interface].astype(np.int64)
         self._point("answered", answered)
         self._point("handed", np.zeros(hosts, np.int64))
-        self._given_up = np.zeros(hosts)
+        self._given_up = np.zeros(hosts) if lags.given_up is None else lags.given_up
         self._point("given_up", self._given_up)
         self._point("batches", Shared.ints(hosts, BATCH_WORDS))
         self._point("filled", np.zeros(hosts, np.int64))

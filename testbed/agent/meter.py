@@ -16,7 +16,8 @@ DECISION_BINS_PER_OCTAVE = 2
 class Meter:
     """What an agent measures about itself, in memory that the recorder reads."""
 
-    def __init__(self, rtt_bins: int, trace: DecisionTrace | None = None) -> None:
+    def __init__(self, rtt_bins: int, trace: DecisionTrace | None = None, *, hosts: int = 1) -> None:
+        """``hosts`` that the agent serves."""
         self.trace = trace or DecisionTrace(0, 0)
         self.rtt = TimeHistogram(rtt_bins)
         self.pacing_lag = TimeHistogram(4)
@@ -26,8 +27,9 @@ class Meter:
         self.decision_seconds = Shared.floats(1)  # wall time, sum
         self.decision_times = TimeHistogram(DECISION_BINS_PER_OCTAVE)  # wall time
         self.clock_jump = Shared.floats(1)  # wall s by which the two clocks of this machine diverged
-        # refused sends, ring high-water bytes, steps, swaps, INT faults, rates above line, ns of lines given up
-        self.counters = Shared.ints(7)
+        self.given_up = Shared.floats(hosts)  # s of its line that a host did not use though it had packets to send
+        # refused sends, ring high-water bytes, steps, swaps, INT faults, rates above line
+        self.counters = Shared.ints(6)
 
     def columns(self) -> dict[str, NDArray[Any]]:
         """Everything but the trace, by name."""

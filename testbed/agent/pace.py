@@ -79,3 +79,4 @@ class PacingStats:
     pacing: TimeHistogram
     feedback: TimeHistogram
     timers: TimeHistogram
+    given_up: Floats | None = None  # s of its line, per host, where others read that

@@ -277,7 +277,7 @@ def _prepare(spec: AgentSpec, config: AgentConfig) -> tuple[RateController, Call
         pauses=spec.pauses,
     )
     meter = spec.meter
-    lags = PacingStats(meter.rtt, meter.pacing_lag, meter.feedback_lag, meter.timer_lag)
+    lags = PacingStats(meter.rtt, meter.pacing_lag, meter.feedback_lag, meter.timer_lag, meter.given_up)
     rings = [DelayRing(Ring(fd, spec.ring_size), delay) for fd, delay in spec.rings]
     state = None
     if many_paths:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 STAT = Path("/proc/stat")
@@ -18,7 +19,7 @@ class Processors:
     """Counts from its creation, on the cores that this process may use."""
 
     def __init__(self) -> None:
-        self._idle: list[float] = []  # per window, the idle share of the busiest core
+        self.idle: list[float] = []  # per window, the idle share of the busiest core
         # Niced processes give way to a run, so that their time counts as idle; but not those of another session where
         # each session has a share of its own.
         grouped = AUTOGROUP.exists() and AUTOGROUP.read_text().strip() == "1"
@@ -44,7 +45,7 @@ class Processors:
             return
         times = self._times()
         was = self._before
-        self._idle.append(
+        self.idle.append(
             min((idle - was[name][0]) / max(1, total - was[name][1]) for name, (idle, total, _) in times.items())
         )
         self._before, self._since = times, now
@@ -60,9 +61,14 @@ class Processors:
 
     @property
     def least_idle(self) -> float:
-        """Idle share of the busiest core in its busiest window; of 100 windows, in the second busiest.
+        """So far."""
+        return least(self.idle)
 
-        Lags are judged by their p99 as well. Otherwise every long run would be degraded by the one half second in which
-        another process had a core.
-        """
-        return sorted(self._idle)[len(self._idle) // 100] if self._idle else 1.0
+
+def least(idle: Sequence[float]) -> float:
+    """Idle share of the busiest core in its busiest window; of 100 windows, in the second busiest.
+
+    Lags are judged by their p99 as well. Otherwise every long run would be degraded by the one half second in which
+    another process had a core.
+    """
+    return sorted(idle)[len(idle) // 100] if idle else 1.0

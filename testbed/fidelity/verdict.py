@@ -7,11 +7,12 @@ one table, each with its reason.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 
 from testbed.fidelity.processors import STOLEN
 from testbed.results import figures
+from testbed.results.figures.beginning import timed_from_start
 from testbed.results.record import Lag, RunRecord
 from testbed.results.verdict import ENDED_EARLY, Reason, Verdict
 
@@ -20,7 +21,6 @@ LAG_LIMIT = 0.25  # base RTTs that packets or feedback may wait; `testbed.engine
 # The keys of `RunRecord.counters` that are judged; others are only reported.
 RING_OVERFLOW = "ring_overflow"  # feedback records that found the ring buffer full
 DROPS_OUTSIDE_MODEL = "drops_outside_model"  # packets lost in a qdisc, a socket or a device
-LINE_GIVEN_UP = "line_given_up_ns"  # nominal, of the host with the most
 RATES_ABOVE_LINE = "rates_above_line"  # decisions of the controller
 
 
@@ -34,6 +34,7 @@ class Limit:
     why: str
     remedy: Callable[[float, float], str]  # of measured and limit
     show: Callable[[float], str]
+    by_part: bool = False  # whether the start of a run and the window that figures are of are judged apart
     live: bool = True  # whether it is known before the run is over
     in_lab: str = ""  # what helps on real hosts, which have no dilation; empty where it does not apply to them
     in_fluid: str = ""  # the same of the fluid model
@@ -68,8 +69,9 @@ def _lag_over_rtt(lag: Lag, record: RunRecord) -> float:
 
 def _longest_stall(record: RunRecord) -> float:
     """In base RTTs. A stall in the middle of a burst shows in the packets that leave after it."""
-    stalled = record.timer_lag.largest if record.timer_lag else 0.0
-    return max(_over_rtt(stalled, record), _over_rtt(record.pacing_lag.largest, record) / 2)
+    late = record.late
+    stalled = late.timer_lag.largest if late.timer_lag else 0.0
+    return max(_over_rtt(stalled, record), _over_rtt(late.pacing_lag.largest, record) / 2)
 
 
 def _off_base(record: RunRecord) -> float:
@@ -109,23 +111,25 @@ BOUND_RATE = "bound the controller's rate by its path's line_rate; 'testbed chec
 LIMITS: tuple[Limit, ...] = (
     Limit(
         "pacing lag",
-        lambda record: _lag_over_rtt(record.pacing_lag, record),
+        lambda record: _lag_over_rtt(record.late.pacing_lag, record),
         LAG_LIMIT,
         "packets that the pacer sends late leave in a burst; a quarter of an RTT of one host's share is small against "
         "the queues that controllers aim at (a fifth of a BDP); more would be the emulator's queue, not theirs",
         _more_dilation,
         _share_of_rtt,
         in_lab=SOFTWARE,
+        by_part=True,
     ),
     Limit(
         "feedback lag",
-        lambda record: _lag_over_rtt(record.feedback_lag, record),
+        lambda record: _lag_over_rtt(record.late.feedback_lag, record),
         LAG_LIMIT,
         "it lengthens the control loop, and the RTT does not show it, for it is measured in the kernel; a quarter is "
         "what one more hop would add, and the published controllers are stable over such a difference",
         _more_dilation,
         _share_of_rtt,
         in_lab=SOFTWARE,
+        by_part=True,
     ),
     Limit(
         "clock step",
@@ -154,33 +158,36 @@ LIMITS: tuple[Limit, ...] = (
         lambda _measured, _limit: "something else took its core: run it again on a quiet machine, or raise --dilation",
         lambda value: f"{value:.1f} base RTTs",
         in_lab="something else took its core: run it again on quiet hosts, or see testbed_feedback_delay",
+        by_part=True,
     ),
     Limit(
         "CPU overload",
-        lambda record: 1.0 - record.cpu_idle,
+        lambda record: 1.0 - record.late.cpu_idle,
         0.9,
         "agents, switch and recorder share the cores; with less than a tenth idle, queues build up that no model has",
         _more_dilation,
         lambda value: f"one core was {value:.0%} busy for half a second",
         in_lab=SOFTWARE,
+        by_part=True,
     ),
     Limit(
         "shaper lag",
-        lambda record: record.stalled_share,
+        lambda record: record.late.stalled_share,
         0.01,
         "late timers made the bottleneck slower than configured by this share; 1 % is half of what calibration allows",
         _more_dilation,
         lambda value: f"{value:.1%} of the bytes sent late",
+        by_part=True,
     ),
     Limit(
         "idle line of a sender",
-        lambda record: record.counters.get(LINE_GIVEN_UP, 0) * 1e-9 / record.duration if record.duration else 0.0,
+        lambda record: record.late.line_given_up,
         0.01,
         "a host had packets to send and waited, because its shaper or its agent was late: flows whose own line is "
         "their bottleneck have lost this share of it; as much as a shaper may lose",
         _more_dilation,
         lambda value: f"{value:.1%} of the time",
-        live=False,
+        by_part=True,
     ),
     Limit(
         "ring buffer overflow",
@@ -296,4 +303,20 @@ def judge(record: RunRecord) -> Verdict:
         reasons.append(Reason(what="empty measurement window", how_much=how_much, remedy="raise --duration"))
     reasons += [one.model_copy(update={"remedy": f"{NOT_THE_EXPERIMENT}; {one.remedy}"}) for one in record.broken]
     reasons += [limit.reason(record) for limit in limits_of(record) if limit.used(record) > 1]
-    return Verdict(reasons=tuple(reasons))
+    start = tuple(_reasons_at_start(record))
+    timed = timed_from_start(record)
+    if timed:
+        reasons += start
+    return Verdict(reasons=tuple(reasons), start=() if timed else start)
+
+
+def _reasons_at_start(record: RunRecord) -> Iterator[Reason]:
+    """What was beyond its limit before the window, and the times that include that."""
+    if record.late_at_start is None:
+        return
+    begun, timed = replace(record, late=record.late_at_start), timed_from_start(record)
+    for limit in limits_of(begun):
+        if limit.by_part and limit.used(begun) > 1:
+            one = limit.reason(begun)
+            remedy = f"{timed} include it: {one.remedy}" if timed else one.remedy
+            yield Reason(what=f"{one.what} before the window", how_much=one.how_much, remedy=remedy)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Protocol, TypeVar
 
 import numpy as np
@@ -9,8 +10,9 @@ import numpy as np
 from testbed.agent.histogram import TimeHistogram
 from testbed.base.arrays import Floats, Ints
 from testbed.dataplane import histogram
+from testbed.live.lateness import Counted
 from testbed.live.observed import Observed
-from testbed.results.record import Decisions, FlowSeries, FlowTable, Histogram, Lag, PortSeries, RunRecord
+from testbed.results.record import Decisions, FlowSeries, FlowTable, Histogram, PortSeries, RunRecord
 
 Column = TypeVar("Column", Floats, Ints)
 
@@ -41,8 +43,8 @@ class Cores(Protocol):
     """Idle and stolen time of the cores, as `testbed.fidelity.processors.Processors` measures it."""
 
     @property
-    def least_idle(self) -> float:
-        """Idle share of the busiest core in its busiest half second."""
+    def idle(self) -> Sequence[float]:
+        """Per half second, the idle share of the busiest core."""
         ...
 
     @property
@@ -54,24 +56,36 @@ class Cores(Protocol):
 class Collector:
     """Keeps histograms from the start of the window and makes the record at the end."""
 
-    def __init__(self, run: Observed, recorder: Samples, processors: Cores) -> None:
+    def __init__(self, run: Observed, recorder: Samples, processors: Cores, *, apart: bool = True) -> None:
+        """``apart``: whether what was late in the warm-up is told apart; else it counts for the window."""
         self.run = run
         self.recorder = recorder
         self.processors = processors
+        self._apart = apart and run.resolved.experiment.time.warmup > 0
         self._began = -1.0  # when the window began
         self._acked = run.flows.acked_payload.copy()
         self._queue = run.network.queue_counts() * 0
         self._rtt = self._rtt_counts() * 0
+        self._start: Counted | None = None  # what was late until then
 
     def window_begins(self, now: float) -> None:
         """The warm-up is over: what was counted until now does not count. Later calls do nothing."""
         if self._began < 0:
             self._queue = self.run.network.queue_counts()
-            self.window_began(now, self.run.flows.acked_payload.copy(), self._rtt_counts())
+            self.window_began(now, self.run.flows.acked_payload.copy(), self._rtt_counts(), self._counted(now))
 
-    def window_began(self, at: float, acked: Ints, rtt: Ints) -> None:
+    @property
+    def next_window(self) -> float:
+        """When it begins; inf if it has begun."""
+        return self.run.resolved.experiment.time.warmup if self._began < 0 else np.inf
+
+    def window_began(self, at: float, acked: Ints, rtt: Ints, counted: Counted | None = None) -> None:
         """The counters at the end of the warm-up, where others have taken them."""
         self._began, self._acked, self._rtt = at, acked, rtt
+        self._start = counted if self._apart else None
+
+    def _counted(self, now: float) -> Counted:
+        return Counted.until(now, self.run.meters, self.run.network.shaped(), self.processors.idle)
 
     def _rtt_counts(self) -> Ints:
         return _summed([meter.rtt for meter in self.run.meters])
@@ -124,15 +138,13 @@ class Collector:
                 rows=sum(int(meter.decisions[1]) for meter in meters),
                 seconds=sum(float(meter.decision_seconds[0]) for meter in meters),
             ),
-            pacing_lag=_lag([meter.pacing_lag for meter in meters]),
-            feedback_lag=_lag([meter.feedback_lag for meter in meters]),
-            timer_lag=_lag([meter.timer_lag for meter in meters]),
+            late=self._counted(self.recorder.time[-1]).since(self._start),
+            late_at_start=self._start.since(None) if self._start else None,
             clock_jump=max(float(meter.clock_jump[0]) for meter in meters),
             payload=run.layout.framing.payload,
             wire_size=run.layout.framing.wire_size,
             counters=self._counters(),
             rtt_min=_smallest([meter.rtt for meter in meters]),
-            cpu_idle=self.processors.least_idle,
             stolen=self.processors.stolen,
             **run.network.described(),
         )
@@ -172,7 +184,6 @@ class Collector:
             "swapped_acks": sum(int(meter.counters[3]) for meter in meters),
             "agent_steps": sum(int(meter.counters[2]) for meter in meters),
             "rates_above_line": sum(int(meter.counters[5]) for meter in meters),
-            "line_given_up_ns": max(int(meter.counters[6]) for meter in meters),
             "agents": len(meters),
         }
 
@@ -196,8 +207,3 @@ def _summed(histograms: list[TimeHistogram]) -> Ints:
 def _smallest(histograms: list[TimeHistogram]) -> float:
     smallest = min(float(one.bottom[0]) for one in histograms)
     return smallest if np.isfinite(smallest) else float("nan")
-
-
-def _lag(histograms: list[TimeHistogram]) -> Lag:
-    largest = max(float(one.top[0]) for one in histograms)
-    return Lag(Histogram(histograms[0].edges, _summed(histograms)), largest)

@@ -46,6 +46,10 @@ class Network(Protocol):
         """Counters of what the experiment did not configure."""
         ...
 
+    def shaped(self) -> Floats:
+        """Bytes that the bottleneck's shaper was given, and those that it did not send in time; nan without one."""
+        ...
+
     def tuners(self) -> tuple[TunerNow, ...]:
         """One per switch that has one."""
         ...

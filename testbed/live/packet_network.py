@@ -43,11 +43,10 @@ class PacketNetwork:
         return np.asarray(self.flows_rx["packets"], np.int64)
 
     def events(self) -> dict[str, int]:
-        """Feedback lost to a full ring, shaper stalls, reordering; and losses on links, not in buffers."""
+        """Feedback lost to a full ring, reordering; and losses on links, not in buffers."""
         ports, index = self.ports.programs.counters, self.ports.index
         return {
             "lost_on_links": int(ports["lost_packets"][index].sum()),
             "ring_overflow": int(self.flows_tx["ring_full"].sum()),
-            "stalled_bytes": int(self.bottleneck["stalled"]),
             "reordered_packets": int(self.flows_rx["reorders"].sum()),
         }

@@ -111,7 +111,7 @@ class Run:
 
     def _repr_html_(self) -> str:
         summary = self.summary
-        reasons = "".join(f"<li>{escape(str(one))}</li>" for one in summary.verdict.reasons)
+        reasons = "".join(f"<li>{escape(line)}</li>" for line in summary.verdict.lines)
         return (
             f"<p><strong>{escape(table.title(summary))}</strong><br>{escape(table.scope(summary))}<br>"
             f"verdict: {summary.verdict.word}</p>{f'<ul>{reasons}</ul>' if reasons else ''}"

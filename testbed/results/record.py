@@ -153,6 +153,19 @@ class Lag:
 
 
 @dataclass
+class Lateness:
+    """How late this machine was in a part of a run."""
+
+    pacing_lag: Lag  # actual minus scheduled time of sending
+    feedback_lag: Lag  # time feedback waited for the agent after it was due
+    timer_lag: Lag | None = None  # how late the agents' sleeps ended
+    cpu_idle: float = 1.0  # share of its time that the busiest core had left: the busiest half second, or p99
+    stalled_bytes: float = float("nan")  # that the bottleneck's shaper did not send in time
+    stalled_share: float = 0.0  # the same / bytes sent
+    line_given_up: float = 0.0  # share of the time for which a host had packets to send, and waited; of the worst host
+
+
+@dataclass
 class Decisions:
     """What the controller cost, per agent summed. Seconds of wall time (the one place where wall time is meant)."""
 
@@ -190,18 +203,15 @@ class RunRecord(Measured):
 
     wall_seconds: float
     decisions: Decisions
-    pacing_lag: Lag  # actual minus scheduled time of sending
-    feedback_lag: Lag  # time feedback waited for the agent after it was due
+    late: Lateness  # in the window
     payload: int
     wire_size: int
     engine: EngineName = "kernel"  # what carried the packets; in the lab, what only a switch knows is nan
     acked_in_window: Floats = field(default_factory=lambda: np.empty(0))  # (n,) payload bytes, for flows without series
     counters: dict[str, int] = field(default_factory=dict)  # drops outside the model, ring overflow, ...
     rtt_min: float = float("nan")  # s, smallest of the whole run
-    timer_lag: Lag | None = None  # how late the agents' sleeps ended
-    cpu_idle: float = 1.0  # share of its time that the busiest core had left: the busiest half second, or p99
+    late_at_start: Lateness | None = None  # before the window; None if there is nothing before it, or it is not known
     stolen: float = 0.0  # share of the time of the core that the host of this virtual machine took most from
-    stalled_share: float = 0.0  # bytes that the bottleneck's shaper did not send in time / bytes sent
     queue_difference: float = 0.0  # bytes, between virtual queue and shaper; 99 % of the samples are better
     calibration: list[dict[str, Any]] = field(default_factory=list)  # before the run
     lossless: bool = False  # whether the switches did priority flow control

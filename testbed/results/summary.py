@@ -134,10 +134,10 @@ class Summary(BaseModel):
     drops_in_run: Number = figure("the same with the warm-up", "packets", lambda m: m.packets.dropped_in_run)
     loss: Number = figure(
         "packets dropped at ports / packets sent, whole run", "%", lambda m: 100 * loss.loss_share(m.record),
-        "loss in run", "of sent", better="lower", source="DECC's text")
+        "loss in run", "of sent", better="lower", with_start=True, source="DECC's text")
     loss_flows: Number = figure(
         "mean over flows of lost / delivered packets, whole run", "%", lambda m: 100 * loss.loss_per_flow(m.record),
-        "loss in run", "per flow", better="lower",
+        "loss in run", "per flow", better="lower", with_start=True,
         source="the term of DECC's reward (Eq. 3). A flow's losses are those its sender declared less those "
         "acknowledged later; where nothing was delivered, one packet stands in")
     drop_rate: Number = figure(
@@ -153,18 +153,18 @@ class Summary(BaseModel):
         lambda m: m.record.lossless)
     pause_frames: Number = figure(
         "PFC frames sent by the switches, all ports, whole run", "frames", lambda m: pauses.pause_frames(m.record),
-        "pauses in run")
+        "pauses in run", with_start=True)
     paused: Number = figure(
         "share of the time that a sending host was paused, mean", "%",
         lambda m: 100 * pauses.paused_share(m.record, m.window), "pauses", "of the time")
     paused_in_run: Number = figure(
         "the same over the whole run", "%", lambda m: 100 * pauses.paused_share(m.record, m.whole_run),
-        "pauses in run", "of the time")
+        "pauses in run", "of the time", with_start=True)
     paused_port: str = figure(
         "port between switches that was paused for longest, whole run", "", lambda m: m.most_paused[0])
     paused_port_in_run: Number = figure(
         "share of the whole run for which it was", "%", lambda m: 100 * m.most_paused[1],
-        "pauses in run", "worst port", seldom=True)
+        "pauses in run", "worst port", seldom=True, with_start=True)
 
     fct_finished: int = figure("finite flows that finished, whole run", "flows", lambda m: m.completion.finished)
     fct_unfinished: int = figure(
@@ -287,13 +287,16 @@ class Summary(BaseModel):
         "packets delivered / wall time, whole run", "1/s",
         lambda m: ratio(float(m.flows.delivered_packets.sum()), m.record.wall_seconds), wall=True)
     pacing_lag_p99: Number = figure(
-        "how late packets left, nominal", "s", lambda m: m.record.pacing_lag.histogram.quantile(0.99),
+        "how late packets left in the window, nominal", "s",
+        lambda m: m.record.late.pacing_lag.histogram.quantile(0.99),
         source="the verdict's limits are in [fidelity.md](fidelity.md)")
-    pacing_lag_max: Number = figure("the latest one, nominal", "s", lambda m: m.record.pacing_lag.largest)
+    pacing_lag_max: Number = figure("the latest one, nominal", "s", lambda m: m.record.late.pacing_lag.largest)
     feedback_lag_p99: Number = figure(
         "how long feedback waited for the controller, nominal", "s",
-        lambda m: m.record.feedback_lag.histogram.quantile(0.99))
-    feedback_lag_max: Number = figure("the longest, nominal", "s", lambda m: m.record.feedback_lag.largest)
+        lambda m: m.record.late.feedback_lag.histogram.quantile(0.99))
+    feedback_lag_max: Number = figure("the longest, nominal", "s", lambda m: m.record.late.feedback_lag.largest)
+    stalled_bytes: Number = figure(
+        "what the bottleneck's shaper did not send in time, in the window", "B", lambda m: m.record.late.stalled_bytes)
     counters: dict[str, int] = figure(
         "counts behind the verdict: drops outside the model, ring overflow, ...", "", lambda m: dict(m.record.counters))
     # fmt: on
@@ -316,6 +319,8 @@ def summarise(record: RunRecord, verdict: Verdict, *, experiment: str, controlle
     """Compute every figure of a run."""
     measured = Measurements(record)
     values = {name: one.value(measured) for name, one in FIGURES.items()}
+    if verdict.start:
+        values |= {name: NAN for name, one in FIGURES.items() if one.with_start}
     return Summary.model_validate(
         {"experiment": experiment, "controller": controller, "tuner": tuner, "verdict": verdict} | values
     )

@@ -103,8 +103,8 @@ def _histograms(record: RunRecord) -> dict[str, Any]:
     named: list[tuple[str, str, Histogram]] = [
         ("queue", "B", record.queue_histogram),
         ("rtt", "s", record.rtt_histogram),
-        ("pacing_lag", "s", record.pacing_lag.histogram),
-        ("feedback_lag", "s", record.feedback_lag.histogram),
+        ("pacing_lag", "s", record.late.pacing_lag.histogram),
+        ("feedback_lag", "s", record.late.feedback_lag.histogram),
     ]
     return {
         "histogram": [name for name, _, one in named for _ in one.counts],

@@ -36,12 +36,18 @@ class Verdict(BaseModel):
     model_config = ConfigDict(frozen=True)
 
     reasons: tuple[Reason, ...] = ()
+    start: tuple[Reason, ...] = ()  # what was beyond its limit before the window; no figure that is given includes it
 
     @computed_field  # type: ignore[prop-decorator]
     @property
     def word(self) -> Literal["clean", "degraded"]:
         """``clean`` or ``degraded``."""
         return "degraded" if self.reasons else "clean"
+
+    @property
+    def lines(self) -> list[str]:
+        """What a reader is told of it."""
+        return [*map(str, self.reasons), *(f"in no figure: {one}" for one in self.start)]
 
     @property
     def exit_code(self) -> Exit:

@@ -35,7 +35,7 @@ def _heard_late(kernel: Summary) -> float:
 
 def _line_lost(kernel: Summary) -> float:
     """% of the window in which the bottleneck's shaper did not send what it had, and in which senders stood still."""
-    late = 8 * kernel.counters.get("stalled_bytes", 0) / kernel.bottleneck_rate
+    late = 8 * kernel.stalled_bytes / kernel.bottleneck_rate
     return 100 * (late + kernel.pacing_lag_max) / (kernel.window_end - kernel.window_start)
 
 

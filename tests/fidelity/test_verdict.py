@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from testbed.fidelity.verdict import LIMITS, judge, limits_of
-from testbed.results.record import RunRecord
+from testbed.results.record import Lateness, RunRecord
 from testbed.results.tuner_log import TunerLog
 from testbed.results.verdict import Exit, Reason
 from tests.support.synthetic_runs import RTT, lag, run
@@ -19,15 +19,15 @@ from tests.support.synthetic_runs import RTT, lag, run
 @pytest.mark.parametrize(
     ("harm", "said"),
     [
-        (lambda r: setattr(r, "pacing_lag", lag(0.5 * RTT)), "pacing lag: p99 is 50% .*--dilation 2.1 times"),
-        (lambda r: setattr(r, "feedback_lag", lag(0.5 * RTT)), "feedback lag: p99 is 50% .*--dilation 2.1 times"),
+        (lambda r: setattr(r.late, "pacing_lag", lag(0.5 * RTT)), "pacing lag: p99 is 50% .*--dilation 2.1 times"),
+        (lambda r: setattr(r.late, "feedback_lag", lag(0.5 * RTT)), "feedback lag: p99 is 50% .*--dilation 2.1 times"),
         (
             lambda r: r.counters.update(ring_overflow=3),
             "ring buffer overflow: 3 feedback records lost; raise",
         ),
         (lambda r: r.counters.update(drops_outside_model=5), "outside the model: 5 packets; raise --dilation"),
         (
-            lambda r: r.counters.update(line_given_up_ns=300_000),  # of 10 ms
+            lambda r: setattr(r.late, "line_given_up", 0.03),
             "idle line of a sender: 3.0% of the time; a --dilation 3.* times",
         ),
         (lambda r: r.counters.update(rates_above_line=7), "above line rate: 7 decisions .*; bound .* line_rate"),
@@ -86,7 +86,7 @@ def test_where_others_took_the_time_a_higher_dilation_is_not_promised_to_cure_it
     record = run()
     record.stolen = 0.12  # alone it harms nothing
     assert judge(record).word == "clean"
-    record.stalled_share = 0.03
+    record.late.stalled_share = 0.03
     assert "shaper lag: 3.0% of the bytes sent late; other virtual machines took 12% of a core's time" in str(
         judge(record)
     )
@@ -125,7 +125,7 @@ def test_the_verdict_says_that_slots_were_lost() -> None:
 def test_a_model_is_judged_by_what_a_model_has() -> None:
     record = run()
     record.engine = "fluid"
-    record.pacing_lag, record.cpu_idle = lag(0.5 * RTT), 0.0
+    record.late.pacing_lag, record.late.cpu_idle = lag(0.5 * RTT), 0.0
     assert judge(record).word == "clean"
     assert [one.what for one in limits_of(record)] == [
         "rejected thresholds",
@@ -135,3 +135,37 @@ def test_a_model_is_judged_by_what_a_model_has() -> None:
     ]
     record.flows.delivered_packets.fill(0)
     assert "0 packets; start the flows before the end of the run" in str(judge(record))
+
+
+def test_a_late_start_is_told_apart_from_the_window_that_figures_are_of() -> None:
+    record = run()
+    record.late_at_start = Lateness(lag(1.5 * RTT), lag(1e-7), cpu_idle=0.02)
+    verdict = judge(record)
+    assert verdict.word == "clean"
+    assert [one.what for one in verdict.start] == ["pacing lag before the window", "CPU overload before the window"]
+    assert verdict.lines[0] == (
+        "in no figure: pacing lag before the window: p99 is 151% of the base RTT; a --dilation 6.1 times as high would "
+        "cure it"
+    )
+    record.late.feedback_lag = lag(0.5 * RTT)
+    assert [one.what for one in judge(record).reasons] == ["feedback lag"]
+
+
+def test_a_late_start_counts_where_flows_of_it_have_completion_times() -> None:
+    """Of flows that began at 0 and at 5 ms one finished, of those after the warm-up of 2 ms the other."""
+    late = Lateness(lag(1.5 * RTT), lag(1e-7))
+    record = run(sizes=[1e6, 1e6], start=[0.0, 5e-3], finished=[1e-3, 6e-3])
+    record.late_at_start = late
+    verdict = judge(record)
+    assert verdict.start == ()
+    assert "before the window: p99 is 151% of the base RTT; completion times of 1 flows include it: " in str(verdict)
+    record = run(sizes=[1e6, 1e6], start=[3e-3, 5e-3], finished=[4e-3, 6e-3])
+    record.late_at_start = late
+    assert (judge(record).word, len(judge(record).start)) == ("clean", 1)
+
+
+def test_what_is_never_right_counts_whenever_it_was() -> None:
+    record = run()
+    record.late_at_start = record.late
+    record.counters["drops_outside_model"] = 1
+    assert judge(record).word == "degraded"

@@ -269,10 +269,8 @@ def test_what_the_kernels_shapers_do_is_told_as_theirs() -> None:
 def test_what_late_timers_took_from_the_line_is_told_as_theirs() -> None:
     """Of its window the bottleneck's shaper slept through 2 %, and its senders through 1 %."""
     model = virtual("hpcc")
-    stalled = {"stalled_bytes": int(0.02 * (model.window_end - model.window_start) * theory.LINE / 8)}
-    late = model.model_copy(
-        update={"counters": stalled, "pacing_lag_max": 0.01 * (model.window_end - model.window_start)}
-    )
+    window = model.window_end - model.window_start
+    late = model.model_copy(update={"stalled_bytes": 0.02 * window * theory.LINE / 8, "pacing_lag_max": 0.01 * window})
     for lost, outside, shaped in ((0.9, [], []), (3.9, ["virtual"], ["virtual"]), (4.1, ["virtual"], [])):
         found = held({"virtual": model, "kernel": late.model_copy(update={"su": model.su - lost})})
         (su,) = [one for one in found.figures if one.figure.name == "su"]

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from testbed.results.record import Decisions, FlowSeries, FlowTable, Histogram, Lag, PortSeries, RunRecord
+from testbed.results.record import Decisions, FlowSeries, FlowTable, Histogram, Lag, Lateness, PortSeries, RunRecord
 
 B = 100e9  # bit/s
 RTT = 8e-6
@@ -124,8 +124,7 @@ def run(
         queue_histogram=histogram([0, 0.99 * queue, 1.01 * queue, 1e7], [0, 10_000, 0]),
         rtt_histogram=histogram([8e-6, 10e-6, 12e-6, 16e-6], [50, 49, 1]),
         decisions=Decisions(calls=100, rows=6400, seconds=0.0128),
-        pacing_lag=lag(1e-7),
-        feedback_lag=lag(1e-7),
+        late=Lateness(lag(1e-7), lag(1e-7), stalled_bytes=0.0),
         payload=PAYLOAD,
         wire_size=WIRE,
         counters={"ring_overflow": 0, "drops_outside_model": 0},

@@ -97,6 +97,10 @@ class FluidNetwork:
         """There is nothing outside the model."""
         return {}
 
+    def shaped(self) -> Floats:
+        """There is no shaper."""
+        return np.full(2, np.nan)
+
     def tuners(self) -> tuple[TunerNow, ...]:
         """The one switch's."""
         return tuple(one.log.now for one in self.tuning.all)

@@ -16,7 +16,7 @@ from testbed.live.snapshot import Snapshot
 from testbed.live.snapshots import scene, snapshot
 from testbed.live.updates import update
 from testbed.results import decisions
-from testbed.results.record import Lag, RunRecord
+from testbed.results.record import Lag, Lateness, RunRecord
 
 SHOWN_SECONDS = 0.2
 UNKNOWN = float("nan")
@@ -93,10 +93,9 @@ class FluidRun:
         """What the model alone knows, and what it cannot know."""
         view = self.view
         record.counters = {RATES_ABOVE_LINE: record.counters[RATES_ABOVE_LINE]}
-        record.pacing_lag, record.feedback_lag = (
-            Lag(lag.histogram, UNKNOWN) for lag in (record.pacing_lag, record.feedback_lag)
-        )
-        record.timer_lag = None
+        unknown = Lag(record.late.pacing_lag.histogram, UNKNOWN)
+        record.late = Lateness(unknown, unknown)
+        record.late_at_start = None
         record.tuners = view.tuning.ended()
         record.loaded_plugins = [one.as_dict() for one in view.identities()]
         if self.experiment.record.decisions:

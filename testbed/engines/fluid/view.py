@@ -23,7 +23,7 @@ from testbed.tuning.loop import Tunings
 class FluidView:
     """The model of an experiment, its one switch and its tuner."""
 
-    least_idle, stolen = 1.0, 0.0  # of its time a core lost nothing that would matter to a model
+    idle, stolen = (), 0.0  # of its time a core lost nothing that would matter to a model
 
     def __init__(self, resolved: Resolved, layout: FluidLayout, options: Options) -> None:
         """Raises BadInput or PluginFailed."""

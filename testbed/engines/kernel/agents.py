@@ -53,7 +53,8 @@ class Agents:
         if self.tasks:
             self.tasks.begin(library())
         for number, (first, end) in enumerate(self.parts):
-            self.meters.append(Meter(RTT_BINS_PER_OCTAVE, self._trace()))
+            hosts = len(np.unique(rack.layout.plan.src_number[first:end]))
+            self.meters.append(Meter(RTT_BINS_PER_OCTAVE, self._trace(), hosts=hosts))
             spec = self._spec(number, first, end)
             self.pool.launch(self.fault.on_spec(spec), self.fault.on_config(config))
             about = {"agent": number, "pid_inside": self.pool.members[-1].pid, "core": spec.core}

@@ -116,17 +116,17 @@ class Emulation:
             if now >= next_sample:
                 next_sample = max(next_sample + experiment.record.interval, now)
                 recorder.sample(now_ns, now)
-                watch.sample()
+                watch.sample(now)
                 processors.sample()
                 self.fault.on_sample(rack, pool, now)
-            if now >= experiment.time.warmup:
+            if now >= collector.next_window:
                 collector.window_begins(now)
             schedule.step(now)
             live.show()
             interrupted = self._tune() or pool.failure() or live.interrupted() or self._overdue(now)
             if interrupted or pool.finished():
                 break
-            until = min(next_sample, rack.tuning.next_slot, schedule.next)
+            until = min(next_sample, collector.next_window, rack.tuning.next_slot, schedule.next)
             time.sleep(max(0.0, min(self.clock.wall_seconds(until - self.clock.now()), live.seconds_left())))
         interrupted = interrupted or pool.failure()
         pool.end()
@@ -138,7 +138,7 @@ class Emulation:
         collector.drained(record)
         if rack.lossless:
             rack.lossless.generator.end()
-        counts = gather(rack, self.agents, watch, self.clock.now())
+        counts = gather(rack, self.agents, watch, record, self.clock.now())
         record.broken = broken(counts)
         record.events = schedule.done
         record.queue_difference = counts.queue_difference

@@ -11,6 +11,8 @@ from testbed.engines.kernel.assembly import Assembly
 from testbed.engines.kernel.queue_watch import QueueWatch
 from testbed.fidelity.counters import Counts
 from testbed.fidelity.gather import Programs, unread
+from testbed.results.figures.beginning import timed_from_start
+from testbed.results.record import RunRecord
 
 POLL_SECONDS = 0.005
 QUIET_POLLS = 3  # an ACK may wait in its host for a core that others keep busy
@@ -36,7 +38,7 @@ def drain(rack: Assembly) -> float:
     return time.monotonic() - began
 
 
-def gather(rack: Assembly, agents: Agents, watch: QueueWatch, duration: float) -> Counts:
+def gather(rack: Assembly, agents: Agents, watch: QueueWatch, record: RunRecord, duration: float) -> Counts:
     """All counters, after `drain`."""
     programs, rings = programs_of(rack), [Ring(fd, rack.nic.ring_size) for fd in rack.nic.ring_fds]
     return Counts(
@@ -46,7 +48,7 @@ def gather(rack: Assembly, agents: Agents, watch: QueueWatch, duration: float) -
         loaded_plugins=[one for member in agents.pool.members for one in member.identities],
         wanted=[Identity.wanted(one.plugin) for one in rack.resolved.deciders],
         int_faults=sum(int(meter.counters[4]) for meter in agents.meters),
-        queue_difference=watch.difference(),
+        queue_difference=watch.difference(0.0 if timed_from_start(record) else record.warmup),
         queue_tolerance=watch.tolerance,
         pauses=programs.pauses(time.monotonic_ns()) if rack.lossless else None,
         srcs=programs.srcs(rack.flows),

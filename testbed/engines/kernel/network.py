@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from testbed.base.arrays import Floats
 from testbed.base.linux import input_queue_drops
 from testbed.engines.kernel.assembly import Assembly
 from testbed.live.packet_network import PacketNetwork
@@ -25,16 +26,19 @@ class RackNetwork(PacketNetwork):
         """By shapers, netem, and the input queues of this machine's cores."""
         return self.rack.net.shaper_drops() + input_queue_drops() - self._input_queue_drops
 
+    def shaped(self) -> Floats:
+        """By the bottleneck's token bucket."""
+        return np.array([self.bottleneck["bytes"], self.bottleneck["stalled"]], float)
+
     def tuners(self) -> tuple[TunerNow, ...]:
         """One per switch."""
         return tuple(one.log.now for one in self.rack.tuning.all)
 
     def described(self) -> dict[str, Any]:
-        """Shaper stalls, and priority flow control."""
-        rack, count = self.rack, self.bottleneck
+        """Priority flow control."""
+        rack = self.rack
         pause_late, pause_spare = rack.lossless.late(rack.clock) if rack.lossless else (0.0, np.inf)
         return {
-            "stalled_share": float(count["stalled"] / max(1, count["bytes"])),
             "lossless": rack.lossless is not None,
             "pause_late": pause_late,
             "pause_spare": pause_spare,

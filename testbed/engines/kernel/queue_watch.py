@@ -24,15 +24,15 @@ class QueueWatch:
         self.position = position
         self.port = port
         self.tolerance = 2.0 * port.slack
-        self._differences: list[float] = []
+        self._samples: list[tuple[float, float]] = []  # time and difference
 
-    def sample(self) -> None:
+    def sample(self, now: float) -> None:
         """Compare once, if a moment without a packet is found."""
         for _ in range(ATTEMPTS):
-            if self._compare():
+            if self._compare(now):
                 return
 
-    def _compare(self) -> bool:
+    def _compare(self, now: float) -> bool:
         """Take a sample; False if a packet arrived meanwhile."""
         packets = self.ports.programs.counters["packets"]
         before = packets[self.port.ifindex]
@@ -43,9 +43,10 @@ class QueueWatch:
         recent = middle - int(self.ports.programs.counters["last_ns"][self.port.ifindex]) < RECENT_NS
         quiet = bool(packets[self.port.ifindex] == before)
         if recent and quiet:
-            self._differences.append(abs(backlog - queue))
+            self._samples.append((now, abs(backlog - queue)))
         return quiet
 
-    def difference(self) -> float:
-        """Bytes; a few samples may be worse."""
-        return float(np.quantile(self._differences, AGREEING)) if self._differences else 0.0
+    def difference(self, since: float = 0.0) -> float:
+        """Bytes, from this nominal time on; a few samples may be worse."""
+        differences = [difference for time, difference in self._samples if time >= since]
+        return float(np.quantile(differences, AGREEING)) if differences else 0.0

@@ -203,11 +203,11 @@ def _measure(resolved: Resolved, dilation: float) -> Speed:
     small = replace(resolved, experiment=_small(resolved.experiment, dilation))
     record = follow(small, use_netem(small), Observer())
     packets = int(record.flows.delivered_packets.sum())
-    if record.interrupted or not packets or record.timer_lag is None:
+    if record.interrupted or not packets or record.late.timer_lag is None:
         raise TestbedError(f"this machine could not be measured: {record.interrupted or 'no packet arrived'}")
     per_second = packets / record.wall_seconds
-    busy = max(1.0 - record.cpu_idle, 0.01)
-    late = record.timer_lag.histogram
+    busy = max(1.0 - record.late.cpu_idle, 0.01)
+    late = record.late.timer_lag.histogram
     return Speed(per_second / busy, per_second, busy, late.quantile(0.5) * dilation, late.quantile(0.99) * dilation)
 
 

@@ -98,7 +98,7 @@ class LabRun:
                 raise TestbedError(f"{self._stop_reason}: nothing was run")
             self.observer.on_stage(what)
             step()
-        collector = Collector(observed, observed.series, observed)
+        collector = Collector(observed, observed.series, observed, apart=False)
         self._scene = _scene(observed, self.name)
         self.observer.on_begin(self._scene)
         group.start()

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from testbed.base.arrays import Floats
 from testbed.engines.virtual.world import World
 from testbed.live.packet_network import PacketNetwork
 from testbed.results.tuner_log import TunerNow
@@ -23,6 +24,10 @@ class VirtualNetwork(PacketNetwork):
     def drops(self) -> int:
         """Packets for which a switch had no next hop."""
         return int(self.world.c.unroutable)
+
+    def shaped(self) -> Floats:
+        """Nothing is late here."""
+        return np.full(2, np.nan)
 
     def tuners(self) -> tuple[TunerNow, ...]:
         return tuple(one.log.now for one in self.tuning.all)

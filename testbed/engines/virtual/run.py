@@ -34,7 +34,7 @@ from testbed.live.recorder import Recorder, largest
 from testbed.live.snapshots import Follower, Live, scene
 from testbed.results import decisions
 from testbed.results.decisions import Served
-from testbed.results.record import RTT_BINS_PER_OCTAVE, Histogram, Lag, RunRecord
+from testbed.results.record import RTT_BINS_PER_OCTAVE, Histogram, Lag, Lateness, RunRecord
 from testbed.results.trace import DecisionTrace
 from testbed.tuning.loop import in_rack
 
@@ -50,7 +50,7 @@ def _zeros(*shape: int) -> Ints:
 class Undisturbed:
     """No core can be too busy for virtual time."""
 
-    least_idle, stolen = 1.0, 0.0
+    idle, stolen = (), 0.0
 
 
 class VirtualRun:
@@ -185,14 +185,13 @@ class VirtualRun:
 def _forget_the_machine(record: RunRecord) -> None:
     """Nothing is late in virtual time: what only a machine can do is unknown, and not 0."""
     for name in (
-        "sends_refused", "stalled_bytes", "swapped_acks", "ring_high_water_bytes", "agent_steps", "agents",
-        "line_given_up_ns",
+        "sends_refused", "swapped_acks", "ring_high_water_bytes", "agent_steps", "agents",
     ):  # fmt: skip
         del record.counters[name]
-    empty = np.zeros_like(record.pacing_lag.histogram.counts)
-    unknown = Lag(Histogram(record.pacing_lag.histogram.edges, empty), float("nan"))
-    record.pacing_lag = record.feedback_lag = unknown
-    record.timer_lag = None
+    empty = np.zeros_like(record.late.pacing_lag.histogram.counts)
+    unknown = Lag(Histogram(record.late.pacing_lag.histogram.edges, empty), float("nan"))
+    record.late = Lateness(unknown, unknown)
+    record.late_at_start = None
 
 
 def follow(resolved: Resolved, captures: Sequence[Capture], turn: Ints, connection: Connection) -> None:

@@ -39,6 +39,7 @@ class Figure:
     of_dominance: bool = False  # what `testbed.results.compare.pareto` weighs
     of_idle: bool = False  # means something even where next to nothing was delivered
     same_as: str = ""  # a comparison leaves it out where it equals this figure everywhere
+    with_start: bool = False  # of the whole run: not known where this machine did not keep up with its start
     wall: bool = False  # made of wall time: another value in every run, and no part of what must be the same
     seldom: bool = False  # of some scenarios: a run's table leaves it out where it is unknown
     name: str = ""  # the summary's field, and the name in --fail-if

@@ -42,7 +42,7 @@ def render(report: Report) -> str:
 
 def _verdict(summary: Summary) -> str:
     verdict = summary.verdict
-    reasons = "".join(f"<li>{escape(str(reason))}</li>" for reason in verdict.reasons)
+    reasons = "".join(f"<li>{escape(line)}</li>" for line in verdict.lines)
     listed = f"<ul>{reasons}</ul>" if reasons else ""
     return f'<div class="verdict {verdict.word}"><strong>{verdict.word}</strong>{listed}</div>'
 

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 ACROSS = 3  # figures in a line
 SHARED = "by controller: its flows' share of all goodput; x fair: goodput per flow / that of all flows"
 MESSAGES = "by message size: completion of a message, of all of a rank's, of the whole operation"
+LATE_START = "loss and pauses in run are not given: they include the time before the window, see the verdict"
 FLUID = "so no timeouts and no queue of ACKs; packets are as many bytes"
 
 
@@ -72,6 +73,8 @@ def notes(summary: Summary) -> list[str]:
         found = [*_lab_notes(s), f"{completion}decision: with the warm-up; decision: wall time"]
     if marking := str(s.marking):
         found.append(f"ECN at {s.bottleneck}: {marking}")
+    if s.verdict.start:
+        found.append(LATE_START)
     if s.lossless:
         found += _lossless_notes(s)
     if _several_receivers(s):
@@ -128,7 +131,7 @@ def render(summary: Summary) -> RenderableType:
         Prose(title(summary), style="bold"),
         Prose(scope(summary), style="dim"),
         Text.assemble("verdict: ", (summary.verdict.word, colour)),
-        *(Prose(str(reason), hanging=" - ") for reason in summary.verdict.reasons),
+        *(Prose(line, hanging=" - ") for line in summary.verdict.lines),
         Text(),
         Fitted(figures(summary)),
         Text(),

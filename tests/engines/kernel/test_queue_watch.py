@@ -45,5 +45,16 @@ def test_a_reading_counts_if_no_packet_came_meanwhile(
 ) -> None:
     rack: Any = Rack(disturbed, age_ns)
     watch = QueueWatch(rack, rack, 0, PORT)
-    watch.sample()
+    watch.sample(1e-3)
     assert (rack.readings, watch.difference()) == (readings, difference)
+
+
+def test_the_window_is_judged_without_the_start() -> None:
+    """300 bytes of difference in the start, none afterwards."""
+    rack: Any = Rack(0)
+    watch = QueueWatch(rack, rack, 0, PORT)
+    watch.sample(1e-3)
+    rack.sample = lambda _now: {"queue": np.array([1000.0])}
+    rack.programs.counters["last_ns"][0] = 2**62
+    watch.sample(3e-3)
+    assert (watch.difference(), watch.difference(since=2e-3)) == (pytest.approx(300.0, abs=4), 0.0)

@@ -66,7 +66,7 @@ def test_it_refers_to_nothing_outside(manifest: Manifest) -> None:
 
 def test_it_shows_verdict_table_and_manifest(manifest: Manifest) -> None:
     record = run((0.6, 0.4))
-    record.pacing_lag = lag(8e-6)
+    record.late.pacing_lag = lag(8e-6)
     words = " ".join(page(record, manifest).words)
     for expected in ("degraded", "pacing lag", "66.67 %", "4.00 us", '"sha256"', "</script><b>not markup</b>"):
         assert expected in words

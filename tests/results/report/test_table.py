@@ -10,6 +10,7 @@ import pytest
 from rich.console import Console
 
 from testbed.fidelity.verdict import judge
+from testbed.results.record import Lateness
 from testbed.results.report.table import render
 from testbed.results.summary import Summary, summarise
 from tests.support.synthetic_runs import RTT, lag, run
@@ -37,13 +38,27 @@ def test_the_table_is_plain_text_at_80_columns() -> None:
 
 def test_the_table_fits_with_every_row_and_long_reasons() -> None:
     record = run([1 / 64] * 64, sizes=[1e6] * 64, finished=[7e-3] * 60 + [np.nan] * 4)
-    record.pacing_lag = lag(RTT)
+    record.late.pacing_lag = lag(RTT)
     record.interrupted = "controller 'my_cc' failed in my_cc.py, line 12: ZeroDivisionError: division by zero"
     out = text(summarise(record, judge(record), experiment="incast-64", controller="my_cc", tuner="static"))
     assert "…" not in out
     assert all(len(line) <= 80 for line in out.splitlines())
     assert "leave out 60 flows" in out
     assert "60 of 64 finite flows" in out
+
+
+def test_loss_in_run_is_not_given_where_the_start_was_late() -> None:
+    record = run()
+    known = summarise(record, judge(record), experiment="incast-2", controller="dcqcn")
+    record.late_at_start = Lateness(lag(RTT), lag(1e-7))
+    late = summarise(record, judge(record), experiment="incast-2", controller="dcqcn")
+    assert np.isfinite(known.loss)
+    assert np.isnan([late.loss, late.loss_flows, late.pause_frames, late.paused_in_run]).all()
+    assert (late.su, late.drops, late.drops_in_run) == (known.su, known.drops, known.drops_in_run)
+    words = " ".join(text(late).split())
+    assert "verdict: clean - in no figure: pacing lag before the window: p99 is 101% of the base RTT" in words
+    assert "loss in run - of sent" in words
+    assert "loss and pauses in run are not given" in words
 
 
 def test_the_verdict_is_coloured_on_a_terminal() -> None:

@@ -66,6 +66,10 @@ class LabNetwork:
             "not_arrived": max(0, sent - int(self.delivered().sum())),
         }
 
+    def shaped(self) -> Floats:
+        """Links are shaped by themselves."""
+        return np.full(2, np.nan)
+
     def tuners(self) -> tuple[TunerNow, ...]:
         """The lab's switches have no tuner of ours."""
         return ()

@@ -68,9 +68,9 @@ class ObservedRun:
         return [report.meter for report in self.reports if report.meter is not None]
 
     @property
-    def least_idle(self) -> float:
-        """Of all hosts."""
-        return min(report.least_idle for report in self.reports)
+    def idle(self) -> list[float]:
+        """In the busiest half second of all hosts."""
+        return [min(report.least_idle for report in self.reports)]
 
     @property
     def stolen(self) -> float:
