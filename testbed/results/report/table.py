@@ -73,8 +73,6 @@ def notes(summary: Summary) -> list[str]:
         found = [*_lab_notes(s), f"{completion}decision: with the warm-up; decision: wall time"]
     if marking := str(s.marking):
         found.append(f"ECN at {s.bottleneck}: {marking}")
-    if s.verdict.start:
-        found.append(LATE_START)
     if s.lossless:
         found += _lossless_notes(s)
     if _several_receivers(s):
@@ -94,7 +92,9 @@ def notes(summary: Summary) -> list[str]:
     if _two_classes(s):
         found.append("mice: finite flows of at most 1 MB")
     found += [_unfinished(one) for one in s.jobs if one.unfinished]
-    found += [text for there, text in ((s.shared, SHARED), (s.messages, MESSAGES)) if there]
+    found += [
+        text for there, text in ((s.verdict.start, LATE_START), (s.shared, SHARED), (s.messages, MESSAGES)) if there
+    ]
     if s.interruptions:
         back, slow = f"{s.recovered} of {s.interruptions}", f"{s.slowed} of {s.interruptions}"
         found.append(f"RT: the long flows were back after {back} interruptions, and slowed down in {slow}")
