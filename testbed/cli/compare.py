@@ -35,10 +35,15 @@ def compare(  # noqa: PLR0917 - one parameter per option
     out: Annotated[
         Path | None, typer.Option(help="Folder for a page with the table and the curves, and the plots for print.")
     ] = None,
+    csv: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Write a line per variant and figure, with medians and intervals."),
+    ] = None,
     format: Formatted = Format.text,
 ) -> None:
     """Hold runs against each other: medians, intervals, dominance, and a gate for CI."""
     from testbed.results.compare import gather
+    from testbed.results.compare.as_csv import as_csv
     from testbed.results.compare.comparison import as_json
 
     gates = gather.gates(fail_if or [])
@@ -53,6 +58,8 @@ def compare(  # noqa: PLR0917 - one parameter per option
         from testbed.results.compare.table import render
 
         Console(highlight=False).print(render(made))
+    if csv:
+        _write(csv.expanduser(), as_csv(made))
     if target:
         from testbed.results.compare import page
 
@@ -62,6 +69,16 @@ def compare(  # noqa: PLR0917 - one parameter per option
     for text, each in failed:
         print(f"testbed: --fail-if '{text}': {each.variant}: {each.why}", file=sys.stderr)
     raise typer.Exit(int(bool(failed)))
+
+
+def _write(file: Path, text: str) -> None:
+    from testbed.base.atomic import atomic_write
+    from testbed.errors import BadInput
+
+    try:
+        atomic_write(file, text.encode())
+    except OSError as error:
+        raise BadInput(f"--csv {file}: {error.strerror or error}") from None
 
 
 def _target(out: Path | None) -> Path | None:

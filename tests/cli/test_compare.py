@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import itertools
 import json
 import os
 import re
@@ -238,7 +240,7 @@ def test_page_is_one_file_without_addresses(compare: Command, three: Path, tmp_p
     assert "su is 79.00 %" in text
     plots = unpacked(text.partition('id="figures">')[2].partition("</script>")[0])
     titles = [plot["title"] for plot in plots]
-    assert titles == ["Queue latency", "Goodput", "Fairness", "RTT"]
+    assert titles == ["Goodput against queue", "Queue latency", "Goodput", "Fairness", "RTT"]
     queue = plots[titles.index("Queue latency")]["panels"][0]["lines"]
     assert [line["name"] for line in queue].count("dcqcn") == 1
     assert len(queue) == 6
@@ -286,8 +288,8 @@ def test_an_axis_of_less_is_better_starts_at_0_over_scenarios_too(compare: Comma
     compare(tmp_path / "in", "--out", tmp_path / "out")
     text = (tmp_path / "out" / "comparison.html").read_text()
     plots = {plot["name"]: plot for plot in unpacked(text.partition('id="figures">')[2].partition("</script>")[0])}
-    assert plots["median-loss"]["panels"][0]["y"]["from_zero"]
-    assert not plots["median-su"]["panels"][0]["y"]["from_zero"]
+    assert plots["loss-over-traffic.senders"]["panels"][0]["y"]["from_zero"]
+    assert not plots["su-over-traffic.senders"]["panels"][0]["y"]["from_zero"]
 
 
 @pytest.mark.slow
@@ -299,7 +301,7 @@ def test_page_in_a_browser(compare: Command, three: Path, tmp_path: Path) -> Non
     with chromium() as browser:
         for size, dark in ((None, False), (PHONE, True)):
             with visit(browser, f"file://{tmp_path}/out/comparison.html", size, dark) as seen:
-                seen.page.wait_for_selector("#plot3 .uplot")
+                seen.page.wait_for_selector("#plot4 .uplot")
                 for scheme in ("dark", "light") if dark else ("light", "dark"):
                     seen.page.emulate_media(color_scheme=scheme)
                     assert seen.overflow() == 0
@@ -309,6 +311,54 @@ def test_page_in_a_browser(compare: Command, three: Path, tmp_path: Path) -> Non
                     assert colours[0] != colours[1]
                 assert seen.errors == []
                 assert not seen.runs_what_is_written_into_it()
+
+
+@pytest.mark.slow
+def test_numbers_at_axes_differ_and_names_beside_points_do_not_lie_on_one_another(
+    compare: Command, tmp_path: Path
+) -> None:
+    pytest.importorskip("playwright")
+    from tests.support.browsing import chromium, visit
+
+    for number, controller in enumerate(("dcqcn", "swift", "hpcc")):
+        for senders in (4, 8, 64):
+            figures = {"su": 99.99999 + 1e-6 * number, "ql_mean": 1e-6 * senders * 30**number, "ql_p99": 2e-6}
+            results(tmp_path / f"in/{controller}{senders}", controller, 1, f"traffic.senders={senders}", **figures)
+    compare(tmp_path / "in", "--out", tmp_path / "out")
+    with chromium() as browser, visit(browser, f"file://{tmp_path}/out/comparison.html") as seen:
+        seen.page.add_init_script("""
+            const written = CanvasRenderingContext2D.prototype.fillText;
+            CanvasRenderingContext2D.prototype.fillText = function (text, x, y) {
+                (this.canvas.said ??= []).push([text, x, y]);
+                return written.call(this, text, x, y);
+            };
+        """)
+        seen.page.reload()
+        seen.page.wait_for_selector("#plot2 .uplot")
+        axes = seen.page.evaluate("charts.flatMap((one) => one.panels.flatMap((u) => u.axes.map((a) => a._values)))")
+        assert [texts for texts in axes if texts and len({*texts}) < len(texts)] == []
+        said = seen.page.evaluate("document.querySelector('#plot0 canvas').said")
+        names = {text: y for text, _, y in said if text in {"dcqcn", "swift", "hpcc"}}
+        assert len(names) == 3
+        places = sorted(names.values())
+        assert all(below - above >= 14 for above, below in itertools.pairwise(places))
+        assert seen.errors == []
+
+
+def test_a_table_for_other_programs(compare: Command, three: Path, tmp_path: Path) -> None:
+    for seed in (1, 2, 3):
+        results(three / f"c{seed}", "swift", seed, "controller.base_target=30 us", su=70.0, ql_mean=1e-6)
+    assert compare(three, "--csv", tmp_path / "table.csv").code == 0
+    with (tmp_path / "table.csv").open() as file:
+        rows = [row for row in csv.DictReader(file) if row["figure"] == "su"]
+    assert [(row["controller"], row["median"], row["low"], row["high"], row["runs"]) for row in rows] == [
+        ("dcqcn", "91.0", "90.0", "92.0", "3"), ("swift", "79.0", "78.0", "80.0", "3"),
+        ("swift", "70.0", "70.0", "70.0", "3"),
+    ]  # fmt: skip
+    assert [row["controller.base_target"] for row in rows][2] == "30 us"
+    assert [row["judged"] for row in rows] == ["", "worse", "worse"]
+    nowhere = compare(three, "--csv", tmp_path / "no" / "table.csv")
+    assert (nowhere.code, "No such file" in nowhere.said) == (2, True)
 
 
 def test_unwritable_out(compare: Command, three: Path) -> None:

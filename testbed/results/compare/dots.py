@@ -6,20 +6,23 @@ One strip per figure, one row per variant: every run a faint dot, the median a f
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 from testbed.results.compare.comparison import Comparison
-from testbed.results.compare.plots import DRAWN, colour_of
+from testbed.results.compare.looks import colour_of
+from testbed.results.compare.trends import DRAWN, SLOWDOWN
 from testbed.results.compare.variants import Variant
 from testbed.results.figures.registry import Figure
 from testbed.results.report.drawing import Drawing
+from testbed.results.report.ticks import ticks
 from testbed.results.summary import COMPARED
 
 WIDTH, TOP, ROW, ROW_ABOVE, BOTTOM = 400, 34, 24, 16, 22
 NAME_ABOVE = 10  # its row's dots
 NAMES, VALUES = 112, 62  # to the left of the axis, and to the right of it
+EDGE = 20  # to its left, if the names are above: half of a tick's text
 LETTER = 7.2  # of a name
 TICKS = 6  # at most, about
 PAD = 0.06  # of the range, on both sides
@@ -30,7 +33,7 @@ def strips(comparison: Comparison, here: Sequence[Variant]) -> dict[str, str]:
     """Figure's name to SVG, of one scenario; the baseline comes first, as in the table."""
     here = sorted(here, key=lambda one: not comparison.is_baseline(one))
     known = {metric.name for metric in comparison.metrics}
-    return {name: _Strip(comparison, here, COMPARED[name]).svg() for name in DRAWN if name in known}
+    return {name: _Strip(comparison, here, COMPARED[name]).svg() for name in (*DRAWN, *SLOWDOWN) if name in known}
 
 
 @dataclass(frozen=True)
@@ -43,15 +46,6 @@ class _Scale:
 
     def __call__(self, value: float) -> float:
         return self.left + (WIDTH - VALUES - self.left) * (value - self.low) / (self.high - self.low)
-
-    def ticks(self) -> Iterator[float]:
-        rough = (self.high - self.low) / TICKS
-        power = 10 ** math.floor(math.log10(rough))
-        step = next(each * power for each in (1, 2, 5, 10) if each * power >= rough)
-        first = math.ceil(self.low / step)
-        while first * step <= self.high:
-            yield first * step
-            first += 1
 
 
 @dataclass(frozen=True)
@@ -70,7 +64,7 @@ class _Strip:
     @cached_property
     def scale(self) -> _Scale:
         """As far as the runs reach; from 0 where less is better, so that little looks little."""
-        metric, left = self.metric, 8 if self.above else NAMES
+        metric, left = self.metric, EDGE if self.above else NAMES
         values = [value for one in self.here if self.comparable(one) for value in one.values(metric.name)]
         known = [value * metric.scale for value in values if math.isfinite(value)]
         least, most = (min(known), max(known)) if known else (0.0, 0.0)
@@ -88,16 +82,16 @@ class _Strip:
         high = TOP + row * len(self.here)
         drawing.text((0, 14), metric.label, bold=True)
         drawing.text((WIDTH, 14), f"{metric.readers_unit or 'index'}, {metric.better} is better", "muted", anchor="end")
-        for tick in self.scale.ticks():
+        for text, tick in ticks(self.scale.low, self.scale.high, TICKS).items():
             at = self.scale(tick)
             drawing.line((at, TOP - 8), (at, high), "rule", width=1)
-            drawing.text((at, high + 16), f"{tick:.6g}", "muted", anchor="middle")
+            drawing.text((at, high + 16), text, "muted", anchor="middle")
         for one in self.here:
             if self.comparison.is_baseline(one) and self.comparable(one):
                 self._line(drawing, one, high)
         for number, variant in enumerate(self.here):
             y = TOP + row * (number + 1) - ROW / 2
-            drawing.text((0, y - NAME_ABOVE if self.above else y + 4.5), variant.contender)
+            drawing.text((0, y - NAME_ABOVE if self.above else y + 4.5), variant.contender, halo=True)
             self._row(drawing, variant, y)
         return drawing.svg(high + BOTTOM, f"{metric.label} of {', '.join(one.contender for one in self.here)}")
 

@@ -18,8 +18,10 @@ from testbed.errors import TestbedError
 from testbed.results import folder as results
 from testbed.results.compare.comparison import Comparison, GateResult, as_json
 from testbed.results.compare.dots import strips
-from testbed.results.compare.plots import overlays, slug, trends
+from testbed.results.compare.looks import slug
+from testbed.results.compare.plots import overlays
 from testbed.results.compare.table import footnotes, table
+from testbed.results.compare.trends import trends
 from testbed.results.report import page, vector
 from testbed.results.report.plot import Plot
 
@@ -65,13 +67,13 @@ def _page(
 ) -> str:
     title = f"{', '.join(comparison.experiments)}: {_contenders(comparison)} compared"
     parts = [f"<h1>{escape(title)}</h1>", *map(_gate, gates)]
+    parts += [page.HINT, _grid(above, 0)]
     parts.append(f'<p class="note">{READ}</p>')
     for scenario, here in comparison.scenarios.items():
         drawn_dots = "\n".join(f"<figure>{svg}</figure>" for svg in dots[scenario].values())
         parts += [f"<h2>{escape(scenario)}</h2>" if scenario else "", f'<div class="dots">{drawn_dots}</div>']
         parts.append(f'<section class="compared">{table(comparison, here).html()}</section>')
     parts += [f'<p class="note">{escape(note)}</p>' for note in footnotes(comparison)]
-    parts += [page.HINT, _grid(above, 0)]
     drawn = len(above)
     for scenario, plots in below.items():
         parts += [f"<h2>{escape(scenario)}</h2>" if scenario else "", _grid(plots, drawn)]

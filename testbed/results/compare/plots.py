@@ -1,25 +1,21 @@
-"""The plots of a comparison: figures over the scenarios, and the curves of each scenario on top of each other."""
+"""The plots of a scenario: goodput against queue, and the curves of its contenders on top of each other."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
 
 import numpy as np
 
 from testbed.results.compare.comparison import Comparison
 from testbed.results.compare.curves import Curve, Curves
+from testbed.results.compare.looks import colour_of, dash_of, slug, symbol_of
 from testbed.results.compare.runs import Run
 from testbed.results.compare.variants import Variant
-from testbed.results.figures.registry import Figure
 from testbed.results.report.plot import Axis, Dash, Line, Panel, Plot, over_time
 from testbed.results.summary import COMPARED
 
-DRAWN = ("su", "fr_flows", "jain_flows", "ql_mean", "ql_p99", "rtt_p99", "goodput", "loss", "slowdown_p99")
-COLOURS = 8
-DASHES: tuple[Dash, ...] = ("solid", "dash", "dot", "dashdot")
-SPREAD = 0.6  # of the step from one scenario to the next, taken by its contenders side by side
 MOST_SCENARIOS = 12  # whose curves are drawn: a page with more gets slow
+LOG_FROM = 50  # largest / smallest queue of a trade-off
 
 Drawn = tuple[str, str, Callable[[Curves], Curve], float, float, str]  # title, note, curve, scales of x and y, name
 OVER_TIME: tuple[Drawn, ...] = (
@@ -28,12 +24,7 @@ OVER_TIME: tuple[Drawn, ...] = (
     ("Fairness", "Jain's index of the flows", lambda drawn: drawn.jain, 1e3, 1, "fairness"),
 )
 RTT: Drawn = ("RTT", "share of acknowledgements with at most this RTT", lambda drawn: drawn.rtt, 1e6, 1, "rtt")
-
-
-def trends(comparison: Comparison) -> list[Plot]:
-    """One plot per metric, over the scenarios: medians as dots, intervals as bars. None for a single scenario."""
-    known = {metric.name for metric in comparison.metrics} if len(comparison.scenarios) > 1 else ()
-    return [_medians(comparison, COMPARED[name]) for name in DRAWN if name in known]
+QUANTILES: dict[str, Dash] = {"p50": "dash", "p99": "solid"}
 
 
 def overlays(comparison: Comparison) -> dict[str, list[Plot]]:
@@ -42,36 +33,68 @@ def overlays(comparison: Comparison) -> dict[str, list[Plot]]:
     return {scenario: _overlaid(comparison, scenario, here) for scenario, here in kept}
 
 
-def _medians(comparison: Comparison, metric: Figure) -> Plot:
-    scenarios, contenders = list(comparison.scenarios), comparison.contenders
-    offsets = np.linspace(-SPREAD / 2, SPREAD / 2, len(contenders) + 2)[1:-1]
-    intervals, medians = [], []
-    for number, contender in enumerate(contenders):
-        own = [one for one in comparison.variants if one.contender == contender]
-        own = [one for one in own if comparison.comparable(one, metric.name)]
-        at = np.array([scenarios.index(one.scenario) + offsets[number] for one in own], float)
-        found = [one.estimate(metric.name) for one in own]
-        ends = np.array([[one.low, one.high, np.nan] for one in found]).ravel() * metric.scale
-        colour = colour_of(comparison, contender)
-        bars = Line(np.repeat(at, 3), ends, contender, colour, width=2.5, opacity=0.5, listed=False)
-        intervals.append(bars)
-        values = np.array([one.median for one in found]) * metric.scale
-        medians.append(Line(at, values, contender, colour, width=0.7, symbol="circle"))
-    x = Axis("", -0.6, len(scenarios) - 0.4, ticks={name: float(place) for place, name in enumerate(scenarios)})
-    panel = Panel([*intervals, *medians], Axis(from_zero=metric.better == "lower"))
-    note = f"{metric.readers_unit or 'index'}, {metric.better} is better; dots: medians, bars: intervals"
-    return Plot(metric.label, note, [panel], x, f"median-{metric.name.replace('_', '-')}")
-
-
 def _overlaid(comparison: Comparison, scenario: str, here: Sequence[Variant]) -> list[Plot]:
     runs = [run for one in here for run in one.runs]
     duration = max((run.summary.duration for run in runs), default=0.0)
     warmup = min((run.summary.window_start for run in runs), default=0.0)
     x, share = over_time(duration, warmup), Axis(low=0, high=1.04)
-    plots = []
+    plots = _trade_off(comparison, scenario, here)
     for drawn in OVER_TIME:
         plots.append(_overlay(comparison, scenario, here, drawn, (x, share if drawn[0] == "Fairness" else Axis())))
-    return [*plots, _overlay(comparison, scenario, here, RTT, (Axis("us"), Axis(low=0, high=1.02)))]
+    plots.append(_overlay(comparison, scenario, here, RTT, (Axis("us"), Axis(low=0, high=1.02))))
+    return [*plots, *_slowdown(comparison, scenario, here)]
+
+
+def _trade_off(comparison: Comparison, scenario: str, here: Sequence[Variant]) -> list[Plot]:
+    """Goodput over the queue that it costs, a point per contender; none for a single one."""
+    across, up = COMPARED["ql_p99"], COMPARED["goodput"]
+    crosses: list[Line] = []
+    points: list[Line] = []
+    for one in here:
+        queue, goodput = one.estimate("ql_p99"), one.estimate("goodput")
+        if not comparison.comparable(one, "ql_p99") or not np.isfinite([queue.median, goodput.median]).all():
+            continue
+        colour, x, y = colour_of(comparison, one.contender), queue.median * across.scale, goodput.median * up.scale
+        for xs, ys in (
+            ((queue.low, queue.high), (goodput.median,) * 2),
+            ((queue.median,) * 2, (goodput.low, goodput.high)),
+        ):
+            ends = np.array(xs) * across.scale, np.array(ys) * up.scale
+            crosses.append(Line(*ends, one.contender, colour, width=3, opacity=0.35, listed=False))
+        symbol = symbol_of(comparison, one.contender)
+        points.append(
+            Line(
+                np.array([x]), np.array([y]), one.contender, colour, width=0, symbol=symbol, size=9, label=one.contender
+            )
+        )
+    if len(points) < 2:
+        return []
+    queues = np.array([point.x[0] for point in points])
+    log = bool(queues.min() > 0 and queues.max() >= LOG_FROM * queues.min())
+    note = "goodput, Gbit/s, over the queue's p99; the best are at the upper left; medians with their intervals"
+    x_axis = Axis(f"{across.label}, {across.readers_unit}", None if log else 0.0, log=log)
+    panel = Panel([*crosses, *points], Axis(from_zero=False))
+    return [Plot("Goodput against queue", note, [panel], x_axis, slug(f"trade-off {scenario}"))]
+
+
+def _slowdown(comparison: Comparison, scenario: str, here: Sequence[Variant]) -> list[Plot]:
+    """Over the flows' sizes; none where too few finite flows finished."""
+    lines = []
+    for one in here:
+        chosen = _in_the_middle(one)
+        bins = chosen.summary.slowdown_by_share if chosen else []
+        size = np.array([each.largest for each in bins]) / 1e3
+        colour, symbol = colour_of(comparison, one.contender), symbol_of(comparison, one.contender)
+        for name, dash in QUANTILES.items() if bins else ():
+            values = np.array([getattr(each, name) for each in bins])
+            lines.append(Line(size, values, f"{one.contender}, {name}", colour, dash=dash, symbol=symbol, size=5))
+    if not lines:
+        return []
+    x = Axis(
+        "kB, largest of each bin", log=bool(max(line.x[-1] for line in lines) > 10 * min(line.x[0] for line in lines))
+    )
+    note = "FCT / ideal FCT in bins with equally many flows; dashed: p50, solid: p99"
+    return [Plot("Slowdown by flow size", note, [Panel(lines, Axis(log=True))], x, slug(f"slowdown {scenario}"))]
 
 
 def _overlay(
@@ -81,8 +104,7 @@ def _overlay(
     thin: list[Line] = []
     thick: list[Line] = []
     for variant in here:
-        dash = DASHES[comparison.contenders.index(variant.contender) // COLOURS % len(DASHES)]
-        colour = colour_of(comparison, variant.contender)
+        dash, colour = dash_of(comparison, variant.contender), colour_of(comparison, variant.contender)
         chosen = _in_the_middle(variant)
         for run in variant.runs:
             if run.curves is None:
@@ -102,13 +124,3 @@ def _in_the_middle(variant: Variant) -> Run | None:
     """The repeat that stands for all: the one with the median utilisation, of two the lower."""
     ordered = sorted(variant.runs, key=lambda run: run.summary.su)
     return ordered[(len(ordered) - 1) // 2] if ordered else None
-
-
-def slug(text: str) -> str:
-    """What a file is called after it."""
-    return re.sub(r"[^A-Za-z0-9.=+_]+", "-", text).strip("-")
-
-
-def colour_of(comparison: Comparison, contender: str) -> str:
-    """The same one in all plots."""
-    return f"c{comparison.contenders.index(contender) % COLOURS}"

@@ -13,12 +13,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from testbed.base.inputs import own
+from testbed.results.compare.effective import effective
 from testbed.results.compare.median import Estimate, estimate
 from testbed.results.compare.runs import Run
 from testbed.results.flat import flat
 
 Settings = dict[str, str]  # dotted key to value as text
 PLUGINS = ("controller", "tuner")
+ALWAYS = ("controller",)  # is in every contender's name
 BARE = ("name", "from")  # their value says by itself what it is
 LONGEST_VALUE = 24
 
@@ -32,6 +34,7 @@ class Variant:
     runs: tuple[Run, ...]
     reference: bool
     plugins: Settings  # controller and tuner with their options, whatever their code
+    settings: Settings  # all that it is told apart by
 
     @property
     def name(self) -> str:
@@ -61,7 +64,7 @@ def variants(runs: Sequence[Run]) -> list[Variant]:
         for run, scenario in zip(runs, scenarios, strict=True)
     ]
     scenario_names = dict(zip(map(_key, scenarios), distinguish(named), strict=True))
-    contender_names = dict(zip(map(_key, contenders), distinguish(contenders, ("controller",)), strict=True))
+    contender_names = dict(zip(map(_key, contenders), _contender_names(runs, contenders), strict=True))
     grouped: dict[tuple[str, str], list[int]] = {}
     for index, (scenario, contender) in enumerate(zip(scenarios, contenders, strict=True)):
         grouped.setdefault((_key(scenario), _key(contender)), []).append(index)
@@ -73,10 +76,19 @@ def variants(runs: Sequence[Run]) -> list[Variant]:
             runs=tuple(sorted((runs[index] for index in indices), key=lambda run: run.manifest.seed)),
             reference=runs[indices[0]].reference,
             plugins=_plugins(runs[indices[0]]),
+            settings=scenarios[indices[0]] | contenders[indices[0]],
         )
         for (scenario, contender), indices in sorted(grouped.items(), key=lambda item: place[item[0][1]])
     ]
     return sorted(found, key=lambda variant: natural(variant.scenario))
+
+
+def _contender_names(runs: Sequence[Run], contenders: Sequence[Settings]) -> list[str]:
+    """With thresholds in bytes at the bottleneck, unless two that are written differently came to the same there."""
+    keys = list(map(_key, contenders))
+    own = {key: [run for run, other in zip(runs, keys, strict=True) if other == key] for key in keys}
+    held = distinguish([effective(one, own[key]) for one, key in zip(contenders, keys, strict=True)], ALWAYS)
+    return held if len(set(held)) == len(set(keys)) else distinguish(contenders, ALWAYS)
 
 
 def differences(runs: Sequence[Run]) -> list[str]:
@@ -93,8 +105,18 @@ def differences(runs: Sequence[Run]) -> list[str]:
 def distinguish(described: Sequence[Settings], always: tuple[str, ...] = ()) -> list[str]:
     """A name for each: as few of its settings as tell the different ones apart.
 
-    Keys come in the order of the settings; one that says the same as those before it (9 hosts where there are 8
-    senders) is left out.
+    Keys come in the order of the settings.
+    """
+    keys = telling(described, always)
+    short = [key.rpartition(".")[2] for key in keys]
+    shown = [last if short.count(last) == 1 else key for key, last in zip(keys, short, strict=True)]
+    return [_name(one, dict(zip(keys, shown, strict=True))) for one in described]
+
+
+def telling(described: Sequence[Settings], always: Sequence[str] = ()) -> list[str]:
+    """The keys that tell different settings apart.
+
+    One that says the same as those before it (9 hosts where there are 8 senders) is left out.
     """
     keys = list(always)
     told: list[tuple[str | None, ...]] = [tuple(one.get(key) for key in keys) for one in described]
@@ -103,9 +125,7 @@ def distinguish(described: Sequence[Settings], always: tuple[str, ...] = ()) -> 
         if len(set(finer)) > len(set(told)):
             keys.append(key)
             told = finer
-    short = [key.rpartition(".")[2] for key in keys]
-    shown = [last if short.count(last) == 1 else key for key, last in zip(keys, short, strict=True)]
-    return [_name(one, dict(zip(keys, shown, strict=True))) for one in described]
+    return keys
 
 
 def natural(text: str) -> list[tuple[int, str]]:

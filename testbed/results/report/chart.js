@@ -9,9 +9,10 @@ const SYMBOLS = { // polygons within -1 ... 1
 };
 const UPRIGHT = 40; // pixels that a drag across may go up or down without being one of both
 const NEAR = 40; // pixels from the pointer to what it names
-const Y_AXIS = 52, TICKS = 22, LABEL = 18, TOP = 8, RIGHT = 14; // pixels around a panel
+const Y_AXIS = 52, TICKS = 22, LABEL = 18, TOP = 8, RIGHT = 20; // pixels around a panel
 const SINGLE = ["c1", "c2", "c3", "c4", "c5", "c6"]; // colours of lines on demand
 const LETTER = 7; // pixels, of a name at a tick
+const ROW = 15; // pixels, of a name beside a point
 
 const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue("--" + name).trim();
 const digits = (value, most = 4) => String(+value.toPrecision(most));
@@ -25,6 +26,12 @@ function lastUpTo(numbers, value) {
     if (numbers[middle] <= value) low = middle + 1; else high = middle;
   }
   return low - 1;
+}
+
+// How many decimals tell numbers apart that lie a step from each other.
+function decimals(step) {
+  for (let places = 0; places < 12; places++) if (Math.abs(step * 10 ** places - Math.round(step * 10 ** places)) < 1e-6) return places;
+  return 12;
 }
 
 function make(tag, parent, properties = {}) {
@@ -63,7 +70,7 @@ class Chart {
     if (ends.length) ends.push(...Object.values(marks));
     if (ends.length) [low, high] = [low ?? Math.min(...ends), high ?? Math.max(...ends)];
     if (!(low < high)) [low, high] = [low ?? 0, (low ?? 0) + 1];
-    return log ? uPlot.rangeLog(low, high, 10, false) : [low, high];
+    return log && this.figure.x.low === null ? uPlot.rangeLog(low, high, 10, false) : [low, high];
   }
 
   // Lines that are drawn only if the reader chooses them; of several panels, each name once.
@@ -144,9 +151,11 @@ class Chart {
       grid: { stroke: colour("rule"), width: scale }, ticks: { show: false } };
     const named = (one) => (Object.keys(one.ticks).length ? { splits: () => Object.values(one.ticks), values: () => Object.keys(one.ticks) } : {});
     const numbers = (_, values) => values.map((value) => (value === null ? "" : digits(value, 6)));
+    const stepped = (u, values, which, space, step) => values.map((value) => (value === null ? "" : value && value.toFixed(decimals(step))));
+    const scaled = (log) => (log ? { values: numbers, splits: (_, which, low, high) => decades(low, high), filter: (_, values) => values } : { values: stepped });
     const shown = this.lines(panel);
     const options = {
-      width: this.width * scale, height: height * scale, padding: [TOP * scale, RIGHT * scale, last ? 0 : TOP * scale, 0],
+      width: this.width * scale, height: height * scale, padding: [TOP * scale, this.right() * scale, last ? 0 : TOP * scale, 0],
       legend: { show: false },
       cursor: { points: { show: false }, y: false, drag: { x: true, y: true, uni: UPRIGHT, dist: 4 },
         bind: { dblclick: () => () => this.unzoom() } },
@@ -156,14 +165,14 @@ class Chart {
       },
       axes: [
         { ...axis, ...(last ? { label: figure.x.label || undefined, size: this.ticks * scale, rotate: this.slanted ? 60 : 0 } : { size: 0 }), space: 70 * scale,
-          values: last ? numbers : () => [], ...(last ? named(figure.x) : {}) },
-        { ...axis, size: (panel.y.label ? Y_AXIS - LABEL : Y_AXIS - 8) * scale, label: panel.y.label || undefined, space: 34 * scale, values: numbers,
-          ...(panel.y.log ? { splits: (_, which, low, high) => decades(low, high), filter: (_, values) => values } : {}), ...named(panel.y) },
+          ...scaled(figure.x.log), ...(last ? named(figure.x) : { values: () => [] }) },
+        { ...axis, size: (panel.y.label ? Y_AXIS - LABEL : Y_AXIS - 8) * scale, label: panel.y.label || undefined, space: 34 * scale,
+          ...scaled(panel.y.log), ...named(panel.y) },
       ],
       series: [{}, ...shown.map((line) => this.series(line))],
       hooks: {
         drawClear: [(u) => this.behind(u)],
-        draw: [(u) => this.before(u)],
+        draw: [(u) => this.before(u), (u) => this.name(u, panel)],
         setSelect: [(u) => this.selected(u, panel)],
         setCursor: [(u) => this.point(u, panel)],
       },
@@ -191,7 +200,7 @@ class Chart {
     let joined = false, before = 0;
     for (let i = 0; i < x.length; i++) {
       const left = across(i), top = up(y[i]);
-      if (!isKnown(top)) { // nan, or 0 on a logarithmic axis
+      if (!isKnown(y[i]) || (y[i] <= 0 && u.scales.y.distr === 3)) { // a logarithmic axis has no 0
         joined = false;
         continue;
       }
@@ -254,9 +263,43 @@ class Chart {
     }
   }
 
-  write(ctx, text, x, y, align) {
+  // The room to the right of the panels: for the names beside last points.
+  right() {
+    const longest = Math.max(0, ...this.lines().map((line) => line.label.length));
+    return longest ? Math.min(LETTER * longest + 10, this.width / 3) : RIGHT;
+  }
+
+  // Lines that are named beside their last point: below each other where they would lie on one another.
+  name(u, panel) {
+    const { ctx } = u, fine = this.scale * uPlot.pxRatio, row = ROW * fine;
+    ctx.font = `${12 * fine}px system-ui, sans-serif`;
+    const names = [];
+    for (const line of this.lines(panel)) {
+      const at = line.label ? line.y.findLastIndex(isKnown) : -1;
+      if (at < 0) continue;
+      const x = u.valToPos(line.x[at], "x", true) + 7 * fine, y = u.valToPos(line.y[at], "y", true) + 4 * fine;
+      names.push({ line, x, y, wide: ctx.measureText(line.label).width });
+    }
+    const beside = (one, other) => one.x < other.x + other.wide && other.x < one.x + one.wide;
+    names.sort((one, other) => one.y - other.y || one.x - other.x);
+    const points = names.map(({ x, y }) => ({ x: x - 11 * fine, y, wide: 8 * fine }));
+    names.forEach((one, i) => {
+      const taken = [...points, ...names.slice(0, i)].filter((other) => beside(one, other)).sort((a, b) => a.y - b.y);
+      for (const other of taken) if (Math.abs(one.y - other.y) < row) one.y = other.y + row;
+    });
+    const bottom = u.bbox.top + u.bbox.height;
+    names.sort((one, other) => other.y - one.y).forEach((one, i) => { // none below the panel
+      one.y = Math.min(one.y, bottom);
+      for (const other of names.slice(0, i)) if (beside(one, other)) one.y = Math.min(one.y, other.y - row);
+      this.write(ctx, one.line.label, one.x, one.y, "left", one.line.colour);
+    });
+  }
+
+  write(ctx, text, x, y, align, name = "muted") {
     const font = `${12 * this.scale * uPlot.pxRatio}px system-ui, sans-serif`;
-    Object.assign(ctx, { fillStyle: colour("muted"), textAlign: align, textBaseline: "alphabetic", font });
+    Object.assign(ctx, { strokeStyle: colour("raised"), lineWidth: 3 * this.scale * uPlot.pxRatio, lineJoin: "round" });
+    Object.assign(ctx, { fillStyle: colour(name), textAlign: align, textBaseline: "alphabetic", font });
+    ctx.strokeText(text, x, y); // what is behind it stays away from the letters
     ctx.fillText(text, x, y);
   }
 

@@ -44,9 +44,13 @@ class Drawing:
         where = f'cx="{at[0]:g}" cy="{at[1]:g}" r="{radius:g}"'
         self.parts.append(f'<circle {where} fill="var(--{fill})" opacity="{opacity:g}">{_title(title)}</circle>')
 
-    def text(self, at: Point, text: str, colour: str = "ink", *, anchor: str = "start", bold: bool = False) -> None:
-        """One line of text; ``at`` is its baseline."""
+    def text(
+        self, at: Point, text: str, colour: str = "ink", *, anchor: str = "start", bold: bool = False,
+        halo: bool = False,
+    ) -> None:  # fmt: skip
+        """One line of text; ``at`` is its baseline; a halo keeps what is behind it away from the letters."""
         look = f'fill="var(--{colour})"' + (' font-weight="600"' if bold else "")
+        look += ' stroke="var(--raised)" stroke-width="5" paint-order="stroke" stroke-linejoin="round"' if halo else ""
         where = f'x="{at[0]:g}" y="{at[1]:g}" text-anchor="{anchor}"'
         self.parts.append(f"<text {where} {look}>{escape(text)}</text>")
 

@@ -41,6 +41,7 @@ class Line:
     low: Floats | None = None  # the area between it and y is filled, and nothing else drawn
     listed: bool = True  # in the legend
     on_demand: bool = False  # not drawn unless a reader of the page chooses it
+    label: str = ""  # stands beside the last point, instead of in the legend
     group: str = ""  # is shown and hidden with the lines of the same group; by default its name
 
 
@@ -101,7 +102,7 @@ class Plot:
     @property
     def legend(self) -> list[Line]:
         """The lines that need a name beside the plot; none where they are one or too many."""
-        listed = [line for line in self.lines if line.listed and not line.on_demand]
+        listed = [line for line in self.lines if line.listed and not line.on_demand and not line.label]
         return listed if len(self.lines) > 1 and len(listed) <= MOST_IN_LEGEND else []
 
     def as_dict(self) -> dict[str, Any]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import math
 import re
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -20,6 +21,7 @@ SIZE = (7.0, 3.2)  # inches: the width of a page's text
 SIZE_PER_PANEL = 1.3  # more height for each panel below the first
 LEGEND_COLUMNS = 6
 MARGIN = 0.6  # inches to the left of the panels
+LETTER, NAME = 3.9, 8.5  # points, of a name beside a line: width of a letter, and height
 
 _SYMBOLS = {"": "", "circle": "o", "triangle": "v", "cross": "X", "star": "*"}
 _DASHES = {"solid": "-", "dot": ":", "dash": "--", "dashdot": "-."}
@@ -88,6 +90,26 @@ def _draw(plot: Plot, figure: Figure) -> None:
     if plot.x.low is not None and plot.x.high is not None and plot.x.low < plot.x.high:
         panels[-1].set_xlim(plot.x.low, plot.x.high)
     _head(plot, figure, panels[0])
+    for panel, axes in zip(plot.panels, panels, strict=True):
+        _names(axes, [line for line in panel.lines if line.label], colours)
+
+
+def _names(axes: Axes, lines: Sequence[Line], colours: dict[str, str]) -> None:
+    """Beside their last points, below each other where they would lie on one another."""
+    axes.autoscale_view()
+    places = []
+    for line in lines:
+        known = np.flatnonzero(np.isfinite(line.y))
+        if len(known):
+            x, y = axes.transData.transform((line.x[known[-1]], line.y[known[-1]])) * 72 / axes.figure.dpi
+            places.append([x, y, LETTER * len(line.label), y, line])
+    places.sort(key=lambda one: -one[1])
+    for number, one in enumerate(places):
+        near = [other for other in places[:number] if one[0] < other[0] + other[2] and other[0] < one[0] + one[2]]
+        one[1] = min([one[1], *(other[1] - NAME for other in near)])
+        at: Any = {"xytext": (4, one[1] - one[3] - 2.5), "textcoords": "offset points", "fontsize": 7}
+        line, last = one[4], np.flatnonzero(np.isfinite(one[4].y))[-1]
+        axes.annotate(line.label, (line.x[last], line.y[last]), color=_colour(line.colour, colours)[0], **at)
 
 
 def _head(plot: Plot, figure: Figure, top: Axes) -> None:
@@ -100,7 +122,9 @@ def _head(plot: Plot, figure: Figure, top: Axes) -> None:
         place: Any = {"loc": "lower left", "bbox_to_anchor": (0, 1), "borderaxespad": 0.1}
         top.legend(handles=handles, ncols=columns, frameon=False, **place)
     above, below = (0.5 if plot.title else 0.1) + 0.16 * rows, 0.45 / high
-    figure.subplots_adjust(left=left, right=1 - 0.15 / wide, bottom=below, top=max(1 - above / high, below + 0.1))
+    longest = max((len(line.label) for line in plot.lines), default=0)
+    right = min(0.15 + LETTER * longest / 72, wide / 3)
+    figure.subplots_adjust(left=left, right=1 - right / wide, bottom=below, top=max(1 - above / high, below + 0.1))
     figure.text(left, 1 - 0.2 / high, plot.title, fontweight="bold", fontsize=9)
     figure.text(left, 1 - 0.38 / high, plot.note, fontsize=7, color=theme()["muted"])
 
