@@ -78,17 +78,18 @@ class Summary(BaseModel):
         "Jain", "per host", better="higher", same_as="jain_flows",
         source="DECC: x is the mean bandwidth of a compute node, so this one (a host's flows summed) is DECC's")
     fairness_flows: int = figure(
-        "flows compared: active for at least 90 % of the window", "flows", lambda m: int(m.steady.sum()))
+        "flows compared: active for at least 90 % of the window. FR and Jain are null where these are one of "
+        "several, or moved less than half of the bytes", "flows", lambda m: int(m.steady.sum()))
 
     ql_mean: Number = figure(
-        "queue latency of the bottleneck: queue / rate, mean over time", "s",
+        "queue latency of the bottleneck: queue / rate with the packet that is being sent, mean over time", "s",
         lambda m: latency.queue_latency_mean(m.record, m.window), "QL", "mean", better="lower", of_dominance=True,
         source="ADPG does not say which mean")
     ql_p99: Number = figure(
-        "queue latency of arriving packets, 99th percentile", "s",
+        "queue latency that arriving packets found before them, 99th percentile", "s",
         lambda m: latency.queue_latency_quantile(m.record, m.window, 0.99), "QL", "p99", better="lower")
     ql_max: Number = figure(
-        "longest queue latency of the bottleneck", "s",
+        "longest queue latency of the bottleneck, with the packet that is being sent", "s",
         lambda m: latency.queue_latency_max(m.record, m.window), "QL", "max", better="lower")
     ql_receivers: Number = figure(
         "QL, mean over the ports towards receiving hosts", "s",
@@ -110,10 +111,10 @@ class Summary(BaseModel):
         "their standard deviation", "B", lambda m: m.queues.std, "all queues", "std", better="lower")
     rtt_min: Number = figure("RTT of acknowledgements, smallest of the whole run", "s", lambda m: m.record.rtt_min)
     rtt_p50: Number = figure(
-        "RTT of acknowledgements, median", "s", lambda m: m.record.rtt_histogram.quantile(0.5),
+        "RTT of acknowledgements, median", "s", lambda m: latency.rtt_quantile(m.record, 0.5),
         "RTT", "p50", better="lower")
     rtt_p99: Number = figure(
-        "RTT of acknowledgements, 99th percentile", "s", lambda m: m.record.rtt_histogram.quantile(0.99),
+        "RTT of acknowledgements, 99th percentile", "s", lambda m: latency.rtt_quantile(m.record, 0.99),
         "RTT", "p99", better="lower")
     delay_p99: Number = figure(
         "packet delay one way: RTT p99 less half the base RTT", "s", lambda m: latency.packet_delay(m.record),
@@ -136,8 +137,9 @@ class Summary(BaseModel):
         "packets dropped at ports / packets sent, whole run", "%", lambda m: 100 * loss.loss_share(m.record),
         "loss in run", "of sent", better="lower", with_start=True, source="DECC's text")
     loss_flows: Number = figure(
-        "mean over flows of lost / delivered packets, whole run", "%", lambda m: 100 * loss.loss_per_flow(m.record),
-        "loss in run", "per flow", better="lower", with_start=True,
+        "packets that a flow lost for each that was delivered, mean over flows, whole run", "",
+        lambda m: loss.loss_per_flow(m.record), "loss in run", "per delivered", better="lower",
+        with_start=True,
         source="the term of DECC's reward (Eq. 3). A flow's losses are those its sender declared less those "
         "acknowledged later; where nothing was delivered, one packet stands in")
     drop_rate: Number = figure(
@@ -170,12 +172,16 @@ class Summary(BaseModel):
     fct_unfinished: int = figure(
         "finite flows that did not, or never began because they wait for others", "flows",
         lambda m: m.completion.unfinished,
-        source="they are in none of the times: many of those make the rest flattering, most of all the large flows of "
+        source="quantiles of FCT and slowdown take them as longer than they had run (Kaplan and Meier), and are null "
+        "where too many did not finish; means leave them out, which flatters the rest, most of all the large flows of "
         "a short run")
+    unfinished_bytes: Number = figure(
+        "their share of the bytes of all finite flows", "%", lambda m: 100 * m.completion.unfinished_bytes)
     fct_mean: Number = figure(
-        "flow completion time of the finite flows that finished, whole run", "s", lambda m: m.completion.mean,
+        "flow completion time of the finite flows that finished, mean, whole run", "s", lambda m: m.completion.mean,
         "FCT", "mean", better="lower", seldom=True, source="PET's \"normalized FCT\" is not defined in the paper")
-    fct_p50: Number = figure("its median", "s", lambda m: m.completion.p50, "FCT", "p50", better="lower", seldom=True)
+    fct_p50: Number = figure(
+        "median FCT of all finite flows", "s", lambda m: m.completion.p50, "FCT", "p50", better="lower", seldom=True)
     fct_p99: Number = figure(
         "its 99th percentile", "s", lambda m: m.completion.p99, "FCT", "p99", better="lower", seldom=True)
     slowdown_mean: Number = figure(

@@ -5,9 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from testbed.base.arrays import Floats
-from testbed.results.figures.unknown import NULL_IF_UNKNOWN, Number, mean, quantile
+from testbed.results.figures.censored import Censored
+from testbed.results.figures.unknown import NULL_IF_UNKNOWN, Number, mean, ratio
 from testbed.results.record import FlowTable, RunRecord
 
 ELEPHANT = 1e6  # bytes: PET calls a flow above it an elephant, one of at most this size a mouse
@@ -28,10 +30,15 @@ def ideal_of(flows: FlowTable, payload: int, wire_size: int) -> Floats:
 
 @dataclass(frozen=True)
 class Completion:
-    """Flow completion times of the finite flows of the whole run, s, and their slowdown."""
+    """Flow completion times of the finite flows of the whole run, s, and their slowdown.
+
+    Quantiles know that flows which had not finished take longer than they have taken so far; a mean cannot, and is of
+    those that finished.
+    """
 
     finished: int
-    unfinished: int  # never begun, or still running at the end: many of these, the slow ones, flatter the times below
+    unfinished: int  # never begun, or still running at the end
+    unfinished_bytes: float  # their share of the bytes
     mean: float
     p50: float
     p99: float
@@ -40,31 +47,26 @@ class Completion:
     slowdown_p99: float
 
 
-def completion(record: RunRecord) -> Completion:
-    """FCT from the flow's start to its last acknowledgement, and FCT / ideal FCT (sheet 6.8).
+def completion(record: RunRecord, kept: NDArray[np.bool_] | None = None) -> Completion:
+    """FCT from the flow's start to its last acknowledgement, and FCT / ideal FCT (sheet 6.8); ``kept``: of these flows.
 
     A slowdown below 1 is clamped to 1, as the field's scripts do: the base RTT already holds the serialisation of one
     packet, so the ideal is that much too long for a flow of a single packet.
     """
-    flows = record.flows
-    return completion_of(flows.size, flows.start, flows.finished, ideal_fct(record))
-
-
-def completion_of(size: Floats, start: Floats, finished: Floats, ideal: Floats) -> Completion:
-    """`completion` of columns of shape (n,): an endless flow has size inf, one that did not finish has finished nan."""
-    finite = np.isfinite(size)
-    done = finite & np.isfinite(finished)
-    times = (finished - start)[done]
-    slowdown = slowdowns(times, ideal[done])
+    size, times, slowdown, done = _of(record, kept)
+    finite = np.isfinite(record.flows.size) & (True if kept is None else kept)
+    every, finished = record.flows.size[finite], int(done.sum())
+    took, slowed = Censored(times, done), Censored(slowdown, done)
     return Completion(
-        finished=int(done.sum()),
-        unfinished=int(finite.sum() - done.sum()),
-        mean=mean(times),
-        p50=quantile(times, 0.5),
-        p99=quantile(times, 0.99),
-        slowdown_mean=mean(slowdown),
-        slowdown_p50=quantile(slowdown, 0.5),
-        slowdown_p99=quantile(slowdown, 0.99),
+        finished=finished,
+        unfinished=len(every) - finished,
+        unfinished_bytes=1 - ratio(float(size[done].sum()), float(every.sum())),
+        mean=mean(took.known),
+        p50=took.quantile(0.5),
+        p99=took.quantile(0.99),
+        slowdown_mean=mean(slowed.known),
+        slowdown_p50=slowed.quantile(0.5),
+        slowdown_p99=slowed.quantile(0.99),
     )
 
 
@@ -75,33 +77,32 @@ def slowdowns(times: Floats, ideal: Floats) -> Floats:
 
 def completion_by_class(record: RunRecord, elephant: float = ELEPHANT) -> tuple[Completion, Completion]:
     """`completion` of the mice, up to ``elephant`` bytes, and of the larger ones (PET, sections 4 and 5.5)."""
-    flows, ideal = record.flows, ideal_fct(record)
-    mice = flows.size <= elephant
-    small, large = (
-        completion_of(flows.size[kept], flows.start[kept], flows.finished[kept], ideal[kept]) for kept in (mice, ~mice)
-    )
-    return small, large
+    mice = record.flows.size <= elephant
+    return completion(record, mice), completion(record, ~mice)
 
 
 @dataclass(frozen=True)
 class SizeBin:
-    """The slowdown of the finished flows of neighbouring sizes."""
+    """The slowdown of flows of neighbouring sizes; see `Completion`."""
 
     __pydantic_config__ = NULL_IF_UNKNOWN
 
     largest: Number  # bytes, inclusive: of the flows if the bin is a share of them, else the bin's upper end
-    flows: int
+    flows: int  # that finished
     mean: Number
     p50: Number
     p99: Number
 
 
 def slowdown_by_decade(record: RunRecord) -> list[SizeBin]:
-    """Bins up to 1 kB, 10 kB, ... 1 GB, the last one without an end; empty bins are left out."""
-    size, slowdown = _slowdowns(record)
+    """Bins up to 1 kB, 10 kB, ... 1 GB, the last one without an end; bins in which no flow finished are left out."""
+    size, _, slowdown, done = _of(record)
     which = np.searchsorted(DECADES, size, side="left")
     ends = [*DECADES.tolist(), float("inf")]
-    return [_bin(ends[number], slowdown[which == number]) for number in np.unique(which).tolist()]
+    return [
+        _bin(ends[number], slowdown[which == number], done[which == number])
+        for number in np.unique(which[done]).tolist()
+    ]
 
 
 def slowdown_by_share(record: RunRecord, parts: int = PARTS) -> list[SizeBin]:
@@ -109,20 +110,22 @@ def slowdown_by_share(record: RunRecord, parts: int = PARTS) -> list[SizeBin]:
 
     Trap: flows of one size may lie in two bins; they are taken in the order of their numbers.
     """
-    size, slowdown = _slowdowns(record)
+    size, _, slowdown, done = _of(record)
     if len(size) < parts:
         return []
     order = np.argsort(size, kind="stable")
-    return [_bin(float(size[part[-1]]), slowdown[part]) for part in np.array_split(order, parts)]
+    return [_bin(float(size[part[-1]]), slowdown[part], done[part]) for part in np.array_split(order, parts)]
 
 
-def _slowdowns(record: RunRecord) -> tuple[Floats, Floats]:
-    """Size, bytes, and clamped slowdown of the finite flows that finished."""
+def _of(record: RunRecord, kept: NDArray[np.bool_] | None = None) -> tuple[Floats, Floats, Floats, NDArray[np.bool_]]:
+    """Of finite flows that have begun: size, time and clamped slowdown so far, and whether they have finished."""
     flows = record.flows
-    done = np.isfinite(flows.size) & np.isfinite(flows.finished)
-    times = (flows.finished - flows.start)[done]
-    return flows.size[done], np.maximum(times / ideal_fct(record)[done], 1.0)
+    begun = np.isfinite(flows.size) & (flows.start < record.duration) & (True if kept is None else kept)
+    done = np.isfinite(flows.finished)
+    times = np.where(done, flows.finished, record.duration) - flows.start
+    return flows.size[begun], times[begun], slowdowns(times, ideal_fct(record))[begun], done[begun]
 
 
-def _bin(largest: float, slowdown: Floats) -> SizeBin:
-    return SizeBin(largest, len(slowdown), mean(slowdown), quantile(slowdown, 0.5), quantile(slowdown, 0.99))
+def _bin(largest: float, slowdown: Floats, done: NDArray[np.bool_]) -> SizeBin:
+    slowed = Censored(slowdown, done)
+    return SizeBin(largest, int(done.sum()), mean(slowed.known), slowed.quantile(0.5), slowed.quantile(0.99))

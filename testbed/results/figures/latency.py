@@ -51,8 +51,8 @@ def queue_latency_max(record: RunRecord, span: Window) -> float:
     """The longest waiting time at the bottleneck in the window, s.
 
     The port's high-water mark holds it exactly if it rose in the window. If it did not, the mark is from the
-    warm-up (every flow starts at line rate there), and the highest bin that a packet of the window fell into bounds
-    it: exact to one bin, never too low.
+    warm-up (every flow starts at line rate there), and the highest bin that a packet of the window fell into, with
+    that packet, bounds it: exact to one bin, never too low.
     """
     if span.length <= 0:
         return NAN
@@ -61,7 +61,7 @@ def queue_latency_max(record: RunRecord, span: Window) -> float:
     ever = float(peaks[-1, 0])
     filled = np.flatnonzero(record.queue_histogram.counts)
     if ever <= before and len(filled):
-        ever = min(ever, float(record.queue_histogram.edges[filled[-1] + 1]))
+        ever = min(ever, float(record.queue_histogram.edges[filled[-1] + 1]) + record.wire_size)
     return ratio(8 * ever, float(record.port_rate[record.bottleneck]))
 
 
@@ -88,6 +88,11 @@ def queue_length(record: RunRecord, span: Window, *, all_ports: bool = False) ->
     return QueueLength(float(samples.mean()), float(samples.std())) if samples.size else QueueLength(NAN, NAN)
 
 
+def rtt_quantile(record: RunRecord, q: float) -> float:
+    """The RTT that a share ``q`` of the acknowledgements did not exceed, s: exact to one bin, never below the least."""
+    return max(record.rtt_histogram.quantile(q), record.rtt_min)  # the former if either is nan
+
+
 def packet_delay(record: RunRecord, q: float = 0.99) -> float:
     """End-to-end delay of a data packet, source to destination, that a share ``q`` did not exceed, s.
 
@@ -96,7 +101,7 @@ def packet_delay(record: RunRecord, q: float = 0.99) -> float:
     the way and not only the bottleneck's. Trap: where data flows both ways (all to all), acknowledgements wait in
     queues too, and that wait is in it: it is then an upper bound. The base RTT is the median flow's.
     """
-    return record.rtt_histogram.quantile(q) - base_rtt(record) / 2
+    return rtt_quantile(record, q) - base_rtt(record) / 2
 
 
 def base_rtt(record: Measured) -> float:

@@ -48,15 +48,15 @@ class Measurements:
 
     @cached_property
     def rates(self) -> Floats:
-        """Goodput of the steady flows, bit/s."""
-        return fairness.steady_rates(self.record, self.window)[self.steady]
+        """Goodput of the steady flows, bit/s; none where they are not what the run was about."""
+        rates = fairness.steady_rates(self.record, self.window)[self.steady]
+        return rates if fairness.can_be_told(self.record, self.window) else rates[:0]
 
     @cached_property
     def host_rates(self) -> Floats:
         """The same, summed by sending host."""
-        return fairness.per_host(
-            self.rates, [src for src, kept in zip(self.flows.src, self.steady, strict=True) if kept]
-        )
+        hosts = [src for src, kept in zip(self.flows.src, self.steady, strict=True) if kept]
+        return fairness.per_host(self.rates, hosts[: len(self.rates)])
 
     @cached_property
     def queue(self) -> latency.QueueLength:

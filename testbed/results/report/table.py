@@ -85,10 +85,16 @@ def notes(summary: Summary) -> list[str]:
         found.append("RTT is of all flows, and some have a shorter path than the median flow")
     if s.flows > s.fairness_flows and s.window_end > s.window_start:
         excluded = _count(s.flows - s.fairness_flows, "flow")
-        found.append(f"FR and Jain leave out {excluded} active in less than 90 % of the window")
+        found.append(
+            f"FR and Jain leave out {excluded} active in less than 90 % of the window"
+            if math.isfinite(s.jain_flows)
+            else f"FR and Jain are not known: {excluded} were active in less than 90 % of the window"
+        )
     if s.fct_unfinished:
-        finite = s.fct_finished + s.fct_unfinished
-        found.append(f"FCT is of the {s.fct_finished} of {finite} finite flows that finished")
+        found.append(
+            f"{s.fct_unfinished:,} of {s.fct_finished + s.fct_unfinished:,} finite flows did not finish, with "
+            f"{s.unfinished_bytes:.3g} % of the bytes: quantiles of FCT take them as longer, means leave them out"
+        )
     if _two_classes(s):
         found.append("mice: finite flows of at most 1 MB")
     found += [_unfinished(one) for one in s.jobs if one.unfinished]

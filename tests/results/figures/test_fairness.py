@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from testbed.results.figures import fairness, spans
+from testbed.results.figures.measurements import Measurements
 from tests.support.synthetic_runs import run
 
 
@@ -42,3 +43,18 @@ def test_fairness_leaves_out_flows_that_came_late_or_left_early() -> None:
     assert steady.tolist() == [True, False, False, True]
     # The one that came 0.1 ms late is compared over the time in which it was there.
     assert fairness.fairness_ratio(fairness.steady_rates(record, span)[steady]) == pytest.approx(100)
+
+
+def test_one_flow_of_many_is_fair_to_itself_and_that_is_not_said() -> None:
+    short = 20
+    record = run([0.4] + [0.03] * short, start=[0] + [3e-3] * short, finished=[np.nan] + [9e-3] * short)
+    assert fairness.steady_flows(record, spans.window(record)).sum() == 1
+    assert len(Measurements(record).rates) == len(Measurements(record).host_rates) == 0
+    assert len(Measurements(run([1.0])).rates) == 1  # nobody else
+
+
+def test_flows_that_moved_less_than_half_of_the_bytes_are_not_the_traffic() -> None:
+    few = run([0.1, 0.1, 0.8], start=[0, 0, 4e-3])
+    assert len(Measurements(few).rates) == 0
+    most = run([0.4, 0.4, 0.2], start=[0, 0, 4e-3])
+    assert fairness.fairness_ratio(Measurements(most).rates) == pytest.approx(100)

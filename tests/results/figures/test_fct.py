@@ -27,7 +27,21 @@ def test_completion_and_slowdown() -> None:
     assert (found.finished, found.unfinished) == (2, 1)
     assert found.mean == pytest.approx(1.25 * ideal)
     assert found.slowdown_mean == pytest.approx(1.5)  # 2, and 0.5 clamped to 1
-    assert found.slowdown_p99 == pytest.approx(1.99)
+    assert found.unfinished_bytes == pytest.approx(1 / 3)
+    assert math.isnan(found.slowdown_p99)  # the one that did not finish has taken longer than either already
+
+
+def test_quantiles_know_of_flows_that_had_not_finished_and_take_those_that_never_began_for_nothing() -> None:
+    ideal = RTT + 8 * 1.1e6 / B
+    took = np.linspace(1, 3, 101) * ideal
+    record = run([1 / 101] * 101, sizes=[1e6] * 101, samples=2, finished=took.tolist())
+    assert fct.completion(record).p50 == pytest.approx(2 * ideal)
+    record.flows.start[:10], record.flows.finished[:10] = record.duration, np.nan
+    assert fct.completion(record).p50 == pytest.approx(2.1 * ideal)
+    record.flows.finished[-40:] = np.nan  # the slow ones
+    assert fct.completion(record).p50 == pytest.approx(2.1 * ideal, rel=0.02)
+    assert math.isnan(fct.completion(record).p99)
+    assert fct.completion(record).mean < 1.8 * ideal
 
 
 def test_the_ideal_is_of_the_flow_s_own_way() -> None:

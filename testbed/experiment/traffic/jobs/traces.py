@@ -117,6 +117,8 @@ def _messages(kind: int, ranks: int, size: float, where: str) -> Exchange:
     if kind not in CARRIED_OUT:
         known = ", ".join(f"{number} ({name})" for number, name in CARRIED_OUT.items())
         raise ValueError(f"{where} is a collective of comm_type {kind}; those that can be carried out: {known}")
+    if kind == ALL_GATHER:  # of all collectives, comm_size is what a rank puts in (ASTRA-sim's Ring; PyTorch's in_msg)
+        size *= ranks
     if kind == ALL_TO_ALL:
         return collectives.everybody(np.full((ranks, ranks), size / ranks))
     return collectives.ring(ranks, max(size, 1.0), 2 if kind in (ALL_REDUCE, BARRIER) else 1)

@@ -134,6 +134,23 @@ def test_chakra_computes_sends_and_carries_out_collectives(tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize(
+    ("kind", "messages", "size"),
+    [
+        (2, 4 * 3, 8000),  # all-gather: each rank passes on what every other one puts in
+        (7, 4 * 3, 2000),  # reduce-scatter: of the quarter that each rank gets
+        (6, 4 * 3, 2000),  # all-to-all
+        (0, 4 * 6, 2000),
+    ],
+)
+def test_the_size_of_a_collective_is_what_each_rank_puts_in(
+    tmp_path: Path, kind: int, messages: int, size: float
+) -> None:
+    """As ASTRA-sim takes it (system/astraccl/native_collectives, Ring) and the PyTorch converter gives it."""
+    ranks = [[node(1, COLL, comm_type=kind, comm_size=8000)]] * 4
+    assert experiment(write(tmp_path, ranks), "chakra").plan.size.tolist() == [size] * messages
+
+
+@pytest.mark.parametrize(
     ("second", "blamed"),
     [
         ([node(1, COMP, after=(7,))], r"llm.1.et: node 1 'n1' waits for node 7, which is not there"),
