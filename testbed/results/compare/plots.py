@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -11,6 +12,7 @@ from testbed.results.compare.curves import Curve, Curves
 from testbed.results.compare.looks import colour_of, dash_of, slug, symbol_of
 from testbed.results.compare.runs import Run
 from testbed.results.compare.variants import Variant
+from testbed.results.report.moments import links
 from testbed.results.report.plot import Axis, Dash, Line, Panel, Plot, over_time
 from testbed.results.summary import COMPARED
 
@@ -38,6 +40,7 @@ def _overlaid(comparison: Comparison, scenario: str, here: Sequence[Variant]) ->
     duration = max((run.summary.duration for run in runs), default=0.0)
     warmup = min((run.summary.window_start for run in runs), default=0.0)
     x, share = over_time(duration, warmup), Axis(low=0, high=1.04)
+    x = replace(x, marks=links(runs[0].manifest.events) if runs else {})  # the same in all runs of a scenario
     plots = _trade_off(comparison, scenario, here)
     for drawn in OVER_TIME:
         plots.append(_overlay(comparison, scenario, here, drawn, (x, share if drawn[0] == "Fairness" else Axis())))

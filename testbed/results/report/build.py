@@ -16,6 +16,7 @@ from testbed.results.measured import restore
 from testbed.results.record import Measured
 from testbed.results.report import html, ranks, tuned
 from testbed.results.report.content import Report
+from testbed.results.report.moments import Moments
 from testbed.results.report.plot import Plot
 from testbed.results.report.plots import plots
 from testbed.results.report.sizes import slowdown_plots
@@ -37,9 +38,16 @@ def build(run: Path, flows: Sequence[str] = ()) -> Report:
     report = compose(measured, results.summary, results.manifest, agents, flows)
     report = replace(report, plots=[*report.plots, *_of_tuners(run, measured)])
     if not (run / STEPS).is_file():
-        return report
-    drawn, sent = ranks.timeline(ranks.read(run / STEPS), measured), measured.flows
+        return _over_time(report, Moments.of(measured, None))
+    steps, sent = ranks.read(run / STEPS), measured.flows
+    drawn = Moments.of(measured, None).on(ranks.timeline(steps, measured))  # has the phases of every rank
+    report = _over_time(report, Moments.of(measured, steps))
     return replace(report, plots=[drawn, *report.plots], matrix=ranks.matrix(sent.src, sent.dst, sent.size))
+
+
+def _over_time(report: Report, happened: Moments) -> Report:
+    told = [replace(one, plot=happened.on(one.plot)) for one in report.timelines]
+    return replace(report, plots=[happened.on(plot) for plot in report.plots], timelines=told)
 
 
 def _of_tuners(run: Path, measured: Measured) -> list[Plot]:

@@ -253,13 +253,21 @@ class Chart {
     const { left, top, width, height } = u.bbox, { ctx } = u, fine = this.scale * uPlot.pxRatio;
     const marks = Object.entries(this.figure.x.marks);
     if (this.marked !== null) marks.push(["", this.marked]);
-    for (const [text, value] of marks) {
+    ctx.font = `${12 * fine}px system-ui, sans-serif`;
+    const ends = []; // of the texts in each row from the bottom up
+    for (const [text, value] of marks.sort((one, other) => one[1] - other[1])) {
       const x = Math.round(u.valToPos(value, "x", true));
       if (!(x >= left && x <= left + width)) continue;
       ctx.fillStyle = colour("limit");
       const dot = text ? 3 * fine : height; // what has a name is dotted
       for (let y = top; y < top + height; y += 2 * dot) ctx.fillRect(x, y, fine, dot);
-      this.write(ctx, text, x + 4 * fine, top + height - 6 * fine, "left");
+      if (!text || u !== this.panels[0]) continue;
+      const wide = ctx.measureText(text).width, right = x + 4 * fine + wide > left + width;
+      const from = right ? x - 4 * fine - wide : x + 4 * fine;
+      let row = ends.findIndex((end) => end < from);
+      if (row < 0) row = ends.length;
+      ends[row] = from + wide + 6 * fine;
+      this.write(ctx, text, from, top + height - (6 + ROW * row) * fine, "left");
     }
   }
 

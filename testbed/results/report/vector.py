@@ -21,6 +21,7 @@ SIZE = (7.0, 3.2)  # inches: the width of a page's text
 SIZE_PER_PANEL = 1.3  # more height for each panel below the first
 LEGEND_COLUMNS = 6
 MARGIN = 0.6  # inches to the left of the panels
+MARK_ROWS = 4  # above each other, in which marks have their names in turn
 LETTER, NAME = 3.9, 8.5  # points, of a name beside a line: width of a letter, and height
 
 _SYMBOLS = {"": "", "circle": "o", "triangle": "v", "cross": "X", "star": "*"}
@@ -79,10 +80,12 @@ def _draw(plot: Plot, figure: Figure) -> None:
         for span in plot.x.spans:
             colour, opacity = _colour(span.colour, colours)
             axes.axvspan(span.start, span.end, color=colour, alpha=opacity, linewidth=0, zorder=0)
-        for text, place in plot.x.marks.items():
+        for number, (text, place) in enumerate(sorted(plot.x.marks.items(), key=lambda mark: mark[1])):
             axes.axvline(place, color=colours["limit"], linewidth=1, linestyle=":")
-            at = {"xycoords": axes.get_xaxis_transform(), "xytext": (3, 4), "textcoords": "offset points"}
-            axes.annotate(text, (place, 0), **at)
+            raised = 4 + NAME * (number % MARK_ROWS)
+            at = {"xycoords": axes.get_xaxis_transform(), "xytext": (3, raised), "textcoords": "offset points"}
+            if axes is panels[0]:
+                axes.annotate(text.strip(), (place, 0), fontsize=7, **at)
     for panel, axes in zip(plot.panels, panels, strict=True):
         _limit(axes, panel.y)
     _ticks(panels[-1], "x", plot.x)
