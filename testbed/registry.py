@@ -23,6 +23,8 @@ from typing import Any
 from pydantic import ValidationError
 
 from testbed.base.installed import entry_points
+from testbed.base.missing import why_missing
+from testbed.base.problems import problem
 from testbed.base.watchdog import watched
 from testbed.errors import BadInput, PluginFailed, UnusableDecision, nearest
 from testbed.plugin import PluginConfig
@@ -93,9 +95,8 @@ class Plugin:
         if first["type"] == "extra_forbidden":
             known = list(self.form.Config.model_fields)
             return f"{self.kind} '{self.name}' has no option '{key}'; {nearest(key, known)}"
-        reason = first["msg"].removeprefix("Value error, ")
         option = f", option '{key}'" if key else ""  # a rule between options blames none of them
-        return f"{self.kind} '{self.name}'{option}: {reason}"
+        return f"{self.kind} '{self.name}'{option}: {problem(first)}"
 
 
 def find(kind: str, spec: str) -> Plugin:
@@ -123,12 +124,18 @@ def _installed(kind: str, spec: str) -> Plugin:
 
 
 def find_any(spec: str) -> Plugin:
-    """The plugin of any kind that ``spec`` names. Raises BadInput: what is wrong with the file, or for each kind."""
-    file = _from_path(spec) if is_path(spec) else None
+    """The plugin of any kind that ``spec`` names. Raises BadInput: what is wrong with the file, or the nearest name."""
+    if not is_path(spec):
+        kinds = [kind for kind in GROUPS if spec in _entries(kind)]
+        if not kinds:
+            known = [name for kind in GROUPS for name in _entries(kind)]
+            raise BadInput(f"no plugin '{spec}' is installed; {nearest(spec, known)}, or give a path: ./{spec}.py")
+        return _logged(_installed(kinds[0], spec))
+    file = _from_path(spec)
     problems: list[str] = []
     for kind in GROUPS:
         try:
-            return _logged(_pick(kind, *file) if file else _installed(kind, spec))
+            return _logged(_pick(kind, *file))
         except BadInput as error:
             problems.append(str(error))
     raise BadInput("\n".join(problems))
@@ -197,7 +204,7 @@ def _from_path(spec: str) -> tuple[str, str, Any, Path]:
     text, _, wanted = spec.partition(":")
     file = Path(text).expanduser().resolve()
     if not file.is_file():
-        raise BadInput(f"plugin file '{text}' does not exist (looked at {file})")
+        raise BadInput(f"plugin file '{text}' {why_missing(text, file)}")
     name = f"testbed_plugin_{file.stem}_{hashlib.sha256(str(file).encode()).hexdigest()[:8]}"
     module_spec = importlib.util.spec_from_file_location(name, file)
     assert module_spec is not None

@@ -178,7 +178,7 @@ def test_configuring(mine: Path) -> None:
         (None, {"gian": 1}, "controller 'mine' has no option 'gian'; did you mean 'gain'? (allowed: gain, wait)"),
         (None, {"wait": "5"}, "controller 'mine', option 'wait': '5' has no unit for a time"),
         (None, {"wait": "5 kB"}, "controller 'mine', option 'wait': '5 kB' has unknown unit 'kB' for a time"),
-        (None, {"gain": "much"}, "controller 'mine', option 'gain': Input should be a valid number"),
+        (None, {"gain": "much"}, "controller 'mine', option 'gain': expected a number, got 'much'"),
     ],
 )
 def test_wrong_options(preset: str | None, options: dict[str, object], expected: str, mine: Path) -> None:

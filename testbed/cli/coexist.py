@@ -58,6 +58,7 @@ def coexist(  # noqa: PLR0917 - one parameter per option
 ) -> None:
     """Put controllers in pairs into one rack, half of the flows each, and print what each got of its fair share."""
     from testbed.experiment.load import absolute
+    from testbed.registry import find
     from testbed.results import folder
     from testbed.runs.carrier import carrier
     from testbed.runs.coexist import Matrix, halves
@@ -67,6 +68,8 @@ def coexist(  # noqa: PLR0917 - one parameter per option
     names = [name for name in controllers.split(",") if name]
     if len(set(names)) < len(names) or not names:
         raise BadInput(f"'{controllers}': expected different controllers with commas between them, such as swift,hpcc")
+    for name in names:  # before it is a part of `controllers`
+        find("controller", name)
     if picture and picture.suffix not in PICTURES:
         raise BadInput(f"--picture {picture}: expected a file that ends with {', '.join(PICTURES)}")
     kernel = engine is EngineChoice.kernel

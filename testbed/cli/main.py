@@ -16,7 +16,7 @@ import typer
 from typer.main import get_command
 
 from testbed.base import extras
-from testbed.cli import words
+from testbed.cli import usage, words
 from testbed.cli.agent import agent
 from testbed.cli.check import check
 from testbed.cli.coexist import coexist
@@ -98,7 +98,7 @@ app.command()(export)
 
 
 @cache
-def commands() -> Callable[[], object]:
+def commands() -> Callable[..., int | None]:
     """The command line, ready to be called."""
     return get_command(app)
 
@@ -109,12 +109,19 @@ def main() -> int:
     words.join()
     try:
         with extras.explained():
-            commands()()
+            return commands()(standalone_mode=False) or 0
+    except usage.UsageProblem as error:
+        if type(error).__name__ == usage.HELP:
+            print(error.ctx.get_help())
+        else:
+            print(f"testbed: {usage.told(error)}", file=sys.stderr)
+        return int(error.exit_code)
+    except typer.Abort:  # a question that nobody answered
+        return 1
     except TestbedError as error:
         _log(error)
         print(f"testbed: {error}", file=sys.stderr)
         return error.exit_code
-    return 0
 
 
 def _log(error: TestbedError) -> None:

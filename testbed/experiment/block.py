@@ -10,6 +10,8 @@ from pydantic_core import PydanticCustomError
 from testbed.errors import nearest
 from testbed.units import Ratio, Time
 
+CHOOSE = ("pattern", "kind")  # keys that choose which others there are
+
 
 def refuse(key: str, problem: str) -> NoReturn:
     """Blame one key, relative to the model that is being validated."""
@@ -29,7 +31,8 @@ class Part(BaseModel):
         if isinstance(data, dict):
             for key in data:
                 if key not in cls.model_fields:
-                    refuse(str(key), f"no such key; {nearest(str(key), list(cls.model_fields))}")
+                    chosen = next((f" with {one} '{data[one]}'" for one in CHOOSE if one in data and one != key), "")
+                    refuse(str(key), f"no such key{chosen}; {nearest(str(key), list(cls.model_fields))}")
         return data
 
 

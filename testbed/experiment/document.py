@@ -11,6 +11,7 @@ import yaml
 from testbed.errors import BadInput
 
 KeyPath = tuple[str | int, ...]
+EXPERIMENT = "an experiment: 'key: value' lines, such as 'traffic:'"
 DEEPEST = 20  # an experiment has five levels; more is a YAML alias that contains itself
 
 
@@ -26,20 +27,20 @@ class Document:
     sections: set[KeyPath] = field(default_factory=set)  # that are there only because options put something into them
 
     @classmethod
-    def read(cls, file: Path, name: str = "") -> Document:
-        """Parse a file. Raises BadInput if it cannot be read, is not YAML, or repeats a key."""
+    def read(cls, file: Path, name: str = "", expected: str = EXPERIMENT) -> Document:
+        """Parse a file. Raises BadInput if it cannot be read, is not YAML of what is ``expected``, or repeats a key."""
         name = name or str(file)
         try:
             text = file.read_text(encoding="utf-8")
         except (OSError, UnicodeDecodeError) as error:
             reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
             raise BadInput(f"cannot read {name}: {reason}") from None
-        document = cls.parse(text, name)
+        document = cls.parse(text, name, expected)
         document.folder = file.parent
         return document
 
     @classmethod
-    def parse(cls, text: str, name: str) -> Document:
+    def parse(cls, text: str, name: str, expected: str = EXPERIMENT) -> Document:
         """Parse text; ``name`` stands for the file in messages."""
         document = cls(name, {})
         try:
@@ -52,11 +53,12 @@ class Document:
         try:
             root = loader.get_single_node()
             if not isinstance(root, yaml.MappingNode):
-                raise BadInput(f"{name}, line 1: expected an experiment: 'key: value' lines, such as 'traffic:'")
+                raise BadInput(f"{name}, line 1: expected {expected}")
             document.data = document._build(loader, root, ())
         except yaml.MarkedYAMLError as error:
             line = error.problem_mark.line + 1 if error.problem_mark else 1
-            raise BadInput(f"{name}, line {line}: not valid YAML: {error.problem}") from None
+            told = f"not valid YAML: {error.problem}" if expected == EXPERIMENT else f"not {expected}: {error.problem}"
+            raise BadInput(f"{name}, line {line}: {told}") from None
         except yaml.YAMLError as error:
             raise BadInput(f"{name}: not valid YAML: {error}") from None
         finally:

@@ -19,6 +19,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from testbed.base.installed import entry_points
+from testbed.base.missing import why_missing
 from testbed.controller import CompiledController, Signal
 from testbed.errors import BadInput, nearest
 from testbed.experiment import meaningless
@@ -86,7 +87,7 @@ def load(path_or_name: str) -> Loaded:
     if "/" in path_or_name or path_or_name.endswith((".yaml", ".yml")):
         file = Path(path_or_name).expanduser()
         if not file.is_file():
-            raise BadInput(f"experiment file '{path_or_name}' does not exist (looked at {file.resolve()})")
+            raise BadInput(f"experiment file '{path_or_name}' {why_missing(path_or_name, file)}")
         return _read(file, path_or_name)
     known = available()
     if path_or_name not in known:

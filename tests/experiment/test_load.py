@@ -20,7 +20,10 @@ POLICY = ROOT / "plugins" / "pet" / "policies" / "websearch.onnx"
 @pytest.mark.parametrize(
     ("setting", "says"),
     [
-        ("traffic.sender=8", "--set traffic.sender=8: traffic.sender: no such key; did you mean 'senders'?"),
+        (
+            "traffic.sender=8",
+            "--set traffic.sender=8: traffic.sender: no such key with pattern 'incast'; did you mean 'senders'?",
+        ),
         ("traffic.senders", "expected key=value, for example --set traffic.senders=8"),
         ("=8", "expected key=value"),
         ("time.duration=10", "--set time.duration=10: time.duration: 10 has no unit"),

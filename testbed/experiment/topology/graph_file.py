@@ -15,7 +15,7 @@ from typing import Any, get_args
 from pydantic import ValidationError
 
 from testbed.base import extras
-from testbed.errors import BadInput
+from testbed.errors import BadInput, nearest
 from testbed.experiment.document import Document, KeyPath
 from testbed.experiment.messages import problem_of
 from testbed.experiment.topology.graph import Graph, GraphLink, GraphNode, Role
@@ -23,19 +23,26 @@ from testbed.experiment.topology.links import OwnSettings
 
 ZOO_RATE = "LinkSpeedRaw"
 GRAPHML = ".graphml"
+FORMATS = (
+    "a rack in one of three formats: YAML with 'nodes' and 'links', YAML of containerlab with 'topology', or GraphML "
+    f"in a file that ends with {GRAPHML}"
+)
 
 
 def read(file: Path) -> Graph:
     """Raises BadInput with the file and the line."""
     if file.suffix == GRAPHML:
         return _graphml(file)
-    document = Document.read(file)
+    document = Document.read(file, expected=FORMATS)
     topology = document.data.get("topology")
     return _containerlab(document, topology) if topology is not None else _ours(document)
 
 
 def _ours(document: Document) -> Graph:
-    _only(document, (), document.data, ("nodes", "links"))
+    unknown = next((key for key in document.data if key not in {"nodes", "links"}), None)
+    if unknown is not None:
+        hint = nearest(unknown, ["nodes", "links"])
+        raise BadInput(f"{document.origin((unknown,))}: {unknown}: no such key; {hint}; expected {FORMATS}")
     nodes, links = (_list(document, (key,), document.data.get(key)) for key in ("nodes", "links"))
     return Graph([_node(document, place, one) for place, one in enumerate(nodes)],
                  [_link(document, place, one) for place, one in enumerate(links)], document.name)  # fmt: skip

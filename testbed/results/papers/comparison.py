@@ -218,7 +218,7 @@ def _shipped() -> Iterator[str]:
 
 
 def _read(file: Path, name: str) -> Comparison:
-    document = Document.read(file, name)
+    document = Document.read(file, name, "a comparison: 'key: value' lines, such as 'rows:'")
     document.data.setdefault("name", file.stem)
     try:
         return Comparison.model_validate(document.data, context={"folder": file.parent})

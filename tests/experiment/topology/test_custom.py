@@ -130,7 +130,13 @@ def test_bad_graphs(rack: str, says: str, tmp_path: Path) -> None:
             "nodes: [a, x, b]\nlinks:\n- {ends: [a, x]}\n- {ends: [b, q]}\n",
             "g.yaml, line 4: no node is named 'q'",
         ),
-        ("g.yaml", "nodes: [a]\nlonks: []\n", "g.yaml, line 2: lonks: no such key; allowed: nodes, links"),
+        ("g.yaml", "nodes: [a]\nlonks: []\n", "g.yaml, line 2: lonks: no such key; did you mean 'links'?"),
+        (
+            "g.dot",
+            "graph G { a -- b }\n",
+            "g.dot, line 1: expected a rack in one of three formats: YAML with 'nodes' and",
+        ),
+        ("g.gml", "graph [\n  node [ id 1 ]\n  { ]\n", "or GraphML in a file that ends with .graphml"),
         (
             "g.yaml",
             "topology: {nodes: {a: {}}, links: [{}]}\n",

@@ -31,6 +31,7 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from testbed.base.missing import why_missing
 from testbed.dataplane.wire import MAX_HOPS
 from testbed.errors import BadInput
 from testbed.units import Rate, Time
@@ -128,7 +129,7 @@ class Inventory:
 def read(file: Path) -> Inventory:
     """Has `ansible-inventory` read it. Raises BadInput if the file, or a variable in it, is wrong."""
     if not file.exists():
-        raise BadInput(f"inventory '{file}' does not exist (looked at {file.resolve()})")
+        raise BadInput(f"inventory '{file}' {why_missing(str(file), file)}")
     listed = _listed(file)
     variables = listed.get("_meta", {}).get("hostvars", {})
     known = _members(listed, GROUP if GROUP in listed else "all")
