@@ -123,9 +123,9 @@ def _print(matrix: Matrix, experiment: str, engine: str, format: Format) -> None
             for one in matrix.met
         ]
         shares = matrix.share.tolist()
-        print_json(
-            {"experiment": experiment, "engine": engine, "controllers": matrix.names, "share": shares, "pairs": pairs}
-        )
+        intervals = [[[one.low, one.high] if one.has_interval else None for one in row] for row in matrix.estimates]
+        about = {"experiment": experiment, "engine": engine, "controllers": matrix.names}
+        print_json({**about, "share": shares, "interval": intervals, "pairs": pairs})
         return
     from rich.console import Console
 
@@ -133,5 +133,9 @@ def _print(matrix: Matrix, experiment: str, engine: str, format: Format) -> None
 
     Console(highlight=False).print(Fitted(matrix.table()))
     print("\n1 is a fair share, 2 is everything; on the diagonal, half of the flows beside the other half")
+    found = matrix.estimates[0][0]
+    if found.has_interval:
+        holds = f"{100 * found.coverage:.3g} %"
+        print(f"medians; below: the interval that holds the true one with a probability of {holds}")
     for one in matrix.degraded:
         print(f"{' and '.join(one.pair)}: {one.word}: {one.why}")

@@ -15,6 +15,7 @@ from testbed.engines.engine import Engine
 from testbed.experiment.resolved import Resolved
 from testbed.fidelity.verdict import judge
 from testbed.live.observers import Observer
+from testbed.results.compare.median import Estimate, estimate
 from testbed.results.summary import summarise
 from testbed.results.table import Cell, Table
 from testbed.runs.forked import each
@@ -37,22 +38,26 @@ class Met:
 class Matrix:
     """``share[i, j]`` is what ``names[i]`` got beside ``names[j]``; of one with itself, what half of its flows got.
 
-    Of several seeds it is the mean.
+    Of several seeds it is the median, with an interval (`testbed.results.compare.median`).
     """
 
     names: Sequence[str]
     met: Sequence[Met]
 
+    def of(self, one: str, beside: str) -> Estimate:
+        """What one of them got beside another."""
+        own = [met.share for met in self.met if met.pair == (one, beside)]
+        return estimate(own or [2 - met.share for met in self.met if met.pair == (beside, one)])
+
+    @property
+    def estimates(self) -> list[list[Estimate]]:
+        """A row per controller."""
+        return [[self.of(one, other) for other in self.names] for one in self.names]
+
     @property
     def share(self) -> Floats:
         """Shape (n, n)."""
-        shares = np.full((len(self.names), len(self.names)), np.nan)
-        for pair in dict.fromkeys(one.pair for one in self.met):
-            row, column = (self.names.index(name) for name in pair)
-            share = float(np.mean([one.share for one in self.met if one.pair == pair]))
-            shares[column, row] = 2 - share
-            shares[row, column] = share
-        return shares
+        return np.array([[one.median for one in row] for row in self.estimates])
 
     @property
     def degraded(self) -> list[Met]:
@@ -62,10 +67,16 @@ class Matrix:
     def table(self) -> Table:
         """A row per controller; what got less than half of its fair share is marked."""
         rows = []
-        for name, shares in zip(self.names, self.share, strict=True):
-            cells = [Cell(f"{one:.2f}", mark="worse" if one < 0.5 else "") for one in shares]
+        for name, shares in zip(self.names, self.estimates, strict=True):
+            cells = [
+                Cell(f"{one.median:.2f}", _interval(one), mark="worse" if one.median < 0.5 else "") for one in shares
+            ]
             rows.append([Cell(name), *cells])
-        return Table(rows, [Cell("got, beside"), *map(Cell, self.names)])
+        return Table(rows, [Cell("got, beside"), *map(Cell, self.names)], notes="below")
+
+
+def _interval(found: Estimate) -> str:
+    return f"{found.low:.2f}..{found.high:.2f}" if found.has_interval else ""
 
 
 def halves(flows: int) -> list[int]:

@@ -36,6 +36,9 @@ def test_a_matrix_has_both_sides_of_every_pair() -> None:
     ]
     matrix = Matrix(["a", "b"], met)
     assert np.array_equal(matrix.share, [[1.0, 0.4], [1.6, 1.1]])
+    assert [(one.low, one.high) for one in (matrix.of("a", "b"), matrix.of("b", "a"))] == [(0.3, 0.5), (1.5, 1.7)]
+    assert not matrix.of("a", "a").has_interval  # a single run
+    assert [cell.note for cell in matrix.table().rows[1]] == ["", "1.50..1.70", ""]
     assert matrix.degraded == met[3:]
     assert [cell.mark for cell in matrix.table().rows[0]] == ["", "", "worse"]
 
@@ -77,6 +80,7 @@ def test_its_options_count_before_anything_is_checked_and_its_runs_are_kept(tmp_
     changed = ("--set", "traffic.senders=4", "--seed", "5", "--repeat", "2")  # of 8 senders: h8 is no more
     done = command("coexist", "hpcc", "--experiment", "incast-8", *short, *changed, "--out", str(tmp_path / "out"))
     assert done.returncode == 0, done.stderr
+    assert "holds the true one with a probability of 50 %" in done.stdout
     assert {one.name for one in (tmp_path / "out").iterdir()} == {"hpcc,hpcc,seed=5", "hpcc,hpcc,seed=6"}
     for run in (tmp_path / "out").iterdir():
         held = json.loads((run / "manifest.json").read_text())

@@ -158,7 +158,7 @@ def _scenario(run: Run) -> Settings:
     return settings
 
 
-NOT_THE_SCENARIO = ("name", "description", "seed", "controller", "tuner")
+NOT_THE_SCENARIO = ("name", "description", "seed", "controller", "controllers", "tuner")
 
 
 def _contender(run: Run) -> Settings:
@@ -166,7 +166,7 @@ def _contender(run: Run) -> Settings:
     code = {"controller.file": manifest.controller.sha256[:7]}
     if manifest.tuner:
         code["tuner.file"] = manifest.tuner.sha256[:7]
-    code |= _files(run, *PLUGINS)
+    code |= _files(run, *PLUGINS, "controllers")
     reference = {"from": "baseline"} if run.reference else {}
     return reference | _plugins(run) | code | {"testbed": manifest.versions.get("testbed", "")}
 
@@ -186,6 +186,8 @@ def _plugins(run: Run) -> Settings:
         options = dict(manifest.experiment.get(kind) or {})
         options.pop("name", None)  # or the path, which says nothing about the code
         settings |= flat({kind: options})
+    if others := manifest.experiment.get("controllers"):
+        settings |= {"beside": " + ".join(str(one["name"]) for one in others)} | flat({"controllers": others})
     return settings
 
 

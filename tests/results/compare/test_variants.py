@@ -45,6 +45,12 @@ def test_options_make_another_contender_in_the_same_scenario(tmp_path: Path) -> 
     ]
 
 
+def test_who_shares_the_rack_with_others_is_told_by_them(tmp_path: Path) -> None:
+    for other in ("hpcc", "swift"):
+        results(tmp_path / other, "dcqcn", 1, f"controllers=[{{name: {other}, of: {{flows: [1, 3]}}}}]")
+    assert list(grouped(tmp_path)) == ["dcqcn, beside=hpcc", "dcqcn, beside=swift"]
+
+
 def test_other_experiments_are_told_by_name(tmp_path: Path) -> None:
     results(tmp_path / "a", experiment="incast-8")
     results(tmp_path / "b", experiment="incast-2")
