@@ -6,6 +6,8 @@
 #ifndef TESTBED_ADAPTIVE_BPF_H
 #define TESTBED_ADAPTIVE_BPF_H
 
+#include "draws.bpf.h"
+
 /* By number of the switch << 8 | the second byte of the destination's address, which is that of its switch. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -37,9 +39,9 @@ static __always_inline __u64 waiting_at(__u32 port, __u64 now)
 }
 
 /* Which of them it is. */
-static __always_inline __u32 shortest_queue(const struct next_hops *hops, __u64 now)
+static __always_inline __u32 shortest_queue(const struct next_hops *hops, __u32 drawn, __u64 now)
 {
-	__u32 first = bpf_get_prandom_u32() % hops->count, best = first;
+	__u32 first = drawn % hops->count, best = first;
 	__u64 least = ~0ull;
 
 	for (__u32 i = 0; i < MOST_NEXT_HOPS && i < hops->count && least; i++) {
@@ -61,15 +63,20 @@ int port_route(struct __sk_buff *skb)
 	__u32 key = skb->ifindex;
 	struct port_config *config = bpf_map_lookup_elem(&port_config, &key);
 	struct next_hops *hops;
-	__be32 to;
+	__be32 to, psn = 0, qp = 0; /* which packet of which flow it is */
+	__u32 drawn;
 
 	if (!config || skb->protocol != bpf_htons(ETH_P_IP) ||
 	    bpf_skb_load_bytes(skb, __builtin_offsetof(struct roce, dst_ip), &to, sizeof(to)))
 		return TC_ACT_UNSPEC;
 	key = config->node >> 16 << 8 | (bpf_ntohl(to) >> 16 & 0xff);
 	hops = bpf_map_lookup_elem(&next_hops, &key);
-	if (hops && hops->count > 1)
-		bpf_set_hash(skb, (((2 * (__u64)shortest_queue(hops, bpf_ktime_get_ns()) + 1) << 31) / hops->count) | 1);
+	if (!hops || hops->count < 2)
+		return TC_ACT_UNSPEC;
+	bpf_skb_load_bytes(skb, __builtin_offsetof(struct roce, psn), &psn, sizeof(psn));
+	bpf_skb_load_bytes(skb, __builtin_offsetof(struct roce, qp), &qp, sizeof(qp));
+	drawn = draw(settings.seed + config->node, bpf_ntohl(qp), bpf_ntohl(psn));
+	bpf_set_hash(skb, (((2 * (__u64)shortest_queue(hops, drawn, bpf_ktime_get_ns()) + 1) << 31) / hops->count) | 1);
 	return TC_ACT_UNSPEC;
 }
 

@@ -10,6 +10,7 @@
  * Compiled with BOLT it takes the SRCs of switches as well (bolt.bpf.h).
  */
 #include "flows.bpf.h"
+#include "draws.bpf.h"
 #include "pause.bpf.h"
 
 struct {
@@ -55,22 +56,24 @@ struct {
  * as its skb's, which Linux takes for ECMP where there is one; port_ingress makes another of it at each switch. A hash of 0
  * is none.
  */
-static __always_inline void choose_path(struct __sk_buff *skb, const struct roce *packet, __u32 id, __u64 now)
+static __always_inline void choose_path(struct __sk_buff *skb, const struct roce *packet, __u32 id, __be32 psn, __u64 now)
 {
+	__u32 number = bpf_ntohl(psn);
+
 	if (settings.routing == BY_SENDER) {
 		__be16 port = bpf_htons(FIRST_PORT | (bpf_ntohl(packet->imm) & (ENTROPIES - 1)));
 
 		bpf_skb_store_bytes(skb, __builtin_offsetof(struct roce, src_port), &port, sizeof(port),
 				    BPF_F_INVALIDATE_HASH);
 	} else if (settings.routing == SPRAYED) {
-		bpf_set_hash(skb, bpf_get_prandom_u32() | 1);
+		bpf_set_hash(skb, draw(settings.seed, id, number) | 1);
 	} else if (settings.routing == BY_FLOWLET) {
 		struct flowlet *flow = bpf_map_lookup_elem(&flowlets, &id);
 
 		if (!flow)
 			return;
 		if (now - flow->last_ns > settings.flowlet_gap_ns)
-			flow->hash = bpf_get_prandom_u32() | 1;
+			flow->hash = draw(settings.seed, id, number) | 1;
 		flow->last_ns = now;
 		bpf_set_hash(skb, flow->hash);
 	}
@@ -102,7 +105,7 @@ int nic_tx(struct __sk_buff *skb)
 	now = bpf_cpu_to_be64(bpf_ktime_get_ns());
 	bpf_skb_store_bytes(skb, __builtin_offsetof(struct roce, shim.tx_ns), &now, sizeof(now), 0);
 #if MANY_PATHS
-	choose_path(skb, &packet, id, bpf_be64_to_cpu(now));
+	choose_path(skb, &packet, id, psn, bpf_be64_to_cpu(now));
 #endif
 	return SENT;
 }

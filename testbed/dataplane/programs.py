@@ -71,6 +71,7 @@ class NicPrograms:
         tag: wire.Tag = wire.RACK,
         routing: int = wire.BY_HASH,
         flowlet_gap_ns: int = 0,
+        seed: int = 1,
     ) -> None:
         variant = src.variant or (MANY_PATHS if routing != wire.BY_HASH else "")
         self._object = libbpf.Object(compiled(f"nic{variant}"))
@@ -84,11 +85,12 @@ class NicPrograms:
         for name in ("ingresses", "pauses"):
             self._object.size_map(name, largest_ifindex + 1)
         self.pfc, self.src, self.routing, self.variant = pfc, src, routing, variant
+        self.seed = seed & 0xFFFFFFFF
         wakeup = 0 if wake_agents else RING_NO_WAKEUP
         own = (socket.htons(tag.port), socket.htons(tag.p_key))
-        lossless = (pfc.xoff > 0, pfc.xon)
+        lossless, paths = (pfc.xoff > 0, pfc.xon), (routing, self.seed)
         self._object.set_constants(
-            wire.NIC_SETTINGS.pack(cnp_interval_ns, wakeup, flowlet_gap_ns, *lossless, *own, at_far_end, routing)
+            wire.NIC_SETTINGS.pack(cnp_interval_ns, wakeup, flowlet_gap_ns, *lossless, *own, at_far_end, *paths)
         )
         self._object.load()
         self.tx_fd = self._object.program_fd("nic_tx")
@@ -135,7 +137,7 @@ class PortPrograms(KernelMaps):
         adaptive = nic.routing == wire.ADAPTIVE
         if adaptive:
             self._object.size_map("next_hops", (switches + 1) << 8)
-        self._object.set_constants(wire.PORT_SETTINGS.pack(*nic.pfc, monitor > 0, *nic.src, nic.routing))
+        self._object.set_constants(wire.PORT_SETTINGS.pack(*nic.pfc, monitor > 0, *nic.src, nic.routing, nic.seed))
         self._object.load()
         super().__init__({name: self._object.map_fd(name) for name in MAPS}, entries)
         self.flow_table = FlowTable(self._object.map_fd("flow_table"), monitor) if monitor else None

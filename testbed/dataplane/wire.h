@@ -143,7 +143,8 @@ struct nic_settings {
 	__be16 port;	       /* of UDP, and ... */
 	__be16 pkey;	       /* ... the partition: packets with others are not the run's, and pass untouched */
 	__u32 at_far_end;      /* nic_tx runs where hosts' links end, and counts what arrives there */
-	__u64 routing;
+	__u32 routing;
+	__u32 seed; /* of draws */
 };
 
 /* Per flow, at the sender's NIC. */
@@ -240,6 +241,7 @@ struct port_settings {
 	__u32 src_from; /* bytes in the queue from which on it sends SRCs; only in the programs for Bolt */
 	__u32 packet; /* bytes of a full packet: the most supply that is kept (SM) */
 	__u32 routing;
+	__u32 seed; /* of draws */
 };
 
 /* Bolt, per port. */

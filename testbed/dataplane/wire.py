@@ -106,10 +106,11 @@ PORT_COUNTERS = np.dtype(
 )
 ARRIVALS = np.dtype([("bytes", "<u8"), ("packets", "<u8"), ("answered", "<u8")])
 # CNP interval in wall ns, ring flags, flowlet gap in wall ns, PFC or not, xon; port and P_Key of the tag, big-endian;
-# far end or not; routing
-NIC_SETTINGS = struct.Struct("=QQQIIHHIQ")
-# xoff, xon, limit, whether flows are counted, queue from which on SRCs are sent, bytes of a full packet, routing
-PORT_SETTINGS = struct.Struct("=IIIIIII")
+# far end or not; routing, seed
+NIC_SETTINGS = struct.Struct("=QQQIIHHIII")
+# xoff, xon, limit, whether flows are counted, queue from which on SRCs are sent, bytes of a full packet, routing,
+# seed
+PORT_SETTINGS = struct.Struct("=IIIIIIII")
 PORT_BOLT = np.dtype([("supply", "<i8"), ("leaving", "<u8"), ("asked", "<u8"), ("made", "<u8")])
 FLOWLET = np.dtype([("last_ns", "<u8"), ("hash", "<u4"), ("reserved", "<u4")])
 BY_HASH, BY_SENDER, SPRAYED, BY_FLOWLET, ADAPTIVE = range(5)  # routing

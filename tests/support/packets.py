@@ -144,8 +144,12 @@ class Bench:
         pfc: Thresholds = NO_PFC,
         monitor: int = 0,
         src: Notices = NO_SRC,
+        routing: int = wire.BY_HASH,
+        seed: int = 1,
     ) -> None:
-        self.nic = NicPrograms(8, flows, rings, cnp_interval_ns, wake_agents=False, pfc=pfc, src=src)
+        self.nic = NicPrograms(
+            8, flows, rings, cnp_interval_ns, wake_agents=False, pfc=pfc, src=src, routing=routing, seed=seed
+        )
         self.ports = PortPrograms(self.nic, monitor)
 
     def port(

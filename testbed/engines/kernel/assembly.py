@@ -61,6 +61,7 @@ class Assembly:
             ring_size=ring_size,
             pfc=self.lossless.thresholds if self.lossless else NO_PFC,
             routing=wire.routing(experiment.routing.name),
+            seed=experiment.seed,
             flowlet_gap_ns=self.clock.wall_ns(self.layout.flowlet_gap),
             src=Notices(self.resolved.src_threshold, framing.wire_size),
         )

@@ -31,7 +31,7 @@ static int64_t adaptive_choice(const struct world *w, const int64_t *hops)
 
 	for (int64_t i = 0; i < hops[0]; i++)
 		ports.port[i] = (uint32_t)w->lines[hops[1 + i]].from;
-	return shortest_queue(&ports, (uint64_t)w->now);
+	return shortest_queue(&ports, world_random(), (uint64_t)w->now);
 }
 
 #endif

@@ -134,10 +134,10 @@ class World:
         own = (int.from_bytes(part, "little") for part in tag)
         routing = wire.routing(self.experiment.routing.name)
         gap = self.clock.wall_ns(self.layout.flowlet_gap)
-        nic = wire.NIC_SETTINGS.pack(interval, 0, gap, *lossless, *own, 0, routing)
+        nic = wire.NIC_SETTINGS.pack(interval, 0, gap, *lossless, *own, 0, routing, 0)
         sizes = (self.buffer.xoff, self.buffer.xon, self.buffer.limit) if self.buffer else (0, 0, 0)
         notices = (self.resolved.src_threshold, self.layout.framing.wire_size)
-        port = wire.PORT_SETTINGS.pack(*sizes, self.maps.flow_table is not None, *notices, routing)
+        port = wire.PORT_SETTINGS.pack(*sizes, self.maps.flow_table is not None, *notices, routing, 0)
         self.address = ctypes.addressof(self.c)
         self.code.enter(self.address, nic, len(nic), port, len(port))
 

@@ -45,7 +45,7 @@ def make(folder: Path, largest: int) -> None:
     try:
         for name in MAPS:
             program.size_map(name, max(LEAST, 2 * largest))
-        program.set_constants(wire.PORT_SETTINGS.pack(0, 0, 0, 0, 0, 0, wire.BY_HASH))
+        program.set_constants(wire.PORT_SETTINGS.pack(0, 0, 0, 0, 0, 0, wire.BY_HASH, 0))
         program.load()
         remove(folder)  # what a command left that was killed
         _make_folder(folder)

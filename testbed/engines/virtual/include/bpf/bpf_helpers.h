@@ -96,11 +96,10 @@ static __always_inline long bpf_skb_change_tail(struct __sk_buff *skb, __u32 len
 #if MANY_PATHS
 uint32_t world_random(void);
 
-#define bpf_get_prandom_u32() world_random()
+#define draw(seed, whom, number) ((void)(seed), (void)(whom), (void)(number), world_random())
 #define bpf_get_hash_recalc(skb) ((skb)->hash)
 #define bpf_set_hash(skb, number) ((skb)->hash = (number))
 #else
-#define bpf_get_prandom_u32() 0
 #define bpf_get_hash_recalc(skb) 0
 #define bpf_set_hash(skb, number) ((void)(skb), (void)(number))
 #endif
