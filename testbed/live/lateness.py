@@ -43,12 +43,14 @@ class Counted:
         """Between that moment, or the start of the run, and this one."""
         given, late = self.shaped - (before.shaped if before else 0.0)
         given_up = self.given_up - (before.given_up if before else 0.0)
+        idle = self.idle[len(before.idle) if before else 0 :]
         length = self.time - (before.time if before else 0.0)
         return Lateness(
             pacing_lag=self.pacing.since(before.pacing if before else None),
             feedback_lag=self.feedback.since(before.feedback if before else None),
             timer_lag=self.timers.since(before.timers if before else None),
-            cpu_idle=least(self.idle[len(before.idle) if before else 0 :]),
+            cpu_idle=least(idle),
+            cpu_idle_mean=float(np.mean(idle)) if idle else 1.0,
             stalled_bytes=float(late),
             stalled_share=float(late / max(1.0, given)),
             line_given_up=float(given_up.max(initial=0.0) / length) if length > 0 else 0.0,

@@ -160,6 +160,7 @@ class Lateness:
     feedback_lag: Lag  # time feedback waited for the agent after it was due
     timer_lag: Lag | None = None  # how late the agents' sleeps ended
     cpu_idle: float = 1.0  # share of its time that the busiest core had left: the busiest half second, or p99
+    cpu_idle_mean: float = 1.0  # the same, mean of all half seconds
     stalled_bytes: float = float("nan")  # that the bottleneck's shaper did not send in time
     stalled_share: float = 0.0  # the same / bytes sent
     line_given_up: float = 0.0  # share of the time for which a host had packets to send, and waited; of the worst host

@@ -47,6 +47,7 @@ def test_a_synchronised_start_is_not_held_against_the_window_after_it() -> None:
     assert (before.timer_lag.largest, window.timer_lag.largest) == (20 * US, 0.0)
     assert window.feedback_lag.histogram.counts.sum() == 10
     assert (before.cpu_idle, window.cpu_idle) == (0.02, 0.4)
+    assert (before.cpu_idle_mean, window.cpu_idle_mean) == pytest.approx((0.26, 0.5))
     assert (before.stalled_share, window.stalled_share) == (0.05, 0.01)
     assert (before.stalled_bytes, window.stalled_bytes) == (5e4, 2e4)
     assert (before.line_given_up, window.line_given_up) == pytest.approx((0.4, 0.05))  # of the worst host of each part
