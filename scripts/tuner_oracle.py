@@ -42,7 +42,7 @@ Runs = dict[str, dict[str, dict[int, Floats]]]  # cell, row, seed: slowdowns as 
 def measured(file: Path) -> Line:
     """The line of one run."""
     cell, *row, seed = file.stem.split(",")
-    one = np.load(file)
+    one = np.load(file, allow_pickle=False)
     came = one["start"] < ARRIVED * one["duration"]
     mice, slowdown = one["size"] <= ELEPHANT, one["slowdown"]
     small, large, others = came & mice, came & ~mice, came & mice & ~one["incast"]

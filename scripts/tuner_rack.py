@@ -39,7 +39,7 @@ HEAD = ("engine", *RUN, *NAMES, *COUNTS, "duration", "verdict")
 
 
 def line(file: Path) -> Line:
-    one = np.load(file)
+    one = np.load(file, allow_pickle=False)
     about = {name: str(one[name]) for name in ("engine", "duration", "verdict")}
     return measured(file) | about
 

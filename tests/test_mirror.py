@@ -20,6 +20,7 @@ APART = {"ansible", "emulated_lab", "support", "uml"}
 OWN_ROOTS = {"bench", "controllers", "plugins"}  # the others are testbed's
 BEHAVIOURS = {
     ".": {
+        "data_runs_nothing": "what no source may call",
         "findings": "the pages of what was measured",
         "makefile": "`make run`, whose recipe is more than a command",
         "mirror": "this",
@@ -61,6 +62,7 @@ BEHAVIOURS = {
         "ties": "senders that are alike, at a full port",
     },
     "sdk/gym": {"docs": "the page's script"},
+    "results": {"strange_names": "who shows what a stranger called it"},
     "live": {"real_run": "metrics and events of a run, seen from outside"},
 }
 

@@ -16,6 +16,7 @@ from testbed.registry import Plugin, find
 from testbed.results import brought, decisions, folder
 from testbed.results.decisions import Recorded
 from testbed.results.trace import FEEDBACK, START, TIMEOUT, TIMER, TOLD
+from testbed.results.trust import Guard
 
 from .controller import AdpgController, AdpgForm, Policy
 from .explain import drives
@@ -42,7 +43,7 @@ class Decisions:
         return int((self.rate == self.again).sum())
 
 
-def decisions_of(run: Path, flow: str) -> Decisions:
+def decisions_of(run: Path, flow: str, *, trust: bool = False) -> Decisions:
     """Tell the flow's policy again what it was told. Raises BadInput if the run has no such flow, record or policy."""
     manifest, agents = folder.load_manifest(run), decisions.read(run)
     experiment = brought.experiment(run, manifest, originals=True)
@@ -54,6 +55,7 @@ def decisions_of(run: Path, flow: str) -> Decisions:
     told = next((one for one in agents if one.first <= number < one.first + len(one.paths)), None)
     if told is None:
         raise BadInput(f"{run} has no record of flow {names[number]}")
+    Guard.of(run, run, manifest, experiment, trusted=trust).admit([choice.name])
     plugin = find("controller", choice.name)
     if not issubclass(plugin.form, AdpgForm):
         raise BadInput(f"{run} was decided by '{choice.name}'; adpg can explain a run of {_forms()}")

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from pydantic import Field
 
+from testbed.base.strange import file_name
 from testbed.errors import BadInput
 from testbed.sdk.jobs import Job, JobConfig, JobContext, Result
 
@@ -35,6 +36,7 @@ class Settings(JobConfig):
     trees: str = Field(default="", description="File of the trees; by default the shipped ones.")
     run: str = Field(default="", description="A results folder: also say what was decided there, and why.")
     flow: str = Field(default="", description="The run's flow, for example h1-h9; by default the first.")
+    trust: bool = Field(default=False, description="The run's controller may be neither installed nor a file of yours.")
     rows: int = Field(default=20, ge=1, description="Decisions of the flow that are printed; the file has all.")
 
 
@@ -42,7 +44,9 @@ def run(settings: Settings, context: JobContext) -> Result:
     """Look at the policy, and at the run if there is one."""
     if settings.flow and not settings.run:
         raise BadInput(f"--flow {settings.flow}: of which run? give its folder with --run")
-    of_flow = decisions_of(Path(settings.run).expanduser(), settings.flow) if settings.run else None
+    of_flow = (
+        decisions_of(Path(settings.run).expanduser(), settings.flow, trust=settings.trust) if settings.run else None
+    )
     network = Network.load(_file(settings.network, NETWORK))
     trees = Trees.load(_file(settings.trees, TREES))
     seen = visited(network, STATES, np.random.default_rng(STATES_SEED))
@@ -67,7 +71,7 @@ def run(settings: Settings, context: JobContext) -> Result:
         drawn["flow"] = _flow_picture(of_flow)
         lines += _decisions(of_flow, settings.rows)
         data["flow"] = _flow_data(of_flow)
-        (context.out / f"decisions-{of_flow.flow}.csv").write_text(_csv(of_flow), encoding="utf-8")
+        (context.out / f"decisions-{file_name(of_flow.flow)}.csv").write_text(_csv(of_flow), encoding="utf-8")
     for name, text in drawn.items():
         (context.out / f"{name}.svg").write_text(text, encoding="utf-8")
     (context.out / "explained.html").write_text(page(lines, drawn), encoding="utf-8")

@@ -42,7 +42,7 @@ def run(settings: Settings, context: JobContext) -> Result:
         said = f"update {progress.update}: felt {-progress.reward:.3f} of SECN1"
         context.report(JobProgress(progress.update, total, said))
 
-    checkpoint = context.checkpoints / f"{FCT}.pt" if context.checkpoints else None
+    checkpoint = context.checkpoints / f"{FCT}.npz" if context.checkpoints else None
     trained = FctTraining(settings).run(tell, checkpoint)
     file = context.out / f"{FCT}.onnx"
     write(trained.actor, file, {"plugin": "pet", "workload": FCT})

@@ -33,7 +33,7 @@ def run(settings: Settings, context: JobContext) -> Result:
             text = f"{wanted.name}, update {progress.update}: reward {progress.reward:.3f}"
             tell(progress.update * settings.trajectory, text)
 
-        file = context.checkpoints / f"{wanted.name}.pt" if context.checkpoints else None
+        file = context.checkpoints / f"{wanted.name}.npz" if context.checkpoints else None
         outcome = Training(settings, wanted.workload, flows=not wanted.blind).run(report, file)
         return job.Trained(outcome.actor, outcome.history, {"seed": settings.seed})
 

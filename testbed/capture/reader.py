@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
+from testbed.base.strange import visible
 from testbed.capture import pcapng
 from testbed.errors import BadInput, TestbedError
 
@@ -96,7 +97,9 @@ class Reader:
                 raise self._damaged("is damaged")
             body = self._all(file, size - 8)[:-4]
             if kind == pcapng.SECTION:
-                self.comments += [text.decode(errors="replace") for text in _all_of(order, body[16:], pcapng.COMMENT)]
+                self.comments += [
+                    visible(text.decode(errors="replace")) for text in _all_of(order, body[16:], pcapng.COMMENT)
+                ]
             elif kind == pcapng.INTERFACE:
                 interfaces.append(self._interface(order, body))
             elif kind == pcapng.PACKET:
@@ -110,7 +113,7 @@ class Reader:
     def _interface(self, order: str, body: bytes) -> _Interface:
         link = struct.unpack_from(order + "H", body)[0]
         self._ethernet(link)
-        name = b"".join(_all_of(order, body[8:], pcapng.NAME)).decode(errors="replace")
+        name = visible(b"".join(_all_of(order, body[8:], pcapng.NAME)).decode(errors="replace"))
         power = (b"".join(_all_of(order, body[8:], pcapng.RESOLUTION)) or b"\x06")[0]  # microseconds if it says nothing
         if not power & 0x80:
             self.digits = max(self.digits, power)

@@ -59,7 +59,7 @@ def _resolved(ctx: typer.Context) -> Resolved:
     if ctx.info_name == "rerun":
         from testbed.runs.rerun import Result
 
-        loaded = Result.at(Path(first)).loaded()
+        loaded = Result.at(Path(first), trusted=False).loaded()
     else:
         loaded = from_user(first)
     plugins = {kind: str(given.get(kind) or "").partition(",")[0] for kind in KINDS}

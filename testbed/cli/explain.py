@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from testbed.cli.shared import Format, Formatted
+from testbed.cli.shared import Format, Formatted, Trust
 from testbed.cli.shared_job import DryRun, Name, Options, Out, Preset, run_job
 
 
@@ -18,10 +18,12 @@ def explain(  # noqa: PLR0917 - one parameter per option
         Path | None, typer.Option(metavar="FOLDER", help="A results folder: also explain what was decided there.")
     ] = None,
     flow: Annotated[str | None, typer.Option(help="Of --run, for example h1-h9; by default the first.")] = None,
+    trust: Trust = False,
     preset: Preset = None,
     out: Out = None,
     dry_run: DryRun = False,
     format: Formatted = Format.text,
 ) -> None:
     """Say what a learned policy does, and why: as text, and as a page with pictures."""
-    run_job("explain", name, settings, {"run": run and str(run), "flow": flow}, preset, out, dry_run, format)
+    given = {"run": run and str(run), "flow": flow, "trust": trust or None}
+    run_job("explain", name, settings, given, preset, out, dry_run, format)

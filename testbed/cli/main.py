@@ -119,8 +119,10 @@ def main() -> int:
     except typer.Abort:  # a question that nobody answered
         return 1
     except TestbedError as error:
+        from testbed.base.strange import visible
+
         _log(error)
-        print(f"testbed: {error}", file=sys.stderr)
+        print(f"testbed: {visible(str(error))}", file=sys.stderr)
         return error.exit_code
 
 

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from testbed.cli import completion
-from testbed.cli.shared import Format, Formatted, print_json
+from testbed.cli.shared import Format, Formatted, Trust, print_json
 
 
 def replay(
@@ -20,12 +20,13 @@ def replay(
             autocompletion=completion.plugins("controller"),
         ),
     ] = "",
+    trust: Trust = False,
     format: Formatted = Format.text,
 ) -> None:
     """Feed a run's recorded feedback to its controller again: same decisions, or where is the first difference?"""
     from testbed.sdk import replay as recorded
 
-    done = recorded.replay(run, controller)
+    done = recorded.replay(run, controller, trust=trust)
     if format is Format.json:
         print_json(done.as_dict())
     else:

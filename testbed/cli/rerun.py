@@ -18,6 +18,7 @@ from testbed.cli.shared import (
     Formatted,
     Seed,
     Settings,
+    Trust,
     Tuner,
     Verbose,
     changes,
@@ -44,6 +45,7 @@ def rerun(  # noqa: PLR0917 - one parameter per option
     inventory: Inventory = None,
     playbook: Playbook = True,
     dry_run: DryRun = False,
+    trust: Trust = False,
     verbose: Verbose = False,
     format: Formatted = Format.text,
 ) -> None:
@@ -51,7 +53,7 @@ def rerun(  # noqa: PLR0917 - one parameter per option
     log_if(verbose)
     from testbed.runs.rerun import Result
 
-    before = Result.at(result)
+    before = Result.at(result, trusted=trust)
     lab, its = shared_run.lab(inventory, engine, playbook)
     plugins, options = {"controller": controller, "tuner": tuner}, changes(engine, duration, dilation, seed)
     if before.manifest.engine == "lab" and not (

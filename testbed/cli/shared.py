@@ -87,6 +87,13 @@ Settings = Annotated[
     ),
 ]
 
+Trust = Annotated[
+    bool,
+    typer.Option(
+        "--trust", help="Let plugins run that a result brings; else only what is installed, and your own files."
+    ),
+]
+
 
 def changes(engine: str | None, duration: str, dilation: str, seed: int | None) -> dict[str, str]:
     """What these options say, by the keys of the experiment."""

@@ -19,6 +19,7 @@ from testbed.cli.shared import (
     On,
     OptionalExperiment,
     Repeat,
+    Trust,
     print_json,
 )
 from testbed.errors import BadInput
@@ -63,6 +64,7 @@ def sweep(  # noqa: PLR0917 - one parameter per option
     resume: Annotated[
         Path | None, typer.Option(metavar="FOLDER", help="Go on with the sweep in FOLDER; it says the rest.")
     ] = None,
+    trust: Trust = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Check all cells and list them; run nothing.")] = False,
     format: Formatted = Format.text,
 ) -> None:
@@ -75,8 +77,10 @@ def sweep(  # noqa: PLR0917 - one parameter per option
     if resume is not None:
         plugins, times = (controller, tuner, engine), (duration, dilation, seed is not None, repeat != 1)
         if any((experiment, settings, out, *plugins, *times)) or order_seed != ORDER_SEED:
-            raise BadInput("--resume: the folder's sweep.json says what is run; only --jobs or --on goes with it")
-        folder, plan = prepare.begun(resume)
+            raise BadInput(
+                "--resume: the folder's sweep.json says what is run; only --jobs, --on or --trust goes with it"
+            )
+        folder, plan = prepare.begun(resume, trusted=trust)
     elif not experiment:
         raise BadInput("which experiment? 'testbed sweep EXPERIMENT ...', or 'testbed sweep --resume FOLDER'")
     else:

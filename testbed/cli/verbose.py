@@ -12,6 +12,8 @@ import json
 import logging
 import sys
 
+from testbed.base.strange import visible
+
 STANDARD = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime"}  # what every record has
 
 
@@ -24,7 +26,7 @@ class KeyValues(logging.Formatter):
     def format(self, record: logging.LogRecord) -> str:
         # a library that makes records of its own, as Ray does, begins its fields with an underscore
         fields = {key: value for key, value in vars(record).items() if key not in STANDARD and not key.startswith("_")}
-        return " ".join([super().format(record), *(f"{key}={_shown(value)}" for key, value in fields.items())])
+        return visible(" ".join([super().format(record), *(f"{key}={_shown(value)}" for key, value in fields.items())]))
 
 
 def log_to_stderr() -> None:

@@ -81,7 +81,7 @@ def _follow(events: Iterator[Event], format: Format) -> dict[str, Any]:
         end = _draw(events, view, console) if console.is_terminal else _print_lines(events, view)
         console.print(final(view.scene, end))
         if end["folder"]:
-            console.print(f"results: {end['folder']}", highlight=False, soft_wrap=True)
+            console.print(f"results: {end['folder']}", highlight=False, markup=False, soft_wrap=True)
     except (KeyError, IndexError, TypeError, ValueError) as error:
         raise TestbedError(f"the run is of another version of testbed: {error!r} is not what is expected") from None
     return end

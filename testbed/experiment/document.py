@@ -8,6 +8,7 @@ from typing import Any
 
 import yaml
 
+from testbed.base.strange import is_plain, visible
 from testbed.errors import BadInput
 
 KeyPath = tuple[str | int, ...]
@@ -73,13 +74,17 @@ class Document:
         if isinstance(node, yaml.SequenceNode):
             return [self._build(loader, item, (*path, index)) for index, item in enumerate(node.value)]
         if not isinstance(node, yaml.MappingNode):
+            if not is_plain(node.value):  # as "\\x1b" in quotes: it would act on the terminal that shows it
+                raise BadInput(
+                    f"{where}: {dotted(path)}: the control character in {visible(node.value)!r} is not allowed"
+                )
             try:
                 return loader.construct_object(node)
             except ValueError as error:  # an impossible date, for example
                 raise BadInput(f"{where}: {error}") from None
         built: dict[str, Any] = {}
         for key_node, value_node in node.value:
-            key = str(key_node.value)
+            key = visible(str(key_node.value))
             inner = (*path, key)
             if key in built:
                 line = key_node.start_mark.line + 1

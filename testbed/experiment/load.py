@@ -10,7 +10,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Iterable, Mapping
 from copy import deepcopy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from importlib.resources import as_file, files
 from pathlib import Path
@@ -43,6 +43,7 @@ class Loaded:
     """The document of an experiment, whose marks give messages their line, and what it says once all is changed."""
 
     document: Document
+    admit: Callable[[list[str]], None] = lambda _plugins: None  # raises BadInput for one that must not be loaded
 
     @cached_property
     def experiment(self) -> Experiment:
@@ -54,7 +55,7 @@ class Loaded:
 
     def apply(self, settings: Iterable[str], option: str = "--set") -> Loaded:
         """``key=value`` for any key; the value is YAML, so that ``8``, ``10 us`` and ``null`` mean what they should."""
-        loaded = Loaded(deepcopy(self.document))
+        loaded = replace(self, document=deepcopy(self.document))
         for setting in settings:
             key, equals, text = setting.partition("=")
             origin = f"{option} {setting}"
@@ -65,7 +66,7 @@ class Loaded:
 
     def option(self, key: str, text: str, option: str) -> Loaded:
         """An option that stands for a key, such as ``--duration "10 ms"``."""
-        loaded = Loaded(deepcopy(self.document))
+        loaded = replace(self, document=deepcopy(self.document))
         loaded._put(key, text, f"{option} {text}")
         return loaded
 
@@ -79,7 +80,7 @@ class Loaded:
         for key, value in values.items():
             path = _path(key)
             document.put(path, _from_here(path, value), f"{option} {value}")
-        return Loaded(document)
+        return replace(self, document=document)
 
 
 def load(path_or_name: str) -> Loaded:
@@ -96,9 +97,9 @@ def load(path_or_name: str) -> Loaded:
     return _read(known[path_or_name], known[path_or_name].name)
 
 
-def recorded(experiment: Mapping[str, Any], name: str) -> Loaded:
+def recorded(experiment: Mapping[str, Any], name: str, admit: Callable[[list[str]], None]) -> Loaded:
     """The experiment that a result holds, all paths absolute; ``name`` stands for its file in messages."""
-    return Loaded(Document(name, deepcopy(dict(experiment))))
+    return Loaded(Document(name, deepcopy(dict(experiment))), admit)
 
 
 def available() -> dict[str, Path]:
@@ -125,6 +126,8 @@ def resolve(loaded: Loaded, changed: Callable[[Plugin], Plugin] = lambda plugin:
     """
     experiment = loaded.experiment
     meaningless.refuse(experiment, loaded.document)
+    choices = (experiment.controller, *experiment.controllers, experiment.tuner, experiment.routing)
+    loaded.admit([one.name for one in choices])
     controller, controller_config = _plugin("controller", ("controller",), experiment.controller, loaded)
     controller = changed(controller)
     others = [

@@ -7,12 +7,14 @@ ways to read a file import pyarrow's dataset module. That is a second at the end
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from testbed.base.strange import is_plain, visible
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -83,8 +85,22 @@ def values(column: pa.Array | pa.ChunkedArray) -> NDArray[Any]:
 
 
 def read(file: Path) -> pa.Table:
-    """One Parquet file; raises ArrowException if it is damaged, and OSError."""
+    """One Parquet file; raises ArrowException if it is damaged or has a name that nobody gave, and OSError."""
+    import pyarrow as pa
     from pyarrow import parquet
 
     with parquet.ParquetFile(file) as opened:
-        return opened.read()
+        table = opened.read()
+    for name, column in zip(table.column_names, table.columns, strict=True):
+        if not is_plain(name + "".join(_texts(column))):
+            raise pa.ArrowInvalid(f"column {visible(name)} has a text with a control character")
+    return table
+
+
+def _texts(column: pa.ChunkedArray) -> Iterator[str]:
+    import pyarrow as pa
+
+    keys = pa.types.is_dictionary(column.type)
+    if keys or pa.types.is_string(column.type):
+        for part in column.chunks:
+            yield from filter(None, (part.dictionary if keys else part).to_pylist())

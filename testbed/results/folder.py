@@ -28,6 +28,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
+from testbed.base.strange import all_visible
 from testbed.errors import BadInput, TestbedError
 from testbed.results import arrow
 from testbed.results.manifest import SCHEMA_VERSION, Manifest
@@ -243,7 +244,7 @@ def load(path: Path) -> Results:
 
 def _read_json(file: Path) -> Any:
     try:
-        return json.loads(_read(file))
+        return all_visible(json.loads(_read(file)))
     except ValueError as error:
         raise BadInput(f"{file} is cut short or damaged: {error}") from None
 

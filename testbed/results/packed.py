@@ -25,7 +25,9 @@ from testbed.results.tables import TUNERS
 MOST = 3_000_000  # bytes of a page with the tables that it carries; more is not sent by mail
 TABLES = ("flows.parquet", "ports.parquet", "histograms.parquet", TUNERS)
 SERIES = ("port_series.parquet", "flow_series.parquet")
+MOST_UNPACKED = 100_000_000  # bytes; ours are some MB
 _SHRUNK = ".differences"
+_OURS = re.compile(rf"(?:{FOLDER}/)?(?!\.\.?\Z)[^/\\\x00]+")  # in the folder, or among the copies
 _INDEX = 4000  # bytes of the archive that are no file
 _AT_BEST = 4  # times smaller are a table's differences
 _ELEMENT = '<script type="application/octet-stream" id="results">'
@@ -89,8 +91,12 @@ def _unpacked(report: Path) -> Path:
 def _unpack(content: bytes, folder: Path) -> None:
     folder.mkdir()
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        if sum(one.file_size for one in archive.infolist()) > MOST_UNPACKED:
+            raise ValueError(f"its results would take more than {MOST_UNPACKED / 1e6:.0f} MB")
         for name in archive.namelist():
+            if not _OURS.fullmatch(name):
+                raise ValueError(f"no result has a file {name!r}")
             if name.endswith(_SHRUNK):
-                differences.restore(archive.read(name), folder / Path(name).name.removesuffix(_SHRUNK))
+                differences.restore(archive.read(name), folder / name.removesuffix(_SHRUNK))
             else:
-                archive.extract(name, folder)  # never outside of it
+                archive.extract(name, folder)

@@ -17,6 +17,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 import testbed
 from testbed.base.inputs import own
+from testbed.base.strange import all_visible
 from testbed.errors import BadInput, TestbedError
 from testbed.experiment.model import Experiment
 from testbed.experiment.resolved import Resolved
@@ -136,7 +137,7 @@ class Plan(BaseModel):
         """Raises BadInput if there is none, or one that is damaged or of another version."""
         file = folder / FILE
         try:
-            content = json.loads(file.read_bytes())
+            content = all_visible(json.loads(file.read_bytes()))
         except FileNotFoundError:
             raise BadInput(f"no sweep was begun in {folder}: it has no {FILE}") from None
         except (OSError, ValueError) as error:

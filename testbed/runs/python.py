@@ -51,17 +51,18 @@ def run(
     snap: str = "",
     out: str | Path | None = None,
     observer: Observer | None = None,
+    trust: bool = False,
 ) -> Run:
     """Run an experiment: its name, a file, or a result (folder, report.html) to run again. What is None is as it says.
 
     ``settings`` are keys of the experiment file, ``{"traffic.senders": 8}``; ``duration`` is nominal, ``"10 ms"``.
     The results go to ``out``, by default a new folder in ./results. ``observer`` is told of the progress
-    (`testbed.live.progress.Progress` draws a bar). Raises BadInput, or TestbedError if the run fails; Ctrl-C ends it
-    early and keeps the data.
+    (`testbed.live.progress.Progress` draws a bar). ``trust`` lets plugins of a result run that are neither installed
+    nor files of yours. Raises BadInput, or TestbedError if the run fails; Ctrl-C ends it early and keeps the data.
     """
     path = Path(experiment).expanduser()
     again = (path / results.MANIFEST).is_file() or path.suffix == ".html"
-    loaded = Result.at(path).loaded() if again else from_user(str(experiment))
+    loaded = Result.at(path, trusted=trust).loaded() if again else from_user(str(experiment))
     plugins = {"controller": controller, "tuner": tuner}
     options = {"time.duration": duration, "time.dilation": dilation, "seed": seed, "engine": engine}
     resolved = overridden(

@@ -17,6 +17,7 @@ from testbed.live.observers import Observer
 from testbed.results import brought, folder, packed
 from testbed.results.again import differences
 from testbed.results.manifest import Manifest
+from testbed.results.trust import Guard
 from testbed.results.verdict import ENDED_EARLY, Verdict
 from testbed.runs.carrier import carrier
 from testbed.runs.overrides import overridden
@@ -31,11 +32,12 @@ class Result:
 
     name: Path  # as the user gave it
     folder: Path
+    trusted: bool  # plugins that it brings may run
 
     @classmethod
-    def at(cls, path: Path) -> Result:
+    def at(cls, path: Path, *, trusted: bool) -> Result:
         """Raises BadInput if there is none."""
-        return cls(path, packed.at(path.expanduser()))
+        return cls(path, packed.at(path.expanduser()), trusted)
 
     @cached_property
     def manifest(self) -> Manifest:
@@ -49,7 +51,8 @@ class Result:
 
     def loaded(self) -> Loaded:
         """The experiment, to be changed or resolved. Raises BadInput."""
-        return recorded(self.held, str(self.name))
+        guard = Guard.of(self.name, self.folder, self.manifest, self.held, trusted=self.trusted)
+        return recorded(self.held, str(self.name), guard.admit)
 
     def differs(self, now: Resolved) -> list[str]:
         """What is not as it was, a line each."""

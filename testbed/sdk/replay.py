@@ -25,6 +25,7 @@ from testbed.results.decisions import Recorded
 from testbed.results.manifest import Manifest
 from testbed.results.report.replayed import Difference, Replay, Replayed
 from testbed.results.trace import DECIDED, FEEDBACK, HOP, KINDS, SENT, SRC, START, TIMEOUT, TIMER, TOLD
+from testbed.results.trust import Guard
 
 Make = Callable[[Paths, int], RateController]  # for flows from this number on
 CALLBACKS = {
@@ -34,16 +35,22 @@ CALLBACKS = {
 OF_SRC = ("rtt", "hop1_queue", "hop1_rate")  # columns: its age, and its port
 
 
-def replay(run: Path, controller: str = "") -> Replay:
-    """Feed what the agents of a run told their controllers to new ones. Raises BadInput, or PluginFailed."""
+def replay(run: Path, controller: str = "", *, trust: bool = False) -> Replay:
+    """Feed what the agents of a run told their controllers to new ones. Raises BadInput, or PluginFailed.
+
+    ``trust``: plugins that are neither installed nor files of the user's own may run.
+    """
     manifest = folder.load_manifest(run)
     agents, experiment = decisions.read(run), brought.experiment(run, manifest, originals=True)
     names = folder.read_table(run / "flows.parquet")["flow"].to_pylist()
+    guard = Guard.of(run, run, manifest, experiment, trusted=trust)
     make: Make
     if experiment.get("controllers"):
-        plugin, make, notes = _sharing(experiment, controller)
+        plugin, make, notes = _sharing(experiment, controller, guard)
     else:
         choice = ControllerChoice.model_validate(experiment["controller"])
+        if not controller:
+            guard.admit([choice.name])
         plugin, config, notes = _other(choice, controller) if controller else _same(choice, manifest)
         make = partial(_one, plugin, config)
     cut = manifest.decisions.get("cut", "")
@@ -71,11 +78,11 @@ def _same(choice: PluginChoice, manifest: Manifest) -> tuple[Plugin, PluginConfi
     return plugin, config, notes
 
 
-def _sharing(experiment: dict[str, Any], controller: str) -> tuple[Plugin, Make, list[str]]:
+def _sharing(experiment: dict[str, Any], controller: str, guard: Guard) -> tuple[Plugin, Make, list[str]]:
     """Of a run with several controllers. Raises BadInput if another one is asked for."""
     if controller:
         raise BadInput(f"--controller {controller}: the flows of this run had several controllers; leave it out")
-    resolved = resolve(recorded(experiment, "the run's experiment"))
+    resolved = resolve(recorded(experiment, "the run's experiment", guard.admit))
     return resolved.controller, resolved.make_controller, []
 
 

@@ -154,7 +154,7 @@ def test_dry_run_needs_nothing_and_leaves_nothing(tmp_path: Path) -> None:
         (["sweep", "incst-2"], "did you mean 'incast-2'?"),
         (["sweep", "incast-2", "--jobs", "0"], "--jobs"),
         (["sweep", "incast-2", "--set", "traffic.senders=2,0"], "the cell with traffic.senders=0"),
-        (["sweep", "incast-2", "--resume", "x"], "only --jobs or --on goes with it"),
+        (["sweep", "incast-2", "--resume", "x"], "only --jobs, --on or --trust goes with it"),
         (["sweep", "--resume", "./nowhere"], "no sweep at"),
     ],
 )

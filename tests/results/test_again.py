@@ -17,7 +17,9 @@ from tests.support.folders import results
 )
 def test_what_a_result_holds_loads_again_as_it_was(tmp_path: Path, experiment: str, controller: str) -> None:
     manifest = load_manifest(results(tmp_path / "run", controller, experiment=experiment))
-    assert differences(manifest, manifest.experiment, resolve(recorded(manifest.experiment, "run"))) == []
+    assert (
+        differences(manifest, manifest.experiment, resolve(recorded(manifest.experiment, "run", lambda _: None))) == []
+    )
 
 
 def test_every_part_is_compared(tmp_path: Path) -> None:
@@ -30,7 +32,7 @@ def test_every_part_is_compared(tmp_path: Path) -> None:
             "machine": manifest.machine.model_copy(update={"cores": 999}),
         }
     )
-    again = resolve(recorded(manifest.experiment, "run").apply(["traffic.senders=4"]))
+    again = resolve(recorded(manifest.experiment, "run", lambda _: None).apply(["traffic.senders=4"]))
     said = "\n".join(differences(other, other.experiment, again))
     for part in (
         "code of adpg (",
@@ -49,7 +51,9 @@ def test_a_dilation_that_was_measured_may_be_measured_again(tmp_path: Path) -> N
     manifest = load_manifest(results(tmp_path / "run", "dcqcn", 1, "time.dilation=500", manifest=measured))
     assert (
         differences(
-            manifest, manifest.experiment, resolve(recorded(manifest.experiment, "run").apply(["time.dilation=auto"]))
+            manifest,
+            manifest.experiment,
+            resolve(recorded(manifest.experiment, "run", lambda _: None).apply(["time.dilation=auto"])),
         )
         == []
     )

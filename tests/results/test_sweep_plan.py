@@ -50,4 +50,4 @@ def test_a_plan_that_is_not_whole(tmp_path: Path, change, says: str) -> None:  #
     file = folder / "sweep.json"
     file.write_text(change(file.read_text()))
     with pytest.raises(BadInput, match=says):
-        prepare.begun(folder)
+        prepare.begun(folder, trusted=False)

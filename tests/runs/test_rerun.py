@@ -180,7 +180,7 @@ def travelled(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_a_report_alone_repeats_the_run_with_the_files_that_it_named(travelled: Path) -> None:
-    code, said, logged = verified(travelled)
+    code, said, logged = verified(travelled, "--trust")
     assert (code, said) == (0, "equal: every table, every capture, and the summary but for wall time\n")
     assert "differs: nothing" in logged
 
@@ -237,12 +237,12 @@ def test_a_changed_file_is_named_and_the_results_own_is_used(tmp_path: Path) -> 
     options = ("--engine", "virtual", "--controller", "./mine.py", *short, *UNSEEN)
     assert command("run", "incast-2", *options, "--out", "out", cwd=tmp_path).returncode == 0
     (tmp_path / "mine.py").write_text(MINE.replace("3e6", "4e6"))
-    code, said, logged = verified(tmp_path / "out")
+    code, said, logged = verified(tmp_path / "out", "--trust")
     assert (code, said.partition(":")[0]) == (0, "equal")
     assert f"differs: {tmp_path / 'mine.py'} has changed; not used here" in logged
     copied = tmp_path / "out" / "files" / "mine.py"
     copied.write_text(copied.read_text().replace("3e6", "4e6"))
-    code, said, logged = verified(tmp_path / "out")
+    code, said, logged = verified(tmp_path / "out", "--trust")
     assert (code, said.partition(":")[0]) == (1, "differs")
     assert "differs: code of Mine (" in logged
     copied.unlink()

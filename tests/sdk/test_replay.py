@@ -85,7 +85,7 @@ def test_not_even_the_sign_of_nothing_may_differ(tmp_path: Path) -> None:
     Path(spec).write_text(text.replace("now + 1e-6", "0.0"))
     run = written(tmp_path / "run", spec)
     Path(spec).write_text(text.replace("now + 1e-6", "-0.0"))
-    first = replay(run).agents[0].difference
+    first = replay(run, trust=True).agents[0].difference
     assert first is not None
     assert [math.copysign(1, one["timer"]) for one in (first.recorded, first.now)] == [1, -1]
 
@@ -93,7 +93,7 @@ def test_not_even_the_sign_of_nothing_may_differ(tmp_path: Path) -> None:
 def test_a_changed_file_is_named(tmp_path: Path) -> None:
     run = written(tmp_path / "run", mine(tmp_path))
     mine(tmp_path, STEADY + " + 0")
-    done = replay(run)
+    done = replay(run, trust=True)
     assert done.identical
     (note,) = done.notes
     assert str(tmp_path / "mine.py") in note
@@ -134,7 +134,7 @@ def test_a_controller_that_fails_is_named(tmp_path: Path) -> None:
     run = written(tmp_path / "run", mine(tmp_path))
     mine(tmp_path, "1 / 0")
     with pytest.raises(PluginFailed, match=r"controller 'mine' \(.*mine.py, line 10\): ZeroDivisionError"):
-        replay(run)
+        replay(run, trust=True)
 
 
 def test_a_record_that_was_cut_says_so(tmp_path: Path) -> None:

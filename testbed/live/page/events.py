@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from contextlib import closing
 from typing import Any, NamedTuple
 
+from testbed.base.strange import all_visible
 from testbed.errors import BadInput, TestbedError
 
 ANSWER_SECONDS = 20.0  # a run answers at once, except while it measures how fast the machine is
@@ -79,7 +80,7 @@ def _parse(response: http.client.HTTPResponse) -> Iterator[Event]:
         elif field == "data":
             data = value
         elif not field and name:
-            told = json.loads(data)
+            told = all_visible(json.loads(data))
             if not isinstance(told, dict):
                 raise ValueError(f"event {name} is not an object")
             yield Event(name, told)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import re
-
+from testbed.base.strange import file_name
 from testbed.results.compare.comparison import Comparison
 from testbed.results.report.plot import Dash, Symbol
 
@@ -29,4 +28,4 @@ def symbol_of(comparison: Comparison, contender: str) -> Symbol:
 
 def slug(text: str) -> str:
     """What a file is called after it."""
-    return re.sub(r"[^A-Za-z0-9.=+_]+", "-", text).strip("-")
+    return file_name(text).strip("-")

@@ -15,6 +15,7 @@ from typing import Any, Literal
 import numpy as np
 
 from testbed.base.arrays import Floats, Ints
+from testbed.base.strange import file_name
 
 MOST_POINTS = 2000  # of one curve; a screen has no more
 MOST_POINTS_IN_ALL = 30_000  # of all curves of a plot: beyond it SVG gets slow, and the page large
@@ -92,7 +93,7 @@ class Plot:
     @property
     def slug(self) -> str:
         """What a file of it is called, without the suffix."""
-        return self.name or re.sub(r"[^a-z0-9]+", "-", self.title.lower()).strip("-") or "plot"
+        return file_name(self.name) or re.sub(r"[^a-z0-9]+", "-", self.title.lower()).strip("-") or "plot"
 
     @property
     def lines(self) -> list[Line]:

@@ -149,7 +149,7 @@ def _plot(words: Words, flow: str, duration: float, warmup: float) -> Plot:
     if calls.cut:
         x = replace(x, spans=(*x.spans, Span(1e3 * until, 1e3 * duration, "hatch", "not recorded")))
     note = "what the controller had set, the news that came, and the highest RTT of each step"
-    return Plot(f"Decisions for {flow}", note, panels, x, f"decisions-{flow.replace('#', '-')}")
+    return Plot(f"Decisions for {flow}", note, panels, x, f"decisions-{flow}")
 
 
 def _with_gaps(time: Floats, values: Floats, longest: float) -> tuple[Floats, Floats]:

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 
+from testbed.errors import TestbedError
 from testbed.results.versions import versions
 from testbed.runs.sweep.workers import POLL_SECONDS, command
 
@@ -81,6 +82,8 @@ def write(files: Mapping[str, bytes], folder: Path) -> None:
     unfinished = folder.with_name(f".{folder.name}-{os.getpid()}")
     for name, content in files.items():
         file = unfinished / name
+        if not file.is_relative_to(unfinished) or ".." in file.parts:
+            raise TestbedError(f"a node returned the file {name!r}, which is in no results folder")
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_bytes(content)
     unfinished.rename(folder)

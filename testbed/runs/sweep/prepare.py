@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import testbed
@@ -11,6 +12,7 @@ from testbed.errors import BadInput
 from testbed.experiment.load import load
 from testbed.results import folder as results
 from testbed.results.sweep_plan import Cell, Plan
+from testbed.results.trust import Guard
 from testbed.runs.sweep.grid import Combination, Request, cells
 
 
@@ -32,7 +34,7 @@ def place(out: Path | None, plan: Plan) -> tuple[Path, Plan]:
     return folder, plan
 
 
-def begun(folder: Path) -> tuple[Path, Plan]:
+def begun(folder: Path, *, trusted: bool) -> tuple[Path, Plan]:
     """For ``--resume``: the plan of a folder, if what it was made of is still the same. Raises BadInput."""
     folder = folder.expanduser().resolve()
     if not folder.is_dir():
@@ -40,15 +42,16 @@ def begun(folder: Path) -> tuple[Path, Plan]:
     plan = Plan.load(folder)
     try:
         with contextlib.chdir(plan.directory):
-            again = [_again(cell) for cell in plan.cells]
+            again = [_again(folder, cell, trusted) for cell in plan.cells]
     except OSError as error:
         raise BadInput(f"the sweep in {folder} was begun in {plan.directory}: {error.strerror}") from None
     _same(folder, plan, plan.model_copy(update={"cells": again, "testbed": testbed.__version__}))
     return folder, plan
 
 
-def _again(cell: Cell) -> Cell:
-    resolved = Combination(cell.plugins, cell.settings).resolve(load(cell.source))
+def _again(folder: Path, cell: Cell, trusted: bool) -> Cell:
+    guard = Guard(f"the sweep in {folder}", folder, frozenset(cell.code.values()), trusted=trusted)
+    resolved = Combination(cell.plugins, cell.settings).resolve(replace(load(cell.source), admit=guard.admit))
     return Cell.of(resolved, cell.source, cell.plugins, cell.settings, cell.seed).model_copy(update={"name": cell.name})
 
 

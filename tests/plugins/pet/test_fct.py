@@ -61,9 +61,9 @@ def test_an_interrupted_training_goes_on_to_the_same_bits(tmp_path: Path) -> Non
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        FctTraining(Settings(**SMALL)).run(stop, tmp_path / "fct.pt")
+        FctTraining(Settings(**SMALL)).run(stop, tmp_path / "fct.npz")
     told: list[int] = []
-    resumed = FctTraining(Settings(**SMALL)).run(lambda one: told.append(one.update), tmp_path / "fct.pt")
+    resumed = FctTraining(Settings(**SMALL)).run(lambda one: told.append(one.update), tmp_path / "fct.npz")
     assert told == [2]
     unbroken = FctTraining(Settings(**SMALL)).run()
     assert same(resumed.actor, unbroken.actor)

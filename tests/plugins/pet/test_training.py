@@ -39,7 +39,7 @@ class Killed(Exception):
 @pytest.mark.parametrize("preset", IN_THE_MODEL)
 def test_a_training_that_goes_on_gives_the_actor_of_one_without_a_break(preset: str, tmp_path: Path) -> None:
     """Ended after update 5: the checkpoint is that of update 4, where the second episode of two trajectories ended."""
-    settings, file = SMALL.model_copy(update=PRESETS[preset]), tmp_path / "made" / "websearch.pt"
+    settings, file = SMALL.model_copy(update=PRESETS[preset]), tmp_path / "made" / "websearch.npz"
 
     def kill(progress: Progress) -> None:
         if progress.update == 5:
@@ -59,7 +59,7 @@ def test_a_training_that_goes_on_gives_the_actor_of_one_without_a_break(preset: 
 
 
 def test_a_checkpoint_of_another_training_is_refused(tmp_path: Path) -> None:
-    file = tmp_path / "websearch.pt"
+    file = tmp_path / "websearch.npz"
     Training(SMALL, "websearch").run(checkpoint=file)
     with pytest.raises(BadInput, match=r"made with gamma=0\.9 and not 0\.5; remove .* to begin anew"):
         Training(SMALL.model_copy(update={"gamma": 0.5}), "websearch").run(checkpoint=file)

@@ -43,28 +43,32 @@ def test_resume_sees_what_has_changed_since(tmp_path: Path, monkeypatch: pytest.
     monkeypatch.chdir(work)
     folder, made = prepare.place(Path("out"), plan(experiment="./mine.yaml", controller="./my_cc.py,fixed"))
     monkeypatch.chdir(tmp_path)
-    assert prepare.begun(Path("work/out")) == (folder, made)
+    assert prepare.begun(Path("work/out"), trusted=False) == (folder, made)
 
     (work / "my_cc.py").write_text(CONTROLLER + "# faster\n")
+    with pytest.raises(
+        BadInput, match=r"my_cc.py \(named by its path, not the file that it was\), SHA-256 .*\n.*--trust"
+    ):
+        prepare.begun(folder, trusted=False)
     with pytest.raises(BadInput, match="in its cell mine,seed=1 the code of the controller was another one"):
-        prepare.begun(folder)
+        prepare.begun(folder, trusted=True)
     (work / "my_cc.py").write_text(CONTROLLER)
     (work / "mine.csv").write_text(TRACE)
     (work / "mine.yaml").write_text("traffic: {pattern: trace, file: mine.csv}\ncontroller: fixed\n")
     traced, _ = prepare.place(Path("traced"), plan(experiment="./work/mine.yaml", controller="fixed"))
     (work / "mine.csv").write_text(TRACE.replace("1000", "2000"))
     with pytest.raises(BadInput, match=r"in its cell fixed,seed=1 traffic\.file\.sha256 was another one"):
-        prepare.begun(traced)
+        prepare.begun(traced, trusted=False)
     (work / "mine.yaml").write_text(EXPERIMENT.replace("2", "3"))
     with pytest.raises(BadInput, match=r"traffic\.senders was 2 and is 3"):
-        prepare.begun(folder)
+        prepare.begun(folder, trusted=True)
     (work / "mine.yaml").unlink()
     with pytest.raises(BadInput, match="does not exist"):
-        prepare.begun(folder)
+        prepare.begun(folder, trusted=True)
 
 
 def test_nothing_to_resume(tmp_path: Path) -> None:
     with pytest.raises(BadInput, match="no sweep at"):
-        prepare.begun(tmp_path / "nowhere")
+        prepare.begun(tmp_path / "nowhere", trusted=False)
     with pytest.raises(BadInput, match="no sweep was begun in"):
-        prepare.begun(tmp_path)
+        prepare.begun(tmp_path, trusted=False)

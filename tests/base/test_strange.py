@@ -1,0 +1,37 @@
+from __future__ import annotations
+
+import pytest
+
+from testbed.base.strange import all_visible, file_name, is_plain, visible
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("\x1b]0;title\x07", "\\x1b]0;title\\x07"),
+        ("\x9b31m", "\\x9b31m"),  # what begins a sequence in one byte
+        ("over\rwritten", "over\\rwritten"),
+        ("abc\u202efdp.exe", "abc\\u202efdp.exe"),
+        ("\ud800", "\\ud800"),  # half a character, which no terminal can be sent
+    ],
+)
+def test_what_acts_on_a_terminal_is_shown(text: str, shown: str) -> None:
+    assert not is_plain(text)
+    assert visible(text) == shown
+    visible(text).encode()
+
+
+def test_what_can_be_read_stays() -> None:
+    for text in ("plain", "two\nlines\tand a tab", "μs, Zürich, 数据中心, שלום", "C:\\x1b"):
+        assert is_plain(text)
+        assert visible(text) == text
+
+
+def test_all_of_json_is_made_visible() -> None:
+    held = {"a\x1b": ["b\x1b", {"c": "d\x07"}, 1, None, True, 0.5]}
+    assert all_visible(held) == {"a\\x1b": ["b\\x1b", {"c": "d\\x07"}, 1, None, True, 0.5]}
+
+
+def test_a_file_name_leads_nowhere_else() -> None:
+    assert file_name("decisions-/../../.bashrc") == "decisions--..-..-.bashrc"
+    assert file_name("h1-h2#2") == "h1-h2-2"
