@@ -63,6 +63,15 @@ static int64_t frame_bytes(const struct datapath *d, const struct segment *p, in
 							       : bytes;
 }
 
+/* How late each packet of a segment leaves: they were due one after the other. */
+static void count_lag(struct datapath *d, const struct segment *p, double moment)
+{
+	double gap = (double)(d->wire_size * 8) / d->flow[p->flow].rate;
+
+	for (int64_t k = 0; k < p->packets; k++)
+		count(&d->pacing, moment - p->due - (double)k * gap);
+}
+
 /* Hand a host's batch to the kernel. */
 void hand_over(struct datapath *d, int64_t host, double now)
 {
@@ -73,7 +82,7 @@ void hand_over(struct datapath *d, int64_t host, double now)
 	if (!batch->length)
 		return;
 	for (int64_t i = 0; i < batch->length; i++)
-		count(&d->pacing, moment - batch->segments[i].due);
+		count_lag(d, &batch->segments[i], moment);
 	taken = transmit(d, batch);
 	if (taken < batch->packets && errno != EAGAIN && errno != ENOBUFS)
 		d->send_error = errno;

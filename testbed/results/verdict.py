@@ -47,7 +47,7 @@ class Verdict(BaseModel):
     @property
     def lines(self) -> list[str]:
         """What a reader is told of it."""
-        return [*map(str, self.reasons), *(f"in no figure: {one}" for one in self.start)]
+        return [*map(str, self.reasons), *(f"in no figure: {one.what}: {one.how_much}" for one in self.start)]
 
     @property
     def exit_code(self) -> Exit:

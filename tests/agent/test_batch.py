@@ -26,6 +26,16 @@ def test_flows_that_are_late_together_send_each_its_own_packet(segment: bool) ->
 
 
 @SEGMENT
+def test_every_packet_that_catches_up_counts_as_late(segment: bool) -> None:
+    """Ten of one flow leave together, the first ten packets late and the last just due: ten samples, not one."""
+    with Bench(segment=segment) as bench:
+        bench.start()
+        sent = len(bench.at(0.5)) + len(bench.at(10.5))
+        assert sent == 11
+        assert bench.lags.pacing.counts.sum() == sent
+
+
+@SEGMENT
 def test_short_packets_of_many_flows_are_not_mixed_up(segment: bool) -> None:
     """In a call of several packets only the last may be short."""
     with Bench(hosts=(0,) * 20, size=137, segment=segment) as bench:
