@@ -206,6 +206,13 @@ class Summary(BaseModel):
     slowdown_mice_p99: Number = figure(
         "slowdown of mice, 99th percentile", "", lambda m: m.mice.slowdown_p99,
         "mice", "slowdown p99", better="lower", same_as="slowdown_p99", seldom=True)
+    slowdown_short_p50: Number = figure(
+        "slowdown of flows of at most 10 kB of payload, median", "", lambda m: m.short.slowdown_p50,
+        "short flows", "slowdown p50", better="lower", same_as="slowdown_p50", seldom=True,
+        source="PowerTCP calls these short")
+    slowdown_short_p99: Number = figure(
+        "slowdown of flows of at most 10 kB, 99th percentile", "", lambda m: m.short.slowdown_p99,
+        "short flows", "slowdown p99", better="lower", same_as="slowdown_p99", seldom=True)
     elephants: int = figure("finite flows above 1 MB that finished", "flows", lambda m: m.elephants.finished)
     fct_elephants_mean: Number = figure(
         "FCT of elephants, mean", "s", lambda m: m.elephants.mean,

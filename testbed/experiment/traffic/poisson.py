@@ -73,7 +73,7 @@ class Poisson(Listed):
     sizes: Annotated[str, AfterValidator(_known)] = Field(
         description="Distribution of flow sizes: `websearch` (DCTCP's, as in the HPCC repository), `websearch-abm`, "
         "`websearch-pfabric`, `datamining` (VL2's, as in HKUST's generator), `datamining-abm`, `datamining-pfabric`, "
-        "or the path of a YAML file like those in testbed/experiment/traffic/sizes."
+        "`fbhdp` (Hadoop at Facebook), or the path of a YAML file like those in testbed/experiment/traffic/sizes."
     )
     load: Annotated[Share, Field(gt=0)] = Field(
         description="Share of each host's line rate that it offers, as user data: the mean time between two flows of a "

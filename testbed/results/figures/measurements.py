@@ -88,6 +88,11 @@ class Measurements:
         """Of the small ones."""
         return self.mice_and_elephants[0]
 
+    @cached_property
+    def short(self) -> fct.Completion:
+        """Of the shortest."""
+        return fct.completion_of_short(self.record)
+
     @property
     def elephants(self) -> fct.Completion:
         """Of the large ones."""

@@ -14,6 +14,7 @@ PUBLISHED = {  # mean in bytes, tolerance of a sampled mean: tails are heavy, so
     "datamining": (12.66e6, 0.03),
     "datamining-pfabric": (7.47e6, 0.03),
     "datamining-abm": (5.04e6, 0.04),
+    "fbhdp": (120.4e3, 0.02),
 }
 SAMPLES = 1_000_000
 

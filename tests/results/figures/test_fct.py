@@ -65,6 +65,13 @@ def test_mice_are_at_most_one_megabyte() -> None:
     assert elephants.slowdown_p99 == pytest.approx(10 + 0.99 * 10)
 
 
+def test_short_flows_are_at_most_ten_kilobytes() -> None:
+    record = finite([1e3, 1e4, 1e4 + 1, 3e7], [1, 3, 10, 20])
+    short = fct.completion_of_short(record)
+    assert (short.finished, short.slowdown_p50) == (2, pytest.approx(2))
+    assert short.slowdown_p99 == pytest.approx(1 + 0.99 * 2)
+
+
 def test_slowdown_by_decade() -> None:
     record = finite([500, 1e3, 1001, 5e5, 1e6, 2e9], [2, 4, 5, 0.5, 3, 7])  # below 1 is 1
     found = fct.slowdown_by_decade(record)
