@@ -30,7 +30,8 @@ from testbed.errors import BadInput, PluginFailed, UnusableDecision, nearest
 from testbed.plugin import PluginConfig
 
 log = logging.getLogger(__name__)
-SOURCES = (".py", ".c", ".h")
+PYTHON = ".py"
+SOURCES = (PYTHON, ".c", ".h")
 CHOOSER = "path chooser"
 GROUPS = {"controller": "testbed.controllers", "tuner": "testbed.tuners", CHOOSER: "testbed.path_choosers"}
 
@@ -113,7 +114,7 @@ def _logged(found: Plugin) -> Plugin:
 
 def is_path(spec: str) -> bool:
     """Whether ``spec`` names a file, and not what is installed."""
-    return "/" in spec or ".py" in spec
+    return "/" in spec or Path(spec.partition(":")[0]).suffix in (PYTHON, ".c", ".so")
 
 
 def _installed(kind: str, spec: str) -> Plugin:
@@ -205,6 +206,11 @@ def _from_path(spec: str) -> tuple[str, str, Any, Path]:
     file = Path(text).expanduser().resolve()
     if not file.is_file():
         raise BadInput(f"plugin file '{text}' {why_missing(text, file)}")
+    if file.suffix != PYTHON:
+        raise BadInput(
+            f"plugin file '{text}' is no Python file: a plugin is a class in one, as in ./my_cc.py:MyCC, or the name "
+            "of an installed one ('testbed list'); controllers in C are not supported yet"
+        )
     name = f"testbed_plugin_{file.stem}_{hashlib.sha256(str(file).encode()).hexdigest()[:8]}"
     module_spec = importlib.util.spec_from_file_location(name, file)
     assert module_spec is not None
@@ -214,7 +220,7 @@ def _from_path(spec: str) -> tuple[str, str, Any, Path]:
     with watched(f"plugin file '{text}'", BadInput), redirect_stdout(sys.stderr):  # stdout is for results
         try:
             module_spec.loader.exec_module(module)
-        except Exception as error:  # whatever the user's file raises is theirs to see, in one line
+        except (Exception, SystemExit) as error:  # whatever the user's file raises is theirs to see, in one line
             line = error.lineno if isinstance(error, SyntaxError) else _line_in(error, file)
             raise BadInput(f"plugin file '{text}', line {line}: {type(error).__name__}: {error}") from error
     return text, wanted, module, file

@@ -132,6 +132,25 @@ def test_wrong_kind(mine: Path) -> None:
     assert "should define one tuner (a subclass of Tuner); it defines none" in message("tuner", str(mine))
 
 
+@pytest.mark.parametrize("name", ["mine.c", "mine.so", "mine.txt"])
+def test_what_is_no_python_file_is_told_what_plugins_are(name: str, mine: Path) -> None:
+    (mine.parent / name).write_bytes(b"\x7fELF")
+    said = message("controller", f"{mine.parent / name}:Mine")
+    assert f"{name}' is no Python file" in said
+    assert "./my_cc.py:MyCC" in said
+    assert "controllers in C are not supported yet" in said
+
+
+@pytest.mark.parametrize("name", ["nowhere.c", "nowhere.so"])
+def test_a_file_in_c_is_no_name(name: str) -> None:
+    assert f"plugin file '{name}' does not exist" in message("controller", name)
+
+
+def test_a_file_that_ends_python_is_told(mine: Path) -> None:
+    mine.write_text("raise SystemExit(0)")
+    assert "line 1: SystemExit: 0" in message("controller", str(mine))
+
+
 def test_missing_file() -> None:
     assert "plugin file './nowhere.py' does not exist (looked at /" in message("controller", "./nowhere.py")
 

@@ -22,7 +22,7 @@ def read_policy(file: Path, expected: str, version: int, hints: Mapping[str, str
         raise BadInput(f"no policy file at {file}") from None
     except OSError as error:
         raise BadInput(f"{file} cannot be read: {error.strerror}") from None
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise BadInput(f"{file} is cut short or damaged: {error}") from None
     found: Any = content.get("format") if isinstance(content, dict) else None
     if found != expected:

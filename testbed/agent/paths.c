@@ -4,6 +4,7 @@
 #if MANY_PATHS
 
 #include "datapath.h"
+#include "memory.h"
 
 #include <stdlib.h>
 
@@ -42,9 +43,7 @@ static void make_room(struct flight *p, int64_t first, int64_t number)
 		room *= 2;
 	if (room == p->room)
 		return;
-	ways = calloc((size_t)room, sizeof(*ways));
-	if (!ways)
-		abort();
+	ways = needed(calloc((size_t)room, sizeof(*ways)));
 	for (int64_t n = first; n < number; n++)
 		ways[n & (room - 1)] = *way_of(p, n);
 	free(p->ways);

@@ -12,7 +12,6 @@ import logging
 import os
 import signal
 import time
-import traceback
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
@@ -34,7 +33,7 @@ from testbed.agent.paths import PathState
 from testbed.agent.sockets import Route, Sockets
 from testbed.agent.structs import library
 from testbed.agent.tasks import TaskGraph
-from testbed.base import linux
+from testbed.base import denied, linux
 from testbed.base.arrays import Ints
 from testbed.clock import Clock
 from testbed.compiled.askable import is_askable
@@ -205,7 +204,8 @@ class AgentProcess:
             with os.fdopen(self._reports, "rb") as reports:
                 self.failure = (self._begun + reports.read()).decode(errors="replace")
             code = os.waitstatus_to_exitcode(status)
-            self.failure = self.failure or f"agent {self.spec.number} ended with {code}"
+            why = denied.MEMORY if code == denied.NO_MEMORY else f"agent {self.spec.number} ended with {code}"
+            self.failure = self.failure or why
         return True
 
 
@@ -226,8 +226,8 @@ def _child(spec: AgentSpec, config: AgentConfig, report: int, start: int, parent
         status = 0
     except TestbedError as error:
         _report_failure(report, str(error))
-    except BaseException:  # noqa: BLE001 - a bug of ours must reach the user as well
-        _report_failure(report, f"agent {spec.number} failed:\n{traceback.format_exc()}")
+    except BaseException as error:  # noqa: BLE001 - a bug of ours must reach the user as well
+        _report_failure(report, f"agent {spec.number} failed: {denied.told(error)}")
     finally:
         os._exit(status)
 

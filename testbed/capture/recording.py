@@ -7,11 +7,10 @@ import json
 import os
 import select
 import signal
-import traceback
 from collections.abc import Sequence
 from typing import Any
 
-from testbed.base import linux
+from testbed.base import denied, linux
 from testbed.capture.files import Capture
 from testbed.capture.output import About, report
 from testbed.capture.tap import Interface, Tap
@@ -71,8 +70,8 @@ def _child(taps: list[Tap], reports: int, start: int, parent: int) -> None:
         epoch = os.read(start, 256)
         if epoch:
             os.write(reports, json.dumps(_record(taps, Clock(*json.loads(epoch)), start)).encode())
-    except BaseException:  # noqa: BLE001 - whatever it is, the user must see it
-        problem = f"a bug in testbed: {traceback.format_exc()}"
+    except BaseException as error:  # noqa: BLE001 - whatever it is, the user must see it
+        problem = denied.told(error)
         os.write(reports, json.dumps([report(tap.capture, problem=problem) for tap in taps]).encode())
     finally:
         os._exit(0)

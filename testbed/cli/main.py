@@ -15,7 +15,7 @@ from functools import cache
 import typer
 from typer.main import get_command
 
-from testbed.base import extras
+from testbed.base import denied, extras
 from testbed.cli import usage, words
 from testbed.cli.agent import agent
 from testbed.cli.check import check
@@ -48,7 +48,6 @@ from testbed.cli.train import train
 from testbed.cli.validate import validate
 from testbed.cli.version import version
 from testbed.cli.watch import watch
-from testbed.errors import TestbedError
 
 app = typer.Typer(
     name="testbed",
@@ -104,12 +103,14 @@ def commands() -> Callable[..., int | None]:
 
 
 def main() -> int:
-    """Entry point of ``testbed``: every known error is one message on stderr and an exit code."""
+    """Run a command: every known error is one message on stderr and an exit code."""
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # numpy's would spin on cores that agents and runs need
     words.join()
     try:
         with extras.explained():
-            return commands()(standalone_mode=False) or 0
+            code = commands()(standalone_mode=False) or 0
+            sys.stdout.flush()  # where nothing more can be written, that is found out here
+            return code
     except usage.UsageProblem as error:
         if type(error).__name__ == usage.HELP:
             print(error.ctx.get_help())
@@ -118,15 +119,29 @@ def main() -> int:
         return int(error.exit_code)
     except typer.Abort:  # a question that nobody answered
         return 1
-    except TestbedError as error:
+    except BrokenPipeError:  # whoever reads has enough
+        _end_output()
+        return 1
+    except Exception as error:
+        if not (known := denied.known(error)):
+            raise
         from testbed.base.strange import visible
 
         _log(error)
-        print(f"testbed: {visible(str(error))}", file=sys.stderr)
-        return error.exit_code
+        print(f"testbed: {visible(str(known))}", file=sys.stderr)
+        _end_output()
+        return known.exit_code
 
 
-def _log(error: TestbedError) -> None:
+def _end_output() -> None:
+    """What cannot be written goes nowhere, or the interpreter would fail at it when it ends."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _log(error: Exception) -> None:
     """Where it was raised: for those who look for the reason in the source."""
     import logging
     import traceback

@@ -5,12 +5,12 @@ from __future__ import annotations
 import contextlib
 import pickle
 import struct
-import traceback
 from collections.abc import Iterable
 from dataclasses import replace
 from multiprocessing.connection import Connection
 from typing import Any
 
+from testbed.base import denied
 from testbed.errors import TestbedError
 from testbed.live.observers import Observer
 from testbed.live.scene import Scene
@@ -46,8 +46,5 @@ def observe(messages: Iterable[tuple[str, Any]], observer: Observer, name: str) 
 
 def send_failure(connection: Connection, error: BaseException) -> None:
     """Report what ended the process of a run."""
-    known = error if isinstance(error, TestbedError) else None
-    if known is None:
-        known = TestbedError("this is a bug in testbed:\n" + "".join(traceback.format_exception(error)).rstrip())
     with contextlib.suppress(OSError, pickle.PicklingError, struct.error):
-        connection.send(("failed", known))
+        connection.send(("failed", denied.known(error) or TestbedError(denied.told(error))))

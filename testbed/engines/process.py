@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator
 from multiprocessing.connection import Connection, Pipe
 from typing import Any, NoReturn
 
-from testbed.base import linux
+from testbed.base import denied, linux
 from testbed.errors import TestbedError
 
 
@@ -70,7 +70,7 @@ class RunProcess(ABC):
         """Until it has ended; says how."""
         code = os.waitstatus_to_exitcode(os.waitpid(self.pid, 0)[1])
         self._ended = True  # from now on the number may be another process's
-        return f"signal {-code}" if code < 0 else f"exit code {code}"
+        return denied.ended(code)
 
 
 def prepare_child(parent: int) -> None:

@@ -14,6 +14,7 @@ from testbed.errors import BadInput
 KeyPath = tuple[str | int, ...]
 EXPERIMENT = "an experiment: 'key: value' lines, such as 'traffic:'"
 DEEPEST = 20  # an experiment has five levels; more is a YAML alias that contains itself
+MOST_REPEATED = 1_000_000  # values that come from aliases: those of aliases multiply
 
 
 @dataclass
@@ -26,6 +27,8 @@ class Document:
     folder: Path = Path()  # paths that it gives are relative to
     options: set[KeyPath] = field(default_factory=set)  # what options have put into it
     sections: set[KeyPath] = field(default_factory=set)  # that are there only because options put something into them
+    _built: set[yaml.Node] = field(default_factory=set, repr=False)  # while it is read
+    _repeated: int = 0
 
     @classmethod
     def read(cls, file: Path, name: str = "", expected: str = EXPERIMENT) -> Document:
@@ -62,6 +65,8 @@ class Document:
             raise BadInput(f"{name}, line {line}: {told}") from None
         except yaml.YAMLError as error:
             raise BadInput(f"{name}: not valid YAML: {error}") from None
+        except RecursionError:
+            raise BadInput(f"{name}: nested too deeply") from None
         finally:
             loader.dispose()
         return document
@@ -71,6 +76,10 @@ class Document:
         self.origins.setdefault(path, where)
         if len(path) > DEEPEST:
             raise BadInput(f"{where}: nested too deeply")
+        self._repeated += node in self._built
+        self._built.add(node)
+        if self._repeated > MOST_REPEATED:
+            raise BadInput(f"{where}: aliases make more than {MOST_REPEATED:,} values of this file")
         if isinstance(node, yaml.SequenceNode):
             return [self._build(loader, item, (*path, index)) for index, item in enumerate(node.value)]
         if not isinstance(node, yaml.MappingNode):

@@ -265,7 +265,7 @@ def _from_here(path: KeyPath, value: Any) -> Any:
 
 def absolute(spec: str, folder: Path) -> str:
     """A plugin's path from ``folder``, ``./my_cc.py:MyCC``; what is installed keeps its name."""
-    if "/" not in spec and ".py" not in spec:
+    if not is_path(spec):
         return spec
     text, colon, wanted = spec.partition(":")
     return _resolved(text, folder) + colon + wanted

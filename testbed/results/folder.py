@@ -245,7 +245,7 @@ def load(path: Path) -> Results:
 def _read_json(file: Path) -> Any:
     try:
         return all_visible(json.loads(_read(file)))
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise BadInput(f"{file} is cut short or damaged: {error}") from None
 
 

@@ -140,7 +140,7 @@ class Plan(BaseModel):
             content = all_visible(json.loads(file.read_bytes()))
         except FileNotFoundError:
             raise BadInput(f"no sweep was begun in {folder}: it has no {FILE}") from None
-        except (OSError, ValueError) as error:
+        except (OSError, ValueError, RecursionError) as error:
             reason = error.strerror if isinstance(error, OSError) else f"it is cut short or damaged: {error}"
             raise BadInput(f"{file}: {reason}") from None
         found = content.get("schema_version") if isinstance(content, dict) else None

@@ -7,6 +7,7 @@ from multiprocessing import get_context
 from multiprocessing.connection import Connection, Pipe
 from typing import TypeVar, cast
 
+from testbed.base import denied
 from testbed.errors import TestbedError
 
 Found = TypeVar("Found")
@@ -40,8 +41,10 @@ def _begin(work: Callable[[], object]) -> Connection:
 def _send(work: Callable[[], object], connection: Connection) -> None:
     try:
         connection.send(work())
-    except TestbedError as error:
-        connection.send(error)
+    except Exception as error:
+        if not (known := denied.known(error)):
+            raise
+        connection.send(known)
 
 
 def _result(connection: Connection) -> object:

@@ -85,9 +85,7 @@ def execute(
         for message in captures.messages(record.captures):
             observer.on_stage(message)
         if trouble:
-            raise TestbedError(
-                f"this is a bug in testbed: the results are in {written}, but their report failed:\n{trouble}"
-            )
+            raise TestbedError(f"the results are in {written}, but their report failed: {trouble}")
         log.info("results written", extra={"folder": written, "verdict": summary.verdict.word})
         observer.on_end(summary, written)
     failure = record.interrupted if record.interrupted not in ("", CTRL_C) else ""

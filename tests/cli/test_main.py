@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import json
 import os
+import re
+import shlex
 import subprocess
 import sys
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -115,7 +118,8 @@ def test_help_imports_nothing_heavy(module: str) -> None:
     code = (
         f"import sys, {module}; "
         "heavy = {'numpy', 'pydantic', 'mininet', 'pyarrow', 'matplotlib', 'scapy', 'pyroute2', 'yaml'}; "
-        "light = {'testbed.errors', 'testbed.base', 'testbed.base.extras', 'testbed.runs', 'testbed.runs.overrides'}; "
+        "light = {'testbed.errors', 'testbed.base', 'testbed.runs', 'testbed.runs.overrides'}; "
+        "light |= {'testbed.base.denied', 'testbed.base.extras'}; "
         "own = {one for one in sys.modules if one.startswith('testbed.') and not one.startswith('testbed.cli')}; "
         "raise SystemExit(', '.join((heavy & set(sys.modules)) | (own - light)))"
     )
@@ -150,3 +154,82 @@ def test_cli_page_names_every_verb_and_option() -> None:
         for parameter in one.params:
             for option in parameter.opts:
                 assert not option.startswith("--") or option in page, f"{verb} {option}"
+
+
+DEEP = {
+    "flow.yaml": "a: " + "[" * 100_000 + "]" * 100_000,
+    "mapping.yaml": "a: " + "{a: " * 100_000 + "}" * 100_000,
+    "block.yaml": "a:\n" + "- " * 100_000 + "x",
+    "aliases.yaml": "a: &a [x]\n"
+    + "".join(f"{b}: &{b} [{', '.join(['*' + a] * 9)}]\n" for a, b in pairwise("abcdefghij")),
+}
+
+
+@pytest.mark.parametrize("name", DEEP)
+@pytest.mark.parametrize("verb", ["validate", "sweep", "rack"])
+def test_what_is_nested_too_deeply_or_never_ends_is_one_message(verb: str, name: str, tmp_path: Path) -> None:
+    (tmp_path / name).write_text(DEEP[name])
+    arguments = (
+        [verb, f"./{name}"]
+        if verb != "rack"
+        else ["validate", "incast-2", "--set", f"rack={{kind: custom, file: {name}}}"]
+    )
+    done = command(*arguments, cwd=tmp_path)
+    assert done.returncode == 2
+    assert "Traceback" not in done.stderr
+    assert "nested too deeply" in done.stderr or "aliases make more than" in done.stderr
+
+
+def test_json_that_is_nested_too_deeply_is_named(tmp_path: Path) -> None:
+    for one in ("summary.json", "manifest.json"):
+        (tmp_path / one).write_text("[" * 100_000 + "]" * 100_000)
+    done = command("compare", str(tmp_path))
+    assert done.returncode == 2
+    assert ".json is cut short or damaged: maximum recursion depth" in done.stderr
+
+
+def limited(limit: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+    asked = f"ulimit {limit}; exec {shlex.join([sys.executable, '-m', 'testbed', *arguments])}"
+    return subprocess.run(["/bin/sh", "-c", asked], capture_output=True, text=True, check=False, timeout=PATIENCE)
+
+
+@pytest.mark.parametrize("kilobytes", [40_000, 120_000, 280_000, 600_000])
+def test_less_memory_than_libraries_need_is_one_line(kilobytes: int) -> None:
+    done = limited(f"-v {kilobytes}", "run", "incast-2", "--engine", "virtual")
+    assert done.returncode == 1
+    assert re.fullmatch(r"testbed: 1024 MiB of address space are needed.*ulimit -v 1048576\)\n", done.stderr)
+
+
+def test_a_run_that_needs_more_memory_than_there_is_says_so(tmp_path: Path) -> None:
+    """3 GB of packets in one queue."""
+    sets = [
+        "rack.switch.buffer=3 GB",
+        "time.duration=1 s",
+        "record.decisions=0",
+        "record.interval=1 ms",
+        "time.warmup=0 s",
+    ]
+    arguments = [part for one in sets for part in ("--set", one)]
+    done = limited(
+        "-v 1100000", "run", "incast-64", "--engine", "virtual", "--controller", "fixed", "--metrics-addr", "none",
+        "--out", str(tmp_path / "out"), *arguments,
+    )  # fmt: skip
+    assert done.returncode == 1
+    assert "Traceback" not in done.stderr
+    assert "testbed: the run's process died (there is not enough memory" in done.stderr.splitlines()[-1]
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_name_that_is_too_long_is_one_line() -> None:
+    done = command("validate", f"./{'x' * 300}.yaml")
+    assert done.returncode == 1
+    assert done.stderr.endswith("file name too long\n")
+
+
+@pytest.mark.parametrize("verb", ["list", "version", "show incast-8"])
+def test_output_that_cannot_be_written_is_one_line(verb: str) -> None:
+    with open("/dev/full", "w") as full:  # noqa: PTH123
+        arguments = [sys.executable, "-m", "testbed", *verb.split()]
+        done = subprocess.run(arguments, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+    assert (done.returncode, len(done.stderr.splitlines())) == (1, 1)
+    assert "no space is left on the disk" in done.stderr

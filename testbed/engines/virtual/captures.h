@@ -5,6 +5,7 @@
 #ifndef TESTBED_CAPTURES_H
 #define TESTBED_CAPTURES_H
 
+#include "../../agent/memory.h"
 #include "world.h"
 #include <stdlib.h>
 #include <string.h>
@@ -20,9 +21,7 @@ static void keep_copy(struct world *w, int64_t tap, const struct packet *p, int6
 
 	if (t->length == t->room) {
 		t->room = 2 * t->room + FIRST_ROOM;
-		t->bytes = realloc(t->bytes, (size_t)(t->room * size));
-		if (!t->bytes)
-			abort();
+		t->bytes = needed(realloc(t->bytes, (size_t)(t->room * size)));
 	}
 	at = t->bytes + t->length++ * size;
 	memcpy(at, head, sizeof(head));

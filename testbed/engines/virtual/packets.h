@@ -5,6 +5,7 @@
 #ifndef TESTBED_PACKETS_H
 #define TESTBED_PACKETS_H
 
+#include "../../agent/memory.h"
 #include "world.h"
 #include <linux/bpf.h>
 #include <stdlib.h>
@@ -27,11 +28,9 @@ static void drop(struct packet *p)
 /* In large pages: of a large rack packets are in so many small ones that the TLB forgets them. */
 static struct packet *more_packets(void)
 {
-	char *page = aligned_alloc(LARGE_PAGE, LARGE_PAGE);
+	char *page = needed(aligned_alloc(LARGE_PAGE, LARGE_PAGE));
 	const int64_t size = (sizeof(struct packet) + CACHE_LINE - 1) / CACHE_LINE * CACHE_LINE;
 
-	if (!page)
-		abort();
 	madvise(page, LARGE_PAGE, MADV_HUGEPAGE);
 	for (int64_t at = LARGE_PAGE / size - 1; at > 0; at--)
 		drop((struct packet *)(page + at * size));

@@ -93,6 +93,8 @@ def load(name: str) -> Distribution:
         ) from None
     except yaml.YAMLError as error:
         raise BadInput(f"'{name}' is not valid YAML: {' '.join(str(error).split())}") from None
+    except RecursionError:
+        raise BadInput(f"'{name}' is nested too deeply; expected {EXPECTED}") from None
     except ValidationError as error:
         raise BadInput(f"'{name}': {_first_problem(error)}; expected {EXPECTED}") from None
     sizes, shares = np.array(said.points, float).T

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import traceback
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from testbed.base import denied
 from testbed.base.atomic import atomic_write
 from testbed.errors import BadInput
 from testbed.results import decisions, folder, packed
@@ -106,8 +106,8 @@ def add_report(run: Path) -> str:
         write(run, build(run), run / folder.REPORT, run / PLOTS)
     except OSError:
         raise
-    except Exception:  # noqa: BLE001 - whatever it is
-        return traceback.format_exc().rstrip()
+    except Exception as error:  # noqa: BLE001 - whatever it is
+        return denied.told(error)
     return ""
 
 

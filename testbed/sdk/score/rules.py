@@ -26,7 +26,7 @@ def broken(file: Path) -> list[str]:
         tree = ast.parse(file.read_bytes(), str(file))
     except OSError as error:
         raise BadInput(f"{file}: {error.strerror}; give a file of Python, or a name from 'testbed list'") from None
-    except (SyntaxError, ValueError) as error:
+    except (SyntaxError, ValueError, MemoryError, RecursionError) as error:  # the last two if it is nested too deeply
         raise BadInput(f"{file}, line {getattr(error, 'lineno', '?')}: no Python: {error}") from None
     found = sorted({*_everywhere(tree), *_shared_state(tree), *_classes(tree)})
     return [f"{file}, line {line}: {what}" for line, what in found]

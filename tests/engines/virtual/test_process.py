@@ -33,6 +33,16 @@ def asleep(_connection: Connection) -> None:
     time.sleep(60)
 
 
+def without_memory(_connection: Connection) -> None:
+    os._exit(12)  # as C does, see testbed/agent/memory.h
+
+
+def test_c_without_memory_is_told() -> None:
+    process = WatchedProcess(without_memory, 60.0, lambda: "nobody")
+    with pytest.raises(TestbedError, match="there is not enough memory"):
+        list(process.messages())
+
+
 def test_time_without_a_core_does_not_count() -> None:
     others = [multiprocessing.get_context("fork").Process(target=spin, args=(60,), daemon=True) for _ in range(OTHERS)]
     for other in others:

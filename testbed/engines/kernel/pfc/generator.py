@@ -16,14 +16,13 @@ import signal
 import socket
 import threading
 import time
-import traceback
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from testbed.base import linux
+from testbed.base import denied, linux
 from testbed.base.shared import Shared
 from testbed.clock import WallSeconds
 from testbed.dataplane.ring import Ring
@@ -122,7 +121,7 @@ def _child(build: Callable[[], _Loop], stop: int, error_pipe: int, parent: int) 
         linux.sharpen_timers()
         linux.real_time(FIFO_PRIORITY)
         loop = build()
-        threading.excepthook = lambda failed: _fail(error_pipe, failed.exc_value)
+        threading.excepthook = lambda failed: _fail(error_pipe, failed.exc_value or SystemExit())
         loop.gate_controller.start()
         gc.freeze()
         gc.disable()
@@ -133,8 +132,8 @@ def _child(build: Callable[[], _Loop], stop: int, error_pipe: int, parent: int) 
         os._exit(0)
 
 
-def _fail(error_pipe: int, error: BaseException | None) -> None:
-    os.write(error_pipe, "".join(traceback.format_exception(error)).encode())
+def _fail(error_pipe: int, error: BaseException) -> None:
+    os.write(error_pipe, denied.told(error).encode())
     os._exit(1)
 
 

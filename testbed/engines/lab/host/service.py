@@ -11,11 +11,11 @@ import os
 import select
 import signal
 import time
-import traceback
 from collections.abc import Mapping
 from types import FrameType
 from typing import Any
 
+from testbed.base import denied
 from testbed.engines.lab.host.session import HostSession
 from testbed.engines.lab.protocol.channel import PROTOCOL, Arrays, Message, Unpacker, pack
 from testbed.engines.lab.protocol.code_digest import identity
@@ -101,8 +101,8 @@ class AgentService:
                 self.send("failed", {"why": str(error), "bad_input": isinstance(error, BadInput)})
             except (Ended, BrokenPipeError):
                 raise
-            except Exception:  # noqa: BLE001 - a bug of ours must reach the user as well
-                self.send("failed", {"why": traceback.format_exc(), "bad_input": False})
+            except Exception as error:  # noqa: BLE001 - a bug of ours must reach the user as well
+                self.send("failed", {"why": denied.told(error), "bad_input": False})
 
     def _carry_out(self, message: Message) -> None:
         if message.kind == "inspect":
