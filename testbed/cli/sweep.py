@@ -56,6 +56,16 @@ def sweep(  # noqa: PLR0917 - one parameter per option
     repeat: Repeat = 1,
     duration: Duration = "",
     dilation: Dilation = "",
+    confidence: Annotated[
+        float | None,
+        typer.Option(
+            metavar="PERCENT", help="Add repeats until the intervals hold with this probability: 95 are six runs each."
+        ),
+    ] = None,
+    within: Annotated[
+        float | None,
+        typer.Option(metavar="PERCENT", help="And until they reach at most so far from the middle, of the median."),
+    ] = None,
     seed: Annotated[int | None, typer.Option(min=0, help="Seed of the first repeat; by default the file's.")] = None,
     order_seed: Annotated[int, typer.Option(help="Draws the order of the runs.")] = ORDER_SEED,
     jobs: Jobs = None,
@@ -75,8 +85,9 @@ def sweep(  # noqa: PLR0917 - one parameter per option
 
     wanted = Wanted(jobs, on)
     if resume is not None:
-        plugins, times = (controller, tuner, engine), (duration, dilation, seed is not None, repeat != 1)
-        if any((experiment, settings, out, *plugins, *times)) or order_seed != ORDER_SEED:
+        plugins, times = (controller, tuner, engine), (duration, dilation, seed is not None)
+        repeats = (repeat != 1, confidence is not None, within is not None)
+        if any((experiment, settings, out, *plugins, *times, *repeats)) or order_seed != ORDER_SEED:
             raise BadInput(
                 "--resume: the folder's sweep.json says what is run; only --jobs, --on or --trust goes with it"
             )
@@ -87,16 +98,21 @@ def sweep(  # noqa: PLR0917 - one parameter per option
         options = {"time.duration": duration, "time.dilation": dilation, "engine": engine}
         given = [f"{key}={value}" for key, value in options.items() if value]
         request = Request.parse(experiment, controller, tuner, [*given, *(settings or [])], repeat=repeat, seed=seed)
-        plan = prepare.planned(request, order_seed, sys.argv)
+        plan = prepare.planned(request, order_seed, sys.argv, prepare.until(confidence, within))
     if dry_run:
         _list(plan, jobs or 1, format)
         return
     workers = wanted.hire(plan)
     if resume is None:
         folder, plan = prepare.place(out, plan)
+    from testbed.results.sweep_plan import Plan
+    from testbed.runs.sweep.repeats import unheld
     from testbed.runs.sweep.runner import finish
 
-    _report(folder, finish(folder, plan, workers), format)
+    outcomes = finish(folder, plan, workers)
+    for wide in unheld(folder, Plan.load(folder)):
+        print(f"testbed: --confidence: {wide}", file=sys.stderr)
+    _report(folder, outcomes, format)
 
 
 def _report(folder: Path, outcomes: list[CellOutcome], format: Format) -> None:

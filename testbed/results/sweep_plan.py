@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Self
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 import testbed
 from testbed.base.inputs import own
@@ -92,6 +92,16 @@ class Cell(BaseModel):
         return json.dumps([experiment, code | own(manifest.inputs, experiment)], sort_keys=True) == self.identity
 
 
+class Until(BaseModel):
+    """Repeats are added until intervals of this confidence hold, and reach at most ``within`` from the middle."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    confidence: float = Field(ge=50, le=99.9)  # %
+    within: float | None = Field(default=None, gt=0)  # % of the median
+    added: int = 0  # the last cells, which the plan had not when it was begun
+
+
 class Plan(BaseModel):
     """The content of ``sweep.json``: ``cells`` in the order of the options, ``order`` with their names as they run."""
 
@@ -102,19 +112,38 @@ class Plan(BaseModel):
     command_line: list[str]
     directory: str  # where the command was given; settings may name files from there
     order_seed: int
+    until: Until | None = None
     cells: list[Cell]
     order: list[str]
 
     @classmethod
-    def make(cls, cells: Sequence[Cell], order_seed: int, command_line: Sequence[str]) -> Self:
+    def make(
+        cls, cells: Sequence[Cell], order_seed: int, command_line: Sequence[str], until: Until | None = None
+    ) -> Self:
         """Draw the order."""
         return cls(
             command_line=list(command_line),
             directory=str(Path.cwd()),
             order_seed=order_seed,
+            until=until,
             cells=list(cells),
             order=_shuffled(cells, order_seed),
         )
+
+    def with_more(self, cells: Sequence[Cell]) -> Plan:
+        """Repeats that turned out to be needed come last."""
+        assert self.until is not None
+        until = self.until.model_copy(update={"added": self.until.added + len(cells)})
+        more = {"cells": [*self.cells, *cells], "order": [*self.order, *(cell.name for cell in cells)]}
+        return self.model_copy(update={"until": until, **more})
+
+    @property
+    def as_begun(self) -> Plan:
+        """Without those."""
+        if self.until is None:
+            return self
+        kept, until = len(self.cells) - self.until.added, self.until.model_copy(update={"added": 0})
+        return self.model_copy(update={"until": until, "cells": self.cells[:kept], "order": self.order[:kept]})
 
     @property
     def in_order(self) -> list[Cell]:
@@ -182,9 +211,9 @@ class Plan(BaseModel):
             changed = _changed(own[name], others[name])
             if changed:
                 return f"in its cell {name} {changed}"
-        if self.order != other.order:
-            return f"its order was drawn with --order-seed {self.order_seed}"
-        return ""
+        if self.until != other.until:
+            return "its --confidence or --within is another one"
+        return "" if self.order == other.order else f"its order was drawn with --order-seed {self.order_seed}"
 
 
 def _expected(experiment: Experiment) -> float | None:

@@ -112,6 +112,8 @@ def sweep(
     duration: str | None = None,
     dilation: str | float | None = None,
     repeat: int = 1,
+    confidence: float | None = None,
+    within: float | None = None,
     seed: int | None = None,
     jobs: int | None = None,
     on: str | None = None,
@@ -119,6 +121,8 @@ def sweep(
 ) -> Sweep:
     """Run every combination of what is given as a list, ``repeat`` times; a sweep begun in ``out`` goes on.
 
+    ``confidence=95`` adds repeats until the intervals of the medians hold with that probability, in %, and with
+    ``within`` until they reach at most so far from their middle, in % of the median.
     ``settings={"traffic.senders": [2, 8]}``; a value that is itself a list is ``[[1, 2]]``. ``jobs`` cells run at the
     same time, or as many as the Ray cluster ``on`` has room for. Raises BadInput, or TestbedError if Ctrl-C ended it;
     cells that fail are in `Sweep.outcomes`.
@@ -135,7 +139,7 @@ def sweep(
         repeat,
         seed,
     )
-    planned = prepare.planned(request, ORDER_SEED, sys.argv)
+    planned = prepare.planned(request, ORDER_SEED, sys.argv, prepare.until(confidence, within))
     workers = Wanted(jobs, on).hire(planned)
     folder, planned = prepare.place(None if out is None else Path(out), planned)
     return Sweep(folder, tuple(finish(folder, planned, workers)))

@@ -34,13 +34,13 @@ class Estimate:
         return self.coverage > 0 and not math.isnan(self.low)
 
 
-def estimate(values: Sequence[float]) -> Estimate:
+def estimate(values: Sequence[float], level: float = LEVEL) -> Estimate:
     """Nan if any of the repeats is: one that is unknown may have been the worst, so it is not left out."""
     n = len(values)
     if n == 0 or any(math.isnan(value) for value in values):
         return Estimate(NAN, NAN, NAN, 0.0, n)
     ordered = sorted(values)
-    k = rank(n)
+    k = rank(n, level)
     return Estimate(statistics.median(ordered), ordered[k - 1], ordered[n - k], coverage(n, k), n)
 
 
@@ -50,6 +50,6 @@ def coverage(n: int, k: int = 1) -> float:
     return max(0.0, 1 - outside)
 
 
-def rank(n: int) -> int:
-    """The narrowest interval that still covers `LEVEL`, or else from the smallest to the largest."""
-    return max((k for k in range(1, (n + 1) // 2 + 1) if coverage(n, k) >= LEVEL), default=1)
+def rank(n: int, level: float = LEVEL) -> int:
+    """The narrowest interval that still covers the level, or else from the smallest to the largest."""
+    return max((k for k in range(1, (n + 1) // 2 + 1) if coverage(n, k) >= level), default=1)

@@ -20,7 +20,7 @@ from testbed.results.sweep_plan import Cell, Plan
 from testbed.runs.reproduce.cells import slower
 from testbed.runs.sweep.hire import Wanted
 from testbed.runs.sweep.progress import SweepProgress
-from testbed.runs.sweep.runner import CellOutcome, Runner, alone
+from testbed.runs.sweep.runner import CellOutcome, Runner, alone, released
 
 SLOWER, FACTOR = "slower", 2.0  # a degraded cell is repeated at twice its dilation
 ORDER_SEED = 1
@@ -57,7 +57,7 @@ def _runs(folder: Path, cells: Sequence[Cell], measured: Measured, workers: Want
     if not Plan.is_in(folder):
         plan.write(folder)
     runner = Runner(folder, plan, hired, SweepProgress(plan.cells))
-    with alone(folder):
+    with alone(folder), released(hired):
         outcomes: list[CellOutcome] = runner.run()
     for one in outcomes:
         measured.failures.pop(one.cell, None)

@@ -11,14 +11,32 @@ import testbed
 from testbed.errors import BadInput
 from testbed.experiment.load import load
 from testbed.results import folder as results
-from testbed.results.sweep_plan import Cell, Plan
+from testbed.results.sweep_plan import Cell, Plan, Until
 from testbed.results.trust import Guard
 from testbed.runs.sweep.grid import Combination, Request, cells
+from testbed.runs.sweep.repeats import fewest
+
+LEAST, MOST = 50.0, 99.9  # of a confidence, %
 
 
-def planned(request: Request, order_seed: int, command_line: Sequence[str]) -> Plan:
+def until(confidence: float | None, within: float | None) -> Until | None:
+    """What ``--confidence`` and ``--within`` ask for, both in %. Raises BadInput."""
+    if confidence is None:
+        if within is not None:
+            raise BadInput("--within: of which intervals? Say --confidence 95 with it")
+        return None
+    if not LEAST <= confidence <= MOST:
+        raise BadInput(f"--confidence {confidence:g}: expected {LEAST:g} to {MOST:g}, in per cent")
+    if within is not None and not 0 < within < 100:
+        raise BadInput(f"--within {within:g}: expected per cent of the median, above 0 and below 100")
+    return Until(confidence=confidence, within=within)
+
+
+def planned(request: Request, order_seed: int, command_line: Sequence[str], wanted: Until | None = None) -> Plan:
     """Every cell resolved and checked. Raises BadInput."""
-    return Plan.make(cells(request), order_seed, command_line)
+    if wanted:
+        request = replace(request, repeat=max(request.repeat, fewest(wanted.confidence)))
+    return Plan.make(cells(request), order_seed, command_line, wanted)
 
 
 def place(out: Path | None, plan: Plan) -> tuple[Path, Plan]:
@@ -26,7 +44,7 @@ def place(out: Path | None, plan: Plan) -> tuple[Path, Plan]:
     if out is not None and Plan.is_in(out.expanduser()):
         folder = out.expanduser().resolve()
         begun = Plan.load(folder)
-        _same(folder, begun, plan)
+        _same(folder, begun.as_begun, plan)
         return folder, begun
     name = str(plan.cells[0].experiment["name"])
     folder = results.prepare(out, f"{name}-sweep")

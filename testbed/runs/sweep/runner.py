@@ -12,18 +12,19 @@ import os
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager, redirect_stdout
+from contextlib import closing, contextmanager, redirect_stdout
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import FrameType
-from typing import IO, Literal
+from typing import Literal
 
 from testbed.base.interrupt import on_ctrl_c
 from testbed.errors import BadInput, TestbedError
 from testbed.results import folder as results
-from testbed.results.sweep_plan import FILE, Cell, Plan
+from testbed.results.sweep_plan import Cell, Plan
 from testbed.results.verdict import ENDED_EARLY, Exit
 from testbed.runs.sweep.progress import SweepProgress
+from testbed.runs.sweep.repeats import more
 from testbed.runs.sweep.workers import POLL_SECONDS, Ended, Job, Workers
 
 UNFINISHED, LOGS = "unfinished", "logs"
@@ -55,7 +56,7 @@ class Runner:
         """Everything that is left to do, until it is done or Ctrl-C: then what runs is ended first."""
         waiting = self._left()
         self.progress.start(already=len(self.outcomes))
-        with self._ctrl_c(), redirect_stdout(sys.stderr):  # what Ray has to say of a lost node is no result
+        with self._ctrl_c():
             try:
                 while self.workers.busy or (waiting and not self.interrupted):
                     before = len(waiting)
@@ -67,7 +68,6 @@ class Runner:
                     for one in self.workers.ended():
                         self._take(one)
             finally:
-                self.workers.close()
                 self.progress.finish()
         return [self.outcomes[cell.name] for cell in self.plan.cells if cell.name in self.outcomes]
 
@@ -159,23 +159,40 @@ def last_words(log: Path) -> str:
 @contextmanager
 def alone(folder: Path) -> Iterator[None]:
     """Nobody else runs the sweep in this folder meanwhile. Raises BadInput if somebody does."""
-    plan: IO[bytes]
-    with (folder / FILE).open("rb") as plan:
+    held = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)  # the plan itself is replaced when it gets more repeats
+    try:
         try:
-            fcntl.flock(plan, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             raise BadInput(f"the sweep in {folder} is running already") from None
+        yield
+    finally:
+        os.close(held)
+
+
+@contextmanager
+def released(workers: Workers) -> Iterator[None]:
+    """They are closed at the end; what Ray has to say of a lost node is no result."""
+    with redirect_stdout(sys.stderr), closing(workers):
         yield
 
 
 def finish(folder: Path, plan: Plan, workers: Workers) -> list[CellOutcome]:
-    """Run what is left of a sweep. Raises BadInput if somebody does, and TestbedError if Ctrl-C ended it."""
-    runner = Runner(folder, plan, workers, SweepProgress(plan.cells))
-    with alone(folder):
-        outcomes = runner.run()
-    if runner.interrupted and len(outcomes) < len(plan.cells):
-        raise TestbedError(
-            f"the sweep was ended early with {len(outcomes)} of {len(plan.cells)} cells, which are kept; "
-            f"go on with: testbed sweep --resume {folder}"
-        )
+    """Run what is left of a sweep, and the repeats that its intervals need.
+
+    Raises BadInput if somebody does, and TestbedError if Ctrl-C ended it.
+    """
+    with alone(folder), released(workers):
+        wanted: Plan | None = plan
+        while wanted is not None:
+            plan = wanted
+            runner = Runner(folder, plan, workers, SweepProgress(plan.cells))
+            outcomes = runner.run()
+            if runner.interrupted and len(outcomes) < len(plan.cells):
+                raise TestbedError(
+                    f"the sweep was ended early with {len(outcomes)} of {len(plan.cells)} cells, which are kept; "
+                    f"go on with: testbed sweep --resume {folder}"
+                )
+            if (wanted := None if runner.interrupted else more(folder, plan)) is not None:
+                wanted.write(folder)
     return outcomes
