@@ -72,7 +72,7 @@ def test_wide_intervals_get_more_and_the_plan_goes_on_with_them(tmp_path: Path) 
     grown.write(folder)
     again, known = begun(tmp_path / "out", within=2)  # the same command once more
     assert (again, known) == (folder, grown)
-    assert prepare.begun(folder)[1] == grown  # --resume
+    assert prepare.begun(folder, trusted=False)[1] == grown  # --resume
     with pytest.raises(BadInput, match="its --confidence or --within is another one"):
         begun(tmp_path / "out", within=3)
 
