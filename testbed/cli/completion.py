@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from enum import StrEnum
 from typing import TYPE_CHECKING
 
 import typer
@@ -34,6 +35,11 @@ def plugins(*kinds: str) -> Callable[[str], list[str]]:
         return [f"{before}{comma}{name}" for name in _beginning(last, found)]
 
     return complete
+
+
+def one_of(choices: type[StrEnum]) -> Callable[[str], list[str]]:
+    """The values of an option that has a few."""
+    return lambda incomplete: _beginning(incomplete, choices)
 
 
 def settings(ctx: typer.Context, incomplete: str) -> list[str]:

@@ -12,6 +12,7 @@ from typing import Annotated
 
 import typer
 
+from testbed.cli import completion
 from testbed.cli.shared import Format, Formatted
 from testbed.errors import TestbedError
 
@@ -27,7 +28,9 @@ class Kind(StrEnum):
 
 def decode(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="A capture: pcapng or pcap.")],
-    only: Annotated[Kind | None, typer.Option(help="Only these packets.")] = None,
+    only: Annotated[
+        Kind | None, typer.Option(help="Only these packets.", autocompletion=completion.one_of(Kind))
+    ] = None,
     limit: Annotated[int | None, typer.Option(min=1, metavar="NUMBER", help="Stop after so many packets.")] = None,
     format: Formatted = Format.text,
 ) -> None:

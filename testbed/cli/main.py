@@ -107,7 +107,7 @@ def main() -> int:
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # numpy's would spin on cores that agents and runs need
     words.join()
     try:
-        with extras.explained():
+        with extras.explained(), words.whole():
             code = commands()(standalone_mode=False) or 0
             sys.stdout.flush()  # where nothing more can be written, that is found out here
             return code

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from testbed.cli import completion
 from testbed.cli.shared import Engine, Jobs, On, print_json
 from testbed.errors import BadInput, TestbedError, nearest
 
@@ -51,7 +52,10 @@ def reproduce(  # noqa: PLR0917 - one parameter per option
         bool, typer.Option("--no-run", help="Run nothing: the printed numbers, and what is in --out.")
     ] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Check all runs and list them; run nothing.")] = False,
-    format: Annotated[TableFormat, typer.Option(help="How the comparison is printed on stdout.")] = TableFormat.text,
+    format: Annotated[
+        TableFormat,
+        typer.Option(help="How the comparison is printed on stdout.", autocompletion=completion.one_of(TableFormat)),
+    ] = TableFormat.text,
 ) -> None:
     """Run a comparison that a paper printed, and print ours beside it.
 

@@ -28,7 +28,10 @@ class EngineChoice(StrEnum):
     fluid = "fluid"
 
 
-Formatted = Annotated[Format, typer.Option("--format", help="How results are printed on stdout.")]
+Formatted = Annotated[
+    Format,
+    typer.Option("--format", help="How results are printed on stdout.", autocompletion=completion.one_of(Format)),
+]
 ExperimentArgument = Annotated[
     str,
     typer.Argument(
@@ -56,11 +59,16 @@ Engine = Annotated[
     EngineChoice | None,
     typer.Option(
         help="What carries the traffic: this kernel, real packets; or without root, a simulation with the rack's own "
-        "programs (virtual) or a model without packets (fluid). By default what the file says, or the kernel."
+        "programs (virtual) or a model without packets (fluid). By default what the file says, or the kernel.",
+        autocompletion=completion.one_of(EngineChoice),
     ),
 ]
 EngineOrVirtual = Annotated[
-    EngineChoice, typer.Option(help="What carries the traffic; `kernel` is real packets (needs root).")
+    EngineChoice,
+    typer.Option(
+        help="What carries the traffic; `kernel` is real packets (needs root).",
+        autocompletion=completion.one_of(EngineChoice),
+    ),
 ]
 Repeat = Annotated[int, typer.Option(min=1, help="Runs of every combination, each with the next seed.")]
 Jobs = Annotated[

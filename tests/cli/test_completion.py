@@ -11,7 +11,7 @@ from tests.support.commands import command
 from tests.support.folders import results
 
 
-@pytest.fixture(params=["bash", "zsh"])
+@pytest.fixture(params=["bash", "zsh", "fish"])
 def complete(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Complete:
     return Complete(request.param, monkeypatch)
 
@@ -29,6 +29,7 @@ class Complete:
             "COMP_WORDS": "\n".join(parts),
             "COMP_CWORD": str(len(parts) - 1),
             "_TYPER_COMPLETE_ARGS": line,
+            "_TYPER_COMPLETE_FISH_ACTION": "get-args",
         }
         for name, value in asked.items():
             self.monkeypatch.setenv(name, value)
@@ -37,6 +38,8 @@ class Complete:
         if self.shell == "bash":
             before, equals, _ = line.rsplit(" ", maxsplit=1)[-1].rpartition("=")
             return [before + equals + one for one in done.stdout.splitlines() if one]
+        if self.shell == "fish":
+            return [one for one in done.stdout.splitlines() if one]
         quoted = done.stdout.split('"')[1::2]  # _arguments '*: :(("dcqcn" "decc"))'
         return [one.replace("\\\\", "").removesuffix("\\") for one in quoted]
 
@@ -76,9 +79,19 @@ def test_values_of_set_are_plugins_and_presets(complete: Complete) -> None:
     assert complete("testbed run incast-8 --set traffic.senders=") == []
 
 
-@pytest.mark.parametrize("complete", ["bash"], indirect=True)
-def test_bash_completes_behind_an_equals_sign(complete: Complete) -> None:
+def test_every_shell_completes_behind_an_equals_sign(complete: Complete) -> None:
     assert complete("testbed run incast-8 --controller=dcq") == ["--controller=dcqcn"]
     assert "--tuner=pet" in complete("testbed run incast-8 --tuner=")
     assert complete("testbed run incast-8 --set=tuner.name=ac") == ["--set=tuner.name=acc"]
     assert "controller.eta=" in complete("testbed run incast-8 --controller=hpcc --set seed=2 --set controller.")
+    assert complete("testbed sweep incast-8 --controller=hpcc,sw") == ["--controller=hpcc,swift"]
+    assert complete("testbed run incast-8 --set=traffic.sen") == ["--set=traffic.senders="]
+    assert complete("testbed run incast-8 --set controller=dcq") == ["controller=dcqcn"]
+    assert complete("testbed coexist dcqcn,swift --experiment=leaf") == ["--experiment=leaf-spine"]
+
+
+def test_options_with_a_few_values_complete_too(complete: Complete) -> None:
+    assert complete("testbed run incast-8 --engine=v") == ["--engine=virtual"]
+    assert complete("testbed run incast-8 --engine ") == ["kernel", "virtual", "fluid"]
+    assert complete("testbed show incast-8 --format=") == ["--format=text", "--format=json"]
+    assert complete("testbed reproduce --format m") == ["markdown"]

@@ -11,6 +11,7 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
@@ -56,8 +57,8 @@ def _code() -> Iterator[tuple[str, Path]]:
 def run(name: str, arguments: Sequence[str], directory: str) -> Returned:
     """A cell with its arguments, from beginning to end. Cancelled by Ray, it ends at once."""
     began = time.monotonic()
-    with tempfile.TemporaryDirectory(prefix="testbed-cell-") as room:
-        path, log = Path(room) / name, Path(room) / "log.txt"
+    with _room() as room:
+        path, log = room / name, room / "log.txt"
         with log.open("wb") as said:
             process = subprocess.Popen(
                 command(os.getpid(), arguments, path),
@@ -75,6 +76,15 @@ def run(name: str, arguments: Sequence[str], directory: str) -> Returned:
             process.wait()
         files = {str(file.relative_to(path)): file.read_bytes() for file in _files(path)}
         return Returned(process.returncode, time.monotonic() - began, log.read_bytes(), files)
+
+
+@contextmanager
+def _room() -> Iterator[Path]:
+    """A folder that is removed also if this process is killed, as Ray does: by a shell that sees it end."""
+    room = tempfile.mkdtemp(prefix="testbed-cell-")
+    wait = ["/bin/sh", "-c", 'read -r _; rm -rf "$1"', "sh", room]
+    with subprocess.Popen(wait, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, start_new_session=True):
+        yield Path(room)
 
 
 def write(files: Mapping[str, bytes], folder: Path) -> None:
