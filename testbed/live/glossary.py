@@ -23,7 +23,7 @@ run. A second run at the same time takes the next free port and says so. [Monito
 **Time is nominal**, but for decisions, which take wall time. Prometheus, however, divides by its own seconds: counters
 grow `1 / testbed_dilation_ratio` as fast as in the rack that is emulated. A nominal rate is
 
-    rate(testbed_port_tx_bytes_total[5s]) * on (instance) group_left testbed_dilation_ratio
+    rate(testbed_port_tx_bytes_total[5s]) / on (instance) group_left () rate(testbed_nominal_time_seconds[5s])
 
 The values are those of a snapshot that leaves the sandbox five times per second of wall time; nothing is done per
 packet. Up to {MOST_FLOWS} flows have figures of their own. Of more, figures are per sending host: `flow="h1"` is the
@@ -44,7 +44,8 @@ HOSTS = f"""
 ## On lab hosts
 
 `testbed exporter --listen ADDRESS:PORT` serves these on a real host ([export.md](export.md)). It also has
-{", ".join(f"`{one.asked}`" for one in AS_A_RUN)}, with the meaning above: the port is the NIC, the dilation is 1.
+{", ".join(f"`{one.asked}`" for one in AS_A_RUN)}, with the meaning above: the port is the NIC, the dilation is 1,
+the time the host's own.
 """
 
 

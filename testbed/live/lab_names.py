@@ -66,6 +66,7 @@ PAUSED = Described(
 
 BUILD = Described("gauge", "testbed_build_info", ("version",), "The version of testbed that runs.")
 DILATION = Described("gauge", "testbed_dilation_ratio", (), "Wall seconds per nominal second: 1 on a host.")
+TIME = Described("gauge", "testbed_nominal_time_seconds", (), "A host's own time: seconds since it was started.")
 CAPACITY = Described("gauge", "testbed_port_capacity_bytes_per_second", ("port",), "Rate of the port's link.")
 TX_BYTES = Described("counter", "testbed_port_tx_bytes", ("port",), "Bytes that left the port.")
 TX_PACKETS = Described("counter", "testbed_port_tx_packets", ("port",), "Packets that left the port.")
@@ -74,7 +75,7 @@ PORT_PAUSES = Described("counter", "testbed_port_pause_frames", ("port",), "PFC 
 PORT_PAUSED = Described(
     "counter", "testbed_port_paused_seconds", ("port",), "Time for which the port held its far end."
 )
-AS_A_RUN = (BUILD, DILATION, CAPACITY, TX_BYTES, TX_PACKETS, DROPPED, PORT_PAUSES, PORT_PAUSED)
+AS_A_RUN = (BUILD, DILATION, TIME, CAPACITY, TX_BYTES, TX_PACKETS, DROPPED, PORT_PAUSES, PORT_PAUSED)
 
 HARDWARE = {
     "rp_cnp_handled": "CNPs that slowed a sender down; includes those of slow restart.",

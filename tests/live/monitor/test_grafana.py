@@ -22,6 +22,7 @@ from tests.live.monitor.boards import NAMES, Asked, board, expanded, filled, pan
 
 EXPORTED = {*of_runs.exported_names(), *of_hosts.exported_names()}  # by a run or by a lab host
 HISTOGRAM = re.compile(rf"^({'|'.join(one.name for one in of_runs.DISTRIBUTIONS)})_(bucket|count|sum)$")
+BY_NOMINAL_TIME = "/ on (instance) group_left () rate(testbed_nominal_time_seconds[$__rate_interval])"
 METRIC = re.compile(r"\btestbed_\w+")
 SELECTOR = re.compile(r"\b(testbed_\w+)\{([^}]*)\}")
 GROUPING = re.compile(r"\b(by|on) \(([^)]*)\)")
@@ -247,7 +248,7 @@ def test_units_fit_the_metrics() -> None:
     for asked in queries():
         if asked.panel["type"] == "table":
             continue
-        unit, shown = _unit(asked), set(METRIC.findall(asked.expression)) - {"testbed_dilation_ratio"}
+        unit, shown = _unit(asked), set(METRIC.findall(asked.expression)) - {"testbed_nominal_time_seconds"}
         assert unit in UNITS, f"{asked}: Grafana may not know the unit {unit!r}"
         if unit == "s" and "time()" in asked.expression:
             continue  # the age of a timestamp
@@ -260,11 +261,37 @@ def test_units_fit_the_metrics() -> None:
 
 
 def test_rates_are_nominal() -> None:
-    """Prometheus counts per wall second: what has a unit per second must be multiplied by the dilation."""
+    """Prometheus counts per wall second: what has a unit per second must be divided by the run's own time."""
     per_second = [asked for asked in queries() if _unit(asked) in ("bps", "pps", "ops") and "rate(" in asked.expression]
     assert per_second
     for asked in per_second:
-        assert "* on (instance) group_left () testbed_dilation_ratio" in asked.expression, str(asked)
+        assert BY_NOMINAL_TIME in asked.expression, str(asked)
+
+
+@promtool
+def test_a_machine_that_stalls_shows_no_more_than_the_line(tmp_path: Path) -> None:
+    """A snapshot comes a second late once: what two seconds carried is between two scrapes, a third too much in 4 s."""
+    (asked,) = [one for one in queries() if (one.board, one.panel["title"]) == ("rack", "Utilisation")]
+    labels = 'instance="i"'
+    seconds = [*range(11), 10, *range(12, 16)]  # at the eleventh the snapshot is that of the tenth
+    counted = {
+        f"testbed_nominal_time_seconds{{{labels}}}": [second * 1e-3 for second in seconds],
+        f'testbed_port_tx_bytes_total{{{labels},port="p"}}': [second * 12_500_000 for second in seconds],
+    }
+    series = [{"series": name, "values": " ".join(map(str, values))} for name, values in counted.items()]
+    for name, value in (("port_capacity_bytes_per_second", 12.5e9), ("port_info", 1), ("dilation_ratio", 1000)):
+        port = "" if name == "dilation_ratio" else ',port="p"'
+        series.append({"series": f"testbed_{name}{{{labels}{port}}}", "values": f"{value}+0x15"})
+    query = filled(asked.expression, {"instance": "i", "port": "p"})
+    expected = [{"labels": f'{{{labels}, port="p"}}', "value": 1}]
+    # the end of an interval that begins with the late one, whether its first moment belongs to it or not
+    asked_at = [
+        {"expr": f"round({query}, 0.001)", "eval_time": f"{second}s", "exp_samples": expected} for second in (14, 15)
+    ]
+    tests = [{"interval": "1s", "input_series": series, "promql_expr_test": asked_at}]
+    (file := tmp_path / "test.yml").write_text(yaml.safe_dump({"evaluation_interval": "1s", "tests": tests}))
+    done = subprocess.run(["promtool", "test", "rules", file], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
 
 
 def _unit(asked: Asked) -> str:

@@ -154,11 +154,11 @@ def test_every_query_of_every_panel_returns_data(scraped: Scraped) -> None:
 def test_rates_are_those_of_the_emulated_rack(scraped: Scraped) -> None:
     """An incast fills the bottleneck: 100 Gbit/s nominal, although 50 Mbit/s go over the wire.
 
-    A busy machine stops for a second of the few that a rate is of: between a count and the time, or the answer.
+    A busy machine stops for a second of the few that a rate is of: what it sent is acknowledged after that.
     """
     used = max(_values(scraped, "rack", "Utilisation"))
     goodput = sum(_values(scraped, "rack", "Goodput"))
-    assert 0.05 < used < 2  # and not two thousand times so much, or so little
+    assert 0.05 < used < 1.05  # whatever the machine does: counted over the run's own time
     assert 1 / 3 < goodput / (PAYLOAD * used * LINE_RATE) < 3
     jain, *_ = _values(scraped, "rack", "Fairness")
     assert 1 / 8 <= jain <= 1 + 1e-9

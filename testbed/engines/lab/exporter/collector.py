@@ -70,6 +70,7 @@ class HostCollector(Collector):
         yield from _of_pauses(files, there)
         yield _family(lab_names.BUILD, [((__version__,), 1.0)])
         yield _family(lab_names.DILATION, [((), 1.0)])
+        yield _family(lab_names.TIME, [((), time.monotonic())])
         yield _family(lab_names.ERRORS, [((file,), float(count)) for file, count in sorted(files.errors.items())])
 
     def _registers(self) -> tuple[float, dict[str, DeviceRegisters]]:
