@@ -16,6 +16,7 @@ from testbed.results.manifest import Manifest
 from testbed.results.report import build
 from testbed.results.summary import summarise
 from tests.support.commands import command
+from tests.support.synthetic_decisions import ACK, BEGIN, halved_by_a_cnp, recorded, row
 from tests.support.synthetic_runs import run
 
 MARKUP = "<img src=x onerror=alert(1)>"
@@ -47,11 +48,15 @@ def test_pages_and_drawings_have_no_markup_of_theirs(written: Path, tmp_path: Pa
     assert any("&lt;img src=x" in text for text in texts)
 
 
-def test_no_file_is_written_elsewhere(written: Path, tmp_path: Path) -> None:
-    (tmp_path / "page" / "plots" / "decisions-").mkdir(parents=True)  # as a stranger's folder could have it
-    build.rebuild(written, tmp_path / "page")
-    made_there = {one.relative_to(tmp_path).parts[0] for one in tmp_path.rglob("*")}
-    assert made_there == {"run", "page"}
+def test_no_file_is_written_elsewhere(manifest: Manifest) -> None:
+    """The first flow's decisions are drawn into a file of its name."""
+    record = run((0.6, 0.4), sources=("/../../../up", "h2"))
+    agent = recorded([*halved_by_a_cnp(), row(0, 1, 100, BEGIN), row(1e-3, 1, 100, ACK)], flows=2)
+    summary = summarise(record, judge(record), experiment="made", controller="my_cc")
+    report = build.compose(record, summary, manifest, [agent])
+    names = [*report.drawings()]
+    assert any(name.startswith("decisions-") for name in names)
+    assert all(Path(name).name == name for name in names)
 
 
 def test_words_for_a_terminal_are_told_as_they_are(written: Path, tmp_path: Path) -> None:
