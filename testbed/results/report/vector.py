@@ -98,21 +98,20 @@ def _draw(plot: Plot, figure: Figure) -> None:
 
 
 def _names(axes: Axes, lines: Sequence[Line], colours: dict[str, str]) -> None:
-    """Beside their last points, below each other where they would lie on one another."""
+    """Beside their last points, below each other where they would lie on one another or on a point."""
     axes.autoscale_view()
-    places = []
-    for line in lines:
-        known = np.flatnonzero(np.isfinite(line.y))
-        if len(known):
-            x, y = axes.transData.transform((line.x[known[-1]], line.y[known[-1]])) * 72 / axes.figure.dpi
-            places.append([x, y, LETTER * len(line.label), y, line])
-    places.sort(key=lambda one: -one[1])
-    for number, one in enumerate(places):
-        near = [other for other in places[:number] if one[0] < other[0] + other[2] and other[0] < one[0] + one[2]]
-        one[1] = min([one[1], *(other[1] - NAME for other in near)])
-        at: Any = {"xytext": (4, one[1] - one[3] - 2.5), "textcoords": "offset points", "fontsize": 7}
-        line, last = one[4], np.flatnonzero(np.isfinite(one[4].y))[-1]
-        axes.annotate(line.label, (line.x[last], line.y[last]), color=_colour(line.colour, colours)[0], **at)
+    ends = [(line, np.flatnonzero(np.isfinite(line.y))) for line in lines]
+    points = [(line, (line.x[known[-1]], line.y[known[-1]])) for line, known in ends if len(known)]
+    placed = [(line, at, axes.transData.transform(at) * 72 / axes.figure.dpi) for line, at in points]
+    taken = [(x - NAME / 2, y, NAME) for _, _, (x, y) in placed]  # left end, height, width
+    for line, at, (x, y) in sorted(placed, key=lambda one: (-one[2][1], one[2][0])):
+        left, wide, lower = x + NAME / 2, LETTER * len(line.label), y
+        for other, height, width in sorted(taken, key=lambda one: -one[1]):
+            if left < other + width and other < left + wide and abs(lower - height) < NAME:
+                lower = height - NAME
+        taken.append((left, lower, wide))
+        where: Any = {"xytext": (NAME / 2, lower - y - 2.5), "textcoords": "offset points", "fontsize": 7}
+        axes.annotate(line.label, at, color=_colour(line.colour, colours)[0], **where)
 
 
 def _head(plot: Plot, figure: Figure, top: Axes) -> None:
@@ -164,7 +163,7 @@ def _limit(axes: Axes, axis: Axis) -> None:
 
 def _ticks(axes: Axes, which: Literal["x", "y"], axis: Axis) -> None:
     """Ticks with numbers as plain text: powers would need mathtext."""
-    from matplotlib.ticker import LogLocator, NullFormatter
+    from matplotlib.ticker import LogLocator, NullFormatter, NullLocator
 
     one = axes.xaxis if which == "x" else axes.yaxis
     if axis.log:
@@ -174,6 +173,7 @@ def _ticks(axes: Axes, which: Literal["x", "y"], axis: Axis) -> None:
         one.set_minor_formatter(NullFormatter())
     if axis.ticks:
         one.set_ticks(list(axis.ticks.values()), list(axis.ticks))
+        one.set_minor_locator(NullLocator())
 
 
 def _colour(name: str, colours: dict[str, str]) -> tuple[Any, float]:

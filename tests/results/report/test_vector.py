@@ -7,6 +7,7 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
+from matplotlib.text import Annotation
 
 from testbed.results.report import vector
 from testbed.results.report.plot import Axis, Line, Panel, Plot
@@ -92,3 +93,15 @@ def test_the_topology_stands_alone() -> None:
     assert "var(" not in text
     assert vector.theme()["u5"] in text
     ElementTree.fromstring(text)
+
+
+def test_names_beside_points_lie_on_no_other_name_and_on_no_point() -> None:
+    places = {"first, of many letters": 1.0, "second": 1.2, "third": 1.4, "far": 9.0}
+    near = [Line(np.array([x]), np.array([1.0]), name, "c0", width=0, label=name) for name, x in places.items()]
+    axes = vector.figure(Plot("Test", "", [Panel(near)], Axis(low=0, high=10))).axes[0]
+    names = [text for text in axes.texts if isinstance(text, Annotation)]
+    offsets = {text.get_text(): text.xyann[1] for text in names}
+    assert offsets["third"] == offsets["far"] == -2.5  # nothing is in their way
+    lower = sorted(offsets[name] for name in ("first, of many letters", "second"))
+    assert lower[1] <= -2.5 - vector.NAME
+    assert lower[1] - lower[0] >= vector.NAME
