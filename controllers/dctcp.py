@@ -44,6 +44,7 @@ class Dctcp(CompiledController):
 
     name = "dctcp"
     signals = Signal.RTT | Signal.CE
+    thresholds = "dctcp"
     Config = DctcpConfig
     presets: ClassVar[dict[str, dict[str, Any]]] = {
         "rdma": {},

@@ -60,6 +60,7 @@ class Nscc(CompiledController):
 
     name = "nscc"
     signals = Signal.RTT | Signal.CE
+    thresholds = "nscc"
     Config = NsccConfig
     presets: ClassVar[dict[str, dict[str, Any]]] = {"htsim": {}, "htsim-trimming": {"target": 0.75}}
 

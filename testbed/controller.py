@@ -129,6 +129,8 @@ class ControllerBase(ABC):
     name: ClassVar[str]
     signals: ClassVar[Signal] = Signal.RTT
     Config: ClassVar[type[PluginConfig]] = PluginConfig
+    thresholds: ClassVar[str] = ""
+    """Preset of the tuner `static` that it is made for: the thresholds of a run with it, unless a tuner is named."""
     presets: ClassVar[Mapping[str, Mapping[str, Any]]] = {}
     """Named sets of options, e.g. ``{"paper": {"f": 5}, "nic": {"f": 1}}``; the first is the default."""
     adaptive: ClassVar[bool] = True

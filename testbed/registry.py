@@ -117,6 +117,14 @@ def is_path(spec: str) -> bool:
     return "/" in spec or Path(spec.partition(":")[0]).suffix in (PYTHON, ".c", ".so")
 
 
+def absolute(spec: str, folder: Path) -> str:
+    """A plugin's path from ``folder``, ``./my_cc.py:MyCC``; what is installed keeps its name."""
+    if not is_path(spec):
+        return spec
+    text, colon, wanted = spec.partition(":")
+    return str((folder / Path(text).expanduser()).resolve()) + colon + wanted
+
+
 def _installed(kind: str, spec: str) -> Plugin:
     entries = _entries(kind)
     if spec not in entries:

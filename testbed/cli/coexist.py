@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -22,6 +23,7 @@ from testbed.cli.shared import (
     Tuner,
     changes,
     print_json,
+    tell,
 )
 from testbed.errors import BadInput
 
@@ -57,7 +59,7 @@ def coexist(  # noqa: PLR0917 - one parameter per option
     format: Formatted = Format.text,
 ) -> None:
     """Put controllers in pairs into one rack, half of the flows each, and print what each got of its fair share."""
-    from testbed.experiment.load import absolute
+    from testbed.experiment.chosen import aimed_at_pair, as_chosen
     from testbed.registry import find
     from testbed.results import folder
     from testbed.runs.carrier import carrier
@@ -76,17 +78,22 @@ def coexist(  # noqa: PLR0917 - one parameter per option
     if kernel and jobs > 1:
         raise BadInput("--jobs: runs in the kernel's rack disturb each other; leave it out")
     loaded, options = from_user(experiment), changes(engine, duration, dilation, seed)
+    told: set[str] = set()
 
     def make(first: str, second: str, again: int) -> Resolved:
-        plugins = {"controller": first, "tuner": tuner}
-        alone = overridden(loaded, plugins, options, settings)
-        its = options
+        plugins, its = {"controller": first, "tuner": tuner}, options
+        own = aimed_at_pair(settings or [], names, (first, second))
+        for_both = [one for one in own if not one.startswith("controllers.")]
+        alone = overridden(loaded, plugins, its, for_both)
         if again:
             its = options | {"seed": str(alone.experiment.seed + again)}
-            alone = overridden(loaded, plugins, its, settings)
-        second_half = halves(len(alone.experiment.plan))
-        others = f"controllers=[{{name: {absolute(second, Path())}, of: {{flows: {second_half}}}}}]"
-        return overridden(loaded, plugins, its, [*(settings or []), others])
+            alone = overridden(loaded, plugins, its, for_both)
+        beside = {**as_chosen(loaded.document, second), "of": {"flows": halves(len(alone.experiment.plan))}}
+        resolved = overridden(loaded, plugins, its, [f"controllers={json.dumps([beside])}", *own])
+        if resolved.told not in told:
+            tell(resolved)
+            told.add(resolved.told)
+        return resolved
 
     target = None if out is None else folder.prepare(out, "")
     if kernel:

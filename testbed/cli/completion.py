@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
@@ -53,7 +53,18 @@ def settings(ctx: typer.Context, incomplete: str) -> list[str]:
         return [f"{key}={one}".removeprefix(words.before()) for one in _beginning(value, _values(now, key))]
     from testbed.results.flat import flat
 
-    return _beginning(incomplete, [f"{one}=" for one in flat(now.as_dict())])
+    keys = [*flat(now.as_dict()), *_of_each(str(ctx.params.get("controller") or "").split(","))]
+    return _beginning(incomplete, [f"{one}=" for one in keys])
+
+
+def _of_each(controllers: list[str]) -> Iterator[str]:
+    """Of several in a sweep, which share no options."""
+    from testbed.registry import find
+
+    for name in controllers if len(controllers) > 1 else ():
+        yield from (
+            f"controller[{name}].{one}" for one in ("preset", *find("controller", name).form.Config.model_fields)
+        )
 
 
 def _resolved(ctx: typer.Context) -> Resolved:

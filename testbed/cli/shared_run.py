@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
 
-from testbed.cli.shared import Format
+from testbed.cli.shared import Format, tell
 from testbed.errors import BadInput, TestbedError
 
 if TYPE_CHECKING:
@@ -63,6 +63,7 @@ def execute(  # noqa: PLR0917 - as the options come
     """Run it, print its figures, and end with its verdict's exit code. ``alone``: see `Planned.execute`."""
     from testbed.live.broadcast import observer
 
+    tell(planned.resolved)
     with observer(metrics_addr, ui) as everyone:
         outcome = planned.execute(out, everyone, alone)
     if format is Format.json:

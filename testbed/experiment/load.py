@@ -22,7 +22,7 @@ from testbed.base.installed import entry_points
 from testbed.base.missing import why_missing
 from testbed.controller import CompiledController, Signal
 from testbed.errors import BadInput, nearest
-from testbed.experiment import meaningless
+from testbed.experiment import chosen, meaningless
 from testbed.experiment.choice import SWITCHED, PluginChoice
 from testbed.experiment.document import Document, KeyPath, dotted
 from testbed.experiment.messages import explain
@@ -31,7 +31,7 @@ from testbed.experiment.preflight import try_chooser, try_controller, try_tuner
 from testbed.experiment.resolved import Decider, Resolved
 from testbed.experiment.topology.framing import MOST_INT_HOPS
 from testbed.plugin import PluginConfig
-from testbed.registry import CHOOSER, Plugin, find, is_path, names
+from testbed.registry import CHOOSER, Plugin, absolute, find, is_path, names
 
 log = logging.getLogger(__package__)
 GROUP = "testbed.experiments"
@@ -43,7 +43,11 @@ class Loaded:
     """The document of an experiment, whose marks give messages their line, and what it says once all is changed."""
 
     document: Document
+<<<<<<< HEAD
     admit: Callable[[list[str]], None] = lambda _plugins: None  # raises BadInput for one that must not be loaded
+=======
+    told: tuple[str, ...] = ()  # what became of options when plugins were chosen beside the file
+>>>>>>> bb6422ce (Changing the controller misleads nobody: the one that the experiment has keeps its options, another one brings the thresholds that it is made for, a line says what came and stayed, and an option can be for one of several controllers)
 
     @cached_property
     def experiment(self) -> Experiment:
@@ -55,25 +59,37 @@ class Loaded:
 
     def apply(self, settings: Iterable[str], option: str = "--set") -> Loaded:
         """``key=value`` for any key; the value is YAML, so that ``8``, ``10 us`` and ``null`` mean what they should."""
+<<<<<<< HEAD
         loaded = replace(self, document=deepcopy(self.document))
+=======
+        loaded = self._copy()
+>>>>>>> bb6422ce (Changing the controller misleads nobody: the one that the experiment has keeps its options, another one brings the thresholds that it is made for, a line says what came and stayed, and an option can be for one of several controllers)
         for setting in settings:
             key, equals, text = setting.partition("=")
             origin = f"{option} {setting}"
             if not equals or not key.strip():
                 raise BadInput(f"{origin}: expected key=value, for example {option} traffic.senders=8")
-            loaded._put(key.strip(), text, origin)
+            loaded._put(chosen.aimed(loaded.document, key.strip(), origin), text, origin)
         return loaded
 
     def option(self, key: str, text: str, option: str) -> Loaded:
         """An option that stands for a key, such as ``--duration "10 ms"``."""
+<<<<<<< HEAD
         loaded = replace(self, document=deepcopy(self.document))
+=======
+        loaded = self._copy()
+>>>>>>> bb6422ce (Changing the controller misleads nobody: the one that the experiment has keeps its options, another one brings the thresholds that it is made for, a line says what came and stayed, and an option can be for one of several controllers)
         loaded._put(key, text, f"{option} {text}")
         return loaded
+
+    def _copy(self) -> Loaded:
+        return replace(self, document=deepcopy(self.document))
 
     def _put(self, key: str, text: str, origin: str) -> None:
         path, value = _path(key), Document.parse(f"value: {text}", origin).data["value"]
         self.document.put(path, _from_here(path, value), origin)
 
+<<<<<<< HEAD
     def replace(self, values: dict[str, Any], option: str) -> Loaded:
         """Replace keys as a whole: ``controller`` loses the options of the file's choice."""
         document = deepcopy(self.document)
@@ -81,6 +97,20 @@ class Loaded:
             path = _path(key)
             document.put(path, _from_here(path, value), f"{option} {value}")
         return replace(self, document=document)
+=======
+    def choose(self, kind: str, name: str, option: str) -> Loaded:
+        """A controller or tuner by name. Another one than the file's loses the options of the file's choice."""
+        loaded = self._copy()
+        told = chosen.choose(loaded.document, kind, name, option)
+        return replace(loaded, told=(*self.told, told) if told else self.told)
+
+    def with_needs(self, controller: Plugin) -> Loaded:
+        """With what a controller needs of switches and nobody has said."""
+        loaded = self._copy()
+        new = any(told.startswith("controller ") and " instead of " in told for told in self.told)
+        told = chosen.bring(loaded.document, controller.name, controller.form, new=new)
+        return replace(loaded, told=(*self.told, told)) if told else self
+>>>>>>> bb6422ce (Changing the controller misleads nobody: the one that the experiment has keeps its options, another one brings the thresholds that it is made for, a line says what came and stayed, and an option can be for one of several controllers)
 
 
 def load(path_or_name: str) -> Loaded:
@@ -129,7 +159,8 @@ def resolve(loaded: Loaded, changed: Callable[[Plugin], Plugin] = lambda plugin:
     choices = (experiment.controller, *experiment.controllers, experiment.tuner, experiment.routing)
     loaded.admit([one.name for one in choices])
     controller, controller_config = _plugin("controller", ("controller",), experiment.controller, loaded)
-    controller = changed(controller)
+    loaded = loaded.with_needs(controller)
+    experiment, controller = loaded.experiment, changed(controller)
     others = [
         Decider(*_plugin("controller", ("controllers", number), choice, loaded), choice.compiled)
         for number, choice in enumerate(experiment.controllers)
@@ -137,8 +168,9 @@ def resolve(loaded: Loaded, changed: Callable[[Plugin], Plugin] = lambda plugin:
     tuner, tuner_config = _plugin("tuner", ("tuner",), experiment.tuner, loaded)
     chooser, chooser_config = _chooser(loaded) if experiment.routing.by_sender else (None, None)
     resolved = Resolved(
-        experiment, controller, controller_config, tuner, tuner_config, tuple(others), chooser, chooser_config
-    )
+        experiment, controller, controller_config, tuner, tuner_config, tuple(others), chooser, chooser_config,
+        "; ".join(loaded.told),
+    )  # fmt: skip
     places: list[KeyPath] = [("controller",), *(("controllers", number) for number in range(len(others)))]
     if Signal.INT in resolved.signals and resolved.layout.most_hops > MOST_INT_HOPS:
         raise BadInput(
@@ -263,6 +295,7 @@ def _from_here(path: KeyPath, value: Any) -> Any:
     return absolute(value, Path()) if named and isinstance(value, str) else value
 
 
+<<<<<<< HEAD
 def absolute(spec: str, folder: Path) -> str:
     """A plugin's path from ``folder``, ``./my_cc.py:MyCC``; what is installed keeps its name."""
     if not is_path(spec):
@@ -271,5 +304,7 @@ def absolute(spec: str, folder: Path) -> str:
     return _resolved(text, folder) + colon + wanted
 
 
+=======
+>>>>>>> bb6422ce (Changing the controller misleads nobody: the one that the experiment has keeps its options, another one brings the thresholds that it is made for, a line says what came and stayed, and an option can be for one of several controllers)
 def _resolved(path: str, folder: Path) -> str:
     return str((folder / Path(path).expanduser()).resolve())

@@ -109,7 +109,8 @@ def alike(layout: Layout) -> Ints:
         here, there = shape.port_of(src), shape.port_of(dst)
         if here.switch == there.switch:
             line = here.link.rate, here.link.delay, here.link.loss
-            like = dst, line, plan.size[flow], plan.start[flow], plan.waits[flow], plan.label[flow]
+            what = plan.size[flow], plan.start[flow], plan.waits[flow], plan.label[flow]
+            like = dst, line, layout.experiment.decider[flow], what
             number[flow] = groups.setdefault(like, len(groups))
     return number
 

@@ -44,7 +44,7 @@ def overridden(
 
     for name, value in plugins.items():
         if value:
-            loaded = loaded.replace({name: value}, f"--{name}")
+            loaded = loaded.choose(name, value, f"--{name}")
     loaded = loaded.apply(settings or [])
     for key, value in options.items():
         if value:

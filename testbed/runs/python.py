@@ -71,6 +71,8 @@ def run(
         {key: str(value) for key, value in options.items() if value is not None},
         [f"{key}={_text(key, value)}" for key, value in (settings or {}).items()],
     )
+    if resolved.told:
+        print(resolved.told, file=sys.stderr)
     planned = plan(carrier(resolved.experiment.engine), resolved, pcap, snap)
     planned.require()
     outcome = planned.execute(None if out is None else Path(out), observer or Observer())

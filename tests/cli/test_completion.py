@@ -66,6 +66,9 @@ def test_the_keys_of_set_are_those_of_the_experiment_and_its_plugins(complete: C
     assert complete("testbed show incast-8 --set traffic.sen") == ["traffic.senders="]
     assert "controller.eta=" in complete("testbed run incast-8 --controller hpcc --set controller.")
     assert "tuner.slot=" in complete("testbed sweep incast-8 --tuner pet,acc --set tuner.")
+    sweep = "testbed sweep incast-8 --controller dcqcn,swift --set "
+    assert complete(f"{sweep}controller[dcqcn].win") == ["controller[dcqcn].window="]
+    assert "controller[swift].base_target=" in complete(f"{sweep}controller[swift].")
     held = results(tmp_path / "run", "swift")
     assert "controller.base_target=" in complete(f"testbed rerun {held} --set controller.")
     assert complete("testbed train pet --set see") == ["seed="]

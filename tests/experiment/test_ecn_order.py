@@ -19,7 +19,7 @@ EIGHT = 8 * 200_000 - FRAME
 
 
 def of(name: str, *settings: str, controller: str = "dcqcn") -> Resolved:
-    return resolve(load(name).replace({"controller": controller}, "--controller").apply(settings))
+    return resolve(load(name).choose("controller", controller, "--controller").apply(settings))
 
 
 def step(kmin: float) -> list[str]:
@@ -77,7 +77,7 @@ def test_the_warning_has_both_numbers_and_the_highest_kmin(caplog: pytest.LogCap
 
 def ran(settings: list[str]) -> RunRecord:
     times = ["time.duration=400 us", "time.warmup=0 s", "record.interval=200 ns"]
-    return simulated("incast-8", [*settings, *times], controller="dcqcn")
+    return simulated("incast-8", ["controller.window=none", *settings, *times])
 
 
 def first(column: np.ndarray) -> float:

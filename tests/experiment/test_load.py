@@ -70,7 +70,7 @@ def test_null_makes_a_flow_endless() -> None:
 
 
 def test_option_of_a_plain_controller_name() -> None:
-    loaded = load("incast-8").replace({"controller": "swift"}, "--controller")
+    loaded = load("incast-8").choose("controller", "swift", "--controller")
     assert loaded.experiment.controller.options == {}  # the options of the file's dcqcn are gone
     choice = loaded.apply(["controller.beta=0.5"]).experiment.controller
     assert (choice.name, choice.options) == ("swift", {"beta": 0.5})

@@ -43,6 +43,22 @@ def test_a_matrix_has_both_sides_of_every_pair() -> None:
     assert [cell.mark for cell in matrix.table().rows[0]] == ["", "", "worse"]
 
 
+def test_options_go_to_the_controller_that_they_are_for_on_either_side(tmp_path: Path) -> None:
+    short = ("--duration", "300 us", "--set", "time.warmup=100 us", "--out", str(tmp_path / "out"))
+    done = command(
+        "coexist", "swift,dcqcn", "--experiment", "incast-8", *short, "--set", "controller[swift].preset=htsim"
+    )
+    assert done.returncode in (0, 3), done.stderr
+    runs = [json.loads(file.read_text())["experiment"] for file in (tmp_path / "out").glob("*/manifest.json")]
+    choices = [choice for run in runs for choice in (run["controller"], *run["controllers"])]
+    assert len(choices) == 6
+    assert {choice["preset"] for choice in choices if choice["name"] == "swift"} == {"htsim"}
+    assert {choice["window"] for choice in choices if choice["name"] == "dcqcn"} == {"bdp"}  # as the file has it
+    wrong = command("coexist", "swift,dcqcn", "--set", "controller[hpcc].eta=0.9")
+    assert wrong.returncode == 2
+    assert "hpcc is none of the controllers; allowed: swift, dcqcn" in wrong.stderr
+
+
 @pytest.mark.parametrize("jobs", ["1", "2"])
 def test_who_asks_for_twice_as_much_gets_it_on_a_line_that_has_room(tmp_path, jobs: str) -> None:  # type: ignore[no-untyped-def]
     for name, rate in (("slow", "5 %"), ("fast", "10 %")):

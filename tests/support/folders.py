@@ -24,7 +24,7 @@ SLOW = Verdict(reasons=(Reason(what="pacing lag", how_much="much", remedy="raise
 
 @functools.cache
 def resolved(experiment: str, controller: str, settings: tuple[str, ...]) -> Resolved:
-    return resolve(load(experiment).replace({"controller": controller}, "--controller").apply(settings))
+    return resolve(load(experiment).choose("controller", controller, "--controller").apply(settings))
 
 
 def unpacked(element: str) -> Any:

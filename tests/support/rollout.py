@@ -71,9 +71,7 @@ class Played:
 def experiment(controller: str = "", **settings: Any) -> dict[str, Any]:
     """What ``testbed lab vars`` prints, with settings of the playbooks that keep a test short."""
     loaded = load("incast-8")
-    found = ansible_vars.variables(
-        resolve(loaded.replace({"controller": controller}, "test") if controller else loaded)
-    )
+    found = ansible_vars.variables(resolve(loaded.choose("controller", controller, "test") if controller else loaded))
     short = {"verify_soak_seconds": 0, "verify_seconds": 0.2}
     return {**found, **short, **settings}
 

@@ -16,8 +16,8 @@ from pydantic import AfterValidator, Field, ValidationError, ValidationInfo, mod
 from testbed.errors import BadInput, nearest
 from testbed.experiment.block import Count, Part, refuse
 from testbed.experiment.document import Document
-from testbed.experiment.load import absolute
 from testbed.experiment.messages import explain
+from testbed.registry import absolute
 from testbed.results.summary import FIGURES
 
 PACKAGE = "testbed.results.papers"

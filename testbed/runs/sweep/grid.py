@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import hashlib
 import itertools
+import logging
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from testbed.errors import BadInput
+from testbed.experiment.chosen import name_of, target
 from testbed.experiment.load import Loaded, resolve
 from testbed.experiment.resolved import Resolved
+from testbed.registry import absolute
 from testbed.results.sweep_plan import Cell
 from testbed.runs.overrides import from_user
 
+log = logging.getLogger(__package__)
 MOST_CELLS = 10_000
 LONGEST_NAME = 160  # a file name may have 255 bytes, and a run writes beside it under a longer one
 OPENING, CLOSING = "[{(", "]})"
@@ -96,7 +100,7 @@ class Combination:
         """As `testbed run` would. Raises BadInput that names the combination."""
         try:
             for kind, name in self.plugins.items():
-                loaded = loaded.replace({kind: name}, f"--{kind}")
+                loaded = loaded.choose(kind, name, f"--{kind}")
             return resolve(loaded.apply([f"{key}={value}" for key, value in self.settings.items()]))
         except BadInput as error:
             raise BadInput(f"the cell with {self.told}: {error}" if self.told else str(error)) from None
@@ -115,11 +119,15 @@ def cells(request: Request) -> list[Cell]:
 
 def _cells(request: Request, loaded: Loaded) -> Iterator[tuple[list[str], Cell]]:
     varied = [key for key, values in request.axes if len(values) > 1]
-    for combination in _combinations(request):
+    told: set[str] = set()
+    for combination in _combinations(request, loaded):
         resolved = combination.resolve(loaded)
+        if resolved.told and resolved.told not in told:
+            log.warning("%s", resolved.told)
+            told.add(resolved.told)
         first = resolved.experiment.seed if request.seed is None else request.seed
         label = [resolved.controller.name, *([resolved.tuner.name] if request.tuners else [])]
-        label += [f"{_short(key, varied)}={combination.settings[key]}" for key in varied]
+        label += [f"{_short(key, varied)}={combination.settings[key]}" for key in varied if key in combination.settings]
         # What was found is written down, so that a path means the same from another folder.
         plugins = {kind: getattr(resolved.experiment, kind).name for kind in combination.plugins}
         cell = Cell.of(resolved, _experiment(request), plugins, combination.settings, first)
@@ -127,12 +135,26 @@ def _cells(request: Request, loaded: Loaded) -> Iterator[tuple[list[str], Cell]]
             yield [*label, f"seed={seed}"], cell.repeated(seed)
 
 
-def _combinations(request: Request) -> Iterator[Combination]:
-    lists = [request.controllers or ("",), request.tuners or ("",), *(values for _, values in request.axes)]
-    keys = [key for key, _ in request.axes]
-    for controller, tuner, *values in itertools.product(*lists):
-        plugins = {kind: name for kind, name in (("controller", controller), ("tuner", tuner)) if name}
-        yield Combination(plugins, dict(zip(keys, values, strict=True)))
+def _combinations(request: Request, loaded: Loaded) -> Iterator[Combination]:
+    """Keys that are for one controller or tuner, ``controller[dcqcn].window``, only where that one is."""
+    asked = {"controller": request.controllers, "tuner": request.tuners}
+    there = {kind: [absolute(name, Path()) for name in names] or [name_of(loaded.document, kind)]
+             for kind, names in asked.items()}  # fmt: skip
+    for key, _ in request.axes:
+        kind, name, _ = target(key)
+        if kind and name not in there[kind]:
+            raise BadInput(f"--set {key}: no {kind} of the sweep is {name}; allowed: {', '.join(there[kind])}")
+    for names in itertools.product(*there.values()):
+        now = dict(zip(there, names, strict=True))
+        axes = [(key, values) for key, values in request.axes if _is_for(key, now)]
+        for values in itertools.product(*(values for _, values in axes)):
+            plugins = {kind: name for kind, name in now.items() if asked[kind]}
+            yield Combination(plugins, dict(zip((key for key, _ in axes), values, strict=True)))
+
+
+def _is_for(key: str, now: Mapping[str, str]) -> bool:
+    kind, name, _ = target(key)
+    return not kind or now[kind] == name
 
 
 def _experiment(request: Request) -> str:

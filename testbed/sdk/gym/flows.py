@@ -55,7 +55,7 @@ class Flows:
             )
         loaded = load(experiment)
         if controller:
-            loaded = loaded.replace({"controller": controller}, "controller")
+            loaded = loaded.choose("controller", controller, "controller")
         self._loaded = loaded.apply([f"engine={engine}", *settings], "settings")
         self._check, self._begin = ENGINES[engine]
         self._rng = np.random.default_rng(self._loaded.experiment.seed)

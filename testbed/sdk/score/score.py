@@ -10,10 +10,9 @@ from pathlib import Path
 from testbed.engines.kernel import doctor
 from testbed.engines.virtual.build import WORLD
 from testbed.errors import TestbedError, Uncalibrated
-from testbed.experiment.load import absolute
 from testbed.fidelity.verdict import judge
 from testbed.live.observers import Observer
-from testbed.registry import find, is_path
+from testbed.registry import absolute, find, is_path
 from testbed.results.record import EngineName
 from testbed.results.summary import summarise
 from testbed.runs.carrier import carrier

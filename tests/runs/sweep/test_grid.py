@@ -84,6 +84,21 @@ def test_names_are_safe_and_unique() -> None:
     ]
 
 
+def test_options_of_one_controller_of_several() -> None:
+    found = grid("controller[dcqcn].window=bdp,none", "traffic.senders=4", controller="dcqcn,swift")
+    assert [(one.plugins["controller"], one.experiment["controller"].get("window")) for one in found] == [
+        ("dcqcn", "bdp"), ("dcqcn", "none"), ("swift", None),
+    ]  # fmt: skip
+    assert [one.name for one in found] == ["dcqcn,window=bdp,seed=1", "dcqcn,window=none,seed=1", "swift,seed=1"]
+    assert [one.experiment["controller"]["window"] for one in grid("controller[dcqcn].window=none")] == ["none"]
+
+
+def test_the_controller_of_the_file_keeps_its_options_beside_others() -> None:
+    dcqcn, dctcp = grid(controller="dcqcn,dctcp")
+    assert dcqcn.experiment == grid()[0].experiment
+    assert [one.experiment["tuner"]["preset"] for one in (dcqcn, dctcp)] == ["secn2", "dctcp"]
+
+
 def test_a_value_with_commas() -> None:
     flows = "[{src: h1, dst: h2}, {src: h3, dst: h2}],[{src: h1, dst: h2}]"
     found = grid("traffic.pattern=flows", f"traffic.flows={flows}", experiment=str(flow_file()))

@@ -60,10 +60,8 @@ def test_the_working_example_passes(tmp_path: Path) -> None:
 
 def test_no_reaction_fails(tmp_path: Path) -> None:
     results = of_controller(tmp_path, "def on_feedback(self, now, flows, feedback): pass")
-    assert {name for name, result in results.items() if not result.passed} == {
-        "reacts to congestion",
-        "two flows share",
-    }
+    failed = {name for name, result in results.items() if not result.passed}
+    assert failed == {"reacts to congestion"}  # two flows at line rate do share: a full port drops of both alike
     assert "they ask for 800.0 % of its rate" in results["reacts to congestion"].why
     assert "lose 87.5 % of their packets" in results["reacts to congestion"].why
 
