@@ -43,11 +43,8 @@ class Loaded:
     """The document of an experiment, whose marks give messages their line, and what it says once all is changed."""
 
     document: Document
-<<<<<<< HEAD
     admit: Callable[[list[str]], None] = lambda _plugins: None  # raises BadInput for one that must not be loaded
-=======
     told: tuple[str, ...] = ()  # what became of options when plugins were chosen beside the file
->>>>>>> bb6422ce (Changing the controller misleads nobody: the one that the experiment has keeps its options, another one brings the thresholds that it is made for, a line says what came and stayed, and an option can be for one of several controllers)
 
     @cached_property
     def experiment(self) -> Experiment:
@@ -59,11 +56,7 @@ class Loaded:
 
     def apply(self, settings: Iterable[str], option: str = "--set") -> Loaded:
         """``key=value`` for any key; the value is YAML, so that ``8``, ``10 us`` and ``null`` mean what they should."""
-<<<<<<< HEAD
-        loaded = replace(self, document=deepcopy(self.document))
-=======
         loaded = self._copy()
->>>>>>> bb6422ce (Changing the controller misleads nobody: the one that the experiment has keeps its options, another one brings the thresholds that it is made for, a line says what came and stayed, and an option can be for one of several controllers)
         for setting in settings:
             key, equals, text = setting.partition("=")
             origin = f"{option} {setting}"
@@ -74,11 +67,7 @@ class Loaded:
 
     def option(self, key: str, text: str, option: str) -> Loaded:
         """An option that stands for a key, such as ``--duration "10 ms"``."""
-<<<<<<< HEAD
-        loaded = replace(self, document=deepcopy(self.document))
-=======
         loaded = self._copy()
->>>>>>> bb6422ce (Changing the controller misleads nobody: the one that the experiment has keeps its options, another one brings the thresholds that it is made for, a line says what came and stayed, and an option can be for one of several controllers)
         loaded._put(key, text, f"{option} {text}")
         return loaded
 
@@ -89,15 +78,6 @@ class Loaded:
         path, value = _path(key), Document.parse(f"value: {text}", origin).data["value"]
         self.document.put(path, _from_here(path, value), origin)
 
-<<<<<<< HEAD
-    def replace(self, values: dict[str, Any], option: str) -> Loaded:
-        """Replace keys as a whole: ``controller`` loses the options of the file's choice."""
-        document = deepcopy(self.document)
-        for key, value in values.items():
-            path = _path(key)
-            document.put(path, _from_here(path, value), f"{option} {value}")
-        return replace(self, document=document)
-=======
     def choose(self, kind: str, name: str, option: str) -> Loaded:
         """A controller or tuner by name. Another one than the file's loses the options of the file's choice."""
         loaded = self._copy()
@@ -110,7 +90,6 @@ class Loaded:
         new = any(told.startswith("controller ") and " instead of " in told for told in self.told)
         told = chosen.bring(loaded.document, controller.name, controller.form, new=new)
         return replace(loaded, told=(*self.told, told)) if told else self
->>>>>>> bb6422ce (Changing the controller misleads nobody: the one that the experiment has keeps its options, another one brings the thresholds that it is made for, a line says what came and stayed, and an option can be for one of several controllers)
 
 
 def load(path_or_name: str) -> Loaded:
@@ -295,16 +274,5 @@ def _from_here(path: KeyPath, value: Any) -> Any:
     return absolute(value, Path()) if named and isinstance(value, str) else value
 
 
-<<<<<<< HEAD
-def absolute(spec: str, folder: Path) -> str:
-    """A plugin's path from ``folder``, ``./my_cc.py:MyCC``; what is installed keeps its name."""
-    if not is_path(spec):
-        return spec
-    text, colon, wanted = spec.partition(":")
-    return _resolved(text, folder) + colon + wanted
-
-
-=======
->>>>>>> bb6422ce (Changing the controller misleads nobody: the one that the experiment has keeps its options, another one brings the thresholds that it is made for, a line says what came and stayed, and an option can be for one of several controllers)
 def _resolved(path: str, folder: Path) -> str:
     return str((folder / Path(path).expanduser()).resolve())
