@@ -16,6 +16,7 @@ import typer
 from typer.main import get_command
 
 from testbed.base import denied, extras
+from testbed.base.strange import visible
 from testbed.cli import usage, words
 from testbed.cli.agent import agent
 from testbed.cli.check import check
@@ -125,8 +126,6 @@ def main() -> int:
     except Exception as error:
         if not (known := denied.known(error)):
             raise
-        from testbed.base.strange import visible
-
         _log(error)
         print(f"testbed: {visible(str(known))}", file=sys.stderr)
         _end_output()
