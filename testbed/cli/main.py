@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from functools import cache
 
 import typer
@@ -126,7 +127,8 @@ def main() -> int:
     except Exception as error:
         if not (known := denied.known(error)):
             raise
-        _log(error)
+        with suppress(OSError, MemoryError):  # it imports, which may be denied as well
+            _log(error)
         print(f"testbed: {visible(str(known))}", file=sys.stderr)
         _end_output()
         return known.exit_code

@@ -233,3 +233,17 @@ def test_output_that_cannot_be_written_is_one_line(verb: str) -> None:
         done = subprocess.run(arguments, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
     assert (done.returncode, len(done.stderr.splitlines())) == (1, 1)
     assert "no space is left on the disk" in done.stderr
+
+
+@pytest.mark.parametrize("files", [4, 6, 8])
+def test_few_open_files_are_one_line(files: int) -> None:
+    """Whatever it is that cannot be opened: the command, or what its message needs."""
+    code = (
+        "import resource, sys; from testbed.cli.main import main; "
+        f"resource.setrlimit(resource.RLIMIT_NOFILE, ({files}, {files})); "
+        "sys.argv = ['testbed', 'compare', '/nowhere']; raise SystemExit(main())"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode in {1, 2}
+    assert done.stderr.startswith("testbed: ")
+    assert "Traceback" not in done.stderr
