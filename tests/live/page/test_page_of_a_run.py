@@ -34,7 +34,7 @@ def test_page_and_terminals_beside_a_run(tmp_path: Path, browser: Browser) -> No
     run = [*TESTBED, *RUN, *UNDRAWN, "--tuner", str(tuner), "--metrics-addr", "127.0.0.1:0", "--out", str(out)]
     process = subprocess.Popen(run, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
     assert process.stderr is not None
-    said = process.stderr.readline()
+    said = process.stderr.readline() + process.stderr.readline()  # which tuner instead of which, and where the page is
     found = re.search(r"http://([\d.:]+)", said)
     assert found, said + process.stderr.read()
     address = found[1]
