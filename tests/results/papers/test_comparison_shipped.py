@@ -144,6 +144,23 @@ PRINTED = {
     "nscc-htsim": {
         ("NSCC", "1"): [176.2], ("NSCC", "15"): [2478.5], ("NSCC", "127"): [21029.3], ("NSCC", "1023"): [10556.2],
     },
+    "powertcp-incast": {("HPCC", "10"): [-50]},
+    "powertcp-websearch": {
+        ("HPCC", "20"): [-9], ("HPCC", "60"): [-33],
+        **{(row, load): [gain] for row in ("TIMELY", "DCQCN") for load, gain in (("20", -80), ("60", -74))},
+    },
+    "hpcc-fct": {  # of figures
+        ("HPCC", "ws30"): [1.03, 1.7, 6.1], ("HPCC", "ws50"): [1.05, 2.05, 13],
+        ("HPCC", "fb30"): [1, 2.1, None], ("HPCC", "fb50"): [1.02, 2.65, None],
+        ("DCQCN+w", "ws30"): [1.05, 4.35, 5.2], ("DCQCN+w", "ws50"): [1.25, 6.8, 10],
+        ("DCQCN+w", "fb30"): [1, 4.15, None], ("DCQCN+w", "fb50"): [1.18, 6.6, None],
+        ("DCTCP", "ws30"): [1.05, 3.75, 6.3], ("DCTCP", "ws50"): [1.25, 5.4, 12],
+        ("DCTCP", "fb30"): [1, 3.55, None], ("DCTCP", "fb50"): [1.17, 5.2, None],
+    },
+    "reps-spraying": {
+        ("REPS", "slow"): [None, 799], ("OPS", "slow"): [-43, 1400],
+        ("OPS", "healthy"): [-4, None], ("OPS", "failing"): [-26, None],
+    },
 }  # fmt: skip
 LOST = {
     "adpg-table-2": {
