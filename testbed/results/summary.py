@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from pydantic import BaseModel
 
-from testbed.results.figures import cost, fairness, fct, latency, loss, pauses, sharing, throughput
+from testbed.results.figures import cost, fairness, fct, latency, loss, pauses, rest, sharing, throughput
 from testbed.results.figures.jobs import JobFigures
 from testbed.results.figures.marking import Marking, marking
 from testbed.results.figures.measurements import Measurements
@@ -50,6 +50,14 @@ class Summary(BaseModel):
     window_start: Number = figure("start of the window, nominal: the warm-up's end", "s", lambda m: m.window.start)
     window_end: Number = figure("end of the window, nominal", "s", lambda m: m.window.end)
     wall_seconds: Number = figure("length of the run, wall time", "s", lambda m: m.record.wall_seconds, wall=True)
+
+    unrest: str = figure(
+        "what rises or falls over the window, by a trend test that errs once in 1,000 series at rest: throughput and "
+        "queue of the bottleneck, what controllers allow endless flows; empty at rest, or with too few samples", "",
+        lambda m: rest.unrest(m.record, m.window))
+    starved: int = figure(
+        "flows that got less than a tenth of an equal share, of those compared for fairness", "flows",
+        lambda m: rest.starved(m.record, m.window))
 
     su: Number = figure(
         "switch utilisation: wire bytes through the bottleneck / (its rate x time)", "%",

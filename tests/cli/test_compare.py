@@ -404,3 +404,11 @@ def test_unknown_baseline_and_bad_condition(compare: Command, three: Path) -> No
     done = compare(three, "--fail-if", "__import__('os')")
     assert done.code == 2
     assert "Traceback" not in done.said
+
+
+def test_runs_that_were_not_at_rest_are_marked(compare: Command, three: Path) -> None:
+    rising = "throughput of the bottleneck rises from 40 Gbit/s to 46 Gbit/s"
+    results(three / "b4", "swift", 4, su=79, fr_flows=95, ql_mean=9e-6, unrest=rising)  # type: ignore[arg-type]
+    done = compare(three)
+    assert "4 runs, 1 not" in done.text
+    assert "at rest" in done.text

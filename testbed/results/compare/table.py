@@ -111,7 +111,7 @@ def _change(relative: float) -> str:
 
 
 def _heading(comparison: Comparison, variant: Variant) -> Cell:
-    doubtful = variant.degraded or variant.name in comparison.idle
+    doubtful = variant.degraded or variant.restless or variant.name in comparison.idle
     return Cell(variant.contender, _runs(comparison, variant), "bold", "yellow" if doubtful else "dim", prose=True)
 
 
@@ -119,8 +119,9 @@ def _runs(comparison: Comparison, variant: Variant) -> str:
     """How many runs a variant has, and what is to be known of them."""
     runs = f"{len(variant.runs)} run{'' if len(variant.runs) == 1 else 's'}"
     degraded = f", {variant.degraded} degraded" if variant.degraded else ""
+    restless = f", {variant.restless} not at rest" if variant.restless else ""
     idle = ", delivers next to nothing" if variant.name in comparison.idle else ""
-    return f"{runs}{degraded}{idle}{', baseline' if comparison.is_baseline(variant) else ''}"
+    return f"{runs}{degraded}{restless}{idle}{', baseline' if comparison.is_baseline(variant) else ''}"
 
 
 def _dominance(comparison: Comparison, variant: Variant) -> Cell:

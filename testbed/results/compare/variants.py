@@ -46,6 +46,11 @@ class Variant:
         """How many of its runs are."""
         return sum(not run.clean for run in self.runs)
 
+    @property
+    def restless(self) -> int:
+        """How many of its runs were not at rest in their windows."""
+        return sum(bool(run.summary.unrest) for run in self.runs)
+
     def values(self, metric: str) -> list[float]:
         """The metric of each run."""
         return [float(getattr(run.summary, metric)) for run in self.runs]

@@ -56,7 +56,7 @@ def from_csv(comparison: Comparison, content: str) -> Measured:
         if row not in comparison.rows or column not in comparison.columns:
             raise BadInput(f"{comparison.name} has no row {row} with a column {column}; run it again")
         known: dict[str, Any] = {name: float(line[name] or math.nan) for name in fields(comparison)}
-        summary = Summary.model_construct(engine=line["engine"], verdict=_verdict(line["verdict"]), **known)
+        summary = Summary.model_construct(engine=line["engine"], verdict=_verdict(line["verdict"]), unrest="", **known)
         found.summaries.setdefault((row, column), {})[int(line["seed"])] = summary
     return found
 

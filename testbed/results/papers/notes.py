@@ -39,6 +39,14 @@ def notes(figures: Figures, table_cells: list[TableCell], quick: bool) -> Iterat
     yield from (f"Failed: {cell}: {why}" for cell, why in figures.measured.failures.items())
     yield from (f"Cannot be run: {refusal}" for refusal in figures.measured.refused)
     yield from _degraded(figures)
+    yield from _restless(figures)
+
+
+def _restless(figures: Figures) -> Iterator[str]:
+    for (row, column), behind in figures.measured.summaries.items():
+        if found := [one.unrest for one in behind.values() if one.unrest]:
+            label = figures.comparison.columns[column].label
+            yield f"Not at rest: {row}, {label}: {len(found)} of {len(behind)} runs: {found[0]}"
 
 
 def _degraded(figures: Figures) -> Iterator[str]:

@@ -44,7 +44,8 @@ def _verdict(summary: Summary) -> str:
     verdict = summary.verdict
     reasons = "".join(f"<li>{escape(line)}</li>" for line in verdict.lines)
     listed = f"<ul>{reasons}</ul>" if reasons else ""
-    return f'<div class="verdict {verdict.word}"><strong>{verdict.word}</strong>{listed}</div>'
+    beside = "".join(f"<p>{escape(line)}</p>" for line in table.window(summary))
+    return f'<div class="verdict {verdict.word}"><strong>{verdict.word}</strong>{listed}{beside}</div>'
 
 
 def _table(summary: Summary) -> str:

@@ -90,11 +90,6 @@ def notes(summary: Summary) -> list[str]:
             if math.isfinite(s.jain_flows)
             else f"FR and Jain are not known: {excluded} were active in less than 90 % of the window"
         )
-    if s.fct_unfinished:
-        found.append(
-            f"{s.fct_unfinished:,} of {s.fct_finished + s.fct_unfinished:,} finite flows did not finish, with "
-            f"{s.unfinished_bytes:.3g} % of the bytes: quantiles of FCT take them as longer, means leave them out"
-        )
     if _two_classes(s):
         found.append("mice: finite flows of at most 1 MB")
     found += [_unfinished(one) for one in s.jobs if one.unfinished]
@@ -127,6 +122,22 @@ def _lab_notes(summary: Summary) -> list[str]:
     ]
 
 
+def window(summary: Summary) -> list[str]:
+    """What must be known beside the verdict: how the algorithm, and not the emulation, left the window."""
+    found = [f"not at rest in the window: {summary.unrest}"] if summary.unrest else []
+    if summary.starved:
+        found.append(
+            f"{summary.starved} of {_count(summary.fairness_flows, 'flow')} got less than a tenth of an equal share"
+        )
+    if summary.fct_unfinished:
+        finite, share = summary.fct_finished + summary.fct_unfinished, summary.unfinished_bytes
+        found.append(
+            f"{summary.fct_unfinished:,} of {finite:,} finite flows did not finish, with {share:.3g} % of the bytes: "
+            "quantiles of FCT take them as longer, means leave them out"
+        )
+    return found
+
+
 def render(summary: Summary) -> RenderableType:
     """The table for rich; without a terminal it prints as plain text, with no box characters."""
     from rich.console import Group
@@ -138,6 +149,7 @@ def render(summary: Summary) -> RenderableType:
         Prose(scope(summary), style="dim"),
         Text.assemble("verdict: ", (summary.verdict.word, colour)),
         *(Prose(line, hanging=" - ") for line in summary.verdict.lines),
+        *(Prose(line, style="yellow") for line in window(summary)),
         Text(),
         Fitted(figures(summary)),
         Text(),

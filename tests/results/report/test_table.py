@@ -62,6 +62,14 @@ def test_loss_in_run_is_not_given_where_the_start_was_late() -> None:
     assert "loss and pauses in run are not given" in words
 
 
+def test_what_the_window_shows_stands_beside_the_verdict() -> None:
+    record = run([0.5, 0.4] + [0.002] * 6)
+    record.port_series.tx_bytes[:, 1] *= 0.5 + record.port_series.time / record.duration / 2
+    out = " ".join(text(summarise(record, judge(record), experiment="x", controller="y")).split())
+    assert "verdict: clean not at rest in the window: throughput of the bottleneck rises from" in out
+    assert "6 of 8 flows got less than a tenth of an equal share" in out
+
+
 def test_the_verdict_is_coloured_on_a_terminal() -> None:
     summary = summarise(run(), judge(run()), experiment="incast-2", controller="dcqcn")
     assert "\x1b[32mclean" in text(summary, force_terminal=True, color_system="standard")
