@@ -198,6 +198,10 @@ def _from_entry(kind: str, entry: EntryPoint) -> Plugin:
             form = entry.load()
         except (ImportError, AttributeError) as error:
             raise BadInput(f"{kind} '{entry.name}' ({entry.value}) cannot be loaded: {error}") from error
+    if (name := getattr(form, "name", entry.name)) != entry.name:  # results would be of a plugin that nobody named
+        raise BadInput(
+            f"{kind} '{entry.name}' ({entry.value}): its class is named '{name}'; give entry point and class one name"
+        )
     origin = _told(entry.dist) if entry.dist else entry.value
     return Plugin(kind, entry.name, form, origin, Path(inspect.getfile(form)))
 

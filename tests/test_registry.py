@@ -183,6 +183,15 @@ def test_installed_plugin_that_cannot_be_loaded(monkeypatch: pytest.MonkeyPatch)
     assert "controller 'gone' (testbed.units:Gone) cannot be loaded" in message("controller", "gone")
 
 
+def test_an_entry_point_and_its_class_have_one_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    entries = [EntryPoint("brisk", "testbed_controllers.swift:Swift", "testbed.controllers")]
+    monkeypatch.setattr(plugins, "entry_points", lambda group: entries)  # noqa: ARG005 - the signature
+    assert message("controller", "brisk") == (
+        "controller 'brisk' (testbed_controllers.swift:Swift): its class is named 'swift'; give entry point and class "
+        "one name"
+    )
+
+
 def test_configuring(mine: Path) -> None:
     plugin = find("controller", str(mine))
     assert plugin.configure(None, {}).model_dump() == pytest.approx({"wait": 2e-6, "gain": 1.0})

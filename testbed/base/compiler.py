@@ -111,7 +111,10 @@ def _command(flags: tuple[str, ...]) -> tuple[list[str], str]:
     if FOR_EBPF[1] not in flags:
         if found := compiler():
             return found, "libc6-dev linux-libc-dev"
-        raise TestbedError("a C compiler is needed, and there is none (clang, gcc, cc or $CC); run: apt install gcc")
+        raise TestbedError(
+            "a C compiler is needed, and there is none (clang, gcc, cc or $CC); run: apt install gcc, or without root: "
+            'pip install ziglang, and set CC="python -m ziglang cc"'
+        )
     clang = shutil.which("clang")
     if clang is None:
         raise TestbedError("clang is needed to compile the data plane, and is not installed; run: apt install clang")

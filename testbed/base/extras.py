@@ -62,5 +62,5 @@ def _extras() -> dict[str, str]:
 
     found: dict[str, str] = {}
     for match in filter(None, map(_OF_AN_EXTRA.match, requires(DISTRIBUTION) or [])):
-        found.setdefault(match[1], match[2])
+        found.setdefault(match[1].replace("-", "_"), match[2])  # as it is imported
     return found

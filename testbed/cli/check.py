@@ -27,9 +27,12 @@ def check(
     format: Formatted = Format.text,
 ) -> None:
     """Run the conformance suite on a plugin, without root and without a network."""
+    import logging
+
     from testbed.registry import find_any
     from testbed.sdk.conformance import controllers
 
+    logging.getLogger("testbed.experiment").setLevel(logging.ERROR)  # that a trial cuts its only link is the question
     results = controllers.check(find_any(plugin), preset, options_of(settings))
     if format is Format.json:
         print_json([{"name": one.name, "outcome": one.outcome, "why": one.why} for one in results])

@@ -32,6 +32,8 @@ A preset is a set of options to begin with; the first is taken where none is nam
 
 def shown(model: type[BaseModel], name: str, info: FieldInfo) -> Any:
     """The default as the model would write it: 100 Gbit/s and not 1e11."""
+    if isinstance(info.default, str):  # as its author wrote it
+        return info.default
     value = model.model_construct(**{name: info.default}).model_dump(mode="json", include={name})[name]
     return "0" if value == "0 ns" else value
 

@@ -106,6 +106,8 @@ def test_headers_that_are_not_there_are_named_with_their_packages(
 
 def test_without_any_compiler_it_says_how_to_get_one(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", "/nowhere")
-    with pytest.raises(TestbedError, match=r"a C compiler is needed, .* run: apt install gcc"):
+    with pytest.raises(
+        TestbedError, match=r"a C compiler is needed, .* run: apt install gcc, or without root: pip install ziglang"
+    ):
         DATAPATH.compiled()
     assert not cache.exists()

@@ -27,6 +27,12 @@ def test_one_command_gets_all_that_is_missing() -> None:
     assert str(caught.value) == RACK_AND_LEARNED
 
 
+def test_a_package_is_known_by_the_name_that_is_imported(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "stable_baselines3", None)  # stable-baselines3 in pyproject.toml
+    with pytest.raises(BadInput, match="stable_baselines3 is not installed; run: pip install"):
+        extras.need("stable_baselines3")
+
+
 def test_an_import_that_fails_is_explained() -> None:
     with (
         pytest.raises(BadInput, match=r'^onnxruntime is not installed; run: pip install "cc-testbed\[learned\]"$'),

@@ -16,6 +16,7 @@ PLUGINS = ROOT / "tests" / "sdk" / "conformance"
 def failures(name: str, *options: str) -> tuple[int, dict[str, str]]:
     """Exit code; the questions that the test plugin failed, with what was said."""
     done = command("check", str(PLUGINS / f"{name}.py"), *options, "--format", "json")
+    assert done.stderr == ""  # what trials do to their links is theirs
     return done.returncode, {one["name"]: one["why"] for one in json.loads(done.stdout) if one["outcome"] == "failed"}
 
 

@@ -69,9 +69,9 @@ def require() -> None:
 
     BadInput if it is packages, else TestbedError.
     """
-    extras.need(*PACKAGES)
-    if os.geteuid() != 0:
+    if os.geteuid() != 0:  # first: what else is missing is no matter to whoever goes on without it
         raise TestbedError("real packets need root: sudo testbed run ...; or without it: --engine virtual")
+    extras.need(*PACKAGES)
     compiled = build.all_compiled()  # then no compiler is needed, and trying it takes time
     missing = [probe for probe in _required(compilers=not compiled) if probe.status == "missing"]
     if missing:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from .vector import VectorFlows
 
 Name = Literal["fluid", "virtual"]
+NEEDED = {"vector": ("stable_baselines3",), "parallel": ("pettingzoo",), "single": ()}
 
 
 @overload
@@ -61,7 +62,7 @@ def make(
 
     Raises BadInput for what cannot be, such as a controller that declares no observation.
     """
-    need("gymnasium", "pettingzoo", "stable_baselines3")
+    need("gymnasium", *NEEDED[form])
     from .flows import Flows
 
     flows = Flows(experiment, engine=engine, controller=controller, settings=settings)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from pathlib import Path
 
 import pytest
@@ -98,8 +99,10 @@ def test_without_root(machine: dict[str, str], monkeypatch: pytest.MonkeyPatch) 
     machine |= dict.fromkeys(("eBPF", "cls_bpf"), features.NEEDS_ROOT)
     monkeypatch.setattr(features, "ask", lambda: machine)
     monkeypatch.setattr(os, "geteuid", lambda: 1000)
-    with pytest.raises(TestbedError, match="sudo testbed run"):
-        doctor.require()
+    with monkeypatch.context() as bare:
+        bare.setitem(sys.modules, "mininet", None)  # which is no matter without root
+        with pytest.raises(TestbedError, match=r"sudo testbed run \.\.\.; or without it: --engine virtual"):
+            doctor.require()
     probes = doctor.examine()
     assert doctor.worst(probes) == "unknown"
     assert {probe.name for probe in probes if probe.status == "unknown"} >= {"root", "eBPF", "cls_bpf"}
