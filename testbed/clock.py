@@ -38,8 +38,8 @@ class Clock:
         return replace(self, epoch_ns=self.read_ns())
 
     def now(self) -> float:
-        """Nominal seconds since the epoch."""
-        return (self.read_ns() - self.epoch_ns) / (NS * self.dilation)
+        """Nominal seconds since the epoch, to the bit as the agents' C and `seconds_per_ns` have them."""
+        return (self.read_ns() - self.epoch_ns) * self.seconds_per_ns
 
     def nominal_seconds(self, wall_seconds: Number) -> Number:
         """Duration: wall to nominal."""
@@ -55,7 +55,7 @@ class Clock:
 
     def nominal_from_stamps(self, stamps_ns: np.ndarray) -> np.ndarray:
         """Kernel timestamps (u64 ns) to nominal seconds since the epoch."""
-        return (stamps_ns.astype(np.int64) - self.epoch_ns) / (NS * self.dilation)
+        return (stamps_ns.astype(np.int64) - self.epoch_ns) * self.seconds_per_ns
 
     @property
     def seconds_per_ns(self) -> float:

@@ -72,8 +72,10 @@ class World:
 
     def tick_of(self, time: Floats) -> Ints:
         """The first tick that is not before then; as in host.c."""
-        ticks = np.ceil(time / self.clock.seconds_per_ns).astype(np.int64)
-        return EPOCH + ticks + (ticks * self.clock.seconds_per_ns < time)
+        length = self.clock.seconds_per_ns
+        ticks = np.floor(time / length).astype(np.int64)  # one too early, most often, but a quotient may be rounded up
+        ticks += ticks * length < time
+        return EPOCH + ticks + (ticks * length < time)
 
     def _switch_on(self) -> None:
         """Ports are switched on, and paths of pauses known."""

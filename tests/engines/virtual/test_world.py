@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
+from testbed.engines.virtual.clock import virtual_clock
+from testbed.engines.virtual.world import World
 from testbed.results.record import RunRecord
 from tests.support.simulated import simulated
 
@@ -21,6 +25,18 @@ traffic: {{pattern: flows, flows: [{{src: h1, dst: h5}}]}}
 time: {{duration: 100 us, warmup: 0 s}}
 controller: fixed
 """
+
+
+def test_a_tick_is_the_first_that_is_not_before_its_time() -> None:
+    """A tick too late for 0.1325 s: a run that waited for that sample never ended."""
+    now = 0
+    told = SimpleNamespace(clock=virtual_clock(lambda: now))
+    times = np.concatenate([np.arange(20_000) * 1e-5, np.random.default_rng(1).uniform(0, 10, 20_000), [0.1325]])
+    for time, tick in zip(times.tolist(), World.tick_of(told, times).tolist(), strict=True):  # type: ignore[arg-type]
+        now = tick
+        assert told.clock.now() >= time
+        now = tick - 1
+        assert told.clock.now() < time
 
 
 @pytest.mark.parametrize("rack", RACKS)
