@@ -237,9 +237,14 @@ def load(path: Path) -> Results:
     """Read a results folder back; raises BadInput that says which file is missing, too new, or cut short."""
     return Results(
         manifest=load_manifest(path),
-        summary=_validated(path / SUMMARY, Summary),
+        summary=load_summary(path),
         tables={name: read_table(path / f"{name}.parquet") for name in TABLES},
     )
+
+
+def load_summary(path: Path) -> Summary:
+    """The figures of a run. Raises BadInput."""
+    return _validated(path / SUMMARY, Summary)
 
 
 def _read_json(file: Path) -> Any:

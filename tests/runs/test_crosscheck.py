@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -140,7 +141,7 @@ time: {duration: 4 ms, warmup: 0}
 LOSSLESS = """
 rack:
   switch:
-    pfc: {xoff: 50 kB}
+    pfc: {xoff: 60 kB} # of eight ingresses: 480 kB, above Kmin
 traffic: {pattern: incast, senders: 8}
 controller: {name: dcqcn, preset: paper}
 time: {duration: 4 ms, warmup: 1 ms}
@@ -242,7 +243,10 @@ def test_virtual_time_and_kernel_agree(runs: Runs, tmp_path: Path, name: str) ->
         assert kernel.drops_in_run == 0
         assert {"marks", "pause_frames"} <= found.keys()
         assert kernel.pause_frames >= 2 * 8  # each sender was paused and let go at least once
-        assert 0 < kernel.paused_in_run < 7 / 8 * 100  # eight share the link of one: they rest that much at most
+        late = math.isnan(kernel.paused_in_run)  # a start that was late is in no figure
+        assert (
+            late or 0 < kernel.paused_in_run < 7 / 8 * 100
+        )  # eight share the link of one: they rest that much at most
         assert kernel.paused_in_run == pytest.approx(ran.paused_in_run, abs=5)
     if name == "websearch":
         assert found["slowdown_p99"].values["kernel"] > 2  # flows did wait for each other

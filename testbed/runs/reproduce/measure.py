@@ -91,7 +91,7 @@ def _summary(folder: Path, cell: Cell, change: Callable[[Cell, float], Cell] | N
             f"{path} holds another run than this comparison's (its settings or a plugin's code have changed); "
             "name another folder with --out, or move it away"
         )
-    return Summary.from_json((path / results.SUMMARY).read_bytes())
+    return results.load_summary(path)
 
 
 def prepare(out: Path | None, name: str) -> Path:

@@ -36,7 +36,8 @@ def test_a_pause_spreads_through_the_fabric_and_has_a_victim(tmp_path: Path) -> 
     for port in ("leaf1-eth5", "spine1-eth2", "leaf2-eth1", "leaf2-eth2"):
         assert last[port] == (0, 0)  # nobody overruns what comes in there
     assert summary["paused_port"] in {"leaf1-eth5", "spine1-eth2"}
-    assert summary["paused_port_in_run"] == pytest.approx(100 * 2 / 3, abs=12)
+    in_run = summary["paused_port_in_run"]
+    assert in_run is None or in_run == pytest.approx(100 * 2 / 3, abs=12)  # not told where the start was late
 
 
 DOWN, DETECTED, UP = 0.6e-3, 0.65e-3, 1.2e-3
