@@ -23,7 +23,6 @@ from testbed.cli.shared import (
     Tuner,
     changes,
     print_json,
-    tell,
 )
 from testbed.errors import BadInput
 
@@ -65,7 +64,7 @@ def coexist(  # noqa: PLR0917 - one parameter per option
     from testbed.runs.carrier import carrier
     from testbed.runs.coexist import Matrix, halves
     from testbed.runs.coexist import coexist as meet
-    from testbed.runs.overrides import from_user, overridden
+    from testbed.runs.overrides import from_user, overridden, tell
 
     names = [name for name in controllers.split(",") if name]
     if len(set(names)) < len(names) or not names:
@@ -90,9 +89,7 @@ def coexist(  # noqa: PLR0917 - one parameter per option
             alone = overridden(loaded, plugins, its, for_both)
         beside = {**as_chosen(loaded.document, second), "of": {"flows": halves(len(alone.experiment.plan))}}
         resolved = overridden(loaded, plugins, its, [f"controllers={json.dumps([beside])}", *own])
-        if resolved.told not in told:
-            tell(resolved)
-            told.add(resolved.told)
+        tell(resolved, told)
         return resolved
 
     target = None if out is None else folder.prepare(out, "")

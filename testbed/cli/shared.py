@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -124,14 +123,10 @@ def options_of(settings: list[str] | None) -> dict[str, Any]:
     return parsed
 
 
-def tell(resolved: Resolved) -> None:
-    """On stderr, what came with a controller or tuner that was chosen, and what stayed."""
-    if resolved.told:
-        print(resolved.told, file=sys.stderr)
-
-
 def print_resolved(resolved: Resolved, format: Format) -> None:
-    tell(resolved)
+    from testbed.runs.overrides import tell
+
+    tell(resolved, set())
     print(resolved.as_json() if format is Format.json else resolved.as_yaml().rstrip())
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
 
-from testbed.cli.shared import Format, tell
+from testbed.cli.shared import Format
 from testbed.errors import BadInput, TestbedError
 
 if TYPE_CHECKING:
@@ -62,8 +62,9 @@ def execute(  # noqa: PLR0917 - as the options come
 ) -> NoReturn:
     """Run it, print its figures, and end with its verdict's exit code. ``alone``: see `Planned.execute`."""
     from testbed.live.broadcast import observer
+    from testbed.runs.overrides import tell
 
-    tell(planned.resolved)
+    tell(planned.resolved, set())
     with observer(metrics_addr, ui) as everyone:
         outcome = planned.execute(out, everyone, alone)
     if format is Format.json:

@@ -35,20 +35,17 @@ def bring(document: Document, name: str, form: type[ControllerBase], *, new: boo
 
     ``new``: it is another one than the experiment's.
     """
-    came = [f"tuner.preset={form.thresholds}"] if form.thresholds else []
+    came, wanted = ["INT in every packet"] if new and Signal.INT in form.signals else [], form.thresholds
     tuner, options = _choice(document, "tuner")
-    stays = f"{tuner}, {told}" if (told := _told(options)) else tuner
-    if form.thresholds and "preset" not in options and not _is_named(document):
-        document.put(("tuner", "preset"), form.thresholds, f"controller {name}")
-        stays = ""
-    elif (tuner, options.get("preset")) == (DEFAULT_TUNER, form.thresholds) or not form.thresholds:
-        came, stays = [], ""
-    else:
-        came = []
-    came += ["INT in every packet"] if new and Signal.INT in form.signals else []
+    stays = ""
+    if wanted and "preset" not in options and not _is_named(document):
+        document.put(("tuner", "preset"), wanted, f"controller {name}")
+        came.insert(0, f"tuner.preset={wanted}")
+    elif wanted and (tuner, options.get("preset")) != (DEFAULT_TUNER, wanted):
+        stays = ", ".join(filter(None, (tuner, _told(options))))
     found = [f"with it came {' and '.join(came)}"] if came else []
     if stays:
-        found.append(f"it is made for tuner.preset={form.thresholds}, but the tuner stays: {stays}")
+        found.append(f"it is made for tuner.preset={wanted}, but the tuner stays: {stays}")
     return "; ".join(found)
 
 
@@ -64,7 +61,7 @@ def target(key: str) -> tuple[str, str, str]:
 def aimed(document: Document, key: str, origin: str) -> str:
     """The key that is meant. Raises BadInput where it is for another plugin than the experiment's."""
     kind, name, plain = target(key)
-    if kind and name != (now := _choice(document, kind)[0]):
+    if kind and name != (now := name_of(document, kind)):
         raise BadInput(f"{origin}: the {kind} is {now}, not {name}; leave it out, or name that {kind}")
     return plain
 

@@ -45,6 +45,7 @@ class Loaded:
     document: Document
     admit: Callable[[list[str]], None] = lambda _plugins: None  # raises BadInput for one that must not be loaded
     told: tuple[str, ...] = ()  # what became of options when plugins were chosen beside the file
+    replaced: bool = False  # whether its controller is another one than the file's
 
     @cached_property
     def experiment(self) -> Experiment:
@@ -82,13 +83,13 @@ class Loaded:
         """A controller or tuner by name. Another one than the file's loses the options of the file's choice."""
         loaded = self._copy()
         told = chosen.choose(loaded.document, kind, name, option)
-        return replace(loaded, told=(*self.told, told) if told else self.told)
+        another = chosen.name_of(loaded.document, "controller") != chosen.name_of(self.document, "controller")
+        return replace(loaded, told=(*self.told, told) if told else self.told, replaced=self.replaced or another)
 
     def with_needs(self, controller: Plugin) -> Loaded:
         """With what a controller needs of switches and nobody has said."""
         loaded = self._copy()
-        new = any(told.startswith("controller ") and " instead of " in told for told in self.told)
-        told = chosen.bring(loaded.document, controller.name, controller.form, new=new)
+        told = chosen.bring(loaded.document, controller.name, controller.form, new=self.replaced)
         return replace(loaded, told=(*self.told, told)) if told else self
 
 

@@ -57,7 +57,7 @@ class Summary(BaseModel):
         lambda m: rest.unrest(m.record, m.window))
     starved: int = figure(
         "flows that got less than a tenth of an equal share, of those compared for fairness", "flows",
-        lambda m: rest.starved(m.record, m.window))
+        lambda m: rest.starved(m.goodput[m.steady]))
 
     su: Number = figure(
         "switch utilisation: wire bytes through the bottleneck / (its rate x time)", "%",
@@ -132,11 +132,11 @@ class Summary(BaseModel):
 
     goodput: Number = figure(
         "payload acknowledged / time, all flows", "bit/s",
-        lambda m: float(throughput.flow_goodput(m.record, m.window).sum()), "goodput", better="higher",
+        lambda m: float(m.goodput.sum()), "goodput", better="higher",
         of_idle=True,
         source="DECC's effective throughput is goodput / line rate. What is in flight at the end does not count")
     goodput_per_flow: Number = figure(
-        "the same, mean of the flows", "bit/s", lambda m: mean(throughput.flow_goodput(m.record, m.window)),
+        "the same, mean of the flows", "bit/s", lambda m: mean(m.goodput),
         "goodput", "per flow")
     drops: Number = figure(
         "packets dropped by the model, all ports", "packets", lambda m: m.packets.dropped, "drops", better="lower")

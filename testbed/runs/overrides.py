@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,6 +15,13 @@ if TYPE_CHECKING:
     from testbed.experiment.resolved import Resolved
 
 MANIFEST = "manifest.json"  # as `testbed.results.folder` has it, which takes long to import
+
+
+def tell(resolved: Resolved, told: set[str]) -> None:
+    """On stderr, what came with a controller or tuner that was chosen, and what stayed; nothing twice."""
+    if resolved.told and resolved.told not in told:
+        print(resolved.told, file=sys.stderr)
+        told.add(resolved.told)
 
 
 def resolve(

@@ -22,7 +22,7 @@ from testbed.results.compare.comparison import Comparison
 from testbed.results.compare.table import footnotes, table
 from testbed.results.opened import Run
 from testbed.runs.carrier import carrier
-from testbed.runs.overrides import from_user, overridden
+from testbed.runs.overrides import from_user, overridden, tell
 from testbed.runs.own_class import spec
 from testbed.runs.plan import plan
 from testbed.runs.rerun import Result
@@ -71,8 +71,7 @@ def run(
         {key: str(value) for key, value in options.items() if value is not None},
         [f"{key}={_text(key, value)}" for key, value in (settings or {}).items()],
     )
-    if resolved.told:
-        print(resolved.told, file=sys.stderr)
+    tell(resolved, set())
     planned = plan(carrier(resolved.experiment.engine), resolved, pcap, snap)
     planned.require()
     outcome = planned.execute(None if out is None else Path(out), observer or Observer())

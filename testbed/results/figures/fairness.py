@@ -26,12 +26,12 @@ def steady_flows(record: RunRecord, span: Window) -> NDArray[np.bool_]:
     return np.asarray((_active(record, span) >= ENOUGH_OF_WINDOW * span.length) & (span.length > 0))
 
 
-def can_be_told(record: RunRecord, span: Window) -> bool:
-    """Whether the flows that fairness is about moved at least half of the bytes, and are several if there were others.
+def can_be_told(steady: NDArray[np.bool_], goodput: Floats) -> bool:
+    """Whether the steady flows moved at least half of the bytes, and are several if there were others.
 
     Of thousands of short flows one that was there all the time is fair to itself, and that says nothing.
     """
-    steady, moved = steady_flows(record, span), np.nan_to_num(flow_goodput(record, span))
+    moved = np.nan_to_num(goodput)
     alone = steady.sum() == 1 and (moved > 0).sum() > 1
     return bool(not alone and moved[steady].sum() >= moved.sum() / 2)
 

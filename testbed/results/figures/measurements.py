@@ -42,6 +42,11 @@ class Measurements:
         return Window(0.0, self.window.end)
 
     @cached_property
+    def goodput(self) -> Floats:
+        """Of every flow, bit/s."""
+        return throughput.flow_goodput(self.record, self.window)
+
+    @cached_property
     def steady(self) -> NDArray[np.bool_]:
         """The flows that fairness is about."""
         return fairness.steady_flows(self.record, self.window)
@@ -50,7 +55,7 @@ class Measurements:
     def rates(self) -> Floats:
         """Goodput of the steady flows, bit/s; none where they are not what the run was about."""
         rates = fairness.steady_rates(self.record, self.window)[self.steady]
-        return rates if fairness.can_be_told(self.record, self.window) else rates[:0]
+        return rates if fairness.can_be_told(self.steady, self.goodput) else rates[:0]
 
     @cached_property
     def host_rates(self) -> Floats:
@@ -111,7 +116,7 @@ class Measurements:
     @cached_property
     def shared(self) -> list[sharing.Shared]:
         """What each of several controllers got."""
-        return sharing.by_controller(self.flows, throughput.flow_goodput(self.record, self.window))
+        return sharing.by_controller(self.flows, self.goodput)
 
     @cached_property
     def jobs(self) -> list[jobs.JobFigures]:

@@ -12,9 +12,7 @@ from collections.abc import Callable, Iterator
 import numpy as np
 
 from testbed.base.arrays import Floats
-from testbed.results.figures.fairness import steady_flows
 from testbed.results.figures.spans import Window, at
-from testbed.results.figures.throughput import flow_goodput
 from testbed.results.record import RunRecord
 from testbed.units import show_rate, show_size
 
@@ -76,7 +74,6 @@ def _means(time: Floats, values: Floats, edges: Floats) -> Floats:
         return np.asarray(np.bincount(block[kept], values[kept], BLOCKS) / counts)
 
 
-def starved(record: RunRecord, span: Window) -> int:
-    """Flows that were there for the whole window and got less than a tenth of what these got on average."""
-    rates = flow_goodput(record, span)[steady_flows(record, span)]
+def starved(rates: Floats) -> int:
+    """How many flows got less than a tenth of what all of these got on average."""
     return int((rates < STARVED * rates.mean()).sum()) if len(rates) else 0

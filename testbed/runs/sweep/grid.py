@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import itertools
-import logging
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -16,9 +15,8 @@ from testbed.experiment.load import Loaded, resolve
 from testbed.experiment.resolved import Resolved
 from testbed.registry import absolute
 from testbed.results.sweep_plan import Cell
-from testbed.runs.overrides import from_user
+from testbed.runs.overrides import from_user, tell
 
-log = logging.getLogger(__package__)
 MOST_CELLS = 10_000
 LONGEST_NAME = 160  # a file name may have 255 bytes, and a run writes beside it under a longer one
 OPENING, CLOSING = "[{(", "]})"
@@ -122,9 +120,7 @@ def _cells(request: Request, loaded: Loaded) -> Iterator[tuple[list[str], Cell]]
     told: set[str] = set()
     for combination in _combinations(request, loaded):
         resolved = combination.resolve(loaded)
-        if resolved.told and resolved.told not in told:
-            log.warning("%s", resolved.told)
-            told.add(resolved.told)
+        tell(resolved, told)
         first = resolved.experiment.seed if request.seed is None else request.seed
         label = [resolved.controller.name, *([resolved.tuner.name] if request.tuners else [])]
         label += [f"{_short(key, varied)}={combination.settings[key]}" for key in varied if key in combination.settings]

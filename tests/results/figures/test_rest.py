@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from testbed.results.figures import rest, spans
+from testbed.results.figures.measurements import Measurements
 from testbed.results.record import RunRecord
 from tests.support.synthetic_runs import WIRE, B, run
 
@@ -65,6 +66,6 @@ def test_too_few_samples_say_nothing() -> None:
 
 
 def test_flows_that_got_next_to_nothing_are_counted() -> None:
-    record = run([0.5, 0.4] + [0.002] * 6)
-    assert rest.starved(record, spans.window(record)) == 6
-    assert rest.starved(run(), spans.window(run())) == 0
+    for record, starving in ((run([0.5, 0.4] + [0.002] * 6), 6), (run(), 0)):
+        measured = Measurements(record)
+        assert rest.starved(measured.goodput[measured.steady]) == starving
