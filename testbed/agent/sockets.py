@@ -1,8 +1,9 @@
 """The sockets of an agent's flows: connected UDP sockets, opened inside the hosts' namespaces.
 
 Several packets of a socket go to the kernel in one system call (UDP_SEGMENT), which costs about as much as one packet.
-Queue pair numbers tell flows apart, so all flows from one host to another share a socket, and whichever are due leave
-together. Their source port is the same then. Where paths are chosen by it (ECMP), each flow has a socket of its own.
+Queue pair numbers tell flows apart, so all flows from one host to another with one DSCP share a socket, and whichever
+are due leave together. Their source port is the same then. Where paths are chosen by it (ECMP), each flow has a socket
+of its own.
 """
 
 from __future__ import annotations
@@ -36,6 +37,7 @@ class Route:
     src: str  # address
     dst: str  # address
     size: float  # bytes of payload; inf for endless
+    tos: int = DATA_TOS  # DSCP and ECN of its packets
 
 
 class Sockets:
@@ -54,11 +56,11 @@ class Sockets:
         self.short_at, self.short_sizes = short_packets(sizes, framing.payload, len(self.packet))
         self.fds = np.empty(n, np.int64)
         self._sockets: list[socket.socket] = []  # close with this
-        fd_between: dict[tuple[str, str, int], int] = {}
+        fd_between: dict[tuple[str, str, int, int], int] = {}
         if own_ports:
             _allow_files(n)
         for row, route in enumerate(routes):
-            between = (route.src, route.dst, route.flow if own_ports else -1)
+            between = (route.src, route.dst, route.tos, route.flow if own_ports else -1)
             if between not in fd_between:
                 self._sockets.append(self._open(route, segment))
                 fd_between[between] = self._sockets[-1].fileno()
@@ -68,7 +70,7 @@ class Sockets:
         where = linux.inside(route.netns) if route.netns is not None else contextlib.nullcontext()
         with where:
             opened = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
-        opened.setsockopt(socket.IPPROTO_IP, socket.IP_TOS, DATA_TOS)
+        opened.setsockopt(socket.IPPROTO_IP, socket.IP_TOS, route.tos)
         try:
             opened.setsockopt(socket.SOL_SOCKET, SO_SNDBUFFORCE, SEND_BUFFER)
         except PermissionError:  # not root: as much as the system allows

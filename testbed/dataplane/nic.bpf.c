@@ -172,6 +172,7 @@ static __always_inline int on_data(struct __sk_buff *skb, struct roce *packet)
 	if (length > skb->len)
 		return TC_ACT_OK;
 	reverse(packet);
+	packet->tos = settings.ack_tos;
 	if (asked) {
 		reply(skb, packet, BTH_ACK, length);
 		if (!notify)
@@ -179,7 +180,7 @@ static __always_inline int on_data(struct __sk_buff *skb, struct roce *packet)
 		bpf_clone_redirect(skb, skb->ifindex, 0); /* the ACK; the packet itself becomes the CNP */
 	}
 	packet->qp |= bpf_htonl((__u32)BTH_BECN << 24);
-	packet->tos = CNP_TOS;
+	packet->tos = settings.cnp_tos;
 	packet->shim.flags = 0;
 	packet->shim.tx_ns = 0;
 	reply(skb, packet, BTH_CNP, sizeof(*packet) + ICRC_SIZE);

@@ -17,6 +17,7 @@ from testbed.dataplane import libbpf, wire
 from testbed.dataplane.build import compiled
 from testbed.dataplane.flow_table import FlowTable
 from testbed.dataplane.port_maps import MAPS, OWN_MAPS, KernelMaps, Port, view
+from testbed.experiment.topology.dscp import USUAL_ACK, USUAL_CNP
 
 FLOW_TABLE = 1 << 15  # flows of all ports together that the network condition monitor can know at a time: 4 MB
 RING_NO_WAKEUP = 1
@@ -30,6 +31,18 @@ class Thresholds(NamedTuple):
     xoff: int = 0
     xon: int = 0
     limit: int = 0  # what would exceed it is dropped
+
+
+class Answers(NamedTuple):
+    """DSCPs of what NICs answer."""
+
+    ack: int = USUAL_ACK
+    cnp: int = USUAL_CNP
+
+    @property
+    def tos(self) -> tuple[int, int]:
+        """As an IP header's second byte."""
+        return self.ack << 2, self.cnp << 2
 
 
 class Notices(NamedTuple):
@@ -47,6 +60,7 @@ class Notices(NamedTuple):
 MANY_PATHS = "-many-paths"  # the same of programs for flows that take several
 NO_PFC = Thresholds()
 NO_SRC = Notices()
+USUAL_ANSWERS = Answers()
 
 
 class NicPrograms:
@@ -72,6 +86,7 @@ class NicPrograms:
         routing: int = wire.BY_HASH,
         flowlet_gap_ns: int = 0,
         seed: int = 1,
+        answers: Answers = USUAL_ANSWERS,
     ) -> None:
         variant = src.variant or (MANY_PATHS if routing != wire.BY_HASH else "")
         self._object = libbpf.Object(compiled(f"nic{variant}"))
@@ -90,7 +105,9 @@ class NicPrograms:
         own = (socket.htons(tag.port), socket.htons(tag.p_key))
         lossless, paths = (pfc.xoff > 0, pfc.xon), (routing, self.seed)
         self._object.set_constants(
-            wire.NIC_SETTINGS.pack(cnp_interval_ns, wakeup, flowlet_gap_ns, *lossless, *own, at_far_end, *paths)
+            wire.NIC_SETTINGS.pack(
+                cnp_interval_ns, wakeup, flowlet_gap_ns, *lossless, *own, at_far_end, *paths, *answers.tos
+            )
         )
         self._object.load()
         self.tx_fd = self._object.program_fd("nic_tx")

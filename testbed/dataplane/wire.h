@@ -21,7 +21,6 @@
 #define BTH_SRC 0xC0 /* of those that are left to manufacturers */
 #define BTH_ACK_REQ 0x80
 #define BTH_BECN 0x40
-#define CNP_TOS (48 << 2) /* DSCP 48, which NICs map to priority 6 */
 
 #define SHIM_INT 0x01 /* an INT-MD header and reserved hops follow the shim */
 #define SHIM_CE 0x02  /* ACK only: the acknowledged packet carried CE */
@@ -145,6 +144,8 @@ struct nic_settings {
 	__u32 at_far_end;      /* nic_tx runs where hosts' links end, and counts what arrives there */
 	__u32 routing;
 	__u32 seed; /* of draws */
+	__u32 ack_tos; /* what answers carry: their DSCP, and that they cannot be marked */
+	__u32 cnp_tos;
 };
 
 /* Per flow, at the sender's NIC. */

@@ -106,8 +106,8 @@ PORT_COUNTERS = np.dtype(
 )
 ARRIVALS = np.dtype([("bytes", "<u8"), ("packets", "<u8"), ("answered", "<u8")])
 # CNP interval in wall ns, ring flags, flowlet gap in wall ns, PFC or not, xon; port and P_Key of the tag, big-endian;
-# far end or not; routing, seed
-NIC_SETTINGS = struct.Struct("=QQQIIHHIII")
+# far end or not; routing, seed; second bytes of the IP headers of ACKs and CNPs
+NIC_SETTINGS = struct.Struct("=QQQIIHHIIIII")
 # xoff, xon, limit, whether flows are counted, queue from which on SRCs are sent, bytes of a full packet, routing,
 # seed
 PORT_SETTINGS = struct.Struct("=IIIIIIII")

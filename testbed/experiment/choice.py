@@ -12,6 +12,8 @@ from pydantic_core import CoreSchema
 
 from testbed.base.arrays import Ints
 from testbed.experiment.block import HostName, Part, refuse
+from testbed.experiment.topology.dscp import USUAL, Dscp
+from testbed.experiment.topology.queues import OnOff
 from testbed.experiment.traffic.plan import Plan
 from testbed.units import Time
 
@@ -131,15 +133,44 @@ def deciders(controllers: Sequence[SharingController], plan: Plan) -> Ints:
     return decider
 
 
+class PacketsOf(Part):
+    """How packets of some flows are marked: which flows, and what their headers say."""
+
+    of: FlowsOf = Field(description="The flows, with any of these keys:")
+    dscp: Dscp | None = Field(default=None, description="DSCP of their packets.")
+    ecn: OnOff | None = Field(default=None, description="`off`: they are not ECN-capable.")
+
+
+def with_packets(packets: Sequence[PacketsOf], plan: Plan) -> Plan:
+    """The flows with what their packets' headers say. Where two entries name a flow, the first holds."""
+    for one in reversed(packets):
+        plan = plan.with_headers(one.dscp, one.ecn, one.of.rows(plan))
+    return plan.with_headers(USUAL, True)
+
+
+def check_packets(packets: Sequence[PacketsOf], plan: Plan) -> None:
+    """Everything that they name must be there."""
+    for number, one in enumerate(packets):
+        _check_named(f"packets.{number}.of", one.of, plan)
+        if not len(one.of.rows(plan)):
+            refuse(f"packets.{number}.of", "names no flow; name hosts, labels or flows")
+        if one.dscp is None and one.ecn is None:
+            refuse(f"packets.{number}", "says nothing of these flows; give dscp, or ecn")
+
+
 def check_controllers(controllers: Sequence[SharingController], plan: Plan) -> None:
     """Each must have flows of its own, and everything it names must be there."""
-    there = {"hosts": list(dict.fromkeys(plan.src)), "labels": sorted(set(plan.label)), "flows": range(len(plan))}
     decider = deciders(controllers, plan)
     for number, one in enumerate(controllers):
-        for key, known in there.items():
-            missing = [value for value in getattr(one.of, key) if value not in known]
-            if missing:
-                some = f"0 to {len(plan) - 1}" if key == "flows" else ", ".join(map(repr, known[:MOST_NAMED]))
-                refuse(f"controllers.{number}.of.{key}", f"no flow has {missing[0]!r}; allowed: {some}")
+        _check_named(f"controllers.{number}.of", one.of, plan)
         if number + 1 not in decider:
             refuse(f"controllers.{number}.of", "no flow is left for it; name its hosts, labels or flows")
+
+
+def _check_named(place: str, of: FlowsOf, plan: Plan) -> None:
+    there = {"hosts": list(dict.fromkeys(plan.src)), "labels": sorted(set(plan.label)), "flows": range(len(plan))}
+    for key, known in there.items():
+        missing = [value for value in getattr(of, key) if value not in known]
+        if missing:
+            some = f"0 to {len(plan) - 1}" if key == "flows" else ", ".join(map(repr, known[:MOST_NAMED]))
+            refuse(f"{place}.{key}", f"no flow has {missing[0]!r}; allowed: {some}")

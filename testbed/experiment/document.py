@@ -118,6 +118,7 @@ class Document:
 
     def put(self, path: KeyPath, value: Any, origin: str) -> None:
         """Set one key, making what is missing on the way; all that was below it is replaced."""
+        path = self._as_written(path)
         at: Any = self.data
         for depth, key in enumerate(path[:-1]):
             below = self._get(at, key)
@@ -135,6 +136,15 @@ class Document:
         self._set(at, path[-1], value, path, origin)
         self.origins[path] = origin
         self.options.add(path)
+
+    def _as_written(self, path: KeyPath) -> KeyPath:
+        """A number that is no place in a list is a key like any other."""
+        at: Any = self.data
+        found: KeyPath = ()
+        for key in path:
+            found = (*found, str(key) if isinstance(at, dict) else key)
+            at = self._get(at, key) if isinstance(at, dict | list) else None
+        return found
 
     @staticmethod
     def _get(at: Any, key: str | int) -> Any:

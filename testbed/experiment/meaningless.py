@@ -8,7 +8,9 @@ from operator import attrgetter
 from testbed.errors import BadInput
 from testbed.experiment.document import Document, KeyPath, dotted
 from testbed.experiment.model import Experiment
+from testbed.experiment.topology.any_rack import Nic
 from testbed.experiment.topology.tables import Tables
+from testbed.experiment.traffic.plan import USUAL_TOS
 
 OF_THE_KERNEL = {  # and what they are by default
     ("rack", "calibrate"): "classes",
@@ -53,6 +55,12 @@ def _found(experiment: Experiment, document: Document) -> Iterator[tuple[KeyPath
         for key, usual in OF_THE_KERNEL.items():
             if (value := attrgetter(dotted(key))(experiment)) != usual:
                 yield key, f"'{value}' has no meaning with engine 'virtual'; leave it out, or say '{usual}'"
+    if experiment.rack.switch.tables:
+        said = experiment.rack.switch.model_fields_set
+        named = "classes" if "classes" in said else "queues" if "queues" in said else "marking"
+        yield ("rack", "switch", named), f"engine '{engine}' has one queue per port, so far; leave it out"
+    if engine == "fluid":
+        yield from _headers(experiment)
     if engine == "fluid" and experiment.routing.many_paths:
         yield ("routing",), "the fluid model has no packets, and divides flows evenly among paths; say 'ecmp'"
     if experiment.routing.name == "adaptive":
@@ -65,3 +73,10 @@ def _found(experiment: Experiment, document: Document) -> Iterator[tuple[KeyPath
     costs |= {("controllers", at, "decision_cost"): one.decision_cost for at, one in enumerate(experiment.controllers)}
     for place in (key for key, cost in costs.items() if cost and engine != "virtual"):
         yield place, f"with engine '{engine}' a decision takes as long as it takes; leave it out, or use 'virtual'"
+
+
+def _headers(experiment: Experiment) -> Iterator[tuple[KeyPath, str]]:
+    own = {("packets",): bool(experiment.packets), ("rack", "nic"): experiment.rack.nic != Nic()}
+    own[("traffic",)] = not experiment.packets and bool((experiment.plan.tos != USUAL_TOS).any())
+    for key in (key for key, there in own.items() if there):
+        yield key, "the fluid model has no packets, so that they have no DSCP, and all can be marked; leave it out"

@@ -46,4 +46,9 @@ def _path(detail: ErrorDetails, data: Any) -> KeyPath:
     blamed = detail.get("ctx", {}).get("key")
     if detail["type"] == "union_tag_invalid":
         blamed = detail["ctx"]["discriminator"].strip("'")
-    return (*path, *(int(key) if key.isdecimal() else key for key in blamed.split("."))) if blamed else path
+    for key in blamed.split(".") if blamed else ():
+        in_a_list = isinstance(data, list)
+        part = int(key) if in_a_list and key.isdecimal() else key
+        data = data.get(part) if isinstance(data, dict) else data[part] if in_a_list and isinstance(part, int) else None
+        path = (*path, part)
+    return path

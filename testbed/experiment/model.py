@@ -27,11 +27,14 @@ from testbed.experiment import deadlock, events
 from testbed.experiment.block import Count, Part, refuse
 from testbed.experiment.choice import (
     ControllerChoice,
+    PacketsOf,
     PluginChoice,
     RoutingChoice,
     SharingController,
     check_controllers,
+    check_packets,
     deciders,
+    with_packets,
 )
 from testbed.experiment.events import EventSpec, Step
 from testbed.experiment.topology.any_rack import MOST_HOSTS
@@ -179,6 +182,11 @@ class Experiment(Part):
     description: str = Field(default="", description="One line, shown by `testbed list`.")
     rack: Rack = Field(default=Star(), description="Hosts, links and switches; the keys depend on `kind`.")
     traffic: Traffic = Field(description="Who sends to whom; the keys depend on `pattern`.")
+    packets: list[PacketsOf] = Field(
+        default=[],
+        description="DSCP and ECN of some flows, if they are not as `traffic` says; where a flow is named twice, the "
+        "first entry holds. Each with these keys:",
+    )
     controller: ControllerChoice = Field(description="Sender-side congestion control; a plain name will do.")
     controllers: list[SharingController] = Field(
         default=[],
@@ -229,7 +237,7 @@ class Experiment(Part):
     @cached_property
     def plan(self) -> Plan:
         """The flows, as the traffic pattern and the seed make them."""
-        return self.traffic.plan(self.context)
+        return with_packets(self.packets, self.traffic.marked(self.traffic.plan(self.context)))
 
     @cached_property
     def decider(self) -> Ints:
@@ -277,6 +285,7 @@ class Experiment(Part):
         self._check_size(self.traffic.flow_count(self.context))
         self._check_time()
         check_controllers(self.controllers, self.plan)
+        check_packets(self.packets, self.plan)
         self._check_pauses(self.steps())
         return self
 

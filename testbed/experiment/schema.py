@@ -107,7 +107,7 @@ def _section(
             label = f"`{key}`" if len(models) == 1 else f"`{key}` with {_choice(info, one)}"
             if prefix and "pattern" in one.model_fields:
                 continue  # a pattern within another has the same keys
-            inner.append((f"{key}." if get_origin(info.annotation) is not list else f"{key}[].", label, one))
+            inner.append((f"{key}{_below(info)}", label, one))
     if issubclass(model, PluginChoice):
         yield "| *any other* | | An option of the plugin itself: [plugins.md](plugins.md), or `testbed list PLUGIN`. |"
     yield ""
@@ -118,9 +118,15 @@ def _section(
 def _models(annotation: Any) -> Iterator[type[BaseModel]]:
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         yield annotation
-    elif get_origin(annotation) in (Union, UnionType, list):
+    elif get_origin(annotation) in (Union, UnionType, list, dict):
         for argument in get_args(annotation):
             yield from _models(argument)
+
+
+def _below(info: FieldInfo) -> str:
+    """Between a key and those of its entries."""
+    origin = get_origin(info.annotation)
+    return "[]." if origin is list else ".*." if origin is dict else "."
 
 
 def _choice(info: FieldInfo, model: type[BaseModel]) -> str:

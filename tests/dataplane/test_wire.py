@@ -52,7 +52,7 @@ PACKED = {
     "port_config": (wire.PORT_CONFIG, "drain rate_Bps longest_ns buffer node rate_kbps loss slack peer"),
     "nic_settings": (
         wire.NIC_SETTINGS,
-        "cnp_interval_ns ring_flags flowlet_gap_ns lossless xon port pkey at_far_end routing seed",
+        "cnp_interval_ns ring_flags flowlet_gap_ns lossless xon port pkey at_far_end routing seed ack_tos cnp_tos",
     ),
     "port_settings": (wire.PORT_SETTINGS, "xoff xon limit monitor src_from packet routing seed"),
     "shim": (wire.SHIM, "tx_ns frame payload ttl flags ingress"),

@@ -94,9 +94,14 @@ class Agents:
         rack, plan = self.rack, self.rack.layout.plan
         hosts, nic, base_rtt = rack.net, rack.nic, rack.layout.paths.base_rtt
         routes = [
-            Route(flow, hosts[src].netns, hosts[src].IP(), hosts[dst].IP(), size)
-            for flow, src, dst, size in zip(
-                range(first, end), plan.src[first:end], plan.dst[first:end], plan.size[first:end].tolist(), strict=True
+            Route(flow, hosts[src].netns, hosts[src].IP(), hosts[dst].IP(), size, tos)
+            for flow, src, dst, size, tos in zip(
+                range(first, end),
+                plan.src[first:end],
+                plan.dst[first:end],
+                plan.size[first:end].tolist(),
+                plan.tos[first:end].tolist(),
+                strict=True,
             )
         ]
         delays, src_delays = self.delays[number], self.src_delays[number]

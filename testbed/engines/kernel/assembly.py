@@ -13,7 +13,7 @@ from testbed.agent.columns import Flows
 from testbed.clock import Clock
 from testbed.dataplane import wire
 from testbed.dataplane.port_reader import PortReader
-from testbed.dataplane.programs import FLOW_TABLE, NO_PFC, NicPrograms, Notices, PortPrograms
+from testbed.dataplane.programs import FLOW_TABLE, NO_PFC, Answers, NicPrograms, Notices, PortPrograms
 from testbed.dataplane.shaper import burst
 from testbed.engines.kernel.pfc.lossless import Lossless, lossless_of
 from testbed.engines.kernel.rack.net import LinkLayer, Rack
@@ -64,6 +64,7 @@ class Assembly:
             seed=experiment.seed,
             flowlet_gap_ns=self.clock.wall_ns(self.layout.flowlet_gap),
             src=Notices(self.resolved.src_threshold, framing.wire_size),
+            answers=Answers(experiment.rack.nic.ack_dscp, experiment.rack.nic.cnp_dscp),
         )
         monitor = FLOW_TABLE if Need.FLOWS in self.resolved.tuner.form.needs else 0
         self.programs = self.net.attach(self.nic, experiment.seed, monitor)

@@ -48,18 +48,18 @@ class Sockets:
         self.packet = np.frombuffer(frame(framing, 0, framing.payload), np.uint8)
         self.short_at, self.short_sizes = short_packets(plan.size, framing.payload, len(self.packet))
         own_ports = world.experiment.own_ports
-        first: dict[tuple[str, str, int], int] = {}  # flow of each socket
+        first: dict[tuple[str, str, int, int], int] = {}  # flow of each socket
         sockets = [
-            (src, dst, flow if own_ports else -1)
-            for flow, (src, dst) in enumerate(zip(plan.src, plan.dst, strict=True))
+            (src, dst, tos, flow if own_ports else -1)
+            for flow, (src, dst, tos) in enumerate(zip(plan.src, plan.dst, plan.tos.tolist(), strict=True))
         ]
         for flow, socket in enumerate(sockets):
             first.setdefault(socket, flow)
         number = {socket: number for number, socket in enumerate(first)}
         self.fds = np.array([number[socket] for socket in sockets], np.int64)
-        heads = (world.wires.head(src, dst, flow, len(self.packet)) for (src, dst, _), flow in first.items())
+        heads = (world.wires.head(src, dst, tos, flow, len(self.packet)) for (src, dst, tos, _), flow in first.items())
         self.heads = np.frombuffer(b"".join(heads), np.uint8)
-        self.hosts = np.array([world.wires.host[src] for src, _, _ in first], np.int64)
+        self.hosts = np.array([world.wires.host[src] for src, *_ in first], np.int64)
         world.c.heads, world.c.socket_host = self.heads.ctypes.data, self.hosts.ctypes.data
         world.c.carried = framing.int_size
         world.keep(self)

@@ -12,7 +12,7 @@ from testbed.base.arrays import Ints
 from testbed.base.pages import LargePages
 from testbed.clock import Clock
 from testbed.dataplane.port_maps import Port
-from testbed.dataplane.wire import DATA_TOS, FIRST_PORT, ROCE_PORT
+from testbed.dataplane.wire import FIRST_PORT, ROCE_PORT
 from testbed.engines.virtual.structs import HEAD_BYTES, LINE, TICK_SHIFT
 from testbed.experiment.layout import Layout
 from testbed.experiment.topology.shape import End, Shape, SwitchPort
@@ -113,7 +113,7 @@ class Wires:
         up = np.array([self.index[link.low] - FIRST_INDEX for link in links])
         return up, up + 1, np.array([self.switch[link.high.node] for link in links])
 
-    def head(self, src: str, dst: str, flow: int, carried: int) -> bytes:
+    def head(self, src: str, dst: str, tos: int, flow: int, carried: int) -> bytes:
         """Ethernet, IPv4 and UDP of a socket's packets, which carry so many bytes behind them."""
         routed = len(self.switch) > 1
         source, target = (self.shape.link_of[name] for name in (src, dst))
@@ -121,7 +121,7 @@ class Wires:
         addresses = [ipaddress.IPv4Address(self.shape.address(name)).packed for name in (src, dst)]
         udp = UDP.pack(FIRST_PORT + flow % PORTS, ROCE_PORT, UDP.size + carried, 0)
         length = IPV4.size + UDP.size + carried
-        fields = [0x45, DATA_TOS, length, 0, DONT_FRAGMENT, TTL, 17]
+        fields = [0x45, tos, length, 0, DONT_FRAGMENT, TTL, 17]
         header = IPV4.pack(*fields, 0, *addresses)
         total = sum(struct.unpack("!10H", header))
         total = (total & 0xFFFF) + (total >> 16)

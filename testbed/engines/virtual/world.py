@@ -15,7 +15,7 @@ from testbed.base.pages import LargePages
 from testbed.clock import Clock
 from testbed.dataplane import wire
 from testbed.dataplane.port_reader import PortReader
-from testbed.dataplane.programs import FLOW_TABLE
+from testbed.dataplane.programs import FLOW_TABLE, Answers
 from testbed.engines.virtual.build import unit_of
 from testbed.engines.virtual.clock import EPOCH, virtual_clock
 from testbed.engines.virtual.lossless import ingress_sizes, quantum_ps
@@ -136,7 +136,8 @@ class World:
         own = (int.from_bytes(part, "little") for part in tag)
         routing = wire.routing(self.experiment.routing.name)
         gap = self.clock.wall_ns(self.layout.flowlet_gap)
-        nic = wire.NIC_SETTINGS.pack(interval, 0, gap, *lossless, *own, 0, routing, 0)
+        answers = Answers(self.experiment.rack.nic.ack_dscp, self.experiment.rack.nic.cnp_dscp)
+        nic = wire.NIC_SETTINGS.pack(interval, 0, gap, *lossless, *own, 0, routing, 0, *answers.tos)
         sizes = (self.buffer.xoff, self.buffer.xon, self.buffer.limit) if self.buffer else (0, 0, 0)
         notices = (self.resolved.src_threshold, self.layout.framing.wire_size)
         port = wire.PORT_SETTINGS.pack(*sizes, self.maps.flow_table is not None, *notices, routing, 0)

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from functools import cached_property
 from typing import Annotated, Literal, Self
 
 from pydantic import BeforeValidator, Field, model_validator
 
 from testbed.base.inputs import Input
 from testbed.experiment.block import Part, refuse
+from testbed.experiment.topology.classes import Classes, ClassName, TrafficClass, tables
+from testbed.experiment.topology.dscp import USUAL_ACK, USUAL_CNP, Dscp
 from testbed.experiment.topology.links import Buffer, LinkSettings
 from testbed.experiment.topology.pfc import OnOrOff, on_or_off
+from testbed.experiment.topology.queues import QueueNumber, QueueSettings
 
 MOST_HOSTS = 65_535  # two bytes of an address
 MOST_SWITCHES = 255  # with hosts: one byte of an address
@@ -21,7 +25,8 @@ class Switch(Part):
 
     buffer: Buffer | None = Field(
         default=None,
-        description="Queue space of each port; what exceeds it is lost. By default 5 MB, and above 100 Gbit/s what the "
+        description="Queue space of each port, with classes of each of its queues; what exceeds it is lost. By "
+        "default 5 MB, and above 100 Gbit/s what the "
         "rack's fastest link sends in as much time, 400 us: a single port's share of the memory of [switches of that "
         "speed](fidelity.md#where-the-default-buffer-comes-from).",
     )
@@ -36,6 +41,43 @@ class Switch(Part):
         description="Priority flow control; `on` is the block with its defaults. The ports' buffers then belong to the "
         "ports at which packets come in.",
     )
+    classes: dict[ClassName, TrafficClass] = Field(
+        default={},
+        description="Classes of traffic by name, each with the keys below; packets are told by DSCP. Without any, a "
+        "port has one queue.",
+    )
+    default_class: str | None = Field(
+        default=None, description="Class of each DSCP that no class names; by default the first."
+    )
+    queues: dict[QueueNumber, QueueSettings] = Field(
+        default={}, description="Settings of the queues that classes use, by number, each with the keys below."
+    )
+    marking: Literal["enqueue", "dequeue"] = Field(
+        default="enqueue",
+        description="When RED looks at the queue: as a packet joins it (`enqueue`), or as it leaves (`dequeue`).",
+    )
+
+    @cached_property
+    def tables(self) -> Classes | None:
+        """Classes and queues, complete; None for ports that are one plain queue."""
+        if not self.classes and not self.queues and self.marking == "enqueue":
+            return None
+        return tables(self.classes, self.default_class, self.queues, self.marking)
+
+    @model_validator(mode="after")
+    def _tables_fit(self) -> Self:
+        if self.default_class is not None and not self.classes:
+            refuse("default_class", "there are no classes; name some, or leave it out")
+        if self.tables and self.pfc:
+            refuse("pfc", "is not there yet for ports with several queues; say 'off', or leave classes and queues out")
+        return self
+
+
+class Nic(Part):
+    """What the hosts' NICs say in their answers."""
+
+    ack_dscp: Dscp = Field(default=USUAL_ACK, description="DSCP of ACKs.")
+    cnp_dscp: Dscp = Field(default=USUAL_CNP, description="DSCP of CNPs.")
 
 
 def _off(value: object) -> object:
@@ -47,6 +89,7 @@ class AnyRack(Part):
 
     link: LinkSettings = Field(default=LinkSettings(), description="The links between hosts and switches.")
     switch: Switch = Field(default=Switch(), description="The switches.")
+    nic: Nic = Field(default=Nic(), description="The hosts' NICs.")
     calibrate: Annotated[Literal["off", "classes", "all"], BeforeValidator(_off)] = Field(
         default="classes",
         description="Measured before the run: every kind of link (`classes`), `all` links, or nothing (`off`).",

@@ -56,7 +56,7 @@ class Composed(Pattern):
         """The flows of all."""
         found = zip(self.members(), self.contexts(context), strict=True)
         return Plan.joined(
-            [self.begun(one.plan(inner).later(begin), begin + inner.end) for one, (begin, inner) in found]
+            [self.begun(one.marked(one.plan(inner)).later(begin), begin + inner.end) for one, (begin, inner) in found]
         )
 
     def begun(self, plan: Plan, _end: float) -> Plan:

@@ -12,6 +12,8 @@ from pydantic import Field
 
 from testbed.base.inputs import Input
 from testbed.experiment.block import Part, refuse
+from testbed.experiment.topology.dscp import Dscp
+from testbed.experiment.topology.queues import OnOff
 from testbed.experiment.traffic.flow import Flow, Payload
 from testbed.experiment.traffic.plan import Plan
 from testbed.units import Size
@@ -40,6 +42,14 @@ class Pattern(Part):
     """A block `traffic:` of an experiment file."""
 
     payload: Payload = Field(default=1000.0, description="User data in a full packet.")
+    dscp: Dscp | None = Field(
+        default=None, description="Of all its packets; by default that of the block around it, and 26 where none is."
+    )
+    ecn: OnOff | None = Field(
+        default=None,
+        description="`off`: its packets are not ECN-capable, so that switches cannot mark them; by default as in the "
+        "block around it, and `on`.",
+    )
 
     @abstractmethod
     def hosts_needed(self) -> int:
@@ -52,6 +62,10 @@ class Pattern(Part):
     @abstractmethod
     def plan(self, context: Context) -> Plan:
         """The flows, and who waits for whom."""
+
+    def marked(self, plan: Plan) -> Plan:
+        """The same with its DSCP and ECN, for flows that have none of their own."""
+        return plan.with_headers(self.dscp, self.ecn)
 
     def links_filled(self, context: Context) -> float:
         """Number of links that the data can fill at once: senders or receivers, whichever are fewer."""

@@ -13,8 +13,17 @@ from numpy.typing import NDArray
 
 from testbed.base.arrays import Floats, Ints
 from testbed.experiment.block import refuse
+from testbed.experiment.topology.dscp import USUAL
 from testbed.experiment.traffic.flow import NO_GROUP, Flow
 from testbed.experiment.traffic.tasks import Kind, Steps, Tasks, edges
+
+UNSAID = -1
+ECT0 = 2  # of an IP header's two ECN bits
+USUAL_TOS = USUAL << 2 | ECT0
+
+
+def _nothing() -> Ints:
+    return np.empty(0, np.int64)
 
 
 @dataclass(frozen=True)
@@ -28,6 +37,13 @@ class Plan:
     label: list[str]
     group: Ints  # number of the flow's group, or -1
     tasks: Tasks = field(default_factory=Tasks)  # who waits for whom
+    dscp: Ints = field(default_factory=_nothing)  # of its packets; -1 where nobody has said it
+    ecn: Ints = field(default_factory=_nothing)  # 1 for packets that can be marked; -1 where nobody has said it
+
+    def __post_init__(self) -> None:
+        for name in ("dscp", "ecn"):
+            if not len(getattr(self, name)):
+                object.__setattr__(self, name, np.full(len(self.src), UNSAID))
 
     @classmethod
     def of(cls, flows: Sequence[Flow], tasks: Tasks | None = None) -> Self:
@@ -70,6 +86,22 @@ class Plan:
         between = self.src_number * (int(self.dst_number.max(initial=0)) + 1) + self.dst_number
         number: Ints = np.unique(between, return_inverse=True)[1]
         return number
+
+    def with_headers(self, dscp: int | None, ecn: bool | None, rows: Ints | None = None) -> Self:
+        """With a DSCP and with or without ECN; of ``rows``, or of all flows of which nobody has said it."""
+        made = {}
+        for name, value in (("dscp", dscp), ("ecn", ecn)):
+            if value is None:
+                continue
+            column = getattr(self, name).copy()
+            column[column == UNSAID if rows is None else rows] = int(value)
+            made[name] = column
+        return replace(self, **made) if made else self
+
+    @property
+    def tos(self) -> Ints:
+        """The second byte of the flows' IP headers; once everything is said."""
+        return self.dscp << 2 | self.ecn * ECT0
 
     @property
     def pairs(self) -> set[tuple[str, str]]:
@@ -155,6 +187,8 @@ class Plan:
             label=[label for one in plans for label in one.label],
             group=np.concatenate(groups),
             tasks=Tasks(Steps.joined(steps), np.concatenate(shifted), jobs),
+            dscp=np.concatenate([one.dscp for one in plans]),
+            ecn=np.concatenate([one.ecn for one in plans]),
         ).ordered()
 
     def _picked(self, rows: Ints) -> Self:
@@ -173,6 +207,8 @@ class Plan:
             start=self.start[rows],
             label=[self.label[i] for i in chosen],
             group=self.group[rows],
+            dscp=self.dscp[rows],
+            ecn=self.ecn[rows],
             tasks=replace(self.tasks, edges=new[kept[:, 0] & kept[:, 1]]),
         )
 

@@ -7,7 +7,9 @@ from testbed.engines.lab.operator.inventory import Inventory
 from testbed.errors import BadInput
 from testbed.experiment.model import DEFAULT_TUNER
 from testbed.experiment.resolved import Resolved
+from testbed.experiment.topology.any_rack import Nic
 from testbed.experiment.topology.settings import Star
+from testbed.experiment.traffic.plan import USUAL_TOS
 from testbed.units import show_rate
 
 REAL = 1.0
@@ -42,6 +44,15 @@ def check(resolved: Resolved, inventory: Inventory) -> None:
             rack.switch.pfc is not None,
             "rack.switch.pfc: priority flow control is the switch's and the NIC's, which Ansible's role host_qos sets; "
             "leave it out",
+        ),
+        (
+            rack.switch.tables is not None,
+            "rack.switch: the lab's switches have the queues that they have; leave it out",
+        ),
+        (
+            bool((experiment.plan.tos != USUAL_TOS).any()) or rack.nic != Nic(),
+            "traffic.dscp, packets, rack.nic: the lab's hosts send what its switches are set up for: DSCP 26 "
+            "with ECN, CNPs with 48; leave them out",
         ),
         (
             experiment.tuner.name != DEFAULT_TUNER,

@@ -45,7 +45,9 @@ class Jobs(Pattern):
         ends = list(accumulate(job.hosts_needed() for job in self.jobs))
         plan = Plan.joined(
             [
-                job.placed([f"h{host + 1}" for host in hosts[end - job.hosts_needed() : end]], context.part(number))
+                job.marked(
+                    job.placed([f"h{host + 1}" for host in hosts[end - job.hosts_needed() : end]], context.part(number))
+                )
                 for number, (job, end) in enumerate(zip(self.jobs, ends, strict=True))
             ]
         )
