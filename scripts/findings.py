@@ -16,7 +16,7 @@ from pathlib import Path
 from testbed.results.compare.median import coverage, rank
 from testbed.results.papers import comparison as published
 from testbed.results.papers import kept, table
-from testbed.results.papers.cells import Measured
+from testbed.results.papers.cells import NOT_ASKED, Measured
 from testbed.results.papers.comparison import Comparison, Metric
 from testbed.results.papers.figures import Figures, Pair
 from testbed.results.papers.notes import DAGGER, MISS
@@ -92,13 +92,16 @@ def _said(name: str, measured: Measured) -> str:
     if not runs:
         return f"Not run yet: `testbed reproduce {name} --engine {ENGINE}`."
     bad = sum(one.verdict.word != kept.CLEAN for one in runs)
+    moving = sum(len(measured.restless(*cell)) for cell in measured.summaries)
+    asked = sum(one.unrest != NOT_ASKED for one in runs)
+    rest = f", {moving or 'none'}{f' of {asked}' if asked < len(runs) else ''} not at rest" if asked else ""
     counts = sorted({len(by_seed) for by_seed in measured.summaries.values()})
     seeds = " to ".join(map(str, dict.fromkeys((counts[0], counts[-1])))) + (" seed" if counts[-1] == 1 else " seeds")
     certain = ", ".join(f"{n} seeds: {100 * coverage(n, rank(n)):.0f} %" for n in counts if n > 1)
     brackets = f", in brackets the interval that holds the true one ({certain})" if certain else ""
     return (
-        f"`testbed reproduce {name} --engine {ENGINE}`: {len(runs)} runs, {seeds} a cell, {bad or 'none'} degraded. "
-        f"Medians{brackets}. = equal by the comparison's rule, {MISS} a miss, on whichever side."
+        f"`testbed reproduce {name} --engine {ENGINE}`: {len(runs)} runs, {seeds} a cell, {bad or 'none'} "
+        f"degraded{rest}. Medians{brackets}. = equal by the comparison's rule, {MISS} a miss, on whichever side."
     )
 
 

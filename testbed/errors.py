@@ -30,11 +30,12 @@ class PluginFailed(TestbedError):
 
 
 class UnusableDecision(Exception):
-    """What a controller's ``callback`` decided cannot be applied."""
+    """What a controller's ``callback`` decided cannot be applied; ``place`` is file and line, if they are known."""
 
     def __init__(self, callback: Callable[..., object], why: str) -> None:
         super().__init__(why)
         self.callback = callback
+        self.place: tuple[str, int] | None = None
 
     @classmethod
     def of(cls, callback: Callable[..., object], rate: float, window: float, timer: float) -> UnusableDecision:

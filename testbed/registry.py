@@ -168,17 +168,20 @@ def failed(plugin: Plugin, error: Exception) -> PluginFailed:
     if isinstance(error, PluginFailed):
         return error
     if isinstance(error, UnusableDecision):
-        return refused(plugin, error.callback, str(error))
+        return refused(plugin, error.callback, str(error), error.place)
     frames = traceback.extract_tb(error.__traceback__)
     own = [frame for frame in frames if Path(frame.filename).parent == plugin.file.parent]
     where = (own or list(frames))[-1]
     return PluginFailed(f"{plugin.title} ({where.filename}, line {where.lineno}): {type(error).__name__}: {error}")
 
 
-def refused(plugin: Plugin, callback: Callable[..., object], why: str) -> PluginFailed:
-    """What to raise when what ``callback`` of ``plugin`` decided cannot be used."""
+def refused(
+    plugin: Plugin, callback: Callable[..., object], why: str, place: tuple[str, int] | None = None
+) -> PluginFailed:
+    """What to raise when what ``callback`` of ``plugin`` decided cannot be used; ``place``: file and line, if known."""
     code = inspect.unwrap(callback).__code__
-    return PluginFailed(f"{plugin.title} ({code.co_filename}, line {code.co_firstlineno}): {why}")
+    file, line = place or (code.co_filename, code.co_firstlineno)
+    return PluginFailed(f"{plugin.title} ({file}, line {line}): {why}")
 
 
 def _entries(kind: str) -> dict[str, EntryPoint]:

@@ -43,7 +43,7 @@ def test_pages_say_what_is_kept(copy: Path) -> None:
     assert fill(copy) == before  # else: make findings
     file = copy / "docs/findings/results/adpg-table-3.csv"
     head, first, *others = file.read_text().splitlines()
-    changed = ",".join([*first.split(",")[:5], "0.5", *first.split(",")[6:]])  # its SU
+    changed = ",".join([*first.split(",")[:6], "0.5", *first.split(",")[7:]])  # its SU
     file.write_text("\n".join([head, changed, *others]))
     after = fill(copy)
     assert [name for name in before if after[name] != before[name]] == ["adpg.md"]
@@ -51,10 +51,10 @@ def test_pages_say_what_is_kept(copy: Path) -> None:
 
 def test_a_cell_in_the_rack_stands_beside_the_same_on_the_virtual_engine(copy: Path) -> None:
     results, page = copy / "docs/findings/results", copy / "docs/findings/adpg.md"
-    head = "row,column,seed,engine,verdict,su_receivers,fr_flows,ql_receivers\n"
-    (results / "adpg-table-3.csv").write_text(f"{head}SWIFT,8,1,virtual,clean,97,98,1e-6\n")
+    head = "row,column,seed,engine,verdict,unrest,su_receivers,fr_flows,ql_receivers\n"
+    (results / "adpg-table-3.csv").write_text(f"{head}SWIFT,8,1,virtual,clean,,97,98,1e-6\n")
     stalled = "agent stall: 2.4 base RTTs"
-    (results / "kernel/adpg-table-3.csv").write_text(f"{head}SWIFT,8,1,kernel,{stalled},95.5,99,5e-7\n")
+    (results / "kernel/adpg-table-3.csv").write_text(f"{head}SWIFT,8,1,kernel,{stalled},,95.5,99,5e-7\n")
     page.write_text("<!-- adpg-table-3 kernel -->\nold\n<!-- end -->\n")
     told = fill(copy)["adpg.md"]
     assert "| SWIFT | 95.5+ | 97.0 | 92 | 99.0+ | 98.0 | 100 | 0.5+ | 1.0 | 11 |".replace("+", "\N{DAGGER}") in told

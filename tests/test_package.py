@@ -148,7 +148,7 @@ REFUSED = {  # command line: the end of its message
     "sweep incast-8": RACK,
     "reproduce adpg-table-2 --quick": RACK,
     "selftest": RACK,
-    "decode capture.pcapng": 'scapy is not installed; run: pip install "cc-testbed[rack]"',
+    "decode capture.pcapng": 'scapy is not installed; run: pip install "cc-testbed[captures]"',
     "run incast-8 --dry-run --controller adpg-nn": NETWORK,
     "check pet": NETWORK,
     "train adpg": 'onnx, torch are not installed; run: pip install "cc-testbed[train]"',

@@ -18,6 +18,7 @@ from testbed.cli.shared import (
     Seed,
     Settings,
     Tuner,
+    UntilRest,
     Verbose,
     changes,
     log_if,
@@ -37,6 +38,7 @@ def run(  # noqa: PLR0917 - one parameter per option
     engine: Engine = None,
     settings: Settings = None,
     duration: Duration = "",
+    until_rest: UntilRest = "",
     dilation: Dilation = "",
     seed: Seed = None,
     out: Out = None,
@@ -62,7 +64,7 @@ def run(  # noqa: PLR0917 - one parameter per option
     """Run an experiment: real packets as root, or without it --engine virtual."""
     log_if(verbose)
     lab, its = shared_run.lab(inventory, engine, playbook)
-    settings, options = [*its, *(settings or [])], changes(engine, duration, dilation, seed)
+    settings, options = [*its, *(settings or [])], changes(engine, duration, dilation, seed, until_rest)
     loaded, plugins = from_user(experiment), {"controller": controller, "tuner": tuner}
     resolved = overridden(loaded, plugins, options, settings)
 

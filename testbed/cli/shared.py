@@ -53,6 +53,12 @@ Controller = Annotated[
     ),
 ]
 Duration = Annotated[str, typer.Option(help="Nominal length, for example '10 ms'.")]
+UntilRest = Annotated[
+    str,
+    typer.Option(
+        "--until-rest", metavar="MOST", help="Go on until the window is at rest, at most so long, for example '200 ms'."
+    ),
+]
 Dilation = Annotated[str, typer.Option(help="Wall seconds per nominal second, or 'auto'.")]
 Seed = Annotated[int | None, typer.Option(min=0, help="Seed of everything random.")]
 Engine = Annotated[
@@ -103,9 +109,10 @@ Trust = Annotated[
 ]
 
 
-def changes(engine: str | None, duration: str, dilation: str, seed: int | None) -> dict[str, str]:
+def changes(engine: str | None, duration: str, dilation: str, seed: int | None, until_rest: str = "") -> dict[str, str]:
     """What these options say, by the keys of the experiment."""
     said = {"engine": engine, "time.duration": duration, "time.dilation": dilation, "seed": seed}
+    said["time.until_rest"] = until_rest
     return {key: str(value) for key, value in said.items() if value not in {None, ""}}
 
 

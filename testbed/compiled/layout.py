@@ -13,7 +13,7 @@ from testbed.controller import MOST_HOPS, Ack, Hop
 from testbed.plugin import PluginConfig
 
 DECIDED = CONTROLLER.decided
-PLACE = "_place"  # the number of the statement that was begun last, of those that may divide by zero
+PLACE = "_place"  # the number of the statement that was begun last, of those that may raise
 HOP = np.dtype([("node", "i8"), ("ts", "f8"), ("tx_bytes", "f8"), ("queue", "f8"), ("rate", "f8")])
 ACK = np.dtype(
     [
@@ -29,6 +29,11 @@ PATH = np.dtype(
 )
 
 
+def place_of(name: str) -> str:
+    """The column with the number of the statement that set this part of the decision last."""
+    return f"{PLACE}_{name}"
+
+
 def record(form: type[Stateful], config: PluginConfig) -> np.dtype[Any]:
     """A flow's record: what it decided, its state, its path and the options."""
     fields, decided = form.fields(), interface_of(form).decided
@@ -37,14 +42,17 @@ def record(form: type[Stateful], config: PluginConfig) -> np.dtype[Any]:
     columns: list[Any] = [(name, KINDS[fields[name].kind]) for name in decided]
     columns += [(one.name, KINDS[one.kind], (one.length,) if one.length else ()) for one in rest]
     columns += [("path", PATH), ("config", np.dtype(options or [("none", int)], align=True)), (PLACE, int)]
+    columns += [(place_of(name), int) for name in decided]
     return np.dtype(columns, align=True)
 
 
 def values(controller: Stateful, layout: np.dtype[Any]) -> tuple[Any, ...]:
     """The record of a controller object."""
     path, config = controller.path, numbers(controller.config)
-    state = [getattr(controller, name) for name in layout.names or () if name not in ("path", "config", PLACE)]
-    return (*state, tuple(getattr(path, name) for name in PATH.names or ()), tuple(config.values()) or (0,), 0)
+    names = list(layout.names or ())
+    state = [getattr(controller, name) for name in names[: names.index("path")]]
+    places = [0] * (len(names) - names.index(PLACE))
+    return (*state, tuple(getattr(path, name) for name in PATH.names or ()), tuple(config.values()) or (0,), *places)
 
 
 def as_ack(told: np.void) -> Ack:

@@ -13,7 +13,7 @@ import numpy as np
 from testbed.base.fields import Stateful
 from testbed.compiled import machine
 from testbed.compiled.events import interface_of
-from testbed.compiled.layout import PLACE, record, values
+from testbed.compiled.layout import PLACE, place_of, record, values
 from testbed.compiled.plain import Objects
 from testbed.compiled.source import translated
 from testbed.controller import Path, Paths
@@ -95,7 +95,7 @@ class Records:
         c = self.c
         event, flow = self.interface.names[c.failed_event], self.records[c.failed_flow]
         if c.status == IMPOSSIBLE:
-            raise self._unusable(getattr(self.form, event), *(flow[name] for name in self.interface.decided))
+            raise self._unusable_by(getattr(self.form, event), flow)
         if self.objects:
             assert self.objects.error is not None
             raise self.objects.error
@@ -111,6 +111,15 @@ class Records:
             file, line = self._places.get(int(flow[PLACE]), (code.co_filename, code.co_firstlineno))
         exec(compile("\n" * (line - 1) + "raise error", file, "exec"), {"error": error})  # as if from there
         raise AssertionError
+
+    def _unusable_by(self, callback: Any, flow: np.void) -> UnusableDecision:
+        decided = {name: flow[name] for name in self.interface.decided}
+        error = self._unusable(callback, *decided.values())
+        bad = [name for name, value in decided.items() if not value > 0 or (name == "rate" and np.isinf(value))]
+        wrong = (bad or list(decided))[0 if bad else -1]  # a timer may be any number
+        if not self.objects:
+            error.place = self._places.get(int(flow[place_of(wrong)]))
+        return error
 
     @staticmethod
     def _unusable(callback: Any, *decided: Any) -> UnusableDecision:

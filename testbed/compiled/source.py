@@ -21,7 +21,7 @@ import numpy as np
 
 from testbed.base.fields import Stateful, unknown
 from testbed.compiled.events import interface_of
-from testbed.compiled.layout import PLACE
+from testbed.compiled.layout import PLACE, place_of
 from testbed.compiled.options import choices, numbers
 from testbed.errors import BadInput, nearest
 
@@ -62,7 +62,7 @@ class Translation:
         self.options, self.texts = numbers(controller.config), choices(type(controller.config))
         self.functions: dict[str, Translated] = {}
         self.attributes: dict[str, tuple[str, int]] = {}  # where each was seen first
-        self.places: dict[int, tuple[str, int]] = {}  # file and line of statements that may divide by zero
+        self.places: dict[int, tuple[str, int]] = {}  # file and line of statements that may raise, or decide
         self._names: dict[FunctionType, str] = {}
         self._read = hashlib.sha256()
         self._found: list[tuple[Callable[[Stateful], object], object]] = []  # how to look again, and what was there
@@ -337,14 +337,29 @@ class _Writer(ast.NodeTransformer):
         for kinds, instead in REFUSED.items():
             if isinstance(node, kinds):
                 raise self.refused(node, instead)
+        before = [self._mark(node, PLACE)] if self.me and _may_raise(node) else []
+        after = [self._mark(node, place_of(name)) for name in self._decided(node)]
         written = super().visit(node)
-        return [self._mark(node), written] if self.me and _divides(node) else written
+        if not before and not after:
+            return written
+        return [*before, *(written if isinstance(written, list) else [written]), *after]
 
-    def _mark(self, node: ast.AST) -> ast.stmt:
-        """Remember that this statement is begun: numba does not say where a division by zero was."""
+    def _decided(self, node: ast.AST) -> list[str]:
+        """What of the decision a statement sets."""
+        targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]
+        found = [part for one in targets for part in (one.elts if isinstance(one, ast.Tuple) else [one])]
+        return [
+            one.attr
+            for one in found
+            if isinstance(one, ast.Attribute) and getattr(one.value, "id", None) == self.me
+            and one.attr in self.whole.interface.decided
+        ]  # fmt: skip
+
+    def _mark(self, node: ast.AST, column: str) -> ast.stmt:
+        """Remember this statement: numba does not say where it divided by zero, nor C who set what is impossible."""
         places = self.whole.places
         places[len(places) + 1] = (self.function.__code__.co_filename, node.lineno)  # type: ignore[attr-defined]
-        target = ast.Attribute(ast.Name(str(self.me), ast.Load()), PLACE, ast.Store())
+        target = ast.Attribute(ast.Name(str(self.me), ast.Load()), column, ast.Store())
         return ast.copy_location(ast.Assign([target], ast.Constant(len(places))), node)
 
     def refused(self, node: ast.AST, why: str) -> CannotCompile:
@@ -353,12 +368,12 @@ class _Writer(ast.NodeTransformer):
         return CannotCompile(self.function.__code__.co_filename, line, why)
 
 
-def _divides(node: ast.AST) -> bool:
-    """Whether a statement itself, not one inside of it, divides or calls what may."""
+def _may_raise(node: ast.AST) -> bool:
+    """Whether a statement itself, not one inside of it, divides, looks into an array, or calls what may."""
     if not isinstance(node, ast.stmt) or isinstance(node, ast.FunctionDef):
         return False
     head = getattr(node, "test", getattr(node, "iter", node))
-    return any(isinstance(one, ast.Div | ast.FloorDiv | ast.Mod | ast.Call) for one in ast.walk(head))
+    return any(isinstance(one, ast.Div | ast.FloorDiv | ast.Mod | ast.Subscript | ast.Call) for one in ast.walk(head))
 
 
 class CannotCompile(BadInput):

@@ -78,7 +78,7 @@ class Layout:
     @cached_property
     def bottleneck(self) -> int:
         """Position of the port that the summary shows: the one with the highest expected load."""
-        return busiest_port(self.routes, self.plan, self.experiment.time.duration)
+        return busiest_port(self.routes, self.plan, self.experiment.time.end)
 
     @cached_property
     def port_names(self) -> list[str]:

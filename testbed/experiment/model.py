@@ -110,11 +110,31 @@ class TimeSpan(Part):
         default_factory=lambda data: data.get("duration", 0.0) / 3,
         description="Left out of the summary; by default a third of the duration (10 ms of 30 ms).",
     )
+    until_rest: Annotated[Time, Field(ge=0)] = Field(
+        default=0.0,
+        description="Go on after `duration` until the window is at rest, at most so long. The window moves on by its "
+        "own length for as long as throughput, queue or rates drift in it (docs/results.md). 0: end at `duration`.",
+    )
     dilation: AutoOrDilation = Field(
         default=1000.0,
         description="Wall seconds per nominal second. Rates are divided by it, bytes are never scaled. `auto` measures "
         "this machine just before the run and takes the smallest that should be clean. For the kernel engine only.",
     )
+
+    @property
+    def window(self) -> float:
+        """How long the summary's window is."""
+        return self.duration - self.warmup
+
+    @property
+    def windows(self) -> int:
+        """How many there may be, one behind the other."""
+        return 1 + max(int((self.until_rest - self.duration) / self.window + 1e-9), 0)
+
+    @property
+    def end(self) -> float:
+        """When the run ends at the latest."""
+        return self.duration + (self.windows - 1) * self.window
 
     @property
     def factor(self) -> float:
@@ -127,6 +147,9 @@ class TimeSpan(Part):
     def _something_is_measured(self) -> Self:
         if self.warmup >= self.duration:
             refuse("warmup", f"must be less than time.duration ({show_time(self.duration)})")
+        if self.until_rest and self.windows == 1:
+            least = show_time(self.duration + self.window)
+            refuse("until_rest", f"has no room for another window after the first; expected at least {least}")
         return self
 
 
@@ -276,7 +299,7 @@ class Experiment(Part):
         """What the traffic is made for."""
         switches = self.shape.switches
         edges = tuple(switches.index(self.shape.edge(host)) for host in self.shape.hosts)
-        return Context(self.hosts, self.rack.link.rate, self.time.duration, (self.seed,), edges)
+        return Context(self.hosts, self.rack.link.rate, self.time.end, (self.seed,), edges)
 
     @model_validator(mode="after")
     def _parts_fit_together(self) -> Self:
@@ -293,7 +316,7 @@ class Experiment(Part):
         """The events, in order of time, with their links chosen."""
         if not self.events:
             return []
-        return events.plan(self.events, self.shape, self.seed, self.time.duration)
+        return events.plan(self.events, self.shape, self.seed, self.time.end)
 
     def _check_pauses(self, steps: list[Step]) -> None:
         if not self.rack.switch.pfc:
@@ -349,7 +372,7 @@ class Experiment(Part):
         if flows > self._most.flows:
             where = f"traffic.{self.traffic.flows_key}"
             refuse(where, f"makes {flows:.0f} flows, {self._possible(flows, 'flows')}")
-        cells = self.time.duration / self.record.interval * max(1, min(flows, self.record.flows))
+        cells = self.time.end / self.record.interval * max(1, min(flows, self.record.flows))
         if cells > MOST_CELLS:
             refuse(
                 "record.interval",
@@ -357,12 +380,12 @@ class Experiment(Part):
             )
 
     def _check_time(self) -> None:
-        plan, end = self.plan, show_time(self.time.duration)
+        plan, end = self.plan, show_time(self.time.end)
         if len(plan) > self._most.flows:  # chance made more than expected
             self._check_size(len(plan))
         if not len(plan):
             refuse("time.duration", f"no flow starts within {end}")
-        late = np.flatnonzero((plan.start >= self.time.duration) & ~plan.waits)
+        late = np.flatnonzero((plan.start >= self.time.end) & ~plan.waits)
         if len(late):
             first = late[plan.start[late].argmin()]
             key = f"traffic.{self.traffic.start_key}"

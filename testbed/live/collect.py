@@ -12,6 +12,8 @@ from testbed.base.arrays import Floats, Ints
 from testbed.dataplane import histogram
 from testbed.live.lateness import Counted
 from testbed.live.observed import Observed
+from testbed.results.figures.rest import unrest
+from testbed.results.figures.spans import window
 from testbed.results.record import Decisions, FlowSeries, FlowTable, Histogram, PortSeries, RunRecord
 
 Column = TypeVar("Column", Floats, Ints)
@@ -62,6 +64,7 @@ class Collector:
         self.recorder = recorder
         self.processors = processors
         self._apart = apart and run.resolved.experiment.time.warmup > 0
+        self._moved = 0  # windows that were not at rest, of a run that goes on until one is
         self._began = -1.0  # when the window began
         self._acked = run.flows.acked_payload.copy()
         self._queue = run.network.queue_counts() * 0
@@ -78,6 +81,22 @@ class Collector:
     def next_window(self) -> float:
         """When it begins; inf if it has begun."""
         return self.run.resolved.experiment.time.warmup if self._began < 0 else np.inf
+
+    @property
+    def next_look(self) -> float:
+        """When it is to be seen whether the window is at rest; inf if the run ends with it in any case."""
+        time = self.run.resolved.experiment.time
+        return time.duration + self._moved * time.window if self._moved < time.windows - 1 else np.inf
+
+    def rests(self, now: float) -> bool:
+        """Whether the window that ends now was at rest; if not, the next one begins. Samples are up to date."""
+        record = self.so_far()
+        record.flow_series, record.port_series = self.recorder.flow_series(), self.recorder.port_series()
+        if not unrest(record, window(record)):
+            return True
+        self._moved, self._began = self._moved + 1, -1.0
+        self.window_begins(now)
+        return False
 
     def window_began(self, at: float, acked: Ints, rtt: Ints, counted: Counted | None = None) -> None:
         """The counters at the end of the warm-up, where others have taken them."""
@@ -116,11 +135,14 @@ class Collector:
         """Without the time series, which grow, and without slow counters: quick enough for the live view."""
         run = self.run
         experiment = run.resolved.experiment
-        duration = min(experiment.time.duration, self.recorder.time[-1])
+        time = experiment.time
+        end = time.duration + self._moved * time.window
+        duration = min(end, self.recorder.time[-1])
         meters = run.meters
         return RunRecord(
             duration=duration,
-            warmup=experiment.time.warmup,
+            warmup=time.warmup + self._moved * time.window,
+            windows=1 + self._moved if time.until_rest else 0,
             wall_seconds=run.clock.wall_seconds(duration),
             ports=run.layout.port_names,
             port_neighbour=[port.neighbour for port in run.layout.shape.ports],

@@ -140,7 +140,7 @@ def scene(run: Observed) -> Scene:
         controller=run.resolved.title,
         tuner=run.resolved.tuner.name,
         seed=experiment.seed,
-        duration=experiment.time.duration,
+        duration=experiment.time.end,
         warmup=experiment.time.warmup,
         dilation=run.clock.dilation,
         base_rtt=quantile(run.layout.paths.base_rtt, 0.5),

@@ -123,6 +123,7 @@ def write(
         "decisions": record.decisions_kept,
         "captures": record.captures,
         "tuners": [one.as_dict() for one in record.tuners],
+        "rest": _rest(record, summary) if record.windows else {},
         "events": record.events,
     }
     manifest = manifest.model_copy(update=told)
@@ -151,6 +152,13 @@ def write(
     except OSError as error:
         raise TestbedError(f"results could not be written to {path}: {error.strerror or error}") from error
     return target
+
+
+def _rest(record: RunRecord, summary: Summary) -> dict[str, Any]:
+    """Seconds, and what still drifted in the last window."""
+    return {
+        "windows": record.windows, "start": record.warmup, "end": record.duration, "unrest": summary.unrest,
+    }  # fmt: skip
 
 
 def _write_learned(folder: Path, record: RunRecord) -> None:

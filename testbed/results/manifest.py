@@ -78,6 +78,7 @@ class Manifest(BaseModel):
     decisions: dict[str, Any] = {}  # how much of decisions.parquet there is: calls, rows, cut (why not all; or empty)
     captures: list[dict[str, Any]] = []  # per --pcap: point, snap, packets, dropped (missing in the file), problem
     tuners: list[dict[str, Any]] = []  # per switch: decisions, their CPU time, means of what was reported, refusals
+    rest: dict[str, Any] = {}  # of a run that was to go on until it rests: windows, start and end of the last, unrest
     events: list[Event] = []  # what the experiment did to the rack while traffic went on
     verdict: Verdict | None = None
 

@@ -33,7 +33,7 @@ def restore(results: Results) -> Measured:
             raise ValueError("ports.parquet and port_series.parquet are about different ports")
         return Measured(
             duration=summary.duration,
-            warmup=parse(manifest.experiment["time"]["warmup"], TIME_UNITS, "a time"),
+            warmup=manifest.rest.get("start", parse(manifest.experiment["time"]["warmup"], TIME_UNITS, "a time")),
             ports=ports,
             port_neighbour=_column(tables["ports"], "neighbour"),
             port_rate=_column(tables["ports"], "rate"),

@@ -210,6 +210,7 @@ class RunRecord(Measured):
     engine: EngineName = "kernel"  # what carried the packets; in the lab, what only a switch knows is nan
     acked_in_window: Floats = field(default_factory=lambda: np.empty(0))  # (n,) payload bytes, for flows without series
     counters: dict[str, int] = field(default_factory=dict)  # drops outside the model, ring overflow, ...
+    windows: int = 0  # that it had until one was at rest, or none was left; 0 if it was not to go on
     rtt_min: float = float("nan")  # s, smallest of the whole run
     late_at_start: Lateness | None = None  # before the window; None if there is nothing before it, or it is not known
     stolen: float = 0.0  # share of the time of the core that the host of this virtual machine took most from

@@ -47,8 +47,13 @@ class Summary(BaseModel):
         "and `most` of each", "", lambda m: marking(m.record, m.window))
     base_rtt: Number = figure("base RTT of the median flow", "s", lambda m: latency.base_rtt(m.record))
     duration: Number = figure("length of the run, nominal", "s", lambda m: m.record.duration)
-    window_start: Number = figure("start of the window, nominal: the warm-up's end", "s", lambda m: m.window.start)
+    window_start: Number = figure(
+        "start of the window, nominal: the warm-up's end, or where the last of several windows began", "s",
+        lambda m: m.window.start)
     window_end: Number = figure("end of the window, nominal", "s", lambda m: m.window.end)
+    windows: int = figure(
+        "windows, one behind the other, until one was at rest or none was left (`time.until_rest`); 0 without that key",
+        "", lambda m: m.record.windows)
     wall_seconds: Number = figure("length of the run, wall time", "s", lambda m: m.record.wall_seconds, wall=True)
 
     unrest: str = figure(

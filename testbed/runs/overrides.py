@@ -56,5 +56,5 @@ def overridden(
     loaded = loaded.apply(settings or [])
     for key, value in options.items():
         if value:
-            loaded = loaded.option(key, value, f"--{key.rpartition('.')[2]}")
+            loaded = loaded.option(key, value, f"--{key.rpartition('.')[2].replace('_', '-')}")
     return resolve(loaded)

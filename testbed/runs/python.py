@@ -45,6 +45,7 @@ def run(
     engine: str | None = None,
     settings: Mapping[str, Any] | None = None,
     duration: str | None = None,
+    until_rest: str | None = None,
     dilation: str | float | None = None,
     seed: int | None = None,
     pcap: Sequence[str] = (),
@@ -55,7 +56,8 @@ def run(
 ) -> Run:
     """Run an experiment: its name, a file, or a result (folder, report.html) to run again. What is None is as it says.
 
-    ``settings`` are keys of the experiment file, ``{"traffic.senders": 8}``; ``duration`` is nominal, ``"10 ms"``.
+    ``settings`` are keys of the experiment file, ``{"traffic.senders": 8}``; ``duration`` is nominal, ``"10 ms"``;
+    ``until_rest="200 ms"`` goes on until the window is at rest, at most so long.
     The results go to ``out``, by default a new folder in ./results. ``observer`` is told of the progress
     (`testbed.live.progress.Progress` draws a bar). ``trust`` lets plugins of a result run that are neither installed
     nor files of yours. Raises BadInput, or TestbedError if the run fails; Ctrl-C ends it early and keeps the data.
@@ -64,7 +66,8 @@ def run(
     again = (path / results.MANIFEST).is_file() or path.suffix == ".html"
     loaded = Result.at(path, trusted=trust).loaded() if again else from_user(str(experiment))
     plugins = {"controller": controller, "tuner": tuner}
-    options = {"time.duration": duration, "time.dilation": dilation, "seed": seed, "engine": engine}
+    options = {"time.duration": duration, "time.until_rest": until_rest, "time.dilation": dilation}
+    options |= {"seed": seed, "engine": engine}
     resolved = overridden(
         loaded,
         {kind: spec(kind, one) for kind, one in plugins.items() if one is not None},

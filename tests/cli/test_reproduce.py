@@ -42,7 +42,7 @@ def test_the_command_without_a_run(monkeypatch: pytest.MonkeyPatch, capsys: pyte
     assert reproduce(monkeypatch, str(MINE), "--dry-run", "--row", "A", "--column", "two") == 0
     assert "2 runs, about " in capsys.readouterr().out
     assert reproduce(monkeypatch, str(MINE), "--no-run", "--format", "csv") == 0
-    assert capsys.readouterr().out == "row,column,seed,engine,verdict,su,ql_mean,goodput,bottleneck_rate\n"
+    assert capsys.readouterr().out == "row,column,seed,engine,verdict,unrest,su,ql_mean,goodput,bottleneck_rate\n"
     assert reproduce(monkeypatch, str(MINE), "--row", "AA") == 2
     assert "--row AA: not in this comparison; did you mean 'A'?" in capsys.readouterr().err
 

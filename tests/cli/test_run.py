@@ -21,7 +21,7 @@ def test_dry_run_applies_overrides_and_builds_nothing(tmp_path: Path) -> None:
     shown = yaml.safe_load(done.stdout)
     assert shown["controller"]["name"] == "fixed"
     assert shown["traffic"]["senders"] == 4
-    assert shown["time"] == {"duration": "6 ms", "warmup": "2 ms", "dilation": 500.0}
+    assert shown["time"] == {"duration": "6 ms", "warmup": "2 ms", "until_rest": "0 ns", "dilation": 500.0}
     assert shown["seed"] == 9
     assert list(tmp_path.iterdir()) == []
 

@@ -78,6 +78,13 @@ def test_the_same_text_elsewhere_is_not_compiled_again_and_errors_name_its_file(
     assert libraries(cache) == 1
 
 
+def test_whole_numbers_are_divided_in_place(tmp_path: Path, cache: Path) -> None:
+    text = TEXT.replace("    table: Table", "    table: Table\n    n: int")
+    text = text.replace("        self.rate =", "        self.n += 9\n        self.n //= 2\n        self.rate = 1 +")
+    assert rate_of(tmp_path, text) == 12.0
+    assert libraries(cache) == 1
+
+
 def libraries(cache: Path) -> int:
     return len(list(cache.glob("controller-*.so")))
 

@@ -62,13 +62,15 @@ class FluidRun:
         every = max(1, round(self.experiment.record.interval / step))
         self._sample()
         tuning.step(0.0, 0)  # the first slots begin
-        for number in range(1, max(round(self.experiment.time.duration / step), 2) + 1):
+        for number in range(1, max(round(self.experiment.time.end / step), 2) + 1):
             fluid.step()
             network.note()
             if fluid.now >= tuning.next_slot:
                 tuning.step(fluid.now, round(fluid.now * 1e9))
             if number % every == 0:
                 self._sample()
+                if fluid.now >= self.collector.next_look and self.collector.rests(fluid.now):
+                    return
             if self._asked:
                 return
 
@@ -76,7 +78,7 @@ class FluidRun:
         now = self.fluid.now
         self.fluid.report()
         self.recorder.sample(round(now * 1e9), now)
-        if now >= self.experiment.time.warmup:
+        if now >= self.collector.next_window:
             self.collector.window_begins(now)
         if time.monotonic() >= self._next_shown:
             self._next_shown = time.monotonic() + SHOWN_SECONDS

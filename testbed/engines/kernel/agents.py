@@ -132,7 +132,7 @@ class Agents:
             paths=rack.layout.controller_paths(slice(first, end)),
             timing=Timing.of(
                 np.where(plan.waits, np.inf, rack.layout.start)[first:end],
-                end=rack.experiment.time.duration,
+                end=rack.experiment.time.end,
                 timeout=rack.layout.retransmission_timeout(rack.longest_queue),
                 rtt=float(base_rtt[first:end].min()),
                 packet=rack.layout.framing.wire_size * 8 / float(rack.layout.paths.line_rate[first:end].max()),

@@ -124,9 +124,9 @@ class Emulation:
             schedule.step(now)
             live.show()
             interrupted = self._tune() or pool.failure() or live.interrupted() or self._overdue(now)
-            if interrupted or pool.finished():
+            if interrupted or pool.finished() or (now >= collector.next_look and collector.rests(now)):
                 break
-            until = min(next_sample, collector.next_window, rack.tuning.next_slot, schedule.next)
+            until = min(next_sample, collector.next_window, collector.next_look, rack.tuning.next_slot, schedule.next)
             time.sleep(max(0.0, min(self.clock.wall_seconds(until - self.clock.now()), live.seconds_left())))
         interrupted = interrupted or pool.failure()
         pool.end()
@@ -195,7 +195,7 @@ class Emulation:
 
     def _overdue(self, now: float) -> str:
         """Agents end by themselves; one that does not is blocked by its controller."""
-        late = self.clock.wall_seconds(now - self.experiment.time.duration)
+        late = self.clock.wall_seconds(now - self.experiment.time.end)
         if late < PATIENCE:
             return ""
         return f"controller '{self.resolved.title}' did not return from a callback for {late:.0f} s"

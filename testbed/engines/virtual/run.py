@@ -77,7 +77,7 @@ class VirtualRun:
             self.world.maps, self.world.ports.index, self.world.ports.peer,
         )  # fmt: skip
         chosen = largest(self.layout.plan.size, self.experiment.record.flows)
-        record, duration = self.experiment.record, self.experiment.time.duration
+        record, duration = self.experiment.record, self.experiment.time.end
         size, expected = self.layout.framing.wire_size, int(duration / record.interval) + 2
         self.recorder = Recorder(self.flows, chosen, self.world.ports, size, expected=expected)
         self.sampler = Sampler(self.world, self.flows, self.recorder, record.interval, duration)
@@ -134,13 +134,19 @@ class VirtualRun:
     def _go_on(self, schedule: EventSchedule, collector: Collector, live: Live) -> str:
         """Why it ended early; empty if it did not."""
         agent, tuning, clock, sampler = self.agent, self.tuning, self.clock, self.sampler
-        window, duration = sampler.next_from(self.experiment.time.warmup), self.experiment.time.duration
+        window, duration = sampler.next_from(self.experiment.time.warmup), self.experiment.time.end
+        look = sampler.next_from(collector.next_look)
         while (now := clock.now()) < duration:
             sampler.take()
             self.taps.drain()
             if now >= window:
                 collector.window_begins(now)
                 window = np.inf
+            if now >= look:
+                sampler.date()
+                if collector.rests(now):
+                    break
+                look = sampler.next_from(collector.next_look)
             if live.seconds_left() <= 0:
                 sampler.date()
                 live.show()
@@ -150,7 +156,7 @@ class VirtualRun:
             self.turn[0] = 1
             tuning.step(now, self.world.c.now)
             self.turn[0] = 0
-            until = min(sampler.next_look, window, tuning.next_slot, schedule.next, duration)
+            until = min(sampler.next_look, window, look, tuning.next_slot, schedule.next, duration)
             while now < until:  # starts of flows are many, and the agent's alone
                 sampler.take()
                 agent.step(now)

@@ -70,6 +70,8 @@ class Sampler:
 
     def next_from(self, time: float) -> float:
         """The first moment from then on at which a sample is due."""
+        if np.isinf(time):
+            return np.inf
         number = max(int(time / self.interval) - 1, 0)
         first = self.world.tick_of(np.array([time]))
         while self.world.tick_of(np.array([number * self.interval])) < first:

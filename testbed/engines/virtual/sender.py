@@ -129,7 +129,7 @@ def _timing(world: World, *, in_batches: bool) -> Timing:
     costs = np.array([one.decision_cost for one in (experiment.controller, *experiment.controllers)])
     return Timing(
         start=np.where(plan.waits, np.inf, layout.start),
-        end=experiment.time.duration,
+        end=experiment.time.end,
         timeout=layout.retransmission_timeout(world.longest_queue),
         longest_sleep=rtt / CHECKS_PER_RTT,
         credit=rtt / CHECKS_PER_RTT,

@@ -13,16 +13,20 @@ from testbed.base.inputs import Input, digest
 from testbed.experiment.block import refuse
 from testbed.experiment.traffic.flow import Flow
 from testbed.experiment.traffic.pattern import Context, Listed
+from testbed.units import SIZE_UNITS, TIME_UNITS, parse
 
 NEEDED = ("src", "dst", "bytes", "start")
 ALLOWED = (*NEEDED, "label")
+UNITS = {"bytes": SIZE_UNITS, "start": TIME_UNITS}
+USUAL = {"bytes": "B", "start": "s"}
 
 
 class TraceFile(Listed):
     """Flows from a CSV file with a first line `src,dst,bytes,start`.
 
-    Hosts are h1, h2, ...; bytes of user data, empty for an endless flow; start in nominal seconds. A column `label` may
-    name the flows in the results.
+    Hosts are h1, h2, ...; bytes of user data, empty for an endless flow; start in nominal seconds. Other units stand
+    in the first line (`bytes_kB`, `start_us`) or behind a number (`1 MB`). A column `label` may name the flows in the
+    results.
     """
 
     pattern: Literal["trace"] = Field(description="`trace`")
@@ -81,11 +85,10 @@ def read(file: Path) -> tuple[list[Flow], str]:
     try:
         columns = list(rows.fieldnames or [])
         line = 1
-        if not set(NEEDED) <= set(columns) <= set(ALLOWED):
-            raise ValueError(f"expected the columns {','.join(NEEDED)} (and perhaps label), got {','.join(columns)}")
+        rows.fieldnames, units = _columns(columns)
         for row in rows:
             line = rows.line_num
-            flows.append(_flow(row))
+            flows.append(_flow(row, units))
     except csv.Error as error:  # an open quote takes the lines after it as well
         raise ValueError(f"{file}, from line {line + 1} on: {error}; is there a stray quote?") from None
     except ValueError as error:
@@ -95,7 +98,20 @@ def read(file: Path) -> tuple[list[Flow], str]:
     return flows, digest(content)
 
 
-def _flow(row: dict[str, str | None]) -> Flow:
+def _columns(columns: list[str]) -> tuple[list[str], dict[str, str]]:
+    """Names without their units, and the units of those that have one."""
+    names, units = [], dict(USUAL)
+    for column in columns:
+        name, _, unit = column.partition("_")
+        if unit and unit in UNITS.get(name, {}):
+            units[name] = unit
+        names.append(name if units.get(name) == unit else column)
+    if not set(NEEDED) <= set(names) <= set(ALLOWED) or len(set(names)) < len(names):
+        raise ValueError(f"expected the columns {','.join(NEEDED)} (and perhaps label), got {','.join(columns)}")
+    return names, units
+
+
+def _flow(row: dict[str, str | None], units: dict[str, str]) -> Flow:
     if "too many" in row or any(value is None for value in row.values()):
         raise ValueError(f"expected {len(row) - ('too many' in row)} columns")
     said = {key: (value or "").strip() for key, value in row.items()}
@@ -104,15 +120,16 @@ def _flow(row: dict[str, str | None]) -> Flow:
             raise ValueError(f"{key} '{said[key]}' is not a host; hosts are named h1, h2, h3, ...")
     if said["src"] == said["dst"]:
         raise ValueError(f"a flow needs two hosts, but src and dst are both '{said['src']}'")
-    size = _number(said["bytes"], "bytes", 1) if said["bytes"] else math.inf
-    return Flow(said["src"], said["dst"], size, _number(said["start"], "start", 0), said.get("label", ""))
+    size = _number(said["bytes"], "bytes", units, 1) if said["bytes"] else math.inf
+    return Flow(said["src"], said["dst"], size, _number(said["start"], "start", units, 0), said.get("label", ""))
 
 
-def _number(text: str, key: str, least: float) -> float:
+def _number(text: str, key: str, units: dict[str, str], least: float) -> float:
+    allowed = UNITS[key]
     try:
-        number = float(text)
+        number = parse(text if text[-1:].isalpha() else f"{text} {units[key]}", allowed, f"a number of {key}")
     except ValueError:
         number = math.nan
     if not least <= number < math.inf:
-        raise ValueError(f"{key} '{text}' is not a number of at least {least:g}")
+        raise ValueError(f"{key} '{text}' is not a number of at least {least:g}, with or without {', '.join(allowed)}")
     return number

@@ -20,6 +20,9 @@ class TableCell:
     run: Cell
 
 
+NOT_ASKED = "?"  # of a run that was kept before anybody asked whether it was at rest
+
+
 @dataclass
 class Measured:
     """The runs that are there, by row and column; of a repeated one the repetition."""
@@ -32,6 +35,10 @@ class Measured:
     def of(self, row: str, column: str) -> dict[int, Summary]:
         """The runs of one row in one column, by seed."""
         return self.summaries.get((row, column), {})
+
+    def restless(self, row: str, column: str) -> list[str]:
+        """What drifted in the windows of those of them that were not at rest."""
+        return [one.unrest for one in self.of(row, column).values() if one.unrest not in ("", NOT_ASKED)]
 
     def degraded(self, row: str, column: str) -> list[Summary]:
         """Those of them whose verdict is not clean."""

@@ -1,7 +1,9 @@
 """The runs of a comparison as a small file to keep: a line of CSV per run, with the figures behind its table, in SI.
 
-    row,column,seed,engine,verdict,su,ql_mean
-    A,64,1,virtual,clean,0.998,9.7e-06
+    row,column,seed,engine,verdict,unrest,su,ql_mean
+    A,64,1,virtual,clean,,0.998,9.7e-06
+
+`unrest` is that of the summary: what drifted in the window, empty at rest, and `?` of runs that were not asked.
 
 `testbed reproduce --format csv` writes it; the pages of docs/findings are made of such files.
 """
@@ -20,7 +22,7 @@ from testbed.results.summary import Summary
 from testbed.results.verdict import Reason, Verdict
 
 CLEAN = "clean"
-HEAD = ("row", "column", "seed", "engine", "verdict")
+HEAD = ("row", "column", "seed", "engine", "verdict", "unrest")
 
 
 def fields(comparison: Comparison) -> list[str]:
@@ -40,7 +42,7 @@ def to_csv(comparison: Comparison, measured: Measured) -> str:
             for seed, one in sorted(measured.of(row, column).items()):
                 figures = [float(getattr(one, name)) for name in wanted]
                 shown = ["" if math.isnan(value) else f"{value:.7g}" for value in figures]
-                writer.writerow([row, column, seed, one.engine, _word(one.verdict), *shown])
+                writer.writerow([row, column, seed, one.engine, _word(one.verdict), one.unrest, *shown])
     return told.getvalue()
 
 
@@ -56,7 +58,8 @@ def from_csv(comparison: Comparison, content: str) -> Measured:
         if row not in comparison.rows or column not in comparison.columns:
             raise BadInput(f"{comparison.name} has no row {row} with a column {column}; run it again")
         known: dict[str, Any] = {name: float(line[name] or math.nan) for name in fields(comparison)}
-        summary = Summary.model_construct(engine=line["engine"], verdict=_verdict(line["verdict"]), unrest="", **known)
+        known |= {"verdict": _verdict(line["verdict"])} | {name: line[name] for name in ("engine", "unrest")}
+        summary = Summary.model_construct(**known)
         found.summaries.setdefault((row, column), {})[int(line["seed"])] = summary
     return found
 

@@ -44,7 +44,7 @@ def notes(figures: Figures, table_cells: list[TableCell], quick: bool) -> Iterat
 
 def _restless(figures: Figures) -> Iterator[str]:
     for (row, column), behind in figures.measured.summaries.items():
-        if found := [one.unrest for one in behind.values() if one.unrest]:
+        if found := figures.measured.restless(row, column):
             label = figures.comparison.columns[column].label
             yield f"Not at rest: {row}, {label}: {len(found)} of {len(behind)} runs: {found[0]}"
 

@@ -37,11 +37,12 @@ def build(run: Path, flows: Sequence[str] = ()) -> Report:
         raise BadInput(f"{run / folder.DECISIONS} is about other flows than flows.parquet: is it from another run?")
     report = compose(measured, results.summary, results.manifest, agents, flows)
     report = replace(report, plots=[*report.plots, *_of_tuners(run, measured)])
+    traffic = results.manifest.experiment.get("traffic", {})
     if not (run / STEPS).is_file():
-        return _over_time(report, Moments.of(measured, None))
+        return _over_time(report, Moments.of(measured, traffic))
     steps, sent = ranks.read(run / STEPS), measured.flows
-    drawn = Moments.of(measured, None).on(ranks.timeline(steps, measured))  # has the phases of every rank
-    report = _over_time(report, Moments.of(measured, steps))
+    drawn = Moments.of(measured, traffic).on(ranks.timeline(steps, measured))  # has the phases of every rank
+    report = _over_time(report, Moments.of(measured, traffic, steps))
     return replace(report, plots=[drawn, *report.plots], matrix=ranks.matrix(sent.src, sent.dst, sent.size))
 
 

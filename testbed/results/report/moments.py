@@ -1,4 +1,4 @@
-"""What happened while traffic went on, for all plots over time: links that failed, and the phases of jobs."""
+"""What happened while traffic went on, for all plots over time: links that failed, phases of traffic and of jobs."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from testbed.base.arrays import Floats
 from testbed.experiment.events import Event
 from testbed.results.record import FlowTable, Measured
 from testbed.results.report.plot import Plot, Span
+from testbed.units import TIME_UNITS, parse
 
 MOST = 12  # iterations whose ends are marked: more would hide the curves
 FINEST = 1 / 300  # of the run: pauses between messages that are shorter are not seen
@@ -27,9 +28,9 @@ class Moments:
     note: str = ""
 
     @classmethod
-    def of(cls, measured: Measured, steps: dict[str, Any] | None) -> Self:
-        """Events of the rack, and with the table of steps the phases of jobs."""
-        failed = links(measured.events)
+    def of(cls, measured: Measured, traffic: Mapping[str, Any], steps: dict[str, Any] | None = None) -> Self:
+        """Events of the rack, phases of the experiment's traffic, and with the table of steps those of jobs."""
+        failed = {**links(measured.events), **phases(traffic)}
         if steps is None:
             return cls(failed)
         quiet = _quiet(measured.flows, set(steps["job"].tolist()), measured.duration)
@@ -56,6 +57,16 @@ def links(events: Sequence[Event]) -> dict[str, float]:
         while said in marks:
             said += " "  # again: the name of a mark is its own
         marks[said] = 1e3 * event.time
+    return marks
+
+
+def phases(traffic: Mapping[str, Any]) -> dict[str, float]:
+    """When the next pattern of traffic took its turn."""
+    marks: dict[str, float] = {}
+    for number, part in enumerate(traffic.get("parts", []) if traffic.get("pattern") == "phases" else [], start=1):
+        at = parse(part["start"], TIME_UNITS, "a time")
+        if at > 0:
+            marks[f"phase {number}: {part['traffic']['pattern']}"] = 1e3 * at
     return marks
 
 

@@ -124,7 +124,10 @@ def _lab_notes(summary: Summary) -> list[str]:
 
 def window(summary: Summary) -> list[str]:
     """What must be known beside the verdict: how the algorithm, and not the emulation, left the window."""
-    found = [f"not at rest in the window: {summary.unrest}"] if summary.unrest else []
+    which = "the window" if summary.windows <= 1 else f"window {summary.windows}, its last"
+    found = [f"not at rest in {which}: {summary.unrest}"] if summary.unrest else []
+    if summary.windows and not summary.unrest:
+        found.append(f"at rest in window {summary.windows}, its last")
     if summary.starved:
         found.append(
             f"{summary.starved} of {_count(summary.fairness_flows, 'flow')} got less than a tenth of an equal share"

@@ -38,3 +38,19 @@ def test_a_quote_too_many_in_a_trace(tmp_path: Path) -> None:
     file.write_text('src,dst,"bytes,start\n')
     with pytest.raises(ValueError, match=r"flows\.csv, from line 1 on: unexpected end of data"):
         read(file)
+
+
+def test_units_stand_in_the_first_line_or_behind_a_number(tmp_path: Path) -> None:
+    file = tmp_path / "flows.csv"
+    file.write_text("src,dst,bytes_kB,start_us\nh1,h3,1.5,20\nh1,h2,1 MB,3 ms\nh2,h3,,0\n")
+    assert read(file)[0] == [
+        Flow("h1", "h3", 1500.0, 20e-6),
+        Flow("h1", "h2", 1e6, 3e-3),
+        Flow("h2", "h3", math.inf, 0.0),
+    ]
+    file.write_text("src,dst,bytes,start_kB\nh1,h3,1,0\n")
+    with pytest.raises(ValueError, match=r"expected the columns .* got src,dst,bytes,start_kB"):
+        read(file)
+    file.write_text("src,dst,bytes,start\nh1,h3,1 us,0\n")
+    with pytest.raises(ValueError, match=r"line 2: bytes '1 us' is not a number of at least 1, with or without B, kB"):
+        read(file)

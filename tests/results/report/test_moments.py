@@ -47,26 +47,33 @@ def test_many_links_have_a_short_name() -> None:
 
 def test_iterations_end_with_their_last_rank_and_many_are_not_marked() -> None:
     record = run((0.5,))
-    assert Moments.of(record, steps()).marks == {"one 1 done": pytest.approx(2), "one 2 done": pytest.approx(4)}
-    assert Moments.of(record, steps(MOST + 1)).marks == {}
+    assert Moments.of(record, {}, steps()).marks == {"one 1 done": pytest.approx(2), "one 2 done": pytest.approx(4)}
+    assert Moments.of(record, {}, steps(MOST + 1)).marks == {}
 
 
 def test_where_no_message_of_a_job_is_on_its_way_is_shaded() -> None:
     record = run(
         (0.3, 0.3, 0.3), start=[1e-3, 1.5e-3, 6e-3], finished=[2e-3, 3e-3, 7e-3], sizes=[1e5] * 3, labels=["one"] * 3
     )
-    (span,) = Moments.of(record, steps()).spans
+    (span,) = Moments.of(record, {}, steps()).spans
     assert (span.start, span.end) == (pytest.approx(3), pytest.approx(6))
     others = run((0.3, 0.3), start=[1e-3, 6e-3], finished=[2e-3, 7e-3], sizes=[1e5] * 2, labels=["background"] * 2)
-    assert Moments.of(others, steps()).spans == ()
+    assert Moments.of(others, {}, steps()).spans == ()
 
 
 def test_they_are_in_every_plot_over_time_and_on_paper() -> None:
     record = run((0.6, 0.4))
     record.events = [Event(5e-3, DOWN)]
-    happened = Moments.of(record, None)
+    happened = Moments.of(record, {})
     for plot in plots(record):
         shown = happened.on(plot)
         assert ("leaf1-spine1 down" in shown.x.marks) == plot.x.is_time
         if plot.x.is_time:
             assert vector.svg(shown).count(">leaf1-spine1 down<") == 1
+
+
+def test_phases_of_traffic_are_marked_where_they_begin() -> None:
+    parts = [{"start": start, "traffic": {"pattern": name}} for start, name in (("0 s", "incast"), ("2 ms", "poisson"))]
+    record = run((0.5,))
+    assert Moments.of(record, {"pattern": "phases", "parts": parts}).marks == {"phase 2: poisson": pytest.approx(2)}
+    assert Moments.of(record, {"pattern": "mix", "parts": [{"pattern": "incast"}]}).marks == {}

@@ -26,6 +26,7 @@ def check(resolved: Resolved, inventory: Inventory) -> None:
     rack = experiment.rack
     refused = [
         (experiment.engine != "kernel", f"engine: {experiment.engine} is another one than the lab; leave it out"),
+        (experiment.time.until_rest > 0, "time.until_rest: in a lab a run's window stays where it is; leave it out"),
         (experiment.time.dilation != REAL, f"time.dilation: time is real in a lab, it can only be {REAL:g}"),
         (
             not isinstance(rack, Star),
