@@ -64,12 +64,18 @@ def switch_of(port: str) -> str:
     return port.partition("-eth")[0]
 
 
-def by_switch(names: Sequence[str], rate: Floats, buffer: Floats, base_rtt: float) -> list[Ports]:
-    """Ports of many switches to one `Ports` per switch, in the order of their first ports."""
+def by_switch(
+    names: Sequence[str], rate: Floats, buffer: Floats, base_rtt: float, port: Ints | None = None
+) -> list[Ports]:
+    """Queues of many switches to one `Ports` per switch, in the order of their first ports; ``port``: as there."""
     rows: dict[str, list[int]] = {}
     for number, name in enumerate(names):
         rows.setdefault(switch_of(name), []).append(number)
-    return [Ports(tuple(names[one] for one in mine), rate[mine], buffer[mine], base_rtt) for mine in rows.values()]
+    none = np.empty(0, np.int64)
+    return [
+        Ports(tuple(names[n] for n in mine), rate[mine], buffer[mine], base_rtt, none if port is None else port[mine])
+        for mine in rows.values()
+    ]
 
 
 @dataclass(frozen=True)

@@ -47,6 +47,7 @@ BEHAVIOURS = {
         "ties": "senders that are alike, at a full port",
     },
     "engines/virtual": {  # the same, where the kernel is not the point
+        "classes": "ports of several queues beside closed forms",
         "bolt": "notices of switches, on their way",
         "fixed_points": "where the controllers settle",
         "plugin_failures": "a plugin that fails, hangs or prints",

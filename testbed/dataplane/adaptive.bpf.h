@@ -26,6 +26,12 @@ static __always_inline __u64 waiting_at(__u32 port, __u64 now)
 
 	if (!config || !queue || config->loss == LINK_DOWN)
 		return ~0ull;
+#if CLASSES
+	struct port_counters *all = bpf_map_lookup_elem(&port_counters, &port);
+	struct departures *left = bpf_map_lookup_elem(&departures, &config->peer);
+
+	return all && left ? (__u64)backlog(all, left) << RATE_SHIFT : 0;
+#endif
 	bpf_spin_lock(&queue->lock);
 	bytes = queue->bytes;
 	since = queue->last_ns;

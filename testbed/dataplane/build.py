@@ -10,6 +10,7 @@ SOURCE = Path(__file__).parent
 BPF_FLAGS = ("-O2", "-g", "-Wall", "-Werror", *FOR_EBPF, "-c")
 ONE_PATH, MANY_PATHS = "-DMANY_PATHS=0", "-DMANY_PATHS=1"  # of each flow; also of what is compiled natively
 BOLT = "-DBOLT"  # compiled with it, NICs and ports speak Bolt's protocol
+CLASSES = "-DCLASSES=1"  # compiled with it, ports have several queues
 VARIANTS = {"": (ONE_PATH,), "-bolt": (ONE_PATH, BOLT), "-many-paths": (MANY_PATHS,)}
 
 

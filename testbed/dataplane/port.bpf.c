@@ -17,6 +17,8 @@
  * and CNPs, which are in another class. Its shaper's bucket fills meanwhile, and the gate lets a frame pass that has
  * begun: so that this does not add up, the virtual queue is then also corrected downwards.
  *
+ * Compiled with CLASSES, ports have several queues: queues.bpf.h.
+ *
  * Compiled with BOLT, ports also speak that protocol: bolt.bpf.h. Nobody else's packets pass an instruction of it.
  *
  * This hook runs before the qdisc, so INT is stamped at enqueue. tx_bytes therefore counts *dequeued* bytes (enqueued
@@ -65,6 +67,10 @@ struct {
 const volatile struct port_settings settings = {};
 
 #include "scarce.bpf.h"
+
+#if CLASSES
+#include "classes.bpf.h"
+#endif
 
 #ifdef BOLT
 #include "bolt.bpf.h"
@@ -156,6 +162,9 @@ static __always_inline void stamp_int(struct __sk_buff *skb, struct roce *packet
 		bpf_skb_store_bytes(skb, HOPS_OFFSET + (reserved - remaining) * sizeof(hop), &hop, sizeof(hop), 0);
 }
 
+#if CLASSES
+#include "queues.bpf.h"
+#else
 SEC("tc")
 int port_egress(struct __sk_buff *skb)
 {
@@ -307,6 +316,7 @@ int port_egress(struct __sk_buff *skb)
 		stamp_int(skb, packet, config, now, queue, tx_bytes);
 	return TC_ACT_OK;
 }
+#endif
 
 SEC("tc")
 int port_ingress(struct __sk_buff *skb)

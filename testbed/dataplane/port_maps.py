@@ -57,6 +57,7 @@ class PortMaps(ABC):
     counters: NDArray[np.void]  # of dtype `testbed.dataplane.wire.PORT_COUNTERS`
     ingresses: NDArray[np.void]
     pauses: NDArray[np.void]
+    departures: NDArray[np.void] | None = None  # of dtype `testbed.dataplane.wire.DEPARTURES`, with several queues
     bolt: NDArray[np.void] | None = None  # of dtype `testbed.dataplane.wire.PORT_BOLT`, where ports send SRCs
 
     @abstractmethod

@@ -27,6 +27,43 @@ static double paused_seconds(const struct pause *p, int64_t now)
 	return (double)((int64_t)p->paused_ns + paused_between(p, 0, now)) / 1e9;
 }
 
+struct state {
+	double sent, queue, area; /* bytes, bytes, byte-seconds of wall time */
+};
+
+/* The virtual queue of a port: it has drained since the last arrival, but for pauses of the port itself. */
+static struct state drained(const struct port_counters *c, const struct pause *pause, double speed, int64_t now)
+{
+	int64_t last = (int64_t)ONCE(c->last_ns);
+	double before = (double)(int64_t)ONCE(c->queue), area = (double)(int64_t)ONCE(c->area) / 1e9;
+	double sent = (double)(int64_t)ONCE(c->bytes);
+	double since = (double)(now - last) / 1e9;
+	double paused = (double)paused_between(pause, last, now) / 1e9;
+	double idle = (since > 0 ? since : 0) - paused;
+	double busy = idle < before / speed ? idle : before / speed;
+	double queue = before - busy * speed;
+
+	sent -= queue;
+	if (since < 0 && queue > 0) /* what came later than now is not sent yet */
+		sent -= -since * speed;
+	area += before * paused;
+	area += (before + queue) / 2 * busy;
+	return (struct state){sent, queue, area};
+}
+
+/*
+ * One of several queues, or all of them: what entered less what left. So is the integral of the queue: a byte that has
+ * left was there from its entry until then, one that has not until now. Sums wrap, their difference does not.
+ */
+static struct state counted(const struct port_counters *c, const struct departures *d, int64_t now)
+{
+	uint64_t entered = ONCE(c->bytes), left = ONCE(d->bytes);
+	int64_t queue = (int64_t)(entered - left);
+	uint64_t area = ONCE(d->byte_ns) - ONCE(c->area) + (uint64_t)queue * (uint64_t)now;
+
+	return (struct state){(double)(int64_t)left, (double)(queue > 0 ? queue : 0), (double)(int64_t)area / 1e9};
+}
+
 void read_ports(const struct ports *ports, int64_t now, double *to)
 {
 	int64_t n = ports->count;
@@ -35,26 +72,15 @@ void read_ports(const struct ports *ports, int64_t now, double *to)
 		int64_t index = ports->index[i];
 		const struct port_counters *c = &ports->counters[index];
 		const struct ingress *ingress = &ports->ingresses[index];
-		int64_t last = (int64_t)ONCE(c->last_ns);
-		double before = (double)(int64_t)ONCE(c->queue), area = (double)(int64_t)ONCE(c->area) / 1e9;
-		double sent = (double)(int64_t)ONCE(c->bytes), speed = ports->bytes_per_second[i];
-		double since = (double)(now - last) / 1e9;
-		double paused = (double)paused_between(&ports->pauses[index], last, now) / 1e9;
-		double idle = (since > 0 ? since : 0) - paused;
-		double busy = idle < before / speed ? idle : before / speed;
-		double queue = before - busy * speed; /* it has drained since the last arrival, but for pauses of the port itself */
+		struct state is = ports->departures ? counted(c, &ports->departures[ports->peer[i]], now)
+						    : drained(c, &ports->pauses[index], ports->bytes_per_second[i], now);
 		double *own = to + i;
 
-		sent -= queue;
-		if (since < 0 && queue > 0) /* what came later than now is not sent yet */
-			sent -= -since * speed;
-		area += before * paused;
-		area += (before + queue) / 2 * busy;
-		own[TX_BYTES * n] = sent;
+		own[TX_BYTES * n] = is.sent;
 		own[TX_PACKETS * n] = (double)(int64_t)c->packets;
-		own[QUEUE * n] = queue;
+		own[QUEUE * n] = is.queue;
 		own[PEAK_QUEUE * n] = (double)(int64_t)c->peak;
-		own[QUEUE_AREA * n] = area / ports->dilation;
+		own[QUEUE_AREA * n] = is.area / ports->dilation;
 		own[MARKED_PACKETS * n] = (double)(int64_t)c->marked_packets;
 		own[DROPPED_PACKETS * n] = (double)(int64_t)(c->dropped_packets + c->lost_packets);
 		for (int64_t k = 0; k < 3; k++)

@@ -15,12 +15,14 @@ enum port_column {
 struct port_counters;
 struct ingress;
 struct pause;
+struct departures;
 
 struct ports {
 	const struct port_counters *counters; /* these three by ifindex */
 	const struct ingress *ingresses;
 	const struct pause *pauses;
-	const int64_t *index, *peer; /* ifindex of each port, and of the other end of its link */
+	const struct departures *departures; /* of ports with several queues, whose rows are queues or ports; else NULL */
+	const int64_t *index, *peer; /* ifindex of each port, and of the other end of its link; or rows of queues */
 	const double *bytes_per_second, *thresholds; /* wall; Kmin, Kmax, Pmax, column by column */
 	int64_t count;
 	double dilation;

@@ -28,7 +28,7 @@ class CPorts(ctypes.Structure):
     """struct ports of port_reader.h."""
 
     _fields_ = [
-        *((name, c_void_p) for name in ("counters", "ingresses", "pauses", "index", "peer")),
+        *((name, c_void_p) for name in ("counters", "ingresses", "pauses", "departures", "index", "peer")),
         *((name, c_void_p) for name in ("bytes_per_second", "thresholds")),
         ("count", c_int64),
         ("dilation", c_double),
@@ -43,7 +43,10 @@ def _library() -> ctypes.CDLL:
 
 
 class PortReader:
-    """The counters of ports in nominal units, as of now: the rack's, or those of a real switch."""
+    """The counters of ports in nominal units, as of now: the rack's, or those of a real switch.
+
+    Where ports have several queues, their rows are read alike (`testbed.dataplane.class_rows`).
+    """
 
     def __init__(self, programs: PortMaps, ports: list[Port], clock: Clock) -> None:
         self.programs = programs
@@ -53,10 +56,11 @@ class PortReader:
         self.thresholds = np.zeros((3, len(ports)))
         self.reread_thresholds()
         arrays = (
-            programs.counters, programs.ingresses, programs.pauses, self.index, self.peer, self._bytes_per_second,
-            self.thresholds,
+            programs.counters, programs.ingresses, programs.pauses, programs.departures, self.index, self.peer,
+            self._bytes_per_second, self.thresholds,
         )  # fmt: skip
-        self.c = CPorts(*(one.ctypes.data for one in arrays), len(ports), clock.dilation)
+        addresses = (None if one is None else one.ctypes.data for one in arrays)
+        self.c = CPorts(*addresses, len(ports), clock.dilation)
         self._read = _library().read_ports
 
     def _read_thresholds(self, index: Ints) -> Floats:

@@ -39,6 +39,11 @@
 #define MANY_PATHS 0
 #endif
 
+/* Whether ports have several queues: NICs and ports have a variant for it, for the same reason. */
+#ifndef CLASSES
+#define CLASSES 0
+#endif
+
 /* Who chooses the paths of a flow's packets, if it is not the hash of addresses and ports. */
 enum routing { BY_HASH, BY_SENDER, SPRAYED, BY_FLOWLET, ADAPTIVE };
 
@@ -227,10 +232,30 @@ struct port_counters {
 	__u64 queue;        /* bytes after the last arrival */
 	__u64 last_ns;      /* of the last arrival */
 	__u64 peak;
-	__u64 area;         /* integral of the queue, byte x ns, until last_ns */
+	__u64 area;         /* integral of the queue, byte x ns, until last_ns; with classes: see port_reader.c */
 	__u64 found;        /* sum of the queues that arriving packets found, bytes */
 	__u64 stalled;      /* bytes that the shaper did not send in time: the queue was corrected upwards by them */
 	__u64 histogram[QUEUE_BINS]; /* of the queue that arriving packets found */
+};
+
+#define QUEUES 8 /* of a port, with classes */
+#define DSCPS 64
+#define FIRST_QUEUE 0x00010001 /* as a packet's priority: it waits in queue 0; the next number is the next queue */
+
+/* Which queue packets wait in, at all ports. */
+struct class_table {
+	__u32 interfaces; /* of the rack; behind their rows in maps of ports are those of queues */
+	__u32 at_dequeue; /* whether RED looks at the queue as a packet leaves it */
+	__u32 wred;	  /* bits of queues: packets without ECT are dropped where others are marked */
+	__u32 others;	  /* the queue of packets without a DSCP */
+	__u8 queue_of[DSCPS];
+};
+
+/* What has left a queue and its line. */
+struct departures {
+	__u64 bytes;
+	__u64 packets;
+	__u64 byte_ns; /* sum over all bytes of when they left; what it exceeds wraps */
 };
 
 /* Set before the port programs are loaded. Thresholds are bytes per ingress port. */

@@ -10,10 +10,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from testbed.experiment.topology.dscp import DSCPS
 from testbed.experiment.topology.framing import ICRC, Framing
 
 ROCE_PORT = 4791
 LOSSLESS = 3  # the priority of data; ACKs and CNPs have others and are never paused
+QUEUES = 8  # of a port, with classes
+FIRST_QUEUE = 0x00010001  # as a packet's priority: it waits in queue 0; the next number is the next queue
 LOSSLESS_CLASS = 0x00020001  # where data waits at a port that has a gate; see `testbed.engines.kernel.rack.gate`
 DATA_TOS = 26 << 2 | 2  # what RoCE data carries by convention: DSCP 26, which NICs map to priority 3, and ECT(0)
 SEND_ONLY_IMM = 0x05
@@ -144,6 +147,10 @@ PAUSE = np.dtype(
     ]
 )
 SCARCE = 8  # packets
+CLASS_TABLE = np.dtype(
+    [*((name, "<u4") for name in ("interfaces", "at_dequeue", "wred", "others")), ("queue_of", "u1", (DSCPS,))]
+)
+DEPARTURES = np.dtype([("bytes", "<u8"), ("packets", "<u8"), ("byte_ns", "<u8")])
 FLOW_KEY = np.dtype([("port", "<u4"), ("src", ">u4"), ("dst", ">u4"), ("qp", ">u4")])
 FLOW_SEEN = np.dtype([("bytes", "<u8"), ("last_ns", "<u8")])
 

@@ -85,6 +85,14 @@ class Layout:
         """Names of the switch ports, in the order of all port columns."""
         return [port.name for port in self.shape.ports]
 
+    @cached_property
+    def queue_names(self) -> list[str]:
+        """Of all queues of all switch ports, port by port: `s1-eth3 q5`; with one queue each the ports' names."""
+        classes = self.experiment.rack.switch.tables
+        if not classes:
+            return self.port_names
+        return [f"{port} q{queue}" for port in self.port_names for queue in classes.queues]
+
     @property
     def flowlet_gap(self) -> float:
         """How long a flow must have paused to take another path, with `routing: flowlet`. Nominal s."""
@@ -104,9 +112,12 @@ class Layout:
         return Paths(*columns, framing.payload, framing.wire_size, float(paths.base_rtt.max()))
 
     def tuner_ports(self) -> list[Ports]:
-        """The ports of every switch, as its tuner sees them."""
-        ports = self.shape.ports
+        """The queues of every switch whose thresholds its tuner sets."""
+        classes = self.experiment.rack.switch.tables
+        tuned = [one.red == "tuner" for one in classes.queues.values()] if classes else [True]
+        port = np.repeat(np.arange(len(self.shape.ports)), len(tuned))
+        rows = np.flatnonzero(np.tile(tuned, len(self.shape.ports)))
         base_rtt = 2 * self.routes.longest_delay  # the unit of tuners' slots: serialisation does not matter
-        rate = np.array([port.link.rate for port in ports])
-        buffer = np.array([port.link.buffer for port in ports])
-        return by_switch(self.port_names, rate, buffer, base_rtt)
+        rate = np.array([one.link.rate for one in self.shape.ports])[port[rows]]
+        buffer = np.array([one.link.buffer for one in self.shape.ports])[port[rows]]
+        return by_switch([self.queue_names[row] for row in rows], rate, buffer, base_rtt, port[rows])

@@ -55,10 +55,10 @@ def _found(experiment: Experiment, document: Document) -> Iterator[tuple[KeyPath
         for key, usual in OF_THE_KERNEL.items():
             if (value := attrgetter(dotted(key))(experiment)) != usual:
                 yield key, f"'{value}' has no meaning with engine 'virtual'; leave it out, or say '{usual}'"
-    if experiment.rack.switch.tables:
+    if experiment.rack.switch.tables and engine != "virtual":
         said = experiment.rack.switch.model_fields_set
         named = "classes" if "classes" in said else "queues" if "queues" in said else "marking"
-        yield ("rack", "switch", named), f"engine '{engine}' has one queue per port, so far; leave it out"
+        yield ("rack", "switch", named), f"engine '{engine}' has one queue per port; leave it out, or use 'virtual'"
     if engine == "fluid":
         yield from _headers(experiment)
     if engine == "fluid" and experiment.routing.many_paths:

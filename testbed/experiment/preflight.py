@@ -51,12 +51,15 @@ def _made(plugin: Plugin, make: Callable[[], object]) -> None:
 def marking(resolved: Resolved) -> str:
     """Which thresholds hold at the bottleneck when a run begins: what options and presets come to there."""
     port = resolved.layout.shape.ports[resolved.layout.bottleneck]
+    where = f"{port.name} at {show_rate(port.link.rate)} with {show_size(port.link.buffer)} of buffer"
+    told = []
     for tuner, first in _begun(resolved):
-        if port.name in tuner.ports.name:
-            later = "" if math.isinf(tuner.slot) else " to begin with"
-            where = f"{port.name} at {show_rate(port.link.rate)} with {show_size(port.link.buffer)} of buffer"
-            return f"ECN at the bottleneck, {where}: {first.told(tuner.ports.name.index(port.name))}{later}"
-    raise AssertionError("unreachable: every port has a tuner")
+        later = "" if math.isinf(tuner.slot) else " to begin with"
+        for row, name in enumerate(tuner.ports.name):
+            here, _, queue = name.partition(" ")
+            if here == port.name:
+                told.append(f"{queue} {first.told(row)}{later}".lstrip())
+    return f"ECN at the bottleneck, {where}: {'; '.join(told) or 'as its queues say'}"
 
 
 def _tuner(resolved: Resolved) -> None:
@@ -65,7 +68,7 @@ def _tuner(resolved: Resolved) -> None:
         if why := wrong(first, tuner.ports):
             raise refused(resolved.tuner, tuner.initial, why)
         kmin |= dict(zip(tuner.ports.name, np.asarray(first.kmin, float).tolist(), strict=True))
-    if problem := resolved.ecn_order.problem(kmin):
+    if resolved.experiment.rack.switch.pfc and (problem := resolved.ecn_order.problem(kmin)):
         log.warning("%s", problem)
 
 

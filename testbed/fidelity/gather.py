@@ -109,7 +109,14 @@ def alike(layout: Layout) -> Ints:
         here, there = shape.port_of(src), shape.port_of(dst)
         if here.switch == there.switch:
             line = here.link.rate, here.link.delay, here.link.loss
-            what = plan.size[flow], plan.start[flow], plan.waits[flow], plan.label[flow]
+            what = (
+                plan.size[flow],
+                plan.start[flow],
+                plan.waits[flow],
+                plan.label[flow],
+                plan.dscp[flow],
+                plan.ecn[flow],
+            )
             like = dst, line, layout.experiment.decider[flow], what
             number[flow] = groups.setdefault(like, len(groups))
     return number

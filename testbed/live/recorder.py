@@ -46,6 +46,7 @@ class Recorder:
         self.flows, self.chosen, self.ports, self.wire_size = flows, chosen, ports, wire_size
         self.time: list[float] = []
         self.flow_samples, self.port_samples = Samples(FLOW_COLUMNS, expected), Samples(PORT_COLUMNS, expected)
+        self.queue_samples = Samples(PORT_COLUMNS, expected)
 
     def sample(self, now_ns: int, now: float) -> None:
         """Take one sample."""
@@ -58,6 +59,10 @@ class Recorder:
     def flow_series(self) -> FlowSeries:
         """The samples of the chosen flows, shape (t, n)."""
         return FlowSeries(time=np.array(self.time), **self.flow_samples.columns())
+
+    def queue_series(self) -> PortSeries:
+        """The samples of all queues, where ports have several, shape (t, q)."""
+        return PortSeries(time=np.array(self.time), **self.queue_samples.columns())
 
     def port_series(self) -> PortSeries:
         """The samples of all ports, shape (t, p)."""

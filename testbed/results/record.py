@@ -125,6 +125,20 @@ class PortSeries(Series):
 
 
 @dataclass
+class Queues:
+    """The queues of all switch ports, where these have several; one row each, port by port, shape (q,)."""
+
+    name: list[str]  # s1-eth3 q5
+    port: Ints  # position in `Measured.ports`
+    number: Ints
+    classes: list[str]  # the classes of traffic that wait there
+    found: NDArray[
+        np.int64
+    ]  # (q, bins of `Measured.queue_histogram`): bytes that arriving packets found, in the whole run
+    series: PortSeries  # (t, q)
+
+
+@dataclass
 class Histogram:
     """Counts per bin; ``edges`` has one entry more than ``counts``."""
 
@@ -192,6 +206,7 @@ class Measured:
     port_series: PortSeries
     queue_histogram: Histogram  # bytes seen by arriving packets at the bottleneck, in the window
     rtt_histogram: Histogram  # seconds, one sample per acknowledgement, in the window
+    queues: Queues | None = None  # None where a port is one queue
     events: list[Event] = field(default_factory=list)  # what the experiment did to the rack, in order of time
     jobs: list[Job] = field(default_factory=list)
     steps: StepTable = field(default_factory=StepTable.empty)

@@ -132,7 +132,7 @@ class Tunings:
     @property
     def next_slot(self) -> float:
         """Nominal time of the next decision at any switch."""
-        return min(one.next_slot for one in self.all)
+        return min((one.next_slot for one in self.all), default=np.inf)
 
     def ended(self) -> list[TunerLog]:
         """The run is over: the logs of all, with what they learned. Raises PluginFailed."""
@@ -145,7 +145,7 @@ class Tunings:
 
 
 def in_rack(resolved: Resolved, reader: PortReader, names: Sequence[str]) -> Tunings:
-    """Tuners for the rack whose ports have these names, in the order of ``reader``. Raises BadInput, PluginFailed."""
+    """Tuners for the rack whose queues have these names, in the order of ``reader``. Raises BadInput, PluginFailed."""
     row = {name: number for number, name in enumerate(names)}
     table = reader.programs.flow_table
     monitor = ConditionMonitor(table, reader.index) if table else None

@@ -26,7 +26,7 @@ START = 10**12  # ns
 
 
 def maps_of(ports: int) -> VirtualMaps:
-    return VirtualMaps(ports + 1, 1, 0, cast("ctypes.CDLL", None), bolt=False, memory=LargePages())
+    return VirtualMaps(ports + 1, 1, 0, cast("ctypes.CDLL", None), bolt=False, classes=None, memory=LargePages())
 
 
 @pytest.fixture

@@ -22,7 +22,7 @@ from testbed.controller import MOST_HOPS
 from testbed.dataplane import build, wire
 from testbed.engines.kernel.rack import pause_frames
 from testbed.experiment import meaningless
-from testbed.experiment.topology import framing
+from testbed.experiment.topology import dscp, framing
 from testbed.experiment.topology.framing import Framing
 from tests.support.packets import CE, FRAMING, INT_AT, REDIRECT, Bench, data
 
@@ -46,6 +46,8 @@ RECORDS = {
     "port_bolt": wire.PORT_BOLT,
     "flowlet": wire.FLOWLET,
     "next_hops": wire.NEXT_HOPS,
+    "class_table": wire.CLASS_TABLE,
+    "departures": wire.DEPARTURES,
 }
 # struct in C: its Struct in Python and the C fields in order
 PACKED = {
@@ -81,6 +83,9 @@ CONSTANTS = {
     "SHIM_DEC": wire.SHIM_DEC,
     "INT_DOMAIN": wire.INT_DOMAIN,
     "INT_ALL": wire.INT_ALL,
+    "QUEUES": wire.QUEUES,
+    "FIRST_QUEUE": wire.FIRST_QUEUE,
+    "DSCPS": dscp.DSCPS,
     "MAX_HOPS": wire.MAX_HOPS,
     "MOST_NEXT_HOPS": wire.MOST_NEXT_HOPS,
     "LOSSLESS": wire.LOSSLESS,

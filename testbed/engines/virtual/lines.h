@@ -13,6 +13,9 @@
 #include "occasions.h"
 #include "packets.h"
 #include "prefetch.h"
+#if CLASSES
+#include "scheduler.h"
+#endif
 
 #ifdef BOLT
 #define ANSWERS_FIRST 1
@@ -57,6 +60,49 @@ static int is_paused(const struct world *w, const struct line *l, int64_t *until
 	return 0;
 }
 
+#if CLASSES
+
+static struct departures *left_queue(const struct world *w, const struct line *l, uint32_t queue)
+{
+	return (struct departures *)w->departures + row_of(w->class_table, (uint32_t)l->to, queue);
+}
+
+/* The same of a switch's port. */
+static void serve(struct world *w, struct line *l)
+{
+	struct queues *q = &w->queues[l - w->lines];
+	struct packet *next;
+
+	if (l->busy)
+		return;
+	next = l->leaving = next_packet(q, w->scheduler, ~0ll);
+	if (!next)
+		return;
+	if (((const struct class_table *)w->class_table)->at_dequeue) {
+		struct __sk_buff skb = view_of(next, l->from);
+		uint32_t row = row_of(w->class_table, (uint32_t)l->from, next->queue);
+		uint64_t entered = ((const struct port_counters *)w->port_counters)[row].bytes;
+
+		leave_queue(&skb, (uint32_t)l->from, next->queue, entered - left_queue(w, l, next->queue)->bytes - next->length);
+	}
+	l->busy = 1;
+	begin(w, l, next, w->now);
+	set_event(w, w->line_count + (l - w->lines), l->free, w->order++);
+}
+
+/* The last bit has left. */
+static void port_is_free(struct world *w, struct line *l)
+{
+	const struct packet *p = l->leaving;
+
+	count_departure(left_queue(w, l, p->queue), p->length, (uint64_t)w->now);
+	count_departure((struct departures *)w->departures + l->to, p->length, (uint64_t)w->now);
+	l->busy = 0;
+	serve(w, l);
+}
+
+#endif
+
 /* Where packets wait: what comes next on a line that is free. */
 static void go_on(struct world *w, struct line *l)
 {
@@ -92,6 +138,12 @@ static void line_is_free(struct world *w, struct line *l)
 {
 	struct packet *p = l->leaving;
 
+#if CLASSES
+	if (l->sender >= 0) {
+		port_is_free(w, l);
+		return;
+	}
+#endif
 	if (p && l->sender >= 0) {
 		struct roce *packet = (struct roce *)p->bytes;
 
@@ -109,6 +161,13 @@ static void line_is_free(struct world *w, struct line *l)
 static void send_on(struct world *w, struct line *l, struct packet *p)
 {
 	p->order = w->order++;
+#if CLASSES
+	if (l->sender >= 0) {
+		join_queue(&w->queues[l - w->lines], p->queue, p);
+		serve(w, l);
+		return;
+	}
+#endif
 	if (w->queued) {
 		append(&l->waiting[p->data], p);
 		go_on(w, l);

@@ -8,9 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from testbed.base.pages import LargePages
-from testbed.dataplane import wire
+from testbed.dataplane import class_rows, wire
 from testbed.dataplane.port_maps import SIZES, PortMaps
 from testbed.engines.virtual.structs import RECORD_BYTES, CRecords, CTable
+from testbed.experiment.topology.classes import Classes
 
 RING_SIZE = 1 << 26  # bytes of address space; memory is taken as it is used, which is little: it is read at once
 
@@ -21,9 +22,20 @@ class VirtualMaps(PortMaps):
     flow_table: VirtualFlowTable | None
 
     def __init__(
-        self, interfaces: int, flows: int, monitor: int, code: ctypes.CDLL, *, bolt: bool, memory: LargePages
+        self,
+        interfaces: int,
+        flows: int,
+        monitor: int,
+        code: ctypes.CDLL,
+        *,
+        bolt: bool,
+        classes: Classes | None,
+        memory: LargePages,
     ) -> None:
-        self.interfaces = interfaces
+        if classes:
+            self.class_table = class_rows.table(classes, interfaces)
+            interfaces = class_rows.rows(interfaces)
+            self.departures = memory.zeros(interfaces, wire.DEPARTURES)
         self.counters = memory.zeros(interfaces, wire.PORT_COUNTERS)
         self.ingresses = memory.zeros(interfaces, wire.INGRESS)
         self.pauses = memory.zeros(interfaces, wire.PAUSE)
@@ -47,6 +59,8 @@ class VirtualMaps(PortMaps):
             "arrivals": self.arrivals, "flows_tx": self.flows_tx, "flows_rx": self.flows_rx, "flowlets": self.flowlets,
             "ingresses": self.ingresses, "pauses": self.pauses, "port_counters": self.counters, **self.elements,
         }  # fmt: skip
+        if self.departures is not None:
+            arrays |= {"departures": self.departures, "class_table": self.class_table}
         if self.bolt is not None:
             arrays["port_bolt"] = self.bolt
         return {name: array.ctypes.data for name, array in arrays.items()}

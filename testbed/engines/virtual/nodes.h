@@ -62,7 +62,11 @@ static void forward(struct world *w, int64_t here, int64_t from, struct packet *
 		drop(p);
 		return;
 	}
+#if CLASSES
+	p->queue = skb.priority - FIRST_QUEUE;
+#else
 	p->data = skb.priority == LOSSLESS_CLASS;
+#endif
 	send_on(w, out, p);
 }
 

@@ -67,7 +67,7 @@ class VirtualRun:
         self.taps = Taps(self.world, captures, About(self.experiment.name, resolved.title, numbered_by_host=True))
         self.flows = Flows(len(self.layout.plan))
         self.meters: Sequence[Meter] = [Meter(RTT_BINS_PER_OCTAVE, self.trace())]
-        self.tuning = in_rack(resolved, self.world.ports, self.layout.port_names)
+        self.tuning = in_rack(resolved, self.world.queues, self.layout.queue_names)
         self.network = VirtualNetwork(self.world, self.tuning)
         self.agent: sender.Sender
         self.tasks = sender.tasks_of(self.world)
@@ -102,6 +102,8 @@ class VirtualRun:
         self.sampler.end()
         self.agent.close()
         record = collector.record(interrupted)
+        if record.queues:
+            record.queues.series = self.recorder.queue_series()
         world.drain()
         collector.drained(record)
         record.captures = self.taps.end()

@@ -20,8 +20,8 @@ struct sampler {
 	int64_t taken;
 	const struct flow_column *columns;
 	const int64_t *chosen; /* flows */
-	const struct ports *rack;
-	struct samples *flows, *ports;
+	const struct ports *rack, *each; /* each: rows of queues, where ports have several */
+	struct samples *flows, *ports, *queues;
 	double *row; /* room for one of either */
 	int64_t bottleneck; /* position of the port whose queue is held against what its line has yet to serialise; -1: none */
 	double difference; /* the largest, bytes */
@@ -48,6 +48,10 @@ static void take_ports(const struct world *w, struct sampler *s, int64_t tick)
 {
 	read_ports(s->rack, tick, s->row);
 	add_sample(s->ports, s->row);
+	if (s->each) { /* nobody but the port is asked for its bottleneck then */
+		read_ports(s->each, tick, s->row);
+		add_sample(s->queues, s->row);
+	}
 	if (s->bottleneck >= 0) {
 		const struct line *l = &w->lines[w->out[s->rack->index[s->bottleneck]]];
 		double left = l->free > tick ? (double)((l->free - tick) << TICK_SHIFT) / (double)l->per_byte : 0;

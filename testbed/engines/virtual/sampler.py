@@ -30,7 +30,7 @@ class CSampler(ctypes.Structure):
     _fields_ = [
         ("at", c_void_p),
         ("taken", c_int64),
-        *((name, c_void_p) for name in ("columns", "chosen", "rack", "flows", "ports", "row")),
+        *((name, c_void_p) for name in ("columns", "chosen", "rack", "each", "flows", "ports", "queues", "row")),
         ("bottleneck", c_int64),
         ("difference", c_double),
     ]
@@ -54,12 +54,14 @@ class Sampler:
         reader, flow_count = world.ports, len(recorder.chosen)
         recorder.flow_samples.begin(flow_count)
         recorder.port_samples.begin(len(reader.index))
-        self._row = np.zeros(max(len(COLUMNS) * len(reader.index), len(columns) * flow_count))
+        recorder.queue_samples.begin(len(world.queues.index))
+        self._row = np.zeros(max(len(COLUMNS) * len(world.queues.index), len(columns) * flow_count))
         self.c = CSampler(
             self._at.ctypes.data, 0, ctypes.addressof(self._columns), recorder.chosen.ctypes.data,
-            ctypes.addressof(reader.c), ctypes.addressof(recorder.flow_samples.c),
-            ctypes.addressof(recorder.port_samples.c), self._row.ctypes.data,
-            -1 if world.c.queued else world.layout.bottleneck,
+            ctypes.addressof(reader.c), ctypes.addressof(world.queues.c) if world.classes else None,
+            ctypes.addressof(recorder.flow_samples.c), ctypes.addressof(recorder.port_samples.c),
+            ctypes.addressof(recorder.queue_samples.c), self._row.ctypes.data,
+            -1 if world.c.queued or world.classes else world.layout.bottleneck,
         )  # fmt: skip
         world.c.sampler, world.c.next_sample = ctypes.addressof(self.c), self._at[0]
 

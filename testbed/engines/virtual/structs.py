@@ -10,6 +10,7 @@ import numpy as np
 
 from testbed.agent.structs import declared
 from testbed.base.compiler import Unit
+from testbed.dataplane.wire import QUEUES
 
 HEAD_BYTES = 42
 TICK_SHIFT = 20
@@ -24,6 +25,8 @@ LINE = np.dtype(
         ("state", "<i8", (14,)),
     ]
 )
+SCHEDULER = np.dtype([("strict", "<i8"), ("quantum", "<i8", (QUEUES,))])
+LINE_QUEUES = np.dtype([("state", "<i8", (32,))])  # struct queues
 OCCASION = np.dtype([("time", "<i8"), ("what", "<u8")])
 TOP = 3  # of the heap of occasions
 
@@ -45,7 +48,7 @@ class CTap(ctypes.Structure):
 
 MAPS = (
     "arrivals", "flows_tx", "flows_rx", "ingresses", "pauses", "port_config", "port_counters", "port_red", "port_queue",
-    "port_bolt", "flowlets",
+    "port_bolt", "flowlets", "class_table", "departures",
 )  # fmt: skip
 
 
@@ -56,7 +59,10 @@ class CWorld(ctypes.Structure):
         *((name, c_void_p) for name in ("lines", "events", "place")),
         ("event_count", c_int64),
         *((name, c_void_p) for name in ("up", "down", "edge", "sender", "out", "hops_at", "hops", "hash_seed")),
-        *((name, c_void_p) for name in (*MAPS, "feedback", "flow_table", "heads", "socket_host")),
+        *(
+            (name, c_void_p)
+            for name in (*MAPS, "queues", "scheduler", "feedback", "flow_table", "heads", "socket_host")
+        ),
         ("carried", c_int64),
         ("gather", c_double),
         ("resumed", c_void_p),

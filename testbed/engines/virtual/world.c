@@ -61,7 +61,7 @@ static void arrives(struct world *w, struct line *l)
 	}
 	if (l->tapped[1])
 		keep_copy(w, l->tapped[1], p, w->now, 1);
-	if (w->queued && l->sender >= 0 && p->length != PFC_FRAME)
+	if (!CLASSES && w->queued && l->sender >= 0 && p->length != PFC_FRAME)
 		((struct arrivals *)w->arrivals)[l->to].bytes -= p->length; /* counted when it left the port */
 	if (l->receiver < 0)
 		at_host(w, l, p);
@@ -115,6 +115,10 @@ void abandon(struct world *w)
 		give_back(&l->waiting[0]);
 		give_back(&l->waiting[1]);
 		give_back(&l->pauses);
+#if CLASSES
+		for (int64_t queue = 0; queue < QUEUES; queue++)
+			give_back(&w->queues[l - w->lines].waiting[queue]);
+#endif
 	}
 }
 
@@ -161,6 +165,10 @@ void enter(struct world *w, const void *nic, int64_t nic_size, const void *port,
 	port_queue.value = w->port_queue;
 #if MANY_PATHS
 	flowlets.value = w->flowlets;
+#endif
+#if CLASSES
+	class_table.value = w->class_table;
+	departures.value = w->departures;
 #endif
 #ifdef BOLT
 	port_bolt.value = w->port_bolt;

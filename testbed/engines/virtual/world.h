@@ -20,6 +20,9 @@ struct packet {
 	struct packet *next;
 	uint32_t length; /* bytes of the frame */
 	uint32_t data; /* in the class that can be paused, and that answers overtake with Bolt */
+#if CLASSES
+	uint32_t queue; /* of the port whose line it is on, or waits for */
+#endif
 #if MANY_PATHS
 	uint32_t hash; /* that switches take for ECMP instead of addresses and ports; 0 for none */
 #endif
@@ -91,7 +94,9 @@ struct world {
 	int64_t *hops_at, *hops;
 	uint64_t *hash_seed; /* of a switch */
 	/* maps of the programs */
-	void *arrivals, *flows_tx, *flows_rx, *ingresses, *pauses, *port_config, *port_counters, *port_red, *port_queue, *port_bolt, *flowlets;
+	void *arrivals, *flows_tx, *flows_rx, *ingresses, *pauses, *port_config, *port_counters, *port_red, *port_queue, *port_bolt, *flowlets, *class_table, *departures;
+	struct queues *queues; /* of each line, with classes */
+	struct scheduler *scheduler;
 	struct records *feedback;
 	void *flow_table; /* struct table */
 	/* the agent: heads of its sockets' frames, of HEAD_BYTES each; bytes of a packet behind them that are not payload */

@@ -13,16 +13,17 @@ from numpy.typing import NDArray
 from testbed.base.arrays import Floats, Ints
 from testbed.base.pages import LargePages
 from testbed.clock import Clock
-from testbed.dataplane import wire
+from testbed.dataplane import class_rows, wire
 from testbed.dataplane.port_reader import PortReader
 from testbed.dataplane.programs import FLOW_TABLE, Answers
 from testbed.engines.virtual.build import unit_of
 from testbed.engines.virtual.clock import EPOCH, virtual_clock
 from testbed.engines.virtual.lossless import ingress_sizes, quantum_ps
 from testbed.engines.virtual.maps import VirtualMaps, VirtualRing
-from testbed.engines.virtual.structs import OCCASION, TOP, CWorld, library
+from testbed.engines.virtual.structs import LINE_QUEUES, OCCASION, SCHEDULER, TOP, CWorld, library
 from testbed.engines.virtual.wires import Wires
 from testbed.experiment.resolved import Resolved
+from testbed.experiment.topology.classes import Classes
 from testbed.experiment.topology.tables import Tables
 from testbed.tuner import Need
 
@@ -49,16 +50,22 @@ class World:
         self.tables = Tables(shape)
         monitor = FLOW_TABLE if Need.FLOWS in resolved.tuner.form.needs else 0
         self.code = library(unit_of(resolved))
+        self.classes = self.experiment.rack.switch.tables
         self.bolt = resolved.src_threshold > 0
         self.maps = VirtualMaps(
-            self.wires.interfaces, len(plan), monitor, self.code, bolt=self.bolt, memory=self.memory
-        )
+            self.wires.interfaces, len(plan), monitor, self.code,
+            bolt=self.bolt, classes=self.classes, memory=self.memory,
+        )  # fmt: skip
         self.ring = VirtualRing()
         self.port_list = self.wires.ports(self.layout, self.clock, self.bolt or self.buffer is not None)
         self._switch_on()
         self._describe()
         self.enter()
         self.ports = PortReader(self.maps, self.port_list, self.clock)
+        self.queues = self.ports
+        if self.classes:
+            self.ports.thresholds[:] = np.nan  # they are the queues'
+            self.queues = PortReader(self.maps, self.queue_list, self.clock)
 
     def divert(self, ring: VirtualRing) -> None:
         """What the NICs record goes there from now on, and not to `ring`."""
@@ -79,7 +86,11 @@ class World:
 
     def _switch_on(self) -> None:
         """Ports are switched on, and paths of pauses known."""
-        for port in self.port_list:
+        self.queue_list = []
+        if self.classes:
+            self.queue_list = class_rows.queue_ports(self.port_list, self.classes, self.wires.interfaces)
+            class_rows.set_own_red(self.maps, self.queue_list, self.classes)
+        for port in (*self.port_list, *self.queue_list):
             self.maps.configure(port, self.experiment.seed)
         for line in self.wires.lines:
             self.maps.pauses[line["to"]]["quantum_ps"] = quantum_ps(line)
@@ -107,11 +118,20 @@ class World:
             setattr(c, name, address)
         if self.maps.flow_table:
             c.flow_table = ctypes.addressof(self.maps.flow_table.c)
+        if self.classes:
+            c.queues = self._at(self.memory.zeros(len(lines), LINE_QUEUES))
+            c.scheduler = self._at(self._scheduler(self.classes))
         c.feedback = ctypes.addressof(self.ring.c)
         c.next_sample = NEVER  # until a sampler is there
         c.resumed = self._at(np.zeros(len(lines), np.int64))
         c.renewed_after = RENEWED_AFTER
         c.routing, c.random = wire.routing(self.experiment.routing.name), self.experiment.seed % SEEDS + 1
+
+    def _scheduler(self, classes: Classes) -> NDArray[np.void]:
+        made = np.zeros(1, SCHEDULER)
+        made["strict"] = class_rows.strict_queues(classes)
+        made["quantum"] = class_rows.quanta(classes, self.layout.framing.wire_size)
+        return made
 
     def keep(self, what: object) -> None:
         """C points into it."""

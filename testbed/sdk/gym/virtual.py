@@ -33,7 +33,7 @@ class VirtualSession:
         self.world = World(resolved)
         self.flows = Flows(len(layout.plan))
         meter = Meter(RTT_BINS_PER_OCTAVE, DecisionTrace(0, layout.framing.int_hops))
-        self.tuning = in_rack(resolved, self.world.ports, layout.port_names)
+        self.tuning = in_rack(resolved, self.world.queues, layout.queue_names)
         agent, controller = sender.build(self.world, self.flows, meter, sender.tasks_of(self.world))
         self.agent = cast(BatchAgent, agent)
         self.controller = cast(Steered, controller)

@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: (GPL-2.0-only OR Apache-2.0)
+ *
+ * The port's hook where ports have several queues (classes.bpf.h): tail drop, RED, INT and counters, each by the packet's
+ * own queue. Who goes next is the scheduler's: a qdisc's below this hook, or the line's in virtual time. It is told the
+ * queue as the packet's priority.
+ */
+#ifndef TESTBED_QUEUES_BPF_H
+#define TESTBED_QUEUES_BPF_H
+
+/* A packet that found `queue` bytes. */
+static __always_inline void count_found(struct port_counters *count, __u32 queue)
+{
+	__u32 bin = bin_of(queue);
+
+	count->found += queue;
+	if (bin < QUEUE_BINS)
+		count->histogram[bin]++;
+}
+
+/* It waits there now. With what left, `area` is the integral of the queue: see port_reader.c. */
+static __always_inline void count_entry(struct port_counters *count, __u32 queue, __u32 length, int mark, __u64 now)
+{
+	count->packets++;
+	count->bytes += length;
+	count->area += length * now;
+	count->queue = queue + length;
+	count->last_ns = now;
+	if (count->queue > count->peak)
+		count->peak = count->queue;
+	if (mark) {
+		count->marked_packets++;
+		count->marked_bytes += length;
+	}
+}
+
+static __always_inline void count_loss(struct port_counters *count, int lost, __u32 length)
+{
+	if (lost) {
+		__sync_fetch_and_add(&count->lost_packets, 1);
+	} else {
+		__sync_fetch_and_add(&count->dropped_packets, 1);
+		__sync_fetch_and_add(&count->dropped_bytes, length);
+	}
+}
+
+static __always_inline __u32 next_random(struct queue *port)
+{
+	__u32 random = port->random; /* xorshift32: seeded, so that marking is reproducible for the same arrivals */
+
+	random ^= random << 13;
+	random ^= random >> 17;
+	random ^= random << 5;
+	port->random = random;
+	return random;
+}
+
+SEC("tc")
+int port_egress(struct __sk_buff *skb)
+{
+	__u32 first = 0, key = skb->ifindex, length = skb->len, random, queue, number, row, far_row;
+	struct class_table *classes = bpf_map_lookup_elem(&class_table, &first);
+	struct port_config *config = bpf_map_lookup_elem(&port_config, &key), *own_config;
+	struct port_counters *all = bpf_map_lookup_elem(&port_counters, &key), *count;
+	struct queue *port = bpf_map_lookup_elem(&port_queue, &key), *own;
+	struct roce *packet = data_packet(skb); /* first: it may move the packet */
+	struct departures *left, *all_left;
+	struct red *shared_red, red = {};
+	int lost, full, early, ect = packet && (packet->tos & 3), mark;
+	__u64 now, tx_bytes;
+
+	if (!classes || !config || !all || !port || !config->drain)
+		return TC_ACT_OK;
+	number = queue_of(classes, skb);
+	row = row_of(classes, key, number);
+	far_row = row_of(classes, config->peer, number);
+	own_config = bpf_map_lookup_elem(&port_config, &row);
+	count = bpf_map_lookup_elem(&port_counters, &row);
+	own = bpf_map_lookup_elem(&port_queue, &row);
+	shared_red = bpf_map_lookup_elem(&port_red, &row);
+	left = bpf_map_lookup_elem(&departures, &far_row);
+	all_left = bpf_map_lookup_elem(&departures, &config->peer);
+	if (!own_config || !count || !own || !shared_red || !left || !all_left)
+		return TC_ACT_OK;
+
+	bpf_spin_lock(&shared_red->lock);
+	red.kmin = shared_red->kmin;
+	red.kmax = shared_red->kmax;
+	red.pmax = shared_red->pmax;
+	bpf_spin_unlock(&shared_red->lock);
+
+	now = bpf_ktime_get_ns();
+	bpf_spin_lock(&port->lock);
+	random = next_random(port);
+	queue = backlog(count, left);
+	tx_bytes = all_left->bytes;
+	lost = config->loss && random <= config->loss;
+	measure_share(own, own_config, length, (left->bytes - own->tx_bytes) << RATE_SHIFT, queue);
+	own->tx_bytes = left->bytes;
+	full = !finds_room(own, own_config, length, queue, random * 2246822519u);
+	/* A second draw for marking, so that loss and marking are independent. */
+	early = red_marks(&red, queue, random * 2654435761u);
+	if (!ect && early && classes->wred >> number & 1)
+		full = 1;
+	mark = !full && !lost && ect && early && !classes->at_dequeue;
+	count_found(count, queue);
+	count_found(all, backlog(all, all_left));
+	if (!full && !lost) {
+		count_entry(all, backlog(all, all_left), length, mark, now);
+		count_entry(count, queue, length, mark, now);
+	}
+	bpf_spin_unlock(&port->lock);
+
+	if (lost || full) {
+		count_loss(all, lost, length);
+		count_loss(count, lost, length);
+		return TC_ACT_SHOT;
+	}
+	skb->priority = FIRST_QUEUE + number;
+	if (settings.monitor && packet)
+		count_flow(row, packet, length, now);
+	if (mark)
+		set_ce(packet);
+	if (packet && packet->shim.flags & SHIM_INT)
+		stamp_int(skb, packet, config, now, queue, tx_bytes);
+	return TC_ACT_OK;
+}
+
+/* RED at dequeue: a packet leaves a queue of a port, of which `behind` bytes wait behind it. */
+static __always_inline void leave_queue(struct __sk_buff *skb, __u32 key, __u32 number, __u32 behind)
+{
+	__u32 first = 0, row;
+	struct class_table *classes = bpf_map_lookup_elem(&class_table, &first);
+	struct port_counters *all = bpf_map_lookup_elem(&port_counters, &key), *count;
+	struct queue *port = bpf_map_lookup_elem(&port_queue, &key);
+	struct roce *packet = data_packet(skb);
+	struct red *shared_red, red = {};
+	int mark;
+
+	if (!classes || !classes->at_dequeue || !all || !port || !packet || !(packet->tos & 3))
+		return;
+	row = row_of(classes, key, number);
+	count = bpf_map_lookup_elem(&port_counters, &row);
+	shared_red = bpf_map_lookup_elem(&port_red, &row);
+	if (!count || !shared_red)
+		return;
+	bpf_spin_lock(&shared_red->lock);
+	red.kmin = shared_red->kmin;
+	red.kmax = shared_red->kmax;
+	red.pmax = shared_red->pmax;
+	bpf_spin_unlock(&shared_red->lock);
+	bpf_spin_lock(&port->lock);
+	mark = red_marks(&red, behind, next_random(port) * 2654435761u);
+	if (mark) {
+		all->marked_packets++;
+		all->marked_bytes += skb->len;
+		count->marked_packets++;
+		count->marked_bytes += skb->len;
+	}
+	bpf_spin_unlock(&port->lock);
+	if (mark)
+		set_ce(packet);
+}
+
+#endif
