@@ -22,7 +22,7 @@ from testbed.base.installed import entry_points
 from testbed.base.missing import why_missing
 from testbed.controller import CompiledController, Signal
 from testbed.errors import BadInput, nearest
-from testbed.experiment import chosen, meaningless
+from testbed.experiment import chosen, configured, meaningless
 from testbed.experiment.choice import SWITCHED, PluginChoice
 from testbed.experiment.document import Document, KeyPath, dotted
 from testbed.experiment.messages import explain
@@ -35,7 +35,7 @@ from testbed.registry import CHOOSER, Plugin, absolute, find, is_path, names
 
 log = logging.getLogger(__package__)
 GROUP = "testbed.experiments"
-FILE_KEYS = ("file", "sizes")  # of racks and traffic patterns: paths are relative to the experiment file
+FILE_KEYS = ("file", "sizes", "config")  # of racks and traffic patterns: paths are relative to the experiment file
 
 
 @dataclass(frozen=True)
@@ -45,15 +45,25 @@ class Loaded:
     document: Document
     admit: Callable[[list[str]], None] = lambda _plugins: None  # raises BadInput for one that must not be loaded
     told: tuple[str, ...] = ()  # what became of options when plugins were chosen beside the file
+    configuration: tuple[str, ...] = ()  # what a switch's own configuration says, and what of it is not understood
     replaced: bool = False  # whether its controller is another one than the file's
 
     @cached_property
     def experiment(self) -> Experiment:
         """Checked only now: what is wrong with a file may be right under its options. Raises BadInput."""
+        document = self.configured().document
         try:
-            return Experiment.model_validate(self.document.data)
+            return Experiment.model_validate(document.data)
         except ValidationError as error:
-            raise BadInput(explain(error, self.document)) from None
+            raise BadInput(explain(error, document)) from None
+
+    def configured(self) -> Loaded:
+        """With what the switch's own configuration says, if the experiment names one."""
+        if configured.config_of(self.document) is None:
+            return self
+        loaded = self._copy()
+        told = configured.configure(loaded.document)
+        return replace(loaded, configuration=tuple(told))
 
     def apply(self, settings: Iterable[str], option: str = "--set") -> Loaded:
         """``key=value`` for any key; the value is YAML, so that ``8``, ``10 us`` and ``null`` mean what they should."""
@@ -134,6 +144,7 @@ def resolve(loaded: Loaded, changed: Callable[[Plugin], Plugin] = lambda plugin:
 
     Raises BadInput for a plugin or an option that does not exist or fit.
     """
+    loaded = loaded.configured()
     experiment = loaded.experiment
     meaningless.refuse(experiment, loaded.document)
     choices = (experiment.controller, *experiment.controllers, experiment.tuner, experiment.routing)
@@ -149,7 +160,7 @@ def resolve(loaded: Loaded, changed: Callable[[Plugin], Plugin] = lambda plugin:
     chooser, chooser_config = _chooser(loaded) if experiment.routing.by_sender else (None, None)
     resolved = Resolved(
         experiment, controller, controller_config, tuner, tuner_config, tuple(others), chooser, chooser_config,
-        "; ".join(loaded.told),
+        "\n".join(filter(None, ["; ".join(loaded.told), *loaded.configuration])),
     )  # fmt: skip
     places: list[KeyPath] = [("controller",), *(("controllers", number) for number in range(len(others)))]
     if Signal.INT in resolved.signals and resolved.layout.most_hops > MOST_INT_HOPS:

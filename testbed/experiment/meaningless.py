@@ -55,10 +55,7 @@ def _found(experiment: Experiment, document: Document) -> Iterator[tuple[KeyPath
         for key, usual in OF_THE_KERNEL.items():
             if (value := attrgetter(dotted(key))(experiment)) != usual:
                 yield key, f"'{value}' has no meaning with engine 'virtual'; leave it out, or say '{usual}'"
-    if experiment.rack.switch.tables and engine != "virtual":
-        said = experiment.rack.switch.model_fields_set
-        named = "classes" if "classes" in said else "queues" if "queues" in said else "marking"
-        yield ("rack", "switch", named), f"engine '{engine}' has one queue per port; leave it out, or use 'virtual'"
+    yield from _switch(experiment)
     if engine == "fluid":
         yield from _headers(experiment)
     if engine == "fluid" and experiment.routing.many_paths:
@@ -73,6 +70,18 @@ def _found(experiment: Experiment, document: Document) -> Iterator[tuple[KeyPath
     costs |= {("controllers", at, "decision_cost"): one.decision_cost for at, one in enumerate(experiment.controllers)}
     for place in (key for key, cost in costs.items() if cost and engine != "virtual"):
         yield place, f"with engine '{engine}' a decision takes as long as it takes; leave it out, or use 'virtual'"
+
+
+def _switch(experiment: Experiment) -> Iterator[tuple[KeyPath, str]]:
+    """What an engine's switches do not have."""
+    switch, engine = experiment.rack.switch, experiment.engine
+    if switch.tables and engine != "virtual":
+        said = switch.model_fields_set
+        named = "classes" if "classes" in said else "queues" if "queues" in said else "marking"
+        yield ("rack", "switch", named), f"engine '{engine}' has one queue per port; leave it out, or use 'virtual'"
+    for key in ("groups", "pool", "watchdog"):
+        if getattr(switch, key):
+            yield ("rack", "switch", key), f"engine '{engine}' does not have it, so far; leave it out"
 
 
 def _headers(experiment: Experiment) -> Iterator[tuple[KeyPath, str]]:

@@ -11,9 +11,10 @@ import numpy as np
 from testbed.base.watchdog import watched
 from testbed.errors import PluginFailed, TestbedError
 from testbed.experiment.resolved import Decider, Resolved
+from testbed.experiment.topology.queues import OwnRed
 from testbed.registry import Plugin, failed, refused
 from testbed.tuner import Thresholds, Tuner, wrong
-from testbed.units import show_rate, show_size
+from testbed.units import SIZE_UNITS, exactly, show_rate, show_size
 
 log = logging.getLogger(__package__)
 
@@ -60,6 +61,20 @@ def marking(resolved: Resolved) -> str:
             if here == port.name:
                 told.append(f"{queue} {first.told(row)}{later}".lstrip())
     return f"ECN at the bottleneck, {where}: {'; '.join(told) or 'as its queues say'}"
+
+
+def first_red(resolved: Resolved) -> dict[int, OwnRed]:
+    """The thresholds with which a run begins at the bottleneck, of the queues that a tuner sets."""
+    port = resolved.layout.shape.ports[resolved.layout.bottleneck].name
+    found = {}
+    for tuner, first in _begun(resolved):
+        for row, name in enumerate(tuner.ports.name):
+            here, _, queue = name.partition(" q")
+            if here == port:
+                kmin, kmax, pmax = (float(np.asarray(one, float)[row]) for one in (first.kmin, first.kmax, first.pmax))
+                sizes = {"kmin": exactly(kmin, SIZE_UNITS), "kmax": exactly(kmax, SIZE_UNITS)}
+                found[int(queue or 0)] = OwnRed.model_validate({**sizes, "pmax": pmax})
+    return found
 
 
 def _tuner(resolved: Resolved) -> None:

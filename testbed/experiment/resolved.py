@@ -50,7 +50,7 @@ class Resolved:
     others: tuple[Decider, ...] = ()  # of the flows that `controllers` names
     chooser: Plugin | None = None  # where senders choose paths
     chooser_config: PluginConfig | None = None
-    told: str = ""  # in one line, what came with a controller or tuner that was chosen, and what stayed
+    told: str = ""  # what came with a controller or tuner that was chosen, what stayed, what a configuration has
 
     @cached_property
     def deciders(self) -> tuple[Decider, ...]:

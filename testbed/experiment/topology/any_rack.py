@@ -12,6 +12,7 @@ from testbed.base.inputs import Input
 from testbed.experiment.block import Part, refuse
 from testbed.experiment.topology.classes import Classes, ClassName, TrafficClass, tables
 from testbed.experiment.topology.dscp import USUAL_ACK, USUAL_CNP, Dscp
+from testbed.experiment.topology.groups import GroupNumber, GroupSettings, Pool, Watchdog
 from testbed.experiment.topology.links import Buffer, LinkSettings
 from testbed.experiment.topology.pfc import OnOrOff, on_or_off
 from testbed.experiment.topology.queues import QueueNumber, QueueSettings
@@ -52,6 +53,18 @@ class Switch(Part):
     queues: dict[QueueNumber, QueueSettings] = Field(
         default={}, description="Settings of the queues that classes use, by number, each with the keys below."
     )
+    groups: dict[GroupNumber, GroupSettings] = Field(
+        default={},
+        description="Settings of the priority groups that classes use, by number, each with the keys below; instead of "
+        "`pfc`.",
+    )
+    pool: Pool | None = Field(default=None, description="Memory that the ports share; by default each has its own.")
+    watchdog: Watchdog | None = Field(default=None, description="What ends a pause that does not end by itself.")
+    config: str | None = Field(
+        default=None,
+        description="SONiC's config_db.json, relative to this file: classes, queues, groups, pool, watchdog, and rate "
+        "and delay of `link` are taken from it, unless they are said here ([Model your switch](switch.md)).",
+    )
     marking: Literal["enqueue", "dequeue"] = Field(
         default="enqueue",
         description="When RED looks at the queue: as a packet joins it (`enqueue`), or as it leaves (`dequeue`).",
@@ -68,9 +81,30 @@ class Switch(Part):
     def _tables_fit(self) -> Self:
         if self.default_class is not None and not self.classes:
             refuse("default_class", "there are no classes; name some, or leave it out")
+        if self.config is not None:
+            refuse("config", "is read as an experiment is loaded: testbed.experiment.load, or the command line")
+        idle = next((number for number in self.groups if number not in self._groups_used), None)
+        if idle is not None:
+            refuse(f"groups.{idle}", "no class uses this group")
+        self._check_pool()
+        if self.groups and self.pfc:
+            refuse("pfc", "is for ports of one queue; with groups say which of them are lossless: pfc 'on' there")
         if self.tables and self.pfc:
             refuse("pfc", "is not there yet for ports with several queues; say 'off', or leave classes and queues out")
         return self
+
+    @property
+    def _groups_used(self) -> set[int]:
+        return set(self.tables.group) if self.tables else set()
+
+    def _check_pool(self) -> None:
+        """Shares of a pool need one."""
+        if self.pool is not None:
+            return
+        for key, blocks in (("queues", self.queues), ("groups", self.groups)):
+            for number, one in blocks.items():
+                if one.alpha is not None or one.reserved or getattr(one, "static", None) is not None:
+                    refuse(f"{key}.{number}", "has a share of a pool; say rack.switch.pool")
 
 
 class Nic(Part):

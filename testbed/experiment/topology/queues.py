@@ -28,6 +28,10 @@ OnOff = Annotated[
 ]
 
 
+Alpha = Annotated[float, Field(gt=0, le=1024, strict=False)]
+Bytes = Annotated[Size, Field(ge=0)]
+
+
 class OwnRed(Part):
     """The thresholds of a queue that no tuner sets."""
 
@@ -82,11 +86,18 @@ class QueueSettings(Part):
         description="`on`: a packet without ECT is dropped where another one would be marked; `off`: only when the "
         "queue is full.",
     )
+    alpha: Alpha | None = Field(
+        default=None, description="With `pool`: the queue may hold so many times what is free of it, at any moment."
+    )
+    static: Bytes | None = Field(default=None, description="With `pool`: bytes that it may hold, instead of `alpha`.")
+    reserved: Bytes = Field(default=0.0, description="With `pool`: bytes of its own, beside it.")
 
     @model_validator(mode="after")
     def _belongs(self) -> Self:
         if self.schedule == "strict" and self.weight != 1:
             refuse("weight", "is of 'dwrr'; a 'strict' queue has none")
+        if self.alpha is not None and self.static is not None:
+            refuse("static", "contradicts alpha; say one of them")
         if self.wred and self.red == "off":
             refuse("wred", "drops where others are marked, but with red 'off' none is; say 'off', or give it RED")
         return self

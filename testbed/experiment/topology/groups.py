@@ -1,0 +1,71 @@
+"""Shared memory of a switch: its pool, the priority groups that packets come in by, and what ends a pause.
+
+An engine that does not act on them refuses these keys (`testbed.experiment.meaningless`).
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal, Self
+
+from pydantic import Field, model_validator
+
+from testbed.experiment.block import Part, refuse
+from testbed.experiment.topology.pfc import AutoOrSize
+from testbed.experiment.topology.queues import QUEUES, Alpha, Bytes, OnOff
+from testbed.units import Size, Time
+
+GroupNumber = Annotated[int, Field(ge=0, lt=QUEUES)]
+
+
+class GroupSettings(Part):
+    """A priority group: packets of one priority, counted per port at which they come in."""
+
+    pfc: OnOff = Field(
+        default=False, description="`on`: lossless: above its threshold the peer is paused; `off`: it drops."
+    )
+    alpha: Alpha | None = Field(
+        default=None, description="Its threshold is so many times what is free of the pool, at any moment."
+    )
+    xoff: Bytes | None = Field(default=None, description="Its threshold in bytes, instead of `alpha`.")
+    reserved: Bytes = Field(default=0.0, description="Of its own, beside the pool.")
+    xon: Bytes | None = Field(default=None, description="Of `pfc`: bytes down to which it must fall before it resumes.")
+    xon_offset: Bytes | None = Field(
+        default=None,
+        description="Of `pfc`: it also resumes so many bytes below its threshold, whichever is the higher.",
+    )
+    headroom: AutoOrSize = Field(
+        default="auto",
+        description="Of `pfc`: beyond the threshold, for what still arrives until a pause takes effect; `auto` is what "
+        "that needs.",
+    )
+
+    @model_validator(mode="after")
+    def _one_threshold(self) -> Self:
+        if self.alpha is not None and self.xoff is not None:
+            refuse("xoff", "contradicts alpha; say one of them")
+        for key, usual in (("xon", None), ("xon_offset", None), ("headroom", "auto")):
+            if not self.pfc and getattr(self, key) != usual:
+                refuse(key, "is of lossless groups; say pfc 'on', or leave it out")
+        return self
+
+
+class Pool(Part):
+    """Memory that all ports share."""
+
+    size: Annotated[Size, Field(gt=0)] = Field(description="What queues and groups share.")
+    headroom: Bytes = Field(
+        default=0.0,
+        description="Shared by the lossless groups for what arrives after a pause; 0: each has its own `headroom`.",
+    )
+
+
+class Watchdog(Part):
+    """What ends a pause that does not end by itself."""
+
+    action: Literal["drop", "forward"] = Field(
+        default="drop", description="What becomes of the packets of a queue that stays paused."
+    )
+    detection: Annotated[Time, Field(gt=0)] = Field(description="How long a queue must have been paused.")
+    restoration: Annotated[Time, Field(gt=0)] | None = Field(
+        default=None, description="How long no pause may come before it is as before; by default as `detection`."
+    )
