@@ -122,7 +122,7 @@ class Agent(ABC):
         datapath = self.datapath
         self.meter.counters[:] = (
             datapath.refused, datapath.high_water, self.steps, datapath.swapped, datapath.int_faults,
-            datapath.above_line,
+            datapath.above_line, datapath.in_error,
         )  # fmt: skip
 
     def postpone_check(self, now: float) -> None:

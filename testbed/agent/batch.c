@@ -19,6 +19,19 @@ static uint8_t bolt_flags(const struct datapath *d, int64_t f, int64_t number)
 	return flags == SHIM_SRC ? flags | SHIM_INC : flags;
 }
 
+/* Of a packet whose number names its data. */
+static void give_number(struct datapath *d, int64_t f, int64_t number, uint8_t *head)
+{
+	struct queue_pair *q = &d->transport.pairs[f];
+	uint32_t psn = htonl((uint32_t)BTH_ACK_REQ << 24 | ((uint32_t)number & 0xffffff));
+
+	memcpy(head + offsetof(struct roce, psn) - CARRIED, &psn, sizeof(psn));
+	if (number < q->highest)
+		head[offsetof(struct roce, shim.flags) - CARRIED] |= SHIM_AGAIN;
+	else
+		q->highest = number + 1;
+}
+
 /* The head of packet `number` of a flow; the NIC adds the packet number. Returns how many bytes it has with payload. */
 int64_t write_head(struct datapath *d, int64_t f, int64_t number, uint8_t *head)
 {
@@ -34,6 +47,8 @@ int64_t write_head(struct datapath *d, int64_t f, int64_t number, uint8_t *head)
 	}
 	if (d->decisions.wants_src && d->decisions.of[f]->wants_src)
 		head[offsetof(struct roce, shim.flags) - CARRIED] |= bolt_flags(d, f, number);
+	if (d->transport.recovery)
+		give_number(d, f, number, head);
 	if (!d->flow[f].short_size || number != d->flow[f].short_at)
 		return d->segment_size;
 	memcpy(&shim, head + offsetof(struct roce, shim) - CARRIED, sizeof(shim));
@@ -44,10 +59,15 @@ int64_t write_head(struct datapath *d, int64_t f, int64_t number, uint8_t *head)
 }
 
 /* The kernel did not take the last `packets` packets of a segment: the flow tries again. */
-static void requeue(struct datapath *d, int64_t f, int64_t packets, double now)
+static void requeue(struct datapath *d, const struct segment *s, int64_t packets, double now)
 {
+	int64_t f = s->flow;
+
 	d->refused += packets;
-	d->flow[f].sent -= packets;
+	if (d->transport.recovery)
+		not_sent(d, f, s->number + s->packets - packets, packets);
+	else
+		d->flow[f].sent -= packets;
 	d->flow[f].inflight -= packets;
 	d->flow[f].to_send += packets;
 	if (!d->flow[f].queued)
@@ -95,16 +115,16 @@ void hand_over(struct datapath *d, int64_t host, double now)
 		d->flow[f].sent_now += mine;
 		d->handed[host] += frame_bytes(d, &batch->segments[i], mine);
 		if (mine < packets)
-			requeue(d, f, packets - mine, now);
+			requeue(d, &batch->segments[i], packets - mine, now);
 		taken -= mine;
 	}
 	batch->length = batch->packets = 0;
 }
 
 /* The flow's next packets. Those of flows that are late together leave together; all in one call but the last must be full. */
-void add_to_batch(struct datapath *d, int64_t f, int64_t packets, double due, double now)
+void add_to_batch(struct datapath *d, const struct segment *next, double now)
 {
-	int64_t host = d->flow[f].host;
+	int64_t f = next->flow, packets = next->packets, host = d->flow[f].host;
 	struct batch *batch = &d->batches[host];
 
 	if (batch->length &&
@@ -113,6 +133,6 @@ void add_to_batch(struct datapath *d, int64_t f, int64_t packets, double due, do
 	if (!batch->listed)
 		d->filled[d->filled_length++] = host;
 	batch->listed = 1;
-	batch->segments[batch->length++] = (struct segment){f, packets, d->flow[f].sent, due};
+	batch->segments[batch->length++] = *next;
 	batch->packets += packets;
 }

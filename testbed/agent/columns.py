@@ -27,7 +27,8 @@ FLOW = np.dtype(
         *((name, "<f8") for name in ("last_feedback", "rtt", "rtt_sum", "finished")),
         *((name, "<i8") for name in ("ce", "lost", "late", "cnps", "hops", "rerouted", "bin")),
         *((name, "<i8") for name in ("opener", "before", "sent_before", "newest", "next_pair")),
-        ("unused", "<i8", (3,)),  # to the end of a line of the cache
+        *((name, "<i8") for name in ("again", "naks")),
+        ("unused", "<i8"),  # to the end of a line of the cache
     ]
 )
 """struct flow of datapath.h."""
@@ -55,6 +56,9 @@ class Flows:
         self.start = start  # s; inf until it is known
         self.finished: Floats = state["finished"]  # s, when the last packet was acknowledged
         self.sent: Ints = state["sent"]  # packets; also the next packet number
+        self.again: Ints = state["again"]  # packets sent besides, under numbers that had been sent before
+        self.naks: Ints = state["naks"]  # where packets are sent again under their numbers
+        self.expected: Ints = state["expected"]  # number of the oldest packet that may not have arrived
         self.acked: Ints = state["acked"]
         self.acked_payload: Ints = state["acked_payload"]  # bytes
         self.acked_wire: Ints = state["acked_wire"]  # bytes

@@ -18,6 +18,7 @@
 #include "decisions.h"
 #include "heap.h"
 #include "paths.h"
+#include "recovery.h"
 #include "tasks.h"
 
 #define SWAPS 64
@@ -74,7 +75,9 @@ struct flow {
 	/* queue_pairs.h: who opened its queue pair, whose controller state is that; the message before it in there, -1 for none;
 	 * packets of those before; and of who opened it, its newest message, and another queue pair of these hosts, -1 for none */
 	int64_t opener, before, sent_before, newest, next_pair;
-	int64_t unused[3]; /* to the end of a line */
+	int64_t again; /* packets that were sent under a number that was sent before: all that it has sent are `sent` + `again` */
+	int64_t naks; /* that were read */
+	int64_t unused; /* to the end of a line */
 };
 
 /* Mirrored field by field in structs.py. */
@@ -84,7 +87,8 @@ struct datapath {
 	double seconds_per_ns, credit, quantum, awake_by, /* when the loop was to wake up */
 		relook; /* how often a paused host checks whether it may resume */
 	int64_t wire_size, burst, segment, wake_by_ring, first, int_on,
-		at_once; /* packets that one system call may carry */
+		at_once, /* packets that one system call may carry */
+		payload; /* bytes of user data in a full packet */
 	struct flow *flow;
 	int64_t *rtt_counts; /* FLOW_RTT_BINS per flow */
 	int64_t *srcs; /* per flow, that came back */
@@ -132,6 +136,7 @@ struct datapath {
 	int64_t refused, high_water, send_error, swapped, int_faults, above_line; /* the last: decisions beyond the line rate */
 	struct decisions decisions; /* of a controller per flow; all 0 with one in batches */
 	struct paths paths; /* all 0 with one path */
+	struct transport transport; /* all 0 with recovery per packet */
 };
 
 double now_seconds(const struct datapath *d);
@@ -149,7 +154,7 @@ static inline double nominal(const struct datapath *d, uint64_t stamp)
 /* The highest packet number acknowledged so far. */
 static inline int64_t newest_acked(const struct datapath *d, int64_t f)
 {
-	return MANY_PATHS ? d->paths.flights[f].newest : d->flow[f].expected - 1;
+	return MANY_PATHS && !d->transport.recovery ? d->paths.flights[f].newest : d->flow[f].expected - 1;
 }
 
 /* INT record `i` of an acknowledgement, in nominal units. */

@@ -16,6 +16,7 @@ from testbed.agent.columns import Flows
 from testbed.agent.memory import Memory
 from testbed.agent.pace import DelayRing, Outlets, Pace, PacingStats
 from testbed.agent.paths import PathState
+from testbed.agent.recovery import TransportState
 from testbed.agent.rows import Rows
 from testbed.agent.structs import CDatapath, CRing, library
 from testbed.agent.tasks import TaskGraph
@@ -45,11 +46,12 @@ class Datapath:
         tasks: TaskGraph | None = None,
         number: int = 0,
         many_paths: PathState | None = None,
+        transport: TransportState | None = None,
     ) -> None:
         """``code`` other than this machine's is that of an engine with time and packets of its own.
 
         ``tasks`` says which flows wait for others, in a rack whose agent ``number`` this is. With ``many_paths`` the
-        code must be compiled for them.
+        code must be compiled for them. Without ``transport`` a lost packet goes on as another one.
         """
         n, hosts = len(flows), int(pace.host.max()) + 1
         self.flows, self.memory, self.code = flows, Memory(), code or library()
@@ -58,7 +60,7 @@ class Datapath:
         self.pointer = ctypes.addressof(c)
         c.credit, c.quantum = pace.credit, pace.quantum
         c.wire_size, c.wake_by_ring, c.int_on = pace.wire_size, pace.wake_by_ring, pace.int_on
-        c.segment_size = len(sockets.packet)
+        c.segment_size, c.payload = len(sockets.packet), pace.payload
         # the shaper would split more than its bucket, with a timer per packet
         c.at_once = min(LARGEST // c.segment_size, MOST_AT_ONCE, pace.at_once or MOST_AT_ONCE)
         c.agenda, c.alarms, c.starts = (self.memory.heap(ids) for ids in (n + hosts, n, n))
@@ -66,6 +68,8 @@ class Datapath:
         self._many_paths = many_paths
         if many_paths:
             many_paths.describe(c.paths, self.memory)
+        if transport:
+            transport.describe(c.transport, self.memory)
         self._of_flows(sockets, pace)
         self._of_hosts(hosts, pace, lags)
         self._point("packet", sockets.packet)
@@ -91,7 +95,7 @@ class Datapath:
         own["opener"] = own["newest"] = np.arange(n)
         own["short_at"], own["short_size"] = sockets.short_at, sockets.short_sizes
         self.last_feedback: Floats = own["last_feedback"]
-        self.expected: Ints = own["expected"]
+        self.expected: Ints = self.flows.expected
         self.started: Ints = own["started"]
         self._point("flow", own)
         self._point("rtt_counts", self.flows.rtt_counts)
@@ -171,6 +175,11 @@ class Datapath:
     def above_line(self) -> int:
         """Decisions for more than the line rate, which was sent instead."""
         return int(self.c.above_line)
+
+    @property
+    def in_error(self) -> int:
+        """Queue pairs that have given up."""
+        return int(self.c.transport.in_error)
 
     @property
     def given_up(self) -> float:
@@ -259,15 +268,18 @@ class Datapath:
     def declare_lost(self, flows: Ints, now: float) -> None:
         """Declare everything in flight of ``flows`` lost: the retransmission timeout."""
         state = self.flows
+        flows = np.ascontiguousarray(flows, np.int64)
+        state.timeouts[flows] += 1
+        if self.c.transport.recovery:
+            self.code.send_again(self.pointer, flows.ctypes.data, len(flows), now)
+            return
         if self.c.paths.chooser:
-            flows = np.ascontiguousarray(flows, np.int64)
             self.code.give_up(self.pointer, flows.ctypes.data, len(flows), now)
         lost = state.inflight[flows]
         self.expected[flows] = state.sent[flows]
         state.lost[flows] += lost
         state.to_send[flows] += lost
         state.inflight[flows] = 0
-        state.timeouts[flows] += 1
 
 
 def _address(column: object, n: int) -> int:

@@ -97,15 +97,15 @@ static struct ack nothing_acked(struct datapath *d, int64_t f, double now)
 	};
 }
 
-/* An ACK, and the loss that it shows. */
-void tell_ack(struct datapath *d, int64_t f, const struct record *r, double rtt, int64_t lost, double now)
+/* An ACK, and the loss that it shows. `what` it acknowledges: packets, bytes, marks, RTT. */
+void tell_ack(struct datapath *d, int64_t f, const struct record *r, const struct ack *what, int64_t lost, double now)
 {
 	struct ack ack = nothing_acked(d, f, now);
 
-	ack.packets = 1;
-	ack.bytes = r->frame;
-	ack.rtt = rtt;
-	ack.ce_packets = !!(r->flags & SHIM_CE);
+	ack.packets = what->packets;
+	ack.bytes = what->bytes;
+	ack.rtt = what->rtt;
+	ack.ce_packets = what->ce_packets;
 	ack.inc_packets = !!(r->flags & SHIM_INC);
 	if (d->decisions.wants_int) {
 		ack.hop_count = r->hops < MOST_HOPS ? r->hops : MOST_HOPS;
@@ -115,6 +115,15 @@ void tell_ack(struct datapath *d, int64_t f, const struct record *r, double rtt,
 	if (lost && !decide(d, f, ON_LOSS, now, lost, NULL))
 		return;
 	if (decide(d, f, ON_ACK, now, 0, &ack))
+		trace_feedback(d, FEEDBACK, f, &ack, 0, lost);
+}
+
+/* A loss that nothing shows which was acknowledged. */
+void tell_loss(struct datapath *d, int64_t f, int64_t lost, double now)
+{
+	struct ack ack = nothing_acked(d, f, now);
+
+	if (decide(d, f, ON_LOSS, now, lost, NULL))
 		trace_feedback(d, FEEDBACK, f, &ack, 0, lost);
 }
 

@@ -29,7 +29,8 @@ struct decisions {
 	int64_t failed; /* one of the deciders has, and says how */
 };
 
-void tell_ack(struct datapath *d, int64_t f, const struct record *r, double rtt, int64_t lost, double now);
+void tell_ack(struct datapath *d, int64_t f, const struct record *r, const struct ack *what, int64_t lost, double now);
+void tell_loss(struct datapath *d, int64_t f, int64_t lost, double now);
 void tell_cnp(struct datapath *d, int64_t f, double now);
 void tell_src(struct datapath *d, int64_t f, const struct record *r, double age, double now);
 

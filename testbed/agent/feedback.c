@@ -60,14 +60,25 @@ double next_received(struct datapath *d)
 	return earliest;
 }
 
+/* Whether it says that the receiver has all of its flow now. */
+static int is_last(const struct datapath *d, const struct record *r)
+{
+	struct tasks *t = d->tasks;
+
+	if (r->opcode != BTH_ACK)
+		return 0;
+	if (d->transport.recovery)
+		return !((r->psn + 1 - (uint32_t)t->packets[r->flow]) & 0xffffff);
+	return ++t->received[r->flow] == t->packets[r->flow];
+}
+
 static void look_at(struct datapath *d, struct ring *ring, double now)
 {
 	const struct record *r;
-	struct tasks *t = d->tasks;
 
 	for (; (r = unseen(ring)) && received_at(d, r) <= now; ring->looked_at += HEADER + sizeof(*r))
-		if (r->opcode == BTH_ACK && ++t->received[r->flow] == t->packets[r->flow])
-			flow_done(t, r->flow, received_at(d, r));
+		if (is_last(d, r))
+			flow_done(d->tasks, r->flow, received_at(d, r));
 }
 
 /* What waits for flows need not wait for feedback that a delay line delays. */
@@ -142,34 +153,47 @@ static void on_ack(struct datapath *d, struct ring *ring, int64_t row, int64_t f
 		   double now, int swapped)
 {
 	struct flow *flow = &d->flow[f];
-	int64_t lost, ce = !!(r->flags & SHIM_CE);
 	double rtt = age(d, ring, r);
+	int64_t ce = !!(r->flags & SHIM_CE);
+	struct progress p = {1, r->frame, r->payload, 0};
 
-	d->row_acked[row]++;
-	d->row_bytes[row] += r->frame;
+	if (d->transport.recovery) {
+		p = recover(d, f, r, rtt, now);
+		ce *= r->frame;
+	}
+	if (!p.packets) { /* nothing that was not known, or only that something is missing */
+		d->row_lost[row] += p.lost;
+		if (d->decisions.of && p.lost)
+			tell_loss(d, f, p.lost, now);
+		return;
+	}
+	d->row_acked[row] += p.packets;
+	d->row_bytes[row] += p.frame;
 	d->row_ce[row] += ce;
 	d->row_inc[row] += !!(r->flags & SHIM_INC);
 	d->row_rtt[row] = rtt;
 	flow->bin = count(&d->rtts, rtt) * FLOW_RTT_BINS / d->rtts.bins;
 	d->rtt_counts[f * FLOW_RTT_BINS + flow->bin]++;
 	flow->rtt_sum += rtt;
-	flow->acked_wire += r->frame;
-	flow->acked_payload += r->payload;
+	flow->acked_wire += p.frame;
+	flow->acked_payload += p.payload;
 	flow->ce += ce;
 	flow->rtt = rtt;
-	lost = MANY_PATHS ? resolve(d, ring, f, r, rtt, now) : resolve_in_order(flow, r);
-	if (lost >= 0) {
-		d->row_lost[row] += lost;
+	if (!d->transport.recovery)
+		p.lost = MANY_PATHS ? resolve(d, ring, f, r, rtt, now) : resolve_in_order(flow, r);
+	if (p.lost >= 0) {
+		d->row_lost[row] += p.lost;
 	} else {
 		flow->late++;
 		flow->lost--;
 		if (flow->to_send > 0)
 			flow->to_send--;
 	}
-	if (d->int_on && lost >= 0)
+	if (d->int_on && p.lost >= 0)
 		MANY_PATHS ? check_stack(d, f, r) : check_hops(d, f, r, swapped);
 	if (d->decisions.of)
-		tell_ack(d, f, r, rtt, lost > 0 ? lost : 0, now);
+		tell_ack(d, f, r, &(struct ack){.packets = p.packets, .bytes = p.frame, .ce_packets = ce, .rtt = rtt},
+			 p.lost > 0 ? p.lost : 0, now);
 	else if (r->hops)
 		read_hops(d, row, r);
 	if (!flow->to_send && !flow->inflight && isnan(flow->finished)) {
@@ -236,7 +260,7 @@ int64_t read_ring(struct datapath *d, struct ring *ring, int64_t rows, double no
 		if (due > now)
 			break;
 		f = (int64_t)r->flow - d->first;
-		d->flow[f].acked += r->opcode == BTH_ACK; /* not before: until then it counts as unread */
+		d->flow[f].acked += r->opcode == BTH_ACK || r->opcode == AETH_NAK; /* not before: until then it counts as unread */
 		if (ring->taken_length && was_taken(ring, position))
 			continue;
 		count(&d->feedback, now - due);
@@ -248,11 +272,12 @@ int64_t read_ring(struct datapath *d, struct ring *ring, int64_t rows, double no
 			d->row_hops[row] = 0;
 			d->row_rtt[row] = NAN;
 		}
-		d->flow[f].last_feedback = now;
-		if (r->opcode == BTH_ACK) {
+		if (!d->transport.recovery) /* or only something new postpones its timeout */
+			d->flow[f].last_feedback = now;
+		if (r->opcode == BTH_ACK || r->opcode == AETH_NAK) {
 			int64_t ahead = (r->psn - d->flow[f].expected) & 0xffffff;
 
-			if (!MANY_PATHS && ahead && ahead < HALF)
+			if (!MANY_PATHS && !d->transport.recovery && ahead && ahead < HALF)
 				fill_gap(d, ring, row, f, position, due, now);
 			on_ack(d, ring, row, f, r, due, now, position <= ring->swapped_until);
 		} else if (r->opcode == BTH_SRC) {

@@ -28,8 +28,8 @@ class Meter:
         self.decision_times = TimeHistogram(DECISION_BINS_PER_OCTAVE)  # wall time
         self.clock_jump = Shared.floats(1)  # wall s by which the two clocks of this machine diverged
         self.given_up = Shared.floats(hosts)  # s of its line that a host did not use though it had packets to send
-        # refused sends, ring high-water bytes, steps, swaps, INT faults, rates above line
-        self.counters = Shared.ints(6)
+        # refused sends, ring high-water bytes, steps, swaps, INT faults, rates above line, queue pairs in error
+        self.counters = Shared.ints(7)
 
     def columns(self) -> dict[str, NDArray[Any]]:
         """Everything but the trace, by name."""

@@ -18,17 +18,17 @@
 /* Packets that the flow may send now. With nothing in flight it is at least one, or the flow would be stuck. */
 static int64_t room(struct datapath *d, int64_t f)
 {
-	int64_t fits, inflight;
+	int64_t fits, inflight, left = d->transport.recovery ? sendable(d, f) : d->flow[f].to_send;
 
 	if (!d->flow[f].started)
 		return 0;
 	if (isinf(d->flow[f].window))
-		return d->flow[f].to_send;
+		return left;
 	inflight = in_flight(d, f);
 	fits = (int64_t)(d->flow[f].window / (double)d->wire_size) - inflight;
 	if (fits < 1 && inflight == 0)
 		fits = 1;
-	return fits < d->flow[f].to_send ? fits : d->flow[f].to_send;
+	return fits < left ? fits : left;
 }
 
 /* Rate, window or what is left to send has changed. */
@@ -185,7 +185,7 @@ static void yield_line(struct datapath *d, int64_t f, double due, double now)
 static void send_flow(struct datapath *d, int64_t f, double departure, double now)
 {
 	struct flow *flow = &d->flow[f];
-	int64_t host = flow->host, packets = d->burst, most = room(d, f), full = flow->short_at - flow->sent;
+	int64_t host = flow->host, packets = d->burst, most = room(d, f), number = flow->sent, full;
 	double gap = (double)(d->wire_size * 8) / flow->rate, slot = flow->slot, due = departure;
 	int ends_short = 0;
 
@@ -196,14 +196,20 @@ static void send_flow(struct datapath *d, int64_t f, double departure, double no
 		packets = d->at_once;
 	if (packets > most)
 		packets = most;
+	if (d->transport.recovery)
+		number = next_number(d, f, &packets);
+	full = flow->short_at - number;
 	if (flow->short_size && full >= 0 && packets > full) {
 		packets = full + 1;
 		ends_short = 1;
 	}
-	add_to_batch(d, f, packets, due, now);
+	add_to_batch(d, &(struct segment){f, packets, number, due}, now);
 	if (!flow->inflight)
 		flow->last_feedback = now; /* the timeout counts from here */
-	flow->sent += packets;
+	if (d->transport.recovery)
+		note_departure(d, f, number, packets, now);
+	else
+		flow->sent += packets;
 	flow->inflight += packets;
 	flow->to_send -= packets;
 	flow->last = departure + (double)(packets - 1) * gap;

@@ -54,6 +54,7 @@ class Pace:
     host: Ints  # number of the flow's host within the agent
     line_rate: Floats  # bit/s, per flow
     wire_size: int
+    payload: int  # of a full packet
     burst: int  # packets that a flow sends back to back
     at_once: int  # packets that the host's shaper lets through together; 0 for any number
     credit: float  # s, how far behind schedule a sender may catch up

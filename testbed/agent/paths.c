@@ -33,6 +33,15 @@ static int tell_chooser(struct datapath *d, int64_t f, int64_t event, double now
 	return !d->paths.failed;
 }
 
+/* Numbers name data: what became of one is told of the path that it took last. */
+void tell_path(struct datapath *d, int64_t f, int64_t number, int64_t event, const struct ack *ack, double now)
+{
+	const struct flight *p = &d->paths.flights[f];
+
+	if (d->paths.chooser && p->room && way_of(p, number)->number == number)
+		tell_chooser(d, f, event, now, way_of(p, number)->entropy, ack);
+}
+
 /* Room for packet `number`, twice as much as there was if need be. */
 static void make_room(struct flight *p, int64_t first, int64_t number)
 {

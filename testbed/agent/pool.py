@@ -14,7 +14,7 @@ import signal
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import pairwise
 from types import FrameType
 
@@ -30,6 +30,7 @@ from testbed.agent.identity import Identity
 from testbed.agent.meter import Meter
 from testbed.agent.pace import DelayRing, Pace, PacingStats, Pauses
 from testbed.agent.paths import PathState
+from testbed.agent.recovery import TransportState
 from testbed.agent.sockets import Route, Sockets
 from testbed.agent.structs import library
 from testbed.agent.tasks import TaskGraph
@@ -43,6 +44,7 @@ from testbed.dataplane.ring import Ring
 from testbed.dataplane.wire import RACK, Tag
 from testbed.errors import PluginFailed, TestbedError
 from testbed.experiment.topology.framing import Framing
+from testbed.experiment.transport import Transport
 from testbed.registry import Plugin, failed
 
 log = logging.getLogger(__package__)
@@ -98,6 +100,7 @@ class AgentConfig:
     own_ports: bool = False  # each flow has a source port of its own, for ECMP: where there are several paths
     tag: Tag = RACK
     many_paths: ManyPaths | None = None  # None: each flow has one
+    transport: Transport = field(default_factory=Transport)  # how it recovers
 
 
 class Ended(BaseException):
@@ -260,6 +263,7 @@ def _prepare(spec: AgentSpec, config: AgentConfig) -> tuple[RateController, Call
         host=spec.host,
         line_rate=spec.paths.line_rate,
         wire_size=config.framing.wire_size,
+        payload=config.framing.payload,
         burst=config.burst,
         at_once=config.at_once,
         credit=spec.timing.credit,
@@ -286,6 +290,7 @@ def _prepare(spec: AgentSpec, config: AgentConfig) -> tuple[RateController, Call
     datapath = Datapath(
         spec.flows, sockets, rings, pace, lags,
         code=library(many_paths is not None), tasks=spec.tasks, number=spec.number, many_paths=state,
+        transport=TransportState.of(config.transport, spec.timing.timeout, spec.paths.base_rtt),
     )  # fmt: skip
     gc.collect()
     gc.freeze()

@@ -11,7 +11,7 @@ from testbed.agent.build import DATAPATH, MANY_PATHS
 SWAPS = 64  # as in datapath.h
 SETTINGS = ("flows", "hosts", "epoch_ns")
 TIMES = ("seconds_per_ns", "credit", "quantum", "awake_by", "relook")
-MORE_SETTINGS = ("wire_size", "burst", "segment", "wake_by_ring", "first", "int_on", "at_once")
+MORE_SETTINGS = ("wire_size", "burst", "segment", "wake_by_ring", "first", "int_on", "at_once", "payload")
 ROWS = (
     "row_flow", "row_acked", "row_bytes", "row_ce", "row_inc", "row_cnps", "row_lost", "row_hops", "row_last",
     "row_next", "row_inflight",
@@ -100,6 +100,15 @@ class CPaths(ctypes.Structure):
     ]  # fmt: skip
 
 
+class CTransport(ctypes.Structure):
+    """struct transport of recovery.h."""
+
+    _fields_ = [
+        *((name, c_int64) for name in ("recovery", "bitmap", "retries")), ("timeout", c_double), ("pairs", c_void_p),
+        ("in_error", c_int64),
+    ]  # fmt: skip
+
+
 class CDatapath(ctypes.Structure):
     """struct datapath, field by field."""
 
@@ -137,6 +146,7 @@ class CDatapath(ctypes.Structure):
         ("above_line", c_int64),
         ("decisions", CDecisions),
         ("paths", CPaths),
+        ("transport", CTransport),
     ]
 
 
@@ -175,7 +185,7 @@ def declared(library: ctypes.CDLL) -> ctypes.CDLL:
     library.reschedule.restype, library.reschedule.argtypes = None, [c_void_p, c_void_p, c_int64, c_double]
     library.due_timers.restype, library.due_timers.argtypes = c_int64, [c_void_p, c_double, c_void_p]
     library.report_sent.restype, library.report_sent.argtypes = c_int64, [c_void_p, c_void_p, c_void_p]
-    names = ["start_flows", "time_out"]
+    names = ["start_flows", "time_out", "send_again"]
     if hasattr(library, GIVE_UP):
         names.append(GIVE_UP)
     for name in names:

@@ -26,6 +26,7 @@ from scapy.fields import (
     XByteField,
     XIntField,
     XShortField,
+    XStrFixedLenField,
 )
 from scapy.layers.inet import UDP
 from scapy.packet import Packet, Raw, bind_top_down
@@ -40,13 +41,12 @@ OPERATIONS = (
 )  # fmt: skip
 OPCODES = {number: f"RC {name}" for number, name in enumerate(OPERATIONS)} | {wire.CNP: "CNP", wire.SRC: "SRC"}
 BOLT_FLAGS = ["SRC", "FIRST", "LAST", "INC", "DEC"]
-SHIM_FLAGS = ["INT", "CE", *BOLT_FLAGS]
+SHIM_FLAGS = ["INT", "CE", *BOLT_FLAGS, "AGAIN"]
 
 
 def _shim_or_raw(payload: bytes) -> type[Packet]:
     """What follows a RoCEv2 header is our shim, but for packets of other senders."""
-    plausible = len(payload) >= wire.SHIM.size and payload[13] < 1 << len(SHIM_FLAGS)
-    return Shim if plausible else Raw
+    return Shim if len(payload) >= wire.SHIM.size else Raw
 
 
 class BTH(Packet):
@@ -103,15 +103,15 @@ class AETH(_Extended):
     fields_desc = [XByteField("syndrome", 0), BitField("msn", 0, 24)]  # noqa: RUF012
 
 
-class CNP(_Extended):
-    """Congestion Notification Packet: what follows its BTH is reserved. It keeps the place of the AETH."""
+class CNP(Packet):
+    """Congestion Notification Packet: what follows its BTH is reserved."""
 
     name = "CNP"
-    fields_desc = [XIntField("reserved", 0)]  # noqa: RUF012
+    fields_desc = [XStrFixedLenField("reserved", bytes(16), 16)]  # noqa: RUF012
 
 
 class SRC(_Extended):
-    """A notice of one of Bolt's switches; the INT record behind its shim is that of the port. As the CNP otherwise."""
+    """A notice of one of Bolt's switches; the INT record behind its shim is that of the port. As an ACK otherwise."""
 
     name = "SRC"
     fields_desc = [XIntField("reserved", 0)]  # noqa: RUF012

@@ -42,7 +42,7 @@ int give_way(struct __sk_buff *skb)
 	struct port_counters *count = bpf_map_lookup_elem(&port_counters, &key);
 	struct roce packet;
 
-	if (!config || !count || !read_roce(skb, &packet, bpf_htons(ROCE_PORT)) || packet.opcode != BTH_SEND_ONLY_IMM)
+	if (!config || !count || !read_roce(skb, &packet, bpf_htons(ROCE_PORT)) || !is_data(&packet))
 		return TC_ACT_UNSPEC;
 	if (bpf_ntohl(packet.src_ip) & 1 || count->queue + (SCARCE + 2) * skb->len < config->buffer)
 		return TC_ACT_UNSPEC;

@@ -12,6 +12,7 @@
 #include "flows.bpf.h"
 #include "draws.bpf.h"
 #include "pause.bpf.h"
+#include "receive.bpf.h"
 
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -93,13 +94,14 @@ int nic_tx(struct __sk_buff *skb)
 
 	if (settings.at_far_end)
 		count_arrival(skb, 1);
-	if (!read_own(skb, &packet) || packet.opcode != BTH_SEND_ONLY_IMM)
+	if (!read_own(skb, &packet) || !is_data(&packet))
 		return SENT;
 	id = flow_of(&packet);
 	flow = bpf_map_lookup_elem(&flows_tx, &id);
 	if (!flow)
 		return SENT;
-	psn = packet.psn | bpf_htonl(__sync_fetch_and_add(&flow->packets, 1) & 0xffffff);
+	psn = bpf_htonl(__sync_fetch_and_add(&flow->packets, 1) & 0xffffff);
+	psn = settings.recovery ? packet.psn : packet.psn | psn; /* a number that names data, its sender has given */
 	/* Without the socket's hash, which is random: ECMP shall depend on the addresses and ports alone. */
 	bpf_skb_store_bytes(skb, __builtin_offsetof(struct roce, psn), &psn, sizeof(psn), BPF_F_INVALIDATE_HASH);
 	now = bpf_cpu_to_be64(bpf_ktime_get_ns());
@@ -145,15 +147,25 @@ static __always_inline int on_data(struct __sk_buff *skb, struct roce *packet)
 	__u32 id = flow_of(packet), length = sizeof(*packet) + ICRC_SIZE;
 	struct flow_rx *flow = bpf_map_lookup_elem(&flows_rx, &id);
 	int ce = (packet->tos & 3) == 3, notify = 0, asked = !!(packet->psn & bpf_htonl((__u32)BTH_ACK_REQ << 24));
+	__u32 aeth = AETH_ACK;
 
 	if (!flow)
 		return TC_ACT_OK;
-	count_data(flow, packet);
+	if (settings.recovery) {
+		struct receiver *receiver = bpf_map_lookup_elem(&receivers, &id);
+		enum answer answer = receiver ? receive(receiver, packet, settings.ahead, ce) : NONE;
+
+		__sync_fetch_and_add(&flow->packets, 1);
+		asked = answer != NONE;
+		aeth = answer == NAK ? AETH_NAK : AETH_ACK;
+	} else {
+		count_data(flow, packet);
+	}
 	if (ce) {
 		__u64 now = bpf_ktime_get_ns();
 
 		__sync_fetch_and_add(&flow->ce, 1);
-		packet->shim.flags |= SHIM_CE;
+		packet->shim.flags |= settings.recovery ? 0 : SHIM_CE; /* or it is said of all that are acknowledged */
 		/* signed: another core may have been here with a later time */
 		if ((__s64)(now - flow->last_cnp_ns) >= (__s64)settings.cnp_interval_ns) {
 			flow->last_cnp_ns = now;
@@ -174,6 +186,7 @@ static __always_inline int on_data(struct __sk_buff *skb, struct roce *packet)
 	reverse(packet);
 	packet->tos = settings.ack_tos;
 	if (asked) {
+		packet->imm = bpf_htonl(aeth << 24);
 		reply(skb, packet, BTH_ACK, length);
 		if (!notify)
 			return bpf_redirect(skb->ifindex, 0);
@@ -181,9 +194,9 @@ static __always_inline int on_data(struct __sk_buff *skb, struct roce *packet)
 	}
 	packet->qp |= bpf_htonl((__u32)BTH_BECN << 24);
 	packet->tos = settings.cnp_tos;
-	packet->shim.flags = 0;
-	packet->shim.tx_ns = 0;
-	reply(skb, packet, BTH_CNP, sizeof(*packet) + ICRC_SIZE);
+	packet->imm = 0;
+	packet->shim = (struct shim){};
+	reply(skb, packet, BTH_CNP, sizeof(*packet));
 	return bpf_redirect(skb->ifindex, 0);
 }
 
@@ -228,7 +241,7 @@ static __always_inline int on_feedback(struct __sk_buff *skb, struct roce *packe
 	else
 		__sync_fetch_and_add(&flow->cnps, 1);
 	if (packet->shim.flags & SHIM_CE)
-		__sync_fetch_and_add(&flow->ce_echoes, 1);
+		__sync_fetch_and_add(&flow->ce_echoes, settings.recovery ? bpf_ntohs(packet->shim.frame) : 1);
 
 	number = flow->ring;
 #ifdef BOLT
@@ -250,6 +263,8 @@ static __always_inline int on_feedback(struct __sk_buff *skb, struct roce *packe
 	record->frame = bpf_ntohs(packet->shim.frame);
 	record->payload = bpf_ntohs(packet->shim.payload);
 	record->opcode = packet->opcode;
+	if (packet->opcode == BTH_ACK && bpf_ntohl(packet->imm) >> 24 == AETH_NAK)
+		record->opcode = AETH_NAK;
 	record->flags = packet->shim.flags;
 	record->ttl = packet->shim.ttl;
 	record->hops = 0;
@@ -269,7 +284,7 @@ int nic_rx(struct __sk_buff *skb)
 	count_arrival(skb, 1);
 	if (!read_own(skb, &packet))
 		return TC_ACT_OK;
-	if (packet.opcode == BTH_SEND_ONLY_IMM) {
+	if (is_data(&packet)) {
 		if (settings.lossless)
 			leave_switch(bpf_ntohs(packet.shim.ingress), skb->len, settings.xon);
 		return on_data(skb, &packet);

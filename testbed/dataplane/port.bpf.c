@@ -120,7 +120,7 @@ static __always_inline struct roce *data_packet(struct __sk_buff *skb)
 		return NULL;
 	if (packet->version_ihl != 0x45 || packet->protocol != 17 || packet->dst_port != bpf_htons(ROCE_PORT))
 		return NULL;
-	return packet->opcode == BTH_SEND_ONLY_IMM ? packet : NULL;
+	return is_data(packet) ? packet : NULL;
 }
 
 /* From ECT to CE, with the checksum's difference (RFC 1624). */
@@ -329,7 +329,7 @@ int port_ingress(struct __sk_buff *skb)
 		signal_received(key);
 		return TC_ACT_SHOT; /* it bypassed the port's queue, where packets are counted */
 	}
-	if (settings.xoff && read_roce(skb, &packet, bpf_htons(ROCE_PORT)) && packet.opcode == BTH_SEND_ONLY_IMM)
+	if (settings.xoff && read_roce(skb, &packet, bpf_htons(ROCE_PORT)) && is_data(&packet))
 		leave_switch(bpf_ntohs(packet.shim.ingress), skb->len, settings.xon);
 	if (config && config->loss == LINK_DOWN) {
 		struct port_counters *sender = bpf_map_lookup_elem(&port_counters, &config->peer);
@@ -341,7 +341,7 @@ int port_ingress(struct __sk_buff *skb)
 	}
 	count_arrival(skb, 1);
 	if (MANY_PATHS && (settings.routing == SPRAYED || settings.routing == BY_FLOWLET) &&
-	    read_roce(skb, &packet, bpf_htons(ROCE_PORT)) && packet.opcode == BTH_SEND_ONLY_IMM)
+	    read_roce(skb, &packet, bpf_htons(ROCE_PORT)) && is_data(&packet))
 		bpf_set_hash(skb, ((bpf_get_hash_recalc(skb) + key) * 2654435761u >> 1) | 1); /* not as the switch before */
 	return TC_ACT_UNSPEC; /* on to the next program */
 }

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from testbed.dataplane import libbpf, wire
 from testbed.dataplane.build import compiled
@@ -67,7 +68,8 @@ class NicPrograms:
     """``nic_tx`` and ``nic_rx``, shared by all hosts of a rack. Flows are numbered 0 .. flows - 1 in the whole rack.
 
     ``arrivals`` is indexed by ifindex, which no two interfaces of the rack may share. ``at_far_end``: ``nic_tx`` is
-    where the hosts' links end, and counts in ``arrivals`` what comes out of them. ``routing`` is a number of `wire`.
+    where the hosts' links end, and counts in ``arrivals`` what comes out of them. ``routing`` is a number of `wire`,
+    ``recovery`` one as well, with the packets that receivers keep behind a missing one.
     """
 
     def __init__(
@@ -87,6 +89,7 @@ class NicPrograms:
         flowlet_gap_ns: int = 0,
         seed: int = 1,
         answers: Answers = USUAL_ANSWERS,
+        recovery: tuple[int, int] = (wire.PER_PACKET, 0),
     ) -> None:
         variant = src.variant or (MANY_PATHS if routing != wire.BY_HASH else "")
         self._object = libbpf.Object(compiled(f"nic{variant}"))
@@ -97,6 +100,8 @@ class NicPrograms:
         self._object.size_map("rings", rings + 1)
         if variant == MANY_PATHS:
             self._object.size_map("flowlets", all_flows)
+        self._receivers = flows if recovery[0] else 0
+        self._object.size_map("receivers", all_flows if recovery[0] else 1)
         for name in ("ingresses", "pauses"):
             self._object.size_map(name, largest_ifindex + 1)
         self.pfc, self.src, self.routing, self.variant = pfc, src, routing, variant
@@ -106,7 +111,15 @@ class NicPrograms:
         lossless, paths = (pfc.xoff > 0, pfc.xon), (routing, self.seed)
         self._object.set_constants(
             wire.NIC_SETTINGS.pack(
-                cnp_interval_ns, wakeup, flowlet_gap_ns, *lossless, *own, at_far_end, *paths, *answers.tos
+                cnp_interval_ns,
+                wakeup,
+                flowlet_gap_ns,
+                *lossless,
+                *own,
+                at_far_end,
+                *paths,
+                *answers.tos,
+                *recovery,
             )
         )
         self._object.load()
@@ -128,6 +141,11 @@ class NicPrograms:
         for number, fd in enumerate(fds):
             libbpf.update(self._object.map_fd("rings"), number, struct.pack("=I", fd))
         *self.ring_fds, self.probe_ring_fd = fds
+
+    def receivers(self) -> NDArray[np.void]:
+        """What receivers have of each flow, as `wire.RECEIVER`; none where a lost packet goes on as another one."""
+        fd, size = self._object.map_fd("receivers"), wire.RECEIVER.itemsize
+        return np.frombuffer(b"".join(libbpf.lookup(fd, flow, size) for flow in range(self._receivers)), wire.RECEIVER)
 
     def share(self, other: libbpf.Object) -> None:
         """Let another object's programs use the maps of priority flow control, and of Bolt; before it is loaded."""

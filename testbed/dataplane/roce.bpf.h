@@ -75,7 +75,7 @@ static __always_inline void reverse(struct roce *packet)
 	packet->shim.ingress = 0;
 	packet->udp_csum = 0;
 	packet->psn &= ~bpf_htonl((__u32)BTH_ACK_REQ << 24);
-	packet->imm = 0; /* AETH: plain ACK */
+	packet->imm = 0;
 }
 
 /* What its headers say, before `length` bytes of it are sent. */
@@ -85,6 +85,11 @@ static __always_inline void begin_answer(struct roce *packet, __u8 opcode, __u32
 	packet->ip_len = bpf_htons(length - sizeof(struct ethhdr));
 	packet->udp_len = bpf_htons(length - sizeof(struct ethhdr) - 20);
 	set_ip_checksum(packet);
+}
+
+static __always_inline int is_data(const struct roce *packet)
+{
+	return packet->opcode <= BTH_SEND_ONLY_IMM;
 }
 
 static __always_inline __u32 flow_of(const struct roce *packet)

@@ -5,6 +5,7 @@
  *
  *   Ethernet 14 | IPv4 20 | UDP 8 (dst 4791) | BTH 12 | ImmDt or AETH 4 | shim 16 | [INT-MD 16 + hops x 28] | payload | iCRC 4
  *
+ * A CNP is its BTH, 16 bytes that are reserved, and the iCRC, which lie where others have the slot of 4 bytes and the shim.
  * Data is RC SEND Only with Immediate: its ImmDt slot becomes the AETH of the ACK, so that a NIC can turn a data packet
  * into its ACK in place. Multi-byte fields are in network byte order. The iCRC is carried as zero: no RoCE NIC is
  * asked to accept these packets.
@@ -15,11 +16,16 @@
 #include <linux/types.h>
 
 #define ROCE_PORT 4791
+#define BTH_SEND_FIRST 0x00 /* RC SEND: up to 0x05 */
+#define BTH_SEND_MIDDLE 0x01
+#define BTH_SEND_LAST_IMM 0x03
 #define BTH_SEND_ONLY_IMM 0x05
 #define BTH_ACK 0x11
 #define BTH_CNP 0x81
 #define BTH_SRC 0xC0 /* of those that are left to manufacturers */
 #define BTH_ACK_REQ 0x80
+#define AETH_ACK 0x1f /* syndrome: an ACK that limits nobody by credits */
+#define AETH_NAK 0x60 /* PSN sequence error: the packet of this number is missing */
 #define BTH_BECN 0x40
 
 #define SHIM_INT 0x01 /* an INT-MD header and reserved hops follow the shim */
@@ -30,6 +36,7 @@
 #define SHIM_LAST 0x10  /* what is left of the flow fits its window */
 #define SHIM_INC 0x20   /* the sender may take more */
 #define SHIM_DEC 0x40   /* a switch has told the sender to take less */
+#define SHIM_AGAIN 0x80 /* sent before, under the same number */
 
 #define FIRST_PORT 0xc000 /* RoCEv2 takes source ports from the dynamic range, for ECMP's sake */
 #define ENTROPIES 0x4000  /* ports of that range */
@@ -47,6 +54,11 @@
 /* Who chooses the paths of a flow's packets, if it is not the hash of addresses and ports. */
 enum routing { BY_HASH, BY_SENDER, SPRAYED, BY_FLOWLET, ADAPTIVE };
 
+/* What follows from a lost packet: its payload goes on in another one, or numbers (PSN) name data, as a NIC's do. */
+enum recovery { PER_PACKET, GO_BACK_N, SELECTIVE_REPEAT };
+
+#define MOST_AHEAD 2048 /* packets that a receiver can keep behind a missing one (selective repeat) */
+
 #define INT_DOMAIN 0x7B /* our domain-specific metadata; any number that no other domain here uses */
 #define INT_ALL 0xF800   /* domain-specific instructions: node, queue, time, bytes, rate */
 #define MAX_HOPS 5
@@ -54,8 +66,9 @@ enum routing { BY_HASH, BY_SENDER, SPRAYED, BY_FLOWLET, ADAPTIVE };
 
 struct shim {
 	__be64 tx_ns;   /* sender NIC's clock when the packet left */
-	__be16 frame;   /* bytes of the data packet, Ethernet header included */
-	__be16 payload; /* bytes of user data in it */
+	/* The next two are echoed, but where numbers name data: the sender knows them, and an answer has others there. */
+	__be16 frame;   /* bytes of the data packet, Ethernet header included; CE marks that were not told yet */
+	__be16 payload; /* bytes of user data in it; by how much the packet that is kept is ahead of the missing one */
 	__u8 ttl;       /* ACK only: TTL with which the data packet arrived */
 	__u8 flags;
 	__be16 ingress; /* ifindex of the ingress port of the switch that it is queued in; 0 without PFC */
@@ -128,9 +141,9 @@ struct record {
 	__u64 tx_ns; /* echoed: when the data packet left it; 0 for a CNP */
 	__u32 flow;
 	__u32 psn; /* 24 bits */
-	__u16 frame;
+	__u16 frame; /* these two as in the shim */
 	__u16 payload;
-	__u8 opcode;
+	__u8 opcode; /* of the BTH; AETH_NAK for an ACK that is one */
 	__u8 flags; /* of the shim */
 	__u8 ttl;
 	__u8 hops;
@@ -151,6 +164,8 @@ struct nic_settings {
 	__u32 seed; /* of draws */
 	__u32 ack_tos; /* what answers carry: their DSCP, and that they cannot be marked */
 	__u32 cnp_tos;
+	__u32 recovery; /* enum recovery */
+	__u32 ahead; /* packets that receivers keep behind a missing one */
 };
 
 /* Per flow, at the sender's NIC. */

@@ -12,6 +12,7 @@ import numpy as np
 
 from testbed.experiment.topology.dscp import DSCPS
 from testbed.experiment.topology.framing import ICRC, Framing
+from testbed.experiment.transport import Transport
 
 ROCE_PORT = 4791
 LOSSLESS = 3  # the priority of data; ACKs and CNPs have others and are never paused
@@ -19,14 +20,17 @@ QUEUES = 8  # of a port, with classes
 FIRST_QUEUE = 0x00010001  # as a packet's priority: it waits in queue 0; the next number is the next queue
 LOSSLESS_CLASS = 0x00020001  # where data waits at a port that has a gate; see `testbed.engines.kernel.rack.gate`
 DATA_TOS = 26 << 2 | 2  # what RoCE data carries by convention: DSCP 26, which NICs map to priority 3, and ECT(0)
-SEND_ONLY_IMM = 0x05
+SEND_FIRST, SEND_MIDDLE, SEND_LAST_IMM, SEND_ONLY_IMM = 0x00, 0x01, 0x03, 0x05
 ACK = 0x11
 CNP = 0x81
 SRC = 0xC0  # of Bolt's switches
 ACK_REQUEST = 0x80
+AETH_ACK, AETH_NAK = 0x1F, 0x60  # syndromes: no credits; PSN sequence error
 SHIM_INT = 0x01
 SHIM_CE = 0x02
 SHIM_SRC, SHIM_FIRST, SHIM_LAST, SHIM_INC, SHIM_DEC = 0x04, 0x08, 0x10, 0x20, 0x40  # Bolt's
+SHIM_AGAIN = 0x80  # sent before, under the same number
+MOST_AHEAD = 2048  # packets that a receiver can keep behind a missing one
 MAX_HOPS = 5
 QP_BASE = 0x100
 RATE_SHIFT = 32
@@ -86,6 +90,15 @@ FLOW_RX = np.dtype(
         ("next_psn", "<u8"),
     ]
 )
+RECEIVER = np.dtype(
+    [
+        *((name, "<u4") for name in ("lock", "expected", "asked", "marks")),
+        *((name, "<u8") for name in ("delivered", "payload_bytes", "duplicates", "discarded", "acks", "naks")),
+        ("overtaken", "<u8"),
+        ("kept", "<u8", (MOST_AHEAD // 64,)),
+    ]
+)
+"""struct receiver of receive.bpf.h."""
 PORT_CONFIG = struct.Struct("=QQQIIIIII")  # drain, bytes/s, longest ns, buffer, node, kbit/s, loss, slack, peer
 PORT_RED = struct.Struct("=IIII")  # lock, Kmin, Kmax, Pmax
 PORT_QUEUE = struct.Struct("=IIQQQQIIII")  # lock, random state, bytes, time, bytes dequeued; the rest begins with zeros
@@ -109,8 +122,9 @@ PORT_COUNTERS = np.dtype(
 )
 ARRIVALS = np.dtype([("bytes", "<u8"), ("packets", "<u8"), ("answered", "<u8")])
 # CNP interval in wall ns, ring flags, flowlet gap in wall ns, PFC or not, xon; port and P_Key of the tag, big-endian;
-# far end or not; routing, seed; second bytes of the IP headers of ACKs and CNPs
-NIC_SETTINGS = struct.Struct("=QQQIIHHIIIII")
+# far end or not; routing, seed; second bytes of the IP headers of ACKs and CNPs; recovery, packets that receivers keep
+# behind a missing one
+NIC_SETTINGS = struct.Struct("=QQQIIHHIIIIIII")
 # xoff, xon, limit, whether flows are counted, queue from which on SRCs are sent, bytes of a full packet, routing,
 # seed
 PORT_SETTINGS = struct.Struct("=IIIIIIII")
@@ -158,6 +172,15 @@ FLOW_SEEN = np.dtype([("bytes", "<u8"), ("last_ns", "<u8")])
 def routing(name: str) -> int:
     """The number of what an experiment's `routing` names; a path chooser's is BY_SENDER."""
     return {"ecmp": BY_HASH, "spray": SPRAYED, "flowlet": BY_FLOWLET, "adaptive": ADAPTIVE}.get(name, BY_SENDER)
+
+
+PER_PACKET, GO_BACK_N, SELECTIVE_REPEAT = range(3)  # recovery
+
+
+def recovery(transport: Transport) -> tuple[int, int]:
+    """The number of an experiment's `transport.recovery`, and packets that its receivers keep behind a missing one."""
+    number = ("per-packet", "go-back-n", "selective-repeat").index(transport.recovery)
+    return number, transport.bitmap if number == SELECTIVE_REPEAT else 0
 
 
 @dataclass(frozen=True)

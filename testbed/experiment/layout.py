@@ -100,7 +100,7 @@ class Layout:
 
     def retransmission_timeout(self, longest_queue: float) -> float:
         """As configured, or three times the longest RTT with ``longest_queue`` bytes at every port. Nominal s."""
-        configured = self.experiment.loss_recovery.timeout
+        configured = self.experiment.transport.timeout
         if not isinstance(configured, str):
             return configured
         return 3 * float((self.paths.base_rtt + self.paths.full_buffers(longest_queue)).max())

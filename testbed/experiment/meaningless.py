@@ -66,6 +66,8 @@ def _found(experiment: Experiment, document: Document) -> Iterator[tuple[KeyPath
             yield ("routing",), f"'adaptive' compares up to {MOST_NEXT_HOPS} ports; a switch has {most}; say 'spray'"
     if engine == "fluid" and experiment.queue_pairs == "per-pair":
         yield ("queue_pairs",), "in the fluid model every flow has a state of its own; say 'per-message'"
+    if engine == "fluid" and experiment.transport.numbered:
+        yield ("transport", "recovery"), "the fluid model has no packets that could be sent again; say 'per-packet'"
     costs: dict[KeyPath, float] = {("controller", "decision_cost"): experiment.controller.decision_cost}
     costs |= {("controllers", at, "decision_cost"): one.decision_cost for at, one in enumerate(experiment.controllers)}
     for place in (key for key, cost in costs.items() if cost and engine != "virtual"):

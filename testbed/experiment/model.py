@@ -47,6 +47,7 @@ from testbed.experiment.topology.tables import Tables
 from testbed.experiment.traffic import Traffic
 from testbed.experiment.traffic.pattern import Context
 from testbed.experiment.traffic.plan import Plan
+from testbed.experiment.transport import Transport
 from testbed.units import TIME_UNITS, Time, exactly, parse, show_rate, show_size, show_time
 
 
@@ -159,15 +160,6 @@ class Pacing(Part):
     burst: Count = Field(default=1, description="Packets of one flow that are sent back to back.")
 
 
-class LossRecovery(Part):
-    """What a sender does when nothing comes back."""
-
-    timeout: AutoOrTime = Field(
-        default="auto",
-        description="Retransmission timeout; `auto` is three times the longest RTT there can be, with full buffers.",
-    )
-
-
 class Record(Part):
     """What the time series hold."""
 
@@ -229,9 +221,7 @@ class Experiment(Part):
         description="`per-message`: each flow starts with a controller state of its own; `per-pair`: a flow goes on "
         "with that of one between the same two hosts that has sent all it had, on its path. For controllers per flow.",
     )
-    loss_recovery: LossRecovery = Field(
-        default=LossRecovery(), description="What a sender does when nothing comes back."
-    )
+    transport: Transport = Field(default=Transport(), description="What becomes of a lost packet.")
     record: Record = Field(default=Record(), description="What the time series hold.")
     events: list[EventSpec] = Field(
         default=[], description="Links between switches that fail and come back, each with these keys:"

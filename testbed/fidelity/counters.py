@@ -31,6 +31,7 @@ class FlowCounts:
     nic_cnps: Ints
     nic_ce: Ints  # ... with a CE echo
     received: Ints  # data counted by the receiver's NIC
+    answered: Ints  # ACKs and NAKs that it made
     received_ce: Ints
     cnps_made: Ints
     ring_full: Ints  # feedback lost to a full ring
@@ -76,6 +77,26 @@ class SrcCounts:
 
 
 @dataclass(frozen=True)
+class RecoveryCounts:
+    """Where packets are sent again under their numbers, per flow. Receivers count what they do with them."""
+
+    delivered: Ints  # packets, and ...
+    delivered_bytes: Ints  # ... their payload
+    duplicates: Ints  # came again
+    discarded: Ints  # came after a missing one, and were not kept
+    expected: Ints  # the next number that a receiver has not got, modulo 2^24
+    kept: Ints  # packets behind it
+    payload: Ints  # bytes of the first `delivered` packets
+    naks: Ints  # made
+    overtaken: Ints  # packets that were asked for, and had only been overtaken
+    marks: Ints  # CE marks that no answer has told yet
+    agent_expected: Ints
+    agent_payload: Ints  # bytes that agents know to have arrived
+    agent_naks: Ints
+    one_path: bool  # of each flow: nothing overtakes anything
+
+
+@dataclass(frozen=True)
 class Counts:
     """Everything that is compared."""
 
@@ -89,3 +110,4 @@ class Counts:
     queue_tolerance: float  # bytes: a burst
     pauses: PauseCounts | None = None  # with priority flow control
     srcs: SrcCounts | None = None  # with Bolt
+    recovery: RecoveryCounts | None = None  # with go-back-N and selective repeat

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,7 +13,7 @@ from testbed.base.arrays import Ints
 from testbed.dataplane import pauses
 from testbed.dataplane.port_maps import PortMaps
 from testbed.experiment.layout import Layout
-from testbed.fidelity.counters import FlowCounts, PauseCounts, PortCounts, SrcCounts
+from testbed.fidelity.counters import FlowCounts, PauseCounts, PortCounts, RecoveryCounts, SrcCounts
 
 
 @dataclass(frozen=True)
@@ -26,15 +27,21 @@ class Programs:
     maps: PortMaps
     index: Ints  # of the switch ports, in their order
     peer: Ints  # of the other ends of their links
+    receivers: Callable[[], NDArray[np.void]]  # of dtype `testbed.dataplane.wire.RECEIVER`
 
     def flows(self, flows: Flows, unread: Ints) -> FlowCounts:
         """``unread``: feedback per flow that waits in rings."""
         tx, rx = self.flows_tx, self.flows_rx
+        received = _integers(rx["packets"])
+        answered = received
+        if self.layout.experiment.transport.numbered:
+            receivers = self.receivers()
+            answered = _integers(receivers["acks"] + receivers["naks"])
         return FlowCounts(
             src_port=self._last_port(self.layout.plan.src),
             dst_port=self._last_port(self.layout.plan.dst),
             alike=alike(self.layout),
-            agent_sent=flows.sent.copy(),
+            agent_sent=flows.sent + flows.again,
             agent_acked=flows.acked.copy(),
             agent_cnps=flows.cnps.copy(),
             agent_ce=flows.ce.copy(),
@@ -42,7 +49,8 @@ class Programs:
             nic_acks=_integers(tx["acks"]),
             nic_cnps=_integers(tx["cnps"]),
             nic_ce=_integers(tx["ce_echoes"]),
-            received=_integers(rx["packets"]),
+            received=received,
+            answered=answered,
             received_ce=_integers(rx["ce"]),
             cnps_made=_integers(rx["cnps"]),
             ring_full=_integers(tx["ring_full"]),
@@ -89,6 +97,31 @@ class Programs:
             sent=_integers(ports["made"]),
         )
 
+    def recovery(self, flows: Flows) -> RecoveryCounts | None:
+        """None where a lost packet goes on as another one."""
+        experiment = self.layout.experiment
+        if not experiment.transport.numbered:
+            return None
+        rx = self.receivers()
+        delivered = _integers(rx["delivered"])
+        whole = delivered * self.layout.framing.payload
+        return RecoveryCounts(
+            delivered=delivered,
+            delivered_bytes=_integers(rx["payload_bytes"]),
+            duplicates=_integers(rx["duplicates"]),
+            discarded=_integers(rx["discarded"]),
+            expected=_integers(rx["expected"]),
+            kept=_bits(rx["kept"]),
+            payload=np.minimum(whole, self.layout.plan.size).astype(np.int64),
+            naks=_integers(rx["naks"]),
+            overtaken=_integers(rx["overtaken"]),
+            marks=_integers(rx["marks"]),
+            agent_expected=flows.expected.copy(),
+            agent_payload=flows.acked_payload.copy(),
+            agent_naks=flows.naks.copy(),
+            one_path=not experiment.routing.many_paths and not experiment.events,
+        )
+
     def _last_port(self, hosts: list[str]) -> Ints:
         """Positions of the switch ports that lead to hosts."""
         shape = self.layout.shape
@@ -128,6 +161,12 @@ def unread(waiting: list[NDArray[np.void]], flows: int) -> Ints:
     for records in waiting:
         np.add.at(counts, records["flow"].astype(np.int64), 1)
     return counts
+
+
+def _bits(words: NDArray[np.uint64]) -> Ints:
+    """How many are set, per row."""
+    bits = np.unpackbits(np.ascontiguousarray(words).view(np.uint8), axis=1)
+    return np.asarray(bits.sum(axis=1), np.int64)
 
 
 def _integers(column: NDArray[np.uint64]) -> Ints:

@@ -19,6 +19,7 @@ RATE_TOLERANCE = 0.01  # of a link: a token bucket may be ahead by its burst
 AS_MUCH = 0.05
 MANY, LARGE = 500, 0.2  # lost packets of a flow, and their share, on average: chance makes no such differences
 UNEQUAL = 0.5  # of the mean
+PSNS = 1 << 24  # packet numbers
 
 # What a user can do.
 QUIET = "run it again at a higher --dilation, with nothing else in its hosts; if it comes back, run 'testbed selftest'"
@@ -58,7 +59,7 @@ def packets_are_conserved(counts: Counts) -> Iterator[Reason]:
     decides which ports a flow takes, but what goes into a switch is known, and what each of its ports did with it.
     """
     flows, ports, srcs = counts.flows, counts.ports, counts.srcs
-    answers = flows.received + flows.cnps_made
+    answers = flows.answered + flows.cnps_made
     missing = np.zeros(len(ports.name), np.int64)
     np.add.at(missing, flows.dst_port, flows.nic_sent - flows.received)
     np.add.at(missing, flows.src_port, answers - flows.nic_acks - flows.nic_cnps)
@@ -117,8 +118,11 @@ def marks_are_echoed(counts: Counts) -> Iterator[Reason]:
         yield Reason(
             what="more CE marks received than set", how_much=f"{received.sum()} and {ports.marked.sum()}", remedy=QUIET
         )
-    lost_answers = flows.received - flows.nic_acks
+    lost_answers = flows.answered - flows.nic_acks
     unechoed = flows.received_ce - flows.nic_ce
+    if counts.recovery:  # an answer tells of all since the last one that did
+        unechoed = unechoed - counts.recovery.marks
+        lost_answers = np.where(lost_answers, flows.received_ce, 0)
     wrong = int(((unechoed < 0) | (unechoed > lost_answers)).sum())
     if wrong:
         yield Reason(what="CE marks received and echoed differ", how_much=f"{wrong} flows", remedy=QUIET)
@@ -199,6 +203,42 @@ def lossless_means_no_drop(counts: Counts) -> Iterator[Reason]:
             )
 
 
+def delivery_is_in_order(counts: Counts) -> Iterator[Reason]:
+    """Where packets are sent again under their numbers: every one, and so every byte, is delivered once and in order.
+
+    What a sender takes for delivered has been; NAKs that were made were read, or lost on the way; and where a flow has
+    one path, nothing was asked for that had only been overtaken.
+    """
+    if not (one := counts.recovery):
+        return
+    flows = counts.flows
+    accounted = one.delivered + one.duplicates + one.discarded
+    yield from _differences(
+        "packets came and were neither delivered nor discarded", "more packets were delivered than came",
+        flows.received - accounted,
+    )  # fmt: skip
+    in_order = one.delivered - one.kept
+    wrong = (in_order - one.expected) % PSNS
+    yield from _differences("packet numbers were delivered twice or left out", "", wrong)
+    bytes_off = np.where(one.kept == 0, one.delivered_bytes - one.payload, 0)
+    if bytes_off.any():
+        flow = int(np.flatnonzero(bytes_off)[0])
+        how_much = f"{one.delivered_bytes[flow]} instead of {one.payload[flow]} bytes of flow {flow}"
+        yield Reason(what="packets were delivered with other bytes than were sent", how_much=how_much, remedy=QUIET)
+    yield from _differences(
+        "packets were acknowledged that were not delivered", "", np.maximum(one.agent_expected - in_order, 0)
+    )
+    ahead = np.maximum(one.agent_payload - one.delivered_bytes, 0)
+    yield from _differences("bytes were acknowledged that were not delivered", "", ahead)
+    lost = flows.answered - flows.nic_acks + flows.ring_full + flows.unread
+    missing = one.naks - one.agent_naks
+    yield from _differences("NAKs were neither read nor lost", "agents read NAKs that no receiver made",
+        np.where(missing < 0, missing, np.maximum(missing - lost, 0)))  # fmt: skip
+    if one.one_path and one.overtaken.any():
+        how_much = f"{one.overtaken.sum()} packets were asked for again"
+        yield Reason(what="packets overtook each other on one path", how_much=how_much, remedy=TIMERS)
+
+
 def srcs_are_sent(counts: Counts) -> Iterator[Reason]:
     """Every SRC that a queue asked for was sent. What became of it, the conservation of packets says."""
     if not counts.srcs:
@@ -250,6 +290,7 @@ CHECKS: tuple[Callable[[Counts], Iterator[Reason]], ...] = (
     queues_agree,
     the_named_controllers_ran,
     lossless_means_no_drop,
+    delivery_is_in_order,
     srcs_are_sent,
     pauses_are_settled,
 )

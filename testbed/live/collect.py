@@ -186,7 +186,7 @@ class Collector:
             path_rate=run.layout.paths.path_rate,
             hops=run.layout.paths.hops,
             base_rtt=run.layout.paths.base_rtt,
-            sent_packets=_copy(flows.sent),
+            sent_packets=_copy(flows.sent + flows.again),
             acked_packets=_copy(flows.acked),
             lost_packets=_copy(flows.lost),
             late_acks=_copy(flows.late),
@@ -200,14 +200,20 @@ class Collector:
     def _counters(self) -> dict[str, int]:
         """Events that the experiment did not configure, and the agents' own counts."""
         meters = self.run.meters
-        return self.run.network.events() | {
-            "sends_refused": sum(int(meter.counters[0]) for meter in meters),
-            "ring_high_water_bytes": max(int(meter.counters[1]) for meter in meters),
-            "swapped_acks": sum(int(meter.counters[3]) for meter in meters),
-            "agent_steps": sum(int(meter.counters[2]) for meter in meters),
-            "rates_above_line": sum(int(meter.counters[5]) for meter in meters),
-            "agents": len(meters),
-        }
+        gave_up = {"queue_pairs_in_error": sum(int(meter.counters[6]) for meter in meters)}
+        numbered = self.run.layout.experiment.transport.numbered
+        return (
+            self.run.network.events()
+            | (gave_up if numbered else {})
+            | {
+                "sends_refused": sum(int(meter.counters[0]) for meter in meters),
+                "ring_high_water_bytes": max(int(meter.counters[1]) for meter in meters),
+                "swapped_acks": sum(int(meter.counters[3]) for meter in meters),
+                "agent_steps": sum(int(meter.counters[2]) for meter in meters),
+                "rates_above_line": sum(int(meter.counters[5]) for meter in meters),
+                "agents": len(meters),
+            }
+        )
 
 
 def mean_of(total: Floats, count: Ints) -> Floats:

@@ -103,7 +103,7 @@ def test_receiver_answers_what_the_layers_read(rig: Bench) -> None:
     _, ack = rig.rx(rig.tx(data(flow=6, framing=FRAMING, tos=ECT0)))
     _, cnp = rig.rx(rig.tx(data(flow=5, framing=PLAIN, tos=CE)))
     packet = Ether(ack)
-    assert (packet[BTH].opcode, packet[BTH].psn, packet[AETH].syndrome) == (wire.ACK, 41, 0)
+    assert (packet[BTH].opcode, packet[BTH].psn, packet[AETH].syndrome) == (wire.ACK, 41, wire.AETH_ACK)
     assert packet[Shim].ttl == 61  # of `data`
     assert packet[IntMd].stamped == []
     assert rebuilt(packet) == ack

@@ -54,7 +54,8 @@ PACKED = {
     "port_config": (wire.PORT_CONFIG, "drain rate_Bps longest_ns buffer node rate_kbps loss slack peer"),
     "nic_settings": (
         wire.NIC_SETTINGS,
-        "cnp_interval_ns ring_flags flowlet_gap_ns lossless xon port pkey at_far_end routing seed ack_tos cnp_tos",
+        "cnp_interval_ns ring_flags flowlet_gap_ns lossless xon port pkey at_far_end routing seed ack_tos cnp_tos "
+        "recovery ahead",
     ),
     "port_settings": (wire.PORT_SETTINGS, "xoff xon limit monitor src_from packet routing seed"),
     "shim": (wire.SHIM, "tx_ns frame payload ttl flags ingress"),
@@ -69,7 +70,17 @@ PACKED = {
 CONSTANTS = {
     "SCARCE": wire.SCARCE,
     "ROCE_PORT": wire.ROCE_PORT,
+    "BTH_SEND_FIRST": wire.SEND_FIRST,
+    "BTH_SEND_MIDDLE": wire.SEND_MIDDLE,
+    "BTH_SEND_LAST_IMM": wire.SEND_LAST_IMM,
     "BTH_SEND_ONLY_IMM": wire.SEND_ONLY_IMM,
+    "AETH_ACK": wire.AETH_ACK,
+    "AETH_NAK": wire.AETH_NAK,
+    "SHIM_AGAIN": wire.SHIM_AGAIN,
+    "MOST_AHEAD": wire.MOST_AHEAD,
+    "PER_PACKET": wire.PER_PACKET,
+    "GO_BACK_N": wire.GO_BACK_N,
+    "SELECTIVE_REPEAT": wire.SELECTIVE_REPEAT,
     "BTH_ACK": wire.ACK,
     "BTH_CNP": wire.CNP,
     "BTH_ACK_REQ": wire.ACK_REQUEST,
@@ -181,6 +192,7 @@ MIRRORED = {
     "heap": structs.CHeap,
     "trace": structs.CTrace,
     "decisions": structs.CDecisions,
+    "transport": structs.CTransport,
     "decider": Decider,
 }
 
@@ -285,7 +297,7 @@ def test_scapy_decodes_all_three_as_rocev2(rig: Bench) -> None:
     frame, roce = decoded(ack)
     bth = frame[roce.BTH]
     assert (bth.opcode, bth.dqpn, bth.psn, bth.ackreq, bth.becn) == (wire.ACK, wire.QP_BASE + 6, 0x123456, 0, 0)
-    assert frame[roce.AETH].syndrome == 0  # a plain ACK
+    assert frame[roce.AETH].syndrome == wire.AETH_ACK
     frame, roce = decoded(cnp)
     bth = frame[roce.BTH]
     assert (bth.opcode, bth.dqpn, bth.becn, bth.fecn) == (wire.CNP, wire.QP_BASE + 5, 1, 0)

@@ -58,5 +58,5 @@ def test_each_switch_has_a_tuner_of_its_own_ports() -> None:
 def test_the_retransmission_timeout_is_three_of_the_longest_rtts_unless_it_is_configured() -> None:
     full = 5e6 * 8 / 100e9  # s that a full buffer takes at the one port
     assert layout("incast-8").retransmission_timeout(5e6) == pytest.approx(3 * (8.18496e-6 + full))
-    chosen = Layout(load("incast-8").apply(["loss_recovery.timeout=2 ms"]).experiment)
+    chosen = Layout(load("incast-8").apply(["transport.timeout=2 ms"]).experiment)
     assert chosen.retransmission_timeout(5e6) == 2e-3

@@ -15,7 +15,7 @@ import pytest
 
 from testbed.agent.identity import Identity
 from testbed.fidelity import invariants
-from testbed.fidelity.counters import Counts, FlowCounts, PauseCounts, PortCounts
+from testbed.fidelity.counters import Counts, FlowCounts, PauseCounts, PortCounts, RecoveryCounts
 from testbed.fidelity.invariants import broken
 
 WANTED = Identity("dcqcn", "Dcqcn", str(Path("/there/dcqcn.py")), "ab" * 32)
@@ -36,6 +36,7 @@ def healthy() -> Counts:
         nic_cnps=np.array([2, 1]),
         nic_ce=np.array([7, 4]),
         received=np.array([100, 45]),
+        answered=np.array([100, 45]),
         received_ce=np.array([7, 5]),
         cnps_made=np.array([2, 1]),
         ring_full=np.array([0, 0]),
@@ -155,6 +156,41 @@ def test_a_lossless_fabric_that_is_none_is_named(change: dict[str, list[int]], e
     assert f"{one.what}: {one.how_much}".startswith(expected)
 
 
+def recovered(**change: int) -> Counts:
+    """`healthy` with go-back-N: of flow 1, 40 packets of 10 bytes were delivered, 2 twice, 3 discarded."""
+    columns = {
+        "delivered": 40, "delivered_bytes": 400, "duplicates": 2, "discarded": 3, "expected": 40, "kept": 0,
+        "payload": 400, "naks": 2, "overtaken": 0, "marks": 0, "agent_expected": 40, "agent_payload": 400,
+        "agent_naks": 1,
+    }  # fmt: skip
+    first = dict.fromkeys(columns, 0) | dict.fromkeys(("delivered", "expected", "agent_expected"), 100)
+    values = {name: np.array([first[name], value]) for name, value in (columns | change).items()}
+    return replace(healthy(), recovery=RecoveryCounts(**values, one_path=True))
+
+
+def test_recovery_that_is_in_order_breaks_nothing() -> None:
+    assert broken(recovered()) == []
+
+
+@pytest.mark.parametrize(
+    ("change", "expected"),
+    [
+        ({"delivered": 39, "expected": 39, "agent_expected": 39, "payload": 400}, "packets came and were neither"),
+        ({"duplicates": 3}, "more packets were delivered than came"),
+        ({"expected": 39}, "packet numbers were delivered twice or left out: 1 packets"),
+        ({"delivered_bytes": 410}, "packets were delivered with other bytes than were sent: 410 instead of 400"),
+        ({"agent_expected": 41}, "packets were acknowledged that were not delivered"),
+        ({"agent_payload": 401}, "bytes were acknowledged that were not delivered"),
+        ({"naks": 3}, "NAKs were neither read nor lost"),
+        ({"agent_naks": 3}, "agents read NAKs that no receiver made"),
+        ({"overtaken": 7}, "packets overtook each other on one path: 7 packets"),
+    ],
+)
+def test_recovery_that_is_not_is_named(change: dict[str, int], expected: str) -> None:
+    (one,) = broken(recovered(**change))
+    assert f"{one.what}: {one.how_much}".startswith(expected)
+
+
 def two_switches() -> Counts:
     """h1 at s1 to h2 at s2: 100 packets, of which s1 dropped 4 and the failed link lost 6; all ACKs came back."""
     none = ("agent_cnps", "agent_ce", "nic_cnps", "nic_ce", "received_ce", "cnps_made", "ring_full", "unread")
@@ -162,7 +198,7 @@ def two_switches() -> Counts:
         healthy().flows,
         **{name: np.array([0]) for name in none},
         **{name: np.array([100]) for name in ("agent_sent", "nic_sent")},
-        **{name: np.array([90]) for name in ("agent_acked", "nic_acks", "received")},
+        **{name: np.array([90]) for name in ("agent_acked", "nic_acks", "received", "answered")},
         src_port=np.array([0]),
         dst_port=np.array([2]),
         alike=np.array([-1]),
@@ -208,7 +244,7 @@ def overloaded(*lost: int, sent: int = 5000, alike: int = 0) -> Counts:
     counters = dict.fromkeys(("agent_cnps", "agent_ce", "nic_cnps", "nic_ce", "received_ce", "cnps_made"), none)
     flows = FlowCounts(
         **counters, ring_full=none, unread=none, alike=np.full(count, alike), agent_sent=all_sent, nic_sent=all_sent,
-        agent_acked=received, nic_acks=received, received=received,
+        agent_acked=received, nic_acks=received, received=received, answered=received,
         src_port=np.arange(count), dst_port=np.full(count, count),
     )  # fmt: skip
     enqueued = np.append(received, received.sum())
@@ -267,6 +303,8 @@ def wrecked() -> Iterator[Counts]:
     yield replace(healthy(), loaded_plugins=[])
     yield replace(healthy(), loaded_plugins=[replace(WANTED, form="Fixed")])
     yield overloaded(0, 2500)
+    for column in fields(recovered().recovery or object()):
+        yield recovered(**{column.name: 50}) if column.name != "one_path" else recovered(overtaken=3)
     yield lossless(overrun=[1] * 3, residual=[1] * 3, received=[9] * 3, unsignalled=[1] * 3, resumed=[False] * 3)
 
 

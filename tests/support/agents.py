@@ -122,6 +122,7 @@ class Bench:
             host=np.array(self.hosts, np.int64),
             line_rate=np.full(n, self.line_rate),
             wire_size=self.wire_size,
+            payload=self.payload,
             burst=self.burst,
             at_once=0,
             credit=self.credit,

@@ -146,10 +146,12 @@ class Bench:
         src: Notices = NO_SRC,
         routing: int = wire.BY_HASH,
         seed: int = 1,
+        recovery: tuple[int, int] = (wire.PER_PACKET, 0),
     ) -> None:
         self.nic = NicPrograms(
-            8, flows, rings, cnp_interval_ns, wake_agents=False, pfc=pfc, src=src, routing=routing, seed=seed
-        )
+            8, flows, rings, cnp_interval_ns, wake_agents=False, pfc=pfc, src=src, routing=routing, seed=seed,
+            recovery=recovery,
+        )  # fmt: skip
         self.ports = PortPrograms(self.nic, monitor)
 
     def port(

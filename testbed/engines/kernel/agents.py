@@ -79,6 +79,7 @@ class Agents:
             wake_by_ring=rack.use_netem,
             own_ports=rack.experiment.own_ports,
             many_paths=ManyPaths(resolved.make_choosers, resolved.chooser) if routing.many_paths else None,
+            transport=rack.experiment.transport,
         )
 
     def _passed_at_once(self) -> int:

@@ -65,6 +65,7 @@ class Assembly:
             flowlet_gap_ns=self.clock.wall_ns(self.layout.flowlet_gap),
             src=Notices(self.resolved.src_threshold, framing.wire_size),
             answers=Answers(experiment.rack.nic.ack_dscp, experiment.rack.nic.cnp_dscp),
+            recovery=wire.recovery(experiment.transport),
         )
         monitor = FLOW_TABLE if Need.FLOWS in self.resolved.tuner.form.needs else 0
         self.programs = self.net.attach(self.nic, experiment.seed, monitor)

@@ -52,13 +52,14 @@ def gather(rack: Assembly, agents: Agents, watch: QueueWatch, record: RunRecord,
         queue_tolerance=watch.tolerance,
         pauses=programs.pauses(time.monotonic_ns()) if rack.lossless else None,
         srcs=programs.srcs(rack.flows),
+        recovery=programs.recovery(rack.flows),
     )
 
 
 def programs_of(rack: Assembly) -> Programs:
     """The counters of the rack's programs."""
     nic, maps, ports = rack.nic, rack.programs, rack.ports
-    return Programs(rack.layout, nic.flows_tx, nic.flows_rx, nic.arrivals, maps, ports.index, ports.peer)
+    return Programs(rack.layout, nic.flows_tx, nic.flows_rx, nic.arrivals, maps, ports.index, ports.peer, nic.receivers)
 
 
 def _settled(rack: Assembly) -> bool:

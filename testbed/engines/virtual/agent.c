@@ -4,6 +4,7 @@
 #include "../../agent/batch.c"
 #include "../../agent/feedback.c"
 #include "../../agent/paths.c"
+#include "../../agent/recovery.c"
 #include "../../agent/decisions.c"
 #include "../../agent/core.c"
 #include "../../agent/gather.c"

@@ -31,6 +31,7 @@ class VirtualMaps(PortMaps):
         bolt: bool,
         classes: Classes | None,
         memory: LargePages,
+        receivers: bool = False,
     ) -> None:
         if classes:
             self.class_table = class_rows.table(classes, interfaces)
@@ -43,6 +44,7 @@ class VirtualMaps(PortMaps):
         self.flows_tx = memory.zeros(flows, wire.FLOW_TX)
         self.flows_rx = memory.zeros(flows, wire.FLOW_RX)
         self.flowlets = memory.zeros(flows, wire.FLOWLET)
+        self.receivers = memory.zeros(flows if receivers else 0, wire.RECEIVER)
         self.elements = {name: memory.zeros((interfaces, size), np.uint8) for name, size in SIZES.items()}
         self.bolt = memory.zeros(interfaces, wire.PORT_BOLT) if bolt else None
         self.flow_table = VirtualFlowTable(monitor, code) if monitor else None
@@ -57,6 +59,7 @@ class VirtualMaps(PortMaps):
         """By the names of struct world."""
         arrays = {
             "arrivals": self.arrivals, "flows_tx": self.flows_tx, "flows_rx": self.flows_rx, "flowlets": self.flowlets,
+            "receivers": self.receivers,
             "ingresses": self.ingresses, "pauses": self.pauses, "port_counters": self.counters, **self.elements,
         }  # fmt: skip
         if self.departures is not None:

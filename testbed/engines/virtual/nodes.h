@@ -14,7 +14,14 @@ static uint32_t carried_flow(const struct packet *p)
 {
 	const struct roce *packet = (const struct roce *)p->bytes;
 
-	return p->length != PFC_FRAME && packet->opcode == BTH_SEND_ONLY_IMM ? flow_of(packet) : NO_FLOW;
+	return p->length != PFC_FRAME && is_data(packet) ? flow_of(packet) : NO_FLOW;
+}
+
+/* To whoever is behind the receiver's NIC. */
+int64_t packets_delivered(const struct world *w, uint32_t flow)
+{
+	return (int64_t)(nic_constants.recovery ? ((const struct receiver *)w->receivers)[flow].delivered
+						: ((const struct flow_rx *)w->flows_rx)[flow].packets);
 }
 
 static void at_host(struct world *w, struct line *l, struct packet *p)

@@ -31,7 +31,7 @@ static void expect(const struct line *l, const struct packet *p)
 	if (!many_flows || l->receiver >= 0 || p->length == PFC_FRAME)
 		return;
 	flow = flow_of(packet);
-	if (packet->opcode == BTH_SEND_ONLY_IMM) {
+	if (is_data(packet)) {
 		__builtin_prefetch(flows_rx.value + flow, 1);
 	} else {
 		__builtin_prefetch(flows_tx.value + flow, 1);

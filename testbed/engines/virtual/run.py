@@ -74,7 +74,7 @@ class VirtualRun:
         self.agent, self.controller = sender.build(self.world, self.flows, self.meters[0], self.tasks)
         self.programs = Programs(
             self.layout, self.world.maps.flows_tx, self.world.maps.flows_rx, self.world.maps.arrivals,
-            self.world.maps, self.world.ports.index, self.world.ports.peer,
+            self.world.maps, self.world.ports.index, self.world.ports.peer, lambda: self.world.maps.receivers,
         )  # fmt: skip
         chosen = largest(self.layout.plan.size, self.experiment.record.flows)
         record, duration = self.experiment.record, self.experiment.time.end
@@ -187,6 +187,7 @@ class VirtualRun:
             queue_tolerance=float(self.layout.framing.wire_size),
             pauses=self.programs.pauses(2**62) if self.world.buffer else None,
             srcs=self.programs.srcs(self.flows),
+            recovery=self.programs.recovery(self.flows),
         )
 
 

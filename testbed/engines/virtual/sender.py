@@ -14,6 +14,7 @@ from testbed.agent.flow_agent import FlowAgent
 from testbed.agent.meter import Meter
 from testbed.agent.pace import DelayRing, Pace, PacingStats, Pauses
 from testbed.agent.paths import PathState
+from testbed.agent.recovery import TransportState
 from testbed.agent.sockets import short_packets
 from testbed.agent.tasks import TaskGraph
 from testbed.base.arrays import Ints
@@ -89,6 +90,7 @@ def build(world: World, flows: Flows, meter: Meter, tasks: TaskGraph | None) -> 
         host=host.astype(np.int64),
         line_rate=paths.line_rate,
         wire_size=framing.wire_size,
+        payload=framing.payload,
         burst=world.experiment.pacing.burst,
         at_once=0,
         credit=timing.credit,
@@ -110,6 +112,7 @@ def build(world: World, flows: Flows, meter: Meter, tasks: TaskGraph | None) -> 
     datapath = Datapath(
         flows, Sockets(world), [DelayRing(world.ring, 0.0)], pace, lags,
         code=world.code, tasks=tasks, many_paths=many_paths,
+        transport=TransportState.of(world.experiment.transport, timing.timeout, paths.base_rtt),
     )  # fmt: skip
     world.c.gather = timing.gather
     if tasks:

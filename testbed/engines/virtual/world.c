@@ -157,6 +157,7 @@ void enter(struct world *w, const void *nic, int64_t nic_size, const void *port,
 	arrivals.value = w->arrivals;
 	flows_tx.value = w->flows_tx;
 	flows_rx.value = w->flows_rx;
+	receivers.value = w->receivers;
 	ingresses.value = w->ingresses;
 	pauses.value = w->pauses;
 	port_config.value = w->port_config;

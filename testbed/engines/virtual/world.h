@@ -94,7 +94,8 @@ struct world {
 	int64_t *hops_at, *hops;
 	uint64_t *hash_seed; /* of a switch */
 	/* maps of the programs */
-	void *arrivals, *flows_tx, *flows_rx, *ingresses, *pauses, *port_config, *port_counters, *port_red, *port_queue, *port_bolt, *flowlets, *class_table, *departures;
+	void *arrivals, *flows_tx, *flows_rx, *ingresses, *pauses, *port_config, *port_counters, *port_red, *port_queue, *port_bolt, *flowlets, *class_table, *departures,
+		*receivers;
 	struct queues *queues; /* of each line, with classes */
 	struct scheduler *scheduler;
 	struct records *feedback;
@@ -127,6 +128,7 @@ struct packet *new_packet(void);
 void send_up(struct world *w, int64_t host, struct packet *p);
 void expect_feedback(uint32_t flow);
 void data_received(uint32_t flow);
+int64_t packets_delivered(const struct world *w, uint32_t flow);
 
 extern struct world *world; /* the one that this thread is in */
 extern int many_flows; /* their state stays in no cache: what is about to be touched is fetched */

@@ -55,6 +55,7 @@ class World:
         self.maps = VirtualMaps(
             self.wires.interfaces, len(plan), monitor, self.code,
             bolt=self.bolt, classes=self.classes, memory=self.memory,
+            receivers=self.experiment.transport.numbered,
         )  # fmt: skip
         self.ring = VirtualRing()
         self.port_list = self.wires.ports(self.layout, self.clock, self.bolt or self.buffer is not None)
@@ -157,7 +158,8 @@ class World:
         routing = wire.routing(self.experiment.routing.name)
         gap = self.clock.wall_ns(self.layout.flowlet_gap)
         answers = Answers(self.experiment.rack.nic.ack_dscp, self.experiment.rack.nic.cnp_dscp)
-        nic = wire.NIC_SETTINGS.pack(interval, 0, gap, *lossless, *own, 0, routing, 0, *answers.tos)
+        recovery = wire.recovery(self.experiment.transport)
+        nic = wire.NIC_SETTINGS.pack(interval, 0, gap, *lossless, *own, 0, routing, 0, *answers.tos, *recovery)
         sizes = (self.buffer.xoff, self.buffer.xon, self.buffer.limit) if self.buffer else (0, 0, 0)
         notices = (self.resolved.src_threshold, self.layout.framing.wire_size)
         port = wire.PORT_SETTINGS.pack(*sizes, self.maps.flow_table is not None, *notices, routing, 0)

@@ -149,7 +149,7 @@ def experiment(rtts: float, *, down: tuple[float, float] | None = None, compiled
         "controller": Steady.name,
         "routing": {"name": "checked", "compiled": compiled},
         "time": {"duration": _s(rtts * RTT), "warmup": 0},
-        "loss_recovery": {"timeout": _s(TIMEOUT)},
+        "transport": {"timeout": _s(TIMEOUT)},
         "record": {"interval": _s(RTT)},
         "events": events,
     })  # fmt: skip

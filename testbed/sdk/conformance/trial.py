@@ -95,7 +95,7 @@ def experiment(
             "reference_rate": "25 Gbit/s",
         },
         "time": {"duration": _s(duration)},
-        "loss_recovery": {"timeout": _s(TIMEOUT)},
+        "transport": {"timeout": _s(TIMEOUT)},
         "record": {"interval": _s(RTT)},
         "events": events,
         "seed": seed,

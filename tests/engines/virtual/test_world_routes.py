@@ -10,7 +10,7 @@ DOWN, DETECTED, UP = 1.5e-3, 1.7e-3, 2.5e-3
 SAMPLE = 10e-6
 ON_THE_WAY = 1e-6  # s, of a link: what left before may still arrive, or be lost, so much later
 EVENTS = "events=[{at: 1.5 ms, down: leaf1-spine2, detected_after: 200 us}, {at: 2.5 ms, up: all}]"
-SHORT = ("time.duration=3.5 ms", "loss_recovery.timeout=150 us", EVENTS)  # auto is longer than the run
+SHORT = ("time.duration=3.5 ms", "transport.timeout=150 us", EVENTS)  # auto is longer than the run
 
 
 def test_packets_are_lost_until_it_is_detected_and_go_around_until_it_is_up() -> None:

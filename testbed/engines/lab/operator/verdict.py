@@ -87,6 +87,7 @@ def _counts(observed: ObservedRun, group: HostGroup) -> Counts:
             agent_ce=flows.ce,
             **{name: _of_senders(observed.reports, counter) for name, counter in SENT.items()},
             received=observed.network.delivered(),
+            answered=observed.network.delivered(),
             received_ce=none,
             cnps_made=none,
             ring_full=_of_senders(observed.reports, "ring_full"),

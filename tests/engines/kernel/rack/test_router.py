@@ -102,7 +102,7 @@ EVENTS = "events=[{at: 1.5 ms, down: leaf1-spine1, detected_after: 200 us}, {at:
 
 def test_hpcc_over_three_hops_and_around_a_cut_link(tmp_path: Path) -> None:
     """Every answer must bring as many INT records as its path has switches, or the run is not clean."""
-    settings = ("--set", EVENTS, "--set", "loss_recovery.timeout=150 us")  # auto is longer than the run
+    settings = ("--set", EVENTS, "--set", "transport.timeout=150 us")  # auto is longer than the run
     summary = run_clean(tmp_path, "leaf-spine", "--dilation", "1500", "--duration", "3.5 ms", *settings)
     folder = tmp_path / "clean"
     flows = pq.read_table(folder / "flows.parquet").to_pydict()

@@ -1,0 +1,115 @@
+"""How queue pairs recover from losses, and how NICs whose settings are public do."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import BeforeValidator, Field, PlainSerializer, WithJsonSchema, model_validator
+
+from testbed.experiment.block import Part, refuse
+from testbed.units import TIME_UNITS, exactly, parse
+
+LOCAL_ACK_TIMEOUT = 4.096e-6  # s; InfiniBand's timeouts are this x 2^N
+MOST_N = 31
+PERFTEST = "perftest's default, with which ConnectX-5 waited 67.1 ms for a lost last packet"
+
+
+@dataclass(frozen=True)
+class Published:
+    """A setting of a NIC, and who says so."""
+
+    value: object
+    source: str
+
+
+PRESETS: dict[str, dict[str, Published]] = {
+    "connectx-5": {
+        "recovery": Published(
+            "go-back-n", "one NAK per gap, what follows it is dropped (hardware measured at 100 Gbit/s)"
+        ),
+        "timeout": Published(14, PERFTEST),
+        "retries": Published(7, "perftest's default, the most that InfiniBand's 3 bits hold"),
+    },
+    "bluefield-3": {
+        "recovery": Published(
+            "selective-repeat", "register ROCE_ACCL, selective_repeat_forced_en=1; by default it is 0"
+        ),
+        "timeout": Published(14, PERFTEST),
+        "retries": Published(7, "perftest's default, the most that InfiniBand's 3 bits hold"),
+    },
+}
+"""What is left out is not published: the default profile of adaptive timers, and bitmaps."""
+
+
+def _timeout(value: object) -> float | str:
+    """An int is InfiniBand's N."""
+    if value == "auto":
+        return "auto"
+    if isinstance(value, int) and not isinstance(value, bool):
+        if not 1 <= value <= MOST_N:
+            raise ValueError(f"a number is InfiniBand's N of 4.096 us x 2^N, from 1 to {MOST_N}; got {value}")
+        return float(LOCAL_ACK_TIMEOUT * 2**value)
+    time = parse(value, TIME_UNITS, "a time, 'auto', or a number N for 4.096 us x 2^N")
+    if time <= 0:
+        raise ValueError("must be more than 0")
+    return time
+
+
+Timeout = Annotated[
+    float | Literal["auto"],
+    BeforeValidator(_timeout),
+    PlainSerializer(lambda value: value if value == "auto" else exactly(value, TIME_UNITS), when_used="json"),
+    WithJsonSchema(
+        {"anyOf": [{"type": "string"}, {"type": "integer", "minimum": 1, "maximum": MOST_N}], "examples": ["auto", 14]}
+    ),
+]
+
+
+class Transport(Part):
+    """What becomes of a lost packet. docs/transport.md says which recovery is for which question."""
+
+    preset: Literal["connectx-5", "bluefield-3"] | None = Field(
+        default=None,
+        description="A NIC's settings as published; keys beside it win. docs/transport.md has the sources.",
+    )
+    recovery: Literal["per-packet", "go-back-n", "selective-repeat"] = Field(
+        default="per-packet",
+        description="`per-packet`: each loss costs one packet, which goes on under a new number, and nothing else; "
+        "`go-back-n`: the receiver drops what comes after a missing packet and asks once, the sender goes back to it; "
+        "`selective-repeat`: the receiver keeps it, and only what is missing is sent again.",
+    )
+    bitmap: Annotated[int, Field(strict=True)] = Field(
+        default=1024,
+        description="Packets that a receiver keeps behind a missing one with `selective-repeat`: a power of two, 64 to "
+        "2048. A sender is never further ahead.",
+    )
+    timeout: Timeout = Field(
+        default="auto",
+        description="Retransmission timeout: a time, or InfiniBand's N of 4.096 us x 2^N (14: 67.1 ms); `auto` is "
+        "three times the longest RTT there can be, with full buffers.",
+    )
+    retries: Annotated[int, Field(strict=True, ge=0, le=7)] | None = Field(
+        default=None,
+        description="Timeouts in a row, without anything acknowledged, after which a queue pair is in error and sends "
+        "no more; by default never. With `go-back-n` and `selective-repeat`.",
+    )
+
+    @property
+    def numbered(self) -> bool:
+        """Whether packet numbers name data, so that what is lost is sent again under its number."""
+        return self.recovery != "per-packet"
+
+    @model_validator(mode="before")
+    @classmethod
+    def _as_published(cls, data: Any) -> Any:
+        preset = PRESETS.get(str(data.get("preset")), {}) if isinstance(data, dict) else {}
+        return {**{key: one.value for key, one in preset.items()}, **data} if preset else data
+
+    @model_validator(mode="after")
+    def _belongs(self) -> Self:
+        if self.bitmap not in (64, 128, 256, 512, 1024, 2048):
+            refuse("bitmap", f"must be a power of two from 64 to 2048, got {self.bitmap}")
+        if self.retries is not None and not self.numbered:
+            refuse("retries", "recovery per packet never gives up; leave it out, or say recovery: go-back-n")
+        return self
