@@ -34,6 +34,7 @@ BEHAVIOURS = {
     "controllers/baselines": {"classes": "what kind of failure each one is", "training": "what they learn"},
     "engines/kernel": {  # whole runs, of which each asks as much as it can
         "bolt": "notices of switches, with real packets",
+        "classes": "ports of several queues, with real packets",
         "fixed_points": "where the controllers settle with real packets",
         "full_lines": "hosts that send as much as their lines carry",
         "jobs": "a ring among agents, and a message after another",

@@ -25,7 +25,7 @@ SO_SNDBUFFORCE = 32
 
 PORTS = 0x4000
 FILES = 256  # that an agent needs besides its sockets
-SEND_BUFFER = 4 << 20  # only the shaper below may hold packets back
+SEND_BUFFER = 256 << 20  # only the shaper below may hold packets back; a full queue may be all of one flow
 
 
 @dataclass(frozen=True)

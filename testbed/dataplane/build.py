@@ -11,7 +11,13 @@ BPF_FLAGS = ("-O2", "-g", "-Wall", "-Werror", *FOR_EBPF, "-c")
 ONE_PATH, MANY_PATHS = "-DMANY_PATHS=0", "-DMANY_PATHS=1"  # of each flow; also of what is compiled natively
 BOLT = "-DBOLT"  # compiled with it, NICs and ports speak Bolt's protocol
 CLASSES = "-DCLASSES=1"  # compiled with it, ports have several queues
-VARIANTS = {"": (ONE_PATH,), "-bolt": (ONE_PATH, BOLT), "-many-paths": (MANY_PATHS,)}
+VARIANTS = {
+    "": (ONE_PATH,),
+    "-bolt": (ONE_PATH, BOLT),
+    "-many-paths": (MANY_PATHS,),
+    "-classes": (ONE_PATH, CLASSES),
+    "-classes-many-paths": (MANY_PATHS, CLASSES),
+}
 
 
 def _unit(name: str, suffix: str = "", flags: tuple[str, ...] = ()) -> Unit:

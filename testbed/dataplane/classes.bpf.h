@@ -64,4 +64,26 @@ static __always_inline void count_departure(struct departures *from, __u32 lengt
 	__sync_fetch_and_add(&from->byte_ns, length * now);
 }
 
+/* The packet has come out of its link. In virtual time that is later than it left, and the line counts itself. */
+static __always_inline void count_left(struct __sk_buff *skb)
+{
+#ifndef VIRTUAL
+	__u32 first = 0, interface = skb->ifindex, row;
+	struct class_table *classes = bpf_map_lookup_elem(&class_table, &first);
+	struct departures *all = bpf_map_lookup_elem(&departures, &interface), *own;
+	__u64 now = bpf_ktime_get_ns();
+
+	if (!classes || !all)
+		return;
+	row = row_of(classes, interface, queue_of(classes, skb));
+	own = bpf_map_lookup_elem(&departures, &row);
+	if (!own)
+		return;
+	count_departure(own, skb->len, now);
+	count_departure(all, skb->len, now);
+#else
+	(void)skb;
+#endif
+}
+
 #endif

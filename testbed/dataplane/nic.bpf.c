@@ -13,6 +13,9 @@
 #include "draws.bpf.h"
 #include "pause.bpf.h"
 #include "receive.bpf.h"
+#if CLASSES
+#include "classes.bpf.h"
+#endif
 
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -281,6 +284,9 @@ int nic_rx(struct __sk_buff *skb)
 
 	if (settings.lossless && read_pause(skb))
 		return TC_ACT_SHOT; /* it bypassed the port's queue, where packets are counted */
+#if CLASSES
+	count_left(skb);
+#endif
 	count_arrival(skb, 1);
 	if (!read_own(skb, &packet))
 		return TC_ACT_OK;

@@ -331,6 +331,9 @@ int port_ingress(struct __sk_buff *skb)
 	}
 	if (settings.xoff && read_roce(skb, &packet, bpf_htons(ROCE_PORT)) && is_data(&packet))
 		leave_switch(bpf_ntohs(packet.shim.ingress), skb->len, settings.xon);
+#if CLASSES
+	count_left(skb);
+#endif
 	if (config && config->loss == LINK_DOWN) {
 		struct port_counters *sender = bpf_map_lookup_elem(&port_counters, &config->peer);
 

@@ -14,10 +14,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from testbed.dataplane import libbpf, wire
+from testbed.dataplane import class_rows, libbpf, wire
 from testbed.dataplane.build import compiled
 from testbed.dataplane.flow_table import FlowTable
 from testbed.dataplane.port_maps import MAPS, OWN_MAPS, KernelMaps, Port, view
+from testbed.experiment.topology.classes import Classes
 from testbed.experiment.topology.dscp import USUAL_ACK, USUAL_CNP
 
 FLOW_TABLE = 1 << 15  # flows of all ports together that the network condition monitor can know at a time: 4 MB
@@ -58,6 +59,7 @@ class Notices(NamedTuple):
         return "-bolt" if self.threshold else ""
 
 
+CLASSES = "-classes"  # with several queues per port
 MANY_PATHS = "-many-paths"  # the same of programs for flows that take several
 NO_PFC = Thresholds()
 NO_SRC = Notices()
@@ -90,20 +92,26 @@ class NicPrograms:
         seed: int = 1,
         answers: Answers = USUAL_ANSWERS,
         recovery: tuple[int, int] = (wire.PER_PACKET, 0),
+        classes: Classes | None = None,
     ) -> None:
-        variant = src.variant or (MANY_PATHS if routing != wire.BY_HASH else "")
+        many_paths = MANY_PATHS if routing != wire.BY_HASH else ""
+        variant = f"{CLASSES}{many_paths}" if classes else src.variant or many_paths
         self._object = libbpf.Object(compiled(f"nic{variant}"))
+        self.classes = classes
+        self.rows = class_rows.rows(largest_ifindex + 1) if classes else largest_ifindex + 1  # of maps of ports
+        if classes:
+            self._object.size_map("departures", self.rows)
         self._object.size_map("arrivals", largest_ifindex + 1)
         all_flows = flows + PROBE_FLOWS
         self._object.size_map("flows_tx", all_flows)
         self._object.size_map("flows_rx", all_flows)
         self._object.size_map("rings", rings + 1)
-        if variant == MANY_PATHS:
+        if many_paths:
             self._object.size_map("flowlets", all_flows)
         self._receivers = flows if recovery[0] else 0
         self._object.size_map("receivers", all_flows if recovery[0] else 1)
         for name in ("ingresses", "pauses"):
-            self._object.size_map(name, largest_ifindex + 1)
+            self._object.size_map(name, self.rows)
         self.pfc, self.src, self.routing, self.variant = pfc, src, routing, variant
         self.seed = seed & 0xFFFFFFFF
         wakeup = 0 if wake_agents else RING_NO_WAKEUP
@@ -129,8 +137,13 @@ class NicPrograms:
         self.arrivals_fd = self._object.map_fd("arrivals")
         self.arrivals = view(self.arrivals_fd, wire.ARRIVALS, largest_ifindex + 1)
         self.pause_events_fd = self._object.map_fd("pause_events")
-        self.ingresses = view(self._object.map_fd("ingresses"), wire.INGRESS, largest_ifindex + 1)
-        self.pauses = view(self._object.map_fd("pauses"), wire.PAUSE, largest_ifindex + 1)
+        self.ingresses = view(self._object.map_fd("ingresses"), wire.INGRESS, self.rows)
+        self.pauses = view(self._object.map_fd("pauses"), wire.PAUSE, self.rows)
+        self.departures = None
+        if classes:
+            self.departures = view(self._object.map_fd("departures"), wire.DEPARTURES, self.rows)
+            table = class_rows.table(classes, largest_ifindex + 1)
+            libbpf.update(self._object.map_fd("class_table"), 0, table.tobytes())
         flows_tx = view(self._object.map_fd("flows_tx"), wire.FLOW_TX, all_flows)
         flows_tx["ring"][flows:] = rings
         self.flows_tx = flows_tx[:flows]
@@ -149,7 +162,8 @@ class NicPrograms:
 
     def share(self, other: libbpf.Object) -> None:
         """Let another object's programs use the maps of priority flow control, and of Bolt; before it is loaded."""
-        for name in ("ingresses", "pauses", "pause_events", *(["flows_tx"] if self.src.threshold else [])):
+        of_queues = ("departures", "class_table") if self.classes else ()
+        for name in ("ingresses", "pauses", "pause_events", *of_queues, *(["flows_tx"] if self.src.threshold else [])):
             other.share_map(name, self._object.map_fd(name))
 
 
@@ -165,7 +179,7 @@ class PortPrograms(KernelMaps):
         self._object.share_map("arrivals", nic.arrivals_fd)
         self.arrivals = nic.arrivals
         nic.share(self._object)
-        entries = nic.largest_ifindex + 1
+        entries = nic.rows
         for name in (*OWN_MAPS, *(["port_bolt"] if nic.src.threshold else [])):
             self._object.size_map(name, entries)
         self._object.size_map("flow_table", max(1, monitor))
@@ -175,6 +189,7 @@ class PortPrograms(KernelMaps):
         self._object.set_constants(wire.PORT_SETTINGS.pack(*nic.pfc, monitor > 0, *nic.src, nic.routing, nic.seed))
         self._object.load()
         super().__init__({name: self._object.map_fd(name) for name in MAPS}, entries)
+        self.departures = nic.departures
         self.flow_table = FlowTable(self._object.map_fd("flow_table"), monitor) if monitor else None
         self.fd = self._object.program_fd("port_egress")
         self.ingress_fd = self._object.program_fd("port_ingress")
@@ -197,7 +212,10 @@ class PortPrograms(KernelMaps):
     def reset(self, port: Port, seed: int) -> None:
         """Set a port's counters back to 0 and its queue to empty: nothing may be on its way."""
         self.counters[port.ifindex] = 0
-        self.arrivals[port.peer] = 0
+        if self.departures is not None:
+            self.departures[port.peer] = 0
+        if port.peer < len(self.arrivals):  # or it is a queue
+            self.arrivals[port.peer] = 0
         if self.bolt is not None:
             self.bolt[port.ifindex] = 0
         self.configure(port, seed)

@@ -54,6 +54,24 @@ static __always_inline __u32 next_random(struct queue *port)
 	return random;
 }
 
+/*
+ * All queues together are what one queue of the port's rate would be, whoever goes next. What waits beyond that is what the
+ * shaper did not send in time.
+ */
+static __always_inline void count_stalled(struct queue *port, struct port_counters *all, const struct port_config *config,
+					  __u64 waiting, __u32 length, __u64 now)
+{
+	__u64 dt = now > port->last_ns ? now - port->last_ns : 0, before = port->bytes;
+
+	before = dt > config->longest_ns || dt * config->drain > before ? 0 : before - dt * config->drain;
+	if (waiting > (before >> RATE_SHIFT) + config->slack) {
+		all->stalled += waiting - config->slack - (before >> RATE_SHIFT);
+		before = (waiting - config->slack) << RATE_SHIFT;
+	}
+	port->bytes = before + ((__u64)length << RATE_SHIFT);
+	port->last_ns = now;
+}
+
 SEC("tc")
 int port_egress(struct __sk_buff *skb)
 {
@@ -105,6 +123,9 @@ int port_egress(struct __sk_buff *skb)
 	count_found(count, queue);
 	count_found(all, backlog(all, all_left));
 	if (!full && !lost) {
+#ifndef VIRTUAL
+		count_stalled(port, all, config, backlog(all, all_left), length, now);
+#endif
 		count_entry(all, backlog(all, all_left), length, mark, now);
 		count_entry(count, queue, length, mark, now);
 	}

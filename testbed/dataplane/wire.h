@@ -255,7 +255,8 @@ struct port_counters {
 
 #define QUEUES 8 /* of a port, with classes */
 #define DSCPS 64
-#define FIRST_QUEUE 0x00010001 /* as a packet's priority: it waits in queue 0; the next number is the next queue */
+/* As a packet's priority: it waits in queue 0, and with the next number in queue 1; see testbed/engines/kernel/rack/queues.py. */
+#define FIRST_QUEUE 0x00020001
 
 /* Which queue packets wait in, at all ports. */
 struct class_table {

@@ -17,7 +17,7 @@ from testbed.experiment.transport import Transport
 ROCE_PORT = 4791
 LOSSLESS = 3  # the priority of data; ACKs and CNPs have others and are never paused
 QUEUES = 8  # of a port, with classes
-FIRST_QUEUE = 0x00010001  # as a packet's priority: it waits in queue 0; the next number is the next queue
+FIRST_QUEUE = 0x00020001  # as a packet's priority: it waits in queue 0; the next number is the next queue
 LOSSLESS_CLASS = 0x00020001  # where data waits at a port that has a gate; see `testbed.engines.kernel.rack.gate`
 DATA_TOS = 26 << 2 | 2  # what RoCE data carries by convention: DSCP 26, which NICs map to priority 3, and ECT(0)
 SEND_FIRST, SEND_MIDDLE, SEND_LAST_IMM, SEND_ONLY_IMM = 0x00, 0x01, 0x03, 0x05

@@ -40,6 +40,10 @@ class Samples(Protocol):
         """Of all ports."""
         ...
 
+    def queue_series(self) -> PortSeries:
+        """Of all queues, where ports have several."""
+        ...
+
 
 class Cores(Protocol):
     """Idle and stolen time of the cores, as `testbed.fidelity.processors.Processors` measures it."""
@@ -114,6 +118,8 @@ class Collector:
         record = self.so_far()
         record.interrupted = interrupted
         record.flow_series, record.port_series = self.recorder.flow_series(), self.recorder.port_series()
+        if record.queues:
+            record.queues.series = self.recorder.queue_series()
         record.acked_in_window = self._acked_in_window(record)
         series = record.port_series
         record.unmarked_pauses = self.run.resolved.ecn_order.unmarked(series.kmin, series.queue, series.pause_frames)

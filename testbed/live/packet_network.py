@@ -7,7 +7,9 @@ from numpy.typing import NDArray
 
 from testbed.base.arrays import Floats, Ints
 from testbed.dataplane.port_reader import PortReader
+from testbed.experiment.layout import Layout
 from testbed.live.snapshot import Counted, coarse_queue
+from testbed.results.record import PortSeries, Queues
 
 
 class PacketNetwork:
@@ -50,3 +52,19 @@ class PacketNetwork:
             "ring_overflow": int(self.flows_tx["ring_full"].sum()),
             "reordered_packets": int(self.flows_rx["reorders"].sum()),
         }
+
+
+def queues_of(layout: Layout, each: PortReader) -> Queues | None:
+    """The queues of all ports without their series, where ports have several; ``each``: the rows of queues."""
+    classes = layout.experiment.rack.switch.tables
+    if not classes:
+        return None
+    numbers, ports = list(classes.queues), len(layout.port_names)
+    return Queues(
+        name=layout.queue_names,
+        port=np.repeat(np.arange(ports), len(numbers)),
+        number=np.tile(np.array(numbers), ports),
+        classes=[classes.names_in(queue) for queue in numbers] * ports,
+        found=each.programs.counters["histogram"][each.index].astype(np.int64),
+        series=PortSeries.empty(len(layout.queue_names)),
+    )

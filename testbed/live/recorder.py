@@ -41,8 +41,20 @@ class Ports(Protocol):
 class Recorder:
     """Collects samples; flows are a chosen subset of the rack's."""
 
-    def __init__(self, flows: Flows, chosen: Ints, ports: Ports, wire_size: int, *, expected: int = 0) -> None:
-        """``chosen``: numbers of the flows whose series are kept; ``expected``: how many samples there will be."""
+    def __init__(
+        self,
+        flows: Flows,
+        chosen: Ints,
+        ports: Ports,
+        wire_size: int,
+        *,
+        queues: Ports | None = None,
+        expected: int = 0,
+    ) -> None:
+        """``chosen``: numbers of the flows whose series are kept; ``queues``: their rows, where ports have several;
+        ``expected``: how many samples there will be.
+        """
+        self._queues = queues
         self.flows, self.chosen, self.ports, self.wire_size = flows, chosen, ports, wire_size
         self.time: list[float] = []
         self.flow_samples, self.port_samples = Samples(FLOW_COLUMNS, expected), Samples(PORT_COLUMNS, expected)
@@ -55,6 +67,8 @@ class Recorder:
         flows = {name: getattr(self.flows, column)[self.chosen] for name, column in FLOW_COLUMNS.items()}
         self.flow_samples.add(flows | {"inflight": flows["inflight"] * self.wire_size})
         self.port_samples.add(sampled)
+        if self._queues:
+            self.queue_samples.add(self._queues.sample(now_ns))
 
     def flow_series(self) -> FlowSeries:
         """The samples of the chosen flows, shape (t, n)."""

@@ -12,11 +12,12 @@ import numpy as np
 from testbed.experiment.traffic.tasks import Kind
 from testbed.results import arrow
 from testbed.results.figures import flow_goodput, window
-from testbed.results.record import Histogram, Measured, RunRecord
+from testbed.results.record import Histogram, Measured, Queues, RunRecord
 from testbed.results.tuner_log import TunerLog
 
 TUNERS = "tuners.parquet"
 STEPS = "steps.parquet"
+QUEUES, QUEUE_SERIES = "queues.parquet", "queue_series.parquet"
 OF_A_SLOT = ("time", "switch", "state")  # its columns, beside one for every number that a tuner reported
 TABLES = ("flows", "flow_series", "ports", "port_series", "histograms")
 
@@ -58,7 +59,10 @@ def series_names(record: Measured) -> list[str]:
 
 
 def write_tables(folder: Path, record: RunRecord) -> None:
-    """Write one file per entry of `TABLES` into ``folder``, `TUNERS` if a tuner was ever asked, `STEPS` of jobs."""
+    """Write one file per entry of `TABLES` into ``folder``.
+
+    And `TUNERS` if a tuner was ever asked, `STEPS` of jobs, `QUEUES` and `QUEUE_SERIES` where ports have several.
+    """
     _write(folder / "flows.parquet", [_flows(record)])
     _write(
         folder / "flow_series.parquet",
@@ -67,6 +71,9 @@ def write_tables(folder: Path, record: RunRecord) -> None:
     _write(folder / "ports.parquet", [_ports(record)])
     _write(folder / "port_series.parquet", _long(record.port_series, "port", record.ports))
     _write(folder / "histograms.parquet", [_histograms(record)])
+    if record.queues:
+        _write(folder / QUEUES, [_queues(record.ports, record.queues)])
+        _write(folder / QUEUE_SERIES, _long(record.queues.series, "queue_of", record.queues.name))
     if asked := [one for one in record.tuners if one.time]:
         _write(folder / TUNERS, [_tuners(asked)])
     if record.jobs:
@@ -82,6 +89,15 @@ def _flows(record: RunRecord) -> dict[str, Any]:
 def _ports(record: RunRecord) -> dict[str, Any]:
     named = {"port": record.ports, "neighbour": record.port_neighbour}
     return named | {"rate": record.port_rate, "buffer": record.port_buffer}
+
+
+def _queues(ports: Sequence[str], queues: Queues) -> dict[str, Any]:
+    return {
+        "queue_of": queues.name,
+        "port": [ports[port] for port in queues.port.tolist()],
+        "number": queues.number,
+        "classes": queues.classes,
+    }
 
 
 def _long(series: Any, key: str, names: Sequence[str]) -> Iterator[dict[str, Any]]:
@@ -106,6 +122,10 @@ def _histograms(record: RunRecord) -> dict[str, Any]:
         ("pacing_lag", "s", record.late.pacing_lag.histogram),
         ("feedback_lag", "s", record.late.feedback_lag.histogram),
     ]
+    if record.queues:
+        here = np.flatnonzero(record.queues.port == record.bottleneck).tolist()
+        edges = record.queue_histogram.edges
+        named += [(record.queues.name[row], "B", Histogram(edges, record.queues.found[row])) for row in here]
     return {
         "histogram": [name for name, _, one in named for _ in one.counts],
         "unit": [unit for _, unit, one in named for _ in one.counts],

@@ -64,6 +64,7 @@ class Assembly:
             seed=experiment.seed,
             flowlet_gap_ns=self.clock.wall_ns(self.layout.flowlet_gap),
             src=Notices(self.resolved.src_threshold, framing.wire_size),
+            classes=experiment.rack.switch.tables,
             answers=Answers(experiment.rack.nic.ack_dscp, experiment.rack.nic.cnp_dscp),
             recovery=wire.recovery(experiment.transport),
         )
@@ -72,9 +73,12 @@ class Assembly:
         self.net.connect(self.layout.plan.pairs)
         if self.lossless:
             self.lossless.start(self.net, self.nic)
-        self.ports = PortReader(self.programs, self.net.ports, self.clock)
+        self.ports = self.queues = PortReader(self.programs, self.net.ports, self.clock)
+        if self.net.queues:
+            self.ports.thresholds[:] = np.nan  # they are the queues'
+            self.queues = PortReader(self.programs, self.net.queues, self.clock)
         built = time.monotonic()
-        self.tuning = in_rack(self.resolved, self.ports, self.layout.port_names)
+        self.tuning = in_rack(self.resolved, self.queues, self.layout.queue_names)
         self._log(built - began)
 
     def _log(self, seconds: float) -> None:
@@ -96,7 +100,7 @@ class Assembly:
 
     def reset(self) -> None:
         """Set all counters to 0."""
-        for port in self.net.ports:
+        for port in (*self.net.ports, *self.net.queues):
             self.programs.reset(port, self.experiment.seed)
         if self.lossless:
             self.lossless.reset()
@@ -142,5 +146,6 @@ class Assembly:
             forwarding=rack.switch.forwarding,
             seed=self.experiment.seed,
             answers_first=self.resolved.src_threshold > 0,
+            classes=rack.switch.tables,
             pooled=round(self.longest_queue) if self.lossless else 0,
         )

@@ -25,6 +25,8 @@ def _why_delay_line(resolved: Resolved) -> str:
         return "rack.delay_by chooses it"
     if resolved.layout.shape.trunks and rack.switch.pfc:
         return "rack.switch.pfc pauses ports between switches"
+    if resolved.layout.shape.trunks and rack.switch.tables:
+        return "netem delays behind the queues of ports between switches, whose backlog is counted at the far end"
     if resolved.src_threshold:
         return "answers overtake data at every port of switches that send SRCs"
     reason = features.ask()["netem"]
@@ -47,10 +49,15 @@ def forwarding_by(resolved: Resolved) -> str:
 
 
 def check_gates(resolved: Resolved) -> None:
-    """Raises TestbedError if PFC has to pause ports between switches, or ports send SRCs, and the kernel has no HTB."""
+    """Raises TestbedError if PFC has to pause ports between switches, ports have classes or send SRCs, without HTB."""
     rack = resolved.experiment.rack
     pauses = resolved.layout.shape.trunks and rack.switch.pfc
-    reason = features.ask()["HTB"] if pauses or resolved.src_threshold else ""
+    several = rack.switch.tables is not None
+    reason = features.ask()["HTB"] if pauses or several or resolved.src_threshold else ""
+    if reason and several:
+        raise TestbedError(
+            f"rack.switch.classes: ports with several queues need HTB, but {reason}; load the module sch_htb"
+        )
     if reason and not pauses:
         raise TestbedError(
             f"controller: {resolved.title} needs ports with two classes, by HTB, but {reason}; load the module sch_htb"

@@ -153,7 +153,8 @@ class Emulation:
 
     def _recorder(self) -> Recorder:
         chosen, size = largest(self.layout.plan.size, self.experiment.record.flows), self.layout.framing.wire_size
-        return Recorder(self.flows, chosen, self.rack.ports, size)
+        queues = self.rack.queues if self.rack.net.queues else None
+        return Recorder(self.flows, chosen, self.rack.ports, size, queues=queues)
 
     def _encode_decisions(self, record: RunRecord) -> None:
         if self.experiment.record.decisions:

@@ -9,7 +9,7 @@ import numpy as np
 from testbed.base.arrays import Floats
 from testbed.base.linux import input_queue_drops
 from testbed.engines.kernel.assembly import Assembly
-from testbed.live.packet_network import PacketNetwork
+from testbed.live.packet_network import PacketNetwork, queues_of
 from testbed.results.tuner_log import TunerNow
 
 
@@ -42,4 +42,5 @@ class RackNetwork(PacketNetwork):
             "lossless": rack.lossless is not None,
             "pause_late": pause_late,
             "pause_spare": pause_spare,
+            "queues": queues_of(rack.layout, rack.queues),
         }

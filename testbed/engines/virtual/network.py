@@ -8,9 +8,7 @@ import numpy as np
 
 from testbed.base.arrays import Floats
 from testbed.engines.virtual.world import World
-from testbed.experiment.topology.classes import Classes
-from testbed.live.packet_network import PacketNetwork
-from testbed.results.record import PortSeries, Queues
+from testbed.live.packet_network import PacketNetwork, queues_of
 from testbed.results.tuner_log import TunerNow
 from testbed.tuning.loop import Tunings
 
@@ -37,19 +35,7 @@ class VirtualNetwork(PacketNetwork):
     def described(self) -> dict[str, Any]:
         """What the record says of the engine and of priority flow control."""
         lossless = self.world.buffer is not None
-        queues = self._queues(self.world.classes) if self.world.classes else None
+        queues = queues_of(self.world.layout, self.world.queues)
         return {
             "engine": "virtual", "lossless": lossless, "pause_late": 0.0, "pause_spare": np.inf, "queues": queues,
         }  # fmt: skip
-
-    def _queues(self, classes: Classes) -> Queues:
-        layout, numbers = self.world.layout, list(classes.queues)
-        ports = len(layout.port_names)
-        return Queues(
-            name=layout.queue_names,
-            port=np.repeat(np.arange(ports), len(numbers)),
-            number=np.tile(np.array(numbers), ports),
-            classes=[classes.names_in(queue) for queue in numbers] * ports,
-            found=self.world.maps.counters["histogram"][self.world.queues.index].astype(np.int64),
-            series=PortSeries.empty(len(layout.queue_names)),
-        )

@@ -102,8 +102,6 @@ class VirtualRun:
         self.sampler.end()
         self.agent.close()
         record = collector.record(interrupted)
-        if record.queues:
-            record.queues.series = self.recorder.queue_series()
         world.drain()
         collector.drained(record)
         record.captures = self.taps.end()

@@ -21,6 +21,7 @@ struct __sk_buff;
 static int nic_tx(struct __sk_buff *skb), nic_rx(struct __sk_buff *skb);
 static int port_egress(struct __sk_buff *skb), port_ingress(struct __sk_buff *skb);
 
+#define VIRTUAL
 #define settings nic_constants
 #define LICENSE nic_license
 #include "../../dataplane/nic.bpf.c"

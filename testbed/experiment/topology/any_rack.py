@@ -158,6 +158,8 @@ class Routed(AnyRack):
     def _routes(self) -> Self:
         if "forwarding" in self.switch.model_fields_set and self.switch.forwarding == "ovs":
             refuse("switch.forwarding", "'ovs' is possible in a star only; racks of several switches route")
+        if self.switch.tables and self.delay_by == "netem":
+            refuse("delay_by", "'netem' delays behind the queues of ports, which are counted there; use 'delay-line'")
         if self.switch.pfc and self.delay_by == "netem":
             refuse("delay_by", "'netem' delays behind the ports of switches, where pauses must hold; use 'delay-line'")
         return self

@@ -25,6 +25,7 @@ from testbed.engines.kernel.calibration.probe import Probe
 from testbed.engines.kernel.calibration.rates import steady_rate
 from testbed.engines.kernel.rack.backlog import QueueReader
 from testbed.errors import Uncalibrated
+from testbed.experiment.topology.dscp import USUAL
 from testbed.experiment.topology.paths import PathTimes
 from testbed.experiment.topology.shape import SwitchPort
 from testbed.units import show_rate, show_size, show_time
@@ -286,8 +287,10 @@ def _trunk_queue(rack: Assembly, place: SwitchPort) -> list[Measured]:
 
 def _thresholds(rack: Assembly, place: SwitchPort) -> list[float]:
     """The active Kmin, Kmax and Pmax of a port."""
-    now = rack.ports.sample(time.monotonic_ns())
-    return [float(now[name][rack.layout.shape.position[place.name]]) for name in ("kmin", "kmax", "pmax")]
+    now, row = rack.queues.sample(time.monotonic_ns()), rack.layout.shape.position[place.name]
+    if classes := rack.experiment.rack.switch.tables:  # of the queue that probes wait in
+        row = row * len(classes.queues) + list(classes.queues).index(classes.queue_of[USUAL])
+    return [float(now[name][row]) for name in ("kmin", "kmax", "pmax")]
 
 
 def _capacity(rack: Assembly, place: SwitchPort, senders: int) -> float:

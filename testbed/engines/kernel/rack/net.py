@@ -13,6 +13,7 @@ from mininet.net import Mininet
 from mininet.topo import Topo
 from mininet.util import numCores
 
+from testbed.dataplane import class_rows
 from testbed.dataplane.port_maps import Port
 from testbed.dataplane.programs import NicPrograms, PortPrograms
 from testbed.dataplane.shaper import HEADROOM, burst
@@ -20,10 +21,12 @@ from testbed.engines.kernel.nodes import RackNode
 from testbed.engines.kernel.rack.gate import PortGate, two_classes
 from testbed.engines.kernel.rack.host import RackHost
 from testbed.engines.kernel.rack.link import RackIntf, RackLink
+from testbed.engines.kernel.rack.queues import several_queues
 from testbed.engines.kernel.rack.router import RouterSwitch
 from testbed.engines.kernel.rack.switch import SWITCHES
 from testbed.engines.kernel.rack.wall import WallLink
 from testbed.errors import TestbedError
+from testbed.experiment.topology.classes import Classes
 from testbed.experiment.topology.shape import Link, Shape
 from testbed.experiment.topology.tables import Hops, Tables
 
@@ -40,6 +43,7 @@ class LinkLayer:
     buffer: int  # bytes of a switch port
     forwarding: str = "bridge"  # of a star: a key of SWITCHES
     seed: int = 1  # of ECMP's hash
+    classes: Classes | None = None  # of ports with several queues
     answers_first: bool = False  # they overtake data at every switch port: with Bolt
     pooled: int = 0  # bytes that may wait at a switch port with PFC: the ingress buffers of all ports of its switch
 
@@ -88,6 +92,7 @@ class Rack(Mininet):
             self._route()
         self._shape()
         self.ports: list[Port] = []
+        self.queues: list[Port] = []  # all of them, where ports have several
 
     @property
     def largest_ifindex(self) -> int:
@@ -128,6 +133,8 @@ class Rack(Mininet):
                     end.shape(spec.rate, frame, limit)
                 else:
                     end.delay_and_shape(spec.rate, frame, limit, spec.netem)
+                if self.link_layer.classes and end.name in self.ends:
+                    several_queues(end, limit, self.link_layer.classes, frame)
                 if self.link_layer.answers_first and end.name in self.ends and not gated:
                     two_classes(end, limit)
 
@@ -156,6 +163,11 @@ class Rack(Mininet):
             if ports.src_fd is not None:
                 self.ends[place.name].attach("ingress", ports.src_fd, "port_src", first=True, tcx=tcx)
             ports.configure(port, seed)
+        if nic.classes:
+            self.queues = class_rows.queue_ports(self.ports, nic.classes, self.largest_ifindex + 1)
+            for queue in self.queues:
+                ports.configure(queue, seed)
+            class_rows.set_own_red(ports, self.queues, nic.classes)
         return ports
 
     def _ports(self) -> Iterator[Port]:

@@ -54,6 +54,10 @@ class LabSeries:
                 parts.append(np.full((len(grid), report.chosen), np.nan))
         return np.hstack(parts) if parts else np.empty((len(grid), 0))
 
+    def queue_series(self) -> PortSeries:
+        """None of them is known to have several."""
+        return PortSeries.empty(0)
+
     def port_series(self) -> PortSeries:
         """Shape (t, p)."""
         grid = self._grid()
