@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import hashlib
+import importlib
 import importlib.util
 import inspect
 import logging
@@ -31,6 +32,7 @@ from testbed.plugin import PluginConfig
 
 log = logging.getLogger(__name__)
 PYTHON = ".py"
+IN_C = (".c", ".so")  # controllers
 SOURCES = (PYTHON, ".c", ".h")
 CHOOSER = "path chooser"
 GROUPS = {"controller": "testbed.controllers", "tuner": "testbed.tuners", CHOOSER: "testbed.path_choosers"}
@@ -114,7 +116,7 @@ def _logged(found: Plugin) -> Plugin:
 
 def is_path(spec: str) -> bool:
     """Whether ``spec`` names a file, and not what is installed."""
-    return "/" in spec or Path(spec.partition(":")[0]).suffix in (PYTHON, ".c", ".so")
+    return "/" in spec or Path(spec.partition(":")[0]).suffix in (PYTHON, *IN_C)
 
 
 def absolute(spec: str, folder: Path) -> str:
@@ -198,7 +200,7 @@ def _entries(kind: str) -> dict[str, EntryPoint]:
 def _from_entry(kind: str, entry: EntryPoint) -> Plugin:
     with watched(f"{kind} '{entry.name}' ({entry.value})", BadInput), redirect_stdout(sys.stderr):  # it is for results
         try:
-            form = entry.load()
+            form = _entry_in_c(entry) if entry.attr.endswith(IN_C) else entry.load()
         except (ImportError, AttributeError) as error:
             raise BadInput(f"{kind} '{entry.name}' ({entry.value}) cannot be loaded: {error}") from error
     if (name := getattr(form, "name", entry.name)) != entry.name:  # results would be of a plugin that nobody named
@@ -207,6 +209,15 @@ def _from_entry(kind: str, entry: EntryPoint) -> Plugin:
         )
     origin = _told(entry.dist) if entry.dist else entry.value
     return Plugin(kind, entry.name, form, origin, Path(inspect.getfile(form)))
+
+
+def _entry_in_c(entry: EntryPoint) -> Any:
+    """The class of a C file in a package: ``my_package:my_cc.c``."""
+    (folder,) = importlib.import_module(entry.module).__path__
+    file = Path(folder) / entry.attr
+    if not file.is_file():
+        raise ImportError(f"there is no {file}")
+    return _pick("controller", str(file), "", _in_c(file), file).form
 
 
 @cache
@@ -221,10 +232,13 @@ def _from_path(spec: str) -> tuple[str, str, Any, Path]:
     file = Path(text).expanduser().resolve()
     if not file.is_file():
         raise BadInput(f"plugin file '{text}' {why_missing(text, file)}")
+    if file.suffix in IN_C:
+        return text, wanted, _in_c(file), file
     if file.suffix != PYTHON:
         raise BadInput(
-            f"plugin file '{text}' is no Python file: a plugin is a class in one, as in ./my_cc.py:MyCC, or the name "
-            "of an installed one ('testbed list'); controllers in C are not supported yet"
+            f"plugin file '{text}' is neither Python nor C: a plugin is a class in a Python file, as in "
+            "./my_cc.py:MyCC, a controller in C (./my_cc.c or ./my_cc.so), or the name of an installed one "
+            "('testbed list')"
         )
     name = f"testbed_plugin_{file.stem}_{hashlib.sha256(str(file).encode()).hexdigest()[:8]}"
     module_spec = importlib.util.spec_from_file_location(name, file)
@@ -239,6 +253,12 @@ def _from_path(spec: str) -> tuple[str, str, Any, Path]:
             line = error.lineno if isinstance(error, SyntaxError) else _line_in(error, file)
             raise BadInput(f"plugin file '{text}', line {line}: {type(error).__name__}: {error}") from error
     return text, wanted, module, file
+
+
+def _in_c(file: Path) -> Any:
+    from testbed.compiled.c_form import module_of
+
+    return module_of(file)
 
 
 def _line_in(error: BaseException, file: Path) -> int | str:

@@ -132,13 +132,17 @@ def test_wrong_kind(mine: Path) -> None:
     assert "should define one tuner (a subclass of Tuner); it defines none" in message("tuner", str(mine))
 
 
-@pytest.mark.parametrize("name", ["mine.c", "mine.so", "mine.txt"])
-def test_what_is_no_python_file_is_told_what_plugins_are(name: str, mine: Path) -> None:
+@pytest.mark.parametrize("name", ["mine.txt", "mine.cpp"])
+def test_what_is_no_source_is_told_what_plugins_are(name: str, mine: Path) -> None:
     (mine.parent / name).write_bytes(b"\x7fELF")
     said = message("controller", f"{mine.parent / name}:Mine")
-    assert f"{name}' is no Python file" in said
+    assert f"{name}' is neither Python nor C" in said
     assert "./my_cc.py:MyCC" in said
-    assert "controllers in C are not supported yet" in said
+
+
+def test_a_shared_object_that_is_none_is_told(mine: Path) -> None:
+    (mine.parent / "mine.so").write_bytes(b"\x7fELF")
+    assert "mine.so' cannot be loaded" in message("controller", str(mine.parent / "mine.so"))
 
 
 @pytest.mark.parametrize("name", ["nowhere.c", "nowhere.so"])

@@ -9,12 +9,14 @@ import shutil
 import stat
 import subprocess
 import tempfile
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from testbed.errors import TestbedError
 
 LIBRARY_FLAGS = ("-O2", "-g", "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC", "-lm")
+SANITIZERS = ("-fsanitize=address,undefined",)
 EXACT = "-ffp-contract=off"  # the same bits from every compiler, on every machine
 FOR_EBPF = ("-target", "bpf")  # among a unit's flags: only clang will do
 PACKAGE = Path(__file__).parents[1]
@@ -87,9 +89,28 @@ def compiler() -> list[str]:
     return [found] if found else []
 
 
-def compile_to(target: Path, sources: tuple[Path, ...], flags: tuple[str, ...]) -> None:
-    """Run a compiler; ``target`` appears complete or not at all. Raises TestbedError with what the compiler said."""
-    command, headers = _command(flags)
+def can_sanitize() -> list[str]:
+    """The command of a compiler that has the runtime of the sanitizers; empty if none does."""
+    with tempfile.TemporaryDirectory() as folder:
+        source = Path(folder) / "nothing.c"
+        source.write_text("int main(void) { return 0; }\n")
+        for command in [compiler(), *([one] for one in USUAL if shutil.which(one))]:
+            flags = (*SANITIZERS, "-o", str(source.with_suffix("")))
+            if (
+                command
+                and not subprocess.run([*command, str(source), *flags], capture_output=True, check=False).returncode
+            ):
+                return command
+    return []
+
+
+def compile_to(target: Path, sources: tuple[Path, ...], flags: tuple[str, ...], command: Sequence[str] = ()) -> str:
+    """Run a compiler, or ``command``; ``target`` appears complete or not at all. Returns its warnings.
+
+    Raises TestbedError with what the compiler said.
+    """
+    chosen, headers = _command(flags)
+    command = [*(command or chosen)]
     target.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.NamedTemporaryFile(dir=target.parent, suffix=target.suffix, delete=False) as unfinished:
         output = Path(unfinished.name)
@@ -104,6 +125,15 @@ def compile_to(target: Path, sources: tuple[Path, ...], flags: tuple[str, ...]) 
         output.rename(target)
     finally:
         output.unlink(missing_ok=True)
+    return done.stderr.strip()
+
+
+def local_includes(source: Path, flags: tuple[str, ...]) -> list[Path]:
+    """What a source is made of beside the system's headers. Raises TestbedError as `compile_to`."""
+    with tempfile.NamedTemporaryFile(suffix=".d") as rule:
+        compile_to(Path(rule.name), (source,), ("-MM", *(flag for flag in flags if flag.startswith(("-I", "-std")))))
+        names = shlex.split(Path(rule.name).read_text().partition(":")[2].replace("\\\n", " "))
+    return [Path(name).resolve() for name in names]
 
 
 def _command(flags: tuple[str, ...]) -> tuple[list[str], str]:

@@ -20,6 +20,7 @@ class Form(StrEnum):
     BATCH = "batch"
     OBJECT = "object"
     LEARNED = "learned"
+    C = "c"
 
 
 @new.command("controller")
@@ -29,14 +30,15 @@ def new_controller(
         Form,
         typer.Option(
             help="compiled: one flow, as machine code; batch: all flows, in numpy; object: one flow, in any Python; "
-            "learned: compiled, with a policy and its training."
+            "learned: compiled, with a policy and its training; c: one flow, in C99."
         ),
     ] = Form.COMPILED,
 ) -> None:
     """Write a controller and its test into this folder."""
     _scaffold("controller", name, form.value)
     train = f"python train_{name}.py; " if form is Form.LEARNED else ""
-    print(f"next: {train}testbed check ./{name}.py; {RUN} --controller ./{name}.py", file=sys.stderr)
+    file = f"./{name}.c" if form is Form.C else f"./{name}.py"
+    print(f"next: {train}testbed check {file}; {RUN} --controller {file}", file=sys.stderr)
 
 
 @new.command("tuner")

@@ -60,6 +60,12 @@ int64_t tell_all(struct decider *d, const int64_t *flows, int64_t n, int64_t eve
 	return 1;
 }
 
+/* An acknowledgement for the first flow; 0 if the controller failed. */
+int64_t tell_one(struct decider *d, const struct ack *ack)
+{
+	return tell(d, 0, ON_ACK, ack->now, 0, ack);
+}
+
 /* An SRC for each of `n` flows; 0 if the controller failed. */
 int64_t tell_srcs(struct decider *d, const int64_t *flows, int64_t n, double now, const double *age, const double *queue,
 		  const double *rate)

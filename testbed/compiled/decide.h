@@ -46,9 +46,11 @@ struct decider {
 	/* what went wrong: a status (or that of an impossible decision), the flow and the event */
 	int64_t status, failed_flow, failed_event;
 	void *raised;
+	decide_fn *native; /* a controller that is C, which `decide` guards (guard.c) */
 };
 
 #define IMPOSSIBLE 1000000 /* the status of a rate, window or timer that cannot be */
+#define CRASHED 2000000 /* with the number of a signal: that of a controller in C that crashed */
 
 static inline struct decided *record_of(const struct decider *c, int64_t f)
 {

@@ -19,6 +19,7 @@ from testbed.base.arrays import Floats, Ints
 from testbed.base.compiler import LIBRARY_FLAGS, Unit
 from testbed.compiled.askable import Askable
 from testbed.compiled.events import EVENTS
+from testbed.compiled.layout import ACK
 from testbed.compiled.records import Records
 from testbed.controller import (
     MOST_HOPS,
@@ -54,6 +55,7 @@ def _library() -> ctypes.CDLL:
     library.feed.restype, library.feed.argtypes = c_int64, [c_void_p, c_void_p, c_int64, c_double]
     library.tell_all.restype = c_int64
     library.tell_all.argtypes = [c_void_p, c_void_p, c_int64, c_int64, c_double, c_void_p]
+    library.tell_one.restype, library.tell_one.argtypes = c_int64, [c_void_p, c_void_p]
     library.tell_srcs.restype = c_int64
     library.tell_srcs.argtypes = [c_void_p, c_void_p, c_int64, c_double, c_void_p, c_void_p, c_void_p]
     return library
@@ -116,6 +118,27 @@ class CompiledFlows(Records, Askable):
         addresses = (column.ctypes.data for column in told)
         if not _library().tell_srcs(self.address, flows.ctypes.data, len(flows), now, *addresses):
             self.fail()
+
+    def tell_one(self, event: str, *told: Any) -> None:
+        """Tell the first flow, as the callbacks of `CompiledController` are told; for tests of what is no Python."""
+        first = np.zeros(1, np.int64)
+        if event == "on_ack":
+            (ack,) = told
+            row = np.zeros(1, ACK)
+            for name in ACK.names or ():
+                if name not in ("hop_count", "hops"):
+                    row[name] = getattr(ack, name)
+            row["hop_count"] = len(ack.int_stack)
+            for i, hop in enumerate(ack.int_stack):
+                row["hops"][0, i] = tuple(getattr(hop, name) for name in STACK)
+            if not _library().tell_one(self.address, row.ctypes.data):
+                self.fail()
+        elif event == "on_src":
+            now, *rest = told
+            self.on_src(now, first, *(np.array([one], float) for one in rest))
+        else:
+            now, *numbers = told
+            self._tell(event, now, first, np.array(numbers, np.int64) if numbers else None)
 
     def _tell(self, event: str, now: float, flows: Ints, numbers: Ints | None = None) -> None:
         flows = np.ascontiguousarray(flows, np.int64)

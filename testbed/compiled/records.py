@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import pickle
+import signal
 from collections.abc import Sequence
 from ctypes import c_int32, c_int64, c_void_p
 from typing import Any, NoReturn
@@ -12,15 +13,17 @@ import numpy as np
 
 from testbed.base.fields import Stateful
 from testbed.compiled import machine
+from testbed.compiled.c_library import GUARD, Native
+from testbed.compiled.c_options import packed
 from testbed.compiled.events import interface_of
-from testbed.compiled.layout import PLACE, place_of, record, values
+from testbed.compiled.layout import PATH, PLACE, place_of, record, values
 from testbed.compiled.plain import Objects
 from testbed.compiled.source import translated
 from testbed.controller import Path, Paths
-from testbed.errors import UnusableDecision
+from testbed.errors import BadInput, UnusableDecision
 from testbed.plugin import PluginConfig
 
-IMPOSSIBLE = 1_000_000  # as in decide.h
+IMPOSSIBLE, CRASHED = 1_000_000, 2_000_000  # as in decide.h
 
 
 class Decider(ctypes.Structure):
@@ -30,6 +33,7 @@ class Decider(ctypes.Structure):
         *((name, c_void_p) for name in ("decide", "flows", "initial")),
         *((name, c_int64) for name in ("size", "wants_src", "status", "failed_flow", "failed_event")),
         ("raised", c_void_p),
+        ("native", c_void_p),
     ]
 
 
@@ -40,7 +44,7 @@ class _Raised(ctypes.Structure):
 
 
 class Records:
-    """Of the flows with these paths; machine code decides unless ``compiled`` is False."""
+    """Of the flows with these paths; machine code decides unless ``compiled`` is False, or C if the class is of C."""
 
     def __init__(
         self,
@@ -56,21 +60,33 @@ class Records:
         self.by_flow = paths_by_flow(paths)
         self.c = Decider()
         self.objects: Objects | None = None
-        made = {path: form(config, path) for path in set(self.by_flow)}
+        self.native: Native | None = getattr(form, "native", None)
+        if self.native:
+            if not compiled:
+                raise BadInput(f"'{self.native.file}' is C and has no form in Python: leave out compiled=false")
+            self._load(self.native)
+        else:
+            self._make(compiled, seeds)
+        self.initial = self.records.copy()
+        self.c.flows, self.c.size = self.records.ctypes.data, self.records.dtype.itemsize
+        self.c.initial = self.initial.ctypes.data
+        self.address = ctypes.addressof(self.c)
+
+    def _make(self, compiled: bool, seeds: Sequence[int] | None) -> None:
+        form = self.form
+        made = {path: form(self.config, path) for path in set(self.by_flow)}
         if compiled and form.compiled and machine.available():
             self._compile(made)
             if seeds is not None:
                 self.records["random"] = seeds
         else:
             self._interpret(made, seeds)
-        self.initial = self.records.copy()
-        self.c.flows, self.c.size = self.records.ctypes.data, self.records.dtype.itemsize
-        self.c.initial = self.initial.ctypes.data
-        self.address = ctypes.addressof(self.c)
 
     @property
     def runs_as(self) -> str:
         """For the manifest."""
+        if self.native:
+            return f"C, compiled by {self.native.compiler}"
         return "Python" if self.objects else "machine code"
 
     def _compile(self, made: dict[Path, Stateful]) -> None:
@@ -82,6 +98,17 @@ class Records:
         self.c.decide = ctypes.cast(self._code.decide, c_void_p).value
         rows = {path: values(one, layout) for path, one in made.items()}
         self.records = np.array([rows[path] for path in self.by_flow], layout)
+
+    def _load(self, native: Native) -> None:
+        self._options = packed(self.config, native.options, native.c.options_size)
+        self._guard = ctypes.CDLL(str(GUARD.compiled()))
+        self._guard.arm()
+        self.c.decide, self.c.native = ctypes.cast(self._guard.guarded, c_void_p).value, native.c.decide
+        self.records = np.zeros(len(self.by_flow), native.layout)
+        self.records["rate"] = [path.line_rate for path in self.by_flow]
+        self.records["window"] = self.records["timer"] = np.inf
+        self.records["options"] = self._options.ctypes.data
+        self.records["path"] = [tuple(getattr(path, name) for name in PATH.names or ()) for path in self.by_flow]
 
     def _interpret(self, made: dict[Path, Stateful], seeds: Sequence[int] | None) -> None:
         self.objects = Objects(self.form, self.config, self.by_flow, seeds)
@@ -96,6 +123,8 @@ class Records:
         event, flow = self.interface.names[c.failed_event], self.records[c.failed_flow]
         if c.status == IMPOSSIBLE:
             raise self._unusable_by(getattr(self.form, event), flow)
+        if self.native:
+            raise self._crashed(self.native)
         if self.objects:
             assert self.objects.error is not None
             raise self.objects.error
@@ -117,8 +146,17 @@ class Records:
         error = self._unusable(callback, *decided.values())
         bad = [name for name, value in decided.items() if not value > 0 or (name == "rate" and np.isinf(value))]
         wrong = (bad or list(decided))[0 if bad else -1]  # a timer may be any number
-        if not self.objects:
+        if not (self.objects or self.native):
             error.place = self._places.get(int(flow[place_of(wrong)]))
+        return error
+
+    def _crashed(self, native: Native) -> UnusableDecision:
+        """Names the signal and the flow, and the line if it can be found out."""
+        event, number = self.interface.names[self.c.failed_event], self.c.status - CRASHED
+        what = f"{signal.Signals(number).name} ({signal.strsignal(number)}) in {event} of flow {self.c.failed_flow}"
+        error = UnusableDecision(getattr(self.form, event), what)
+        if line := native.line_at(c_int64.in_dll(self._guard, "crashed_at").value):
+            error.place = str(native.file), line
         return error
 
     @staticmethod

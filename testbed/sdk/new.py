@@ -12,12 +12,12 @@ from testbed.errors import BadInput, nearest
 
 TEMPLATES = Path(__file__).parent / "templates"
 KINDS = ("controller", "tuner", "chooser")  # of plugins that have templates
-FORMS = ("compiled", "batch", "object", "learned")  # of a controller
-OWN_TEST = ("batch", "learned")  # others have that of the first
+FORMS = ("compiled", "batch", "object", "learned", "c")  # of a controller
+OWN_TEST = ("batch", "learned", "c")  # others have that of the first
 
 
 def new(kind: str, name: str, directory: Path, form: str = FORMS[0]) -> list[Path]:
-    """Write ``<name>.py`` and ``test_<name>.py`` into ``directory``. Nothing is ever overwritten."""
+    """Write ``<name>.py``, or ``<name>.c``, and ``test_<name>.py`` into ``directory``. Nothing is ever overwritten."""
     if kind not in KINDS:
         raise BadInput(f"'{kind}' is not a kind of plugin; {nearest(kind, list(KINDS))}")
     if not re.fullmatch(r"[a-z][a-z0-9_]*", name) or keyword.iskeyword(name) or name.startswith("test_"):
@@ -30,8 +30,9 @@ def new(kind: str, name: str, directory: Path, form: str = FORMS[0]) -> list[Pat
     title = "".join(word.capitalize() for word in name.split("_"))
     suffix = f"_{form}" if form != FORMS[0] else ""
     own_test = suffix if form in OWN_TEST else ""
+    language = "c" if form == "c" else "py"
     texts = {
-        directory / f"{name}.py": f"{kind}{suffix}.py.txt",
+        directory / f"{name}.{language}": f"{kind}{suffix}.{language}.txt",
         directory / f"test_{name}.py": f"test_{kind}{own_test}.py.txt",
     }
     if form == "learned":

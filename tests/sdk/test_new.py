@@ -28,7 +28,7 @@ PLUGINS = [*(("controller", form) for form in SAME), ("tuner", ""), ("chooser", 
 @pytest.mark.parametrize(("kind", "form"), PLUGINS)
 def test_new_plugin_passes_conformance(kind: str, form: str, tmp_path: Path) -> None:
     plugin_file, test_file = new(kind, "my_own_one", tmp_path, *filter(None, [form]))
-    assert plugin_file == tmp_path / "my_own_one.py"
+    assert plugin_file == tmp_path / ("my_own_one.c" if form == "c" else "my_own_one.py")
     assert test_file == tmp_path / "test_my_own_one.py"
     plugin = find_any(str(plugin_file))
     assert plugin.kind.endswith(kind)

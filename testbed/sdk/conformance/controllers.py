@@ -18,6 +18,7 @@ import numpy as np
 from testbed.base import watchdog
 from testbed.base.extras import NotInstalled
 from testbed.compiled import machine
+from testbed.compiled.c_form import NativeController
 from testbed.controller import CompiledController, ControllerBase
 from testbed.engines.virtual.build import MANY_PATHS, WORLD
 from testbed.engines.virtual.process import WatchedProcess
@@ -25,6 +26,7 @@ from testbed.errors import TestbedError
 from testbed.experiment.model import Experiment
 from testbed.plugin import PluginConfig
 from testbed.registry import CHOOSER, Plugin, failed
+from testbed.sdk.conformance import c_code
 from testbed.sdk.conformance.trial import LINE, RTT, TIMEOUT, Trial, experiment
 from testbed.units import show_rate, show_size, show_time
 
@@ -113,8 +115,11 @@ def _controller_questions(
         return run(_disturbed()).digest
 
     compiled = issubclass(form, CompiledController) and form.compiled
+    own: list[tuple[str, Callable[[], Answer]]] = [(COMPILES, partial(_compiles, run, first))] if compiled else []
+    if issubclass(form, NativeController):
+        own = c_code.questions(form.native, config)
     return [
-        *([(COMPILES, partial(_compiles, run, first))] if compiled else []),
+        *own,
         ("starts within bounds", partial(_starts, run)),
         ("fills the line", partial(_fills_the_line, run)),
         ("reacts to congestion", partial(of_adaptive, _reacts)),

@@ -1,0 +1,105 @@
+"""What `testbed check` asks a controller in C beyond what it asks all: its code, compiled and run apart with driver.c.
+
+The driver tells it made-up events (`testbed.sdk.made_up`), once with the sanitizers of addresses and of undefined
+behaviour, once instruction by instruction. Neither proves anything: what no event reaches is not seen.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import tempfile
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from testbed.base.compiler import EXACT, SANITIZERS, can_sanitize, compile_to
+from testbed.compiled.c_library import FOLDER, SOURCE, Native
+from testbed.compiled.c_options import packed
+from testbed.compiled.events import EVENTS
+from testbed.compiled.layout import PATH
+from testbed.compiled.records import paths_by_flow
+from testbed.plugin import PluginConfig
+from testbed.sdk import made_up
+
+Answer = tuple[bool | None, str]
+DRIVER = Path(__file__).with_name("driver.c")
+TOLD, COUNTED = 100_000, 1_000
+STRICT = ("-std=c99", "-Wall", "-Wextra", EXACT, f"-I{FOLDER}")
+SANITIZED = ("-O1", "-g", "-fno-omit-frame-pointer", *SANITIZERS)
+FOUND = ("runtime error:", "ERROR: AddressSanitizer")
+IMPOSSIBLE, REFUSED = 3, 5  # exit codes of the driver
+NO_SOURCE = "there is no source: a shared object was given"
+
+
+def questions(native: Native, config: PluginConfig) -> list[tuple[str, Callable[[], Answer]]]:
+    """Name and question."""
+    return [
+        ("compiles without warnings", lambda: _warnings(native)),
+        ("sanitizers find nothing", lambda: _sanitized(native, config)),
+        ("instructions per event", lambda: _steps(native, config)),
+    ]
+
+
+def _warnings(native: Native) -> Answer:
+    if native.file.suffix != SOURCE:
+        return None, NO_SOURCE
+    with tempfile.TemporaryDirectory() as folder:
+        said = compile_to(Path(folder) / "one.o", (native.file,), (*STRICT, "-O2", "-c"))
+    first = next((line for line in said.splitlines() if "warning:" in line), "")
+    return not said, first or f"none by -Wall -Wextra ({native.compiler})"
+
+
+def _sanitized(native: Native, config: PluginConfig) -> Answer:
+    if native.file.suffix != SOURCE:
+        return None, NO_SOURCE
+    if not (command := can_sanitize()):
+        return None, "no compiler here has the sanitizers; run: apt install gcc"
+    done = _run(native, config, TOLD, SANITIZED, command=command)
+    said = done.stderr.splitlines()
+    if found := next((line.strip() for line in said if any(kind in line for kind in FOUND)), ""):
+        place = next((line.split()[-1] for line in said if f"/{native.file.name}:" in line), "")
+        return False, found if place in found else f"{found}, {place}"
+    if done.returncode == IMPOSSIBLE:
+        number, event, rate, window, timer = done.stdout.split()
+        decided = f"set rate {rate} bit/s, window {window} bytes and timer {timer} s"
+        return False, f"{EVENTS[int(event)]}, event {number} of {TOLD:,}, extremes among them, {decided}"
+    if done.returncode:
+        return False, f"it ended with status {done.returncode}: {done.stderr.strip() or 'no message'}"
+    return True, f"{TOLD:,} made-up events, extremes among them: no bad address, no overflow, no undefined behaviour"
+
+
+def _steps(native: Native, config: PluginConfig) -> Answer:
+    if native.file.suffix != SOURCE:
+        return None, NO_SOURCE
+    done = _run(native, config, COUNTED, ("-O2",), "steps")
+    if done.returncode == REFUSED:
+        return None, "this machine lets nobody step through programs (ptrace)"
+    if done.returncode:
+        return False, f"it ended with status {done.returncode}: {done.stderr.strip() or 'no message'}"
+    most = zip(EVENTS, map(int, done.stdout.split()), strict=True)
+    counted = ", ".join(f"{event} {number}" for event, number in most if number > 1)
+    return True, f"at most {counted or 'none'}, counted one by one in {COUNTED:,} made-up events: no bound"
+
+
+def _run(
+    native: Native,
+    config: PluginConfig,
+    count: int,
+    flags: tuple[str, ...],
+    *arguments: str,
+    command: Sequence[str] = (),
+) -> subprocess.CompletedProcess[str]:
+    """Raises TestbedError if it cannot be compiled."""
+    paths = made_up.paths()
+    facts = np.array([tuple(getattr(one, name) for name in PATH.names or ()) for one in paths_by_flow(paths)], PATH)
+    options = packed(config, native.options, native.c.options_size)
+    head = np.array([len(paths), len(options)], np.int64)
+    told = b"".join(part.tobytes() for part in (head, options, facts, made_up.events(count, paths)))
+    with tempfile.TemporaryDirectory() as folder:
+        program = Path(folder) / "driver"
+        compile_to(program, (DRIVER, native.file), (*STRICT, *flags, "-lm", "-D_GNU_SOURCE"), command)
+        done = subprocess.run([str(program), *arguments], input=told, capture_output=True, check=False)
+    return subprocess.CompletedProcess(
+        done.args, done.returncode, done.stdout.decode(errors="replace"), done.stderr.decode(errors="replace")
+    )
