@@ -1,4 +1,4 @@
-"""`testbed reproduce`: a paper's table, run here."""
+"""`testbed reproduce`: a paper's table, or a test plan of operators, run here."""
 
 from __future__ import annotations
 
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 
 ALL = "all"
+PLANS = ("sonic-rocev2", "sonic-ecn")  # `testbed.runs.plans.shipped`, which takes long to import
 
 
 class TableFormat(StrEnum):
@@ -36,14 +37,21 @@ class TableFormat(StrEnum):
 
 def reproduce(  # noqa: PLR0917 - one parameter per option
     name: Annotated[
-        str, typer.Argument(metavar="[NAME]", help="A published comparison, 'all' of them, or a file of your own.")
+        str,
+        typer.Argument(
+            metavar="[NAME]", help="A published comparison, 'all' of them, a file of your own, or a test plan."
+        ),
     ] = "",
     list_: Annotated[bool, typer.Option("--list", help="List the comparisons and where they were printed.")] = False,
     quick: Annotated[
         bool, typer.Option("--quick", help="A part that takes up to ten minutes; says what it cut.")
     ] = False,
-    row: Annotated[list[str] | None, typer.Option(help="Run only this row; may be repeated.")] = None,
-    column: Annotated[list[str] | None, typer.Option(help="Run only this column; may be repeated.")] = None,
+    row: Annotated[
+        list[str] | None, typer.Option(help="Run only this row, of a plan this case; may be repeated.")
+    ] = None,
+    column: Annotated[
+        list[str] | None, typer.Option(help="Run only this column, of a plan this line rate; may be repeated.")
+    ] = None,
     engine: Engine = None,
     jobs: Jobs = None,
     on: On = None,
@@ -59,8 +67,18 @@ def reproduce(  # noqa: PLR0917 - one parameter per option
 ) -> None:
     """Run a comparison that a paper printed, and print ours beside it.
 
+    Of a test plan of operators: run its cases, and judge what they show. Exit code 1 if an expectation does not hold.
+
     `make bench` of the repository is another thing: it measures how fast the testbed itself is.
     """
+    if name in PLANS:
+        from testbed.cli import reproduce_plan
+
+        given = {"--no-run": no_run, "--dry-run": dry_run, "--jobs": jobs, "--on": on, "--engine": engine}
+        reproduce_plan.check(name, given, str(format))
+        raise typer.Exit(
+            reproduce_plan.answer(name, row or [], column or [], out, quick=quick, as_json=format == "json")
+        )
     from testbed.results.papers import comparison as published
 
     if list_ or not name:
@@ -178,6 +196,10 @@ def _list(format: TableFormat) -> None:
     width = max(len(one.name) for one in found)
     for one in found:
         print(f"{one.name:<{width}}  {one.title} ({one.source.paper}, {one.source.where})")
+    from testbed.runs.plans import shipped
+
+    for plan in shipped.PLANS.values():
+        print(f"{plan.name:<{width}}  {plan.title} ({plan.source})")
 
 
 def _dry_run(every: list[TableCell], jobs: int, format: TableFormat) -> None:

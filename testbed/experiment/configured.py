@@ -12,6 +12,7 @@ from testbed.experiment.topology.sonic.taken import Taken
 
 CONFIG: KeyPath = ("rack", "switch", "config")
 NUMBERED = ("queues", "groups")  # their entries are blocks of keys
+SHARES = ("alpha", "static", "reserved")  # of a pool
 TOGETHER = (  # one that a file says would contradict another that the experiment says
     ("schedule", "weight"), ("red", "wred"), ("alpha", "static", "xoff"), ("pfc", "xon", "xon_offset", "headroom"),
 )  # fmt: skip
@@ -38,13 +39,28 @@ def configure(document: Document) -> list[str]:
         raise BadInput(f"{origin}: rack.switch.config: {error}") from None
     switch = document.data["rack"]["switch"]
     del switch["config"]
+    told = [*taken.told]
+    if "pool" not in taken.switch and not switch.get("pool") and _without_shares(taken.switch):
+        told.append(
+            f"{file}: no size of a pool, which a switch computes itself: {', '.join(SHARES)} of queues and groups "
+            "are left out; say rack.switch.pool to have them"
+        )
     for path, value in list(_missing(switch, taken.switch)):
         document.put(("rack", "switch", *path), value, str(file))
     link = document.data["rack"].get("link") or {}
     for key, value in taken.link.items():
         if isinstance(link, dict) and key not in link:
             document.put(("rack", "link", key), value, str(file))
-    return taken.told
+    return told
+
+
+def _without_shares(switch: Mapping[str, Any]) -> bool:
+    """Take them away; says whether there were any."""
+    blocks = [one for kind in NUMBERED for one in switch.get(kind, {}).values()]
+    taken = [block.pop(key, None) for block in blocks for key in SHARES]
+    for number in [number for number, block in switch.get("groups", {}).items() if not block]:
+        del switch["groups"][number]
+    return any(one is not None for one in taken)
 
 
 def _missing(said: Mapping[str, Any], taken: Mapping[str, Any]) -> Iterator[tuple[tuple[str, ...], Any]]:

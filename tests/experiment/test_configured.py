@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from shutil import copy
 from typing import Any
@@ -51,6 +52,20 @@ def test_what_the_experiment_says_holds(tmp_path: Path) -> None:
     assert (rack.switch.queues[0].static, rack.switch.queues[0].alpha) == (9e3, None)
     assert (rack.switch.groups[3].pfc, rack.switch.groups[3].alpha) == (False, 0.125)
     assert rack.switch.watchdog is None
+
+
+@pytest.mark.parametrize("own", [{}, {"pool": {"size": "9 MB"}}])
+def test_shares_of_a_pool_that_the_switch_computes_wait_for_its_size(tmp_path: Path, own: dict[str, Any]) -> None:
+    found = loaded(tmp_path, {"config": "switch.json", **own})
+    tables = json.loads((tmp_path / "switch.json").read_text())
+    for pool in tables["BUFFER_POOL"].values():
+        del pool["size"]
+    (tmp_path / "switch.json").write_text(json.dumps(tables))
+    found = found.configured()
+    switch = found.experiment.rack.switch
+    assert switch.groups[3].alpha == (0.125 if own else None)
+    assert switch.groups[3].headroom == 90e3
+    assert ("no size of a pool" in found.configuration[-1]) == (not own)
 
 
 def test_classes_of_ones_own_replace_all_of_the_files(tmp_path: Path) -> None:

@@ -61,9 +61,9 @@ class SonicConfig:
 
     @property
     def names(self) -> list[str]:
-        """Ports that have any of it, in the order of the file."""
+        """Ports in use: those with maps, or else with any of the rest; in the order of the file."""
         placed = (port for table in (self.queues, self.queue_buffers, self.group_buffers) for port, _ in table)
-        return list(dict.fromkeys([*self.ports, *placed]))
+        return list(self.ports) or list(dict.fromkeys(placed))
 
 
 def read(file: Path) -> SonicConfig:

@@ -121,7 +121,8 @@ class PortReader:
         names = [self._config.group_buffers.get((self._port, one)) for one in order]
         pools = [self._config.profiles[one].pool for one in names if one in self._config.profiles]
         ingress = [name for name, pool in self._config.pools.items() if pool.direction != "egress"]
-        chosen = next((one for one in [*pools, *ingress] if one in self._config.pools), None)
+        empty = {name for name, pool in self._config.pools.items() if pool.size == 0}  # of ports that are down
+        chosen = next((one for one in [*pools, *ingress] if one in self._config.pools and one not in empty), None)
         if chosen is None:
             return {}
         pool = self._config.pools[chosen]
@@ -130,7 +131,6 @@ class PortReader:
         if others:
             self.notes.append(f"BUFFER_POOL|{chosen}: the one pool here; sizes that bind nothing: {', '.join(others)}")
         if pool.size is None:
-            self.notes.append(f"BUFFER_POOL|{chosen}: no size, which a switch computes itself: say pool")
             return {}
         found = {"size": exactly(pool.size, SIZE_UNITS)}
         return found | ({"headroom": exactly(pool.headroom, SIZE_UNITS)} if pool.headroom else {})

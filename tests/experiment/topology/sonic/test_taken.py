@@ -108,7 +108,6 @@ def test_marking_and_dropping_are_two_things(profile: dict[str, str], queue: tup
         ({"PORT_QOS_MAP": {"Ethernet0": {"pfc_enable": "3"}}}, "pfc_enable 3: no class has this priority"),
         ({"QUEUE": {"Ethernet0|0-3": {}}}, "QUEUE|Ethernet0|1,2,3: no class comes into it"),
         ({"PFC_WD": {"e": {"action": "alert", "detection_time": "200"}}, "QUEUE": {"e|0": {}}}, "'alert'"),
-        ({"BUFFER_POOL": {"p": {"type": "ingress"}}}, "BUFFER_POOL|p: no size"),
         ({"DSCP_TO_TC_MAP": {"M": {"3": "3"}}, "MAP_PFC_PRIORITY_TO_QUEUE": {"P": {"3": "4"}},
           "PORT_QOS_MAP": {"e": {"dscp_to_tc_map": "M", "pfc_to_queue_map": "P", "pfc_enable": "3"}}},
          "priority 3 pauses queue 4 there; here it pauses the queues of its group: 3"),

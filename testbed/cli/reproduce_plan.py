@@ -1,0 +1,58 @@
+"""`testbed reproduce` of a test plan of operators: its cases, judged."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from testbed.cli.shared import print_json
+from testbed.errors import BadInput, nearest
+
+QUICK = 400e9  # bit/s
+
+
+def check(name: str, given: Mapping[str, object], format: str) -> None:
+    """Raises BadInput for options of comparisons."""
+    if given["--engine"] == "virtual":
+        given = {**given, "--engine": None}
+    option = next((option for option, value in given.items() if value), None)
+    if option:
+        raise BadInput(f"{option}: is for published comparisons; the test plan '{name}' runs on the virtual engine")
+    if format not in {"text", "json"}:
+        raise BadInput(f"--format {format}: is for published comparisons; a test plan has text and json")
+
+
+def answer(
+    name: str, cases: Sequence[str], columns: Sequence[str], out: Path | None, *, quick: bool, as_json: bool
+) -> int:
+    """Run it, print it, write its page; the exit code."""
+    from testbed.results import folder
+    from testbed.runs.plans import answer as made
+    from testbed.runs.plans.follow import examine
+    from testbed.runs.plans.shipped import PLANS, RATES
+    from testbed.units import show_rate
+
+    plan = PLANS[name]
+    _among("--row", cases, [case.key for case in plan.cases])
+    rates = {show_rate(rate): rate for rate in ((QUICK,) if quick else RATES)}
+    _among("--column", columns, list(rates))
+    target = folder.prepare(out, name)
+    outcomes = []
+    for one in examine(plan, [rates[each] for each in columns or rates], cases):
+        outcomes.append(one)
+        if not as_json:
+            print(*made.lines(one), sep="\n", flush=True)
+    page = made.write(target, plan, outcomes)
+    if as_json:
+        print_json(made.as_dict(plan, outcomes))
+    else:
+        print(made.total(outcomes))
+    print(f"page: {page}", file=sys.stderr)
+    return 0 if made.word(outcomes) == "pass" else 1
+
+
+def _among(option: str, given: Sequence[str], allowed: list[str]) -> None:
+    for one in given:
+        if one not in allowed:
+            raise BadInput(f"{option} {one}: not in this plan; {nearest(one, allowed)}")

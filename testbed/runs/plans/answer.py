@@ -1,0 +1,119 @@
+"""What a reader gets of a plan: lines, JSON, and one page to show to a colleague."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from html import escape
+from pathlib import Path
+from typing import Any
+
+from testbed.base.atomic import atomic_write
+from testbed.results import folder as results
+from testbed.results.report import page
+from testbed.runs.plans.case import TestPlan
+from testbed.runs.plans.follow import Finding, Outcome
+from testbed.units import show_rate
+
+PAGE, DATA = "plan.html", "plan.json"
+HOW = (
+    "Virtual engine: a simulation that runs the rack's own programs. "
+    "Where the plan runs traffic for minutes, this runs it for milliseconds."
+)
+MARKS = {"pass": "✓", "fail": "✗", "not run": "-"}
+
+
+def lines(outcome: Outcome) -> Iterator[str]:
+    """Of one run of a case."""
+    yield f"{_title(outcome)}: {outcome.word}{f', {outcome.missing}' if outcome.missing else ''}"
+    for one in outcome.findings:
+        shown = "noted" if not one.expectation.judges else "pass" if one.passed else "FAIL"
+        yield f"  {shown:<5}  {one.expectation.says}: {_measured(one)}{_expected(one)}"
+
+
+def total(outcomes: Sequence[Outcome]) -> str:
+    """The last line."""
+    counts = Counter(one.word for one in outcomes)
+    return ", ".join(f"{counts[each]} {each}" for each in MARKS)
+
+
+def as_dict(plan: TestPlan, outcomes: Sequence[Outcome]) -> dict[str, Any]:
+    """For JSON; rates in bit/s, what was not measured is null."""
+    return {
+        "plan": plan.name, "title": plan.title, "source": plan.source, "engine": "virtual",
+        "result": word(outcomes),
+        "counts": {each: sum(one.word == each for one in outcomes) for each in MARKS},
+        "runs": [_as_dict(one) for one in outcomes],
+    }  # fmt: skip
+
+
+def word(outcomes: Sequence[Outcome]) -> str:
+    """`fail` if an expectation did not hold, `not run` if none was asked."""
+    words = {one.word for one in outcomes}
+    return next(one for one in ("fail", "pass", "not run") if one in words or one == "not run")
+
+
+def write(folder: Path, plan: TestPlan, outcomes: Sequence[Outcome]) -> Path:
+    """The page, and the same as JSON; returns where the page is."""
+    results.make_folder(folder)
+    data = json.dumps(as_dict(plan, outcomes), indent=2, allow_nan=False)
+    atomic_write(folder / DATA, f"{data}\n".encode())
+    atomic_write(folder / PAGE, _page(plan, outcomes).encode())
+    results.give_to_caller([folder, folder / PAGE, folder / DATA])
+    return folder / PAGE
+
+
+def _title(outcome: Outcome) -> str:
+    trial = f", {outcome.trial}" if outcome.trial else ""
+    return f"{show_rate(outcome.rate)}, case {outcome.case.key}, {outcome.case.title}{trial}"
+
+
+def _measured(finding: Finding) -> str:
+    return f"{finding.measured:.6g}{finding.expectation.unit}"
+
+
+def _expected(finding: Finding) -> str:
+    return f" ({finding.expectation.bounds})" if finding.expectation.judges else ""
+
+
+def _as_dict(outcome: Outcome) -> dict[str, Any]:
+    return {
+        "case": outcome.case.key, "title": outcome.case.title, "run": outcome.trial, "rate": outcome.rate,
+        "result": outcome.word, "why": outcome.missing, "seconds": round(outcome.seconds, 3),
+        "expectations": [
+            {
+                "says": one.expectation.says,
+                "measured": one.measured if math.isfinite(one.measured) else None,
+                "unit": one.expectation.unit.strip(), "expected": one.expectation.bounds,
+                "passed": one.passed if one.expectation.judges else None,
+            }
+            for one in outcome.findings
+        ],
+    }  # fmt: skip
+
+
+def _page(plan: TestPlan, outcomes: Sequence[Outcome]) -> str:
+    colour = "clean" if word(outcomes) == "pass" else "degraded"
+    parts = [
+        f"<h1>{escape(plan.title)}</h1>",
+        f'<p class="note">{escape(plan.source)}. {HOW}</p>',
+        f'<div class="verdict {colour}"><strong>{escape(total(outcomes))}</strong></div>',
+        *(_section(one) for one in outcomes),
+    ]
+    return page.document(plan.title, "\n".join(parts), [])
+
+
+def _section(outcome: Outcome) -> str:
+    rows = "".join(
+        f"<tr><td>{MARKS['pass' if one.passed else 'fail'] if one.expectation.judges else ''}</td>"
+        f"<td>{escape(one.expectation.says)}</td><td>{escape(_measured(one))}</td>"
+        f"<td>{escape(one.expectation.bounds)}</td></tr>"
+        for one in outcome.findings
+    )
+    heading = f"<h2>{MARKS[outcome.word]} {escape(_title(outcome))}</h2>"
+    if outcome.missing:
+        return f"{heading}<p>not run: {escape(outcome.missing)}</p>"
+    head = "<tr><th></th><th>what</th><th>measured</th><th>expected</th></tr>"
+    return f"{heading}<table>{head}{rows}</table>"

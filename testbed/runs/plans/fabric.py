@@ -1,0 +1,138 @@
+"""The cases of the RoCEv2 plan that need several paths: hashing, spraying, QoS and failover over two leaves."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+
+from testbed.runs.plans.case import Expectation, Trial, alike, none, some
+from testbed.runs.plans.observed import Observed, apart
+from testbed.runs.plans.rack import LOSSY, WEIGHT, Block, experiment, flow, leaves
+
+ECMP, SPRAY = {"routing": "ecmp"}, {"routing": "spray"}
+EVERY = range(8)
+DOWN, UP, END = 1e-3, 2e-3, 3e-3  # s: an uplink fails, and comes back
+SETTLED = 200e-6  # s after which it is measured
+
+
+def hashing(rate: float) -> Sequence[Trial]:
+    """1, 2 and 4 pairs of ranks over four spines, with one QP and with eight."""
+    found = []
+    for pairs in (1, 2, 4):
+        for qps in (1, 8):
+            flows = [flow(pair, 4 + pair, 3) for pair in range(1, pairs + 1) for _ in range(qps)]
+            share = {"name": "fixed", "rate": f"{60 / qps:g} %"}  # of the host's line
+            made = experiment(rate, flows, ecn=False, kind=leaves(4), controller=share) | ECMP
+            most = Expectation("uplinks that carry data", _used, most=len(flows), breaks=["routing=spray"])
+            least = Expectation("uplinks that carry data", _used, least=2, breaks=["rack.spines=1"])
+            found.append(
+                Trial(f"{pairs} pairs of {qps} QPs", made, [
+                    most if len(flows) < 4 else least,
+                    alike("bytes of all uplinks, of those of the hosts there", _carried, 1, ["traffic.flows.0.dst=h2"]),
+                    Expectation("busiest uplink, of the mean", _busiest, unit=" times"),
+                    Expectation("slowest QP", lambda seen: float(seen.rates().min() / 1e9), unit=" Gbit/s"),
+                ])
+            )  # fmt: skip
+    return found
+
+
+def _used(seen: Observed) -> float:
+    """Those with ACKs alone carry a fiftieth."""
+    carried = seen.uplinks("leaf1")
+    return float((carried > 0.1 * carried.max()).sum())
+
+
+def _carried(seen: Observed) -> float:
+    """What the hosts behind the first leaf have sent, and what has left it upwards."""
+    wire = seen.resolved.layout.framing.wire_size
+    return apart(seen.uplinks("leaf1").sum(), seen.count("sent_packets") * wire)
+
+
+def _busiest(seen: Observed) -> float:
+    carried = seen.uplinks("leaf1")
+    return float(carried.max() / carried.mean())
+
+
+def spraying(rate: float) -> Sequence[Trial]:
+    """All to all of eight ranks, each flow with a seventh of 80 % of its line."""
+    flows = [flow(src, dst, 3) for src in range(1, 9) for dst in range(1, 9) if src != dst]
+    full = ["controller.rate=100 %"]
+    share = {"name": "fixed", "rate": "11 %"}
+    made = experiment(rate, flows, ecn=True, kind=leaves(4), controller=share, time=("1 ms", "200 us")) | SPRAY
+    return [
+        Trial("", made, [
+            none("packets lost", lambda seen: seen.count("lost_packets"), [*full, "rack.switch.buffer=50 kB"]),
+            none("packets marked CE", lambda seen: seen.total("marked_packets", EVERY), [*full, "routing=ecmp"]),
+            Expectation("uplink that carries most, from the mean", _unbalanced, most=5, unit=" %",
+                        breaks=["routing=ecmp"]),
+        ])
+    ]  # fmt: skip
+
+
+def _unbalanced(seen: Observed) -> float:
+    return max(_busiest_of(seen, leaf) for leaf in ("leaf1", "leaf2"))
+
+
+def _busiest_of(seen: Observed, leaf: str) -> float:
+    carried = seen.uplinks(leaf)
+    return float((carried.max() / carried.mean() - 1) * 100)
+
+
+def _events(*verbs: tuple[float, str]) -> Block:
+    return {"events": [{"at": f"{at * 1e6:g} us", verb: "leaf1-spine1"} for at, verb in verbs]}
+
+
+def qos(rate: float) -> Sequence[Trial]:
+    """Three ranks at full rate in the lossy queues, one in queue 3, and one of two uplinks goes down."""
+    flows = [*(flow(4 - queue, 8 - queue, queue) for queue in LOSSY), flow(1, 5, 3)]
+    time = (f"{END * 1e3:g} ms", f"{(DOWN + SETTLED) * 1e3:g} ms")
+    made = experiment(rate, flows, ecn=False, kind=leaves(2), time=time) | _events((DOWN, "down"))
+    queues = (*LOSSY, 3)
+    return [
+        Trial("", made, [
+            Expectation("background's rate with one uplink", lambda seen: float(seen.rates("lossy").min() / 1e9),
+                        least=1, unit=" Gbit/s", breaks=["rack.spines=1"]),
+            *(_share(queue, queues) for queue in queues),
+        ])
+    ]  # fmt: skip
+
+
+def _share(queue: int, queues: Sequence[int]) -> Expectation:
+    share = WEIGHT[queue] / sum(WEIGHT[one] for one in queues)
+    other = next(one for one in queues if one != queue)
+    return alike(
+        f"rate of queue {queue} over one uplink, of its share by weight ({share:.1%})",
+        lambda seen: apart(seen.sent([queue], ["spine2"]) / seen.sent(queues, ["spine2"]), share),
+        2,
+        [f"rack.switch.queues.{queue}.weight={WEIGHT[other]}", f"rack.switch.queues.{other}.weight={WEIGHT[queue]}"],
+    )
+
+
+def failover(rate: float) -> Sequence[Trial]:
+    """Eight flows of three ranks; an uplink goes down, and comes back."""
+    flows = [flow(rank, 4 + rank, 3) for rank in (1, 2, 3) for _ in range(8)]
+    both = _events((DOWN, "down"), (UP, "up"))
+    made = experiment(
+        rate, flows, ecn=False, kind=leaves(2), time=(f"{END * 1e3:g} ms", "0 s"),
+        controller={"name": "fixed", "rate": "3 %"},
+    ) | both  # fmt: skip
+    silent = [f"events=[{{at: {END * 1e3 - 0.1:g} ms, down: leaf1-spine1}}]"]
+    return [
+        Trial("", made, [
+            none("packets that queues dropped", _dropped, ["controller.rate=100 %"]),
+            none("bytes over the uplink that is down", partial(_over, since=DOWN + SETTLED, until=UP), silent),
+            some("bytes over it before", partial(_over, since=0.0, until=DOWN), ["events.0.at=0.1 us"]),
+            some("bytes over it when it is up again", partial(_over, since=UP + SETTLED, until=END),
+                 ["events.1={at: 2 ms, down: leaf2-spine1}"]),
+            Expectation("packets lost on it", lambda seen: seen.count("lost_packets")),
+        ])
+    ]  # fmt: skip
+
+
+def _dropped(seen: Observed) -> float:
+    """What was on the link that failed is lost, and no queue's fault."""
+    return seen.dropped(until=DOWN) + seen.dropped(since=DOWN + SETTLED)
+
+
+def _over(seen: Observed, since: float, until: float) -> float:
+    return float(seen.uplinks("leaf1", since, until)[0])

@@ -1,0 +1,103 @@
+"""Runs a plan's cases on the virtual engine and judges what they showed."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+
+from testbed.capture.files import Capture
+from testbed.capture.point import Point
+from testbed.engines.virtual.engine import VirtualEngine
+from testbed.errors import BadInput
+from testbed.experiment.load import recorded, resolve
+from testbed.experiment.resolved import Resolved
+from testbed.live.observers import Observer
+from testbed.runs.plans.case import Case, Expectation, TestPlan, Trial
+from testbed.runs.plans.observed import Observed
+from testbed.runs.plans.packets import Packets
+
+HEADERS = 256  # bytes of each packet: what is looked at
+
+
+@dataclass(frozen=True)
+class Finding:
+    """An expectation and what was measured."""
+
+    expectation: Expectation
+    measured: float
+
+    @property
+    def passed(self) -> bool:
+        """Also what only is noted."""
+        return self.expectation.holds(self.measured)
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """Of one run of a case, or of a case that has none: then ``missing`` says why."""
+
+    case: Case
+    rate: float
+    trial: str
+    findings: Sequence[Finding] = ()
+    missing: str = ""
+    seconds: float = 0.0
+
+    @property
+    def word(self) -> str:
+        """`pass`, `fail`, or `not run`."""
+        return "not run" if self.missing else "pass" if all(one.passed for one in self.findings) else "fail"
+
+
+def examine(plan: TestPlan, rates: Sequence[float], only: Sequence[str] = ()) -> Iterator[Outcome]:
+    """Every run of the plan at every rate; ``only``: of these cases."""
+    for rate in rates:
+        for case in plan.cases:
+            if not only or case.key in only:
+                yield from _case(case, rate)
+
+
+def _case(case: Case, rate: float) -> Iterator[Outcome]:
+    if case.missing:
+        yield Outcome(case, rate, "", missing=case.missing)
+        return
+    for trial in case.trials(rate):
+        begin = time.monotonic()
+        try:
+            resolved = resolved_of(trial)
+        except BadInput as error:  # what the engine cannot do yet
+            yield Outcome(case, rate, trial.name, missing=str(error).replace("the plan: ", ""))
+            continue
+        found = judged(trial, observe(resolved, trial.captures))
+        yield Outcome(case, rate, trial.name, found, seconds=time.monotonic() - begin)
+
+
+def resolved_of(trial: Trial, settings: Sequence[str] = ()) -> Resolved:
+    """Its experiment. Raises BadInput for what the engine does not have."""
+    written = json.loads(json.dumps({"name": "plan", **trial.experiment}))  # keys as text, as a file has them
+    loaded = recorded(written, "the plan", lambda _plugins: None)
+    return resolve(loaded.apply(settings))
+
+
+def observe(resolved: Resolved, points: Sequence[str] = ()) -> Observed:
+    """Run it, with captures of what comes in there."""
+    engine, observer = VirtualEngine(), Observer()
+    engine.check(resolved)
+    with tempfile.TemporaryDirectory() as folder, ExitStack() as opened:
+        files = [Path(folder) / f"{number}.pcapng" for number in range(len(points))]
+        captures = [
+            Capture(Point(*point.split(":")), opened.enter_context(file.open("w+b")), HEADERS)
+            for point, file in zip(points, files, strict=True)
+        ]
+        record = engine.follow(engine.prepare(resolved, observer), observer, [], "plan", captures)
+        return Observed(resolved, record, [Packets.read(file) for file in files])
+
+
+def judged(trial: Trial, observed: Observed) -> list[Finding]:
+    """Each of its expectations."""
+    return [Finding(one, float(one.of(observed))) for one in trial.expectations]

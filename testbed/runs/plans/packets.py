@@ -1,0 +1,54 @@
+"""Data packets of a capture at a receiver's NIC, as columns: when, with CE or not, and the depth that they found."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from testbed.base.arrays import Floats, Ints
+from testbed.capture.reader import Reader
+from testbed.dataplane.wire import ACK, CNP, INT_HEADER, INT_HOP, SRC
+from testbed.experiment.topology.framing import BTH, ETHERNET_IP_UDP, SHIM
+
+TOS_AT, SOURCE_AT = 15, 28  # of IPv4 behind Ethernet; the last two bytes of the source address
+STACK_AT = ETHERNET_IP_UDP + BTH + SHIM + INT_HEADER.size
+ANSWERS = (ACK, CNP, SRC)
+CE = 3
+PAUSE = b"\x88\x08"  # Ethernet's type of MAC control
+
+
+@dataclass(frozen=True)
+class Packets:
+    """One entry each, in the order in which they came."""
+
+    time: Floats  # s
+    sender: Ints  # number of the host
+    tos: Ints
+    depth: Floats  # bytes in the last switch's queue when it was looked at; nan without INT
+    pauses: Floats  # when pause frames came
+
+    @property
+    def marked(self) -> NDArray[np.bool_]:
+        """CE."""
+        found: NDArray[np.bool_] = (self.tos & 3) == CE
+        return found
+
+    @classmethod
+    def read(cls, file: Path) -> Packets:
+        """Of a capture that came in."""
+        rows, pauses = [], []
+        for frame in Reader(file):
+            data = frame.data
+            if data[12:14] == PAUSE:
+                pauses.append(frame.time)
+                continue
+            if frame.direction == "out" or len(data) <= ETHERNET_IP_UDP or data[ETHERNET_IP_UDP] in ANSWERS:
+                continue
+            stamped = len(data) >= STACK_AT + INT_HOP.size
+            depth = INT_HOP.unpack_from(data, STACK_AT)[1] if stamped else float("nan")
+            rows.append((frame.time, int.from_bytes(data[SOURCE_AT : SOURCE_AT + 2], "big"), data[TOS_AT], depth))
+        columns = np.array(rows, float).reshape(-1, 4).T
+        return cls(columns[0], columns[1].astype(np.int64), columns[2].astype(np.int64), columns[3], np.array(pauses))

@@ -1,0 +1,213 @@
+"""SONiC's RoCEv2 test plan: eleven cases of ports at one rate, 4 kB of MTU.
+
+What the plan runs for minutes runs for milliseconds here. A rank is a host, a QP is a flow.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from testbed.base.arrays import Floats
+from testbed.runs.plans.case import Case, Expectation, TestPlan, Trial, alike, none, some
+from testbed.runs.plans.fabric import failover, hashing, qos, spraying
+from testbed.runs.plans.observed import Observed, apart
+from testbed.runs.plans.rack import ACKS, CNPS, LOSSLESS, LOSSY, WEIGHT, Block, experiment, flow
+
+MOST_PAUSES = 100  # PFC frames that DCQCN may need
+DCQCN = "dcqcn"
+LONG = ("10 ms", "5 ms")  # until DCQCN has settled
+
+
+def _lost(kind: str) -> Expectation:
+    """Retransmitted by the sender, or dropped by the switch."""
+    queues = LOSSLESS if kind == "lossless" else LOSSY
+    return none(
+        f"{kind} packets lost",
+        lambda seen: seen.count("lost_packets", kind) + seen.total("dropped_packets", queues),
+        [f"rack.switch.groups.{one}.pfc=off" for one in LOSSLESS],
+    )
+
+
+def _clean() -> list[Expectation]:
+    congested = ["traffic.flows.1.dst=h3", "traffic.ecn=on", "controller=dcqcn"]
+    return [
+        none("packets marked CE", lambda seen: seen.total("marked_packets", range(8)), congested),
+        none("CNPs", lambda seen: seen.count("cnps"), congested),
+    ]
+
+
+def _acks_in_their_queue(seen: Observed) -> float:
+    """Those that its queue has sent, and those that senders have got."""
+    return apart(seen.total("tx_packets", [ACKS]), seen.count("acked_packets"))
+
+
+def _cnps_in_their_queue(seen: Observed) -> float:
+    return apart(seen.total("tx_packets", [CNPS]), seen.count("cnps"))
+
+
+ACKS_ALIKE = alike("ACKs counted in queue 6, of those received", _acks_in_their_queue, 2, ["rack.nic.ack_dscp=8"])
+CNPS_ALIKE = alike("CNPs counted in queue 5, of those received", _cnps_in_their_queue, 2, ["rack.nic.cnp_dscp=8"])
+
+
+def _no_congestion(rate: float) -> Sequence[Trial]:
+    flows = [flow(1, 3, 3), *(flow(2, 4, queue) for queue in LOSSY)]
+    other = [f"traffic.flows.{number}.dst=h3" for number in (1, 2, 3)]
+    return [
+        Trial("", experiment(rate, flows, ecn=False, lossless=True), [
+            none("packets lost", lambda seen: seen.count("lost_packets"), other),
+            *_clean(),
+            none("PFC frames", lambda seen: seen.pauses, other),
+            ACKS_ALIKE,
+            Expectation("longest wait", lambda seen: seen.late(), unit=" ns"),
+        ])
+    ]  # fmt: skip
+
+
+def _incast(rate: float) -> Sequence[Trial]:
+    lossy = [flow(3, 4, queue) for queue in LOSSY]
+    calm = ["controller.rate=20 %"]
+    return [
+        Trial(name, experiment(rate, [flow(1, 4, one), flow(2, 4, two), *lossy], ecn=False, lossless=True), [
+            _lost("lossless"), *_clean(),
+            some("lossy packets dropped", lambda seen: seen.total("dropped_packets", LOSSY), calm),
+            some("PFC frames", lambda seen: seen.pauses, calm),
+            *(_share(queue, sorted({*LOSSY, one, two})) for queue in sorted({*LOSSY, one, two})),
+        ])
+        for name, one, two in (("a: two ranks in 3", 3, 3), ("b: ranks in 3 and 4", 3, 4))
+    ]  # fmt: skip
+
+
+def _share(queue: int, backlogged: Sequence[int]) -> Expectation:
+    """DWRR among those that have packets."""
+    share = WEIGHT[queue] / sum(WEIGHT[one] for one in backlogged)
+    other = next(one for one in backlogged if one != queue)
+    return alike(
+        f"rate of queue {queue}, of its share by weight ({share:.1%})",
+        lambda seen: apart(seen.sent([queue], ["h4"]) / seen.sent(backlogged, ["h4"]), share),
+        2,
+        [f"rack.switch.queues.{queue}.weight={WEIGHT[other]}", f"rack.switch.queues.{other}.weight={WEIGHT[queue]}"],
+    )
+
+
+def _few_pauses() -> Expectation:
+    return Expectation("PFC frames", lambda seen: seen.pauses, most=MOST_PAUSES, breaks=["controller={name: fixed}"])
+
+
+def _dcqcn(rate: float) -> Sequence[Trial]:
+    flows = [flow(1, 4, 3), flow(2, 4, 4), flow(3, 4, 3)]
+    off = ["traffic.ecn=off"]
+    return [
+        Trial("", experiment(rate, flows, ecn=True, controller=DCQCN, time=LONG, lossless=True), [
+            _lost("lossless"), _few_pauses(),
+            *(some(f"packets marked CE in {queue}", _marked_in(queue), off) for queue in LOSSLESS),
+            CNPS_ALIKE, ACKS_ALIKE,
+        ])
+    ]  # fmt: skip
+
+
+def _marked_in(queue: int) -> Callable[[Observed], float]:
+    return lambda seen: seen.total("marked_packets", [queue])
+
+
+def _messages(rate: float) -> list[Block]:
+    """1 MB each, one after the other, of three ranks."""
+    count = round(16 * rate / 100e9)
+    found: list[Block] = []
+    for rank, queue in ((1, 3), (2, 3), (3, 4)):
+        first = len(found)
+        for number in range(count):
+            after = [first + number - 1] if number else []
+            found.append(flow(rank, 4, queue, size="1 MB", after=after))
+    return found
+
+
+def _storage(rate: float) -> Sequence[Trial]:
+    messages = _messages(rate)
+    noted = [
+        Expectation("mean goodput of a message", lambda seen: float(np.nanmean(_goodput(seen))), unit=" Gbit/s"),
+        Expectation("slowest message", lambda seen: float(np.nanmax(_took(seen)) * 1e6), unit=" us"),
+    ]
+    off = experiment(rate, messages, ecn=True, time=LONG, lossless=True)
+    on = experiment(rate, messages, ecn=True, controller=DCQCN, time=LONG, lossless=True) | {"queue_pairs": "per-pair"}
+    return [
+        Trial("DCQCN off", off, [
+            _lost("lossless"), some("PFC frames", lambda seen: seen.pauses, ["controller.rate=20 %"]), *noted,
+        ]),
+        Trial("DCQCN on", on, [_lost("lossless"), _few_pauses(), *noted]),
+    ]  # fmt: skip
+
+
+def _took(seen: Observed) -> Floats:
+    flows = seen.record.flows
+    return flows.finished - flows.start
+
+
+def _goodput(seen: Observed) -> Floats:
+    return seen.record.flows.size * 8 / _took(seen) / 1e9
+
+
+def _fairness(rate: float) -> Sequence[Trial]:
+    found = []
+    unfair = ["controllers=[{name: fixed, rate: 60 %, of: {hosts: [h1]}}]"]
+    for name, queues in (("in 3", (3, 3, 3)), ("in 3 and 4, six to one", (3, 4, 3, 4, 3, 4))):
+        ranks = len(queues)
+        flows = [flow(rank, ranks + 1, queue) for rank, queue in enumerate(queues, start=1)]
+        made = experiment(
+            rate, flows, ecn=True, controller=DCQCN, time=("20 ms", "10 ms"), lossless=True,
+            kind={"kind": "star", "hosts": ranks + 1},
+        )  # fmt: skip
+        weights = made["rack"]["switch"]["queues"]
+        weights[4]["weight"] = weights[3]["weight"]  # or ranks of 3 and 4 would differ by design
+        found.append(
+            Trial(name, made, [
+                Expectation("rate of a rank, from the mean", _unfairness, most=30, unit=" %", breaks=unfair),
+                _lost("lossless"),
+            ])
+        )  # fmt: skip
+    return found
+
+
+def _unfairness(seen: Observed) -> float:
+    """By how many % the rate of a rank differs most from the mean."""
+    rates = seen.rates()
+    return float(np.abs(rates / rates.mean() - 1).max() * 100)
+
+
+def _control(rate: float) -> Sequence[Trial]:
+    incast = [flow(rank, 5, 3) for rank in range(1, 5)]
+    broadcast = [flow(5, rank, 3) for rank in range(1, 5)]
+    star = {"kind": "star", "hosts": 5}
+    found = []
+    for name, flows in (("4:1", incast), ("1:4", broadcast), ("both", [*incast, *broadcast])):
+        made = experiment(rate, flows, ecn=True, controller=DCQCN, time=LONG, kind=star, lossless=True)
+        found.append(
+            Trial(f"{name}, ACKs in a class of their own", made, [
+                none("timeouts", lambda seen: seen.count("timeouts"), ["rack.link.loss=50 %"]),
+                ACKS_ALIKE,
+            ])
+        )  # fmt: skip
+    return found
+
+
+NO_PAUSES_OF_RECEIVERS = "the hosts' NICs are never slow here and send no pause frames of their own"
+
+PLAN = TestPlan(
+    name="sonic-rocev2",
+    title="SONiC RoCEv2 test plan",
+    source="sonic-net/sonic-mgmt: RoCEv2 test plan of Keysight and Microsoft (2026)",
+    cases=[
+        Case("1", "no congestion", _no_congestion),
+        Case("2", "PFC", _incast),
+        Case("3", "DCQCN", _dcqcn),
+        Case("4", "storage", _storage),
+        Case("5", "PFC propagation", missing=NO_PAUSES_OF_RECEIVERS),
+        Case("6", "fairness", _fairness),
+        Case("7", "hashing", hashing),
+        Case("8", "spraying", spraying),
+        Case("9", "QoS", qos),
+        Case("10", "failover", failover),
+        Case("11", "control packets", _control),
+    ],
+)

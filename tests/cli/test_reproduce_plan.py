@@ -1,0 +1,49 @@
+"""`testbed reproduce` of a test plan."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.support.commands import command
+
+
+def test_a_case_is_run_and_written(tmp_path: Path) -> None:
+    asked = ["sonic-ecn", "--row", "interference", "--column", "100 Gbit/s", "--out", str(tmp_path / "plan")]
+    ended = command("reproduce", *asked, "--format", "json")
+    assert ended.returncode == 0, ended.stderr
+    data = json.loads(ended.stdout)
+    assert data["result"] == "pass"
+    assert {run["case"] for run in data["runs"]} == {"interference"}
+    assert data == json.loads((tmp_path / "plan/plan.json").read_text())
+    assert ended.stderr.endswith(f"page: {tmp_path}/plan/plan.html\n")
+
+
+def test_nothing_that_ran_is_no_success(tmp_path: Path) -> None:
+    ended = command("reproduce", "sonic-rocev2", "--row", "5", "--quick", "--out", str(tmp_path / "plan"))
+    assert ended.returncode == 1
+    assert ended.stdout.splitlines()[-1] == "0 pass, 0 fail, 1 not run"
+
+
+@pytest.mark.parametrize(
+    ("option", "problem"),
+    [
+        (["--row", "12"], "--row 12: not in this plan; "),
+        (["--column", "40 Gbit/s"], "--column 40 Gbit/s: not in this plan; did you mean '400 Gbit/s'?"),
+        (["--engine", "kernel"], "--engine: is for published comparisons; the test plan 'sonic-rocev2' runs on"),
+        (["--no-run"], "--no-run: is for published comparisons"),
+        (["--format", "csv"], "--format csv: is for published comparisons; a test plan has text and json"),
+    ],
+)
+def test_what_a_plan_does_not_have_is_refused(option: list[str], problem: str) -> None:
+    ended = command("reproduce", "sonic-rocev2", *option)
+    assert (ended.returncode, ended.stdout) == (2, "")
+    assert problem in ended.stderr
+
+
+def test_plans_are_listed() -> None:
+    listed = command("reproduce").stdout
+    assert "sonic-rocev2" in listed
+    assert "sonic-ecn" in listed

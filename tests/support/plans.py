@@ -1,0 +1,32 @@
+"""Every expectation of a plan's case holds, and fails once it is broken on purpose."""
+
+from __future__ import annotations
+
+from testbed.runs.plans.case import Case, Expectation, Trial
+from testbed.runs.plans.follow import judged, observe, resolved_of
+
+RATE = 100e9
+
+
+def wrong(case: Case, rate: float = RATE) -> list[str]:
+    """What does not hold as it should, or holds though it was broken."""
+    found = []
+    for trial in case.trials(rate):
+        for one in judged(trial, observe(resolved_of(trial), trial.captures)):
+            if not one.passed:
+                found.append(f"{trial.name}: {one.expectation.says}: {one.measured}, {one.expectation.bounds}")
+        found += _unbroken(trial)
+    return found
+
+
+def _unbroken(trial: Trial) -> list[str]:
+    by_breaks: dict[tuple[str, ...], list[Expectation]] = {}
+    for one in trial.expectations:
+        if one.judges:
+            by_breaks.setdefault(tuple(one.breaks), []).append(one)
+    found = []
+    for breaks, expectations in by_breaks.items():
+        seen = observe(resolved_of(trial, breaks), trial.captures)
+        held = [one for one in expectations if one.holds(float(one.of(seen)))]
+        found += [f"{trial.name}: {one.says}: {one.of(seen)}, {one.bounds}, with {breaks}" for one in held]
+    return found
