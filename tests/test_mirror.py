@@ -49,6 +49,7 @@ BEHAVIOURS = {
     },
     "engines/virtual": {  # the same, where the kernel is not the point
         "classes": "ports of several queues beside closed forms",
+        "pool": "memory that ports share beside closed forms",
         "bolt": "notices of switches, on their way",
         "fixed_points": "where the controllers settle",
         "plugin_failures": "a plugin that fails, hangs or prints",

@@ -103,16 +103,19 @@ struct datapath {
 	int64_t *uplink, *arrived_before, *handed;
 	int64_t bucket; /* bytes that the host's shaper may queue without lagging */
 	double *given_up; /* per host: nominal s for which packets were due and waited for a shaper that lagged */
-	/* per host: the entry in `pauses` (NULL without priority flow control) */
+	/* per host, or per gate: the entry in `pauses` (NULL without priority flow control) */
 	int64_t *pause_at;
 	struct pause *pauses;
+	/* gates.h: per flow its gate (NULL where hosts are paused as a whole), and of each gate who waits there */
+	int64_t *gate, *first_held, *last_held;
 	/* per host: packets that are due and not handed to the kernel yet; only inside send_due() */
 	struct batch *batches;
 	int64_t *filled, filled_length; /* hosts that have some, or had */
 	/* a full packet of flow 0, as a socket carries it */
 	uint8_t *packet;
 	int64_t segment_size;
-	struct heap agenda; /* flow: its next packet is due; `flows` + host: the line becomes free for waiting flows */
+	/* flow: its next packet is due; `flows` + host: the line becomes free for waiting flows; behind these a gate may open */
+	struct heap agenda;
 	struct heap alarms; /* per flow, the timer that its controller has set */
 	struct heap starts; /* of flows */
 	double *start; /* per flow, s; inf until it is known */

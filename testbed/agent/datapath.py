@@ -63,7 +63,8 @@ class Datapath:
         c.segment_size, c.payload = len(sockets.packet), pace.payload
         # the shaper would split more than its bucket, with a timer per packet
         c.at_once = min(LARGEST // c.segment_size, MOST_AT_ONCE, pace.at_once or MOST_AT_ONCE)
-        c.agenda, c.alarms, c.starts = (self.memory.heap(ids) for ids in (n + hosts, n, n))
+        gates = 0 if pace.pauses is None or pace.pauses.gate is None else len(pace.pauses.of_host)
+        c.agenda, c.alarms, c.starts = (self.memory.heap(ids) for ids in (n + hosts + gates, n, n))
         c.agent, c.tasks = number, tasks.pointer if tasks else None
         self._many_paths = many_paths
         if many_paths:
@@ -129,6 +130,10 @@ class Datapath:
             self._point("pauses", pace.pauses.records)
             self._point("pause_at", pace.pauses.of_host)
             self.c.relook = pace.pauses.relook
+            if pace.pauses.gate is not None:
+                self._point("gate", pace.pauses.gate)
+                self._point("first_held", np.full(len(pace.pauses.of_host), -1))
+                self._point("last_held", np.full(len(pace.pauses.of_host), -1))
 
     def _read(self, rings: Sequence[DelayRing]) -> None:
         self._rings = (CRing * len(rings))(

@@ -8,6 +8,7 @@
  * Future departures wait in heaps: cost grows with packets, not with flows.
  */
 #include "batch.h"
+#include "gates.h"
 #include "queue_pairs.h"
 
 #include <float.h>
@@ -135,7 +136,7 @@ int64_t report_sent(struct datapath *d, int64_t *flows, int64_t *packets)
  */
 static int paused(struct datapath *d, int64_t host, double due, double now)
 {
-	const struct pause *pause = d->pauses ? d->pauses + d->pause_at[host] : NULL;
+	const struct pause *pause = d->pauses && !d->gate ? d->pauses + d->pause_at[host] : NULL;
 
 	for (int64_t i = 0; pause && i < 2; i++) {
 		double until = nominal(d, __atomic_load_n(&pause->span[i].until, __ATOMIC_RELAXED));
@@ -236,7 +237,7 @@ static void serve_next(struct datapath *d, int64_t host, double due, double now)
 	d->first_waiting[host] = d->flow[f].after;
 	d->flow[f].queued = 0;
 	d->flow[f].next = INFINITY;
-	if (room(d, f) > 0)
+	if (room(d, f) > 0 && !waits_at_gate(d, f, now))
 		send_flow(d, f, fmax(due, d->line_free[host]), now);
 	if (d->first_waiting[host] >= 0)
 		heap_set(&d->agenda, d->flows + host, d->line_free[host]);
@@ -257,6 +258,20 @@ static void wait_for_line(struct datapath *d, int64_t f)
 	d->last_waiting[host] = f;
 }
 
+/* Who waited at a gate that opens queues up for the line; a paused flow gains no credit. */
+static void open_gate(struct datapath *d, int64_t gate, double now)
+{
+	int64_t f, after;
+
+	if (!gate_opens(d, gate, now, &f))
+		return;
+	for (; f >= 0; f = after) {
+		after = d->flow[f].after;
+		d->line_free[d->flow[f].host] = fmax(d->line_free[d->flow[f].host], now);
+		wait_for_line(d, f);
+	}
+}
+
 /* Send everything that is due by `now`. */
 void send_due(struct datapath *d, double now)
 {
@@ -266,10 +281,16 @@ void send_due(struct datapath *d, double now)
 		double due = heap_first(&d->agenda);
 		int64_t id = heap_pop(&d->agenda);
 
+		if (id >= d->flows + d->hosts) {
+			open_gate(d, id - d->flows - d->hosts, now);
+			continue;
+		}
 		if (id >= d->flows) {
 			serve_next(d, id - d->flows, due, now);
 			continue;
 		}
+		if (waits_at_gate(d, id, now))
+			continue;
 		yield_line(d, id, due, now);
 		if (d->first_waiting[d->flow[id].host] >= 0 || d->line_free[d->flow[id].host] > due ||
 			 paused(d, d->flow[id].host, due, now))
@@ -288,6 +309,10 @@ void send_due(struct datapath *d, double now)
 /* What pauses a host has changed. Without this, whoever waits there looks again in `relook`. */
 void look_again(struct datapath *d, int64_t host, double now)
 {
+	for (int64_t gate = host * PRIORITIES; d->gate && gate < (host + 1) * PRIORITIES; gate++) {
+		if (d->first_held[gate] >= 0)
+			heap_set(&d->agenda, d->flows + d->hosts + gate, now);
+	}
 	if (d->first_waiting[host] < 0)
 		return;
 	d->line_free[host] = fmin(d->line_free[host], now);

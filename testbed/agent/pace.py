@@ -17,8 +17,9 @@ class Pauses:
     """The pauses that the NICs have recorded."""
 
     records: NDArray[np.void]  # of dtype `testbed.dataplane.wire.PAUSE`, of the whole rack
-    of_host: Ints  # position of each of the agent's hosts in there
+    of_host: Ints  # position of each of the agent's hosts in there; with gates, of each gate
     relook: float  # s, how often a paused host checks whether it may resume
+    gate: Ints | None = None  # of each flow; None where hosts are paused as a whole
 
 
 class Outlets(Protocol):

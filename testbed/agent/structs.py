@@ -121,7 +121,7 @@ class CDatapath(ctypes.Structure):
         *((name, c_void_p) for name in ("answered", "uplink", "arrived_before", "handed")),
         ("bucket", c_int64),
         ("given_up", c_void_p),
-        *((name, c_void_p) for name in ("pause_at", "pauses")),
+        *((name, c_void_p) for name in ("pause_at", "pauses", "gate", "first_held", "last_held")),
         *((name, c_void_p) for name in ("batches", "filled")),
         ("filled_length", c_int64),
         ("packet", c_void_p),

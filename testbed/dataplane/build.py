@@ -11,6 +11,7 @@ BPF_FLAGS = ("-O2", "-g", "-Wall", "-Werror", *FOR_EBPF, "-c")
 ONE_PATH, MANY_PATHS = "-DMANY_PATHS=0", "-DMANY_PATHS=1"  # of each flow; also of what is compiled natively
 BOLT = "-DBOLT"  # compiled with it, NICs and ports speak Bolt's protocol
 CLASSES = "-DCLASSES=1"  # compiled with it, ports have several queues
+POOL = "-DPOOL=1"  # and with this as well, they share the memory of their switch
 VARIANTS = {
     "": (ONE_PATH,),
     "-bolt": (ONE_PATH, BOLT),

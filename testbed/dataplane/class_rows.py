@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from testbed.dataplane import wire
 from testbed.dataplane.port_maps import Port, PortMaps
 from testbed.experiment.topology.classes import Classes
+from testbed.experiment.topology.pool import Memory
 from testbed.experiment.topology.queues import OwnRed
 
 NEVER_MARKED = 2**32 - 1  # bytes, as Kmin
@@ -26,11 +27,20 @@ def rows(interfaces: int) -> int:
     return row_of(0, wire.QUEUES, interfaces)
 
 
-def table(classes: Classes, interfaces: int) -> NDArray[np.void]:
+def table(classes: Classes, interfaces: int, memory: Memory | None = None) -> NDArray[np.void]:
     """What a switch knows of classes."""
+    lossless = memory.lossless if memory else []
+    paused_by = [
+        sum({1 << queue for queue, group in zip(classes.queue, classes.group, strict=True) if group == priority})
+        if priority in lossless
+        else 0
+        for priority in range(wire.PRIORITIES)
+    ]
     wred = sum(settings.wred << number for number, settings in classes.queues.items())
     others = classes.queue[classes.default]
-    return np.array((interfaces, classes.at_dequeue, wred, others, classes.queue_of), wire.CLASS_TABLE)
+    bits = sum(1 << priority for priority in lossless)
+    told = (interfaces, classes.at_dequeue, wred, others, classes.queue_of, classes.group_of, paused_by)
+    return np.array((*told, memory is not None, bits), wire.CLASS_TABLE)
 
 
 def queue_ports(ports: Sequence[Port], classes: Classes, interfaces: int) -> list[Port]:

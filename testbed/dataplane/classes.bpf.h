@@ -35,18 +35,27 @@ static __always_inline __u32 row_of(const struct class_table *classes, __u32 int
 	return interface + (1 + queue) * classes->interfaces;
 }
 
-/* By DSCP, whatever the packet is. */
-static __always_inline __u32 queue_of(const struct class_table *classes, const struct __sk_buff *skb)
+#define NO_DSCP DSCPS
+
+/* Whatever the packet is. */
+static __always_inline __u32 dscp_of(const struct __sk_buff *skb)
 {
 	__u8 begin[2]; /* of an IP header */
 
 	if (bpf_skb_load_bytes(skb, sizeof(struct ethhdr), begin, sizeof(begin)))
-		return classes->others;
+		return NO_DSCP;
 	if (skb->protocol == bpf_htons(ETH_P_IP))
-		return classes->queue_of[begin[1] >> 2];
+		return begin[1] >> 2;
 	if (skb->protocol == bpf_htons(ETH_P_IPV6))
-		return classes->queue_of[(begin[0] & 0xf) << 2 | begin[1] >> 6];
-	return classes->others;
+		return (begin[0] & 0xf) << 2 | begin[1] >> 6;
+	return NO_DSCP;
+}
+
+static __always_inline __u32 queue_of(const struct class_table *classes, const struct __sk_buff *skb)
+{
+	__u32 dscp = dscp_of(skb);
+
+	return dscp < DSCPS ? classes->queue_of[dscp] : classes->others;
 }
 
 /* Bytes that wait. What left while this looked makes a queue shorter than nothing. */

@@ -10,7 +10,11 @@
 #ifndef TESTBED_PAUSE_BPF_H
 #define TESTBED_PAUSE_BPF_H
 
+#if POOL
+#include "classes.bpf.h"
+#else
 #include "roce.bpf.h"
+#endif
 
 /* Both indexed by ifindex. */
 struct {
@@ -85,36 +89,17 @@ static __always_inline void leave_switch(__u32 port, __u32 length, __u32 xon)
 		signal_crossing(port, ingress, BELOW_XON);
 }
 
-/*
- * Whether the packet is a MAC control frame; what it asks for is recorded for the interface that it came in at.
- *
- * Packets cross a link in no time here, and so do these frames. What a crossing changes at the peer reaches the
- * switch a round trip of the link later: `hold_ns`, counted from the crossing itself, so that the time which user space
- * took to send the frame is no part of it.
- */
-static __always_inline int read_pause(struct __sk_buff *skb)
+/* What a frame asks for one priority. */
+static __always_inline void record_pause(struct pause *pause, __u64 crossed, __u32 quanta)
 {
-	__u32 key = skb->ifindex;
-	struct pause *pause = bpf_map_lookup_elem(&pauses, &key);
+	__u64 now = bpf_ktime_get_ns(), from = crossed + pause->hold_ns, until;
 	struct pause_span *last, *next;
-	struct pfc_frame frame;
-	__u64 now, from, until;
-	__u32 quanta;
 
-	if (skb->protocol != bpf_htons(ETH_P_PAUSE))
-		return 0;
-	if (!pause || bpf_skb_load_bytes(skb, 0, &frame, sizeof(frame)))
-		return 1;
-	if (frame.opcode != bpf_htons(PFC_OPCODE) || !(frame.classes & bpf_htons(1 << LOSSLESS)))
-		return 1;
-	now = bpf_ktime_get_ns();
-	from = bpf_be64_to_cpu(frame.ns) + pause->hold_ns;
 	if (from < now) {
 		if (now - from > pause->late_ns)
 			pause->late_ns = now - from;
 		from = now;
 	}
-	quanta = bpf_ntohs(frame.quanta[LOSSLESS]);
 	until = from + quanta * pause->quantum_ps / 1000;
 	last = &pause->span[pause->spans & 1];
 	next = &pause->span[(pause->spans + 1) & 1];
@@ -128,6 +113,51 @@ static __always_inline int read_pause(struct __sk_buff *skb)
 		pause->spans++;
 	}
 	pause->frames++;
+}
+
+#if POOL
+/* Each priority of an interface has a row of its own. */
+static __always_inline void record_pauses(__u32 interface, const struct pfc_frame *frame)
+{
+	__u32 first = 0;
+	struct class_table *classes = bpf_map_lookup_elem(&class_table, &first);
+
+	if (!classes)
+		return;
+#pragma unroll
+	for (__u32 priority = 0; priority < PRIORITIES; priority++) {
+		__u32 row = row_of(classes, interface, priority);
+		struct pause *pause = bpf_map_lookup_elem(&pauses, &row);
+
+		if (pause && frame->classes & bpf_htons(1 << priority))
+			record_pause(pause, bpf_be64_to_cpu(frame->ns), bpf_ntohs(frame->quanta[priority]));
+	}
+}
+#endif
+
+/*
+ * Whether the packet is a MAC control frame; what it asks for is recorded for the interface that it came in at.
+ *
+ * Packets cross a link in no time here, and so do these frames. What a crossing changes at the peer reaches the
+ * switch a round trip of the link later: `hold_ns`, counted from the crossing itself, so that the time which user space
+ * took to send the frame is no part of it.
+ */
+static __always_inline int read_pause(struct __sk_buff *skb)
+{
+	__u32 key = skb->ifindex;
+	struct pause *pause = bpf_map_lookup_elem(&pauses, &key);
+	struct pfc_frame frame;
+
+	if (skb->protocol != bpf_htons(ETH_P_PAUSE))
+		return 0;
+	if (!pause || bpf_skb_load_bytes(skb, 0, &frame, sizeof(frame)) || frame.opcode != bpf_htons(PFC_OPCODE))
+		return 1;
+#if POOL
+	record_pauses(key, &frame);
+#else
+	if (frame.classes & bpf_htons(1 << LOSSLESS))
+		record_pause(pause, bpf_be64_to_cpu(frame.ns), bpf_ntohs(frame.quanta[LOSSLESS]));
+#endif
 	return 1;
 }
 

@@ -64,6 +64,25 @@ static struct state counted(const struct port_counters *c, const struct departur
 	return (struct state){(double)(int64_t)left, (double)(queue > 0 ? queue : 0), (double)(int64_t)area / 1e9};
 }
 
+/* The sum of its priorities, and the longest of their pauses. */
+static void read_priorities(const struct ports *ports, int64_t i, int64_t now, double *own)
+{
+	int64_t n = ports->count;
+	double bytes = 0, frames = 0, paused = 0;
+
+	for (int64_t k = i * ports->priorities; k < (i + 1) * ports->priorities; k++) {
+		int64_t in = ports->ingress_rows[k], far = ports->pause_rows[k];
+		double seconds = far < 0 ? 0 : paused_seconds(&ports->pauses[far], now);
+
+		bytes += in < 0 ? 0 : (double)(int64_t)ports->ingresses[in].bytes;
+		frames += in < 0 ? 0 : (double)(int64_t)ports->ingresses[in].frames;
+		paused = seconds > paused ? seconds : paused;
+	}
+	own[INGRESS * n] = bytes;
+	own[PAUSE_FRAMES * n] = frames;
+	own[PAUSED * n] = paused / ports->dilation;
+}
+
 void read_ports(const struct ports *ports, int64_t now, double *to)
 {
 	int64_t n = ports->count;
@@ -88,6 +107,8 @@ void read_ports(const struct ports *ports, int64_t now, double *to)
 		own[INGRESS * n] = (double)(int64_t)ingress->bytes;
 		own[PAUSE_FRAMES * n] = (double)(int64_t)ingress->frames;
 		own[PAUSED * n] = paused_seconds(&ports->pauses[ports->peer[i]], now) / ports->dilation;
+		if (ports->priorities)
+			read_priorities(ports, i, now, own);
 		own[MARKED_BYTES * n] = (double)(int64_t)c->marked_bytes;
 	}
 }

@@ -23,6 +23,9 @@ struct ports {
 	const struct pause *pauses;
 	const struct departures *departures; /* of ports with several queues, whose rows are queues or ports; else NULL */
 	const int64_t *index, *peer; /* ifindex of each port, and of the other end of its link; or rows of queues */
+	/* where priorities pause by themselves: so many rows per port, of what came in there and of how its far end is paused */
+	const int64_t *ingress_rows, *pause_rows; /* -1 for none */
+	int64_t priorities;
 	const double *bytes_per_second, *thresholds; /* wall; Kmin, Kmax, Pmax, column by column */
 	int64_t count;
 	double dilation;

@@ -29,6 +29,8 @@ class CPorts(ctypes.Structure):
 
     _fields_ = [
         *((name, c_void_p) for name in ("counters", "ingresses", "pauses", "departures", "index", "peer")),
+        *((name, c_void_p) for name in ("ingress_rows", "pause_rows")),
+        ("priorities", c_int64),
         *((name, c_void_p) for name in ("bytes_per_second", "thresholds")),
         ("count", c_int64),
         ("dilation", c_double),
@@ -57,11 +59,17 @@ class PortReader:
         self.reread_thresholds()
         arrays = (
             programs.counters, programs.ingresses, programs.pauses, programs.departures, self.index, self.peer,
-            self._bytes_per_second, self.thresholds,
         )  # fmt: skip
         addresses = (None if one is None else one.ctypes.data for one in arrays)
-        self.c = CPorts(*addresses, len(ports), clock.dilation)
+        own = (one.ctypes.data for one in (self._bytes_per_second, self.thresholds))
+        self.c = CPorts(*addresses, None, None, 0, *own, len(ports), clock.dilation)
         self._read = _library().read_ports
+
+    def pausing(self, ingress_rows: Ints, pause_rows: Ints) -> None:
+        """Priorities pause by themselves: their rows, shape (n, k), here and at the far ends; -1 for none."""
+        self._rows = np.ascontiguousarray(ingress_rows), np.ascontiguousarray(pause_rows)
+        self.c.ingress_rows, self.c.pause_rows = (one.ctypes.data for one in self._rows)
+        self.c.priorities = ingress_rows.shape[1]
 
     def _read_thresholds(self, index: Ints) -> Floats:
         return np.array([self.programs.red(int(one)) for one in index]).T

@@ -7,6 +7,10 @@
 #ifndef TESTBED_QUEUES_BPF_H
 #define TESTBED_QUEUES_BPF_H
 
+#if POOL
+#include "pool.bpf.h"
+#endif
+
 /* A packet that found `queue` bytes. */
 static __always_inline void count_found(struct port_counters *count, __u32 queue)
 {
@@ -83,6 +87,10 @@ int port_egress(struct __sk_buff *skb)
 	struct roce *packet = data_packet(skb); /* first: it may move the packet */
 	struct departures *left, *all_left;
 	struct red *shared_red, red = {};
+	struct port_config room = {};
+#if POOL
+	struct entry into = {.place = SHARED};
+#endif
 	int lost, full, early, ect = packet && (packet->tos & 3), mark;
 	__u64 now, tx_bytes;
 
@@ -107,14 +115,25 @@ int port_egress(struct __sk_buff *skb)
 	bpf_spin_unlock(&shared_red->lock);
 
 	now = bpf_ktime_get_ns();
+	room.buffer = own_config->buffer;
+#if POOL
+	if (classes->shared) {
+		if (!find_entry(&into, classes, skb, skb->ingress_ifindex, config->node, row))
+			return TC_ACT_OK;
+		look_for_room(&into, backlog(count, left), length, &room.buffer);
+	}
+#endif
 	bpf_spin_lock(&port->lock);
 	random = next_random(port);
 	queue = backlog(count, left);
 	tx_bytes = all_left->bytes;
 	lost = config->loss && random <= config->loss;
-	measure_share(own, own_config, length, (left->bytes - own->tx_bytes) << RATE_SHIFT, queue);
+	measure_share(own, &room, length, (left->bytes - own->tx_bytes) << RATE_SHIFT, queue);
 	own->tx_bytes = left->bytes;
-	full = !finds_room(own, own_config, length, queue, random * 2246822519u);
+	full = !finds_room(own, &room, length, queue, random * 2246822519u);
+#if POOL
+	full |= into.place == NOWHERE;
+#endif
 	/* A second draw for marking, so that loss and marking are independent. */
 	early = red_marks(&red, queue, random * 2654435761u);
 	if (!ect && early && classes->wred >> number & 1)
@@ -131,12 +150,22 @@ int port_egress(struct __sk_buff *skb)
 	}
 	bpf_spin_unlock(&port->lock);
 
+#if POOL
+	if (classes->shared)
+		enter_memory(&into, classes, queue, length, full || lost);
+#endif
 	if (lost || full) {
 		count_loss(all, lost, length);
 		count_loss(count, lost, length);
 		return TC_ACT_SHOT;
 	}
 	skb->priority = FIRST_QUEUE + number;
+#if POOL
+	if (classes->shared) {
+		write_ingress(skb);
+		packet = data_packet(skb); /* for the verifier */
+	}
+#endif
 	if (settings.monitor && packet)
 		count_flow(row, packet, length, now);
 	if (mark)

@@ -51,6 +51,11 @@
 #define CLASSES 0
 #endif
 
+/* Whether these share the memory of their switch; with classes only. */
+#ifndef POOL
+#define POOL 0
+#endif
+
 /* Who chooses the paths of a flow's packets, if it is not the hash of addresses and ports. */
 enum routing { BY_HASH, BY_SENDER, SPRAYED, BY_FLOWLET, ADAPTIVE };
 
@@ -254,6 +259,7 @@ struct port_counters {
 };
 
 #define QUEUES 8 /* of a port, with classes */
+#define PRIORITIES 8
 #define DSCPS 64
 /* As a packet's priority: it waits in queue 0, and with the next number in queue 1; see testbed/engines/kernel/rack/queues.py. */
 #define FIRST_QUEUE 0x00020001
@@ -265,6 +271,34 @@ struct class_table {
 	__u32 wred;	  /* bits of queues: packets without ECT are dropped where others are marked */
 	__u32 others;	  /* the queue of packets without a DSCP */
 	__u8 queue_of[DSCPS];
+	__u8 group_of[DSCPS];
+	__u8 paused_by[QUEUES]; /* by priority: bits of the queues that its pauses hold */
+	__u32 shared;		/* whether queues share the memory of their switch: pool.bpf.h */
+	__u32 lossless;		/* bits of priority groups */
+};
+
+#define ALPHA_SHIFT 20
+#define UNLIMITED (1ull << 40) /* bytes: more than a switch has */
+
+/* What a queue or a priority group may have of a switch's memory, bytes. */
+struct share {
+	__u32 reserved;
+	__u32 alpha; /* << ALPHA_SHIFT; 0: no dynamic threshold */
+	__u64 limit; /* of the pool */
+};
+
+/* A priority group of a port. */
+struct group {
+	struct share share;
+	__u64 headroom; /* of a lossless one */
+	__u64 xon;
+	__u64 xon_offset;
+	/* state */
+	__u64 bytes;
+	__u64 above; /* of them in headroom */
+	__u64 peak;
+	__u64 peak_above;
+	__u64 dropped_packets; /* that found no place in it */
 };
 
 /* What has left a queue and its line. */

@@ -162,8 +162,30 @@ PAUSE = np.dtype(
 )
 SCARCE = 8  # packets
 CLASS_TABLE = np.dtype(
-    [*((name, "<u4") for name in ("interfaces", "at_dequeue", "wred", "others")), ("queue_of", "u1", (DSCPS,))]
+    [
+        *((name, "<u4") for name in ("interfaces", "at_dequeue", "wred", "others")),
+        *((name, "u1", (DSCPS,)) for name in ("queue_of", "group_of")),
+        ("paused_by", "u1", (QUEUES,)),
+        *((name, "<u4") for name in ("shared", "lossless")),
+    ]
 )
+SHARE = np.dtype([("reserved", "<u4"), ("alpha", "<u4"), ("limit", "<u8")])
+GROUP = np.dtype(
+    [
+        ("share", SHARE),
+        *((name, "<u8") for name in ("headroom", "xon", "xon_offset")),
+        *((name, "<u8") for name in ("bytes", "above", "peak", "peak_above", "dropped_packets")),
+    ]
+)
+POOL = np.dtype(  # of pool.bpf.h
+    [
+        *((name, "<u4") for name in ("lock", "reserved")),
+        *((name, "<u8") for name in ("size", "headroom", "in", "out", "above", "peak")),
+    ]
+)
+ALPHA_SHIFT = 20
+UNLIMITED = 1 << 40  # bytes: more than a switch has
+PRIORITIES = 8
 DEPARTURES = np.dtype([("bytes", "<u8"), ("packets", "<u8"), ("byte_ns", "<u8")])
 FLOW_KEY = np.dtype([("port", "<u4"), ("src", ">u4"), ("dst", ">u4"), ("qp", ">u4")])
 FLOW_SEEN = np.dtype([("bytes", "<u8"), ("last_ns", "<u8")])

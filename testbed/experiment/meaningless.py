@@ -84,7 +84,7 @@ def _switch(experiment: Experiment) -> Iterator[tuple[KeyPath, str]]:
         named = "classes" if "classes" in said else "queues" if "queues" in said else "marking"
         yield ("rack", "switch", named), f"engine '{engine}' has one queue per port; leave it out, or use 'virtual'"
     for key in ("groups", "pool", "watchdog"):
-        if getattr(switch, key):
+        if getattr(switch, key) and (engine != "virtual" or key == "watchdog"):
             yield ("rack", "switch", key), f"engine '{engine}' does not have it, so far; leave it out"
 
 

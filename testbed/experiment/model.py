@@ -309,10 +309,11 @@ class Experiment(Part):
         return events.plan(self.events, self.shape, self.seed, self.time.end)
 
     def _check_pauses(self, steps: list[Step]) -> None:
-        if not self.rack.switch.pfc:
+        switch = self.rack.switch
+        if not (switch.pfc or (switch.memory and switch.memory.lossless)) or switch.deadlock == "allow":
             return
         if how := deadlock.possible(Tables(self.shape), steps):
-            refuse("rack.switch.pfc", f"{how}; take other links out, or say 'off'")
+            refuse("rack.switch.pfc", f"{how}; take other links out, say 'off', or rack.switch.deadlock: allow")
 
     @property
     def _most(self) -> Most:

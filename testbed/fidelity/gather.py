@@ -84,6 +84,22 @@ class Programs:
             resumed=(ingresses["paused"] == 0) & pauses.are_resumed(records, now_ns),
         )
 
+    def priorities(self, groups: NDArray[np.void], rows: Ints, far: Ints, lossless: Ints, now_ns: int) -> PauseCounts:
+        """The same where each priority pauses by itself, in the sum of a port's.
+
+        ``rows`` of priority groups, one line per port, ``far`` of the pauses at the other ends of their links; which of
+        a line's are ``lossless``.
+        """
+        records, ingresses = self.maps.pauses[far], self.maps.ingresses[rows]
+        return PauseCounts(
+            residual=_integers(groups["bytes"][rows]).sum(axis=1),
+            overrun=_integers(groups["dropped_packets"][rows])[:, lossless].sum(axis=1),
+            sent=_integers(ingresses["frames"]).sum(axis=1),
+            received=_integers(records["frames"]).sum(axis=1),
+            unsignalled=_integers(ingresses["unsignalled"]).sum(axis=1),
+            resumed=((ingresses["paused"] == 0) & pauses.are_resumed(records, now_ns)).all(axis=1),
+        )
+
     def srcs(self, flows: Flows) -> SrcCounts | None:
         """Of Bolt; None where ports do not speak it."""
         if self.maps.bolt is None:

@@ -135,7 +135,22 @@ class Queues:
     found: NDArray[
         np.int64
     ]  # (q, bins of `Measured.queue_histogram`): bytes that arriving packets found, in the whole run
-    series: PortSeries  # (t, q)
+    series: PortSeries  # (t, q); `paused` is for how long the queue itself was held
+
+
+@dataclass
+class Groups:
+    """The priority groups of all switch ports, where these share memory; one row each, port by port, shape (g,)."""
+
+    name: list[str]  # s1-eth3 g3
+    port: Ints  # position in `Measured.ports`
+    number: Ints
+    lossless: NDArray[np.bool_]
+    peak: Ints  # most bytes of it in the switch
+    peak_headroom: Ints  # most of them in headroom
+    dropped_packets: Ints
+    pauses: Ints  # times that it paused its senders
+    paused: Floats  # s for which it had asked them to wait
 
 
 @dataclass
@@ -207,6 +222,7 @@ class Measured:
     queue_histogram: Histogram  # bytes seen by arriving packets at the bottleneck, in the window
     rtt_histogram: Histogram  # seconds, one sample per acknowledgement, in the window
     queues: Queues | None = None  # None where a port is one queue
+    groups: Groups | None = None  # None where nothing counts what came in
     events: list[Event] = field(default_factory=list)  # what the experiment did to the rack, in order of time
     jobs: list[Job] = field(default_factory=list)
     steps: StepTable = field(default_factory=StepTable.empty)

@@ -12,12 +12,13 @@ import numpy as np
 from testbed.experiment.traffic.tasks import Kind
 from testbed.results import arrow
 from testbed.results.figures import flow_goodput, window
-from testbed.results.record import Histogram, Measured, Queues, RunRecord
+from testbed.results.record import Groups, Histogram, Measured, Queues, RunRecord
 from testbed.results.tuner_log import TunerLog
 
 TUNERS = "tuners.parquet"
 STEPS = "steps.parquet"
 QUEUES, QUEUE_SERIES = "queues.parquet", "queue_series.parquet"
+GROUPS = "groups.parquet"
 OF_A_SLOT = ("time", "switch", "state")  # its columns, beside one for every number that a tuner reported
 TABLES = ("flows", "flow_series", "ports", "port_series", "histograms")
 
@@ -74,6 +75,8 @@ def write_tables(folder: Path, record: RunRecord) -> None:
     if record.queues:
         _write(folder / QUEUES, [_queues(record.ports, record.queues)])
         _write(folder / QUEUE_SERIES, _long(record.queues.series, "queue_of", record.queues.name))
+    if record.groups:
+        _write(folder / GROUPS, [_groups(record.ports, record.groups)])
     if asked := [one for one in record.tuners if one.time]:
         _write(folder / TUNERS, [_tuners(asked)])
     if record.jobs:
@@ -98,6 +101,11 @@ def _queues(ports: Sequence[str], queues: Queues) -> dict[str, Any]:
         "number": queues.number,
         "classes": queues.classes,
     }
+
+
+def _groups(ports: Sequence[str], groups: Groups) -> dict[str, Any]:
+    columns = {one.name: getattr(groups, one.name) for one in fields(groups)}
+    return {"group": columns.pop("name")} | columns | {"port": [ports[port] for port in groups.port.tolist()]}
 
 
 def _long(series: Any, key: str, names: Sequence[str]) -> Iterator[dict[str, Any]]:

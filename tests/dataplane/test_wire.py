@@ -47,6 +47,8 @@ RECORDS = {
     "flowlet": wire.FLOWLET,
     "next_hops": wire.NEXT_HOPS,
     "class_table": wire.CLASS_TABLE,
+    "share": wire.SHARE,
+    "group": wire.GROUP,
     "departures": wire.DEPARTURES,
 }
 # struct in C: its Struct in Python and the C fields in order

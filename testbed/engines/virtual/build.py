@@ -8,7 +8,7 @@ from testbed.agent.build import SOURCE as AGENT
 from testbed.agent.build import SOURCES as AGENT_SOURCES
 from testbed.base.compiler import EXACT, Unit
 from testbed.compiled.flows import FOLDER as COMPILED
-from testbed.dataplane.build import BOLT, CLASSES, ONE_PATH
+from testbed.dataplane.build import BOLT, CLASSES, ONE_PATH, POOL
 from testbed.dataplane.build import MANY_PATHS as SEVERAL
 from testbed.dataplane.build import SOURCE as DATAPLANE
 from testbed.experiment.resolved import Resolved
@@ -44,8 +44,8 @@ def _world(name: str, *variant: str) -> Unit:
 WORLD = _world("world", ONE_PATH)
 BOLT_WORLD = _world("world-bolt", ONE_PATH, BOLT)
 MANY_PATHS = _world("world-many-paths", SEVERAL)
-CLASSES_WORLD = _world("world-classes", ONE_PATH, CLASSES)
-CLASSES_MANY_PATHS = _world("world-classes-many-paths", SEVERAL, CLASSES)
+CLASSES_WORLD = _world("world-classes", ONE_PATH, CLASSES, POOL)
+CLASSES_MANY_PATHS = _world("world-classes-many-paths", SEVERAL, CLASSES, POOL)
 
 
 def unit_of(resolved: Resolved) -> Unit:

@@ -46,10 +46,10 @@ static void begin(struct world *w, struct line *l, struct packet *p, int64_t sta
 	}
 }
 
-/* Whether the port that sends into the line is paused now, and until when. */
-static int is_paused(const struct world *w, const struct line *l, int64_t *until)
+/* Whether a port, or one of its priorities, is paused now, and until when. */
+static int is_paused(const struct world *w, int64_t row, int64_t *until)
 {
-	const struct pause *pause = (const struct pause *)w->pauses + l->from;
+	const struct pause *pause = (const struct pause *)w->pauses + row;
 
 	for (int i = 0; i < 2; i++) {
 		if ((int64_t)pause->span[i].from <= w->now && w->now < (int64_t)pause->span[i].until) {
@@ -60,44 +60,109 @@ static int is_paused(const struct world *w, const struct line *l, int64_t *until
 	return 0;
 }
 
+/* A pause frame goes first; it counts from its arrival. */
+static struct packet *next_pause(struct world *w, struct line *l)
+{
+	struct pfc_frame *frame = (struct pfc_frame *)l->pauses.first->bytes;
+	int64_t time = (l->pauses.first->length * l->per_byte) >> TICK_SHIFT;
+
+	frame->ns = bpf_cpu_to_be64((uint64_t)(w->now + time + l->delay));
+	l->leaving = NULL; /* it was in no queue */
+	return take(&l->pauses);
+}
+
 #if CLASSES
+
+/* A host's line has them, too, where its priorities are paused. */
+static int has_queues(const struct world *w, const struct line *l)
+{
+	return l->sender >= 0 || ((const struct class_table *)w->class_table)->lossless;
+}
 
 static struct departures *left_queue(const struct world *w, const struct line *l, uint32_t queue)
 {
 	return (struct departures *)w->departures + row_of(w->class_table, (uint32_t)l->to, queue);
 }
 
-/* The same of a switch's port. */
+/* What waits in a port's queue, with what is leaving it. */
+static uint32_t length_of(const struct world *w, const struct line *l, uint32_t queue)
+{
+	uint32_t row = row_of(w->class_table, (uint32_t)l->from, queue);
+
+	return backlog((const struct port_counters *)w->port_counters + row, left_queue(w, l, queue));
+}
+
+/* Bits of the queues that pauses hold, of which the first ends at `until`. */
+static int64_t held_queues(const struct world *w, const struct line *l, int64_t *until)
+{
+	const struct class_table *classes = w->class_table;
+	int64_t held = 0, end;
+
+	*until = INT64_MAX;
+	for (uint32_t rest = classes->lossless; rest; rest &= rest - 1) {
+		uint32_t priority = (uint32_t)__builtin_ctz(rest);
+
+		if (!is_paused(w, row_of(classes, (uint32_t)l->from, priority), &end))
+			continue;
+		held |= classes->paused_by[priority];
+		*until = end < *until ? end : *until;
+	}
+	return held;
+}
+
+/* The same of a port with several queues. */
 static void serve(struct world *w, struct line *l)
 {
+	const struct class_table *classes = w->class_table;
 	struct queues *q = &w->queues[l - w->lines];
+	int64_t id = w->line_count + (l - w->lines), until = 0;
 	struct packet *next;
 
 	if (l->busy)
 		return;
-	next = l->leaving = next_packet(q, w->scheduler, ~0ll);
-	if (!next)
-		return;
-	if (((const struct class_table *)w->class_table)->at_dequeue) {
-		struct __sk_buff skb = view_of(next, l->from);
-		uint32_t row = row_of(w->class_table, (uint32_t)l->from, next->queue);
-		uint64_t entered = ((const struct port_counters *)w->port_counters)[row].bytes;
+	if (l->pauses.first) {
+		next = next_pause(w, l);
+	} else {
+		int64_t held = classes->lossless ? held_queues(w, l, &until) : 0;
 
-		leave_queue(&skb, (uint32_t)l->from, next->queue, entered - left_queue(w, l, next->queue)->bytes - next->length);
+		next = l->leaving = next_packet(q, w->scheduler, ~held);
+		if (!next) {
+			if (q->waits)
+				set_event(w, id, until, w->order++);
+			return;
+		}
+		if (classes->at_dequeue && l->sender >= 0) {
+			struct __sk_buff skb = view_of(next, l->from);
+
+			leave_queue(&skb, (uint32_t)l->from, next->queue, length_of(w, l, next->queue) - next->length);
+		}
 	}
 	l->busy = 1;
 	begin(w, l, next, w->now);
-	set_event(w, w->line_count + (l - w->lines), l->free, w->order++);
+	set_event(w, id, l->free, w->order++);
 }
 
 /* The last bit has left. */
 static void port_is_free(struct world *w, struct line *l)
 {
-	const struct packet *p = l->leaving;
+	const struct class_table *classes = w->class_table;
+	struct packet *p = l->leaving;
 
-	count_departure(left_queue(w, l, p->queue), p->length, (uint64_t)w->now);
-	count_departure((struct departures *)w->departures + l->to, p->length, (uint64_t)w->now);
+	l->leaving = NULL;
 	l->busy = 0;
+	if (p && l->sender >= 0) {
+		if (classes->shared) {
+			struct roce *packet = (struct roce *)p->bytes;
+			struct __sk_buff skb = view_of(p, l->from);
+
+			leave_memory(classes, &skb, bpf_ntohs(packet->shim.ingress),
+				     ((const struct port_config *)w->port_config)[l->from].node,
+				     row_of(classes, (uint32_t)l->from, p->queue), length_of(w, l, p->queue));
+			packet->shim.ingress = 0; /* the next switch says where it came in there */
+		}
+		count_departure(left_queue(w, l, p->queue), p->length, (uint64_t)w->now);
+		count_departure((struct departures *)w->departures + l->to, p->length, (uint64_t)w->now);
+	}
 	serve(w, l);
 }
 
@@ -109,17 +174,18 @@ static void go_on(struct world *w, struct line *l)
 	struct packet *data = l->waiting[1].first, *other = l->waiting[0].first, *next;
 	int64_t id = w->line_count + (l - w->lines), until = 0;
 
+#if CLASSES
+	if (has_queues(w, l)) {
+		serve(w, l);
+		return;
+	}
+#endif
 	if (l->busy)
 		return;
 	if (l->pauses.first) {
-		struct pfc_frame *frame = (struct pfc_frame *)l->pauses.first->bytes;
-		int64_t time = (l->pauses.first->length * l->per_byte) >> TICK_SHIFT;
-
-		frame->ns = bpf_cpu_to_be64((uint64_t)(w->now + time + l->delay)); /* it counts from its arrival */
-		next = take(&l->pauses);
-		l->leaving = NULL; /* it was in no queue */
+		next = next_pause(w, l);
 	} else {
-		if (data && is_paused(w, l, &until))
+		if (data && is_paused(w, l->from, &until))
 			data = NULL;
 		if (!data && !other) {
 			if (until)
@@ -139,7 +205,7 @@ static void line_is_free(struct world *w, struct line *l)
 	struct packet *p = l->leaving;
 
 #if CLASSES
-	if (l->sender >= 0) {
+	if (has_queues(w, l)) {
 		port_is_free(w, l);
 		return;
 	}
@@ -162,7 +228,9 @@ static void send_on(struct world *w, struct line *l, struct packet *p)
 {
 	p->order = w->order++;
 #if CLASSES
-	if (l->sender >= 0) {
+	if (has_queues(w, l)) {
+		if (l->sender < 0)
+			p->queue = ((const struct class_table *)w->class_table)->queue_of[((struct roce *)p->bytes)->tos >> 2];
 		join_queue(&w->queues[l - w->lines], p->queue, p);
 		serve(w, l);
 		return;

@@ -21,6 +21,14 @@ def ingress_sizes(layout: Layout) -> IngressBuffer | None:
     return headroom.ingress_buffer(pfc, list(links), layout.shape.largest_buffer, layout.framing.wire_size, late=0.0)
 
 
+def headroom_needed(layout: Layout) -> int:
+    """Bytes that still arrive at a port once it pauses its peer, over the link that needs most."""
+    frame = layout.framing.wire_size
+    return max(
+        IngressLink(link.kind, link.rate, link.delay, late=0.0).needed(frame, 0.0) for link in layout.shape.links
+    )
+
+
 def quantum_ps(line: np.void) -> int:
     """512 bit times, in thousandths of a tick."""
     return round(QUANTUM_BYTES * int(line["per_byte"]) * 1000 / (1 << TICK_SHIFT))

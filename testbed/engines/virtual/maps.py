@@ -9,9 +9,11 @@ from numpy.typing import NDArray
 
 from testbed.base.pages import LargePages
 from testbed.dataplane import class_rows, wire
+from testbed.dataplane.pool_rows import PoolRows
 from testbed.dataplane.port_maps import SIZES, PortMaps
 from testbed.engines.virtual.structs import RECORD_BYTES, CRecords, CTable
 from testbed.experiment.topology.classes import Classes
+from testbed.experiment.topology.pool import Memory
 
 RING_SIZE = 1 << 26  # bytes of address space; memory is taken as it is used, which is little: it is read at once
 
@@ -20,6 +22,7 @@ class VirtualMaps(PortMaps):
     """Of all ports, flows and interfaces of a rack."""
 
     flow_table: VirtualFlowTable | None
+    pool_rows: PoolRows | None = None  # where queues and groups share the memory of their switch
 
     def __init__(
         self,
@@ -30,11 +33,12 @@ class VirtualMaps(PortMaps):
         *,
         bolt: bool,
         classes: Classes | None,
+        pool: Memory | None = None,
         memory: LargePages,
         receivers: bool = False,
     ) -> None:
         if classes:
-            self.class_table = class_rows.table(classes, interfaces)
+            self.class_table = class_rows.table(classes, interfaces, pool)
             interfaces = class_rows.rows(interfaces)
             self.departures = memory.zeros(interfaces, wire.DEPARTURES)
         self.counters = memory.zeros(interfaces, wire.PORT_COUNTERS)
@@ -48,6 +52,10 @@ class VirtualMaps(PortMaps):
         self.elements = {name: memory.zeros((interfaces, size), np.uint8) for name, size in SIZES.items()}
         self.bolt = memory.zeros(interfaces, wire.PORT_BOLT) if bolt else None
         self.flow_table = VirtualFlowTable(monitor, code) if monitor else None
+
+    def share_memory(self, rows: PoolRows) -> None:
+        """Of switches; before the programs run."""
+        self.pool_rows = rows
 
     def write(self, name: str, ifindex: int, value: bytes) -> None:
         self.elements[name][ifindex] = np.frombuffer(value, np.uint8)
@@ -64,6 +72,8 @@ class VirtualMaps(PortMaps):
         }  # fmt: skip
         if self.departures is not None:
             arrays |= {"departures": self.departures, "class_table": self.class_table}
+        if self.pool_rows:
+            arrays |= vars(self.pool_rows)
         if self.bolt is not None:
             arrays["port_bolt"] = self.bolt
         return {name: array.ctypes.data for name, array in arrays.items()}

@@ -26,7 +26,7 @@ from testbed.engines.virtual.world import World
 from testbed.errors import PluginFailed
 from testbed.experiment.events import EventSchedule
 from testbed.experiment.resolved import Resolved
-from testbed.fidelity.counters import Counts
+from testbed.fidelity.counters import Counts, PauseCounts
 from testbed.fidelity.gather import Programs, unread
 from testbed.fidelity.invariants import broken
 from testbed.live.collect import Collector
@@ -172,6 +172,18 @@ class VirtualRun:
         self.flows.rerouted += 1  # first: agents must not take other INT nodes for a fault
         self.world.reroute(links)
 
+    def _pauses(self) -> PauseCounts | None:
+        world, never = self.world, 2**62
+        if world.buffer:
+            return self.programs.pauses(never)
+        if not world.pool or not world.maps.pool_rows:
+            return None
+        numbers = list(world.pool.groups)
+        lossless = np.flatnonzero([one.lossless for one in world.pool.groups.values()])
+        rows = world.group_rows(numbers).reshape(-1, len(numbers))
+        far = rows + (self.programs.peer - self.programs.index)[:, None]
+        return self.programs.priorities(world.maps.pool_rows.groups, rows, far, lossless, never)
+
     def _counts(self, duration: float) -> Counts:
         waiting = [self.world.ring.waiting()]
         return Counts(
@@ -183,7 +195,7 @@ class VirtualRun:
             int_faults=int(self.meters[0].counters[4]),
             queue_difference=self.sampler.queue_difference,
             queue_tolerance=float(self.layout.framing.wire_size),
-            pauses=self.programs.pauses(2**62) if self.world.buffer else None,
+            pauses=self._pauses(),
             srcs=self.programs.srcs(self.flows),
             recovery=self.programs.recovery(self.flows),
         )

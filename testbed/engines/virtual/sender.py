@@ -20,7 +20,8 @@ from testbed.agent.tasks import TaskGraph
 from testbed.base.arrays import Ints
 from testbed.compiled.askable import is_askable
 from testbed.controller import RateController
-from testbed.dataplane.wire import frame
+from testbed.dataplane import class_rows
+from testbed.dataplane.wire import PRIORITIES, frame
 from testbed.engines.virtual.world import World
 from testbed.registry import failed
 
@@ -103,7 +104,7 @@ def build(world: World, flows: Flows, meter: Meter, tasks: TaskGraph | None) -> 
         arrivals=world.maps.arrivals,
         interface=interface.astype(np.int64),
         pair=world.experiment.pair,
-        pauses=Pauses(world.maps.pauses, interface.astype(np.int64), np.inf) if world.buffer else None,
+        pauses=_pauses(world, host, interface.astype(np.int64)),
     )
     lags = PacingStats(meter.rtt, meter.pacing_lag, meter.feedback_lag, meter.timer_lag)
     many_paths = None
@@ -122,6 +123,21 @@ def build(world: World, flows: Flows, meter: Meter, tasks: TaskGraph | None) -> 
     if is_askable(controller):
         return FlowAgent(plugin, clock, controller, datapath, timing=timing, meter=meter), controller
     return BatchAgent(plugin, clock, controller, datapath, timing=timing, meter=meter), controller
+
+
+def _pauses(world: World, host: Ints, interface: Ints) -> Pauses | None:
+    """Of hosts, or of each of their priorities; None where nothing pauses."""
+    if world.buffer:
+        return Pauses(world.maps.pauses, interface, np.inf)
+    if not world.classes or not world.pausing:
+        return None
+    priority = np.array(world.classes.group_of)[world.layout.plan.dscp]
+    rows = [
+        class_rows.row_of(one, number, world.wires.interfaces)
+        for one in interface.tolist()
+        for number in range(PRIORITIES)
+    ]
+    return Pauses(world.maps.pauses, np.array(rows), np.inf, gate=host * PRIORITIES + priority)
 
 
 def _timing(world: World, *, in_batches: bool) -> Timing:

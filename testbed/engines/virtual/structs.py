@@ -48,7 +48,7 @@ class CTap(ctypes.Structure):
 
 MAPS = (
     "arrivals", "flows_tx", "flows_rx", "ingresses", "pauses", "port_config", "port_counters", "port_red", "port_queue",
-    "port_bolt", "flowlets", "class_table", "departures", "receivers",
+    "port_bolt", "flowlets", "class_table", "departures", "receivers", "shares", "groups", "pools",
 )  # fmt: skip
 
 

@@ -170,6 +170,9 @@ void enter(struct world *w, const void *nic, int64_t nic_size, const void *port,
 #endif
 #if CLASSES
 	class_table.value = w->class_table;
+	shares.value = w->shares;
+	groups.value = w->groups;
+	pools.value = w->pools;
 	departures.value = w->departures;
 #endif
 #ifdef BOLT

@@ -14,11 +14,12 @@ from testbed.base.arrays import Floats, Ints
 from testbed.base.pages import LargePages
 from testbed.clock import Clock
 from testbed.dataplane import class_rows, wire
+from testbed.dataplane.pool_rows import pool_rows
 from testbed.dataplane.port_reader import PortReader
 from testbed.dataplane.programs import FLOW_TABLE, Answers
 from testbed.engines.virtual.build import unit_of
 from testbed.engines.virtual.clock import EPOCH, virtual_clock
-from testbed.engines.virtual.lossless import ingress_sizes, quantum_ps
+from testbed.engines.virtual.lossless import headroom_needed, ingress_sizes, quantum_ps
 from testbed.engines.virtual.maps import VirtualMaps, VirtualRing
 from testbed.engines.virtual.structs import LINE_QUEUES, OCCASION, SCHEDULER, TOP, CWorld, library
 from testbed.engines.virtual.wires import Wires
@@ -51,10 +52,12 @@ class World:
         monitor = FLOW_TABLE if Need.FLOWS in resolved.tuner.form.needs else 0
         self.code = library(unit_of(resolved))
         self.classes = self.experiment.rack.switch.tables
+        self.pool = self.experiment.rack.switch.memory
+        self.pausing = bool(self.pool and self.pool.lossless)  # by priorities
         self.bolt = resolved.src_threshold > 0
         self.maps = VirtualMaps(
             self.wires.interfaces, len(plan), monitor, self.code,
-            bolt=self.bolt, classes=self.classes, memory=self.memory,
+            bolt=self.bolt, classes=self.classes, pool=self.pool, memory=self.memory,
             receivers=self.experiment.transport.numbered,
         )  # fmt: skip
         self.ring = VirtualRing()
@@ -67,6 +70,7 @@ class World:
         if self.classes:
             self.ports.thresholds[:] = np.nan  # they are the queues'
             self.queues = PortReader(self.maps, self.queue_list, self.clock)
+            self._read_pauses(self.classes)
 
     def divert(self, ring: VirtualRing) -> None:
         """What the NICs record goes there from now on, and not to `ring`."""
@@ -94,13 +98,17 @@ class World:
         for port in (*self.port_list, *self.queue_list):
             self.maps.configure(port, self.experiment.seed)
         for line in self.wires.lines:
-            self.maps.pauses[line["to"]]["quantum_ps"] = quantum_ps(line)
+            self.maps.pauses["quantum_ps"][line["to"] :: self.wires.interfaces] = quantum_ps(line)
+        if self.pool and self.classes:
+            needed = headroom_needed(self.layout)
+            rows = pool_rows(self.pool, self.classes, self.port_list, self.wires.interfaces, needed)
+            self.maps.share_memory(rows)
 
     def _describe(self) -> None:
         c, wires, lines = self.c, self.wires, self.wires.lines
         c.line_count, c.host_count, c.switch_count = len(lines), len(wires.host), len(wires.switch)
-        c.lossless, c.routed = self.buffer is not None, len(wires.switch) > 1
-        c.queued = c.lossless or self.bolt
+        c.lossless, c.routed = self.buffer is not None or self.pausing, len(wires.switch) > 1
+        c.queued = self.buffer is not None or self.bolt
         c.lines = self._at(lines)
         c.events, c.place = (
             self._at(self.memory.zeros(TOP + EVENTS_PER_LINE * len(lines), OCCASION)),
@@ -134,6 +142,22 @@ class World:
         made["quantum"] = class_rows.quanta(classes, self.layout.framing.wire_size)
         return made
 
+    def _read_pauses(self, classes: Classes) -> None:
+        """Of ports what their lossless groups do to the far ends, of queues how long they are held themselves."""
+        lossless = self.pool.lossless if self.pool else []
+        if not lossless:
+            return
+        rows, away = self.group_rows(lossless).reshape(-1, len(lossless)), self.ports.peer - self.ports.index
+        self.ports.pausing(rows, rows + away[:, None])
+        holds = np.array([[group in classes.groups_in(queue) for group in lossless] for queue in classes.queues])
+        here = np.where(holds, rows[:, None, :], -1).reshape(-1, len(lossless))
+        self.queues.pausing(np.full_like(here, -1), here)
+
+    def group_rows(self, numbers: Sequence[int]) -> Ints:
+        """Rows of these priority groups of all ports, port by port."""
+        first, width = np.array([port.ifindex for port in self.port_list]), self.wires.interfaces
+        return np.asarray(first[:, None] + (1 + np.array(numbers, np.int64)) * width).reshape(-1)
+
     def keep(self, what: object) -> None:
         """C points into it."""
         self._keep.append(what)
@@ -152,7 +176,7 @@ class World:
     def enter(self) -> None:
         """The programs work for this world from now on, and not for the one before."""
         interval = self.clock.wall_ns(self.resolved.cnp_interval)
-        lossless = (self.buffer is not None, self.buffer.xon if self.buffer else 0)
+        lossless = (bool(self.c.lossless), self.buffer.xon if self.buffer else 0)
         tag = (wire.ROCE_PORT.to_bytes(2, "big"), wire.P_KEY.to_bytes(2, "big"))
         own = (int.from_bytes(part, "little") for part in tag)
         routing = wire.routing(self.experiment.routing.name)
@@ -160,7 +184,7 @@ class World:
         answers = Answers(self.experiment.rack.nic.ack_dscp, self.experiment.rack.nic.cnp_dscp)
         recovery = wire.recovery(self.experiment.transport)
         nic = wire.NIC_SETTINGS.pack(interval, 0, gap, *lossless, *own, 0, routing, 0, *answers.tos, *recovery)
-        sizes = (self.buffer.xoff, self.buffer.xon, self.buffer.limit) if self.buffer else (0, 0, 0)
+        sizes = (self.buffer.xoff, self.buffer.xon, self.buffer.limit) if self.buffer else (self.pausing, 0, 0)
         notices = (self.resolved.src_threshold, self.layout.framing.wire_size)
         port = wire.PORT_SETTINGS.pack(*sizes, self.maps.flow_table is not None, *notices, routing, 0)
         self.address = ctypes.addressof(self.c)
@@ -172,10 +196,23 @@ class World:
             self.enter()
 
     @property
+    def _most_ports(self) -> int:
+        return max(Counter(port.switch for port in self.layout.shape.ports).values())
+
+    @property
     def longest_queue(self) -> float:
         """Bytes that may wait at a port: its buffer, or what all ports have with priority flow control."""
         if self.buffer:
-            return max(Counter(port.switch for port in self.layout.shape.ports).values()) * self.buffer.limit
+            return self._most_ports * self.buffer.limit
+        if self.pool and self.maps.pool_rows:
+            rows = self.maps.pool_rows
+            groups = rows.groups[self.group_rows(list(self.pool.groups))[: len(self.pool.groups)]]
+            beside = self._most_ports * float((groups["headroom"] + groups["share"]["reserved"]).sum())
+            if self.pool.size is not None:
+                return self.pool.size + beside
+            limits = groups["share"]["limit"]
+            own = self._most_ports * float(limits[limits < wire.UNLIMITED].sum())
+            return max(own + beside, self.layout.shape.largest_buffer)
         return self.layout.shape.largest_buffer
 
     def link_down(self, name: str) -> None:

@@ -15,6 +15,7 @@ from testbed.experiment.topology.dscp import USUAL_ACK, USUAL_CNP, Dscp
 from testbed.experiment.topology.groups import GroupNumber, GroupSettings, Pool, Watchdog
 from testbed.experiment.topology.links import Buffer, LinkSettings
 from testbed.experiment.topology.pfc import OnOrOff, on_or_off
+from testbed.experiment.topology.pool import Memory, memory_of
 from testbed.experiment.topology.queues import QueueNumber, QueueSettings
 
 MOST_HOSTS = 65_535  # two bytes of an address
@@ -65,6 +66,11 @@ class Switch(Part):
         description="SONiC's config_db.json, relative to this file: classes, queues, groups, pool, watchdog, and rate "
         "and delay of `link` are taken from it, unless they are said here ([Model your switch](switch.md)).",
     )
+    deadlock: Literal["refuse", "allow"] = Field(
+        default="refuse",
+        description="A rack in which pauses could wait for each other in a cycle: refused, or allowed. Then the "
+        "verdict says whether they did, at which ports, and since when.",
+    )
     marking: Literal["enqueue", "dequeue"] = Field(
         default="enqueue",
         description="When RED looks at the queue: as a packet joins it (`enqueue`), or as it leaves (`dequeue`).",
@@ -73,9 +79,14 @@ class Switch(Part):
     @cached_property
     def tables(self) -> Classes | None:
         """Classes and queues, complete; None for ports that are one plain queue."""
-        if not self.classes and not self.queues and self.marking == "enqueue":
+        if not (self.classes or self.queues or self.groups or self.pool) and self.marking == "enqueue":
             return None
         return tables(self.classes, self.default_class, self.queues, self.marking)
+
+    @cached_property
+    def memory(self) -> Memory | None:
+        """What queues and groups may have of it; None where each queue has a buffer, and nothing else counts."""
+        return memory_of(self.tables, self.pool, self.groups) if self.tables else None
 
     @model_validator(mode="after")
     def _tables_fit(self) -> Self:

@@ -67,6 +67,15 @@ class Classes:
         """Of each DSCP."""
         return tuple(self.queue[one] for one in self.class_of)
 
+    @property
+    def group_of(self) -> tuple[int, ...]:
+        """Of each DSCP."""
+        return tuple(self.group[one] for one in self.class_of)
+
+    def groups_in(self, queue: int) -> set[int]:
+        """Those whose packets wait in a queue."""
+        return {group for where, group in zip(self.queue, self.group, strict=True) if where == queue}
+
     def names_in(self, queue: int) -> str:
         """The classes that wait in a queue: ``bulk, storage``."""
         return ", ".join(name for name, where in zip(self.names, self.queue, strict=True) if where == queue)

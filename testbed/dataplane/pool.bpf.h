@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: (GPL-2.0-only OR Apache-2.0)
+ *
+ * The memory of a switch, that all of its ports share: what a packet may take of it, and what its leaving gives back.
+ *
+ * A packet is accounted twice, to the queue where it waits and to the priority group with which it came in; either may
+ * refuse it. What exceeds the reserve of a queue or group comes out of the pool, while it has less of that than a static
+ * limit, or than alpha x what is free there (Choudhury and Hahne, IEEE/ACM ToN 1998). A lossless group goes on into its
+ * headroom, and its senders are paused; headroom is given back first.
+ *
+ * Meanwhile the packet carries the number of the port at which it came in.
+ */
+#ifndef TESTBED_POOL_BPF_H
+#define TESTBED_POOL_BPF_H
+
+#include "pause.bpf.h"
+
+/* What the ports of a switch share. As in wire.py. */
+struct pool {
+	struct bpf_spin_lock lock;
+	__u32 reserved;
+	__u64 size;
+	__u64 headroom; /* of all lossless groups */
+	/* state: what groups have of the pool, what queues have of it, what groups have of the headroom, most of `out` */
+	__u64 in;
+	__u64 out;
+	__u64 above;
+	__u64 peak;
+};
+
+/* By row of a queue. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct share);
+} shares SEC(".maps");
+
+/* By row of the group (row_of) of the interface where packets come in. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct group);
+} groups SEC(".maps");
+
+/* By number of the switch. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct pool);
+} pools SEC(".maps");
+
+enum place { NOWHERE, SHARED, HEADROOM };
+
+static __always_inline __u64 less(__u64 from, __u64 what)
+{
+	return from > what ? from - what : 0;
+}
+
+/* Bytes of the pool that may be taken, of which so many are free; only by those who have less. */
+static __always_inline __u64 threshold(const struct share *share, __u64 free)
+{
+	__u64 dynamic = free * share->alpha >> ALPHA_SHIFT;
+
+	return share->alpha && dynamic < share->limit ? dynamic : share->limit;
+}
+
+/* As a buffer of its own: how long the queue may be with a packet of this length. */
+static __always_inline __u32 room_of_queue(const struct pool *pool, const struct share *share, __u32 queue, __u32 length)
+{
+	__u64 free = less(pool->size + pool->above, pool->out), own = less(queue, share->reserved), most = share->limit;
+
+	if (share->alpha && threshold(share, free) + length - 1 < most) /* who has less is admitted */
+		most = threshold(share, free) + length - 1;
+	if (most > own + free && most != UNLIMITED) /* packets without any limit are bounded where they come in */
+		most = own + free;
+	most += share->reserved;
+	return most > 0xffffffff ? 0xffffffff : most;
+}
+
+static __always_inline enum place place_in_group(const struct pool *pool, const struct group *group, __u32 length)
+{
+	__u64 free = less(pool->size, pool->in), shared = group->bytes - group->above;
+	__u64 own = less(shared, group->share.reserved), more = less(shared + length, group->share.reserved) - own;
+
+	if (!more || (more <= free && own + more <= group->share.limit &&
+		      (!group->share.alpha || own < threshold(&group->share, free))))
+		return SHARED;
+	if (group->headroom && group->above + length <= group->headroom && pool->above + length <= pool->headroom)
+		return HEADROOM;
+	return NOWHERE;
+}
+
+static __always_inline void enter_pool(struct pool *pool, const struct share *share, struct group *group, __u32 queue,
+				       __u32 length, enum place place)
+{
+	__u64 shared = group->bytes - group->above;
+
+	if (place == HEADROOM) {
+		group->above += length;
+		pool->above += length;
+	} else {
+		pool->in += less(shared + length, group->share.reserved) - less(shared, group->share.reserved);
+	}
+	group->bytes += length;
+	pool->out += less(queue + length, share->reserved) - less(queue, share->reserved);
+	if (group->bytes > group->peak)
+		group->peak = group->bytes;
+	if (group->above > group->peak_above)
+		group->peak_above = group->above;
+	if (pool->out > pool->peak)
+		pool->peak = pool->out;
+}
+
+/* `queue`: with the packet. */
+static __always_inline void leave_pool(struct pool *pool, const struct share *share, struct group *group, __u32 queue,
+				       __u32 length)
+{
+	__u64 above = group->above < length ? group->above : length, shared = group->bytes - group->above;
+
+	group->above -= above;
+	pool->above -= above;
+	pool->in -= less(shared, group->share.reserved) - less(shared - (length - above), group->share.reserved);
+	group->bytes -= length;
+	pool->out -= less(queue, share->reserved) - less(queue - length, share->reserved);
+}
+
+/* Down to which a paused group must fall. */
+static __always_inline __u64 xon_of(const struct pool *pool, const struct group *group)
+{
+	__u64 most = threshold(&group->share, less(pool->size, pool->in)) + group->share.reserved;
+	__u64 below = less(most, group->xon_offset);
+
+	return below > group->xon ? below : group->xon;
+}
+
+/* Where a packet is accounted. */
+struct entry {
+	struct pool *pool;
+	struct share *share;
+	struct group *group;
+	struct ingress *ingress;
+	__u32 number, row; /* of the group */
+	enum place place;
+};
+
+/* Of a packet that came in at `interface` and waits in the queue of that row; 0 if it is accounted nowhere. */
+static __always_inline int find_entry(struct entry *e, const struct class_table *classes, const struct __sk_buff *skb,
+				      __u32 interface, __u32 node, __u32 queue_row)
+{
+	__u32 dscp = dscp_of(skb), number = node >> 16;
+
+	e->number = dscp < DSCPS ? classes->group_of[dscp] : 0;
+	e->row = row_of(classes, interface, e->number);
+	e->pool = bpf_map_lookup_elem(&pools, &number);
+	e->share = bpf_map_lookup_elem(&shares, &queue_row);
+	e->group = bpf_map_lookup_elem(&groups, &e->row);
+	e->ingress = bpf_map_lookup_elem(&ingresses, &e->row);
+	return interface && e->pool && e->share && e->group && e->ingress;
+}
+
+/* What there is for it in its queue and in its group, before anything of the port is locked. */
+static __always_inline void look_for_room(struct entry *e, __u32 queue, __u32 length, __u32 *buffer)
+{
+	struct pool *pool = e->pool;
+
+	bpf_spin_lock(&pool->lock);
+	*buffer = room_of_queue(pool, e->share, queue, length);
+	e->place = place_in_group(pool, e->group, length);
+	bpf_spin_unlock(&pool->lock);
+}
+
+/* It joins its queue, or is dropped; a group that is beyond its threshold pauses its senders. */
+static __always_inline void enter_memory(struct entry *e, const struct class_table *classes, __u32 queue, __u32 length,
+					 int dropped)
+{
+	struct pool *pool = e->pool;
+	struct ingress *ingress = e->ingress;
+
+	bpf_spin_lock(&pool->lock);
+	if (!dropped)
+		enter_pool(pool, e->share, e->group, queue, length, e->place);
+	else if (e->place == NOWHERE)
+		e->group->dropped_packets++;
+	ingress->bytes = e->group->bytes;
+	if (ingress->bytes > ingress->peak)
+		ingress->peak = ingress->bytes;
+	bpf_spin_unlock(&pool->lock);
+	if (e->place != SHARED && ingress->bytes && classes->lossless >> e->number & 1 && !ingress->paused &&
+	    __sync_val_compare_and_swap(&ingress->paused, 0, 1) == 0)
+		signal_crossing(e->row, ingress, ABOVE_XOFF);
+}
+
+/* So that its end of the link can give back what it has taken. */
+static __always_inline void write_ingress(struct __sk_buff *skb)
+{
+	__be16 from = bpf_htons(skb->ingress_ifindex);
+
+	if (skb->len >= sizeof(struct roce))
+		bpf_skb_store_bytes(skb, __builtin_offsetof(struct roce, shim.ingress), &from, sizeof(from), 0);
+}
+
+/* A packet that came in at `interface` has left the switch: its queue, with it, had so many bytes. */
+static __always_inline void leave_memory(const struct class_table *classes, const struct __sk_buff *skb, __u32 interface,
+					 __u32 node, __u32 queue_row, __u32 queue)
+{
+	struct entry e = {};
+	struct pool *pool;
+	int resumes;
+
+	if (!find_entry(&e, classes, skb, interface, node, queue_row))
+		return;
+	pool = e.pool;
+	bpf_spin_lock(&pool->lock);
+	leave_pool(pool, e.share, e.group, queue, skb->len);
+	e.ingress->bytes = e.group->bytes;
+	/* headroom must be empty: it has to hold all that the next pause lets through, too */
+	resumes = e.ingress->paused && !e.group->above && e.group->bytes <= xon_of(pool, e.group);
+	bpf_spin_unlock(&pool->lock);
+	if (resumes && __sync_val_compare_and_swap(&e.ingress->paused, 1, 0) == 1)
+		signal_crossing(e.row, e.ingress, BELOW_XON);
+}
+
+#endif
