@@ -188,17 +188,17 @@ def _print(figures: Figures, every: list[TableCell], quick: bool, format: TableF
 
 def _list(format: TableFormat) -> None:
     from testbed.results.papers.comparison import load, names
+    from testbed.runs.plans import shipped
 
-    found = [load(name) for name in names()]
+    found, plans = [load(name) for name in names()], shipped.PLANS.values()
     if format is TableFormat.json:
-        print_json([{"name": one.name, "title": one.title, "source": one.source.model_dump()} for one in found])
+        printed = [{"name": one.name, "title": one.title, "source": one.source.model_dump()} for one in found]
+        print_json([*printed, *({"name": one.name, "title": one.title, "source": one.source} for one in plans)])
         return
     width = max(len(one.name) for one in found)
     for one in found:
         print(f"{one.name:<{width}}  {one.title} ({one.source.paper}, {one.source.where})")
-    from testbed.runs.plans import shipped
-
-    for plan in shipped.PLANS.values():
+    for plan in plans:
         print(f"{plan.name:<{width}}  {plan.title} ({plan.source})")
 
 

@@ -40,9 +40,9 @@ def configure(document: Document) -> list[str]:
     switch = document.data["rack"]["switch"]
     del switch["config"]
     told = [*taken.told]
-    if "pool" not in taken.switch and not switch.get("pool") and _without_shares(taken.switch):
+    if not switch.get("pool", taken.switch.get("pool")) and _without_shares(taken.switch):
         told.append(
-            f"{file}: no size of a pool, which a switch computes itself: {', '.join(SHARES)} of queues and groups "
+            f"{file}: no size of a pool is known: {', '.join(SHARES)} of queues and groups "
             "are left out; say rack.switch.pool to have them"
         )
     for path, value in list(_missing(switch, taken.switch)):
@@ -64,12 +64,12 @@ def _without_shares(switch: Mapping[str, Any]) -> bool:
 
 
 def _missing(said: Mapping[str, Any], taken: Mapping[str, Any]) -> Iterator[tuple[tuple[str, ...], Any]]:
-    """What the experiment does not say: whole blocks, or keys of queues and groups."""
+    """What the experiment does not say: whole blocks, or keys of queues and groups where it names any."""
     for block, value in taken.items():
         mine = said.get(block)
         if block not in said:
             yield (block,), value
-        elif block in NUMBERED and isinstance(mine, dict):
+        elif block in NUMBERED and isinstance(mine, dict) and mine:
             own = {str(number): keys for number, keys in mine.items()}
             for number, keys in value.items():
                 if number not in own:

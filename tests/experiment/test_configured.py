@@ -65,7 +65,13 @@ def test_shares_of_a_pool_that_the_switch_computes_wait_for_its_size(tmp_path: P
     switch = found.experiment.rack.switch
     assert switch.groups[3].alpha == (0.125 if own else None)
     assert switch.groups[3].headroom == 90e3
-    assert ("no size of a pool" in found.configuration[-1]) == (not own)
+    assert ("no size of a pool is known" in found.configuration[-1]) == (not own)
+
+
+def test_an_empty_block_leaves_the_files_out(tmp_path: Path) -> None:
+    switch = loaded(tmp_path, {"config": "switch.json", "pool": None, "groups": {}}).experiment.rack.switch
+    assert (switch.pool, switch.groups) == (None, {})
+    assert {one.alpha for one in switch.queues.values()} == {None}
 
 
 def test_classes_of_ones_own_replace_all_of_the_files(tmp_path: Path) -> None:

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
+import json
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from testbed.errors import BadInput
 from testbed.experiment.topology.sonic import config, entries
+from testbed.experiment.topology.sonic.taken import taken
 
 BROKEN = [
     ("", "line 1: not valid JSON"),
@@ -86,3 +91,24 @@ def test_a_port_of_a_chassis_is_known_by_its_own_name() -> None:
 def test_a_port_inside_of_a_switch_has_no_link() -> None:
     text = '{"PORT": {"Ethernet0": {"speed": "100000"}, "Ethernet-BP0": {"speed": "400000", "role": "Int"}}}'
     assert config.typed(entries.parse(text, "f.json", config.TABLES)).speeds == {"Ethernet0": 100e9}
+
+
+values = st.recursive(
+    st.one_of(
+        st.none(), st.booleans(), st.integers(), st.floats(), st.text(max_size=4), st.sampled_from(["3", "-1", "a"])
+    ),
+    lambda inner: st.one_of(st.lists(inner, max_size=2), st.dictionaries(st.text(max_size=3), inner, max_size=2)),
+    max_leaves=3,
+)
+names = st.sampled_from(["Ethernet0|3", "Ethernet0", "Ethernet0,Ethernet4|0-9", "global", "3", "64", "|", ""])
+fields = st.sampled_from(
+    ["scheduler", "wred_profile", "profile", "pool", "size", "type", "weight", "ecn", "dynamic_th", "static_th", "xoff",
+     "green_max_threshold", "pfc_enable", "dscp_to_tc_map", "speed", "Ethernet0", "detection_time", "3"]
+)  # fmt: skip
+some_entries = st.dictionaries(names, st.one_of(values, st.dictionaries(fields, values, max_size=3)), max_size=2)
+
+
+@given(st.dictionaries(st.sampled_from([*config.TABLES, "ACL"]), st.one_of(values, some_entries), max_size=3))
+def test_whatever_a_file_holds_is_read_or_refused(tables: dict[str, object]) -> None:
+    with contextlib.suppress(BadInput):
+        taken(config.typed(entries.parse(json.dumps(tables), "f.json", config.TABLES)))
