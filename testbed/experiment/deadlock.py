@@ -33,6 +33,19 @@ def possible(tables: Tables, steps: Sequence[Step] = ()) -> str:
     return ""
 
 
+def every_dependency(tables: Tables, steps: Sequence[Step] = ()) -> Graph:
+    """Over the routes of the whole run."""
+    graph = dependencies(tables.hops)
+    for step in steps:
+        for link in step.links if step.verb != "reroute" else ():
+            (tables.link_down if step.verb == "down" else tables.link_up)(link)
+        if step.verb == "reroute":
+            tables.reroute(step.links)
+            for port, waits in dependencies(tables.hops).items():
+                graph[port] = graph.get(port, set()) | waits
+    return graph
+
+
 def _message(ports: Sequence[str]) -> str:
     return f"PFC deadlock possible, cyclic buffer dependency: {' -> '.join([*ports, ports[0]])}"
 

@@ -83,6 +83,8 @@ def _switch(experiment: Experiment) -> Iterator[tuple[KeyPath, str]]:
         said = switch.model_fields_set
         named = "classes" if "classes" in said else "queues" if "queues" in said else "marking"
         yield ("rack", "switch", named), f"engine '{engine}' has one queue per port; leave it out, or use 'virtual'"
+    if switch.deadlock == "allow" and engine != "virtual":
+        yield ("rack", "switch", "deadlock"), f"engine '{engine}' cannot tell of a deadlock; say 'refuse'"
     for key in ("groups", "pool", "watchdog"):
         if getattr(switch, key) and (engine != "virtual" or key == "watchdog"):
             yield ("rack", "switch", key), f"engine '{engine}' does not have it, so far; leave it out"

@@ -103,6 +103,7 @@ def _share_of_rtt(value: float) -> str:
 NOT_THE_EXPERIMENT = "the result is not the experiment's (docs/fidelity.md)"
 EMPTY_QUEUES = "start the flows before there is a standing queue"
 MEND_TUNER = "mend the tuner: 'tuners' in manifest.json has the first of them, and why"
+BREAK = "it stays for ever: take routes that go up and then down, or set rack.switch.watchdog"
 MARK_FIRST = "lower Kmin, or raise rack.switch.pfc.xoff (docs/pfc.md, ECN before PFC)"
 START = "start the flows before the end of the run"
 SOFTWARE = "the agent is software: lower the rate, or lengthen the loop with testbed_feedback_delay in the inventory"
@@ -301,6 +302,8 @@ def judge(record: RunRecord) -> Verdict:
     if figures.window(record).length <= 0:
         how_much = f"{record.duration * 1e3:.4g} ms run, {record.warmup * 1e3:.4g} ms warm-up"
         reasons.append(Reason(what="empty measurement window", how_much=how_much, remedy="raise --duration"))
+    if record.deadlock:
+        reasons.append(Reason(what="PFC deadlock", how_much=record.deadlock, remedy=BREAK))
     reasons += [one.model_copy(update={"remedy": f"{NOT_THE_EXPERIMENT}; {one.remedy}"}) for one in record.broken]
     reasons += [limit.reason(record) for limit in limits_of(record) if limit.used(record) > 1]
     start = tuple(_reasons_at_start(record))

@@ -250,6 +250,7 @@ class RunRecord(Measured):
     lossless: bool = False  # whether the switches did priority flow control
     pause_late: float = 0.0  # s, the most by which a pause frame came too late to be honoured in time
     pause_spare: float = float("inf")  # s that it may be late before the headroom does not suffice
+    deadlock: str = ""  # ports whose pauses wait for each other at the end, and since when
     unmarked_pauses: float = 0.0  # share of the pause frames before which no packet could be marked
     start_spread: float = 0.0  # s, at most so far apart did the hosts of a lab start
     hosts: list[dict[str, Any]] = field(default_factory=list)  # of a lab

@@ -27,6 +27,7 @@ from testbed.errors import PluginFailed
 from testbed.experiment.events import EventSchedule
 from testbed.experiment.resolved import Resolved
 from testbed.fidelity.counters import Counts, PauseCounts
+from testbed.fidelity.deadlocked import deadlocked
 from testbed.fidelity.gather import Programs, unread
 from testbed.fidelity.invariants import broken
 from testbed.live.collect import Collector
@@ -102,13 +103,19 @@ class VirtualRun:
         self.sampler.end()
         self.agent.close()
         record = collector.record(interrupted)
-        world.drain()
+        if experiment.rack.switch.deadlock == "allow":
+            record.deadlock = deadlocked(record, self.layout)
+        pauses = self._pauses()
+        world.drain(stuck=bool(record.deadlock))
         collector.drained(record)
         record.captures = self.taps.end()
         record.clock_jump = 0.0  # of clocks that nothing here reads
         _forget_the_machine(record)
         record.wall_seconds = time.monotonic() - began
-        record.broken = broken(self._counts(self.clock.now()))
+        counts = self._counts(self.clock.now())
+        if pauses and counts.pauses and record.deadlock:  # what is let go afterwards finds no room
+            counts = replace(counts, pauses=replace(counts.pauses, overrun=pauses.overrun))
+        record.broken = broken(counts)
         record.events = schedule.done
         record.loaded_plugins = [one.as_dict() for one in Identity.all_of(self.controller)]
         record.tuners = self.tuning.ended()

@@ -32,6 +32,7 @@ LOST = 1.0  # as the loss of a port: its link is down
 EVENTS_PER_LINE = 3
 NEVER = np.iinfo(np.int64).max
 RENEWED_AFTER = 0xFFFF // 2  # quanta
+LONG = 10**8  # of those: longer than any pause
 SEEDS = 2**32 - 1  # xorshift must not start at 0
 
 
@@ -235,8 +236,13 @@ class World:
         self.tables.reroute(names)
         self._set_next_hops()
 
-    def drain(self) -> None:
-        """Go on until no packet is on its way. No agent runs any more."""
+    def drain(self, *, stuck: bool = False) -> None:
+        """Go on until no packet is on its way. No agent runs any more.
+
+        Pauses that are ``stuck``, for they wait for each other, are not renewed.
+        """
+        if stuck:
+            self.c.renewed_after = LONG
         self.code.drain(self.address)
 
     def abandon(self) -> None:
