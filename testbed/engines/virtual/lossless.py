@@ -22,9 +22,12 @@ def ingress_sizes(layout: Layout) -> IngressBuffer | None:
 
 
 def headroom_needed(layout: Layout) -> int:
-    """Bytes that still arrive at a port once it pauses its peer, over the link that needs most."""
+    """Bytes that still arrive at a port once it pauses its peer, over the link that needs most.
+
+    The packet because of which it does is the first in the headroom.
+    """
     frame = layout.framing.wire_size
-    return max(
+    return frame + max(
         IngressLink(link.kind, link.rate, link.delay, late=0.0).needed(frame, 0.0) for link in layout.shape.links
     )
 

@@ -28,6 +28,7 @@ MARKS = {"pass": "✓", "fail": "✗", "not run": "-"}
 def lines(outcome: Outcome) -> Iterator[str]:
     """Of one run of a case."""
     yield f"{_title(outcome)}: {outcome.word}{f', {outcome.missing}' if outcome.missing else ''}"
+    yield from (f"  FAIL   {one}" for one in outcome.broken)
     for one in outcome.findings:
         shown = "noted" if not one.expectation.judges else "pass" if one.passed else "FAIL"
         yield f"  {shown:<5}  {one.expectation.says}: {_measured(one)}{_expected(one)}"
@@ -81,7 +82,8 @@ def _expected(finding: Finding) -> str:
 def _as_dict(outcome: Outcome) -> dict[str, Any]:
     return {
         "case": outcome.case.key, "title": outcome.case.title, "run": outcome.trial, "rate": outcome.rate,
-        "result": outcome.word, "why": outcome.missing, "seconds": round(outcome.seconds, 3),
+        "result": outcome.word, "why": outcome.missing, "broken": [*outcome.broken],
+        "seconds": round(outcome.seconds, 3),
         "expectations": [
             {
                 "says": one.expectation.says,
@@ -115,5 +117,6 @@ def _section(outcome: Outcome) -> str:
     heading = f"<h2>{MARKS[outcome.word]} {escape(_title(outcome))}</h2>"
     if outcome.missing:
         return f"{heading}<p>not run: {escape(outcome.missing)}</p>"
+    broken = "".join(f"<p>{MARKS['fail']} {escape(one)}</p>" for one in outcome.broken)
     head = "<tr><th></th><th>what</th><th>measured</th><th>expected</th></tr>"
-    return f"{heading}<table>{head}{rows}</table>"
+    return f"{heading}{broken}<table>{head}{rows}</table>"

@@ -46,12 +46,15 @@ class Outcome:
     trial: str
     findings: Sequence[Finding] = ()
     missing: str = ""
+    broken: Sequence[str] = ()  # invariants of the run itself
     seconds: float = 0.0
 
     @property
     def word(self) -> str:
         """`pass`, `fail`, or `not run`."""
-        return "not run" if self.missing else "pass" if all(one.passed for one in self.findings) else "fail"
+        if self.missing:
+            return "not run"
+        return "pass" if not self.broken and all(one.passed for one in self.findings) else "fail"
 
 
 def examine(plan: TestPlan, rates: Sequence[float], only: Sequence[str] = ()) -> Iterator[Outcome]:
@@ -73,8 +76,9 @@ def _case(case: Case, rate: float) -> Iterator[Outcome]:
         except BadInput as error:  # what the engine cannot do yet
             yield Outcome(case, rate, trial.name, missing=str(error).replace("the plan: ", ""))
             continue
-        found = judged(trial, observe(resolved, trial.captures))
-        yield Outcome(case, rate, trial.name, found, seconds=time.monotonic() - begin)
+        seen = observe(resolved, trial.captures)
+        broken = [f"{one.what}: {one.how_much}" for one in seen.record.broken]
+        yield Outcome(case, rate, trial.name, judged(trial, seen), broken=broken, seconds=time.monotonic() - begin)
 
 
 def resolved_of(trial: Trial, settings: Sequence[str] = ()) -> Resolved:

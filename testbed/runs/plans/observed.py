@@ -81,6 +81,17 @@ class Observed:
         inside = np.flatnonzero((series.time >= since) & (series.time <= until))
         return np.asarray(series.tx_bytes[inside[-1], found] - series.tx_bytes[inside[0], found])
 
+    def paused(self, priorities: Sequence[int]) -> float:
+        """Times that groups of these priorities paused their senders."""
+        groups = self.record.groups
+        assert groups is not None
+        return float(groups.pauses[np.isin(groups.number, priorities)].sum())
+
+    @property
+    def pauses_seen(self) -> float:
+        """Pause frames that came in where it was captured."""
+        return float(sum(len(one.pauses) for one in self.captured))
+
     @property
     def pauses(self) -> float:
         """Pause frames that switches have sent."""

@@ -6,28 +6,36 @@ What the plan runs for minutes runs for milliseconds here. A rank is a host, a Q
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 
 import numpy as np
 
-from testbed.base.arrays import Floats
 from testbed.runs.plans.case import Case, Expectation, TestPlan, Trial, alike, none, some
 from testbed.runs.plans.fabric import failover, hashing, qos, spraying
 from testbed.runs.plans.observed import Observed, apart
-from testbed.runs.plans.rack import ACKS, CNPS, LOSSLESS, LOSSY, WEIGHT, Block, experiment, flow
+from testbed.runs.plans.rack import ACKS, CNPS, LOSSLESS, LOSSY, MTU, WEIGHT, experiment, flow
 
 MOST_PAUSES = 100  # PFC frames that DCQCN may need
 DCQCN = "dcqcn"
 LONG = ("10 ms", "5 ms")  # until DCQCN has settled
 
 
-def _lost(kind: str) -> Expectation:
+NO_PFC = [f"rack.switch.groups.{one}.pfc=off" for one in LOSSLESS]
+ELSEWHERE = [  # a sender whose pauses nobody sees
+    "rack.hosts=5",
+    "traffic.flows.0.src=h5",
+    "packets=[{of: {hosts: [h2, h5]}, dscp: 3}, {of: {hosts: [h3]}, dscp: 8}]",
+]
+UNCONTROLLED = [*NO_PFC, "controller={name: fixed}"]
+
+
+def _lost() -> Expectation:
     """Retransmitted by the sender, or dropped by the switch."""
-    queues = LOSSLESS if kind == "lossless" else LOSSY
-    return none(
-        f"{kind} packets lost",
-        lambda seen: seen.count("lost_packets", kind) + seen.total("dropped_packets", queues),
-        [f"rack.switch.groups.{one}.pfc=off" for one in LOSSLESS],
-    )
+    return none("lossless packets lost", _lossless_lost, UNCONTROLLED)
+
+
+def _lossless_lost(seen: Observed) -> float:
+    return seen.count("lost_packets", "lossless") + seen.total("dropped_packets", LOSSLESS)
 
 
 def _clean() -> list[Expectation]:
@@ -56,7 +64,7 @@ def _no_congestion(rate: float) -> Sequence[Trial]:
     other = [f"traffic.flows.{number}.dst=h3" for number in (1, 2, 3)]
     return [
         Trial("", experiment(rate, flows, ecn=False, lossless=True), [
-            none("packets lost", lambda seen: seen.count("lost_packets"), other),
+            none("packets lost", lambda seen: seen.count("lost_packets"), [*other, "rack.switch.pool.size=2 MB"]),
             *_clean(),
             none("PFC frames", lambda seen: seen.pauses, other),
             ACKS_ALIKE,
@@ -68,15 +76,25 @@ def _no_congestion(rate: float) -> Sequence[Trial]:
 def _incast(rate: float) -> Sequence[Trial]:
     lossy = [flow(3, 4, queue) for queue in LOSSY]
     calm = ["controller.rate=20 %"]
-    return [
-        Trial(name, experiment(rate, [flow(1, 4, one), flow(2, 4, two), *lossy], ecn=False, lossless=True), [
-            _lost("lossless"), *_clean(),
-            some("lossy packets dropped", lambda seen: seen.total("dropped_packets", LOSSY), calm),
-            some("PFC frames", lambda seen: seen.pauses, calm),
-            *(_share(queue, sorted({*LOSSY, one, two})) for queue in sorted({*LOSSY, one, two})),
-        ])
-        for name, one, two in (("a: two ranks in 3", 3, 3), ("b: ranks in 3 and 4", 3, 4))
-    ]  # fmt: skip
+    found = []
+    for name, one, two in (("a: two ranks in 3", 3, 3), ("b: ranks in 3 and 4", 3, 4)):
+        backlogged = sorted({*LOSSY, one, two})
+        others = [queue for queue in range(8) if queue not in (one, two)]
+        made = experiment(rate, [flow(1, 4, one), flow(2, 4, two), *lossy], ecn=False, lossless=True)
+        found.append(
+            Trial(name, made, [
+                _lost(), *_clean(),
+                some("lossy packets dropped", lambda seen: seen.total("dropped_packets", LOSSY), calm),
+                *(some(f"PFC frames of priority {queue}", partial(Observed.paused, priorities=[queue]), calm)
+                  for queue in sorted({one, two})),
+                none("PFC frames of other priorities", partial(Observed.paused, priorities=others),
+                     ["rack.switch.groups.0={pfc: on, alpha: 0.03}"]),
+                alike("PFC frames that hosts got, of those that the switch sent",
+                      lambda seen: apart(seen.pauses_seen, seen.pauses), 2, ELSEWHERE),
+                *(_share(queue, backlogged) for queue in backlogged),
+            ], [f"nic:h{host}" for host in (1, 2, 3)])
+        )  # fmt: skip
+    return found
 
 
 def _share(queue: int, backlogged: Sequence[int]) -> Expectation:
@@ -100,7 +118,7 @@ def _dcqcn(rate: float) -> Sequence[Trial]:
     off = ["traffic.ecn=off"]
     return [
         Trial("", experiment(rate, flows, ecn=True, controller=DCQCN, time=LONG, lossless=True), [
-            _lost("lossless"), _few_pauses(),
+            _lost(), _few_pauses(),
             *(some(f"packets marked CE in {queue}", _marked_in(queue), off) for queue in LOSSLESS),
             CNPS_ALIKE, ACKS_ALIKE,
         ])
@@ -111,41 +129,21 @@ def _marked_in(queue: int) -> Callable[[Observed], float]:
     return lambda seen: seen.total("marked_packets", [queue])
 
 
-def _messages(rate: float) -> list[Block]:
-    """1 MB each, one after the other, of three ranks."""
-    count = round(16 * rate / 100e9)
-    found: list[Block] = []
-    for rank, queue in ((1, 3), (2, 3), (3, 4)):
-        first = len(found)
-        for number in range(count):
-            after = [first + number - 1] if number else []
-            found.append(flow(rank, 4, queue, size="1 MB", after=after))
-    return found
-
-
 def _storage(rate: float) -> Sequence[Trial]:
-    messages = _messages(rate)
+    """Messages of 1 MB one behind the other are a stream."""
+    ranks = [flow(1, 4, 3), flow(2, 4, 3), flow(3, 4, 4)]
     noted = [
-        Expectation("mean goodput of a message", lambda seen: float(np.nanmean(_goodput(seen))), unit=" Gbit/s"),
-        Expectation("slowest message", lambda seen: float(np.nanmax(_took(seen)) * 1e6), unit=" us"),
+        Expectation("goodput of all ranks", lambda seen: float(seen.rates().sum() / 1e9), unit=" Gbit/s"),
+        Expectation("longest wait", lambda seen: seen.late() / 1e3, unit=" us"),
     ]
-    off = experiment(rate, messages, ecn=True, time=LONG, lossless=True)
-    on = experiment(rate, messages, ecn=True, controller=DCQCN, time=LONG, lossless=True) | {"queue_pairs": "per-pair"}
+    off = experiment(rate, ranks, ecn=True, lossless=True)
+    on = experiment(rate, ranks, ecn=True, controller=DCQCN, time=LONG, lossless=True)
     return [
         Trial("DCQCN off", off, [
-            _lost("lossless"), some("PFC frames", lambda seen: seen.pauses, ["controller.rate=20 %"]), *noted,
+            _lost(), some("PFC frames", lambda seen: seen.pauses, ["controller.rate=20 %"]), *noted,
         ]),
-        Trial("DCQCN on", on, [_lost("lossless"), _few_pauses(), *noted]),
+        Trial("DCQCN on", on, [_lost(), _few_pauses(), *noted]),
     ]  # fmt: skip
-
-
-def _took(seen: Observed) -> Floats:
-    flows = seen.record.flows
-    return flows.finished - flows.start
-
-
-def _goodput(seen: Observed) -> Floats:
-    return seen.record.flows.size * 8 / _took(seen) / 1e9
 
 
 def _fairness(rate: float) -> Sequence[Trial]:
@@ -163,7 +161,7 @@ def _fairness(rate: float) -> Sequence[Trial]:
         found.append(
             Trial(name, made, [
                 Expectation("rate of a rank, from the mean", _unfairness, most=30, unit=" %", breaks=unfair),
-                _lost("lossless"),
+                _lost(),
             ])
         )  # fmt: skip
     return found
@@ -176,16 +174,22 @@ def _unfairness(seen: Observed) -> float:
 
 
 def _control(rate: float) -> Sequence[Trial]:
-    incast = [flow(rank, 5, 3) for rank in range(1, 5)]
-    broadcast = [flow(5, rank, 3) for rank in range(1, 5)]
+    """Without congestion control, so that the incast's class is paused; what is broadcast has only its ACKs there."""
+    incast = [flow(rank, 5, 3, "incast") for rank in range(1, 5)]
+    broadcast = [flow(5, rank, 3, "broadcast") for rank in range(1, 5)]
+    packet = MTU * 8 / rate * 1e9
     star = {"kind": "star", "hosts": 5}
     found = []
     for name, flows in (("4:1", incast), ("1:4", broadcast), ("both", [*incast, *broadcast])):
-        made = experiment(rate, flows, ecn=True, controller=DCQCN, time=LONG, kind=star, lossless=True)
+        wait = Expectation(
+            "longest wait of what is broadcast", lambda seen: seen.late("broadcast"), most=5 * packet, unit=" ns",
+            breaks=["rack.nic.ack_dscp=3"],
+        )  # fmt: skip
         found.append(
-            Trial(f"{name}, ACKs in a class of their own", made, [
-                none("timeouts", lambda seen: seen.count("timeouts"), ["rack.link.loss=50 %"]),
+            Trial(f"{name}, ACKs in their class", experiment(rate, flows, ecn=True, kind=star, lossless=True), [
+                none("timeouts", lambda seen: seen.count("timeouts"), ["transport.timeout=2 us"]),
                 ACKS_ALIKE,
+                *([wait] if flows is not incast and flows is not broadcast else []),
             ])
         )  # fmt: skip
     return found
