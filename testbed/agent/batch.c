@@ -20,12 +20,13 @@ static uint8_t bolt_flags(const struct datapath *d, int64_t f, int64_t number)
 }
 
 /* Of a packet whose number names its data. */
-static void give_number(struct datapath *d, int64_t f, int64_t number, uint8_t *head)
+static APART void give_number(struct datapath *d, int64_t f, int64_t number, uint8_t *head)
 {
 	struct queue_pair *q = &d->transport.pairs[f];
-	uint32_t psn = htonl((uint32_t)BTH_ACK_REQ << 24 | ((uint32_t)number & 0xffffff));
+	uint32_t asks = asks_for_ack(d, f, number), psn = htonl(asks << 31 | ((uint32_t)number & 0xffffff));
 
 	memcpy(head + offsetof(struct roce, psn) - CARRIED, &psn, sizeof(psn));
+	head[offsetof(struct roce, opcode) - CARRIED] = (uint8_t)opcode_of(d, f, number);
 	if (number < q->highest)
 		head[offsetof(struct roce, shim.flags) - CARRIED] |= SHIM_AGAIN;
 	else
@@ -53,9 +54,10 @@ int64_t write_head(struct datapath *d, int64_t f, int64_t number, uint8_t *head)
 		return d->segment_size;
 	memcpy(&shim, head + offsetof(struct roce, shim) - CARRIED, sizeof(shim));
 	shim.payload = htons((uint16_t)(ntohs(shim.payload) - (d->segment_size - d->flow[f].short_size)));
-	shim.frame = htons((uint16_t)(d->flow[f].short_size + (int64_t)CARRIED));
+	shim.frame = htons((uint16_t)(padded(d->flow[f].short_size) + (int64_t)CARRIED));
 	memcpy(head + offsetof(struct roce, shim) - CARRIED, &shim, sizeof(shim));
-	return d->flow[f].short_size;
+	head[offsetof(struct roce, bth_flags) - CARRIED] |= (uint8_t)((padded(d->flow[f].short_size) - d->flow[f].short_size) << 4);
+	return padded(d->flow[f].short_size);
 }
 
 /* The kernel did not take the last `packets` packets of a segment: the flow tries again. */
@@ -79,7 +81,7 @@ static int64_t frame_bytes(const struct datapath *d, const struct segment *p, in
 {
 	int64_t bytes = packets * (d->segment_size + (int64_t)CARRIED), k = d->flow[p->flow].short_at - p->number;
 
-	return d->flow[p->flow].short_size && k >= 0 && k < packets ? bytes - (d->segment_size - d->flow[p->flow].short_size)
+	return d->flow[p->flow].short_size && k >= 0 && k < packets ? bytes - (d->segment_size - padded(d->flow[p->flow].short_size))
 							       : bytes;
 }
 

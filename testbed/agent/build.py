@@ -17,7 +17,18 @@ from testbed.dataplane.port_reader import READER
 log = logging.getLogger(__package__)
 SOURCE = Path(__file__).parent
 # which any engine can use that has its own machine.c
-SOURCES = ("pace.c", "batch.c", "feedback.c", "paths.c", "recovery.c", "decisions.c", "core.c", "gather.c", "tasks.c")
+SOURCES = (
+    "pace.c",
+    "batch.c",
+    "feedback.c",
+    "paths.c",
+    "recovery.c",
+    "messages.c",
+    "decisions.c",
+    "core.c",
+    "gather.c",
+    "tasks.c",
+)
 
 
 def _datapath(name: str, variant: str) -> Unit:

@@ -27,8 +27,7 @@ FLOW = np.dtype(
         *((name, "<f8") for name in ("last_feedback", "rtt", "rtt_sum", "finished")),
         *((name, "<i8") for name in ("ce", "lost", "late", "cnps", "hops", "rerouted", "bin")),
         *((name, "<i8") for name in ("opener", "before", "sent_before", "newest", "next_pair")),
-        *((name, "<i8") for name in ("again", "naks")),
-        ("unused", "<i8"),  # to the end of a line of the cache
+        *((name, "<i8") for name in ("again", "naks", "covered")),
     ]
 )
 """struct flow of datapath.h."""
@@ -51,7 +50,7 @@ class Flows:
         self.rate: Floats = state["rate"]  # bit/s, decided by the controller
         self.window: Floats = state["window"]  # bytes, decided by the controller
         self.rtt: Floats = state["rtt"]  # s, newest sample
-        self.rtt_sum: Floats = state["rtt_sum"]  # s, of all samples
+        self.rtt_sum: Floats = state["rtt_sum"]  # s, of all acknowledged packets
         self.rtt_counts = rtt_counts  # of all samples, (n, RTT_BINS), bins as in `testbed.agent.histogram`
         self.start = start  # s; inf until it is known
         self.finished: Floats = state["finished"]  # s, when the last packet was acknowledged
@@ -60,6 +59,7 @@ class Flows:
         self.naks: Ints = state["naks"]  # where packets are sent again under their numbers
         self.expected: Ints = state["expected"]  # number of the oldest packet that may not have arrived
         self.acked: Ints = state["acked"]
+        self.covered: Ints = state["covered"]  # of these, less one for each answer that was read
         self.acked_payload: Ints = state["acked_payload"]  # bytes
         self.acked_wire: Ints = state["acked_wire"]  # bytes
         self.lost: Ints = state["lost"]  # packets declared lost

@@ -17,6 +17,7 @@
 #include "../dataplane/wire.h"
 #include "decisions.h"
 #include "heap.h"
+#include "messages.h"
 #include "paths.h"
 #include "recovery.h"
 #include "tasks.h"
@@ -77,7 +78,7 @@ struct flow {
 	int64_t opener, before, sent_before, newest, next_pair;
 	int64_t again; /* packets that were sent under a number that was sent before: all that it has sent are `sent` + `again` */
 	int64_t naks; /* that were read */
-	int64_t unused; /* to the end of a line */
+	int64_t covered; /* of `acked`, less one for each answer that was read: by those that stand for several, or for none */
 };
 
 /* Mirrored field by field in structs.py. */
@@ -140,9 +141,16 @@ struct datapath {
 	struct decisions decisions; /* of a controller per flow; all 0 with one in batches */
 	struct paths paths; /* all 0 with one path */
 	struct transport transport; /* all 0 with recovery per packet */
+	struct messages messages;
 };
 
 double now_seconds(const struct datapath *d);
+
+/* As a socket carries the one packet that is not full: InfiniBand pads it to words. All other headers are whole words. */
+static inline int64_t padded(int64_t size)
+{
+	return (size + 3) & ~(int64_t)3;
+}
 
 static inline const struct record *record_at(const struct ring *ring, uint64_t position)
 {

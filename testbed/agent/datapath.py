@@ -69,8 +69,9 @@ class Datapath:
         self._many_paths = many_paths
         if many_paths:
             many_paths.describe(c.paths, self.memory)
+        self._transport = transport  # C points into it
         if transport:
-            transport.describe(c.transport, self.memory)
+            transport.describe(c, self.memory, lags.messages)
         self._of_flows(sockets, pace)
         self._of_hosts(hosts, pace, lags)
         self._point("packet", sockets.packet)

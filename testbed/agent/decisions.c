@@ -97,15 +97,16 @@ static struct ack nothing_acked(struct datapath *d, int64_t f, double now)
 	};
 }
 
-/* An ACK, and the loss that it shows. `what` it acknowledges: packets, bytes, marks, RTT. */
-void tell_ack(struct datapath *d, int64_t f, const struct record *r, const struct ack *what, int64_t lost, double now)
+/* An ACK, what it acknowledges, and the loss that it shows. */
+void tell_ack(struct datapath *d, int64_t f, const struct record *r, const struct progress *what, double rtt, double now)
 {
 	struct ack ack = nothing_acked(d, f, now);
+	int64_t lost = what->lost > 0 ? what->lost : 0;
 
 	ack.packets = what->packets;
-	ack.bytes = what->bytes;
-	ack.rtt = what->rtt;
-	ack.ce_packets = what->ce_packets;
+	ack.bytes = what->frame;
+	ack.rtt = rtt;
+	ack.ce_packets = what->ce;
 	ack.inc_packets = !!(r->flags & SHIM_INC);
 	if (d->decisions.wants_int) {
 		ack.hop_count = r->hops < MOST_HOPS ? r->hops : MOST_HOPS;

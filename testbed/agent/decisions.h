@@ -10,6 +10,7 @@
 #include "trace.h"
 
 struct datapath;
+struct progress;
 struct record;
 
 /* Mirrored in structs.py. */
@@ -29,7 +30,7 @@ struct decisions {
 	int64_t failed; /* one of the deciders has, and says how */
 };
 
-void tell_ack(struct datapath *d, int64_t f, const struct record *r, const struct ack *what, int64_t lost, double now);
+void tell_ack(struct datapath *d, int64_t f, const struct record *r, const struct progress *what, double rtt, double now);
 void tell_loss(struct datapath *d, int64_t f, int64_t lost, double now);
 void tell_cnp(struct datapath *d, int64_t f, double now);
 void tell_src(struct datapath *d, int64_t f, const struct record *r, double age, double now);

@@ -154,13 +154,10 @@ static void on_ack(struct datapath *d, struct ring *ring, int64_t row, int64_t f
 {
 	struct flow *flow = &d->flow[f];
 	double rtt = age(d, ring, r);
-	int64_t ce = !!(r->flags & SHIM_CE);
-	struct progress p = {1, r->frame, r->payload, 0};
+	struct progress p = {1, r->frame, r->payload, !!(r->flags & SHIM_CE), 0};
 
-	if (d->transport.recovery) {
-		p = recover(d, f, r, rtt, now);
-		ce *= r->frame;
-	}
+	if (d->transport.recovery)
+		p = recover(d, f, r, rtt, due, now);
 	if (!p.packets) { /* nothing that was not known, or only that something is missing */
 		d->row_lost[row] += p.lost;
 		if (d->decisions.of && p.lost)
@@ -169,15 +166,15 @@ static void on_ack(struct datapath *d, struct ring *ring, int64_t row, int64_t f
 	}
 	d->row_acked[row] += p.packets;
 	d->row_bytes[row] += p.frame;
-	d->row_ce[row] += ce;
+	d->row_ce[row] += p.ce;
 	d->row_inc[row] += !!(r->flags & SHIM_INC);
 	d->row_rtt[row] = rtt;
 	flow->bin = count(&d->rtts, rtt) * FLOW_RTT_BINS / d->rtts.bins;
 	d->rtt_counts[f * FLOW_RTT_BINS + flow->bin]++;
-	flow->rtt_sum += rtt;
+	flow->rtt_sum += rtt * (double)p.packets;
 	flow->acked_wire += p.frame;
 	flow->acked_payload += p.payload;
-	flow->ce += ce;
+	flow->ce += p.ce;
 	flow->rtt = rtt;
 	if (!d->transport.recovery)
 		p.lost = MANY_PATHS ? resolve(d, ring, f, r, rtt, now) : resolve_in_order(flow, r);
@@ -192,8 +189,7 @@ static void on_ack(struct datapath *d, struct ring *ring, int64_t row, int64_t f
 	if (d->int_on && p.lost >= 0)
 		MANY_PATHS ? check_stack(d, f, r) : check_hops(d, f, r, swapped);
 	if (d->decisions.of)
-		tell_ack(d, f, r, &(struct ack){.packets = p.packets, .bytes = p.frame, .ce_packets = ce, .rtt = rtt},
-			 p.lost > 0 ? p.lost : 0, now);
+		tell_ack(d, f, r, &p, rtt, now);
 	else if (r->hops)
 		read_hops(d, row, r);
 	if (!flow->to_send && !flow->inflight && isnan(flow->finished)) {

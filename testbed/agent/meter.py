@@ -20,6 +20,7 @@ class Meter:
         """``hosts`` that the agent serves."""
         self.trace = trace or DecisionTrace(0, 0)
         self.rtt = TimeHistogram(rtt_bins)
+        self.messages = TimeHistogram(rtt_bins)
         self.pacing_lag = TimeHistogram(4)
         self.feedback_lag = TimeHistogram(4)
         self.timer_lag = TimeHistogram(4)

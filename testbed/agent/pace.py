@@ -81,4 +81,5 @@ class PacingStats:
     pacing: TimeHistogram
     feedback: TimeHistogram
     timers: TimeHistogram
+    messages: TimeHistogram  # from the departure of the first packet to the acknowledgement of the last
     given_up: Floats | None = None  # s of its line, per host, where others read that

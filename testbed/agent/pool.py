@@ -281,7 +281,7 @@ def _prepare(spec: AgentSpec, config: AgentConfig) -> tuple[RateController, Call
         pauses=spec.pauses,
     )
     meter = spec.meter
-    lags = PacingStats(meter.rtt, meter.pacing_lag, meter.feedback_lag, meter.timer_lag, meter.given_up)
+    lags = PacingStats(meter.rtt, meter.pacing_lag, meter.feedback_lag, meter.timer_lag, meter.messages, meter.given_up)
     rings = [DelayRing(Ring(fd, spec.ring_size), delay) for fd, delay in spec.rings]
     state = None
     if many_paths:
@@ -290,7 +290,7 @@ def _prepare(spec: AgentSpec, config: AgentConfig) -> tuple[RateController, Call
     datapath = Datapath(
         spec.flows, sockets, rings, pace, lags,
         code=library(many_paths is not None), tasks=spec.tasks, number=spec.number, many_paths=state,
-        transport=TransportState.of(config.transport, spec.timing.timeout, spec.paths.base_rtt),
+        transport=TransportState.of(config.transport, spec.timing.timeout, spec.paths),
     )  # fmt: skip
     gc.collect()
     gc.freeze()

@@ -57,6 +57,7 @@ void note_departure(struct datapath *d, int64_t f, int64_t number, int64_t packe
 
 		*s = (struct sending){.time = now, .order = flow->sent + flow->again + n - number};
 	}
+	messages_begin(d, f, number, packets, now);
 	if (number < flow->sent) {
 		q->lost -= packets;
 		flow->again += packets;
@@ -87,9 +88,13 @@ static struct progress acknowledged(const struct datapath *d, int64_t f, int64_t
 {
 	const struct flow *flow = &d->flow[f];
 	int64_t packets = to - from, full = d->segment_size + (int64_t)offsetof(struct roce, opcode);
-	int64_t missing = flow->short_size && flow->short_at >= from && flow->short_at < to ? d->segment_size - flow->short_size : 0;
+	int64_t cut = flow->short_size && flow->short_at >= from && flow->short_at < to; /* one is not full */
 
-	return (struct progress){packets, packets * full - missing, packets * d->payload - missing, 0};
+	return (struct progress){
+		.packets = packets,
+		.frame = packets * full - cut * (d->segment_size - padded(flow->short_size)),
+		.payload = packets * d->payload - cut * (d->segment_size - flow->short_size),
+	};
 }
 
 static void add(struct progress *sum, struct progress one)
@@ -205,8 +210,8 @@ static int64_t keep(struct datapath *d, int64_t f, int64_t number, struct progre
 	return lost;
 }
 
-/* An ACK or a NAK of flow `f`, whose packet took `rtt`. */
-struct progress recover(struct datapath *d, int64_t f, const struct record *r, double rtt, double now)
+/* An ACK or a NAK of flow `f`, whose packet took `rtt`; it was `due` to be read. */
+struct progress recover(struct datapath *d, int64_t f, const struct record *r, double rtt, double due, double now)
 {
 	struct flow *flow = &d->flow[f];
 	struct queue_pair *q = &d->transport.pairs[f];
@@ -220,8 +225,10 @@ struct progress recover(struct datapath *d, int64_t f, const struct record *r, d
 	if (r->opcode == AETH_NAK && d->transport.recovery == GO_BACK_N && next >= flow->expected)
 		tell_path(d, f, next, CHOOSE_LOSS, NULL, now);
 #endif
-	if (next > flow->expected)
+	if (next > flow->expected) {
+		messages_done(d, f, flow->expected, next, due);
 		p = move_up(d, f, next);
+	}
 	if (r->opcode == AETH_NAK) {
 		flow->naks++;
 		if (d->transport.recovery == GO_BACK_N && next == flow->expected)
@@ -229,7 +236,10 @@ struct progress recover(struct datapath *d, int64_t f, const struct record *r, d
 		else if (d->transport.recovery == SELECTIVE_REPEAT && r->payload)
 			p.lost = keep(d, f, next + r->payload, &p, now);
 	}
+	flow->acked += p.packets - 1; /* whoever reads the ring counts one */
+	flow->covered += p.packets - 1;
 	if (p.packets) {
+		p.ce = r->flags & SHIM_CE ? r->frame : 0;
 		q->tries = 0;
 		flow->last_feedback = now;
 	}

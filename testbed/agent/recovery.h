@@ -43,16 +43,20 @@ struct transport {
 struct datapath;
 struct record;
 
-/* What an answer says: it acknowledges so many packets, which nothing had acknowledged before. */
+/* What an answer says: it acknowledges so many packets, which nothing had acknowledged before; of them so many were marked. */
 struct progress {
-	int64_t packets, frame, payload, lost;
+	int64_t packets, frame, payload, ce, lost;
 };
 
-int64_t sendable(const struct datapath *d, int64_t f);
-int64_t next_number(struct datapath *d, int64_t f, int64_t *packets);
-void note_departure(struct datapath *d, int64_t f, int64_t number, int64_t packets, double now);
-void not_sent(struct datapath *d, int64_t f, int64_t number, int64_t packets);
-struct progress recover(struct datapath *d, int64_t f, const struct record *r, double rtt, double now);
-void send_again(struct datapath *d, const int64_t *flows, int64_t n, double now);
+/* Whoever recovers per packet never calls them: they must not make those functions larger that every packet passes. */
+#define APART __attribute__((noinline))
+
+APART int64_t sendable(const struct datapath *d, int64_t f);
+APART int64_t next_number(struct datapath *d, int64_t f, int64_t *packets);
+APART void note_departure(struct datapath *d, int64_t f, int64_t number, int64_t packets, double now);
+APART void not_sent(struct datapath *d, int64_t f, int64_t number, int64_t packets);
+APART struct progress recover(struct datapath *d, int64_t f, const struct record *r, double rtt, double due,
+			 double now);
+APART void send_again(struct datapath *d, const int64_t *flows, int64_t n, double now);
 
 #endif

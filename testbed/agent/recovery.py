@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import ctypes
 from typing import Self
 
 import numpy as np
 
+from testbed.agent.histogram import TimeHistogram
 from testbed.agent.memory import Memory
-from testbed.agent.structs import CTransport
+from testbed.agent.structs import CDatapath, CMessages, CTransport
 from testbed.base.arrays import Floats
+from testbed.controller import Paths
 from testbed.dataplane import wire
 from testbed.experiment.transport import Transport
 
@@ -19,24 +22,36 @@ QUEUE_PAIR = np.dtype(
         ("longest", "<f8"),
     ]
 )
+BEGUN = np.dtype([("at", "<u8"), *((name, "<i8") for name in ("room", "next"))])
 FOREVER = -1  # retries
 
 
 class TransportState:
     """Of the flows of an agent."""
 
-    def __init__(self, transport: Transport, timeout: float, base_rtt: Floats) -> None:
+    def __init__(self, transport: Transport, timeout: float, base_rtt: Floats, payload: int) -> None:
         self._transport, self._timeout = transport, timeout
         self._pairs = np.zeros(len(base_rtt), QUEUE_PAIR)
         self._pairs["longest"] = base_rtt
+        self._begun = np.zeros(len(base_rtt), BEGUN)
+        self._packets = 0 if transport.messages is None else round(transport.messages / payload)
 
     @classmethod
-    def of(cls, transport: Transport, timeout: float, base_rtt: Floats) -> Self | None:
+    def of(cls, transport: Transport, timeout: float, paths: Paths) -> Self | None:
         """None where a lost packet goes on as another one."""
-        return cls(transport, timeout, base_rtt) if transport.numbered else None
+        return cls(transport, timeout, paths.base_rtt, paths.payload) if transport.numbered else None
 
-    def describe(self, c: CTransport, memory: Memory) -> None:
-        """For C."""
+    def describe(self, c: CDatapath, memory: Memory, times: TimeHistogram) -> None:
+        """For C, which counts in ``times`` how long messages take."""
+        self._histogram = memory.histogram(times)
+        every = self._transport.ack_every
+        c.messages = CMessages(
+            self._packets, 0 if isinstance(every, str) else every, memory.keep(self._begun),
+            ctypes.addressof(self._histogram),
+        )  # fmt: skip
+        self._describe(c.transport, memory)
+
+    def _describe(self, c: CTransport, memory: Memory) -> None:
         retries = self._transport.retries
         c.recovery, _ = wire.recovery(self._transport)
         c.bitmap, c.retries = self._transport.bitmap, FOREVER if retries is None else retries

@@ -109,6 +109,14 @@ class CTransport(ctypes.Structure):
     ]  # fmt: skip
 
 
+class CMessages(ctypes.Structure):
+    """struct messages of messages.h."""
+
+    _fields_ = [
+        ("packets", c_int64), ("every", c_int64), ("begun", c_void_p), ("times", c_void_p),
+    ]  # fmt: skip
+
+
 class CDatapath(ctypes.Structure):
     """struct datapath, field by field."""
 
@@ -147,6 +155,7 @@ class CDatapath(ctypes.Structure):
         ("decisions", CDecisions),
         ("paths", CPaths),
         ("transport", CTransport),
+        ("messages", CMessages),
     ]
 
 

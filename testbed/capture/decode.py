@@ -129,7 +129,7 @@ def _shim(shim: Any, opcode: int, clock: Clock | None) -> Described:
     """An ACK, CNP or SRC repeats the payload size of the data packet that it belongs to."""
     departure = _seconds(shim.departure, clock) if shim.departure else None
     about: Described = {"payload": shim.payload_bytes, "departure": departure, "ce_echo": bool(shim.flags.CE)}
-    not_numbered = departure is None and opcode == wire.SEND_ONLY_IMM
+    not_numbered = departure is None and opcode <= wire.SEND_ONLY_IMM
     return about | ({"psn": None} if not_numbered else {})
 
 

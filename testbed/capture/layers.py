@@ -72,7 +72,9 @@ class BTH(Packet):
 
     def guess_payload_class(self, payload: bytes) -> type[Packet]:  # noqa: ARG002
         """By opcode."""
-        following: dict[int, type[Packet]] = {wire.SEND_ONLY_IMM: ImmDt, wire.ACK: AETH, wire.CNP: CNP, wire.SRC: SRC}
+        following: dict[int, type[Packet]] = {wire.ACK: AETH, wire.CNP: CNP, wire.SRC: SRC}
+        following |= dict.fromkeys((wire.SEND_ONLY_IMM, wire.SEND_LAST_IMM), ImmDt)
+        following |= dict.fromkeys((wire.SEND_FIRST, wire.SEND_MIDDLE), Unused)
         return following.get(self.opcode, Raw)
 
 
@@ -93,6 +95,13 @@ class ImmDt(_Extended):
     """Immediate data, unused."""
 
     name = "ImmDt"
+    fields_desc = [XIntField("data", 0)]  # noqa: RUF012
+
+
+class Unused(_Extended):
+    """The same place in packets that have no immediate data: part of the payload."""
+
+    name = "unused"
     fields_desc = [XIntField("data", 0)]  # noqa: RUF012
 
 

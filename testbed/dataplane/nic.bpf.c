@@ -150,7 +150,6 @@ static __always_inline int on_data(struct __sk_buff *skb, struct roce *packet)
 	__u32 id = flow_of(packet), length = sizeof(*packet) + ICRC_SIZE;
 	struct flow_rx *flow = bpf_map_lookup_elem(&flows_rx, &id);
 	int ce = (packet->tos & 3) == 3, notify = 0, asked = !!(packet->psn & bpf_htonl((__u32)BTH_ACK_REQ << 24));
-	__u32 aeth = AETH_ACK;
 
 	if (!flow)
 		return TC_ACT_OK;
@@ -160,9 +159,9 @@ static __always_inline int on_data(struct __sk_buff *skb, struct roce *packet)
 
 		__sync_fetch_and_add(&flow->packets, 1);
 		asked = answer != NONE;
-		aeth = answer == NAK ? AETH_NAK : AETH_ACK;
 	} else {
 		count_data(flow, packet);
+		packet->imm = bpf_htonl((__u32)AETH_ACK << 24);
 	}
 	if (ce) {
 		__u64 now = bpf_ktime_get_ns();
@@ -189,7 +188,6 @@ static __always_inline int on_data(struct __sk_buff *skb, struct roce *packet)
 	reverse(packet);
 	packet->tos = settings.ack_tos;
 	if (asked) {
-		packet->imm = bpf_htonl(aeth << 24);
 		reply(skb, packet, BTH_ACK, length);
 		if (!notify)
 			return bpf_redirect(skb->ifindex, 0);

@@ -19,6 +19,8 @@ struct receiver {
 	__u32 expected; /* PSN */
 	__u32 asked;	/* whether a NAK has asked for it */
 	__u32 marks;	/* CE since they were last told: with what acknowledges something new */
+	__u32 messages; /* that are complete, modulo 2^24: the MSN */
+	__u32 unused;
 	__u64 delivered; /* packets, and ... */
 	__u64 payload_bytes;
 	__u64 duplicates; /* came again */
@@ -27,6 +29,7 @@ struct receiver {
 	__u64 naks;
 	__u64 overtaken; /* asked for, and yet not lost: others had only come before them */
 	__u64 kept[WORDS]; /* bit PSN modulo MOST_AHEAD: of what is ahead of `expected` */
+	__u64 ends[WORDS]; /* which of those end a message */
 };
 
 struct {
@@ -38,40 +41,43 @@ struct {
 
 enum answer { NONE, ACK, NAK };
 
-static __always_inline __u64 *word_of(struct receiver *r, __u32 psn)
+static __always_inline int ends_message(const struct roce *packet)
 {
-	return &r->kept[psn / WORD % WORDS];
+	return packet->opcode == BTH_SEND_LAST_IMM || packet->opcode == BTH_SEND_ONLY_IMM;
 }
 
 /* Everything up to the next missing packet has come. */
 static __always_inline void advance(struct receiver *r)
 {
-	__u64 *word;
-
 	for (__u32 i = 0; i < MOST_AHEAD; i++) {
-		word = word_of(r, r->expected);
-		if (!(*word >> (r->expected % WORD) & 1))
+		__u32 word = r->expected / WORD % WORDS;
+		__u64 bit = 1ull << (r->expected % WORD);
+
+		if (!(r->kept[word] & bit))
 			break;
-		*word &= ~(1ull << (r->expected % WORD));
+		r->kept[word] &= ~bit;
+		r->messages += !!(r->ends[word] & bit);
 		r->expected = (r->expected + 1) & 0xffffff;
 	}
 }
 
 /* A packet behind a missing one. */
-static __always_inline enum answer out_of_order(struct receiver *r, __u32 psn, __u32 ahead, __u32 room, __u32 payload)
+static __always_inline enum answer out_of_order(struct receiver *r, const struct roce *packet, __u32 ahead, __u32 room)
 {
-	__u64 *word = word_of(r, psn), bit = 1ull << (psn % WORD);
+	__u32 psn = bpf_ntohl(packet->psn) & 0xffffff, word = psn / WORD % WORDS;
+	__u64 bit = 1ull << (psn % WORD);
 
 	if (ahead >= room) {
 		r->discarded++;
 		if (r->asked)
 			return NONE;
-	} else if (*word & bit) {
+	} else if (r->kept[word] & bit) {
 		r->duplicates++;
 	} else {
-		*word |= bit;
+		r->kept[word] |= bit;
+		r->ends[word] = ends_message(packet) ? r->ends[word] | bit : r->ends[word] & ~bit;
 		r->delivered++;
-		r->payload_bytes += payload;
+		r->payload_bytes += bpf_ntohs(packet->shim.payload);
 	}
 	r->asked = 1;
 	r->naks++;
@@ -79,12 +85,12 @@ static __always_inline enum answer out_of_order(struct receiver *r, __u32 psn, _
 }
 
 /*
- * A packet has come. `room`: 0 for go-back-N. Writes what its answer says into the packet, which is reversed afterwards, but for
- * the AETH.
+ * A packet has come. `room`: 0 for go-back-N. Writes what its answer says into the packet. Not inline: recovery per packet does
+ * without it.
  */
-static __always_inline enum answer receive(struct receiver *r, struct roce *packet, __u32 room, int ce)
+static __attribute__((noinline)) enum answer receive(struct receiver *r, struct roce *packet, __u32 room, int ce)
 {
-	__u32 psn = bpf_ntohl(packet->psn) & 0xffffff, ahead, payload = bpf_ntohs(packet->shim.payload), marks = 0, last;
+	__u32 psn = bpf_ntohl(packet->psn) & 0xffffff, ahead, marks = 0, last, messages;
 	int asks = !!(packet->psn & bpf_htonl((__u32)BTH_ACK_REQ << 24));
 	enum answer answer = asks ? ACK : NONE;
 
@@ -95,12 +101,13 @@ static __always_inline enum answer receive(struct receiver *r, struct roce *pack
 		r->overtaken += r->asked && !(packet->shim.flags & SHIM_AGAIN);
 		r->asked = 0;
 		r->delivered++;
-		r->payload_bytes += payload;
+		r->payload_bytes += bpf_ntohs(packet->shim.payload);
+		r->messages += ends_message(packet);
 		r->expected = (r->expected + 1) & 0xffffff;
 		if (room)
 			advance(r);
 	} else if (ahead < 0x800000) {
-		answer = out_of_order(r, psn, ahead, room, payload);
+		answer = out_of_order(r, packet, ahead, room);
 	} else {
 		r->duplicates++;
 	}
@@ -109,9 +116,11 @@ static __always_inline enum answer receive(struct receiver *r, struct roce *pack
 		r->marks -= marks;
 	}
 	r->acks += answer == ACK;
+	messages = r->messages & 0xffffff;
 	last = answer == NAK ? r->expected : (r->expected - 1) & 0xffffff;
 	bpf_spin_unlock(&r->lock);
 	packet->psn = bpf_htonl(last);
+	packet->imm = bpf_htonl((__u32)(answer == NAK ? AETH_NAK : AETH_ACK) << 24 | messages);
 	packet->shim.frame = bpf_htons(marks);
 	packet->shim.payload = bpf_htons(answer == NAK && ahead < room ? ahead : 0);
 	packet->shim.flags &= ~(SHIM_AGAIN | SHIM_CE);

@@ -74,8 +74,8 @@ static __always_inline void reverse(struct roce *packet)
 	packet->tos = 0; /* not ECN-capable, and in a class that is never paused */
 	packet->shim.ingress = 0;
 	packet->udp_csum = 0;
+	packet->bth_flags &= ~BTH_PAD;
 	packet->psn &= ~bpf_htonl((__u32)BTH_ACK_REQ << 24);
-	packet->imm = 0;
 }
 
 /* What its headers say, before `length` bytes of it are sent. */

@@ -27,6 +27,7 @@
 #define AETH_ACK 0x1f /* syndrome: an ACK that limits nobody by credits */
 #define AETH_NAK 0x60 /* PSN sequence error: the packet of this number is missing */
 #define BTH_BECN 0x40
+#define BTH_PAD 0x30 /* bytes of payload that only fill a word */
 
 #define SHIM_INT 0x01 /* an INT-MD header and reserved hops follow the shim */
 #define SHIM_CE 0x02  /* ACK only: the acknowledged packet carried CE */

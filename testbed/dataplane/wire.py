@@ -25,6 +25,7 @@ ACK = 0x11
 CNP = 0x81
 SRC = 0xC0  # of Bolt's switches
 ACK_REQUEST = 0x80
+PAD = 0x30  # bytes of payload that only fill a word
 AETH_ACK, AETH_NAK = 0x1F, 0x60  # syndromes: no credits; PSN sequence error
 SHIM_INT = 0x01
 SHIM_CE = 0x02
@@ -92,10 +93,10 @@ FLOW_RX = np.dtype(
 )
 RECEIVER = np.dtype(
     [
-        *((name, "<u4") for name in ("lock", "expected", "asked", "marks")),
+        *((name, "<u4") for name in ("lock", "expected", "asked", "marks", "messages", "unused")),
         *((name, "<u8") for name in ("delivered", "payload_bytes", "duplicates", "discarded", "acks", "naks")),
         ("overtaken", "<u8"),
-        ("kept", "<u8", (MOST_AHEAD // 64,)),
+        *((name, "<u8", (MOST_AHEAD // 64,)) for name in ("kept", "ends")),
     ]
 )
 """struct receiver of receive.bpf.h."""

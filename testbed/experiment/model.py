@@ -298,9 +298,17 @@ class Experiment(Part):
         self._check_size(self.traffic.flow_count(self.context))
         self._check_time()
         check_controllers(self.controllers, self.plan)
+        self._check_messages()
         check_packets(self.packets, self.plan)
         self._check_pauses(self.steps())
         return self
+
+    def _check_messages(self) -> None:
+        size, payload = self.transport.messages, self.traffic.payload
+        if size is not None and (size % payload or payload % 4):
+            whole = show_size(max(1, round(size / payload)) * payload)
+            words = "traffic.payload must be whole words of 4 B" if payload % 4 else f"say {whole}"
+            refuse("transport.messages", f"must be whole packets of {show_size(payload)}; {words}")
 
     def steps(self) -> list[Step]:
         """The events, in order of time, with their links chosen."""

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import BeforeValidator, Field, PlainSerializer, WithJsonSchema, model_validator
 
 from testbed.experiment.block import Part, refuse
-from testbed.units import TIME_UNITS, exactly, parse
+from testbed.units import TIME_UNITS, Size, exactly, parse
 
 LOCAL_ACK_TIMEOUT = 4.096e-6  # s; InfiniBand's timeouts are this x 2^N
 MOST_N = 31
@@ -73,6 +73,16 @@ class Transport(Part):
         default=None,
         description="A NIC's settings as published; keys beside it win. docs/transport.md has the sources.",
     )
+    messages: Annotated[Size, Field(gt=0)] | None = Field(
+        default=None,
+        description="Size of messages, in whole packets: RC SEND First, Middle, Last. A flow is as many as it needs, "
+        "and their completion times are figures. By default each packet is one (SEND Only). Not with `per-packet`.",
+    )
+    ack_every: Annotated[int, Field(strict=True, ge=1)] | Literal["message"] = Field(
+        default=1,
+        description="Packets of which one asks for an ACK; the last of each message always does, and alone with "
+        "`message`. An ACK stands for all before it. Flows that have a window ask with each packet.",
+    )
     recovery: Literal["per-packet", "go-back-n", "selective-repeat"] = Field(
         default="per-packet",
         description="`per-packet`: each loss costs one packet, which goes on under a new number, and nothing else; "
@@ -110,6 +120,10 @@ class Transport(Part):
     def _belongs(self) -> Self:
         if self.bitmap not in (64, 128, 256, 512, 1024, 2048):
             refuse("bitmap", f"must be a power of two from 64 to 2048, got {self.bitmap}")
+        if self.messages is not None and not self.numbered:
+            refuse("messages", "with recovery per packet each packet is one; leave it out, or say recovery: go-back-n")
+        if self.ack_every != 1 and self.messages is None:
+            refuse("ack_every", "each packet is a message, whose last packet asks; leave it out, or say messages: 1 MB")
         if self.retries is not None and not self.numbered:
             refuse("retries", "recovery per packet never gives up; leave it out, or say recovery: go-back-n")
         return self

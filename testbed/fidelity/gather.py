@@ -42,7 +42,7 @@ class Programs:
             dst_port=self._last_port(self.layout.plan.dst),
             alike=alike(self.layout),
             agent_sent=flows.sent + flows.again,
-            agent_acked=flows.acked.copy(),
+            agent_acked=flows.acked - flows.covered,
             agent_cnps=flows.cnps.copy(),
             agent_ce=flows.ce.copy(),
             nic_sent=_integers(tx["packets"]),

@@ -73,6 +73,7 @@ class Collector:
         self._acked = run.flows.acked_payload.copy()
         self._queue = run.network.queue_counts() * 0
         self._rtt = self._rtt_counts() * 0
+        self._messages = self._rtt * 0
         self._start: Counted | None = None  # what was late until then
 
     def window_begins(self, now: float) -> None:
@@ -80,6 +81,7 @@ class Collector:
         if self._began < 0:
             self._queue = self.run.network.queue_counts()
             self.window_began(now, self.run.flows.acked_payload.copy(), self._rtt_counts(), self._counted(now))
+            self._messages = self._message_counts()
 
     @property
     def next_window(self) -> float:
@@ -109,6 +111,9 @@ class Collector:
 
     def _counted(self, now: float) -> Counted:
         return Counted.until(now, self.run.meters, self.run.network.shaped(), self.processors.idle)
+
+    def _message_counts(self) -> Ints:
+        return _summed([meter.messages for meter in self.run.meters])
 
     def _rtt_counts(self) -> Ints:
         return _summed([meter.rtt for meter in self.run.meters])
@@ -161,6 +166,7 @@ class Collector:
             port_series=PortSeries.empty(len(run.layout.port_names)),
             queue_histogram=Histogram(histogram.edges(), run.network.queue_counts() - self._queue),
             rtt_histogram=Histogram(meters[0].rtt.edges, self._rtt_counts() - self._rtt),
+            message_histogram=Histogram(meters[0].rtt.edges, self._message_counts() - self._messages),
             decisions=Decisions(
                 calls=sum(int(meter.decisions[0]) for meter in meters),
                 rows=sum(int(meter.decisions[1]) for meter in meters),

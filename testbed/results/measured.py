@@ -45,6 +45,7 @@ def restore(results: Results) -> Measured:
             port_series=port_series,
             queue_histogram=_histogram(tables["histograms"], "queue"),
             rtt_histogram=_histogram(tables["histograms"], "rtt"),
+            message_histogram=_histogram(tables["histograms"], "message"),
             events=manifest.events,
         )
     except (KeyError, ValueError, TypeError, IndexError) as error:

@@ -221,6 +221,7 @@ class Measured:
     port_series: PortSeries
     queue_histogram: Histogram  # bytes seen by arriving packets at the bottleneck, in the window
     rtt_histogram: Histogram  # seconds, one sample per acknowledgement, in the window
+    message_histogram: Histogram  # seconds that messages of several packets took which were complete in the window
     queues: Queues | None = None  # None where a port is one queue
     groups: Groups | None = None  # None where nothing counts what came in
     events: list[Event] = field(default_factory=list)  # what the experiment did to the rack, in order of time

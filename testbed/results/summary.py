@@ -129,6 +129,16 @@ class Summary(BaseModel):
     rtt_p99: Number = figure(
         "RTT of acknowledgements, 99th percentile", "s", lambda m: latency.rtt_quantile(m.record, 0.99),
         "RTT", "p99", better="lower")
+    message_p50: Number = figure(
+        "completion time of messages (`transport.messages`), from the departure of the first packet to the "
+        "acknowledgement of the last, median", "s", lambda m: latency.message_quantile(m.record, 0.5),
+        "message", "p50", better="lower")
+    message_p99: Number = figure(
+        "the same, 99th percentile", "s", lambda m: latency.message_quantile(m.record, 0.99),
+        "message", "p99", better="lower")
+    message_p999: Number = figure(
+        "the same, 99.9th percentile", "s", lambda m: latency.message_quantile(m.record, 0.999),
+        "message", "p99.9", better="lower")
     delay_p99: Number = figure(
         "packet delay one way: RTT p99 less half the base RTT", "s", lambda m: latency.packet_delay(m.record),
         "delay", "p99", better="lower",

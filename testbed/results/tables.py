@@ -127,6 +127,7 @@ def _histograms(record: RunRecord) -> dict[str, Any]:
     named: list[tuple[str, str, Histogram]] = [
         ("queue", "B", record.queue_histogram),
         ("rtt", "s", record.rtt_histogram),
+        ("message", "s", record.message_histogram),
         ("pacing_lag", "s", record.late.pacing_lag.histogram),
         ("feedback_lag", "s", record.late.feedback_lag.histogram),
     ]

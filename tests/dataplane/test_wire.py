@@ -76,6 +76,7 @@ CONSTANTS = {
     "BTH_SEND_MIDDLE": wire.SEND_MIDDLE,
     "BTH_SEND_LAST_IMM": wire.SEND_LAST_IMM,
     "BTH_SEND_ONLY_IMM": wire.SEND_ONLY_IMM,
+    "BTH_PAD": wire.PAD,
     "AETH_ACK": wire.AETH_ACK,
     "AETH_NAK": wire.AETH_NAK,
     "SHIM_AGAIN": wire.SHIM_AGAIN,

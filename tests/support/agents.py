@@ -138,7 +138,7 @@ class Bench:
             uplink=None if self.bucket is None else self.uplink + np.arange(self.uplink),
             pauses=self._pauses() if self.relook else None,
         )
-        self.lags = PacingStats(TimeHistogram(16), TimeHistogram(4), TimeHistogram(4), TimeHistogram(4))
+        self.lags = PacingStats(TimeHistogram(16), *(TimeHistogram(4) for _ in range(4)))
         rings = [DelayRing(*one) for one in ((self.ring, self.held), *self.also)]  # type: ignore[arg-type]
         code = library(self.timeout > 0)
         many_paths = None

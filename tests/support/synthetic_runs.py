@@ -123,6 +123,7 @@ def run(
         ),
         queue_histogram=histogram([0, 0.99 * queue, 1.01 * queue, 1e7], [0, 10_000, 0]),
         rtt_histogram=histogram([8e-6, 10e-6, 12e-6, 16e-6], [50, 49, 1]),
+        message_histogram=histogram([8e-6, 16e-6], [0]),
         decisions=Decisions(calls=100, rows=6400, seconds=0.0128),
         late=Lateness(lag(1e-7), lag(1e-7), stalled_bytes=0.0),
         payload=PAYLOAD,

@@ -5,6 +5,7 @@
 #include "../../agent/feedback.c"
 #include "../../agent/paths.c"
 #include "../../agent/recovery.c"
+#include "../../agent/messages.c"
 #include "../../agent/decisions.c"
 #include "../../agent/core.c"
 #include "../../agent/gather.c"

@@ -106,14 +106,14 @@ def build(world: World, flows: Flows, meter: Meter, tasks: TaskGraph | None) -> 
         pair=world.experiment.pair,
         pauses=_pauses(world, host, interface.astype(np.int64)),
     )
-    lags = PacingStats(meter.rtt, meter.pacing_lag, meter.feedback_lag, meter.timer_lag)
+    lags = PacingStats(meter.rtt, meter.pacing_lag, meter.feedback_lag, meter.timer_lag, meter.messages)
     many_paths = None
     if world.experiment.routing.many_paths:
         many_paths = PathState(timing.timeout, paths.base_rtt, resolved.make_choosers(paths), resolved.chooser)
     datapath = Datapath(
         flows, Sockets(world), [DelayRing(world.ring, 0.0)], pace, lags,
         code=world.code, tasks=tasks, many_paths=many_paths,
-        transport=TransportState.of(world.experiment.transport, timing.timeout, paths.base_rtt),
+        transport=TransportState.of(world.experiment.transport, timing.timeout, paths),
     )  # fmt: skip
     world.c.gather = timing.gather
     if tasks:

@@ -88,6 +88,11 @@ def queue_length(record: RunRecord, span: Window, *, all_ports: bool = False) ->
     return QueueLength(float(samples.mean()), float(samples.std())) if samples.size else QueueLength(NAN, NAN)
 
 
+def message_quantile(record: RunRecord, q: float) -> float:
+    """The time that a share ``q`` of the messages did not exceed, s: exact to one bin; nan where each packet is one."""
+    return record.message_histogram.quantile(q)
+
+
 def rtt_quantile(record: RunRecord, q: float) -> float:
     """The RTT that a share ``q`` of the acknowledgements did not exceed, s: exact to one bin, never below the least."""
     return max(record.rtt_histogram.quantile(q), record.rtt_min)  # the former if either is nan

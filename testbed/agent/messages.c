@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "messages.h"
+
+#include "datapath.h"
+#include "memory.h"
+
+#include <stdlib.h>
+
+#define FIRST_MESSAGES 16
+
+/* Whether nothing of the flow comes behind packet `number`. */
+static int ends_flow(const struct datapath *d, int64_t f, int64_t number)
+{
+	return number + 1 == d->flow[f].sent + d->flow[f].to_send - d->transport.pairs[f].lost;
+}
+
+static int ends_message(const struct datapath *d, int64_t f, int64_t number)
+{
+	return d->messages.packets < 2 || (number + 1) % d->messages.packets == 0 || ends_flow(d, f, number);
+}
+
+int opcode_of(const struct datapath *d, int64_t f, int64_t number)
+{
+	int begins = d->messages.packets < 2 || number % d->messages.packets == 0;
+
+	if (ends_message(d, f, number))
+		return begins ? BTH_SEND_ONLY_IMM : BTH_SEND_LAST_IMM;
+	return begins ? BTH_SEND_FIRST : BTH_SEND_MIDDLE;
+}
+
+/*
+ * A window, and what a receiver can keep, let nothing leave before something is acknowledged: a flow that has a window asks
+ * with every packet, and others with at least two packets per bitmap.
+ */
+uint32_t asks_for_ack(const struct datapath *d, int64_t f, int64_t number)
+{
+	int64_t every = d->messages.every, most = d->transport.bitmap / 2;
+
+	if (!isinf(d->flow[f].window) || ends_message(d, f, number))
+		return 1;
+	if (d->transport.recovery == SELECTIVE_REPEAT && (!every || every > most))
+		every = most;
+	return every && (number + 1) % every == 0;
+}
+
+static void make_room_for(struct begun *b, int64_t oldest, int64_t message)
+{
+	int64_t room = b->room ? b->room : FIRST_MESSAGES;
+	double *at;
+
+	while (message - oldest >= room)
+		room *= 2;
+	if (room == b->room)
+		return;
+	at = needed(calloc((size_t)room, sizeof(*at)));
+	for (int64_t m = oldest; m < message; m++)
+		at[m & (room - 1)] = b->at[m & (b->room - 1)];
+	free(b->at);
+	b->at = at;
+	b->room = room;
+}
+
+/* Packets leave: perhaps the first ones of messages. */
+void messages_begin(struct datapath *d, int64_t f, int64_t number, int64_t packets, double now)
+{
+	int64_t size = d->messages.packets;
+	struct begun *b = &d->messages.begun[f];
+
+	if (!size)
+		return;
+	for (; b->next * size < number + packets; b->next++) {
+		make_room_for(b, d->flow[f].expected / size, b->next);
+		b->at[b->next & (b->room - 1)] = now;
+	}
+}
+
+/* Packets [from, to) are acknowledged: perhaps the last ones of messages. */
+void messages_done(struct datapath *d, int64_t f, int64_t from, int64_t to, double now)
+{
+	int64_t size = d->messages.packets;
+	const struct begun *b = &d->messages.begun[f];
+
+	for (int64_t m = size ? from / size : 0; size && m * size < to; m++) {
+		if ((m + 1) * size <= to || ends_flow(d, f, to - 1))
+			count(d->messages.times, now - b->at[m & (b->room - 1)]);
+	}
+}
