@@ -9,6 +9,7 @@ from typing import Any
 
 import testbed
 from testbed.capture.files import Capture
+from testbed.capture.icrc import sealed
 from testbed.capture.pcapng import Writer
 from testbed.clock import Clock
 
@@ -52,8 +53,9 @@ class Output:
     def packets(
         self, times: Sequence[int], frames: Sequence[bytes], lengths: Sequence[int], outgoing: Sequence[bool]
     ) -> None:
-        """See `Writer.packets`."""
-        self._write(self.writer.packets, times, frames, lengths, outgoing)
+        """See `Writer.packets`. Whole frames get the iCRC that they would have on a wire."""
+        sent = [sealed(one) if len(one) == length else one for one, length in zip(frames, lengths, strict=True)]
+        self._write(self.writer.packets, times, sent, lengths, outgoing)
 
     def end(self, now: int, packets: int, missing: int) -> dict[str, Any]:
         """The counts: the last that is written, and what the run's record says."""

@@ -7,8 +7,8 @@
  *
  * A CNP is its BTH, 16 bytes that are reserved, and the iCRC, which lie where others have the slot of 4 bytes and the shim.
  * Data is RC SEND Only with Immediate: its ImmDt slot becomes the AETH of the ACK, so that a NIC can turn a data packet
- * into its ACK in place. Multi-byte fields are in network byte order. The iCRC is carried as zero: no RoCE NIC is
- * asked to accept these packets.
+ * into its ACK in place. Multi-byte fields are in network byte order. The iCRC is carried as zero, and computed where a
+ * packet leaves for a capture (testbed/capture/icrc.py).
  */
 #ifndef TESTBED_WIRE_H
 #define TESTBED_WIRE_H
