@@ -72,6 +72,8 @@ static __always_inline __u32 room_of_queue(const struct pool *pool, const struct
 {
 	__u64 free = less(pool->size + pool->above, pool->out), own = less(queue, share->reserved), most = share->limit;
 
+	if (most == CLOSED)
+		return 0;
 	if (share->alpha && threshold(share, free) + length - 1 < most) /* who has less is admitted */
 		most = threshold(share, free) + length - 1;
 	if (most > own + free && most != UNLIMITED) /* packets without any limit are bounded where they come in */

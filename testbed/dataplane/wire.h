@@ -280,6 +280,7 @@ struct class_table {
 
 #define ALPHA_SHIFT 20
 #define UNLIMITED (1ull << 40) /* bytes: more than a switch has */
+#define CLOSED (UNLIMITED + 1) /* as a limit: nothing is admitted */
 
 /* What a queue or a priority group may have of a switch's memory, bytes. */
 struct share {

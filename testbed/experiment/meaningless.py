@@ -86,7 +86,7 @@ def _switch(experiment: Experiment) -> Iterator[tuple[KeyPath, str]]:
     if switch.deadlock == "allow" and engine != "virtual":
         yield ("rack", "switch", "deadlock"), f"engine '{engine}' cannot tell of a deadlock; say 'refuse'"
     for key in ("groups", "pool", "watchdog"):
-        if getattr(switch, key) and (engine != "virtual" or key == "watchdog"):
+        if getattr(switch, key) and engine != "virtual":
             yield ("rack", "switch", key), f"engine '{engine}' does not have it, so far; leave it out"
 
 

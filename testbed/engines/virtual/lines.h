@@ -110,6 +110,20 @@ static int64_t held_queues(const struct world *w, const struct line *l, int64_t 
 	return held;
 }
 
+/* What a packet that leaves a port's queue has taken of its switch's memory. */
+static void give_back_memory(struct world *w, const struct line *l, struct packet *p)
+{
+	struct roce *packet = (struct roce *)p->bytes;
+	struct __sk_buff skb = view_of(p, l->from);
+
+	leave_memory(w->class_table, &skb, bpf_ntohs(packet->shim.ingress),
+		     ((const struct port_config *)w->port_config)[l->from].node,
+		     row_of(w->class_table, (uint32_t)l->from, p->queue), length_of(w, l, p->queue));
+	packet->shim.ingress = 0; /* the next switch says where it came in there */
+}
+
+#include "watchdog.h"
+
 /* The same of a port with several queues. */
 static void serve(struct world *w, struct line *l)
 {
@@ -125,6 +139,10 @@ static void serve(struct world *w, struct line *l)
 	} else {
 		int64_t held = classes->lossless ? held_queues(w, l, &until) : 0;
 
+		if (w->watchdog && l->sender >= 0) {
+			held &= ~defiant_queues(w, l);
+			watch(w, l, held & q->waits);
+		}
 		next = l->leaving = next_packet(q, w->scheduler, ~held);
 		if (!next) {
 			if (q->waits)
@@ -142,6 +160,14 @@ static void serve(struct world *w, struct line *l)
 	set_event(w, id, l->free, w->order++);
 }
 
+static void watchdog_looks(struct world *w, struct line *l)
+{
+	int64_t until;
+
+	look_at_queues(w, l, held_queues(w, l, &until));
+	serve(w, l);
+}
+
 /* The last bit has left. */
 static void port_is_free(struct world *w, struct line *l)
 {
@@ -151,15 +177,8 @@ static void port_is_free(struct world *w, struct line *l)
 	l->leaving = NULL;
 	l->busy = 0;
 	if (p && l->sender >= 0) {
-		if (classes->shared) {
-			struct roce *packet = (struct roce *)p->bytes;
-			struct __sk_buff skb = view_of(p, l->from);
-
-			leave_memory(classes, &skb, bpf_ntohs(packet->shim.ingress),
-				     ((const struct port_config *)w->port_config)[l->from].node,
-				     row_of(classes, (uint32_t)l->from, p->queue), length_of(w, l, p->queue));
-			packet->shim.ingress = 0; /* the next switch says where it came in there */
-		}
+		if (classes->shared)
+			give_back_memory(w, l, p);
 		count_departure(left_queue(w, l, p->queue), p->length, (uint64_t)w->now);
 		count_departure((struct departures *)w->departures + l->to, p->length, (uint64_t)w->now);
 	}

@@ -24,7 +24,7 @@ from testbed.engines.virtual.sampler import Sampler
 from testbed.engines.virtual.taps import Taps
 from testbed.engines.virtual.world import World
 from testbed.errors import PluginFailed
-from testbed.experiment.events import EventSchedule
+from testbed.experiment.events import Event, EventSchedule
 from testbed.experiment.resolved import Resolved
 from testbed.fidelity.counters import Counts, PauseCounts
 from testbed.fidelity.deadlocked import deadlocked
@@ -105,7 +105,7 @@ class VirtualRun:
         record = collector.record(interrupted)
         if experiment.rack.switch.deadlock == "allow":
             record.deadlock = deadlocked(record, self.layout)
-        pauses = self._pauses()
+        pauses, watched = self._pauses(), self._watched()
         world.drain(stuck=bool(record.deadlock))
         collector.drained(record)
         record.captures = self.taps.end()
@@ -115,8 +115,10 @@ class VirtualRun:
         counts = self._counts(self.clock.now())
         if pauses and counts.pauses and record.deadlock:  # what is let go afterwards finds no room
             counts = replace(counts, pauses=replace(counts.pauses, overrun=pauses.overrun))
+        if counts.pauses and world.watchdog and world.watchdog.defied:  # nor does what is sent in spite of pauses
+            counts = replace(counts, pauses=replace(counts.pauses, overrun=0 * counts.pauses.overrun))
         record.broken = broken(counts)
-        record.events = schedule.done
+        record.events = sorted([*schedule.done, *watched], key=lambda event: event.time)
         record.loaded_plugins = [one.as_dict() for one in Identity.all_of(self.controller)]
         record.tuners = self.tuning.ended()
         if self.tasks:
@@ -178,6 +180,11 @@ class VirtualRun:
     def _reroute(self, links: Sequence[str]) -> None:
         self.flows.rerouted += 1  # first: agents must not take other INT nodes for a fault
         self.world.reroute(links)
+
+    def _watched(self) -> list[Event]:
+        """What the watchdog of pauses did."""
+        names = dict(zip(self.world.queues.index.tolist(), self.layout.queue_names, strict=True))
+        return self.world.watchdog.events(names) if self.world.watchdog else []
 
     def _pauses(self) -> PauseCounts | None:
         world, never = self.world, 2**62

@@ -27,6 +27,8 @@ LINE = np.dtype(
 )
 SCHEDULER = np.dtype([("strict", "<i8"), ("quantum", "<i8", (QUEUES,))])
 LINE_QUEUES = np.dtype([("state", "<i8", (32,))])  # struct queues
+WATCHED = np.dtype([(name, "<i8") for name in ("since", "storm", "frames", "limit")])
+MOST_STORMS = 1024
 OCCASION = np.dtype([("time", "<i8"), ("what", "<u8")])
 TOP = 3  # of the heap of occasions
 
@@ -35,6 +37,14 @@ class CRecords(ctypes.Structure):
     _fields_ = [
         *((name, c_void_p) for name in ("consumer", "producer", "data")),
         *((name, c_int64) for name in ("size", "submitted")),
+    ]
+
+
+class CWatchdog(ctypes.Structure):
+    _fields_ = [
+        *((name, c_int64) for name in ("detection", "restoration", "forwards")),
+        *((name, c_void_p) for name in ("queues", "time", "row", "what")),
+        ("length", c_int64),
     ]
 
 
@@ -61,7 +71,7 @@ class CWorld(ctypes.Structure):
         *((name, c_void_p) for name in ("up", "down", "edge", "sender", "out", "hops_at", "hops", "hash_seed")),
         *(
             (name, c_void_p)
-            for name in (*MAPS, "queues", "scheduler", "feedback", "flow_table", "heads", "socket_host")
+            for name in (*MAPS, "queues", "scheduler", "watchdog", "feedback", "flow_table", "heads", "socket_host")
         ),
         ("carried", c_int64),
         ("gather", c_double),

@@ -85,8 +85,12 @@ static void happen(struct world *w, const struct occasion *e)
 		arrives(w, &w->lines[id]);
 	} else if (id < 2 * w->line_count) {
 		line_is_free(w, &w->lines[id - w->line_count]);
-	} else {
+	} else if (id < 3 * w->line_count) {
 		renew_pause(w, &w->lines[id - 2 * w->line_count]);
+	} else {
+#if CLASSES
+		watchdog_looks(w, &w->lines[id - 3 * w->line_count]);
+#endif
 	}
 	if (top_is_free && --w->event_count)
 		settle(w, TOP, w->events[end_of_heap(w)]);

@@ -57,7 +57,7 @@ struct line {
 struct occasion {
 	int64_t time;
 	/* order << ID_BITS | id; id is a line: its first packet arrives; lines + line: it is free; 2 * lines + line: its port
-	 * renews a pause */
+	 * renews a pause; 3 * lines + line: its watchdog looks */
 	uint64_t what;
 };
 
@@ -83,7 +83,7 @@ struct world {
 	int64_t now, order;
 	int64_t line_count, host_count, switch_count, lossless, queued, routed; /* queued: packets wait for their line */
 	struct line *lines;
-	struct occasion *events; /* a heap, see occasions.h; three per line have room */
+	struct occasion *events; /* a heap, see occasions.h; four per line have room */
 	int64_t *place; /* of each id in it, but for arrivals; -1 for none */
 	int64_t event_count;
 	/* of a host, by number: the lines from it and to it, its switch, and its number among the agent's senders (or -1) */
@@ -98,6 +98,7 @@ struct world {
 		*receivers, *shares, *groups, *pools;
 	struct queues *queues; /* of each line, with classes */
 	struct scheduler *scheduler;
+	struct watchdog *watchdog; /* NULL for none */
 	struct records *feedback;
 	void *flow_table; /* struct table */
 	/* the agent: heads of its sockets' frames, of HEAD_BYTES each; bytes of a packet behind them that are not payload */

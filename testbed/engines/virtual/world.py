@@ -22,6 +22,7 @@ from testbed.engines.virtual.clock import EPOCH, virtual_clock
 from testbed.engines.virtual.lossless import headroom_needed, ingress_sizes, quantum_ps
 from testbed.engines.virtual.maps import VirtualMaps, VirtualRing
 from testbed.engines.virtual.structs import LINE_QUEUES, OCCASION, SCHEDULER, TOP, CWorld, library
+from testbed.engines.virtual.watchdog import VirtualWatchdog
 from testbed.engines.virtual.wires import Wires
 from testbed.experiment.resolved import Resolved
 from testbed.experiment.topology.classes import Classes
@@ -29,7 +30,7 @@ from testbed.experiment.topology.tables import Tables
 from testbed.tuner import Need
 
 LOST = 1.0  # as the loss of a port: its link is down
-EVENTS_PER_LINE = 3
+EVENTS_PER_LINE = 4
 NEVER = np.iinfo(np.int64).max
 RENEWED_AFTER = 0xFFFF // 2  # quanta
 LONG = 10**8  # of those: longer than any pause
@@ -72,6 +73,8 @@ class World:
             self.ports.thresholds[:] = np.nan  # they are the queues'
             self.queues = PortReader(self.maps, self.queue_list, self.clock)
             self._read_pauses(self.classes)
+
+    watchdog: VirtualWatchdog | None = None  # what ends pauses that do not end by themselves
 
     def divert(self, ring: VirtualRing) -> None:
         """What the NICs record goes there from now on, and not to `ring`."""
@@ -131,6 +134,9 @@ class World:
         if self.classes:
             c.queues = self._at(self.memory.zeros(len(lines), LINE_QUEUES))
             c.scheduler = self._at(self._scheduler(self.classes))
+        if settings := self.experiment.rack.switch.watchdog:
+            self.watchdog = VirtualWatchdog(settings, len(lines), self.clock)
+            c.watchdog = self.watchdog.address
         c.feedback = ctypes.addressof(self.ring.c)
         c.next_sample = NEVER  # until a sampler is there
         c.resumed = self._at(np.zeros(len(lines), np.int64))

@@ -100,6 +100,8 @@ class Switch(Part):
         self._check_pool()
         if self.groups and self.pfc:
             refuse("pfc", "is for ports of one queue; with groups say which of them are lossless: pfc 'on' there")
+        if self.watchdog and self.pfc:
+            refuse("watchdog", "is of lossless groups; say groups with pfc 'on' instead of rack.switch.pfc")
         if self.tables and self.pfc:
             refuse("pfc", "is not there yet for ports with several queues; say 'off', or leave classes and queues out")
         return self

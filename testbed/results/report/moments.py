@@ -51,6 +51,9 @@ def links(events: Sequence[Event]) -> dict[str, float]:
     for number, event in enumerate(events):
         if "reroute" in event.what and any(other.time == event.time for other in events[:number]):
             continue
+        if event.what.startswith("watchdog "):
+            marks[event.what] = 1e3 * event.time
+            continue
         verb, _, which = event.what.removeprefix("link ").partition(";")[0].partition(" ")
         which = which if len(which) <= LONGEST else f"{which.partition(',')[0]} and {which.count(',')} more"
         said = f"{which} {verb}"
