@@ -53,7 +53,9 @@ def test_a_queue_that_is_held_too_long_loses_its_packets_until_no_pause_comes() 
 
 def test_or_it_sends_in_spite_of_pauses() -> None:
     record = run("forward")
-    assert {verb for done in storms(record).values() for _, verb in done} == {"forwards"}  # pauses keep coming
+    assert {done[0][1] for done in storms(record).values()} == {"forwards"}
+    assert record.queues
+    assert record.queues.series.dropped_packets[-1].sum() < 0.1 * record.flows.delivered_packets.sum()
     assert record.flows.delivered_packets.min() > 5 * 242
 
 
