@@ -38,22 +38,14 @@ static __always_inline __u32 row_of(const struct class_table *classes, __u32 int
 #define NO_DSCP DSCPS
 
 /* Whatever the packet is. */
-static __always_inline __u32 dscp_of(const struct __sk_buff *skb)
+static __always_inline __u32 dscp_of(const struct ip_place *ip)
 {
-	__u8 begin[2]; /* of an IP header */
-
-	if (bpf_skb_load_bytes(skb, sizeof(struct ethhdr), begin, sizeof(begin)))
-		return NO_DSCP;
-	if (skb->protocol == bpf_htons(ETH_P_IP))
-		return begin[1] >> 2;
-	if (skb->protocol == bpf_htons(ETH_P_IPV6))
-		return (begin[0] & 0xf) << 2 | begin[1] >> 6;
-	return NO_DSCP;
+	return ip->at ? ip->traffic_class >> 2 : NO_DSCP;
 }
 
-static __always_inline __u32 queue_of(const struct class_table *classes, const struct __sk_buff *skb)
+static __always_inline __u32 queue_of(const struct class_table *classes, const struct ip_place *ip)
 {
-	__u32 dscp = dscp_of(skb);
+	__u32 dscp = dscp_of(ip);
 
 	return dscp < DSCPS ? classes->queue_of[dscp] : classes->others;
 }
@@ -66,11 +58,11 @@ static __always_inline __u32 backlog(const struct port_counters *count, const st
 	return bytes > 0 ? bytes : 0;
 }
 
-static __always_inline void count_departure(struct departures *from, __u32 length, __u64 now)
+static __always_inline void count_departure(struct departures *from, const struct size *size, __u64 now)
 {
-	__sync_fetch_and_add(&from->bytes, length);
-	__sync_fetch_and_add(&from->packets, 1);
-	__sync_fetch_and_add(&from->byte_ns, length * now);
+	__sync_fetch_and_add(&from->bytes, size->bytes);
+	__sync_fetch_and_add(&from->packets, size->packets);
+	__sync_fetch_and_add(&from->byte_ns, size->bytes * now);
 }
 
 /* The packet has come out of its link. In virtual time that is later than it left, and the line counts itself. */
@@ -80,16 +72,18 @@ static __always_inline void count_left(struct __sk_buff *skb)
 	__u32 first = 0, interface = skb->ifindex, row;
 	struct class_table *classes = bpf_map_lookup_elem(&class_table, &first);
 	struct departures *all = bpf_map_lookup_elem(&departures, &interface), *own;
+	struct ip_place ip = find_ip(skb);
+	struct size size = size_of(skb, &ip);
 	__u64 now = bpf_ktime_get_ns();
 
 	if (!classes || !all)
 		return;
-	row = row_of(classes, interface, queue_of(classes, skb));
+	row = row_of(classes, interface, queue_of(classes, &ip));
 	own = bpf_map_lookup_elem(&departures, &row);
 	if (!own)
 		return;
-	count_departure(own, skb->len, now);
-	count_departure(all, skb->len, now);
+	count_departure(own, &size, now);
+	count_departure(all, &size, now);
 #else
 	(void)skb;
 #endif

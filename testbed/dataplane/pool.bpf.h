@@ -149,10 +149,10 @@ struct entry {
 };
 
 /* Of a packet that came in at `interface` and waits in the queue of that row; 0 if it is accounted nowhere. */
-static __always_inline int find_entry(struct entry *e, const struct class_table *classes, const struct __sk_buff *skb,
+static __always_inline int find_entry(struct entry *e, const struct class_table *classes, const struct ip_place *ip,
 				      __u32 interface, __u32 node, __u32 queue_row)
 {
-	__u32 dscp = dscp_of(skb), number = node >> 16;
+	__u32 dscp = dscp_of(ip), number = node >> 16;
 
 	e->number = dscp < DSCPS ? classes->group_of[dscp] : 0;
 	e->row = row_of(classes, interface, e->number);
@@ -208,11 +208,12 @@ static __always_inline void write_ingress(struct __sk_buff *skb)
 static __always_inline void leave_memory(const struct class_table *classes, const struct __sk_buff *skb, __u32 interface,
 					 __u32 node, __u32 queue_row, __u32 queue)
 {
+	struct ip_place ip = find_ip(skb);
 	struct entry e = {};
 	struct pool *pool;
 	int resumes;
 
-	if (!find_entry(&e, classes, skb, interface, node, queue_row))
+	if (!find_entry(&e, classes, &ip, interface, node, queue_row))
 		return;
 	pool = e.pool;
 	bpf_spin_lock(&pool->lock);

@@ -17,6 +17,8 @@
  * and CNPs, which are in another class. Its shaper's bucket fills meanwhile, and the gate lets a frame pass that has
  * begun: so that this does not add up, the virtual queue is then also corrected downwards.
  *
+ * Every IP packet waits, counts and is marked, whoever sent it (ip.bpf.h); INT and PFC are of our data alone.
+ *
  * Compiled with CLASSES, ports have several queues: queues.bpf.h.
  *
  * Compiled with BOLT, ports also speak that protocol: bolt.bpf.h. Nobody else's packets pass an instruction of it.
@@ -168,19 +170,21 @@ static __always_inline void stamp_int(struct __sk_buff *skb, struct roce *packet
 SEC("tc")
 int port_egress(struct __sk_buff *skb)
 {
-	__u32 key = skb->ifindex, length = skb->len, random, queue, bin;
+	__u32 key = skb->ifindex, length, random, queue, bin;
 	struct port_config *config = bpf_map_lookup_elem(&port_config, &key);
 	struct port_counters *count = bpf_map_lookup_elem(&port_counters, &key);
 	struct queue *port = bpf_map_lookup_elem(&port_queue, &key);
 	struct red *shared_red = bpf_map_lookup_elem(&port_red, &key);
 	struct roce *packet = data_packet(skb); /* first: it may move the packet */
+	struct ip_place ip = packet ? (struct ip_place){.at = ETH_HLEN, .traffic_class = packet->tos} : find_ip(skb);
+	struct size size = size_of(skb, &ip);
 	__u32 ingress_port = settings.xoff && packet ? skb->ingress_ifindex : 0;
 	struct ingress *ingress = ingress_port ? bpf_map_lookup_elem(&ingresses, &ingress_port) : NULL;
 	struct arrivals *far = config ? bpf_map_lookup_elem(&arrivals, &config->peer) : NULL;
 	struct pause *pause = settings.xoff ? bpf_map_lookup_elem(&pauses, &key) : NULL;
 	struct red red = {};
 	__u64 now, dt, paused = 0, drained, before, tx_bytes;
-	int full, lost, mark, passes = 0, overrun = ingress && ingress->bytes + length > settings.limit;
+	int full, lost, mark, passes = 0, overrun = ingress && ingress->bytes + size.bytes > settings.limit;
 
 #ifdef BOLT
 	struct port_bolt *bolt = bpf_map_lookup_elem(&port_bolt, &key);
@@ -194,6 +198,7 @@ int port_egress(struct __sk_buff *skb)
 	if (settings.xoff && skb->protocol == bpf_htons(ETH_P_PAUSE))
 		return TC_ACT_OK; /* only wakes the shaper up; see testbed.engines.kernel.rack.gate */
 
+	length = size.bytes;
 	bpf_spin_lock(&shared_red->lock);
 	red.kmin = shared_red->kmin;
 	red.kmax = shared_red->kmax;
@@ -264,21 +269,21 @@ int port_egress(struct __sk_buff *skb)
 	count->queue = before >> RATE_SHIFT;
 	count->last_ns = now;
 	if (!full && !lost) {
-		count->packets++;
+		count->packets += size.packets;
 		count->bytes += length;
 	}
 	/* A second draw for marking, so that loss and marking are independent. */
-	mark = !full && !lost && packet && (packet->tos & 3) && red_marks(&red, queue, random * 2654435761u);
+	mark = !full && !lost && (ip.traffic_class & 3) && red_marks(&red, queue, random * 2654435761u);
 	if (mark) {
-		count->marked_packets++;
+		count->marked_packets += size.packets;
 		count->marked_bytes += length;
 	}
 	if (count->queue > count->peak)
 		count->peak = count->queue;
-	count->found += queue;
+	count->found += (__u64)queue * size.packets;
 	bin = bin_of(queue);
 	if (bin < QUEUE_BINS)
-		count->histogram[bin]++;
+		count->histogram[bin] += size.packets;
 	bpf_spin_unlock(&port->lock);
 
 #ifdef BOLT
@@ -294,11 +299,11 @@ int port_egress(struct __sk_buff *skb)
 	}
 #endif
 	if (lost) {
-		__sync_fetch_and_add(&count->lost_packets, 1);
+		__sync_fetch_and_add(&count->lost_packets, size.packets);
 		return TC_ACT_SHOT;
 	}
 	if (full) {
-		__sync_fetch_and_add(&count->dropped_packets, 1);
+		__sync_fetch_and_add(&count->dropped_packets, size.packets);
 		__sync_fetch_and_add(&count->dropped_bytes, length);
 		return TC_ACT_SHOT;
 	}
@@ -310,9 +315,14 @@ int port_egress(struct __sk_buff *skb)
 	}
 	if (settings.monitor && packet)
 		count_flow(key, packet, length, now);
+	if (!packet) {
+		if (mark)
+			mark_ce(skb, &ip);
+		return TC_ACT_OK;
+	}
 	if (mark)
 		set_ce(packet);
-	if (packet && packet->shim.flags & SHIM_INT)
+	if (packet->shim.flags & SHIM_INT)
 		stamp_int(skb, packet, config, now, queue, tx_bytes);
 	return TC_ACT_OK;
 }

@@ -11,39 +11,39 @@
 #include "pool.bpf.h"
 #endif
 
-/* A packet that found `queue` bytes. */
-static __always_inline void count_found(struct port_counters *count, __u32 queue)
+/* Packets that found `queue` bytes. */
+static __always_inline void count_found(struct port_counters *count, __u32 queue, __u32 packets)
 {
 	__u32 bin = bin_of(queue);
 
-	count->found += queue;
+	count->found += (__u64)queue * packets;
 	if (bin < QUEUE_BINS)
-		count->histogram[bin]++;
+		count->histogram[bin] += packets;
 }
 
 /* It waits there now. With what left, `area` is the integral of the queue: see port_reader.c. */
-static __always_inline void count_entry(struct port_counters *count, __u32 queue, __u32 length, int mark, __u64 now)
+static __always_inline void count_entry(struct port_counters *count, __u32 queue, const struct size *size, int mark, __u64 now)
 {
-	count->packets++;
-	count->bytes += length;
-	count->area += length * now;
-	count->queue = queue + length;
+	count->packets += size->packets;
+	count->bytes += size->bytes;
+	count->area += size->bytes * now;
+	count->queue = queue + size->bytes;
 	count->last_ns = now;
 	if (count->queue > count->peak)
 		count->peak = count->queue;
 	if (mark) {
-		count->marked_packets++;
-		count->marked_bytes += length;
+		count->marked_packets += size->packets;
+		count->marked_bytes += size->bytes;
 	}
 }
 
-static __always_inline void count_loss(struct port_counters *count, int lost, __u32 length)
+static __always_inline void count_loss(struct port_counters *count, int lost, const struct size *size)
 {
 	if (lost) {
-		__sync_fetch_and_add(&count->lost_packets, 1);
+		__sync_fetch_and_add(&count->lost_packets, size->packets);
 	} else {
-		__sync_fetch_and_add(&count->dropped_packets, 1);
-		__sync_fetch_and_add(&count->dropped_bytes, length);
+		__sync_fetch_and_add(&count->dropped_packets, size->packets);
+		__sync_fetch_and_add(&count->dropped_bytes, size->bytes);
 	}
 }
 
@@ -79,24 +79,27 @@ static __always_inline void count_stalled(struct queue *port, struct port_counte
 SEC("tc")
 int port_egress(struct __sk_buff *skb)
 {
-	__u32 first = 0, key = skb->ifindex, length = skb->len, random, queue, number, row, far_row;
+	__u32 first = 0, key = skb->ifindex, random, queue, number, row, far_row, length;
 	struct class_table *classes = bpf_map_lookup_elem(&class_table, &first);
 	struct port_config *config = bpf_map_lookup_elem(&port_config, &key), *own_config;
 	struct port_counters *all = bpf_map_lookup_elem(&port_counters, &key), *count;
 	struct queue *port = bpf_map_lookup_elem(&port_queue, &key), *own;
 	struct roce *packet = data_packet(skb); /* first: it may move the packet */
+	struct ip_place ip = packet ? (struct ip_place){.at = ETH_HLEN, .traffic_class = packet->tos} : find_ip(skb);
+	struct size size = size_of(skb, &ip);
 	struct departures *left, *all_left;
 	struct red *shared_red, red = {};
 	struct port_config room = {};
 #if POOL
 	struct entry into = {.place = SHARED};
 #endif
-	int lost, full, early, ect = packet && (packet->tos & 3), mark;
+	int lost, full, early, ect = ip.traffic_class & 3, mark;
 	__u64 now, tx_bytes;
 
 	if (!classes || !config || !all || !port || !config->drain)
 		return TC_ACT_OK;
-	number = queue_of(classes, skb);
+	length = size.bytes;
+	number = queue_of(classes, &ip);
 	row = row_of(classes, key, number);
 	far_row = row_of(classes, config->peer, number);
 	own_config = bpf_map_lookup_elem(&port_config, &row);
@@ -118,7 +121,7 @@ int port_egress(struct __sk_buff *skb)
 	room.buffer = own_config->buffer;
 #if POOL
 	if (classes->shared) {
-		if (!find_entry(&into, classes, skb, skb->ingress_ifindex, config->node, row))
+		if (!find_entry(&into, classes, &ip, skb->ingress_ifindex, config->node, row))
 			return TC_ACT_OK;
 		look_for_room(&into, backlog(count, left), length, &room.buffer);
 	}
@@ -139,14 +142,14 @@ int port_egress(struct __sk_buff *skb)
 	if (!ect && early && classes->wred >> number & 1)
 		full = 1;
 	mark = !full && !lost && ect && early && !classes->at_dequeue;
-	count_found(count, queue);
-	count_found(all, backlog(all, all_left));
+	count_found(count, queue, size.packets);
+	count_found(all, backlog(all, all_left), size.packets);
 	if (!full && !lost) {
 #ifndef VIRTUAL
 		count_stalled(port, all, config, backlog(all, all_left), length, now);
 #endif
-		count_entry(all, backlog(all, all_left), length, mark, now);
-		count_entry(count, queue, length, mark, now);
+		count_entry(all, backlog(all, all_left), &size, mark, now);
+		count_entry(count, queue, &size, mark, now);
 	}
 	bpf_spin_unlock(&port->lock);
 
@@ -155,8 +158,8 @@ int port_egress(struct __sk_buff *skb)
 		enter_memory(&into, classes, queue, length, full || lost);
 #endif
 	if (lost || full) {
-		count_loss(all, lost, length);
-		count_loss(count, lost, length);
+		count_loss(all, lost, &size);
+		count_loss(count, lost, &size);
 		return TC_ACT_SHOT;
 	}
 	skb->priority = FIRST_QUEUE + number;
@@ -166,11 +169,16 @@ int port_egress(struct __sk_buff *skb)
 		packet = data_packet(skb); /* for the verifier */
 	}
 #endif
-	if (settings.monitor && packet)
+	if (!packet) {
+		if (mark)
+			mark_ce(skb, &ip);
+		return TC_ACT_OK;
+	}
+	if (settings.monitor)
 		count_flow(row, packet, length, now);
 	if (mark)
 		set_ce(packet);
-	if (packet && packet->shim.flags & SHIM_INT)
+	if (packet->shim.flags & SHIM_INT)
 		stamp_int(skb, packet, config, now, queue, tx_bytes);
 	return TC_ACT_OK;
 }
@@ -182,11 +190,11 @@ static __always_inline void leave_queue(struct __sk_buff *skb, __u32 key, __u32 
 	struct class_table *classes = bpf_map_lookup_elem(&class_table, &first);
 	struct port_counters *all = bpf_map_lookup_elem(&port_counters, &key), *count;
 	struct queue *port = bpf_map_lookup_elem(&port_queue, &key);
-	struct roce *packet = data_packet(skb);
+	struct ip_place ip = find_ip(skb);
 	struct red *shared_red, red = {};
 	int mark;
 
-	if (!classes || !classes->at_dequeue || !all || !port || !packet || !(packet->tos & 3))
+	if (!classes || !classes->at_dequeue || !all || !port || !(ip.traffic_class & 3))
 		return;
 	row = row_of(classes, key, number);
 	count = bpf_map_lookup_elem(&port_counters, &row);
@@ -208,7 +216,7 @@ static __always_inline void leave_queue(struct __sk_buff *skb, __u32 key, __u32 
 	}
 	bpf_spin_unlock(&port->lock);
 	if (mark)
-		set_ce(packet);
+		mark_ce(skb, &ip);
 }
 
 #endif

@@ -13,6 +13,7 @@
 #include <bpf/bpf_endian.h>
 #include <bpf/bpf_helpers.h>
 
+#include "ip.bpf.h"
 #include "wire.h"
 
 struct {
@@ -28,11 +29,17 @@ static __always_inline void count_arrival(struct __sk_buff *skb, __u64 packets)
 {
 	__u32 key = skb->ifindex;
 	struct arrivals *here = bpf_map_lookup_elem(&arrivals, &key);
+	struct size size = {1, skb->len};
 
 	if (!here)
 		return;
-	__sync_fetch_and_add(&here->bytes, skb->len);
-	__sync_fetch_and_add(&here->packets, packets);
+	if (many_at_once(skb)) {
+		struct ip_place ip = find_ip(skb);
+
+		size = size_of(skb, &ip);
+	}
+	__sync_fetch_and_add(&here->bytes, size.bytes);
+	__sync_fetch_and_add(&here->packets, packets * size.packets);
 }
 
 /* Copy the headers to the stack. Headers may lie in page fragments (after UDP segmentation), so load, do not map. */

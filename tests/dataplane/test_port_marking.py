@@ -13,12 +13,14 @@ from math import sqrt
 
 import numpy as np
 import pytest
+from scapy.contrib.roce import BTH
+from scapy.layers.inet import IP, TCP, UDP, IPOption
+from scapy.layers.inet6 import IPv6
+from scapy.layers.l2 import ARP, Dot1AD, Dot1Q, Ether
 
-from testbed.dataplane import wire
 from tests.support.packets import (
     CE,
     ECT0,
-    FRAMING,
     LOOPBACK,
     NOT_ECT,
     OK,
@@ -28,7 +30,6 @@ from tests.support.packets import (
     data,
     ecn_of,
     frame_of,
-    on_the_wire,
 )
 
 pytestmark = [pytest.mark.root, pytest.mark.parallel]
@@ -115,14 +116,48 @@ def test_only_ect_is_marked(rig: Bench, tos: int) -> None:
         assert rig.count["marked_packets"] == 1
 
 
-def test_what_is_not_data_is_not_marked(rig: Bench) -> None:
+ETHER = Ether(dst="02:00:00:00:00:02", src="02:00:00:00:00:01")
+ECT1 = 1
+OTHERS = {
+    "TCP": ETHER / IP(tos=ECT0, src="10.0.0.1", dst="10.0.0.2") / TCP(dport=5201) / bytes(1000),
+    "L4S": ETHER / IP(tos=0x20 | ECT1, src="10.0.0.1", dst="10.0.0.2") / TCP(dport=443),
+    "options": ETHER / IP(tos=ECT0, src="10.0.0.1", dst="10.0.0.2", options=[IPOption(b"\x01" * 4)]) / UDP(),
+    "QUIC over IPv6": ETHER / IPv6(tc=0x68 | ECT0, src="fd00::1", dst="fd00::2") / UDP(dport=443) / bytes(800),
+    "VLAN": ETHER / Dot1Q(vlan=7) / IP(tos=ECT1, src="10.0.0.1", dst="10.0.0.2") / TCP() / bytes(64),
+    "two tags": ETHER / Dot1AD(vlan=7) / Dot1Q(vlan=8) / IPv6(tc=ECT0, src="fd00::1", dst="fd00::2") / TCP(),
+    "WRITE First": ETHER / IP(tos=ECT0, src="10.0.0.1", dst="10.0.0.2") / UDP(dport=4791) / BTH(opcode=6) / bytes(1040),
+}
+
+
+@pytest.mark.parametrize("what", OTHERS)
+def test_what_others_sent_is_marked_as_well(rig: Bench, what: str) -> None:
+    """RFC 3168, sections 5 and 23: by the IP header alone, which stays valid."""
     rig.ports.set_red(LOOPBACK, 0, 0, 1.0)
     rig.freeze(1000)
-    ack = bytearray(data(framing=FRAMING))
-    ack[42] = wire.ACK
-    other_port = on_the_wire(wire.frame(PLAIN, 0, 1000), port=4792)
-    for frame in (bytes(ack), other_port):
+    sent = bytes(OTHERS[what])
+    verdict, out = rig.egress(sent)
+    asked, got = Ether(sent), Ether(out)
+    for layer, name in ((IP, "tos"), (IPv6, "tc")):
+        if layer in asked:
+            setattr(asked[layer], name, getattr(asked[layer], name) | CE)
+    if IP in asked:
+        del asked[IP].chksum
+    assert (verdict, got) == (OK, Ether(bytes(asked)))
+    assert (rig.count["marked_packets"], rig.count["marked_bytes"]) == (1, len(sent))
+
+
+@pytest.mark.parametrize("what", OTHERS)
+def test_of_others_too_only_ect_is_marked(rig: Bench, what: str) -> None:
+    rig.ports.set_red(LOOPBACK, 0, 0, 1.0)
+    rig.freeze(1000)
+    plain = OTHERS[what].copy()
+    if IP in plain:
+        plain[IP].tos &= ~CE
+    else:
+        plain[IPv6].tc &= ~CE
+    for frame in (bytes(plain), bytes(ETHER / ARP()), bytes(ETHER / Dot1Q(vlan=7) / ARP())):
         assert rig.egress(frame) == (OK, frame)
+    assert (rig.count["marked_packets"], rig.count["packets"]) == (0, 3)
 
 
 @contextmanager

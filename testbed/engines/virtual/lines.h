@@ -177,10 +177,12 @@ static void port_is_free(struct world *w, struct line *l)
 	l->leaving = NULL;
 	l->busy = 0;
 	if (p && l->sender >= 0) {
+		const struct size size = {1, p->length};
+
 		if (classes->shared)
 			give_back_memory(w, l, p);
-		count_departure(left_queue(w, l, p->queue), p->length, (uint64_t)w->now);
-		count_departure((struct departures *)w->departures + l->to, p->length, (uint64_t)w->now);
+		count_departure(left_queue(w, l, p->queue), &size, (uint64_t)w->now);
+		count_departure((struct departures *)w->departures + l->to, &size, (uint64_t)w->now);
 	}
 	serve(w, l);
 }

@@ -22,6 +22,8 @@ struct __sk_buff {
 #endif
 };
 
+#define GSO 0 /* every packet is by itself */
+
 struct bpf_spin_lock {
 	__u32 val;
 };
