@@ -20,7 +20,7 @@ from testbed.units import show_rate
 PAGE, DATA = "plan.html", "plan.json"
 HOW = (
     "Virtual engine: a simulation that runs the rack's own programs. "
-    "Where the plan runs traffic for minutes, this runs it for milliseconds."
+    "Where the plan runs traffic for minutes, this runs it for 10 ms at most, fairness for 20."
 )
 MARKS = {"pass": "✓", "fail": "✗", "not run": "-"}
 

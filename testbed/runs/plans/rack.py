@@ -16,6 +16,7 @@ POOL = 16_000  # kB
 ALPHA = {"lossless": 0.125, "lossy": 0.5}
 FULL = {"name": "fixed", "rate": "100 %"}
 MTU = 4096  # bytes
+LENGTH = ("10 ms", "2 ms")  # of a run, and from when on it counts, where a case says nothing else
 STAR: Block = {"kind": "star", "hosts": 4}
 
 
@@ -60,7 +61,7 @@ def experiment(
     *,
     ecn: bool,
     controller: str | Mapping[str, Any] = FULL,
-    time: tuple[str, str] = ("2 ms", "500 us"),
+    time: tuple[str, str] = LENGTH,
     kind: Block = STAR,
     lossless: bool = False,
 ) -> Block:
