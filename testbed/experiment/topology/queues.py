@@ -37,7 +37,9 @@ class OwnRed(Part):
 
     kmin: Annotated[Size, Field(ge=0)] = Field(description="Queue up to which no packet is marked.")
     kmax: Annotated[Size, Field(ge=0)] = Field(description="Queue beyond which every packet is marked.")
-    pmax: Annotated[Ratio, Field(ge=0, le=1)] = Field(description="Share that is marked at `kmax`.")
+    pmax: Annotated[Ratio, Field(ge=0, le=1), PlainSerializer(float, when_used="json")] = Field(
+        description="Share that is marked at `kmax`."
+    )
 
     @model_validator(mode="after")
     def _in_order(self) -> Self:

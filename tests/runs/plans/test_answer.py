@@ -60,11 +60,11 @@ def test_the_page_and_its_data(tmp_path: Path) -> None:
 
 
 def test_what_the_engine_does_not_have_is_not_run() -> None:
-    made = experiment(100e9, [flow(1, 2, 3)], ecn=True) | {"rack": {"switch": {"watchdog": {"detection": "1 ms"}}}}
+    made = experiment(100e9, [flow(1, 2, 3)], ecn=True) | {"rack": {"calibrate": "all"}}
     case = Case("1", "", lambda _rate: [Trial("", made, [NOTED])])
     (outcome,) = examine(TestPlan("mine", "", "", [case, Case("2", "", missing="never")]), [100e9], ["1"])
     assert outcome.word == "not run"
-    assert "rack.switch.watchdog" in outcome.missing
+    assert "rack.calibrate" in outcome.missing
 
 
 def test_an_expectation_that_nothing_breaks_is_none() -> None:
