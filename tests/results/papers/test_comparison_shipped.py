@@ -143,6 +143,7 @@ PRINTED = {
     },
     "nscc-htsim": {
         ("NSCC", "1"): [176.2], ("NSCC", "15"): [2478.5], ("NSCC", "127"): [21029.3], ("NSCC", "1023"): [10556.2],
+        ("NSCC", "perm"): [194.0],
     },
     "powertcp-incast": {("HPCC", "10"): [-50]},
     "powertcp-websearch": {
@@ -156,6 +157,13 @@ PRINTED = {
         ("DCQCN+w", "fb30"): [1, 4.15, None], ("DCQCN+w", "fb50"): [1.18, 6.6, None],
         ("DCTCP", "ws30"): [1.05, 3.75, 6.3], ("DCTCP", "ws50"): [1.25, 5.4, 12],
         ("DCTCP", "fb30"): [1, 3.55, None], ("DCTCP", "fb50"): [1.17, 5.2, None],
+    },
+    "hpcc-testbed": {  # of a figure, but for 550
+        **{(row, column): figures for row in ("HPCC", "HPCC, T 5.4 us") for column, figures in
+           {"join": [20, None, None, None], "left": [None, 97, None, None], "incast": [136, None, None, None],
+            "mice": [None, None, 6.1, 1.5]}.items()},
+        ("DCQCN", "join"): [225, None, None, None], ("DCQCN", "left"): [None, 76, None, None],
+        ("DCQCN", "incast"): [550, None, None, None], ("DCQCN", "mice"): [None, None, 40.1, 105],
     },
     "reps-spraying": {
         ("REPS", "slow"): [None, 799], ("OPS", "slow"): [-43, 1400],
