@@ -89,5 +89,5 @@ def some(says: str, of: Callable[[Observed], float], breaks: Sequence[str]) -> E
 
 
 def alike(says: str, of: Callable[[Observed], float], percent: float, breaks: Sequence[str]) -> Expectation:
-    """Two counts, or a share and its closed form: ``of`` is by how many % they differ."""
-    return Expectation(says, of, most=percent, unit=" %", breaks=breaks)
+    """Two counts, or a share and its closed form, which ``says`` names both: ``of`` is by how many % they differ."""
+    return Expectation(says, of, most=percent, unit=" % apart", breaks=breaks)

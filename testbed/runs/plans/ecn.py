@@ -55,7 +55,7 @@ def _accuracy(rate: float) -> Sequence[Trial]:
             Expectation("marked above Kmax", lambda seen: 100 * _share(seen, high, np.inf), 100, 100, " %",
                         breaks=[f"{red}.kmax={2 * high:g} B"]),
             *(_bucket(number, low, high, f"{red}.pmax=50 %") for number in range(BUCKETS)),
-            alike("marks that the switch counted, of those seen", _counted, 1, ELSEWHERE),
+            alike("marks that the switch counted and those seen", _counted, 1, ELSEWHERE),
         ], [RECEIVER]),
     ]  # fmt: skip
 
@@ -65,7 +65,7 @@ def _bucket(number: int, low: float, high: float, breaks: str) -> Expectation:
     edges = np.linspace(low, high, BUCKETS + 1)[number : number + 2]
     expected = (edges.mean() - low) / (high - low)
     return alike(
-        f"share marked from {edges[0] / 1e3:g} to {edges[1] / 1e3:g} kB, of {expected:.0%}",
+        f"share marked from {edges[0] / 1e3:g} to {edges[1] / 1e3:g} kB and {expected:.0%}",
         lambda seen: apart(_share(seen, *edges), expected), 10, [breaks],
     )  # fmt: skip
 
@@ -101,7 +101,7 @@ def _order(rate: float) -> Sequence[Trial]:
             some("packets marked CE", _ce, [high]),
             some("PFC frames", lambda seen: seen.pauses, ["controller.rate=40 %"]),
             Expectation("from the first CE to the first PFC frame", _gap, least=1, unit=" ns", breaks=[high]),
-            alike("marks that the switch counted, of those seen", _counted, 10, ELSEWHERE),
+            alike("marks that the switch counted and those seen", _counted, 10, ELSEWHERE),
             none("lossless packets lost", lambda seen: seen.count("lost_packets"),
                  ["rack.switch.groups={}", "time.duration=3 ms"]),
         ], [RECEIVER, "nic:h1", "nic:h2"]),

@@ -28,7 +28,7 @@ def hashing(rate: float) -> Sequence[Trial]:
             found.append(
                 Trial(f"{pairs} pairs of {qps} QPs", made, [
                     most if len(flows) < 4 else least,
-                    alike("bytes of all uplinks, of those of the hosts there", _carried, 1, ["traffic.flows.0.dst=h2"]),
+                    alike("bytes of all uplinks and of the hosts there", _carried, 1, ["traffic.flows.0.dst=h2"]),
                     Expectation("busiest uplink, of the mean", _busiest, unit=" times"),
                     Expectation("slowest QP", lambda seen: float(seen.rates().min() / 1e9), unit=" Gbit/s"),
                 ])
@@ -58,10 +58,15 @@ def spraying(rate: float) -> Sequence[Trial]:
     flows = [flow(src, dst, 3) for src in range(1, 9) for dst in range(1, 9) if src != dst]
     full = ["controller.rate=100 %"]
     share = {"name": "fixed", "rate": "11 %"}
-    made = experiment(rate, flows, ecn=True, kind=leaves(4), controller=share, time=("1 ms", "200 us")) | SPRAY
+    made = (
+        experiment(rate, flows, ecn=True, kind=leaves(4), controller=share, time=("1 ms", "200 us"), lossless=True)
+        | SPRAY
+    )
     return [
         Trial("", made, [
-            none("packets lost", lambda seen: seen.count("lost_packets"), [*full, "rack.switch.buffer=50 kB"]),
+            none("packets lost", lambda seen: seen.count("lost_packets"),
+                 [*full, "rack.switch.pool.size=50 kB", "rack.switch.groups={}"]),
+            none("PFC frames", lambda seen: seen.pauses, [*full, "routing=ecmp", "rack.switch.groups.3.alpha=0.01"]),
             none("packets marked CE", lambda seen: seen.total("marked_packets", EVERY), [*full, "routing=ecmp"]),
             Expectation("uplink that carries most, from the mean", _unbalanced, most=5, unit=" %",
                         breaks=["routing=ecmp"]),
@@ -86,12 +91,14 @@ def qos(rate: float) -> Sequence[Trial]:
     """Three ranks at full rate in the lossy queues, one in queue 3, and one of two uplinks goes down."""
     flows = [*(flow(4 - queue, 8 - queue, queue) for queue in LOSSY), flow(1, 5, 3)]
     time = (f"{END * 1e3:g} ms", f"{(DOWN + SETTLED) * 1e3:g} ms")
-    made = experiment(rate, flows, ecn=False, kind=leaves(2), time=time) | _events((DOWN, "down"))
+    made = experiment(rate, flows, ecn=False, kind=leaves(2), time=time, lossless=True) | _events((DOWN, "down"))
     queues = (*LOSSY, 3)
     return [
         Trial("", made, [
             Expectation("background's rate with one uplink", lambda seen: float(seen.rates("lossy").min() / 1e9),
                         least=1, unit=" Gbit/s", breaks=["rack.spines=1"]),
+            none("lossless packets that queues dropped with one uplink",
+                 lambda seen: seen.dropped([3], since=DOWN + SETTLED), ["rack.switch.groups.3.pfc=off"]),
             *(_share(queue, queues) for queue in queues),
         ])
     ]  # fmt: skip
@@ -101,7 +108,7 @@ def _share(queue: int, queues: Sequence[int]) -> Expectation:
     share = WEIGHT[queue] / sum(WEIGHT[one] for one in queues)
     other = next(one for one in queues if one != queue)
     return alike(
-        f"rate of queue {queue} over one uplink, of its share by weight ({share:.1%})",
+        f"rate of queue {queue} over one uplink and its share by weight ({share:.1%})",
         lambda seen: apart(seen.sent([queue], ["spine2"]) / seen.sent(queues, ["spine2"]), share),
         2,
         [f"rack.switch.queues.{queue}.weight={WEIGHT[other]}", f"rack.switch.queues.{other}.weight={WEIGHT[queue]}"],
@@ -131,7 +138,7 @@ def failover(rate: float) -> Sequence[Trial]:
 
 def _dropped(seen: Observed) -> float:
     """What was on the link that failed is lost, and no queue's fault."""
-    return seen.dropped(until=DOWN) + seen.dropped(since=DOWN + SETTLED)
+    return seen.dropped(EVERY, until=DOWN) + seen.dropped(EVERY, since=DOWN + SETTLED)
 
 
 def _over(seen: Observed, since: float, until: float) -> float:

@@ -34,11 +34,11 @@ class Observed:
         chosen = np.isin(self.queues.number, queues)
         return np.flatnonzero(chosen & np.isin(neighbours, hosts) if hosts else chosen)
 
-    def dropped(self, since: float = 0.0, until: float = float("inf")) -> float:
-        """Packets that queues have dropped meanwhile."""
-        series = self.queues.series
+    def dropped(self, queues: Sequence[int], since: float = 0.0, until: float = float("inf")) -> float:
+        """Packets that these queues have dropped meanwhile."""
+        series, rows = self.queues.series, self.rows(queues)
         inside = np.flatnonzero((series.time >= since) & (series.time <= until))
-        return float((series.dropped_packets[inside[-1]] - series.dropped_packets[inside[0]]).sum())
+        return float((series.dropped_packets[inside[-1], rows] - series.dropped_packets[inside[0], rows]).sum())
 
     def total(self, column: str, queues: Sequence[int], hosts: Sequence[str] = ()) -> float:
         """Of a counter: `tx_packets`, `marked_packets`, `dropped_packets`, `tx_bytes`."""

@@ -55,8 +55,8 @@ def _cnps_in_their_queue(seen: Observed) -> float:
     return apart(seen.total("tx_packets", [CNPS]), seen.count("cnps"))
 
 
-ACKS_ALIKE = alike("ACKs counted in queue 6, of those received", _acks_in_their_queue, 2, ["rack.nic.ack_dscp=8"])
-CNPS_ALIKE = alike("CNPs counted in queue 5, of those received", _cnps_in_their_queue, 2, ["rack.nic.cnp_dscp=8"])
+ACKS_ALIKE = alike("ACKs counted in queue 6 and those received", _acks_in_their_queue, 2, ["rack.nic.ack_dscp=8"])
+CNPS_ALIKE = alike("CNPs counted in queue 5 and those received", _cnps_in_their_queue, 2, ["rack.nic.cnp_dscp=8"])
 
 
 def _no_congestion(rate: float) -> Sequence[Trial]:
@@ -89,7 +89,7 @@ def _incast(rate: float) -> Sequence[Trial]:
                   for queue in sorted({one, two})),
                 none("PFC frames of other priorities", partial(Observed.paused, priorities=others),
                      ["rack.switch.groups.0={pfc: on, alpha: 0.03}"]),
-                alike("PFC frames that hosts got, of those that the switch sent",
+                alike("PFC frames that hosts got and those that the switch sent",
                       lambda seen: apart(seen.pauses_seen, seen.pauses), 2, ELSEWHERE),
                 *(_share(queue, backlogged) for queue in backlogged),
             ], [f"nic:h{host}" for host in (1, 2, 3)])
@@ -102,7 +102,7 @@ def _share(queue: int, backlogged: Sequence[int]) -> Expectation:
     share = WEIGHT[queue] / sum(WEIGHT[one] for one in backlogged)
     other = next(one for one in backlogged if one != queue)
     return alike(
-        f"rate of queue {queue}, of its share by weight ({share:.1%})",
+        f"rate of queue {queue} and its share by weight ({share:.1%})",
         lambda seen: apart(seen.sent([queue], ["h4"]) / seen.sent(backlogged, ["h4"]), share),
         2,
         [f"rack.switch.queues.{queue}.weight={WEIGHT[other]}", f"rack.switch.queues.{other}.weight={WEIGHT[queue]}"],
