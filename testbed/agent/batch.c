@@ -124,9 +124,9 @@ void hand_over(struct datapath *d, int64_t host, double now)
 }
 
 /* The flow's next packets. Those of flows that are late together leave together; all in one call but the last must be full. */
-void add_to_batch(struct datapath *d, const struct segment *next, double now)
+void add_to_batch(struct datapath *d, int64_t f, int64_t packets, int64_t number, double due, double now)
 {
-	int64_t f = next->flow, packets = next->packets, host = d->flow[f].host;
+	int64_t host = d->flow[f].host;
 	struct batch *batch = &d->batches[host];
 
 	if (batch->length &&
@@ -135,6 +135,6 @@ void add_to_batch(struct datapath *d, const struct segment *next, double now)
 	if (!batch->listed)
 		d->filled[d->filled_length++] = host;
 	batch->listed = 1;
-	batch->segments[batch->length++] = *next;
+	batch->segments[batch->length++] = (struct segment){f, packets, number, due};
 	batch->packets += packets;
 }

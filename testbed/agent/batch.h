@@ -14,7 +14,7 @@
 
 void send_due(struct datapath *d, double now);
 int64_t write_head(struct datapath *d, int64_t f, int64_t number, uint8_t *head);
-void add_to_batch(struct datapath *d, const struct segment *next, double now);
+void add_to_batch(struct datapath *d, int64_t f, int64_t packets, int64_t number, double due, double now);
 void hand_over(struct datapath *d, int64_t host, double now);
 int64_t transmit(struct datapath *d, const struct batch *batch);
 void pace(struct datapath *d, double until);

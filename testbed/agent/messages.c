@@ -29,7 +29,7 @@ int opcode_of(const struct datapath *d, int64_t f, int64_t number)
 }
 
 /*
- * A window, and what a receiver can keep, let nothing leave before something is acknowledged: a flow that has a window asks
+ * What is sent again one by one asks: nothing behind it need come. A window, and what a receiver can keep, let nothing leave before something is acknowledged: a flow that has a window asks
  * with every packet, and others with at least two packets per bitmap.
  */
 uint32_t asks_for_ack(const struct datapath *d, int64_t f, int64_t number)
@@ -38,8 +38,11 @@ uint32_t asks_for_ack(const struct datapath *d, int64_t f, int64_t number)
 
 	if (!isinf(d->flow[f].window) || ends_message(d, f, number))
 		return 1;
-	if (d->transport.recovery == SELECTIVE_REPEAT && (!every || every > most))
-		every = most;
+	if (d->transport.recovery == SELECTIVE_REPEAT) {
+		if (number < d->transport.pairs[f].highest)
+			return 1;
+		every = every && every < most ? every : most;
+	}
 	return every && (number + 1) % every == 0;
 }
 

@@ -16,10 +16,10 @@
 #define SLOWEST 1.0 /* bit/s: a rate of next to nothing would never send again */
 #define ROUNDING (1 + 1e-9) /* as ABOVE_LINE in controller.py */
 
-/* Packets that the flow may send now. With nothing in flight it is at least one, or the flow would be stuck. */
-static int64_t room(struct datapath *d, int64_t f)
+/* Of the packets that are left, how many the flow may send now. With nothing in flight it is at least one, or it would be stuck. */
+static inline int64_t fitting(struct datapath *d, int64_t f, int64_t left)
 {
-	int64_t fits, inflight, left = d->transport.recovery ? sendable(d, f) : d->flow[f].to_send;
+	int64_t fits, inflight;
 
 	if (!d->flow[f].started)
 		return 0;
@@ -30,6 +30,17 @@ static int64_t room(struct datapath *d, int64_t f)
 	if (fits < 1 && inflight == 0)
 		fits = 1;
 	return fits < left ? fits : left;
+}
+
+static APART int64_t room_of_pair(struct datapath *d, int64_t f)
+{
+	return fitting(d, f, sendable(d, f));
+}
+
+/* Packets that the flow may send now. */
+static int64_t room(struct datapath *d, int64_t f)
+{
+	return d->transport.recovery ? room_of_pair(d, f) : fitting(d, f, d->flow[f].to_send);
 }
 
 /* Rate, window or what is left to send has changed. */
@@ -204,7 +215,7 @@ static void send_flow(struct datapath *d, int64_t f, double departure, double no
 		packets = full + 1;
 		ends_short = 1;
 	}
-	add_to_batch(d, &(struct segment){f, packets, number, due}, now);
+	add_to_batch(d, f, packets, number, due, now);
 	if (!flow->inflight)
 		flow->last_feedback = now; /* the timeout counts from here */
 	if (d->transport.recovery)

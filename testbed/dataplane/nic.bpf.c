@@ -104,7 +104,7 @@ int nic_tx(struct __sk_buff *skb)
 	if (!flow)
 		return SENT;
 	psn = bpf_htonl(__sync_fetch_and_add(&flow->packets, 1) & 0xffffff);
-	psn = settings.recovery ? packet.psn : packet.psn | psn; /* a number that names data, its sender has given */
+	psn = id < settings.numbered ? packet.psn : packet.psn | psn; /* a number that names data, its sender has given */
 	/* Without the socket's hash, which is random: ECMP shall depend on the addresses and ports alone. */
 	bpf_skb_store_bytes(skb, __builtin_offsetof(struct roce, psn), &psn, sizeof(psn), BPF_F_INVALIDATE_HASH);
 	now = bpf_cpu_to_be64(bpf_ktime_get_ns());
@@ -153,7 +153,7 @@ static __always_inline int on_data(struct __sk_buff *skb, struct roce *packet)
 
 	if (!flow)
 		return TC_ACT_OK;
-	if (settings.recovery) {
+	if (id < settings.numbered) {
 		struct receiver *receiver = bpf_map_lookup_elem(&receivers, &id);
 		enum answer answer = receiver ? receive(receiver, packet, settings.ahead, ce) : NONE;
 
@@ -167,7 +167,7 @@ static __always_inline int on_data(struct __sk_buff *skb, struct roce *packet)
 		__u64 now = bpf_ktime_get_ns();
 
 		__sync_fetch_and_add(&flow->ce, 1);
-		packet->shim.flags |= settings.recovery ? 0 : SHIM_CE; /* or it is said of all that are acknowledged */
+		packet->shim.flags |= id < settings.numbered ? 0 : SHIM_CE; /* or it is said of all that are acknowledged */
 		/* signed: another core may have been here with a later time */
 		if ((__s64)(now - flow->last_cnp_ns) >= (__s64)settings.cnp_interval_ns) {
 			flow->last_cnp_ns = now;
@@ -242,7 +242,7 @@ static __always_inline int on_feedback(struct __sk_buff *skb, struct roce *packe
 	else
 		__sync_fetch_and_add(&flow->cnps, 1);
 	if (packet->shim.flags & SHIM_CE)
-		__sync_fetch_and_add(&flow->ce_echoes, settings.recovery ? bpf_ntohs(packet->shim.frame) : 1);
+		__sync_fetch_and_add(&flow->ce_echoes, id < settings.numbered ? bpf_ntohs(packet->shim.frame) : 1);
 
 	number = flow->ring;
 #ifdef BOLT

@@ -127,7 +127,8 @@ class NicPrograms:
                 at_far_end,
                 *paths,
                 *answers.tos,
-                *recovery,
+                self._receivers,
+                recovery[1],
             )
         )
         self._object.load()

@@ -170,7 +170,7 @@ struct nic_settings {
 	__u32 seed; /* of draws */
 	__u32 ack_tos; /* what answers carry: their DSCP, and that they cannot be marked */
 	__u32 cnp_tos;
-	__u32 recovery; /* enum recovery */
+	__u32 numbered; /* flows before this one send again what is lost, under its number: all of the run, but no probes */
 	__u32 ahead; /* packets that receivers keep behind a missing one */
 };
 

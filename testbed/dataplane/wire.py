@@ -123,8 +123,8 @@ PORT_COUNTERS = np.dtype(
 )
 ARRIVALS = np.dtype([("bytes", "<u8"), ("packets", "<u8"), ("answered", "<u8")])
 # CNP interval in wall ns, ring flags, flowlet gap in wall ns, PFC or not, xon; port and P_Key of the tag, big-endian;
-# far end or not; routing, seed; second bytes of the IP headers of ACKs and CNPs; recovery, packets that receivers keep
-# behind a missing one
+# far end or not; routing, seed; second bytes of the IP headers of ACKs and CNPs; flows that send again, packets that
+# receivers keep behind a missing one
 NIC_SETTINGS = struct.Struct("=QQQIIHHIIIIIII")
 # xoff, xon, limit, whether flows are counted, queue from which on SRCs are sent, bytes of a full packet, routing,
 # seed

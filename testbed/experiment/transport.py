@@ -97,7 +97,8 @@ class Transport(Part):
     timeout: Timeout = Field(
         default="auto",
         description="Retransmission timeout: a time, or InfiniBand's N of 4.096 us x 2^N (14: 67.1 ms); `auto` is "
-        "three times the longest RTT there can be, with full buffers.",
+        "three times the longest RTT there can be, with full buffers, which hides what routing does when a link "
+        "fails.",
     )
     retries: Annotated[int, Field(strict=True, ge=0, le=7)] | None = Field(
         default=None,

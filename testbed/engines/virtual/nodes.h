@@ -20,7 +20,7 @@ static uint32_t carried_flow(const struct packet *p)
 /* To whoever is behind the receiver's NIC. */
 int64_t packets_delivered(const struct world *w, uint32_t flow)
 {
-	return (int64_t)(nic_constants.recovery ? ((const struct receiver *)w->receivers)[flow].delivered
+	return (int64_t)(nic_constants.numbered ? ((const struct receiver *)w->receivers)[flow].delivered
 						: ((const struct flow_rx *)w->flows_rx)[flow].packets);
 }
 

@@ -73,6 +73,14 @@ def test_the_message_number_counts_what_is_complete_though_packets_are_lost(reco
         assert one[AETH].msn == arrived // 4 + (arrived == 977 and 1)
 
 
+def test_what_is_sent_again_asks_for_an_acknowledgement() -> None:
+    """Of a gap near the end nobody would hear that it is closed."""
+    settings = ["transport.recovery=selective-repeat", "rack.link.loss=0.01", "transport.timeout=200 us"]
+    traffic = ["traffic.flows=[{src: h1, dst: h2, size: 1 MB}]", "transport.messages=65536 B", "time.duration=1 ms"]
+    ended = [simulated(PAIR, [*settings, *traffic, f"seed={seed}"]).flows.finished[0] for seed in range(12)]
+    assert np.isfinite(ended).all()
+
+
 def test_completion_times_are_figures() -> None:
     """Four packets at half of the line: three gaps and an RTT. The last message has three packets."""
     record = simulated(PAIR)

@@ -107,6 +107,53 @@ def test_a_queue_pair_gives_up_after_so_many_retries() -> None:
     assert record.flows.timeouts.max() < 20  # and not one every 30 us
 
 
+# -- what hardware did: 2:1, eight streams, 5.2 MB, no ECN and no PFC --------------------------------------------------
+
+EIGHT = """
+rack: {kind: star, hosts: 3, link: {rate: 100 Gbit/s}, switch: {buffer: 5.2 MB}}
+traffic:
+  pattern: flows
+  payload: 4096 B
+  flows: [{src: h1, dst: h3}, {src: h2, dst: h3}, {src: h1, dst: h3}, {src: h2, dst: h3},
+          {src: h1, dst: h3}, {src: h2, dst: h3}, {src: h1, dst: h3}, {src: h2, dst: h3}]
+controller: {name: fixed}
+time: {duration: 20 ms, warmup: 5 ms}
+record: {report: false}
+"""
+HARDWARE = 73.9e9  # bit/s of goodput, ConnectX-5
+
+
+def goodput(record: RunRecord) -> float:
+    return float(record.acked_in_window.sum() * 8 / (record.duration - record.warmup))
+
+
+def test_without_any_reaction_going_back_collapses() -> None:
+    """Half of what is sent again is lost again, and then only the timer knows: that is not what the hardware did."""
+    assert goodput(recovered("per-packet", experiment=EIGHT)) > 97e9
+    assert goodput(recovered("selective-repeat", experiment=EIGHT)) > 97e9
+    assert goodput(recovered("go-back-n", experiment=EIGHT)) < 1e9
+    assert goodput(recovered("go-back-n", "transport.timeout=100 us", experiment=EIGHT)) < 5e9
+
+
+def test_a_nic_that_slows_down_where_it_loses_has_the_hardwares_goodput() -> None:
+    """Its receivers sent CNPs though no switch marked: as if marked where the buffer ends."""
+    edge = ["tuner.kmin=5 MB", "tuner.kmax=5 MB", "tuner.pmax=1", "controller=dcqcn"]
+    record = recovered("go-back-n", *edge, "time.duration=60 ms", "time.warmup=20 ms", experiment=EIGHT)
+    assert goodput(record) == pytest.approx(HARDWARE, rel=0.1)
+    assert record.port_series.dropped_packets[-1].sum() > 1000
+    shares = record.acked_in_window / record.acked_in_window.mean()
+    assert shares.min() > 0.93
+
+
+def test_who_loses_is_chance() -> None:
+    """The hardware's streams shared the losses within 0.5 %; 7,500 losses each are within 1.2 % by chance alone."""
+    flows = recovered("per-packet", experiment=EIGHT).flows
+    lost = flows.sent_packets - flows.delivered_packets
+    assert lost.min() > 5000
+    assert lost[::2].sum() == pytest.approx(lost[1::2].sum(), rel=0.02)
+    assert lost.std() < 0.03 * lost.mean()
+
+
 # -- many paths --------------------------------------------------------------------------------------------------------
 
 
