@@ -30,6 +30,7 @@ ELSEWHERE = [  # marks at another port, too, which nobody sees
     "packets=[{of: {hosts: [h1, h2, h5, h6]}, dscp: 3}]",
 ]
 SMALL = "1000 B"
+EDGE = 2 * Framing(1000).wire_size  # what leaves is no part of the queue that it finds
 RECEIVER = "nic:h4"
 GROWTH = 0.005  # share of the line, at 100 Gbit/s, by which the queue grows to be measured: so many packets per bucket
 
@@ -40,24 +41,30 @@ def _bytes(kilobytes: float, rate: float) -> float:
 
 def _accuracy(rate: float) -> Sequence[Trial]:
     low, high = _bytes(KMIN, rate), _bytes(KMAX, rate)
-    growth = GROWTH * rate / 100e9
+    growth = min(GROWTH * rate / 100e9, 0.01)  # so little that a queue is as deep when a packet leaves it
     share = {"name": "fixed", "rate": f"{50 * (1 + growth):g} %"}
     until = 1.25 * high * 8 / (growth * rate)
     flows = [flow(1, 4, 3), flow(2, 4, 3), flow(3, 4, 4, "stamps", size="1 kB")]
     made = experiment(rate, flows, ecn=True, controller=share, time=(f"{until * 1e3:g} ms", "0 s"))
     made["traffic"]["payload"] = SMALL
     made["controllers"] = [{"name": "hpcc", "of": {"hosts": ["h3"]}}]  # which asks for INT in all packets
-    made["rack"]["switch"]["queues"][3]["red"]["pmax"] = "100 %"
+    switch = made["rack"]["switch"]
+    switch["queues"][3]["red"]["pmax"] = "100 %"
     red = "rack.switch.queues.3.red"
-    return [
-        Trial("", made, [
-            none("marked below Kmin", partial(_marked, low=0, high=low), [f"{red}.kmin={low / 2:g} B"]),
-            Expectation("marked above Kmax", lambda seen: 100 * _share(seen, high, np.inf), 100, 100, " %",
-                        breaks=[f"{red}.kmax={2 * high:g} B"]),
-            *(_bucket(number, low, high, f"{red}.pmax=50 %") for number in range(BUCKETS)),
-            alike("marks that the switch counted and those seen", _counted, 1, ELSEWHERE),
-        ], [RECEIVER]),
+    curve = [
+        none("marked below Kmin", partial(_marked, low=0, high=low), [f"{red}.kmin={low / 2:g} B"]),
+        Expectation(
+            "marked above Kmax", lambda seen: 100 * _share(seen, high + EDGE, np.inf), 100, 100, " %",
+            breaks=[f"{red}.kmax={2 * high:g} B"],
+        ),
+        *(_bucket(number, low, high, f"{red}.pmax=50 %") for number in range(BUCKETS)),
     ]  # fmt: skip
+    counted = alike("marks that the switch counted and those seen", _counted, 1, ELSEWHERE)
+    leaving = {**made, "rack": {**made["rack"], "switch": {**switch, "marking": "dequeue"}}}
+    return [
+        Trial("marking at enqueue", made, [*curve, counted], [RECEIVER]),
+        Trial("marking at dequeue", leaving, curve, [RECEIVER]),
+    ]
 
 
 def _bucket(number: int, low: float, high: float, breaks: str) -> Expectation:
@@ -71,9 +78,10 @@ def _bucket(number: int, low: float, high: float, breaks: str) -> Expectation:
 
 
 def _between(seen: Observed, low: float, high: float) -> Floats:
-    """Whether each packet that found such a depth was marked."""
+    """Whether each packet that found such a depth was marked; those that left after the end found less."""
     packets = seen.captured[0]
-    return packets.marked[(packets.depth > low) & (packets.depth <= high)].astype(float)
+    chosen = (packets.depth > low) & (packets.depth <= high) & (packets.time <= seen.record.duration)
+    return packets.marked[chosen].astype(float)
 
 
 def _marked(seen: Observed, low: float, high: float) -> float:
