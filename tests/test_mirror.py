@@ -42,6 +42,7 @@ BEHAVIOURS = {
         "many_flows": "the largest published incast",
         "missing": "what this machine lacks is said before anything is built",
         "plugin_failures": "a plugin that fails or hangs in an agent",
+        "pool": "memory that ports share beside closed forms, with real packets",
         "racks": "racks whose links differ, and custom ones, with real packets",
         "routing": "packets of a flow over many paths, with real packets",
         "theory": "closed forms, with real packets",

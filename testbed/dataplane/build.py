@@ -18,6 +18,8 @@ VARIANTS = {
     "-many-paths": (MANY_PATHS,),
     "-classes": (ONE_PATH, CLASSES),
     "-classes-many-paths": (MANY_PATHS, CLASSES),
+    "-pool": (ONE_PATH, CLASSES, POOL),
+    "-pool-many-paths": (MANY_PATHS, CLASSES, POOL),
 }
 
 

@@ -12,6 +12,9 @@
 #include "flows.bpf.h"
 #include "draws.bpf.h"
 #include "pause.bpf.h"
+#if POOL
+#include "pool.bpf.h"
+#endif
 #include "receive.bpf.h"
 #if CLASSES
 #include "classes.bpf.h"
@@ -284,6 +287,9 @@ int nic_rx(struct __sk_buff *skb)
 		return TC_ACT_SHOT; /* it bypassed the port's queue, where packets are counted */
 #if CLASSES
 	count_left(skb);
+#endif
+#if POOL
+	count_given_back(skb);
 #endif
 	count_arrival(skb, 1);
 	if (!read_own(skb, &packet))

@@ -30,6 +30,7 @@ struct pool {
 /* By row of a queue. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
 	__uint(max_entries, 1);
 	__type(key, __u32);
 	__type(value, struct share);
@@ -68,9 +69,9 @@ static __always_inline __u64 threshold(const struct share *share, __u64 free)
 }
 
 /* As a buffer of its own: how long the queue may be with a packet of this length. */
-static __always_inline __u32 room_of_queue(const struct pool *pool, const struct share *share, __u32 queue, __u32 length)
+static __always_inline __u32 room_of_queue(const struct pool *pool, const struct share *share, __u32 length)
 {
-	__u64 free = less(pool->size + pool->above, pool->out), own = less(queue, share->reserved), most = share->limit;
+	__u64 free = less(pool->size + pool->above, pool->out), own = less(share->bytes, share->reserved), most = share->limit;
 
 	if (most == CLOSED)
 		return 0;
@@ -95,10 +96,10 @@ static __always_inline enum place place_in_group(const struct pool *pool, const 
 	return NOWHERE;
 }
 
-static __always_inline void enter_pool(struct pool *pool, const struct share *share, struct group *group, __u32 queue,
-				       __u32 length, enum place place)
+static __always_inline void enter_pool(struct pool *pool, struct share *share, struct group *group, __u32 length,
+				       enum place place)
 {
-	__u64 shared = group->bytes - group->above;
+	__u64 shared = group->bytes - group->above, queue = share->bytes;
 
 	if (place == HEADROOM) {
 		group->above += length;
@@ -107,6 +108,7 @@ static __always_inline void enter_pool(struct pool *pool, const struct share *sh
 		pool->in += less(shared + length, group->share.reserved) - less(shared, group->share.reserved);
 	}
 	group->bytes += length;
+	share->bytes += length;
 	pool->out += less(queue + length, share->reserved) - less(queue, share->reserved);
 	if (group->bytes > group->peak)
 		group->peak = group->bytes;
@@ -116,16 +118,15 @@ static __always_inline void enter_pool(struct pool *pool, const struct share *sh
 		pool->peak = pool->out;
 }
 
-/* `queue`: with the packet. */
-static __always_inline void leave_pool(struct pool *pool, const struct share *share, struct group *group, __u32 queue,
-				       __u32 length)
+static __always_inline void leave_pool(struct pool *pool, struct share *share, struct group *group, __u32 length)
 {
-	__u64 above = group->above < length ? group->above : length, shared = group->bytes - group->above;
+	__u64 above = group->above < length ? group->above : length, shared = group->bytes - group->above, queue = share->bytes;
 
 	group->above -= above;
 	pool->above -= above;
 	pool->in -= less(shared, group->share.reserved) - less(shared - (length - above), group->share.reserved);
 	group->bytes -= length;
+	share->bytes -= length;
 	pool->out -= less(queue, share->reserved) - less(queue - length, share->reserved);
 }
 
@@ -149,41 +150,52 @@ struct entry {
 };
 
 /* Of a packet that came in at `interface` and waits in the queue of that row; 0 if it is accounted nowhere. */
-static __always_inline int find_entry(struct entry *e, const struct class_table *classes, const struct ip_place *ip,
-				      __u32 interface, __u32 node, __u32 queue_row)
+static __always_inline int find_entry(struct entry *e, const struct class_table *classes, const struct roce *packet,
+				      __u32 interface, __u32 queue_row)
 {
-	__u32 dscp = dscp_of(ip), number = node >> 16;
+	__u32 number;
 
-	e->number = dscp < DSCPS ? classes->group_of[dscp] : 0;
+	e->number = classes->group_of[packet->tos >> 2];
 	e->row = row_of(classes, interface, e->number);
-	e->pool = bpf_map_lookup_elem(&pools, &number);
 	e->share = bpf_map_lookup_elem(&shares, &queue_row);
 	e->group = bpf_map_lookup_elem(&groups, &e->row);
 	e->ingress = bpf_map_lookup_elem(&ingresses, &e->row);
-	return interface && e->pool && e->share && e->group && e->ingress;
+	if (!interface || !e->share || !e->group || !e->ingress)
+		return 0;
+	number = e->share->pool;
+	e->pool = bpf_map_lookup_elem(&pools, &number);
+	return e->pool != NULL;
+}
+
+/* Whether this packet, about to join the queue of that row, is accounted: of RoCE alone is known where it came in. */
+static __always_inline int is_accounted(struct entry *e, const struct class_table *classes, struct __sk_buff *skb, __u32 row)
+{
+	struct roce packet;
+
+	return classes->shared && read_roce(skb, &packet, bpf_htons(ROCE_PORT)) &&
+	       find_entry(e, classes, &packet, skb->ingress_ifindex, row);
 }
 
 /* What there is for it in its queue and in its group, before anything of the port is locked. */
-static __always_inline void look_for_room(struct entry *e, __u32 queue, __u32 length, __u32 *buffer)
+static __always_inline void look_for_room(struct entry *e, __u32 length, __u32 *buffer)
 {
 	struct pool *pool = e->pool;
 
 	bpf_spin_lock(&pool->lock);
-	*buffer = room_of_queue(pool, e->share, queue, length);
+	*buffer = room_of_queue(pool, e->share, length);
 	e->place = place_in_group(pool, e->group, length);
 	bpf_spin_unlock(&pool->lock);
 }
 
 /* It joins its queue, or is dropped; a group that is beyond its threshold pauses its senders. */
-static __always_inline void enter_memory(struct entry *e, const struct class_table *classes, __u32 queue, __u32 length,
-					 int dropped)
+static __always_inline void enter_memory(struct entry *e, const struct class_table *classes, __u32 length, int dropped)
 {
 	struct pool *pool = e->pool;
 	struct ingress *ingress = e->ingress;
 
 	bpf_spin_lock(&pool->lock);
 	if (!dropped)
-		enter_pool(pool, e->share, e->group, queue, length, e->place);
+		enter_pool(pool, e->share, e->group, length, e->place);
 	else if (e->place == NOWHERE)
 		e->group->dropped_packets++;
 	ingress->bytes = e->group->bytes;
@@ -200,30 +212,44 @@ static __always_inline void write_ingress(struct __sk_buff *skb)
 {
 	__be16 from = bpf_htons(skb->ingress_ifindex);
 
-	if (skb->len >= sizeof(struct roce))
-		bpf_skb_store_bytes(skb, __builtin_offsetof(struct roce, shim.ingress), &from, sizeof(from), 0);
+	bpf_skb_store_bytes(skb, __builtin_offsetof(struct roce, shim.ingress), &from, sizeof(from), 0);
 }
 
-/* A packet that came in at `interface` has left the switch: its queue, with it, had so many bytes. */
-static __always_inline void leave_memory(const struct class_table *classes, const struct __sk_buff *skb, __u32 interface,
-					 __u32 node, __u32 queue_row, __u32 queue)
+/* A packet has left the switch, out of the queue of that row. */
+static __always_inline void leave_memory(const struct class_table *classes, const struct roce *packet, __u32 length,
+					 __u32 queue_row)
 {
-	struct ip_place ip = find_ip(skb);
 	struct entry e = {};
 	struct pool *pool;
 	int resumes;
 
-	if (!find_entry(&e, classes, &ip, interface, node, queue_row))
+	if (!find_entry(&e, classes, packet, bpf_ntohs(packet->shim.ingress), queue_row))
 		return;
 	pool = e.pool;
 	bpf_spin_lock(&pool->lock);
-	leave_pool(pool, e.share, e.group, queue, skb->len);
+	leave_pool(pool, e.share, e.group, length);
 	e.ingress->bytes = e.group->bytes;
 	/* headroom must be empty: it has to hold all that the next pause lets through, too */
 	resumes = e.ingress->paused && !e.group->above && e.group->bytes <= xon_of(pool, e.group);
 	bpf_spin_unlock(&pool->lock);
 	if (resumes && __sync_val_compare_and_swap(&e.ingress->paused, 1, 0) == 1)
 		signal_crossing(e.row, e.ingress, BELOW_XON);
+}
+
+/* The same where it comes out of its link, whose ends have neighbouring numbers. In virtual time lines tell. */
+static __always_inline void count_given_back(struct __sk_buff *skb)
+{
+#ifndef VIRTUAL
+	__u32 first = 0;
+	struct class_table *classes = bpf_map_lookup_elem(&class_table, &first);
+	struct roce packet;
+
+	if (!classes || !classes->shared || !read_roce(skb, &packet, bpf_htons(ROCE_PORT)))
+		return;
+	leave_memory(classes, &packet, skb->len, row_of(classes, skb->ifindex ^ 1, classes->queue_of[packet.tos >> 2]));
+#else
+	(void)skb;
+#endif
 }
 
 #endif

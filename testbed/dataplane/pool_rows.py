@@ -34,10 +34,10 @@ def pool_rows(memory: Memory, classes: Classes, ports: Sequence[Port], interface
         for queue, share in memory.queues.items():
             row = class_rows.row_of(port.ifindex, queue, interfaces)
             own = None if memory.size is not None or _is_lossless(memory, classes, queue) else port.buffer
-            shares[row] = _share(share, own)
+            shares[row] = (*_share(share, own), port.node >> 16, 0)
         for number, group in memory.groups.items():
             row, told = class_rows.row_of(port.ifindex, number, interfaces), groups[:]
-            told["share"][row] = _share(group.share, None)
+            told["share"][row] = (*_share(group.share, None), 0, 0)
             told["xon"][row], told["xon_offset"][row] = round(group.xon), min(group.xon_offset, wire.UNLIMITED)
             if group.lossless:
                 told["headroom"][row] = headroom if group.headroom is None else round(group.headroom)

@@ -28,6 +28,9 @@
  */
 #include "monitor.bpf.h"
 #include "pause.bpf.h"
+#if POOL
+#include "pool.bpf.h"
+#endif
 #include "ports.bpf.h"
 
 /* Written from user space under the lock (BPF_F_LOCK), so that no packet sees Kmin of one setting and Kmax of another. */
@@ -343,6 +346,9 @@ int port_ingress(struct __sk_buff *skb)
 		leave_switch(bpf_ntohs(packet.shim.ingress), skb->len, settings.xon);
 #if CLASSES
 	count_left(skb);
+#endif
+#if POOL
+	count_given_back(skb);
 #endif
 	if (config && config->loss == LINK_DOWN) {
 		struct port_counters *sender = bpf_map_lookup_elem(&port_counters, &config->peer);

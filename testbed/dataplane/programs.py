@@ -17,9 +17,11 @@ from numpy.typing import NDArray
 from testbed.dataplane import class_rows, libbpf, wire
 from testbed.dataplane.build import compiled
 from testbed.dataplane.flow_table import FlowTable
+from testbed.dataplane.pool_rows import PoolRows
 from testbed.dataplane.port_maps import MAPS, OWN_MAPS, KernelMaps, Port, view
 from testbed.experiment.topology.classes import Classes
 from testbed.experiment.topology.dscp import USUAL_ACK, USUAL_CNP
+from testbed.experiment.topology.pool import Memory
 
 FLOW_TABLE = 1 << 15  # flows of all ports together that the network condition monitor can know at a time: 4 MB
 RING_NO_WAKEUP = 1
@@ -60,6 +62,8 @@ class Notices(NamedTuple):
 
 
 CLASSES = "-classes"  # with several queues per port
+POOL = "-pool"  # and where these share memory
+MOST_SWITCHES = 1 << 12
 MANY_PATHS = "-many-paths"  # the same of programs for flows that take several
 NO_PFC = Thresholds()
 NO_SRC = Notices()
@@ -93,14 +97,18 @@ class NicPrograms:
         answers: Answers = USUAL_ANSWERS,
         recovery: tuple[int, int] = (wire.PER_PACKET, 0),
         classes: Classes | None = None,
+        memory: Memory | None = None,
     ) -> None:
         many_paths = MANY_PATHS if routing != wire.BY_HASH else ""
-        variant = f"{CLASSES}{many_paths}" if classes else src.variant or many_paths
+        variant = f"{POOL if memory else CLASSES}{many_paths}" if classes else src.variant or many_paths
         self._object = libbpf.Object(compiled(f"nic{variant}"))
         self.classes = classes
         self.rows = class_rows.rows(largest_ifindex + 1) if classes else largest_ifindex + 1  # of maps of ports
         if classes:
             self._object.size_map("departures", self.rows)
+        self.memory = memory
+        for name, entries in (("shares", self.rows), ("groups", self.rows), ("pools", MOST_SWITCHES)) if memory else ():
+            self._object.size_map(name, entries)
         self._object.size_map("arrivals", largest_ifindex + 1)
         all_flows = flows + PROBE_FLOWS
         self._object.size_map("flows_tx", all_flows)
@@ -143,7 +151,7 @@ class NicPrograms:
         self.departures = None
         if classes:
             self.departures = view(self._object.map_fd("departures"), wire.DEPARTURES, self.rows)
-            table = class_rows.table(classes, largest_ifindex + 1)
+            table = class_rows.table(classes, largest_ifindex + 1, memory)
             libbpf.update(self._object.map_fd("class_table"), 0, table.tobytes())
         flows_tx = view(self._object.map_fd("flows_tx"), wire.FLOW_TX, all_flows)
         flows_tx["ring"][flows:] = rings
@@ -161,9 +169,19 @@ class NicPrograms:
         fd, size = self._object.map_fd("receivers"), wire.RECEIVER.itemsize
         return np.frombuffer(b"".join(libbpf.lookup(fd, flow, size) for flow in range(self._receivers)), wire.RECEIVER)
 
+    def share_memory(self, rows: PoolRows) -> None:
+        """What queues and priority groups may have of their switches' memory; before ports are switched on."""
+        shares = view(self._object.map_fd("shares"), wire.SHARE, self.rows)
+        self.groups = view(self._object.map_fd("groups"), wire.GROUP, self.rows)
+        shares[:], self.groups[:] = rows.shares, rows.groups
+        for switch, pool in enumerate(rows.pools):
+            libbpf.update(self._object.map_fd("pools"), switch, pool.tobytes())
+
     def share(self, other: libbpf.Object) -> None:
         """Let another object's programs use the maps of priority flow control, and of Bolt; before it is loaded."""
         of_queues = ("departures", "class_table") if self.classes else ()
+        if self.memory:
+            of_queues = (*of_queues, "shares", "groups", "pools")
         for name in ("ingresses", "pauses", "pause_events", *of_queues, *(["flows_tx"] if self.src.threshold else [])):
             other.share_map(name, self._object.map_fd(name))
 

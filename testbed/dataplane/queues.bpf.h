@@ -7,10 +7,6 @@
 #ifndef TESTBED_QUEUES_BPF_H
 #define TESTBED_QUEUES_BPF_H
 
-#if POOL
-#include "pool.bpf.h"
-#endif
-
 /* Packets that found `queue` bytes. */
 static __always_inline void count_found(struct port_counters *count, __u32 queue, __u32 packets)
 {
@@ -92,6 +88,7 @@ int port_egress(struct __sk_buff *skb)
 	struct port_config room = {};
 #if POOL
 	struct entry into = {.place = SHARED};
+	int accounted;
 #endif
 	int lost, full, early, ect = ip.traffic_class & 3, mark;
 	__u64 now, tx_bytes;
@@ -120,11 +117,9 @@ int port_egress(struct __sk_buff *skb)
 	now = bpf_ktime_get_ns();
 	room.buffer = own_config->buffer;
 #if POOL
-	if (classes->shared) {
-		if (!find_entry(&into, classes, &ip, skb->ingress_ifindex, config->node, row))
-			return TC_ACT_OK;
-		look_for_room(&into, backlog(count, left), length, &room.buffer);
-	}
+	accounted = is_accounted(&into, classes, skb, row);
+	if (accounted)
+		look_for_room(&into, length, &room.buffer);
 #endif
 	bpf_spin_lock(&port->lock);
 	random = next_random(port);
@@ -154,8 +149,8 @@ int port_egress(struct __sk_buff *skb)
 	bpf_spin_unlock(&port->lock);
 
 #if POOL
-	if (classes->shared)
-		enter_memory(&into, classes, queue, length, full || lost);
+	if (accounted)
+		enter_memory(&into, classes, length, full || lost);
 #endif
 	if (lost || full) {
 		count_loss(all, lost, &size);
@@ -163,15 +158,13 @@ int port_egress(struct __sk_buff *skb)
 		return TC_ACT_SHOT;
 	}
 	skb->priority = FIRST_QUEUE + number;
-#if POOL
-	if (classes->shared) {
-		write_ingress(skb);
-		packet = data_packet(skb); /* for the verifier */
-	}
-#endif
 	if (!packet) {
 		if (mark)
 			mark_ce(skb, &ip);
+#if POOL
+		if (accounted)
+			write_ingress(skb);
+#endif
 		return TC_ACT_OK;
 	}
 	if (settings.monitor)
@@ -180,6 +173,10 @@ int port_egress(struct __sk_buff *skb)
 		set_ce(packet);
 	if (packet->shim.flags & SHIM_INT)
 		stamp_int(skb, packet, config, now, queue, tx_bytes);
+#if POOL
+	if (accounted)
+		write_ingress(skb); /* last: the packet may move */
+#endif
 	return TC_ACT_OK;
 }
 

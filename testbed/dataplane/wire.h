@@ -287,6 +287,9 @@ struct share {
 	__u32 reserved;
 	__u32 alpha; /* << ALPHA_SHIFT; 0: no dynamic threshold */
 	__u64 limit; /* of the pool */
+	/* of a queue alone: the number of its switch, and, as state, its bytes */
+	__u64 pool;
+	__u64 bytes;
 };
 
 /* A priority group of a port. */

@@ -170,7 +170,7 @@ CLASS_TABLE = np.dtype(
         *((name, "<u4") for name in ("shared", "lossless")),
     ]
 )
-SHARE = np.dtype([("reserved", "<u4"), ("alpha", "<u4"), ("limit", "<u8")])
+SHARE = np.dtype([("reserved", "<u4"), ("alpha", "<u4"), *((name, "<u8") for name in ("limit", "pool", "bytes"))])
 GROUP = np.dtype(
     [
         ("share", SHARE),

@@ -6,10 +6,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from testbed.base.arrays import Floats, Ints
+from testbed.clock import NS, Clock, WallSeconds
 from testbed.dataplane.port_reader import PortReader
 from testbed.experiment.layout import Layout
 from testbed.live.snapshot import Counted, coarse_queue
-from testbed.results.record import PortSeries, Queues
+from testbed.results.record import Groups, PortSeries, Queues
 
 
 class PacketNetwork:
@@ -67,4 +68,29 @@ def queues_of(layout: Layout, each: PortReader) -> Queues | None:
         classes=[classes.names_in(queue) for queue in numbers] * ports,
         found=each.programs.counters["histogram"][each.index].astype(np.int64),
         series=PortSeries.empty(len(layout.queue_names)),
+    )
+
+
+def groups_of(
+    layout: Layout, ports: PortReader, groups: NDArray[np.void], *, interfaces: int, now_ns: int, clock: Clock
+) -> Groups | None:
+    """The priority groups of all ports, where these share memory; ``groups`` by row, as the programs have them."""
+    memory = layout.experiment.rack.switch.memory
+    if not memory:
+        return None
+    numbers, names = np.array(list(memory.groups)), layout.port_names
+    rows = (ports.index[:, None] + (1 + numbers) * interfaces).reshape(-1)
+    counted, ingresses = groups[rows], ports.programs.ingresses[rows]
+    waiting = np.where(ingresses["paused"] > 0, now_ns - ingresses["paused_at"].astype(np.int64), 0)
+    paused = (ingresses["paused_ns"].astype(np.int64) + waiting).tolist()
+    return Groups(
+        name=[f"{port} g{number}" for port in names for number in numbers],
+        port=np.repeat(np.arange(len(names)), len(numbers)),
+        number=np.tile(numbers, len(names)),
+        lossless=np.tile([one.lossless for one in memory.groups.values()], len(names)),
+        peak=counted["peak"].astype(np.int64),
+        peak_headroom=counted["peak_above"].astype(np.int64),
+        dropped_packets=counted["dropped_packets"].astype(np.int64),
+        pauses=ingresses["pauses"].astype(np.int64),
+        paused=np.array([clock.nominal_seconds(WallSeconds(one / NS)) for one in paused]),
     )

@@ -24,10 +24,10 @@ def test_each_queue_and_group_has_its_row() -> None:
     assert switch.memory
     assert switch.tables
     made = pool_rows(switch.memory, switch.tables, [PORT], INTERFACES, NEEDED)
-    assert made.shares[class_rows.row_of(3, 0, INTERFACES)].tolist() == (2000, 1 << 19, wire.UNLIMITED)
-    assert made.shares[class_rows.row_of(3, 3, INTERFACES)].tolist() == (0, 0, wire.UNLIMITED)
+    assert made.shares[class_rows.row_of(3, 0, INTERFACES)].tolist() == (2000, 1 << 19, wire.UNLIMITED, 1, 0)
+    assert made.shares[class_rows.row_of(3, 3, INTERFACES)].tolist() == (0, 0, wire.UNLIMITED, 1, 0)
     group = made.groups[class_rows.row_of(3, 5, INTERFACES)]
-    assert group["share"].tolist() == (0, 0, 100_000)
+    assert group["share"].tolist() == (0, 0, 100_000, 0, 0)
     assert (group["headroom"], group["xon"], group["xon_offset"]) == (NEEDED, 20_000, wire.UNLIMITED)
     assert made.pools[["size", "headroom"]][1].tolist() == (4_000_000, 1_000_000)
     table = class_rows.table(switch.tables, INTERFACES, switch.memory)

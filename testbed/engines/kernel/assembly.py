@@ -65,6 +65,7 @@ class Assembly:
             flowlet_gap_ns=self.clock.wall_ns(self.layout.flowlet_gap),
             src=Notices(self.resolved.src_threshold, framing.wire_size),
             classes=experiment.rack.switch.tables,
+            memory=experiment.rack.switch.memory,
             answers=Answers(experiment.rack.nic.ack_dscp, experiment.rack.nic.cnp_dscp),
             recovery=wire.recovery(experiment.transport),
         )
@@ -116,7 +117,8 @@ class Assembly:
         if self.lossless:
             ports = Counter(port.switch for port in self.layout.shape.ports)
             return max(ports.values()) * self.lossless.buffer.limit
-        return self.layout.shape.largest_buffer
+        buffer, memory = self.layout.shape.largest_buffer, self.experiment.rack.switch.memory
+        return memory.longest(buffer) if memory else buffer
 
     @property
     def bucket(self) -> int:
@@ -142,7 +144,7 @@ class Assembly:
         rack = self.experiment.rack
         return LinkLayer(
             frame=self.layout.framing.wire_size,
-            buffer=round(self.layout.shape.largest_buffer),
+            buffer=round(self.layout.shape.largest_buffer if self.lossless else self.longest_queue),
             forwarding=rack.switch.forwarding,
             seed=self.experiment.seed,
             answers_first=self.resolved.src_threshold > 0,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,8 @@ import numpy as np
 from testbed.base.arrays import Floats
 from testbed.base.linux import input_queue_drops
 from testbed.engines.kernel.assembly import Assembly
-from testbed.live.packet_network import PacketNetwork, queues_of
+from testbed.live.packet_network import PacketNetwork, groups_of, queues_of
+from testbed.results.record import Groups
 from testbed.results.tuner_log import TunerNow
 
 
@@ -43,4 +45,12 @@ class RackNetwork(PacketNetwork):
             "pause_late": pause_late,
             "pause_spare": pause_spare,
             "queues": queues_of(rack.layout, rack.queues),
+            "groups": self._groups(),
         }
+
+    def _groups(self) -> Groups | None:
+        rack, nic = self.rack, self.rack.nic
+        if not nic.memory:
+            return None
+        width, now = nic.largest_ifindex + 1, time.monotonic_ns()
+        return groups_of(rack.layout, rack.ports, nic.groups, interfaces=width, now_ns=now, clock=rack.clock)

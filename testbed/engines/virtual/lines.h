@@ -114,11 +114,8 @@ static int64_t held_queues(const struct world *w, const struct line *l, int64_t 
 static void give_back_memory(struct world *w, const struct line *l, struct packet *p)
 {
 	struct roce *packet = (struct roce *)p->bytes;
-	struct __sk_buff skb = view_of(p, l->from);
 
-	leave_memory(w->class_table, &skb, bpf_ntohs(packet->shim.ingress),
-		     ((const struct port_config *)w->port_config)[l->from].node,
-		     row_of(w->class_table, (uint32_t)l->from, p->queue), length_of(w, l, p->queue));
+	leave_memory(w->class_table, packet, p->length, row_of(w->class_table, (uint32_t)l->from, p->queue));
 	packet->shim.ingress = 0; /* the next switch says where it came in there */
 }
 

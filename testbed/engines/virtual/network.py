@@ -8,8 +8,7 @@ import numpy as np
 
 from testbed.base.arrays import Floats
 from testbed.engines.virtual.world import World
-from testbed.experiment.topology.pool import Memory
-from testbed.live.packet_network import PacketNetwork, queues_of
+from testbed.live.packet_network import PacketNetwork, groups_of, queues_of
 from testbed.results.record import Groups
 from testbed.results.tuner_log import TunerNow
 from testbed.tuning.loop import Tunings
@@ -40,23 +39,12 @@ class VirtualNetwork(PacketNetwork):
         queues = queues_of(self.world.layout, self.world.queues)
         return {
             "engine": "virtual", "lossless": lossless, "pause_late": 0.0, "pause_spare": np.inf, "queues": queues,
-            "groups": self._groups(self.world.pool) if self.world.pool else None,
+            "groups": self._groups(),
         }  # fmt: skip
 
-    def _groups(self, pool: Memory) -> Groups:
-        world, numbers = self.world, list(pool.groups)
-        rows, names = world.group_rows(numbers), world.layout.port_names
-        assert world.maps.pool_rows is not None
-        groups, ingresses = world.maps.pool_rows.groups[rows], world.maps.ingresses[rows]
-        waiting = np.where(ingresses["paused"] > 0, world.c.now - ingresses["paused_at"].astype(np.int64), 0)
-        return Groups(
-            name=[f"{port} g{number}" for port in names for number in numbers],
-            port=np.repeat(np.arange(len(names)), len(numbers)),
-            number=np.tile(np.array(numbers), len(names)),
-            lossless=np.tile([one.lossless for one in pool.groups.values()], len(names)),
-            peak=groups["peak"].astype(np.int64),
-            peak_headroom=groups["peak_above"].astype(np.int64),
-            dropped_packets=groups["dropped_packets"].astype(np.int64),
-            pauses=ingresses["pauses"].astype(np.int64),
-            paused=np.float64(world.clock.seconds_per_ns) * (ingresses["paused_ns"].astype(np.int64) + waiting),
-        )
+    def _groups(self) -> Groups | None:
+        world, rows = self.world, self.world.maps.pool_rows
+        if rows is None:
+            return None
+        width, now = world.wires.interfaces, int(world.c.now)
+        return groups_of(world.layout, world.ports, rows.groups, interfaces=width, now_ns=now, clock=world.clock)

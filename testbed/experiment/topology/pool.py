@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -23,6 +24,13 @@ class Share:
     alpha: float | None
     static: float | None
 
+    def alone(self, size: float | None, sharers: int) -> float:
+        """Bytes that each of so many can take that share a pool of this size, if nobody else does."""
+        most = math.inf if self.static is None else self.static
+        if size is not None:
+            most = min(most, size / sharers if self.alpha is None else size * self.alpha / (1 + sharers * self.alpha))
+        return self.reserved + most
+
 
 @dataclass(frozen=True)
 class Group:
@@ -43,6 +51,23 @@ class Memory:
     headroom: float | None  # that lossless groups share; None for each its own
     queues: Mapping[int, Share]
     groups: Mapping[int, Group]
+
+    def alone(self, queue: int, group: int, ingresses: int, buffer: float) -> float:
+        """Bytes that a lossy queue can hold while all else is empty, if its packets come in at so many ports.
+
+        ``buffer``: of a queue that shares nothing.
+        """
+        own = self.queues[queue].alone(self.size, 1)
+        return min(
+            own if self.size else min(own, buffer), ingresses * self.groups[group].share.alone(self.size, ingresses)
+        )
+
+    def longest(self, buffer: float) -> float:
+        """Bytes that a lossy queue may hold at most."""
+        static = max((one.static or 0.0) for one in self.queues.values())
+        return max(buffer if self.size is None else self.size, static) + max(
+            one.reserved for one in self.queues.values()
+        )
 
     @property
     def lossless(self) -> list[int]:

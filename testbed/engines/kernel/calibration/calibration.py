@@ -297,6 +297,10 @@ def _capacity(rack: Assembly, place: SwitchPort, senders: int) -> float:
     """Bytes that a port takes: its buffer, or with priority flow control what so many ingress ports have."""
     if rack.lossless:
         return float(senders * rack.lossless.buffer.limit)
+    switch = rack.experiment.rack.switch
+    if switch.memory and switch.tables:
+        queue, group = switch.tables.queue_of[USUAL], switch.tables.group_of[USUAL]
+        return float(round(switch.memory.alone(queue, group, senders, place.link.buffer)))
     return float(round(place.link.buffer))
 
 

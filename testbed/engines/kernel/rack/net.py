@@ -14,6 +14,7 @@ from mininet.topo import Topo
 from mininet.util import numCores
 
 from testbed.dataplane import class_rows
+from testbed.dataplane.pool_rows import pool_rows
 from testbed.dataplane.port_maps import Port
 from testbed.dataplane.programs import NicPrograms, PortPrograms
 from testbed.dataplane.shaper import HEADROOM, burst
@@ -163,6 +164,9 @@ class Rack(Mininet):
             if ports.src_fd is not None:
                 self.ends[place.name].attach("ingress", ports.src_fd, "port_src", first=True, tcx=tcx)
             ports.configure(port, seed)
+        if nic.classes and nic.memory:
+            rows = pool_rows(nic.memory, nic.classes, self.ports, self.largest_ifindex + 1, headroom=0)
+            nic.share_memory(rows)
         if nic.classes:
             self.queues = class_rows.queue_ports(self.ports, nic.classes, self.largest_ifindex + 1)
             for queue in self.queues:
