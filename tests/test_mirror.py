@@ -48,6 +48,7 @@ BEHAVIOURS = {
         "theory": "closed forms, with real packets",
         "ties": "senders that are alike, at a full port",
     },
+    "engines/lab/switch": {"any_packet": "packets of hosts that know nothing of the testbed"},
     "engines/virtual": {  # the same, where the kernel is not the point
         "classes": "ports of several queues beside closed forms",
         "pool": "memory that ports share beside closed forms",
