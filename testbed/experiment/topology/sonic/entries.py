@@ -84,6 +84,8 @@ def read(file: Path, wanted: Collection[str]) -> Tables:
     """Of the tables that are not ``wanted`` there are the names. Raises BadInput with file, table and key."""
     name = str(file)
     try:
+        if file.is_char_device() or file.is_fifo() or file.is_socket():  # which may never end
+            raise BadInput(f"cannot read {name}: it is no plain file")
         if file.stat().st_size > MOST_BYTES:
             raise BadInput(f"{name}: larger than {MOST_BYTES >> 20} MiB; expected {OBJECT}")
         text = file.read_text(encoding="utf-8")

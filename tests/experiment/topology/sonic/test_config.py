@@ -71,6 +71,8 @@ def test_a_file_that_cannot_be_read(tmp_path: Path) -> None:
     (tmp_path / "binary.json").write_bytes(b"\xff\xfe{}")
     with pytest.raises(BadInput, match="it is not UTF-8 text"):
         config.read(tmp_path / "binary.json")
+    with pytest.raises(BadInput, match="cannot read /dev/zero: it is no plain file"):
+        config.read(Path("/dev/zero"))
     huge = tmp_path / "huge.json"
     with huge.open("wb") as file:
         file.truncate(entries.MOST_BYTES + 1)
