@@ -94,7 +94,8 @@ def _said(name: str, measured: Measured) -> str:
     bad = sum(one.verdict.word != kept.CLEAN for one in runs)
     moving = sum(len(measured.restless(*cell)) for cell in measured.summaries)
     asked = sum(one.unrest != NOT_ASKED for one in runs)
-    rest = f", {moving or 'none'}{f' of {asked}' if asked < len(runs) else ''} not at rest" if asked else ""
+    at_rest = f"{moving or 'none'} not" if asked == len(runs) else f"{asked - moving} of the {asked} that were asked"
+    rest = f", {at_rest} at rest" if asked else ""
     counts = sorted({len(by_seed) for by_seed in measured.summaries.values()})
     seeds = " to ".join(map(str, dict.fromkeys((counts[0], counts[-1])))) + (" seed" if counts[-1] == 1 else " seeds")
     certain = ", ".join(f"{n} seeds: {100 * coverage(n, rank(n)):.0f} %" for n in counts if n > 1)
