@@ -199,6 +199,7 @@ class Collector:
             hops=run.layout.paths.hops,
             base_rtt=run.layout.paths.base_rtt,
             sent_packets=_copy(flows.sent + flows.again),
+            resent_packets=_copy(flows.again),
             acked_packets=_copy(flows.acked),
             lost_packets=_copy(flows.lost),
             late_acks=_copy(flows.late),

@@ -44,6 +44,7 @@ class FlowTable:
     hops: Ints  # switches on the way
     base_rtt: Floats
     sent_packets: Ints
+    resent_packets: Ints  # of these, under numbers that had been sent before; none with recovery per packet
     acked_packets: Ints
     lost_packets: Ints  # declared lost by the sender
     late_acks: Ints  # acknowledged after they were declared lost

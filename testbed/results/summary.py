@@ -156,6 +156,9 @@ class Summary(BaseModel):
     drops: Number = figure(
         "packets dropped by the model, all ports", "packets", lambda m: m.packets.dropped, "drops", better="lower")
     drops_in_run: Number = figure("the same with the warm-up", "packets", lambda m: m.packets.dropped_in_run)
+    resent: Number = figure(
+        "packets sent again under their numbers / packets sent, whole run; 0 with recovery per packet", "%",
+        lambda m: 100 * loss.resent_share(m.record))
     loss: Number = figure(
         "packets dropped at ports / packets sent, whole run", "%", lambda m: 100 * loss.loss_share(m.record),
         "loss in run", "of sent", better="lower", with_start=True, source="DECC's text")

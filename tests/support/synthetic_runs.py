@@ -86,6 +86,7 @@ def run(
             hops=np.ones(n, np.int64),
             base_rtt=np.full(n, RTT),
             sent_packets=packets + 10,
+            resent_packets=zero,
             acked_packets=packets,
             lost_packets=zero,
             late_acks=zero,

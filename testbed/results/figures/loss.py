@@ -43,6 +43,11 @@ def loss_share(record: RunRecord) -> float:
     return ratio(packets(record, window(record)).dropped_in_run, sent)
 
 
+def resent_share(record: RunRecord) -> float:
+    """Packets sent under numbers that had been sent before / packets sent, over the whole run."""
+    return ratio(float(record.flows.resent_packets.sum()), float(record.flows.sent_packets.sum()))
+
+
 def loss_per_flow(record: RunRecord) -> float:
     """Mean over the flows of (packets lost / packets delivered), over the whole run (DECC's reward, Eq. 3).
 

@@ -62,6 +62,7 @@ def test_everything_arrives_though_packets_are_lost(recovery: str, controller: s
     assert np.isfinite(flows.finished).all()
     assert flows.lost_packets.min() > 0
     again = flows.sent_packets - PACKETS
+    assert (again == flows.resent_packets).all()
     assert (again >= 0).all()
     if recovery == "selective-repeat":  # only what was lost, or whose acknowledgement was
         assert (again <= flows.lost_packets + flows.late_acks).all()
