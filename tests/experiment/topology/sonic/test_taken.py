@@ -130,6 +130,17 @@ def test_the_headroom_that_a_switch_computes_is_computed_here() -> None:
     assert not [line for line in found.told if "no xoff" in line]
 
 
+def test_a_lossless_profile_that_the_switch_makes_is_no_mistake() -> None:
+    found = taken_of(
+        DSCP_TO_TC_MAP={"M": {"3": "3"}},
+        PORT_QOS_MAP={"e": {"dscp_to_tc_map": "M", "pfc_enable": "3"}},
+        BUFFER_PROFILE={"other": {"size": "0"}},
+        BUFFER_PG={"e|3": {"profile": "pg_lossless_400000_40m_profile"}},
+    )
+    assert found.switch["groups"] == {"3": {"pfc": "on", "headroom": "auto"}}
+    assert any("BUFFER_PG|e|3: no xoff" in line for line in found.told)
+
+
 @pytest.fixture
 def written(tmp_path: Path) -> Callable[[str], Path]:
     def write(text: str) -> Path:
