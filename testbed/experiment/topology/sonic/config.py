@@ -23,7 +23,7 @@ from testbed.experiment.topology.sonic.records import (
 
 MAPS = {  # the largest number on either side
     "DSCP_TO_TC_MAP": (63, 15),
-    "TC_TO_QUEUE_MAP": (15, 7),
+    "TC_TO_QUEUE_MAP": (15, keys.MOST_QUEUES - 1),
     "TC_TO_PRIORITY_GROUP_MAP": (15, 7),
     "MAP_PFC_PRIORITY_TO_QUEUE": (7, 7),
 }

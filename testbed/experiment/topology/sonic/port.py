@@ -60,9 +60,17 @@ class PortReader:
         of: dict[int, list[int]] = {}
         for dscp in range(DSCPS):
             of.setdefault(classes.get(dscp, DEFAULT_TC), []).append(dscp)
-        return {
-            f"tc{one}": {"dscp": of[one], "queue": _at(queues, one), "group": _at(groups, one)} for one in sorted(of)
-        }
+        return {f"tc{one}": {"dscp": of[one], "queue": self._queue_of(queues, one), "group": _at(groups, one)}
+                for one in sorted(of)}  # fmt: skip
+
+    def _queue_of(self, queues: Mapping[int, int] | None, traffic_class: int) -> int:
+        number = _at(queues, traffic_class)
+        if number < QUEUES:
+            return number
+        self.notes.append(
+            f"TC_TO_QUEUE_MAP: traffic class {traffic_class} waits in queue {number} there, here in the last"
+        )
+        return QUEUES - 1
 
     def _queue(self, number: int) -> Settings:
         choice = self._config.queues.get((self._port, number))

@@ -39,7 +39,7 @@ BROKEN = [
         "WRED_PROFILE|w: green_min_threshold: expected at most green_max_threshold (8), got 9",
     ),
     ('{"DSCP_TO_TC_MAP": {"M": {"64": "0"}}}', "DSCP_TO_TC_MAP|M: 64: expected a number from 0 to 63, got 64"),
-    ('{"TC_TO_QUEUE_MAP": {"M": {"0": "8"}}}', "TC_TO_QUEUE_MAP|M: 0: expected a number from 0 to 7, got 8"),
+    ('{"TC_TO_QUEUE_MAP": {"M": {"0": "64"}}}', "TC_TO_QUEUE_MAP|M: 0: expected a number from 0 to 63, got 64"),
     ('{"BUFFER_PROFILE": {"b": {"dynamic_th": "9"}}}', "dynamic_th: expected a number from -8 to 7, got 9"),
     ('{"BUFFER_PROFILE": {"b": {"dynamic_th": "1", "static_th": "1"}}}', "static_th: contradicts dynamic_th"),
     ('{"BUFFER_POOL": {"p": {"size": "-1"}}}', "BUFFER_POOL|p: size: expected a number from 0"),

@@ -106,6 +106,7 @@ def test_marking_and_dropping_are_two_things(profile: dict[str, str], queue: tup
             "drops without ECN",
         ),
         ({"PORT_QOS_MAP": {"Ethernet0": {"pfc_enable": "3"}}}, "pfc_enable 3: no class has this priority"),
+        ({"TC_TO_QUEUE_MAP": {"M": {"0": "9"}}, "QUEUE": {"e|9": {}}}, "0 waits in queue 9 there, here in the last"),
         ({"QUEUE": {"Ethernet0|0-3": {}}}, "QUEUE|Ethernet0|1,2,3: no class comes into it"),
         ({"PFC_WD": {"e": {"action": "alert", "detection_time": "200"}}, "QUEUE": {"e|0": {}}}, "'alert'"),
         ({"DSCP_TO_TC_MAP": {"M": {"3": "3"}}, "MAP_PFC_PRIORITY_TO_QUEUE": {"P": {"3": "4"}},
