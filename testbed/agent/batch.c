@@ -48,7 +48,7 @@ int64_t write_head(struct datapath *d, int64_t f, int64_t number, uint8_t *head)
 	}
 	if (d->decisions.wants_src && d->decisions.of[f]->wants_src)
 		head[offsetof(struct roce, shim.flags) - CARRIED] |= bolt_flags(d, f, number);
-	if (d->transport.recovery)
+	if (numbered(d))
 		give_number(d, f, number, head);
 	if (!d->flow[f].short_size || number != d->flow[f].short_at)
 		return d->segment_size;
@@ -66,7 +66,7 @@ static void requeue(struct datapath *d, const struct segment *s, int64_t packets
 	int64_t f = s->flow;
 
 	d->refused += packets;
-	if (d->transport.recovery)
+	if (numbered(d))
 		not_sent(d, f, s->number + s->packets - packets, packets);
 	else
 		d->flow[f].sent -= packets;

@@ -162,10 +162,16 @@ static inline double nominal(const struct datapath *d, uint64_t stamp)
 	return (double)((int64_t)stamp - d->epoch_ns) * d->seconds_per_ns;
 }
 
+/* Whether packet numbers name data. Most often they do not: what they need stays out of the way of others. */
+static inline int numbered(const struct datapath *d)
+{
+	return __builtin_expect(d->transport.recovery != PER_PACKET, 0);
+}
+
 /* The highest packet number acknowledged so far. */
 static inline int64_t newest_acked(const struct datapath *d, int64_t f)
 {
-	return MANY_PATHS && !d->transport.recovery ? d->paths.flights[f].newest : d->flow[f].expected - 1;
+	return MANY_PATHS && !numbered(d) ? d->paths.flights[f].newest : d->flow[f].expected - 1;
 }
 
 /* INT record `i` of an acknowledgement, in nominal units. */

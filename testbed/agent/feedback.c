@@ -67,7 +67,7 @@ static int is_last(const struct datapath *d, const struct record *r)
 
 	if (r->opcode != BTH_ACK)
 		return 0;
-	if (d->transport.recovery)
+	if (numbered(d))
 		return !((r->psn + 1 - (uint32_t)t->packets[r->flow]) & 0xffffff);
 	return ++t->received[r->flow] == t->packets[r->flow];
 }
@@ -156,7 +156,7 @@ static void on_ack(struct datapath *d, struct ring *ring, int64_t row, int64_t f
 	double rtt = age(d, ring, r);
 	struct progress p = {1, r->frame, r->payload, !!(r->flags & SHIM_CE), 0};
 
-	if (d->transport.recovery)
+	if (numbered(d))
 		p = recover(d, f, r, rtt, due, now);
 	if (!p.packets) { /* nothing that was not known, or only that something is missing */
 		d->row_lost[row] += p.lost;
@@ -176,7 +176,7 @@ static void on_ack(struct datapath *d, struct ring *ring, int64_t row, int64_t f
 	flow->acked_payload += p.payload;
 	flow->ce += p.ce;
 	flow->rtt = rtt;
-	if (!d->transport.recovery)
+	if (!numbered(d))
 		p.lost = MANY_PATHS ? resolve(d, ring, f, r, rtt, now) : resolve_in_order(flow, r);
 	if (p.lost >= 0) {
 		d->row_lost[row] += p.lost;
@@ -268,12 +268,12 @@ int64_t read_ring(struct datapath *d, struct ring *ring, int64_t rows, double no
 			d->row_hops[row] = 0;
 			d->row_rtt[row] = NAN;
 		}
-		if (!d->transport.recovery) /* or only something new postpones its timeout */
+		if (!numbered(d)) /* or only something new postpones its timeout */
 			d->flow[f].last_feedback = now;
 		if (r->opcode == BTH_ACK || r->opcode == AETH_NAK) {
 			int64_t ahead = (r->psn - d->flow[f].expected) & 0xffffff;
 
-			if (!MANY_PATHS && !d->transport.recovery && ahead && ahead < HALF)
+			if (!MANY_PATHS && !numbered(d) && ahead && ahead < HALF)
 				fill_gap(d, ring, row, f, position, due, now);
 			on_ack(d, ring, row, f, r, due, now, position <= ring->swapped_until);
 		} else if (r->opcode == BTH_SRC) {

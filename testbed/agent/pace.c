@@ -40,7 +40,7 @@ static APART int64_t room_of_pair(struct datapath *d, int64_t f)
 /* Packets that the flow may send now. */
 static int64_t room(struct datapath *d, int64_t f)
 {
-	return d->transport.recovery ? room_of_pair(d, f) : fitting(d, f, d->flow[f].to_send);
+	return numbered(d) ? room_of_pair(d, f) : fitting(d, f, d->flow[f].to_send);
 }
 
 /* Rate, window or what is left to send has changed. */
@@ -208,7 +208,7 @@ static void send_flow(struct datapath *d, int64_t f, double departure, double no
 		packets = d->at_once;
 	if (packets > most)
 		packets = most;
-	if (d->transport.recovery)
+	if (numbered(d))
 		number = next_number(d, f, &packets);
 	full = flow->short_at - number;
 	if (flow->short_size && full >= 0 && packets > full) {
@@ -218,7 +218,7 @@ static void send_flow(struct datapath *d, int64_t f, double departure, double no
 	add_to_batch(d, f, packets, number, due, now);
 	if (!flow->inflight)
 		flow->last_feedback = now; /* the timeout counts from here */
-	if (d->transport.recovery)
+	if (numbered(d))
 		note_departure(d, f, number, packets, now);
 	else
 		flow->sent += packets;

@@ -156,7 +156,7 @@ static __always_inline int on_data(struct __sk_buff *skb, struct roce *packet)
 
 	if (!flow)
 		return TC_ACT_OK;
-	if (id < settings.numbered) {
+	if (__builtin_expect(id < settings.numbered, 0)) {
 		struct receiver *receiver = bpf_map_lookup_elem(&receivers, &id);
 		enum answer answer = receiver ? receive(receiver, packet, settings.ahead, ce) : NONE;
 
