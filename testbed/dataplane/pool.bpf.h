@@ -150,12 +150,12 @@ struct entry {
 };
 
 /* Of a packet that came in at `interface` and waits in the queue of that row; 0 if it is accounted nowhere. */
-static __always_inline int find_entry(struct entry *e, const struct class_table *classes, const struct roce *packet,
-				      __u32 interface, __u32 queue_row)
+static __always_inline int find_entry(struct entry *e, const struct class_table *classes, __u8 tos, __u32 interface,
+				      __u32 queue_row)
 {
 	__u32 number;
 
-	e->number = classes->group_of[packet->tos >> 2];
+	e->number = classes->group_of[tos >> 2];
 	e->row = row_of(classes, interface, e->number);
 	e->share = bpf_map_lookup_elem(&shares, &queue_row);
 	e->group = bpf_map_lookup_elem(&groups, &e->row);
@@ -168,12 +168,14 @@ static __always_inline int find_entry(struct entry *e, const struct class_table 
 }
 
 /* Whether this packet, about to join the queue of that row, is accounted: of RoCE alone is known where it came in. */
-static __always_inline int is_accounted(struct entry *e, const struct class_table *classes, struct __sk_buff *skb, __u32 row)
+static __always_inline int is_accounted(struct entry *e, const struct class_table *classes, struct __sk_buff *skb,
+					const struct roce *data, __u32 row)
 {
 	struct roce packet;
 
-	return classes->shared && read_roce(skb, &packet, bpf_htons(ROCE_PORT)) &&
-	       find_entry(e, classes, &packet, skb->ingress_ifindex, row);
+	if (!classes->shared || (!data && !read_roce(skb, &packet, bpf_htons(ROCE_PORT))))
+		return 0;
+	return find_entry(e, classes, data ? data->tos : packet.tos, skb->ingress_ifindex, row);
 }
 
 /* What there is for it in its queue and in its group, before anything of the port is locked. */
@@ -223,7 +225,7 @@ static __always_inline void leave_memory(const struct class_table *classes, cons
 	struct pool *pool;
 	int resumes;
 
-	if (!find_entry(&e, classes, packet, bpf_ntohs(packet->shim.ingress), queue_row))
+	if (!find_entry(&e, classes, packet->tos, bpf_ntohs(packet->shim.ingress), queue_row))
 		return;
 	pool = e.pool;
 	bpf_spin_lock(&pool->lock);

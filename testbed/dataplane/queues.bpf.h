@@ -117,7 +117,7 @@ int port_egress(struct __sk_buff *skb)
 	now = bpf_ktime_get_ns();
 	room.buffer = own_config->buffer;
 #if POOL
-	accounted = is_accounted(&into, classes, skb, row);
+	accounted = is_accounted(&into, classes, skb, packet, row);
 	if (accounted)
 		look_for_room(&into, length, &room.buffer);
 #endif
