@@ -179,6 +179,11 @@ def resolve(loaded: Loaded, changed: Callable[[Plugin], Plugin] = lambda plugin:
             f"{loaded.document.origin(('queue_pairs',))}: queue_pairs: 'per-pair' is for controllers per flow; "
             f"'{in_batches[0]}' decides in batches: say 'per-message'"
         )
+    if resolved.src_threshold and experiment.rack.switch.tables:
+        raise BadInput(
+            f"{loaded.document.origin(('rack', 'switch'))}: rack.switch: {resolved.title} needs notices of switches, "
+            "whose ports have a queue for data and one for answers; leave classes, queues and marking out"
+        )
     if resolved.src_threshold and experiment.routing.many_paths:
         raise BadInput(
             f"{loaded.document.origin(('routing',))}: routing: {resolved.title} needs notices of switches, "

@@ -41,6 +41,8 @@ class Exporter(Collector):
             sets, column = _label_sets_now(scene, now, metric.per), metric.read(now)
             if metric.per == "port" and np.isnan(column).all():  # in a lab, only its switches have them
                 continue
+            if metric.per == "queue" and not len(column):
+                continue
             yield _filled(kind(metric.name, metric.help, labels=LABELS[metric.per]), sets, column)
         for distribution in names.DISTRIBUTIONS:
             yield _histogram(distribution, scene, distribution.read(now))
@@ -65,6 +67,8 @@ def _histogram(distribution: names.Distribution, scene: Scene, counted: Counted)
 def _label_sets(scene: Scene, per: Labels) -> Sequence[Sequence[str]]:
     if per == "port":
         return [(port.name,) for port in scene.ports]
+    if per == "queue":
+        return scene.queues
     if per == "job":
         return [(job.name,) for job in scene.jobs]
     if per == "controller":

@@ -21,10 +21,11 @@ from testbed.base.arrays import Floats, Ints
 from testbed.live.scene import Scene
 from testbed.live.snapshot import QUEUE_LIMITS, Counted, Snapshot
 
-Labels = Literal["", "port", "flow", "controller", "job", "limit", "switch", "state"]
+Labels = Literal["", "port", "queue", "flow", "controller", "job", "limit", "switch", "state"]
 LABELS: dict[Labels, tuple[str, ...]] = {
     "": (),
     "port": ("port",),
+    "queue": ("port", "queue", "class"),
     "flow": ("flow",),
     "controller": ("controller",),
     "job": ("job",),
@@ -138,6 +139,10 @@ def _of_port(column: str) -> Callable[[Snapshot], Column]:
     return lambda now: now.ports[column]
 
 
+def _of_queue(column: str) -> Callable[[Snapshot], Column]:
+    return lambda now: now.queues.get(column, ())
+
+
 def _of_tuner(column: str) -> Callable[[Snapshot], Column]:
     return lambda now: [getattr(one, column) for one in now.tuners]
 
@@ -199,6 +204,32 @@ METRICS = (
         "Time for which the port's peer was paused.",
         _of_port("paused"),
     ),
+    Metric("gauge", "testbed_queue_depth_bytes", "queue", "Depth now of one of a port's queues.", _of_queue("queue")),
+    Metric(
+        "gauge",
+        "testbed_queue_watermark_bytes",
+        "queue",
+        "Highest depth of the queue since the run began.",
+        _of_queue("peak_queue"),
+    ),
+    Metric(
+        "counter", "testbed_queue_tx_bytes", "queue", "Bytes on the wire that left the queue.", _of_queue("tx_bytes")
+    ),
+    Metric(
+        "counter",
+        "testbed_queue_marked_packets",
+        "queue",
+        "Packets marked CE in the queue.",
+        _of_queue("marked_packets"),
+    ),
+    Metric(
+        "counter",
+        "testbed_queue_dropped_packets",
+        "queue",
+        "Packets that the queue had no room for, or dropped by WRED.",
+        _of_queue("dropped_packets"),
+    ),
+    Metric("gauge", "testbed_queue_kmin_bytes", "queue", "RED's active Kmin of the queue.", _of_queue("kmin")),
     Metric(
         "gauge",
         "testbed_flow_active_flows",

@@ -26,6 +26,10 @@ class Network(Protocol):
         """The columns of `testbed.results.record.PortSeries`."""
         ...
 
+    def sample_queues(self, now_ns: int) -> dict[str, Floats]:
+        """The same columns of all queues, shape (q,), where ports have several; else nothing."""
+        ...
+
     def queue_counts(self) -> Ints:
         """Of the bottleneck, found by arriving packets; bins of the port program."""
         ...

@@ -14,12 +14,19 @@ from testbed.results.record import Groups, PortSeries, Queues
 
 
 class PacketNetwork:
-    """``flows_tx`` and ``flows_rx`` are the NICs' counters; ``bottleneck`` is an ifindex."""
+    """``flows_tx`` and ``flows_rx`` are the NICs' counters; ``bottleneck`` is an ifindex; ``queues`` are all rows of
+    queues, where ports have several, and else the ports.
+    """
 
     def __init__(
-        self, ports: PortReader, flows_tx: NDArray[np.void], flows_rx: NDArray[np.void], bottleneck: int
+        self,
+        ports: PortReader,
+        queues: PortReader,
+        flows_tx: NDArray[np.void],
+        flows_rx: NDArray[np.void],
+        bottleneck: int,
     ) -> None:
-        self.ports, self.flows_tx, self.flows_rx = ports, flows_tx, flows_rx
+        self.ports, self.queues, self.flows_tx, self.flows_rx = ports, queues, flows_tx, flows_rx
         self._bottleneck = bottleneck
 
     @property
@@ -31,6 +38,10 @@ class PacketNetwork:
     def sample(self, now_ns: int) -> dict[str, Floats]:
         """The port columns at this moment."""
         return self.ports.sample(now_ns)
+
+    def sample_queues(self, now_ns: int) -> dict[str, Floats]:
+        """The same of all queues, where ports have several."""
+        return {} if self.queues is self.ports else self.queues.sample(now_ns)
 
     def queue_counts(self) -> Ints:
         """From the port program's histogram."""

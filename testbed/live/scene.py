@@ -36,6 +36,14 @@ class ScenePort(NamedTuple):
     buffer: float  # bytes
 
 
+class SceneQueue(NamedTuple):
+    """One of several queues of a port."""
+
+    port: str
+    queue: str  # its number
+    classes: str
+
+
 class SceneFlow(NamedTuple):
     """One flow, or all flows of one sending host."""
 
@@ -94,6 +102,7 @@ class Scene:
     flows_by: Literal["flow", "host"]
     flows: tuple[SceneFlow, ...]
     controllers: tuple[str, ...]  # their names, as figures per controller have them
+    queues: tuple[SceneQueue, ...] = ()  # of all ports, where these have several
     jobs: tuple[SceneJob, ...] = ()
     ranks: tuple[str, ...] = ()  # rows of the jobs' timeline; none if there are too many
     sends: str = ""  # who sends to whom, as an SVG element
@@ -109,6 +118,7 @@ class Scene:
         """For JSON."""
         found = asdict(self)
         found["ports"] = [port._asdict() for port in self.ports]
+        found["queues"] = [queue._asdict() for queue in self.queues]
         found["flows"] = [flow._asdict() for flow in self.flows]
         found["jobs"] = [job._asdict() for job in self.jobs]
         bottleneck = self.ports[self.bottleneck].name

@@ -46,6 +46,7 @@ class Snapshot:
     distortion: dict[str, float]  # limit to measured / allowed
     tuners: tuple[TunerNow, ...]  # one per switch
     reasons: tuple[str, ...]  # why the run would be degraded if it ended now
+    queues: dict[str, Floats] = field(default_factory=dict)  # of all queues, as the scene lists them; else nothing
     jobs: tuple[JobNow, ...] = ()  # as the scene lists them
     spans: Spans = field(default_factory=Spans.none)  # what the ranks of jobs did since the last snapshot
 

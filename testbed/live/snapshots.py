@@ -13,7 +13,7 @@ from testbed.fidelity.verdict import limits_of
 from testbed.live.collect import Collector
 from testbed.live.controllers import ByController
 from testbed.live.observed import Observed
-from testbed.live.scene import Groups, Scene, SceneJob, ScenePort
+from testbed.live.scene import Groups, Scene, SceneJob, ScenePort, SceneQueue
 from testbed.live.snapshot import CONTROLLER_COUNTERS, FLOW_COUNTERS, Counted, Snapshot
 from testbed.live.spans import Timeline, rows_of
 from testbed.results.figures.jobs import jobs_now
@@ -71,6 +71,7 @@ class Live:
         """Its time is when the ports are read: what they send until then must not count for less time."""
         now_ns, now = self.run.clock.read_ns(), self.run.clock.now()
         found = snapshot(self.run, self.collector, self.groups, self._ports(now_ns), now)
+        found = replace(found, queues=self.run.network.sample_queues(now_ns))
         if self.run.tasks is None:
             return found
         graph = self.run.layout.plan.tasks
@@ -127,6 +128,17 @@ def _active(run: Observed, now: float) -> Ints:
     return ((run.flows.start <= now) & np.isnan(run.flows.finished)).astype(np.int64)
 
 
+def _queues(run: Observed) -> tuple[SceneQueue, ...]:
+    classes = run.resolved.experiment.rack.switch.tables
+    if not classes:
+        return ()
+    return tuple(
+        SceneQueue(port, str(number), classes.names_in(number))
+        for port in run.layout.port_names
+        for number in classes.queues
+    )
+
+
 def scene(run: Observed) -> Scene:
     """The run that is about to begin."""
     experiment, plan = run.resolved.experiment, run.layout.plan
@@ -146,6 +158,7 @@ def scene(run: Observed) -> Scene:
         base_rtt=quantile(run.layout.paths.base_rtt, 0.5),
         bottleneck=run.layout.bottleneck,
         ports=tuple(ports),
+        queues=_queues(run),
         flows_by=groups.by,
         flows=groups.flows,
         controllers=groups.controllers.names,

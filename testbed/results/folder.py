@@ -4,6 +4,7 @@
     summary.json    the figures
     flows.parquet, flow_series.parquet, ports.parquet, port_series.parquet, histograms.parquet
     decisions.parquet   what the controllers were told and decided (`testbed.results.decisions`)
+    queues.parquet, queue_series.parquet   the queues of all ports, where these have several
     tuners.parquet      what the tuners told of themselves, if they were ever asked (`testbed.results.report.tuned`)
     learned/            what tuners learned in the run, if they did
     report.html     the same for the eye, and for `testbed rerun` (`testbed.results.packed`); plots/*.svg for print

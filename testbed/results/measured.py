@@ -24,8 +24,8 @@ def restore(results: Results) -> Measured:
     """What was measured, from the tables of a results folder. Raises BadInput if they contradict each other."""
     manifest, summary, tables = results
     try:
-        ports, port_series = _series(tables["port_series"], "port", PortSeries)
-        names, flow_series = _series(tables["flow_series"], "flow", FlowSeries)
+        ports, port_series = series_of(tables["port_series"], "port", PortSeries)
+        names, flow_series = series_of(tables["flow_series"], "flow", FlowSeries)
         numbers = {name: number for number, name in enumerate(tables["flows"]["flow"].to_pylist())}
         if not numbers.keys() >= set(names):
             raise ValueError("flows.parquet and flow_series.parquet are about different flows")
@@ -35,9 +35,9 @@ def restore(results: Results) -> Measured:
             duration=summary.duration,
             warmup=manifest.rest.get("start", parse(manifest.experiment["time"]["warmup"], TIME_UNITS, "a time")),
             ports=ports,
-            port_neighbour=_column(tables["ports"], "neighbour"),
-            port_rate=_column(tables["ports"], "rate"),
-            port_buffer=_column(tables["ports"], "buffer"),
+            port_neighbour=column_of(tables["ports"], "neighbour"),
+            port_rate=column_of(tables["ports"], "rate"),
+            port_buffer=column_of(tables["ports"], "buffer"),
             bottleneck=ports.index(summary.bottleneck),
             flows=_flows(tables["flows"]),
             flow_series=flow_series,
@@ -55,13 +55,13 @@ def restore(results: Results) -> Measured:
 
 
 def _flows(table: pa.Table) -> FlowTable:
-    return FlowTable(**{field.name: _column(table, field.name) for field in fields_of(FlowTable)})
+    return FlowTable(**{field.name: column_of(table, field.name) for field in fields_of(FlowTable)})
 
 
-def _series(table: pa.Table, key: str, form: type[Series]) -> tuple[list[str], Series]:
+def series_of(table: pa.Table, key: str, form: type[Series]) -> tuple[list[str], Series]:
     """The reverse of `testbed.results.tables`: rows by time and name to columns of shape (t, n), and the names."""
     names = list(dict.fromkeys(_names(table[key])))
-    columns: dict[str, Any] = {field.name: _column(table, field.name) for field in fields_of(form)}
+    columns: dict[str, Any] = {field.name: column_of(table, field.name) for field in fields_of(form)}
     time = columns.pop("time")[:: max(len(names), 1)]
     shaped = {name: values.reshape(len(time), len(names)) for name, values in columns.items()}
     return names, form(time=time, **shaped)
@@ -76,7 +76,8 @@ def _names(column: Any) -> Sequence[str]:
     return list(column.to_pylist())
 
 
-def _column(table: pa.Table, name: str) -> Any:
+def column_of(table: pa.Table, name: str) -> Any:
+    """Text as a list, numbers as an array."""
     import pyarrow as pa
 
     column = table[name]

@@ -20,11 +20,11 @@ from testbed.errors import BadInput
 from testbed.results import differences
 from testbed.results.brought import FOLDER
 from testbed.results.folder import MANIFEST, SUMMARY
-from testbed.results.tables import TUNERS
+from testbed.results.tables import QUEUE_SERIES, QUEUES, TUNERS
 
 MOST = 3_000_000  # bytes of a page with the tables that it carries; more is not sent by mail
-TABLES = ("flows.parquet", "ports.parquet", "histograms.parquet", TUNERS)
-SERIES = ("port_series.parquet", "flow_series.parquet")
+TABLES = ("flows.parquet", "ports.parquet", QUEUES, "histograms.parquet", TUNERS)
+SERIES = ("port_series.parquet", "flow_series.parquet", QUEUE_SERIES)
 MOST_UNPACKED = 100_000_000  # bytes; ours are some MB
 _SHRUNK = ".differences"
 _OURS = re.compile(rf"(?:{FOLDER}/)?(?!\.\.?\Z)[^/\\\x00]+")  # in the folder, or among the copies
@@ -59,7 +59,7 @@ def _tables(run: Path, room: int) -> Iterator[tuple[str, bytes]]:
         if (run / name).is_file():
             yield name, (run / name).read_bytes()
     for name in SERIES:
-        if (run / name).stat().st_size < _AT_BEST * room:
+        if (run / name).is_file() and (run / name).stat().st_size < _AT_BEST * room:
             yield name + _SHRUNK, differences.shrunk(run / name)
 
 

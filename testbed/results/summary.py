@@ -13,6 +13,7 @@ from testbed.results.figures.jobs import JobFigures
 from testbed.results.figures.marking import Marking, marking
 from testbed.results.figures.measurements import Measurements
 from testbed.results.figures.operations import Messages
+from testbed.results.figures.queues import QueueFigures, of_bottleneck
 from testbed.results.figures.registry import figure, figures_of
 from testbed.results.figures.sharing import Shared
 from testbed.results.figures.unknown import NAN, NULL_IF_UNKNOWN, Number, mean, ratio
@@ -280,6 +281,11 @@ class Summary(BaseModel):
         "wire bytes of flows labelled `long` / (bottleneck's rate x time)", "%",
         lambda m: throughput.long_bandwidth(m.record, m.window), "LBW", better="higher", of_idle=True, seldom=True,
         source="ADPG's appendix E and DECC's figure 11; neither defines it. All long flows together")
+
+    queues: list[QueueFigures] = figure(
+        "what the queues of the bottleneck did, one entry each, where ports have several: `queue`, its `classes`, "
+        "`share` of the port's rate in %, `mean` and `peak` depth in bytes, `packets` that joined it, `marked`, "
+        "`dropped`", "", lambda m: of_bottleneck(m.record, m.window), source="the counters that operators read")
 
     shared: list[Shared] = figure(
         "what each of several controllers got, one entry per controller, see below", "", lambda m: m.shared)

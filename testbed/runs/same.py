@@ -12,7 +12,7 @@ from testbed.capture.reader import Frame, Reader
 from testbed.results.flat import flat
 from testbed.results.folder import DECISIONS, SUMMARY, data_files, read_table, sha256
 from testbed.results.summary import FIGURES
-from testbed.results.tables import STEPS, TABLES, TUNERS
+from testbed.results.tables import QUEUE_SERIES, QUEUES, STEPS, TABLES, TUNERS
 
 WALL = frozenset(name for name, one in FIGURES.items() if one.wall)
 NOT_THERE = "not there"
@@ -20,6 +20,8 @@ ORDER = (
     DECISIONS,
     "flow_series.parquet",
     "port_series.parquet",
+    QUEUE_SERIES,
+    QUEUES,
     TUNERS,
     STEPS,
     *(f"{name}.parquet" for name in TABLES),

@@ -9,7 +9,7 @@ from testbed.agent.histogram import OCTAVES, edges
 from testbed.base.arrays import Ints
 from testbed.experiment.traffic.flow import Flow
 from testbed.experiment.traffic.plan import Plan
-from testbed.live.scene import Groups, Scene, SceneJob, ScenePort
+from testbed.live.scene import Groups, Scene, SceneJob, ScenePort, SceneQueue
 from testbed.live.snapshot import CONTROLLER_COUNTERS, FLOW_COUNTERS, QUEUE_LIMITS, Counted, Snapshot
 from testbed.results.figures.jobs import JobNow
 from testbed.results.record import RTT_BINS_PER_OCTAVE
@@ -45,6 +45,7 @@ def scene(flows: Plan | None = None) -> Scene:
         flows_by=groups.by,
         flows=groups.flows,
         controllers=groups.controllers.names,
+        queues=(SceneQueue(f"s1-eth{hosts}", "3", "rdma"), SceneQueue(f"s1-eth{hosts}", "5", "cnp")),
         jobs=(SceneJob("ring", 8),),
         run="made-swift",
     )
@@ -86,6 +87,14 @@ def snapshot(time: float, scene: Scene, *, acked: tuple[int, ...] = (0, 0), rtt:
             "ingress": at_bottleneck * 0.0,
             "pause_frames": at_bottleneck * 0.0,
             "paused": at_bottleneck * 0.0,
+        },
+        queues={
+            "tx_bytes": np.array([packets * 990.0, packets * 10.0]),
+            "queue": np.array([1900.0, 100.0]),
+            "peak_queue": np.array([9000.0, 100.0]),
+            "marked_packets": np.array([packets // 10, 0]),
+            "dropped_packets": np.array([2.0, 1.0]),
+            "kmin": np.array([5e3, np.nan]),
         },
         queue_found=Counted(found, found[:, 2] * 1500.0),
         flows={

@@ -39,6 +39,15 @@ def test_values_are_in_base_units(found: Samples) -> None:
     assert one(found, "testbed_distortion_ratio", limit="feedback lag") == 1.5
 
 
+def test_queues_have_their_classes(found: Samples) -> None:
+    rdma = {"port": "s1-eth3", "queue": "3", "class": "rdma"}
+    assert one(found, "testbed_queue_depth_bytes", **rdma) == 1900
+    assert one(found, "testbed_queue_watermark_bytes", **rdma) == 9000
+    assert one(found, "testbed_queue_tx_bytes_total", **rdma) == 792_000
+    assert one(found, "testbed_queue_marked_packets_total", **rdma) == 80
+    assert one(found, "testbed_queue_dropped_packets_total", **rdma | {"queue": "5", "class": "cnp"}) == 1
+
+
 def test_labels_join_through_the_info_metrics(found: Samples) -> None:
     assert one(found, "testbed_port_info", port="s1-eth3", switch="s1", to="h3") == 1
     assert one(found, "testbed_flow_info", flow="h2-h3", src="h2", dst="h3") == 1

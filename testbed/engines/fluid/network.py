@@ -73,6 +73,10 @@ class FluidNetwork:
             **dict.fromkeys(("ingress", "pause_frames", "paused"), none),
         }
 
+    def sample_queues(self, now_ns: int) -> dict[str, Floats]:  # noqa: ARG002 - part of the interface
+        """Ports have one."""
+        return {}
+
     def queue_counts(self) -> Ints:
         """Of the bottleneck."""
         return np.asarray(self._counts()[self.bottleneck])

@@ -20,7 +20,7 @@ class RackNetwork(PacketNetwork):
 
     def __init__(self, rack: Assembly) -> None:
         bottleneck = rack.net.ports[rack.layout.bottleneck].ifindex
-        super().__init__(rack.ports, rack.nic.flows_tx, rack.nic.flows_rx, bottleneck)
+        super().__init__(rack.ports, rack.queues, rack.nic.flows_tx, rack.nic.flows_rx, bottleneck)
         self.rack = rack
         self._input_queue_drops = input_queue_drops()
 

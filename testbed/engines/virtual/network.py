@@ -19,7 +19,9 @@ class VirtualNetwork(PacketNetwork):
 
     def __init__(self, world: World, tuning: Tunings) -> None:
         maps = world.maps
-        super().__init__(world.ports, maps.flows_tx, maps.flows_rx, int(world.ports.index[world.layout.bottleneck]))
+        super().__init__(
+            world.ports, world.queues, maps.flows_tx, maps.flows_rx, int(world.ports.index[world.layout.bottleneck])
+        )
         self.world, self.tuning = world, tuning
 
     def drops(self) -> int:

@@ -15,6 +15,7 @@ from testbed.results.manifest import Manifest
 from testbed.results.measured import restore
 from testbed.results.record import Measured
 from testbed.results.report import html, ranks, tuned
+from testbed.results.report.classes import queue_plots
 from testbed.results.report.content import Report
 from testbed.results.report.moments import Moments
 from testbed.results.report.plot import Plot
@@ -36,7 +37,7 @@ def build(run: Path, flows: Sequence[str] = ()) -> Report:
     if any(one.first + len(one.paths) > len(measured.flows) for one in agents or ()):
         raise BadInput(f"{run / folder.DECISIONS} is about other flows than flows.parquet: is it from another run?")
     report = compose(measured, results.summary, results.manifest, agents, flows)
-    report = replace(report, plots=[*report.plots, *_of_tuners(run, measured)])
+    report = replace(report, plots=[*report.plots, *queue_plots(run, measured), *_of_tuners(run, measured)])
     traffic = results.manifest.experiment.get("traffic", {})
     if not (run / STEPS).is_file():
         return _over_time(report, Moments.of(measured, traffic))

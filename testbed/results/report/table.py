@@ -92,6 +92,8 @@ def notes(summary: Summary) -> list[str]:
         )
     if _two_classes(s):
         found.append("mice: finite flows of at most 1 MB")
+    if s.queues:
+        found.append(f"q0 to q7: the queues of {s.bottleneck}, and the classes that wait there; peak: of the whole run")
     found += [_unfinished(one) for one in s.jobs if one.unfinished]
     found += [
         text for there, text in ((s.verdict.start, LATE_START), (s.shared, SHARED), (s.messages, MESSAGES)) if there
@@ -170,7 +172,7 @@ def figures(summary: Summary) -> Table:
         for row, flows in (("mice", summary.mice), ("elephants", summary.elephants)):
             found[row].insert(ACROSS - 1, Cell(f"{flows:,}", "flows"))
     lines = [line for row, cells in found.items() for line in _lines(row, cells)]
-    return Table([*lines, *_shared(summary), *_jobs(summary), *_messages(summary)])
+    return Table([*lines, *_queues(summary), *_shared(summary), *_jobs(summary), *_messages(summary)])
 
 
 def _lines(row: str, cells: list[Cell]) -> Iterator[list[Cell]]:
@@ -183,6 +185,19 @@ def _applies(one: Figure, summary: Summary) -> bool:
         return False
     unknown = one.text(getattr(summary, one.name)) == UNKNOWN
     return not (unknown and (one.seldom or summary.engine == "lab"))  # a lab does not know what only switches know
+
+
+def _queues(summary: Summary) -> Iterator[list[Cell]]:
+    for one in summary.queues:
+        told = (
+            (f"{one.share:.4g} %", "of the line"),
+            (show_size(float(f"{one.mean:.4g}")), "mean"),
+            (show_size(float(f"{one.peak:.4g}")), "peak"),
+            (f"{one.packets:,.0f}", "packets"),
+            (f"{one.marked:,.0f}", "marked"),
+            (f"{one.dropped:,.0f}", "dropped"),
+        )
+        yield from _lines(f"q{one.queue} {one.classes}", [Cell(*both) for both in told])
 
 
 def _shared(summary: Summary) -> Iterator[list[Cell]]:

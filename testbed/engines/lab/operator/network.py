@@ -37,6 +37,10 @@ class LabNetwork:
             found[name] = np.array([report.interface[column] for report in self.reports])
         return found
 
+    def sample_queues(self, now_ns: int) -> dict[str, Floats]:  # noqa: ARG002 - part of the interface
+        """Ports have one."""
+        return {}
+
     def queue_counts(self) -> Ints:
         """Nothing is known."""
         return np.zeros(QUEUE_BINS, np.int64)
