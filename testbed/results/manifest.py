@@ -18,7 +18,7 @@ from testbed.results.record import EngineName
 from testbed.results.verdict import Verdict
 from testbed.results.versions import versions
 
-SCHEMA_VERSION = 3  # of the results folder; raise it when an older reader would misread a newer folder
+SCHEMA_VERSION = 4  # of the results folder; raise it when an older reader would misread a newer folder
 
 
 class PluginEntry(BaseModel):

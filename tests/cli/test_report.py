@@ -109,7 +109,7 @@ def replaced(name: str, old: str, new: str) -> Callable[[Path], None]:
     [
         (shutil.rmtree, [], "no results folder at"),
         (lambda path: (path / "manifest.json").unlink(), [], "is not a results folder"),
-        (replaced("manifest.json", '"schema_version": 3', '"schema_version": 9'), [], "schema version 9"),
+        (replaced("manifest.json", '"schema_version": 4', '"schema_version": 9'), [], "schema version 9"),
         (cut("flow_series.parquet"), [], "flow_series.parquet is cut short or damaged"),
         (cut("decisions.parquet"), [], "decisions.parquet is cut short or damaged"),
         (cut("summary.json"), [], "summary.json is cut short or damaged"),

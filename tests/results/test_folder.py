@@ -178,7 +178,7 @@ def test_other_schema_version(tmp_path: Path, manifest: Manifest) -> None:
     path = written(tmp_path / "out", manifest)
     content = json.loads((path / "manifest.json").read_text()) | {"schema_version": 99}
     (path / "manifest.json").write_text(json.dumps(content))
-    with pytest.raises(BadInput, match="schema version 99, this testbed reads 3"):
+    with pytest.raises(BadInput, match="schema version 99, this testbed reads 4"):
         folder.load(path)
 
 

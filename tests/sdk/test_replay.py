@@ -156,7 +156,7 @@ def _truncated(run: Path) -> None:
 
 def _version(run: Path) -> None:
     file = run / "manifest.json"
-    file.write_text(file.read_text().replace('"schema_version": 3', '"schema_version": 99'))
+    file.write_text(file.read_text().replace('"schema_version": 4', '"schema_version": 99'))
 
 
 def _manifest(run: Path) -> None:
