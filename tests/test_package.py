@@ -76,7 +76,7 @@ def test_experiments_resolve(installed: Path, tmp_path: Path) -> None:
 
 
 def test_every_file_of_the_packages_is_inside(uvx: Uvx) -> None:
-    """Sources in C, policies, cards' and portable programs, experiments, papers, pages, types."""
+    """Sources in C, policies, cards' programs, experiments, papers, pages, types."""
     (wheel,) = uvx.wheels.glob("cc_testbed-*.whl")
     inside = set(zipfile.ZipFile(wheel).namelist())
     packages = {"controllers": "testbed_controllers", "plugins": "testbed_plugins", "topologies": "testbed_topologies"}
@@ -90,8 +90,8 @@ def test_every_file_of_the_packages_is_inside(uvx: Uvx) -> None:
     for part in (
         "testbed/py.typed", "testbed/__init__.pyi", "testbed/dataplane/nic.bpf.c", "testbed/sdk/export/doca_pcc/",
         "testbed/experiment/traffic/sizes/", "testbed/live/page/", "testbed/results/papers/", "testbed/results/report/",
-        "testbed_controllers/adpg/export/doca_pcc/", "testbed_controllers/adpg/export/portable/",
-        "testbed_controllers/adpg/policies/", "testbed_controllers/decc/export/portable/",
+        "testbed_controllers/adpg/export/doca_pcc/", "testbed_controllers/adpg/policies/",
+        "testbed/compiled/testbed_cc.h",
         "testbed_plugins/acc/policies/", "testbed_plugins/pet/policies/",
     ):  # fmt: skip
         assert any(name.startswith(part) for name in wanted), part

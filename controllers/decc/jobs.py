@@ -1,11 +1,10 @@
-"""How DECC's policies are made: `testbed train`, `distil` and `export`."""
+"""How DECC's policies are made: `testbed train` and `distil`."""
 
 from __future__ import annotations
 
 from testbed.sdk.jobs import JobSet
 
-from .export.job import EXPORT
 from .job_distil import DISTIL
 from .job_train import TRAIN
 
-JOBS = JobSet({"train": TRAIN, "distil": DISTIL, "export": EXPORT})
+JOBS = JobSet({"train": TRAIN, "distil": DISTIL})

@@ -16,12 +16,14 @@ if TYPE_CHECKING:
 
 SWITCH = "switch"
 FORMATS = ["sonic"]
+C = "c"  # any controller that is compiled
 
 
 def export(  # noqa: PLR0917 - one parameter per option
     name: Name,
     to: Annotated[
-        str, typer.Option(metavar="TARGET", help="What for: --dry-run lists the targets; of a switch sonic.")
+        str,
+        typer.Option(metavar="TARGET", help="What for: c, any compiled controller; doca-pcc, some; of a switch sonic."),
     ],
     experiment: Annotated[
         str,
@@ -37,7 +39,7 @@ def export(  # noqa: PLR0917 - one parameter per option
     dry_run: DryRun = False,
     format: Formatted = Format.text,
 ) -> None:
-    """Write a trained policy as source code for another target, checked against the original.
+    """Write a controller as source code for another target, checked against the original.
 
     'testbed export switch EXPERIMENT --to sonic' prints the experiment's switch as SONiC's config_db.json.
     """
@@ -48,6 +50,11 @@ def export(  # noqa: PLR0917 - one parameter per option
         return
     if experiment:
         raise BadInput(f"export {name} {experiment}: one name is expected; 'switch' takes an experiment")
+    if to == C:
+        from testbed.sdk.export.c import job
+
+        run_job("export", name, settings, {}, preset, out, dry_run, format, job.of(name))
+        return
     run_job("export", name, settings, {"to": to}, preset, out, dry_run, format)
 
 

@@ -48,17 +48,19 @@ def run_job(  # noqa: PLR0917 - one parameter per option
     out: Path | None,
     dry_run: bool,
     format: Format,
+    plugin: Plugin | None = None,
 ) -> None:
+    """Do a plugin's job, or that of ``plugin``, which was found already."""
     from testbed.results import folder
     from testbed.sdk import jobs
 
-    plugin = jobs.find(name, job)
+    plugin = plugin or jobs.find(name, job)
     given = {key: value for key, value in options.items() if value is not None}
     config = plugin.configure(preset, {**given, **options_of(settings)})
     if dry_run:
         _describe(plugin, config, format)
         return
-    target = folder.prepare(out, f"{job}-{name}")
+    target = folder.prepare(out, f"{job}-{plugin.name}")
     checkpoints = jobs.checkpoints_of(target)
     if checkpoints.is_dir():
         print(f"going on from {checkpoints}", file=sys.stderr)

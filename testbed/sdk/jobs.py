@@ -65,7 +65,7 @@ class Job:
     """Something that a `JobSet` can do. ``run`` raises BadInput or TestbedError."""
 
     summary: str  # one line
-    Config: type[JobConfig]
+    Config: type[PluginConfig]
     run: Callable[[Any, JobContext], Result]  # what it is given is of `Config`
     presets: Mapping[str, dict[str, Any]] = field(default_factory=dict)  # the first is the default
     notes: Mapping[str, str] = field(default_factory=dict)  # on presets

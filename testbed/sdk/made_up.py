@@ -19,7 +19,7 @@ SHARES = {
 }  # fmt: skip
 EXTREME = 0.02  # of the acknowledgements have an extreme field
 EXTREMES: dict[str, tuple[float, ...]] = {
-    "packets": (0, 1, 1 << 20), "bytes": (0, 1, 1 << 40), "seq": (0, 1 << 52), "next_seq": (0, 1 << 52),
+    "packets": (0, 1, 1 << 20), "bytes": (1, 1 << 40), "seq": (0, 1 << 52), "next_seq": (0, 1 << 52),
     "inflight": (0, 1 << 40), "rtt": (1e-9, 1e-7, 1.0, 100.0), "ce_packets": (0, 1), "inc_packets": (0, 1),
 }  # fmt: skip
 HOP_EXTREMES = {"ts": (0.0, 1e6), "tx_bytes": (0.0, 2.0**53), "queue": (0.0, 1e12), "rate": (1e6, 1e15)}

@@ -36,7 +36,7 @@ def questions(native: Native, config: PluginConfig) -> list[tuple[str, Callable[
     """Name and question."""
     return [
         ("compiles without warnings", lambda: _warnings(native)),
-        ("sanitizers find nothing", lambda: _sanitized(native, config)),
+        ("sanitizers find nothing", lambda: sanitized(native.file, native, config)),
         ("instructions per event", lambda: _steps(native, config)),
     ]
 
@@ -50,15 +50,16 @@ def _warnings(native: Native) -> Answer:
     return not said, first or f"none by -Wall -Wextra ({native.compiler})"
 
 
-def _sanitized(native: Native, config: PluginConfig) -> Answer:
-    if native.file.suffix != SOURCE:
+def sanitized(file: Path, native: Native, config: PluginConfig) -> Answer:
+    """Whether the source ``file`` of a controller does nothing that C does not define, in made-up events."""
+    if file.suffix != SOURCE:
         return None, NO_SOURCE
     if not (command := can_sanitize()):
         return None, "no compiler here has the sanitizers; run: apt install gcc"
-    done = _run(native, config, TOLD, SANITIZED, command=command)
+    done = _run(file, native, config, TOLD, SANITIZED, command=command)
     said = done.stderr.splitlines()
     if found := next((line.strip() for line in said if any(kind in line for kind in FOUND)), ""):
-        place = next((line.split()[-1] for line in said if f"/{native.file.name}:" in line), "")
+        place = next((line.split()[-1] for line in said if f"/{file.name}:" in line), "")
         return False, found if place in found else f"{found}, {place}"
     if done.returncode == IMPOSSIBLE:
         number, event, rate, window, timer = done.stdout.split()
@@ -72,17 +73,18 @@ def _sanitized(native: Native, config: PluginConfig) -> Answer:
 def _steps(native: Native, config: PluginConfig) -> Answer:
     if native.file.suffix != SOURCE:
         return None, NO_SOURCE
-    done = _run(native, config, COUNTED, ("-O2",), "steps")
+    done = _run(native.file, native, config, COUNTED, ("-O2",), "steps")
     if done.returncode == REFUSED:
         return None, "this machine lets nobody step through programs (ptrace)"
     if done.returncode:
         return False, f"it ended with status {done.returncode}: {done.stderr.strip() or 'no message'}"
-    most = zip(EVENTS, map(int, done.stdout.split()), strict=True)
-    counted = ", ".join(f"{event} {number}" for event, number in most if number > 1)
-    return True, f"at most {counted or 'none'}, counted one by one in {COUNTED:,} made-up events: no bound"
+    *most, told = map(int, done.stdout.split())
+    counted = ", ".join(f"{event} {number}" for event, number in zip(EVENTS, most, strict=True) if number >= 0)
+    return True, f"at most {counted}, counted one by one in {told:,} made-up events: no bound"
 
 
 def _run(
+    file: Path,
     native: Native,
     config: PluginConfig,
     count: int,
@@ -98,7 +100,7 @@ def _run(
     told = b"".join(part.tobytes() for part in (head, options, facts, made_up.events(count, paths)))
     with tempfile.TemporaryDirectory() as folder:
         program = Path(folder) / "driver"
-        compile_to(program, (DRIVER, native.file), (*STRICT, *flags, "-lm", "-D_GNU_SOURCE"), command)
+        compile_to(program, (DRIVER, file), (*STRICT, *flags, "-lm", "-D_GNU_SOURCE"), command)
         done = subprocess.run([str(program), *arguments], input=told, capture_output=True, check=False)
     return subprocess.CompletedProcess(
         done.args, done.returncode, done.stdout.decode(errors="replace"), done.stderr.decode(errors="replace")

@@ -13,6 +13,7 @@ from testbed.sdk.export.program import Program, files
 from testbed.sdk.jobs import Job, JobConfig, JobContext, Result
 
 DOCA_PCC = "doca-pcc"
+TARGETS = ["c", DOCA_PCC]
 
 
 def of_a_probe(base_rtt: float | None) -> float:
@@ -55,7 +56,7 @@ def job(
 
     def run(given: ExportConfig, context: JobContext) -> Result:
         if given.to != DOCA_PCC:
-            raise BadInput(f"{name} cannot be exported to '{given.to}'; {nearest(given.to, [DOCA_PCC])}")
+            raise BadInput(f"{name} cannot be exported to '{given.to}'; {nearest(given.to, TARGETS)}")
         return write(program(given), context)
 
     return Job("The controller in fixed point, as a program for a NIC.", config, run, presets or {})

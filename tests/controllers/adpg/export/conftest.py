@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-from testbed_controllers.adpg.export.job import ExportConfig, export
+from testbed_controllers.adpg.export.job import EXPORT, AdpgExportConfig
 
 from testbed.sdk.jobs import JobContext
 from tests.controllers.adpg.loops import BASE_RTT
@@ -18,9 +18,9 @@ UNDEFINED = ("-fsanitize=undefined", "-fsanitize-undefined-trap-on-error")  # wh
 STRICT = ("-std=c99", "-O2", "-Wall", "-Wextra", "-Werror", "-Wdouble-promotion")
 
 
-def exported(to: str, folder: Path, **options: object) -> Path:
-    given = {"to": to, "base_rtt": f"{BASE_RTT} s", **options}
-    export(ExportConfig.model_validate(given), JobContext(folder))
+def exported(folder: Path, **options: object) -> Path:
+    given = {"base_rtt": f"{BASE_RTT} s", **options}
+    EXPORT.run(AdpgExportConfig.model_validate(given), JobContext(folder))
     return folder
 
 
@@ -33,20 +33,8 @@ def compiled(out: Path, sources: Sequence[Path], *flags: str) -> ctypes.CDLL:
 
 
 @pytest.fixture(scope="session")
-def portable_export(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return exported("c", tmp_path_factory.mktemp("portable"))
-
-
-@pytest.fixture(scope="session")
-def portable(portable_export: Path, tmp_path_factory: pytest.TempPathFactory) -> ctypes.CDLL:
-    sources = [*portable_export.glob("*.c"), HERE / "portable.c"]
-    out = tmp_path_factory.mktemp("lib") / "portable.so"
-    return compiled(out, sources, "-pedantic", "-ffp-contract=off", f"-I{portable_export}")
-
-
-@pytest.fixture(scope="session")
 def doca_export(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return exported("doca-pcc", tmp_path_factory.mktemp("doca"))
+    return exported(tmp_path_factory.mktemp("doca"))
 
 
 @pytest.fixture(scope="session")

@@ -1,1 +1,0 @@
-"""DECC as portable C: the controller as it is, and one form of its policy as constants."""
