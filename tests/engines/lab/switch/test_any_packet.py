@@ -16,7 +16,8 @@ from testbed.base import linux
 from testbed.engines.lab.switch.pinned import PinnedSwitch
 from tests.support.sandboxed import inside
 
-pytestmark = [pytest.mark.root, pytest.mark.parallel]
+pytestmark = pytest.mark.root  # alone: TCP's timers are of wall time
+ATTEMPTS = 3  # of a machine that may be busy: what TCP then does is not what it would do
 
 RATE = 20e6  # bit/s: a machine that is busy for some ms has little influence on RTTs of 15 to 30 ms
 KMIN = 75_000  # bytes; a step
@@ -100,17 +101,31 @@ def transfer(offload: bool, seconds: float) -> Seen:
     return seen
 
 
-@pytest.mark.parametrize(("offload", "seconds"), [(False, 6.0), (True, 3.0)], ids=["packets", "super-packets"])
-def test_tcp_is_marked_counted_and_shaped(offload: bool, seconds: float) -> None:
-    """Reno halves what is on its way when a packet is marked, and adds a segment per RTT (RFC 5681, RFC 3168)."""
-    iperf, port, mean_queue, arrived = inside(lambda: tuple(transfer(offload, seconds)))
-    assert port["marked_packets"] == arrived["InCEPkts"] > 2
-    assert arrived["InECT0Pkts"] + arrived["InCEPkts"] == pytest.approx(port["tx_packets"], abs=50)  # ARP, SYN
-    assert port["dropped_packets"] == 0
-    received = iperf["sum_received"]["bytes"] * FRAME / SEGMENT
-    assert port["tx_bytes"] == pytest.approx(received, rel=0.01, abs=3 * KMIN)  # the last ones may have come too late
-    if not offload:  # else the window is in steps of super-packets
-        rate = iperf["sum_received"]["bits_per_second"] * FRAME / SEGMENT
-        assert 0.97 * RATE < rate < 1.001 * RATE  # 1 % on a quiet machine; a late shaper stays late
-        # The window W grows by a segment per RTT, which is W / rate: W^2 grows linearly, from (Kmin / 2)^2 to Kmin^2.
-        assert mean_queue == pytest.approx(7 / 9 * KMIN, rel=0.15)
+def counted(seen: Seen) -> None:
+    """The port, the receiver's kernel and iperf3 have seen the same."""
+    assert seen.port["marked_packets"] == seen.arrived["InCEPkts"] > 2
+    marked_or_not = seen.arrived["InECT0Pkts"] + seen.arrived["InCEPkts"]
+    assert marked_or_not == pytest.approx(seen.port["tx_packets"], abs=50)  # ARP, SYN
+    assert seen.port["dropped_packets"] == 0
+    received = seen.iperf["sum_received"]["bytes"] * FRAME / SEGMENT
+    assert seen.port["tx_bytes"] == pytest.approx(received, rel=0.01, abs=3 * KMIN)  # the last ones may come too late
+
+
+def test_tcp_is_marked_counted_and_shaped() -> None:
+    """Reno halves what is on its way when a packet is marked, and adds a segment per RTT (RFC 5681, RFC 3168).
+
+    So its window W grows by a segment in W / rate: W^2 grows linearly, from (Kmin / 2)^2 to Kmin^2.
+    """
+    for attempt in range(1, ATTEMPTS + 1):
+        seen = Seen(*inside(lambda: tuple(transfer(offload=False, seconds=6.0))))
+        counted(seen)
+        rate = seen.iperf["sum_received"]["bits_per_second"] * FRAME / SEGMENT
+        assert rate < 1.001 * RATE
+        as_in_theory = rate > 0.99 * RATE and seen.mean_queue == pytest.approx(7 / 9 * KMIN, rel=0.15)
+        if as_in_theory or attempt == ATTEMPTS:
+            assert as_in_theory, (rate, seen.mean_queue)
+            return
+
+
+def test_super_packets_count_as_what_they_are() -> None:
+    counted(Seen(*inside(lambda: tuple(transfer(offload=True, seconds=3.0)))))
