@@ -81,10 +81,8 @@ def test_metrics_are_there_from_start_to_end(seen: Seen) -> None:
     assert first == {}  # the rack was being built
     present = {name for name, _ in last}
     missing = [one for one in names.exported_names() if one not in present and f"{one}_bucket" not in present]
-    of_jobs = [one for one in names.exported_names() if one.startswith("testbed_job_")]
-    assert sorted(missing) == sorted(
-        [*of_jobs, "testbed_tuner_state_info"]
-    )  # no job, and a static tuner is in no state
+    elsewhere = [one for one in names.exported_names() if one.startswith(("testbed_job_", "testbed_queue_"))]
+    assert sorted(missing) == sorted([*elsewhere, "testbed_tuner_state_info"])  # no job, one queue, a static tuner
     assert [value for (name, _), value in last.items() if name == "testbed_flow_active_flows"] == [1.0] * 8
     assert 0 < one(last, "testbed_run_warmup_seconds") < MILLISECONDS * 1e-3
     assert one(last, "testbed_nominal_time_seconds") == pytest.approx(MILLISECONDS * 1e-3, abs=0.3e-3)

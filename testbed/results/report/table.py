@@ -40,6 +40,7 @@ APPLIES: dict[str, Callable[[Summary], bool]] = {  # figures and rows that are n
     "pauses in run": lambda summary: summary.lossless,
     "mice": _two_classes,
     "elephants": _two_classes,
+    "message": lambda summary: not math.isnan(summary.message_p50),
     "messages": lambda _summary: False,  # told by kind
     "iteration": lambda _summary: False,  # told by job
     "bus bandwidth": lambda _summary: False,

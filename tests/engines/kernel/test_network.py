@@ -18,7 +18,7 @@ def test_every_queue_of_this_machine_counts(tmp_path: Path, monkeypatch: pytest.
     monkeypatch.setattr(linux, "Path", lambda _file: softnet)
     port = SimpleNamespace(ifindex=0)
     rack = SimpleNamespace(
-        net=SimpleNamespace(shaper_drops=lambda: 3, ports=[port]), ports=None,
+        net=SimpleNamespace(shaper_drops=lambda: 3, ports=[port]), ports=None, queues=None,
         nic=SimpleNamespace(flows_tx=None, flows_rx=None), layout=SimpleNamespace(bottleneck=0),
     )  # fmt: skip
     network = RackNetwork(cast(Any, rack))

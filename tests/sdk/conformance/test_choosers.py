@@ -43,7 +43,7 @@ def test_who_never_leaves_the_path_that_failed_is_found(tmp_path: Path) -> None:
 
 def test_an_entropy_must_be_one(tmp_path: Path) -> None:
     results = of_chooser(tmp_path, "def on_send(self, now):\n    self.entropy = 16384")
-    line = line_of(tmp_path, "def on_send")
+    line = line_of(tmp_path, "self.entropy")
     expected = f"path chooser 'broken' ({tmp_path / 'broken.py'}, line {line}): set entropy 16384; expected 0 to 16383"
     assert expected in results[VALID].why
     assert not any(one.passed for one in results.values())
