@@ -51,12 +51,21 @@ static __always_inline struct ip_place find_ip(const struct __sk_buff *skb)
 	return place;
 }
 
-/* From ECT to CE; with IPv4 the checksum's difference (RFC 1624). */
+/* The checksum of an IPv4 header whose first word changes from this to CE, by the difference (RFC 1624). */
+static __always_inline __be16 csum_of_ce(__be16 csum, __u32 word)
+{
+	__u32 sum = (~bpf_ntohs(csum) & 0xffff) + (~word & 0xffff) + (word | 3);
+
+	sum = (sum & 0xffff) + (sum >> 16);
+	sum = (sum & 0xffff) + (sum >> 16);
+	return bpf_htons(~sum & 0xffff);
+}
+
+/* From ECT to CE. */
 static __always_inline void mark_ce(struct __sk_buff *skb, const struct ip_place *place)
 {
 	__u8 begin[2];
 	__be16 csum;
-	__u32 sum;
 
 	if (bpf_skb_load_bytes(skb, place->at, begin, sizeof(begin)))
 		return;
@@ -67,12 +76,8 @@ static __always_inline void mark_ce(struct __sk_buff *skb, const struct ip_place
 	}
 	if (bpf_skb_load_bytes(skb, place->at + IPV4_CSUM, &csum, sizeof(csum)))
 		return;
-	sum = (~bpf_ntohs(csum) & 0xffff) + (~((__u32)begin[0] << 8 | begin[1]) & 0xffff);
+	csum = csum_of_ce(csum, (__u32)begin[0] << 8 | begin[1]);
 	begin[1] |= 3;
-	sum += (__u32)begin[0] << 8 | begin[1];
-	sum = (sum & 0xffff) + (sum >> 16);
-	sum = (sum & 0xffff) + (sum >> 16);
-	csum = bpf_htons(~sum & 0xffff);
 	bpf_skb_store_bytes(skb, place->at + 1, &begin[1], 1, 0);
 	bpf_skb_store_bytes(skb, place->at + IPV4_CSUM, &csum, sizeof(csum), 0);
 }

@@ -99,6 +99,31 @@ static __always_inline __u32 bin_of(__u32 bytes)
 	return ((octave + 1) << QUEUE_SUB_BITS) + ((bytes >> octave) & ((1 << QUEUE_SUB_BITS) - 1));
 }
 
+/* Of one moment. */
+static __always_inline struct red red_now(struct red *shared)
+{
+	struct red red = {};
+
+	bpf_spin_lock(&shared->lock);
+	red.kmin = shared->kmin;
+	red.kmax = shared->kmax;
+	red.pmax = shared->pmax;
+	bpf_spin_unlock(&shared->lock);
+	return red;
+}
+
+/* xorshift32 (Marsaglia, 2003): seeded, so that marking is reproducible for the same arrivals. */
+static __always_inline __u32 next_random(struct queue *port)
+{
+	__u32 random = port->random;
+
+	random ^= random << 13;
+	random ^= random >> 17;
+	random ^= random << 5;
+	port->random = random;
+	return random;
+}
+
 static __always_inline int red_marks(const struct red *red, __u32 queue, __u32 random)
 {
 	if (queue <= red->kmin)
@@ -128,16 +153,17 @@ static __always_inline struct roce *data_packet(struct __sk_buff *skb)
 	return is_data(packet) ? packet : NULL;
 }
 
-/* From ECT to CE, with the checksum's difference (RFC 1624). */
+/* What a port needs to know of any packet; of data it is at hand. */
+static __always_inline struct ip_place ip_of(const struct __sk_buff *skb, const struct roce *packet)
+{
+	return packet ? (struct ip_place){.at = ETH_HLEN, .traffic_class = packet->tos} : find_ip(skb);
+}
+
+/* mark_ce, in place. */
 static __always_inline void set_ce(struct roce *packet)
 {
-	__u32 sum = (~bpf_ntohs(packet->ip_csum) & 0xffff) + (~(0x4500u | packet->tos) & 0xffff);
-
+	packet->ip_csum = csum_of_ce(packet->ip_csum, 0x4500u | packet->tos);
 	packet->tos |= 3;
-	sum += 0x4500u | packet->tos;
-	sum = (sum & 0xffff) + (sum >> 16);
-	sum = (sum & 0xffff) + (sum >> 16);
-	packet->ip_csum = bpf_htons(~sum & 0xffff);
 }
 
 static __always_inline void stamp_int(struct __sk_buff *skb, struct roce *packet, const struct port_config *config,
@@ -179,13 +205,13 @@ int port_egress(struct __sk_buff *skb)
 	struct queue *port = bpf_map_lookup_elem(&port_queue, &key);
 	struct red *shared_red = bpf_map_lookup_elem(&port_red, &key);
 	struct roce *packet = data_packet(skb); /* first: it may move the packet */
-	struct ip_place ip = packet ? (struct ip_place){.at = ETH_HLEN, .traffic_class = packet->tos} : find_ip(skb);
+	struct ip_place ip = ip_of(skb, packet);
 	struct size size = size_of(skb, &ip);
 	__u32 ingress_port = settings.xoff && packet ? skb->ingress_ifindex : 0;
 	struct ingress *ingress = ingress_port ? bpf_map_lookup_elem(&ingresses, &ingress_port) : NULL;
 	struct arrivals *far = config ? bpf_map_lookup_elem(&arrivals, &config->peer) : NULL;
 	struct pause *pause = settings.xoff ? bpf_map_lookup_elem(&pauses, &key) : NULL;
-	struct red red = {};
+	struct red red;
 	__u64 now, dt, paused = 0, drained, before, tx_bytes;
 	int full, lost, mark, passes = 0, overrun = ingress && ingress->bytes + size.bytes > settings.limit;
 
@@ -202,20 +228,10 @@ int port_egress(struct __sk_buff *skb)
 		return TC_ACT_OK; /* only wakes the shaper up; see testbed.engines.kernel.rack.gate */
 
 	length = size.bytes;
-	bpf_spin_lock(&shared_red->lock);
-	red.kmin = shared_red->kmin;
-	red.kmax = shared_red->kmax;
-	red.pmax = shared_red->pmax;
-	bpf_spin_unlock(&shared_red->lock);
-
+	red = red_now(shared_red);
 	now = bpf_ktime_get_ns();
 	bpf_spin_lock(&port->lock);
-	/* xorshift32: seeded, so that marking is reproducible for the same arrivals */
-	random = port->random;
-	random ^= random << 13;
-	random ^= random >> 17;
-	random ^= random << 5;
-	port->random = random;
+	random = next_random(port);
 	/* Another core may have been here with a later time: then no time has passed. */
 	if (now < port->last_ns)
 		now = port->last_ns;

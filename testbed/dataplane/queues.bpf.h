@@ -43,17 +43,6 @@ static __always_inline void count_loss(struct port_counters *count, int lost, co
 	}
 }
 
-static __always_inline __u32 next_random(struct queue *port)
-{
-	__u32 random = port->random; /* xorshift32: seeded, so that marking is reproducible for the same arrivals */
-
-	random ^= random << 13;
-	random ^= random >> 17;
-	random ^= random << 5;
-	port->random = random;
-	return random;
-}
-
 /*
  * All queues together are what one queue of the port's rate would be, whoever goes next. What waits beyond that is what the
  * shaper did not send in time.
@@ -81,10 +70,10 @@ int port_egress(struct __sk_buff *skb)
 	struct port_counters *all = bpf_map_lookup_elem(&port_counters, &key), *count;
 	struct queue *port = bpf_map_lookup_elem(&port_queue, &key), *own;
 	struct roce *packet = data_packet(skb); /* first: it may move the packet */
-	struct ip_place ip = packet ? (struct ip_place){.at = ETH_HLEN, .traffic_class = packet->tos} : find_ip(skb);
+	struct ip_place ip = ip_of(skb, packet);
 	struct size size = size_of(skb, &ip);
 	struct departures *left, *all_left;
-	struct red *shared_red, red = {};
+	struct red *shared_red, red;
 	struct port_config room = {};
 #if POOL
 	struct entry into = {.place = SHARED};
@@ -108,12 +97,7 @@ int port_egress(struct __sk_buff *skb)
 	if (!own_config || !count || !own || !shared_red || !left || !all_left)
 		return TC_ACT_OK;
 
-	bpf_spin_lock(&shared_red->lock);
-	red.kmin = shared_red->kmin;
-	red.kmax = shared_red->kmax;
-	red.pmax = shared_red->pmax;
-	bpf_spin_unlock(&shared_red->lock);
-
+	red = red_now(shared_red);
 	now = bpf_ktime_get_ns();
 	room.buffer = own_config->buffer;
 #if POOL
@@ -188,7 +172,7 @@ static __always_inline void leave_queue(struct __sk_buff *skb, __u32 key, __u32 
 	struct port_counters *all = bpf_map_lookup_elem(&port_counters, &key), *count;
 	struct queue *port = bpf_map_lookup_elem(&port_queue, &key);
 	struct ip_place ip = find_ip(skb);
-	struct red *shared_red, red = {};
+	struct red *shared_red, red;
 	int mark;
 
 	if (!classes || !classes->at_dequeue || !all || !port || !(ip.traffic_class & 3))
@@ -198,11 +182,7 @@ static __always_inline void leave_queue(struct __sk_buff *skb, __u32 key, __u32 
 	shared_red = bpf_map_lookup_elem(&port_red, &row);
 	if (!count || !shared_red)
 		return;
-	bpf_spin_lock(&shared_red->lock);
-	red.kmin = shared_red->kmin;
-	red.kmax = shared_red->kmax;
-	red.pmax = shared_red->pmax;
-	bpf_spin_unlock(&shared_red->lock);
+	red = red_now(shared_red);
 	bpf_spin_lock(&port->lock);
 	mark = red_marks(&red, behind, next_random(port) * 2654435761u);
 	if (mark) {

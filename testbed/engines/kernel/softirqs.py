@@ -9,11 +9,12 @@ packets were late by at most 1.0 to 2.9 base RTTs, and by 0.6 to 1.7.
 from __future__ import annotations
 
 import os
-import signal
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
-from typing import NoReturn
+
+from testbed.base.guard import Guard
 
 FIFO_PRIORITY = 3  # above agents and the pause generator
 KTHREADD = 2  # parent of all threads of the kernel
@@ -40,30 +41,16 @@ def first() -> Iterator[None]:
     if not usual:
         yield
         return
-    ours, theirs = os.pipe()
-    keeper = os.fork()
-    if keeper == 0:
-        _keep(usual, ours)
-    os.close(ours)
+    guard = Guard(partial(_schedule, usual, os.SCHED_OTHER, 0))
     try:
+        _schedule(usual, os.SCHED_FIFO, FIFO_PRIORITY)
         yield
     finally:
-        os.close(theirs)
-        os.waitpid(keeper, 0)
+        _schedule(usual, os.SCHED_OTHER, 0)
+        guard.dismiss()
 
 
-def _keep(usual: list[int], lifeline: int) -> NoReturn:
-    """A process of its own, for the one that made it may be killed: then the other end of the pipe closes."""
-    try:
-        os.setsid()
-        signal.pthread_sigmask(signal.SIG_BLOCK, set(signal.Signals))
-        os.closerange(0, lifeline)
-        os.closerange(lifeline + 1, os.sysconf("SC_OPEN_MAX"))
-        with suppress(PermissionError):  # no budget for real-time processes
-            for thread in usual:
-                os.sched_setscheduler(thread, os.SCHED_FIFO, os.sched_param(FIFO_PRIORITY))
-        os.read(lifeline, 1)
-        for thread in usual:
-            os.sched_setscheduler(thread, os.SCHED_OTHER, os.sched_param(0))
-    finally:
-        os._exit(0)
+def _schedule(numbers: list[int], policy: int, priority: int) -> None:
+    with suppress(PermissionError):  # no budget for real-time processes
+        for number in numbers:
+            os.sched_setscheduler(number, policy, os.sched_param(priority))

@@ -99,17 +99,18 @@ def qos(rate: float) -> Sequence[Trial]:
                         least=1, unit=" Gbit/s", breaks=["rack.spines=1"]),
             none("lossless packets that queues dropped with one uplink",
                  lambda seen: seen.dropped([3], since=DOWN + SETTLED), ["rack.switch.groups.3.pfc=off"]),
-            *(_share(queue, queues) for queue in queues),
+            *(share_by_weight(queue, queues, "spine2", " over one uplink") for queue in queues),
         ])
     ]  # fmt: skip
 
 
-def _share(queue: int, queues: Sequence[int]) -> Expectation:
-    share = WEIGHT[queue] / sum(WEIGHT[one] for one in queues)
-    other = next(one for one in queues if one != queue)
+def share_by_weight(queue: int, backlogged: Sequence[int], switch: str, over: str = "") -> Expectation:
+    """DWRR among the queues that have packets, at the ports of a switch or the port to a host; ``over`` says where."""
+    share = WEIGHT[queue] / sum(WEIGHT[one] for one in backlogged)
+    other = next(one for one in backlogged if one != queue)
     return alike(
-        f"rate of queue {queue} over one uplink and its share by weight ({share:.1%})",
-        lambda seen: apart(seen.sent([queue], ["spine2"]) / seen.sent(queues, ["spine2"]), share),
+        f"rate of queue {queue}{over} and its share by weight ({share:.1%})",
+        lambda seen: apart(seen.sent([queue], [switch]) / seen.sent(backlogged, [switch]), share),
         2,
         [f"rack.switch.queues.{queue}.weight={WEIGHT[other]}", f"rack.switch.queues.{other}.weight={WEIGHT[queue]}"],
     )

@@ -11,9 +11,9 @@ from functools import partial
 import numpy as np
 
 from testbed.runs.plans.case import Case, Expectation, TestPlan, Trial, alike, none, some
-from testbed.runs.plans.fabric import failover, hashing, qos, spraying
+from testbed.runs.plans.fabric import failover, hashing, qos, share_by_weight, spraying
 from testbed.runs.plans.observed import Observed, apart
-from testbed.runs.plans.rack import ACKS, CNPS, LOSSLESS, LOSSY, MTU, WEIGHT, experiment, flow
+from testbed.runs.plans.rack import ACKS, CNPS, LOSSLESS, LOSSY, MTU, experiment, flow
 
 MOST_PAUSES = 100  # PFC frames that DCQCN may need
 DCQCN = "dcqcn"
@@ -92,22 +92,10 @@ def _incast(rate: float) -> Sequence[Trial]:
                      ["rack.switch.groups.0={pfc: on, alpha: 0.03}"]),
                 alike("PFC frames that hosts got and those that the switch sent",
                       lambda seen: apart(seen.pauses_seen, seen.pauses), 2, ELSEWHERE),
-                *(_share(queue, backlogged) for queue in backlogged),
+                *(share_by_weight(queue, backlogged, "h4") for queue in backlogged),
             ], [f"nic:h{host}" for host in (1, 2, 3)])
         )  # fmt: skip
     return found
-
-
-def _share(queue: int, backlogged: Sequence[int]) -> Expectation:
-    """DWRR among those that have packets."""
-    share = WEIGHT[queue] / sum(WEIGHT[one] for one in backlogged)
-    other = next(one for one in backlogged if one != queue)
-    return alike(
-        f"rate of queue {queue} and its share by weight ({share:.1%})",
-        lambda seen: apart(seen.sent([queue], ["h4"]) / seen.sent(backlogged, ["h4"]), share),
-        2,
-        [f"rack.switch.queues.{queue}.weight={WEIGHT[other]}", f"rack.switch.queues.{other}.weight={WEIGHT[queue]}"],
-    )
 
 
 def _few_pauses() -> Expectation:
