@@ -62,12 +62,23 @@ def test_no_shipped_experiment_falls_under_it(name: str, caplog: pytest.LogCaptu
     assert caplog.messages == []
 
 
-def test_the_warning_has_both_numbers_and_the_highest_kmin(caplog: pytest.LogCaptureFixture) -> None:
+@pytest.fixture
+def heard(caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch) -> pytest.LogCaptureFixture:
+    """Whatever another test in this process has made of logging, such as a command that was told to be verbose."""
+    monkeypatch.setattr(logging.root.manager, "disable", 0)
+    for name in ("testbed", "testbed.experiment"):
+        monkeypatch.setattr(logging.getLogger(name), "propagate", True)
+        monkeypatch.setattr(logging.getLogger(name), "disabled", False)
+    caplog.set_level(logging.WARNING, logger="testbed.experiment")
+    return caplog
+
+
+def test_the_warning_has_both_numbers_and_the_highest_kmin(heard: pytest.LogCaptureFixture) -> None:
     of("incast-8", *step(EIGHT))
-    assert caplog.messages == []
+    assert heard.messages == []
     of("incast-8", *step(EIGHT + 1e3))
-    (message,) = caplog.messages
-    assert caplog.records[0].levelno == logging.WARNING
+    (message,) = heard.messages
+    assert heard.records[0].levelno == logging.WARNING
     assert message == (
         "ECN cannot come before PFC at s1-eth9: Kmin is 1.59992 MB there, and the 8 ingresses that feed it may have "
         "1.6 MB in its queue before xoff (200 kB each) pauses senders; the highest Kmin that works is 1.598922 MB: "

@@ -7,7 +7,6 @@ from functools import partial
 
 from testbed.capture.files import Capture
 from testbed.engines.engine import Stoppable
-from testbed.engines.kernel import softirqs
 from testbed.engines.kernel.faults.fault import NO_FAULT, Fault
 from testbed.engines.kernel.sandbox import Sandbox
 from testbed.engines.messages import observe
@@ -33,18 +32,17 @@ def follow(
 
     arrow.load()
     running = [] if running is None else running
-    with softirqs.first():
-        sandbox = Sandbox(
-            partial(_work, resolved, netem, fault, captures=captures, name=name), without=observer.descriptors
-        )
-        running.append(sandbox)
-        observer.on_fork()
-        try:
-            return observe(sandbox.messages(), observer, name)
-        finally:
-            sandbox.kill()
-            running.clear()
-            observer.on_stop()
+    sandbox = Sandbox(
+        partial(_work, resolved, netem, fault, captures=captures, name=name), without=observer.descriptors
+    )
+    running.append(sandbox)
+    observer.on_fork()
+    try:
+        return observe(sandbox.messages(), observer, name)
+    finally:
+        sandbox.kill()
+        running.clear()
+        observer.on_stop()
 
 
 def _work(  # type: ignore[no-untyped-def]

@@ -13,7 +13,7 @@ packets  The experiment's links make ``streams * rate / (8 * wire_size) / d`` pa
          cores 92,000 packets/s were measured with HPCC. Real runs of incast-64 there, with another program on one of
          the cores: at 350 (0.36 of a core by this formula) two of two degraded, packets up to 2.9 RTTs late in the
          window; at 400 (0.31) the p99 of lags of six was at most 0.09 RTTs, and no packet more than 1.8 RTTs late.
-         With a share of 0.28 eighteen of twenty were clean, ten with HPCC and ten with DCQCN, before `softirqs`.
+         With a share of 0.28 eighteen of twenty were clean, ten with HPCC and ten with DCQCN.
 lag      A packet or a feedback waits up to the shortest sleep of an agent, plus as much as that sleep ends late (p99).
          Both are wall time, so ``(SHORTEST_SLEEP + late_p99) / d`` may be half of the verdict's `LAG_LIMIT` base RTTs:
          the other half is for the work that is done before the packet.

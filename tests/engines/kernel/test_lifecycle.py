@@ -85,7 +85,7 @@ def test_agent_that_is_killed_ends_the_run_and_the_data_is_kept(tmp_path: Path) 
     process = start(tmp_path, *LONG)
     process.read_until("running")
     time.sleep(0.3)
-    os.kill(children(children(children(process.pid)[-1])[0])[0], signal.SIGKILL)
+    os.kill(children(children(children(process.pid)[0])[0])[0], signal.SIGKILL)
     _, said = process.communicate(timeout=PATIENCE)
     assert process.returncode == 1
     assert "ended with -9; what was measured until then is kept" in said
@@ -95,7 +95,7 @@ def test_agent_that_is_killed_ends_the_run_and_the_data_is_kept(tmp_path: Path) 
 def test_sandbox_that_is_killed_is_one_message(tmp_path: Path) -> None:
     process = start(tmp_path, *LONG)
     process.read_until("running")
-    os.kill(children(children(process.pid)[-1])[0], signal.SIGKILL)
+    os.kill(children(children(process.pid)[0])[0], signal.SIGKILL)
     _, said = process.communicate(timeout=PATIENCE)
     assert process.returncode == 1
     assert said.splitlines()[-1] == "testbed: the run's process died (exit code 137); nothing of it is left"
@@ -143,7 +143,7 @@ def test_second_ctrl_c_ends_at_once(tmp_path: Path) -> None:
     process = start(tmp_path, *LONG)
     process.read_until("running")
     # the sandbox stands still, so that the first one cannot be answered before the second comes
-    os.kill(children(children(process.pid)[-1])[0], signal.SIGSTOP)
+    os.kill(children(children(process.pid)[0])[0], signal.SIGSTOP)
     os.killpg(process.pid, signal.SIGINT)
     time.sleep(0.3)
     assert process.poll() is None

@@ -7,13 +7,12 @@ that may be, and takes them away.
 from __future__ import annotations
 
 import contextlib
+import os
+import signal
 from collections.abc import Iterator, Mapping
-from functools import partial
 
 from pyroute2 import IPRoute
 from pyroute2.netlink.exceptions import NetlinkError
-
-from testbed.base.guard import Guard
 
 PARENTS = {"ingress": 0xFFFFFFF2, "egress": 0xFFFFFFF3}
 CLSACT = ("clsact", "ingress")
@@ -42,7 +41,11 @@ class ClsactFilters:
     def __init__(self, netlink: IPRoute, index: int, programs: Mapping[str, int]) -> None:
         self.netlink, self.index = netlink, index
         self.made_clsact = not _has_clsact(netlink, index)
-        self._guard = Guard(partial(_remove_left, index, self.made_clsact))
+        self._watched, self._alive = os.pipe()
+        self._guard = os.fork()
+        if self._guard == 0:
+            _watch(self._watched, self._alive, index, self.made_clsact)
+        os.close(self._watched)
         if self.made_clsact:
             netlink.tc("add", "clsact", index)
         for direction, program in programs.items():
@@ -54,7 +57,9 @@ class ClsactFilters:
     def remove(self) -> None:
         """Take them away now, and clsact if it was not there before."""
         _remove(self.netlink, self.index, self.made_clsact)
-        self._guard.dismiss()
+        os.kill(self._guard, signal.SIGKILL)
+        os.waitpid(self._guard, 0)
+        os.close(self._alive)
 
 
 def _remove(netlink: IPRoute, index: int, clsact: bool) -> None:
@@ -66,7 +71,17 @@ def _remove(netlink: IPRoute, index: int, clsact: bool) -> None:
             netlink.tc("del-filter", index=index, parent=parent, prio=PRIORITY)
 
 
-def _remove_left(index: int, clsact: bool) -> None:
-    """By the guard; the interface may be gone as well."""
-    with IPRoute() as netlink, contextlib.suppress(NetlinkError):
-        _remove(netlink, index, clsact)
+def _watch(watched: int, alive: int, index: int, clsact: bool) -> None:
+    """The guard's process; never returns."""
+    try:
+        os.setsid()
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            signal.signal(number, signal.SIG_IGN)
+        os.close(alive)
+        os.closerange(0, watched)  # the control channel, most of all: it ends when no process has it open
+        os.closerange(watched + 1, 4096)
+        os.read(watched, 1)
+        with IPRoute() as netlink, contextlib.suppress(NetlinkError):
+            _remove(netlink, index, clsact)
+    finally:
+        os._exit(0)
