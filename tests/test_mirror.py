@@ -55,6 +55,7 @@ BEHAVIOURS = {
         "bolt": "notices of switches, on their way",
         "fixed_points": "where the controllers settle",
         "plugin_failures": "a plugin that fails, hangs or prints",
+        "three_tiers": "racks of three tiers",
         "racks": "racks whose links differ, and custom ones",
         "decisions": "the file that blocks become during a run",
         "jobs": "iterations and bandwidths beside closed forms",

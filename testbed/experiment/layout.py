@@ -73,7 +73,8 @@ class Layout:
     def most_hops(self) -> int:
         """Switches on the longest of the flows' paths: INT needs room for as many records."""
         pairs, _ = alike(self.shape, self.plan.src, self.plan.dst)
-        return max(len(self.routes.path(*pair)) - 1 for pair in pairs)
+        edges = ((self.shape.edge(src), self.shape.edge(dst)) for src, dst in pairs)
+        return 1 + max(self.routes.distance(*pair) or 0 for pair in edges)
 
     @cached_property
     def bottleneck(self) -> int:

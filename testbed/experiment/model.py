@@ -37,7 +37,7 @@ from testbed.experiment.choice import (
     with_packets,
 )
 from testbed.experiment.events import EventSpec, Step
-from testbed.experiment.topology.any_rack import MOST_HOSTS
+from testbed.experiment.topology.any_rack import MOST_HOSTS, MOST_SWITCHES
 from testbed.experiment.topology.buffers import usual_buffer
 from testbed.experiment.topology.kinds import shape_of
 from testbed.experiment.topology.pfc import Pfc
@@ -55,11 +55,12 @@ class Most(NamedTuple):
     """What an engine has room for."""
 
     hosts: int
+    switches: int
     flows: int
 
 
-USUAL = Most(1023, 65_536)  # a Linux bridge has 1,024 ports; other racks are limited by what one machine can build
-VIRTUAL = Most(MOST_HOSTS, 1 << 20)  # an all-to-all of 1,024 ranks fits
+USUAL = Most(1023, 255, 65_536)  # a Linux bridge has 1,024 ports; other racks are limited by what one machine can build
+VIRTUAL = Most(MOST_HOSTS, MOST_SWITCHES, 1 << 20)  # an all-to-all of 1,024 ranks fits
 MOST_CELLS = 20_000_000  # samples x flows kept in memory
 DILATIONS = (1.0, 1e6)
 SLOWEST, FASTEST = 1e5, 1e10  # bit/s of wall time that software links can shape at all
@@ -327,7 +328,7 @@ class Experiment(Part):
     def _most(self) -> Most:
         return VIRTUAL if self.engine == "virtual" else USUAL
 
-    def _possible(self, needed: float, what: Literal["hosts", "flows"]) -> str:
+    def _possible(self, needed: float, what: Literal["hosts", "switches", "flows"]) -> str:
         """How many are, and where there is room for as many as are needed."""
         most, elsewhere = getattr(self._most, what), getattr(VIRTUAL, what)
         room = f"; say --engine virtual, which has room for {elsewhere:,}" if most < needed <= elsewhere else ""
@@ -339,6 +340,8 @@ class Experiment(Part):
         if size > most:
             key = "hosts" if isinstance(self.rack, Star) else "kind"
             refuse(f"rack.{key}", f"makes a rack of {size} hosts, {self._possible(size, 'hosts')}")
+        if self.hosts and (switches := len(self.shape.switches)) > self._most.switches:
+            refuse("rack.kind", f"makes a rack of {switches} switches, {self._possible(switches, 'switches')}")
         if not self.hosts:
             refuse("rack.hosts", f"say how many hosts there are: '{self.traffic.pattern}' does with any number")
         if needed > most:

@@ -94,13 +94,12 @@ class Wires:
         """
         switches = len(self.switch)
         at, flat = np.zeros((switches, switches), np.int64), [0]
-        there: dict[tuple[int, ...], int] = {}
+        there: dict[int, int] = {}  # by the list's identity: see `Routes.next_hops`
         for (switch, edge), ports in hops.items():
-            lines = tuple(map(self.out_of, ports))
-            if lines not in there:
-                there[lines] = len(flat)
-                flat += [len(lines), *lines]
-            at[self.switch[switch], self.switch[edge]] = there[lines]
+            if id(ports) not in there:
+                there[id(ports)] = len(flat)
+                flat += [len(ports), *map(self.out_of, ports)]
+            at[self.switch[switch], self.switch[edge]] = there[id(ports)]
         return at, np.array(flat, np.int64)
 
     def hash_seeds(self, seed: int) -> Ints:

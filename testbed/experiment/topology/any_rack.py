@@ -13,13 +13,15 @@ from testbed.experiment.block import Part, refuse
 from testbed.experiment.topology.classes import Classes, ClassName, TrafficClass, tables
 from testbed.experiment.topology.dscp import USUAL_ACK, USUAL_CNP, Dscp
 from testbed.experiment.topology.groups import GroupNumber, GroupSettings, Pool, Watchdog
-from testbed.experiment.topology.links import Buffer, LinkSettings
+from testbed.experiment.topology.links import Buffer, DifferingLinks, LinkSettings
 from testbed.experiment.topology.pfc import OnOrOff, on_or_off
 from testbed.experiment.topology.pool import Memory, memory_of
 from testbed.experiment.topology.queues import QueueNumber, QueueSettings
 
 MOST_HOSTS = 65_535  # two bytes of an address
-MOST_SWITCHES = 255  # with hosts: one byte of an address
+MOST_SWITCHES = 4095
+MOST_TRUNKS = 1 << 18
+PARTS = ("switches", "links between switches")
 
 
 class Switch(Part):
@@ -164,8 +166,27 @@ class AnyRack(Part):
         return self
 
 
+class Regular(AnyRack):
+    """A rack that parameters describe."""
+
+    links: list[DifferingLinks] = Field(
+        default=[], description="Links that differ from their kind, each with these keys:"
+    )
+
+
 class Routed(AnyRack):
     """A rack of several switches."""
+
+    def parts(self) -> tuple[int, int]:
+        """How many switches there are, and links between them; (0, 0) for who counts them otherwise."""
+        return 0, 0
+
+    @model_validator(mode="after")
+    def _few_enough(self) -> Self:
+        for count, most, what in zip(self.parts(), (MOST_SWITCHES, MOST_TRUNKS), PARTS, strict=True):
+            if count > most:
+                refuse("kind", f"makes a rack of {count:,} {what}, at most {most:,} are possible")
+        return self
 
     @model_validator(mode="after")
     def _routes(self) -> Self:

@@ -7,17 +7,10 @@ from typing import Annotated, Any, Literal
 from pydantic import BeforeValidator, Field
 
 from testbed.experiment.block import Count
-from testbed.experiment.topology.any_rack import MOST_HOSTS, MOST_SWITCHES, AnyRack, Routed
+from testbed.experiment.topology.any_rack import MOST_HOSTS, MOST_SWITCHES, Regular, Routed
+from testbed.experiment.topology.clos import Clos
 from testbed.experiment.topology.custom import Custom
-from testbed.experiment.topology.links import DifferingLinks, LinkSettings
-
-
-class Regular(AnyRack):
-    """A rack that parameters describe."""
-
-    links: list[DifferingLinks] = Field(
-        default=[], description="Links that differ from their kind, each with these keys:"
-    )
+from testbed.experiment.topology.links import LinkSettings
 
 
 class Star(Regular):
@@ -47,6 +40,10 @@ class LeafSpine(Regular, Routed):
     hosts_per_leaf: Count = Field(default=4, description="Number of hosts at each leaf.")
     uplink: LinkSettings = Field(default=LinkSettings(), description="The links between leaves and spines.")
 
+    def parts(self) -> tuple[int, int]:
+        """Each leaf is linked to each spine."""
+        return self.leaves + self.spines, self.leaves * self.spines
+
     @property
     def size(self) -> int:
         """All leaves have the same number."""
@@ -64,6 +61,10 @@ class FatTree(Regular, Routed):
         "the rate of `link` times hosts_per_tor / cores, and the delay and loss of `link`.",
     )
     hosts_per_tor: Count = Field(default=16, description="Number of hosts at each ToR.")
+
+    def parts(self) -> tuple[int, int]:
+        """Each ToR is linked to each core."""
+        return self.tors + self.cores, self.tors * self.cores
 
     @property
     def size(self) -> int:
@@ -92,5 +93,7 @@ def _star_by_default(value: Any) -> Any:
 
 
 Rack = Annotated[
-    Star | LeafSpine | FatTree | Dumbbell | Custom, Field(discriminator="kind"), BeforeValidator(_star_by_default)
+    Star | LeafSpine | FatTree | Clos | Dumbbell | Custom,
+    Field(discriminator="kind"),
+    BeforeValidator(_star_by_default),
 ]

@@ -136,14 +136,19 @@ class Shape:
         raise KeyError(name)
 
     def address(self, host: str) -> str:
-        """IPv4: the second byte is the switch (0 in a star), the last two the host's number."""
+        """IPv4: the first two bytes are the switch (10.0 in a star), the last two the host's number."""
         number = int(host[1:])
         first = self.prefix(self.edge(host)).split(".")[:2]
         return f"{'.'.join(first)}.{number >> 8}.{number & 255}"
 
     def prefix(self, edge: str) -> str:
         """Of the addresses of all hosts at a switch, 16 bits."""
-        return f"10.{self.switches.index(edge) + 1 if len(self.switches) > 1 else 0}.0.0"
+        high, low = divmod(self._number[edge], 256)
+        return f"{10 + high}.{low}.0.0"
+
+    @cached_property
+    def _number(self) -> dict[str, int]:
+        return {name: number for number, name in enumerate(self.switches, start=len(self.switches) > 1)}
 
 
 @dataclass(frozen=True)
