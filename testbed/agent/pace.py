@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from testbed.agent.histogram import TimeHistogram
 from testbed.base.arrays import Floats, Ints
+from testbed.dataplane.class_rows import group_rows
+from testbed.dataplane.wire import PRIORITIES
 
 
 @dataclass(frozen=True)
@@ -20,6 +22,14 @@ class Pauses:
     of_host: Ints  # position of each of the agent's hosts in there; with gates, of each gate
     relook: float  # s, how often a paused host checks whether it may resume
     gate: Ints | None = None  # of each flow; None where hosts are paused as a whole
+
+    @classmethod
+    def of_priorities(
+        cls, records: NDArray[np.void], interface: Ints, host: Ints, priority: Ints, *, interfaces: int, relook: float
+    ) -> Self:
+        """Each priority of a host is paused by itself: those of its flows, given with their ``host``."""
+        rows = group_rows(interface, range(PRIORITIES), interfaces).reshape(-1)
+        return cls(records, rows, relook, host * PRIORITIES + priority)
 
 
 class Outlets(Protocol):

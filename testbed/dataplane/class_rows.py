@@ -8,8 +8,10 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from testbed.base.arrays import Ints
 from testbed.dataplane import wire
 from testbed.dataplane.port_maps import Port, PortMaps
+from testbed.dataplane.port_reader import PortReader
 from testbed.experiment.topology.classes import Classes
 from testbed.experiment.topology.pool import Memory
 from testbed.experiment.topology.queues import OwnRed
@@ -30,10 +32,9 @@ def rows(interfaces: int) -> int:
 def table(classes: Classes, interfaces: int, memory: Memory | None = None) -> NDArray[np.void]:
     """What a switch knows of classes."""
     lossless = memory.lossless if memory else []
+    holds = holders(classes, lossless)
     paused_by = [
-        sum({1 << queue for queue, group in zip(classes.queue, classes.group, strict=True) if group == priority})
-        if priority in lossless
-        else 0
+        sum(1 << queue for queue, priorities in holds.items() if priority in priorities)
         for priority in range(wire.PRIORITIES)
     ]
     wred = sum(settings.wred << number for number, settings in classes.queues.items())
@@ -41,6 +42,30 @@ def table(classes: Classes, interfaces: int, memory: Memory | None = None) -> ND
     bits = sum(1 << priority for priority in lossless)
     told = (interfaces, classes.at_dequeue, wred, others, classes.queue_of, classes.group_of, paused_by)
     return np.array((*told, memory is not None, bits), wire.CLASS_TABLE)
+
+
+def holders(classes: Classes, lossless: Sequence[int]) -> dict[int, list[int]]:
+    """By queue that can be paused: the priorities that hold it."""
+    held = {queue: [one for one in lossless if one in classes.groups_in(queue)] for queue in classes.queues}
+    return {queue: priorities for queue, priorities in held.items() if priorities}
+
+
+def tell_pauses(
+    ports: PortReader, queues: PortReader, classes: Classes, lossless: Sequence[int], interfaces: int
+) -> None:
+    """Ports say what their lossless groups do to the far ends, and queues how long they are held themselves."""
+    if not lossless:
+        return
+    rows = group_rows(ports.index, lossless, interfaces)
+    ports.pausing(rows, rows + (ports.peer - ports.index)[:, None])
+    holds = np.array([[group in classes.groups_in(queue) for group in lossless] for queue in classes.queues])
+    here = np.where(holds, rows[:, None, :], -1).reshape(-1, len(lossless))
+    queues.pausing(np.full_like(here, -1), here)
+
+
+def group_rows(index: Ints, numbers: Sequence[int], interfaces: int) -> Ints:
+    """Rows of these priority groups of interfaces, one line for each of those."""
+    return index[:, None] + (1 + np.array(numbers, np.int64)) * interfaces
 
 
 def queue_ports(ports: Sequence[Port], classes: Classes, interfaces: int) -> list[Port]:

@@ -295,8 +295,10 @@ int nic_rx(struct __sk_buff *skb)
 	if (!read_own(skb, &packet))
 		return TC_ACT_OK;
 	if (is_data(&packet)) {
+#if !CLASSES
 		if (settings.lossless)
 			leave_switch(bpf_ntohs(packet.shim.ingress), skb->len, settings.xon);
+#endif
 		return on_data(skb, &packet);
 	}
 #ifdef BOLT

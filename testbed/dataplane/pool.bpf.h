@@ -194,6 +194,7 @@ static __always_inline void enter_memory(struct entry *e, const struct class_tab
 {
 	struct pool *pool = e->pool;
 	struct ingress *ingress = e->ingress;
+	int pauses;
 
 	bpf_spin_lock(&pool->lock);
 	if (!dropped)
@@ -203,9 +204,10 @@ static __always_inline void enter_memory(struct entry *e, const struct class_tab
 	ingress->bytes = e->group->bytes;
 	if (ingress->bytes > ingress->peak)
 		ingress->peak = ingress->bytes;
+	pauses = e->place != SHARED && ingress->bytes && classes->lossless >> e->number & 1 && !ingress->paused;
+	ingress->paused |= pauses;
 	bpf_spin_unlock(&pool->lock);
-	if (e->place != SHARED && ingress->bytes && classes->lossless >> e->number & 1 && !ingress->paused &&
-	    __sync_val_compare_and_swap(&ingress->paused, 0, 1) == 0)
+	if (pauses)
 		signal_crossing(e->row, ingress, ABOVE_XOFF);
 }
 
@@ -233,8 +235,10 @@ static __always_inline void leave_memory(const struct class_table *classes, cons
 	e.ingress->bytes = e.group->bytes;
 	/* headroom must be empty: it has to hold all that the next pause lets through, too */
 	resumes = e.ingress->paused && !e.group->above && e.group->bytes <= xon_of(pool, e.group);
+	if (resumes)
+		e.ingress->paused = 0;
 	bpf_spin_unlock(&pool->lock);
-	if (resumes && __sync_val_compare_and_swap(&e.ingress->paused, 1, 0) == 1)
+	if (resumes)
 		signal_crossing(e.row, e.ingress, BELOW_XON);
 }
 

@@ -358,10 +358,11 @@ int port_ingress(struct __sk_buff *skb)
 		signal_received(key);
 		return TC_ACT_SHOT; /* it bypassed the port's queue, where packets are counted */
 	}
-	if (settings.xoff && read_roce(skb, &packet, bpf_htons(ROCE_PORT)) && is_data(&packet))
-		leave_switch(bpf_ntohs(packet.shim.ingress), skb->len, settings.xon);
 #if CLASSES
 	count_left(skb);
+#else
+	if (settings.xoff && read_roce(skb, &packet, bpf_htons(ROCE_PORT)) && is_data(&packet))
+		leave_switch(bpf_ntohs(packet.shim.ingress), skb->len, settings.xon);
 #endif
 #if POOL
 	count_given_back(skb);

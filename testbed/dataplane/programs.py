@@ -177,6 +177,11 @@ class NicPrograms:
         for switch, pool in enumerate(rows.pools):
             libbpf.update(self._object.map_fd("pools"), switch, pool.tobytes())
 
+    def forget_peaks(self) -> None:
+        """Of priority groups, and what they have dropped; where there are any."""
+        for column in ("peak", "peak_above", "dropped_packets") if self.memory else ():
+            self.groups[column] = 0
+
     def share(self, other: libbpf.Object) -> None:
         """Let another object's programs use the maps of priority flow control, and of Bolt; before it is loaded."""
         of_queues = ("departures", "class_table") if self.classes else ()

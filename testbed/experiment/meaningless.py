@@ -85,8 +85,6 @@ def _switch(experiment: Experiment) -> Iterator[tuple[KeyPath, str]]:
         yield ("rack", "switch", named), f"engine '{engine}' has one queue per port; leave it out, or use 'virtual'"
     if switch.deadlock == "allow" and engine != "virtual":
         yield ("rack", "switch", "deadlock"), f"engine '{engine}' cannot tell of a deadlock; say 'refuse'"
-    if engine == "kernel" and switch.memory and switch.memory.lossless:
-        yield ("rack", "switch", "groups"), "engine 'kernel' pauses whole ports: say pfc 'off' there, or use 'virtual'"
     for key in ("watchdog",) if engine == "kernel" else ("groups", "pool", "watchdog"):
         if getattr(switch, key) and engine != "virtual":
             yield ("rack", "switch", key), f"engine '{engine}' does not have it, so far; leave it out"

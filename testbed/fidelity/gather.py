@@ -11,8 +11,10 @@ from numpy.typing import NDArray
 from testbed.agent.columns import Flows
 from testbed.base.arrays import Ints
 from testbed.dataplane import pauses
+from testbed.dataplane.class_rows import group_rows
 from testbed.dataplane.port_maps import PortMaps
 from testbed.experiment.layout import Layout
+from testbed.experiment.topology.pool import Memory
 from testbed.fidelity.counters import FlowCounts, PauseCounts, PortCounts, RecoveryCounts, SrcCounts
 
 
@@ -84,13 +86,12 @@ class Programs:
             resumed=(ingresses["paused"] == 0) & pauses.are_resumed(records, now_ns),
         )
 
-    def priorities(self, groups: NDArray[np.void], rows: Ints, far: Ints, lossless: Ints, now_ns: int) -> PauseCounts:
-        """The same where each priority pauses by itself, in the sum of a port's.
-
-        ``rows`` of priority groups, one line per port, ``far`` of the pauses at the other ends of their links; which of
-        a line's are ``lossless``.
-        """
+    def priorities(self, memory: Memory, groups: NDArray[np.void], interfaces: int, now_ns: int) -> PauseCounts:
+        """The same where each priority pauses by itself, in the sum of a port's; ``groups`` by row of all."""
+        numbers = list(memory.groups)
+        rows, far = (group_rows(one, numbers, interfaces) for one in (self.index, self.peer))
         records, ingresses = self.maps.pauses[far], self.maps.ingresses[rows]
+        lossless = [number for number, one in enumerate(memory.groups.values()) if one.lossless]
         return PauseCounts(
             residual=_integers(groups["bytes"][rows]).sum(axis=1),
             overrun=_integers(groups["dropped_packets"][rows])[:, lossless].sum(axis=1),

@@ -79,7 +79,7 @@ def test_answers_pass_a_paused_port_and_data_waits(rig: Bench) -> None:
 
 def test_a_pause_frame_is_noted_and_told(rig: Bench) -> None:
     now = time.monotonic_ns()
-    assert rig.ingress(pause_frames.frame(MAC, 1000, now)) == SHOT
+    assert rig.ingress(pause_frames.frame(MAC, wire.LOSSLESS, 1000, now)) == SHOT
     note = rig.nic.pauses[[LOOPBACK]]
     assert not pauses.are_resumed(note, now).any()
     assert note["frames"][0] == 1

@@ -126,7 +126,7 @@ class Agents:
             interface=interfaces.astype(np.int64),
             uplink=None if rack.use_netem else np.array([one.peer.index for one in ends], np.int64),
             pair=None if pair is None else np.unique(pair[first:end], return_inverse=True)[1],
-            pauses=rack.lossless.pauses(interfaces) if rack.lossless else None,
+            pauses=rack.pauses(interfaces, host, slice(first, end)),
             rings=list(zip(nic.ring_fds[before:], [*delays, *src_delays], strict=False)),
             ring_size=nic.ring_size,
             flows=rack.flows.part(first, end),

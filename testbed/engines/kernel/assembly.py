@@ -10,15 +10,19 @@ from collections import Counter
 import numpy as np
 
 from testbed.agent.columns import Flows
+from testbed.agent.pace import Pauses
+from testbed.base.arrays import Ints
 from testbed.clock import Clock
-from testbed.dataplane import wire
+from testbed.dataplane import class_rows, wire
 from testbed.dataplane.port_reader import PortReader
 from testbed.dataplane.programs import FLOW_TABLE, NO_PFC, Answers, NicPrograms, Notices, PortPrograms
 from testbed.dataplane.shaper import burst
-from testbed.engines.kernel.pfc.lossless import Lossless, lossless_of
+from testbed.dataplane.wire import LOSSLESS
+from testbed.engines.kernel.pfc.lossless import Lossless, headroom_needed, lossless_of
 from testbed.engines.kernel.rack.net import LinkLayer, Rack
 from testbed.engines.kernel.rack.wall import wall_links
 from testbed.experiment.resolved import Resolved
+from testbed.experiment.topology.dscp import DSCPS, USUAL
 from testbed.tuner import Need
 from testbed.tuning.loop import Tunings, in_rack
 from testbed.units import show_time
@@ -78,9 +82,15 @@ class Assembly:
         if self.net.queues:
             self.ports.thresholds[:] = np.nan  # they are the queues'
             self.queues = PortReader(self.programs, self.net.queues, self.clock)
+            self._tell_pauses()
         built = time.monotonic()
         self.tuning = in_rack(self.resolved, self.queues, self.layout.queue_names)
         self._log(built - began)
+
+    def _tell_pauses(self) -> None:
+        classes, interfaces = self.experiment.rack.switch.tables, self.net.largest_ifindex + 1
+        if classes and self.lossless:
+            class_rows.tell_pauses(self.ports, self.queues, classes, self.lossless.groups, interfaces)
 
     def _log(self, seconds: float) -> None:
         shape, tuner = self.layout.shape, self.resolved.tuner
@@ -88,7 +98,7 @@ class Assembly:
         log.info("rack built", extra={**size, "seconds": seconds})
         log.info("programs attached", extra={"ports": len(self.net.ports), "rings": len(self.nic.ring_fds)})
         if self.lossless:
-            log.info("priority flow control", extra={"limit": self.lossless.buffer.limit})
+            log.info("priority flow control", extra={"headroom": self.lossless.headroom.size})
         slot = show_time(self.tuning.next_slot) if np.isfinite(self.tuning.next_slot) else "none"
         log.info("tuner built", extra={"tuner": tuner.name, "instances": len(self.tuning.all), "slot": slot})
 
@@ -105,6 +115,7 @@ class Assembly:
             self.programs.reset(port, self.experiment.seed)
         if self.lossless:
             self.lossless.reset()
+        self.nic.forget_peaks()
 
     def begin(self, clock: Clock) -> None:
         """Nominal time has begun."""
@@ -114,11 +125,23 @@ class Assembly:
     @property
     def longest_queue(self) -> float:
         """Bytes that may wait at a port: its buffer, or what all ports have with priority flow control."""
-        if self.lossless:
-            ports = Counter(port.switch for port in self.layout.shape.ports)
-            return max(ports.values()) * self.lossless.buffer.limit
+        ports = max(Counter(port.switch for port in self.layout.shape.ports).values())
+        if self.lossless and not self.lossless.groups:
+            return ports * self.lossless.thresholds.limit
         buffer, memory = self.layout.shape.largest_buffer, self.experiment.rack.switch.memory
-        return memory.longest(buffer) if memory else buffer
+        return memory.longest(buffer, ports, headroom_needed(self.layout, self.clock)) if memory else buffer
+
+    def pauses(self, interface: Ints, host: Ints, flows: slice) -> Pauses | None:
+        """Where an agent of these flows finds out what of its hosts is paused; see `Lossless.pauses`."""
+        classes = self.experiment.rack.switch.tables
+        priority = np.array(classes.group_of if classes else [LOSSLESS] * DSCPS)[self.layout.plan.dscp[flows]]
+        return self.lossless.pauses(interface, host, priority) if self.lossless else None
+
+    @property
+    def probes_pause(self) -> bool:
+        """Whether packets like those of calibration are lossless."""
+        classes = self.experiment.rack.switch.tables
+        return self.lossless is not None and (not classes or classes.group_of[USUAL] in self.lossless.groups)
 
     @property
     def bucket(self) -> int:
@@ -150,4 +173,6 @@ class Assembly:
             answers_first=self.resolved.src_threshold > 0,
             classes=rack.switch.tables,
             pooled=round(self.longest_queue) if self.lossless else 0,
+            groups=self.lossless.groups if self.lossless else (),
+            headroom=headroom_needed(self.layout, self.clock),
         )

@@ -9,7 +9,7 @@ from testbed.dataplane.ring import Ring
 from testbed.engines.kernel.agents import Agents
 from testbed.engines.kernel.assembly import Assembly
 from testbed.engines.kernel.queue_watch import QueueWatch
-from testbed.fidelity.counters import Counts
+from testbed.fidelity.counters import Counts, PauseCounts
 from testbed.fidelity.gather import Programs, unread
 from testbed.results.figures.beginning import timed_from_start
 from testbed.results.record import RunRecord
@@ -50,7 +50,7 @@ def gather(rack: Assembly, agents: Agents, watch: QueueWatch, record: RunRecord,
         int_faults=sum(int(meter.counters[4]) for meter in agents.meters),
         queue_difference=watch.difference(0.0 if timed_from_start(record) else record.warmup),
         queue_tolerance=watch.tolerance,
-        pauses=programs.pauses(time.monotonic_ns()) if rack.lossless else None,
+        pauses=_pauses(rack),
         srcs=programs.srcs(rack.flows),
         recovery=programs.recovery(rack.flows),
     )
@@ -62,9 +62,15 @@ def programs_of(rack: Assembly) -> Programs:
     return Programs(rack.layout, nic.flows_tx, nic.flows_rx, nic.arrivals, maps, ports.index, ports.peer, nic.receivers)
 
 
+def _pauses(rack: Assembly) -> PauseCounts | None:
+    """Of priority flow control, if there is any; where memory is shared, what waits in lossy groups as well."""
+    programs, nic, now = programs_of(rack), rack.nic, time.monotonic_ns()
+    if nic.memory:
+        return programs.priorities(nic.memory, nic.groups, nic.largest_ifindex + 1, now)
+    return programs.pauses(now) if rack.lossless else None
+
+
 def _settled(rack: Assembly) -> bool:
     """Whether all pauses have ended at both ends of their links."""
-    if not rack.lossless:
-        return True
-    pauses = programs_of(rack).pauses(time.monotonic_ns())
-    return bool(pauses.resumed.all() and (pauses.sent == pauses.received).all())
+    pauses = _pauses(rack)
+    return not pauses or bool(pauses.resumed.all() and (pauses.sent == pauses.received).all())

@@ -192,11 +192,7 @@ class VirtualRun:
             return self.programs.pauses(never)
         if not world.pool or not world.maps.pool_rows:
             return None
-        numbers = list(world.pool.groups)
-        lossless = np.flatnonzero([one.lossless for one in world.pool.groups.values()])
-        rows = world.group_rows(numbers).reshape(-1, len(numbers))
-        far = rows + (self.programs.peer - self.programs.index)[:, None]
-        return self.programs.priorities(world.maps.pool_rows.groups, rows, far, lossless, never)
+        return self.programs.priorities(world.pool, world.maps.pool_rows.groups, world.wires.interfaces, never)
 
     def _counts(self, duration: float) -> Counts:
         waiting = [self.world.ring.waiting()]

@@ -20,8 +20,7 @@ from testbed.agent.tasks import TaskGraph
 from testbed.base.arrays import Ints
 from testbed.compiled.askable import is_askable
 from testbed.controller import RateController
-from testbed.dataplane import class_rows
-from testbed.dataplane.wire import PRIORITIES, frame
+from testbed.dataplane.wire import frame
 from testbed.engines.virtual.world import World
 from testbed.registry import failed
 
@@ -132,12 +131,8 @@ def _pauses(world: World, host: Ints, interface: Ints) -> Pauses | None:
     if not world.classes or not world.pausing:
         return None
     priority = np.array(world.classes.group_of)[world.layout.plan.dscp]
-    rows = [
-        class_rows.row_of(one, number, world.wires.interfaces)
-        for one in interface.tolist()
-        for number in range(PRIORITIES)
-    ]
-    return Pauses(world.maps.pauses, np.array(rows), np.inf, gate=host * PRIORITIES + priority)
+    width = world.wires.interfaces
+    return Pauses.of_priorities(world.maps.pauses, interface, host, priority, interfaces=width, relook=np.inf)
 
 
 def _timing(world: World, *, in_batches: bool) -> Timing:

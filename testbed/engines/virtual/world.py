@@ -72,7 +72,8 @@ class World:
         if self.classes:
             self.ports.thresholds[:] = np.nan  # they are the queues'
             self.queues = PortReader(self.maps, self.queue_list, self.clock)
-            self._read_pauses(self.classes)
+            lossless = self.pool.lossless if self.pool else []
+            class_rows.tell_pauses(self.ports, self.queues, self.classes, lossless, self.wires.interfaces)
 
     watchdog: VirtualWatchdog | None = None  # what ends pauses that do not end by themselves
 
@@ -149,22 +150,6 @@ class World:
         made["quantum"] = class_rows.quanta(classes, self.layout.framing.wire_size)
         return made
 
-    def _read_pauses(self, classes: Classes) -> None:
-        """Of ports what their lossless groups do to the far ends, of queues how long they are held themselves."""
-        lossless = self.pool.lossless if self.pool else []
-        if not lossless:
-            return
-        rows, away = self.group_rows(lossless).reshape(-1, len(lossless)), self.ports.peer - self.ports.index
-        self.ports.pausing(rows, rows + away[:, None])
-        holds = np.array([[group in classes.groups_in(queue) for group in lossless] for queue in classes.queues])
-        here = np.where(holds, rows[:, None, :], -1).reshape(-1, len(lossless))
-        self.queues.pausing(np.full_like(here, -1), here)
-
-    def group_rows(self, numbers: Sequence[int]) -> Ints:
-        """Rows of these priority groups of all ports, port by port."""
-        first, width = np.array([port.ifindex for port in self.port_list]), self.wires.interfaces
-        return np.asarray(first[:, None] + (1 + np.array(numbers, np.int64)) * width).reshape(-1)
-
     def keep(self, what: object) -> None:
         """C points into it."""
         self._keep.append(what)
@@ -212,16 +197,8 @@ class World:
         """Bytes that may wait at a port: its buffer, or what all ports have with priority flow control."""
         if self.buffer:
             return self._most_ports * self.buffer.limit
-        if self.pool and self.maps.pool_rows:
-            rows = self.maps.pool_rows
-            groups = rows.groups[self.group_rows(list(self.pool.groups))[: len(self.pool.groups)]]
-            beside = self._most_ports * float((groups["headroom"] + groups["share"]["reserved"]).sum())
-            if self.pool.size is not None:
-                return self.pool.size + beside
-            limits = groups["share"]["limit"]
-            own = self._most_ports * float(limits[limits < wire.UNLIMITED].sum())
-            return max(own + beside, self.layout.shape.largest_buffer)
-        return self.layout.shape.largest_buffer
+        buffer = self.layout.shape.largest_buffer
+        return self.pool.longest(buffer, self._most_ports, headroom_needed(self.layout)) if self.pool else buffer
 
     def link_down(self, name: str) -> None:
         """See `testbed.engines.kernel.rack.net.Rack.link_down`."""

@@ -44,42 +44,58 @@ class IngressLink:
 
 
 @dataclass(frozen=True)
+class Headroom:
+    """Bytes, and nominal seconds."""
+
+    size: int
+    spare: float  # s by which a pause frame may be late before packets are dropped
+    gate_spare: float  # s by which a port between switches may be shut too late; inf where there is none
+
+
+@dataclass(frozen=True)
 class IngressBuffer:
-    """What a port buffers of the packets that come in there. Bytes, and nominal seconds."""
+    """What a port buffers of the packets that come in there, in bytes."""
 
     xoff: int
     xon: int
-    headroom: int
-    spare: float  # s by which a pause frame may be late before packets are dropped
-    gate_spare: float  # s by which a port between switches may be shut too late; inf where there is none
+    headroom: Headroom
 
     @property
     def limit(self) -> int:
         """Bytes beyond which packets are dropped."""
-        return self.xoff + self.headroom
+        return self.xoff + self.headroom.size
+
+
+def headroom_of(
+    configured: float | str, key: str, links: Sequence[IngressLink], frame: int, *, late: float, taken: int = 0
+) -> Headroom:
+    """Enough for the link that needs most, where pause frames may be ``late`` seconds late; 'auto' is no more.
+
+    ``taken``: bytes of it that are in use when the pause begins. Raises BadInput, with the key, if less is configured.
+    """
+    worst = max(links, key=lambda link: link.needed(frame, late))
+    needed = taken + worst.needed(frame, late)
+    size = needed if isinstance(configured, str) else round(configured)
+    if size < needed:
+        raise BadInput(f"{key}: {show_size(size)} is too small; {_why(worst, frame, late, needed)}")
+    spare = min((size - taken - link.bare(frame)) * 8 / link.rate - link.late for link in links)
+    gates = [(size - taken - link.bare(frame)) * 8 / link.rate - late for link in links if link.begun]
+    return Headroom(size, spare, min(gates, default=math.inf))
 
 
 def ingress_buffer(pfc: Pfc, links: Sequence[IngressLink], buffer: float, frame: int, late: float) -> IngressBuffer:
-    """The sizes on this machine, where pause frames may be ``late`` seconds late.
+    """The sizes on this machine, the same for all ports; see `headroom_of`.
 
-    All ports have the same, which is enough for the link that needs most. Raises BadInput if the configured headroom is
-    too small, or if what is needed does not fit into ``buffer``.
+    Raises BadInput as well if what is needed does not fit into ``buffer``.
     """
-    worst = max(links, key=lambda link: link.needed(frame, late))
-    needed = worst.needed(frame, late)
-    headroom = needed if isinstance(pfc.headroom, str) else round(pfc.headroom)
-    if headroom < needed:
-        raise BadInput(
-            f"rack.switch.pfc.headroom: {show_size(headroom)} is too small; {_why(worst, frame, late, needed)}"
-        )
-    if pfc.xoff + headroom > buffer:
+    headroom = headroom_of(pfc.headroom, "rack.switch.pfc.headroom", links, frame, late=late)
+    if pfc.xoff + headroom.size > buffer:
+        worst = max(links, key=lambda link: link.needed(frame, late))
         raise BadInput(
             f"rack.switch.pfc.xoff: {show_size(pfc.xoff)} and the headroom do not fit into rack.switch.buffer "
-            f"({show_size(buffer)}); {_why(worst, frame, late, needed)}"
+            f"({show_size(buffer)}); {_why(worst, frame, late, worst.needed(frame, late))}"
         )
-    spare = min((headroom - link.bare(frame)) * 8 / link.rate - link.late for link in links)
-    gates = [(headroom - link.bare(frame)) * 8 / link.rate - late for link in links if link.begun]
-    return IngressBuffer(round(pfc.xoff), round(pfc.xon), headroom, spare, min(gates, default=math.inf))
+    return IngressBuffer(round(pfc.xoff), round(pfc.xon), headroom)
 
 
 def _why(link: IngressLink, frame: int, late: float, needed: int) -> str:

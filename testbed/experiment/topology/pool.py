@@ -24,6 +24,11 @@ class Share:
     alpha: float | None
     static: float | None
 
+    @property
+    def bounded(self) -> bool:
+        """Whether it has a threshold of its own."""
+        return self.alpha is not None or self.static is not None
+
     def alone(self, size: float | None, sharers: int) -> float:
         """Bytes that each of so many can take that share a pool of this size, if nobody else does."""
         most = math.inf if self.static is None else self.static
@@ -42,6 +47,10 @@ class Group:
     xon: float
     xon_offset: float
 
+    def beyond(self, auto: int) -> float:
+        """Bytes of headroom."""
+        return 0.0 if not self.lossless else auto if self.headroom is None else self.headroom
+
 
 @dataclass(frozen=True)
 class Memory:
@@ -52,22 +61,28 @@ class Memory:
     queues: Mapping[int, Share]
     groups: Mapping[int, Group]
 
-    def alone(self, queue: int, group: int, ingresses: int, buffer: float) -> float:
-        """Bytes that a lossy queue can hold while all else is empty, if its packets come in at so many ports.
+    def alone(self, queue: int, group: int, ingresses: int, buffer: float, headroom: int) -> float:
+        """Bytes that a queue can hold while all else is empty, if its packets come in at so many ports.
 
-        ``buffer``: of a queue that shares nothing.
+        ``buffer``: of a queue that shares nothing; ``headroom``: what a lossless group has that says 'auto'.
         """
-        own = self.queues[queue].alone(self.size, 1)
-        return min(
-            own if self.size else min(own, buffer), ingresses * self.groups[group].share.alone(self.size, ingresses)
-        )
+        own, came_in = self.queues[queue].alone(self.size, 1), self.groups[group]
+        shared = ingresses * came_in.share.alone(self.size, ingresses)
+        if not came_in.lossless:
+            return min(own, shared) if self.size else min(own, buffer, shared)
+        beyond = ingresses * came_in.beyond(headroom)
+        full = shared + (beyond if self.headroom is None else min(beyond, self.headroom))
+        return min(own, full) if self.queues[queue].bounded else full
 
-    def longest(self, buffer: float) -> float:
-        """Bytes that a lossy queue may hold at most."""
-        static = max((one.static or 0.0) for one in self.queues.values())
-        return max(buffer if self.size is None else self.size, static) + max(
-            one.reserved for one in self.queues.values()
+    def longest(self, buffer: float, ports: int, headroom: int) -> float:
+        """Bytes that may wait at one of so many ports of a switch at most; ``headroom`` as in `alone`."""
+        beside = ports * float(
+            sum(round(one.beyond(headroom)) + round(one.share.reserved) for one in self.groups.values())
         )
+        if self.size is not None:
+            return self.size + beside
+        limits = [one.share.static for one in self.groups.values() if one.share.static is not None]
+        return max(ports * float(sum(map(round, limits))) + beside, buffer)
 
     @property
     def lossless(self) -> list[int]:

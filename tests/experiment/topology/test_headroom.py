@@ -18,16 +18,16 @@ NEEDED = 10_000 + 3_000  # 40 Gbit/s x 2 us, and two frames
 
 def test_auto_is_what_is_needed() -> None:
     room = headroom.ingress_buffer(Pfc(), [LINK], 5e6, FRAME, late=0.0)
-    assert (room.xoff, room.xon, room.headroom) == (200_000, 180_000, NEEDED)
+    assert (room.xoff, room.xon, room.headroom.size) == (200_000, 180_000, NEEDED)
     assert room.limit == 200_000 + NEEDED
     late = headroom.ingress_buffer(Pfc(), [LATE], 5e6, FRAME, late=1e-6)
-    assert late.headroom == NEEDED + 2 * 5_000  # a sender and a pause frame, each as much as arrives in 1 us
-    assert late.spare == pytest.approx(1e-6)
+    assert late.headroom.size == NEEDED + 2 * 5_000  # a sender and a pause frame, each as much as arrives in 1 us
+    assert late.headroom.spare == pytest.approx(1e-6)
 
 
 def test_more_than_needed_lets_pause_frames_be_later() -> None:
     room = headroom.ingress_buffer(Pfc(headroom="28 kB"), [LATE], 5e6, FRAME, late=1e-6)
-    assert room.spare == pytest.approx(2e-6)
+    assert room.headroom.spare == pytest.approx(2e-6)
 
 
 @pytest.mark.parametrize(
@@ -46,9 +46,9 @@ def test_all_ports_have_room_for_the_link_that_needs_most() -> None:
     uplink = headroom.IngressLink("uplink", rate=100e9, delay=2e-6, late=3e-6, begun=4_000)
     needed = 50_000 + 3_000 + 4_000 + 37_500 + 12_500  # link, frames, shaper; 3 us of the port, 1 us of the frame
     room = headroom.ingress_buffer(Pfc(), [LATE, uplink], 5e6, FRAME, late=1e-6)
-    assert room.headroom == needed
-    assert room.spare == pytest.approx(1e-6)
-    assert room.gate_spare == pytest.approx(3e-6)
+    assert room.headroom.size == needed
+    assert room.headroom.spare == pytest.approx(1e-6)
+    assert room.headroom.gate_spare == pytest.approx(3e-6)
     with pytest.raises(
         BadInput,
         match="at least 107 kB are needed: 53 kB for the uplink's 2 us both ways and 2 frames, 4 kB for the port",

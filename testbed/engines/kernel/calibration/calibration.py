@@ -23,6 +23,7 @@ from testbed.engines.kernel.assembly import Assembly
 from testbed.engines.kernel.calibration.injection import Injection
 from testbed.engines.kernel.calibration.probe import Probe
 from testbed.engines.kernel.calibration.rates import steady_rate
+from testbed.engines.kernel.pfc.lossless import headroom_needed
 from testbed.engines.kernel.rack.backlog import QueueReader
 from testbed.errors import Uncalibrated
 from testbed.experiment.topology.dscp import USUAL
@@ -128,7 +129,7 @@ def _one_per_path(rack: Assembly, others: list[str], receiver: str) -> Iterator[
 
 def _fillers(rack: Assembly, others: list[str], port: SwitchPort) -> list[str]:
     """Hosts that fill a port's buffer; with priority flow control those that have a port each at the same switch."""
-    return [host for host in others if rack.layout.shape.edge(host) == port.switch] if rack.lossless else others
+    return [host for host in others if rack.layout.shape.edge(host) == port.switch] if rack.probes_pause else others
 
 
 def _trunks(rack: Assembly, every: bool) -> Iterator[SwitchPort]:
@@ -242,7 +243,7 @@ def _queue(rack: Assembly, senders: list[str], place: SwitchPort) -> list[Measur
     try:
         size = probe.framing.wire_size
         # a packet less per ingress that is full
-        loose = size * len(senders) if rack.lossless else port.scarce_room(size)
+        loose = size * len(senders) if rack.probes_pause else port.scarce_room(size)
         rack.programs.counters["peak"][port.ifindex] = 0
         with probe.sending(capacity / len(senders)):
             backlog = _highest_backlog(rack, place, capacity - loose - 2 * port.slack, 0.5 + 4 * drain)
@@ -261,10 +262,12 @@ def _queue(rack: Assembly, senders: list[str], place: SwitchPort) -> list[Measur
 def _trunk_queue(rack: Assembly, place: SwitchPort) -> list[Measured]:
     """Fill the buffer of a port between switches from inside its switch, and see at its peer what was marked.
 
-    With priority flow control such a port has no buffer of its own: then only until all is marked.
+    Where a port pauses as a whole such a port has no buffer of its own: then only until all is marked. Memory that
+    ports share is not accounted to what has not come in at any.
     """
     thresholds = _thresholds(rack, place)
-    capacity = thresholds[1] if rack.lossless else _capacity(rack, place, 1)
+    unbounded = rack.lossless is not None and not rack.lossless.groups
+    capacity = thresholds[1] if unbounded else float(round(place.link.buffer))
     drain = rack.clock.wall_seconds(capacity * 8 / place.link.rate)
     if drain > LONGEST_FILL:
         return []
@@ -274,13 +277,12 @@ def _trunk_queue(rack: Assembly, place: SwitchPort) -> list[Measured]:
         packets = math.ceil(capacity / injection.size * 1.3) + 20
         injection.listen(packets + TOP_UPS * TOP_UP)
         injection.send(packets)
-        backlog = 0.0 if rack.lossless else _backlog_kept_full(rack, place, injection)
+        backlog = 0.0 if unbounded else _backlog_kept_full(rack, place, injection)
         injection.wait_until_quiet(drain)
         came = injection.passed - before
         queue, marked = injection.received()
-        depth = (
-            [] if rack.lossless else _depth(rack, place, capacity, injection.port.scarce_room(injection.size), backlog)
-        )
+        loose = injection.port.scarce_room(injection.size)
+        depth = [] if unbounded else _depth(rack, place, capacity, loose, backlog)
     received = Measured(place.name, "packets received at the peer", came, len(queue), 0.5, _count("packets"))
     return [*depth, received, *_marking(place.name, queue, marked, thresholds)]
 
@@ -295,12 +297,13 @@ def _thresholds(rack: Assembly, place: SwitchPort) -> list[float]:
 
 def _capacity(rack: Assembly, place: SwitchPort, senders: int) -> float:
     """Bytes that a port takes: its buffer, or with priority flow control what so many ingress ports have."""
-    if rack.lossless:
-        return float(senders * rack.lossless.buffer.limit)
     switch = rack.experiment.rack.switch
+    if rack.lossless and not rack.lossless.groups:
+        return float(senders * rack.lossless.thresholds.limit)
     if switch.memory and switch.tables:
         queue, group = switch.tables.queue_of[USUAL], switch.tables.group_of[USUAL]
-        return float(round(switch.memory.alone(queue, group, senders, place.link.buffer)))
+        needed = headroom_needed(rack.layout, rack.clock)
+        return float(round(switch.memory.alone(queue, group, senders, place.link.buffer, needed)))
     return float(round(place.link.buffer))
 
 

@@ -1,4 +1,4 @@
-"""Operates the gates of ports between switches: shut while the port is paused, open otherwise.
+"""Operates the gates of ports between switches: shut while the port, or a queue of it, is paused, open otherwise.
 
 The port program records when a pause begins and ends (pause.bpf.h); a pause lies ahead for the round trip of the link,
 so there is time to be punctual. Moving a gate takes the kernel's lock of all network devices (RTNL), which others may
@@ -26,15 +26,15 @@ PORT = struct.Struct("=I")  # a message on the wake-up pipe: a port's ifindex
 
 
 class GateController(threading.Thread):
-    """``pauses`` is the kernel's array, indexed by ifindex; ``late`` takes the largest delay of a shut gate, in ns."""
+    """``pauses`` is the kernel's array, by row; ``late`` takes the largest delay of a shut gate, in ns."""
 
     def __init__(self, gates: Sequence[PortGate], pauses: NDArray[np.void], late: NDArray[np.int64]) -> None:
         super().__init__(daemon=True)
-        self._gates = {one.port: one for one in gates}
+        self._gates = {port: [one for one in gates if one.port == port] for port in {one.port for one in gates}}
         self._spans = pauses["span"]
         self._late = late
-        self._shut: set[int] = set()
-        self._next: dict[int, int] = {}  # CLOCK_MONOTONIC ns, by port: when its gate may have to move
+        self._shut: set[PortGate] = set()
+        self._next: dict[PortGate, int] = {}  # CLOCK_MONOTONIC ns: when it may have to move
         namespaces = {one.netns for one in gates}
         self._kernel = {netns: _kernel(netns) for netns in namespaces}
         self._wire = {netns: _socket(netns) for netns in namespaces}
@@ -51,31 +51,30 @@ class GateController(threading.Thread):
             left = None if next_move is None else next_move - time.monotonic_ns()
             if linux.wait_readable((self._wake_reader,), left):
                 messages = os.read(self._wake_reader, 1 << 12)  # whole messages: writes this short are atomic
-                self._next |= {port: 0 for (port,) in PORT.iter_unpack(messages)}
+                self._next |= {one: 0 for (port,) in PORT.iter_unpack(messages) for one in self._gates[port]}
             now = time.monotonic_ns()
-            for port in [port for port, at in self._next.items() if at <= now]:
-                self._update(port, now)
+            for one in [one for one, at in self._next.items() if at <= now]:
+                self._update(one, now)
 
-    def _update(self, port: int, now: int) -> None:
+    def _update(self, one: PortGate, now: int) -> None:
         paused_since, moves = 0, []
-        for span in self._spans[port]:
+        for span in self._spans[one.rows].reshape(-1):
             until, begin = int(span["until"]), int(span["from"])  # in this order: see read_pause
             if begin <= now < until:
-                paused_since = begin
+                paused_since = min(paused_since or begin, begin)
             moves += [at for at in (begin, until) if now < at and begin < until]
-        one = self._gates[port]
-        if paused_since and port not in self._shut:
+        if paused_since and one not in self._shut:
             one.shut(self._kernel[one.netns])
-            self._shut.add(port)
+            self._shut.add(one)
             self._late[0] = max(int(self._late[0]), time.monotonic_ns() - paused_since)
-        elif not paused_since and port in self._shut:
+        elif not paused_since and one in self._shut:
             one.open(self._kernel[one.netns])
-            self._shut.remove(port)
+            self._shut.remove(one)
             self._wire[one.netns].sendto(one.wake, (one.name, pause_frames.ETHERTYPE))
         if moves:
-            self._next[port] = min(moves)
+            self._next[one] = min(moves)
         else:
-            del self._next[port]
+            del self._next[one]
 
 
 def _kernel(netns: int) -> Netlink:

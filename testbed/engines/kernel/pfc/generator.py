@@ -1,6 +1,7 @@
 """The part of the switches that sends pause frames: one process for all ports, which ends with the run.
 
-The port and NIC programs signal when an ingress crosses xoff or xon (pause.bpf.h). The frame leaves that port past its
+The port and NIC programs signal when an ingress crosses xoff or xon (pause.bpf.h); with classes, one of its priority
+groups. The frame leaves that port past its
 queue and shaper, as a MAC sends it between two packets. While a port stays above xon, its pause is renewed long before
 it expires. The gate of a port between switches that receives a frame follows in time
 (`testbed.engines.kernel.pfc.gate_controller`). There is no busy waiting; the longest time from a crossing to its frame
@@ -42,9 +43,10 @@ END_SECONDS = 1.0
 
 @dataclass(frozen=True)
 class PausingPort:
-    """A port that can pause its peer."""
+    """A port that can pause its peer, or one priority of it."""
 
-    ifindex: int
+    row: int  # in the maps of the programs: its ifindex, or that of a priority group
+    priority: int
     name: str
     mac: str
     netns: int  # of its switch
@@ -52,7 +54,7 @@ class PausingPort:
 
 
 class PauseGenerator:
-    """The process, seen from outside. ``ingresses`` and ``pauses`` are the kernel's arrays, indexed by ifindex."""
+    """The process, seen from outside. ``ingresses`` and ``pauses`` are the kernel's arrays, by row."""
 
     def __init__(
         self,
@@ -149,10 +151,10 @@ class _Loop:
         self.ring = Ring(events, EVENTS_SIZE, PAUSE_EVENT)
         self.paused, self.frames = ingresses["paused"], ingresses["frames"]
         self.slowest, self.gate_controller = slowest, gate_controller
-        self.ports = {port.ifindex: port for port in ports}
-        self.macs = {one.ifindex: bytes.fromhex(one.mac.replace(":", "")) for one in ports}
+        self.ports = {port.row: port for port in ports}
+        self.macs = {one.row: bytes.fromhex(one.mac.replace(":", "")) for one in ports}
         self.sockets = {netns: _socket(netns) for netns in {port.netns for port in ports}}
-        self.renew_at: dict[int, int] = {}  # CLOCK_MONOTONIC ns, by port
+        self.renew_at: dict[int, int] = {}  # CLOCK_MONOTONIC ns, by row
 
     def run(self, stop: int) -> None:
         """Until the other side closes the pipe."""
@@ -167,30 +169,30 @@ class _Loop:
         """One for every crossing, in order, including those that are signalled meanwhile."""
         while len(events := self.ring.waiting().copy()):
             self.ring.consume(len(events))
-            for ns, port, what in events.tolist():
+            for ns, row, what in events.tolist():
                 if what == PAUSE_RECEIVED:
-                    self.gate_controller.pause_received(port)
+                    self.gate_controller.pause_received(row)
                     continue
-                self._send(port, pause_frames.LONGEST if what == ABOVE_XOFF else 0, ns)
+                self._send(row, pause_frames.LONGEST if what == ABOVE_XOFF else 0, ns)
                 self.slowest[0] = max(int(self.slowest[0]), time.monotonic_ns() - ns)
 
     def _renew(self) -> None:
         now = time.monotonic_ns()
-        for port in [port for port, at in self.renew_at.items() if at <= now]:
-            if self.paused[port]:
-                self._send(port, pause_frames.LONGEST, time.monotonic_ns())
+        for row in [row for row, at in self.renew_at.items() if at <= now]:
+            if self.paused[row]:
+                self._send(row, pause_frames.LONGEST, time.monotonic_ns())
             else:
-                del self.renew_at[port]  # the crossing of xon is signalled next
+                del self.renew_at[row]  # the crossing of xon is signalled next
 
-    def _send(self, port: int, quanta: int, ns: int) -> None:
-        pausing = self.ports[port]
-        frame = pause_frames.frame(self.macs[port], quanta, ns)
+    def _send(self, row: int, quanta: int, ns: int) -> None:
+        pausing = self.ports[row]
+        frame = pause_frames.frame(self.macs[row], pausing.priority, quanta, ns)
         self.sockets[pausing.netns].sendto(frame, (pausing.name, pause_frames.ETHERTYPE))
-        self.frames[port] += 1
+        self.frames[row] += 1
         if quanta:
-            self.renew_at[port] = ns + round(RENEWED_AFTER * pausing.longest * 1e9)
+            self.renew_at[row] = ns + round(RENEWED_AFTER * pausing.longest * 1e9)
         else:
-            self.renew_at.pop(port, None)
+            self.renew_at.pop(row, None)
 
 
 def _socket(netns: int) -> socket.socket:

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 
 from testbed.agent.agent import CHECKS_PER_RTT, USUAL_LATENESS
 from testbed.agent.pace import Pauses
 from testbed.base.arrays import Ints
 from testbed.clock import SHORTEST_SLEEP, Clock, WallSeconds
+from testbed.dataplane.class_rows import row_of
 from testbed.dataplane.programs import NicPrograms, Thresholds
 from testbed.dataplane.shaper import burst
+from testbed.dataplane.wire import LOSSLESS
 from testbed.engines.kernel.pfc.generator import PauseGenerator, PausingPort
 from testbed.engines.kernel.rack import pause_frames
 from testbed.engines.kernel.rack.gate import in_flight
@@ -17,49 +21,68 @@ from testbed.engines.kernel.rack.net import Rack
 from testbed.engines.kernel.rack.wall import WallLink
 from testbed.experiment.layout import Layout
 from testbed.experiment.topology import headroom
-from testbed.experiment.topology.headroom import IngressBuffer
+from testbed.experiment.topology.headroom import Headroom
 
 GATE_LATENESS = 30e-3  # wall seconds for which others may hold RTNL, the kernel's lock of all network devices
+OF_GROUPS = Thresholds(xoff=1)  # there is PFC; what they are, each group says itself (pool.bpf.h)
 CHECKS_PER_HOLD = 2  # of a paused host: it must know of its resumption before that takes effect
 
 
 class Lossless:
     """Takes nominal units, and hands the kernel wall-clock ones."""
 
-    def __init__(self, buffer: IngressBuffer, delay: float, quantum: float, use_netem: bool) -> None:
-        """``delay`` of a host's link; ``quantum`` is the shortest sleep of an agent. Nominal seconds.
+    def __init__(
+        self,
+        thresholds: Thresholds,
+        headroom: Headroom,
+        groups: Sequence[int],
+        *,
+        delay: float,
+        sleep: float,
+        trips: int,
+    ) -> None:
+        """``groups`` that pause by themselves, as priorities; none where a port pauses as a whole.
 
-        Packets take no time here from one end of a link to the other, and neither do pause frames: the whole round
-        trip of the link passes between a crossing and its effect. netem, however, delays packets for longer than that.
+        ``delay`` of a host's link, and the shortest ``sleep`` of an agent: nominal seconds; ``trips`` of a link until a
+        crossing takes effect.
         """
-        self.buffer = buffer
-        self.trips = 0 if use_netem else 2  # of the link, from a crossing to its effect
-        self.relook = max(self.trips * delay / CHECKS_PER_HOLD, quantum)
-
-    @property
-    def thresholds(self) -> Thresholds:
-        """The sizes for the programs."""
-        return Thresholds(self.buffer.xoff, self.buffer.xon, self.buffer.limit)
+        self.thresholds, self.groups = thresholds, groups
+        self.headroom = headroom  # that of the group with the least to spare
+        self.trips = trips
+        self.relook = max(self.trips * delay / CHECKS_PER_HOLD, sleep)
 
     def start(self, rack: Rack, nic: NicPrograms) -> None:
         """Start the generator: from now on the switches pause their hosts, and each other."""
         self.nic = nic
+        self.interfaces = rack.largest_ifindex + 1
         ports = []
         for link in rack.links:
             spec: WallLink = link.spec
             quantum = pause_frames.quantum(spec.rate)
+            longest = WallSeconds(pause_frames.LONGEST * quantum)
             for port, peer in ((link.intf2, link.intf1), (link.intf1, link.intf2)):
-                if port.name in rack.ends:
-                    record = nic.pauses[peer.index]
+                if port.name not in rack.ends:
+                    continue
+                for priority in self.groups or [LOSSLESS]:
+                    record = nic.pauses[self._row(peer.index, priority)]
                     record["hold_ns"] = round(self.trips * spec.delay * 1e9)
                     record["quantum_ps"] = round(quantum * 1e12)
-                    longest = WallSeconds(pause_frames.LONGEST * quantum)
-                    ports.append(PausingPort(port.index, port.name, port.MAC(), port.node.netns, longest))
+                    row = self._row(port.index, priority)
+                    ports.append(PausingPort(row, priority, port.name, port.MAC(), port.node.netns, longest))
         self.generator = PauseGenerator(nic.pause_events_fd, nic.ingresses, nic.pauses, ports, rack.gates)
 
-    def pauses(self, interfaces: Ints) -> Pauses:
-        """Where an agent finds out whether its hosts, given by their interfaces' indices, are paused."""
-        return Pauses(self.nic.pauses, interfaces, self.relook)
+    def _row(self, interface: int, priority: int) -> int:
+        return row_of(interface, priority, self.interfaces) if self.groups else interface
+
+    def pauses(self, interface: Ints, host: Ints, priority: Ints) -> Pauses:
+        """Where an agent finds out what of its hosts is paused: given by their interfaces' indices, and of each of its
+        flows the position of its host, and its priority.
+        """
+        if not self.groups:
+            return Pauses(self.nic.pauses, interface, self.relook)
+        return Pauses.of_priorities(
+            self.nic.pauses, interface, host, priority, interfaces=self.interfaces, relook=self.relook
+        )
 
     def reset(self) -> None:
         """Set all counters to 0; no packet may be in flight and no port paused."""
@@ -75,20 +98,49 @@ class Lossless:
         """
         frame = clock.nominal_seconds(float(self.nic.pauses["late_ns"].max()) / 1e9)
         gate = clock.nominal_seconds(self.generator.late)
-        return max((frame, self.buffer.spare), (gate, self.buffer.gate_spare), key=lambda one: one[0] / one[1])
+        return max((frame, self.headroom.spare), (gate, self.headroom.gate_spare), key=lambda one: one[0] / one[1])
 
 
 def lossless_of(layout: Layout, clock: Clock, use_netem: bool) -> Lossless | None:
-    """Priority flow control, if the experiment asks for it. Raises BadInput if its sizes are too small."""
-    pfc = layout.experiment.rack.switch.pfc
-    if pfc is None:
+    """Priority flow control, if the experiment asks for it. Raises BadInput if its sizes are too small.
+
+    Packets take no time here from one end of a link to the other, and neither do pause frames: the whole round trip of
+    the link passes between a crossing and its effect. netem, however, delays packets for longer than that.
+    """
+    switch, frame = layout.experiment.rack.switch, layout.framing.wire_size
+    groups = switch.memory.lossless if switch.memory else []
+    if not switch.pfc and not groups:
         return None
-    late = max(float(layout.paths.base_rtt.max()) / CHECKS_PER_RTT, clock.nominal_seconds(USUAL_LATENESS))
-    buffer = headroom.ingress_buffer(
-        pfc, _ingress_links(layout, clock, late), layout.shape.largest_buffer, layout.framing.wire_size, late
-    )
+    late = _lateness(layout, clock)
+    links = _ingress_links(layout, clock, late)
     shortest = min(link.delay for link in layout.shape.links)
-    return Lossless(buffer, shortest, clock.nominal_seconds(SHORTEST_SLEEP), use_netem)
+    made = partial(Lossless, delay=shortest, sleep=clock.nominal_seconds(SHORTEST_SLEEP), trips=0 if use_netem else 2)
+    if switch.pfc:
+        buffer = headroom.ingress_buffer(switch.pfc, links, layout.shape.largest_buffer, frame, late)
+        return made(Thresholds(buffer.xoff, buffer.xon, buffer.limit), buffer.headroom, [])
+    rooms = [
+        _headroom_of_group(f"rack.switch.groups.{number}.headroom", switch.groups[number].headroom, links, frame, late)
+        for number in groups
+    ]
+    return made(OF_GROUPS, min(rooms, key=lambda one: one.spare), groups)
+
+
+def headroom_needed(layout: Layout, clock: Clock) -> int:
+    """Bytes of a lossless group that says 'auto'."""
+    late = _lateness(layout, clock)
+    return _headroom_of_group("", "auto", _ingress_links(layout, clock, late), layout.framing.wire_size, late).size
+
+
+def _headroom_of_group(
+    key: str, configured: float | str, links: Sequence[headroom.IngressLink], frame: int, late: float
+) -> Headroom:
+    """The packet because of which a group pauses is the first in its headroom."""
+    return headroom.headroom_of(configured, key, links, frame, late=late, taken=frame)
+
+
+def _lateness(layout: Layout, clock: Clock) -> float:
+    """Seconds by which hosts and pause frames may be late."""
+    return max(float(layout.paths.base_rtt.max()) / CHECKS_PER_RTT, clock.nominal_seconds(USUAL_LATENESS))
 
 
 def _ingress_links(layout: Layout, clock: Clock, late: float) -> list[headroom.IngressLink]:

@@ -1,7 +1,8 @@
 """The gate of a switch port that can be paused: a queue for data in front of the shaper that is shut and opened.
 
 Below the port's token bucket sits an HTB with two classes, which here only classifies: ACKs and CNPs leave first and
-are never held, data waits in a second token bucket. Open, that one is faster than anything here; shut,
+are never held, data waits in a second token bucket. (A port with several queues has such a bucket for each of them that
+can be paused: `testbed.engines.kernel.rack.queues`.) Open, that one is faster than anything here; shut,
 it is so slow that only its bucket gets through, one frame: the one that a MAC would have begun. All kernels have these.
 
 A token bucket that is opened does not look at its queue until a packet comes or its timer ends, which would be in half
@@ -12,6 +13,7 @@ ignores it.
 from __future__ import annotations
 
 import struct
+from collections.abc import Sequence
 
 from testbed.dataplane.wire import LOSSLESS_CLASS
 from testbed.engines.kernel.rack import pause_frames
@@ -49,21 +51,33 @@ def two_classes(port: RackIntf, limit: int) -> None:
             "add-class", "htb", port.index, handle=which, parent=CLASSIFIER, rate=FREE, ceil=FREE, burst=FREE_BURST,
             cburst=FREE_BURST, prio=priority, quantum=FREE_BURST,
         )  # fmt: skip
-        netlink.tc("add", "tbf", port.index, handle=bucket, parent=which, rate=FREE, burst=FREE_BURST, limit=limit)
+        open_bucket(port, bucket, which, limit)
+
+
+def open_bucket(port: RackIntf, handle: int, parent: int, limit: int) -> None:
+    """What waits below a class, up to ``limit`` bytes, and can be held."""
+    port.node.netlink.tc(
+        "add", "tbf", port.index, handle=handle, parent=parent, rate=FREE, burst=FREE_BURST, limit=limit
+    )
 
 
 class PortGate:
-    """The gate of one shaped port. Made before the pause generator is forked, whose gate controller moves it."""
+    """The gate of one shaped port, or of a queue. Made before the pause generator is forked, whose gate controller
+    moves it.
+    """
 
-    def __init__(self, port: RackIntf, limit: int) -> None:
-        """Set up the qdiscs. ``limit`` is how many bytes of either class may wait."""
+    def __init__(
+        self, port: RackIntf, limit: int, rows: Sequence[int], handle: int = GATE, parent: int = LOSSLESS_CLASS
+    ) -> None:
+        """Of the bucket with that handle and limit. ``rows``: of the pauses that shut it."""
         self.port = port.index
+        self.rows = list(rows)
         self.name = port.name
         self.netns = port.node.netns
         self.wake = pause_frames.wake(bytes.fromhex(port.MAC().replace(":", "")))  # to be sent when it was opened
-        two_classes(port, limit)
-        self._to_open = _change(self.port, FREE, FREE_BURST, limit)
-        self._to_shut = _change(self.port, SHUT, _largest(port.link.mtu), limit)
+        place = TRAFFIC.pack(0, 0, port.index, handle, parent, 0)
+        self._to_open = place + _change(FREE, FREE_BURST, limit)
+        self._to_shut = place + _change(SHUT, _largest(port.link.mtu), limit)
 
     def shut(self, kernel: Netlink) -> None:
         """Hold data from now on. ``kernel`` is that of the port's namespace. Raises OSError."""
@@ -81,10 +95,9 @@ def _move(kernel: Netlink, change: bytes) -> None:
         raise OSError(error.errno, f"cannot move the gate of a port: {error.strerror}") from error
 
 
-def _change(port: int, rate: int, burst: int, limit: int) -> bytes:
-    """The body of the request that gives the gate another rate (bytes/s) and bucket (bytes, full from then on)."""
+def _change(rate: int, burst: int, limit: int) -> bytes:
+    """What gives the gate another rate (bytes/s) and bucket (bytes, full from then on)."""
     spec, none = RATE_SPEC.pack(0, LINK_ETHERNET, 0, 0, 0, rate), RATE_SPEC.pack(0, 0, 0, 0, 0, 0)
     parameters = spec + none + struct.pack("=III", limit, 0, 0)
     options = attribute(TCA_TBF_PARMS, parameters) + number(TCA_TBF_BURST, burst)
-    body = TRAFFIC.pack(0, 0, port, GATE, LOSSLESS_CLASS, 0)
-    return body + text(TCA_KIND, "tbf") + attribute(TCA_OPTIONS, options)
+    return text(TCA_KIND, "tbf") + attribute(TCA_OPTIONS, options)

@@ -47,6 +47,8 @@ class LinkLayer:
     classes: Classes | None = None  # of ports with several queues
     answers_first: bool = False  # they overtake data at every switch port: with Bolt
     pooled: int = 0  # bytes that may wait at a switch port with PFC: the ingress buffers of all ports of its switch
+    groups: Sequence[int] = ()  # that pause by themselves, with several queues; as priorities
+    headroom: int = 0  # bytes of those that say 'auto'
 
 
 class RackTopo(Topo):
@@ -125,19 +127,29 @@ class Rack(Mininet):
         for link in self.links:
             spec: WallLink = link.spec
             frame = self.link_layer.frame
-            gated = self.link_layer.pooled and spec.nominal.low.port
+            gated = self.link_layer.pooled > 0 and spec.nominal.low.port > 0
             for end in (link.intf1, link.intf2):
-                if gated:
-                    end.shape(spec.rate, frame, limit)
-                    self.gates.append(PortGate(end, limit))
-                elif spec.netem is None or (end is link.intf2 and not spec.nominal.low.port):
+                if spec.netem is None or (end is link.intf2 and not spec.nominal.low.port):
                     end.shape(spec.rate, frame, limit)
                 else:
                     end.delay_and_shape(spec.rate, frame, limit, spec.netem)
-                if self.link_layer.classes and end.name in self.ends:
-                    several_queues(end, limit, self.link_layer.classes, frame)
-                if self.link_layer.answers_first and end.name in self.ends and not gated:
+                if end.name not in self.ends:
+                    continue
+                if self.link_layer.classes:
+                    self._make_queues(end, limit, self.link_layer.classes, gated)
+                elif gated:
                     two_classes(end, limit)
+                    self.gates.append(PortGate(end, limit, [end.index]))
+                elif self.link_layer.answers_first:
+                    two_classes(end, limit)
+
+    def _make_queues(self, port: RackIntf, limit: int, classes: Classes, gated: bool) -> None:
+        interfaces, holders = self.largest_ifindex + 1, class_rows.holders(classes, self.link_layer.groups)
+        rows = {
+            queue: [class_rows.row_of(port.index, priority, interfaces) for priority in priorities]
+            for queue, priorities in holders.items()
+        }
+        self.gates += several_queues(port, limit, classes, self.link_layer.frame, rows if gated else {})
 
     def attach(self, nic: NicPrograms, seed: int, monitor: int = 0) -> PortPrograms:
         """Put the programs in their places and switch the ports on. For ``monitor`` see `PortPrograms`."""
@@ -165,8 +177,8 @@ class Rack(Mininet):
                 self.ends[place.name].attach("ingress", ports.src_fd, "port_src", first=True, tcx=tcx)
             ports.configure(port, seed)
         if nic.classes and nic.memory:
-            rows = pool_rows(nic.memory, nic.classes, self.ports, self.largest_ifindex + 1, headroom=0)
-            nic.share_memory(rows)
+            interfaces = self.largest_ifindex + 1
+            nic.share_memory(pool_rows(nic.memory, nic.classes, self.ports, interfaces, self.link_layer.headroom))
         if nic.classes:
             self.queues = class_rows.queue_ports(self.ports, nic.classes, self.largest_ifindex + 1)
             for queue in self.queues:

@@ -2,14 +2,17 @@
 
 The bucket serialises, as without classes. Each queue is a class of the HTB that is never short of tokens: strict queues
 by HTB's priorities, the others share the last of these by deficit round robin, whose quanta are the weights. The port's
-program tells a packet's queue as its priority, which is the number of its class.
+program tells a packet's queue as its priority, which is the number of its class; what it has not seen (a frame that
+wakes the shaper up) waits for nobody.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+
 from testbed.dataplane.class_rows import quanta
 from testbed.dataplane.wire import FIRST_QUEUE
-from testbed.engines.kernel.rack.gate import CLASSIFIER, FREE, FREE_BURST, ROOT
+from testbed.engines.kernel.rack.gate import CLASSIFIER, FREE, FREE_BURST, ROOT, PortGate, open_bucket
 from testbed.engines.kernel.rack.link import RackIntf
 from testbed.experiment.topology.classes import Classes
 
@@ -17,19 +20,27 @@ SMALLEST = 64  # bytes of a frame
 HANDLES = 16 << 16  # of what queues packets below a class: one for each queue from here on
 
 
-def several_queues(port: RackIntf, limit: int, classes: Classes, frame: int) -> None:
-    """Below a port's shaper. ``limit`` is how many bytes may wait in each queue; only the model drops."""
+def several_queues(
+    port: RackIntf, limit: int, classes: Classes, frame: int, pauses: Mapping[int, Sequence[int]]
+) -> list[PortGate]:
+    """Below a port's shaper. ``limit`` is how many bytes may wait in each queue; only the model drops.
+
+    Queues of ``pauses`` have gates, which those of these rows shut.
+    """
     netlink, shares = port.node.netlink, quanta(classes, frame)
     strict = sorted((number for number, one in classes.queues.items() if one.schedule == "strict"), reverse=True)
-    others = FIRST_QUEUE + classes.queue[classes.default]
-    netlink.tc("add", "htb", port.index, handle=CLASSIFIER, parent=ROOT | 1, default=others & 0xFFFF)
+    netlink.tc("add", "htb", port.index, handle=CLASSIFIER, parent=ROOT | 1, default=0)
+    gates = []
     for number in classes.queues:
         priority = strict.index(number) if number in strict else len(strict)
+        own, below = FIRST_QUEUE + number, HANDLES + (number << 16)
         netlink.tc(
-            "add-class", "htb", port.index, handle=FIRST_QUEUE + number, parent=CLASSIFIER, rate=FREE, ceil=FREE,
-            burst=FREE_BURST, cburst=FREE_BURST, prio=priority, quantum=shares[number] or frame,
+            "add-class", "htb", port.index, handle=own, parent=CLASSIFIER, rate=FREE, ceil=FREE, burst=FREE_BURST,
+            cburst=FREE_BURST, prio=priority, quantum=shares[number] or frame,
         )  # fmt: skip
-        netlink.tc(
-            "add", "pfifo", port.index, handle=HANDLES + (number << 16), parent=FIRST_QUEUE + number,
-            limit=limit // SMALLEST,
-        )  # fmt: skip
+        if number in pauses:
+            open_bucket(port, below, own, limit)
+            gates.append(PortGate(port, limit, pauses[number], below, own))
+        else:
+            netlink.tc("add", "pfifo", port.index, handle=below, parent=own, limit=limit // SMALLEST)
+    return gates

@@ -16,6 +16,7 @@ from testbed.dataplane import pauses
 from testbed.dataplane.port_maps import Port
 from testbed.dataplane.port_reader import PortReader
 from testbed.dataplane.programs import Thresholds
+from testbed.dataplane.wire import LOSSLESS
 from testbed.engines.kernel.rack import pause_frames
 from tests.support.packets import LOOPBACK, SHOT, Bench, bench
 
@@ -25,7 +26,7 @@ HOLD, QUANTUM = 400_000_000, 5120  # ns; a machine that stands still is not late
 
 @pytest.mark.skipif(shutil.which("tshark") is None, reason="tshark is not installed")
 def test_tshark_decodes_a_pause_of_priority_3(tmp_path: Path) -> None:
-    sent = pause_frames.frame(MAC, pause_frames.LONGEST, 12345)
+    sent = pause_frames.frame(MAC, LOSSLESS, pause_frames.LONGEST, 12345)
     assert len(sent) == 60  # the shortest of Ethernet, without its checksum
     file = tmp_path / "pause.pcap"
     file.write_bytes(
@@ -57,18 +58,18 @@ def spans(rig: Bench) -> list[tuple[int, int]]:
 @pytest.mark.measures
 def test_a_pause_counts_from_the_crossing_until_it_is_taken_back(rig: Bench) -> None:
     now = time.monotonic_ns()
-    assert rig.rx(pause_frames.frame(MAC, 1000, now))[0] == SHOT
+    assert rig.rx(pause_frames.frame(MAC, LOSSLESS, 1000, now))[0] == SHOT
     assert spans(rig)[1] == (now + HOLD, now + HOLD + 1000 * QUANTUM)
-    rig.rx(pause_frames.frame(MAC, 1000, now + 2_000_000))  # renewed
+    rig.rx(pause_frames.frame(MAC, LOSSLESS, 1000, now + 2_000_000))  # renewed
     assert spans(rig)[1] == (now + HOLD, now + 2_000_000 + HOLD + 1000 * QUANTUM)
-    rig.rx(pause_frames.frame(MAC, 0, now + 3_000_000))
+    rig.rx(pause_frames.frame(MAC, LOSSLESS, 0, now + 3_000_000))
     assert spans(rig)[1] == (now + HOLD, now + 3_000_000 + HOLD)
-    rig.rx(pause_frames.frame(MAC, 1000, now + 3_500_000))  # again, before the first has ended
+    rig.rx(pause_frames.frame(MAC, LOSSLESS, 1000, now + 3_500_000))  # again, before the first has ended
     assert spans(rig) == [
         (now + HOLD, now + 3_000_000 + HOLD),
         (now + 3_500_000 + HOLD, now + 3_500_000 + HOLD + 1000 * QUANTUM),
     ]
-    rig.rx(pause_frames.frame(MAC, 0, now + 5_000_000))
+    rig.rx(pause_frames.frame(MAC, LOSSLESS, 0, now + 5_000_000))
     note = rig.nic.pauses[LOOPBACK : LOOPBACK + 1]
     assert (int(note["frames"][0]), int(note["late_ns"][0])) == (5, 0)
     assert [until - begin for begin, until in spans(rig)] == [3_000_000, 1_500_000]
@@ -83,7 +84,7 @@ def test_a_pause_counts_from_the_crossing_until_it_is_taken_back(rig: Bench) -> 
 @pytest.mark.measures
 def test_a_frame_that_comes_too_late_counts_from_now_and_says_so(rig: Bench) -> None:
     crossed = time.monotonic_ns() - 3 * HOLD
-    rig.rx(pause_frames.frame(MAC, 1000, crossed))
+    rig.rx(pause_frames.frame(MAC, LOSSLESS, 1000, crossed))
     note = rig.nic.pauses[LOOPBACK]
     assert int(note["late_ns"]) >= 2 * HOLD
     assert spans(rig)[1][0] == crossed + HOLD + int(note["late_ns"])
