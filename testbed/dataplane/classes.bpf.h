@@ -3,8 +3,7 @@
  * Ports with several queues: which queue a packet waits in, and what has left it.
  *
  * What a queue drains depends on the others, so that its backlog is counted and not computed: bytes that entered the port
- * less those that have left its line (`departures`, counted where the line ends). Compiled with CLASSES only; ports of one
- * queue pay nothing for it.
+ * less those that have left its line (departures.bpf.h). Compiled with CLASSES only; ports of one queue pay nothing for it.
  *
  * A port's own row in the maps of ports is its interface: all of its queues together. Behind those of all interfaces come
  * rows for queues (row_of).
@@ -63,30 +62,6 @@ static __always_inline void count_departure(struct departures *from, const struc
 	__sync_fetch_and_add(&from->bytes, size->bytes);
 	__sync_fetch_and_add(&from->packets, size->packets);
 	__sync_fetch_and_add(&from->byte_ns, size->bytes * now);
-}
-
-/* The packet has come out of its link. In virtual time that is later than it left, and the line counts itself. */
-static __always_inline void count_left(struct __sk_buff *skb)
-{
-#ifndef VIRTUAL
-	__u32 first = 0, interface = skb->ifindex, row;
-	struct class_table *classes = bpf_map_lookup_elem(&class_table, &first);
-	struct departures *all = bpf_map_lookup_elem(&departures, &interface), *own;
-	struct ip_place ip = find_ip(skb);
-	struct size size = size_of(skb, &ip);
-	__u64 now = bpf_ktime_get_ns();
-
-	if (!classes || !all)
-		return;
-	row = row_of(classes, interface, queue_of(classes, &ip));
-	own = bpf_map_lookup_elem(&departures, &row);
-	if (!own)
-		return;
-	count_departure(own, &size, now);
-	count_departure(all, &size, now);
-#else
-	(void)skb;
-#endif
 }
 
 #endif

@@ -17,7 +17,7 @@
 #endif
 #include "receive.bpf.h"
 #if CLASSES
-#include "classes.bpf.h"
+#include "departures.bpf.h"
 #endif
 
 struct {

@@ -63,6 +63,7 @@ class Notices(NamedTuple):
 
 CLASSES = "-classes"  # with several queues per port
 POOL = "-pool"  # and where these share memory
+OF_QUEUES = ("departures", "port_counters", "port_red", "port_queue")  # NICs count, and mark, what leaves the last one
 MOST_SWITCHES = 1 << 12
 MANY_PATHS = "-many-paths"  # the same of programs for flows that take several
 NO_PFC = Thresholds()
@@ -104,8 +105,8 @@ class NicPrograms:
         self._object = libbpf.Object(compiled(f"nic{variant}"))
         self.classes = classes
         self.rows = class_rows.rows(largest_ifindex + 1) if classes else largest_ifindex + 1  # of maps of ports
-        if classes:
-            self._object.size_map("departures", self.rows)
+        for name in OF_QUEUES if classes else ():
+            self._object.size_map(name, self.rows)
         self.memory = memory
         for name, entries in (("shares", self.rows), ("groups", self.rows), ("pools", MOST_SWITCHES)) if memory else ():
             self._object.size_map(name, entries)
@@ -184,7 +185,7 @@ class NicPrograms:
 
     def share(self, other: libbpf.Object) -> None:
         """Let another object's programs use the maps of priority flow control, and of Bolt; before it is loaded."""
-        of_queues = ("departures", "class_table") if self.classes else ()
+        of_queues = (*OF_QUEUES, "class_table") if self.classes else ()
         if self.memory:
             of_queues = (*of_queues, "shares", "groups", "pools")
         for name in ("ingresses", "pauses", "pause_events", *of_queues, *(["flows_tx"] if self.src.threshold else [])):
@@ -204,7 +205,8 @@ class PortPrograms(KernelMaps):
         self.arrivals = nic.arrivals
         nic.share(self._object)
         entries = nic.rows
-        for name in (*OWN_MAPS, *(["port_bolt"] if nic.src.threshold else [])):
+        own = [name for name in OWN_MAPS if not nic.classes or name not in OF_QUEUES]
+        for name in (*own, *(["port_bolt"] if nic.src.threshold else [])):
             self._object.size_map(name, entries)
         self._object.size_map("flow_table", max(1, monitor))
         adaptive = nic.routing == wire.ADAPTIVE

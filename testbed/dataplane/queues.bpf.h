@@ -166,36 +166,4 @@ int port_egress(struct __sk_buff *skb)
 	return TC_ACT_OK;
 }
 
-/* RED at dequeue: a packet leaves a queue of a port, of which `behind` bytes wait behind it. */
-static __always_inline void leave_queue(struct __sk_buff *skb, __u32 key, __u32 number, __u32 behind)
-{
-	__u32 first = 0, row;
-	struct class_table *classes = bpf_map_lookup_elem(&class_table, &first);
-	struct port_counters *all = bpf_map_lookup_elem(&port_counters, &key), *count;
-	struct queue *port = bpf_map_lookup_elem(&port_queue, &key);
-	struct ip_place ip = find_ip(skb);
-	struct red *shared_red, red;
-	int mark;
-
-	if (!classes || !classes->at_dequeue || !all || !port || !(ip.traffic_class & 3))
-		return;
-	row = row_of(classes, key, number);
-	count = bpf_map_lookup_elem(&port_counters, &row);
-	shared_red = bpf_map_lookup_elem(&port_red, &row);
-	if (!count || !shared_red)
-		return;
-	red = red_now(shared_red);
-	bpf_spin_lock(&port->lock);
-	mark = red_marks(&red, behind, next_random(port) * 2654435761u);
-	if (mark) {
-		all->marked_packets++;
-		all->marked_bytes += skb->len;
-		count->marked_packets++;
-		count->marked_bytes += skb->len;
-	}
-	bpf_spin_unlock(&port->lock);
-	if (mark)
-		mark_ce(skb, &ip);
-}
-
 #endif

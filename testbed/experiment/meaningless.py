@@ -77,8 +77,6 @@ def _found(experiment: Experiment, document: Document) -> Iterator[tuple[KeyPath
 def _switch(experiment: Experiment) -> Iterator[tuple[KeyPath, str]]:
     """What an engine's switches do not have."""
     switch, engine = experiment.rack.switch, experiment.engine
-    if switch.marking == "dequeue" and engine == "kernel":
-        yield ("rack", "switch", "marking"), "'dequeue' is not there yet with engine 'kernel'; say 'enqueue'"
     if switch.tables and engine == "fluid":
         said = switch.model_fields_set
         named = "classes" if "classes" in said else "queues" if "queues" in said else "marking"

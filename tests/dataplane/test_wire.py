@@ -28,7 +28,7 @@ from tests.support.packets import CE, FRAMING, INT_AT, REDIRECT, Bench, data
 
 HEADER = build.SOURCE / "wire.h"
 STATE = agent_build.SOURCE / "datapath.h"
-PORT_SOURCE = build.SOURCE / "port.bpf.c"
+RED_SOURCE = build.SOURCE / "red.bpf.h"
 
 RECORDS = {
     "record": wire.RECORD,
@@ -163,7 +163,7 @@ def test_records_are_those_of_wire_h(tmp_path: Path) -> None:
 
 
 def test_packed_structures_are_those_of_c(tmp_path: Path) -> None:
-    programs = PORT_SOURCE.read_text()
+    programs = RED_SOURCE.read_text()
     own = "struct bpf_spin_lock { unsigned int value; };\n" + "".join(
         f"struct {name} {{{definition(name, programs)}\n}};\n" for name in ("red", "queue")
     )

@@ -148,8 +148,10 @@ static void serve(struct world *w, struct line *l)
 		}
 		if (classes->at_dequeue && l->sender >= 0) {
 			struct __sk_buff skb = view_of(next, l->from);
+			const struct ip_place ip = find_ip(&skb);
+			uint32_t behind = length_of(w, l, next->queue) - next->length;
 
-			leave_queue(&skb, (uint32_t)l->from, next->queue, length_of(w, l, next->queue) - next->length);
+			leave_queue(&skb, &ip, (uint32_t)l->from, next->queue, behind);
 		}
 	}
 	l->busy = 1;

@@ -16,6 +16,21 @@ pytestmark = [pytest.mark.root, pytest.mark.measures]
 LINE, FRAME = 100e9, 1078
 PACKET = FRAME * 8 / LINE
 STEP = 500e3
+LEAVING = """
+controller: { name: fixed, rate: 100 % }
+tuner: { name: static, kmin: 100 kB, kmax: 100 kB, pmax: 1 }
+time: { duration: 400 us, warmup: 0 }
+traffic:
+  pattern: flows
+  flows:
+    - { src: h1, dst: h4, size: 400 kB }
+    - { src: h2, dst: h4, size: 400 kB }
+    - { src: h3, dst: h4, size: 400 kB }
+    - { src: h1, dst: h4, size: 1 kB, start: 60 us }
+rack:
+  hosts: 4
+  switch: { marking: dequeue, buffer: 1.8 MB }
+"""
 FIVE = """
 controller: { name: fixed, rate: 35 % }
 tuner: { name: static, kmin: 400 kB, kmax: 1.6 MB, pmax: 0.2, reference_rate: 100 Gbit/s }
@@ -94,3 +109,16 @@ def test_five_flows_in_three_queues(runs: Runs, tmp_path: Path) -> None:
     assert flows["delivered_packets"][4] * FRAME < STEP
     assert last(2, "peak_queue") > STEP
     assert last(3, "marked_packets") == last(3, "dropped_packets") == 0
+
+
+def test_marking_at_dequeue(runs: Runs, tmp_path: Path) -> None:
+    """Three senders fill a queue and stop; a single packet comes behind them, and leaves nothing behind.
+
+    Marked are all of the others but those that leave until a step of K is reached (a third of what comes meanwhile, as
+    three senders fill it) and those behind which no more than K waits at the end.
+    """
+    (file := tmp_path / "leaving.yaml").write_text(LEAVING)
+    folder = runs.clean(str(file), "--dilation", "4000", *UNDRAWN).folder
+    single, *others = sorted(results.load(folder).tables["flows"].to_pydict()["ce_packets"])
+    assert single == 0
+    assert sum(others) == pytest.approx(3 * 400 - 100e3 / FRAME * 3 / 2, abs=8)

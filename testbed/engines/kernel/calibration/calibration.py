@@ -253,10 +253,11 @@ def _queue(rack: Assembly, senders: list[str], place: SwitchPort) -> list[Measur
     # The port is the last hop of all packets.
     last = acks["hop"][np.arange(len(acks)), np.maximum(acks["hops"], 1) - 1]
     here = last["node"] == port.node
-    marking = _marking(
-        place.name, last["queue"][here].astype(float), (acks["flags"][here] & wire.SHIM_CE) > 0, thresholds
-    )
-    return [*_depth(rack, place, capacity, loose, backlog), *marking]
+    depth, marked = last["queue"][here].astype(float), (acks["flags"][here] & wire.SHIM_CE) > 0
+    if _at_dequeue(rack):
+        depth, left = _left_behind(depth, last["tx_bytes"][here].astype(float), size)
+        marked = marked[left]
+    return [*_depth(rack, place, capacity, loose, backlog), *_marking(place.name, depth, marked, thresholds)]
 
 
 def _trunk_queue(rack: Assembly, place: SwitchPort) -> list[Measured]:
@@ -284,7 +285,9 @@ def _trunk_queue(rack: Assembly, place: SwitchPort) -> list[Measured]:
         loose = injection.port.scarce_room(injection.size)
         depth = [] if unbounded else _depth(rack, place, capacity, loose, backlog)
     received = Measured(place.name, "packets received at the peer", came, len(queue), 0.5, _count("packets"))
-    return [*depth, received, *_marking(place.name, queue, marked, thresholds)]
+    # where packets are marked as they leave, whoever listens at the peer has seen them before
+    marking = [] if _at_dequeue(rack) else _marking(place.name, queue, marked, thresholds)
+    return [*depth, received, *marking]
 
 
 def _thresholds(rack: Assembly, place: SwitchPort) -> list[float]:
@@ -353,10 +356,25 @@ def _all_acks(probe: Probe, rack: Assembly, drain: float) -> NDArray[np.void]:
     return np.concatenate(parts) if parts else probe.take()
 
 
+def _at_dequeue(rack: Assembly) -> bool:
+    classes = rack.experiment.rack.switch.tables
+    return classes is not None and classes.at_dequeue
+
+
+def _left_behind(found: Floats, passed: Floats, size: int) -> tuple[Floats, NDArray[np.bool_]]:
+    """Bytes that waited behind packets as they left, and which these are: all that left after the last one had come.
+
+    By INT: ``found`` is the queue before each packet, ``passed`` what had left until then.
+    """
+    came = passed + found
+    left = came > passed[came.argmax()] + size
+    return came.max() - came[left], left
+
+
 def _marking(link: str, queue: Floats, marked: NDArray[np.bool_], thresholds: Sequence[float]) -> Iterator[Measured]:
     """Marks below Kmin (none), above Kmax (all), and between (Pmax/2 on average over the slope).
 
-    ``queue`` is what each packet found by INT, ``marked`` whether it was; shape (n,).
+    ``queue`` is what each packet found by INT or left behind, ``marked`` whether it was; shape (n,).
     """
     kmin, kmax, pmax = thresholds
     below, above = queue <= kmin, queue > kmax
