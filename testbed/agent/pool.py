@@ -12,11 +12,12 @@ import logging
 import os
 import signal
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import pairwise
 from types import FrameType
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,6 +44,7 @@ from testbed.controller import Paths, RateController
 from testbed.dataplane.ring import Ring
 from testbed.dataplane.wire import RACK, Tag
 from testbed.errors import PluginFailed, TestbedError
+from testbed.experiment.sharing import configured
 from testbed.experiment.topology.framing import Framing
 from testbed.experiment.transport import Transport
 from testbed.registry import Plugin, failed
@@ -103,6 +105,14 @@ class AgentConfig:
     transport: Transport = field(default_factory=Transport)  # how it recovers
 
 
+class Pipes(NamedTuple):
+    """An agent's ends: it reports, and reads when time begins and what options change to."""
+
+    report: int
+    start: int
+    options: int
+
+
 class Ended(BaseException):
     """The agent was asked to end early."""
 
@@ -129,6 +139,12 @@ class AgentPool:
             with suppress(BrokenPipeError):  # it has just ended: `failure` says why
                 os.write(member.start_pipe, clock.epoch_ns.to_bytes(8, "little"))
         return clock
+
+    def configure(self, decider: int, options: Mapping[str, Any]) -> None:
+        """A controller has other options from now on, in all agents."""
+        for member in self.members:
+            if not member.poll():
+                member.configure(decider, json.dumps(options))
 
     def failure(self) -> str:
         """Why an agent ended early; empty if none did."""
@@ -167,14 +183,22 @@ class AgentProcess:
         self._begun = b""  # of a message, if the first byte was one
         self._reports, report = os.pipe()
         start, self.start_pipe = os.pipe()
+        options, self._option_pipe = os.pipe()
         parent = os.getpid()
         self.pid = os.fork()
         if self.pid == 0:
             os.close(self._reports)
             os.close(self.start_pipe)
-            _child(spec, config, report, start, parent)
+            os.close(self._option_pipe)
+            _child(spec, config, Pipes(report, start, options), parent)
         os.close(report)
         os.close(start)
+        os.close(options)
+
+    def configure(self, decider: int, options: str) -> None:
+        """One of its controllers has other options from now on, which are JSON."""
+        os.write(self._option_pipe, f"{decider} {options}\n".encode())
+        os.kill(self.pid, signal.SIGUSR1)
 
     def wait_ready(self) -> None:
         """Blocks until the agent is ready. Raises TestbedError if it failed instead."""
@@ -212,31 +236,41 @@ class AgentProcess:
         return True
 
 
-def _child(spec: AgentSpec, config: AgentConfig, report: int, start: int, parent: int) -> None:
+def _child(spec: AgentSpec, config: AgentConfig, pipes: Pipes, parent: int) -> None:
     """The agent's process; never returns."""
     status = 1
     try:
         linux.die_with_parent(parent)
         _prepare_process(spec.core)
         controller, build = _prepare(spec, config)
+        signal.signal(signal.SIGUSR1, lambda _number, _frame: _configure(controller, pipes.options))
         log.info("agent ready", extra={"agent": spec.number, "controller": type(controller).__name__})
-        os.write(report, b"+" + json.dumps([one.as_dict() for one in Identity.all_of(controller)]).encode() + b"\n")
-        epoch = os.read(start, 8)
+        os.write(
+            pipes.report, b"+" + json.dumps([one.as_dict() for one in Identity.all_of(controller)]).encode() + b"\n"
+        )
+        epoch = os.read(pipes.start, 8)
         if len(epoch) == 8:
             build(Clock(config.dilation, int.from_bytes(epoch, "little"))).run()
             status = 0
     except Ended:
         status = 0
     except TestbedError as error:
-        _report_failure(report, str(error))
+        _report_failure(pipes.report, str(error))
     except BaseException as error:  # noqa: BLE001 - a bug of ours must reach the user as well
-        _report_failure(report, f"agent {spec.number} failed: {denied.told(error)}")
+        _report_failure(pipes.report, f"agent {spec.number} failed: {denied.told(error)}")
     finally:
         os._exit(status)
 
 
 def _end(_number: int, _frame: FrameType | None) -> None:
     raise Ended
+
+
+def _configure(controller: RateController, options: int) -> None:
+    """What `AgentProcess.configure` has written; C is not running now, for Python handles signals."""
+    for line in os.read(options, MESSAGE_BYTES).decode().splitlines():
+        decider, _, told = line.partition(" ")
+        configured(controller, int(decider), json.loads(told))
 
 
 def _report_failure(report: int, text: str) -> None:

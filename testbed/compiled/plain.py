@@ -58,6 +58,13 @@ class Objects:
         getattr(one, event)(*self._arguments[event](now, number, ack))
         return one
 
+    def configure(self, config: PluginConfig) -> None:
+        """Other options from now on."""
+        self.config = config
+        for one in self.flows:
+            if one is not None:
+                vars(one)["config"] = config
+
     def made(self, flow: int) -> Stateful:
         """The object of a flow that starts."""
         one = self.form(self.config, self.paths[flow])

@@ -17,6 +17,7 @@ from testbed.compiled.c_library import GUARD, Native
 from testbed.compiled.c_options import packed
 from testbed.compiled.events import interface_of
 from testbed.compiled.layout import PATH, PLACE, place_of, record, values
+from testbed.compiled.options import numbers
 from testbed.compiled.plain import Objects
 from testbed.compiled.source import translated
 from testbed.controller import Path, Paths
@@ -116,6 +117,17 @@ class Records:
         self.records = self.objects.records
         decided = self.interface.decided
         self.records[:] = [tuple(getattr(made[path], name) for name in decided) for path in self.by_flow]
+
+    def configure(self, config: PluginConfig) -> None:
+        """Callbacks read other options from now on; they must not run meanwhile."""
+        self.config = config
+        if self.native:
+            self._options[:] = packed(config, self.native.options, self.native.c.options_size)
+        elif self.objects:
+            self.objects.configure(config)
+        else:
+            for name, value in numbers(config).items():
+                self.records["config"][name] = self.initial["config"][name] = value
 
     def fail(self) -> NoReturn:
         """Raise what a callback raised, or UnusableDecision."""

@@ -172,9 +172,9 @@ class NicPrograms:
 
     def share_memory(self, rows: PoolRows) -> None:
         """What queues and priority groups may have of their switches' memory; before ports are switched on."""
-        shares = view(self._object.map_fd("shares"), wire.SHARE, self.rows)
+        self.shares = view(self._object.map_fd("shares"), wire.SHARE, self.rows)
         self.groups = view(self._object.map_fd("groups"), wire.GROUP, self.rows)
-        shares[:], self.groups[:] = rows.shares, rows.groups
+        self.shares[:], self.groups[:] = rows.shares, rows.groups
         for switch, pool in enumerate(rows.pools):
             libbpf.update(self._object.map_fd("pools"), switch, pool.tobytes())
 

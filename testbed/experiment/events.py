@@ -1,17 +1,20 @@
-"""The `events:` block of an experiment file: links between switches that fail and come back while traffic goes on."""
+"""The `events:` block of an experiment file: links that fail and come back, settings that change while traffic goes on.
+
+`testbed set` makes such an event of a run that goes on.
+"""
 
 from __future__ import annotations
 
 import logging
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated, NamedTuple, Self
+from typing import Annotated, NamedTuple, Protocol, Self
 
 import numpy as np
 from pydantic import AfterValidator, Field, model_validator
 
-from testbed.errors import nearest
+from testbed.errors import BadInput, nearest
 from testbed.experiment.block import Moment, Part, refuse
 from testbed.experiment.topology.shape import Link, Shape
 from testbed.experiment.topology.tables import Tables
@@ -19,6 +22,7 @@ from testbed.units import RATIO_UNITS, parse, show_time
 
 log = logging.getLogger(__package__)
 ALL = "all"
+Value = str | int | float | bool  # as in YAML
 
 
 @dataclass(frozen=True)
@@ -38,7 +42,7 @@ def _link_or_share(value: str) -> str:
 
 
 class EventSpec(Part):
-    """One event: either `down` or `up`."""
+    """One event: `down`, `up` or `set`."""
 
     at: Moment = Field(description="When it happens.")
     down: Annotated[str, AfterValidator(_link_or_share)] | None = Field(
@@ -47,6 +51,10 @@ class EventSpec(Part):
         "`10 %`, at least one, chosen by the seed. Packets on it are lost, and other paths are taken.",
     )
     up: str | None = Field(default=None, description="The link that comes back up, or `all` that are down.")
+    set: dict[str, Value] = Field(
+        default={},
+        description="Settings that change, as `testbed set` takes them: `{q3.kmin: 100 kB, q3.weight: 2}`.",
+    )
     detected_after: Moment = Field(
         default=0.0,
         description="How long the switches take to detect it. Until then they keep their routes, and packets for a "
@@ -55,8 +63,10 @@ class EventSpec(Part):
 
     @model_validator(mode="after")
     def _one_of_them(self) -> Self:
-        if (self.down is None) == (self.up is None):
-            refuse("down", "give either down or up")
+        if (self.down is not None) + (self.up is not None) + bool(self.set) != 1:
+            refuse("down", "give one of down, up and set")
+        if self.set and self.detected_after:
+            refuse("detected_after", "is of down and up: nobody detects a setting; leave it out")
         return self
 
 
@@ -64,13 +74,16 @@ class Step(NamedTuple):
     """One event, with its links chosen."""
 
     at: float  # s
-    verb: str  # "down", "up", or "reroute": the switches have detected it
-    links: tuple[str, ...]
+    verb: str  # "down", "up", "set", or "reroute": the switches have detected it
+    links: tuple[str, ...] = ()
+    settings: Mapping[str, Value] = {}
     cut_off: tuple[tuple[str, str], ...] = ()  # switches between whose hosts no path is left then
 
     @property
     def said(self) -> str:
         """For people."""
+        if self.settings:
+            return f"set {', '.join(f'{key}={value}' for key, value in self.settings.items())}"
         said = f"link {self.verb} {', '.join(self.links)}"
         if not self.cut_off:
             return said
@@ -87,6 +100,9 @@ def plan(events: Sequence[EventSpec], shape: Shape, seed: int, end: float) -> li
     for number, event in sorted(enumerate(events), key=lambda item: item[1].at):
         if event.at >= end:
             refuse(f"events.{number}.at", f"is not before time.duration ({show_time(end)})")
+        if event.set:
+            steps.append(Step(event.at, "set", settings=event.set))
+            continue
         verb = "up" if event.down is None else "down"
         key = f"events.{number}.{verb}"
         if not names:
@@ -106,7 +122,7 @@ def plan(events: Sequence[EventSpec], shape: Shape, seed: int, end: float) -> li
         failed = [*failed, *chosen] if event.down else [name for name in failed if name not in chosen]
         for name in chosen:
             (tables.link_down if event.down else tables.link_up)(name)
-        steps.append(Step(event.at, verb, tuple(chosen), tuple(tables.cut_off())))
+        steps.append(Step(event.at, verb, tuple(chosen), cut_off=tuple(tables.cut_off())))
         steps.append(Step(event.at + event.detected_after, "reroute", tuple(chosen)))
     return sorted(steps, key=lambda step: step.at)
 
@@ -132,33 +148,65 @@ def _name(link: Link) -> str:
     return f"{link.low.node}-{link.high.node}"
 
 
+class Changeable(Protocol):
+    """A rack, as events change it."""
+
+    def link_down(self, name: str) -> None:
+        """A link fails: packets on it or sent into it are lost."""
+        ...
+
+    def link_up(self, name: str) -> None:
+        """It comes back; until `reroute` no switch uses it."""
+        ...
+
+    def reroute(self, links: Sequence[str]) -> None:
+        """The switches detect the state of these links."""
+        ...
+
+    def change(self, settings: Mapping[str, Value]) -> None:
+        """All at once. Raises BadInput, and then none has changed."""
+        ...
+
+
 class EventSchedule:
     """Makes the events of a run happen. ``next`` is the nominal time of the next one."""
 
-    def __init__(
-        self,
-        steps: list[Step],
-        link_down: Callable[[str], None],
-        link_up: Callable[[str], None],
-        reroute: Callable[[Sequence[str]], None],
-    ) -> None:
-        self._steps = steps
-        self._do = {"down": link_down, "up": link_up}
-        self._reroute = reroute
+    def __init__(self, steps: Sequence[Step], rack: Changeable) -> None:
+        self._steps, self._rack = list(steps), rack
+        self._do = {"down": rack.link_down, "up": rack.link_up}
         self.done: list[Event] = []  # with the time at which each really happened
-        self.next = steps[0].at if steps else math.inf
+        self.added: list[EventSpec] = []  # while it went on
+
+    @property
+    def next(self) -> float:
+        return self._steps[0].at if self._steps else math.inf
+
+    def add(self, event: EventSpec, steps: Sequence[Step]) -> None:
+        """One more, and what it comes to; it must not be due yet."""
+        self.added.append(event)
+        self._steps = sorted([*self._steps, *steps], key=lambda step: step.at)
 
     def step(self, now: float) -> None:
         """Do what is due."""
         while self._steps and self._steps[0].at <= now:
             one, *self._steps = self._steps
-            log.info("event", extra={"verb": one.verb, "links": ",".join(one.links), "at": show_time(one.at)})
+            log.info("event", extra={"what": one.said, "at": show_time(one.at)})
             if one.verb == "reroute":
-                self._reroute(one.links)
-                continue
-            for link in one.links:
-                self._do[one.verb](link)
-            self.done.append(Event(now, one.said))
+                self._rack.reroute(one.links)
+            elif one.settings:
+                self.done.append(Event(now, one.said + self._change(one.settings)))
+            else:
+                for link in one.links:
+                    self._do[one.verb](link)
+                self.done.append(Event(now, one.said))
             if one.cut_off:
                 log.warning("%s: packets between their hosts are lost", one.said)
-        self.next = self._steps[0].at if self._steps else math.inf
+
+    def _change(self, settings: Mapping[str, Value]) -> str:
+        """Why nothing has changed; empty if all has."""
+        try:
+            self._rack.change(settings)
+        except BadInput as error:
+            log.warning("%s", error)
+            return f": refused, {error}"
+        return ""

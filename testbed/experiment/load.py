@@ -25,6 +25,7 @@ from testbed.errors import BadInput, nearest
 from testbed.experiment import chosen, configured, meaningless
 from testbed.experiment.choice import SWITCHED, PluginChoice
 from testbed.experiment.document import Document, KeyPath, dotted
+from testbed.experiment.edits import Edits
 from testbed.experiment.messages import explain
 from testbed.experiment.model import Experiment
 from testbed.experiment.preflight import try_chooser, try_controller, try_tuner
@@ -196,9 +197,22 @@ def resolve(loaded: Loaded, changed: Callable[[Plugin], Plugin] = lambda plugin:
             check()
         except BadInput as error:
             raise BadInput(f"{loaded.document.origin(path)}: {error}") from error
+    _check_events(resolved, loaded.document)
     about = {"experiment": experiment.name, "hosts": experiment.hosts, "seed": experiment.seed}
     log.info("preflight passed", extra={**about, "controller": controller.name, "tuner": tuner.name})
     return resolved
+
+
+def _check_events(resolved: Resolved, document: Document) -> None:
+    """Settings that are to change: whether they can."""
+    edits = Edits(resolved)
+    for number, event in enumerate(resolved.experiment.events):
+        for key, value in event.set.items():
+            try:
+                edits.read({key: value})
+            except BadInput as error:
+                path: KeyPath = ("events", number, "set", key)
+                raise BadInput(f"{document.origin(path)}: events.{number}.set: {error}") from None
 
 
 def _chooser(loaded: Loaded) -> tuple[Plugin, PluginConfig]:

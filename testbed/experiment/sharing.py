@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import operator
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields
 from typing import Any, NoReturn
 
@@ -28,7 +28,7 @@ class Sharing(Askable):
         super().__init__(PluginConfig(), paths)
         self.plugins = [plugin for plugin, _ in makers]
         self.parts = [make(paths) for _, make in makers]
-        self.of = np.unique(decider, return_inverse=True)[1]
+        self.numbers, self.of = np.unique(decider, return_inverse=True)
         heard = functools.reduce(operator.or_, (part.signals for part in self.parts))
         self.signals = heard  # type: ignore[misc] # of this object
         self.rate: Floats = self._merged("rate")
@@ -39,6 +39,10 @@ class Sharing(Askable):
         found = [part.address for part in self.parts if isinstance(part, CompiledFlows)]
         if len(found) == len(self.parts):
             self.addresses = np.array(found)[self.of]
+
+    def part(self, decider: int) -> RateController | None:
+        """Of this number; None if it decides about no flow here."""
+        return next((part for number, part in zip(self.numbers, self.parts, strict=True) if number == decider), None)
 
     def fail(self) -> NoReturn:
         """Raise PluginFailed: one that C has asked has failed."""
@@ -95,3 +99,10 @@ def _some(feedback: Feedback, rows: Ints) -> Feedback:
     told: dict[str, Any] = {name: column if column is None else column[rows] for name, column in columns.items()}
     some = IntStack(*(getattr(stack, one.name)[rows] for one in fields(IntStack))) if stack is not None else None
     return Feedback(**told, int_stack=some)
+
+
+def configured(controller: RateController, decider: int, options: Mapping[str, Any]) -> None:
+    """One of the controllers has other options from now on."""
+    part = controller.part(decider) if isinstance(controller, Sharing) else controller
+    if isinstance(part, CompiledFlows):
+        part.configure(type(part.config)(**options))

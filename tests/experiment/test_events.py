@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from testbed.experiment.events import EventSchedule, EventSpec, Step, plan
+from collections.abc import Mapping, Sequence
+
+from testbed.errors import BadInput
+from testbed.experiment.events import EventSchedule, EventSpec, Step, Value, plan
 from testbed.experiment.topology.kinds import shape_of
 from testbed.experiment.topology.settings import LeafSpine
 
 SHAPE = shape_of(LeafSpine(kind="leaf-spine", leaves=12, spines=6, hosts_per_leaf=1), 12)
 
 
-def happening(*events: dict[str, str], seed: int = 1) -> list[Step]:
+def happening(*events: dict[str, object], seed: int = 1) -> list[Step]:
     return plan([EventSpec.model_validate(event) for event in events], SHAPE, seed, 1.0)
 
 
@@ -54,20 +57,48 @@ def test_switches_notice_later() -> None:
     ]
 
 
+class Rack:
+    """Writes down what events do to it."""
+
+    def __init__(self) -> None:
+        self.seen: list[str] = []
+
+    def link_down(self, name: str) -> None:
+        self.seen.append(f"down {name}")
+
+    def link_up(self, name: str) -> None:
+        self.seen.append(f"up {name}")
+
+    def reroute(self, links: Sequence[str]) -> None:
+        self.seen.append(f"around {' '.join(links)}")
+
+    def change(self, settings: Mapping[str, Value]) -> None:
+        if "kmin" not in settings:
+            raise BadInput("it has kmin only")
+        self.seen.append(f"kmin {settings['kmin']}")
+
+
 def test_events_happen_when_they_are_due() -> None:
-    seen: list[str] = []
+    rack = Rack()
     steps = [Step(1.0, "down", ("a", "b")), Step(1.25, "reroute", ("a", "b")), Step(2.0, "up", ("a",))]
-    schedule = EventSchedule(
-        steps,
-        link_down=lambda link: seen.append(f"down {link}"),
-        link_up=lambda link: seen.append(f"up {link}"),
-        reroute=lambda links: seen.append(f"around {' '.join(links)}"),
-    )
+    schedule = EventSchedule(steps, rack)
     schedule.step(0.5)
-    assert (schedule.next, seen) == (1.0, [])
+    assert (schedule.next, rack.seen) == (1.0, [])
     schedule.step(1.25)
-    assert (schedule.next, seen) == (2.0, ["down a", "down b", "around a b"])
+    assert (schedule.next, rack.seen) == (2.0, ["down a", "down b", "around a b"])
     schedule.step(2.0)
     schedule.step(3.0)
-    assert seen == ["down a", "down b", "around a b", "up a"]
+    assert rack.seen == ["down a", "down b", "around a b", "up a"]
     assert [(event.time, event.what) for event in schedule.done] == [(1.25, "link down a, b"), (2.0, "link up a")]
+
+
+def test_settings_change_and_what_cannot_is_told() -> None:
+    rack = Rack()
+    schedule = EventSchedule(happening({"at": "2 ms", "set": {"kmax": "1 kB"}}), rack)
+    event = EventSpec.model_validate({"at": "1 ms", "set": {"kmin": "5 kB"}})
+    schedule.add(event, plan([event], SHAPE, 1, 1.0))
+    assert schedule.next == 1e-3
+    schedule.step(3e-3)
+    assert rack.seen == ["kmin 5 kB"]
+    assert [one.what for one in schedule.done] == ["set kmin=5 kB", "set kmax=1 kB: refused, it has kmin only"]
+    assert schedule.added == [event]

@@ -19,6 +19,7 @@ from testbed.capture.recording import Recording
 from testbed.capture.tap import Interface
 from testbed.clock import Clock
 from testbed.controller import Signal
+from testbed.engines.changes import Changes
 from testbed.engines.kernel.agents import Agents
 from testbed.engines.kernel.assembly import Assembly
 from testbed.engines.kernel.calibration.calibration import Measured, calibrate
@@ -104,12 +105,12 @@ class Emulation:
         recording, recorder = self._recording(), self._recorder()
         watch = self._watch()
         collector = Collector(self, recorder, processors := Processors())
+        schedule = self._schedule()
         live = Live(connection, self, collector)
         recorder.sample(time.monotonic_ns(), 0.0)  # all counts start from here
         pool.wait_ready()
         rack.begin(pool.begin())
         recording.begin(self.clock)
-        schedule = EventSchedule(experiment.steps(), rack.net.link_down, rack.net.link_up, self.reroute)
         next_sample = 0.0
         while True:
             now_ns, now = time.monotonic_ns(), self.clock.now()
@@ -151,6 +152,11 @@ class Emulation:
         record.captures = recording.end()
         return record
 
+    def _schedule(self) -> EventSchedule:
+        rack = self.rack
+        changes = Changes(self.resolved, self.flows, rack.net, rack.queues, self.agents.pool.configure)
+        return EventSchedule(self.experiment.steps(), changes)
+
     def _recorder(self) -> Recorder:
         chosen, size = largest(self.layout.plan.size, self.experiment.record.flows), self.layout.framing.wire_size
         queues = self.rack.queues if self.rack.net.queues else None
@@ -180,11 +186,6 @@ class Emulation:
         rack, bottleneck = self.rack, self.layout.bottleneck
         reader = QueueReader(rack.net[self.layout.shape.ports[bottleneck].switch].netns)
         return QueueWatch(reader, rack.ports, bottleneck, rack.net.ports[bottleneck])
-
-    def reroute(self, links: Sequence[str]) -> None:
-        """The switches detect the state of these links; see `Rack.reroute`."""
-        self.flows.rerouted += 1  # first: agents must not take other INT nodes for a fault
-        self.rack.net.reroute(links)
 
     def _tune(self) -> str:
         """Let the tuner decide; if it failed, why. A slot ends when its counters are read, not when this step began."""

@@ -6,6 +6,7 @@ import logging
 import time
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from multiprocessing.connection import Connection
 
 import numpy as np
@@ -18,6 +19,7 @@ from testbed.capture.files import Capture
 from testbed.capture.output import About
 from testbed.clock import Clock
 from testbed.controller import Signal
+from testbed.engines.changes import Changes
 from testbed.engines.virtual import sender
 from testbed.engines.virtual.network import VirtualNetwork
 from testbed.engines.virtual.sampler import Sampler
@@ -26,6 +28,7 @@ from testbed.engines.virtual.world import World
 from testbed.errors import PluginFailed
 from testbed.experiment.events import Event, EventSchedule
 from testbed.experiment.resolved import Resolved
+from testbed.experiment.sharing import configured
 from testbed.fidelity.counters import Counts, PauseCounts
 from testbed.fidelity.deadlocked import deadlocked
 from testbed.fidelity.gather import Programs, unread
@@ -73,6 +76,8 @@ class VirtualRun:
         self.agent: sender.Sender
         self.tasks = sender.tasks_of(self.world)
         self.agent, self.controller = sender.build(self.world, self.flows, self.meters[0], self.tasks)
+        configure = partial(configured, self.controller)
+        self.changes = Changes(resolved, self.flows, self.world, self.world.queues, configure)
         self.programs = Programs(
             self.layout, self.world.maps.flows_tx, self.world.maps.flows_rx, self.world.maps.arrivals,
             self.world.maps, self.world.ports.index, self.world.ports.peer, lambda: self.world.maps.receivers,
@@ -95,7 +100,7 @@ class VirtualRun:
         live = Live(self.connection, self, collector)
         self.connection.send(("begin", replace(scene(self), dilation=None, engine="virtual")))
         world, experiment = self.world, self.experiment
-        schedule = EventSchedule(experiment.steps(), world.link_down, world.link_up, self._reroute)
+        schedule = EventSchedule(experiment.steps(), self.changes)
         try:
             interrupted = self._go_on(schedule, collector, live)
         except PluginFailed as error:
@@ -176,10 +181,6 @@ class VirtualRun:
         sampler.date()
         live.look()  # of a run of seconds a good part would stay unseen
         return ""
-
-    def _reroute(self, links: Sequence[str]) -> None:
-        self.flows.rerouted += 1  # first: agents must not take other INT nodes for a fault
-        self.world.reroute(links)
 
     def _watched(self) -> list[Event]:
         """What the watchdog of pauses did."""

@@ -26,6 +26,7 @@ from testbed.engines.virtual.watchdog import VirtualWatchdog
 from testbed.engines.virtual.wires import Wires
 from testbed.experiment.resolved import Resolved
 from testbed.experiment.topology.classes import Classes
+from testbed.experiment.topology.shape import Link
 from testbed.experiment.topology.tables import Tables
 from testbed.tuner import Need
 
@@ -51,6 +52,7 @@ class World:
         self.memory = LargePages()
         self.wires = Wires(shape, self.clock, self.memory)
         self.tables = Tables(shape)
+        self._losses: dict[Link, float] = {}  # that were set while it ran
         monitor = FLOW_TABLE if Need.FLOWS in resolved.tuner.form.needs else 0
         self.code = library(unit_of(resolved))
         self.classes = self.experiment.rack.switch.tables
@@ -134,7 +136,8 @@ class World:
             c.flow_table = ctypes.addressof(self.maps.flow_table.c)
         if self.classes:
             c.queues = self._at(self.memory.zeros(len(lines), LINE_QUEUES))
-            c.scheduler = self._at(self._scheduler(self.classes))
+            self._schedulers = self._scheduler(self.classes)
+            c.scheduler = self._at(self._schedulers)
         if settings := self.experiment.rack.switch.watchdog:
             self.watchdog = VirtualWatchdog(settings, len(lines), self.clock)
             c.watchdog = self.watchdog.address
@@ -208,12 +211,35 @@ class World:
     def link_up(self, name: str) -> None:
         """Bring a link up again; until `reroute` no switch uses it."""
         self.tables.link_up(name)
-        self._set_loss(name, self.layout.shape.find(name).loss)
+        link = self.layout.shape.find(name)
+        self._set_loss(name, self._losses.get(link, link.loss))
+
+    def set_loss(self, name: str, loss: float) -> None:
+        """See `testbed.engines.changes.Rack`."""
+        link = self.layout.shape.find(name)
+        self._losses[link] = loss
+        if link not in self.tables.down:
+            self._set_loss(name, loss)
 
     def _set_loss(self, name: str, loss: float) -> None:
         link = self.layout.shape.find(name)
         for end in (link.low, link.high):
-            self.maps.set_loss(self.port_list[self.layout.shape.position[end.interface]], loss)
+            if end.port:  # what a host sends is lost at no port
+                self.maps.set_loss(self.port_list[self.layout.shape.position[end.interface]], loss)
+
+    def set_weights(self, classes: Classes) -> None:
+        """See `testbed.engines.changes.Rack`."""
+        self._schedulers["quantum"] = class_rows.quanta(classes, self.layout.framing.wire_size)
+
+    def shares(self, of_groups: bool) -> NDArray[Any]:
+        """See `testbed.engines.changes.Rack`."""
+        rows = self.maps.pool_rows
+        assert rows is not None, "without memory nothing has an alpha"
+        return rows.groups["share"] if of_groups else rows.shares
+
+    def row(self, port: int, number: int) -> int:
+        """Of a queue or a group of a port."""
+        return class_rows.row_of(self.port_list[port].ifindex, number, self.wires.interfaces)
 
     def reroute(self, names: Sequence[str]) -> None:
         """The switches detect the state of these links: those that have other shortest paths take them."""

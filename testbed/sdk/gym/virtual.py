@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from functools import partial
 from typing import cast
 
 import numpy as np
@@ -13,10 +13,12 @@ from testbed.agent.batch_agent import BatchAgent
 from testbed.agent.columns import Flows
 from testbed.agent.meter import Meter
 from testbed.base.arrays import Floats
+from testbed.engines.changes import Changes
 from testbed.engines.virtual import sender
 from testbed.engines.virtual.world import World
 from testbed.experiment.events import EventSchedule
 from testbed.experiment.resolved import Resolved
+from testbed.experiment.sharing import configured
 from testbed.registry import failed
 from testbed.results.record import RTT_BINS_PER_OCTAVE
 from testbed.results.trace import DecisionTrace
@@ -38,8 +40,9 @@ class VirtualSession:
         self.agent = cast(BatchAgent, agent)
         self.controller = cast(Steered, controller)
         self.answers = Answers(self.flows)
-        world = self.world
-        self.schedule = EventSchedule(resolved.experiment.steps(), world.link_down, world.link_up, self._reroute)
+        configure = partial(configured, controller)
+        changes = Changes(resolved, self.flows, self.world, self.world.queues, configure)
+        self.schedule = EventSchedule(resolved.experiment.steps(), changes)
 
     @property
     def now(self) -> float:
@@ -83,10 +86,6 @@ class VirtualSession:
             agent.gather(self.answers, soon, max(flows, 1), began)
             late = self.answers.late(self.now)
         return False
-
-    def _reroute(self, links: Sequence[str]) -> None:
-        self.flows.rerouted += 1  # first, as in a run: other INT nodes are no fault
-        self.world.reroute(links)
 
     def close(self) -> None:
         """What it took is given back."""

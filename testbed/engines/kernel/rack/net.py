@@ -8,10 +8,12 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from mininet.net import Mininet
 from mininet.topo import Topo
 from mininet.util import numCores
+from numpy.typing import NDArray
 
 from testbed.dataplane import class_rows
 from testbed.dataplane.pool_rows import pool_rows
@@ -22,7 +24,7 @@ from testbed.engines.kernel.nodes import RackNode
 from testbed.engines.kernel.rack.gate import PortGate, two_classes
 from testbed.engines.kernel.rack.host import RackHost
 from testbed.engines.kernel.rack.link import RackIntf, RackLink
-from testbed.engines.kernel.rack.queues import several_queues
+from testbed.engines.kernel.rack.queues import set_weights, several_queues
 from testbed.engines.kernel.rack.router import RouterSwitch
 from testbed.engines.kernel.rack.switch import SWITCHES
 from testbed.engines.kernel.rack.wall import WallLink
@@ -89,6 +91,7 @@ class Rack(Mininet):
             intf.name: intf for link in self.links for intf in (link.intf1, link.intf2) if intf.name != "e0"
         }
         self.tables = Tables(shape)
+        self._losses: dict[Link, float] = {}  # that were set while it ran
         self.gates: list[PortGate] = []  # of ports between switches, with priority flow control
         self.start()
         if self.routed:
@@ -153,6 +156,7 @@ class Rack(Mininet):
 
     def attach(self, nic: NicPrograms, seed: int, monitor: int = 0) -> PortPrograms:
         """Put the programs in their places and switch the ports on. For ``monitor`` see `PortPrograms`."""
+        self.nic = nic
         self.programs = ports = PortPrograms(nic, monitor, len(self.shape.switches))
         tcx = len(self.links) <= FEW_LINKS
         for link in self.links:
@@ -215,11 +219,32 @@ class Rack(Mininet):
         """Bring a link up again; until `reroute` no switch uses it."""
         self.tables.link_up(name)
         link = self.shape.find(name)
-        self._set_loss(link, link.loss)
+        self._set_loss(link, self._losses.get(link, link.loss))
+
+    def set_loss(self, name: str, loss: float) -> None:
+        """See `testbed.engines.changes.Rack`."""
+        link = self.shape.find(name)
+        self._losses[link] = loss
+        if link not in self.tables.down:
+            self._set_loss(link, loss)
 
     def _set_loss(self, link: Link, loss: float) -> None:
         for end in (link.low, link.high):
-            self.programs.set_loss(self.ports[self.shape.position[end.interface]], loss)
+            if end.port:  # what a host sends is lost at no port
+                self.programs.set_loss(self.ports[self.shape.position[end.interface]], loss)
+
+    def set_weights(self, classes: Classes) -> None:
+        """See `testbed.engines.changes.Rack`."""
+        for port in self.ends.values():
+            set_weights(port, classes, self.link_layer.frame)
+
+    def shares(self, of_groups: bool) -> NDArray[Any]:
+        """See `testbed.engines.changes.Rack`."""
+        return self.nic.groups["share"] if of_groups else self.nic.shares
+
+    def row(self, port: int, number: int) -> int:
+        """Of a queue or a group of a port."""
+        return class_rows.row_of(self.ports[port].ifindex, number, self.largest_ifindex + 1)
 
     def reroute(self, names: Sequence[str]) -> None:
         """The switches detect the state of these links: those that have other shortest paths take them."""

@@ -27,20 +27,31 @@ def several_queues(
 
     Queues of ``pauses`` have gates, which those of these rows shut.
     """
-    netlink, shares = port.node.netlink, quanta(classes, frame)
-    strict = sorted((number for number, one in classes.queues.items() if one.schedule == "strict"), reverse=True)
+    netlink = port.node.netlink
     netlink.tc("add", "htb", port.index, handle=CLASSIFIER, parent=ROOT | 1, default=0)
+    _put_classes("add-class", port, classes, frame)
     gates = []
     for number in classes.queues:
-        priority = strict.index(number) if number in strict else len(strict)
         own, below = FIRST_QUEUE + number, HANDLES + (number << 16)
-        netlink.tc(
-            "add-class", "htb", port.index, handle=own, parent=CLASSIFIER, rate=FREE, ceil=FREE, burst=FREE_BURST,
-            cburst=FREE_BURST, prio=priority, quantum=shares[number] or frame,
-        )  # fmt: skip
         if number in pauses:
             open_bucket(port, below, own, limit)
             gates.append(PortGate(port, limit, pauses[number], below, own))
         else:
             netlink.tc("add", "pfifo", port.index, handle=below, parent=own, limit=limit // SMALLEST)
     return gates
+
+
+def set_weights(port: RackIntf, classes: Classes, frame: int) -> None:
+    """Other ones from now on; what waits stays where it is."""
+    _put_classes("change-class", port, classes, frame)
+
+
+def _put_classes(command: str, port: RackIntf, classes: Classes, frame: int) -> None:
+    shares = quanta(classes, frame)
+    strict = sorted((number for number, one in classes.queues.items() if one.schedule == "strict"), reverse=True)
+    for number in classes.queues:
+        priority = strict.index(number) if number in strict else len(strict)
+        port.node.netlink.tc(
+            command, "htb", port.index, handle=FIRST_QUEUE + number, parent=CLASSIFIER, rate=FREE, ceil=FREE,
+            burst=FREE_BURST, cburst=FREE_BURST, prio=priority, quantum=shares[number] or frame,
+        )  # fmt: skip

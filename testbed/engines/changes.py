@@ -1,0 +1,113 @@
+"""What events do to the rack of a run, whichever engine it is of; see `testbed.experiment.events.Changeable`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from testbed.agent.columns import Flows
+from testbed.base.arrays import Floats
+from testbed.dataplane import wire
+from testbed.dataplane.port_reader import PortReader
+from testbed.errors import BadInput
+from testbed.experiment.edits import THRESHOLDS, Alpha, Change, Edits, Loss, Option, Threshold, Weight
+from testbed.experiment.events import Value
+from testbed.experiment.resolved import Resolved
+from testbed.experiment.topology.classes import Classes
+from testbed.units import show_size
+
+
+class Rack(Protocol):
+    """An engine's."""
+
+    def link_down(self, name: str) -> None:
+        """See `testbed.experiment.events.Changeable`."""
+        ...
+
+    def link_up(self, name: str) -> None: ...
+
+    def reroute(self, names: Sequence[str]) -> None: ...
+
+    def set_loss(self, name: str, loss: float) -> None:
+        """Of a link; one that is down has it when it comes back."""
+        ...
+
+    def set_weights(self, classes: Classes) -> None:
+        """Of the queues of all ports."""
+        ...
+
+    def shares(self, of_groups: bool) -> NDArray[Any]:
+        """Of dtype `testbed.dataplane.wire.SHARE`, of queues or groups, by row."""
+        ...
+
+    def row(self, port: int, number: int) -> int:
+        """Of a queue or a group of a port."""
+        ...
+
+
+class Changes:
+    """``configure``: gives a controller, by its number, other options."""
+
+    def __init__(
+        self,
+        resolved: Resolved,
+        flows: Flows,
+        rack: Rack,
+        queues: PortReader,
+        configure: Callable[[int, Mapping[str, Any]], None],
+    ) -> None:
+        self.resolved, self.flows, self.rack, self.queues, self.configure = resolved, flows, rack, queues, configure
+        self.link_down, self.link_up = rack.link_down, rack.link_up
+        self.edits = Edits(resolved)
+        self.classes = resolved.experiment.rack.switch.tables
+
+    def reroute(self, links: Sequence[str]) -> None:
+        """The switches detect the state of these links."""
+        self.flows.rerouted += 1  # first: agents must not take other INT nodes for a fault
+        self.rack.reroute(links)
+
+    def change(self, settings: Mapping[str, Value]) -> None:
+        """All at once. Raises BadInput, and then none has changed."""
+        changes = self.edits.read(settings)
+        rows, thresholds = self._thresholds(changes)
+        if len(rows):
+            kmin, kmax, pmax = thresholds[:, rows]
+            self.queues.set_thresholds(kmin, kmax, pmax, np.array(rows))
+        for one in changes:
+            self._make(one)
+
+    def check(self, settings: Mapping[str, Value]) -> None:
+        """Raises BadInput if they could not change now."""
+        self._thresholds(self.edits.read(settings))
+
+    def _thresholds(self, changes: Sequence[Change]) -> tuple[list[int], Floats]:
+        """Of all queues, afterwards, and the rows that change."""
+        told, rows = self.queues.thresholds.copy(), set[int]()
+        for one in changes:
+            if isinstance(one, Threshold):
+                told[THRESHOLDS.index(one.name), list(one.rows)] = one.value
+                rows |= {*one.rows}
+        kmin, kmax, _ = told
+        for row in sorted(rows):
+            if kmin[row] > kmax[row]:
+                above = f"Kmin {show_size(kmin[row])} would be above Kmax {show_size(kmax[row])}"
+                raise BadInput(f"{self.resolved.layout.queue_names[row]}: {above}; set both")
+        return sorted(rows), told
+
+    def _make(self, one: Change) -> None:
+        if isinstance(one, Weight) and self.classes:
+            changed = self.classes.queues[one.queue].model_copy(update={"weight": one.value})
+            self.classes = replace(self.classes, queues={**self.classes.queues, one.queue: changed})
+            self.rack.set_weights(self.classes)
+        elif isinstance(one, Alpha):
+            rows = [self.rack.row(port, one.number) for port in one.ports]
+            self.rack.shares(one.of_group)["alpha"][rows] = round(one.value * (1 << wire.ALPHA_SHIFT))
+        elif isinstance(one, Loss):
+            self.rack.set_loss(one.link, one.value)
+        elif isinstance(one, Option):
+            self.edits.configs[one.decider] = one.config
+            self.configure(one.decider, one.config.model_dump(mode="json"))

@@ -1,0 +1,139 @@
+"""Settings that change while traffic goes on do what they would have done from the start."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from testbed.fidelity.verdict import judge
+from testbed.results.folder import load, read_table
+from testbed.results.measured import restore
+from testbed.results.record import RunRecord
+from testbed.results.tables import QUEUE_SERIES
+from tests.support.commands import command
+from tests.support.simulated import simulated
+
+FRAME = 1078  # bytes of a packet with 1000 of payload
+TWO_QUEUES = """
+engine: virtual
+controller: {name: fixed, rate: 100 %}
+tuner: {name: static, kmin: 3 MB, kmax: 4 MB, pmax: 0.1}
+time: {duration: 1500 us, warmup: 700 us}
+record: {report: false, decisions: 0}
+traffic: {pattern: flows, dscp: 3, flows: [{src: h2, dst: h1}, {src: h3, dst: h1, label: other}]}
+packets: [{of: {labels: [other]}, dscp: 4}]
+rack:
+  hosts: 3
+  switch:
+    pool: {size: 4 MB}
+    classes: {three: {dscp: 3, queue: 3}, four: {dscp: 4, queue: 4}}
+"""
+ONE_SWITCH = """
+engine: virtual
+controller: {name: dcqcn, g: 0.5}
+tuner: {name: static, kmin: 3 MB, kmax: 4 MB, pmax: 0.1}
+time: {duration: 200 us, warmup: 0}
+record: {report: false, decisions: 0}
+rack: {hosts: 3}
+traffic: {pattern: incast, senders: 2}
+"""
+
+
+def at(time: str, settings: str) -> str:
+    return f"events: [{{at: {time}, set: {{{settings}}}}}]\n"
+
+
+def run(text: str, event: str) -> RunRecord:
+    record = simulated(text + event)
+    assert judge(record).word == "clean"
+    return record
+
+
+def test_queues_share_by_the_new_weights() -> None:
+    record = run(TWO_QUEUES, at("700 us", "q3.weight: 3"))
+    series = record.flow_series
+    for begin, end, share in ((200e-6, 700e-6, 1 / 2), (800e-6, 1500e-6, 3 / 4)):
+        first, last = np.searchsorted(series.time, (begin, end - 1e-9))
+        three, four = series.wire_bytes[last] - series.wire_bytes[first]
+        assert three / (three + four) == pytest.approx(share, abs=0.02)
+
+
+def test_a_queue_takes_its_new_share_of_the_pool() -> None:
+    record = run(TWO_QUEUES, at("700 us", "s1-eth1.q3.alpha: 0.25, q4.alpha: 0.25"))
+    assert record.queues
+    queue = record.queues.series.queue[:, [record.queues.name.index(f"s1-eth1 q{number}") for number in (3, 4)]]
+    before, after = np.searchsorted(record.queues.series.time, (690e-6, 1490e-6))
+    assert queue[before].max() > queue[after].max()
+    assert queue[after] == pytest.approx([4e6 * 0.25 / (1 + 2 * 0.25)] * 2, abs=3 * FRAME)
+
+
+def test_thresholds_losses_and_options_hold_from_then_on() -> None:
+    nothing = run(ONE_SWITCH, "")
+    assert nothing.port_series.marked_packets[-1].sum() == nothing.port_series.dropped_packets[-1].sum() == 0
+    record = run(ONE_SWITCH, at("100 us", "s1-eth3.kmin: 5 kB, s1-eth3.kmax: 6 kB, h3-s1.loss: 10 %"))
+    series, half = record.port_series, int(np.searchsorted(record.port_series.time, 100e-6))
+    assert series.marked_packets[half - 1].sum() == series.dropped_packets[half - 1].sum() == 0
+    assert series.kmin[-1].tolist() == [3e6, 3e6, 5e3]
+    assert series.marked_packets[-1, 2] > 0
+    sent = series.tx_packets[-1, 2] - series.tx_packets[half, 2]
+    assert series.dropped_packets[-1, 2] / sent == pytest.approx(0.1, abs=0.04)
+
+
+def test_what_cannot_be_is_refused_and_told() -> None:
+    record = run(ONE_SWITCH, at("100 us", "kmin: 5 MB, h3-s1.loss: 10 %"))
+    assert [event.what for event in record.events] == [
+        "set kmin=5 MB, h3-s1.loss=10 %: refused, s1-eth1: Kmin 5 MB would be above Kmax 4 MB; set both"
+    ]
+    assert record.port_series.kmin[-1].max() == 3e6
+    assert record.port_series.dropped_packets[-1].sum() == 0
+
+
+OBEDIENT = """
+from testbed.controller import CompiledController, Ack
+from testbed.plugin import PluginConfig
+
+class Config(PluginConfig):
+    share: float = 1.0
+
+class Obedient(CompiledController):
+    name = "obedient"
+    Config = Config
+
+    def on_ack(self, ack: Ack) -> None:
+        self.rate = self.config.share * self.path.line_rate
+"""
+
+
+@pytest.mark.parametrize("engine", ["virtual", pytest.param("kernel", marks=pytest.mark.root)])
+@pytest.mark.parametrize("compiled", ["true", "false"])
+def test_controllers_read_their_new_options_in_every_process(tmp_path: Path, engine: str, compiled: str) -> None:
+    (tmp_path / "obedient.py").write_text(OBEDIENT)
+    controller = f"{{name: {tmp_path}/obedient.py, compiled: {compiled}}}"
+    text = ONE_SWITCH.replace("engine: virtual", f"engine: {engine}").replace("{name: dcqcn, g: 0.5}", controller)
+    file, out = tmp_path / "obedient.yaml", tmp_path / "run"
+    file.write_text(text + at("100 us", "controller.share: 0.4"))
+    done = command("run", str(file), "--out", str(out), "--metrics-addr", "none")
+    assert done.returncode in (0, 3), done.stderr
+    assert restore(load(out)).flow_series.rate[-1].tolist() == [40e9, 40e9]
+
+
+@pytest.mark.root
+@pytest.mark.measures
+def test_the_kernels_rack_changes_as_well(tmp_path: Path) -> None:
+    file, out = tmp_path / "changes.yaml", tmp_path / "run"
+    event = at("700 us", "q3.weight: 3, q4.alpha: 0.25, q3.alpha: 0.25, s1-eth1.kmin: 5 kB, h1-s1.loss: 1 %")
+    file.write_text(TWO_QUEUES.replace("engine: virtual", "engine: kernel") + event)
+    done = command("run", str(file), "--out", str(out), "--metrics-addr", "none")
+    assert done.returncode in (0, 3), done.stderr
+    series = read_table(out / QUEUE_SERIES).to_pydict()
+    time, names = np.array(series["time"]), np.array(series["queue_of"])
+    told = {number: names == f"s1-eth1 q{number}" for number in (3, 4)}
+    sent = np.array(series["tx_bytes"])
+    three, four = (sent[rows][-1] - sent[rows & (time > 800e-6)][0] for rows in told.values())
+    assert three / (three + four) == pytest.approx(3 / 4, abs=0.05)
+    for rows in told.values():
+        assert np.array(series["queue"])[rows][-1] < 4e6 * 0.25 / (1 + 2 * 0.25) + 10 * FRAME
+        assert np.array(series["kmin"])[rows][-1] == 5e3
+    assert restore(load(out)).port_series.dropped_packets[-1, 0] > 0
