@@ -39,11 +39,14 @@ class Plan:
     tasks: Tasks = field(default_factory=Tasks)  # who waits for whom
     dscp: Ints = field(default_factory=_nothing)  # of its packets; -1 where nobody has said it
     ecn: Ints = field(default_factory=_nothing)  # 1 for packets that can be marked; -1 where nobody has said it
+    channel: Ints = field(default_factory=_nothing)  # of a job's operation: each has queue pairs of its own
 
     def __post_init__(self) -> None:
         for name in ("dscp", "ecn"):
             if not len(getattr(self, name)):
                 object.__setattr__(self, name, np.full(len(self.src), UNSAID))
+        if not len(self.channel):
+            object.__setattr__(self, "channel", np.zeros(len(self.src), np.int64))
 
     @classmethod
     def of(cls, flows: Sequence[Flow], tasks: Tasks | None = None) -> Self:
@@ -82,9 +85,10 @@ class Plan:
 
     @cached_property
     def pair(self) -> Ints:
-        """Number of the two hosts of each flow."""
+        """Number of the two hosts of each flow, and of the channel between them."""
         between = self.src_number * (int(self.dst_number.max(initial=0)) + 1) + self.dst_number
-        number: Ints = np.unique(between, return_inverse=True)[1]
+        of_channel = between * (int(self.channel.max(initial=0)) + 1) + self.channel
+        number: Ints = np.unique(of_channel, return_inverse=True)[1]
         return number
 
     def with_headers(self, dscp: int | None, ecn: bool | None, rows: Ints | None = None) -> Self:
@@ -189,6 +193,7 @@ class Plan:
             tasks=Tasks(Steps.joined(steps), np.concatenate(shifted), jobs),
             dscp=np.concatenate([one.dscp for one in plans]),
             ecn=np.concatenate([one.ecn for one in plans]),
+            channel=np.concatenate([one.channel for one in plans]),
         ).ordered()
 
     def _picked(self, rows: Ints) -> Self:
@@ -209,6 +214,7 @@ class Plan:
             group=self.group[rows],
             dscp=self.dscp[rows],
             ecn=self.ecn[rows],
+            channel=self.channel[rows],
             tasks=replace(self.tasks, edges=new[kept[:, 0] & kept[:, 1]]),
         )
 

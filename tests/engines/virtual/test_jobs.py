@@ -7,7 +7,7 @@ import pytest
 from testbed.results.figures.jobs import JobFigures
 from tests.engines.virtual.rings import MIB, bus_bandwidth, found
 from tests.support.simulated import measured
-from tests.support.theory import LINE, PROPAGATION, WIRE
+from tests.support.theory import HEADERS, LINE, PROPAGATION, WIRE
 
 SLOT = WIRE * 8 / LINE
 ONE_WAY = PROPAGATION / 2 + 2 * SLOT  # of one packet
@@ -38,6 +38,58 @@ def test_a_small_operation_takes_one_way_times_alone(algorithm: str, steps: int)
     if "tree" not in algorithm:  # whose root has the sum when it is half done
         assert one.exposed == pytest.approx(one.communication, rel=0.01)
         assert one.straggler == pytest.approx(1, abs=1e-3)
+
+
+FRAME = WIRE + HEADERS  # a packet, and an acknowledgement of the other direction's, on each line
+BIG = 4_000_000
+
+
+@pytest.mark.parametrize(
+    ("pattern", "sent"),  # by the rank that sends most, in buffers
+    [
+        ("allreduce, ranks: 8, algorithm: direct", 2 * 7 / 8),
+        ("allreduce, ranks: 8, algorithm: halving-doubling", 2 * 7 / 8),
+        ("allreduce, ranks: 8, algorithm: hierarchical, group: 4", 2 * 7 / 8),
+        ("allreduce, ranks: 8, algorithm: ring, channels: 4", 2 * 7 / 8),
+        ("allgather, ranks: 8, algorithm: direct", 7 / 8),
+        ("reduce-scatter, ranks: 8, algorithm: direct", 7 / 8),
+    ],
+)
+def test_a_large_operation_fills_the_lines(pattern: str, sent: float) -> None:
+    """Bus bandwidth: each line carries what a rank sends, and acknowledgements of what it receives."""
+    one = job(f"pattern: {pattern}, size: {BIG} B, iterations: 1", "3 ms")
+    full = sent * BIG / 1000 * FRAME * 8 / LINE
+    assert full <= one.communication <= 1.01 * full + 14 * ONE_WAY  # a way per step
+
+
+@pytest.mark.parametrize("pattern", ["broadcast", "reduce"])
+def test_a_full_chain_passes_a_chunk_in_the_time_of_a_chunk(pattern: str) -> None:
+    """However long it takes to fill; nccl-tests' factor is 1."""
+    short, long = (
+        job(f"pattern: {pattern}, ranks: 8, chunks: {chunks}, size: {64 * chunks} kB, iterations: 1", "4 ms")
+        for chunks in (128, 192)
+    )
+    assert long.communication - short.communication == pytest.approx(64 * 64 * FRAME * 8 / LINE, rel=0.01)
+    assert long.bus_bandwidth == long.algorithm_bandwidth
+
+
+def test_two_trees_carry_twice_the_buffer_where_one_carries_three_times() -> None:
+    """A rank inside a tree sends up, and twice down; of two trees it is inside one, and each has half of the buffer."""
+    one, two = (
+        job(f"pattern: allreduce, ranks: 16, algorithm: {name}, chunks: 64, size: 4096 kB, iterations: 1", "4 ms")
+        for name in ("tree", "double-tree")
+    )
+    buffer = 4096 * FRAME * 8 / LINE
+    assert 2 * buffer <= two.communication <= 1.15 * 2 * buffer
+    assert one.communication >= 3 * buffer
+
+
+def test_a_slower_rank_makes_all_wait() -> None:
+    usual, slow = (
+        job(f"pattern: allreduce, ranks: 4, size: 4 kB, compute: 20 us, iterations: 3{more}")
+        for more in ("", ", slower: {2: 1.5}")
+    )
+    assert slow.iteration - usual.iteration == pytest.approx(10e-6, rel=0.01)
 
 
 def test_bandwidths_are_defined_as_nccl_tests_does() -> None:

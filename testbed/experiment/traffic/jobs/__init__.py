@@ -3,7 +3,18 @@
 from __future__ import annotations
 
 from testbed.experiment.traffic.jobs.files import ChakraTrace, GoalFile
-from testbed.experiment.traffic.jobs.operations import AllGather, AllReduce, AllToAllV, ReduceScatter
+from testbed.experiment.traffic.jobs.operations import AllGather, AllReduce, AllToAllV, Broadcast, Reduce, ReduceScatter
 from testbed.experiment.traffic.jobs.training import Pipeline, Training
 
-OneJob = AllReduce | AllGather | ReduceScatter | AllToAllV | Pipeline | Training | GoalFile | ChakraTrace
+OneJob = (
+    AllReduce
+    | AllGather
+    | ReduceScatter
+    | Broadcast
+    | Reduce
+    | AllToAllV
+    | Pipeline
+    | Training
+    | GoalFile
+    | ChakraTrace
+)

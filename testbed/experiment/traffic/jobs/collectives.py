@@ -1,17 +1,18 @@
 """Collective operations as messages that wait for each other, the way NCCL and MPI libraries carry them out.
 
 Thakur, Rabenseifner, Gropp: "Optimization of Collective Communication Operations in MPICH" (2005), has ring and
-halving-doubling; trees are pipelined in chunks. A buffer that does not divide evenly has parts that differ by a byte.
+halving-doubling; trees are in `trees`. A buffer that does not divide evenly has parts that differ by a byte.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from itertools import accumulate
+
 import numpy as np
 
-from testbed.base.arrays import Floats
+from testbed.base.arrays import Floats, Ints
 from testbed.experiment.traffic.jobs.program import Exchange
-
-AT_ONCE = 2  # chunks on one edge of a tree: while one is acknowledged as received the next is on its way
 
 
 def parts(size: float, count: int) -> Floats:
@@ -53,31 +54,56 @@ def pairwise(ranks: int, steps: list[tuple[int, float]]) -> Exchange:
     return Exchange(np.tile(rank, count), dst.ravel(), size, np.concatenate([np.empty((0, 2), np.int64), *waits]))
 
 
-def tree(ranks: int, size: float, chunks: int) -> Exchange:
-    """Up a binary tree and down again, chunk by chunk: rank r has the children 2 r + 1 and 2 r + 2.
-
-    A rank passes on a chunk when it has that of both children, or that of its parent. Of an edge, `AT_ONCE` chunks are
-    on their way at a time.
-    """
-    links = ranks - 1  # each named by the child, from 1
-    count = chunks * links  # of messages up; that down the same link is as many further
-    up = np.arange(count)
-    chunk, child = np.divmod(up, links)
-    child += 1
-    parent = (child - 1) // 2
-    inner = up[parent > 0]
-    above = chunk[inner] * links + parent[inner] - 1  # the message of the link above
-    root = range(min(2, links))
-    turning = [(c * links + one, c * links + other + count) for c in range(chunks) for one in root for other in root]
-    paced = up[chunk >= AT_ONCE]
-    slots = np.stack((paced - AT_ONCE * links, paced), axis=1)
-    rising, falling = np.stack((inner, above), axis=1), np.stack((above, inner), axis=1) + count
+def together(made: Sequence[Exchange]) -> Exchange:
+    """All at once, none waiting for another."""
+    first = accumulate((len(one.src) for one in made), initial=0)
     return Exchange(
-        np.concatenate((child, parent)),
-        np.concatenate((parent, child)),
-        np.tile(parts(size, chunks)[chunk], 2),
-        np.concatenate((rising, np.array(turning), falling, slots, slots + count)),
+        src=np.concatenate([one.src for one in made]),
+        dst=np.concatenate([one.dst for one in made]),
+        size=np.concatenate([one.size for one in made]),
+        waits=np.concatenate([one.waits + at for one, at in zip(made, first, strict=False)]),
+        channel=np.concatenate([np.broadcast_to(one.channel, one.src.shape) for one in made]),
     )
+
+
+def direct(ranks: int, size: float, rounds: int) -> Exchange:
+    """Each rank sends all others their part of the buffer at once; in a second round, once it has all of the first."""
+    one = everybody(np.broadcast_to(np.maximum(parts(size, ranks), 1.0), (ranks, ranks)))
+    if rounds == 1:
+        return one
+    other = everybody(np.broadcast_to(np.maximum(parts(size, ranks), 1.0)[:, None], (ranks, ranks)))
+    received = np.argsort(one.dst, kind="stable").reshape(ranks, ranks - 1)  # rank by rank
+    sent = np.argsort(other.src, kind="stable").reshape(ranks, ranks - 1) + len(one.src)
+    waits = np.stack((np.repeat(received, ranks - 1, axis=1), np.tile(sent, (1, ranks - 1))), axis=-1).reshape(-1, 2)
+    made = together([one, other])
+    return Exchange(made.src, made.dst, made.size, np.concatenate((made.waits, waits)))
+
+
+def hierarchical(ranks: int, size: float, group: int) -> Exchange:
+    """An allreduce in groups of neighbours: their reduce-scatter, an allreduce with the like of all other groups, and
+    their allgather, each by rings.
+    """
+    groups = ranks // group
+    rank = np.arange(ranks).reshape(groups, group)
+    near = together([_among(ring(group, size, 1), row) for row in rank])
+    if groups == 1:
+        return ring(ranks, size, 2)
+    far = together([_among(ring(groups, part, 2), row) for row, part in zip(rank.T, parts(size, group), strict=True)])
+    return behind(behind(near, far, ranks), near, ranks)
+
+
+def behind(before: Exchange, after: Exchange, ranks: int) -> Exchange:
+    """Who sends in ``after`` has received all of ``before``."""
+    made, waits = together([before, after]), []
+    for rank in range(ranks):
+        received, sent = np.flatnonzero(before.dst == rank), np.flatnonzero(after.src == rank) + len(before.src)
+        waits.append(np.stack((np.repeat(received, len(sent)), np.tile(sent, len(received))), axis=1))
+    return Exchange(made.src, made.dst, made.size, np.concatenate((made.waits, *waits)))
+
+
+def _among(made: Exchange, ranks: Ints) -> Exchange:
+    """The same by these ranks."""
+    return Exchange(ranks[made.src], ranks[made.dst], made.size, made.waits)
 
 
 def everybody(weights: Floats) -> Exchange:

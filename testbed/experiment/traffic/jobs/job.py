@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Sequence
+from typing import Annotated, Self
 
 import numpy as np
-from pydantic import Field
+from pydantic import Field, model_validator
 
-from testbed.experiment.block import Count, Moment
+from testbed.base.arrays import Floats
+from testbed.experiment.block import Count, Moment, refuse
 from testbed.experiment.traffic.all_to_all import Hosts
 from testbed.experiment.traffic.pattern import Context, Pattern
 from testbed.experiment.traffic.plan import Plan
@@ -40,6 +42,22 @@ class Repeated(JobPattern):
 
     ranks: Hosts = Field(description="Number of ranks: hosts h1 to hN, or where `jobs` places them.")
     iterations: Count = Field(default=4, description="How often it is done.")
+    slower: dict[Annotated[int, Field(ge=0)], Annotated[float, Field(gt=0)]] = Field(
+        default={}, description="Ranks, from 0, that compute for so many times as long: `{3: 1.5}`."
+    )
+
+    @model_validator(mode="after")
+    def _ranks_are_there(self) -> Self:
+        if (far := max(self.slower, default=0)) >= self.ranks:
+            refuse(f"slower.{far}", f"there is no such rank; expected 0 to {self.ranks - 1}")
+        return self
+
+    @property
+    def pace(self) -> Floats:
+        """By what the computing of each rank is multiplied, shape (ranks,)."""
+        found = np.ones(self.ranks)
+        found[list(self.slower)] = list(self.slower.values())
+        return found
 
     def hosts_needed(self) -> int:
         """One per rank."""

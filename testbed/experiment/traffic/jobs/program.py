@@ -24,6 +24,7 @@ class Exchange:
     dst: Ranks
     size: Floats  # bytes
     waits: Ints  # (m, 2): a message that must have been received, and one that waits for it
+    channel: Ints | int = 0  # whose queue pairs carry it
 
 
 class Program:
@@ -84,6 +85,7 @@ class Program:
         src, dst, size = (
             np.concatenate([none, *(getattr(one, name) for one in self._exchanges)]) for name in ("src", "dst", "size")
         )
+        channel = [np.broadcast_to(one.channel, one.src.shape) for one in self._exchanges]
         steps = Steps.joined(self._steps)
         self._steps.clear()  # a million messages should not be there twice
         waiting = np.concatenate([no_edges(), *self._edges])
@@ -95,6 +97,7 @@ class Program:
             start=np.zeros(len(size)),
             label=[job.name] * len(size),
             group=np.full(len(size), NO_GROUP),
+            channel=np.concatenate([np.empty(0, np.int64), *channel]),
             tasks=Tasks(steps, waiting, (job,)),
         ).ordered()
 

@@ -3,19 +3,32 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
 
-from testbed.experiment.traffic.jobs import collectives
+from testbed.experiment.traffic.jobs import collectives, trees
 from testbed.experiment.traffic.jobs.chakra import COLLECTIVE, COMPUTING, RECV, SEND, Node, nodes
 from testbed.experiment.traffic.jobs.operations_file import Listed, What
 from testbed.experiment.traffic.jobs.program import Exchange
 
-ALL_REDUCE, ALL_GATHER, ALL_TO_ALL, REDUCE_SCATTER, BARRIER = 0, 2, 6, 7, 9
-CARRIED_OUT = {ALL_REDUCE: "all-reduce", ALL_GATHER: "all-gather", ALL_TO_ALL: "all-to-all",
-               REDUCE_SCATTER: "reduce-scatter", BARRIER: "barrier"}  # fmt: skip
+CHUNKS = 8  # in which a broadcast or reduce goes from rank to rank
+
+# In the order of comm_type, from ranks and what each puts in (ASTRA-sim's Ring; PyTorch's in_msg). No trace has a root:
+# it is the first.
+CARRIED_OUT: Mapping[str, Callable[[int, float], Exchange]] = {
+    "all-reduce": lambda ranks, size: collectives.ring(ranks, size, 2),
+    "reduce": lambda ranks, size: trees.up(trees.chain(ranks), size, CHUNKS),
+    "all-gather": lambda ranks, size: collectives.ring(ranks, size * ranks, 1),
+    "gather": lambda ranks, size: collectives.everybody(np.outer(np.ones(ranks), np.eye(ranks)[0]) * size),
+    "scatter": lambda ranks, size: collectives.everybody(np.outer(np.eye(ranks)[0], np.ones(ranks)) * size / ranks),
+    "broadcast": lambda ranks, size: trees.down(trees.chain(ranks), size, CHUNKS),
+    "all-to-all": lambda ranks, size: collectives.everybody(np.full((ranks, ranks), size / ranks)),
+    "reduce-scatter": lambda ranks, size: collectives.ring(ranks, size, 1),
+    "reduce-scatter-block": lambda ranks, size: collectives.ring(ranks, size, 1),
+    "barrier": lambda ranks, size: collectives.ring(ranks, size, 2),
+}
 Message = tuple[int, int, float]  # the other rank, tag, bytes
 NO_MESSAGE: Message = (-1, 0, 0.0)
 
@@ -114,11 +127,7 @@ class Traces:
 
 
 def _messages(kind: int, ranks: int, size: float, where: str) -> Exchange:
-    if kind not in CARRIED_OUT:
-        known = ", ".join(f"{number} ({name})" for number, name in CARRIED_OUT.items())
+    if not 0 <= kind < len(CARRIED_OUT):
+        known = ", ".join(f"{number} ({name})" for number, name in enumerate(CARRIED_OUT))
         raise ValueError(f"{where} is a collective of comm_type {kind}; those that can be carried out: {known}")
-    if kind == ALL_GATHER:  # of all collectives, comm_size is what a rank puts in (ASTRA-sim's Ring; PyTorch's in_msg)
-        size *= ranks
-    if kind == ALL_TO_ALL:
-        return collectives.everybody(np.full((ranks, ranks), size / ranks))
-    return collectives.ring(ranks, max(size, 1.0), 2 if kind in (ALL_REDUCE, BARRIER) else 1)
+    return list(CARRIED_OUT.values())[kind](ranks, max(size, 1.0))

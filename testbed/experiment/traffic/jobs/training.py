@@ -45,7 +45,9 @@ class Training(Repeated):
         made = collectives.ring(self.ranks, self.size / self.buckets, 2)
         done: Ints | None = None
         for iteration in range(self.iterations):
-            slower: Floats = 1 + random.uniform(0.0, self.jitter, self.ranks) if self.jitter else np.ones(self.ranks)
+            slower: Floats = self.pace
+            if self.jitter:
+                slower *= 1 + random.uniform(0.0, self.jitter, self.ranks)
             start = 0.0 if iteration else self.start
             computed = program.steps(Kind.COMPUTE, ranks, iteration, self.forward * slower, start=start, after=done)
             summed: Ints | None = None
@@ -85,7 +87,12 @@ class Pipeline(Repeated):
         done: Ints | None = None
         for iteration in range(self.iterations):
             forward, backward = (
-                np.stack([program.steps(Kind.COMPUTE, stages, iteration, length) for _ in range(self.microbatches)])
+                np.stack(
+                    [
+                        program.steps(Kind.COMPUTE, stages, iteration, length * self.pace)
+                        for _ in range(self.microbatches)
+                    ]
+                )
                 for length in (self.forward, self.backward)
             )
             begin = program.steps(Kind.JOIN, stages, start=self.start) if done is None else done

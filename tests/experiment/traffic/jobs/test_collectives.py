@@ -7,33 +7,10 @@ import math
 import numpy as np
 import pytest
 
-from testbed.experiment.traffic.jobs import collectives
+from testbed.experiment.traffic.jobs import collectives, trees
 from testbed.experiment.traffic.jobs.program import Exchange
 from testbed.experiment.traffic.tasks import circle_of
-
-
-def carried(made: Exchange) -> list[frozenset[int]]:
-    """Whose contributions are in each message: its sender's, and those in what it waits for."""
-    waits: dict[int, list[int]] = {}
-    for before, after in made.waits.tolist():
-        waits.setdefault(after, []).append(before)
-    found: dict[int, frozenset[int]] = {}
-    while len(found) < len(made.src):
-        for n, src in enumerate(made.src.tolist()):
-            received = [one for one in waits.get(n, []) if made.dst[one] == src]
-            if n not in found and all(one in found for one in received):
-                found[n] = frozenset({src}).union(*(found[one] for one in received))
-    return [found[n] for n in range(len(made.src))]
-
-
-def whole(made: Exchange, ranks: int) -> list[float]:
-    """Bytes that carry everybody's contributions to each rank."""
-    full = np.array([len(one) == ranks for one in carried(made)])
-    return [float(made.size[full & (made.dst == rank)].sum()) for rank in range(ranks)]
-
-
-def sent(made: Exchange, ranks: int) -> list[float]:
-    return [float(made.size[made.src == rank].sum()) for rank in range(ranks)]
+from tests.support.exchanges import sent, whole
 
 
 @pytest.mark.parametrize("ranks", [2, 3, 8])
@@ -56,18 +33,43 @@ def test_halving_and_doubling_send_as_little_in_fewer_steps(ranks: int) -> None:
     assert whole(made, ranks) == [8000.0 * (ranks - 1) / ranks] * ranks
 
 
-@pytest.mark.parametrize("ranks", [2, 3, 6, 8])
-def test_a_tree_sums_up_every_chunk_at_its_root(ranks: int) -> None:
-    made = collectives.tree(ranks, 10_001.0, 4)
-    assert whole(made, ranks)[1:] == [10_001.0] * (ranks - 1)  # the root has it already
-    assert sorted(set(zip(made.src.tolist(), made.dst.tolist(), strict=True))) == sorted(
-        pair for child in range(1, ranks) for pair in ((child, (child - 1) // 2), ((child - 1) // 2, child))
-    )
+@pytest.mark.parametrize("ranks", [2, 3, 8])
+def test_direct_sends_as_little_in_two_steps(ranks: int) -> None:
+    made = collectives.direct(ranks, 24_000.0, 2)
+    assert len(made.src) == 2 * ranks * (ranks - 1)
+    assert sent(made, ranks) == [2 * (ranks - 1) / ranks * 24_000.0] * ranks
+    assert whole(made, ranks) == [(ranks - 1) / ranks * 24_000.0] * ranks
+
+
+@pytest.mark.parametrize(("ranks", "group"), [(8, 4), (8, 2), (12, 3), (6, 6)])
+def test_a_hierarchy_sends_little_between_groups(ranks: int, group: int) -> None:
+    """As much as all rings do in all, but between groups only what a rank has summed up in its own."""
+    size = 24_000.0
+    made = collectives.hierarchical(ranks, size, group)
+    groups = ranks // group
+    assert sent(made, ranks) == pytest.approx([2 * (ranks - 1) / ranks * size] * ranks)
+    far = made.src // group != made.dst // group
+    if groups > 1:
+        assert made.size[far].sum() == pytest.approx(ranks * 2 * (groups - 1) / groups * size / group)
+        assert whole(made, ranks) == pytest.approx([size - size / group / groups] * ranks)
+
+
+def test_all_at_once_is_each_with_its_own_waits() -> None:
+    made = collectives.together([collectives.ring(3, 9.0, 1), collectives.ring(3, 9.0, 2)])
+    assert made.waits.max() == len(made.src) - 1
+    assert circle_of(len(made.src), made.waits) == []
 
 
 @pytest.mark.parametrize(
     "made",
-    [collectives.ring(5, 1e4, 2), collectives.tree(7, 1e4, 5), collectives.pairwise(8, collectives.halving(8, 1e4))],
+    [
+        collectives.direct(5, 1e4, 2),
+        collectives.hierarchical(8, 1e4, 2),
+        trees.two(9, 1e4, 4),
+        collectives.ring(5, 1e4, 2),
+        trees.both(trees.heap(7), 1e4, 5),
+        collectives.pairwise(8, collectives.halving(8, 1e4)),
+    ],
 )
 def test_no_message_waits_for_itself(made: Exchange) -> None:
     assert circle_of(len(made.src), made.waits) == []

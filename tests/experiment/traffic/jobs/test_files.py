@@ -140,6 +140,11 @@ def test_chakra_computes_sends_and_carries_out_collectives(tmp_path: Path) -> No
         (7, 4 * 3, 2000),  # reduce-scatter: of the quarter that each rank gets
         (6, 4 * 3, 2000),  # all-to-all
         (0, 4 * 6, 2000),
+        (8, 4 * 3, 2000),  # reduce-scatter-block
+        (1, 3 * 8, 1000),  # reduce: eight chunks from rank to rank
+        (5, 3 * 8, 1000),  # broadcast
+        (3, 3, 8000),  # gather
+        (4, 3, 2000),  # scatter
     ],
 )
 def test_the_size_of_a_collective_is_what_each_rank_puts_in(
@@ -157,7 +162,7 @@ def test_the_size_of_a_collective_is_what_each_rank_puts_in(
         ([node(1, SEND, comm_dst=0, comm_size=8)], r"llm.1.et: node 1 'n1': nobody receives this message"),
         ([node(1, SEND, comm_size=8)], "has no attribute comm_dst"),
         ([node(1, 42)], "is of type 42, which neither computes nor communicates"),
-        ([node(1, COLL, comm_type=3, comm_size=8)], "comm_type 3; those that can be carried out: 0 .all-reduce"),
+        ([node(1, COLL, comm_type=10, comm_size=8)], "comm_type 10; those that can be carried out: 0 .all-reduce"),
         ([node(1, COMP, after=(2,)), node(2, COMP, after=(1,))], "operations wait for each other: .*node 1 .*node 2"),
         ([b"\x0f"], r"llm.1.et, message 2 \(byte 8\): it is no protobuf message"),
         ([struct.pack("<B", 200)], r"llm.1.et, message 2 \(byte 8\): the file ends within it"),
