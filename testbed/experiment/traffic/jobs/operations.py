@@ -94,7 +94,8 @@ class AllReduce(_Chosen):
         default="ring",
         description="`ring`: 2 (N - 1) steps of size / N; `tree`: up and down a binary tree, in `chunks`; "
         "`double-tree`: half of the buffer over each of two trees, a leaf of one is none of the other; "
-        "`halving-doubling`: 2 log2 N steps with ever other partners, N a power of two; `direct`: everybody sends to everybody, twice; "
+        "`halving-doubling`: 2 log2 N steps with ever other partners, N a power of two; "
+        "`direct`: everybody sends to everybody, twice; "
         "`hierarchical`: rings in groups of `group` ranks, between their likes, and in the groups again.",
     )
     chunks: Count = Field(default=8, description="Of trees: pieces that follow each other.")
