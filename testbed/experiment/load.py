@@ -260,6 +260,7 @@ def _read(file: Path, name: str) -> Loaded:
         _anchor({"": choice}, "", file.parent)
     for block in ("rack", "traffic"):
         _anchor_files(document.data.get(block), file.parent)
+    _anchor_folders(document.data.get("apps"), file.parent)
     document.data.setdefault("name", file.stem)
     return Loaded(document)
 
@@ -290,6 +291,13 @@ def _anchor_files(traffic: object, folder: Path) -> None:
                 _anchor_files(value, folder)
 
 
+def _anchor_folders(apps: object, folder: Path) -> None:
+    """The same for the working folders of apps."""
+    for app in apps if isinstance(apps, list) else []:
+        if isinstance(app, dict) and isinstance(named := app.get("folder"), str) and named:
+            app["folder"] = _resolved(named, folder)
+
+
 def _file(key: str, value: str, folder: Path) -> str:
     """Absolute, unless it is the name of something shipped."""
     named = key == "sizes" and "/" not in value and not value.endswith((".yaml", ".yml"))
@@ -301,6 +309,10 @@ def _from_here(path: KeyPath, value: Any) -> Any:
         return _file(str(path[-1]), value, Path())
     if path[0] in ("rack", "traffic"):
         _anchor_files(value, Path())
+    if path == ("apps",):
+        _anchor_folders(value, Path())
+    if path[0] == "apps" and path[2:] == ("folder",) and isinstance(value, str) and value:
+        return _resolved(value, Path())
     named = path in {("controller",), ("tuner",), ("routing",)} or (path[-1] == "name" and path[0] != "traffic")
     return absolute(value, Path()) if named and isinstance(value, str) else value
 

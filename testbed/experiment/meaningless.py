@@ -55,6 +55,8 @@ def _found(experiment: Experiment, document: Document) -> Iterator[tuple[KeyPath
         for key, usual in OF_THE_KERNEL.items():
             if (value := attrgetter(dotted(key))(experiment)) != usual:
                 yield key, f"'{value}' has no meaning with engine 'virtual'; leave it out, or say '{usual}'"
+    if experiment.apps and engine != "kernel":
+        yield ("apps",), f"engine '{engine}' carries no packets of other programs; leave it out, or use 'kernel'"
     yield from _switch(experiment)
     if engine == "fluid":
         yield from _headers(experiment)

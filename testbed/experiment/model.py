@@ -23,7 +23,8 @@ from pydantic import (
 )
 
 from testbed.base.arrays import Ints
-from testbed.experiment import deadlock, events
+from testbed.experiment import apps, deadlock, events
+from testbed.experiment.apps import App
 from testbed.experiment.block import Count, Part, refuse
 from testbed.experiment.choice import (
     ControllerChoice,
@@ -227,6 +228,11 @@ class Experiment(Part):
     events: list[EventSpec] = Field(
         default=[], description="Links between switches that fail and come back, each with these keys:"
     )
+    apps: list[App] = Field(
+        default=[],
+        description="Commands that run inside hosts, beside flows or without any, with the kernel engine. Each with "
+        "these keys:",
+    )
     engine: Literal["kernel", "virtual", "fluid"] = Field(
         default="kernel",
         description="What carries the traffic: `kernel`, real packets, as root; `virtual`, simulated with the rack's "
@@ -237,16 +243,22 @@ class Experiment(Part):
 
     @model_validator(mode="before")
     @classmethod
-    def _default_tuner(cls, data: Any) -> Any:
-        """``tuner: {preset: secn1}`` means the default tuner."""
+    def _what_goes_without_saying(cls, data: Any) -> Any:
+        """``tuner: {preset: secn1}`` means the default tuner; apps need no other traffic."""
+        if isinstance(data, dict):
+            data = apps.with_apps_alone(data)
         if isinstance(data, dict) and isinstance(data.get("tuner"), dict):
             return {**data, "tuner": {"name": DEFAULT_TUNER, **data["tuner"]}}
         return data
 
     @property
     def hosts(self) -> int:
-        """Number of hosts: as asked, or as many as the traffic needs."""
-        return self.rack.size or self.traffic.hosts_needed()
+        """Number of hosts: as asked, or as many as traffic and apps need."""
+        return self.rack.size or self._hosts_needed
+
+    @property
+    def _hosts_needed(self) -> int:
+        return max(self.traffic.hosts_needed(), apps.hosts_needed(self.apps))
 
     @cached_property
     def plan(self) -> Plan:
@@ -295,6 +307,7 @@ class Experiment(Part):
     @model_validator(mode="after")
     def _parts_fit_together(self) -> Self:
         self._check_hosts()
+        apps.check(self.apps, self.hosts, self.time.duration)
         self._check_links()
         self._check_size(self.traffic.flow_count(self.context))
         self._check_time()
@@ -385,7 +398,7 @@ class Experiment(Part):
         plan, end = self.plan, show_time(self.time.end)
         if len(plan) > self._most.flows:  # chance made more than expected
             self._check_size(len(plan))
-        if not len(plan):
+        if not len(plan) and not self.apps:
             refuse("time.duration", f"no flow starts within {end}")
         late = np.flatnonzero((plan.start >= self.time.end) & ~plan.waits)
         if len(late):

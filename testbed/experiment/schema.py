@@ -66,6 +66,7 @@ def schema() -> dict[str, Any]:
                 del properties[name]["default"]  # its own keys have theirs
             elif info.default not in (None, "", PydanticUndefined):
                 properties[name]["default"] = shown(model, name, info)  # with its unit
+    built["anyOf"] = [{"required": built.pop("required")}, {"required": ["apps"]}]
     return built
 
 

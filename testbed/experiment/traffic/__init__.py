@@ -13,6 +13,7 @@ from testbed.experiment.traffic.jobs import OneJob
 from testbed.experiment.traffic.jobs.several import Jobs
 from testbed.experiment.traffic.listed import FlowList
 from testbed.experiment.traffic.long_short import LongShort
+from testbed.experiment.traffic.nothing import Nothing
 from testbed.experiment.traffic.osu import OsuAllToAll
 from testbed.experiment.traffic.permutation import Permutation
 from testbed.experiment.traffic.poisson import Poisson
@@ -30,6 +31,7 @@ Traffic = Annotated[
     | Phases
     | Mix
     | TraceFile
-    | FlowList,
+    | FlowList
+    | Nothing,
     Field(discriminator="pattern"),
 ]
