@@ -35,7 +35,13 @@ PYTHON = ".py"
 IN_C = (".c", ".so")  # controllers
 SOURCES = (PYTHON, ".c", ".h")
 CHOOSER = "path chooser"
-GROUPS = {"controller": "testbed.controllers", "tuner": "testbed.tuners", CHOOSER: "testbed.path_choosers"}
+RECEIVER = "credit controller"
+GROUPS = {
+    "controller": "testbed.controllers",
+    "tuner": "testbed.tuners",
+    CHOOSER: "testbed.path_choosers",
+    RECEIVER: "testbed.credit_controllers",
+}
 
 
 @dataclass(frozen=True)
@@ -293,6 +299,10 @@ def _base(kind: str) -> type:
         from testbed.chooser import PathChooser
 
         return PathChooser
+    if kind == RECEIVER:
+        from testbed.receiver import CreditController
+
+        return CreditController
     from testbed.tuner import Tuner
 
     return Tuner

@@ -53,6 +53,7 @@ BEHAVIOURS = {
         "classes": "ports of several queues beside closed forms",
         "pool": "memory that ports share beside closed forms",
         "bolt": "notices of switches, on their way",
+        "credits": "receivers that grant what is sent",
         "fixed_points": "where the controllers settle",
         "plugin_failures": "a plugin that fails, hangs or prints",
         "three_tiers": "racks of three tiers",

@@ -127,12 +127,12 @@ class Agent(ABC):
 
     def postpone_check(self, now: float) -> None:
         """Of timeouts: for whoever would come back for nothing else. Before then nobody's can be over."""
-        heard = self.datapath.last_feedback[self.flows.inflight > 0].min(initial=now)
+        heard = self.datapath.last_feedback[self.datapath.waiting].min(initial=now)
         self._next_check = max(self._next_check, heard + self.timing.timeout)
 
     def _check_timeouts(self, now: float) -> None:
         self._next_check = now + self.timing.timeout / 8
-        silent = np.flatnonzero((self.flows.inflight > 0) & (now - self.datapath.last_feedback > self.timing.timeout))
+        silent = np.flatnonzero(self.datapath.waiting & (now - self.datapath.last_feedback > self.timing.timeout))
         if not len(silent):
             return
         self.datapath.declare_lost(silent, now)

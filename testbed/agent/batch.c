@@ -41,10 +41,11 @@ int64_t write_head(struct datapath *d, int64_t f, int64_t number, uint8_t *head)
 
 	memcpy(head, d->packet, HEAD);
 	memcpy(head + offsetof(struct roce, qp) - CARRIED, &qp, sizeof(qp));
-	if (MANY_PATHS) {
-		uint32_t entropy = htonl((uint32_t)note_sent(d, f, number));
+	if (MANY_PATHS || has_credits(d)) {
+		uint32_t imm = MANY_PATHS ? (uint32_t)note_sent(d, f, number) : 0;
 
-		memcpy(head + offsetof(struct roce, imm) - CARRIED, &entropy, sizeof(entropy));
+		imm = htonl(has_credits(d) ? imm | what_it_wants(d, f) << ENTROPY_BITS : imm);
+		memcpy(head + offsetof(struct roce, imm) - CARRIED, &imm, sizeof(imm));
 	}
 	if (d->decisions.wants_src && d->decisions.of[f]->wants_src)
 		head[offsetof(struct roce, shim.flags) - CARRIED] |= bolt_flags(d, f, number);

@@ -24,6 +24,7 @@ SOURCES = (
     "paths.c",
     "recovery.c",
     "messages.c",
+    "credits.c",
     "decisions.c",
     "core.c",
     "gather.c",

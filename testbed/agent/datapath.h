@@ -15,6 +15,7 @@
 
 #include "../compiled/decide.h"
 #include "../dataplane/wire.h"
+#include "credits.h"
 #include "decisions.h"
 #include "heap.h"
 #include "messages.h"
@@ -115,7 +116,8 @@ struct datapath {
 	/* a full packet of flow 0, as a socket carries it */
 	uint8_t *packet;
 	int64_t segment_size;
-	/* flow: its next packet is due; `flows` + host: the line becomes free for waiting flows; behind these a gate may open */
+	/* flow: its next packet is due; `flows` + host: the line becomes free for waiting flows; behind these a gate may open, or
+	 * something happen with credits */
 	struct heap agenda;
 	struct heap alarms; /* per flow, the timer that its controller has set */
 	struct heap starts; /* of flows */
@@ -142,6 +144,7 @@ struct datapath {
 	struct paths paths; /* all 0 with one path */
 	struct transport transport; /* all 0 with recovery per packet */
 	struct messages messages;
+	struct credits credits; /* all 0 where receivers grant nothing */
 };
 
 double now_seconds(const struct datapath *d);
@@ -166,6 +169,12 @@ static inline double nominal(const struct datapath *d, uint64_t stamp)
 static inline int numbered(const struct datapath *d)
 {
 	return __builtin_expect(d->transport.recovery != PER_PACKET, 0);
+}
+
+/* Whether receivers grant what is sent. */
+static inline int has_credits(const struct datapath *d)
+{
+	return __builtin_expect(d->credits.spenders != NULL, 0);
 }
 
 /* The highest packet number acknowledged so far. */

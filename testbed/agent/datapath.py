@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from testbed.agent.answers import Answers
 from testbed.agent.columns import Flows
+from testbed.agent.credits import CreditState
 from testbed.agent.memory import Memory
 from testbed.agent.pace import DelayRing, Outlets, Pace, PacingStats
 from testbed.agent.paths import PathState
@@ -47,11 +48,13 @@ class Datapath:
         number: int = 0,
         many_paths: PathState | None = None,
         transport: TransportState | None = None,
+        credits: CreditState | None = None,
     ) -> None:
         """``code`` other than this machine's is that of an engine with time and packets of its own.
 
         ``tasks`` says which flows wait for others, in a rack whose agent ``number`` this is. With ``many_paths`` the
-        code must be compiled for them. Without ``transport`` a lost packet goes on as another one.
+        code must be compiled for them. Without ``transport`` a lost packet goes on as another one, without ``credits``
+        receivers grant nothing.
         """
         n, hosts = len(flows), int(pace.host.max()) + 1
         self.flows, self.memory, self.code = flows, Memory(), code or library()
@@ -64,7 +67,8 @@ class Datapath:
         # the shaper would split more than its bucket, with a timer per packet
         c.at_once = min(LARGEST // c.segment_size, MOST_AT_ONCE, pace.at_once or MOST_AT_ONCE)
         gates = 0 if pace.pauses is None or pace.pauses.gate is None else len(pace.pauses.of_host)
-        c.agenda, c.alarms, c.starts = (self.memory.heap(ids) for ids in (n + hosts + gates, n, n))
+        moments = n + hosts + gates + (credits.moments if credits else 0)
+        c.agenda, c.alarms, c.starts = (self.memory.heap(ids) for ids in (moments, n, n))
         c.agent, c.tasks = number, tasks.pointer if tasks else None
         self._many_paths = many_paths
         if many_paths:
@@ -72,6 +76,9 @@ class Datapath:
         self._transport = transport  # C points into it
         if transport:
             transport.describe(c, self.memory, lags.messages)
+        self._credits = credits
+        if credits:
+            credits.describe(c.credits, self.memory, slice(pace.first, pace.first + n), n + hosts + gates)
         self._of_flows(sockets, pace)
         self._of_hosts(hosts, pace, lags)
         self._point("packet", sockets.packet)
@@ -204,7 +211,7 @@ class Datapath:
     def pace(self, until: float) -> None:
         """Sleep and send until then, or until the ring wakes us.
 
-        Raises TestbedError if sockets do not work, PluginFailed if a path chooser does not.
+        Raises TestbedError if sockets do not work, PluginFailed if a path chooser or credit controller does not.
         """
         self.code.pace(self.pointer, until)
         self.check()
@@ -216,6 +223,9 @@ class Datapath:
         if self.c.paths.failed:
             assert self._many_paths
             self._many_paths.fail()
+        if self.c.credits.failed:
+            assert self._credits
+            self._credits.fail()
 
     def send_due(self, now: float) -> None:
         """Send everything that is due by ``now``; does not sleep."""
@@ -271,11 +281,22 @@ class Datapath:
         self.check()
         return self.rows.take(rows, want_int)
 
+    @property
+    def waiting(self) -> NDArray[np.bool_]:
+        """Of which flows something must come back: acknowledgements, or credits."""
+        if self._credits is None:
+            return np.asarray(self.flows.inflight > 0)
+        spent, may = self.flows.sent + self.flows.again, self._credits.spenders
+        starved = (self.flows.to_send > 0) & (spent >= may["unasked"] + may["granted"]) & (self.started > 0)
+        return np.asarray((self.flows.inflight > 0) | starved)
+
     def declare_lost(self, flows: Ints, now: float) -> None:
         """Declare everything in flight of ``flows`` lost: the retransmission timeout."""
         state = self.flows
         flows = np.ascontiguousarray(flows, np.int64)
         state.timeouts[flows] += 1
+        if self._credits:
+            self.code.ask_again(self.pointer, flows.ctypes.data, len(flows))
         if self.c.transport.recovery:
             self.code.send_again(self.pointer, flows.ctypes.data, len(flows), now)
             return

@@ -255,6 +255,10 @@ int64_t read_ring(struct datapath *d, struct ring *ring, int64_t rows, double no
 		due = nominal(d, r->rx_ns) + ring->delay;
 		if (due > now)
 			break;
+		if (has_credits(d) && (r->opcode == BTH_CREDIT || r->opcode <= BTH_SEND_ONLY_IMM)) {
+			hear_of_credits(d, r, age(d, ring, r), now);
+			continue;
+		}
 		f = (int64_t)r->flow - d->first;
 		d->flow[f].acked += r->opcode == BTH_ACK || r->opcode == AETH_NAK; /* not before: until then it counts as unread */
 		if (ring->taken_length && was_taken(ring, position))

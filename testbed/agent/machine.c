@@ -5,6 +5,7 @@
  */
 #include "batch.h"
 
+#include <errno.h>
 #include <poll.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -44,6 +45,16 @@ int64_t transmit(struct datapath *d, const struct batch *batch)
 			return i;
 	}
 	return packets;
+}
+
+/* One that the kernel does not take now is made up for by the next one, or by a timeout. */
+void send_credit(struct datapath *d, int64_t f, int64_t granted)
+{
+	uint8_t credit[HEAD + ICRC_SIZE];
+
+	write_credit(d, f, granted, credit);
+	if (send((int)d->credits.fd[f], credit, sizeof(credit), MSG_DONTWAIT) < 0 && errno != EAGAIN && errno != ENOBUFS)
+		d->send_error = errno;
 }
 
 /* Sleep and send until `until`, or until the ring wakes us. */

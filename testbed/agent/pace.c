@@ -40,7 +40,9 @@ static APART int64_t room_of_pair(struct datapath *d, int64_t f)
 /* Packets that the flow may send now. */
 static int64_t room(struct datapath *d, int64_t f)
 {
-	return numbered(d) ? room_of_pair(d, f) : fitting(d, f, d->flow[f].to_send);
+	int64_t packets = numbered(d) ? room_of_pair(d, f) : fitting(d, f, d->flow[f].to_send);
+
+	return has_credits(d) ? affordable(d, f, packets) : packets;
 }
 
 /* Rate, window or what is left to send has changed. */
@@ -292,6 +294,10 @@ void send_due(struct datapath *d, double now)
 		double due = heap_first(&d->agenda);
 		int64_t id = heap_pop(&d->agenda);
 
+		if (has_credits(d) && id >= d->credits.first_id) {
+			credits_due(d, id, due, now);
+			continue;
+		}
 		if (id >= d->flows + d->hosts) {
 			open_gate(d, id - d->flows - d->hosts, now);
 			continue;

@@ -117,6 +117,15 @@ class CMessages(ctypes.Structure):
     ]  # fmt: skip
 
 
+class CCredits(ctypes.Structure):
+    """struct credits of credits.h."""
+
+    _fields_ = [
+        *((name, c_void_p) for name in ("spenders", "accounts", "granters", "decider", "fd")),
+        *((name, c_int64) for name in ("hosts", "first_id", "failed")),
+    ]
+
+
 class CDatapath(ctypes.Structure):
     """struct datapath, field by field."""
 
@@ -156,6 +165,7 @@ class CDatapath(ctypes.Structure):
         ("paths", CPaths),
         ("transport", CTransport),
         ("messages", CMessages),
+        ("credits", CCredits),
     ]
 
 
@@ -199,6 +209,7 @@ def declared(library: ctypes.CDLL) -> ctypes.CDLL:
         names.append(GIVE_UP)
     for name in names:
         getattr(library, name).restype, getattr(library, name).argtypes = None, [c_void_p, c_void_p, c_int64, c_double]
+    library.ask_again.restype, library.ask_again.argtypes = None, [c_void_p, c_void_p, c_int64]
     library.decide_due.restype, library.decide_due.argtypes = None, [c_void_p, c_double]
     library.serve.restype, library.serve.argtypes = c_int64, [c_void_p, c_double]
     library.apply_decisions.restype = c_int64

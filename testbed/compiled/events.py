@@ -1,4 +1,4 @@
-"""The two interfaces whose classes become machine code: their callbacks, and what each is told. As in decide.h."""
+"""The interfaces whose classes become machine code: their callbacks, and what each is told. As in decide.h."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Any
 
 from testbed.chooser import PathChooser
 from testbed.controller import CompiledController
+from testbed.receiver import CreditController
 
 
 @dataclass(frozen=True)
@@ -48,9 +49,14 @@ CHOOSER = Interface(
         "on_timeout": "now, number",
     },
 )
+CREDITS = Interface(
+    CreditController,
+    ("window", "timer"),
+    {"on_start": "now, ack.host", "on_arrival": "ack.arrival, ack.host", "on_timer": "now, ack.host"},
+)
 EVENTS = CONTROLLER.names
 
 
 def interface_of(form: type) -> Interface:
-    """Which of the two a class implements."""
-    return CHOOSER if issubclass(form, PathChooser) else CONTROLLER
+    """Which of them a class implements."""
+    return next((one for one in (CHOOSER, CREDITS) if issubclass(form, one.base)), CONTROLLER)

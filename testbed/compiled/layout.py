@@ -1,16 +1,18 @@
-"""The memory of compiled controllers: one record per flow, and what an acknowledgement looks like. As in decide.h."""
+"""The memory of compiled controllers: one record per flow, and what they are told. As in decide.h and credits.h."""
 
 from __future__ import annotations
 
+import ctypes
 from typing import Any
 
 import numpy as np
 
 from testbed.base.fields import KINDS, Stateful
-from testbed.compiled.events import CONTROLLER, interface_of
+from testbed.compiled.events import CONTROLLER, CREDITS, Interface, interface_of
 from testbed.compiled.options import numbers
 from testbed.controller import MOST_HOPS, Ack, Hop
 from testbed.plugin import PluginConfig
+from testbed.receiver import KEPT, Arrival
 
 DECIDED = CONTROLLER.decided
 PLACE = "_place"  # the number of the statement that was begun last, of those that may raise
@@ -21,12 +23,32 @@ ACK = np.dtype(
         *(("rtt", "f8"), ("ce_packets", "i8"), ("inc_packets", "i8"), ("hop_count", "i8"), ("hops", HOP, (MOST_HOPS,))),
     ]
 )
+RECEIVER = np.dtype(
+    [
+        *((name, "f8") for name in ("rate", "window", "credit", "line_rate", "base_rtt", "bdp")),
+        *((name, "i8") for name in ("wire_size", "outstanding", "senders")),
+        ("kept", "f8", (KEPT,)),
+    ]
+)
+ARRIVAL = np.dtype(
+    [
+        ("now", "f8"),
+        *((name, "i8") for name in ("bytes", "ce_packets", "waiting", "outstanding")),
+        ("delay", "f8"),
+    ]
+)
+ARRIVED = np.dtype([("host", RECEIVER), ("arrival", ARRIVAL)])
 PATH = np.dtype(
     [
         *((name, "f8") for name in ("line_rate", "base_rtt", "longest_rtt", "bdp")),
         *((name, "i8") for name in ("hops", "payload", "wire_size")),
     ]
 )
+
+
+def told_by(interface: Interface) -> np.dtype[Any]:
+    """What C tells beside the time and a number."""
+    return ARRIVED if interface is CREDITS else ACK
 
 
 def place_of(name: str) -> str:
@@ -60,3 +82,21 @@ def as_ack(told: np.void) -> Ack:
     numbers: dict[str, Any] = dict(zip(told.dtype.names or (), told.item(), strict=True))
     count, stack = numbers.pop("hop_count"), numbers.pop("hops")
     return Ack(**numbers, int_stack=tuple(Hop(*hop) for hop in stack[:count].tolist()))
+
+
+class Told:
+    """What a credit controller is told, as plain Python: the host is memory of C, which it may write to."""
+
+    class Host(ctypes.Structure):
+        """`testbed.receiver.Receiver`."""
+
+        _fields_ = [
+            *((name, ctypes.c_double) for name in ("rate", "window", "credit", "line_rate", "base_rtt", "bdp")),
+            *((name, ctypes.c_int64) for name in ("wire_size", "outstanding", "senders")),
+            ("kept", ctypes.c_double * KEPT),
+        ]
+
+    def __init__(self, address: int) -> None:
+        self.host = self.Host.from_address(address)
+        place = (ctypes.c_char * ARRIVAL.itemsize).from_address(address + RECEIVER.itemsize)
+        self.arrival = Arrival(*np.frombuffer(memoryview(place), ARRIVAL)[0].item())

@@ -20,7 +20,8 @@ from typing import Any
 import numpy as np
 
 from testbed.base.compiler import cache_folder, compile_to
-from testbed.compiled.layout import ACK, HOP, PATH
+from testbed.compiled.events import CREDITS
+from testbed.compiled.layout import ACK, ARRIVAL, ARRIVED, HOP, PATH, RECEIVER, told_by
 from testbed.compiled.source import POWER, WHOLE, CannotCompile, Translation
 from testbed.errors import TestbedError, nearest
 
@@ -68,7 +69,7 @@ def _digest(translation: Translation, layout: np.dtype[Any]) -> str:
 def _compiler() -> str:
     """All that makes machine code of a translation."""
     read = hashlib.sha256()
-    read.update(repr((ACK, [version(one) for one in NEEDS], platform.python_version(), _processor())).encode())
+    read.update(repr((ACK, ARRIVED, [version(one) for one in NEEDS], platform.python_version(), _processor())).encode())
     for file in sorted(SOURCE.glob("*.py")):
         read.update(file.read_bytes())
     return read.hexdigest()
@@ -89,7 +90,7 @@ def _emitted(translation: Translation, layout: np.dtype[Any]) -> bytes:
     from numba.core import errors
 
     numba_has_ours()
-    record, ack = numba.from_dtype(layout), numba.from_dtype(ACK)
+    record, told = numba.from_dtype(layout), numba.from_dtype(told_by(translation.interface))
     compiled = {}
     for name, one in translation.functions.items():
         one.globals |= {WHOLE: whole_number, POWER: power}
@@ -99,14 +100,15 @@ def _emitted(translation: Translation, layout: np.dtype[Any]) -> bytes:
     for one in translation.functions.values():
         one.globals.update({known: compiled[name] for known, name in one.calls.items()})
     entry = _entry(translation, compiled)
-    signature = numba.void(record, numba.int64, numba.float64, numba.int64, ack)
+    signature = numba.void(record, numba.int64, numba.float64, numba.int64, told)
     try:
         made = numba.njit(signature, **UNWRAPPED)(entry)
     except errors.NumbaError as error:
         raise _explained(translation, error) from None
     except KeyError as error:  # numba asked a record for a field that it does not have
         name = str(error.args[0])
-        known = {*(ACK.names or ()), *(PATH.names or ()), *(HOP.names or ()), *translation.options, "int_stack"}
+        layouts = (ARRIVAL, RECEIVER) if translation.interface is CREDITS else (ACK, HOP)
+        known = {*(name for one in (PATH, *layouts) for name in one.names or ()), *translation.options, "int_stack"}
         place = translation.attributes.get(name, translation.place)
         raise CannotCompile(*place, f"there is no '{name}'; {nearest(name, list(known))}") from None
     except Exception as error:  # numba's own, about what it has never seen

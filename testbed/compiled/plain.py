@@ -9,9 +9,9 @@ from ctypes import c_char, c_double, c_int32, c_int64, c_void_p
 import numpy as np
 
 from testbed.base.fields import KINDS, Stateful
-from testbed.compiled.events import interface_of
-from testbed.compiled.layout import ACK, as_ack
-from testbed.controller import Path
+from testbed.compiled.events import CREDITS, interface_of
+from testbed.compiled.layout import ACK, Told, as_ack
+from testbed.controller import Ack, Path
 from testbed.plugin import PluginConfig
 
 DECIDE = ctypes.CFUNCTYPE(c_int32, c_void_p, c_void_p, c_void_p, c_int64, c_double, c_int64, c_void_p)
@@ -54,8 +54,7 @@ class Objects:
             self.flows[flow] = self.made(flow)
         one = self.flows[flow]
         assert one is not None, f"flow {flow} gave feedback before it started"
-        ack = as_ack(np.frombuffer(memoryview((c_char * ACK.itemsize).from_address(told)), ACK)[0]) if told else None
-        getattr(one, event)(*self._arguments[event](now, number, ack))
+        getattr(one, event)(*self._arguments[event](now, number, self._read(told) if told else None))
         return one
 
     def configure(self, config: PluginConfig) -> None:
@@ -64,6 +63,11 @@ class Objects:
         for one in self.flows:
             if one is not None:
                 vars(one)["config"] = config
+
+    def _read(self, told: int) -> Ack | Told:
+        if self.interface is CREDITS:
+            return Told(told)
+        return as_ack(np.frombuffer(memoryview((c_char * ACK.itemsize).from_address(told)), ACK)[0])
 
     def made(self, flow: int) -> Stateful:
         """The object of a flow that starts."""

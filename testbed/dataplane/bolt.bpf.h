@@ -116,7 +116,7 @@ int port_src(struct __sk_buff *skb)
 	if (bpf_skb_change_tail(skb, sizeof(src), 0) || bpf_skb_store_bytes(skb, 0, &src, sizeof(src), BPF_F_INVALIDATE_HASH))
 		return TC_ACT_SHOT;
 	__sync_fetch_and_add(&bolt->made, 1);
-	__sync_fetch_and_add(&flow->srcs_made, 1);
+	__sync_fetch_and_add(&flow->notices_made, 1);
 	return TC_ACT_OK;
 }
 

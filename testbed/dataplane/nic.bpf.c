@@ -87,6 +87,16 @@ static __always_inline void choose_path(struct __sk_buff *skb, const struct roce
 }
 #endif
 
+/* What its NIC sends takes from the line of a host's own data. */
+static __always_inline void count_answered(struct __sk_buff *skb, __u32 length)
+{
+	__u32 key = skb->ifindex;
+	struct arrivals *here = bpf_map_lookup_elem(&arrivals, &key);
+
+	if (here)
+		__sync_fetch_and_add(&here->answered, length);
+}
+
 #define SENT (MANY_PATHS ? TC_ACT_UNSPEC : TC_ACT_OK) /* the former goes on to the next program: adaptive.bpf.h */
 
 SEC("tc")
@@ -100,12 +110,19 @@ int nic_tx(struct __sk_buff *skb)
 
 	if (settings.at_far_end)
 		count_arrival(skb, 1);
-	if (!read_own(skb, &packet) || !is_data(&packet))
+	if (!read_own(skb, &packet))
+		return SENT;
+	if (!is_data(&packet) && packet.opcode != BTH_CREDIT)
 		return SENT;
 	id = flow_of(&packet);
 	flow = bpf_map_lookup_elem(&flows_tx, &id);
 	if (!flow)
 		return SENT;
+	if (packet.opcode == BTH_CREDIT) {
+		__sync_fetch_and_add(&flow->notices_made, 1);
+		count_answered(skb, skb->len);
+		return SENT;
+	}
 	psn = bpf_htonl(__sync_fetch_and_add(&flow->packets, 1) & 0xffffff);
 	psn = id < settings.numbered ? packet.psn : packet.psn | psn; /* a number that names data, its sender has given */
 	/* Without the socket's hash, which is random: ECMP shall depend on the addresses and ports alone. */
@@ -137,14 +154,39 @@ static __always_inline void count_data(struct flow_rx *flow, const struct roce *
 
 static __always_inline void reply(struct __sk_buff *skb, struct roce *packet, __u8 opcode, __u32 length)
 {
-	__u32 key = skb->ifindex;
-	struct arrivals *here = bpf_map_lookup_elem(&arrivals, &key);
-
-	if (here)
-		__sync_fetch_and_add(&here->answered, length);
+	count_answered(skb, length);
 	begin_answer(packet, opcode, length);
 	bpf_skb_change_tail(skb, length, 0);
 	bpf_skb_store_bytes(skb, 0, packet, sizeof(*packet), BPF_F_INVALIDATE_HASH); /* other addresses, other path */
+}
+
+/* For whoever grants credits: a data packet has arrived. Not inline: others do without it. */
+static __attribute__((noinline)) void tell_arrival(const struct roce *packet, __u32 frame)
+{
+	__u32 id = flow_of(packet), asked = bpf_ntohl(packet->imm) >> ENTROPY_BITS;
+	struct flow_tx *flow = bpf_map_lookup_elem(&flows_tx, &id);
+	struct record *record;
+	__u32 number;
+	void *ring;
+
+	if (!flow)
+		return;
+	number = flow->other_ring;
+	ring = bpf_map_lookup_elem(&rings, &number);
+	record = ring ? bpf_ringbuf_reserve(ring, sizeof(*record), 0) : 0;
+	if (!record)
+		return;
+	record->rx_ns = bpf_ktime_get_ns();
+	record->tx_ns = bpf_be64_to_cpu(packet->shim.tx_ns);
+	record->flow = id;
+	record->psn = bpf_ntohl(packet->psn) & 0xffffff;
+	record->frame = frame;
+	record->payload = asked;
+	record->ttl = asked >> 16;
+	record->opcode = packet->opcode;
+	record->flags = (packet->tos & 3) == 3 ? SHIM_CE : 0;
+	record->hops = 0;
+	bpf_ringbuf_submit(record, settings.ring_flags);
 }
 
 static __always_inline int on_data(struct __sk_buff *skb, struct roce *packet)
@@ -156,6 +198,8 @@ static __always_inline int on_data(struct __sk_buff *skb, struct roce *packet)
 
 	if (!flow)
 		return TC_ACT_OK;
+	if (settings.credits)
+		tell_arrival(packet, skb->len);
 	if (__builtin_expect(id < settings.numbered, 0)) {
 		struct receiver *receiver = bpf_map_lookup_elem(&receivers, &id);
 		enum answer answer = receiver ? receive(receiver, packet, settings.ahead, ce) : NONE;
@@ -240,8 +284,10 @@ static __always_inline int on_feedback(struct __sk_buff *skb, struct roce *packe
 		__sync_fetch_and_add(&flow->acks, 1);
 #ifdef BOLT
 	else if (packet->opcode == BTH_SRC)
-		__sync_fetch_and_add(&flow->srcs, 1);
+		__sync_fetch_and_add(&flow->notices, 1);
 #endif
+	else if (packet->opcode == BTH_CREDIT)
+		__sync_fetch_and_add(&flow->notices, 1);
 	else
 		__sync_fetch_and_add(&flow->cnps, 1);
 	if (packet->shim.flags & SHIM_CE)
@@ -250,7 +296,7 @@ static __always_inline int on_feedback(struct __sk_buff *skb, struct roce *packe
 	number = flow->ring;
 #ifdef BOLT
 	if (packet->opcode == BTH_SRC)
-		number = flow->src_ring;
+		number = flow->other_ring;
 #endif
 	ring = bpf_map_lookup_elem(&rings, &number);
 	if (!ring)
@@ -304,7 +350,7 @@ int nic_rx(struct __sk_buff *skb)
 #ifdef BOLT
 	if (packet.opcode == BTH_ACK || packet.opcode == BTH_CNP || packet.opcode == BTH_SRC)
 #else
-	if (packet.opcode == BTH_ACK || packet.opcode == BTH_CNP)
+	if (packet.opcode == BTH_ACK || packet.opcode == BTH_CNP || (packet.opcode == BTH_CREDIT && settings.credits))
 #endif
 		return on_feedback(skb, &packet);
 	return TC_ACT_OK;

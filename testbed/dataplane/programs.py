@@ -97,6 +97,7 @@ class NicPrograms:
         seed: int = 1,
         answers: Answers = USUAL_ANSWERS,
         recovery: tuple[int, int] = (wire.PER_PACKET, 0),
+        credits: bool = False,
         classes: Classes | None = None,
         memory: Memory | None = None,
     ) -> None:
@@ -138,6 +139,8 @@ class NicPrograms:
                 *answers.tos,
                 self._receivers,
                 recovery[1],
+                credits,
+                0,
             )
         )
         self._object.load()

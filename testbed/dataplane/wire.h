@@ -23,6 +23,7 @@
 #define BTH_ACK 0x11
 #define BTH_CNP 0x81
 #define BTH_SRC 0xC0 /* of those that are left to manufacturers */
+#define BTH_CREDIT 0xC1 /* likewise: its PSN says how many packets the receiver has granted so far */
 #define BTH_ACK_REQ 0x80
 #define AETH_ACK 0x1f /* syndrome: an ACK that limits nobody by credits */
 #define AETH_NAK 0x60 /* PSN sequence error: the packet of this number is missing */
@@ -40,7 +41,9 @@
 #define SHIM_AGAIN 0x80 /* sent before, under the same number */
 
 #define FIRST_PORT 0xc000 /* RoCEv2 takes source ports from the dynamic range, for ECMP's sake */
-#define ENTROPIES 0x4000  /* ports of that range */
+#define ENTROPY_BITS 14
+#define ENTROPIES (1 << ENTROPY_BITS) /* ports of that range */
+#define ASKED_BITS 17 /* of packets that a flow wants to have been granted; one more: tell it again */
 
 /* Whether packets of a flow may take several paths: programs and agents have a variant for it, so that others pay nothing. */
 #ifndef MANY_PATHS
@@ -103,7 +106,8 @@ struct roce {
 	__be16 pkey;
 	__be32 qp;  /* FECN, BECN, 6 reserved bits, destination QP (24 bits) */
 	__be32 psn; /* AckReq, 7 reserved bits, PSN (24 bits) */
-	__be32 imm; /* ImmDt of a data packet: its entropy, where senders choose paths; AETH of an ACK */
+	__be32 imm; /* ImmDt of a data packet: its entropy, where senders choose paths, and above it what it asks for, where
+		     * receivers grant credits; AETH of an ACK */
 	struct shim shim;
 } __attribute__((packed));
 
@@ -147,7 +151,9 @@ struct record {
 	__u64 tx_ns; /* echoed: when the data packet left it; 0 for a CNP */
 	__u32 flow;
 	__u32 psn; /* 24 bits */
-	__u16 frame; /* these two as in the shim */
+	/* The next two as in the shim. Of a data packet, for whoever grants credits: `payload`, and in `ttl` its higher bits, are
+	 * what it asks for. */
+	__u16 frame;
 	__u16 payload;
 	__u8 opcode; /* of the BTH; AETH_NAK for an ACK that is one */
 	__u8 flags; /* of the shim */
@@ -172,6 +178,8 @@ struct nic_settings {
 	__u32 cnp_tos;
 	__u32 numbered; /* flows before this one send again what is lost, under its number: all of the run, but no probes */
 	__u32 ahead; /* packets that receivers keep behind a missing one */
+	__u32 credits; /* whether agents at receivers grant what is sent */
+	__u32 reserved;
 };
 
 /* Per flow, at the sender's NIC. */
@@ -182,9 +190,9 @@ struct flow_tx {
 	__u64 cnps;
 	__u64 ring_full; /* feedback that found no room in the ring */
 	__u32 ring;      /* where its feedback goes */
-	__u32 src_ring;  /* and its SRCs, which have a shorter way */
-	__u64 srcs_made; /* by switches */
-	__u64 srcs;
+	__u32 other_ring; /* and its SRCs, which have a shorter way; or, with credits, what arrives at its receiver */
+	__u64 notices_made; /* SRCs by switches, or credits by the receiver */
+	__u64 notices;
 };
 
 /* Per flow, at the sender's NIC: its present flowlet. */

@@ -24,6 +24,7 @@ SEND_FIRST, SEND_MIDDLE, SEND_LAST_IMM, SEND_ONLY_IMM = 0x00, 0x01, 0x03, 0x05
 ACK = 0x11
 CNP = 0x81
 SRC = 0xC0  # of Bolt's switches
+CREDIT = 0xC1  # of a receiver
 ACK_REQUEST = 0x80
 PAD = 0x30  # bytes of payload that only fill a word
 AETH_ACK, AETH_NAK = 0x1F, 0x60  # syndromes: no credits; PSN sequence error
@@ -74,9 +75,9 @@ FLOW_TX = np.dtype(
         ("cnps", "<u8"),
         ("ring_full", "<u8"),
         ("ring", "<u4"),
-        ("src_ring", "<u4"),
-        ("srcs_made", "<u8"),
-        ("srcs", "<u8"),
+        ("other_ring", "<u4"),
+        ("notices_made", "<u8"),
+        ("notices", "<u8"),
     ]
 )
 FLOW_RX = np.dtype(
@@ -125,7 +126,7 @@ ARRIVALS = np.dtype([("bytes", "<u8"), ("packets", "<u8"), ("answered", "<u8")])
 # CNP interval in wall ns, ring flags, flowlet gap in wall ns, PFC or not, xon; port and P_Key of the tag, big-endian;
 # far end or not; routing, seed; second bytes of the IP headers of ACKs and CNPs; flows that send again, packets that
 # receivers keep behind a missing one
-NIC_SETTINGS = struct.Struct("=QQQIIHHIIIIIII")
+NIC_SETTINGS = struct.Struct("=QQQIIHHIIIIIIIII")
 # xoff, xon, limit, whether flows are counted, queue from which on SRCs are sent, bytes of a full packet, routing,
 # seed
 PORT_SETTINGS = struct.Struct("=IIIIIIII")

@@ -100,6 +100,14 @@ class RoutingChoice(PluginChoice):
         return self
 
 
+class ReceiverChoice(PluginChoice):
+    """A receiver's credit control, its preset, and its own options. A plain name will do: `receiver: eqds`."""
+
+    compiled: bool = Field(
+        default=True, description="Machine code decides, if it can be compiled; false: Python, to debug it."
+    )
+
+
 MOST_NAMED = 20
 
 

@@ -28,14 +28,15 @@ from testbed.experiment.document import Document, KeyPath, dotted
 from testbed.experiment.edits import Edits
 from testbed.experiment.messages import explain
 from testbed.experiment.model import Experiment
-from testbed.experiment.preflight import try_chooser, try_controller, try_tuner
+from testbed.experiment.preflight import try_chooser, try_controller, try_receiver, try_tuner
 from testbed.experiment.resolved import Decider, Resolved
 from testbed.experiment.topology.framing import MOST_INT_HOPS
 from testbed.plugin import PluginConfig
-from testbed.registry import CHOOSER, Plugin, absolute, find, is_path, names
+from testbed.registry import CHOOSER, RECEIVER, Plugin, absolute, find, is_path, names
 
 log = logging.getLogger(__package__)
 GROUP = "testbed.experiments"
+PLUGINS = ("controller", "tuner", "routing", "receiver")  # keys that name one
 FILE_KEYS = ("file", "sizes", "config")  # of racks and traffic patterns: paths are relative to the experiment file
 
 
@@ -158,10 +159,12 @@ def resolve(loaded: Loaded, changed: Callable[[Plugin], Plugin] = lambda plugin:
         for number, choice in enumerate(experiment.controllers)
     ]
     tuner, tuner_config = _plugin("tuner", ("tuner",), experiment.tuner, loaded)
+    receiving = experiment.receiver
     chooser, chooser_config = _chooser(loaded) if experiment.routing.by_sender else (None, None)
+    receiver, receiver_config = _plugin(RECEIVER, ("receiver",), receiving, loaded) if receiving else (None, None)
     resolved = Resolved(
         experiment, controller, controller_config, tuner, tuner_config, tuple(others), chooser, chooser_config,
-        "\n".join(filter(None, ["; ".join(loaded.told), *loaded.configuration])),
+        receiver, receiver_config, "\n".join(filter(None, ["; ".join(loaded.told), *loaded.configuration])),
     )  # fmt: skip
     places: list[KeyPath] = [("controller",), *(("controllers", number) for number in range(len(others)))]
     if Signal.INT in resolved.signals and resolved.layout.most_hops > MOST_INT_HOPS:
@@ -191,8 +194,8 @@ def resolve(loaded: Loaded, changed: Callable[[Plugin], Plugin] = lambda plugin:
             "which are of the one path of a flow; say 'ecmp'"
         )
     checks = [partial(try_controller, resolved, one) for one in resolved.deciders]
-    checks += [partial(try_tuner, resolved), partial(try_chooser, resolved)]
-    for path, check in zip([*places, ("tuner",), ("routing",)], checks, strict=True):
+    checks += [partial(try_tuner, resolved), partial(try_chooser, resolved), partial(try_receiver, resolved)]
+    for path, check in zip([*places, ("tuner",), ("routing",), ("receiver",)], checks, strict=True):
         try:
             check()
         except BadInput as error:
@@ -253,7 +256,7 @@ def _with_files(plugin: Plugin, at: KeyPath, choice: PluginChoice, document: Doc
 def _read(file: Path, name: str) -> Loaded:
     document = Document.read(file, name)
     log.info("experiment read", extra={"file": file})
-    for kind in ("controller", "tuner", "routing"):
+    for kind in PLUGINS:
         _anchor(document.data, kind, file.parent)
     sharing = document.data.get("controllers")
     for choice in sharing if isinstance(sharing, list) else []:
@@ -313,7 +316,7 @@ def _from_here(path: KeyPath, value: Any) -> Any:
         _anchor_folders(value, Path())
     if path[0] == "apps" and path[2:] == ("folder",) and isinstance(value, str) and value:
         return _resolved(value, Path())
-    named = path in {("controller",), ("tuner",), ("routing",)} or (path[-1] == "name" and path[0] != "traffic")
+    named = path in {(kind,) for kind in PLUGINS} or (path[-1] == "name" and path[0] != "traffic")
     return absolute(value, Path()) if named and isinstance(value, str) else value
 
 

@@ -70,6 +70,7 @@ def _found(experiment: Experiment, document: Document) -> Iterator[tuple[KeyPath
         yield ("queue_pairs",), "in the fluid model every flow has a state of its own; say 'per-message'"
     if engine == "fluid" and experiment.transport.numbered:
         yield ("transport", "recovery"), "the fluid model has no packets that could be sent again; say 'per-packet'"
+    yield from _receiver(experiment)
     costs: dict[KeyPath, float] = {("controller", "decision_cost"): experiment.controller.decision_cost}
     costs |= {("controllers", at, "decision_cost"): one.decision_cost for at, one in enumerate(experiment.controllers)}
     for place in (key for key, cost in costs.items() if cost and engine != "virtual"):
@@ -88,6 +89,16 @@ def _switch(experiment: Experiment) -> Iterator[tuple[KeyPath, str]]:
     for key in ("watchdog",) if engine == "kernel" else ("groups", "pool", "watchdog"):
         if getattr(switch, key) and engine != "virtual":
             yield ("rack", "switch", key), f"engine '{engine}' does not have it, so far; leave it out"
+
+
+def _receiver(experiment: Experiment) -> Iterator[tuple[KeyPath, str]]:
+    """What receivers cannot grant."""
+    if experiment.receiver is None:
+        return
+    if experiment.engine != "virtual":
+        yield ("receiver",), f"engine '{experiment.engine}' has no credits, so far; leave it out, or use 'virtual'"
+    if experiment.transport.numbered:
+        yield ("receiver",), "what is granted counts departures: say transport.recovery 'per-packet'"
 
 
 def _headers(experiment: Experiment) -> Iterator[tuple[KeyPath, str]]:

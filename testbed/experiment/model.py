@@ -30,6 +30,7 @@ from testbed.experiment.choice import (
     ControllerChoice,
     PacketsOf,
     PluginChoice,
+    ReceiverChoice,
     RoutingChoice,
     SharingController,
     check_controllers,
@@ -209,6 +210,11 @@ class Experiment(Part):
         default=[],
         description="Controllers of some flows; `controller` decides about all others. Where a flow is named twice, "
         "the first decides. Each with these keys:",
+    )
+    receiver: ReceiverChoice | None = Field(
+        default=None,
+        description="Receiver-side credit control: flows send what their receivers grant, if their controllers let "
+        "them; a plain name will do. By default nobody grants anything.",
     )
     tuner: PluginChoice = Field(
         default=PluginChoice(name=DEFAULT_TUNER), description="Switch-side ECN tuner; a plain name will do."

@@ -39,6 +39,12 @@ def try_chooser(resolved: Resolved) -> None:
         _made(resolved.chooser, lambda: resolved.make_choosers(resolved.layout.controller_paths(slice(1))))
 
 
+def try_receiver(resolved: Resolved) -> None:
+    """Make a credit controller for one flow, if there is one. Raises as `try_controller`."""
+    if resolved.receiver:
+        _made(resolved.receiver, lambda: resolved.make_receivers(resolved.layout.controller_paths(slice(1))))
+
+
 def _made(plugin: Plugin, make: Callable[[], object]) -> None:
     try:
         with watched(plugin.whence, PluginFailed):

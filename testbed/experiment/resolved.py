@@ -13,6 +13,7 @@ import yaml
 from testbed.base.inputs import Input
 from testbed.compiled.choosers import Choosers
 from testbed.compiled.flows import build
+from testbed.compiled.receivers import Receivers
 from testbed.controller import Paths, RateController, Signal
 from testbed.experiment.choice import PluginChoice
 from testbed.experiment.ecn_order import EcnOrder
@@ -50,6 +51,8 @@ class Resolved:
     others: tuple[Decider, ...] = ()  # of the flows that `controllers` names
     chooser: Plugin | None = None  # where senders choose paths
     chooser_config: PluginConfig | None = None
+    receiver: Plugin | None = None  # where receivers grant what is sent
+    receiver_config: PluginConfig | None = None
     told: str = ""  # what came with a controller or tuner that was chosen, what stayed, what a configuration has
 
     @cached_property
@@ -125,6 +128,8 @@ class Resolved:
         data["tuner"] = _as_dict(experiment.tuner, self.tuner, self.tuner_config)
         if self.chooser and self.chooser_config:
             data["routing"] = _as_dict(experiment.routing, self.chooser, self.chooser_config)
+        if self.receiver and self.receiver_config and experiment.receiver:
+            data["receiver"] = _as_dict(experiment.receiver, self.receiver, self.receiver_config)
         return data
 
     def make_controller(self, paths: Paths, first: int = 0) -> RateController:
@@ -148,6 +153,13 @@ class Resolved:
             seed=experiment.seed, compiled=experiment.routing.compiled,
         )  # fmt: skip
 
+    def make_receivers(self, paths: Paths) -> Receivers | None:
+        """What grants to flows with these paths; None where nobody does. Raises as the former."""
+        if self.receiver is None or self.receiver_config is None or self.experiment.receiver is None:
+            return None
+        compiled = self.experiment.receiver.compiled
+        return Receivers(self.receiver.form, self.receiver_config, paths, compiled=compiled)
+
     def inputs(self, *, tuned: bool = True) -> list[Input]:
         """Files that it reads besides the plugins' code; of the tuner if it runs. Raises BadInput if one has gone."""
         found = [file.within("traffic") for file in self.experiment.traffic.inputs()] + self.experiment.rack.inputs()
@@ -156,6 +168,9 @@ class Resolved:
         if self.chooser and self.chooser_config:
             plugins["routing"] = (self.chooser, self.chooser_config)
             found.append(Input.of("routing.name", self.chooser.file))
+        if self.receiver and self.receiver_config:
+            plugins["receiver"] = (self.receiver, self.receiver_config)
+            found.append(Input.of("receiver.name", self.receiver.file))
         if tuned:
             plugins["tuner"] = (self.tuner, self.tuner_config)
         for key, (plugin, config) in plugins.items():

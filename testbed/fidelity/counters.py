@@ -77,6 +77,14 @@ class SrcCounts:
 
 
 @dataclass(frozen=True)
+class CreditCounts:
+    """Credits that receivers sent, per flow."""
+
+    made: Ints
+    nic_received: Ints  # by the senders' NICs
+
+
+@dataclass(frozen=True)
 class RecoveryCounts:
     """Where packets are sent again under their numbers, per flow. Receivers count what they do with them."""
 
@@ -110,4 +118,5 @@ class Counts:
     queue_tolerance: float  # bytes: a burst
     pauses: PauseCounts | None = None  # with priority flow control
     srcs: SrcCounts | None = None  # with Bolt
+    credits: CreditCounts | None = None  # where receivers grant what is sent
     recovery: RecoveryCounts | None = None  # with go-back-N and selective repeat

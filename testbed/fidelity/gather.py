@@ -10,12 +10,12 @@ from numpy.typing import NDArray
 
 from testbed.agent.columns import Flows
 from testbed.base.arrays import Ints
-from testbed.dataplane import pauses
+from testbed.dataplane import pauses, wire
 from testbed.dataplane.class_rows import group_rows
 from testbed.dataplane.port_maps import PortMaps
 from testbed.experiment.layout import Layout
 from testbed.experiment.topology.pool import Memory
-from testbed.fidelity.counters import FlowCounts, PauseCounts, PortCounts, RecoveryCounts, SrcCounts
+from testbed.fidelity.counters import CreditCounts, FlowCounts, PauseCounts, PortCounts, RecoveryCounts, SrcCounts
 
 
 @dataclass(frozen=True)
@@ -108,11 +108,17 @@ class Programs:
         ports = self.maps.bolt[self.index]
         return SrcCounts(
             agent_read=flows.srcs.copy(),
-            nic_received=_integers(self.flows_tx["srcs"]),
-            made=_integers(self.flows_tx["srcs_made"]),
+            nic_received=_integers(self.flows_tx["notices"]),
+            made=_integers(self.flows_tx["notices_made"]),
             asked=_integers(ports["asked"]),
             sent=_integers(ports["made"]),
         )
+
+    def credits(self) -> CreditCounts | None:
+        """None where receivers grant nothing."""
+        if self.layout.experiment.receiver is None:
+            return None
+        return CreditCounts(_integers(self.flows_tx["notices_made"]), _integers(self.flows_tx["notices"]))
 
     def recovery(self, flows: Flows) -> RecoveryCounts | None:
         """None where a lost packet goes on as another one."""
@@ -173,10 +179,11 @@ def alike(layout: Layout) -> Ints:
 
 
 def unread(waiting: list[NDArray[np.void]], flows: int) -> Ints:
-    """Records per flow in rings of feedback."""
+    """Feedback per flow in rings; where receivers grant credits, other records are in them as well."""
     counts = np.zeros(flows, np.int64)
     for records in waiting:
-        np.add.at(counts, records["flow"].astype(np.int64), 1)
+        answers = ~np.isin(records["opcode"], (*range(wire.SEND_ONLY_IMM + 1), wire.CREDIT))
+        np.add.at(counts, records["flow"][answers].astype(np.int64), 1)
     return counts
 
 

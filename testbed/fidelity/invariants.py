@@ -55,8 +55,8 @@ def agents_and_nics_agree(counts: Counts) -> Iterator[Reason]:
 def packets_are_conserved(counts: Counts) -> Iterator[Reason]:
     """Sent = delivered + dropped by the model: in all, at every switch, and over every link.
 
-    With one switch also at every port: data towards a host, and answers and SRCs back to it. In larger racks ECMP
-    decides which ports a flow takes, but what goes into a switch is known, and what each of its ports did with it.
+    With one switch also at every port: data towards a host, and answers, credits and SRCs back to it. In larger racks
+    ECMP decides which ports a flow takes, but what goes into a switch is known, and what each of its ports did with it.
     """
     flows, ports, srcs = counts.flows, counts.ports, counts.srcs
     answers = flows.answered + flows.cnps_made
@@ -65,6 +65,9 @@ def packets_are_conserved(counts: Counts) -> Iterator[Reason]:
     np.add.at(missing, flows.src_port, answers - flows.nic_acks - flows.nic_cnps)
     if srcs:  # which begin in switches
         np.add.at(missing, flows.src_port, srcs.made - srcs.nic_received)
+    credits = counts.credits.made if counts.credits else np.zeros_like(answers)
+    if counts.credits:
+        np.add.at(missing, flows.src_port, credits - counts.credits.nic_received)
     switches = sorted(set(ports.switch))
     if len(switches) == 1:
         for port in np.flatnonzero(missing != ports.dropped):
@@ -76,7 +79,7 @@ def packets_are_conserved(counts: Counts) -> Iterator[Reason]:
         yield Reason(what="packets are not conserved in the rack", how_much=how_much, remedy=QUIET)
     entered = np.zeros(len(ports.name), np.int64)  # at each port, from the host or port at the other end
     np.add.at(entered, flows.src_port, flows.nic_sent)
-    np.add.at(entered, flows.dst_port, answers)
+    np.add.at(entered, flows.dst_port, answers + credits)
     trunks = ports.far >= 0
     entered[ports.far[trunks]] = ports.arrived[trunks]
     if srcs:

@@ -20,7 +20,7 @@ from testbed.results.brought import FOLDER
 from testbed.results.folder import MANIFEST
 from testbed.results.manifest import Manifest
 
-KINDS = ("controller", "tuner", "routing")
+KINDS = ("controller", "tuner", "routing", "receiver")
 
 
 @dataclass(frozen=True)

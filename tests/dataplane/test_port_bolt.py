@@ -198,7 +198,7 @@ def test_an_src_goes_to_the_sender_and_says_what_its_packet_found(bolt: Bench, p
     assert (node, queue, kbps) == (1 << 16 | 7, 4321, 1_000_000)
     assert src[-4:] == b"\0" * 4
     assert bolt.ports.bolt is not None
-    assert bolt.ports.bolt["made"][LOOPBACK] == bolt.nic.flows_tx["srcs_made"][3] == 1
+    assert bolt.ports.bolt["made"][LOOPBACK] == bolt.nic.flows_tx["notices_made"][3] == 1
 
 
 def test_what_is_not_marked_goes_on_to_the_next_program(bolt: Bench) -> None:
@@ -212,7 +212,7 @@ def test_the_sender_hears_of_it_once_per_packet() -> None:
     """Into a ring of its own, with the port's record."""
     with bench(src=Notices(THRESHOLD, FULL), rings=2) as rig:
         rig.port()
-        rig.nic.flows_tx["src_ring"][5] = 1
+        rig.nic.flows_tx["other_ring"][5] = 1
         acks, srcs = (Ring(fd, rig.nic.ring_size) for fd in rig.nic.ring_fds)
         sent = with_psn(flagged(SHIM_SRC | SHIM_DEC, data(flow=5)), 77)
         assert rig.rx(src_of(rig, sent, 9999)[1])[0] == SHOT  # consumed
@@ -221,7 +221,7 @@ def test_the_sender_hears_of_it_once_per_packet() -> None:
         assert (record["opcode"], record["flow"], record["psn"], record["hops"]) == (wire.SRC, 5, 77, 1)
         assert (record["hop"][0]["queue"], record["hop"][0]["rate"]) == (9999, 100_000)
         counted = rig.nic.flows_tx[5]
-        assert (counted["srcs"], counted["acks"], counted["cnps"]) == (1, 0, 0)
+        assert (counted["notices"], counted["acks"], counted["cnps"]) == (1, 0, 0)
 
 
 def test_acks_repeat_the_flags(bolt: Bench) -> None:

@@ -111,7 +111,7 @@ class Agents:
         nic.flows_tx["ring"][first:end] = before + ring
         if src_delays:
             src_ring = np.searchsorted(src_delays, rack.layout.paths.src_rtt[first:end])
-            nic.flows_tx["src_ring"][first:end] = before + len(delays) + src_ring
+            nic.flows_tx["other_ring"][first:end] = before + len(delays) + src_ring
         senders, host = np.unique(plan.src_number[first:end], return_inverse=True)
         ends = [hosts[f"h{sender}"].defaultIntf() for sender in senders]
         interfaces = np.array([one.index for one in ends])

@@ -52,6 +52,7 @@ def gather(rack: Assembly, agents: Agents, watch: QueueWatch, record: RunRecord,
         queue_tolerance=watch.tolerance,
         pauses=_pauses(rack),
         srcs=programs.srcs(rack.flows),
+        credits=programs.credits(),
         recovery=programs.recovery(rack.flows),
     )
 

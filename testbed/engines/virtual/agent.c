@@ -6,6 +6,7 @@
 #include "../../agent/paths.c"
 #include "../../agent/recovery.c"
 #include "../../agent/messages.c"
+#include "../../agent/credits.c"
 #include "../../agent/decisions.c"
 #include "../../agent/core.c"
 #include "../../agent/gather.c"

@@ -59,11 +59,12 @@ class VirtualEngine:
         arrow.load()  # before the fork, so that the next one has it as well
         resolved = prepared.resolved
         turn = Shared.ints(1)
-        asked = [one.plugin for one in resolved.deciders] + ([resolved.chooser] if resolved.chooser else [])
+        asked = [one.plugin for one in resolved.deciders]
+        asked += [one for one in (resolved.chooser, resolved.receiver) if one]
         plugins = (asked, [resolved.tuner])
 
         def silent() -> str:
-            """C asks controllers and choosers too often to note each time whom: any of them."""
+            """C asks these too often to note each time whom: any of them."""
             return " or ".join(dict.fromkeys(one.whence for one in plugins[turn[0]]))
 
         work = partial(follow, resolved, captures, turn)

@@ -77,6 +77,18 @@ int64_t transmit(struct datapath *d, const struct batch *batch)
 	return batch->packets;
 }
 
+/* A receiver's credit: its NIC sends it as it sends answers. */
+void send_credit(struct datapath *d, int64_t f, int64_t granted)
+{
+	struct packet *p = new_packet();
+
+	memcpy(p->bytes, world->credit_heads + f * HEAD_BYTES, HEAD_BYTES);
+	write_credit(d, f, granted, p->bytes + HEAD_BYTES);
+	p->length = sizeof(struct roce) + ICRC_SIZE;
+	p->data = 0;
+	send_up(world, world->receiver[f], p);
+}
+
 static const struct datapath *agent; /* the one that sends in this world */
 
 static void fetch(const void *from, int64_t size)

@@ -208,6 +208,7 @@ class VirtualRun:
             queue_tolerance=float(self.layout.framing.wire_size),
             pauses=self._pauses(),
             srcs=self.programs.srcs(self.flows),
+            credits=self.programs.credits(),
             recovery=self.programs.recovery(self.flows),
         )
 

@@ -9,6 +9,7 @@ import numpy as np
 from testbed.agent.agent import BATCHES_PER_RTT, CHECKS_PER_RTT, Agent, Timing
 from testbed.agent.batch_agent import BatchAgent
 from testbed.agent.columns import ENDLESS, Flows
+from testbed.agent.credits import CreditState, ReceivingHosts
 from testbed.agent.datapath import Datapath
 from testbed.agent.flow_agent import FlowAgent
 from testbed.agent.meter import Meter
@@ -19,8 +20,9 @@ from testbed.agent.sockets import short_packets
 from testbed.agent.tasks import TaskGraph
 from testbed.base.arrays import Ints
 from testbed.compiled.askable import is_askable
-from testbed.controller import RateController
+from testbed.controller import Paths, RateController
 from testbed.dataplane.wire import frame
+from testbed.engines.virtual.structs import HEAD_BYTES
 from testbed.engines.virtual.world import World
 from testbed.registry import failed
 
@@ -112,7 +114,7 @@ def build(world: World, flows: Flows, meter: Meter, tasks: TaskGraph | None) -> 
     datapath = Datapath(
         flows, Sockets(world), [DelayRing(world.ring, 0.0)], pace, lags,
         code=world.code, tasks=tasks, many_paths=many_paths,
-        transport=TransportState.of(world.experiment.transport, timing.timeout, paths),
+        transport=TransportState.of(world.experiment.transport, timing.timeout, paths), credits=_credits(world, paths),
     )  # fmt: skip
     world.c.gather = timing.gather
     if tasks:
@@ -122,6 +124,20 @@ def build(world: World, flows: Flows, meter: Meter, tasks: TaskGraph | None) -> 
     if is_askable(controller):
         return FlowAgent(plugin, clock, controller, datapath, timing=timing, meter=meter), controller
     return BatchAgent(plugin, clock, controller, datapath, timing=timing, meter=meter), controller
+
+
+def _credits(world: World, paths: Paths) -> CreditState | None:
+    """What receivers grant; None where they do not."""
+    resolved, layout, plan = world.resolved, world.layout, world.layout.plan
+    receivers = resolved.make_receivers(paths)
+    if receivers is None or resolved.receiver is None:
+        return None
+    tos, carried = world.experiment.rack.nic.ack_dscp << 2, layout.framing.ack_size - HEAD_BYTES
+    ends = enumerate(zip(plan.src, plan.dst, strict=True))
+    heads = b"".join(world.wires.head(dst, src, tos, flow, carried) for flow, (src, dst) in ends)
+    world.grant_from(np.array([world.wires.host[name] for name in plan.dst]), np.frombuffer(heads, np.uint8))
+    hosts = ReceivingHosts.of(layout, np.arange(len(plan)))
+    return CreditState(receivers, resolved.receiver, hosts)
 
 
 def _pauses(world: World, host: Ints, interface: Ints) -> Pauses | None:

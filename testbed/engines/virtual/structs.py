@@ -71,7 +71,18 @@ class CWorld(ctypes.Structure):
         *((name, c_void_p) for name in ("up", "down", "edge", "sender", "out", "hops_at", "hops", "hash_seed")),
         *(
             (name, c_void_p)
-            for name in (*MAPS, "queues", "scheduler", "watchdog", "feedback", "flow_table", "heads", "socket_host")
+            for name in (
+                *MAPS,
+                "queues",
+                "scheduler",
+                "watchdog",
+                "feedback",
+                "flow_table",
+                "heads",
+                "socket_host",
+                "credit_heads",
+                "receiver",
+            )
         ),
         ("carried", c_int64),
         ("gather", c_double),

@@ -104,6 +104,9 @@ struct world {
 	/* the agent: heads of its sockets' frames, of HEAD_BYTES each; bytes of a packet behind them that are not payload */
 	uint8_t *heads;
 	int64_t *socket_host;
+	/* credits: heads of each flow's, and the number of the host that sends them */
+	uint8_t *credit_heads;
+	int64_t *receiver;
 	int64_t carried;
 	/* agent: for how many seconds feedback may be gathered */
 	double gather;

@@ -79,6 +79,11 @@ class World:
 
     watchdog: VirtualWatchdog | None = None  # what ends pauses that do not end by themselves
 
+    def grant_from(self, host: Ints, heads: NDArray[np.uint8]) -> None:
+        """Each flow's credits come from this host, and have this head of `HEAD_BYTES`."""
+        self.c.receiver, self.c.credit_heads = self._at(host), heads.ctypes.data
+        self.keep(heads)
+
     def divert(self, ring: VirtualRing) -> None:
         """What the NICs record goes there from now on, and not to `ring`."""
         self.keep(ring)
@@ -178,8 +183,10 @@ class World:
         gap = self.clock.wall_ns(self.layout.flowlet_gap)
         answers = Answers(self.experiment.rack.nic.ack_dscp, self.experiment.rack.nic.cnp_dscp)
         _, ahead = wire.recovery(self.experiment.transport)
-        numbered = len(self.maps.receivers)
-        nic = wire.NIC_SETTINGS.pack(interval, 0, gap, *lossless, *own, 0, routing, 0, *answers.tos, numbered, ahead)
+        numbered, credits = len(self.maps.receivers), self.resolved.receiver is not None
+        nic = wire.NIC_SETTINGS.pack(
+            interval, 0, gap, *lossless, *own, 0, routing, 0, *answers.tos, numbered, ahead, credits, 0
+        )
         sizes = (self.buffer.xoff, self.buffer.xon, self.buffer.limit) if self.buffer else (self.pausing, 0, 0)
         notices = (self.resolved.src_threshold, self.layout.framing.wire_size)
         port = wire.PORT_SETTINGS.pack(*sizes, self.maps.flow_table is not None, *notices, routing, 0)

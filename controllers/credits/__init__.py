@@ -1,0 +1,1 @@
+"""Receivers that grant what is sent to them."""

@@ -1,0 +1,289 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "batch.h"
+
+#include <arpa/inet.h>
+#include <string.h>
+
+void reschedule(struct datapath *d, const int64_t *flows, int64_t n, double now);
+
+/* The count nearest to `known` that is `told`, of which `bits` bits are. */
+static int64_t nearest(int64_t known, int64_t told, int bits)
+{
+	int64_t ahead = (told - known) & ((1ll << bits) - 1);
+
+	return known + (ahead < 1ll << (bits - 1) ? ahead : ahead - (1ll << bits));
+}
+
+/* The sender ---------------------------------------------------------------------------------------------------------- */
+
+static int64_t spent(const struct datapath *d, int64_t f)
+{
+	return d->flow[f].sent + d->flow[f].again;
+}
+
+/* Of these packets, how many the flow may send. */
+int64_t affordable(const struct datapath *d, int64_t f, int64_t packets)
+{
+	const struct spender *s = &d->credits.spenders[f];
+	int64_t most = s->unasked + s->granted - spent(d, f);
+
+	return most < packets ? most : packets;
+}
+
+/* For the packet that is about to leave: what its flow wants to have been granted, but not more than its window lets go. */
+uint32_t what_it_wants(struct datapath *d, int64_t f)
+{
+	struct spender *s = &d->credits.spenders[f];
+	const struct flow *flow = &d->flow[f];
+	int64_t wanted = flow->to_send < MOST_WANTED ? flow->to_send : MOST_WANTED;
+	uint32_t said;
+
+	if (!isinf(flow->window) && flow->window < (double)(wanted * d->wire_size))
+		wanted = 1 + (int64_t)(flow->window / (double)d->wire_size);
+	said = (uint32_t)(spent(d, f) + wanted - s->unasked) & ((1u << ASKED_BITS) - 1);
+	if (s->starved)
+		said |= 1u << ASKED_BITS;
+	s->starved = 0;
+	return said;
+}
+
+/* Nothing has come back from these flows for a whole timeout: each may send a packet, which asks again. */
+void ask_again(struct datapath *d, const int64_t *flows, int64_t n)
+{
+	for (int64_t i = 0; i < n; i++) {
+		if (affordable(d, flows[i], 1) < 1)
+			d->credits.spenders[flows[i]].unasked++;
+		d->credits.spenders[flows[i]].starved = 1;
+	}
+}
+
+static void take_credit(struct datapath *d, const struct record *r, double now)
+{
+	int64_t f = (int64_t)r->flow - d->first, granted;
+	struct spender *s = &d->credits.spenders[f];
+
+	granted = nearest(s->granted, r->psn, 24);
+	d->flow[f].last_feedback = now;
+	if (granted <= s->granted)
+		return;
+	s->granted = granted;
+	reschedule(d, &f, 1, now);
+}
+
+/* A credit, as sockets carry it. */
+void write_credit(const struct datapath *d, int64_t f, int64_t granted, uint8_t *head)
+{
+	uint32_t qp = htonl((uint32_t)(QP_BASE + f)), psn = htonl((uint32_t)granted & 0xffffff);
+
+	memcpy(head, d->packet, HEAD);
+	head[offsetof(struct roce, opcode) - CARRIED] = BTH_CREDIT;
+	head[offsetof(struct roce, bth_flags) - CARRIED] = 0;
+	memcpy(head + offsetof(struct roce, qp) - CARRIED, &qp, sizeof(qp));
+	memcpy(head + offsetof(struct roce, psn) - CARRIED, &psn, sizeof(psn));
+	memset(head + offsetof(struct roce, imm) - CARRIED, 0, HEAD - (offsetof(struct roce, imm) - CARRIED) + ICRC_SIZE);
+}
+
+/* The receiver -------------------------------------------------------------------------------------------------------- */
+
+/* Packets granted, or sent unasked, that have not arrived. Who wants less than it may send unasked sends no more. */
+static int64_t outstanding(const struct account *a)
+{
+	int64_t unused = a->asked < 0 ? a->asked : 0, packets = a->unasked + unused + a->granted - a->left;
+
+	return packets > 0 ? packets : 0;
+}
+
+static int wants(const struct account *a)
+{
+	return a->asked > a->granted;
+}
+
+/* Packets of the flow's next credit. */
+static int64_t next_credit(const struct datapath *d, const struct account *a)
+{
+	int64_t most = (int64_t)(d->credits.granters[a->host].told.host.credit / (double)d->wire_size), wanted = a->asked - a->granted;
+
+	most = most > 1 ? most : 1;
+	return wanted < most ? wanted : most;
+}
+
+/* Whether so many more packets fit `window` bytes; where there are none they do, unless there is no window. */
+static int fits(const struct datapath *d, int64_t packets, int64_t more, double window)
+{
+	return packets ? (double)((packets + more) * d->wire_size) <= window : window > 0;
+}
+
+static struct allowed *allowed(const struct credits *c, int64_t f)
+{
+	return (struct allowed *)(c->decider->flows + f * c->decider->size);
+}
+
+/* What the controller decides about flow `f`. */
+static void ask_controller(struct datapath *d, int64_t f, int64_t event, double now)
+{
+	struct credits *c = &d->credits;
+	struct arrived *told = &c->granters[c->accounts[f].host].told;
+	const struct allowed *flow = allowed(c, f);
+	void *nothing;
+	int64_t status;
+
+	if (c->failed)
+		return;
+	status = c->decider->decide(&nothing, &c->decider->raised, (struct decided *)flow, event, now, 0, (const struct ack *)told);
+	if (!status && !(flow->window >= 0 && !isnan(flow->timer) && told->host.rate > 0 && !isinf(told->host.rate) &&
+			 told->host.window > 0))
+		status = IMPOSSIBLE;
+	c->failed = !went_well(c->decider, f, event, status);
+	if (!c->failed)
+		heap_set(&d->agenda, c->first_id + c->hosts + f, flow->timer);
+}
+
+static void wait_for_credit(struct credits *c, int64_t f)
+{
+	struct account *a = &c->accounts[f];
+	struct granter *g = &c->granters[a->host];
+
+	a->queued = 1;
+	a->after = -1;
+	if (g->first < 0)
+		g->first = f;
+	else
+		c->accounts[g->last].after = f;
+	g->last = f;
+}
+
+/* Packets that the flow's own window lets it be granted now. */
+static int64_t grantable(const struct datapath *d, int64_t f)
+{
+	const struct account *a = &d->credits.accounts[f];
+	int64_t packets = wants(a) ? next_credit(d, a) : 0;
+
+	return fits(d, outstanding(a), packets, allowed(&d->credits, f)->window) ? packets : 0;
+}
+
+static int belongs_in_queue(const struct datapath *d, int64_t f)
+{
+	return d->credits.accounts[f].again || grantable(d, f);
+}
+
+/* Whether what is on its way to the host leaves room for the flow's next credit. */
+static int leaves_room(const struct datapath *d, const struct account *a)
+{
+	const struct granter *g = &d->credits.granters[a->host];
+
+	return fits(d, g->outstanding, next_credit(d, a), g->told.host.window);
+}
+
+/* Whether the first flow in its queue can be granted something, or be told what it was. */
+static int can_go_on(const struct datapath *d, const struct granter *g)
+{
+	const struct account *a = &d->credits.accounts[g->first < 0 ? 0 : g->first];
+
+	return g->first >= 0 && !d->credits.failed && (a->again || leaves_room(d, a));
+}
+
+/* When the host grants next. If too much is on its way, an arrival says when. */
+static void plan(struct datapath *d, int64_t host, double now)
+{
+	const struct granter *g = &d->credits.granters[host];
+
+	heap_set(&d->agenda, d->credits.first_id + host, can_go_on(d, g) ? fmax(g->next, now) : INFINITY);
+}
+
+/* Returns how many packets it was granted. */
+static int64_t grant(struct datapath *d, int64_t f)
+{
+	struct account *a = &d->credits.accounts[f];
+	struct granter *g = &d->credits.granters[a->host];
+	int64_t packets = leaves_room(d, a) ? grantable(d, f) : 0;
+
+	a->granted += packets;
+	g->outstanding += packets;
+	g->told.host.senders -= packets && !wants(a);
+	a->again = 0;
+	send_credit(d, f, a->granted);
+	return packets;
+}
+
+static void grant_due(struct datapath *d, int64_t host, double due, double now)
+{
+	struct granter *g = &d->credits.granters[host];
+	double slot = (double)(d->wire_size * 8) / fmin(g->told.host.rate, g->told.host.line_rate);
+
+	for (g->next = fmax(g->next, due); g->next <= now && can_go_on(d, g);) {
+		int64_t f = g->first;
+
+		g->first = d->credits.accounts[f].after;
+		d->credits.accounts[f].queued = 0;
+		if (!belongs_in_queue(d, f))
+			continue; /* its next arrival puts it back */
+		g->next += (double)grant(d, f) * slot;
+		if (belongs_in_queue(d, f))
+			wait_for_credit(&d->credits, f);
+	}
+	plan(d, host, now);
+}
+
+static void note_arrival(struct datapath *d, const struct record *r, double delay, double now)
+{
+	struct account *a = &d->credits.accounts[r->flow];
+	struct granter *g = &d->credits.granters[a->host];
+	int64_t said = r->payload | (int64_t)r->ttl << 16, before = a->started ? outstanding(a) : 0, wanted = wants(a);
+	int64_t asked = nearest(a->granted, said, ASKED_BITS), left = nearest(a->left, r->psn, 24) + 1;
+
+	if (!a->started || asked > a->asked)
+		a->asked = asked;
+	if (left > a->left)
+		a->left = left;
+	if (a->left > a->unasked + a->granted) /* timeouts have let it send more unasked */
+		a->unasked = a->left - a->granted;
+	a->again |= said >> ASKED_BITS & 1;
+	g->outstanding += outstanding(a) - before;
+	g->told.host.senders += wants(a) - wanted;
+	g->told.host.outstanding = g->outstanding * d->wire_size;
+	g->told.arrival.now = now;
+	g->told.arrival.bytes = r->frame;
+	g->told.arrival.ce_packets = !!(r->flags & SHIM_CE);
+	g->told.arrival.waiting = (a->asked - a->granted) * d->wire_size;
+	g->told.arrival.outstanding = outstanding(a) * d->wire_size;
+	g->told.arrival.delay = delay;
+}
+
+static void on_arrival(struct datapath *d, const struct record *r, double delay, double now)
+{
+	int64_t f = r->flow;
+	struct account *a = &d->credits.accounts[f];
+
+	note_arrival(d, r, delay, now);
+	if (!a->started)
+		ask_controller(d, f, RECEIVER_START, now);
+	a->started = 1;
+	ask_controller(d, f, RECEIVER_ARRIVAL, now);
+	if (!a->queued && belongs_in_queue(d, f))
+		wait_for_credit(&d->credits, f);
+	plan(d, a->host, now);
+}
+
+/* A record that is about credits: a packet that has arrived at this end, or a credit for a flow of it. */
+void hear_of_credits(struct datapath *d, const struct record *r, double delay, double now)
+{
+	if (r->opcode == BTH_CREDIT)
+		take_credit(d, r, now);
+	else
+		on_arrival(d, r, delay, now);
+}
+
+/* What was in the agenda. */
+void credits_due(struct datapath *d, int64_t id, double due, double now)
+{
+	int64_t f = id - d->credits.first_id - d->credits.hosts;
+
+	if (f < 0) {
+		grant_due(d, id - d->credits.first_id, due, now);
+		return;
+	}
+	ask_controller(d, f, RECEIVER_TIMER, now);
+	if (!d->credits.accounts[f].queued && belongs_in_queue(d, f))
+		wait_for_credit(&d->credits, f);
+	plan(d, d->credits.accounts[f].host, now);
+}

@@ -1,0 +1,78 @@
+"""Flows whose receivers grant what they send (credits.h): what is granted and asked for, and who decides."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+
+from testbed.agent.memory import Memory
+from testbed.agent.structs import CCredits
+from testbed.base.arrays import Floats, Ints
+from testbed.compiled.layout import ARRIVED
+from testbed.compiled.receivers import Receivers
+from testbed.experiment.layout import Layout
+from testbed.registry import Plugin, failed
+
+SPENDER = np.dtype([(name, "<i8") for name in ("unasked", "granted", "starved")])
+ACCOUNT = np.dtype(
+    [(name, "<i8") for name in ("host", "unasked", "granted", "asked", "left", "started", "queued", "after", "again")]
+)
+GRANTER = np.dtype([("told", ARRIVED), ("next", "<f8"), *((name, "<i8") for name in ("outstanding", "first", "last"))])
+
+
+@dataclass(frozen=True)
+class ReceivingHosts:
+    """Those that an agent grants for."""
+
+    of_flow: Ints  # of each flow of the rack: its receiver, among these; -1 if it is another agent's
+    line_rate: Floats  # bit/s
+    base_rtt: float  # s, the longest of the network
+    wire_size: int  # bytes of a full packet
+
+    @classmethod
+    def of(cls, layout: Layout, flows: Ints) -> Self:
+        """The receivers of these flows."""
+        plan, rates = layout.plan, layout.shape.link_of
+        names, number = np.unique([plan.dst[flow] for flow in flows], return_inverse=True)
+        of_flow = np.full(len(plan), -1)
+        of_flow[flows] = number
+        line_rate = np.array([rates[name].rate for name in names.tolist()])
+        return cls(of_flow, line_rate, float(layout.paths.base_rtt.max()), layout.framing.wire_size)
+
+
+class CreditState:
+    """Of an agent's flows, and of those that come to its hosts. ``receivers`` decide, for all flows of the rack."""
+
+    def __init__(self, receivers: Receivers, plugin: Plugin, hosts: ReceivingHosts) -> None:
+        self.receivers, self._plugin, self.hosts = receivers, plugin, hosts
+        self._accounts = np.zeros(len(hosts.of_flow), ACCOUNT)
+        self._accounts["host"], self._accounts["unasked"] = hosts.of_flow, receivers.unasked
+        self._granters = np.zeros(len(hosts.line_rate), GRANTER)
+        self._granters["first"] = -1
+        self._granters["next"] = -np.inf
+        told = self._granters["told"]["host"]
+        told["rate"] = told["line_rate"] = hosts.line_rate
+        told["window"], told["base_rtt"], told["wire_size"] = np.inf, hosts.base_rtt, hosts.wire_size
+        told["bdp"] = hosts.line_rate * hosts.base_rtt / 8
+
+    @property
+    def moments(self) -> int:
+        """Ids that it has in the agenda."""
+        return len(self._granters) + len(self._accounts)
+
+    def describe(self, c: CCredits, memory: Memory, flows: slice, first_id: int) -> None:
+        """For C; ``flows`` are the agent's own in the rack."""
+        self.spenders = np.zeros(flows.stop - flows.start, SPENDER)
+        self.spenders["unasked"] = self.receivers.unasked[flows]
+        c.spenders, c.accounts = memory.keep(self.spenders), memory.keep(self._accounts)
+        c.granters, c.decider = memory.keep(self._granters), self.receivers.address
+        c.hosts, c.first_id = len(self._granters), first_id
+
+    def fail(self) -> None:
+        """The controller has failed. Raises PluginFailed."""
+        try:
+            self.receivers.fail()
+        except Exception as error:
+            raise failed(self._plugin, error) from error
