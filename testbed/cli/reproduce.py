@@ -74,11 +74,11 @@ def reproduce(  # noqa: PLR0917 - one parameter per option
     if name in PLANS:
         from testbed.cli import reproduce_plan
 
-        given = {"--no-run": no_run, "--dry-run": dry_run, "--jobs": jobs, "--on": on, "--engine": engine}
+        given = {"--no-run": no_run, "--dry-run": dry_run, "--jobs": jobs, "--on": on}
         reproduce_plan.check(name, given, str(format))
-        raise typer.Exit(
-            reproduce_plan.answer(name, row or [], column or [], out, quick=quick, as_json=format == "json")
-        )
+        carried = reproduce_plan.engine_of(name, engine)
+        code = reproduce_plan.answer(name, row or [], column or [], out, carried, quick=quick, as_json=format == "json")
+        raise typer.Exit(code)
     from testbed.results.papers import comparison as published
 
     if list_ or not name:

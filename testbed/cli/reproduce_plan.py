@@ -5,26 +5,42 @@ from __future__ import annotations
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from testbed.cli.shared import print_json
 from testbed.errors import BadInput, nearest
+
+if TYPE_CHECKING:
+    from testbed.results.record import EngineName
 
 QUICK = 400e9  # bit/s
 
 
 def check(name: str, given: Mapping[str, object], format: str) -> None:
     """Raises BadInput for options of comparisons."""
-    if given["--engine"] == "virtual":
-        given = {**given, "--engine": None}
     option = next((option for option, value in given.items() if value), None)
     if option:
-        raise BadInput(f"{option}: is for published comparisons; the test plan '{name}' runs on the virtual engine")
+        raise BadInput(f"{option}: is for published comparisons, and '{name}' is a test plan")
     if format not in {"text", "json"}:
         raise BadInput(f"--format {format}: is for published comparisons; a test plan has text and json")
 
 
+def engine_of(name: str, engine: str | None) -> EngineName:
+    """What carries the packets of a plan: real ones if the kernel's engine is named."""
+    if engine not in {None, "virtual", "kernel"}:
+        raise BadInput(f"--engine {engine}: has no packets, which '{name}' looks at; say virtual or kernel")
+    return "kernel" if engine == "kernel" else "virtual"
+
+
 def answer(
-    name: str, cases: Sequence[str], columns: Sequence[str], out: Path | None, *, quick: bool, as_json: bool
+    name: str,
+    cases: Sequence[str],
+    columns: Sequence[str],
+    out: Path | None,
+    engine: EngineName,
+    *,
+    quick: bool,
+    as_json: bool,
 ) -> int:
     """Run it, print it, write its page; the exit code."""
     from testbed.results import folder
@@ -37,15 +53,19 @@ def answer(
     _among("--row", cases, [case.key for case in plan.cases])
     rates = {show_rate(rate): rate for rate in ((QUICK,) if quick else RATES)}
     _among("--column", columns, list(rates))
+    if engine == "kernel":
+        from testbed.engines.kernel import doctor
+
+        doctor.require()
     target = folder.prepare(out, name)
     outcomes = []
-    for one in examine(plan, [rates[each] for each in columns or rates], cases):
+    for one in examine(plan, [rates[each] for each in columns or rates], cases, engine):
         outcomes.append(one)
         if not as_json:
             print(*made.lines(one), sep="\n", flush=True)
-    page = made.write(target, plan, outcomes)
+    page = made.write(target, plan, outcomes, engine)
     if as_json:
-        print_json(made.as_dict(plan, outcomes))
+        print_json(made.as_dict(plan, outcomes, engine))
     else:
         print(made.total(outcomes))
     print(f"page: {page}", file=sys.stderr)

@@ -293,6 +293,11 @@ def limits_of(record: RunRecord) -> tuple[Limit, ...]:
     return tuple(limit for limit in LIMITS if limit.applies(record))
 
 
+def disturbances(record: RunRecord) -> list[Reason]:
+    """What the machine did to a run: limits of what never is too late, or lost, in virtual time."""
+    return [one.reason(record) for one in limits_of(record) if not one.in_virtual and one.used(record) > 1]
+
+
 def judge(record: RunRecord) -> Verdict:
     """Compare a run with the limits."""
     reasons = []

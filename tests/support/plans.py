@@ -17,7 +17,7 @@ def wrong(case: Case, rate: float = RATE) -> list[str]:
     found = []
     for trial in case.trials(rate):
         short = SHORT if trial.experiment["time"] == {"duration": LENGTH[0], "warmup": LENGTH[1]} else ()
-        for one in judged(trial, observe(resolved_of(trial, short), trial.captures)):
+        for one in judged(trial, observe(resolved_of(trial, ["engine=virtual", *short]), trial.captures)):
             if not one.passed:
                 found.append(f"{trial.name}: {one.expectation.says}: {one.measured}, {one.expectation.bounds}")
         found += _unbroken(trial, short)
@@ -31,7 +31,7 @@ def _unbroken(trial: Trial, short: Sequence[str]) -> list[str]:
             by_breaks.setdefault(tuple(one.breaks), []).append(one)
     found = []
     for breaks, expectations in by_breaks.items():
-        seen = observe(resolved_of(trial, [*short, *breaks]), trial.captures)
+        seen = observe(resolved_of(trial, ["engine=virtual", *short, *breaks]), trial.captures)
         held = [one for one in expectations if one.holds(float(one.of(seen)))]
         found += [f"{trial.name}: {one.says}: {one.of(seen)}, {one.bounds}, with {breaks}" for one in held]
     return found

@@ -12,16 +12,18 @@ from typing import Any
 
 from testbed.base.atomic import atomic_write
 from testbed.results import folder as results
+from testbed.results.record import EngineName
 from testbed.results.report import page
 from testbed.runs.plans.case import TestPlan
 from testbed.runs.plans.follow import Finding, Outcome
 from testbed.units import show_rate
 
 PAGE, DATA = "plan.html", "plan.json"
-HOW = (
-    "Virtual engine: a simulation that runs the rack's own programs. "
-    "Where the plan runs traffic for minutes, this runs it for 10 ms at most, fairness for 20."
-)
+HOW: dict[EngineName, str] = {
+    "virtual": "Virtual engine: a simulation that runs the rack's own programs. ",
+    "kernel": "Kernel engine: real packets through Linux, in time that is dilated as much as each case says. ",
+}
+LENGTHS = "Where the plan runs traffic for minutes, this runs it for 10 ms at most, fairness for 20."
 MARKS = {"pass": "✓", "fail": "✗", "not run": "-"}
 
 
@@ -40,10 +42,10 @@ def total(outcomes: Sequence[Outcome]) -> str:
     return ", ".join(f"{counts[each]} {each}" for each in MARKS)
 
 
-def as_dict(plan: TestPlan, outcomes: Sequence[Outcome]) -> dict[str, Any]:
+def as_dict(plan: TestPlan, outcomes: Sequence[Outcome], engine: EngineName) -> dict[str, Any]:
     """For JSON; rates in bit/s, what was not measured is null."""
     return {
-        "plan": plan.name, "title": plan.title, "source": plan.source, "engine": "virtual",
+        "plan": plan.name, "title": plan.title, "source": plan.source, "engine": engine,
         "result": word(outcomes),
         "counts": {each: sum(one.word == each for one in outcomes) for each in MARKS},
         "runs": [_as_dict(one) for one in outcomes],
@@ -56,19 +58,20 @@ def word(outcomes: Sequence[Outcome]) -> str:
     return next(one for one in ("fail", "pass", "not run") if one in words or one == "not run")
 
 
-def write(folder: Path, plan: TestPlan, outcomes: Sequence[Outcome]) -> Path:
+def write(folder: Path, plan: TestPlan, outcomes: Sequence[Outcome], engine: EngineName) -> Path:
     """The page, and the same as JSON; returns where the page is."""
     results.make_folder(folder)
-    data = json.dumps(as_dict(plan, outcomes), indent=2, allow_nan=False)
+    data = json.dumps(as_dict(plan, outcomes, engine), indent=2, allow_nan=False)
     atomic_write(folder / DATA, f"{data}\n".encode())
-    atomic_write(folder / PAGE, _page(plan, outcomes).encode())
+    atomic_write(folder / PAGE, _page(plan, outcomes, engine).encode())
     results.give_to_caller([folder, folder / PAGE, folder / DATA])
     return folder / PAGE
 
 
 def _title(outcome: Outcome) -> str:
     trial = f", {outcome.trial}" if outcome.trial else ""
-    return f"{show_rate(outcome.rate)}, case {outcome.case.key}, {outcome.case.title}{trial}"
+    slower = f", dilation {outcome.dilation:g}" if outcome.dilation else ""
+    return f"{show_rate(outcome.rate)}, case {outcome.case.key}, {outcome.case.title}{trial}{slower}"
 
 
 def _measured(finding: Finding) -> str:
@@ -83,7 +86,7 @@ def _as_dict(outcome: Outcome) -> dict[str, Any]:
     return {
         "case": outcome.case.key, "title": outcome.case.title, "run": outcome.trial, "rate": outcome.rate,
         "result": outcome.word, "why": outcome.missing, "broken": [*outcome.broken],
-        "seconds": round(outcome.seconds, 3),
+        "seconds": round(outcome.seconds, 3), "dilation": outcome.dilation,
         "expectations": [
             {
                 "says": one.expectation.says,
@@ -96,11 +99,11 @@ def _as_dict(outcome: Outcome) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _page(plan: TestPlan, outcomes: Sequence[Outcome]) -> str:
+def _page(plan: TestPlan, outcomes: Sequence[Outcome], engine: EngineName) -> str:
     colour = "clean" if word(outcomes) == "pass" else "degraded"
     parts = [
         f"<h1>{escape(plan.title)}</h1>",
-        f'<p class="note">{escape(plan.source)}. {HOW}</p>',
+        f'<p class="note">{escape(plan.source)}. {HOW[engine]}{LENGTHS}</p>',
         f'<div class="verdict {colour}"><strong>{escape(total(outcomes))}</strong></div>',
         *(_section(one) for one in outcomes),
     ]

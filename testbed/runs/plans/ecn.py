@@ -43,7 +43,7 @@ def _accuracy(rate: float) -> Sequence[Trial]:
     low, high = _bytes(KMIN, rate), _bytes(KMAX, rate)
     growth = min(GROWTH * rate / 100e9, 0.01)  # so little that a queue is as deep when a packet leaves it
     share = {"name": "fixed", "rate": f"{50 * (1 + growth):g} %"}
-    until = 1.25 * high * 8 / (growth * rate)
+    until = 1.5 * high * 8 / (growth * rate)
     flows = [flow(1, 4, 3), flow(2, 4, 3), flow(3, 4, 4, "stamps", size="1 kB")]
     made = experiment(rate, flows, ecn=True, controller=share, time=(f"{until * 1e3:g} ms", "0 s"))
     made["traffic"]["payload"] = SMALL
@@ -63,7 +63,7 @@ def _accuracy(rate: float) -> Sequence[Trial]:
     leaving = {**made, "rack": {**made["rack"], "switch": {**switch, "marking": "dequeue"}}}
     return [
         Trial("marking at enqueue", made, [*curve, counted], [RECEIVER]),
-        Trial("marking at dequeue", leaving, curve, [RECEIVER]),
+        Trial("marking at dequeue", leaving, curve, ["nic:h1", "nic:h2"]),  # whose ACKs say it, wherever marks are made
     ]
 
 
@@ -79,9 +79,11 @@ def _bucket(number: int, low: float, high: float, breaks: str) -> Expectation:
 
 def _between(seen: Observed, low: float, high: float) -> Floats:
     """Whether each packet that found such a depth was marked; those that left after the end found less."""
-    packets = seen.captured[0]
-    chosen = (packets.depth > low) & (packets.depth <= high) & (packets.time <= seen.record.duration)
-    return packets.marked[chosen].astype(float)
+    found = [
+        one.marked[(one.depth > low) & (one.depth <= high) & (one.time <= seen.record.duration)]
+        for one in seen.captured
+    ]
+    return np.concatenate(found).astype(float)
 
 
 def _marked(seen: Observed, low: float, high: float) -> float:

@@ -10,31 +10,27 @@ from numpy.typing import NDArray
 
 from testbed.base.arrays import Floats, Ints
 from testbed.capture.reader import Reader
-from testbed.dataplane.wire import ACK, CNP, INT_HEADER, INT_HOP, SRC
+from testbed.dataplane.wire import ACK, CNP, INT_HEADER, INT_HOP, SHIM_CE, SRC
 from testbed.experiment.topology.framing import BTH, ETHERNET_IP_UDP, SHIM
 
 TOS_AT, SOURCE_AT = 15, 28  # of IPv4 behind Ethernet; the last two bytes of the source address
 STACK_AT = ETHERNET_IP_UDP + BTH + SHIM + INT_HEADER.size
-ANSWERS = (ACK, CNP, SRC)
+FLAGS_AT = ETHERNET_IP_UDP + BTH + SHIM - 3  # of the shim; two bytes follow
+NOTICES = (CNP, SRC)
 CE = 3
 PAUSE = b"\x88\x08"  # Ethernet's type of MAC control
 
 
 @dataclass(frozen=True)
 class Packets:
-    """One entry each, in the order in which they came."""
+    """Data, and the ACKs that say what became of it: one entry each, in the order in which they came."""
 
     time: Floats  # s
     sender: Ints  # number of the host
     tos: Ints
+    marked: NDArray[np.bool_]  # CE; of an ACK, that of its data
     depth: Floats  # bytes in the last switch's queue when it was looked at; nan without INT
     pauses: Floats  # when pause frames came
-
-    @property
-    def marked(self) -> NDArray[np.bool_]:
-        """CE."""
-        found: NDArray[np.bool_] = (self.tos & 3) == CE
-        return found
 
     @classmethod
     def read(cls, file: Path) -> Packets:
@@ -45,10 +41,14 @@ class Packets:
             if data[12:14] == PAUSE:
                 pauses.append(frame.time)
                 continue
-            if frame.direction == "out" or len(data) <= ETHERNET_IP_UDP or data[ETHERNET_IP_UDP] in ANSWERS:
+            if frame.direction == "out" or len(data) <= ETHERNET_IP_UDP or data[ETHERNET_IP_UDP] in NOTICES:
                 continue
+            echo = data[ETHERNET_IP_UDP] == ACK
+            marked = data[FLAGS_AT] & SHIM_CE > 0 if echo else data[TOS_AT] & CE == CE
             stamped = len(data) >= STACK_AT + INT_HOP.size
             depth = INT_HOP.unpack_from(data, STACK_AT)[1] if stamped else float("nan")
-            rows.append((frame.time, int.from_bytes(data[SOURCE_AT : SOURCE_AT + 2], "big"), data[TOS_AT], depth))
-        columns = np.array(rows, float).reshape(-1, 4).T
-        return cls(columns[0], columns[1].astype(np.int64), columns[2].astype(np.int64), columns[3], np.array(pauses))
+            sender = int.from_bytes(data[SOURCE_AT : SOURCE_AT + 2], "big")
+            rows.append((frame.time, sender, data[TOS_AT], marked, depth))
+        columns = np.array(rows, float).reshape(-1, 5).T
+        sender_of, tos = columns[1].astype(np.int64), columns[2].astype(np.int64)
+        return cls(columns[0], sender_of, tos, columns[3] > 0, columns[4], np.array(pauses))

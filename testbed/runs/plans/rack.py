@@ -76,7 +76,6 @@ def experiment(
         "traffic": {"pattern": "flows", "payload": f"{MTU} B", "ecn": "on" if ecn else "off", "flows": listed},
         "packets": packets,
         "controller": controller,
-        "engine": "virtual",
         "time": {"duration": time[0], "warmup": time[1]},
         "record": {"interval": "5 us", "decisions": 0, "report": False},
     }

@@ -48,7 +48,7 @@ def test_one_word_for_all(outcomes: list[Outcome], word: str) -> None:
 
 
 def test_the_page_and_its_data(tmp_path: Path) -> None:
-    page = answer.write(tmp_path / "new", PLAN, [PASSED, BROKEN, MISSING])
+    page = answer.write(tmp_path / "new", PLAN, [PASSED, BROKEN, MISSING], "virtual")
     text = page.read_text()
     assert "&lt;failed&gt;" in text
     assert "<failed>" not in text
