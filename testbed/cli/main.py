@@ -41,6 +41,7 @@ from testbed.cli.rerun import rerun
 from testbed.cli.run import run
 from testbed.cli.score import score
 from testbed.cli.selftest import selftest
+from testbed.cli.set import set_
 from testbed.cli.shared import Verbose, log_if
 from testbed.cli.shell import ShellCommand, shell
 from testbed.cli.show import show
@@ -70,6 +71,7 @@ app.command()(run)
 app.command()(rerun)
 app.command()(agent)
 app.command()(watch)
+app.command("set")(set_)
 app.command(cls=ShellCommand)(shell)
 app.command()(sweep)
 app.command()(compare)

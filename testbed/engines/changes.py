@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
+from pydantic_core import PydanticCustomError
 
 from testbed.agent.columns import Flows
 from testbed.base.arrays import Floats
@@ -15,9 +17,10 @@ from testbed.dataplane import wire
 from testbed.dataplane.port_reader import PortReader
 from testbed.errors import BadInput
 from testbed.experiment.edits import THRESHOLDS, Alpha, Change, Edits, Loss, Option, Threshold, Weight
-from testbed.experiment.events import Value
+from testbed.experiment.events import EventSchedule, EventSpec, Step, Value, event_of, plan
 from testbed.experiment.resolved import Resolved
 from testbed.experiment.topology.classes import Classes
+from testbed.live.edit import Edit, Edited
 from testbed.units import show_size
 
 
@@ -70,6 +73,16 @@ class Changes:
         self.flows.rerouted += 1  # first: agents must not take other INT nodes for a fault
         self.rack.reroute(links)
 
+    def planned(self, added: Sequence[EventSpec]) -> list[Step]:
+        """All steps of the run with these events. Raises BadInput."""
+        experiment, shape = self.resolved.experiment, self.resolved.layout.shape
+        try:
+            steps = plan([*experiment.events, *added], shape, experiment.seed, experiment.time.end)
+            experiment.check_pauses(steps)
+        except PydanticCustomError as error:
+            raise BadInput(error.message()) from None
+        return steps
+
     def change(self, settings: Mapping[str, Value]) -> None:
         """All at once. Raises BadInput, and then none has changed."""
         changes = self.edits.read(settings)
@@ -111,3 +124,16 @@ class Changes:
         elif isinstance(one, Option):
             self.edits.configs[one.decider] = one.config
             self.configure(one.decider, one.config.model_dump(mode="json"))
+
+
+def accept(schedule: EventSchedule, changes: Changes, edit: Edit, now: float) -> Edited:
+    """Make an event of it at the next whole microsecond: a run again, which knows it before, does the same then."""
+    at = (math.floor(now * 1e6) + 1) / 1e6
+    try:
+        event = event_of(edit.settings, at)
+        steps = changes.planned([*schedule.added, event])
+        changes.check(event.set)
+    except BadInput as error:
+        return Edited(edit.number, problem=str(error))
+    schedule.add(event, steps)
+    return Edited(edit.number, at, next(step.said for step in steps if step.at == at))

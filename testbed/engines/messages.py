@@ -22,7 +22,7 @@ from testbed.results.record import RunRecord
 def observe(messages: Iterable[tuple[str, Any]], observer: Observer, name: str) -> RunRecord:
     """Tell the observer what the run reports until it ends; ``name`` identifies it. Returns its record.
 
-    Messages are ("stage", text), ("begin", Scene), ("snapshot", Snapshot), ("record", RunRecord).
+    Messages are ("stage", text), ("begin", Scene), ("snapshot", Snapshot), ("edited", Edited), ("record", RunRecord).
     """
     scene: Scene | None = None
     before: Snapshot | None = None
@@ -37,6 +37,8 @@ def observe(messages: Iterable[tuple[str, Any]], observer: Observer, name: str) 
             if scene and before:
                 observer.on_progress(content, update(scene, before, content))
             before = content
+        elif kind == "edited":
+            observer.on_edited(content)
         elif kind == "record":
             record = content
     if record is None:

@@ -13,6 +13,7 @@ from typing import Any, NoReturn
 
 from testbed.base import denied, linux
 from testbed.errors import TestbedError
+from testbed.live.edit import Edit
 
 
 class RunProcess(ABC):
@@ -59,6 +60,11 @@ class RunProcess(ABC):
         """Ask the run to end early and to report what it has."""
         with contextlib.suppress(OSError):
             self.connection.send(reason)
+
+    def ask_to_edit(self, edit: Edit) -> None:
+        """See `testbed.live.edit.Editable`."""
+        with contextlib.suppress(OSError):
+            self.connection.send(edit)
 
     def kill(self) -> None:
         """Kill it now, if it has not ended."""

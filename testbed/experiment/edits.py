@@ -13,6 +13,7 @@ from typing import Annotated, Any
 
 from pydantic import Field, TypeAdapter, ValidationError
 
+from testbed.base.problems import problem
 from testbed.compiled.options import numbers
 from testbed.compiled.records import paths_by_flow
 from testbed.compiled.source import translated
@@ -115,7 +116,7 @@ class Edits:
         try:
             number = VALUES[name].validate_python(value)
         except ValidationError as error:
-            raise BadInput(f"{key}: {error.errors()[0]['msg'].removeprefix('Value error, ')}") from None
+            raise BadInput(f"{key}: {problem(error.errors()[0])}") from None
         if name == "loss":
             return self._loss(key, places, number)
         numbered = next((found for place in places[-1:] if (found := NUMBERED.fullmatch(place))), None)

@@ -12,13 +12,14 @@ from dataclasses import dataclass
 from typing import Annotated, NamedTuple, Protocol, Self
 
 import numpy as np
-from pydantic import AfterValidator, Field, model_validator
+from pydantic import AfterValidator, Field, ValidationError, model_validator
 
+from testbed.base.problems import problem
 from testbed.errors import BadInput, nearest
 from testbed.experiment.block import Moment, Part, refuse
 from testbed.experiment.topology.shape import Link, Shape
 from testbed.experiment.topology.tables import Tables
-from testbed.units import RATIO_UNITS, parse, show_time
+from testbed.units import RATIO_UNITS, TIME_UNITS, exactly, parse, show_time
 
 log = logging.getLogger(__package__)
 ALL = "all"
@@ -95,7 +96,7 @@ def plan(events: Sequence[EventSpec], shape: Shape, seed: int, end: float) -> li
     """All steps in order of time. Refuses, by the block's list, what cannot happen."""
     failed: list[str] = []
     steps = []
-    tables = Tables(shape)
+    tables: Tables | None = None
     names = [_name(link) for link in shape.trunks]
     for number, event in sorted(enumerate(events), key=lambda item: item[1].at):
         if event.at >= end:
@@ -107,6 +108,7 @@ def plan(events: Sequence[EventSpec], shape: Shape, seed: int, end: float) -> li
         key = f"events.{number}.{verb}"
         if not names:
             refuse(key, "this rack has no links between switches; see rack.kind")
+        tables = tables or Tables(shape)
         intact = [name for name in names if name not in failed]
         if event.down is not None:
             chosen = _chosen(event.down, intact, len(names), np.random.default_rng((seed, number)))
@@ -125,6 +127,17 @@ def plan(events: Sequence[EventSpec], shape: Shape, seed: int, end: float) -> li
         steps.append(Step(event.at, verb, tuple(chosen), cut_off=tuple(tables.cut_off())))
         steps.append(Step(event.at + event.detected_after, "reroute", tuple(chosen)))
     return sorted(steps, key=lambda step: step.at)
+
+
+def event_of(settings: Mapping[str, Value], at: float) -> EventSpec:
+    """What `testbed set` asks for. Raises BadInput."""
+    own = {key: settings[key] for key in ("down", "up", "detected_after") if key in settings}
+    rest = {key: value for key, value in settings.items() if key not in own}
+    try:
+        return EventSpec.model_validate({"at": exactly(at, TIME_UNITS), **own, "set": rest})
+    except ValidationError as error:
+        first = error.errors()[0]
+        raise BadInput(f"{(first.get('ctx') or {}).get('key') or first['loc'][0]}: {problem(first)}") from None
 
 
 def _chosen(down: str, intact: list[str], links: int, random: np.random.Generator) -> list[str]:
@@ -172,7 +185,7 @@ class EventSchedule:
     """Makes the events of a run happen. ``next`` is the nominal time of the next one."""
 
     def __init__(self, steps: Sequence[Step], rack: Changeable) -> None:
-        self._steps, self._rack = list(steps), rack
+        self._steps, self._rack, self._gone = list(steps), rack, 0
         self._do = {"down": rack.link_down, "up": rack.link_up}
         self.done: list[Event] = []  # with the time at which each really happened
         self.added: list[EventSpec] = []  # while it went on
@@ -182,14 +195,15 @@ class EventSchedule:
         return self._steps[0].at if self._steps else math.inf
 
     def add(self, event: EventSpec, steps: Sequence[Step]) -> None:
-        """One more, and what it comes to; it must not be due yet."""
+        """One more, which is not due yet, and the steps of all with it."""
         self.added.append(event)
-        self._steps = sorted([*self._steps, *steps], key=lambda step: step.at)
+        self._steps = list(steps[self._gone :])
 
     def step(self, now: float) -> None:
         """Do what is due."""
         while self._steps and self._steps[0].at <= now:
             one, *self._steps = self._steps
+            self._gone += 1
             log.info("event", extra={"what": one.said, "at": show_time(one.at)})
             if one.verb == "reroute":
                 self._rack.reroute(one.links)

@@ -9,7 +9,7 @@ Everything is nominal (see `testbed.clock`) and SI once it is loaded.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import Annotated, Any, Literal, NamedTuple, Self
 
@@ -320,7 +320,7 @@ class Experiment(Part):
         check_controllers(self.controllers, self.plan)
         self._check_messages()
         check_packets(self.packets, self.plan)
-        self._check_pauses(self.steps())
+        self.check_pauses(self.steps())
         return self
 
     def _check_messages(self) -> None:
@@ -336,7 +336,8 @@ class Experiment(Part):
             return []
         return events.plan(self.events, self.shape, self.seed, self.time.end)
 
-    def _check_pauses(self, steps: list[Step]) -> None:
+    def check_pauses(self, steps: Sequence[Step]) -> None:
+        """Refuses what could deadlock."""
         switch = self.rack.switch
         if not (switch.pfc or (switch.memory and switch.memory.lossless)) or switch.deadlock == "allow":
             return

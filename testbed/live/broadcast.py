@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from testbed.errors import BadInput, TestbedError
+from testbed.live.control import Control
 from testbed.live.observers import Observer, Observers
 from testbed.live.progress import Progress
 from testbed.live.scene import Scene
@@ -59,9 +60,9 @@ def observer(address: str | None, ui: bool) -> Iterator[Observer]:
     """The terminal and, unless the address is "none", a live server. Raises BadInput if it cannot listen."""
     if ui and address == "none":
         raise BadInput("--ui needs an address: leave out --metrics-addr none")
-    progress, server = Progress(), listen(address)
+    progress, control, server = Progress(), Control(), listen(address)
     if server is None:
-        yield progress
+        yield Observers([progress, control])
         return
     broadcast = Broadcast(server)
     if ui:
@@ -72,7 +73,7 @@ def observer(address: str | None, ui: bool) -> Iterator[Observer]:
     else:
         progress.on_stage(f"metrics: {server.url}/metrics")
     try:
-        yield Observers([progress, broadcast])
+        yield Observers([progress, control, broadcast])
     except TestbedError as error:
         broadcast.on_failure(str(error))
         raise

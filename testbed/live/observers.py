@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from testbed.live.edit import Editable, Edited
 from testbed.live.scene import Scene
 from testbed.live.snapshot import Snapshot
 from testbed.live.updates import Update
@@ -23,11 +24,17 @@ class Observer:
     def on_fork(self) -> None:
         """The sandbox has been forked: threads may be started."""
 
+    def on_editable(self, run: Editable) -> None:
+        """It takes edits from the moment it begins."""
+
     def on_begin(self, scene: Scene) -> None:
         """The run proper begins."""
 
     def on_progress(self, now: Snapshot, changes: Update) -> None:
         """A few times per second of wall time; ``changes`` is what happened since the last time."""
+
+    def on_edited(self, edited: Edited) -> None:
+        """What became of an edit."""
 
     def on_stop(self) -> None:
         """The run proper is over, or failed, whether it began or not."""
@@ -53,6 +60,14 @@ class Observers(Observer):
     def on_fork(self) -> None:
         for one in self.observers:
             one.on_fork()
+
+    def on_editable(self, run: Editable) -> None:
+        for one in self.observers:
+            one.on_editable(run)
+
+    def on_edited(self, edited: Edited) -> None:
+        for one in self.observers:
+            one.on_edited(edited)
 
     def on_begin(self, scene: Scene) -> None:
         for one in self.observers:

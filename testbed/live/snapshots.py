@@ -12,6 +12,7 @@ from testbed.base.arrays import Floats, Ints
 from testbed.fidelity.verdict import limits_of
 from testbed.live.collect import Collector
 from testbed.live.controllers import ByController
+from testbed.live.edit import Accepting, Edit
 from testbed.live.observed import Observed
 from testbed.live.scene import Groups, Scene, SceneJob, ScenePort, SceneQueue
 from testbed.live.snapshot import CONTROLLER_COUNTERS, FLOW_COUNTERS, Counted, Snapshot
@@ -36,10 +37,10 @@ class Follower(Protocol):
 
 
 class Live:
-    """Sends snapshots through the connection, and receives there the user's request to stop."""
+    """Sends snapshots through the connection, and receives there the user's edits and request to stop."""
 
-    def __init__(self, connection: Follower, run: Observed, collector: Collector) -> None:
-        self.connection = connection
+    def __init__(self, connection: Follower, run: Observed, collector: Collector, accept: Accepting) -> None:
+        self.connection, self.accept = connection, accept
         self.run = run
         self.collector = collector
         self.groups = Groups(run.layout.plan, run.resolved.deciding)
@@ -65,7 +66,12 @@ class Live:
 
     def interrupted(self) -> str:
         """Why the user ended the run; empty if it should go on. Raises EOFError if the other side is gone."""
-        return str(self.connection.recv()) if self.connection.poll() else ""
+        while self.connection.poll():
+            asked = self.connection.recv()
+            if not isinstance(asked, Edit):
+                return str(asked)
+            self.connection.send(("edited", self.accept(asked, self.run.clock.now())))
+        return ""
 
     def _snapshot(self) -> Snapshot:
         """Its time is when the ports are read: what they send until then must not count for less time."""

@@ -7,12 +7,12 @@ import platform
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from pydantic import BaseModel, ConfigDict
 
 from testbed.base.inputs import Input
-from testbed.experiment.events import Event
+from testbed.experiment.events import Event, EventSpec
 from testbed.registry import Plugin
 from testbed.results.record import EngineName
 from testbed.results.verdict import Verdict
@@ -81,6 +81,11 @@ class Manifest(BaseModel):
     rest: dict[str, Any] = {}  # of a run that was to go on until it rests: windows, start and end of the last, unrest
     events: list[Event] = []  # what the experiment did to the rack while traffic went on
     verdict: Verdict | None = None
+
+    def with_edits(self, events: Sequence[EventSpec]) -> Self:
+        """Its experiment does by itself what was done to the run from outside."""
+        told = [*self.experiment["events"], *(one.model_dump(mode="json") for one in events)]
+        return self.model_copy(update={"experiment": {**self.experiment, "events": told}})
 
     def to_json(self) -> str:
         """Indented JSON."""

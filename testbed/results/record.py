@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from testbed.base.arrays import Floats, Ints
-from testbed.experiment.events import Event
+from testbed.experiment.events import Event, EventSpec
 from testbed.experiment.traffic.tasks import Job, Kind, Steps
 from testbed.results.tuner_log import TunerLog
 from testbed.results.verdict import Reason
@@ -242,6 +242,7 @@ class RunRecord(Measured):
     wire_size: int
     engine: EngineName = "kernel"  # what carried the packets; in the lab, what only a switch knows is nan
     acked_in_window: Floats = field(default_factory=lambda: np.empty(0))  # (n,) payload bytes, for flows without series
+    edits: list[EventSpec] = field(default_factory=list)  # events that were added while it went on
     counters: dict[str, int] = field(default_factory=dict)  # drops outside the model, ring overflow, ...
     windows: int = 0  # that it had until one was at rest, or none was left; 0 if it was not to go on
     rtt_min: float = float("nan")  # s, smallest of the whole run

@@ -76,6 +76,7 @@ def execute(
     captures = Captures(points, target, snap)
     with ctrl_c_keeps_the_data() as running:
         record = engine.follow(prepared, observer, running, target.name, captures.all)
+        about = about.with_edits(record.edits)
         record.alone = dict(alone or {})
         tuner = resolved.tuner.name if prepared.tuned else ""
         summary = summarise(record, judge(record), experiment=experiment.name, controller=resolved.title, tuner=tuner)

@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
+from testbed.engines.virtual.run import VirtualRun
+from testbed.experiment.events import Value
 from testbed.fidelity.verdict import judge
+from testbed.live import snapshots
+from testbed.live.edit import Edit, Edited
 from testbed.results.folder import load, read_table
 from testbed.results.measured import restore
 from testbed.results.record import RunRecord
 from testbed.results.tables import QUEUE_SERIES
+from testbed.runs.overrides import resolve
 from tests.support.commands import command
 from tests.support.simulated import simulated
 
@@ -137,3 +145,61 @@ def test_the_kernels_rack_changes_as_well(tmp_path: Path) -> None:
         assert np.array(series["queue"])[rows][-1] < 4e6 * 0.25 / (1 + 2 * 0.25) + 10 * FRAME
         assert np.array(series["kmin"])[rows][-1] == 5e3
     assert restore(load(out)).port_series.dropped_packets[-1, 0] > 0
+
+
+class Asking:
+    """Who follows a run and asks for these edits, one in twenty looks."""
+
+    def __init__(self, *settings: Mapping[str, Value]) -> None:
+        self.edits = [Edit(number, one) for number, one in enumerate(settings)]
+        self.looks = 0
+        self.answers: list[Edited] = []
+
+    def send(self, obj: Any) -> None:
+        kind, content = obj
+        if kind == "edited":
+            self.answers.append(content)
+
+    def poll(self) -> bool:
+        self.looks += 1
+        return bool(self.edits) and self.looks % 20 == 0
+
+    def recv(self) -> Edit:
+        return self.edits.pop(0)
+
+
+FAILING = """
+engine: virtual
+controller: dcqcn
+time: {duration: 3 ms, warmup: 0}
+record: {report: false, decisions: 0}
+rack: {kind: leaf-spine, leaves: 2, spines: 3, hosts_per_leaf: 2}
+traffic: {pattern: all-to-all, hosts: 4}
+events: [{at: 2 ms, down: 40 %}, {at: 2.5 ms, up: all}]
+"""
+
+
+def test_a_run_with_the_edits_of_another_is_the_same_to_the_bit(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(snapshots, "WALL_NS_BETWEEN", 0)
+    monkeypatch.setattr(snapshots, "MOST", 1000.0)
+    edits: list[dict[str, Value]] = [
+        {"kmin": "20 kB", "kmax": "30 kB", "leaf1-spine2.loss": "1 %"},
+        {"down": "leaf1-spine1", "detected_after": "20 us"},
+        {"down": "leaf1-spine1"},
+        {"controller.g": 0.5, "leaf2.pmax": 1.0},
+    ]
+    asking, file = Asking(*edits), tmp_path / "edited.yaml"
+    file.write_text(FAILING)
+    edited = VirtualRun(resolve(str(file), {}, {}, []), (), asking).follow()
+    assert [bool(answer.problem) for answer in asking.answers] == [False, False, True, False]
+    assert "leaf1-spine1 is already down" in asking.answers[2].problem
+    added = [one.model_dump(mode="json") for one in edited.edits]
+    again = simulated(FAILING.replace("up: all}]", f"up: all}}, {', '.join(map(json.dumps, added))}]"))
+    assert [event.what for event in again.events] == [event.what for event in edited.events]
+    for name in ("flow_series", "port_series"):
+        one, other = (vars(getattr(record, name)) for record in (edited, again))
+        assert all(np.array_equal(one[column], other[column], equal_nan=True) for column in one)
+    times = [event.time for event in edited.events]
+    assert all(pytest.approx(answer.at) in times for answer in asking.answers if not answer.problem)

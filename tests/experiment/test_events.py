@@ -94,11 +94,16 @@ def test_events_happen_when_they_are_due() -> None:
 
 def test_settings_change_and_what_cannot_is_told() -> None:
     rack = Rack()
-    schedule = EventSchedule(happening({"at": "2 ms", "set": {"kmax": "1 kB"}}), rack)
-    event = EventSpec.model_validate({"at": "1 ms", "set": {"kmin": "5 kB"}})
-    schedule.add(event, plan([event], SHAPE, 1, 1.0))
+    settings = {"kmin": "1 kB"}, {"kmax": "1 kB"}, {"kmin": "5 kB"}
+    specs = [
+        EventSpec.model_validate({"at": at, "set": one})
+        for at, one in zip(("0", "2 ms", "1 ms"), settings, strict=True)
+    ]
+    schedule = EventSchedule(plan(specs[:2], SHAPE, 1, 1.0), rack)
+    schedule.step(0.0)
+    schedule.add(specs[2], plan(specs, SHAPE, 1, 1.0))
     assert schedule.next == 1e-3
     schedule.step(3e-3)
-    assert rack.seen == ["kmin 5 kB"]
-    assert [one.what for one in schedule.done] == ["set kmin=5 kB", "set kmax=1 kB: refused, it has kmin only"]
-    assert schedule.added == [event]
+    assert rack.seen == ["kmin 1 kB", "kmin 5 kB"]
+    assert [one.what for one in schedule.done[1:]] == ["set kmin=5 kB", "set kmax=1 kB: refused, it has kmin only"]
+    assert schedule.added == specs[2:]

@@ -9,6 +9,7 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Sequence
+from functools import partial
 from multiprocessing.connection import Connection
 
 from testbed.agent.meter import Meter
@@ -19,7 +20,7 @@ from testbed.capture.recording import Recording
 from testbed.capture.tap import Interface
 from testbed.clock import Clock
 from testbed.controller import Signal
-from testbed.engines.changes import Changes
+from testbed.engines.changes import Changes, accept
 from testbed.engines.kernel.agents import Agents
 from testbed.engines.kernel.assembly import Assembly
 from testbed.engines.kernel.calibration.calibration import Measured, calibrate
@@ -35,6 +36,7 @@ from testbed.experiment.resolved import Resolved
 from testbed.fidelity.invariants import broken
 from testbed.fidelity.processors import Processors
 from testbed.live.collect import Collector
+from testbed.live.edit import Accepting
 from testbed.live.recorder import Recorder, largest
 from testbed.live.snapshots import Live, scene
 from testbed.results import decisions
@@ -105,8 +107,8 @@ class Emulation:
         recording, recorder = self._recording(), self._recorder()
         watch = self._watch()
         collector = Collector(self, recorder, processors := Processors())
-        schedule = self._schedule()
-        live = Live(connection, self, collector)
+        schedule, accepting = self._schedule()
+        live = Live(connection, self, collector, accepting)
         recorder.sample(time.monotonic_ns(), 0.0)  # all counts start from here
         pool.wait_ready()
         rack.begin(pool.begin())
@@ -141,7 +143,7 @@ class Emulation:
             rack.lossless.generator.end()
         counts = gather(rack, self.agents, watch, record, self.clock.now())
         record.broken = broken(counts)
-        record.events = schedule.done
+        record.events, record.edits = schedule.done, schedule.added
         record.queue_difference = counts.queue_difference
         record.calibration = [one.as_dict() for one in self.calibration]
         record.loaded_plugins = [one.as_dict() for one in counts.loaded_plugins]
@@ -152,10 +154,11 @@ class Emulation:
         record.captures = recording.end()
         return record
 
-    def _schedule(self) -> EventSchedule:
+    def _schedule(self) -> tuple[EventSchedule, Accepting]:
         rack = self.rack
         changes = Changes(self.resolved, self.flows, rack.net, rack.queues, self.agents.pool.configure)
-        return EventSchedule(self.experiment.steps(), changes)
+        schedule = EventSchedule(self.experiment.steps(), changes)
+        return schedule, partial(accept, schedule, changes)
 
     def _recorder(self) -> Recorder:
         chosen, size = largest(self.layout.plan.size, self.experiment.record.flows), self.layout.framing.wire_size

@@ -37,6 +37,7 @@ def follow(
     )
     running.append(sandbox)
     observer.on_fork()
+    observer.on_editable(sandbox)
     try:
         return observe(sandbox.messages(), observer, name)
     finally:

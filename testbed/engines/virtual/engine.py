@@ -71,6 +71,7 @@ class VirtualEngine:
         process = WatchedProcess(work, self.patience, silent, observer.descriptors)
         running.append(process)
         observer.on_fork()
+        observer.on_editable(process)
         try:
             return observe(process.messages(), observer, name)
         finally:

@@ -19,7 +19,7 @@ from testbed.capture.files import Capture
 from testbed.capture.output import About
 from testbed.clock import Clock
 from testbed.controller import Signal
-from testbed.engines.changes import Changes
+from testbed.engines.changes import Changes, accept
 from testbed.engines.virtual import sender
 from testbed.engines.virtual.network import VirtualNetwork
 from testbed.engines.virtual.sampler import Sampler
@@ -97,10 +97,10 @@ class VirtualRun:
         """To its end, until the user asks to stop, or until a plugin fails."""
         began = time.monotonic()
         collector = Collector(self, self.recorder, Undisturbed())
-        live = Live(self.connection, self, collector)
+        schedule = EventSchedule(self.experiment.steps(), self.changes)
+        live = Live(self.connection, self, collector, partial(accept, schedule, self.changes))
         self.connection.send(("begin", replace(scene(self), dilation=None, engine="virtual")))
         world, experiment = self.world, self.experiment
-        schedule = EventSchedule(experiment.steps(), self.changes)
         try:
             interrupted = self._go_on(schedule, collector, live)
         except PluginFailed as error:
@@ -124,6 +124,7 @@ class VirtualRun:
             counts = replace(counts, pauses=replace(counts.pauses, overrun=0 * counts.pauses.overrun))
         record.broken = broken(counts)
         record.events = sorted([*schedule.done, *watched], key=lambda event: event.time)
+        record.edits = schedule.added
         record.loaded_plugins = [one.as_dict() for one in Identity.all_of(self.controller)]
         record.tuners = self.tuning.ended()
         if self.tasks:

@@ -1,0 +1,70 @@
+"""`testbed set`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from testbed.cli.shared import Format, Formatted, print_json
+from testbed.errors import BadInput, nearest
+
+if TYPE_CHECKING:
+    from testbed.live.reached import ReachedRun
+
+
+def set_(
+    settings: Annotated[
+        list[str], typer.Argument(metavar="KEY=VALUE...", help="Such as q3.kmin='100 kB'; all change at once.")
+    ],
+    run: Annotated[
+        str,
+        typer.Option(metavar="RUN", help="Name of its results folder; not needed if it is the only run."),
+    ] = "",
+    format: Formatted = Format.text,
+) -> None:
+    """Change thresholds, weights, links or options of a run that goes on.
+
+    It becomes an event of the run, which 'testbed rerun' repeats. Links fail and come back with down=LINK and up=LINK.
+    """
+    from testbed.live.reached import ReachedRun
+    from testbed.units import show_time
+
+    told = _read(settings)
+    reached = _choose(ReachedRun.all(), Path(run).name)
+    done = reached.edit(told)
+    if format is Format.json:
+        print_json({"run": reached.name, **done})
+        return
+    print(f"{reached.name}: {done['what']} at {show_time(done['at'])}")
+
+
+def _read(settings: list[str]) -> dict[str, Any]:
+    import yaml
+
+    told = {}
+    for setting in settings:
+        key, equals, text = setting.partition("=")
+        if not equals or not key.strip():
+            raise BadInput(f"{setting}: expected KEY=VALUE, for example q3.kmin='100 kB'")
+        try:
+            value = yaml.safe_load(text)
+        except yaml.YAMLError:
+            value = text
+        if not isinstance(value, str | int | float):
+            raise BadInput(f"{setting}: expected a number or a text behind =")
+        told[key.strip()] = value
+    return told
+
+
+def _choose(runs: list[ReachedRun], name: str) -> ReachedRun:
+    if not runs:
+        raise BadInput("no run goes on here that can be edited; start one with: testbed run EXPERIMENT")
+    found = [one for one in runs if name in ("", one.name)]
+    names = [one.name for one in runs]
+    if not found:
+        raise BadInput(f"no run '{name}' goes on here; {nearest(name, names)}")
+    if len(found) > 1:
+        raise BadInput(f"{len(found)} runs go on here; say which, with --run RUN: {', '.join(names)}")
+    return found[0]
