@@ -20,7 +20,7 @@ from testbed.live.observers import Observer
 from testbed.live.reached import MOST_BYTES, SECONDS, address_of, user_of
 from testbed.live.scene import Scene
 
-CLOSING_SECONDS = 1.0
+CLOSING_SECONDS = READING_SECONDS = 1.0  # a client sends at once
 
 
 class Control(Observer):
@@ -89,15 +89,15 @@ class Control(Observer):
             except OSError:  # the run is over
                 return
             with client, suppress(OSError):
-                client.settimeout(SECONDS)
+                client.settimeout(READING_SECONDS)
                 client.sendall(json.dumps(self._reply(client)).encode() + b"\n")
 
     def _reply(self, client: socket.socket) -> dict[str, object]:
+        with client.makefile("rb") as lines:
+            asked = lines.readline(MOST_BYTES)
         own = os.geteuid()
         if user_of(client) not in (0, own):
             return {"problem": "it is root's; use sudo" if own == 0 else "it is another user's"}
-        with client.makefile("rb") as lines:
-            asked = lines.readline(MOST_BYTES)
         try:
             done = self.edit(json.loads(asked)["set"])
         except TestbedError as error:
