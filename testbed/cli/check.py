@@ -15,8 +15,8 @@ def check(
         str,
         typer.Argument(
             metavar="PLUGIN",
-            help="Name or path of a controller, tuner or path chooser.",
-            autocompletion=completion.plugins(*completion.KINDS, "path chooser"),
+            help="Name or path of a controller, tuner, path chooser or credit controller.",
+            autocompletion=completion.plugins(*completion.KINDS, "path chooser", "credit controller"),
         ),
     ],
     preset: Annotated[str | None, typer.Option(help="Check this preset; by default the plugin's first.")] = None,

@@ -16,7 +16,7 @@ def list_(
         typer.Argument(
             metavar="[PLUGIN]",
             help="Print this plugin's options.",
-            autocompletion=completion.plugins(*completion.KINDS, "path chooser"),
+            autocompletion=completion.plugins(*completion.KINDS, "path chooser", "credit controller"),
         ),
     ] = "",
     format: Formatted = Format.text,

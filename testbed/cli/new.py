@@ -21,6 +21,7 @@ class Form(StrEnum):
     OBJECT = "object"
     LEARNED = "learned"
     C = "c"
+    RECEIVER = "receiver"
 
 
 @new.command("controller")
@@ -30,7 +31,7 @@ def new_controller(
         Form,
         typer.Option(
             help="compiled: one flow, as machine code; batch: all flows, in numpy; object: one flow, in any Python; "
-            "learned: compiled, with a policy and its training; c: one flow, in C99."
+            "learned: compiled, with a policy and its training; c: one flow, in C99; receiver: grants, at receivers."
         ),
     ] = Form.COMPILED,
 ) -> None:
@@ -38,7 +39,8 @@ def new_controller(
     _scaffold("controller", name, form.value)
     train = f"python train_{name}.py; " if form is Form.LEARNED else ""
     file = f"./{name}.c" if form is Form.C else f"./{name}.py"
-    print(f"next: {train}testbed check {file}; {RUN} --controller {file}", file=sys.stderr)
+    chosen = f"--controller fixed --set receiver={file}" if form is Form.RECEIVER else f"--controller {file}"
+    print(f"next: {train}testbed check {file}; {RUN} {chosen}", file=sys.stderr)
 
 
 @new.command("tuner")

@@ -12,8 +12,8 @@ from testbed.errors import BadInput, nearest
 
 TEMPLATES = Path(__file__).parent / "templates"
 KINDS = ("controller", "tuner", "chooser")  # of plugins that have templates
-FORMS = ("compiled", "batch", "object", "learned", "c")  # of a controller
-OWN_TEST = ("batch", "learned", "c")  # others have that of the first
+FORMS = ("compiled", "batch", "object", "learned", "c", "receiver")  # of a controller
+OWN_TEST = ("batch", "learned", "c", "receiver")  # others have that of the first
 
 
 def new(kind: str, name: str, directory: Path, form: str = FORMS[0]) -> list[Path]:

@@ -19,10 +19,11 @@ from tests.support.checkout import ROOT
 from tests.support.commands import command
 from tests.support.runs import UNDRAWN
 
-SAME = [form for form in FORMS if form != "learned"]  # which decides nothing yet: see test_your_own_controller.py
+# The same controller in several forms. A learned one decides nothing yet: see test_your_own_controller.py
+SAME = [form for form in FORMS if form not in ("learned", "receiver")]
 
 
-PLUGINS = [*(("controller", form) for form in SAME), ("tuner", ""), ("chooser", "")]
+PLUGINS = [*(("controller", form) for form in (*SAME, "receiver")), ("tuner", ""), ("chooser", "")]
 
 
 @pytest.mark.parametrize(("kind", "form"), PLUGINS)
@@ -36,7 +37,7 @@ def test_new_plugin_passes_conformance(kind: str, form: str, tmp_path: Path) -> 
     results = check(plugin)
     assert {result.outcome for result in results} == {"passed"}
     compiled = "machine code decides as Python does" in {result.name for result in results}
-    assert compiled == (kind == "chooser" or form == "compiled")
+    assert compiled == (kind == "chooser" or form in ("compiled", "receiver"))
 
 
 def test_new_plugins_pass_their_own_tests_but_a_broken_one(tmp_path: Path) -> None:

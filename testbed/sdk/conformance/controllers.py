@@ -1,8 +1,8 @@
 """What `testbed check` runs: does a plugin keep to its interface, and does it do its job?
 
-Every check gives one sentence with numbers. Controllers and path choosers run short experiments on the virtual engine
-(`testbed.sdk.conformance.trial`, `.choosers`), tuners get made-up slots. Nothing needs root, and the same plugin always
-gets the same answer.
+Every check gives one sentence with numbers. Controllers, path choosers and credit controllers run short experiments on
+the virtual engine (`testbed.sdk.conformance.trial`, `.choosers`, `.receivers`), tuners get made-up slots. Nothing needs
+root, and the same plugin always gets the same answer.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from testbed.engines.virtual.process import WatchedProcess
 from testbed.errors import TestbedError
 from testbed.experiment.model import Experiment
 from testbed.plugin import PluginConfig
-from testbed.registry import CHOOSER, Plugin, failed
+from testbed.registry import CHOOSER, RECEIVER, Plugin, failed
 from testbed.sdk.conformance import c_code
 from testbed.sdk.conformance.trial import LINE, RTT, TIMEOUT, Trial, experiment
 from testbed.units import show_rate, show_size, show_time
@@ -66,7 +66,7 @@ def check(
     Raises BadInput if the preset or the options are wrong, and TestbedError if the plugin does not return.
     """
     config = plugin.configure(preset, options or {})
-    unit = {"controller": WORLD, CHOOSER: MANY_PATHS}.get(plugin.kind)
+    unit = {"controller": WORLD, CHOOSER: MANY_PATHS, RECEIVER: WORLD}.get(plugin.kind)
     if unit:
         unit.compiled()  # what is missing on this machine is not the plugin's fault
     process = WatchedProcess(partial(_answer, plugin, config, only), watchdog.PATIENCE, lambda: plugin.whence)
@@ -86,6 +86,10 @@ def _answer(plugin: Plugin, config: PluginConfig, only: str | None, connection: 
         from testbed.sdk.conformance.choosers import chooser_questions
 
         questions = chooser_questions(plugin, config, connection, COMPILES)
+    elif plugin.kind == RECEIVER:
+        from testbed.sdk.conformance.receivers import receiver_questions
+
+        questions = receiver_questions(plugin, config, connection, COMPILES)
     else:
         questions = _controller_questions(plugin, config, connection)
     for name, question in questions:

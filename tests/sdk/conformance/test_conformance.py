@@ -17,6 +17,8 @@ KNOWN = {
     ("timely", "original"): "reacts to congestion",  # the gradient alone has no fixed point
     ("vivace", "paper"): "two flows share",  # its steps are too small for 300 RTTs
     ("vivace", "nsdi-2018"): "two flows share",
+    # without switches that trim, what many flows begin with stays in the queue
+    **dict.fromkeys((("eqds", "trimming"), ("rccc", "trimming")), "leaves no queue"),
 }
 # Rows of ADPG's table that do not work: docs/learned.md. Sound as plugins, they fail at their work.
 BASELINES = ("aurora", "ppo", "reinforce")

@@ -1,0 +1,229 @@
+"""What `testbed check` asks a credit controller: short runs on the virtual engine, and what it was told and decided.
+
+A star of 25 Gbit/s, whose hosts send to one as fast as it lets them.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import hashlib
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import cache, partial
+from pathlib import Path as FilePath
+from typing import Protocol
+
+import numpy as np
+
+from testbed.compiled import machine
+from testbed.compiled.layout import ARRIVED
+from testbed.compiled.plain import DECIDE
+from testbed.compiled.receivers import Receivers
+from testbed.controller import CompiledController, Paths
+from testbed.engines.virtual.run import VirtualRun
+from testbed.errors import PluginFailed
+from testbed.experiment.model import DEFAULT_TUNER, Experiment
+from testbed.experiment.resolved import Resolved
+from testbed.live.snapshots import Follower
+from testbed.plugin import PluginConfig
+from testbed.registry import Plugin, find
+from testbed.results.record import RunRecord
+
+Answer = tuple[bool | None, str]
+
+RTT = 10e-6  # s; base RTT, to a few percent
+LINE = 25e9
+BDP = RTT * LINE / 8
+TIMEOUT = 20 * RTT
+
+
+class Eager(CompiledController):
+    """Sends all that it is granted."""
+
+    name = "eager"
+
+
+@dataclass
+class Grants:
+    """What a credit controller was told, and what it decided, in order."""
+
+    calls: list[bytes] = field(default_factory=list)
+
+    def listen(self, receivers: Receivers) -> None:
+        """To all calls from now on."""
+        records, size = receivers.records.ctypes.data, receivers.records.dtype.itemsize
+        decided = 8 * len(receivers.interface.decided)
+        inner, calls = DECIDE(receivers.c.decide), self.calls
+
+        def decide(nothing: int, raised: int, record: int, event: int, *rest: float) -> int:
+            now, _, told = rest
+            heard = ctypes.string_at(int(told), ARRIVED.itemsize)
+            status: int = inner(nothing, raised, record, event, *rest)
+            after = ctypes.string_at(int(told), ARRIVED.itemsize) + ctypes.string_at(record, decided)
+            calls.append(repr(((record - records) // size, event, now)).encode() + heard + after)
+            return status
+
+        self._kept = inner, DECIDE(decide)  # for as long as C calls them
+        receivers.c.decide = ctypes.cast(self._kept[1], ctypes.c_void_p).value
+
+    @property
+    def digest(self) -> str:
+        """Of all of it."""
+        return hashlib.sha256(b"".join(self.calls)).hexdigest()[:12]
+
+
+@dataclass(frozen=True)
+class _Heard(Resolved):
+    """An experiment whose credit controller is listened to."""
+
+    grants: Grants = field(default_factory=Grants)
+
+    def make_receivers(self, paths: Paths) -> Receivers | None:
+        receivers = super().make_receivers(paths)
+        assert receivers
+        self.grants.listen(receivers)
+        return receivers
+
+
+class Trial(VirtualRun):
+    """One run of a credit controller."""
+
+    def __init__(self, plugin: Plugin, config: PluginConfig, experiment: Experiment, follower: Follower) -> None:
+        """Runs it to its end. Raises PluginFailed, and BadInput if it cannot be compiled."""
+        tuner = find("tuner", DEFAULT_TUNER)
+        sends = Plugin("controller", Eager.name, Eager, "testbed", FilePath(__file__))
+        self.grants = Grants()
+        super().__init__(
+            _Heard(
+                experiment, sends, PluginConfig(), tuner, tuner.configure(None, {}),
+                receiver=plugin, receiver_config=config, grants=self.grants,
+            ), [], follower,
+        )  # fmt: skip
+        self.record = self.follow()
+        if self.record.interrupted:
+            raise PluginFailed(self.record.interrupted)
+
+    def keep_decisions(self, record: RunRecord) -> None:
+        """They are looked at as they are: a file would need packages that `testbed check` does without."""
+
+    def load(self, start: float, end: float) -> float:
+        """Of the receiver's port between two times, as a share of its rate."""
+        series = self.record.port_series
+        first, last = np.searchsorted(series.time, [start, end])
+        sent = series.tx_bytes[last] - series.tx_bytes[first]
+        return float(8 * sent[self.record.bottleneck] / (series.time[last] - series.time[first]) / LINE)
+
+    def shares(self, start: float, end: float) -> float:
+        """Jain's index of what came back between two times."""
+        series = self.record.flow_series
+        first, last = np.searchsorted(series.time, [start, end])
+        came = (series.wire_bytes[last] - series.wire_bytes[first]).astype(float)
+        return float(came.sum() ** 2 / max(len(came) * (came**2).sum(), 1e-9))
+
+    def queue(self, start: float) -> float:
+        """Bytes on average that waited for the receiver, from then on."""
+        series = self.record.port_series
+        return float(series.queue[np.searchsorted(series.time, start) :, self.record.bottleneck].mean())
+
+
+class Run(Protocol):
+    """Runs an experiment with the credit controller in question."""
+
+    def __call__(self, experiment: Experiment) -> Trial: ...
+
+
+def experiment(
+    flows: int, rtts: float, *, loss: float = 0.0, size: str | None = None, compiled: bool = True
+) -> Experiment:
+    """So many hosts send to one; ``loss`` at every link."""
+    return Experiment.model_validate({
+        "name": "check",
+        "rack": {"kind": "star", "hosts": flows + 1, "link": {"rate": "25 Gbit/s", "delay": "2.3 us", "loss": loss}},
+        "traffic": {"pattern": "incast", "senders": flows, "size": size},
+        "controller": Eager.name,
+        "receiver": {"name": "checked", "compiled": compiled},
+        "time": {"duration": f"{rtts * RTT!r} s", "warmup": 0},
+        "transport": {"timeout": f"{TIMEOUT!r} s"},
+        "record": {"interval": f"{RTT!r} s"},
+    })  # fmt: skip
+
+
+def receiver_questions(
+    plugin: Plugin, config: PluginConfig, follower: Follower, compiles: str
+) -> list[tuple[str, Callable[[], Answer]]]:
+    """Name and question; ``compiles`` is the name of the first."""
+
+    def run(experiment: Experiment) -> Trial:
+        return Trial(plugin, config, experiment, follower)
+
+    @cache
+    def first() -> Trial:
+        """A run that two questions compare with another one of the same experiment."""
+        return run(_disturbed())
+
+    asked = {
+        "same seed, same grants": partial(_repeats, run, first),
+        "fills the line": partial(_fills, run),
+        "leaves no queue": partial(_leaves_no_queue, run),
+        "flows share": partial(_shares, run),
+        "everything arrives in spite of losses": partial(_arrives, run),
+    }
+    return list(({compiles: partial(_compiles, run, first)} | asked if plugin.form.compiled else asked).items())
+
+
+def _disturbed(*, compiled: bool = True) -> Experiment:
+    return experiment(3, 60, loss=0.005, compiled=compiled)
+
+
+def _compiles(run: Run, first: Callable[[], Trial]) -> Answer:
+    """What a user debugs as Python must be what grants in a run."""
+    if not machine.available():
+        return None, "numba is not installed: Python grants in every run on this machine"
+    one, two = first().grants, run(_disturbed(compiled=False)).grants
+    if one.calls == two.calls:
+        return True, f"{len(one.calls)} calls decided the same, bit for bit (digest {one.digest})"
+    return False, f"decisions differ: digests {one.digest} compiled and {two.digest} in Python"
+
+
+def _repeats(run: Run, first: Callable[[], Trial]) -> Answer:
+    one, two = first().grants.digest, run(_disturbed()).grants.digest
+    same = f"the same seed gave the same grants twice (digest {one})"
+    return one == two, same if one == two else f"the same seed gave other grants: digests {one} and {two}"
+
+
+def _fills(run: Run) -> Answer:
+    used = [run(experiment(flows, 100)).load(50 * RTT, 99 * RTT) for flows in (1, 8)]
+    one, eight = map(_percent, used)
+    return min(used) >= 0.9, (
+        f"one flow used {one} of the receiver's line in RTTs 50 to 99, eight of them {eight}; at least 90 % is expected"
+    )
+
+
+def _leaves_no_queue(run: Run) -> Answer:
+    queue = run(experiment(16, 150)).queue(50 * RTT)
+    return queue <= BDP / 2, (
+        f"16 flows to one host had {queue / BDP:.3f} bandwidth-delay products of queue from RTT 50 on; at most half "
+        "of one is expected"
+    )
+
+
+def _shares(run: Run) -> Answer:
+    jain = run(experiment(8, 200)).shares(100 * RTT, 199 * RTT)
+    return (
+        jain > 0.95,
+        f"eight flows to one host: Jain's index is {jain:.3f} in RTTs 100 to 199; more than 0.95 is expected",
+    )
+
+
+def _arrives(run: Run) -> Answer:
+    """Credits are lost as well, and the last packets of flows."""
+    flows = run(experiment(8, 600, loss=0.01, size="200 kB")).record.flows
+    done = int(np.isfinite(flows.finished).sum())
+    return done == len(flows.finished), (
+        f"{done} of {len(flows.finished)} flows of 200 kB were done after 600 RTTs, where each link loses 1 %: "
+        f"{flows.lost_packets.sum()} packets were lost, and there were {flows.timeouts.sum()} timeouts"
+    )
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.1f} %"
