@@ -25,12 +25,13 @@ class Input(BaseModel):
     key: str  # what names it in the experiment, such as traffic.parts.0.file or controller.policy
     file: Path
     sha256: str
+    form: str = ""  # what a file of another tool was taken for
 
     @classmethod
-    def of(cls, key: str, file: Path) -> Self:
+    def of(cls, key: str, file: Path, form: str = "") -> Self:
         """A file as it is now. Raises BadInput if it cannot be read."""
         try:
-            return cls(key=key, file=file, sha256=digest(file.read_bytes()))
+            return cls(key=key, file=file, sha256=digest(file.read_bytes()), form=form)
         except OSError as error:
             raise BadInput(f"{key}: cannot read {file}: {error.strerror}") from None
 

@@ -18,6 +18,8 @@ from testbed.cli.shared import (
 )
 from testbed.runs.overrides import resolve
 
+MOST_ALIASES = 64
+
 
 def show(  # noqa: PLR0917 - one parameter per option
     experiment: ExperimentArgument,
@@ -42,6 +44,12 @@ def show(  # noqa: PLR0917 - one parameter per option
         if path := critical_path(resolved.layout):
             print(*(f"# {line}" for line in str(path).splitlines()), sep="\n")
         print(f"# {marking(resolved)}")
-        for ours, theirs in sorted(resolved.layout.shape.aliases.items()):
+        for one in resolved.inputs(tuned=False):
+            if one.form:
+                print(f"# {one.key}: {one.form}")
+        aliases = list(resolved.layout.shape.aliases.items())
+        for ours, theirs in aliases[:MOST_ALIASES]:
             print(f"# {ours} is '{theirs}'")
+        if len(aliases) > MOST_ALIASES:
+            print(f"# and so on: {len(aliases) - MOST_ALIASES} more")
     print_resolved(resolved, format)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -50,8 +51,8 @@ class Custom(Routed):
     kind: Literal["custom"] = Field(description="`custom`")
     file: str | None = Field(
         default=None,
-        description="YAML with `nodes` and `links` as below, a containerlab file, or GraphML (`.graphml`); relative to "
-        "the experiment file.",
+        description="YAML with `nodes` and `links` as below, a containerlab file, GraphML, `topology.txt` of the HPCC "
+        "family, `.topo` of htsim, or a network file of ASTRA-sim; relative to the experiment file.",
     )
     nodes: list[Node] = Field(default=[], description="Without `file`: all hosts and switches, each with these keys:")
     links: list[CustomLink] = Field(default=[], description="Without `file`: the links, each with these keys:")
@@ -62,17 +63,26 @@ class Custom(Routed):
         if bool(self.file) == bool(self.nodes or self.links):
             refuse("file", "say either 'file', or 'nodes' and 'links'")
         try:
-            graph = graph_file.read(self._path) if self.file else self._graph()
-            return graph.shape(self._default)
+            return self._graph.shape(self._default)
         except BadGraph as error:
             refuse(*(("file", f"{error.place}: {error}") if self.file else (error.place, str(error))))
         except BadInput as error:
             refuse("file", str(error))
 
+    @cached_property
     def _graph(self) -> Graph:
+        if self.file:
+            return graph_file.read(self._path)
         nodes = [GraphNode(one.name, f"nodes.{n}", one.role) for n, one in enumerate(self.nodes)]
         links = [GraphLink((one.ends[0], one.ends[1]), f"links.{n}", one.said()) for n, one in enumerate(self.links)]
         return Graph(nodes, links, "nodes")
+
+    @property
+    def _form(self) -> str:
+        """What the file was taken for."""
+        graph, shape = self._graph, self.shape
+        parts = f"{len(shape.hosts):,} hosts; {len(shape.links):,} links; switches: {len(shape.switches):,}"
+        return "; ".join((f"{graph.form}: {parts}", *graph.notes))
 
     @property
     def _default(self) -> LinkKind:
@@ -89,4 +99,9 @@ class Custom(Routed):
 
     def inputs(self) -> list[Input]:
         """The file, if there is one. Raises BadInput if it has gone."""
-        return [Input.of("rack.file", self._path)] if self.file else []
+        return [Input.of("rack.file", self._path, self._form)] if self.file else []
+
+    @property
+    def nodes_of(self) -> Mapping[str, str]:
+        """Our names of hosts by those in the file."""
+        return {theirs: ours for ours, theirs in self.shape.aliases.items() if ours in self.shape.link_of}

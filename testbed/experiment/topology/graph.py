@@ -55,6 +55,8 @@ class Graph:
     nodes: Sequence[GraphNode]
     links: Sequence[GraphLink]
     place: str
+    form: str = ""  # what the file was taken for
+    notes: tuple[str, ...] = ()  # what of the file is not as it says
 
     def shape(self, default: LinkKind) -> Shape:
         """Raises BadGraph."""

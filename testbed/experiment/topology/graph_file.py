@@ -1,4 +1,5 @@
-"""Graphs in files: YAML of our own (``nodes`` and ``links``), containerlab's, and GraphML.
+"""Graphs in files: YAML of our own (``nodes`` and ``links``), containerlab's, GraphML, and those of simulators
+(`hpcc_file`, `htsim_file`, `astra_file`). What a file is tells its content.
 
 What a link may say everywhere is `OwnSettings`: rate, delay, loss, buffer, each with its unit. In GraphML these are
 attributes of edges, and ``LinkSpeedRaw`` in bit/s, as the Internet Topology Zoo has it, is a rate; in containerlab
@@ -8,7 +9,7 @@ they are ``labels`` or ``vars`` of links. ``role`` of a node is ``host`` or ``sw
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, get_args
 
@@ -17,21 +18,36 @@ from pydantic import ValidationError
 from testbed.base import extras
 from testbed.errors import BadInput, nearest
 from testbed.experiment.document import Document, KeyPath
+from testbed.experiment.lines import Line, first
 from testbed.experiment.messages import problem_of
+from testbed.experiment.topology import astra_file, hpcc_file, htsim_file
 from testbed.experiment.topology.graph import Graph, GraphLink, GraphNode, Role
 from testbed.experiment.topology.links import OwnSettings
 
 ZOO_RATE = "LinkSpeedRaw"
-GRAPHML = ".graphml"
 FORMATS = (
-    "a rack in one of three formats: YAML with 'nodes' and 'links', YAML of containerlab with 'topology', or GraphML "
-    f"in a file that ends with {GRAPHML}"
+    "a rack: YAML with 'nodes' and 'links', YAML of containerlab with 'topology', GraphML, topology.txt of the HPCC "
+    "family, .topo of htsim, or a network file of ASTRA-sim"
+)
+SIMULATORS: tuple[tuple[Callable[[Line], bool], Callable[[Path], Graph]], ...] = (
+    (hpcc_file.is_one, hpcc_file.read),
+    (htsim_file.is_one, htsim_file.read),
+    (astra_file.is_one, astra_file.read),
 )
 
 
 def read(file: Path) -> Graph:
     """Raises BadInput with the file and the line."""
-    if file.suffix == GRAPHML:
+    try:
+        begin = first(file)
+        for is_one, read_one in SIMULATORS:
+            if is_one(begin):
+                return read_one(file)
+    except OSError as error:
+        raise BadInput(f"cannot read {file}: {error.strerror}") from None
+    except ValueError as error:
+        raise BadInput(str(error)) from None
+    if begin.words and begin.words[0].startswith("<"):
         return _graphml(file)
     document = Document.read(file, expected=FORMATS)
     topology = document.data.get("topology")
@@ -44,8 +60,9 @@ def _ours(document: Document) -> Graph:
         hint = nearest(unknown, ["nodes", "links"])
         raise BadInput(f"{document.origin((unknown,))}: {unknown}: no such key; {hint}; expected {FORMATS}")
     nodes, links = (_list(document, (key,), document.data.get(key)) for key in ("nodes", "links"))
-    return Graph([_node(document, place, one) for place, one in enumerate(nodes)],
-                 [_link(document, place, one) for place, one in enumerate(links)], document.name)  # fmt: skip
+    made = [_node(document, place, one) for place, one in enumerate(nodes)]
+    between = [_link(document, place, one) for place, one in enumerate(links)]
+    return Graph(made, between, document.name, "nodes and links")
 
 
 def _node(document: Document, place: int, one: object) -> GraphNode:
@@ -92,7 +109,7 @@ def _containerlab(document: Document, topology: object) -> Graph:
         said = {**(one.get("vars") or {}), **(one.get("labels") or {})}
         own = {key: value for key, value in said.items() if key in OwnSettings.model_fields}
         links.append(GraphLink((first, second), document.origin(path), _own(document.origin(path), own)))
-    return Graph(nodes, links, document.name)
+    return Graph(nodes, links, document.name, "a topology of containerlab")
 
 
 def _graphml(file: Path) -> Graph:
@@ -125,7 +142,7 @@ def _graphml(file: Path) -> Graph:
         if ZOO_RATE in about:
             own.setdefault("rate", f"{float(about[ZOO_RATE]):.0f} bit/s")
         links.append(GraphLink((named[one], named[other]), place, _own(place, own)))
-    return Graph(nodes, links, str(file))
+    return Graph(nodes, links, str(file), "GraphML")
 
 
 def _lines(text: str) -> dict[Any, str]:

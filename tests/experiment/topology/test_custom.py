@@ -134,9 +134,9 @@ def test_bad_graphs(rack: str, says: str, tmp_path: Path) -> None:
         (
             "g.dot",
             "graph G { a -- b }\n",
-            "g.dot, line 1: expected a rack in one of three formats: YAML with 'nodes' and",
+            "g.dot, line 1: expected a rack: YAML with 'nodes' and",
         ),
-        ("g.gml", "graph [\n  node [ id 1 ]\n  { ]\n", "or GraphML in a file that ends with .graphml"),
+        ("g.gml", "graph [\n  node [ id 1 ]\n  { ]\n", "GraphML, topology.txt of the HPCC family"),
         (
             "g.yaml",
             "topology: {nodes: {a: {}}, links: [{}]}\n",
