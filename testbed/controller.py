@@ -30,7 +30,7 @@ from testbed.base.fields import Constant, Length, Stateful
 from testbed.plugin import PluginConfig
 
 ABOVE_LINE = 1 + 1e-9  # times the line rate: a rate beyond that is more than rounding
-MOST_HOPS = 5  # INT records that a packet can carry
+MOST_HOPS = 8  # INT records that a packet can carry
 PerHop = Annotated[list[float], Length(MOST_HOPS)]
 """State of a `CompiledController`: one number per hop."""
 MOST_PATHS = 8  # of a flow that are told apart

@@ -9,7 +9,7 @@
 #include <math.h>
 #include <stdint.h>
 
-#define MOST_HOPS 5
+#define MOST_HOPS 8
 
 /* One INT record; times are nominal seconds, sizes bytes, rates bit/s. */
 struct hop {

@@ -30,7 +30,7 @@
 #include <stdint.h>
 
 #define CC_VERSION 1 /* of this interface */
-#define CC_MOST_HOPS 5
+#define CC_MOST_HOPS 8
 
 /* What a controller needs from the network. Every packet is acknowledged, with or without these. */
 enum cc_signal {

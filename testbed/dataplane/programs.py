@@ -26,7 +26,7 @@ from testbed.experiment.topology.pool import Memory
 FLOW_TABLE = 1 << 15  # flows of all ports together that the network condition monitor can know at a time: 4 MB
 RING_NO_WAKEUP = 1
 PROBE_FLOWS = 8  # for calibration, numbered after those of the experiment
-RING_SIZE = 1 << 22  # 20,000 records; an agent reads thousands of times per second
+RING_SIZE = 1 << 22  # 14,000 records; an agent reads thousands of times per second
 
 
 class Thresholds(NamedTuple):

@@ -70,7 +70,7 @@ enum recovery { PER_PACKET, GO_BACK_N, SELECTIVE_REPEAT };
 
 #define INT_DOMAIN 0x7B /* our domain-specific metadata; any number that no other domain here uses */
 #define INT_ALL 0xF800   /* domain-specific instructions: node, queue, time, bytes, rate */
-#define MAX_HOPS 5
+#define MAX_HOPS 8
 #define QP_BASE 0x100 /* queue pair number of flow 0; the low numbers are special in InfiniBand */
 
 struct shim {

@@ -10,11 +10,11 @@ import numpy as np
 
 from testbed.agent.structs import declared
 from testbed.base.compiler import Unit
-from testbed.dataplane.wire import QUEUES
+from testbed.dataplane.wire import QUEUES, RECORD
 
 HEAD_BYTES = 42
 TICK_SHIFT = 20
-RECORD_BYTES = 200  # a record in the ring, with its header
+RECORD_BYTES = 8 + RECORD.itemsize  # in the ring, with its header
 LINE = np.dtype(
     [
         *((name, "<i8") for name in ("per_byte", "delay", "free")),

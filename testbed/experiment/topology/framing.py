@@ -10,7 +10,7 @@ BTH = 16  # with ImmDt or AETH
 SHIM = 16
 INT_HEADER = 16
 INT_HOP = 28
-MOST_INT_HOPS = 5  # records in a packet
+MOST_INT_HOPS = 8  # records in a packet
 ICRC = 4
 
 

@@ -26,7 +26,7 @@ from testbed.runs.plans.case import Case, Expectation, TestPlan, Trial
 from testbed.runs.plans.observed import Observed
 from testbed.runs.plans.packets import Packets
 
-HEADERS = 256  # bytes of each packet: what is looked at
+HEADERS = 320  # bytes of each packet: what is looked at
 ATTEMPTS, SLOWER = 3, 1.5  # in the kernel; times the dilation of the one before
 
 

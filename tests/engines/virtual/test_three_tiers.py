@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 
@@ -45,3 +47,17 @@ def test_int_tells_of_five_switches() -> None:
     record = simulated(lone, controller="hpcc")
     assert record.flows.hops.tolist() == [5]
     assert measured(lone, controller="hpcc").su == pytest.approx(95, abs=1)
+
+
+def test_int_tells_of_eight_switches() -> None:
+    """As many as a packet has room for: HPCC holds eta of a row of them."""
+    nodes = ["h1", *(f"s{n}" for n in range(1, 9)), "h2"]
+    links = ", ".join(f"{{ ends: [{one}, {other}] }}" for one, other in pairwise(nodes))
+    row = f"""
+rack: {{ kind: custom, nodes: [{", ".join(nodes)}], links: [{links}] }}
+traffic: {{ pattern: flows, flows: [{{ src: h1, dst: h2 }}] }}
+controller: {{ name: hpcc }}
+time: {{ duration: 1 ms, warmup: 400 us }}
+"""
+    assert simulated(row, controller="hpcc").flows.hops.tolist() == [8]
+    assert measured(row, controller="hpcc").su == pytest.approx(95, abs=1)

@@ -212,8 +212,8 @@ def chain(folder: Path, switches: int) -> str:
     return str(file)
 
 
-def test_int_has_room_for_five_switches(tmp_path: Path) -> None:
-    assert resolve(load(chain(tmp_path, 5)).apply(["controller=hpcc"])).layout.framing.int_hops == 5
-    assert resolve(load(chain(tmp_path, 6))).layout.framing.int_hops == 0  # Swift asks for none
-    with pytest.raises(BadInput, match="hpcc wants INT of every switch, and packets have room for 5; a path has 6"):
-        resolve(load(chain(tmp_path, 6)).apply(["controller=hpcc"]))
+def test_int_has_room_for_eight_switches(tmp_path: Path) -> None:
+    assert resolve(load(chain(tmp_path, 8)).apply(["controller=hpcc"])).layout.framing.int_hops == 8
+    assert resolve(load(chain(tmp_path, 9))).layout.framing.int_hops == 0  # Swift asks for none
+    with pytest.raises(BadInput, match="hpcc wants INT of every switch, and packets have room for 8; a path has 9"):
+        resolve(load(chain(tmp_path, 9)).apply(["controller=hpcc"]))
