@@ -79,7 +79,7 @@ class GoalFile(FileJob):
     """A schedule in GOAL, the language of LogGOPSim and ATLAHS.
 
     A send is over when its message has been received; operations of a rank that do not wait for each other are done at
-    once, whatever their `cpu` and `nic`.
+    once, but for computing on one `cpu` of a rank (0 where none is said).
     """
 
     pattern: Literal["goal"] = Field(description="`goal`")

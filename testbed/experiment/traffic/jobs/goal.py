@@ -27,9 +27,10 @@ from testbed.experiment.traffic.jobs.operations_file import Listed, What
 COMMENT = re.compile(rb"/\*.*?\*/|(?://|#)[^\n]*", re.DOTALL)
 OPERATION = re.compile(
     rb"^[ \t]*(\w+)[ \t]*:[ \t]*(send|recv|calc)[ \t]+(\d+)b?(?:[ \t]+(?:to|from)[ \t]+(\d+))?"
-    rb"(?:[ \t]+tag[ \t]+(\d+))?(?:[ \t]+(?:cpu|nic)[ \t]+\d+)*[ \t]*;?[ \t\r]*$",
+    rb"(?:[ \t]+tag[ \t]+(\d+))?((?:[ \t]+(?:cpu|nic)[ \t]+\d+)*)[ \t]*;?[ \t\r]*$",
     re.MULTILINE,
 )
+CPU = re.compile(rb"cpu[ \t]+(\d+)")
 WAITING = re.compile(rb"^[ \t]*(\w+)[ \t]+(i?requires)[ \t]+(\w+)[ \t]*;?[ \t\r]*$", re.MULTILINE)
 RANK = re.compile(rb"rank[ \t]+(\d+)[ \t\r\n]*\{([^}]*)\}")
 HEAD = re.compile(rb"\A\s*num_ranks[ \t]+(\d+)")
@@ -42,7 +43,7 @@ class Goal:
     def __init__(self, file: Path) -> None:
         self.file = file
         self.text = self._content()
-        self.found: list[list[NDArray[np.bytes_]]] = []  # per rank: kind, amount, peer, tag of its operations
+        self.found: list[list[NDArray[np.bytes_]]] = []  # per rank: kind, amount, peer, tag, place of its operations
         self.count = 0
         self.places: list[
             tuple[int, int, int]
@@ -82,7 +83,7 @@ class Goal:
     def _listed(self, ranks: int, unit: float) -> Listed:
         if not self.found:
             raise ValueError(f"{self.file}: no operation in it")
-        kinds, sizes, peers, tags = (np.concatenate(column) for column in zip(*self.found, strict=True))
+        kinds, sizes, peers, tags, places = (np.concatenate(column) for column in zip(*self.found, strict=True))
         what = np.select([kinds == kind for kind in KINDS], list(KINDS.values())).astype(np.int8)
         amount = sizes.astype(np.float64)
         return Listed(
@@ -95,6 +96,7 @@ class Goal:
             length=np.where(what == What.CALC, amount * unit, 0.0),
             waits=np.concatenate(self.waits),
             follows=np.concatenate(self.follows),
+            cpu=np.where(what == What.CALC, _cpus(places), -1),
             where=self._where,
         )
 
@@ -166,3 +168,10 @@ class Goal:
                     raise ValueError(
                         f"{self._line(begins + found.start(1))}: this rank has no operation '{label.decode()}'; {names}"
                     )
+
+
+def _cpus(places: NDArray[np.bytes_]) -> Ints:
+    """Number of the core that computes; 0 where nothing is said, as in LogGOPSim."""
+    known, number = np.unique(places, return_inverse=True)
+    said = [CPU.search(place) for place in known.tolist()]
+    return np.array([int(found[1]) if found else 0 for found in said], np.int64)[number]

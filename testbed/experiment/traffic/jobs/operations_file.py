@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from testbed.base.arrays import Floats, Ints
 from testbed.experiment.traffic.jobs.program import Exchange, Program
 from testbed.experiment.traffic.plan import Plan
-from testbed.experiment.traffic.tasks import Job, Kind, circle_of
+from testbed.experiment.traffic.tasks import Job, Kind, circle_of, levels
 
 
 class What(IntEnum):
@@ -36,6 +36,7 @@ class Listed:
     length: Floats  # s of computing
     waits: Ints  # (m, 2): an operation, and one that begins when it is over
     follows: Ints  # (m, 2): an operation, and one that begins when it begins, or later
+    cpu: Ints  # of a rank, that computes; -1 for who does not wait for it
     where: Callable[[int], str]  # where the file has an operation
 
     def check(self) -> Ints:
@@ -90,6 +91,17 @@ class Listed:
         received[sent] = recvs_sorted
         return received
 
+    def _in_turn(self, received: Ints) -> Ints:
+        """What a core computes one after the other, (m, 2): by how much comes before it, then as the file has it."""
+        calcs = np.flatnonzero(self.cpu >= 0)
+        _, core = np.unique(np.stack((self.rank[calcs], self.cpu[calcs])), axis=1, return_inverse=True)
+        if not len(calcs) or np.bincount(core).max() == 1:
+            return np.empty((0, 2), np.int64)
+        level = levels(len(self.what), np.concatenate((self.waits, self.follows, self._messages(received))))
+        order = np.lexsort((calcs, level[calcs], core))
+        same = core[order[1:]] == core[order[:-1]]
+        return np.stack((calcs[order[:-1]][same], calcs[order[1:]][same]), axis=1)
+
     def plan(self, job: Job, received: Ints) -> Plan:
         """With rank i on host i of the job. A send is over when its message has been received."""
         program = Program(self.ranks)
@@ -110,6 +122,7 @@ class Listed:
         last[before] = False
         program.wait(node[last], done[self.rank[last]])
         program.wait(node[before], node[after])
+        program.wait(*node[self._in_turn(received)].T)
         if len(self.follows):
             led = np.unique(self.follows[:, 0])
             gate = np.full(len(self.what), 0)

@@ -70,7 +70,7 @@ class Traces:
         waits = np.array(self.waits, np.int64).reshape(-1, 2)
         return Listed(
             len(self.files), what.astype(np.int8), rank_of.astype(np.int32), peer.astype(np.int32), tag, size, length,
-            waits, none, self.places.__getitem__,
+            waits, none, np.full(len(what), -1), self.places.__getitem__,
         )  # fmt: skip
 
     def _where(self, rank: int, node: Node) -> str:

@@ -68,6 +68,26 @@ def test_goal_becomes_flows_and_steps(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    ("calcs", "takes"),
+    [
+        ("l1: calc 100000 cpu 0\nl2: calc 100000 cpu 0", 200e-6),  # LogGOPSim's answer
+        ("l1: calc 100000\nl2: calc 100000", 200e-6),
+        ("l1: calc 100000 cpu 0\nl2: calc 100000 cpu 1", 100e-6),
+        ("l1: calc 100000\nl2: calc 1\nl3: calc 100000 cpu 1\nl2 requires l3\nl4: calc 5\nl4 requires l1", 100.006e-6),
+    ],
+)
+def test_a_core_computes_one_thing_after_the_other(tmp_path: Path, calcs: str, takes: float) -> None:
+    made = goal(tmp_path, f"num_ranks 2\nrank 0 {{\n{calcs}\ns: send 8b to 1\n}}\nrank 1 {{\nr: recv 8b from 0\n}}\n")
+    steps, graph = made.plan.tasks.steps, made.plan.tasks.numbered(len(made.plan))
+    length = np.concatenate((np.zeros(len(made.plan)), steps.length))
+    over = length.copy()
+    for _ in range(len(length)):
+        for before, after in graph.tolist():
+            over[after] = max(over[after], over[before] + length[after])
+    assert over.max() == pytest.approx(takes)
+
+
+@pytest.mark.parametrize(
     ("change", "blamed"),
     [
         (("a: recv 4000b from 0 tag 7", "a: recv 4000b from 0 tag 9"), "line 5: nobody receives this message"),
