@@ -24,7 +24,7 @@ from testbed.cli.shared import (
     log_if,
     print_resolved,
 )
-from testbed.cli.shared_run import DryRun, Inventory, MetricsAddr, Out, Playbook, Ui
+from testbed.cli.shared_run import AllowEdits, DryRun, Inventory, MetricsAddr, Out, Playbook, Ui
 from testbed.runs.overrides import from_user, overridden
 
 if TYPE_CHECKING:
@@ -44,6 +44,7 @@ def run(  # noqa: PLR0917 - one parameter per option
     out: Out = None,
     metrics_addr: MetricsAddr = None,
     ui: Ui = False,
+    allow_edits: AllowEdits = False,
     pcap: Annotated[
         list[str] | None,
         typer.Option(metavar="POINT", help="Capture packets at port:s1-eth65 or nic:h3; may be repeated."),
@@ -79,4 +80,4 @@ def run(  # noqa: PLR0917 - one parameter per option
         print_resolved(resolved, format)
         return
     planned.require()
-    shared_run.execute(planned, out, metrics_addr, ui, format, without_others if alone else None)
+    shared_run.execute(planned, out, metrics_addr, ui, format, without_others if alone else None, allow_edits)

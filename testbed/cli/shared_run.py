@@ -28,6 +28,9 @@ MetricsAddr = Annotated[
     ),
 ]
 Ui = Annotated[bool, typer.Option("--ui", help="Serve a live page, and say where.")]
+AllowEdits = Annotated[
+    bool, typer.Option("--allow-edits", help="The live page can set thresholds, at the address that is printed.")
+]
 Inventory = Annotated[
     Path | None,
     typer.Option(metavar="FILE", help="Ansible inventory: run over the wires of its hosts, in real time."),
@@ -59,13 +62,14 @@ def execute(  # noqa: PLR0917 - as the options come
     ui: bool,
     format: Format,
     alone: Callable[[str], Resolved] | None = None,
+    allow_edits: bool = False,
 ) -> NoReturn:
     """Run it, print its figures, and end with its verdict's exit code. ``alone``: see `Planned.execute`."""
     from testbed.live.broadcast import observer
     from testbed.runs.overrides import tell
 
     tell(planned.resolved, set())
-    with observer(metrics_addr, ui) as everyone:
+    with observer(metrics_addr, ui, allow_edits) as everyone:
         outcome = planned.execute(out, everyone, alone)
     if format is Format.json:
         print(outcome.summary.to_json())

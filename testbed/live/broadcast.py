@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -11,7 +12,7 @@ from testbed.live.control import Control
 from testbed.live.observers import Observer, Observers
 from testbed.live.progress import Progress
 from testbed.live.scene import Scene
-from testbed.live.server import LiveServer, listen
+from testbed.live.server import Edits, LiveServer, listen
 from testbed.live.snapshot import Snapshot
 from testbed.live.updates import Update
 from testbed.results.report import table
@@ -33,7 +34,7 @@ class Broadcast(Observer):
 
     def on_begin(self, scene: Scene) -> None:
         self.server.exporter.scene = scene
-        self.server.publish("scene", scene.as_dict())
+        self.server.publish("scene", scene.as_dict() | {"editable": self.server.edits is not None})
 
     def on_progress(self, now: Snapshot, changes: Update) -> None:
         self.server.exporter.snapshot = now
@@ -56,8 +57,13 @@ class Broadcast(Observer):
 
 
 @contextmanager
-def observer(address: str | None, ui: bool) -> Iterator[Observer]:
-    """The terminal and, unless the address is "none", a live server. Raises BadInput if it cannot listen."""
+def observer(address: str | None, ui: bool, allow_edits: bool = False) -> Iterator[Observer]:
+    """The terminal and, unless the address is "none", a live server, which takes edits if they are allowed.
+
+    Raises BadInput if it cannot listen.
+    """
+    if allow_edits and not ui:
+        raise BadInput("--allow-edits is of the live page: say --ui as well, or use 'testbed set', which always can")
     if ui and address == "none":
         raise BadInput("--ui needs an address: leave out --metrics-addr none")
     progress, control, server = Progress(), Control(), listen(address)
@@ -69,7 +75,9 @@ def observer(address: str | None, ui: bool) -> Iterator[Observer]:
         from testbed.live import page
 
         server.page = page.page()
-        progress.on_stage(f"live page: {server.url}")
+        if allow_edits:
+            server.edits = Edits(secrets.token_urlsafe(12), control.edit)
+        progress.on_stage(f"live page: {server.url}{f'/#{server.edits.token}' if server.edits else ''}")
     else:
         progress.on_stage(f"metrics: {server.url}/metrics")
     try:

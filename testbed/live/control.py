@@ -7,6 +7,7 @@ machine can connect: only root and the run's own user are heard.
 from __future__ import annotations
 
 import json
+import math
 import os
 import socket
 import threading
@@ -65,7 +66,9 @@ class Control(Observer):
             self._socket = None
 
     def edit(self, settings: Mapping[str, Value]) -> Edited:
-        """Ask for it, and wait for the answer. Raises BadInput for what cannot be."""
+        """Ask for it, and wait for the answer. Raises BadInput for what cannot be, ValueError for no settings."""
+        if not isinstance(settings, dict) or not all(_is_value(one) for one in settings.values()):
+            raise ValueError("no settings")
         with self._turn, self._changed:
             if self._run is None:
                 raise BadInput("no run that could be edited goes on here")
@@ -105,3 +108,8 @@ class Control(Observer):
         except (ValueError, KeyError, TypeError):
             return {"problem": "it is of another version of testbed"}
         return {"at": done.at, "what": done.what}
+
+
+def _is_value(one: object) -> bool:
+    """One that a file can hold: JSON knows nan."""
+    return isinstance(one, str) or (isinstance(one, int | float) and math.isfinite(one))

@@ -7,14 +7,18 @@ from the moment the sandbox has been forked. Nothing in the sandbox ever waits f
 from __future__ import annotations
 
 import json
+import secrets
 import threading
 import time
+from collections.abc import Callable
 from http import HTTPStatus
-from typing import Any
+from typing import Any, NamedTuple
 
 from testbed.base import web
-from testbed.errors import BadInput
+from testbed.errors import BadInput, TestbedError
+from testbed.live.edit import Edited
 from testbed.live.exporter import Exporter
+from testbed.live.reached import MOST_BYTES
 
 HOST, PORT = "127.0.0.1", 9464
 PORTS_TRIED = 16  # runs that go on at once take the next ones
@@ -22,10 +26,18 @@ MOST_EVENTS = 1500  # kept for clients that connect late: five minutes
 CLOSING_SECONDS = 1.0  # of wall time, for clients to receive the last event
 
 
+class Edits(NamedTuple):
+    """Who shows the token may ask ``edit`` for changes of the run, which raises BadInput for what cannot be."""
+
+    token: str
+    edit: Callable[[dict[str, Any]], Edited]
+
+
 class LiveServer(web.Server):
     """Serves the newest state of one run: ``exporter`` makes the metrics, `publish` adds an event."""
 
     page: web.Page | None = None
+    edits: Edits | None = None  # with a token: who has it may edit
 
     def __init__(self, host: str, port: int) -> None:
         super().__init__(host, port, _Handler)
@@ -97,6 +109,31 @@ class _Handler(web.Handler):
         else:
             there = b"/ (with --ui), /live and /metrics\n"
             self._send("text/plain; charset=utf-8", b"there are " + there, HTTPStatus.NOT_FOUND)
+
+    def do_POST(self) -> None:
+        edits, length = self.server.edits, self.headers.get("Content-Length", "")
+        self.close_connection = True  # what was sent may not have been read
+        if self.path != "/edit" or edits is None:
+            self._tell(HTTPStatus.FORBIDDEN, {"problem": "this run takes no edits here: it needs --allow-edits"})
+        elif not secrets.compare_digest(self.headers.get("X-Token", "").encode(), edits.token.encode()):
+            self._tell(HTTPStatus.FORBIDDEN, {"problem": "open the page at the address that the run has printed"})
+        elif not length.isdecimal() or int(length) > MOST_BYTES:
+            self._tell(HTTPStatus.BAD_REQUEST, {"problem": "too much, or of no length"})
+        else:
+            self._edit(edits, self.rfile.read(int(length)))
+
+    def _edit(self, edits: Edits, asked: bytes) -> None:
+        try:
+            done = edits.edit(json.loads(asked)["set"])
+        except TestbedError as error:
+            self._tell(HTTPStatus.BAD_REQUEST, {"problem": str(error)})
+        except (ValueError, KeyError, TypeError):
+            self._tell(HTTPStatus.BAD_REQUEST, {"problem": "it is of another version of testbed"})
+        else:
+            self._tell(HTTPStatus.OK, {"at": done.at, "what": done.what})
+
+    def _tell(self, status: HTTPStatus, answer: dict[str, Any]) -> None:
+        self._send("application/json", json.dumps(answer).encode(), status)
 
     def _metrics(self) -> None:
         from prometheus_client import CollectorRegistry

@@ -90,7 +90,8 @@ class View:
         width, height = options.max_width, options.height or console.height
         top = self._head(width)
         if self.update:
-            top += [Text(), *self._figures(width), *self._controllers(width), *self._jobs(width)]
+            top += [Text(), *self._figures(width), *self._queues(width)]
+            top += [*self._controllers(width), *self._jobs(width)]
         else:
             top.append(Text(self.stage, style="dim"))
         yield from top[:height]
@@ -162,6 +163,27 @@ class View:
             f"Pmax {_share(self._of_port('pmax'))}",
         )
         return [*drawn, *map(Text, packed(said, width))]
+
+    def _queues(self, width: int) -> list[RenderableType]:
+        """Those of the bottleneck, where ports have several."""
+        from rich.text import Text
+
+        mine = [i for i, one in enumerate(self.scene["queues"]) if one["port"] == self.scene["bottleneck"]]
+        names = {i: f"q{self.scene['queues'][i]['queue']} {self.scene['queues'][i]['classes']}" for i in mine}
+        told = self.update["queues"]
+        drawn: list[RenderableType] = []
+        for i, name in names.items():
+            said = (
+                f"{name:{max(map(len, names.values()))}}",
+                f"queue {_size(told['queue'][i]):>8}",
+                f"highest {_size(told['queue_max'][i]):>8}",
+                f"sends {_share(told['utilisation'][i]):>7}",
+                f"marked {_share(told['marked'][i]):>7}",
+                f"drops so far {_count(told['drops'][i])}",
+                f"held {_time(told['held'][i])}",
+            )
+            drawn += map(Text, packed(said, width))
+        return drawn
 
     def _controllers(self, width: int) -> list[RenderableType]:
         """What each of several gets; of a single one all figures tell."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -25,6 +26,7 @@ def update(scene: Scene, before: Snapshot, now: Snapshot) -> Update:
     return {
         "time": now.time,
         "ports": _ports(scene, before, now),
+        "queues": _queues(scene, before, now),
         "flows": _flows(goodput, now),
         "controllers": _controllers(before, now),
         "jobs": _jobs(now),
@@ -39,15 +41,31 @@ def update(scene: Scene, before: Snapshot, now: Snapshot) -> Update:
 
 def _ports(scene: Scene, before: Snapshot, now: Snapshot) -> dict[str, Any]:
     rate = np.array([port.rate for port in scene.ports])
-    packets = _grown(before, now, "tx_packets")
-    carried = _grown(before, now, "tx_bytes") * 8 / (rate * _seconds(before, now))
+    return _waiting(rate, before.ports, now.ports, now.time - before.time)
+
+
+def _queues(scene: Scene, before: Snapshot, now: Snapshot) -> dict[str, Any]:
+    """The same of all queues, where ports have several; and since the run began, how long each was held."""
+    if not scene.queues:
+        return {}
+    rates = {port.name: port.rate for port in scene.ports}
+    rate = np.array([rates[queue.port] for queue in scene.queues])
+    told = _waiting(rate, before.queues, now.queues, now.time - before.time)
+    return told | {"held": _list(now.queues["paused"])}
+
+
+def _waiting(
+    rate: Floats, before: Mapping[str, Floats], now: Mapping[str, Floats], seconds: float
+) -> dict[str, list[float | None]]:
+    grown = {name: now[name] - before[name] for name in ("tx_packets", "tx_bytes", "marked_packets")}
+    carried = grown["tx_bytes"] * 8 / (rate * seconds)
     columns = {
         "utilisation": np.minimum(carried, 1.0),  # a link carries no more: samples are a moment early or late
-        "queue": now.ports["queue"],
-        "queue_max": now.ports["peak_queue"],
-        "marked": _grown(before, now, "marked_packets") / np.maximum(packets, 1.0),
-        "drops": now.ports["dropped_packets"],
-        **{name: now.ports[name] for name in ("kmin", "kmax", "pmax")},
+        "queue": now["queue"],
+        "queue_max": now["peak_queue"],
+        "marked": grown["marked_packets"] / np.maximum(grown["tx_packets"], 1.0),
+        "drops": now["dropped_packets"],
+        **{name: now[name] for name in ("kmin", "kmax", "pmax")},
     }
     return {name: _list(column) for name, column in columns.items()}
 
@@ -97,10 +115,6 @@ def _goodput(before: Snapshot, now: Snapshot) -> Floats:
 def _rtt(before: Snapshot, now: Snapshot) -> dict[str, float | None]:
     histogram = Histogram(edges(RTT_BINS_PER_OCTAVE), now.rtt - before.rtt)
     return {"p50": _plain(histogram.quantile(0.5)), "p99": _plain(histogram.quantile(0.99))}
-
-
-def _grown(before: Snapshot, now: Snapshot, name: str) -> Floats:
-    return now.ports[name] - before.ports[name]
 
 
 def _seconds(before: Snapshot, now: Snapshot) -> float:

@@ -90,11 +90,15 @@ def snapshot(time: float, scene: Scene, *, acked: tuple[int, ...] = (0, 0), rtt:
         },
         queues={
             "tx_bytes": np.array([packets * 990.0, packets * 10.0]),
+            "tx_packets": np.array([packets * 0.99, packets * 0.01]),
             "queue": np.array([1900.0, 100.0]),
             "peak_queue": np.array([9000.0, 100.0]),
             "marked_packets": np.array([packets // 10, 0]),
             "dropped_packets": np.array([2.0, 1.0]),
             "kmin": np.array([5e3, np.nan]),
+            "kmax": np.array([200e3, np.nan]),
+            "pmax": np.array([0.01, np.nan]),
+            "paused": np.array([time / 4, 0.0]),
         },
         queue_found=Counted(found, found[:, 2] * 1500.0),
         flows={

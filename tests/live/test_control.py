@@ -69,7 +69,20 @@ def test_before_it_begins_nothing_can_be_edited() -> None:
         control.edit({"kmin": 0})
 
 
-@pytest.mark.parametrize("asked", [b"\n", b"{}\n", b"[]\n", b"kmin\n", b"\xff\n", b""])
+@pytest.mark.parametrize(
+    "asked",
+    [
+        b"\n",
+        b"{}\n",
+        b"[]\n",
+        b'{"set": [1]}\n',
+        b'{"set": {"kmin": [1]}}\n',
+        b'{"set": {"kmin": NaN}}\n',
+        b"kmin\n",
+        b"\xff\n",
+        b"",
+    ],
+)
 def test_rubbish_ends_nothing(asked: bytes) -> None:
     with going_on("rubbish") as (run, reached):
         with closing(socket.socket(socket.AF_UNIX)) as client:

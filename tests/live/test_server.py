@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import http.client
+import json
 import socket
 import struct
 import threading
@@ -13,7 +14,8 @@ from testbed.base.web import Page
 from testbed.errors import BadInput
 from testbed.live import page
 from testbed.live import server as live
-from testbed.live.server import LiveServer, listen
+from testbed.live.edit import Edited
+from testbed.live.server import Edits, LiveServer, listen
 from tests.live.streams import events
 from tests.support.waiting import PATIENCE, until
 
@@ -40,6 +42,39 @@ def get(server: LiveServer, path: str) -> tuple[int, str]:
         connection.request("GET", path)
         response = connection.getresponse()
         return response.status, response.read().decode()
+
+
+def post(server: LiveServer, body: bytes, **headers: str) -> tuple[int, dict[str, object]]:
+    connection = http.client.HTTPConnection("127.0.0.1", server.server_port, timeout=PATIENCE)
+    with closing(connection):
+        connection.request("POST", "/edit", body, headers)
+        response = connection.getresponse()
+        return response.status, json.loads(response.read())
+
+
+def test_only_who_has_the_token_of_a_run_that_allows_it_may_edit(server: LiveServer) -> None:
+    asked: list[dict[str, object]] = []
+
+    def edit(settings: dict[str, object]) -> Edited:
+        asked.append(settings)
+        if "seed" in settings:
+            raise BadInput("'seed' cannot change")
+        return Edited(1, 2e-3, "set kmin=1 kB")
+
+    body = json.dumps({"set": {"kmin": "1 kB"}}).encode()
+    told = {"problem": "this run takes no edits here: it needs --allow-edits"}
+    assert post(server, body, **{"X-Token": "right"}) == (403, told)
+    server.edits = Edits("right", edit)
+    assert [post(server, body, **{"X-Token": one})[0] for one in ("", "wrong", "rightly", "r\xe4")] == [403] * 4
+    assert post(server, body)[0] == 403
+    assert asked == []
+    assert post(server, body, **{"X-Token": "right"}) == (200, {"at": 2e-3, "what": "set kmin=1 kB"})
+    for wrong, says in ((b'{"set": {"seed": 3}}', "'seed' cannot change"), (b"{", "of another version")):
+        status, answer = post(server, wrong, **{"X-Token": "right"})
+        assert status == 400
+        assert says in str(answer["problem"])
+    assert post(server, b"", **{"X-Token": "right", "Content-Length": "99999999"})[0] == 400
+    assert asked == [{"kmin": "1 kB"}, {"seed": 3}]
 
 
 def test_readers_hear_events_as_they_come_and_latecomers_all_of_them(server: LiveServer) -> None:

@@ -9,7 +9,7 @@ import pytest
 from rich.console import Console
 
 from testbed.live.terminal import View, interesting, sparkline
-from tests.support.replayed import EVENTS, of_two_controllers, of_two_jobs
+from tests.support.replayed import EVENTS, of_queues, of_two_controllers, of_two_jobs
 
 
 def test_the_interesting_flows() -> None:
@@ -53,6 +53,20 @@ def test_each_of_several_controllers_has_its_share(columns: int) -> None:
     lines = captured.get().splitlines()
     for name, share in (("dctcp", "70.0 %"), ("nscc ", "30.0 %")):
         assert any(line.startswith(f"{name}  share  {share}  goodput") for line in lines)
+
+
+def test_the_queues_of_the_bottleneck_have_a_line_each() -> None:
+    view, console = View(), Console(width=130, height=24)
+    for event in of_queues():
+        if event["event"] != "end":
+            view.hear(event["event"], event["data"])
+    with console.capture() as captured:
+        console.print(view)
+    lines = [line.rstrip() for line in captured.get().splitlines() if line.startswith("q")]
+    assert lines[1:] == [
+        "q3 rdma  queue    12 kB  highest    90 kB  sends  75.0 %  marked  12.5 %  drops so far 3  held 400 us",
+        "q7 cnp   queue      0 B  highest     64 B  sends   1.0 %  marked   0.0 %  drops so far 0  held 0 ns",
+    ]
 
 
 def test_jobs_tell_what_they_have_done() -> None:

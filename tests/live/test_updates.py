@@ -19,6 +19,10 @@ def test_figures_of_an_interval() -> None:
     assert told["ports"]["queue"][-1] == 2000
     assert told["ports"]["queue_max"][-1] == 9000
     assert told["ports"]["drops"][-1] == 3
+    assert told["queues"] == {
+        "utilisation": [0.594, 0.006], "queue": [1900, 100], "queue_max": [9000, 100], "marked": [0.10101, 0.0],
+        "drops": [2, 1], "kmin": [5e3, None], "kmax": [200e3, None], "pmax": [0.01, None], "held": [5e-4, 0.0],
+    }  # fmt: skip
     assert told["flows"]["goodput"] == [4e9, 0.8e9]
     assert told["controllers"] == {
         "goodput": [4e9, 0.8e9], "share": [0.83333, 0.16667], "rtt": [10e-6, 10e-6], "marked": [0.1, 0.1]

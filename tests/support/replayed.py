@@ -57,6 +57,27 @@ def of_two_jobs() -> list[dict[str, Any]]:
     return events
 
 
+def of_queues() -> list[dict[str, Any]]:
+    """The same run, as if its ports had two queues."""
+    events = copy.deepcopy(EVENTS)
+    ports = [port["name"] for port in next(one["data"]["ports"] for one in events if one["event"] == "scene")]
+    for event in events:
+        data = event["data"]
+        if event["event"] == "scene":
+            data["queues"] = [
+                {"port": port, "queue": queue, "classes": name}
+                for port in ports
+                for queue, name in (("3", "rdma"), ("7", "cnp"))
+            ]
+        elif event["event"] == "update":
+            of_one = {
+                "queue": [12e3, 0.0], "queue_max": [90e3, 64.0], "utilisation": [0.75, 0.01], "marked": [0.125, 0.0],
+                "drops": [3, 0], "held": [4e-4, 0.0], "kmin": [5e3, None], "kmax": [200e3, None], "pmax": [0.01, None],
+            }  # fmt: skip
+            data["queues"] = {name: values * len(ports) for name, values in of_one.items()}
+    return events
+
+
 class Replay(web.Server):
     """``go_on`` lets out events past the first ``held``; ``cut`` ends the first connection after so many.
 

@@ -13,6 +13,7 @@ SCRIPTS = (
     "topology",
     "ranks",
     "panels",
+    "edit",
     "live",
 )  # in order of use: they become one script
 

@@ -44,6 +44,7 @@ const view = {
     this.port = port;
     document.getElementById("port").value = port;
     topology.aim(port);
+    edit.aim(port);
     for (const chart of charts) chart.forget();
     this.shown = null;
     this.redraw();
@@ -66,6 +67,7 @@ const tip = document.getElementById("tip");
 const panels = new Panels(view);
 const topology = new Topology(view);
 const ranks = new Ranks(view);
+const edit = new Edit(view);
 const ofPort = (name) => (row) => row[name][view.port];
 const many = (name) => [
   { name: "min", read: (row) => spread(row, name).least, unseen: true },
@@ -120,6 +122,7 @@ const handlers = {
     chooseControllers(scene);
     panels.scene();
     topology.build();
+    edit.scene();
     ranks.scene();
     view.choose(view.port);
   },
@@ -254,7 +257,7 @@ document.getElementById("connection").addEventListener("click", () => {
   connect();
 });
 document.addEventListener("keydown", (event) => {
-  if (event.key === "p" && !event.ctrlKey && !event.metaKey && event.target.tagName !== "SELECT") pause();
+  if (event.key === "p" && !event.ctrlKey && !event.metaKey && !["SELECT", "INPUT"].includes(event.target.tagName)) pause();
 });
 document.addEventListener("visibilitychange", () => view.redraw());
 matchMedia("(prefers-color-scheme: dark)").addEventListener("change", restyle);

@@ -13,11 +13,11 @@ function items(list, parent, name = "li") {
 }
 
 // A table's rows, with empty cells behind their names.
-function rowsOf(id, names) {
+function rowsOf(id, names, cells = 4) {
   document.getElementById(id).replaceChildren(...names.map((name) => {
     const line = document.createElement("tr");
     items([name], line, "th");
-    line.append(...[0, 1, 2, 3].map(() => document.createElement("td")));
+    line.append(...Array.from({ length: cells }, () => document.createElement("td")));
     return line;
   }));
 }
@@ -88,6 +88,9 @@ class Panels {
     document.getElementById("warmup").style.left = (100 * scene.warmup) / scene.duration + "%";
     document.querySelector("#goodput h2").textContent = scene.flows_by === "host" ? "Goodput per host" : "Goodput per flow";
     rowsOf("controllers", scene.controllers);
+    const queues = scene.queues.filter((queue) => queue.port === scene.bottleneck); // every port has the same
+    rowsOf("queue-rows", queues.map((queue) => `q${queue.queue} ${queue.classes}`), 9);
+    document.getElementById("queues").hidden = !queues.length;
     rowsOf("job-rows", scene.jobs.map((job) => job.name));
     document.getElementById("jobs").hidden = !scene.jobs.length;
     document.getElementById("figures").replaceChildren();
@@ -129,11 +132,22 @@ class Panels {
       "Drops": show(update.ports.drops[port], "count"),
     };
     for (const [name, text] of Object.entries(values)) put(this.tiles.get(name), text);
+    this.queues(update.queues);
     this.controllers(update.controllers);
     this.jobs(update.jobs);
     this.time(update.time);
     this.distortion(update.distortion);
     this.verdict(update.verdict, update.reasons, "so far");
+  }
+
+  // Of the port whose curves are shown.
+  queues(told) {
+    const { scene, port } = this.view, { name } = scene.ports[port];
+    put("queues-port", name);
+    tell("queue-rows", scene.queues.flatMap((queue, i) => (queue.port === name ? [i] : [])).map((i) => [
+      show(told.queue[i], "bytes"), show(told.queue_max[i], "bytes"), show(told.utilisation[i], "share"),
+      show(told.marked[i], "share"), show(told.drops[i], "count"), show(told.held[i], "time"),
+      show(told.kmin[i], "bytes"), show(told.kmax[i], "bytes"), show(told.pmax[i], "share")]));
   }
 
   controllers({ share, goodput, rtt, marked }) {

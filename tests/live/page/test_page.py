@@ -15,7 +15,7 @@ from playwright.sync_api import Browser, expect
 
 from tests.live.page.seen import SCENE, has_drawn, has_ended, ports_in
 from tests.support.browsing import PHONE, visit
-from tests.support.replayed import EVENTS, UPDATES, of_two_controllers, replay
+from tests.support.replayed import EVENTS, UPDATES, of_queues, of_two_controllers, replay
 
 CHARTS = ("queue", "goodput", "rate", "rtt", "utilisation", "fairness")
 
@@ -72,6 +72,26 @@ def test_several_controllers_have_shares(browser: Browser, width: int) -> None:
         last = seen.page.locator("#controllers tr").last.locator("th, td")
         assert last.all_inner_texts()[:2] == ["nscc", "30.0 %"]
         assert "dctcp 70.0 %" in seen.text("#share .legend")
+        assert seen.overflow() <= 0
+        assert seen.errors == []
+
+
+@pytest.mark.parametrize("width", [320, 1280])
+def test_queues_of_the_port_that_is_chosen(browser: Browser, width: int) -> None:
+    events = of_queues()
+    last = [event["data"] for event in events if event["event"] == "update"][-1]
+    last["queues"]["drops"][0] = 77  # of the first port
+    with replay(events) as server, visit(browser, server.url, {"width": width, "height": 800}) as seen:
+        has_ended(seen)
+        rows = [row.locator("th, td").all_inner_texts() for row in seen.page.locator("#queue-rows tr").all()]
+        assert rows[0] == [
+            "q3 rdma", "12.0 kB", "90.0 kB", "75.0 %", "12.5 %", "3", "400 us", "5.00 kB", "200 kB", "1.0 %",
+        ]  # fmt: skip
+        assert rows[1] == ["q7 cnp", "0 kB", "64.0 B", "1.0 %", "0.0 %", "0", "0 us", *3 * ["\u2013"]]
+        assert seen.text("#queues-port") == "s1-eth9"
+        seen.page.locator("#port").select_option("0")
+        expect(seen.page.locator("#queues-port")).to_have_text("s1-eth1")
+        expect(seen.page.locator("#queue-rows td").nth(4)).to_have_text("77")
         assert seen.overflow() <= 0
         assert seen.errors == []
 
