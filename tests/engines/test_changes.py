@@ -114,13 +114,16 @@ class Obedient(CompiledController):
 """
 
 
-@pytest.mark.parametrize("engine", ["virtual", pytest.param("kernel", marks=pytest.mark.root)])
+@pytest.mark.parametrize("engine", ["virtual", pytest.param("kernel", marks=[pytest.mark.root, pytest.mark.measures])])
 @pytest.mark.parametrize("compiled", ["true", "false"])
 def test_controllers_read_their_new_options_in_every_process(tmp_path: Path, engine: str, compiled: str) -> None:
     (tmp_path / "obedient.py").write_text(OBEDIENT)
     controller = f"{{name: {tmp_path}/obedient.py, compiled: {compiled}}}"
     text = ONE_SWITCH.replace("engine: virtual", f"engine: {engine}").replace("{name: dcqcn, g: 0.5}", controller)
     file, out = tmp_path / "obedient.yaml", tmp_path / "run"
+    text = text.replace(
+        "200 us", "1 ms" if engine == "kernel" else "200 us"
+    )  # its agents look every 50 ms of wall time
     file.write_text(text + at("100 us", "controller.share: 0.4"))
     done = command("run", str(file), "--out", str(out), "--metrics-addr", "none")
     assert done.returncode in (0, 3), done.stderr
