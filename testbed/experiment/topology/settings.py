@@ -11,6 +11,7 @@ from testbed.experiment.topology.any_rack import MOST_HOSTS, MOST_SWITCHES, Regu
 from testbed.experiment.topology.clos import Clos
 from testbed.experiment.topology.custom import Custom
 from testbed.experiment.topology.links import LinkSettings
+from testbed.experiment.topology.torus import Torus
 
 
 class Star(Regular):
@@ -93,7 +94,7 @@ def _star_by_default(value: Any) -> Any:
 
 
 Rack = Annotated[
-    Star | LeafSpine | FatTree | Clos | Dumbbell | Custom,
+    Star | LeafSpine | FatTree | Clos | Torus | Dumbbell | Custom,
     Field(discriminator="kind"),
     BeforeValidator(_star_by_default),
 ]

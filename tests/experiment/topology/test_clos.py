@@ -12,24 +12,12 @@ from testbed.experiment.load import load
 from testbed.experiment.topology.kinds import shape_of
 from testbed.experiment.topology.routes import Routes
 from testbed.experiment.topology.shape import LONGEST_NAME, Shape
+from tests.support.ways import paths
 
 
 def clos(engine: str = "virtual", **settings: Any) -> Shape:
     rack = {"kind": "clos", **settings}
     return shape_of(load("leaf-spine").apply([f"rack={rack}", f"engine={engine}"]).experiment.rack, 0)
-
-
-def paths(routes: Routes, src: str, dst: str) -> int:
-    """How many shortest paths lead from one host to another."""
-    count, at = 0, Counter([routes.shape.edge(src)])
-    while at:
-        count += at.pop(routes.shape.edge(dst), 0)
-        ahead: Counter[str] = Counter()
-        for switch, ways in at.items():
-            for port in routes.next_hops(switch, routes.shape.edge(dst)):
-                ahead[port.neighbour] += ways
-        at = ahead
-    return count
 
 
 @pytest.mark.parametrize(("k", "hosts"), [(4, 16), (8, 128), (16, 1024), (32, 8192)])
