@@ -35,6 +35,7 @@ BEHAVIOURS = {
     "engines/kernel": {  # whole runs, of which each asks as much as it can
         "bolt": "notices of switches, with real packets",
         "classes": "ports of several queues, with real packets",
+        "credits": "receivers that grant what is sent, with real packets",
         "fixed_points": "where the controllers settle with real packets",
         "full_lines": "hosts that send as much as their lines carry",
         "jobs": "a ring among agents, and a message after another",

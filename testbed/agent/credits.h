@@ -13,8 +13,10 @@
 #include <stdint.h>
 
 #include "../compiled/decide.h"
+#include "../dataplane/wire.h"
 
 #define KEPT 8
+#define CREDIT_SIZE (sizeof(struct roce) + ICRC_SIZE) /* bytes of its frame */
 enum receiver_event { RECEIVER_START, RECEIVER_ARRIVAL, RECEIVER_TIMER };
 
 #define MOST_WANTED 32768 /* packets ahead: half of what the bits of a packet tell apart */
@@ -56,6 +58,7 @@ struct account {
 /* A host that receives. */
 struct granter {
 	struct arrived told;
+	int64_t interface; /* in `arrivals` */
 	double next; /* when it may grant again */
 	int64_t outstanding; /* packets */
 	int64_t first, last; /* flows that wait for credits; -1 */

@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 from testbed.agent.agent import Agent, Timing
 from testbed.agent.batch_agent import BatchAgent
 from testbed.agent.columns import Flows
+from testbed.agent.credits import CreditState, Granted
 from testbed.agent.datapath import Datapath
 from testbed.agent.flow_agent import FlowAgent
 from testbed.agent.identity import Identity
@@ -40,6 +41,7 @@ from testbed.base.arrays import Ints
 from testbed.clock import Clock
 from testbed.compiled.askable import is_askable
 from testbed.compiled.choosers import Choosers
+from testbed.compiled.receivers import Receivers
 from testbed.controller import Paths, RateController
 from testbed.dataplane.ring import Ring
 from testbed.dataplane.wire import RACK, Tag
@@ -76,6 +78,7 @@ class AgentSpec:
     pair: Ints | None = None  # see `Pace`
     pauses: Pauses | None = None  # with priority flow control
     tasks: TaskGraph | None = None  # where flows wait for others
+    granted: Granted | None = None  # where receivers grant what is sent
 
 
 @dataclass(frozen=True)
@@ -103,6 +106,8 @@ class AgentConfig:
     tag: Tag = RACK
     many_paths: ManyPaths | None = None  # None: each flow has one
     transport: Transport = field(default_factory=Transport)  # how it recovers
+    receivers: Callable[[Paths], Receivers | None] = lambda _paths: None  # who grants
+    receiver: Plugin | None = None  # their plugin
 
 
 class Pipes(NamedTuple):
@@ -325,6 +330,7 @@ def _prepare(spec: AgentSpec, config: AgentConfig) -> tuple[RateController, Call
         spec.flows, sockets, rings, pace, lags,
         code=library(many_paths is not None), tasks=spec.tasks, number=spec.number, many_paths=state,
         transport=TransportState.of(config.transport, spec.timing.timeout, spec.paths),
+        credits=_credits(spec, config),
     )  # fmt: skip
     gc.collect()
     gc.freeze()
@@ -336,6 +342,17 @@ def _prepare(spec: AgentSpec, config: AgentConfig) -> tuple[RateController, Call
         return BatchAgent(config.plugin, clock, controller, datapath, timing=spec.timing, meter=meter)
 
     return controller, build
+
+
+def _credits(spec: AgentSpec, config: AgentConfig) -> CreditState | None:
+    granted = spec.granted
+    receivers = config.receivers(granted.paths) if granted else None
+    if granted is None or receivers is None or config.receiver is None:
+        return None
+    sockets = Sockets(granted.routes, config.framing, False, config.own_ports, config.tag)
+    fds = np.full(len(granted.paths), -1)
+    fds[granted.flows] = sockets.fds
+    return CreditState(receivers, config.receiver, granted.hosts, fds, sockets)
 
 
 def split_by_host(hosts: Ints, agents: int) -> list[tuple[int, int]]:

@@ -87,16 +87,6 @@ static __always_inline void choose_path(struct __sk_buff *skb, const struct roce
 }
 #endif
 
-/* What its NIC sends takes from the line of a host's own data. */
-static __always_inline void count_answered(struct __sk_buff *skb, __u32 length)
-{
-	__u32 key = skb->ifindex;
-	struct arrivals *here = bpf_map_lookup_elem(&arrivals, &key);
-
-	if (here)
-		__sync_fetch_and_add(&here->answered, length);
-}
-
 #define SENT (MANY_PATHS ? TC_ACT_UNSPEC : TC_ACT_OK) /* the former goes on to the next program: adaptive.bpf.h */
 
 SEC("tc")
@@ -120,7 +110,6 @@ int nic_tx(struct __sk_buff *skb)
 		return SENT;
 	if (packet.opcode == BTH_CREDIT) {
 		__sync_fetch_and_add(&flow->notices_made, 1);
-		count_answered(skb, skb->len);
 		return SENT;
 	}
 	psn = bpf_htonl(__sync_fetch_and_add(&flow->packets, 1) & 0xffffff);
@@ -138,7 +127,7 @@ int nic_tx(struct __sk_buff *skb)
 static __always_inline void count_data(struct flow_rx *flow, const struct roce *packet)
 {
 	__u32 psn = bpf_ntohl(packet->psn) & 0xffffff;
-	__u32 ahead = (psn - (__u32)flow->next_psn) & 0xffffff;
+	__u32 ahead = (psn - flow->next_psn) & 0xffffff;
 
 	__sync_fetch_and_add(&flow->packets, 1); /* two cores may receive packets of one flow */
 	__sync_fetch_and_add(&flow->payload_bytes, bpf_ntohs(packet->shim.payload));
@@ -154,31 +143,31 @@ static __always_inline void count_data(struct flow_rx *flow, const struct roce *
 
 static __always_inline void reply(struct __sk_buff *skb, struct roce *packet, __u8 opcode, __u32 length)
 {
-	count_answered(skb, length);
+	__u32 key = skb->ifindex;
+	struct arrivals *here = bpf_map_lookup_elem(&arrivals, &key);
+
+	if (here)
+		__sync_fetch_and_add(&here->answered, length);
 	begin_answer(packet, opcode, length);
 	bpf_skb_change_tail(skb, length, 0);
 	bpf_skb_store_bytes(skb, 0, packet, sizeof(*packet), BPF_F_INVALIDATE_HASH); /* other addresses, other path */
 }
 
 /* For whoever grants credits: a data packet has arrived. Not inline: others do without it. */
-static __attribute__((noinline)) void tell_arrival(const struct roce *packet, __u32 frame)
+static __attribute__((noinline)) void tell_arrival(const struct roce *packet, __u32 frame, __u32 number)
 {
-	__u32 id = flow_of(packet), asked = bpf_ntohl(packet->imm) >> ENTROPY_BITS;
-	struct flow_tx *flow = bpf_map_lookup_elem(&flows_tx, &id);
+	__u32 asked = bpf_ntohl(packet->imm) >> ENTROPY_BITS;
 	struct record *record;
-	__u32 number;
-	void *ring;
+	void *ring = bpf_map_lookup_elem(&rings, &number);
 
-	if (!flow)
+	if (!ring)
 		return;
-	number = flow->other_ring;
-	ring = bpf_map_lookup_elem(&rings, &number);
-	record = ring ? bpf_ringbuf_reserve(ring, sizeof(*record), 0) : 0;
+	record = bpf_ringbuf_reserve(ring, sizeof(*record), 0);
 	if (!record)
 		return;
 	record->rx_ns = bpf_ktime_get_ns();
 	record->tx_ns = bpf_be64_to_cpu(packet->shim.tx_ns);
-	record->flow = id;
+	record->flow = flow_of(packet);
 	record->psn = bpf_ntohl(packet->psn) & 0xffffff;
 	record->frame = frame;
 	record->payload = asked;
@@ -199,7 +188,7 @@ static __always_inline int on_data(struct __sk_buff *skb, struct roce *packet)
 	if (!flow)
 		return TC_ACT_OK;
 	if (settings.credits)
-		tell_arrival(packet, skb->len);
+		tell_arrival(packet, skb->len, flow->ring);
 	if (__builtin_expect(id < settings.numbered, 0)) {
 		struct receiver *receiver = bpf_map_lookup_elem(&receivers, &id);
 		enum answer answer = receiver ? receive(receiver, packet, settings.ahead, ce) : NONE;
@@ -296,8 +285,10 @@ static __always_inline int on_feedback(struct __sk_buff *skb, struct roce *packe
 	number = flow->ring;
 #ifdef BOLT
 	if (packet->opcode == BTH_SRC)
-		number = flow->other_ring;
+		number = flow->notice_ring;
 #endif
+	if (packet->opcode == BTH_CREDIT)
+		number = flow->notice_ring;
 	ring = bpf_map_lookup_elem(&rings, &number);
 	if (!ring)
 		return TC_ACT_SHOT;

@@ -160,7 +160,9 @@ class NicPrograms:
         flows_tx = view(self._object.map_fd("flows_tx"), wire.FLOW_TX, all_flows)
         flows_tx["ring"][flows:] = rings
         self.flows_tx = flows_tx[:flows]
-        self.flows_rx = view(self._object.map_fd("flows_rx"), wire.FLOW_RX, all_flows)[:flows]
+        flows_rx = view(self._object.map_fd("flows_rx"), wire.FLOW_RX, all_flows)
+        flows_rx["ring"] = rings + 1  # there is none: nobody is told of arrivals
+        self.flows_rx = flows_rx[:flows]
         self.ring_size = ring_size
         fds = [libbpf.create_ring(f"ring{number}", ring_size) for number in range(rings)]
         fds.append(libbpf.create_ring("probe", RING_SIZE))

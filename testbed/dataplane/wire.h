@@ -190,7 +190,7 @@ struct flow_tx {
 	__u64 cnps;
 	__u64 ring_full; /* feedback that found no room in the ring */
 	__u32 ring;      /* where its feedback goes */
-	__u32 other_ring; /* and its SRCs, which have a shorter way; or, with credits, what arrives at its receiver */
+	__u32 notice_ring; /* and its notices, which have a shorter way */
 	__u64 notices_made; /* SRCs by switches, or credits by the receiver */
 	__u64 notices;
 };
@@ -219,7 +219,8 @@ struct flow_rx {
 	__u64 gaps;     /* packets missing, by PSN */
 	__u64 reorders; /* packets that arrived after a later one */
 	__u64 last_cnp_ns;
-	__u64 next_psn; /* 24 bits */
+	__u32 next_psn; /* 24 bits */
+	__u32 ring; /* where its arrivals go, with credits */
 };
 
 #define RATE_SHIFT 32      /* fixed point of queue bytes and drain rate: a byte of error in 4 GB */

@@ -75,7 +75,7 @@ FLOW_TX = np.dtype(
         ("cnps", "<u8"),
         ("ring_full", "<u8"),
         ("ring", "<u4"),
-        ("other_ring", "<u4"),
+        ("notice_ring", "<u4"),
         ("notices_made", "<u8"),
         ("notices", "<u8"),
     ]
@@ -89,7 +89,8 @@ FLOW_RX = np.dtype(
         ("gaps", "<u8"),
         ("reorders", "<u8"),
         ("last_cnp_ns", "<u8"),
-        ("next_psn", "<u8"),
+        ("next_psn", "<u4"),
+        ("ring", "<u4"),
     ]
 )
 RECEIVER = np.dtype(

@@ -188,6 +188,11 @@ def resolve(loaded: Loaded, changed: Callable[[Plugin], Plugin] = lambda plugin:
             f"{loaded.document.origin(('rack', 'switch'))}: rack.switch: {resolved.title} needs notices of switches, "
             "whose ports have a queue for data and one for answers; leave classes, queues and marking out"
         )
+    if resolved.src_threshold and receiver:
+        raise BadInput(
+            f"{loaded.document.origin(('receiver',))}: receiver: {resolved.title} needs notices of switches, and flows "
+            "have them or credits; leave one of them out"
+        )
     if resolved.src_threshold and experiment.routing.many_paths:
         raise BadInput(
             f"{loaded.document.origin(('routing',))}: routing: {resolved.title} needs notices of switches, "

@@ -95,8 +95,8 @@ def _receiver(experiment: Experiment) -> Iterator[tuple[KeyPath, str]]:
     """What receivers cannot grant."""
     if experiment.receiver is None:
         return
-    if experiment.engine != "virtual":
-        yield ("receiver",), f"engine '{experiment.engine}' has no credits, so far; leave it out, or use 'virtual'"
+    if experiment.engine == "fluid":
+        yield ("receiver",), "the fluid model has no packets that could be granted; leave it out"
     if experiment.transport.numbered:
         yield ("receiver",), "what is granted counts departures: say transport.recovery 'per-packet'"
 

@@ -212,7 +212,7 @@ def test_the_sender_hears_of_it_once_per_packet() -> None:
     """Into a ring of its own, with the port's record."""
     with bench(src=Notices(THRESHOLD, FULL), rings=2) as rig:
         rig.port()
-        rig.nic.flows_tx["other_ring"][5] = 1
+        rig.nic.flows_tx["notice_ring"][5] = 1
         acks, srcs = (Ring(fd, rig.nic.ring_size) for fd in rig.nic.ring_fds)
         sent = with_psn(flagged(SHIM_SRC | SHIM_DEC, data(flow=5)), 77)
         assert rig.rx(src_of(rig, sent, 9999)[1])[0] == SHOT  # consumed

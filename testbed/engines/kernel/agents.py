@@ -16,6 +16,7 @@ from testbed.agent.structs import library
 from testbed.agent.tasks import TaskGraph
 from testbed.engines.kernel.assembly import Assembly
 from testbed.engines.kernel.faults.fault import Fault
+from testbed.engines.kernel.granting import Granting
 from testbed.results.decisions import Served
 from testbed.results.record import RTT_BINS_PER_OCTAVE
 from testbed.results.trace import DecisionTrace
@@ -36,13 +37,15 @@ class Agents:
         self.parts = split_by_host(rack.layout.plan.src_number, len(self.cores))
         self.delays = [rack.delays(first, end) for first, end in self.parts]
         self.src_delays = [rack.src_delays(first, end) for first, end in self.parts]
+        self.granting = Granting(rack, self.parts)
+        self.grant_delays = [self.granting.delays(number) for number in range(len(self.parts))]
         layout = rack.layout
         self.tasks = TaskGraph.of(layout.plan, layout.framing.payload, layout.paths.one_way, self.parts, wake=True)
 
     @property
     def rings(self) -> int:
         """Number of ring buffers that the agents need."""
-        return sum(map(len, [*self.delays, *self.src_delays]))
+        return sum(map(len, [*self.delays, *self.src_delays, *self.grant_delays]))
 
     def launch(self) -> None:
         """Fork all of them; they wait for nominal time to begin."""
@@ -80,6 +83,8 @@ class Agents:
             own_ports=rack.experiment.own_ports,
             many_paths=ManyPaths(resolved.make_choosers, resolved.chooser) if routing.many_paths else None,
             transport=rack.experiment.transport,
+            receivers=resolved.make_receivers,
+            receiver=resolved.receiver,
         )
 
     def _passed_at_once(self) -> int:
@@ -106,12 +111,14 @@ class Agents:
             )
         ]
         delays, src_delays = self.delays[number], self.src_delays[number]
-        before = sum(map(len, [*self.delays[:number], *self.src_delays[:number]]))
+        every = (self.delays, self.src_delays, self.grant_delays)
+        before = sum(len(own) for kind in every for own in kind[:number])
         ring = np.searchsorted(delays, base_rtt[first:end]) if not rack.use_netem else 0
         nic.flows_tx["ring"][first:end] = before + ring
         if src_delays:
             src_ring = np.searchsorted(src_delays, rack.layout.paths.src_rtt[first:end])
-            nic.flows_tx["other_ring"][first:end] = before + len(delays) + src_ring
+            nic.flows_tx["notice_ring"][first:end] = before + len(delays) + src_ring
+        self.granting.connect(number, before + len(delays) + len(src_delays), before)
         senders, host = np.unique(plan.src_number[first:end], return_inverse=True)
         ends = [hosts[f"h{sender}"].defaultIntf() for sender in senders]
         interfaces = np.array([one.index for one in ends])
@@ -127,7 +134,7 @@ class Agents:
             uplink=None if rack.use_netem else np.array([one.peer.index for one in ends], np.int64),
             pair=None if pair is None else np.unique(pair[first:end], return_inverse=True)[1],
             pauses=rack.pauses(interfaces, host, slice(first, end)),
-            rings=list(zip(nic.ring_fds[before:], [*delays, *src_delays], strict=False)),
+            rings=list(zip(nic.ring_fds[before:], [*delays, *src_delays, *self.grant_delays[number]], strict=False)),
             ring_size=nic.ring_size,
             flows=rack.flows.part(first, end),
             paths=rack.layout.controller_paths(slice(first, end)),
@@ -141,4 +148,5 @@ class Agents:
             ),
             meter=self.meters[number],
             tasks=self.tasks,
+            granted=self.granting.granted(number),
         )

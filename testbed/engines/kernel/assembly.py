@@ -72,6 +72,7 @@ class Assembly:
             memory=experiment.rack.switch.memory,
             answers=Answers(experiment.rack.nic.ack_dscp, experiment.rack.nic.cnp_dscp),
             recovery=wire.recovery(experiment.transport),
+            credits=self.resolved.receiver is not None,
         )
         monitor = FLOW_TABLE if Need.FLOWS in self.resolved.tuner.form.needs else 0
         self.programs = self.net.attach(self.nic, experiment.seed, monitor)

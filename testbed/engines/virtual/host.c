@@ -84,7 +84,7 @@ void send_credit(struct datapath *d, int64_t f, int64_t granted)
 
 	memcpy(p->bytes, world->credit_heads + f * HEAD_BYTES, HEAD_BYTES);
 	write_credit(d, f, granted, p->bytes + HEAD_BYTES);
-	p->length = sizeof(struct roce) + ICRC_SIZE;
+	p->length = CREDIT_SIZE;
 	p->data = 0;
 	send_up(world, world->receiver[f], p);
 }

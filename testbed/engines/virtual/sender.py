@@ -136,7 +136,7 @@ def _credits(world: World, paths: Paths) -> CreditState | None:
     ends = enumerate(zip(plan.src, plan.dst, strict=True))
     heads = b"".join(world.wires.head(dst, src, tos, flow, carried) for flow, (src, dst) in ends)
     world.grant_from(np.array([world.wires.host[name] for name in plan.dst]), np.frombuffer(heads, np.uint8))
-    hosts = ReceivingHosts.of(layout, np.arange(len(plan)))
+    hosts = ReceivingHosts.of(layout, np.arange(len(plan)), world.wires.host_interfaces())
     return CreditState(receivers, resolved.receiver, hosts)
 
 

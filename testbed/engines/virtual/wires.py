@@ -112,6 +112,10 @@ class Wires:
         up = np.array([self.index[link.low] - FIRST_INDEX for link in links])
         return up, up + 1, np.array([self.switch[link.high.node] for link in links])
 
+    def host_interfaces(self) -> dict[str, int]:
+        """Of each host's end of its link."""
+        return {name: self.index[self.shape.link_of[name].low] for name in self.shape.hosts}
+
     def head(self, src: str, dst: str, tos: int, flow: int, carried: int) -> bytes:
         """Ethernet, IPv4 and UDP of a socket's packets, which carry so many bytes behind them."""
         routed = len(self.switch) > 1

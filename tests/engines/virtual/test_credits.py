@@ -139,7 +139,7 @@ def test_what_does_not_compile_is_refused_with_its_line(tmp_path: Path) -> None:
         simulated(INCAST, [f"receiver={mine}"])
 
 
-@pytest.mark.parametrize("settings", [["engine=fluid"], ["engine=kernel"], ["transport.recovery=go-back-n"]])
+@pytest.mark.parametrize("settings", [["engine=fluid"], ["transport.recovery=go-back-n"], ["controller=bolt"]])
 def test_where_nobody_can_grant_it_is_refused(tmp_path: Path, settings: list[str]) -> None:
     file = tmp_path / "incast.yaml"
     file.write_text(INCAST)

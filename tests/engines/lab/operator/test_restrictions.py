@@ -16,6 +16,7 @@ REFUSED = {
     "loss": (["rack.link.loss=1 %"], "rack.link.loss: real links lose what they lose"),
     "pfc": (["rack.switch.pfc=on"], "rack.switch.pfc: priority flow control is the switch's"),
     "tuner": (["tuner=acc"], "tuner: acc runs in the rack's switches"),
+    "receiver": (["receiver=eqds"], "receiver: not over a lab's wires yet"),
     "int": (["controller={name: hpcc}"], "controller: hpcc decides by INT, which the lab's switches do not write"),
 }
 
