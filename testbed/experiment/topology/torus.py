@@ -17,8 +17,9 @@ Length = Annotated[int, Field(strict=True, ge=2)]
 
 
 class Torus(Regular, Routed):
-    """Switches s1, s2, ... in the order of their coordinates, the last counting first. Packets go the shortest way in each
-    dimension, in any order of them, by ECMP.
+    """Switches s1, s2, ... in the order of their coordinates, the last counting first.
+
+    Packets go the shortest way in each dimension, in any order of them, by ECMP.
     """
 
     kind: Literal["torus"] = Field(description="`torus`")
