@@ -311,6 +311,15 @@ class Experiment(Part):
         return Context(self.hosts, self.rack.link.rate, self.time.end, (self.seed,), edges)
 
     @model_validator(mode="after")
+    def _hosts_are_named(self) -> Self:
+        """Files of flows that number nodes mean those of the rack's file."""
+        try:
+            self.__dict__["traffic"] = self.traffic.named(self.rack.nodes_of)
+        except ValueError as error:
+            refuse("traffic", str(error))
+        return self
+
+    @model_validator(mode="after")
     def _parts_fit_together(self) -> Self:
         self._check_hosts()
         apps.check(self.apps, self.hosts, self.time.duration)

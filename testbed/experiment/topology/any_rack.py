@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Mapping
 from functools import cached_property
 from typing import Annotated, Literal, Self
 
@@ -158,6 +159,11 @@ class AnyRack(Part):
     def inputs(self) -> list[Input]:
         """Files that it was read from."""
         return []
+
+    @property
+    def nodes_of(self) -> Mapping[str, str]:
+        """Our names of hosts by those in the rack's file."""
+        return {}
 
     @model_validator(mode="after")
     def _can_be_built(self) -> Self:

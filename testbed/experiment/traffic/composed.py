@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Mapping
 from itertools import pairwise
 from typing import Annotated, Any, Literal, Self
 
@@ -98,6 +99,10 @@ class Mix(Composed):
         """The patterns within."""
         return list(self.parts)
 
+    def named(self, hosts: Mapping[str, str]) -> Self:
+        """Of all."""
+        return self.model_copy(update={"parts": [one.named(hosts) for one in self.parts]})
+
     def key_of(self, number: int) -> str:
         """Where the file has one of them."""
         return f"parts.{number}"
@@ -154,6 +159,11 @@ class Phases(Composed):
     def members(self) -> list[Pattern]:
         """The patterns within."""
         return [phase.traffic for phase in self.parts]
+
+    def named(self, hosts: Mapping[str, str]) -> Self:
+        """Of all."""
+        parts = [one.model_copy(update={"traffic": one.traffic.named(hosts)}) for one in self.parts]
+        return self.model_copy(update={"parts": parts})
 
     def key_of(self, number: int) -> str:
         """Where the file has one of them."""

@@ -15,7 +15,9 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 from testbed.base.arrays import Floats
 from testbed.base.inputs import Input, digest
 from testbed.errors import BadInput, nearest
-from testbed.units import Size
+from testbed.experiment.lines import first
+from testbed.experiment.traffic import cdf_text
+from testbed.units import Size, show_size
 
 SHIPPED = Path(__file__).parent / "sizes"
 
@@ -77,13 +79,20 @@ def shipped() -> list[str]:
 
 
 @lru_cache
-def load(name: str) -> Distribution:
-    """A shipped distribution, or one from a YAML file (anything with a slash or a suffix). Raises BadInput."""
-    file = Path(name).expanduser() if "/" in name or name.endswith((".yaml", ".yml")) else SHIPPED / f"{name}.yaml"
+def load(name: str, unit: float | None = None) -> Distribution:
+    """A shipped distribution, or one from a file (anything with a slash or a suffix): YAML, or text, whose sizes may
+    have another unit. Raises BadInput.
+    """
+    file = Path(name).expanduser() if "/" in name or Path(name).suffix else SHIPPED / f"{name}.yaml"
     if file.parent == SHIPPED and not file.is_file():
         raise BadInput(
             f"no size distribution is named '{name}'; {nearest(name, shipped())}, or give a path: ./{name}.yaml"
         )
+    text = _text(file, unit)
+    if text is not None:
+        return text
+    if unit is not None:
+        raise BadInput(f"'{name}' is YAML, which says its unit itself: leave traffic.unit out")
     try:
         content = file.read_bytes()
         said = _File.model_validate(yaml.safe_load(content.decode()))
@@ -100,6 +109,22 @@ def load(name: str) -> Distribution:
     sizes, shares = np.array(said.points, float).T
     read = Input(key="sizes", file=file, sha256=digest(content))
     return Distribution(said.source, sizes * said.unit, shares, read)
+
+
+def _text(file: Path, unit: float | None) -> Distribution | None:
+    """None for a file that is not text of this kind, or cannot be read."""
+    try:
+        if not cdf_text.is_one(first(file)):
+            return None
+        points, usual = cdf_text.read(file)
+    except OSError:
+        return None
+    except ValueError as error:
+        raise BadInput(str(error)) from None
+    each = usual if unit is None else unit
+    form = f"sizes as text: {len(points)} points, in units of {show_size(each)}"
+    sizes, shares = np.array(points, float).T
+    return Distribution(str(file), sizes * each, shares, Input.of("sizes", file, form))
 
 
 EXPECTED = "source: text, unit: 1 B, points: [[size, share of the flows that are not larger], ...]"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Annotated, Any, Self
 
@@ -50,6 +51,10 @@ class Pattern(Part):
         description="`off`: its packets are not ECN-capable, so that switches cannot mark them; by default as in the "
         "block around it, and `on`.",
     )
+
+    def named(self, _hosts: Mapping[str, str]) -> Self:
+        """The same where a file numbers nodes: these are our names of hosts by those in the rack's file."""
+        return self
 
     @abstractmethod
     def hosts_needed(self) -> int:

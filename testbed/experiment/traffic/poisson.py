@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Annotated, Literal, Self
 
 import numpy as np
-from pydantic import AfterValidator, Field, model_validator
+from pydantic import Field, model_validator
 
 from testbed.base.arrays import Floats
 from testbed.base.inputs import Input
@@ -18,14 +18,6 @@ from testbed.experiment.traffic.pattern import Context, Listed
 from testbed.units import Size, Time, show_size
 
 INCASTS = 1 << 32  # number of the random stream of the incasts; hosts have theirs below
-
-
-def _known(value: str) -> str:
-    try:
-        load(value)
-    except BadInput as error:
-        raise ValueError(str(error)) from None
-    return value
 
 
 class MixedIn(Part):
@@ -70,10 +62,16 @@ class Poisson(Listed):
 
     pattern: Literal["poisson"] = Field(description="`poisson`")
     hosts: Hosts | None = Field(default=None, description="Number of hosts, h1 to hN; by default all of the rack.")
-    sizes: Annotated[str, AfterValidator(_known)] = Field(
+    sizes: str = Field(
         description="Distribution of flow sizes: `websearch` (DCTCP's, as in the HPCC repository), `websearch-abm`, "
         "`websearch-pfabric`, `datamining` (VL2's, as in HKUST's generator), `datamining-abm`, `datamining-pfabric`, "
-        "`fbhdp` (Hadoop at Facebook), or the path of a YAML file like those in testbed/experiment/traffic/sizes."
+        "`fbhdp` (Hadoop at Facebook), `alistorage` (storage at Alibaba), `googlerpc`, or a path: of a YAML file like "
+        "those in testbed/experiment/traffic/sizes, or of text with a size and a share (percent, or up to 1) per line."
+    )
+    unit: Annotated[Size, Field(gt=0)] | None = Field(
+        default=None,
+        description="Of the sizes in a text file: `1460 B` where it counts packets. By default bytes, but packets of "
+        "1460 B in files of three columns, as ns-2's scripts have them.",
     )
     load: Annotated[Share, Field(gt=0)] = Field(
         description="Share of each host's line rate that it offers, as user data: the mean time between two flows of a "
@@ -88,11 +86,22 @@ class Poisson(Listed):
     incast: MixedIn | None = Field(default=None, description="Incasts mixed in; null for none.")
     label: str = Field(default="background", description="Name of these flows in the results.")
 
+    @model_validator(mode="after")
+    def _known(self) -> Self:
+        try:
+            load(self.sizes, self.unit)
+        except BadInput as error:
+            refuse("sizes", str(error))
+        return self
+
     @property
     def distribution(self) -> Distribution:
         """Of the flow sizes."""
-        sizes = load(self.sizes)
-        return sizes if self.largest is None else sizes.up_to(self.largest)
+        return self._whole if self.largest is None else self._whole.up_to(self.largest)
+
+    @property
+    def _whole(self) -> Distribution:
+        return load(self.sizes, self.unit)
 
     def _hosts(self, context: Context) -> int:
         return self.hosts or context.hosts
@@ -137,7 +146,7 @@ class Poisson(Listed):
 
     def notes(self) -> list[str]:
         """That sizes were cut."""
-        whole = load(self.sizes)
+        whole = self._whole
         if self.distribution is whole or self.largest is None:
             return []
         return [
@@ -147,7 +156,7 @@ class Poisson(Listed):
 
     def inputs(self) -> list[Input]:
         """The distribution, a shipped one as well."""
-        return [load(self.sizes).read]
+        return [self._whole.read]
 
     @property
     def flows_key(self) -> str:

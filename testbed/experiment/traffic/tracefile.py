@@ -1,67 +1,97 @@
-"""Flows from a CSV file."""
+"""Flows from a file: CSV, or flows of a simulator (`hpcc_flows`, `htsim_matrix`). What it is tells its content."""
 
 from __future__ import annotations
 
 import csv
 import math
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Literal, Self
 
 from pydantic import Field, PrivateAttr, model_validator
 
-from testbed.base.inputs import Input, digest
+from testbed.base.inputs import Input
 from testbed.experiment.block import refuse
+from testbed.experiment.lines import Line, first
+from testbed.experiment.topology import hpcc_file, htsim_file
+from testbed.experiment.traffic import cdf_text, hpcc_flows, htsim_matrix
 from testbed.experiment.traffic.flow import Flow
-from testbed.experiment.traffic.pattern import Context, Listed
+from testbed.experiment.traffic.numbered import NumberedFlows
+from testbed.experiment.traffic.pattern import Context, Pattern
+from testbed.experiment.traffic.plan import Plan
 from testbed.units import SIZE_UNITS, TIME_UNITS, parse
 
 NEEDED = ("src", "dst", "bytes", "start")
 ALLOWED = (*NEEDED, "label")
 UNITS = {"bytes": SIZE_UNITS, "start": TIME_UNITS}
 USUAL = {"bytes": "B", "start": "s"}
+ELSEWHERE: tuple[tuple[Callable[[Line], bool], str], ...] = (
+    (hpcc_file.is_one, "a topology of the HPCC family; say rack: {kind: custom, file: ...}"),
+    (htsim_file.is_one, "a topology of htsim; say rack: {kind: custom, file: ...}"),
+    (cdf_text.is_one, "a distribution of flow sizes; say pattern: poisson, and sizes"),
+    (lambda begin: begin.words[:1] == ["num_ranks"], "a GOAL schedule; say pattern: goal"),
+)
 
 
-class TraceFile(Listed):
-    """Flows from a CSV file with a first line `src,dst,bytes,start`.
+class TraceFile(Pattern):
+    """Flows from a file: CSV, flow.txt of the HPCC family, or a connection matrix of htsim.
 
-    Hosts are h1, h2, ...; bytes of user data, empty for an endless flow; start in nominal seconds. Other units stand
-    in the first line (`bytes_kB`, `start_us`) or behind a number (`1 MB`). A column `label` may name the flows in the
-    results.
+    CSV has a first line `src,dst,bytes,start`. Hosts are h1, h2, ...; bytes of user data, empty for an endless flow;
+    start in nominal seconds. Other units stand in the first line (`bytes_kB`, `start_us`) or behind a number (`1 MB`).
+    A column `label` may name the flows in the results. In the other files node n is h(n+1), or the host that
+    `rack.file` has by that number.
     """
 
     pattern: Literal["trace"] = Field(description="`trace`")
-    file: str = Field(description="Path of the CSV file, relative to the experiment file.")
+    file: str = Field(description="Path of the file, relative to the experiment file.")
 
-    _flows: list[Flow] = PrivateAttr(default_factory=list)
-    _sha256: str = PrivateAttr(default="")
+    _numbered: NumberedFlows | None = PrivateAttr(default=None)
+    _plan: Plan = PrivateAttr()
+    _input: Input = PrivateAttr()
 
     @model_validator(mode="after")
     def _readable(self) -> Self:
         try:
-            self._flows, self._sha256 = read(self._path)
+            found = read(self._path)
+            self._input = Input.of("file", self._path, form_of(found))
+        except OSError as error:
+            refuse("file", f"cannot read {self._path}: {error.strerror}")
         except ValueError as error:
             refuse("file", str(error))
+        if isinstance(found, NumberedFlows):
+            self._numbered, self._plan = found, found.plan()
+        else:
+            self._plan = Plan.of(found)
         return self
 
     @property
     def _path(self) -> Path:
         return Path(self.file).expanduser()
 
+    def named(self, hosts: Mapping[str, str]) -> Self:
+        """With the hosts of the rack's file, if that has numbers as well."""
+        numbers = {theirs: ours for theirs, ours in hosts.items() if theirs.isdecimal()}
+        if self._numbered is None or not numbers:
+            return self
+        made = self.model_copy()
+        made._plan = self._numbered.named(numbers).plan()
+        return made
+
     def hosts_needed(self) -> int:
         """Up to the highest number."""
-        return max(int(name[1:]) for flow in self._flows for name in (flow.src, flow.dst))
+        return int(max(self._plan.src_number.max(), self._plan.dst_number.max()))
 
     def flow_count(self, _context: Context) -> float:
         """Exactly."""
-        return len(self._flows)
+        return len(self._plan)
 
-    def expand(self, _context: Context) -> list[Flow]:
+    def plan(self, _context: Context) -> Plan:
         """The flows, in the order of the file."""
-        return list(self._flows)
+        return self._plan
 
     def inputs(self) -> list[Input]:
         """The trace."""
-        return [Input(key="file", file=self._path, sha256=self._sha256)]
+        return [self._input]
 
     @property
     def hosts_key(self) -> str:
@@ -71,15 +101,28 @@ class TraceFile(Listed):
     flows_key = start_key = hosts_key
 
 
-def read(file: Path) -> tuple[list[Flow], str]:
-    """The flows of a file, and its digest. Raises ValueError with the line of the first bad row."""
-    try:
-        content = file.read_bytes()
-        text = content.decode("utf-8-sig")  # spreadsheets write a byte order mark
-    except OSError as error:
-        raise ValueError(f"cannot read {file}: {error.strerror}") from None
-    except UnicodeDecodeError:
-        raise ValueError(f"cannot read {file}: it is not UTF-8 text") from None
+def form_of(found: list[Flow] | NumberedFlows) -> str:
+    """What a file was taken for."""
+    form, notes = (found.form, found.notes) if isinstance(found, NumberedFlows) else ("flows in CSV", ())
+    return "; ".join((f"{form}: {len(found):,} flows", *notes))
+
+
+def read(file: Path) -> list[Flow] | NumberedFlows:
+    """The flows of a file. Raises OSError, or ValueError with the line of what is wrong."""
+    begin = first(file)
+    if htsim_matrix.is_one(begin):
+        return htsim_matrix.read(file)
+    if hpcc_flows.is_one(begin):
+        return hpcc_flows.read(file)
+    for is_one, instead in ELSEWHERE:
+        if is_one(begin):
+            raise ValueError(f"{file}: this is {instead}")
+    return _csv(file)
+
+
+def _csv(file: Path) -> list[Flow]:
+    """Raises ValueError with the line of the first bad row."""
+    text = file.read_text(encoding="utf-8-sig")  # spreadsheets write a byte order mark
     rows = csv.DictReader(text.splitlines(), restkey="too many", skipinitialspace=True, strict=True)
     flows, line = [], 0  # the last one that could be read
     try:
@@ -95,7 +138,7 @@ def read(file: Path) -> tuple[list[Flow], str]:
         raise ValueError(f"{file}, line {line}: {error}") from None
     if not flows:
         raise ValueError(f"{file}: no flow in it")
-    return flows, digest(content)
+    return flows
 
 
 def _columns(columns: list[str]) -> tuple[list[str], dict[str, str]]:

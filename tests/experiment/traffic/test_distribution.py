@@ -15,6 +15,8 @@ PUBLISHED = {  # mean in bytes, tolerance of a sampled mean: tails are heavy, so
     "datamining-pfabric": (7.47e6, 0.03),
     "datamining-abm": (5.04e6, 0.04),
     "fbhdp": (120.4e3, 0.02),
+    "alistorage": (40.87e3, 0.02),
+    "googlerpc": (2.968e3, 0.05),
 }
 SAMPLES = 1_000_000
 

@@ -17,17 +17,16 @@ def test_trace_file_is_found_beside_the_experiment(tmp_path: Path) -> None:
     file = tmp_path / "mine.yaml"
     file.write_text("traffic: {pattern: trace, file: flows.csv}\ncontroller: dcqcn\n")
     loaded = load(str(file)).experiment
-    assert loaded.traffic.expand(loaded.context) == [
-        Flow("h1", "h3", 1000.0, 0.0, "a"),
-        Flow("h2", "h3", math.inf, 1e-3),
-    ]
+    plan = loaded.plan
+    assert (plan.src, plan.dst, plan.label) == (["h1", "h2"], ["h3", "h3"], ["a", ""])
+    assert (plan.size.tolist(), plan.start.tolist()) == ([1000.0, math.inf], [0.0, 1e-3])
     assert loaded.hosts == 3
 
 
 def test_a_trace_of_a_spreadsheet(tmp_path: Path) -> None:
     file = tmp_path / "flows.csv"
     file.write_text("src,dst,bytes,start\nh1,h3,1000,0\n", encoding="utf-8-sig")
-    assert read(file)[0] == [Flow("h1", "h3", 1000.0, 0.0)]
+    assert read(file) == [Flow("h1", "h3", 1000.0, 0.0)]
 
 
 def test_a_quote_too_many_in_a_trace(tmp_path: Path) -> None:
@@ -43,7 +42,7 @@ def test_a_quote_too_many_in_a_trace(tmp_path: Path) -> None:
 def test_units_stand_in_the_first_line_or_behind_a_number(tmp_path: Path) -> None:
     file = tmp_path / "flows.csv"
     file.write_text("src,dst,bytes_kB,start_us\nh1,h3,1.5,20\nh1,h2,1 MB,3 ms\nh2,h3,,0\n")
-    assert read(file)[0] == [
+    assert read(file) == [
         Flow("h1", "h3", 1500.0, 20e-6),
         Flow("h1", "h2", 1e6, 3e-3),
         Flow("h2", "h3", math.inf, 0.0),
