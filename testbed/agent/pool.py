@@ -137,9 +137,9 @@ class AgentPool:
         for member in self.members:
             member.wait_ready()
 
-    def begin(self) -> Clock:
+    def begin(self, dilation: float) -> Clock:
         """Start nominal time: all must be ready."""
-        clock = Clock(self.members[0].config.dilation).started()
+        clock = Clock(dilation).started()
         for member in self.members:
             with suppress(BrokenPipeError):  # it has just ended: `failure` says why
                 os.write(member.start_pipe, clock.epoch_ns.to_bytes(8, "little"))

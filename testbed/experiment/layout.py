@@ -76,9 +76,19 @@ class Layout:
         edges = ((self.shape.edge(src), self.shape.edge(dst)) for src, dst in pairs)
         return 1 + max(self.routes.distance(*pair) or 0 for pair in edges)
 
+    @property
+    def longest_rtt(self) -> float:
+        """The longest base RTT of the flows; without any, of the rack's links."""
+        return float(self.paths.base_rtt.max()) if len(self.plan) else 2 * self.routes.longest_delay
+
     @cached_property
     def bottleneck(self) -> int:
-        """Position of the port that the summary shows: the one with the highest expected load."""
+        """Position of the port that the summary shows: the one with the highest expected load.
+
+        Without flows that is not known: then the one towards the host of the first app, which others talk to.
+        """
+        if not len(self.plan):
+            return self.shape.position[self.shape.port_of(self.experiment.apps[0].hosts[0]).name]
         return busiest_port(self.routes, self.plan, self.experiment.time.end)
 
     @cached_property
@@ -97,20 +107,20 @@ class Layout:
     @property
     def flowlet_gap(self) -> float:
         """How long a flow must have paused to take another path, with `routing: flowlet`. Nominal s."""
-        return self.experiment.routing.gap or float(self.paths.base_rtt.max())
+        return self.experiment.routing.gap or self.longest_rtt
 
     def retransmission_timeout(self, longest_queue: float) -> float:
         """As configured, or three times the longest RTT with ``longest_queue`` bytes at every port. Nominal s."""
         configured = self.experiment.transport.timeout
         if not isinstance(configured, str):
             return configured
-        return 3 * float((self.paths.base_rtt + self.paths.full_buffers(longest_queue)).max())
+        return 3 * float((self.paths.base_rtt + self.paths.full_buffers(longest_queue)).max(initial=0.0))
 
     def controller_paths(self, flows: slice = slice(None)) -> Paths:
         """What a controller knows of these flows."""
         paths, framing = self.paths, self.framing
         columns = paths.line_rate[flows], paths.base_rtt[flows], paths.hops[flows]
-        return Paths(*columns, framing.payload, framing.wire_size, float(paths.base_rtt.max()))
+        return Paths(*columns, framing.payload, framing.wire_size, self.longest_rtt)
 
     def tuner_ports(self) -> list[Ports]:
         """The queues of every switch whose thresholds its tuner sets."""

@@ -23,6 +23,7 @@ from testbed.base.missing import why_missing
 from testbed.controller import CompiledController, Signal
 from testbed.errors import BadInput, nearest
 from testbed.experiment import chosen, configured, meaningless
+from testbed.experiment.apps import App
 from testbed.experiment.choice import SWITCHED, PluginChoice
 from testbed.experiment.document import Document, KeyPath, dotted
 from testbed.experiment.edits import Edits
@@ -39,13 +40,17 @@ GROUP = "testbed.experiments"
 PLUGINS = ("controller", "tuner", "routing", "receiver")  # keys that name one
 FILE_KEYS = ("file", "sizes", "config")  # of racks and traffic patterns: paths are relative to the experiment file
 
+Admit = Callable[[list[str], list[App]], None]  # raises BadInput for a plugin or an app that must not run
+
 
 @dataclass(frozen=True)
 class Loaded:
     """The document of an experiment, whose marks give messages their line, and what it says once all is changed."""
 
     document: Document
-    admit: Callable[[list[str]], None] = lambda _plugins: None  # raises BadInput for one that must not be loaded
+    admit: Callable[[list[str], list[App]], None] = lambda _plugins, _apps: (
+        None
+    )  # raises BadInput for what must not run
     told: tuple[str, ...] = ()  # what became of options when plugins were chosen beside the file
     configuration: tuple[str, ...] = ()  # what a switch's own configuration says, and what of it is not understood
     replaced: bool = False  # whether its controller is another one than the file's
@@ -119,7 +124,7 @@ def load(path_or_name: str) -> Loaded:
     return _read(known[path_or_name], known[path_or_name].name)
 
 
-def recorded(experiment: Mapping[str, Any], name: str, admit: Callable[[list[str]], None]) -> Loaded:
+def recorded(experiment: Mapping[str, Any], name: str, admit: Admit) -> Loaded:
     """The experiment that a result holds, all paths absolute; ``name`` stands for its file in messages."""
     return Loaded(Document(name, deepcopy(dict(experiment))), admit)
 
@@ -150,7 +155,7 @@ def resolve(loaded: Loaded, changed: Callable[[Plugin], Plugin] = lambda plugin:
     experiment = loaded.experiment
     meaningless.refuse(experiment, loaded.document)
     choices = (experiment.controller, *experiment.controllers, experiment.tuner, experiment.routing)
-    loaded.admit([one.name for one in choices])
+    loaded.admit([one.name for one in choices], experiment.apps)
     controller, controller_config = _plugin("controller", ("controller",), experiment.controller, loaded)
     loaded = loaded.with_needs(controller)
     experiment, controller = loaded.experiment, changed(controller)

@@ -25,6 +25,8 @@ def try_controller(resolved: Resolved, one: Decider) -> None:
     Raises BadInput if an option does not fit (a policy file that is missing), PluginFailed if the plugin raises
     anything else or does not return, or TestbedError if there is no compiler.
     """
+    if not len(resolved.layout.plan):
+        return  # without flows nobody decides
     _made(one.plugin, lambda: one.make(resolved.layout.controller_paths(slice(1))))
 
 

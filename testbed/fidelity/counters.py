@@ -85,6 +85,13 @@ class CreditCounts:
 
 
 @dataclass(frozen=True)
+class AppCounts:
+    """Where apps send as well, which nobody counts per flow."""
+
+    entered: Ints | None  # all packets that came into a switch, per port; None with netem, which hides them
+
+
+@dataclass(frozen=True)
 class RecoveryCounts:
     """Where packets are sent again under their numbers, per flow. Receivers count what they do with them."""
 
@@ -120,3 +127,4 @@ class Counts:
     srcs: SrcCounts | None = None  # with Bolt
     credits: CreditCounts | None = None  # where receivers grant what is sent
     recovery: RecoveryCounts | None = None  # with go-back-N and selective repeat
+    apps: AppCounts | None = None  # where there are any

@@ -148,7 +148,7 @@ class Programs:
     def _last_port(self, hosts: list[str]) -> Ints:
         """Positions of the switch ports that lead to hosts."""
         shape = self.layout.shape
-        return np.array([shape.position[shape.port_of(host).name] for host in hosts])
+        return np.array([shape.position[shape.port_of(host).name] for host in hosts], np.int64)
 
 
 def alike(layout: Layout) -> Ints:

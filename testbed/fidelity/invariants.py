@@ -11,7 +11,7 @@ import numpy as np
 
 from testbed.agent.identity import Identity
 from testbed.base.arrays import Ints
-from testbed.fidelity.counters import Counts
+from testbed.fidelity.counters import Counts, PortCounts
 from testbed.results.verdict import Reason
 
 RATE_TOLERANCE = 0.01  # of a link: a token bucket may be ahead by its burst
@@ -55,10 +55,16 @@ def agents_and_nics_agree(counts: Counts) -> Iterator[Reason]:
 def packets_are_conserved(counts: Counts) -> Iterator[Reason]:
     """Sent = delivered + dropped by the model: in all, at every switch, and over every link.
 
+    Apps' packets have no counter of their own: beside them all packets are compared, at every switch.
+
     With one switch also at every port: data towards a host, and answers, credits and SRCs back to it. In larger racks
     ECMP decides which ports a flow takes, but what goes into a switch is known, and what each of its ports did with it.
     """
     flows, ports, srcs = counts.flows, counts.ports, counts.srcs
+    if counts.apps:
+        if counts.apps.entered is not None:
+            yield from _switches_keep(ports, counts.apps.entered)
+        return
     answers = flows.answered + flows.cnps_made
     missing = np.zeros(len(ports.name), np.int64)
     np.add.at(missing, flows.dst_port, flows.nic_sent - flows.received)
@@ -84,9 +90,14 @@ def packets_are_conserved(counts: Counts) -> Iterator[Reason]:
     entered[ports.far[trunks]] = ports.arrived[trunks]
     if srcs:
         entered += srcs.sent
+    yield from _switches_keep(ports, entered)
+
+
+def _switches_keep(ports: PortCounts, entered: Ints) -> Iterator[Reason]:
+    """What came into a switch, at each of its ports, has left it or was dropped by the model."""
     lost_on_link = ports.enqueued - ports.arrived
     left = ports.enqueued + ports.dropped - lost_on_link
-    _, switch_of = np.unique(ports.switch, return_inverse=True)
+    switches, switch_of = np.unique(ports.switch, return_inverse=True)
     came, gone = np.zeros((2, len(switches)), np.int64)
     np.add.at(came, switch_of, entered)
     np.add.at(gone, switch_of, left)
@@ -113,7 +124,10 @@ def marks_are_echoed(counts: Counts) -> Iterator[Reason]:
     np.add.at(received, flows.dst_port, flows.received_ce)
     one_switch = len(set(ports.switch)) == 1
     last = ports.far < 0
-    for port in np.flatnonzero(last & ((received != ports.marked) if one_switch else (received < ports.marked))):
+    fewer, more = received < ports.marked, received > ports.marked
+    if counts.apps:  # whose marks only the ports count
+        fewer = np.zeros_like(fewer)
+    for port in np.flatnonzero(last & (fewer | more if one_switch else fewer)):
         yield Reason(
             what=f"CE marks set and received differ at {ports.name[port]}",
             how_much=f"{ports.marked[port]} and {received[port]}",
@@ -181,7 +195,7 @@ def queues_agree(counts: Counts) -> Iterator[Reason]:
 
 def the_named_controllers_ran(counts: Counts) -> Iterator[Reason]:
     """Agents ran the configured classes, from the configured files, and no others."""
-    if not counts.loaded_plugins:
+    if not counts.loaded_plugins and counts.wanted:
         yield Reason(what="no controller identified", how_much="no agent", remedy=PLUGIN)
         return
     wrong = [number for number, one in enumerate(counts.loaded_plugins) if one not in counts.wanted]

@@ -105,6 +105,8 @@ EMPTY_QUEUES = "start the flows before there is a standing queue"
 MEND_TUNER = "mend the tuner: 'tuners' in manifest.json has the first of them, and why"
 BREAK = "it stays for ever: take routes that go up and then down, or set rack.switch.watchdog"
 MARK_FIRST = "lower Kmin, or raise rack.switch.pfc.xoff (docs/pfc.md, ECN before PFC)"
+AVOID_LOSS = "raise rack.switch.buffer or let apps use ECN, so that they lose less, or set rto_min by 'ip route' there"
+LONGER = "raise --duration, or their stop"
 START = "start the flows before the end of the run"
 SOFTWARE = "the agent is software: lower the rate, or lengthen the loop with testbed_feedback_delay in the inventory"
 BOUND_RATE = "bound the controller's rate by its path's line_rate; 'testbed check' says when it is above"
@@ -274,8 +276,18 @@ LIMITS: tuple[Limit, ...] = (
         in_lab="raise time.warmup, or run it again with less load on the hosts and the operator's machine",
     ),
     Limit(
+        "TCP timeouts",
+        lambda record: record.tcp.waited if record.tcp else 0.0,
+        0.01,
+        "TCP's timeouts are wall time, so that the dilation makes them many times shorter than a host's; where they "
+        "are a hundredth of the run, it is this machine's timer that shaped the result",
+        lambda _measured, _limit: AVOID_LOSS,
+        lambda value: f"RTOs of 200 ms of wall time, not dilated, are {value:.0%} of the run",
+        live=False,
+    ),
+    Limit(
         "no packets delivered",
-        lambda record: float(record.flows.delivered_packets.sum() == 0),
+        lambda record: float(len(record.flows) > 0 and record.flows.delivered_packets.sum() == 0),
         0,
         "without a packet there is no result",
         lambda _measured, _limit: f"{START}; run 'testbed doctor' to see what this machine lacks",
@@ -307,6 +319,10 @@ def judge(record: RunRecord) -> Verdict:
     if figures.window(record).length <= 0:
         how_much = f"{record.duration * 1e3:.4g} ms run, {record.warmup * 1e3:.4g} ms warm-up"
         reasons.append(Reason(what="empty measurement window", how_much=how_much, remedy="raise --duration"))
+    if unended := ", ".join(one.name for one in record.apps if one.unended):
+        reasons.append(
+            Reason(what="apps that had not ended", how_much=unended, remedy="raise --duration, or their stop")
+        )
     if record.deadlock:
         reasons.append(Reason(what="PFC deadlock", how_much=record.deadlock, remedy=BREAK))
     reasons += [one.model_copy(update={"remedy": f"{NOT_THE_EXPERIMENT}; {one.remedy}"}) for one in record.broken]

@@ -161,7 +161,7 @@ def scene(run: Observed) -> Scene:
         duration=experiment.time.end,
         warmup=experiment.time.warmup,
         dilation=run.clock.dilation,
-        base_rtt=quantile(run.layout.paths.base_rtt, 0.5),
+        base_rtt=quantile(run.layout.paths.base_rtt, 0.5) if len(run.layout.plan) else run.layout.longest_rtt,
         bottleneck=run.layout.bottleneck,
         ports=tuple(ports),
         queues=_queues(run),

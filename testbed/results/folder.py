@@ -6,6 +6,7 @@
     decisions.parquet   what the controllers were told and decided (`testbed.results.decisions`)
     queues.parquet, queue_series.parquet   the queues of all ports, where these have several
     tuners.parquet      what the tuners told of themselves, if they were ever asked (`testbed.results.report.tuned`)
+    apps/               what apps printed
     learned/            what tuners learned in the run, if they did
     report.html     the same for the eye, and for `testbed rerun` (`testbed.results.packed`); plots/*.svg for print
 
@@ -31,7 +32,7 @@ from pydantic import BaseModel, ValidationError
 
 from testbed.base.strange import all_visible
 from testbed.errors import BadInput, TestbedError
-from testbed.results import arrow
+from testbed.results import apps, arrow
 from testbed.results.manifest import SCHEMA_VERSION, Manifest
 from testbed.results.record import RunRecord
 from testbed.results.summary import Summary
@@ -126,6 +127,7 @@ def write(
         "tuners": [one.as_dict() for one in record.tuners],
         "rest": _rest(record, summary) if record.windows else {},
         "events": record.events,
+        "apps": [one.as_dict() for one in record.apps],
     }
     manifest = manifest.model_copy(update=told)
     owner = _sudo_caller()
@@ -136,6 +138,7 @@ def write(
             write_tables(unfinished, record)
             if record.decisions_file is not None:
                 record.decisions_file.tofile(unfinished / DECISIONS)
+            apps.write(unfinished, record.apps)
             _write_learned(unfinished / LEARNED, record)
             for each in add:
                 each(unfinished)

@@ -80,6 +80,7 @@ class Manifest(BaseModel):
     tuners: list[dict[str, Any]] = []  # per switch: decisions, their CPU time, means of what was reported, refusals
     rest: dict[str, Any] = {}  # of a run that was to go on until it rests: windows, start and end of the last, unrest
     events: list[Event] = []  # what the experiment did to the rack while traffic went on
+    apps: list[dict[str, Any]] = []  # name, host, when each began and ended, its exit code, whether it was stopped
     verdict: Verdict | None = None
 
     def with_edits(self, events: Sequence[EventSpec]) -> Self:

@@ -15,6 +15,8 @@ from numpy.typing import NDArray
 from testbed.base.arrays import Floats, Ints
 from testbed.experiment.events import Event, EventSpec
 from testbed.experiment.traffic.tasks import Job, Kind, Steps
+from testbed.results.apps import AppRecord
+from testbed.results.tcp_timers import TcpTimers
 from testbed.results.tuner_log import TunerLog
 from testbed.results.verdict import Reason
 
@@ -264,4 +266,6 @@ class RunRecord(Measured):
     decisions_kept: dict[str, Any] = field(default_factory=dict)  # calls and rows in there, and why not all
     captures: list[dict[str, Any]] = field(default_factory=list)  # per --pcap: see `testbed.capture.output.report`
     tuners: list[TunerLog] = field(default_factory=list)  # one per switch
+    apps: list[AppRecord] = field(default_factory=list)  # commands that ran in hosts
+    tcp: TcpTimers | None = None  # of their hosts
     interrupted: str = ""  # why the run ended early: "" | "Ctrl-C" | the plugin's failure

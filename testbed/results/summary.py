@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from pydantic import BaseModel
 
+from testbed.results.apps import AppFigures
 from testbed.results.figures import cost, fairness, fct, latency, loss, pauses, rest, sharing, throughput
 from testbed.results.figures.jobs import JobFigures
 from testbed.results.figures.marking import Marking, marking
@@ -18,6 +19,7 @@ from testbed.results.figures.registry import figure, figures_of
 from testbed.results.figures.sharing import Shared
 from testbed.results.figures.unknown import NAN, NULL_IF_UNKNOWN, Number, mean, ratio
 from testbed.results.record import RunRecord
+from testbed.results.tcp_timers import TcpTimers
 from testbed.results.verdict import Verdict
 
 
@@ -342,6 +344,12 @@ class Summary(BaseModel):
     feedback_lag_max: Number = figure("the longest, nominal", "s", lambda m: m.record.late.feedback_lag.largest)
     stalled_bytes: Number = figure(
         "what the bottleneck's shaper did not send in time, in the window", "B", lambda m: m.record.late.stalled_bytes)
+    apps: list[AppFigures] = figure(
+        "what apps printed, as far as the experiment asks for figures in it; rates and times nominal", "",
+        lambda m: [AppFigures(app=one.name, host=one.host, figures=one.figures) for one in m.record.apps])
+    tcp: TcpTimers | None = figure(
+        "of the hosts with apps: base RTTs that an RTO and a delayed ACK take at least (both are wall time), timeouts, "
+        "delayed ACKs, segments sent and sent again; null without apps", "", lambda m: m.record.tcp)
     counters: dict[str, int] = figure(
         "counts behind the verdict: drops outside the model, ring overflow, ...", "", lambda m: dict(m.record.counters))
     # fmt: on

@@ -1,5 +1,7 @@
 """Whose code a result may run: what is installed, and files of the user's own that are as they were then.
 
+Commands of its apps run nowhere unasked: nobody can tell whose they are.
+
 A result can come from anybody, and names plugins by their path, or brings them along. A file is the user's own if it is
 where the result says that it was, in no result, and of the user; and the code that would run must be the same. Anything
 else is a stranger's, and runs only if the user says that it may.
@@ -8,18 +10,20 @@ else is a stranger's, and runs only if the user says that it may.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from testbed.base.inputs import digest
 from testbed.errors import BadInput
+from testbed.experiment.apps import App
 from testbed.registry import is_path
 from testbed.results.brought import FOLDER
 from testbed.results.folder import MANIFEST
 from testbed.results.manifest import Manifest
 
+READ = "read it; if it may run here with your rights, say --trust (in Python: trust=True)"
 KINDS = ("controller", "tuner", "routing", "receiver")
 
 
@@ -42,17 +46,20 @@ class Guard:
         digests = frozenset(one.sha256 for one in plugins)
         return cls(str(name), run.resolve(), digests, copies, frozenset(names(held)), trusted)
 
-    def admit(self, plugins: Iterable[str]) -> None:
+    def admit(self, plugins: Iterable[str], apps: Sequence[App] = ()) -> None:
         """Raise BadInput if any of them would be a stranger's code."""
         if self.trusted:
             return
+        if apps:
+            commands = [f"  {app.name} on {', '.join(app.hosts)}: {app.run}" for app in apps]
+            raise BadInput("\n".join([f"{self.name} would run these commands as root:", *commands, READ]))
         asked = (one for one in plugins if is_path(one) and (self.named is None or one in self.named))
         files = {Path(one.partition(":")[0]).expanduser().resolve(): None for one in asked}
         strange = [line for file in files if file.is_file() for line in self._strange(file)]
         if strange:
             raise BadInput(
                 "\n".join([f"{self.name} would run code that is neither installed nor a file of yours:", *strange])
-                + "\nread it; if it may run here with your rights, say --trust (in Python: trust=True)"
+                + f"\n{READ}"
             )
 
     def _strange(self, file: Path) -> Iterator[str]:

@@ -114,6 +114,6 @@ def test_an_agent_that_dies_before_the_start_is_missed_by_then() -> None:
     pid = pool.members[0].pid
     os.kill(pid, signal.SIGKILL)
     os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT)
-    pool.begin()
+    pool.begin(1.0)
     assert "agent 0 ended with -9" in pool.failure()
     pool.end()

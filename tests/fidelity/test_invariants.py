@@ -15,7 +15,7 @@ import pytest
 
 from testbed.agent.identity import Identity
 from testbed.fidelity import invariants
-from testbed.fidelity.counters import Counts, FlowCounts, PauseCounts, PortCounts, RecoveryCounts
+from testbed.fidelity.counters import AppCounts, Counts, FlowCounts, PauseCounts, PortCounts, RecoveryCounts
 from testbed.fidelity.invariants import broken
 
 WANTED = Identity("dcqcn", "Dcqcn", str(Path("/there/dcqcn.py")), "ab" * 32)
@@ -315,3 +315,16 @@ def test_every_broken_invariant_names_what_to_do() -> None:
     verbs = re.compile(r"\b(run it again|raise|leave|lower)\b")
     assert [what for what, remedy in reasons.items() if not verbs.search(remedy)] == []
     assert "raise --dilation" in reasons["virtual queue and shaper differ"]
+
+
+def test_beside_apps_all_packets_are_compared_and_marks_of_flows_are_at_most_all() -> None:
+    counts = healthy()
+    entered = np.array([102, 51, 145])  # 298 came, 292 left, and 6 were dropped
+    beside = replace(counts, apps=AppCounts(entered))
+    assert broken(beside) == []
+    more = replace(beside, ports=replace(counts.ports, marked=np.array([0, 3, 50])))
+    assert broken(more) == []
+    fewer = replace(beside, ports=replace(counts.ports, marked=np.array([0, 0, 11])))
+    assert [one.what for one in broken(fewer)][:1] == ["CE marks set and received differ at s1-eth3"]
+    lost = replace(counts, apps=AppCounts(entered + np.array([1, 0, 0])))
+    assert [one.how_much for one in broken(lost)] == ["299 packets came, 298 left or were dropped by the model"]

@@ -11,9 +11,12 @@ import pytest
 
 from testbed.fidelity.verdict import LIMITS, judge, limits_of
 from testbed.results.record import Lateness, RunRecord
+from testbed.results.tcp_timers import TcpTimers
 from testbed.results.tuner_log import TunerLog
 from testbed.results.verdict import Exit, Reason
 from tests.support.synthetic_runs import RTT, lag, run
+
+TIMEOUTS = TcpTimers.of(["TcpExt: TCPTimeouts\nTcpExt: 5\n"], rtt=8e-3, dilation=1000, seconds=10)
 
 
 @pytest.mark.parametrize(
@@ -32,6 +35,7 @@ from tests.support.synthetic_runs import RTT, lag, run
         ),
         (lambda r: r.counters.update(rates_above_line=7), "above line rate: 7 decisions .*; bound .* line_rate"),
         (lambda r: setattr(r, "unmarked_pauses", 0.88), "PFC before ECN: 88% of the pause frames .*; lower Kmin, or"),
+        (lambda r: setattr(r, "tcp", TIMEOUTS), "TCP timeouts: RTOs of 200 ms .* are 10% of the run; raise rack"),
         (lambda r: setattr(r, "interrupted", "Ctrl-C"), "ended early: Ctrl-C after 10 ms"),
         (lambda r: setattr(r, "warmup", 1.0), "empty measurement window: 10 ms run, 1000 ms warm-up; raise --duration"),
         (lambda r: r.flows.delivered_packets.fill(0), "no packets delivered: 0 packets"),

@@ -76,6 +76,31 @@ def test_no_command_runs_it_unasked(stranger: Path, ran: Path, verb: str) -> Non
     assert not ran.exists()
 
 
+def test_commands_of_apps_run_only_if_they_are_trusted(tmp_path: Path) -> None:
+    """Whoever made the folder wrote them; asked for other hosts, they are still its own."""
+    command_result(tmp_path).rename(tmp_path / "got")
+    file = tmp_path / "got" / "manifest.json"
+    manifest = json.loads(file.read_text())
+    manifest["experiment"]["apps"] = [{"name": "theirs", "hosts": ["h1"], "run": f"touch {tmp_path}/ran"}]
+    manifest["experiment"]["engine"] = "kernel"
+    file.write_text(json.dumps(manifest))
+    for more in ([], ["--set", "apps.0.hosts=[h2]"]):
+        done = command("rerun", str(tmp_path / "got"), "--dry-run", *more)
+        assert (done.returncode, done.stdout) == (2, "")
+        assert "would run these commands as root:\n  theirs on h" in done.stderr
+        assert f": touch {tmp_path}/ran\nread it; if" in done.stderr
+    assert command("rerun", str(tmp_path / "got"), "--dry-run", "--trust").returncode == 0
+    assert not (tmp_path / "ran").exists()
+
+
+def command_result(folder: Path) -> Path:
+    done = command(
+        "run", "incast-2", "--engine", "virtual", "--duration", "50 us", "--out", str(folder / "out"), *UNSEEN
+    )
+    assert done.returncode in (0, 3), done.stderr
+    return folder / "out"
+
+
 @pytest.mark.parametrize("verb", ["rerun report", "replay", "explain"])
 def test_it_runs_if_it_is_trusted(stranger: Path, ran: Path, verb: str) -> None:
     done = command(*RUNNING[verb](stranger), "--trust", cwd=ran.parent, RAN=str(ran))

@@ -55,6 +55,8 @@ class Agents:
         config = self._config()
         if self.tasks:
             self.tasks.begin(library())
+        if not self.parts:  # no flows: nobody sends, or is late
+            self.meters.append(Meter(RTT_BINS_PER_OCTAVE, DecisionTrace(0, 0), hosts=0))
         for number, (first, end) in enumerate(self.parts):
             hosts = len(np.unique(rack.layout.plan.src_number[first:end]))
             self.meters.append(Meter(RTT_BINS_PER_OCTAVE, self._trace(), hosts=hosts))

@@ -6,6 +6,7 @@ import logging
 import os
 import time
 from collections import Counter
+from itertools import permutations
 
 import numpy as np
 
@@ -19,8 +20,9 @@ from testbed.dataplane.programs import FLOW_TABLE, NO_PFC, Answers, NicPrograms,
 from testbed.dataplane.shaper import burst
 from testbed.dataplane.wire import LOSSLESS
 from testbed.engines.kernel.pfc.lossless import Lossless, headroom_needed, lossless_of
-from testbed.engines.kernel.rack.net import LinkLayer, Rack
+from testbed.engines.kernel.rack.net import ETHERNET_FRAME, LinkLayer, Rack
 from testbed.engines.kernel.rack.wall import wall_links
+from testbed.experiment.apps import instances
 from testbed.experiment.resolved import Resolved
 from testbed.experiment.topology.dscp import DSCPS, USUAL
 from testbed.tuner import Need
@@ -76,7 +78,10 @@ class Assembly:
         )
         monitor = FLOW_TABLE if Need.FLOWS in self.resolved.tuner.form.needs else 0
         self.programs = self.net.attach(self.nic, experiment.seed, monitor)
-        self.net.connect(self.layout.plan.pairs)
+        hosts = {one.host for one in instances(experiment.apps)}
+        for host in hosts:
+            self.net[host].bring_up_loopback()
+        self.net.connect(self.layout.plan.pairs | set(permutations(hosts, 2)))
         if self.lossless:
             self.lossless.start(self.net, self.nic)
         self.ports = self.queues = PortReader(self.programs, self.net.ports, self.clock)
@@ -84,6 +89,7 @@ class Assembly:
             self.ports.thresholds[:] = np.nan  # they are the queues'
             self.queues = PortReader(self.programs, self.net.queues, self.clock)
             self._tell_pauses()
+        self.entered_before = self.entered()
         built = time.monotonic()
         self.tuning = in_rack(self.resolved, self.queues, self.layout.queue_names)
         self._log(built - began)
@@ -114,9 +120,15 @@ class Assembly:
         """Set all counters to 0."""
         for port in (*self.net.ports, *self.net.queues):
             self.programs.reset(port, self.experiment.seed)
+        self.entered_before = self.entered()
         if self.lossless:
             self.lossless.reset()
         self.nic.forget_peaks()
+
+    def entered(self) -> Ints:
+        """All packets that have come into a switch so far, shape (p,)."""
+        index = [port.ifindex for port in self.net.ports]
+        return np.asarray(self.nic.arrivals["packets"][index], np.int64)
 
     def begin(self, clock: Clock) -> None:
         """Nominal time has begun."""
@@ -147,7 +159,7 @@ class Assembly:
     @property
     def bucket(self) -> int:
         """Size in bytes of the bucket of a host's shaper."""
-        slowest = float(self.layout.paths.line_rate.min())
+        slowest = float(self.layout.paths.line_rate.min(initial=self.experiment.rack.link.rate))
         return burst(self.clock.wall_rate(slowest), self.layout.framing.wire_size)
 
     def delays(self, first: int, end: int) -> list[float]:
@@ -167,7 +179,7 @@ class Assembly:
     def _link_layer(self) -> LinkLayer:
         rack = self.experiment.rack
         return LinkLayer(
-            frame=self.layout.framing.wire_size,
+            frame=max(self.layout.framing.wire_size, ETHERNET_FRAME if self.experiment.apps else 0),
             buffer=round(self.layout.shape.largest_buffer if self.lossless else self.longest_queue),
             forwarding=rack.switch.forwarding,
             seed=self.experiment.seed,

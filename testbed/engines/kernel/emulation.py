@@ -20,6 +20,8 @@ from testbed.capture.recording import Recording
 from testbed.capture.tap import Interface
 from testbed.clock import Clock
 from testbed.controller import Signal
+from testbed.engines.apps.inside import hosts_file
+from testbed.engines.apps.running import RunningApps
 from testbed.engines.changes import Changes, accept
 from testbed.engines.kernel.agents import Agents
 from testbed.engines.kernel.assembly import Assembly
@@ -85,6 +87,11 @@ class Emulation:
         self.network = RackNetwork(self.rack)
         self.calibration = self._calibrate()
         self.agents.launch()
+        hosts = [(host.name, host.IP()) for host in self.rack.net.hosts]
+        self.apps = RunningApps(self.experiment, self.clock, self._netns, hosts_file(hosts))
+
+    def _netns(self, host: str) -> int:
+        return int(self.rack.net[host].netns)
 
     def _calibrate(self) -> list[Measured]:
         """Is the rack as configured? The counters start at 0 afterwards."""
@@ -111,7 +118,8 @@ class Emulation:
         live = Live(connection, self, collector, accepting)
         recorder.sample(time.monotonic_ns(), 0.0)  # all counts start from here
         pool.wait_ready()
-        rack.begin(pool.begin())
+        self.apps.begin()
+        rack.begin(pool.begin(self.clock.dilation))
         recording.begin(self.clock)
         next_sample = 0.0
         while True:
@@ -125,11 +133,15 @@ class Emulation:
             if now >= collector.next_window:
                 collector.window_begins(now)
             schedule.step(now)
+            self.apps.step(now)
             live.show()
-            interrupted = self._tune() or pool.failure() or live.interrupted() or self._overdue(now)
-            if interrupted or pool.finished() or (now >= collector.next_look and collector.rests(now)):
+            interrupted = (
+                self._tune() or pool.failure() or self.apps.failure() or live.interrupted() or self._overdue(now)
+            )
+            if interrupted or self._finished(now) or (now >= collector.next_look and collector.rests(now)):
                 break
             until = min(next_sample, collector.next_window, collector.next_look, rack.tuning.next_slot, schedule.next)
+            until = min(until, self.apps.next, experiment.time.end)
             time.sleep(max(0.0, min(self.clock.wall_seconds(until - self.clock.now()), live.seconds_left())))
         interrupted = interrupted or pool.failure()
         pool.end()
@@ -137,22 +149,33 @@ class Emulation:
         recorder.sample(time.monotonic_ns(), self.clock.now())
         processors.sample()  # the last window, which is the only one if nobody let this loop have a core
         record = collector.record(interrupted)
+        record.apps = self.apps.end(self.clock.now())
         log.info("drained", extra={"seconds": drain(rack)})
         collector.drained(record)
         if rack.lossless:
             rack.lossless.generator.end()
+        self._judge(record, watch)
+        record.events, record.edits = schedule.done, schedule.added
+        record.tuners = rack.tuning.ended()
+        record.captures = recording.end()
+        return record
+
+    def _judge(self, record: RunRecord, watch: QueueWatch) -> None:
+        """What all parties have counted, and who decided."""
+        rack = self.rack
         counts = gather(rack, self.agents, watch, record, self.clock.now())
         record.broken = broken(counts)
-        record.events, record.edits = schedule.done, schedule.added
         record.queue_difference = counts.queue_difference
         record.calibration = [one.as_dict() for one in self.calibration]
         record.loaded_plugins = [one.as_dict() for one in counts.loaded_plugins]
+        record.tcp = self.apps.tcp(self.layout.longest_rtt, record.duration)
         self._encode_decisions(record)
-        record.tuners = rack.tuning.ended()
         if self.agents.tasks:
             self.agents.tasks.tell(record, self.layout.plan)
-        record.captures = recording.end()
-        return record
+
+    def _finished(self, now: float) -> bool:
+        """Flows and apps; what is left of these at the end of the run is asked to end."""
+        return self.agents.pool.finished() and (not self.apps.going_on or now >= self.experiment.time.end)
 
     def _schedule(self) -> tuple[EventSchedule, Accepting]:
         rack = self.rack
@@ -166,7 +189,7 @@ class Emulation:
         return Recorder(self.flows, chosen, self.rack.ports, size, queues=queues)
 
     def _encode_decisions(self, record: RunRecord) -> None:
-        if self.experiment.record.decisions:
+        if self.experiment.record.decisions and self.agents.parts:
             served = self.agents.served()
             srcs = Signal.SRC in self.resolved.signals
             record.decisions_file = decisions.encode(served, srcs)

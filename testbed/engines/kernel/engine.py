@@ -9,9 +9,8 @@ from testbed.agent.build import compile_all
 from testbed.capture.files import Capture
 from testbed.engines.engine import Prepared, Stoppable
 from testbed.engines.kernel import speed
-from testbed.engines.kernel.choices import check_gates, explain_delays, forwarding_by, use_netem
+from testbed.engines.kernel.choices import check_folders, check_gates, explain_delays, forwarding_by, use_netem
 from testbed.engines.kernel.follow import follow
-from testbed.errors import TestbedError
 from testbed.experiment.resolved import Resolved
 from testbed.live.observers import Observer
 from testbed.live.samples import SAMPLES
@@ -27,11 +26,10 @@ class KernelEngine:
 
     def check(self, resolved: Resolved) -> None:
         """Whether the kernel can do what the experiment insists on."""
-        if resolved.experiment.apps:
-            raise TestbedError("apps: the kernel engine does not run them yet; leave them out")
         use_netem(resolved)
         forwarding_by(resolved)
         check_gates(resolved)
+        check_folders(resolved)
 
     def prepare(self, resolved: Resolved, observer: Observer) -> Prepared:
         """Compile the data plane; measure this machine if the dilation is left to it."""

@@ -1,7 +1,8 @@
 """Running a command in a host or a switch of a rack that runs.
 
 The command becomes a process of the run's PID namespace: when the run ends, the kernel ends the command with it, so
-that a forgotten shell keeps nothing alive. It has the machine's own files, not what the run's mount namespace shows.
+that a forgotten shell keeps nothing alive. It has the machine's own files and not what the run's mount namespace shows,
+but for `/etc/hosts`.
 """
 
 from __future__ import annotations
@@ -10,10 +11,12 @@ import os
 import signal
 import sys
 import termios
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
+from functools import partial
 
 from testbed.base import linux
+from testbed.engines.apps.inside import become, hosts_file
 from testbed.engines.kernel.nodes import RackNode, RunningRack
 from testbed.errors import TestbedError
 
@@ -26,6 +29,7 @@ def enter(rack: RunningRack, node: RackNode, command: list[str], environment: Ma
     Returns the command's exit code. Raises TestbedError if the run ends first.
     """
     said, say = os.pipe()
+    hosts = hosts_file([(one.name, one.address) for one in rack.nodes if one.address])
     gone = TestbedError(f"'{rack.run}' has ended, and with it what ran in {node.name}")
     with _namespaces(rack, node) as (netns, pidns), _terminal():
         # Nobody waits for the child, so that the end of its namespace does not wait for us: we may be stopped (Ctrl-Z).
@@ -38,7 +42,7 @@ def enter(rack: RunningRack, node: RackNode, command: list[str], environment: Ma
             raise gone from None
         if child == 0:
             os.close(said)
-            _supervise(netns, command, environment, say, lifeline)
+            _supervise(partial(become, netns, node.name, hosts), command, environment, say, lifeline)
         os.close(say)
         os.close(netns)
         os.close(pidns)
@@ -76,7 +80,7 @@ def _terminal() -> Iterator[None]:
 
 
 def _supervise(
-    netns: int, command: list[str], environment: Mapping[str, str], say: int, lifeline: linux.Lifeline
+    inside: Callable[[], None], command: list[str], environment: Mapping[str, str], say: int, lifeline: linux.Lifeline
 ) -> None:
     """In the run's PID namespace: start the command, and tell its exit code. Never returns."""
     try:
@@ -84,24 +88,20 @@ def _supervise(
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
         this, pid = os.getpid(), os.fork()
         if pid == 0:
-            _execute(netns, command, environment, this)
+            _execute(inside, command, environment, this)
         code = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
         os.write(say, bytes([code if code >= 0 else 128 - code]))
     finally:
         os._exit(0)
 
 
-def _execute(netns: int, command: list[str], environment: Mapping[str, str], parent: int) -> None:
+def _execute(inside: Callable[[], None], command: list[str], environment: Mapping[str, str], parent: int) -> None:
     """Never returns."""
     try:
         linux.die_with_parent(parent)
         for number in (signal.SIGINT, signal.SIGQUIT, signal.SIGTTOU, signal.SIGPIPE):
             signal.signal(number, signal.SIG_DFL)
-        linux.setns(netns, linux.CLONE_NEWNET)
-        linux.unshare(linux.CLONE_NEWNS)
-        linux.mount("none", "/", None, linux.MS_REC | linux.MS_PRIVATE)
-        linux.mount("proc", "/proc", "proc")  # of these namespaces
-        linux.mount("sysfs", "/sys", "sysfs")
+        inside()
         os.execvpe(command[0], command, environment)
     except OSError as error:
         print(f"testbed: {command[0]}: {error.strerror}", file=sys.stderr, flush=True)

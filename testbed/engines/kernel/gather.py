@@ -9,7 +9,7 @@ from testbed.dataplane.ring import Ring
 from testbed.engines.kernel.agents import Agents
 from testbed.engines.kernel.assembly import Assembly
 from testbed.engines.kernel.queue_watch import QueueWatch
-from testbed.fidelity.counters import Counts, PauseCounts
+from testbed.fidelity.counters import AppCounts, Counts, PauseCounts
 from testbed.fidelity.gather import Programs, unread
 from testbed.results.figures.beginning import timed_from_start
 from testbed.results.record import RunRecord
@@ -26,7 +26,7 @@ def drain(rack: Assembly) -> float:
     """
     began = time.monotonic()
     slowest = min(port.link.rate for port in rack.layout.shape.ports)
-    base_rtt = float(rack.layout.paths.base_rtt.max())
+    base_rtt = rack.layout.longest_rtt
     longest = rack.clock.wall_seconds(2 * rack.longest_queue * 8 / slowest + 4 * base_rtt)
     index, peers = [port.ifindex for port in rack.net.ports], [port.peer for port in rack.net.ports]
     before, quiet = -1, 0
@@ -46,7 +46,7 @@ def gather(rack: Assembly, agents: Agents, watch: QueueWatch, record: RunRecord,
         ports=programs.ports(),
         duration=duration,
         loaded_plugins=[one for member in agents.pool.members for one in member.identities],
-        wanted=[Identity.wanted(one.plugin) for one in rack.resolved.deciders],
+        wanted=[Identity.wanted(one.plugin) for one in rack.resolved.deciders] if len(rack.layout.plan) else [],
         int_faults=sum(int(meter.counters[4]) for meter in agents.meters),
         queue_difference=watch.difference(0.0 if timed_from_start(record) else record.warmup),
         queue_tolerance=watch.tolerance,
@@ -54,7 +54,14 @@ def gather(rack: Assembly, agents: Agents, watch: QueueWatch, record: RunRecord,
         srcs=programs.srcs(rack.flows),
         credits=programs.credits(),
         recovery=programs.recovery(rack.flows),
+        apps=_apps(rack),
     )
+
+
+def _apps(rack: Assembly) -> AppCounts | None:
+    if not rack.experiment.apps:
+        return None
+    return AppCounts(None if rack.use_netem else rack.entered() - rack.entered_before)
 
 
 def programs_of(rack: Assembly) -> Programs:

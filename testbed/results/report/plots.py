@@ -32,6 +32,8 @@ PACKETS_PER_POINT = 50  # of a mean flow's throughput: fewer would draw the pack
 def plots(record: Measured) -> list[Plot]:
     """All plots of a run, in the order of the report."""
     drawn = [_throughput, _queue, _rtt, _fairness, _marks, _drops, decided]
+    if not len(record.flows):  # there are apps alone, which nobody counts per flow
+        return [plot(record) for plot in (_queue, _marks, _drops)]
     if len(record.port_series.time) and np.isnan(record.port_series.queue).all():  # a lab: only its switches know
         drawn = [plot for plot in drawn if plot not in (_queue, _drops)]
         return [plot(record) for plot in drawn]

@@ -96,6 +96,7 @@ def notes(summary: Summary) -> list[str]:
     if s.queues:
         found.append(f"q0 to q7: the queues of {s.bottleneck}, and the classes that wait there; peak: of the whole run")
     found += [_unfinished(one) for one in s.jobs if one.unfinished]
+    found += [s.tcp.said] if s.tcp else []
     found += [
         text for there, text in ((s.verdict.start, LATE_START), (s.shared, SHARED), (s.messages, MESSAGES)) if there
     ]
@@ -173,7 +174,7 @@ def figures(summary: Summary) -> Table:
         for row, flows in (("mice", summary.mice), ("elephants", summary.elephants)):
             found[row].insert(ACROSS - 1, Cell(f"{flows:,}", "flows"))
     lines = [line for row, cells in found.items() for line in _lines(row, cells)]
-    return Table([*lines, *_queues(summary), *_shared(summary), *_jobs(summary), *_messages(summary)])
+    return Table([*lines, *_queues(summary), *_shared(summary), *_jobs(summary), *_messages(summary), *_apps(summary)])
 
 
 def _lines(row: str, cells: list[Cell]) -> Iterator[list[Cell]]:
@@ -185,7 +186,9 @@ def _applies(one: Figure, summary: Summary) -> bool:
     if not all(APPLIES[key](summary) for key in (one.name, one.row) if key in APPLIES):
         return False
     unknown = one.text(getattr(summary, one.name)) == UNKNOWN
-    return not (unknown and (one.seldom or summary.engine == "lab"))  # a lab does not know what only switches know
+    return not (
+        unknown and (one.seldom or summary.engine == "lab" or not summary.flows)
+    )  # which only switches, or flows, know
 
 
 def _queues(summary: Summary) -> Iterator[list[Cell]]:
@@ -232,6 +235,17 @@ def _messages(summary: Summary) -> Iterator[list[Cell]]:
         times = {"each": one.message, "per rank": one.rank, "all": one.operation}
         size = show_size(float(f"{one.size:.4g}"))
         yield [Cell(size), *(Cell(shown_time(value), word) for word, value in times.items())]
+
+
+def _apps(summary: Summary) -> Iterator[list[Cell]]:
+    for one in summary.apps:
+        cells = [Cell(_value(figure.value, figure.unit), figure.name) for figure in one.figures]
+        yield from _lines(one.app, cells)
+
+
+def _value(value: float, unit: str) -> str:
+    shown = {"bit/s": show_rate, "s": shown_time, "B": show_size}.get(unit)
+    return shown(float(f"{value:.4g}")) if shown else f"{value:,.4g} {unit}".rstrip()
 
 
 def _milliseconds(seconds: float) -> str:

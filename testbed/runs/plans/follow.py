@@ -104,7 +104,7 @@ def _outcome(case: Case, rate: float, trial: Trial, engine: EngineName) -> Outco
 def resolved_of(trial: Trial, settings: Sequence[str] = ()) -> Resolved:
     """Its experiment. Raises BadInput for what the engine does not have."""
     written = json.loads(json.dumps({"name": "plan", **trial.experiment}))  # keys as text, as a file has them
-    loaded = recorded(written, "the plan", lambda _plugins: None)
+    loaded = recorded(written, "the plan", lambda _plugins, _apps: None)
     return resolve(loaded.apply(settings))
 
 

@@ -35,6 +35,7 @@ def test_the_namespaces() -> None:
         assert len({space, switch.stdout.strip(), str(Path("/proc/self/ns/net").readlink())}) == 3
         assert int(pid) < 20  # process 1 is the run's
         assert links == ["lo"]
+        assert "10.0.0.1 h1\n" in enter("enter-spaces", "h1", "cat", "/etc/hosts").stdout
         assert enter("enter-spaces", "h1", "cat", __file__).stdout == Path(__file__).read_text()
 
 

@@ -207,7 +207,7 @@ def _rate(link: str, expected: float, measured: float) -> Measured:
 def _patience(rack: Assembly, packets: int, wire_size: int) -> float:
     slowest = min(link.rate for link in rack.layout.shape.links)
     serial = packets * wire_size * 8 / slowest
-    return 0.2 + 3 * rack.clock.wall_seconds(serial + float(rack.layout.paths.base_rtt.max()))
+    return 0.2 + 3 * rack.clock.wall_seconds(serial + rack.layout.longest_rtt)
 
 
 def _round_trip(rack: Assembly, probe: Probe, base_rtt: float) -> float:
@@ -345,7 +345,7 @@ def _backlog_kept_full(rack: Assembly, place: SwitchPort, injection: Injection) 
 def _all_acks(probe: Probe, rack: Assembly, drain: float) -> NDArray[np.void]:
     """Everything that comes back until the queue is empty."""
     parts, deadline = [], time.monotonic() + 2 * drain + 0.5
-    quiet = 0.02 + 2 * rack.clock.wall_seconds(float(rack.layout.paths.base_rtt.max()) if rack.use_netem else 0.0)
+    quiet = 0.02 + 2 * rack.clock.wall_seconds(rack.layout.longest_rtt if rack.use_netem else 0.0)
     last = time.monotonic()
     while time.monotonic() < deadline and time.monotonic() - last < quiet:
         part = probe.take()

@@ -140,7 +140,7 @@ def _headroom_of_group(
 
 def _lateness(layout: Layout, clock: Clock) -> float:
     """Seconds by which hosts and pause frames may be late."""
-    return max(float(layout.paths.base_rtt.max()) / CHECKS_PER_RTT, clock.nominal_seconds(USUAL_LATENESS))
+    return max(layout.longest_rtt / CHECKS_PER_RTT, clock.nominal_seconds(USUAL_LATENESS))
 
 
 def _ingress_links(layout: Layout, clock: Clock, late: float) -> list[headroom.IngressLink]:

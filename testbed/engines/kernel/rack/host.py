@@ -78,6 +78,10 @@ class RackHost(ShellFree, Host):
         self.netlink.addr("add", index=intf.index, address=address, prefixlen=int(prefix))
         return {}
 
+    def bring_up_loopback(self) -> None:
+        """For programs that talk to themselves."""
+        self.netlink.link("set", index=1, state="up")
+
     def receive_on(self, cores: set[int]) -> None:
         """Process what arrives here on these cores, not on the sender's. Where the kernel cannot, nothing changes."""
         mask = f"{sum(1 << core for core in cores):x}"

@@ -35,6 +35,7 @@ from testbed.experiment.topology.tables import Hops, Tables
 
 ACTIVATION_SECONDS = 5.0
 FEW_LINKS = 16  # up to so many their programs attach by tcx, which takes 25 ms per link; see `RackIntf.attach`
+ETHERNET_FRAME, ETHERNET_MTU = 1514, 1500  # usual bytes of a frame, and of an IP packet
 FIRST_INDEX = 64  # of interfaces; those that the kernel numbers itself (lo, a bridge) are below
 
 
@@ -81,9 +82,10 @@ class Rack(Mininet):
         self.shape, self.link_layer = shape, link_layer
         self.routed = len(shape.switches) > 1
         Mininet.inited = True  # its own preparation writes machine-wide sysctls
+        mtu = link_layer.frame if link_layer.frame > ETHERNET_FRAME else ETHERNET_MTU
         numCores.ncores = 1  # or it asks a process; no host here has cores of its own
         super().__init__(
-            topo=RackTopo(shape=shape, links=links, mtu=max(1500, link_layer.frame)), host=RackHost,
+            topo=RackTopo(shape=shape, links=links, mtu=mtu), host=RackHost,
             switch=RouterSwitch if self.routed else SWITCHES[link_layer.forwarding],
             link=RackLink, controller=None, waitConnected=False,
         )  # fmt: skip

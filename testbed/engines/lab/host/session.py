@@ -194,7 +194,7 @@ class HostSession:
 
     def start(self) -> None:
         """Time 0 is now, on this host's clock."""
-        self.clock = self.pool.begin() if self.pool.members else REAL_TIME.started()
+        self.clock = self.pool.begin(REAL_TIME.dilation) if self.pool.members else REAL_TIME.started()
         self.sampler = Sampler(self.flows, self.config.series, self.framing.wire_size, self._interface_counters)
         self.processors = Processors()
         self.sampler.take(0.0)
