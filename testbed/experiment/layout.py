@@ -73,8 +73,7 @@ class Layout:
     def most_hops(self) -> int:
         """Switches on the longest of the flows' paths: INT needs room for as many records."""
         pairs, _ = alike(self.shape, self.plan.src, self.plan.dst)
-        edges = ((self.shape.edge(src), self.shape.edge(dst)) for src, dst in pairs)
-        return 1 + max(self.routes.distance(*pair) or 0 for pair in edges)
+        return max(self.routes.hops(*pair) for pair in pairs)
 
     @property
     def longest_rtt(self) -> float:

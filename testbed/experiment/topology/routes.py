@@ -1,8 +1,8 @@
-"""Routing: equal-cost shortest paths over the links that are up."""
+"""Routing: the cheapest paths over the links that are up, which are the shortest unless links say what they cost."""
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from functools import cache, cached_property
 
 import numpy as np
@@ -12,7 +12,7 @@ from testbed.base.arrays import Floats
 from testbed.experiment.topology.shape import Link, Shape, SwitchPort
 
 Bools = NDArray[np.bool_]
-FAR = np.iinfo(np.int32).max // 2  # links to where no path leads
+FAR = np.iinfo(np.int32).max // 2  # what a way costs where there is none
 
 
 class Routes:
@@ -29,27 +29,31 @@ class Routes:
         self._neighbours = [
             np.array([self._switch[port.neighbour] for port in ports], np.int64) for ports in self._trunks.values()
         ]
+        self._costs = [
+            np.array([port.link.cost for port in ports], np.int32).reshape(-1, 1) for ports in self._trunks.values()
+        ]
         # Per object, and gone with it: switches are asked for thousands of hosts and flows.
         self._ways = cache(self._towards)
         self._shares = cache(self._spread_between)
 
     @cached_property
     def _distances(self) -> NDArray[np.int32]:
-        """Links from each switch to each one that has hosts, shape (switches, edges): as many steps as the longest."""
-        linked = np.zeros((len(self._switch),) * 2, np.float32)
-        for number, neighbours in enumerate(self._neighbours):
-            linked[number, neighbours] = 1
+        """What the cheapest way costs from each switch to each one that has hosts, shape (switches, edges)."""
         found = np.full((len(self._switch), len(self._edge)), FAR, np.int32)
-        found[[self._switch[edge] for edge in self._edge], np.arange(len(self._edge))] = step = 0
-        while (new := (linked @ (found == step).astype(np.float32) > 0) & (found == FAR)).any():
-            step += 1
-            found[new] = step
-        return found
+        found[[self._switch[edge] for edge in self._edge], np.arange(len(self._edge))] = 0
+        while True:  # as many times as the longest way has links
+            nearer = found.copy()
+            for number, (neighbours, costs) in enumerate(zip(self._neighbours, self._costs, strict=True)):
+                ways = found[neighbours] + costs
+                np.minimum(found[number], ways.min(axis=0, initial=FAR), out=nearer[number])
+            if (nearer == found).all():
+                return found
+            found = nearer
 
     def _nearer(self, switch: int) -> Bools:
         """Which of its links between switches are on a shortest path to each edge, shape (edges, links)."""
         there = self._distances[self._neighbours[switch]]
-        return np.asarray((there == self._distances[switch] - 1) & (there < FAR)).T
+        return np.asarray((there + self._costs[switch] == self._distances[switch]) & (there < FAR)).T
 
     def _towards(self, switch: str) -> list[list[SwitchPort]]:
         """Its next hops to each edge; those to many are the same list."""
@@ -65,14 +69,19 @@ class Routes:
         return self._ways(switch)[self._edge[edge]]
 
     def distance(self, switch: str, edge: str) -> int | None:
-        """Links between a switch and one with hosts; None if there is no path."""
+        """What the way costs between a switch and one with hosts: its links, as a rule. None if there is none."""
         distance = int(self._distances[self._switch[switch], self._edge[edge]])
         return distance if distance < FAR else None
 
+    def hops(self, src: str, dst: str) -> int:
+        """Switches on the way from one host to another."""
+        edges = self.shape.edge(src), self.shape.edge(dst)
+        return 1 + int(self._links[self._switch[edges[0]], self._edge[edges[1]]])
+
     @property
     def most_hops(self) -> int:
-        """Switches on the longest path between two hosts."""
-        return 1 + int(self._distances[[self._switch[edge] for edge in self._edge]].max())
+        """Switches on the longest way between two hosts."""
+        return 1 + int(self._links[[self._switch[edge] for edge in self._edge]].max())
 
     @property
     def longest_delay(self) -> float:
@@ -86,18 +95,25 @@ class Routes:
 
     @cached_property
     def _delays(self) -> Floats:
-        """s on the first of the shortest paths from each switch to each edge, in the shape of `_distances`."""
-        delays, beyond = np.zeros(self._distances.shape), np.zeros(self._distances.shape, np.int64)
-        for number, ports in enumerate(self._trunks.values()):
-            if ports:
+        return self._along([np.array([port.link.delay for port in ports]) for ports in self._trunks.values()])
+
+    @cached_property
+    def _links(self) -> Floats:
+        return self._along([np.ones(len(ports)) for ports in self._trunks.values()])
+
+    def _along(self, of_ports: Sequence[Floats]) -> Floats:
+        """Sum of what a switch's ports have on the first of the ways to each edge, in the shape of `_distances`."""
+        found, beyond = np.zeros(self._distances.shape), np.zeros(self._distances.shape, np.int64)
+        for number, values in enumerate(of_ports):
+            if len(values):
                 first = self._nearer(number).argmax(axis=1)
-                delays[number] = np.array([port.link.delay for port in ports])[first]
-                beyond[number] = self._neighbours[number][first]
-        delays[self._distances == 0] = 0.0
-        for step in range(2, 1 + int(self._distances.max(initial=0, where=self._distances < FAR))):
-            switch, edge = np.nonzero(self._distances == step)
-            delays[switch, edge] += delays[beyond[switch, edge], edge]
-        return delays
+                found[number], beyond[number] = values[first], self._neighbours[number][first]
+        found[(self._distances == 0) | (self._distances >= FAR)] = 0.0
+        for distance in np.unique(self._distances):
+            if 0 < distance < FAR:
+                switch, edge = np.nonzero(self._distances == distance)
+                found[switch, edge] += found[beyond[switch, edge], edge]
+        return found
 
     def path(self, src: str, dst: str) -> list[Link]:
         """The links from one host to another; of several paths, which are of equal length, the first."""

@@ -10,6 +10,7 @@ from testbed.experiment.block import Count
 from testbed.experiment.topology.any_rack import MOST_HOSTS, MOST_SWITCHES, Regular, Routed
 from testbed.experiment.topology.clos import Clos
 from testbed.experiment.topology.custom import Custom
+from testbed.experiment.topology.dragonfly import Dragonfly
 from testbed.experiment.topology.links import LinkSettings
 from testbed.experiment.topology.torus import Torus
 
@@ -94,7 +95,7 @@ def _star_by_default(value: Any) -> Any:
 
 
 Rack = Annotated[
-    Star | LeafSpine | FatTree | Clos | Torus | Dumbbell | Custom,
+    Star | LeafSpine | FatTree | Clos | Torus | Dragonfly | Dumbbell | Custom,
     Field(discriminator="kind"),
     BeforeValidator(_star_by_default),
 ]

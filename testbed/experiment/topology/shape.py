@@ -38,6 +38,7 @@ class Link:
     delay: float  # s, one way
     loss: float = 0.0  # probability, at each switch port
     buffer: float = math.inf  # bytes, of each of its switch ports
+    cost: int = 1  # of the ways that lead over it: packets take the cheapest
 
     def __str__(self) -> str:
         return f"{self.low.interface if self.low.port else self.low.node} - {self.high.interface}"
