@@ -8,12 +8,14 @@ import json
 import os
 import re
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
 
 from testbed.cli import main
+from testbed.results.figures.queues import QueueFigures
 from tests.support.folders import results, unpacked
 
 
@@ -102,6 +104,20 @@ def test_medians_intervals_and_differences(compare: Command, three: Path) -> Non
     assert (dcqcn["dominated_by"], swift["dominated_by"]) == ([], [])
     assert set(done.json["metrics"]) >= {"su", "fr_flows", "rtt_p99", "goodput"}
     assert "fct_mean" not in done.json["metrics"]  # no finite flows
+
+
+def test_queues_are_compared_by_number(compare: Command, tmp_path: Path) -> None:
+    for name, mean in (("dcqcn", 2e3), ("swift", 1e3)):
+        one = QueueFigures(3, "rdma", 50.0, mean, 9e3, 100.0, 1.0, 0.0)
+        results(tmp_path / name, name, queues=[one] if name == "dcqcn" else [one, replace(one, queue=7, classes="cnp")])
+    done = compare(tmp_path / "dcqcn", tmp_path / "swift", "--baseline", "dcqcn", "--format", "json")
+    dcqcn, swift = (one["metrics"] for one in done.json["variants"])
+    assert (dcqcn["q3.mean"]["values"], swift["q3.mean"]["relative"]) == ([2e3], -0.5)
+    assert (dcqcn["q7.mean"]["values"], swift["q7.mean"]["values"]) == ([None], [1e3])
+    assert (
+        "q3 rdma mean, kB 2.000 1.000 -50 %"
+        in compare(tmp_path / "dcqcn", tmp_path / "swift", "--baseline", "dcqcn").text
+    )
 
 
 def test_text_fits_80_columns_and_says_how_to_read_it(compare: Command, three: Path) -> None:

@@ -34,7 +34,7 @@ def unpacked(element: str) -> Any:
 
 def results(
     path: Path, controller: str = "dcqcn", seed: int = 1, *settings: str, experiment: str = "incast-8",
-    degraded: bool = False, manifest: dict[str, Any] | None = None, **figures: float,
+    degraded: bool = False, manifest: dict[str, Any] | None = None, **figures: Any,
 ) -> Path:  # fmt: skip
     """Write what is compared of a run, and give back where. Figures are the summary's fields, in SI units."""
     about, summary = described(experiment, controller, settings)

@@ -7,6 +7,8 @@ class Topology {
     this.view = view;
     this.place = document.getElementById("topology");
     for (const name of ["pointermove", "pointerdown"]) this.place.addEventListener(name, (event) => this.point(event));
+    this.layer = document.querySelector("#layer select");
+    this.layer.addEventListener("change", () => this.view.newest && this.draw(this.view.newest));
     this.place.addEventListener("pointerleave", () => this.view.hideTip());
     this.place.addEventListener("click", (event) => {
       const port = this.portOf(event);
@@ -30,12 +32,22 @@ class Topology {
       area.setAttribute("class", "area");
       delete area.dataset.way;
     }
+    const named = new Map(scene.queues.map((queue) => [queue.queue, `q${queue.queue} ${queue.classes}`]));
+    this.layer.replaceChildren(new Option("all", ""), ...[...named].map(([queue, name]) => new Option(name, queue)));
+    this.layer.parentElement.hidden = !named.size;
+    this.rows = new Map(scene.queues.map(({ port, queue }, i) => [`${port} ${queue}`, i]));
     this.aim(this.view.port);
+  }
+
+  // What a port sends, or one of its queues, as a share of its link.
+  sent(update, port) {
+    if (!this.layer.value) return update.ports.utilisation[port] ?? 0;
+    return update.queues.utilisation[this.rows.get(`${this.view.scene.ports[port].name} ${this.layer.value}`)] ?? 0;
   }
 
   draw(update) {
     for (const part of this.parts) {
-      const share = part.way === "sent" ? update.ports.utilisation[part.port] ?? 0 : this.received(update, part.port);
+      const share = part.way === "sent" ? this.sent(update, part.port) : this.received(update, part.port);
       const step = LEVELS.filter((level) => share >= level).length;
       if (step !== part.step) part.element.setAttribute(part.look, `var(--u${step})`);
       part.step = step;

@@ -14,6 +14,7 @@ from testbed.results.compare.clear import Clear, compared
 from testbed.results.compare.gate import FailCondition, Scope
 from testbed.results.compare.median import Estimate, estimate
 from testbed.results.compare.variants import Variant
+from testbed.results.figures.queues import compared as compared_queues
 from testbed.results.figures.registry import Figure
 from testbed.results.summary import COMPARED
 
@@ -64,11 +65,17 @@ class Comparison:
             found.setdefault(variant.scenario, []).append(variant)
         return found
 
+    @cached_property
+    def figures(self) -> dict[str, Figure]:
+        """What is compared, by name; also of the queues that the runs' bottlenecks have."""
+        runs = (run for variant in self.variants for run in variant.runs)
+        return COMPARED | compared_queues(queue for run in runs for queue in run.summary.queues)
+
     @property
     def metrics(self) -> list[Figure]:
         """The figures that at least one run knows."""
-        known = {name for name in COMPARED for one in self.variants if not _all_nan(one.values(name))}
-        return [metric for metric in COMPARED.values() if metric.name in known or not metric.seldom]
+        known = {name for name in self.figures for one in self.variants if not _all_nan(one.values(name))}
+        return [metric for metric in self.figures.values() if metric.name in known or not metric.seldom]
 
     def baseline_of(self, variant: Variant) -> Variant | None:
         """What a variant is compared with: the one with the baseline's full name, or else the baseline's contender in
@@ -100,7 +107,7 @@ class Comparison:
 
     def comparable(self, variant: Variant, metric: str) -> bool:
         """Whether the metric says something about it beside others."""
-        return COMPARED[metric].of_idle or variant.name not in self.idle
+        return self.figures[metric].of_idle or variant.name not in self.idle
 
     def _other(self, variant: Variant, metric: str) -> Variant | None:
         """The baseline, if it is another variant and both can be compared."""
@@ -112,7 +119,7 @@ class Comparison:
     def judged(self, variant: Variant, metric: str) -> Clear:
         """What it is beside the baseline."""
         base = self._other(variant, metric)
-        return compared(COMPARED[metric], variant.estimate(metric), base.estimate(metric)) if base else ""
+        return compared(self.figures[metric], variant.estimate(metric), base.estimate(metric)) if base else ""
 
     def relative(self, variant: Variant, metric: str) -> float:
         """Difference to the baseline's median as a ratio; nan where there is none, and for the baseline itself."""

@@ -16,6 +16,7 @@ from testbed.base.inputs import own
 from testbed.results.compare.effective import effective
 from testbed.results.compare.median import Estimate, estimate
 from testbed.results.compare.runs import Run
+from testbed.results.figures.queues import value_of
 from testbed.results.flat import flat
 
 Settings = dict[str, str]  # dotted key to value as text
@@ -53,6 +54,8 @@ class Variant:
 
     def values(self, metric: str) -> list[float]:
         """The metric of each run."""
+        if "." in metric:
+            return [value_of(run.summary.queues, metric) for run in self.runs]
         return [float(getattr(run.summary, metric)) for run in self.runs]
 
     def estimate(self, metric: str) -> Estimate:

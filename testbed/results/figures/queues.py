@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
+from testbed.results.figures.registry import Direction, Figure
 from testbed.results.figures.spans import Window, growth
 from testbed.results.figures.unknown import NULL_IF_UNKNOWN, Number, ratio
 from testbed.results.record import RunRecord
@@ -25,6 +27,31 @@ class QueueFigures:
     packets: Number  # that joined it
     marked: Number  # packets
     dropped: Number  # packets
+
+
+COMPARED: dict[str, tuple[str, str, Direction]] = {  # field to how it is told
+    "share": ("%", "of the line", ""),
+    "mean": ("B", "mean", "lower"),
+    "peak": ("B", "peak", "lower"),
+    "marked": ("packets", "marked", ""),
+    "dropped": ("packets", "dropped", "lower"),
+}
+
+
+def compared(queues: Iterable[QueueFigures]) -> dict[str, Figure]:
+    """What runs are compared by, for every queue that one of them has; ``q3.mean`` names the mean of queue 3."""
+    rows = {one.queue: f"q{one.queue} {one.classes}" for one in queues}
+    return {
+        f"q{number}.{name}": Figure("", unit, lambda _: None, row, word, better, seldom=True, name=f"q{number}.{name}")
+        for number, row in sorted(rows.items())
+        for name, (unit, word, better) in COMPARED.items()
+    }
+
+
+def value_of(queues: Sequence[QueueFigures], figure: str) -> float:
+    """Of one of `compared`; nan where there is no such queue."""
+    number, _, name = figure.partition(".")
+    return next((float(getattr(one, name)) for one in queues if number == f"q{one.queue}"), float("nan"))
 
 
 def of_bottleneck(record: RunRecord, window: Window) -> list[QueueFigures]:

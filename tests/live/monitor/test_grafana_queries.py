@@ -19,6 +19,7 @@ from testbed.live.lab_names import OWN
 from tests.live.monitor.boards import INTERVALS, NAMES, filled, queries, variables
 from tests.support import host_tree as tree
 from tests.support.commands import command
+from tests.support.failing import GOOD_THRESHOLDS, TUNER, plugin
 from tests.support.monitoring import TESTBED, Prometheus, free_ports, monitor_up, running, wait_for
 from tests.support.runs import ATTEMPTS, UNDRAWN
 from tests.support.waiting import PATIENCE
@@ -47,6 +48,15 @@ traffic:
 """
 
 
+TWO_QUEUES = """\
+rack: {hosts: 3, switch: {classes: {data: {dscp: 26, queue: 3}, answers: {dscp: [0, 48], queue: 7}}}}
+controller: dcqcn
+engine: virtual
+traffic: {pattern: incast, senders: 2, dscp: 26}
+"""
+UNHURRIED = "__import__('time').sleep(0.05)"  # it goes on for as long as somebody looks, and takes no core
+
+
 @dataclass
 class Scraped:
     """A run that was scraped from start to end, and a moment in it when everything had settled."""
@@ -55,6 +65,7 @@ class Scraped:
     instance: str
     moment: float
     host: str  # instance of a lab host's exporter
+    queues: str  # instance of a run whose ports have two queues
 
     def options(self, variable: dict[str, Any], values: dict[str, str]) -> list[str]:
         """What Grafana would offer for a variable, in its order."""
@@ -89,17 +100,21 @@ def _as_text(series: dict[str, Any]) -> str:
 @pytest.fixture(scope="module")
 def scraped(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scraped]:
     folder = tmp_path_factory.mktemp("monitor")
-    prometheus_port, grafana_port, metrics_port, host_port = free_ports(4)
-    instance, host = f"127.0.0.1:{metrics_port}", f"127.0.0.1:{host_port}"
+    prometheus_port, grafana_port, *others = free_ports(5)
+    instance, host, queues = (f"127.0.0.1:{port}" for port in others)
     ports = ["--prometheus-port", str(prometheus_port), "--grafana-port", str(grafana_port)]
-    targets = ["--target", instance, "--target", host]
-    with running(monitor_up("--dir", folder / "state", *targets, *ports)), running(_exporter(folder, host)):
+    targets = ["--target", instance, "--target", host, "--target", queues]
+    with (
+        running(monitor_up("--dir", folder / "state", *targets, *ports)),
+        running(_exporter(folder, host)),
+        running(_with_queues(folder, queues)),
+    ):
         prometheus = Prometheus(prometheus_port)
         wait_for(f"{prometheus.url}/-/ready")
         moments = (_settled(prometheus, folder / f"run-{attempt}", instance) for attempt in range(ATTEMPTS))
         moment = next(filter(None, moments), None)
         assert moment, f"{ATTEMPTS} runs, and none was calibrated and scraped while packets flowed"
-        yield Scraped(prometheus, instance, moment, host)
+        yield Scraped(prometheus, instance, moment, host, queues)
 
 
 def _exporter(folder: Path, address: str) -> subprocess.Popen[str]:
@@ -112,6 +127,25 @@ def _exporter(folder: Path, address: str) -> subprocess.Popen[str]:
     environment = {**os.environ, "PATH": f"{tree.tools(folder / 'tools')}:{os.environ['PATH']}"}
     arguments = [*TESTBED, "exporter", "--listen", address, "--root", str(root)]
     return subprocess.Popen(arguments, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment)
+
+
+def _with_queues(folder: Path, address: str) -> subprocess.Popen[str]:
+    (file := folder / "queues.yaml").write_text(TWO_QUEUES)
+    tuner, _ = plugin(folder, TUNER, initial=GOOD_THRESHOLDS, slot=UNHURRIED)
+    options = [
+        "--tuner",
+        str(tuner),
+        "--duration",
+        "1 s",
+        "--metrics-addr",
+        address,
+        "--out",
+        str(folder / "queues"),
+        *UNDRAWN,
+    ]
+    return subprocess.Popen(
+        [*TESTBED, "run", str(file), *options], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
+    )
 
 
 def _settled(prometheus: Prometheus, folder: Path, instance: str) -> float | None:
@@ -142,15 +176,24 @@ def test_every_query_of_every_panel_returns_data(scraped: Scraped) -> None:
     values = {name: scraped.chosen(name) for name in NAMES}
     empty = []
     for asked in queries():
-        if "testbed_queue_" in asked.expression:  # ports of this run have one queue each
-            continue
         chosen = values[asked.board]
+        if "testbed_queue_" in asked.expression:
+            chosen = {**chosen, "instance": scraped.queues, "port": ".*"}
         if any(one.asked in asked.expression for one in OWN):
             chosen = {**chosen, "instance": scraped.host}
         series = scraped.prometheus.query(filled(asked.expression, chosen), scraped.moment)
         if not any(math.isfinite(float(one["value"][1])) for one in series):
             empty.append(str(asked))
     assert not empty, "no data for:\n" + "\n".join(empty)
+
+
+def test_queues_are_told_by_their_class(scraped: Scraped) -> None:
+    chosen = {**scraped.chosen("rack"), "instance": scraped.queues, "port": "s1-eth3"}
+    (asked, *_) = [one for one in queries() if "testbed_queue_tx_bytes_total" in one.expression]
+    found = scraped.prometheus.query(filled(asked.expression, chosen), scraped.moment)
+    rates = {one["metric"]["class"]: float(one["value"][1]) for one in found}
+    assert rates.keys() == {"data", "answers"}
+    assert 0 == rates["answers"] < rates["data"] < 1.05 * LINE_RATE
 
 
 def test_rates_are_those_of_the_emulated_rack(scraped: Scraped) -> None:

@@ -89,6 +89,11 @@ def test_queues_of_the_port_that_is_chosen(browser: Browser, width: int) -> None
         ]  # fmt: skip
         assert rows[1] == ["q7 cnp", "0 kB", "64.0 B", "1.0 %", "0.0 %", "0", "0 us", *3 * ["\u2013"]]
         assert seen.text("#queues-port") == "s1-eth9"
+        sent = seen.page.locator("#topology [data-way=sent]").last
+        assert sent.get_attribute("stroke") == "var(--u5)"
+        for layer, colour in (("7", "var(--u1)"), ("3", "var(--u3)"), ("", "var(--u5)")):
+            seen.page.locator("#layer select").select_option(layer)
+            assert sent.get_attribute("stroke") == colour
         seen.page.locator("#port").select_option("0")
         expect(seen.page.locator("#queues-port")).to_have_text("s1-eth1")
         expect(seen.page.locator("#queue-rows td").nth(4)).to_have_text("77")
