@@ -58,6 +58,9 @@ def critical_path(layout: Layout) -> CriticalPath | None:
             computing += float(length[one])
             job, rank = plan.tasks.jobs[steps.job[one - len(plan)]], steps.rank[one - len(plan)]
             told.append(f"{job.hosts[rank]} computes {show_time(float(f'{length[one]:.4g}'))}")
+        elif steps.kind[one - len(plan)] == Kind.COPY:
+            job, rank = plan.tasks.jobs[steps.job[one - len(plan)]], steps.rank[one - len(plan)]
+            told.append(f"{job.hosts[rank]} copies {show_time(float(f'{length[one]:.4g}'))}")
     return CriticalPath(float(end.max()), computing, tuple(told), messages)
 
 

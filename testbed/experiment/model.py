@@ -308,7 +308,7 @@ class Experiment(Part):
         """What the traffic is made for."""
         switches = self.shape.switches
         edges = tuple(switches.index(self.shape.edge(host)) for host in self.shape.hosts)
-        return Context(self.hosts, self.rack.link.rate, self.time.end, (self.seed,), edges)
+        return Context(self.hosts, self.rack.link.rate, self.time.end, (self.seed,), edges, self.rack.inside())
 
     @model_validator(mode="after")
     def _hosts_are_named(self) -> Self:

@@ -18,6 +18,8 @@ from testbed.experiment.topology.links import Buffer, DifferingLinks, LinkSettin
 from testbed.experiment.topology.pfc import OnOrOff, on_or_off
 from testbed.experiment.topology.pool import Memory, memory_of
 from testbed.experiment.topology.queues import QueueNumber, QueueSettings
+from testbed.experiment.topology.servers import Servers
+from testbed.experiment.topology.shape import Shape
 
 MOST_HOSTS = 65_535  # two bytes of an address
 MOST_SWITCHES = 4095
@@ -156,6 +158,10 @@ class AnyRack(Part):
     def size(self) -> int | None:
         """Number of hosts; None for as many as the traffic needs."""
 
+    def inside(self) -> Servers | None:
+        """Where hosts are NICs of servers: which, and what joins them; None where each host is one of its own."""
+        return None
+
     def inputs(self) -> list[Input]:
         """Files that it was read from."""
         return []
@@ -203,3 +209,12 @@ class Routed(AnyRack):
         if self.switch.pfc and self.delay_by == "netem":
             refuse("delay_by", "'netem' delays behind the ports of switches, where pauses must hold; use 'delay-line'")
         return self
+
+
+class Drawn(Regular, Routed):
+    """A rack that parameters describe, and that draws itself."""
+
+    @property
+    @abstractmethod
+    def shape(self) -> Shape:
+        """Its hosts, switches and links."""

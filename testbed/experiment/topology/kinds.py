@@ -6,14 +6,11 @@ from dataclasses import replace
 
 from testbed.experiment.block import refuse
 from testbed.experiment.topology import settings
-from testbed.experiment.topology.any_rack import AnyRack, Regular
+from testbed.experiment.topology.any_rack import AnyRack, Drawn, Regular
 from testbed.experiment.topology.buffers import buffered, usual_buffer
-from testbed.experiment.topology.clos import Clos
 from testbed.experiment.topology.custom import Custom
-from testbed.experiment.topology.dragonfly import Dragonfly
 from testbed.experiment.topology.links import DifferingLinks, link_kind
 from testbed.experiment.topology.shape import Shape, dumbbell, star, two_level
-from testbed.experiment.topology.torus import Torus
 
 
 def shape_of(rack: AnyRack, hosts: int) -> Shape:
@@ -21,7 +18,7 @@ def shape_of(rack: AnyRack, hosts: int) -> Shape:
 
     Refuses links that are not there.
     """
-    shape = rack.shape if isinstance(rack, Custom | Clos | Torus | Dragonfly) else _of_parameters(rack, hosts)
+    shape = rack.shape if isinstance(rack, Custom | Drawn) else _of_parameters(rack, hosts)
     if isinstance(rack, Regular) and rack.links:
         shape = _differing(shape, rack.links)
     return buffered(shape, rack.switch.buffer or usual_buffer(shape))

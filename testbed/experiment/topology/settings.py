@@ -12,6 +12,7 @@ from testbed.experiment.topology.clos import Clos
 from testbed.experiment.topology.custom import Custom
 from testbed.experiment.topology.dragonfly import Dragonfly
 from testbed.experiment.topology.links import LinkSettings
+from testbed.experiment.topology.rails import RailOptimised
 from testbed.experiment.topology.torus import Torus
 
 
@@ -95,7 +96,7 @@ def _star_by_default(value: Any) -> Any:
 
 
 Rack = Annotated[
-    Star | LeafSpine | FatTree | Clos | Torus | Dragonfly | Dumbbell | Custom,
+    Star | LeafSpine | FatTree | Clos | Torus | Dragonfly | RailOptimised | Dumbbell | Custom,
     Field(discriminator="kind"),
     BeforeValidator(_star_by_default),
 ]

@@ -15,6 +15,7 @@ from testbed.base.inputs import Input
 from testbed.experiment.block import Part, refuse
 from testbed.experiment.topology.dscp import Dscp
 from testbed.experiment.topology.queues import OnOff
+from testbed.experiment.topology.servers import Servers
 from testbed.experiment.traffic.flow import Flow, Payload
 from testbed.experiment.traffic.plan import Plan
 from testbed.units import Size
@@ -29,6 +30,7 @@ class Context:
     end: float  # s: flows start before that
     seed: tuple[int, ...]
     edges: tuple[int, ...] = ()  # number of the switch that each host is at
+    servers: Servers | None = None  # whose NICs the hosts are
 
     def part(self, number: int, end: float = math.inf) -> Context:
         """For one pattern within another: its own random numbers, and perhaps an earlier end."""

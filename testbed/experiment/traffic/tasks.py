@@ -26,6 +26,7 @@ class Kind(IntEnum):
     JOIN = 0  # several become one
     COMPUTE = 1  # a rank computes
     DONE = 2  # a rank has done its part of an iteration
+    COPY = 3  # a message inside a server, to another of its GPUs
 
 
 @dataclass(frozen=True)

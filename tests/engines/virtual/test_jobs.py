@@ -84,6 +84,20 @@ def test_two_trees_carry_twice_the_buffer_where_one_carries_three_times() -> Non
     assert one.communication >= 3 * buffer
 
 
+def test_a_hierarchy_goes_by_nvlink_and_by_its_rail() -> None:
+    """2 (n - 1) copies of size / n in a server, and a ring of size / n among the likes."""
+    text = """
+rack: { kind: rail-optimised, servers: 4, nics: 4, nvlink: { rate: 1 Tbit/s, delay: 2 us } }
+traffic: { pattern: allreduce, ranks: 16, size: 16 MB, algorithm: hierarchical, group: 4, iterations: 1 }
+controller: { name: fixed, rate: 100 Gbit/s }
+time: { duration: 2 ms, warmup: 0 }
+"""
+    (one,) = measured(text, controller="").jobs
+    inside = 6 * (2e-6 + 8 * 4e6 / 1e12)
+    rail = 6 * (1000 * FRAME * 8 / LINE + ONE_WAY)
+    assert one.communication == pytest.approx(inside + rail, rel=0.01)
+
+
 def test_a_slower_rank_makes_all_wait() -> None:
     usual, slow = (
         job(f"pattern: allreduce, ranks: 4, size: 4 kB, compute: 20 us, iterations: 3{more}")

@@ -53,9 +53,10 @@ class FileJob(JobPattern):
         """Exactly."""
         return len(self._received)
 
-    def placed(self, hosts: Sequence[str], _context: Context) -> Plan:
+    def placed(self, hosts: Sequence[str], context: Context) -> Plan:
         """As the file has it."""
-        return self._listed.plan(Job(self.called, str(self.pattern), tuple(hosts), 1, self.start), self._received)  # type: ignore[attr-defined]
+        job = Job(self.called, str(self.pattern), tuple(hosts), 1, self.start)  # type: ignore[attr-defined]
+        return self._listed.plan(job, self._received, context.servers)
 
     def inputs(self) -> list[Input]:
         """The files."""

@@ -58,7 +58,7 @@ class Operation(Repeated):
 
     def placed(self, hosts: Sequence[str], context: Context) -> Plan:
         """Iteration after iteration."""
-        program, ranks, made = Program(self.ranks), np.arange(self.ranks), self.exchanges(context)
+        program, ranks, made = Program(hosts, context.servers), np.arange(self.ranks), self.exchanges(context)
         done = None
         for iteration in range(self.iterations):
             start = 0.0 if iteration else self.start

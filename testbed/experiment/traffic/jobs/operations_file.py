@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from testbed.base.arrays import Floats, Ints
+from testbed.experiment.topology.servers import Servers
 from testbed.experiment.traffic.jobs.program import Exchange, Program
 from testbed.experiment.traffic.plan import Plan
 from testbed.experiment.traffic.tasks import Job, Kind, circle_of, levels
@@ -102,9 +103,9 @@ class Listed:
         same = core[order[1:]] == core[order[:-1]]
         return np.stack((calcs[order[:-1]][same], calcs[order[1:]][same]), axis=1)
 
-    def plan(self, job: Job, received: Ints) -> Plan:
+    def plan(self, job: Job, received: Ints, servers: Servers | None = None) -> Plan:
         """With rank i on host i of the job. A send is over when its message has been received."""
-        program = Program(self.ranks)
+        program = Program(job.hosts, servers)
         node = np.empty(len(self.what), np.int64)
         sends, recvs, calcs = self.sends, np.flatnonzero(self.what == What.RECV), np.flatnonzero(self.what == What.CALC)
         begin = program.steps(Kind.COMPUTE, np.arange(self.ranks), 0, start=job.start)

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from testbed.base.arrays import Floats, Ints
+from testbed.experiment.topology.servers import Servers
 from testbed.experiment.traffic.flow import NO_GROUP
 from testbed.experiment.traffic.plan import Plan
 from testbed.experiment.traffic.tasks import Job, Kind, Steps, Tasks, edges, no_edges
@@ -24,14 +26,16 @@ class Exchange:
     dst: Ranks
     size: Floats  # bytes
     waits: Ints  # (m, 2): a message that must have been received, and one that waits for it
-    channel: Ints | int = 0  # whose queue pairs carry it
+    channel: Ints | Literal[0] = 0  # whose queue pairs carry it
 
 
 class Program:
-    """Nodes are numbered as in `Tasks`: messages from 0, steps from -1 down."""
+    """Nodes are numbered as in `Tasks`: messages from 0, steps from -1 down. What stays in a server is a step."""
 
-    def __init__(self, ranks: int) -> None:
-        self.ranks = ranks
+    def __init__(self, hosts: Sequence[str], servers: Servers | None = None) -> None:
+        """``hosts``: of ranks 0, 1, ..."""
+        self.ranks, self._servers = len(hosts), servers
+        self._server = np.array([servers.of(host) if servers else rank for rank, host in enumerate(hosts)], np.int64)
         self._exchanges: list[Exchange] = []
         self._steps: list[Steps] = []
         self._edges: list[Ints] = []
@@ -67,11 +71,17 @@ class Program:
 
     def exchange(self, made: Exchange, after: Ints) -> Ints:
         """Messages, each of which waits for the node at its place; returns their nodes."""
-        nodes = np.arange(self._messages, self._messages + len(made.src))
-        self._exchanges.append(made)
-        self._messages += len(nodes)
+        channel = np.broadcast_to(made.channel, made.src.shape)
+        near = self._server[made.src] == self._server[made.dst]
+        nodes, far = np.empty(len(made.src), np.int64), np.flatnonzero(~near)
+        nodes[far] = np.arange(self._messages, self._messages + len(far))
+        self._exchanges.append(Exchange(made.src[far], made.dst[far], made.size[far], no_edges(), channel[far]))
+        self._messages += len(far)
+        if self._servers and near.any():
+            share = int(channel.max()) + 1
+            nodes[near] = self.steps(Kind.COPY, made.src[near], length=self._servers.copying(made.size[near], share))
         self.wait(after, nodes)
-        self._edges.append(made.waits + nodes[0])
+        self._edges.append(nodes[made.waits])
         return nodes
 
     def done(self, made: Exchange, messages: Ints, done: Ints) -> None:
@@ -85,7 +95,6 @@ class Program:
         src, dst, size = (
             np.concatenate([none, *(getattr(one, name) for one in self._exchanges)]) for name in ("src", "dst", "size")
         )
-        channel = [np.broadcast_to(one.channel, one.src.shape) for one in self._exchanges]
         steps = Steps.joined(self._steps)
         self._steps.clear()  # a million messages should not be there twice
         waiting = np.concatenate([no_edges(), *self._edges])
@@ -97,7 +106,7 @@ class Program:
             start=np.zeros(len(size)),
             label=[job.name] * len(size),
             group=np.full(len(size), NO_GROUP),
-            channel=np.concatenate([np.empty(0, np.int64), *channel]),
+            channel=np.concatenate([np.empty(0, np.int64), *(one.channel for one in self._exchanges)]),
             tasks=Tasks(steps, waiting, (job,)),
         ).ordered()
 

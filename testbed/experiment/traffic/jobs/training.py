@@ -41,7 +41,7 @@ class Training(Repeated):
 
     def placed(self, hosts: Sequence[str], context: Context) -> Plan:
         """Iteration after iteration."""
-        program, ranks, random = Program(self.ranks), np.arange(self.ranks), context.random()
+        program, ranks, random = Program(hosts, context.servers), np.arange(self.ranks), context.random()
         made = collectives.ring(self.ranks, self.size / self.buckets, 2)
         done: Ints | None = None
         for iteration in range(self.iterations):
@@ -81,9 +81,9 @@ class Pipeline(Repeated):
         """Exactly."""
         return self.iterations * self.microbatches * 2 * (self.ranks - 1)
 
-    def placed(self, hosts: Sequence[str], _context: Context) -> Plan:
+    def placed(self, hosts: Sequence[str], context: Context) -> Plan:
         """Iteration after iteration."""
-        program, stages = Program(self.ranks), np.arange(self.ranks)
+        program, stages = Program(hosts, context.servers), np.arange(self.ranks)
         done: Ints | None = None
         for iteration in range(self.iterations):
             forward, backward = (
