@@ -72,4 +72,24 @@ static __always_inline void count_left(struct __sk_buff *skb)
 #endif
 }
 
+/* A packet that has come out of its link is dropped for its queue: by row of that, and for all. */
+static __always_inline void drop_left(struct __sk_buff *skb)
+{
+	__u32 first = 0, port = skb->ifindex ^ 1, row;
+	struct class_table *classes = bpf_map_lookup_elem(&class_table, &first);
+	struct port_counters *all = bpf_map_lookup_elem(&port_counters, &port), *count;
+	struct ip_place ip = find_ip(skb);
+
+	if (!classes || !all)
+		return;
+	row = row_of(classes, port, queue_of(classes, &ip));
+	count = bpf_map_lookup_elem(&port_counters, &row);
+	if (!count)
+		return;
+	__sync_fetch_and_add(&all->dropped_packets, 1);
+	__sync_fetch_and_add(&all->dropped_bytes, skb->len);
+	__sync_fetch_and_add(&count->dropped_packets, 1);
+	__sync_fetch_and_add(&count->dropped_bytes, skb->len);
+}
+
 #endif

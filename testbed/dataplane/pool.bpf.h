@@ -242,19 +242,27 @@ static __always_inline void leave_memory(const struct class_table *classes, cons
 		signal_crossing(e.row, e.ingress, BELOW_XON);
 }
 
-/* The same where it comes out of its link, whose ends have neighbouring numbers. In virtual time lines tell. */
-static __always_inline void count_given_back(struct __sk_buff *skb)
+/*
+ * The same where it comes out of its link, whose ends have neighbouring numbers. In virtual time lines tell. Whether its queue
+ * is closed meanwhile: then the watchdog has let it go to be dropped.
+ */
+static __always_inline int count_given_back(struct __sk_buff *skb)
 {
 #ifndef VIRTUAL
-	__u32 first = 0;
+	__u32 first = 0, row;
 	struct class_table *classes = bpf_map_lookup_elem(&class_table, &first);
+	struct share *share;
 	struct roce packet;
 
 	if (!classes || !classes->shared || !read_roce(skb, &packet, bpf_htons(ROCE_PORT)))
-		return;
-	leave_memory(classes, &packet, skb->len, row_of(classes, skb->ifindex ^ 1, classes->queue_of[packet.tos >> 2]));
+		return 0;
+	row = row_of(classes, skb->ifindex ^ 1, classes->queue_of[packet.tos >> 2]);
+	leave_memory(classes, &packet, skb->len, row);
+	share = bpf_map_lookup_elem(&shares, &row);
+	return share && share->limit == CLOSED;
 #else
 	(void)skb;
+	return 0;
 #endif
 }
 

@@ -294,7 +294,11 @@ int port_ingress(struct __sk_buff *skb)
 		leave_switch(bpf_ntohs(packet.shim.ingress), skb->len, settings.xon);
 #endif
 #if POOL
-	count_given_back(skb);
+	if (count_given_back(skb)) {
+		drop_left(skb);
+		count_arrival(skb, 0);
+		return TC_ACT_SHOT;
+	}
 #endif
 	if (config && config->loss == LINK_DOWN) {
 		struct port_counters *sender = bpf_map_lookup_elem(&port_counters, &config->peer);

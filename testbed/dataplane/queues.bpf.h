@@ -45,21 +45,39 @@ static __always_inline void count_loss(struct port_counters *count, int lost, co
 
 /*
  * All queues together are what one queue of the port's rate would be, whoever goes next. What waits beyond that is what the
- * shaper did not send in time.
+ * shaper did not send in time; or what a pause has `held`.
  */
 static __always_inline void count_stalled(struct queue *port, struct port_counters *all, const struct port_config *config,
-					  __u64 waiting, __u32 length, __u64 now)
+					  __u64 waiting, __u32 length, __u64 now, int held)
 {
 	__u64 dt = now > port->last_ns ? now - port->last_ns : 0, before = port->bytes;
 
 	before = dt > config->longest_ns || dt * config->drain > before ? 0 : before - dt * config->drain;
 	if (waiting > (before >> RATE_SHIFT) + config->slack) {
-		all->stalled += waiting - config->slack - (before >> RATE_SHIFT);
+		all->stalled += held ? 0 : waiting - config->slack - (before >> RATE_SHIFT);
 		before = (waiting - config->slack) << RATE_SHIFT;
 	}
 	port->bytes = before + ((__u64)length << RATE_SHIFT);
 	port->last_ns = now;
 }
+
+#if POOL && !defined(VIRTUAL)
+/* Whether a pause has held a queue of the port since then. Global, so that the verifier looks at it by itself. */
+__attribute__((noinline)) int is_held(__u32 interface, __u64 since, __u64 now)
+{
+	__u32 first = 0, held = 0;
+	struct class_table *classes = bpf_map_lookup_elem(&class_table, &first);
+
+	for (__u32 priority = 0; classes && priority < PRIORITIES; priority++) {
+		__u32 row = row_of(classes, interface, priority);
+		const struct pause *pause = classes->lossless >> priority & 1 ? bpf_map_lookup_elem(&pauses, &row) : NULL;
+
+		if (pause && paused_between(pause, since, now))
+			held = 1;
+	}
+	return held;
+}
+#endif
 
 SEC("tc")
 int port_egress(struct __sk_buff *skb)
@@ -79,7 +97,7 @@ int port_egress(struct __sk_buff *skb)
 	struct entry into = {.place = SHARED};
 	int accounted;
 #endif
-	int lost, full, early, ect = ip.traffic_class & 3, mark;
+	int held = 0, lost, full, early, ect = ip.traffic_class & 3, mark;
 	__u64 now, tx_bytes;
 
 	if (!classes || !config || !all || !port || !config->drain)
@@ -101,6 +119,9 @@ int port_egress(struct __sk_buff *skb)
 
 	red = red_now(shared_red);
 	now = bpf_ktime_get_ns();
+#if POOL && !defined(VIRTUAL)
+	held = classes->lossless && is_held(key, port->last_ns, now);
+#endif
 	room.buffer = own_config->buffer;
 #if POOL
 	accounted = is_accounted(&into, classes, skb, packet, row);
@@ -127,7 +148,9 @@ int port_egress(struct __sk_buff *skb)
 	count_found(all, backlog(all, all_left), size.packets);
 	if (!full && !lost) {
 #ifndef VIRTUAL
-		count_stalled(port, all, config, backlog(all, all_left), length, now);
+		count_stalled(port, all, config, backlog(all, all_left), length, now, held);
+#else
+		(void)held;
 #endif
 		count_entry(all, backlog(all, all_left), &size, mark, now);
 		count_entry(count, queue, &size, mark, now);

@@ -188,6 +188,7 @@ POOL = np.dtype(  # of pool.bpf.h
 )
 ALPHA_SHIFT = 20
 UNLIMITED = 1 << 40  # bytes: more than a switch has
+CLOSED = UNLIMITED + 1  # as a limit: nothing is admitted
 PRIORITIES = 8
 DEPARTURES = np.dtype([("bytes", "<u8"), ("packets", "<u8"), ("byte_ns", "<u8")])
 FLOW_KEY = np.dtype([("port", "<u4"), ("src", ">u4"), ("dst", ">u4"), ("qp", ">u4")])

@@ -84,10 +84,10 @@ def _switch(experiment: Experiment) -> Iterator[tuple[KeyPath, str]]:
         said = switch.model_fields_set
         named = "classes" if "classes" in said else "queues" if "queues" in said else "marking"
         yield ("rack", "switch", named), f"engine '{engine}' has one queue per port; leave it out, or use 'virtual'"
-    if switch.deadlock == "allow" and engine != "virtual":
+    if switch.deadlock == "allow" and engine not in {"virtual", "kernel"}:
         yield ("rack", "switch", "deadlock"), f"engine '{engine}' cannot tell of a deadlock; say 'refuse'"
-    for key in ("watchdog",) if engine == "kernel" else ("groups", "pool", "watchdog"):
-        if getattr(switch, key) and engine != "virtual":
+    for key in ("groups", "pool", "watchdog"):
+        if getattr(switch, key) and engine not in {"virtual", "kernel"}:
             yield ("rack", "switch", key), f"engine '{engine}' does not have it, so far; leave it out"
 
 

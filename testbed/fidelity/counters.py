@@ -6,7 +6,7 @@ switch ports. Columns have one entry per flow, shape (n,), or per port, shape (p
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -128,3 +128,13 @@ class Counts:
     credits: CreditCounts | None = None  # where receivers grant what is sent
     recovery: RecoveryCounts | None = None  # with go-back-N and selective repeat
     apps: AppCounts | None = None  # where there are any
+
+    def excused(self, before: PauseCounts | None, *, stuck: bool, defied: bool) -> Counts:
+        """No headroom is for what is let go after a deadlock, nor for what is sent in spite of pauses.
+
+        ``before``: what pauses had counted until it was let go.
+        """
+        if not self.pauses or not (stuck or defied):
+            return self
+        overrun = 0 * self.pauses.overrun if defied or not before else before.overrun
+        return replace(self, pauses=replace(self.pauses, overrun=overrun))

@@ -8,7 +8,9 @@ from numpy.typing import NDArray
 from testbed.base.arrays import Floats, Ints
 from testbed.clock import NS, Clock, WallSeconds
 from testbed.dataplane.port_reader import PortReader
+from testbed.experiment.events import Event
 from testbed.experiment.layout import Layout
+from testbed.experiment.topology.groups import Watchdog
 from testbed.live.snapshot import Counted, coarse_queue
 from testbed.results.record import Groups, PortSeries, Queues
 
@@ -64,6 +66,16 @@ class PacketNetwork:
             "ring_overflow": int(self.flows_tx["ring_full"].sum()),
             "reordered_packets": int(self.flows_rx["reorders"].sum()),
         }
+
+
+def storms_of(settings: Watchdog, done: Ints, names: dict[int, str], clock: Clock) -> list[Event]:
+    """What a watchdog of pauses did: when, to which row of a queue, and whether it began, line by line."""
+    verb = "forwards" if settings.action == "forward" else "drops"
+    times = clock.nominal_from_stamps(done[:, 0]).tolist()
+    return [
+        Event(time, f"watchdog {verb if begins else 'restores'} {names[row]}")
+        for time, row, begins in zip(times, *done[:, 1:].T.tolist(), strict=True)
+    ]
 
 
 def queues_of(layout: Layout, each: PortReader) -> Queues | None:

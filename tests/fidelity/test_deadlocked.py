@@ -40,6 +40,6 @@ def test_such_racks_are_refused_unless_they_are_allowed(tmp_path: Path) -> None:
     assert "PFC deadlock possible, cyclic buffer dependency: s1-eth2 -> " in done.stderr
     assert "rack.switch.deadlock: allow" in done.stderr
     file.write_text(ring("pfc: on", ALLOWED))
-    done = command("run", str(file), "--dry-run", "--engine", "kernel")
+    done = command("run", str(file), "--dry-run", "--engine", "fluid")
     assert done.returncode == 2
-    assert "rack.switch.deadlock: engine 'kernel' cannot tell" in done.stderr
+    assert "rack.switch.deadlock: engine 'fluid' cannot tell" in done.stderr

@@ -27,14 +27,16 @@ from testbed.engines.kernel.agents import Agents
 from testbed.engines.kernel.assembly import Assembly
 from testbed.engines.kernel.calibration.calibration import Measured, calibrate
 from testbed.engines.kernel.faults.fault import NO_FAULT, Fault
-from testbed.engines.kernel.gather import drain, gather
+from testbed.engines.kernel.gather import drain, gather, pauses_of
 from testbed.engines.kernel.network import RackNetwork
 from testbed.engines.kernel.nodes import publish
 from testbed.engines.kernel.queue_watch import QueueWatch
 from testbed.engines.kernel.rack.backlog import QueueReader
 from testbed.errors import PluginFailed
-from testbed.experiment.events import EventSchedule
+from testbed.experiment.events import Event, EventSchedule
 from testbed.experiment.resolved import Resolved
+from testbed.fidelity.counters import Counts
+from testbed.fidelity.deadlocked import deadlocked
 from testbed.fidelity.invariants import broken
 from testbed.fidelity.processors import Processors
 from testbed.live.collect import Collector
@@ -150,20 +152,16 @@ class Emulation:
         processors.sample()  # the last window, which is the only one if nobody let this loop have a core
         record = collector.record(interrupted)
         record.apps = self.apps.end(self.clock.now())
-        log.info("drained", extra={"seconds": drain(rack)})
-        collector.drained(record)
-        if rack.lossless:
-            rack.lossless.generator.end()
-        self._judge(record, watch)
-        record.events, record.edits = schedule.done, schedule.added
+        counts = self._drained(record, collector, watch)
+        self._judge(record, counts)
+        record.edits = schedule.added
+        record.events = sorted([*schedule.done, *self._watched()], key=lambda event: event.time)
         record.tuners = rack.tuning.ended()
         record.captures = recording.end()
         return record
 
-    def _judge(self, record: RunRecord, watch: QueueWatch) -> None:
+    def _judge(self, record: RunRecord, counts: Counts) -> None:
         """What all parties have counted, and who decided."""
-        rack = self.rack
-        counts = gather(rack, self.agents, watch, record, self.clock.now())
         record.broken = broken(counts)
         record.queue_difference = counts.queue_difference
         record.calibration = [one.as_dict() for one in self.calibration]
@@ -176,6 +174,28 @@ class Emulation:
     def _finished(self, now: float) -> bool:
         """Flows and apps; what is left of these at the end of the run is asked to end."""
         return self.agents.pool.finished() and (not self.apps.going_on or now >= self.experiment.time.end)
+
+    def _drained(self, record: RunRecord, collector: Collector, watch: QueueWatch) -> Counts:
+        """What has been counted once nothing is on its way."""
+        rack = self.rack
+        if self.experiment.rack.switch.deadlock == "allow":
+            record.deadlock = deadlocked(record, self.layout)
+        pauses, stuck = pauses_of(rack), bool(record.deadlock)
+        log.info("drained", extra={"seconds": drain(rack, stuck=stuck)})
+        collector.drained(record)
+        if rack.lossless:
+            rack.lossless.generator.end()
+        watchdog = rack.lossless.watchdog if rack.lossless else None
+        counts = gather(rack, self.agents, watch, record, self.clock.now())
+        return counts.excused(pauses, stuck=stuck, defied=watchdog is not None and watchdog.defied)
+
+    def _watched(self) -> list[Event]:
+        """What the watchdog of pauses did."""
+        watchdog = self.rack.lossless.watchdog if self.rack.lossless else None
+        if watchdog is None:
+            return []
+        names = dict(zip(self.rack.queues.index.tolist(), self.layout.queue_names, strict=True))
+        return watchdog.events(names, self.clock)
 
     def _schedule(self) -> tuple[EventSchedule, Accepting]:
         rack = self.rack

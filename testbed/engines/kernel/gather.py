@@ -19,12 +19,15 @@ QUIET_POLLS = 3  # an ACK may wait in its host for a core that others keep busy
 SPARE_SECONDS = 1.0
 
 
-def drain(rack: Assembly) -> float:
+def drain(rack: Assembly, *, stuck: bool = False) -> float:
     """Wait until no packet is in flight. Returns the wall seconds it took.
 
-    Waits no longer than a full buffer takes to drain; packets that are missing then break an invariant.
+    Waits no longer than a full buffer takes to drain; packets that are missing then break an invariant. Pauses that are
+    ``stuck``, for they wait for each other, are ended.
     """
     began = time.monotonic()
+    if stuck and rack.lossless:
+        rack.lossless.generator.let_go()
     slowest = min(port.link.rate for port in rack.layout.shape.ports)
     base_rtt = rack.layout.longest_rtt
     longest = rack.clock.wall_seconds(2 * rack.longest_queue * 8 / slowest + 4 * base_rtt)
@@ -50,7 +53,7 @@ def gather(rack: Assembly, agents: Agents, watch: QueueWatch, record: RunRecord,
         int_faults=sum(int(meter.counters[4]) for meter in agents.meters),
         queue_difference=watch.difference(0.0 if timed_from_start(record) else record.warmup),
         queue_tolerance=watch.tolerance,
-        pauses=_pauses(rack),
+        pauses=pauses_of(rack),
         srcs=programs.srcs(rack.flows),
         credits=programs.credits(),
         recovery=programs.recovery(rack.flows),
@@ -70,7 +73,7 @@ def programs_of(rack: Assembly) -> Programs:
     return Programs(rack.layout, nic.flows_tx, nic.flows_rx, nic.arrivals, maps, ports.index, ports.peer, nic.receivers)
 
 
-def _pauses(rack: Assembly) -> PauseCounts | None:
+def pauses_of(rack: Assembly) -> PauseCounts | None:
     """Of priority flow control, if there is any; where memory is shared, what waits in lossy groups as well."""
     programs, nic, now = programs_of(rack), rack.nic, time.monotonic_ns()
     if nic.memory:
@@ -80,5 +83,5 @@ def _pauses(rack: Assembly) -> PauseCounts | None:
 
 def _settled(rack: Assembly) -> bool:
     """Whether all pauses have ended at both ends of their links."""
-    pauses = _pauses(rack)
+    pauses = pauses_of(rack)
     return not pauses or bool(pauses.resumed.all() and (pauses.sent == pauses.received).all())

@@ -118,10 +118,8 @@ class VirtualRun:
         _forget_the_machine(record)
         record.wall_seconds = time.monotonic() - began
         counts = self._counts(self.clock.now())
-        if pauses and counts.pauses and record.deadlock:  # what is let go afterwards finds no room
-            counts = replace(counts, pauses=replace(counts.pauses, overrun=pauses.overrun))
-        if counts.pauses and world.watchdog and world.watchdog.defied:  # nor does what is sent in spite of pauses
-            counts = replace(counts, pauses=replace(counts.pauses, overrun=0 * counts.pauses.overrun))
+        defied = world.watchdog is not None and world.watchdog.defied
+        counts = counts.excused(pauses, stuck=bool(record.deadlock), defied=defied)
         record.broken = broken(counts)
         record.events = sorted([*schedule.done, *watched], key=lambda event: event.time)
         record.edits = schedule.added

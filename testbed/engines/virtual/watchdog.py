@@ -11,6 +11,7 @@ from testbed.dataplane.wire import QUEUES
 from testbed.engines.virtual.structs import MOST_STORMS, WATCHED, CWatchdog
 from testbed.experiment.events import Event
 from testbed.experiment.topology.groups import Watchdog
+from testbed.live.packet_network import storms_of
 
 
 class VirtualWatchdog:
@@ -33,10 +34,4 @@ class VirtualWatchdog:
 
     def events(self, names: dict[int, str]) -> list[Event]:
         """What it did, by the ``names`` of rows of queues: `s1-eth3 q3`."""
-        done = self._done[:, : self.c.length]
-        verb = "forwards" if self.settings.action == "forward" else "drops"
-        times = self._clock.nominal_from_stamps(done[0]).tolist()
-        return [
-            Event(time, f"watchdog {verb if begins else 'restores'} {names[row]}")
-            for time, row, begins in zip(times, *done[1:].tolist(), strict=True)
-        ]
+        return storms_of(self.settings, self._done[:, : self.c.length].T, names, self._clock)

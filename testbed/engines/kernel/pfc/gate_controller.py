@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from testbed.base import linux
+from testbed.engines.kernel.pfc.watchdog import PauseWatchdog
 from testbed.engines.kernel.rack import pause_frames
 from testbed.engines.kernel.rack.gate import PortGate
 from testbed.engines.kernel.rack.netlink import Netlink
@@ -28,11 +29,18 @@ PORT = struct.Struct("=I")  # a message on the wake-up pipe: a port's ifindex
 class GateController(threading.Thread):
     """``pauses`` is the kernel's array, by row; ``late`` takes the largest delay of a shut gate, in ns."""
 
-    def __init__(self, gates: Sequence[PortGate], pauses: NDArray[np.void], late: NDArray[np.int64]) -> None:
+    def __init__(
+        self,
+        gates: Sequence[PortGate],
+        pauses: NDArray[np.void],
+        late: NDArray[np.int64],
+        watchdog: PauseWatchdog | None,
+    ) -> None:
         super().__init__(daemon=True)
         self._gates = {port: [one for one in gates if one.port == port] for port in {one.port for one in gates}}
         self._spans = pauses["span"]
         self._late = late
+        self._watchdog = watchdog
         self._shut: set[PortGate] = set()
         self._next: dict[PortGate, int] = {}  # CLOCK_MONOTONIC ns: when it may have to move
         namespaces = {one.netns for one in gates}
@@ -63,11 +71,16 @@ class GateController(threading.Thread):
             if begin <= now < until:
                 paused_since = min(paused_since or begin, begin)
             moves += [at for at in (begin, until) if now < at and begin < until]
-        if paused_since and one not in self._shut:
+        shut = paused_since > 0
+        if self._watchdog:
+            defied, look = self._watchdog.look(one, shut, now)
+            shut = shut and not defied
+            moves += [] if look is None else [look]
+        if shut and one not in self._shut:
             one.shut(self._kernel[one.netns])
             self._shut.add(one)
             self._late[0] = max(int(self._late[0]), time.monotonic_ns() - paused_since)
-        elif not paused_since and one in self._shut:
+        elif not shut and one in self._shut:
             one.open(self._kernel[one.netns])
             self._shut.remove(one)
             self._wire[one.netns].sendto(one.wake, (one.name, pause_frames.ETHERTYPE))

@@ -29,6 +29,7 @@ from testbed.clock import WallSeconds
 from testbed.dataplane.ring import Ring
 from testbed.dataplane.wire import ABOVE_XOFF, PAUSE_EVENT, PAUSE_RECEIVED
 from testbed.engines.kernel.pfc.gate_controller import GateController
+from testbed.engines.kernel.pfc.watchdog import PauseWatchdog
 from testbed.engines.kernel.rack import pause_frames
 from testbed.engines.kernel.rack.gate import PortGate
 from testbed.errors import TestbedError
@@ -63,6 +64,8 @@ class PauseGenerator:
         pauses: NDArray[np.void],
         ports: Sequence[PausingPort],
         gates: Sequence[PortGate],
+        *,
+        watchdog: PauseWatchdog | None = None,
     ) -> None:
         """``events`` is the descriptor of the ring of crossings."""
         self._slowest, self._late = Shared.ints(1), Shared.ints(1)
@@ -75,7 +78,7 @@ class PauseGenerator:
             os.close(self._error)
 
             def build() -> _Loop:
-                gate_controller = GateController(gates, pauses, self._late)
+                gate_controller = GateController(gates, pauses, self._late, watchdog)
                 return _Loop(events, ingresses, ports, gate_controller, self._slowest)
 
             _child(build, stop_reader, error_writer, parent)
@@ -101,6 +104,10 @@ class PauseGenerator:
         if not select.select([self._error], [], [], 0)[0]:
             return ""
         return os.read(self._error, 1 << 16).decode(errors="replace") or "it was killed"
+
+    def let_go(self) -> None:
+        """Pause nobody any more: what waits for each other shall drain."""
+        os.write(self._stop, b"1")
 
     def end(self) -> None:
         """End it, once no packets are in flight. Raises TestbedError if it has ended before."""
@@ -154,13 +161,23 @@ class _Loop:
         self.ports = {port.row: port for port in ports}
         self.macs = {one.row: bytes.fromhex(one.mac.replace(":", "")) for one in ports}
         self.sockets = {netns: _socket(netns) for netns in {port.netns for port in ports}}
+        self.pausing = True
         self.renew_at: dict[int, int] = {}  # CLOCK_MONOTONIC ns, by row
 
     def run(self, stop: int) -> None:
-        """Until the other side closes the pipe."""
-        while stop not in linux.wait_readable((stop, self.ring.fd), self._ns_left()):
+        """Until the other side closes the pipe; from what it writes on nobody is paused any more."""
+        while True:
+            if stop in linux.wait_readable((stop, self.ring.fd), self._ns_left()):
+                if not os.read(stop, 1):
+                    return
+                self._let_go()
             self._send_frames()
             self._renew()
+
+    def _let_go(self) -> None:
+        self.pausing = False
+        for row in [*self.renew_at]:
+            self._send(row, 0, time.monotonic_ns())
 
     def _ns_left(self) -> int | None:
         return max(0, min(self.renew_at.values()) - time.monotonic_ns()) if self.renew_at else None
@@ -173,7 +190,8 @@ class _Loop:
                 if what == PAUSE_RECEIVED:
                     self.gate_controller.pause_received(row)
                     continue
-                self._send(row, pause_frames.LONGEST if what == ABOVE_XOFF else 0, ns)
+                if self.pausing or what != ABOVE_XOFF:
+                    self._send(row, pause_frames.LONGEST if what == ABOVE_XOFF else 0, ns)
                 self.slowest[0] = max(int(self.slowest[0]), time.monotonic_ns() - ns)
 
     def _renew(self) -> None:

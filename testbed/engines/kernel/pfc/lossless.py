@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -15,6 +15,7 @@ from testbed.dataplane.programs import NicPrograms, Thresholds
 from testbed.dataplane.shaper import burst
 from testbed.dataplane.wire import LOSSLESS
 from testbed.engines.kernel.pfc.generator import PauseGenerator, PausingPort
+from testbed.engines.kernel.pfc.watchdog import Maps, PauseWatchdog
 from testbed.engines.kernel.rack import pause_frames
 from testbed.engines.kernel.rack.gate import in_flight
 from testbed.engines.kernel.rack.net import Rack
@@ -31,6 +32,8 @@ CHECKS_PER_HOLD = 2  # of a paused host: it must know of its resumption before t
 class Lossless:
     """Takes nominal units, and hands the kernel wall-clock ones."""
 
+    watchdog: PauseWatchdog | None = None  # what ends pauses that do not end by themselves
+
     def __init__(
         self,
         thresholds: Thresholds,
@@ -40,6 +43,7 @@ class Lossless:
         delay: float,
         sleep: float,
         trips: int,
+        watchdog: Callable[[Maps], PauseWatchdog] | None = None,
     ) -> None:
         """``groups`` that pause by themselves, as priorities; none where a port pauses as a whole.
 
@@ -49,6 +53,7 @@ class Lossless:
         self.thresholds, self.groups = thresholds, groups
         self.headroom = headroom  # that of the group with the least to spare
         self.trips = trips
+        self._make_watchdog = watchdog
         self.relook = max(self.trips * delay / CHECKS_PER_HOLD, sleep)
 
     def start(self, rack: Rack, nic: NicPrograms) -> None:
@@ -69,7 +74,12 @@ class Lossless:
                     record["quantum_ps"] = round(quantum * 1e12)
                     row = self._row(port.index, priority)
                     ports.append(PausingPort(row, priority, port.name, port.MAC(), port.node.netns, longest))
-        self.generator = PauseGenerator(nic.pause_events_fd, nic.ingresses, nic.pauses, ports, rack.gates)
+        if self._make_watchdog and nic.departures is not None:
+            counters = rack.programs.counters
+            self.watchdog = self._make_watchdog(Maps(self.interfaces, counters, nic.departures, nic.shares, nic.pauses))
+        self.generator = PauseGenerator(
+            nic.pause_events_fd, nic.ingresses, nic.pauses, ports, rack.gates, watchdog=self.watchdog
+        )
 
     def _row(self, interface: int, priority: int) -> int:
         return row_of(interface, priority, self.interfaces) if self.groups else interface
@@ -90,6 +100,8 @@ class Lossless:
         for column in ("span", "spans", "paused_ns", "frames", "late_ns"):
             self.nic.pauses[column] = 0
         self.generator.reset()
+        if self.watchdog:
+            self.watchdog.forget()
 
     def late(self, clock: Clock) -> tuple[float, float]:
         """Nominal seconds by which the latest pause began too late, and by how much it might.
@@ -122,7 +134,8 @@ def lossless_of(layout: Layout, clock: Clock, use_netem: bool) -> Lossless | Non
         _headroom_of_group(f"rack.switch.groups.{number}.headroom", switch.groups[number].headroom, links, frame, late)
         for number in groups
     ]
-    return made(OF_GROUPS, min(rooms, key=lambda one: one.spare), groups)
+    watchdog = partial(PauseWatchdog.of, switch.watchdog, clock) if switch.watchdog else None
+    return made(OF_GROUPS, min(rooms, key=lambda one: one.spare), groups, watchdog=watchdog)
 
 
 def headroom_needed(layout: Layout, clock: Clock) -> int:

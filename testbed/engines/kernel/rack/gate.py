@@ -15,13 +15,14 @@ from __future__ import annotations
 import struct
 from collections.abc import Sequence
 
-from testbed.dataplane.wire import LOSSLESS_CLASS
+from testbed.dataplane.wire import FIRST_QUEUE, LOSSLESS_CLASS
 from testbed.engines.kernel.rack import pause_frames
 from testbed.engines.kernel.rack.link import RackIntf
 from testbed.engines.kernel.rack.netlink import TRAFFIC, Netlink, attribute, number, text
 
 ROOT, CLASSIFIER, GATE, BYPASS = 1 << 16, 2 << 16, 3 << 16, 4 << 16  # handles of the qdiscs
 FEEDBACK = CLASSIFIER | 2
+HANDLES = 16 << 16  # of what queues packets below a class, in ports of several: one for each queue from here on
 FREE = 4_000_000_000  # bytes/s: no limit
 FREE_BURST = 1 << 16
 SHUT = 1  # bytes/s
@@ -40,6 +41,11 @@ def in_flight(frame: int, mtu: int = 1500) -> int:
 
 def _largest(mtu: int) -> int:
     return mtu + ETHERNET
+
+
+def place_of(queue: int | None) -> tuple[int, int]:
+    """Handle of what holds the packets of a queue, or the data of a port that has one; and its class."""
+    return (GATE, LOSSLESS_CLASS) if queue is None else (HANDLES + (queue << 16), FIRST_QUEUE + queue)
 
 
 def two_classes(port: RackIntf, limit: int) -> None:
@@ -66,16 +72,14 @@ class PortGate:
     moves it.
     """
 
-    def __init__(
-        self, port: RackIntf, limit: int, rows: Sequence[int], handle: int = GATE, parent: int = LOSSLESS_CLASS
-    ) -> None:
-        """Of the bucket with that handle and limit. ``rows``: of the pauses that shut it."""
-        self.port = port.index
+    def __init__(self, port: RackIntf, limit: int, rows: Sequence[int], queue: int | None = None) -> None:
+        """Of the bucket that has been opened there with that limit. ``rows``: of the pauses that shut it."""
+        self.port, self.peer, self.queue = port.index, port.peer.index, queue
         self.rows = list(rows)
         self.name = port.name
         self.netns = port.node.netns
         self.wake = pause_frames.wake(bytes.fromhex(port.MAC().replace(":", "")))  # to be sent when it was opened
-        place = TRAFFIC.pack(0, 0, port.index, handle, parent, 0)
+        place = TRAFFIC.pack(0, 0, port.index, *place_of(queue), 0)
         self._to_open = place + _change(FREE, FREE_BURST, limit)
         self._to_shut = place + _change(SHUT, _largest(port.link.mtu), limit)
 

@@ -12,12 +12,11 @@ from collections.abc import Mapping, Sequence
 
 from testbed.dataplane.class_rows import quanta
 from testbed.dataplane.wire import FIRST_QUEUE
-from testbed.engines.kernel.rack.gate import CLASSIFIER, FREE, FREE_BURST, ROOT, PortGate, open_bucket
+from testbed.engines.kernel.rack.gate import CLASSIFIER, FREE, FREE_BURST, ROOT, PortGate, open_bucket, place_of
 from testbed.engines.kernel.rack.link import RackIntf
 from testbed.experiment.topology.classes import Classes
 
 SMALLEST = 64  # bytes of a frame
-HANDLES = 16 << 16  # of what queues packets below a class: one for each queue from here on
 
 
 def several_queues(
@@ -32,10 +31,10 @@ def several_queues(
     _put_classes("add-class", port, classes, frame)
     gates = []
     for number in classes.queues:
-        own, below = FIRST_QUEUE + number, HANDLES + (number << 16)
+        below, own = place_of(number)
         if number in pauses:
             open_bucket(port, below, own, limit)
-            gates.append(PortGate(port, limit, pauses[number], below, own))
+            gates.append(PortGate(port, limit, pauses[number], number))
         else:
             netlink.tc("add", "pfifo", port.index, handle=below, parent=own, limit=limit // SMALLEST)
     return gates
