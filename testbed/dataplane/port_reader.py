@@ -54,7 +54,8 @@ class PortReader:
         self.programs = programs
         self.index = np.array([port.ifindex for port in ports], np.int64)
         self.peer = np.array([port.peer for port in ports], np.int64)
-        self._bytes_per_second = np.array([port.rate for port in ports], float) / 8  # wall
+        self._built = np.array([port.rate for port in ports], float) / 8  # bytes/s, wall
+        self._bytes_per_second = self._built.copy()
         self.thresholds = np.zeros((3, len(ports)))
         self.reread_thresholds()
         arrays = (
@@ -64,6 +65,10 @@ class PortReader:
         own = (one.ctypes.data for one in (self._bytes_per_second, self.thresholds))
         self.c = CPorts(*addresses, None, None, 0, *own, len(ports), clock.dilation)
         self._read = _library().read_ports
+
+    def set_rate(self, rows: slice, share: float) -> None:
+        """Ports have this share of the rate with which they were built."""
+        self._bytes_per_second[rows] = share * self._built[rows]
 
     def pausing(self, ingress_rows: Ints, pause_rows: Ints) -> None:
         """Priorities pause by themselves: their rows, shape (n, k), here and at the far ends; -1 for none."""

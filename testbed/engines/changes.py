@@ -16,7 +16,7 @@ from testbed.base.arrays import Floats
 from testbed.dataplane import wire
 from testbed.dataplane.port_reader import PortReader
 from testbed.errors import BadInput
-from testbed.experiment.edits import THRESHOLDS, Alpha, Change, Edits, Loss, Option, Threshold, Weight
+from testbed.experiment.edits import THRESHOLDS, Alpha, Change, Edits, Loss, Option, Rate, Threshold, Weight
 from testbed.experiment.events import EventSchedule, EventSpec, Step, Value, event_of, plan
 from testbed.experiment.resolved import Resolved
 from testbed.experiment.topology.classes import Classes
@@ -39,6 +39,10 @@ class Rack(Protocol):
         """Of a link; one that is down has it when it comes back."""
         ...
 
+    def set_rate(self, name: str, rate: float) -> None:
+        """Of a link between switches, both ways."""
+        ...
+
     def set_weights(self, classes: Classes) -> None:
         """Of the queues of all ports."""
         ...
@@ -53,17 +57,18 @@ class Rack(Protocol):
 
 
 class Changes:
-    """``configure``: gives a controller, by its number, other options."""
+    """``readers``: of ports and of queues. ``configure``: gives a controller, by its number, other options."""
 
     def __init__(
         self,
         resolved: Resolved,
         flows: Flows,
         rack: Rack,
-        queues: PortReader,
+        readers: tuple[PortReader, PortReader],
         configure: Callable[[int, Mapping[str, Any]], None],
     ) -> None:
-        self.resolved, self.flows, self.rack, self.queues, self.configure = resolved, flows, rack, queues, configure
+        self.resolved, self.flows, self.rack, self.configure = resolved, flows, rack, configure
+        self.ports, self.queues = readers  # the same where a port is one queue
         self.link_down, self.link_up = rack.link_down, rack.link_up
         self.edits = Edits(resolved)
         self.classes = resolved.experiment.rack.switch.tables
@@ -111,6 +116,16 @@ class Changes:
                 raise BadInput(f"{self.resolved.layout.queue_names[row]}: {above}; set both")
         return sorted(rows), told
 
+    def _set_rate(self, one: Rate) -> None:
+        self.rack.set_rate(one.link, one.value)
+        shape = self.resolved.layout.shape
+        link, several = shape.find(one.link), len(self.queues.index) // len(self.ports.index)
+        share = one.value / link.rate
+        for port in (shape.position[link.low.interface], shape.position[link.high.interface]):
+            self.ports.set_rate(slice(port, port + 1), share)
+            if self.queues is not self.ports:
+                self.queues.set_rate(slice(several * port, several * (port + 1)), share)
+
     def _make(self, one: Change) -> None:
         if isinstance(one, Weight) and self.classes:
             changed = self.classes.queues[one.queue].model_copy(update={"weight": one.value})
@@ -121,6 +136,8 @@ class Changes:
             self.rack.shares(one.of_group)["alpha"][rows] = round(one.value * (1 << wire.ALPHA_SHIFT))
         elif isinstance(one, Loss):
             self.rack.set_loss(one.link, one.value)
+        elif isinstance(one, Rate):
+            self._set_rate(one)
         elif isinstance(one, Option):
             self.edits.configs[one.decider] = one.config
             self.configure(one.decider, one.config.model_dump(mode="json"))

@@ -26,7 +26,8 @@ from testbed.experiment.topology.queues import Alpha as AlphaValue
 from testbed.experiment.topology.queues import Bytes
 from testbed.plugin import PluginConfig
 from testbed.tuner import switch_of
-from testbed.units import Ratio
+from testbed.units import Rate as LinkRate
+from testbed.units import Ratio, show_rate
 
 VALUES: Mapping[str, TypeAdapter[Any]] = {
     "kmin": TypeAdapter(Bytes),
@@ -35,9 +36,11 @@ VALUES: Mapping[str, TypeAdapter[Any]] = {
     "weight": TypeAdapter(Count),
     "alpha": TypeAdapter(AlphaValue),
     "loss": TypeAdapter(Share),
+    "rate": TypeAdapter(LinkRate),
 }
 THRESHOLDS = ("kmin", "kmax", "pmax")
 OF_CONTROLLERS = ("controller", "controllers")
+SLOWEST = 0.01  # of its rate that a link can be made
 NUMBERED = re.compile(r"([qg])(\d)")  # a queue, or a priority group
 
 
@@ -77,6 +80,14 @@ class Loss:
 
 
 @dataclass(frozen=True)
+class Rate:
+    """Of a link between switches, both ways."""
+
+    link: str
+    value: float  # bit/s
+
+
+@dataclass(frozen=True)
 class Option:
     """Of a controller."""
 
@@ -84,7 +95,7 @@ class Option:
     config: PluginConfig  # with it
 
 
-Change = Threshold | Weight | Alpha | Loss | Option
+Change = Threshold | Weight | Alpha | Loss | Rate | Option
 
 
 class Edits:
@@ -117,8 +128,8 @@ class Edits:
             number = VALUES[name].validate_python(value)
         except ValidationError as error:
             raise BadInput(f"{key}: {problem(error.errors()[0])}") from None
-        if name == "loss":
-            return self._loss(key, places, number)
+        if name in ("loss", "rate"):
+            return self._link(key, places, name, number)
         numbered = next((found for place in places[-1:] if (found := NUMBERED.fullmatch(place))), None)
         ports = self._ports(key, places[:-1] if numbered else places)
         if name in THRESHOLDS:
@@ -139,6 +150,7 @@ class Edits:
             found += [f"q{number}.alpha" for number, one in memory.queues.items() if one.alpha is not None]
             found += [f"g{number}.alpha" for number, one in memory.groups.items() if one.share.alpha is not None]
         found.append(f"loss of a link ({self._links()[0]}.loss)")
+        found += [f"rate of a link between switches ({self._links()[0]}.rate)"] if self.layout.shape.trunks else []
         for number in range(len(self.resolved.deciders)):
             prefix = f"controllers.{number - 1}" if number else "controller"
             found += [f"{prefix}.{name}" for name in self._options(number)]
@@ -194,14 +206,25 @@ class Edits:
             raise BadInput(f"{key}: {there}")
         return Alpha(numbered[1] == "g", int(numbered[2]), ports, value)
 
-    def _loss(self, key: str, places: Sequence[str], value: float) -> Loss:
+    def _link(self, key: str, places: Sequence[str], setting: str, value: float) -> Loss | Rate:
         name = ".".join(places)
         try:
             link = self.layout.shape.find(name)
         except KeyError:
             links = self._links()
             raise BadInput(f"{key}: no link is named '{name}'; {nearest(name, links)}") from None
-        return Loss(f"{link.low.node}-{link.high.node}", value)
+        told = f"{link.low.node}-{link.high.node}"
+        if setting == "loss":
+            return Loss(told, value)
+        if link not in self.layout.shape.trunks:
+            raise BadInput(f"{key}: the rate of a link between switches can change; senders know that of a host's")
+        if self.switch.pfc or (self.switch.memory and self.switch.memory.lossless):
+            raise BadInput(f"{key}: with PFC a rate cannot change, so far: headroom is made for it")
+        if not SLOWEST * link.rate <= value <= link.rate:
+            raise BadInput(
+                f"{key}: expected {show_rate(SLOWEST * link.rate)} to {show_rate(link.rate)}, as it was built"
+            )
+        return Rate(told, value)
 
     def _decider(self, key: str, places: Sequence[str], name: str) -> int:
         """Whose option it is."""

@@ -98,6 +98,51 @@ def test_what_cannot_be_is_refused_and_told() -> None:
     assert record.port_series.dropped_packets[-1].sum() == 0
 
 
+TRUNK = """
+engine: {engine}
+controller: {{name: fixed, rate: 45 %}}
+tuner: {{name: static, kmin: 3 MB, kmax: 4 MB, pmax: 0.1}}
+time: {{duration: {duration}, warmup: 0}}
+record: {{report: false, decisions: 0, interval: 10 us}}
+rack: {{kind: leaf-spine, leaves: 2, spines: 1, hosts_per_leaf: 2{switch}}}
+traffic: {{pattern: flows, flows: [{{src: h1, dst: h3}}, {{src: h2, dst: h4}}]}}
+events: [{{at: 100 us, set: {{leaf1-spine1.rate: 50 Gbit/s}}}}, {{at: 300 us, set: {{leaf1-spine1.rate: 100 Gbit/s}}}}]
+"""
+SEVERAL = ", switch: {classes: {one: {dscp: [0, 26], queue: 3}, two: {dscp: 48, queue: 7}}}"
+
+
+@pytest.mark.parametrize("switch", ["", SEVERAL])
+def test_a_link_sends_at_its_new_rate(switch: str) -> None:
+    """For 200 us 90 Gbit/s come where 50 leave; then 100 leave, and the queue grows shorter."""
+    record = simulated(TRUNK.format(engine="virtual", duration="500 us", switch=switch))
+    assert judge(record).word == "clean"  # the bottleneck's queue and its line agree to a packet
+    series, port = record.port_series, record.ports.index("leaf1-eth3")
+    assert port == record.bottleneck
+    at = {moment: int(np.searchsorted(series.time, moment - 1e-9)) for moment in (100e-6, 300e-6, 400e-6)}
+    sent = np.diff([series.tx_bytes[at[moment], port] for moment in (100e-6, 300e-6, 400e-6)]) * 8
+    assert sent == pytest.approx([50e9 * 200e-6, 100e9 * 100e-6], rel=0.01)
+    queue = [series.queue[row, port] for row in at.values()]
+    assert queue[1:] == pytest.approx([40e9 * 200e-6 / 8, 40e9 * 200e-6 / 8 - 10e9 * 100e-6 / 8], abs=4 * FRAME)
+    area = series.queue_area[at[300e-6], port] - series.queue_area[at[100e-6], port]
+    assert area == pytest.approx(queue[1] * 200e-6 / 2, rel=0.02)
+
+
+@pytest.mark.root
+@pytest.mark.measures
+def test_the_kernels_links_do_as_well(tmp_path: Path) -> None:
+    file, out = tmp_path / "trunk.yaml", tmp_path / "run"
+    file.write_text(TRUNK.format(engine="kernel", duration="400 us, dilation: 3000", switch=""))
+    done = command("run", str(file), "--out", str(out), "--metrics-addr", "none")
+    assert done.returncode in (0, 3), done.stderr
+    measured = restore(load(out))
+    series, port = measured.port_series, measured.ports.index("leaf1-eth3")
+    rows = [int(np.searchsorted(series.time, moment)) for moment in (120e-6, 280e-6)]
+    first, last = rows
+    sent = (series.tx_bytes[last, port] - series.tx_bytes[first, port]) * 8 / (series.time[last] - series.time[first])
+    assert sent == pytest.approx(50e9, rel=0.05)
+    assert series.queue[last, port] - series.queue[first, port] > 0.3e6
+
+
 OBEDIENT = """
 from testbed.controller import CompiledController, Ack
 from testbed.plugin import PluginConfig
@@ -191,7 +236,7 @@ def test_a_run_with_the_edits_of_another_is_the_same_to_the_bit(
         {"kmin": "20 kB", "kmax": "30 kB", "leaf1-spine2.loss": "1 %"},
         {"down": "leaf1-spine1", "detected_after": "20 us"},
         {"down": "leaf1-spine1"},
-        {"controller.g": 0.5, "leaf2.pmax": 1.0},
+        {"controller.g": 0.5, "leaf2.pmax": 1.0, "leaf2-spine3.rate": "30 Gbit/s"},
     ]
     asking, file = Asking(*edits), tmp_path / "edited.yaml"
     file.write_text(FAILING)

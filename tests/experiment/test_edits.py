@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from testbed.errors import BadInput
-from testbed.experiment.edits import Alpha, Change, Edits, Loss, Option, Threshold, Weight
+from testbed.experiment.edits import Alpha, Change, Edits, Loss, Option, Rate, Threshold, Weight
 from testbed.experiment.events import Value
 from testbed.runs.overrides import resolve
 
@@ -89,3 +91,28 @@ def test_ports_of_one_queue_have_no_numbers() -> None:
         read("q3.kmin", "5 kB")
     with pytest.raises(BadInput, match=r"q3\.alpha: nothing has an alpha here"):
         read("q3.alpha", 1)
+
+
+FABRIC = ("rack={kind: leaf-spine, leaves: 2, spines: 1, hosts_per_leaf: 2}", "engine=virtual")
+
+
+def test_rates_of_links_between_switches() -> None:
+    assert read("spine1-leaf1.rate", "25 Gbit/s", *FABRIC) == Rate("leaf1-spine1", 25e9)
+    for key, value, says, more in (
+        (
+            "h1-leaf1.rate",
+            "25 Gbit/s",
+            "the rate of a link between switches can change; senders know that of a host's",
+            (),
+        ),
+        ("leaf1-spine1.rate", "25", "'25' has no unit", ()),
+        ("leaf1-spine1.rate", "200 Gbit/s", "expected 1 Gbit/s to 100 Gbit/s, as it was built", ()),
+        (
+            "leaf1-spine1.rate",
+            "25 Gbit/s",
+            "with PFC a rate cannot change, so far",
+            ("rack.switch.pfc={xoff: 100 kB}",),
+        ),
+    ):
+        with pytest.raises(BadInput, match=re.escape(f"{key}: {says}")):
+            read(key, value, *FABRIC, *more)

@@ -77,7 +77,7 @@ class VirtualRun:
         self.tasks = sender.tasks_of(self.world)
         self.agent, self.controller = sender.build(self.world, self.flows, self.meters[0], self.tasks)
         configure = partial(configured, self.controller)
-        self.changes = Changes(resolved, self.flows, self.world, self.world.queues, configure)
+        self.changes = Changes(resolved, self.flows, self.world, (self.world.ports, self.world.queues), configure)
         self.programs = Programs(
             self.layout, self.world.maps.flows_tx, self.world.maps.flows_rx, self.world.maps.arrivals,
             self.world.maps, self.world.ports.index, self.world.ports.peer, lambda: self.world.maps.receivers,

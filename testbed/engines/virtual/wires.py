@@ -10,7 +10,7 @@ import numpy as np
 from testbed.agent.sockets import PORTS
 from testbed.base.arrays import Ints
 from testbed.base.pages import LargePages
-from testbed.clock import Clock
+from testbed.clock import Clock, WallRate
 from testbed.dataplane.port_maps import Port
 from testbed.dataplane.wire import FIRST_PORT, ROCE_PORT
 from testbed.engines.virtual.structs import HEAD_BYTES, LINE, TICK_SHIFT
@@ -25,6 +25,11 @@ UDP = struct.Struct("!HHHH")
 DONT_FRAGMENT = 0x4000
 TTL = 64
 ANY_SLACK = 1 << 31
+
+
+def per_byte(rate: WallRate) -> int:
+    """Of a line of this rate."""
+    return round(8e9 * (1 << TICK_SHIFT) / rate)
 
 
 class Wires:
@@ -45,7 +50,7 @@ class Wires:
             for line, (start, end) in zip(
                 self.lines[2 * place :], ((link.low, link.high), (link.high, link.low)), strict=False
             ):
-                line["per_byte"] = round(8e9 * (1 << TICK_SHIFT) / clock.wall_rate(link.rate))
+                line["per_byte"] = per_byte(clock.wall_rate(link.rate))
                 line["delay"] = clock.wall_ns(link.delay)
                 line["from"], line["to"] = self.index[start], self.index[end]
                 line["sender"], line["receiver"] = self._node(start), self._node(end)

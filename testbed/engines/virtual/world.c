@@ -34,6 +34,7 @@ static int port_egress(struct __sk_buff *skb), port_ingress(struct __sk_buff *sk
 #undef LICENSE
 
 #include "nodes.h"
+#include "rates.h"
 #include "records.h"
 #include "sampler.h"
 #include "table.h"

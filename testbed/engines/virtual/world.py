@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -23,7 +24,7 @@ from testbed.engines.virtual.lossless import headroom_needed, ingress_sizes, qua
 from testbed.engines.virtual.maps import VirtualMaps, VirtualRing
 from testbed.engines.virtual.structs import LINE_QUEUES, OCCASION, SCHEDULER, TOP, CWorld, library
 from testbed.engines.virtual.watchdog import VirtualWatchdog
-from testbed.engines.virtual.wires import Wires
+from testbed.engines.virtual.wires import FIRST_INDEX, Wires, per_byte
 from testbed.experiment.resolved import Resolved
 from testbed.experiment.topology.classes import Classes
 from testbed.experiment.topology.shape import Link
@@ -227,6 +228,15 @@ class World:
         self._losses[link] = loss
         if link not in self.tables.down:
             self._set_loss(name, loss)
+
+    def set_rate(self, name: str, rate: float) -> None:
+        """See `testbed.engines.changes.Rack`."""
+        link, wall = self.layout.shape.find(name), self.clock.wall_rate(rate)
+        for end in (link.low, link.high):
+            position = self.layout.shape.position[end.interface]
+            self.code.set_rate(self.address, self.wires.index[end] - FIRST_INDEX, per_byte(wall))
+            self.port_list[position] = replace(self.port_list[position], rate=wall)
+        self._set_loss(name, LOST if link in self.tables.down else self._losses.get(link, link.loss))
 
     def _set_loss(self, name: str, loss: float) -> None:
         link = self.layout.shape.find(name)

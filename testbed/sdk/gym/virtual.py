@@ -41,7 +41,7 @@ class VirtualSession:
         self.controller = cast(Steered, controller)
         self.answers = Answers(self.flows)
         configure = partial(configured, controller)
-        changes = Changes(resolved, self.flows, self.world, self.world.queues, configure)
+        changes = Changes(resolved, self.flows, self.world, (self.world.ports, self.world.queues), configure)
         self.schedule = EventSchedule(resolved.experiment.steps(), changes)
 
     @property

@@ -37,6 +37,10 @@ class RackIntf(Intf):
         """Serialise at ``rate`` bit/s; queue up to ``limit`` bytes."""
         shaper.shape(self.node.netlink, self.index, rate, frame, limit)
 
+    def reshape(self, rate: WallRate, frame: int, limit: int) -> None:
+        """The same at another rate; what waits stays."""
+        shaper.shape(self.node.netlink, self.index, rate, frame, limit, "change")
+
     def delay_and_shape(self, rate: WallRate, frame: int, limit: int, delay: WallSeconds) -> None:
         """Delay packets by ``delay`` with netem, then serialise."""
         netlink = self.node.netlink

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from mininet.net import Mininet
@@ -15,6 +15,7 @@ from mininet.topo import Topo
 from mininet.util import numCores
 from numpy.typing import NDArray
 
+from testbed.clock import WallRate
 from testbed.dataplane import class_rows
 from testbed.dataplane.pool_rows import pool_rows
 from testbed.dataplane.port_maps import Port
@@ -127,8 +128,13 @@ class Rack(Mininet):
             own = [self.ends[port.name].index for port in ports]
             self.programs.set_next_hops(number[switch], number[edge], own)
 
+    @property
+    def _limit(self) -> int:
+        """Bytes that a shaper queues."""
+        return 2 * max(self.link_layer.buffer, self.link_layer.pooled) + HEADROOM
+
     def _shape(self) -> None:
-        limit = 2 * max(self.link_layer.buffer, self.link_layer.pooled) + HEADROOM
+        limit = self._limit
         for link in self.links:
             spec: WallLink = link.spec
             frame = self.link_layer.frame
@@ -229,6 +235,18 @@ class Rack(Mininet):
         self._losses[link] = loss
         if link not in self.tables.down:
             self._set_loss(link, loss)
+
+    def set_rate(self, name: str, rate: float) -> None:
+        """See `testbed.engines.changes.Rack`."""
+        link, frame = self.shape.find(name), self.link_layer.frame
+        for end in (link.low, link.high):
+            position, intf = self.shape.position[end.interface], self.ends[end.interface]
+            port, spec = self.ports[position], intf.link.spec
+            wall = WallRate(spec.rate * rate / link.rate)
+            slack = port.slack + burst(wall, frame) - burst(port.rate, frame)
+            intf.reshape(wall, frame, self._limit)
+            self.ports[position] = replace(port, rate=wall, slack=slack)
+        self._set_loss(link, 1.0 if link in self.tables.down else self._losses.get(link, link.loss))
 
     def _set_loss(self, link: Link, loss: float) -> None:
         for end in (link.low, link.high):
