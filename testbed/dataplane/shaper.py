@@ -22,6 +22,6 @@ def burst(rate: WallRate, frame: int) -> int:
     return max(BURST_FRAMES * frame, round(rate / 8 * BURST_SECONDS))
 
 
-def shape(netlink: Any, index: int, rate: WallRate, frame: int, limit: int, how: str = "add") -> None:
+def shape(netlink: Any, index: int, rate: WallRate, frame: int, limit: int, *, how: str = "add") -> None:
     """Have an interface serialise at ``rate`` bit/s, and queue up to ``limit`` bytes."""
     netlink.tc(how, "tbf", index, handle=HANDLE, rate=round(rate / 8), burst=burst(rate, frame), limit=limit)

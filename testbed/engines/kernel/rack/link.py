@@ -39,7 +39,7 @@ class RackIntf(Intf):
 
     def reshape(self, rate: WallRate, frame: int, limit: int) -> None:
         """The same at another rate; what waits stays."""
-        shaper.shape(self.node.netlink, self.index, rate, frame, limit, "change")
+        shaper.shape(self.node.netlink, self.index, rate, frame, limit, how="change")
 
     def delay_and_shape(self, rate: WallRate, frame: int, limit: int, delay: WallSeconds) -> None:
         """Delay packets by ``delay`` with netem, then serialise."""
