@@ -79,7 +79,8 @@ class Graph:
         hosts = [name for name, role in roles.items() if role == "host"]
         link_of = {name: link for link in self.links for name in link.ends}
         made_links = [made(link_of[host], host, *(set(link_of[host].ends) - {host})) for host in hosts]
-        made_links += [made(link, *link.ends) for link in self.links if not set(link.ends) & set(hosts)]
+        ends_of_hosts = set(hosts)
+        made_links += [made(link, *link.ends) for link in self.links if not set(link.ends) & ends_of_hosts]
         switches = tuple(names[name] for name, role in roles.items() if role == "switch")
         aliases = {ours: theirs for theirs, ours in names.items() if ours != theirs}
         shape = Shape("custom", switches, tuple(made_links), aliases)

@@ -23,6 +23,7 @@ from testbed.units import SIZE_UNITS, TIME_UNITS, parse
 
 NEEDED = ("src", "dst", "bytes", "start")
 ALLOWED = (*NEEDED, "label")
+MOST = 1 << 20  # the virtual engine's
 UNITS = {"bytes": SIZE_UNITS, "start": TIME_UNITS}
 USUAL = {"bytes": "B", "start": "s"}
 ELSEWHERE: tuple[tuple[Callable[[Line], bool], str], ...] = (
@@ -131,6 +132,8 @@ def _csv(file: Path) -> list[Flow]:
         rows.fieldnames, units = _columns(columns)
         for row in rows:
             line = rows.line_num
+            if len(flows) == MOST:
+                raise ValueError(f"expected at most {MOST:,} flows")
             flows.append(_flow(row, units))
     except csv.Error as error:  # an open quote takes the lines after it as well
         raise ValueError(f"{file}, from line {line + 1} on: {error}; is there a stray quote?") from None
