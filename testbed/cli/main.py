@@ -30,6 +30,7 @@ from testbed.cli.doctor import doctor
 from testbed.cli.explain import explain
 from testbed.cli.export import export
 from testbed.cli.exporter import exporter
+from testbed.cli.import_experiment import import_experiment
 from testbed.cli.lab import lab
 from testbed.cli.list import list_
 from testbed.cli.monitor import monitor
@@ -82,6 +83,7 @@ app.command()(reproduce)
 app.command("list")(list_)
 app.command()(show)
 app.command()(validate)
+app.command("import")(import_experiment)
 app.command()(doctor)
 app.add_typer(new, name="new")
 app.command()(check)

@@ -28,7 +28,7 @@ ONE_PLACE = {3: 2, 4: 3, 6: 3}  # words of the first line: which is the number o
 def is_one(first: Line) -> bool:
     """Whether a file that begins so is one of these."""
     words = first.words[:5] if len(first.words) == 6 else first.words
-    return 3 <= len(words) <= 6 and all(word.lstrip("-").isdecimal() for word in words)
+    return 3 <= len(words) <= 6 and words[0] != "0" and all(word.lstrip("-").isdecimal() for word in words)
 
 
 def read(file: Path) -> Graph:

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import numpy as np
 
-from testbed.experiment.lines import Line, lines
+from testbed.experiment.lines import Line, first, lines
 from testbed.experiment.topology.any_rack import MOST_HOSTS, MOST_SWITCHES
 from testbed.experiment.traffic.numbered import NumberedFlows
 
@@ -25,9 +25,9 @@ FLOW = "a flow: source, destination, priority, port (may be missing), bytes, sta
 BYTES_AT = {5: 3, 6: 4}  # by the number of words
 
 
-def is_one(first: Line) -> bool:
+def is_one(begin: Line) -> bool:
     """Whether a file that begins so is one of these."""
-    return len(first.words) == 1 and first.words[0].lstrip("-").isdecimal()
+    return len(begin.words) == 1 and begin.words[0].lstrip("-").isdecimal()
 
 
 def read(file: Path) -> NumberedFlows:
@@ -45,6 +45,15 @@ def read(file: Path) -> NumberedFlows:
         notes.append(f"without what follows its {count:,} flows, from line {rest.number} on")
     return NumberedFlows("flows of the HPCC family", file, src, dst, np.maximum(size, 1.0), start - begin, at,
                          notes=tuple(notes))  # fmt: skip
+
+
+def begin_of(file: Path) -> float:
+    """When the first flow starts there, s; 0 for other files."""
+    if not is_one(first(file)):
+        return 0.0
+    return min(
+        _flow(line)[3] for line in islice(lines(file), 1, 1 + first(file).whole(0, "the number of flows", 1, MOST))
+    )
 
 
 def _flow(line: Line) -> tuple[int, int, float, float, int]:

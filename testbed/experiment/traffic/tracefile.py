@@ -78,6 +78,11 @@ class TraceFile(Pattern):
         made._plan = self._numbered.named(numbers).plan()
         return made
 
+    @property
+    def last_start(self) -> float:
+        """Of a flow that waits for none, s."""
+        return float(self._plan.start.max())
+
     def hosts_needed(self) -> int:
         """Up to the highest number."""
         return int(max(self._plan.src_number.max(), self._plan.dst_number.max()))
@@ -125,7 +130,8 @@ def _csv(file: Path) -> list[Flow]:
     """Raises ValueError with the line of the first bad row."""
     text = file.read_text(encoding="utf-8-sig")  # spreadsheets write a byte order mark
     rows = csv.DictReader(text.splitlines(), restkey="too many", skipinitialspace=True, strict=True)
-    flows, line = [], 0  # the last one that could be read
+    flows: list[Flow] = []
+    line = 0  # the last one that could be read
     try:
         columns = list(rows.fieldnames or [])
         line = 1

@@ -1,0 +1,1 @@
+"""Files of other tools, written as an experiment of ours."""

@@ -1,0 +1,144 @@
+"""From files of other tools to a draft: each is what its content says, and there is one of a kind."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from os.path import relpath
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from testbed.errors import BadInput
+from testbed.experiment.imported import hpcc_config
+from testbed.experiment.imported.draft import Draft
+from testbed.experiment.imported.hpcc_config import HpccConfig
+from testbed.experiment.lines import first
+from testbed.experiment.messages import problem_of
+from testbed.experiment.topology import astra_file, hpcc_file, htsim_file
+from testbed.experiment.topology.custom import Custom
+from testbed.experiment.traffic import cdf_text
+from testbed.experiment.traffic.distribution import load
+from testbed.experiment.traffic.hpcc_flows import begin_of
+from testbed.experiment.traffic.jobs.files import GoalFile
+from testbed.experiment.traffic.tracefile import TraceFile
+from testbed.units import show_rate, show_time
+
+DEFAULT_CONTROLLER = "dcqcn"
+MARGIN = 10e-3  # s, for flows that start last, where nothing says when it stops
+
+
+@dataclass
+class Found:
+    """The files by what they are."""
+
+    rack: Custom | None = None
+    traffic: TraceFile | GoalFile | None = None
+    sizes: Path | None = None
+    config: HpccConfig | None = None
+    begin: float = 0.0  # s, when the first flow starts there
+    forms: dict[Path, str] = field(default_factory=dict)
+
+    def add(self, file: Path) -> None:
+        """Raises BadInput for one that cannot be read, or is the second of its kind."""
+        try:
+            kind = self._add(file)
+        except ValidationError as error:
+            raise BadInput(problem_of(error)) from None
+        except OSError as error:
+            raise BadInput(f"cannot read {file}: {error.strerror}") from None
+        except ValueError as error:
+            raise BadInput(str(error)) from None
+        if kind in self.forms.values():
+            other = next(one for one, form in self.forms.items() if form == kind)
+            raise BadInput(f"{file}: {other} is {kind} as well; expected one")
+        self.forms[file] = kind
+
+    def _add(self, file: Path) -> str:
+        begin = first(file)
+        if hpcc_config.is_one(begin):
+            self.config = HpccConfig(file)
+            return "a configuration of the HPCC family"
+        if _is_rack(file):
+            self.rack = Custom(kind="custom", file=str(file))
+            _ = self.rack.shape
+            return "a rack"
+        if cdf_text.is_one(begin):
+            load(str(file.absolute()))
+            self.sizes = file
+            return "a distribution of flow sizes"
+        if begin.words[:1] == ["num_ranks"]:
+            self.traffic = GoalFile(pattern="goal", file=str(file))
+        else:
+            self.traffic = TraceFile(pattern="trace", file=str(file))
+            self.begin = begin_of(file)
+        return "traffic"
+
+
+def _is_rack(file: Path) -> bool:
+    """Matrices of htsim and its racks begin alike: the second line tells."""
+    begin = first(file)
+    if begin.words and begin.words[0] == "Nodes":
+        return b"\nConnections" not in file.read_bytes()[:4096]
+    simulated = hpcc_file.is_one(begin) or htsim_file.is_one(begin) or astra_file.is_one(begin)
+    return simulated or begin.words[:1] == ["<?xml"] or file.suffix in {".graphml", ".yaml", ".yml"}
+
+
+def drafted(files: Sequence[Path], out: Path, controller: str) -> Draft:
+    """The experiment in ``out`` that the files make. Raises BadInput."""
+    found = Found()
+    for file in files:
+        found.add(file)
+    draft = Draft(f"Made by `testbed import {' '.join(file.name for file in files)}`")
+    draft.put("engine", "virtual", "Files of simulators run in virtual time; `kernel` sends real packets.")
+    _rack(draft, found, out)
+    _traffic(draft, found, out)
+    line_rate = found.rack.shape.line_rate("h1") if found.rack else 100e9
+    if found.config:
+        found.config.into(draft, line_rate, controller)
+    else:
+        said = "As asked for." if controller else "The files do not say which; others: testbed list."
+        draft.put("controller", controller or DEFAULT_CONTROLLER, said)
+    _time(draft, found)
+    return draft
+
+
+def _rack(draft: Draft, found: Found, out: Path) -> None:
+    if not found.rack:
+        draft.put("rack.kind", "star", "No file is of the rack: one switch.")
+        return
+    (said,) = found.rack.inputs()
+    draft.put("rack", {"kind": "custom", "file": _beside(said.file, out)}, said.form)
+    rates = {link.rate for link in found.rack.shape.link_of.values()}
+    draft.put("rack.link", {"rate": show_rate(max(rates))})
+
+
+def _traffic(draft: Draft, found: Found, out: Path) -> None:
+    if found.traffic and found.sizes:
+        raise BadInput(f"{found.sizes}: flow sizes are for random traffic, but another file has flows; expected one")
+    if found.traffic:
+        (said,) = found.traffic.inputs()
+        draft.put("traffic", {"pattern": found.traffic.pattern, "file": _beside(said.file, out)}, said.form or "GOAL")
+    elif found.sizes:
+        shown = {"pattern": "poisson", "sizes": _beside(found.sizes, out), "load": "50 %"}
+        draft.put("traffic", shown, "The load is not in the files.")
+        if not found.rack:
+            draft.put("rack.hosts", 16, "Nor is the number of hosts.")
+    else:
+        raise BadInput("no file has traffic; expected flows, sizes of flows, or a schedule (see docs/files.md)")
+
+
+def _time(draft: Draft, found: Found) -> None:
+    stop = found.config.stop() if found.config else None
+    if stop is not None and found.traffic and stop > found.begin:
+        said = f"SIMULATOR_STOP_TIME {stop:g} s, less {found.begin:g} s when the first flow starts."
+        draft.put("time", {"duration": show_time(stop - found.begin), "warmup": "0 s"}, said)
+        return
+    last = found.traffic.last_start if isinstance(found.traffic, TraceFile) else 0.0
+    draft.put("time", {"duration": show_time(last + MARGIN), "warmup": "0 s"}, "The files do not say how long.")
+
+
+def _beside(file: Path, out: Path) -> str:
+    """The path of a file as an experiment beside it has it."""
+    path = relpath(file, out.parent)
+    return path if "/" in path else f"./{path}"
