@@ -63,7 +63,7 @@ def packets_are_conserved(counts: Counts) -> Iterator[Reason]:
     flows, ports, srcs = counts.flows, counts.ports, counts.srcs
     if counts.apps:
         if counts.apps.entered is not None:
-            yield from _switches_keep(ports, counts.apps.entered)
+            yield from _switches_keep(ports, counts.apps.entered, broadcasts=True)
         return
     answers = flows.answered + flows.cnps_made
     missing = np.zeros(len(ports.name), np.int64)
@@ -93,15 +93,18 @@ def packets_are_conserved(counts: Counts) -> Iterator[Reason]:
     yield from _switches_keep(ports, entered)
 
 
-def _switches_keep(ports: PortCounts, entered: Ints) -> Iterator[Reason]:
-    """What came into a switch, at each of its ports, has left it or was dropped by the model."""
+def _switches_keep(ports: PortCounts, entered: Ints, *, broadcasts: bool = False) -> Iterator[Reason]:
+    """What came into a switch, at each of its ports, has left it or was dropped by the model.
+
+    A packet of ``broadcasts`` leaves it more than once.
+    """
     lost_on_link = ports.enqueued - ports.arrived
     left = ports.enqueued + ports.dropped - lost_on_link
     switches, switch_of = np.unique(ports.switch, return_inverse=True)
     came, gone = np.zeros((2, len(switches)), np.int64)
     np.add.at(came, switch_of, entered)
     np.add.at(gone, switch_of, left)
-    for place in np.flatnonzero(came != gone):
+    for place in np.flatnonzero(came > gone if broadcasts else came != gone):
         how_much = f"{came[place]} packets came, {gone[place]} left or were dropped by the model"
         yield Reason(what=f"packets are not conserved in {switches[place]}", how_much=how_much, remedy=QUIET)
 

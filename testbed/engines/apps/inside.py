@@ -10,7 +10,7 @@ from pathlib import Path
 
 from testbed.base import linux
 
-HOSTS = "/etc/hosts"
+NO_NAME_SERVER = "# no name server in a rack: asking for one would be traffic\n"
 LOOPBACK = "127.0.0.1 localhost\n::1 localhost ip6-localhost\n"
 
 
@@ -27,8 +27,9 @@ def become(netns: int, name: str, hosts: str) -> None:
     linux.mount("none", "/", None, linux.MS_REC | linux.MS_PRIVATE)
     linux.mount("proc", "/proc", "proc")  # of these namespaces
     linux.mount("sysfs", "/sys", "sysfs")
-    if Path(HOSTS).exists():
-        _show(hosts, HOSTS)
+    for path, text in (("/etc/hosts", hosts), ("/etc/resolv.conf", NO_NAME_SERVER)):
+        if Path(path).exists():
+            _show(text, path)
 
 
 def _show(text: str, path: str) -> None:

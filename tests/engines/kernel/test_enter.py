@@ -36,6 +36,7 @@ def test_the_namespaces() -> None:
         assert int(pid) < 20  # process 1 is the run's
         assert links == ["lo"]
         assert "10.0.0.1 h1\n" in enter("enter-spaces", "h1", "cat", "/etc/hosts").stdout
+        assert "no name server" in enter("enter-spaces", "h1", "cat", "/etc/resolv.conf").stdout
         assert enter("enter-spaces", "h1", "cat", __file__).stdout == Path(__file__).read_text()
 
 
