@@ -33,6 +33,7 @@ BEHAVIOURS = {
     "controllers": {"both_ways": "machine code and plain Python"},
     "controllers/baselines": {"classes": "what kind of failure each one is", "training": "what they learn"},
     "engines/kernel": {  # whole runs, of which each asks as much as it can
+        "apps": "the shipped experiments with real applications",
         "bolt": "notices of switches, with real packets",
         "classes": "ports of several queues, with real packets",
         "credits": "receivers that grant what is sent, with real packets",
