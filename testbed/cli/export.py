@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -14,8 +15,9 @@ from testbed.errors import BadInput, nearest
 if TYPE_CHECKING:
     from testbed.experiment.resolved import Resolved
 
-SWITCH = "switch"
+SWITCH, RESULTS = "switch", "results"
 FORMATS = ["sonic"]
+RUN_FORMATS = ["fct", "htsim", "astra-sim", "openmetrics", "csv"]
 C = "c"  # any controller that is compiled
 
 
@@ -29,7 +31,7 @@ def export(  # noqa: PLR0917 - one parameter per option
         str,
         typer.Argument(
             metavar="[EXPERIMENT]",
-            help="Of 'switch': the experiment whose switch is printed.",
+            help="Of 'switch': the experiment whose switch is printed; of 'results': the results folder.",
             autocompletion=completion.experiments,
         ),
     ] = "",
@@ -41,12 +43,19 @@ def export(  # noqa: PLR0917 - one parameter per option
 ) -> None:
     """Write a controller as source code for another target, checked against the original.
 
-    'testbed export switch EXPERIMENT --to sonic' prints the experiment's switch as SONiC's config_db.json.
+    'testbed export switch EXPERIMENT --to sonic' prints the experiment's switch as SONiC's config_db.json;
+    'testbed export results RUN --to FORMAT' prints a run as fct (HPCC's fct.txt), htsim, astra-sim or openmetrics, or
+    writes csv.
     """
     if name == SWITCH:
         if preset or out or dry_run:
             raise BadInput("export switch: takes --to and --set alone, and prints; redirect it: > config_db.json")
         _switch(experiment, to, settings)
+        return
+    if name == RESULTS:
+        if preset or settings or dry_run:
+            raise BadInput("export results: takes --to and --out alone")
+        _results(experiment, to, out)
         return
     if experiment:
         raise BadInput(f"export {name} {experiment}: one name is expected; 'switch' takes an experiment")
@@ -72,6 +81,40 @@ def _switch(experiment: str, to: str, settings: list[str] | None) -> None:
     tell(resolved, set())
     rack = resolved.experiment.rack
     print_json(written(rack.switch, rack.link, _ports(resolved), first_red(resolved)))
+
+
+def _results(run: str, to: str, out: Path | None) -> None:
+    from testbed.results import folder
+    from testbed.results.exported.astra import astra
+    from testbed.results.exported.csv_files import csv_files
+    from testbed.results.exported.flows import fct, htsim
+
+    if not run:
+        raise BadInput("export results: which run? testbed export results RUN --to fct")
+    if to not in RUN_FORMATS:
+        raise BadInput(f"--to {to}: not known; {nearest(to, RUN_FORMATS)}")
+    path = Path(run)
+    if to == "csv":
+        if out is None:
+            raise BadInput("export results --to csv: expected --out, a new folder for the tables")
+        print(*csv_files(path, out), sep="\n")
+        return
+    if to == "astra-sim":
+        lines = astra(path)
+    elif to == "openmetrics":
+        from testbed.live.finished import open_metrics
+
+        lines = open_metrics(folder.load(path), path.resolve().name)
+    else:
+        lines = (fct if to == "fct" else htsim)(folder.load(path))
+    if out is None:
+        for line in lines:
+            print(line)
+        return
+    if out.exists():
+        raise BadInput(f"--out {out}: is there already; expected a new file")
+    with out.open("w") as file:
+        file.writelines(f"{line}\n" for line in lines)
 
 
 def _ports(resolved: Resolved) -> int:

@@ -18,6 +18,10 @@ from tests.support.commands import command
         (["switch", "incast-8", "--to", "sonic"], "rack.switch: has one plain queue per port"),
         (["switch", "incast-8", "--to", "sonic", "--dry-run"], "takes --to and --set alone"),
         (["swift", "incast-8", "--to", "c"], "export swift incast-8: one name is expected"),
+        (["results", "--to", "fct"], "export results: which run?"),
+        (["results", "nowhere", "--to", "fct"], "nowhere"),
+        (["results", "nowhere", "--to", "fcd"], "--to fcd: not known; did you mean 'fct'?"),
+        (["results", "nowhere", "--to", "csv"], "expected --out, a new folder for the tables"),
     ],
 )
 def test_it_is_refused(arguments: list[str], problem: str) -> None:

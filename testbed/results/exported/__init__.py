@@ -1,0 +1,1 @@
+"""A finished run in the forms that scripts of other tools read."""
