@@ -33,11 +33,33 @@ static APART void give_number(struct datapath *d, int64_t f, int64_t number, uin
 		q->highest = number + 1;
 }
 
+/* A number that names data does not say how many packets have left: where receivers grant them, the head does besides. */
+static APART void say_what_left(const struct datapath *d, int64_t f, uint8_t *head)
+{
+	uint16_t left = htons((uint16_t)(d->flow[f].sent + d->flow[f].again));
+
+	memcpy(head + offsetof(struct roce, shim.frame) - CARRIED, &left, sizeof(left));
+}
+
+/* A packet that is not full. Returns its bytes. */
+static int64_t shorten(const struct datapath *d, int64_t f, uint8_t *head)
+{
+	int64_t size = d->flow[f].short_size;
+	struct shim shim;
+
+	memcpy(&shim, head + offsetof(struct roce, shim) - CARRIED, sizeof(shim));
+	shim.payload = htons((uint16_t)(ntohs(shim.payload) - (d->segment_size - size)));
+	shim.frame = htons((uint16_t)(padded(size) + (int64_t)CARRIED));
+	memcpy(head + offsetof(struct roce, shim) - CARRIED, &shim, sizeof(shim));
+	head[offsetof(struct roce, bth_flags) - CARRIED] |= (uint8_t)((padded(size) - size) << 4);
+	return padded(size);
+}
+
 /* The head of packet `number` of a flow; the NIC adds the packet number. Returns how many bytes it has with payload. */
 int64_t write_head(struct datapath *d, int64_t f, int64_t number, uint8_t *head)
 {
 	uint32_t qp = htonl((uint32_t)(QP_BASE + d->first + f));
-	struct shim shim;
+	int64_t size = d->segment_size;
 
 	memcpy(head, d->packet, HEAD);
 	memcpy(head + offsetof(struct roce, qp) - CARRIED, &qp, sizeof(qp));
@@ -51,14 +73,11 @@ int64_t write_head(struct datapath *d, int64_t f, int64_t number, uint8_t *head)
 		head[offsetof(struct roce, shim.flags) - CARRIED] |= bolt_flags(d, f, number);
 	if (numbered(d))
 		give_number(d, f, number, head);
-	if (!d->flow[f].short_size || number != d->flow[f].short_at)
-		return d->segment_size;
-	memcpy(&shim, head + offsetof(struct roce, shim) - CARRIED, sizeof(shim));
-	shim.payload = htons((uint16_t)(ntohs(shim.payload) - (d->segment_size - d->flow[f].short_size)));
-	shim.frame = htons((uint16_t)(padded(d->flow[f].short_size) + (int64_t)CARRIED));
-	memcpy(head + offsetof(struct roce, shim) - CARRIED, &shim, sizeof(shim));
-	head[offsetof(struct roce, bth_flags) - CARRIED] |= (uint8_t)((padded(d->flow[f].short_size) - d->flow[f].short_size) << 4);
-	return padded(d->flow[f].short_size);
+	if (d->flow[f].short_size && number == d->flow[f].short_at)
+		size = shorten(d, f, head);
+	if (numbered(d) && has_credits(d))
+		say_what_left(d, f, head);
+	return size;
 }
 
 /* The kernel did not take the last `packets` packets of a segment: the flow tries again. */

@@ -230,8 +230,9 @@ static void note_arrival(struct datapath *d, const struct record *r, double dela
 	struct account *a = &d->credits.accounts[r->flow];
 	struct granter *g = &d->credits.granters[a->host];
 	int64_t said = r->payload | (int64_t)r->ttl << 16, before = a->started ? outstanding(a) : 0, wanted = wants(a);
-	int64_t asked = nearest(a->granted, said, ASKED_BITS), left = nearest(a->left, r->psn, 24) + 1;
+	int64_t asked = nearest(a->granted, said, ASKED_BITS), left;
 
+	left = numbered(d) ? nearest(a->left, r->psn, 16) : nearest(a->left, r->psn, 24) + 1;
 	if (!a->started || asked > a->asked)
 		a->asked = asked;
 	if (left > a->left)

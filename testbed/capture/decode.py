@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from testbed.capture.layers import IntHop
 
 ECN = {0: "Not-ECT", 1: "ECT(1)", 2: "ECT(0)", 3: "CE"}
-KINDS = {wire.ACK: "ack", wire.CNP: "cnp", wire.SRC: "src"}  # everything else of RoCEv2 is data
+KINDS = {wire.ACK: "ack", wire.CNP: "cnp", wire.SRC: "src", wire.CREDIT: "credit"}  # everything else of RoCEv2 is data
 CLOCK = re.compile(r"dilation=([0-9.e+]+) epoch_ns=(\d+)")
 
 IPV4 = b"\x08\x00\x45"  # Ethernet's type, version and header length

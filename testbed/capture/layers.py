@@ -39,7 +39,11 @@ OPERATIONS = (
     "RDMA WRITE Only with Immediate", "RDMA READ Request", "RDMA READ Response First", "RDMA READ Response Middle",
     "RDMA READ Response Last", "RDMA READ Response Only", "Acknowledge", "ATOMIC Acknowledge", "CmpSwap", "FetchAdd",
 )  # fmt: skip
-OPCODES = {number: f"RC {name}" for number, name in enumerate(OPERATIONS)} | {wire.CNP: "CNP", wire.SRC: "SRC"}
+OPCODES = {number: f"RC {name}" for number, name in enumerate(OPERATIONS)} | {
+    wire.CNP: "CNP",
+    wire.SRC: "SRC",
+    wire.CREDIT: "credit",
+}
 BOLT_FLAGS = ["SRC", "FIRST", "LAST", "INC", "DEC"]
 SHIM_FLAGS = ["INT", "CE", *BOLT_FLAGS, "AGAIN"]
 
@@ -72,7 +76,7 @@ class BTH(Packet):
 
     def guess_payload_class(self, payload: bytes) -> type[Packet]:  # noqa: ARG002
         """By opcode."""
-        following: dict[int, type[Packet]] = {wire.ACK: AETH, wire.CNP: CNP, wire.SRC: SRC}
+        following: dict[int, type[Packet]] = {wire.ACK: AETH, wire.CNP: CNP, wire.SRC: SRC, wire.CREDIT: Credit}
         following |= dict.fromkeys((wire.SEND_ONLY_IMM, wire.SEND_LAST_IMM), ImmDt)
         following |= dict.fromkeys((wire.SEND_FIRST, wire.SEND_MIDDLE), Unused)
         return following.get(self.opcode, Raw)
@@ -124,6 +128,13 @@ class SRC(_Extended):
 
     name = "SRC"
     fields_desc = [XIntField("reserved", 0)]  # noqa: RUF012
+
+
+class Credit(Packet):
+    """A receiver's credit: what follows its BTH, whose PSN says how much was granted, is reserved."""
+
+    name = "credit"
+    fields_desc = [XStrFixedLenField("reserved", bytes(20), 20)]  # noqa: RUF012
 
 
 class Shim(Packet):

@@ -24,6 +24,7 @@ class Kind(StrEnum):
     ack = "ack"
     cnp = "cnp"
     src = "src"
+    credit = "credit"
 
 
 def decode(

@@ -168,7 +168,7 @@ static __attribute__((noinline)) void tell_arrival(const struct roce *packet, __
 	record->rx_ns = bpf_ktime_get_ns();
 	record->tx_ns = bpf_be64_to_cpu(packet->shim.tx_ns);
 	record->flow = flow_of(packet);
-	record->psn = bpf_ntohl(packet->psn) & 0xffffff;
+	record->psn = record->flow < settings.numbered ? bpf_ntohs(packet->shim.frame) : bpf_ntohl(packet->psn) & 0xffffff;
 	record->frame = frame;
 	record->payload = asked;
 	record->ttl = asked >> 16;

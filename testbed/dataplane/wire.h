@@ -76,7 +76,8 @@ enum recovery { PER_PACKET, GO_BACK_N, SELECTIVE_REPEAT };
 struct shim {
 	__be64 tx_ns;   /* sender NIC's clock when the packet left */
 	/* The next two are echoed, but where numbers name data: the sender knows them, and an answer has others there. */
-	__be16 frame;   /* bytes of the data packet, Ethernet header included; CE marks that were not told yet */
+	/* bytes of the data packet, Ethernet header included, or, with credits, packets that have left; CE marks that were not told yet */
+	__be16 frame;
 	__be16 payload; /* bytes of user data in it; by how much the packet that is kept is ahead of the missing one */
 	__u8 ttl;       /* ACK only: TTL with which the data packet arrived */
 	__u8 flags;
@@ -152,7 +153,7 @@ struct record {
 	__u32 flow;
 	__u32 psn; /* 24 bits */
 	/* The next two as in the shim. Of a data packet, for whoever grants credits: `payload`, and in `ttl` its higher bits, are
-	 * what it asks for. */
+	 * what it asks for, and `psn` is what has left where numbers name data. */
 	__u16 frame;
 	__u16 payload;
 	__u8 opcode; /* of the BTH; AETH_NAK for an ACK that is one */

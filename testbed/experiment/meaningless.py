@@ -97,8 +97,6 @@ def _receiver(experiment: Experiment) -> Iterator[tuple[KeyPath, str]]:
         return
     if experiment.engine == "fluid":
         yield ("receiver",), "the fluid model has no packets that could be granted; leave it out"
-    if experiment.transport.numbered:
-        yield ("receiver",), "what is granted counts departures: say transport.recovery 'per-packet'"
 
 
 def _headers(experiment: Experiment) -> Iterator[tuple[KeyPath, str]]:

@@ -8,10 +8,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from testbed.capture.decode import packets
+from testbed.capture.reader import Reader
 from testbed.errors import BadInput
 from testbed.results.record import RunRecord
 from testbed.runs.overrides import resolve
-from tests.support.simulated import measured, simulated
+from tests.support.simulated import captured, measured, simulated
 
 INCAST = """
 rack: {kind: star, hosts: 17, link: {rate: 100 Gbit/s, delay: 2 us}}
@@ -66,8 +68,9 @@ def completed(*settings: str) -> RunRecord:
     return simulated(INCAST, [*sized, *settings])
 
 
-def test_everything_arrives_though_packets_and_credits_are_lost() -> None:
-    flows = completed("rack.link.loss=0.02").flows
+@pytest.mark.parametrize("recovery", ["per-packet", "go-back-n", "selective-repeat"])
+def test_everything_arrives_though_packets_and_credits_are_lost(recovery: str) -> None:
+    flows = completed("rack.link.loss=0.02", f"transport.recovery={recovery}").flows
     assert np.isfinite(flows.finished).all()
     assert flows.lost_packets.min() > 0
     assert flows.timeouts.sum() > 0
@@ -77,6 +80,15 @@ def test_everything_arrives_where_the_first_packets_overflow_the_buffer() -> Non
     flows = completed("rack.switch.buffer=100 kB", "tuner.kmin=20 kB", "tuner.kmax=50 kB").flows
     assert np.isfinite(flows.finished).all()
     assert flows.lost_packets.sum() > 0
+
+
+@pytest.mark.parametrize("recovery", ["go-back-n", "selective-repeat"])
+def test_where_nothing_is_lost_recovery_makes_no_difference(recovery: str) -> None:
+    plain, one = (
+        completed("traffic.size=301 kB", f"transport.recovery={name}").flows for name in ("per-packet", recovery)
+    )
+    assert (one.finished == plain.finished).all()
+    assert one.lost_packets.sum() == 0
 
 
 def test_flows_that_want_less_than_they_may_send_unasked_are_granted_nothing() -> None:
@@ -139,7 +151,7 @@ def test_what_does_not_compile_is_refused_with_its_line(tmp_path: Path) -> None:
         simulated(INCAST, [f"receiver={mine}"])
 
 
-@pytest.mark.parametrize("settings", [["engine=fluid"], ["transport.recovery=go-back-n"], ["controller=bolt"]])
+@pytest.mark.parametrize("settings", [["engine=fluid"], ["controller=bolt"]])
 def test_where_nobody_can_grant_it_is_refused(tmp_path: Path, settings: list[str]) -> None:
     file = tmp_path / "incast.yaml"
     file.write_text(INCAST)
@@ -152,3 +164,14 @@ def test_the_experiment_says_how_it_grants(tmp_path: Path) -> None:
     file.write_text(INCAST)
     told = resolve(str(file), {}, {}, ["engine=virtual"]).as_dict()["receiver"]
     assert (told["name"], told["preset"], told["pace"]) == ("eqds", "buffers", 0.99)
+
+
+def test_credits_are_small_packets_that_decode(tmp_path: Path) -> None:
+    """Their PSN is what has been granted so far, up to what a flow wants beyond its unasked packets."""
+    sized = ["traffic.size=300 kB", "time.duration=1 ms", "time.warmup=0 s"]
+    captured(tmp_path, ["nic:h1"], INCAST, *sized)
+    credits = list(packets(Reader(tmp_path / "0.pcapng"), only="credit"))
+    assert {(one["name"], one["length"]) for one in credits} == {("credit", 78)}
+    granted = [one["psn"] for one in credits if one["src"].endswith(".17")]
+    assert granted == sorted(set(granted))
+    assert granted[-1] == 300 - 94
