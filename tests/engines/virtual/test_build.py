@@ -13,13 +13,15 @@ from testbed.engines.virtual.build import SOURCE, WORLD
 
 LEAST = 24  # characters: shorter lines are any C
 RUN = 5  # lines on end that are nobody's by chance
-SIMILAR = 12  # loops, declarations of what both implement, and a heap is a heap: no function's body
+SIMILAR = 9  # declarations of what both implement, and a heap is a heap: no function's body
 
 
 def code(file: Path, least: int) -> list[str]:
     """Its lines of at least so many characters, without what every file has."""
     text = [line.strip() for line in file.read_text().splitlines()]
-    return [line for line in text if len(line) >= least and not line.startswith(("#include", "//", "/*", "*"))]
+    return [
+        line for line in text if len(line) >= least and not line.startswith(("#include", "//", "/*", "*", "for (int"))
+    ]
 
 
 def lines(folder: Path) -> set[str]:
