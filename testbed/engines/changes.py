@@ -16,7 +16,7 @@ from testbed.base.arrays import Floats
 from testbed.dataplane import wire
 from testbed.dataplane.port_reader import PortReader
 from testbed.errors import BadInput
-from testbed.experiment.edits import THRESHOLDS, Alpha, Change, Edits, Loss, Option, Rate, Threshold, Weight
+from testbed.experiment.edits import THRESHOLDS, Alpha, Change, Delay, Edits, Loss, Option, Rate, Threshold, Weight
 from testbed.experiment.events import EventSchedule, EventSpec, Step, Value, event_of, plan
 from testbed.experiment.resolved import Resolved
 from testbed.experiment.topology.classes import Classes
@@ -41,6 +41,10 @@ class Rack(Protocol):
 
     def set_rate(self, name: str, rate: float) -> None:
         """Of a link between switches, both ways."""
+        ...
+
+    def set_delay(self, name: str, delay: float) -> None:
+        """Of a link, on engines that can."""
         ...
 
     def set_weights(self, classes: Classes) -> None:
@@ -136,6 +140,8 @@ class Changes:
             self.rack.shares(one.of_group)["alpha"][rows] = round(one.value * (1 << wire.ALPHA_SHIFT))
         elif isinstance(one, Loss):
             self.rack.set_loss(one.link, one.value)
+        elif isinstance(one, Delay):
+            self.rack.set_delay(one.link, one.value)
         elif isinstance(one, Rate):
             self._set_rate(one)
         elif isinstance(one, Option):

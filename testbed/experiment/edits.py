@@ -19,7 +19,7 @@ from testbed.compiled.records import paths_by_flow
 from testbed.compiled.source import translated
 from testbed.controller import CompiledController
 from testbed.errors import BadInput, nearest
-from testbed.experiment.block import Count, Share
+from testbed.experiment.block import Count, Moment, Share
 from testbed.experiment.events import Value
 from testbed.experiment.resolved import Resolved
 from testbed.experiment.topology.queues import Alpha as AlphaValue
@@ -37,6 +37,7 @@ VALUES: Mapping[str, TypeAdapter[Any]] = {
     "alpha": TypeAdapter(AlphaValue),
     "loss": TypeAdapter(Share),
     "rate": TypeAdapter(LinkRate),
+    "delay": TypeAdapter(Moment),
 }
 THRESHOLDS = ("kmin", "kmax", "pmax")
 OF_CONTROLLERS = ("controller", "controllers")
@@ -88,6 +89,14 @@ class Rate:
 
 
 @dataclass(frozen=True)
+class Delay:
+    """Of a link, one way."""
+
+    link: str
+    value: float  # s
+
+
+@dataclass(frozen=True)
 class Option:
     """Of a controller."""
 
@@ -95,7 +104,7 @@ class Option:
     config: PluginConfig  # with it
 
 
-Change = Threshold | Weight | Alpha | Loss | Rate | Option
+Change = Threshold | Weight | Alpha | Loss | Rate | Delay | Option
 
 
 class Edits:
@@ -128,7 +137,7 @@ class Edits:
             number = VALUES[name].validate_python(value)
         except ValidationError as error:
             raise BadInput(f"{key}: {problem(error.errors()[0])}") from None
-        if name in ("loss", "rate"):
+        if name in ("loss", "rate", "delay"):
             return self._link(key, places, name, number)
         numbered = next((found for place in places[-1:] if (found := NUMBERED.fullmatch(place))), None)
         ports = self._ports(key, places[:-1] if numbered else places)
@@ -150,6 +159,8 @@ class Edits:
             found += [f"q{number}.alpha" for number, one in memory.queues.items() if one.alpha is not None]
             found += [f"g{number}.alpha" for number, one in memory.groups.items() if one.share.alpha is not None]
         found.append(f"loss of a link ({self._links()[0]}.loss)")
+        if self.resolved.experiment.engine == "virtual":
+            found.append(f"delay of a link ({self._links()[0]}.delay)")
         found += [f"rate of a link between switches ({self._links()[0]}.rate)"] if self.layout.shape.trunks else []
         for number in range(len(self.resolved.deciders)):
             prefix = f"controllers.{number - 1}" if number else "controller"
@@ -206,7 +217,7 @@ class Edits:
             raise BadInput(f"{key}: {there}")
         return Alpha(numbered[1] == "g", int(numbered[2]), ports, value)
 
-    def _link(self, key: str, places: Sequence[str], setting: str, value: float) -> Loss | Rate:
+    def _link(self, key: str, places: Sequence[str], setting: str, value: float) -> Change:
         name = ".".join(places)
         try:
             link = self.layout.shape.find(name)
@@ -216,10 +227,16 @@ class Edits:
         told = f"{link.low.node}-{link.high.node}"
         if setting == "loss":
             return Loss(told, value)
+        if self.switch.pfc or (self.switch.memory and self.switch.memory.lossless):
+            raise BadInput(f"{key}: with PFC a {setting} cannot change, so far: headroom is made for it")
+        if setting == "delay":
+            if self.resolved.experiment.engine != "virtual":
+                raise BadInput(
+                    f"{key}: a delay can change on the virtual engine; in the kernel agents and netem are made for it"
+                )
+            return Delay(told, value)
         if link not in self.layout.shape.trunks:
             raise BadInput(f"{key}: the rate of a link between switches can change; senders know that of a host's")
-        if self.switch.pfc or (self.switch.memory and self.switch.memory.lossless):
-            raise BadInput(f"{key}: with PFC a rate cannot change, so far: headroom is made for it")
         if not SLOWEST * link.rate <= value <= link.rate:
             raise BadInput(
                 f"{key}: expected {show_rate(SLOWEST * link.rate)} to {show_rate(link.rate)}, as it was built"

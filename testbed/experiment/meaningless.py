@@ -59,7 +59,7 @@ def _found(experiment: Experiment, document: Document) -> Iterator[tuple[KeyPath
         yield ("apps",), f"engine '{engine}' carries no packets of other programs; leave it out, or use 'kernel'"
     yield from _switch(experiment)
     if engine == "fluid":
-        yield from _headers(experiment)
+        yield from _fluid(experiment)
     if engine == "fluid" and experiment.routing.many_paths:
         yield ("routing",), "the fluid model has no packets, and divides flows evenly among paths; say 'ecmp'"
     if experiment.routing.name == "adaptive":
@@ -99,7 +99,10 @@ def _receiver(experiment: Experiment) -> Iterator[tuple[KeyPath, str]]:
         yield ("receiver",), "the fluid model has no packets that could be granted; leave it out"
 
 
-def _headers(experiment: Experiment) -> Iterator[tuple[KeyPath, str]]:
+def _fluid(experiment: Experiment) -> Iterator[tuple[KeyPath, str]]:
+    """What a model of rates does not have."""
+    if experiment.events:
+        yield ("events",), "in the fluid model nothing changes while traffic goes on; leave them out, or use 'virtual'"
     own = {("packets",): bool(experiment.packets), ("rack", "nic"): experiment.rack.nic != Nic()}
     own[("traffic",)] = not experiment.packets and bool((experiment.plan.tos != USUAL_TOS).any())
     for key in (key for key, there in own.items() if there):

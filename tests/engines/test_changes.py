@@ -127,6 +127,19 @@ def test_a_link_sends_at_its_new_rate(switch: str) -> None:
     assert area == pytest.approx(queue[1] * 200e-6 / 2, rel=0.02)
 
 
+def test_a_link_gets_longer_and_shorter_and_nothing_overtakes_anything() -> None:
+    """RTTs follow by twice the difference; what comes out of order would be counted as lost by the senders."""
+    events = "events: [{at: 100 us, set: {leaf1-spine1.delay: 22 us}}, {at: 300 us, set: {leaf1-spine1.delay: 2 us}}]\n"
+    text = TRUNK.format(engine="virtual", duration="500 us", switch="")
+    base = simulated(text[: text.index("events:")])
+    record = simulated(text[: text.index("events:")] + events)
+    assert judge(record).word == "clean"
+    assert record.flows.lost_packets.sum() == record.flows.late_acks.sum() == 0
+    rtt, usual = (np.nanmax(one.flow_series.rtt, axis=1) for one in (record, base))
+    at = [int(np.searchsorted(record.flow_series.time, moment)) for moment in (90e-6, 290e-6, 490e-6)]
+    assert rtt[at] - usual[at] == pytest.approx([0, 40e-6, 0], abs=1e-6)  # what came at once waits for a while
+
+
 @pytest.mark.root
 @pytest.mark.measures
 def test_the_kernels_links_do_as_well(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ import re
 import pytest
 
 from testbed.errors import BadInput
-from testbed.experiment.edits import Alpha, Change, Edits, Loss, Option, Rate, Threshold, Weight
+from testbed.experiment.edits import Alpha, Change, Delay, Edits, Loss, Option, Rate, Threshold, Weight
 from testbed.experiment.events import Value
 from testbed.runs.overrides import resolve
 
@@ -75,7 +75,7 @@ def test_options_of_a_controller_change_together_and_stay() -> None:
         ("controller.window", "none", "controller.window: 'dcqcn' has no such option that can change"),
         ("controller.g", 5, "controller 'dcqcn', option 'g'"),
         ("controllers.0.g", 5, "'controllers.0.g' cannot change while a run goes on; what can: kmin, kmax, pmax (of a"),
-        ("seed", 5, "loss of a link (h1-s1.loss), controller."),
+        ("seed", 5, "loss of a link (h1-s1.loss), delay of a link (h1-s1.delay), controller."),
     ],
 )
 def test_what_cannot_change_is_refused_with_what_can(key: str, value: Value, says: str) -> None:
@@ -116,3 +116,11 @@ def test_rates_of_links_between_switches() -> None:
     ):
         with pytest.raises(BadInput, match=re.escape(f"{key}: {says}")):
             read(key, value, *FABRIC, *more)
+
+
+def test_delays_of_all_links_on_the_virtual_engine() -> None:
+    assert read("h1-leaf1.delay", "5 us", *FABRIC) == Delay("h1-leaf1", 5e-6)
+    with pytest.raises(BadInput, match="a delay can change on the virtual engine"):
+        read("h1-leaf1.delay", "5 us", FABRIC[0])
+    with pytest.raises(BadInput, match="with PFC a delay cannot change, so far"):
+        read("h1-leaf1.delay", "5 us", *FABRIC, "rack.switch.pfc={xoff: 100 kB}")

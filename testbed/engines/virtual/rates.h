@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A line that gets another rate while packets are on it.
+ * A line that gets another rate or delay while packets are on it.
  */
 #ifndef TESTBED_RATES_H
 #define TESTBED_RATES_H
@@ -58,6 +58,19 @@ void set_rate(struct world *w, int64_t line, int64_t per_byte)
 		move_event(w, line, first->arrives);
 	if (l->busy)
 		move_event(w, w->line_count + line, l->free);
+}
+
+/* It gets longer or shorter: what is on it arrives so much later or sooner, and nothing overtakes anything. */
+void set_delay(struct world *w, int64_t line, int64_t delay)
+{
+	struct line *l = &w->lines[line];
+	int64_t more = delay - l->delay;
+
+	for (struct packet *p = l->on_the_way.first; p; p = p->next)
+		p->arrives = p->arrives + more > w->now ? p->arrives + more : w->now;
+	l->delay = delay;
+	if (l->on_the_way.first)
+		move_event(w, line, l->on_the_way.first->arrives);
 }
 
 #endif

@@ -101,6 +101,7 @@ def library(unit: Unit) -> ctypes.CDLL:
     library = declared(ctypes.CDLL(str(unit.compiled())))
     library.enter.restype, library.enter.argtypes = None, [c_void_p, c_void_p, c_int64, c_void_p, c_int64]
     library.set_rate.restype, library.set_rate.argtypes = None, [c_void_p, c_int64, c_int64]
+    library.set_delay.restype, library.set_delay.argtypes = None, [c_void_p, c_int64, c_int64]
     library.drain.restype, library.drain.argtypes = None, [c_void_p]
     library.abandon.restype, library.abandon.argtypes = None, [c_void_p]
     library.take_samples.restype, library.take_samples.argtypes = None, [c_void_p, c_int64]

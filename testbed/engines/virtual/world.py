@@ -238,6 +238,12 @@ class World:
             self.port_list[position] = replace(self.port_list[position], rate=wall)
         self._set_loss(name, LOST if link in self.tables.down else self._losses.get(link, link.loss))
 
+    def set_delay(self, name: str, delay: float) -> None:
+        """See `testbed.engines.changes.Rack`."""
+        link = self.layout.shape.find(name)
+        for end in (link.low, link.high):
+            self.code.set_delay(self.address, self.wires.index[end] - FIRST_INDEX, self.clock.wall_ns(delay))
+
     def _set_loss(self, name: str, loss: float) -> None:
         link = self.layout.shape.find(name)
         for end in (link.low, link.high):

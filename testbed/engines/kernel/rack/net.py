@@ -248,6 +248,10 @@ class Rack(Mininet):
             self.ports[position] = replace(port, rate=wall, slack=slack)
         self._set_loss(link, 1.0 if link in self.tables.down else self._losses.get(link, link.loss))
 
+    def set_delay(self, name: str, delay: float) -> None:
+        """Refused before: agents, or netem, are made for the delays that links have when they are built."""
+        raise AssertionError(f"{name} cannot get a delay of {delay} s")
+
     def _set_loss(self, link: Link, loss: float) -> None:
         for end in (link.low, link.high):
             if end.port:  # what a host sends is lost at no port
