@@ -23,6 +23,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from testbed.base import code
 from testbed.base.installed import entry_points
 from testbed.base.missing import why_missing
 from testbed.base.problems import problem
@@ -32,8 +33,7 @@ from testbed.plugin import PluginConfig
 
 log = logging.getLogger(__name__)
 PYTHON = ".py"
-IN_C = (".c", ".so")  # controllers
-SOURCES = (PYTHON, ".c", ".h")
+IN_C = (".c", ".so", code.ARCHIVE)  # controllers
 CHOOSER = "path chooser"
 RECEIVER = "credit controller"
 GROUPS = {
@@ -67,13 +67,7 @@ class Plugin:
     @property
     def digest(self) -> str:
         """SHA-256 of the file that defines the class: which code decided. Of a package, of all its sources."""
-        if self.file.name != "__init__.py":
-            return hashlib.sha256(self.file.read_bytes()).hexdigest()
-        found = hashlib.sha256()
-        for source in sorted(one for one in self.file.parent.rglob("*") if one.suffix in SOURCES):
-            found.update(f"{source.relative_to(self.file.parent)}\0{source.stat().st_size}\0".encode())
-            found.update(source.read_bytes())
-        return found.hexdigest()
+        return code.digest(self.file.parent if self.file.name == "__init__.py" else self.file)
 
     @property
     def summary(self) -> str:
@@ -236,15 +230,15 @@ def _from_path(spec: str) -> tuple[str, str, Any, Path]:
     """The file as it was named, the class that was asked for (or nothing), the module, and the file."""
     text, _, wanted = spec.partition(":")
     file = Path(text).expanduser().resolve()
-    if not file.is_file():
+    if not file.exists():
         raise BadInput(f"plugin file '{text}' {why_missing(text, file)}")
-    if file.suffix in IN_C:
+    if file.is_dir() or file.suffix in IN_C:  # a folder: a program for a card
         return text, wanted, _in_c(file), file
     if file.suffix != PYTHON:
         raise BadInput(
             f"plugin file '{text}' is neither Python nor C: a plugin is a class in a Python file, as in "
-            "./my_cc.py:MyCC, a controller in C (./my_cc.c or ./my_cc.so), or the name of an installed one "
-            "('testbed list')"
+            "./my_cc.py:MyCC, a controller in C (./my_cc.c or ./my_cc.so), the folder of a program for DOCA PCC, or "
+            "the name of an installed one ('testbed list')"
         )
     name = f"testbed_plugin_{file.stem}_{hashlib.sha256(str(file).encode()).hexdigest()[:8]}"
     module_spec = importlib.util.spec_from_file_location(name, file)

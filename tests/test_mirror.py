@@ -70,6 +70,7 @@ BEHAVIOURS = {
         "theory": "closed forms, in virtual time",
         "ties": "senders that are alike, at a full port",
     },
+    "sdk/export/doca_pcc": {"accepted": "all values of parameters that a card takes"},
     "sdk/gym": {"docs": "the page's script"},
     "results": {"strange_names": "who shows what a stranger called it"},
     "live": {"real_run": "metrics and events of a run, seen from outside"},

@@ -15,7 +15,7 @@ from pydantic import Field
 
 from testbed.controller import Path
 from testbed.sdk.export.job import ExportConfig, job, of_a_probe
-from testbed.sdk.export.numbers import LINE_RATE, limited, over_root, ratio, wide_ratio
+from testbed.sdk.export.numbers import LINE_RATE, over_root, ratio, wide_ratio
 from testbed.sdk.export.program import START_SHARE, EachFlow, Parameter, Program
 from testbed.sdk.jobs import JobSet
 from testbed.units import Rate, Ratio, Time
@@ -121,7 +121,8 @@ class SwiftModel:
             self.window -= self.window * self._cut(rtt, target, losses) >> 32
         else:
             self.window += min(self.window, PACKET) * settings.additive_fxp16 >> 16
-        self.window = limited(self.window, settings.least_window_fxp18, settings.most_window_fxp18)
+        least, most = settings.least_window_fxp18, settings.most_window_fxp18
+        self.window = least if self.window <= least else min(self.window, most)  # least wins, also above most
         return max(1, wide_ratio(self.window * settings.packet_ns_fxp16, rtt))
 
     def _cut(self, rtt: int, target: int, losses: int) -> int:

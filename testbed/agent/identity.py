@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import hashlib
 import inspect
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
+from testbed.base.code import digest
 from testbed.compiled.flows import CompiledFlows
 from testbed.controller import RateController
 from testbed.experiment.sharing import Sharing
@@ -43,7 +43,7 @@ class Identity:
     @classmethod
     def _of(cls, form: type, name: str) -> Identity:
         file = Path(inspect.getfile(form))
-        return cls(name, form.__qualname__, str(file), hashlib.sha256(file.read_bytes()).hexdigest())
+        return cls(name, form.__qualname__, str(file), digest(file))
 
     def as_dict(self) -> dict[str, str]:
         """For JSON."""

@@ -50,7 +50,7 @@ def module_of(file: FilePath) -> ModuleType:
     module = sys.modules[name] = ModuleType(name)
     module.__file__ = str(file)
     controller = code.c.controller.contents
-    given = (controller.name or file.stem.encode()).decode()
+    given = (controller.name or code.name.encode()).decode()
     title = "".join(part[:1].upper() + part[1:] for part in re.split(r"[\W_]+", given))
     named: dict[str, Any] = {
         "__module__": name,

@@ -1,4 +1,4 @@
-"""A controller in C (testbed_cc.h), compiled and loaded: what it declares, and the records of its flows."""
+"""A controller in C (testbed_cc.h) or a program for a card, loaded: what it declares, and the records of its flows."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ import numpy as np
 
 from testbed.base.atomic import atomic_write
 from testbed.base.compiler import EXACT, LIBRARY_FLAGS, Unit, cache_folder, compile_to, local_includes
+from testbed.compiled import c_firmware
 from testbed.compiled.c_options import COption, Option, declared
 from testbed.compiled.events import CONTROLLER, EVENTS
 from testbed.compiled.layout import PATH
@@ -62,7 +63,8 @@ class Native:
     def c(self) -> CLibrary:
         """Raises BadInput if it is no controller."""
         try:
-            found = CLibrary.in_dll(ctypes.CDLL(str(self.library)), "cc_library")
+            library = ctypes.CDLL(str(self.library))
+            found = CLibrary.in_dll(library, "cc_library")
         except OSError as error:
             raise BadInput(f"'{self.file}' cannot be loaded: {error}") from None
         except ValueError:
@@ -74,7 +76,14 @@ class Native:
             )
         if found.path_at != len(CONTROLLER.decided) * 8 + 8:
             raise BadInput(f"'{self.file}': struct cc_flow must begin with CC_FLOW")
+        if c_firmware.named_by(self.file) and (why := c_firmware.refused(library)):
+            raise BadInput(f"'{self.file}' declares {why}, which the card of the rack does not take")
         return found
+
+    @property
+    def name(self) -> str:
+        """As it is called if it does not say."""
+        return self.file.name if self.file.is_dir() else self.file.stem
 
     @property
     def compiler(self) -> str:
@@ -121,16 +130,37 @@ class Native:
 
 
 def native(file: Path) -> Native:
-    """A C file, compiled if it has changed, or a shared object. Raises BadInput with what the compiler says."""
-    return Native(file, _compiled(file) if file.suffix == SOURCE else _kept(file))
+    """A C file or a program for a card, compiled if it has changed, or a shared object.
+
+    Raises BadInput with what the compiler says.
+    """
+    if not sources(file):
+        return Native(file, _kept(file))
+    folders = included(file)
+    flags = (*FLAGS, *(f"-I{folder}" for folder in folders))
+    unit = Unit(f"controller-{file.stem}", sources(file), SHARED, flags, folders, (HEADER,))
+    if file.suffix == SOURCE and not unit.target().exists():
+        _alone(file)
+    return Native(file, _compiled(unit))
 
 
-def _compiled(file: Path) -> Path:
-    target = Unit(f"controller-c-{file.stem}", (file,), SHARED, FLAGS, includes=(HEADER,)).target()
+def sources(file: Path) -> tuple[Path, ...]:
+    """What a controller is compiled from; nothing for a shared object."""
+    if c_firmware.named_by(file):
+        return (*c_firmware.OURS, *c_firmware.sources(file))
+    return (file,) if file.suffix == SOURCE else ()
+
+
+def included(file: Path) -> tuple[Path, ...]:
+    """Folders with headers, beside that of testbed_cc.h."""
+    return c_firmware.headers(file) if c_firmware.named_by(file) else ()
+
+
+def _compiled(unit: Unit) -> Path:
+    target = unit.target()
     if not target.exists():
         try:
-            _alone(file)
-            said = compile_to(target, (file,), FLAGS)
+            said = compile_to(target, unit.sources, unit.flags)
         except TestbedError as error:
             raise BadInput(str(error)) from None
         if said:
@@ -139,7 +169,11 @@ def _compiled(file: Path) -> Path:
 
 
 def _alone(file: Path) -> None:
-    for one in local_includes(file, FLAGS):
+    try:
+        read = local_includes(file, FLAGS)
+    except TestbedError as error:
+        raise BadInput(str(error)) from None
+    for one in read:
         if one != file and one.read_bytes() != HEADER.read_bytes():
             raise BadInput(
                 f"'{file}' includes '{one}': a controller is one file, whose SHA-256 says what decided; write it into "

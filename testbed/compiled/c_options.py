@@ -20,7 +20,7 @@ from testbed.errors import BadInput, nearest
 from testbed.plugin import PluginConfig
 from testbed.units import Rate, Ratio, Size, Time
 
-TYPES = {"double": np.float64, "int64_t": np.int64, "bool": np.bool_, "cc_choice": np.int64}
+TYPES = {"double": np.float64, "int64_t": np.int64, "uint32_t": np.uint32, "bool": np.bool_, "cc_choice": np.int64}
 UNITS: dict[str, Any] = {"s": Time, "bit/s": Rate, "B": Size, "share": Ratio}
 TEXTS = ("type", "name", "range", "unit", "text")
 RANGE = re.compile(r"\s*([\[(])\s*([^,\s]+)\s*,\s*([^,\s]+)\s*([\])])\s*")
@@ -54,8 +54,8 @@ class Option:
             if not 0 <= self.initial < len(texts):
                 raise ValueError(f"the default is number {self.initial:g} of {len(texts)} choices")
             return Literal[texts], Field(default=texts[int(self.initial)], description=self.text)
-        kind = {"double": UNITS.get(self.unit, float), "int64_t": int, "bool": bool}[self.type]
-        initial = {"double": float, "int64_t": int, "bool": bool}[self.type](self.initial)
+        plain = {"double": float, "int64_t": int, "uint32_t": int, "bool": bool}[self.type]
+        kind, initial = UNITS.get(self.unit, float) if plain is float else plain, plain(self.initial)
         described = f"{self.text} ({self.unit})" if self.unit and self.unit not in UNITS else self.text
         bounds: dict[str, Any] = dict(_bounds(self.range))
         return kind, Field(default=initial, description=described, **bounds)

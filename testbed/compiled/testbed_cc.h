@@ -94,7 +94,7 @@ struct cc_flow;
  * Options: a list of type, name, default, range, unit, text, handed to CC_OPTIONS at file scope. It makes `struct
  * cc_options`, to which flow->options points. Without a list, say CC_NO_OPTIONS.
  *
- * type   double, int64_t, bool or cc_choice
+ * type   double, int64_t, uint32_t, bool or cc_choice
  * range  "[0, 1]", "(0, inf)" with round brackets for bounds that are left out; "" for any; of a cc_choice its texts,
  *        "patched|original", whose positions are its values
  * unit   "s", "bit/s", "B" and "share" are read with units ("8 us", "30 %"); any other is for the docs

@@ -1,7 +1,7 @@
 """Files that an experiment names by their path: copies of them travel with its results, as they were.
 
-Plugins, the classes of a notebook, traces, size distributions, racks, policies. What is installed does not travel: the
-manifest has its version and SHA-256.
+Plugins, the classes of a notebook, traces, size distributions, racks, policies. A folder travels as an archive. What is
+installed does not travel: the manifest has its version and SHA-256.
 """
 
 from __future__ import annotations
@@ -10,7 +10,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from testbed.base.inputs import Input, digest
+from testbed.base import code
+from testbed.base.inputs import Input
 from testbed.experiment.resolved import Resolved
 from testbed.results.manifest import Manifest
 
@@ -22,14 +23,14 @@ def brought(resolved: Resolved, inputs: Sequence[Input]) -> dict[str, bytes]:
     plugins = [*(one.plugin for one in resolved.deciders), resolved.tuner]
     named = _texts(resolved.as_dict())
     files = [*(one.file for one in plugins), *(one.file for one in inputs)]
-    return {str(file): file.read_bytes() for file in dict.fromkeys(files) if str(file) in named}
+    return {str(file): code.content(file) for file in dict.fromkeys(files) if str(file) in named}
 
 
 def names(paths: Sequence[str]) -> dict[str, str]:
     """What each file is called among the copies: as it was called, with a number where two are called the same."""
     found: dict[str, str] = {}
     for path in paths:
-        name = Path(path).name
+        name = Path(path).name + (code.ARCHIVE if Path(path).is_dir() else "")
         found[path] = name if name not in found.values() else f"{len(found)}-{name}"
     return found
 
@@ -51,7 +52,7 @@ def experiment(run: Path, manifest: Manifest, *, originals: bool = False) -> dic
     there = {
         path: str(copy.resolve())
         for path, copy in copies.items()
-        if copy.is_file() and not (originals and Path(path).is_file())
+        if copy.is_file() and not (originals and Path(path).exists())
     }
     moved: dict[str, Any] = _moved(manifest.experiment, there)
     return moved
@@ -60,11 +61,11 @@ def experiment(run: Path, manifest: Manifest, *, originals: bool = False) -> dic
 def changed(run: Path, manifest: Manifest) -> list[str]:
     """Paths of files that are not as they were, while the copies are."""
     copies = ((Path(path), run / FOLDER / name) for path, name in manifest.files.items())
-    return [str(file) for file, copy in copies if file.is_file() and copy.is_file() and _digest(file) != _digest(copy)]
-
-
-def _digest(file: Path) -> str:
-    return digest(file.read_bytes())
+    return [
+        str(file)
+        for file, copy in copies
+        if file.exists() and copy.is_file() and code.digest(file) != code.digest(copy)
+    ]
 
 
 def _texts(value: Any) -> set[str]:

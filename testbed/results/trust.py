@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from testbed.base.inputs import digest
+from testbed.base.code import digest
 from testbed.errors import BadInput
 from testbed.experiment.apps import App
 from testbed.registry import is_path
@@ -55,7 +55,7 @@ class Guard:
             raise BadInput("\n".join([f"{self.name} would run these commands as root:", *commands, READ]))
         asked = (one for one in plugins if is_path(one) and (self.named is None or one in self.named))
         files = {Path(one.partition(":")[0]).expanduser().resolve(): None for one in asked}
-        strange = [line for file in files if file.is_file() for line in self._strange(file)]
+        strange = [line for file in files if file.exists() for line in self._strange(file)]
         if strange:
             raise BadInput(
                 "\n".join([f"{self.name} would run code that is neither installed nor a file of yours:", *strange])
@@ -63,14 +63,14 @@ class Guard:
             )
 
     def _strange(self, file: Path) -> Iterator[str]:
-        now, original = digest(file.read_bytes()), self.originals.get(file)
+        now, original = digest(file), self.originals.get(file)
         own = Path(original or file)
         if original is None:
             same, whence = now in self.digests, "named by its path"
             changed = "not the file that it was"
         else:
-            same, whence = own.is_file() and digest(own.read_bytes()) == now, f"a copy of {original}"
-            changed = "which is another file now" if own.is_file() else "which is not there"
+            same, whence = own.exists() and digest(own) == now, f"a copy of {original}"
+            changed = "which is another file now" if own.exists() else "which is not there"
         if not (same and self._is_own(own)):
             yield f"  {file} ({whence}{'' if same else f', {changed}'}), SHA-256 {now}"
 

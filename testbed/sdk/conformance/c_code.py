@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 
 from testbed.base.compiler import EXACT, SANITIZERS, can_sanitize, compile_to
-from testbed.compiled.c_library import FOLDER, SOURCE, Native
+from testbed.compiled.c_library import FOLDER, Native, included, sources
 from testbed.compiled.c_options import packed
 from testbed.compiled.events import EVENTS
 from testbed.compiled.layout import PATH
@@ -36,30 +36,31 @@ def questions(native: Native, config: PluginConfig) -> list[tuple[str, Callable[
     """Name and question."""
     return [
         ("compiles without warnings", lambda: _warnings(native)),
-        ("sanitizers find nothing", lambda: sanitized(native.file, native, config)),
+        ("sanitizers find nothing", lambda: sanitized(native, config)),
         ("instructions per event", lambda: _steps(native, config)),
     ]
 
 
 def _warnings(native: Native) -> Answer:
-    if native.file.suffix != SOURCE:
+    if not sources(native.file):
         return None, NO_SOURCE
     with tempfile.TemporaryDirectory() as folder:
-        said = compile_to(Path(folder) / "one.o", (native.file,), (*STRICT, "-O2", "-c"))
+        said = compile_to(Path(folder) / "one.so", sources(native.file), (*_strict(native), "-O2", "-shared", "-fPIC"))
     first = next((line for line in said.splitlines() if "warning:" in line), "")
     return not said, first or f"none by -Wall -Wextra ({native.compiler})"
 
 
-def sanitized(file: Path, native: Native, config: PluginConfig) -> Answer:
-    """Whether the source ``file`` of a controller does nothing that C does not define, in made-up events."""
-    if file.suffix != SOURCE:
+def sanitized(native: Native, config: PluginConfig) -> Answer:
+    """Whether a controller does nothing that C does not define, in made-up events."""
+    if not sources(native.file):
         return None, NO_SOURCE
     if not (command := can_sanitize()):
         return None, "no compiler here has the sanitizers; run: apt install gcc"
-    done = _run(file, native, config, TOLD, SANITIZED, command=command)
+    done = _run(native, config, TOLD, SANITIZED, command=command)
     said = done.stderr.splitlines()
     if found := next((line.strip() for line in said if any(kind in line for kind in FOUND)), ""):
-        place = next((line.split()[-1] for line in said if f"/{file.name}:" in line), "")
+        names = [f"/{file.name}:" for file in sources(native.file)]
+        place = next((line.split()[-1] for line in said if any(name in line for name in names)), "")
         return False, found if place in found else f"{found}, {place}"
     if done.returncode == IMPOSSIBLE:
         number, event, rate, window, timer = done.stdout.split()
@@ -71,9 +72,9 @@ def sanitized(file: Path, native: Native, config: PluginConfig) -> Answer:
 
 
 def _steps(native: Native, config: PluginConfig) -> Answer:
-    if native.file.suffix != SOURCE:
+    if not sources(native.file):
         return None, NO_SOURCE
-    done = _run(native.file, native, config, COUNTED, ("-O2",), "steps")
+    done = _run(native, config, COUNTED, ("-O2",), "steps")
     if done.returncode == REFUSED:
         return None, "this machine lets nobody step through programs (ptrace)"
     if done.returncode:
@@ -83,8 +84,11 @@ def _steps(native: Native, config: PluginConfig) -> Answer:
     return True, f"at most {counted}, counted one by one in {told:,} made-up events: no bound"
 
 
+def _strict(native: Native) -> tuple[str, ...]:
+    return *STRICT, *(f"-I{folder}" for folder in included(native.file))
+
+
 def _run(
-    file: Path,
     native: Native,
     config: PluginConfig,
     count: int,
@@ -100,7 +104,9 @@ def _run(
     told = b"".join(part.tobytes() for part in (head, options, facts, made_up.events(count, paths)))
     with tempfile.TemporaryDirectory() as folder:
         program = Path(folder) / "driver"
-        compile_to(program, (DRIVER, file), (*STRICT, *flags, "-lm", "-D_GNU_SOURCE"), command)
+        compile_to(
+            program, (DRIVER, *sources(native.file)), (*_strict(native), *flags, "-lm", "-D_GNU_SOURCE"), command
+        )
         done = subprocess.run([str(program), *arguments], input=told, capture_output=True, check=False)
     return subprocess.CompletedProcess(
         done.args, done.returncode, done.stdout.decode(errors="replace"), done.stderr.decode(errors="replace")

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -119,6 +120,7 @@ static void be_counted(int kinds)
 	static struct told t[1];
 	int64_t kind = EVENTS;
 
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	ptrace(PTRACE_TRACEME, 0, NULL, NULL);
 	raise(SIGSTOP);
 	while (have_read(t, sizeof(*t))) {
@@ -188,6 +190,7 @@ static int count(void)
 
 int main(int arguments, char **argument)
 {
+	prctl(PR_SET_PDEATHSIG, SIGKILL); /* a callback may never return, and whoever waits for it gives up */
 	prepare();
 	return arguments > 1 && !strcmp(argument[1], "steps") ? count() : tell_all();
 }

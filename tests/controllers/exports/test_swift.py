@@ -8,20 +8,19 @@ an RTT is within 5 ns of its target one form may grow while the other cuts next 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from typing import Any, ClassVar
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from testbed_controllers.exports.swift import PACKET, Settings, SwiftExportConfig, SwiftModel
 from testbed_controllers.swift import Swift
 
-from testbed.base.arrays import Floats, Ints
-from testbed.controller import Ack, Feedback, Paths, RateController, Signal
+from testbed.controller import Ack
 from testbed.results.trace import FEEDBACK
 from testbed.sdk.conformance.trial import LINE as RACK_LINE
-from tests.support.card.card import Card
-from tests.support.card.exports import Cards
+from tests.support.card.exports import Cards, export
 from tests.support.trials import WIRE, tried
 
 TX, NACK, RTT = 3, 5, 6
@@ -100,47 +99,13 @@ def test_on_what_flows_hear_in_an_incast(card: Cards, flows: int) -> None:
     assert worst < 1e-3
 
 
-class OnTheCard(RateController):
-    """The rates of the whole exported program; packets that were sent after a request stand for its probe."""
-
-    name = "on-the-card"
-    signals = Signal.RTT
-    Config = SwiftExportConfig
-    card: ClassVar[Callable[[int], Card]]
-
-    def __init__(self, config: Any, paths: Paths) -> None:
-        super().__init__(config, paths)
-        self.program = type(self).card(len(paths))
-        settings = vars(Settings.of(config)).values()
-        self.program.values[: len(settings)] = list(settings)
-        self.asked_at: Floats = np.zeros(len(paths))
-
-    def on_start(self, now: float, flows: Ints) -> None:
-        for flow in flows.tolist():
-            self._told(flow, now, self.program.feed(flow, TX, round(now * 1e9), 0))
-
-    def on_feedback(self, now: float, flows: Ints, feedback: Feedback) -> None:
-        at = round(now * 1e9)
-        for row, flow in enumerate(flows.tolist()):
-            if feedback.lost_packets[row]:
-                self._told(flow, now, self.program.feed(flow, NACK, at, 0))
-            rtt = feedback.rtt[row]
-            if now - rtt > self.asked_at[flow] + 1e-9:
-                self._told(flow, now, self.program.feed(flow, RTT, at, at - round(rtt * 1e9)))
-
-    def _told(self, flow: int, now: float, answer: tuple[Any, Any]) -> None:
-        self.rate[flow] = answer[0][0] / LINE * self.paths.line_rate[flow]
-        if answer[1][0]:
-            self.asked_at[flow] = now
-
-
-def test_closed_loop(card: Cards) -> None:
+def test_closed_loop(tmp_path: Path) -> None:
     """The exported program in control of packets, beside the rack's Swift, paced as the card paces."""
-    OnTheCard.card = staticmethod(lambda count: card("swift", count))
+    folder = export("swift", tmp_path / "swift-pcc", **CONFIG.model_dump(mode="json", exclude={"to"}))
     flows, settled = 16, 2e-3
     queues = []
-    for form, config in ((OnTheCard, CONFIG), (Swift, CONFIG.model_copy(update={"pacing": "always"}))):
-        trial = tried(form, flows, 4e-3, config=config)
+    for controller, config in ((str(folder), None), (Swift, CONFIG.model_copy(update={"pacing": "always"}))):
+        trial = tried(controller, flows, 4e-3, config=config)
         share = trial.growth(trial.flow_series.wire_bytes, settled) * 8 / RACK_LINE
         assert share.sum() > 0.95
         assert share.sum() ** 2 / flows / (share**2).sum() > 0.99  # Jain's index

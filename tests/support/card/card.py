@@ -1,4 +1,4 @@
-"""The exported program on the stub of the card (doca/card.c): what it registers, and what it answers to events."""
+"""An export on the card of the rack (doca_pcc/card.c) and feed.c: what it registers, and what it answers to events."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ from ctypes import c_int64, c_uint32, c_void_p
 from typing import Any
 
 import numpy as np
+
+PARAMETERS, COUNTERS = 38, 63
 
 
 class _Registered(ctypes.Structure):
@@ -17,31 +19,31 @@ class _Registered(ctypes.Structure):
 
 
 class Card:
-    """The export on the stub: flows of port 1."""
+    """The export on the card: flows of port 1."""
 
     def __init__(self, library: ctypes.CDLL, flows: int = 1) -> None:
         self.library = library
         self.contexts = np.zeros((flows, 12), np.uint32)
-        counted = (c_uint32 * 64).in_dll(library, "counted")
+        counted = (c_uint32 * COUNTERS).in_dll(library, "card_counted")
         ctypes.memset(counted, 0, ctypes.sizeof(counted))
-        c_uint32.in_dll(library, "counting").value = 1
-        library.start()
+        c_uint32.in_dll(library, "card_counting").value = 1
+        library.card_start()
 
     @property
     def values(self) -> Any:
         """The parameters in force; to be written by number."""
-        return (c_uint32 * 64).in_dll(self.library, "values")
+        return (c_uint32 * PARAMETERS).in_dll(self.library, "card_values")
 
     def number(self, name: str) -> int:
-        return int(c_uint32.in_dll(self.library, name).value)
+        return int(c_uint32.in_dll(self.library, f"card_{name}").value)
 
     def registered(self, kind: str) -> dict[str, _Registered]:
-        table = (_Registered * 64).in_dll(self.library, f"{kind}s")
-        return {one.text.decode().partition(",")[0]: one for one in table[: self.number(f"{kind}_count")]}
+        table = (_Registered * self.number(f"{kind}_count")).in_dll(self.library, f"card_{kind}s")
+        return {one.text.decode().partition(",")[0]: one for one in table}
 
     def counter(self, name: str) -> int:
         position = list(self.registered("counter")).index(name)
-        return int((c_uint32 * 64).in_dll(self.library, "counted")[position])
+        return int((c_uint32 * 64).in_dll(self.library, "card_counted")[position])
 
     def feed(self, flow: Any, kind: Any, at: Any, sent: Any, slot: int = 0) -> tuple[Any, Any]:
         """Rates (20 bits of fraction) and probe requests that follow events; numbers or columns of them."""

@@ -1,4 +1,4 @@
-"""The exports of all controllers, written once and compiled with stubs of DOCA's API."""
+"""The exports of all controllers, written once and compiled with the card of the rack."""
 
 from __future__ import annotations
 
@@ -9,13 +9,14 @@ from pathlib import Path
 
 import pytest
 
+from testbed.compiled.c_firmware import CARD
 from testbed.sdk import jobs
 from testbed.sdk.jobs import JobContext
 from tests.support.card.card import Card
 
-DOCA = Path(__file__).with_name("doca")
+FEED = Path(__file__).with_name("feed.c")
 NAMES = ("adpg", "fixed", "swift")
-STUB = f"-I{DOCA}"
+STUB = f"-I{CARD}"
 STRICT = ("-std=c99", "-O2", "-Wall", "-Wextra", "-Werror", "-Wdouble-promotion")
 UNDEFINED = ("-fsanitize=undefined", "-fsanitize-undefined-trap-on-error")  # whatever C leaves open ends the process
 Cards = Callable[..., Card]
@@ -37,12 +38,12 @@ def exports(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 
 @pytest.fixture(scope="session")
 def libraries(exports: dict[str, Path], tmp_path_factory: pytest.TempPathFactory) -> dict[str, ctypes.CDLL]:
-    """Device parts on the card's stub."""
+    """Device parts on the card."""
     made = {}
     for name, folder in exports.items():
         out = tmp_path_factory.mktemp("lib") / f"{name}.so"
-        sources = [*(folder / "device").glob("*.c"), DOCA / "card.c"]
-        flags = [*STRICT, STUB, f"-I{folder / 'device'}", *UNDEFINED, "-shared", "-fPIC"]
+        sources = [*(folder / "device").glob("*.c"), CARD / "card.c", FEED]
+        flags = [*STRICT, STUB, f"-I{folder / 'device'}", *UNDEFINED, "-shared", "-fPIC", "-lm"]
         done = subprocess.run(["gcc", *flags, *sources, "-o", out], capture_output=True, text=True, check=False)
         assert done.returncode == 0, done.stderr
         made[name] = ctypes.CDLL(str(out))

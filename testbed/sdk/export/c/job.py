@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 import subprocess
 import tempfile
+from dataclasses import replace
 from pathlib import Path
 from string import Template
 from typing import Any
@@ -59,7 +60,7 @@ def export(plugin: Plugin, config: PluginConfig, context: JobContext) -> Result:
     context.report(JobProgress(3, 4, "with the sanitizers"))
     flows = brought(made)
     assert flows.native
-    fine, said = c_code.sanitized(context.out / name, flows.native, flows.config)
+    fine, said = c_code.sanitized(replace(flows.native, file=context.out / name), flows.config)
     if fine is False:
         problems.append(said)
     raised = f"; {found.raised:,} in which Python raises an exception are not compared" if found.raised else ""

@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from testbed.compiled.c_firmware import refused
 from tests.support.card.exports import NAMES, STRICT, STUB, Cards
 
 CNP, TX, ACK, NACK, RTT = 2, 3, 4, 5, 6
@@ -64,14 +65,14 @@ def test_sources_have_no_float(exports: dict[str, Path], name: str) -> None:
 @every
 def test_registers_what_the_manifest_says_within_the_limits(card: Cards, exports: dict[str, Path], name: str) -> None:
     made, manifest = card(name), json.loads((exports[name] / "manifest.json").read_text())
-    assert not made.number("refused")  # 38 parameters, 63 counters, defaults within their ranges
+    assert not refused(made.library)  # 38 parameters, 63 counters, defaults within their ranges
     parameters = made.registered("parameter")
     told = {one["name"]: (one["initial"], one["most"], one["least"]) for one in manifest["parameters"]}
     assert {key: (one.initial, one.most, one.least) for key, one in parameters.items()} == told
     assert all(one.permissions == 1 for one in parameters.values())
     assert all(re.search(r"_(NS|FXP\d+)$", key) for key in parameters)  # the unit is in the name
     assert list(made.registered("counter")) == manifest["counters"]
-    assert list((c_uint32 * 4).in_dll(made.library, "slots")) == [1, 1, 1, 1]
+    assert list((c_uint32 * 4).in_dll(made.library, "card_slots")) == [1, 1, 1, 1]
     assert made.number("masked") == 1 << ACK
 
 
@@ -168,7 +169,7 @@ def test_every_slot_is_controlled_and_the_internal_one_counted(card: Cards, name
 @every
 def test_runs_while_counters_are_disabled(card: Cards, name: str) -> None:
     made = card(name)
-    c_uint32.in_dll(made.library, "counting").value = 0
+    c_uint32.in_dll(made.library, "card_counting").value = 0
     made.feed(0, TX, 0, 0)
     rate, _ = made.feed(0, RTT, 4_000_000, 100)
     assert rate[0] != START

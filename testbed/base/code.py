@@ -1,0 +1,38 @@
+"""Code in a file, or in a folder as one file: which code it was is the SHA-256 of that, and it can be copied."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import zipfile
+from pathlib import Path
+
+from testbed.base.compiler import cache_folder
+
+SOURCES = (".py", ".c", ".h")
+ARCHIVE = ".zip"
+
+
+def content(place: Path) -> bytes:
+    """Of a file; of a folder an archive of its sources, always the same for the same."""
+    if not place.is_dir():
+        return place.read_bytes()
+    held = io.BytesIO()
+    with zipfile.ZipFile(held, "w") as archive:
+        for source in sorted(one for one in place.rglob("*") if one.suffix in SOURCES):
+            archive.writestr(zipfile.ZipInfo(str(source.relative_to(place))), source.read_bytes())
+    return held.getvalue()
+
+
+def digest(place: Path) -> str:
+    """SHA-256 of the content."""
+    return hashlib.sha256(content(place)).hexdigest()
+
+
+def unpacked(archive: Path) -> Path:
+    """The folder again, in the cache. Raises zipfile.BadZipFile."""
+    target = cache_folder() / "code" / digest(archive)[:16]
+    if not target.is_dir():
+        with zipfile.ZipFile(archive) as held:
+            held.extractall(target)
+    return target

@@ -1,0 +1,50 @@
+"""A program for DOCA PCC as a controller: its sources as they are, compiled with the card of the rack (doca_pcc/).
+
+It is a folder; if there is a folder ``device`` in it, as in an export and in NVIDIA's own tree, that has the sources.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import zipfile
+from ctypes import c_char_p
+from pathlib import Path
+
+from testbed.base.code import ARCHIVE, unpacked
+from testbed.errors import BadInput
+
+CARD = Path(__file__).with_name("doca_pcc")
+OURS = (CARD / "card.c", CARD / "rack.c")
+ENTRY = "doca_pcc_dev_user_algo"
+
+
+def named_by(file: Path) -> bool:
+    """Whether it is a program for a card: a folder, or the archive of one that travels with results."""
+    return file.is_dir() or file.suffix == ARCHIVE
+
+
+def sources(program: Path) -> tuple[Path, ...]:
+    """Of the program, in order. Raises BadInput if there is none."""
+    try:
+        folder = program if program.is_dir() else unpacked(program)
+    except zipfile.BadZipFile as error:
+        raise BadInput(f"'{program}': {error}") from None
+    device = folder / "device"
+    found = tuple(sorted((device if device.is_dir() else folder).rglob("*.c")))
+    if not any(ENTRY in one.read_text(encoding="utf-8", errors="replace") for one in found):
+        raise BadInput(
+            f"'{program}' has no program for DOCA PCC: no C file in it defines {ENTRY} (docs/export.md); a plugin is a "
+            "file, as in ./my_cc.py, or such a folder"
+        )
+    return found
+
+
+def headers(program: Path) -> tuple[Path, ...]:
+    """The folders in which its headers are looked for."""
+    own = {one.parent for source in sources(program) for one in [source, *source.parent.glob("*/*.h")]}
+    return (CARD, *sorted(own))
+
+
+def refused(library: ctypes.CDLL) -> str:
+    """What a card would not take of the program, if anything."""
+    return (c_char_p.in_dll(library, "card_refused").value or b"").decode()
