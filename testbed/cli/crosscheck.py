@@ -39,7 +39,9 @@ def crosscheck(  # noqa: PLR0917 - one parameter per option
         int, typer.Option(min=1, help="So many seeds on the virtual engine: what differs by chance is then told apart.")
     ] = 1,
     duration: Duration = "",
-    dilation: Annotated[str, typer.Option(help="Of the kernel engine: wall seconds per nominal second.")] = "",
+    dilation: Annotated[
+        str, typer.Option(help="Of the kernel and the live engine: wall seconds per nominal second.")
+    ] = "",
     seed: Annotated[int | None, typer.Option(min=0, help="The first seed; by default the file's.")] = None,
     out: Annotated[Path | None, typer.Option(help="Folder for the results, with one folder per engine.")] = None,
     format: Formatted = Format.text,
@@ -89,6 +91,8 @@ def _print(found: Crosscheck) -> None:
         console.print(Prose(f"{engine}: {summary.verdict}"))
     for engine, why in found.cannot.items():
         console.print(Prose(f"{engine}: cannot run this: {why}"))
+    if found.other:
+        console.print(Prose(f"live and virtual time decided otherwise: {found.other}"))
     console.print()
     if found.reference is None:
         console.print(Prose("no reference: neither the kernel's nor the virtual engine's run is clean"))

@@ -25,6 +25,7 @@ class EngineChoice(StrEnum):
 
     kernel = "kernel"
     virtual = "virtual"
+    live = "live"
     fluid = "fluid"
 
 
@@ -65,7 +66,8 @@ Engine = Annotated[
     EngineChoice | None,
     typer.Option(
         help="What carries the traffic: this kernel, real packets; or without root, a simulation with the rack's own "
-        "programs (virtual) or a model without packets (fluid). By default what the file says, or the kernel.",
+        "programs (virtual, or in wall time: live) or a model without packets (fluid). By default what the file says, "
+        "or the kernel.",
         autocompletion=completion.one_of(EngineChoice),
     ),
 ]

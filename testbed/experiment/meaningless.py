@@ -21,9 +21,10 @@ DILATION = ("time", "dilation")
 MOST_NEXT_HOPS = 64  # as in wire.h
 
 
-def without(settings: Mapping[str, str]) -> dict[str, str]:
-    """Settings (as for ``--set``) less all that are about the kernel alone."""
-    return {key: value for key, value in settings.items() if tuple(key.split(".")) not in {*OF_THE_KERNEL, DILATION}}
+def without(settings: Mapping[str, str], *, dilated: bool = False) -> dict[str, str]:
+    """Settings (as for ``--set``) less all that are about the kernel alone; others may be ``dilated``."""
+    own = {*OF_THE_KERNEL} if dilated else {*OF_THE_KERNEL, DILATION}
+    return {key: value for key, value in settings.items() if tuple(key.split(".")) not in own}
 
 
 def kept(settings: Sequence[str], engine: str) -> list[str]:
@@ -33,7 +34,8 @@ def kept(settings: Sequence[str], engine: str) -> list[str]:
     """
     if engine == "kernel":
         return [*settings, "engine=kernel"]
-    named = [one for one in settings if without({one.partition("=")[0].strip(): ""})]
+    dilated = engine == "live"
+    named = [one for one in settings if without({one.partition("=")[0].strip(): ""}, dilated=dilated)]
     return [*named, *(f"{dotted(key)}={usual}" for key, usual in OF_THE_KERNEL.items()), f"engine={engine}"]
 
 
@@ -49,12 +51,12 @@ def refuse(experiment: Experiment, document: Document) -> None:
 
 def _found(experiment: Experiment, document: Document) -> Iterator[tuple[KeyPath, str]]:
     engine = experiment.engine
-    if engine != "kernel" and DILATION in document.options:
+    if engine not in {"kernel", "live"} and DILATION in document.options:
         yield DILATION, f"engine '{engine}' does not run in wall time, so that nothing is dilated; leave it out"
-    if engine == "virtual":
+    if experiment.simulates_packets:
         for key, usual in OF_THE_KERNEL.items():
             if (value := attrgetter(dotted(key))(experiment)) != usual:
-                yield key, f"'{value}' has no meaning with engine 'virtual'; leave it out, or say '{usual}'"
+                yield key, f"'{value}' has no meaning with engine '{engine}'; leave it out, or say '{usual}'"
     if experiment.apps and engine != "kernel":
         yield ("apps",), f"engine '{engine}' carries no packets of other programs; leave it out, or use 'kernel'"
     yield from _switch(experiment)
@@ -73,7 +75,7 @@ def _found(experiment: Experiment, document: Document) -> Iterator[tuple[KeyPath
     yield from _receiver(experiment)
     costs: dict[KeyPath, float] = {("controller", "decision_cost"): experiment.controller.decision_cost}
     costs |= {("controllers", at, "decision_cost"): one.decision_cost for at, one in enumerate(experiment.controllers)}
-    for place in (key for key, cost in costs.items() if cost and engine != "virtual"):
+    for place in (key for key, cost in costs.items() if cost and not experiment.simulates_packets):
         yield place, f"with engine '{engine}' a decision takes as long as it takes; leave it out, or use 'virtual'"
 
 
@@ -84,10 +86,10 @@ def _switch(experiment: Experiment) -> Iterator[tuple[KeyPath, str]]:
         said = switch.model_fields_set
         named = "classes" if "classes" in said else "queues" if "queues" in said else "marking"
         yield ("rack", "switch", named), f"engine '{engine}' has one queue per port; leave it out, or use 'virtual'"
-    if switch.deadlock == "allow" and engine not in {"virtual", "kernel"}:
+    if switch.deadlock == "allow" and engine == "fluid":
         yield ("rack", "switch", "deadlock"), f"engine '{engine}' cannot tell of a deadlock; say 'refuse'"
     for key in ("groups", "pool", "watchdog"):
-        if getattr(switch, key) and engine not in {"virtual", "kernel"}:
+        if getattr(switch, key) and engine == "fluid":
             yield ("rack", "switch", key), f"engine '{engine}' does not have it, so far; leave it out"
 
 

@@ -122,7 +122,8 @@ class TimeSpan(Part):
     dilation: AutoOrDilation = Field(
         default=1000.0,
         description="Wall seconds per nominal second. Rates are divided by it, bytes are never scaled. `auto` measures "
-        "this machine just before the run and takes the smallest that should be clean. For the kernel engine only.",
+        "this machine just before the run and takes the smallest that should be clean. For the kernel "
+        "and, but for `auto`, for the live engine.",
     )
 
     @property
@@ -239,10 +240,10 @@ class Experiment(Part):
         description="Commands that run inside hosts, beside flows or without any, with the kernel engine. Each with "
         "these keys:",
     )
-    engine: Literal["kernel", "virtual", "fluid"] = Field(
+    engine: Literal["kernel", "virtual", "live", "fluid"] = Field(
         default="kernel",
         description="What carries the traffic: `kernel`, real packets, as root; `virtual`, simulated with the rack's "
-        "own programs; `fluid`, a model without packets. `--engine` wins.",
+        "own programs; `live`, the same in wall time; `fluid`, a model without packets. `--engine` wins.",
     )
     fluid: Fluid = Field(default=Fluid(), description="How the fluid model is made; other engines do not read it.")
     seed: Annotated[int, Field(strict=True, ge=0)] = Field(default=1, description="Seed of everything that is random.")
@@ -354,8 +355,13 @@ class Experiment(Part):
             refuse("rack.switch.pfc", f"{how}; take other links out, say 'off', or rack.switch.deadlock: allow")
 
     @property
+    def simulates_packets(self) -> bool:
+        """Whether the rack's own programs do, in this process."""
+        return self.engine in {"virtual", "live"}
+
+    @property
     def _most(self) -> Most:
-        return VIRTUAL if self.engine == "virtual" else USUAL
+        return VIRTUAL if self.simulates_packets else USUAL
 
     def _possible(self, needed: float, what: Literal["hosts", "switches", "flows"]) -> str:
         """How many are, and where there is room for as many as are needed."""

@@ -39,13 +39,16 @@ class Limit:
     in_lab: str = ""  # what helps on real hosts, which have no dilation; empty where it does not apply to them
     in_fluid: str = ""  # the same of the fluid model
     in_virtual: str = ""  # and of virtual time, in which nothing is ever late
+    in_live: str = ""  # what else helps where virtual time keeps pace with the wall clock
 
     def applies(self, record: RunRecord) -> bool:
         """Whether it is about the engine of this run."""
         return record.engine == "kernel" or bool(self._elsewhere(record))
 
     def _elsewhere(self, record: RunRecord) -> str:
-        return {"lab": self.in_lab, "fluid": self.in_fluid, "virtual": self.in_virtual}.get(record.engine, "")
+        live = self.in_live or self.in_virtual
+        remedies = {"lab": self.in_lab, "fluid": self.in_fluid, "virtual": self.in_virtual, "live": live}
+        return remedies.get(record.engine, "")
 
     def used(self, record: RunRecord) -> float:
         """Measured / allowed: above 1 the run is degraded. One event where none is allowed is 2."""
@@ -78,7 +81,8 @@ def _off_base(record: RunRecord) -> float:
     """Relative error against the shortest of the paths that were used."""
     used = record.flows.base_rtt[record.flows.acked_packets > 0]
     error = record.rtt_min / float(used.min()) - 1 if len(used) and record.rtt_min else 0.0
-    return max(error, 0.0) if record.engine == "virtual" else abs(error)  # there a short packet is quicker
+    simulated = record.engine in {"virtual", "live"}  # there a short packet is quicker
+    return max(error, 0.0) if simulated else abs(error)
 
 
 def _start_skew(record: RunRecord) -> float:
@@ -108,6 +112,7 @@ MARK_FIRST = "lower Kmin, or raise rack.switch.pfc.xoff (docs/pfc.md, ECN before
 AVOID_LOSS = "raise rack.switch.buffer or let apps use ECN, so that they lose less, or set rto_min by 'ip route' there"
 LONGER = "raise --duration, or their stop"
 START = "start the flows before the end of the run"
+TOO_SLOW = "raise --dilation, or stop what else runs here: this machine did not keep up"
 SOFTWARE = "the agent is software: lower the rate, or lengthen the loop with testbed_feedback_delay in the inventory"
 BOUND_RATE = "bound the controller's rate by its path's line_rate; 'testbed check' says when it is above"
 
@@ -121,6 +126,7 @@ LIMITS: tuple[Limit, ...] = (
         _more_dilation,
         _share_of_rtt,
         in_lab=SOFTWARE,
+        in_live=TOO_SLOW,
         by_part=True,
     ),
     Limit(

@@ -22,9 +22,10 @@ from testbed.results.verdict import Reason
 
 RTT_BINS_PER_OCTAVE = 16
 
-EngineName = Literal["kernel", "virtual", "fluid", "lab"]
-SIMULATED = {  # engines without wall time, in words
+EngineName = Literal["kernel", "virtual", "live", "fluid", "lab"]
+SIMULATED = {  # engines without real packets, in words
     "virtual": "virtual engine: simulated with the rack's programs",
+    "live": "live engine: simulated with the rack's programs, in wall time",
     "fluid": "fluid model: rates, no packets",
 }
 

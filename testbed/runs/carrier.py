@@ -15,6 +15,10 @@ def carrier(name: EngineName) -> Engine:
         from testbed.engines.virtual.engine import VirtualEngine
 
         return VirtualEngine()
+    if name == "live":
+        from testbed.engines.virtual.live import LiveEngine
+
+        return LiveEngine()
     if name == "fluid":
         from testbed.engines.fluid.engine import FluidEngine
 

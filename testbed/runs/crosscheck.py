@@ -22,8 +22,9 @@ from testbed.results.record import EngineName
 from testbed.results.summary import FIGURES, Summary
 from testbed.runs.carrier import carrier
 from testbed.runs.run import execute
+from testbed.runs.same import Difference, other_course
 
-ENGINES: tuple[EngineName, ...] = ("fluid", "virtual", "kernel")
+ENGINES: tuple[EngineName, ...] = ("fluid", "virtual", "live", "kernel")
 REFERENCES: tuple[EngineName, ...] = ("kernel", "virtual")  # the first that is clean
 CHANCE = 2  # standard deviations of the difference between two runs
 
@@ -126,6 +127,7 @@ class Crosscheck:
     packet: float  # s that a full one takes at the bottleneck
     links: int  # of the longest path, one way
     folder: Path
+    other: Difference | None = None  # between the virtual and the live engine, which must decide the same
 
     @property
     def reference(self) -> EngineName | None:
@@ -159,7 +161,7 @@ class Crosscheck:
     def agrees(self) -> bool:
         """All engines that ran are clean, and every figure is within its bound."""
         clean = not any(summary.verdict.reasons for summary in self.ran.values())
-        return clean and bool(self.figures) and not any(one.outside for one in self.figures)
+        return clean and not self.other and bool(self.figures) and not any(one.outside for one in self.figures)
 
     def as_dict(self) -> dict[str, Any]:
         """For JSON."""
@@ -168,6 +170,7 @@ class Crosscheck:
             "agrees": self.agrees,
             "reference": self.reference,
             "seeds": len(self.seeds),
+            "live_differs": str(self.other) if self.other else None,
             "runs": runs | {engine: {"cannot": why} for engine, why in self.cannot.items()},
             "figures": [
                 {
@@ -217,7 +220,9 @@ def crosscheck(
     port = resolved.layout.shape.ports[resolved.layout.bottleneck]
     packet = 8 * resolved.layout.framing.wire_size / port.link.rate
     links = int(resolved.layout.paths.hops.max()) + 1
-    return Crosscheck(ran, cannot, [ran["virtual"], *others] if "virtual" in ran else [], packet, links, target)
+    seen = [ran["virtual"], *others] if "virtual" in ran else []
+    other = other_course(target / "virtual", target / "live") if {"virtual", "live"} <= {*ran} else None
+    return Crosscheck(ran, cannot, seen, packet, links, target, other)
 
 
 def _checked(

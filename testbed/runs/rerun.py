@@ -76,7 +76,7 @@ class Result:
         engine = lab or carrier(resolved.experiment.engine)
         kept = [one for one in self.manifest.captures if not one["problem"]]
         pcap, snap = [one["point"] for one in kept], f"{kept[0]['snap']} B" if kept else ""
-        return plan(engine, resolved, pcap if engine.name in ("kernel", "virtual") else [], snap)
+        return plan(engine, resolved, pcap if engine.name in ("kernel", "virtual", "live") else [], snap)
 
     def repeat(self, planned: Planned, out: Path | None, observer: Observer) -> Difference | None:
         """Run it again, into ``out`` if that is given; the first difference, or None. Raises TestbedError."""

@@ -70,6 +70,15 @@ def first_difference(was: Path, now: Path, known: Mapping[str, str] | None = Non
     return _of(SUMMARY, "", flat(figures(was)), flat(figures(now)))
 
 
+def other_course(was: Path, now: Path) -> Difference | None:
+    """The first difference between what was decided and sampled, of runs that may have had other clocks."""
+    for name in ORDER[:3]:
+        both = was / name, now / name
+        if any(one.exists() for one in both) and (found := _in_file(*both, None)):
+            return found
+    return None
+
+
 def _in_file(before: Path, after: Path, known: str | None) -> Difference | None:
     there = before.exists() or known is not None
     if not (there and after.exists()):

@@ -55,7 +55,7 @@ def test_each_distortion_is_named_with_its_remedy(harm: Callable[[RunRecord], No
 REMEDY = re.compile(r"\b(run|raise|lower|mend|bound|leave|start|restore|a --dilation [\d.]+ times as high)\b")
 
 
-@pytest.mark.parametrize("engine", ["kernel", "virtual", "fluid", "lab"])
+@pytest.mark.parametrize("engine", ["kernel", "virtual", "live", "fluid", "lab"])
 def test_every_limit_names_what_to_do(engine: Any) -> None:
     record = run()
     record.engine = engine

@@ -12,3 +12,4 @@
 #include "../../agent/gather.c"
 #include "../../agent/tasks.c"
 #include "host.c"
+#include "wall.c"

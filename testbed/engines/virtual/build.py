@@ -36,6 +36,7 @@ def _world(name: str, *variant: str) -> Unit:
             DATAPLANE / "nic.bpf.c",
             DATAPLANE / "port.bpf.c",
             SOURCE / "host.c",
+            SOURCE / "wall.c",
             *(AGENT / name for name in AGENT_SOURCES),
         ),
     )

@@ -44,6 +44,10 @@ class VirtualEngine:
                 f"'{batches[0]}' decides in batches; leave it out"
             )
 
+    def _dilation(self, resolved: Resolved) -> float | None:  # noqa: ARG002 - of who has one
+        """Wall seconds per nominal second, if it is to keep pace with the wall clock."""
+        return None
+
     def prepare(self, resolved: Resolved, observer: Observer) -> Prepared:  # noqa: ARG002 - part of the interface
         """Compile the programs."""
         for unit in (unit_of(resolved), READER, SAMPLES):
@@ -67,7 +71,7 @@ class VirtualEngine:
             """C asks these too often to note each time whom: any of them."""
             return " or ".join(dict.fromkeys(one.whence for one in plugins[turn[0]]))
 
-        work = partial(follow, resolved, captures, turn)
+        work = partial(follow, resolved, captures, turn, self._dilation(resolved))
         process = WatchedProcess(work, self.patience, silent, observer.descriptors)
         running.append(process)
         observer.on_fork()

@@ -9,7 +9,7 @@ import numpy as np
 from testbed.base.arrays import Floats
 from testbed.engines.virtual.world import World
 from testbed.live.packet_network import PacketNetwork, groups_of, queues_of
-from testbed.results.record import Groups
+from testbed.results.record import EngineName, Groups
 from testbed.results.tuner_log import TunerNow
 from testbed.tuning.loop import Tunings
 
@@ -17,12 +17,12 @@ from testbed.tuning.loop import Tunings
 class VirtualNetwork(PacketNetwork):
     """Nothing is lost here but what the model loses."""
 
-    def __init__(self, world: World, tuning: Tunings) -> None:
+    def __init__(self, world: World, tuning: Tunings, engine: EngineName = "virtual") -> None:
         maps = world.maps
         super().__init__(
             world.ports, world.queues, maps.flows_tx, maps.flows_rx, int(world.ports.index[world.layout.bottleneck])
         )
-        self.world, self.tuning = world, tuning
+        self.world, self.tuning, self.engine = world, tuning, engine
 
     def drops(self) -> int:
         """Packets for which a switch had no next hop."""
@@ -40,7 +40,7 @@ class VirtualNetwork(PacketNetwork):
         lossless = bool(self.world.c.lossless)
         queues = queues_of(self.world.layout, self.world.queues)
         return {
-            "engine": "virtual", "lossless": lossless, "pause_late": 0.0, "pause_spare": np.inf, "queues": queues,
+            "engine": self.engine, "lossless": lossless, "pause_late": 0.0, "pause_spare": np.inf, "queues": queues,
             "groups": self._groups(),
         }  # fmt: skip
 

@@ -24,6 +24,7 @@ from testbed.engines.virtual import sender
 from testbed.engines.virtual.network import VirtualNetwork
 from testbed.engines.virtual.sampler import Sampler
 from testbed.engines.virtual.taps import Taps
+from testbed.engines.virtual.wall import Wall
 from testbed.engines.virtual.world import World
 from testbed.errors import PluginFailed
 from testbed.experiment.events import Event, EventSchedule
@@ -61,9 +62,17 @@ class VirtualRun:
     """See `testbed.live.observed.Observed`."""
 
     def __init__(
-        self, resolved: Resolved, captures: Sequence[Capture], connection: Follower, turn: Ints | None = None
+        self,
+        resolved: Resolved,
+        captures: Sequence[Capture],
+        connection: Follower,
+        turn: Ints | None = None,
+        dilation: float | None = None,
     ) -> None:
-        """``turn`` tells who watches this run whether a controller or chooser (0) or a tuner (1) may be deciding."""
+        """``turn`` tells who watches this run whether a controller or chooser (0) or a tuner (1) may be deciding.
+
+        ``dilation``: wall seconds per nominal second; None for as fast as it goes.
+        """
         self.resolved, self.layout, self.experiment = resolved, resolved.layout, resolved.experiment
         self.turn = np.zeros(1, np.int64) if turn is None else turn
         self.connection = connection
@@ -72,7 +81,8 @@ class VirtualRun:
         self.flows = Flows(len(self.layout.plan))
         self.meters: Sequence[Meter] = [Meter(RTT_BINS_PER_OCTAVE, self.trace())]
         self.tuning = in_rack(resolved, self.world.queues, self.layout.queue_names)
-        self.network = VirtualNetwork(self.world, self.tuning)
+        self.wall = Wall(self.world, dilation, self.meters[0].pacing_lag) if dilation else None
+        self.network = VirtualNetwork(self.world, self.tuning, "live" if dilation else "virtual")
         self.agent: sender.Sender
         self.tasks = sender.tasks_of(self.world)
         self.agent, self.controller = sender.build(self.world, self.flows, self.meters[0], self.tasks)
@@ -99,8 +109,15 @@ class VirtualRun:
         collector = Collector(self, self.recorder, Undisturbed())
         schedule = EventSchedule(self.experiment.steps(), self.changes)
         live = Live(self.connection, self, collector, partial(accept, schedule, self.changes))
-        self.connection.send(("begin", replace(scene(self), dilation=None, engine="virtual")))
+        self.connection.send(
+            (
+                "begin",
+                replace(scene(self), dilation=self.wall.dilation if self.wall else None, engine=self.network.engine),
+            )
+        )
         world, experiment = self.world, self.experiment
+        if self.wall:
+            self.wall.begin()
         try:
             interrupted = self._go_on(schedule, collector, live)
         except PluginFailed as error:
@@ -115,7 +132,7 @@ class VirtualRun:
         collector.drained(record)
         record.captures = self.taps.end()
         record.clock_jump = 0.0  # of clocks that nothing here reads
-        _forget_the_machine(record)
+        _forget_the_machine(record, live=self.wall is not None)
         record.wall_seconds = time.monotonic() - began
         counts = self._counts(self.clock.now())
         defied = world.watchdog is not None and world.watchdog.defied
@@ -212,18 +229,21 @@ class VirtualRun:
         )
 
 
-def _forget_the_machine(record: RunRecord) -> None:
-    """Nothing is late in virtual time: what only a machine can do is unknown, and not 0."""
+def _forget_the_machine(record: RunRecord, *, live: bool) -> None:
+    """Nothing is late in virtual time: what only a machine can do is unknown, and not 0. Live, events may be."""
     for name in (
         "sends_refused", "swapped_acks", "ring_high_water_bytes", "agent_steps", "agents",
     ):  # fmt: skip
         del record.counters[name]
     empty = np.zeros_like(record.late.pacing_lag.histogram.counts)
     unknown = Lag(Histogram(record.late.pacing_lag.histogram.edges, empty), float("nan"))
-    record.late = Lateness(unknown, unknown)
-    record.late_at_start = None
+    start = record.late_at_start
+    record.late = Lateness(record.late.pacing_lag if live else unknown, unknown)
+    record.late_at_start = Lateness(start.pacing_lag, unknown) if live and start else None
 
 
-def follow(resolved: Resolved, captures: Sequence[Capture], turn: Ints, connection: Connection) -> None:
+def follow(
+    resolved: Resolved, captures: Sequence[Capture], turn: Ints, dilation: float | None, connection: Connection
+) -> None:
     """What the run's process does."""
-    connection.send(("record", VirtualRun(resolved, captures, connection, turn).follow()))
+    connection.send(("record", VirtualRun(resolved, captures, connection, turn, dilation).follow()))

@@ -12,6 +12,7 @@ from testbed.agent.columns import ENDLESS, Flows
 from testbed.agent.credits import CreditState, ReceivingHosts
 from testbed.agent.datapath import Datapath
 from testbed.agent.flow_agent import FlowAgent
+from testbed.agent.histogram import TimeHistogram
 from testbed.agent.meter import Meter
 from testbed.agent.pace import DelayRing, Pace, PacingStats, Pauses
 from testbed.agent.paths import PathState
@@ -107,7 +108,8 @@ def build(world: World, flows: Flows, meter: Meter, tasks: TaskGraph | None) -> 
         pair=world.experiment.pair,
         pauses=_pauses(world, host, interface.astype(np.int64)),
     )
-    lags = PacingStats(meter.rtt, meter.pacing_lag, meter.feedback_lag, meter.timer_lag, meter.messages)
+    never = TimeHistogram(1)  # is an agent late in virtual time
+    lags = PacingStats(meter.rtt, never, never, never, meter.messages)
     many_paths = None
     if world.experiment.routing.many_paths:
         many_paths = PathState(timing.timeout, paths.base_rtt, resolved.make_choosers(paths), resolved.chooser)

@@ -8,7 +8,7 @@ from functools import cache
 
 import numpy as np
 
-from testbed.agent.structs import declared
+from testbed.agent.structs import CHistogram, declared
 from testbed.base.compiler import Unit
 from testbed.dataplane.wire import QUEUES, RECORD
 
@@ -45,6 +45,15 @@ class CWatchdog(ctypes.Structure):
         *((name, c_int64) for name in ("detection", "restoration", "forwards")),
         *((name, c_void_p) for name in ("queues", "time", "row", "what")),
         ("length", c_int64),
+    ]
+
+
+class CWall(ctypes.Structure):
+    _fields_ = [
+        *((name, c_int64) for name in ("epoch_ns", "epoch")),
+        *((name, c_double) for name in ("ticks_per_ns", "seconds_per_tick")),
+        *((name, c_int64) for name in ("grain", "reached", "unmeasured")),
+        ("lag", CHistogram),
     ]
 
 
@@ -91,7 +100,9 @@ class CWorld(ctypes.Structure):
         ("tasks", c_void_p),
         *((name, c_int64) for name in ("released", "renewed_after")),
         *((name, c_void_p) for name in ("taps", "sampler")),
-        *((name, c_int64) for name in ("next_sample", "unroutable", "events_done", "routing", "random")),
+        ("next_sample", c_int64),
+        ("wall", c_void_p),
+        *((name, c_int64) for name in ("unroutable", "events_done", "routing", "random")),
     ]
 
 

@@ -10,6 +10,7 @@
  *     what programs write to    records.h (rings), table.h (the monitor's flows)
  *     series and captures       sampler.h, captures.h
  *     caches                    prefetch.h
+ *     wall time                 wall.c
  */
 #include "world.h"
 
@@ -133,12 +134,17 @@ void abandon(struct world *w)
 int64_t run_until_fed(struct world *w, int64_t until)
 {
 	while (w->event_count && w->events[TOP].time <= until) {
+		if (w->wall)
+			keep_pace(w->wall, w->events[TOP].time);
 		happen(w, &w->events[TOP]);
 		if (w->feedback->submitted || w->resumed_count || w->released)
 			return 1;
 	}
-	if (w->now < until)
+	if (w->now < until) {
+		if (w->wall)
+			wait_for(w->wall, until);
 		set_time(w, until);
+	}
 	return 0;
 }
 

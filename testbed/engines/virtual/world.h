@@ -14,6 +14,8 @@
 #define CACHE_LINE 64 /* bytes */
 #define TICK_SHIFT 20 /* fixed point of a line's ticks per byte */
 
+struct wall; /* wall.c */
+
 struct packet {
 	int64_t arrives; /* at the end of the line that it is on */
 	int64_t order; /* of being sent: of two packets that arrive at one tick, the earlier one is first */
@@ -117,6 +119,7 @@ struct world {
 	struct tap *taps;
 	void *sampler; /* struct sampler, and the tick at whose end its next sample is due */
 	int64_t next_sample;
+	struct wall *wall; /* whose pace it keeps; NULL for none */
 	/* counters */
 	int64_t unroutable, events_done;
 	int64_t routing; /* enum routing */
@@ -133,6 +136,9 @@ void send_up(struct world *w, int64_t host, struct packet *p);
 void expect_feedback(uint32_t flow);
 void data_received(uint32_t flow);
 int64_t packets_delivered(const struct world *w, uint32_t flow);
+
+void wait_for(struct wall *wall, int64_t tick);
+void keep_pace(struct wall *wall, int64_t tick);
 
 extern struct world *world; /* the one that this thread is in */
 extern int many_flows; /* their state stays in no cache: what is about to be touched is fetched */

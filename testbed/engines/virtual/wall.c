@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * Wall time: nothing happens before it is due on this machine's clock, and how late things happen is measured. What
+ * happens is the same as without.
+ */
+#include "../../agent/datapath.h"
+#include "world.h"
+
+#include <time.h>
+
+#define WAKING 100000 /* ns by which a sleep may end late */
+#define OBSERVED 7 /* each of so many events: a look at the clock costs a tenth of one */
+
+/* Mirrored in structs.py. */
+struct wall {
+	int64_t epoch_ns, epoch; /* CLOCK_MONOTONIC, and the tick that is due then */
+	double ticks_per_ns, seconds_per_tick;
+	int64_t grain; /* ns that events may wait for each other: sleeping costs more than they do */
+	int64_t reached; /* the tick that was due when the clock was last read */
+	int64_t unmeasured; /* events since the last one that was measured */
+	struct histogram lag;
+};
+
+static int64_t tick_due(struct wall *wall)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	wall->reached = wall->epoch +
+			(int64_t)((double)(t.tv_sec * 1000000000ll + t.tv_nsec - wall->epoch_ns) * wall->ticks_per_ns);
+	return wall->reached;
+}
+
+void wait_for(struct wall *wall, int64_t tick)
+{
+	int64_t due;
+
+	while ((due = tick_due(wall)) < tick) {
+		int64_t ns = (int64_t)((double)(tick - due) / wall->ticks_per_ns) + wall->grain - WAKING;
+		struct timespec t = {ns / 1000000000, ns % 1000000000};
+
+		if (ns > 0)
+			nanosleep(&t, NULL);
+	}
+}
+
+void keep_pace(struct wall *wall, int64_t tick)
+{
+	if (tick > wall->reached)
+		wait_for(wall, tick);
+	if (++wall->unmeasured < OBSERVED)
+		return;
+	wall->unmeasured = 0;
+	count(&wall->lag, (double)(tick_due(wall) - tick) * wall->seconds_per_tick);
+}
