@@ -13,7 +13,7 @@ from pydantic_core import CoreSchema
 from testbed.base.arrays import Ints
 from testbed.experiment.block import HostName, Part, refuse
 from testbed.experiment.topology.dscp import USUAL, Dscp
-from testbed.experiment.topology.queues import OnOff
+from testbed.experiment.topology.ecn import Ecn
 from testbed.experiment.traffic.plan import Plan
 from testbed.units import Time
 
@@ -146,14 +146,16 @@ class PacketsOf(Part):
 
     of: FlowsOf = Field(description="The flows, with any of these keys:")
     dscp: Dscp | None = Field(default=None, description="DSCP of their packets.")
-    ecn: OnOff | None = Field(default=None, description="`off`: they are not ECN-capable.")
+    ecn: Ecn | None = Field(
+        default=None, description="`off`: they are not ECN-capable; `ce`: their sender has marked all of them."
+    )
 
 
 def with_packets(packets: Sequence[PacketsOf], plan: Plan) -> Plan:
     """The flows with what their packets' headers say. Where two entries name a flow, the first holds."""
     for one in reversed(packets):
         plan = plan.with_headers(one.dscp, one.ecn, one.of.rows(plan))
-    return plan.with_headers(USUAL, True)
+    return plan.with_headers(USUAL, "on")
 
 
 def check_packets(packets: Sequence[PacketsOf], plan: Plan) -> None:

@@ -33,6 +33,7 @@ class FlowCounts:
     received: Ints  # data counted by the receiver's NIC
     answered: Ints  # ACKs and NAKs that it made
     received_ce: Ints
+    sent_ce: Ints  # of those that were received, how many their sender had marked
     cnps_made: Ints
     ring_full: Ints  # feedback lost to a full ring
     unread: Ints  # feedback that the agent had not read when it ended

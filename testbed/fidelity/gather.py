@@ -14,6 +14,7 @@ from testbed.dataplane import pauses, wire
 from testbed.dataplane.class_rows import group_rows
 from testbed.dataplane.port_maps import PortMaps
 from testbed.experiment.layout import Layout
+from testbed.experiment.topology.ecn import CE
 from testbed.experiment.topology.pool import Memory
 from testbed.fidelity.counters import CreditCounts, FlowCounts, PauseCounts, PortCounts, RecoveryCounts, SrcCounts
 
@@ -54,6 +55,7 @@ class Programs:
             received=received,
             answered=answered,
             received_ce=_integers(rx["ce"]),
+            sent_ce=np.where(self.layout.plan.ecn == CE, received, 0),
             cnps_made=_integers(rx["cnps"]),
             ring_full=_integers(tx["ring_full"]),
             unread=unread,

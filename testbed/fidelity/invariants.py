@@ -120,14 +120,16 @@ def links_lose_nothing(counts: Counts) -> Iterator[Reason]:
 def marks_are_echoed(counts: Counts) -> Iterator[Reason]:
     """CE marks set = marks received = marks echoed to senders, less what was dropped on the way back.
 
-    Where there are several ports on the way, a packet may be marked twice, and dropped afterwards.
+    A packet that its sender has marked may be marked again; so may one that several ports have on their way, and it may
+    be dropped afterwards.
     """
     flows, ports = counts.flows, counts.ports
-    received = np.zeros(len(ports.name), np.int64)
+    received, sent = np.zeros((2, len(ports.name)), np.int64)
     np.add.at(received, flows.dst_port, flows.received_ce)
+    np.add.at(sent, flows.dst_port, flows.sent_ce)
     one_switch = len(set(ports.switch)) == 1
     last = ports.far < 0
-    fewer, more = received < ports.marked, received > ports.marked
+    fewer, more = received < ports.marked, received > ports.marked + sent
     if counts.apps:  # whose marks only the ports count
         fewer = np.zeros_like(fewer)
     for port in np.flatnonzero(last & (fewer | more if one_switch else fewer)):
@@ -136,7 +138,7 @@ def marks_are_echoed(counts: Counts) -> Iterator[Reason]:
             how_much=f"{ports.marked[port]} and {received[port]}",
             remedy=QUIET,
         )
-    if received.sum() > ports.marked.sum():
+    if received.sum() > (ports.marked + sent).sum():
         yield Reason(
             what="more CE marks received than set", how_much=f"{received.sum()} and {ports.marked.sum()}", remedy=QUIET
         )

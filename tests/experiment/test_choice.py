@@ -107,6 +107,6 @@ def test_notices_of_switches_are_of_one_path() -> None:
 @pytest.mark.parametrize("routing", ["ecmp", "{name: flowlet, gap: 5 us}", "{name: reps, freeze: 50 us}"])
 def test_routing_that_was_resolved_loads_again(routing: str) -> None:
     first = resolve("leaf-spine", {}, {}, [f"routing={routing}", "engine=virtual"])
-    again = resolved_again(recorded(first.as_dict(), "again", lambda _: None))
+    again = resolved_again(recorded(first.as_dict(), "again", lambda _plugins, _apps: None))
     assert again.as_dict() == first.as_dict()
     assert (again.chooser is None) == ("reps" not in routing)

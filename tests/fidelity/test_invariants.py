@@ -38,6 +38,7 @@ def healthy() -> Counts:
         received=np.array([100, 45]),
         answered=np.array([100, 45]),
         received_ce=np.array([7, 5]),
+        sent_ce=np.array([0, 0]),
         cnps_made=np.array([2, 1]),
         ring_full=np.array([0, 0]),
         unread=np.array([2, 0]),
@@ -193,7 +194,8 @@ def test_recovery_that_is_not_is_named(change: dict[str, int], expected: str) ->
 
 def two_switches() -> Counts:
     """h1 at s1 to h2 at s2: 100 packets, of which s1 dropped 4 and the failed link lost 6; all ACKs came back."""
-    none = ("agent_cnps", "agent_ce", "nic_cnps", "nic_ce", "received_ce", "cnps_made", "ring_full", "unread")
+    marks = ("agent_ce", "nic_ce", "received_ce", "sent_ce")
+    none = ("agent_cnps", "nic_cnps", *marks, "cnps_made", "ring_full", "unread")
     flow = replace(
         healthy().flows,
         **{name: np.array([0]) for name in none},
@@ -241,7 +243,8 @@ def overloaded(*lost: int, sent: int = 5000, alike: int = 0) -> Counts:
     count = len(lost)
     none, all_sent = np.zeros(count, np.int64), np.full(count, sent)
     received = all_sent - np.array(lost)
-    counters = dict.fromkeys(("agent_cnps", "agent_ce", "nic_cnps", "nic_ce", "received_ce", "cnps_made"), none)
+    marks = ("agent_ce", "nic_ce", "received_ce", "sent_ce")
+    counters = dict.fromkeys(("agent_cnps", "nic_cnps", "cnps_made", *marks), none)
     flows = FlowCounts(
         **counters, ring_full=none, unread=none, alike=np.full(count, alike), agent_sent=all_sent, nic_sent=all_sent,
         agent_acked=received, nic_acks=received, received=received, answered=received,
@@ -328,3 +331,11 @@ def test_beside_apps_all_packets_are_compared_and_marks_of_flows_are_at_most_all
     assert [one.what for one in broken(fewer)][:1] == ["CE marks set and received differ at s1-eth3"]
     lost = replace(counts, apps=AppCounts(entered + np.array([1, 0, 0])))
     assert [one.how_much for one in broken(lost)] == ["299 packets came, 298 left or were dropped by the model"]
+
+
+def test_what_a_sender_has_marked_came_with_ce_though_no_port_marked_it() -> None:
+    counts = healthy()
+    sent = replace(counts.flows, received_ce=np.array([100, 5]), nic_ce=np.array([100, 4]), agent_ce=np.array([100, 4]))
+    assert any("CE marks set and received differ at s1-eth3" in one.what for one in broken(replace(counts, flows=sent)))
+    told = replace(sent, sent_ce=np.array([100, 0]))
+    assert not any("CE" in one.what for one in broken(replace(counts, flows=told)))

@@ -14,7 +14,7 @@ from pydantic import Field
 from testbed.base.inputs import Input
 from testbed.experiment.block import Part, refuse
 from testbed.experiment.topology.dscp import Dscp
-from testbed.experiment.topology.queues import OnOff
+from testbed.experiment.topology.ecn import Ecn
 from testbed.experiment.topology.servers import Servers
 from testbed.experiment.traffic.flow import Flow, Payload
 from testbed.experiment.traffic.plan import Plan
@@ -48,10 +48,10 @@ class Pattern(Part):
     dscp: Dscp | None = Field(
         default=None, description="Of all its packets; by default that of the block around it, and 26 where none is."
     )
-    ecn: OnOff | None = Field(
+    ecn: Ecn | None = Field(
         default=None,
-        description="`off`: its packets are not ECN-capable, so that switches cannot mark them; by default as in the "
-        "block around it, and `on`.",
+        description="`off`: its packets are not ECN-capable, so that switches cannot mark them; `ce`: their senders "
+        "have marked all of them; by default as in the block around it, and `on`.",
     )
 
     def named(self, _hosts: Mapping[str, str]) -> Self:

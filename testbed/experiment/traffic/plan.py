@@ -14,11 +14,11 @@ from numpy.typing import NDArray
 from testbed.base.arrays import Floats, Ints
 from testbed.experiment.block import refuse
 from testbed.experiment.topology.dscp import USUAL
+from testbed.experiment.topology.ecn import ECN_BITS, ECT0
 from testbed.experiment.traffic.flow import NO_GROUP, Flow
 from testbed.experiment.traffic.tasks import Kind, Steps, Tasks, edges
 
 UNSAID = -1
-ECT0 = 2  # of an IP header's two ECN bits
 USUAL_TOS = USUAL << 2 | ECT0
 
 
@@ -38,7 +38,7 @@ class Plan:
     group: Ints  # number of the flow's group, or -1
     tasks: Tasks = field(default_factory=Tasks)  # who waits for whom
     dscp: Ints = field(default_factory=_nothing)  # of its packets; -1 where nobody has said it
-    ecn: Ints = field(default_factory=_nothing)  # 1 for packets that can be marked; -1 where nobody has said it
+    ecn: Ints = field(default_factory=_nothing)  # the ECN bits of its packets; -1 where nobody has said it
     channel: Ints = field(default_factory=_nothing)  # of a job's operation: each has queue pairs of its own
 
     def __post_init__(self) -> None:
@@ -91,21 +91,21 @@ class Plan:
         number: Ints = np.unique(of_channel, return_inverse=True)[1]
         return number
 
-    def with_headers(self, dscp: int | None, ecn: bool | None, rows: Ints | None = None) -> Self:
+    def with_headers(self, dscp: int | None, ecn: str | None, rows: Ints | None = None) -> Self:
         """With a DSCP and with or without ECN; of ``rows``, or of all flows of which nobody has said it."""
         made = {}
-        for name, value in (("dscp", dscp), ("ecn", ecn)):
+        for name, value in (("dscp", dscp), ("ecn", None if ecn is None else ECN_BITS[ecn])):
             if value is None:
                 continue
             column = getattr(self, name).copy()
-            column[column == UNSAID if rows is None else rows] = int(value)
+            column[column == UNSAID if rows is None else rows] = value
             made[name] = column
         return replace(self, **made) if made else self
 
     @property
     def tos(self) -> Ints:
         """The second byte of the flows' IP headers; once everything is said."""
-        return self.dscp << 2 | self.ecn * ECT0
+        return self.dscp << 2 | self.ecn
 
     @property
     def pairs(self) -> set[tuple[str, str]]:

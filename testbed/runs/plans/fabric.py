@@ -12,21 +12,23 @@ from testbed.runs.plans.rack import LOSSY, WEIGHT, Block, experiment, flow, leav
 ECMP, SPRAY = {"routing": "ecmp"}, {"routing": "spray"}
 EVERY = range(8)
 DOWN, UP, END = 1e-3, 2e-3, 3e-3  # s: an uplink fails, and comes back
+STAGGERED = 200e-6  # s between the starts of a pair's QPs, all within the warm-up
 SETTLED = 200e-6  # s after which it is measured
 
 
 def hashing(rate: float) -> Sequence[Trial]:
-    """1, 2 and 4 pairs of ranks over four spines, with one QP and with eight."""
+    """1, 2 and 4 pairs of ranks over four spines, with one QP and with eight; the eight also one after the other."""
     found = []
     for pairs in (1, 2, 4):
-        for qps in (1, 8):
-            flows = [flow(pair, 4 + pair, 3) for pair in range(1, pairs + 1) for _ in range(qps)]
+        for qps, apart_by in ((1, 0.0), (8, 0.0), (8, STAGGERED)):
+            begins = [f"{qp * apart_by * 1e6:g} us" for qp in range(qps)]
+            flows = [flow(pair, 4 + pair, 3, start=begin) for pair in range(1, pairs + 1) for begin in begins]
             share = {"name": "fixed", "rate": f"{60 / qps:g} %"}  # of the host's line
             made = experiment(rate, flows, ecn=False, kind=leaves(4), controller=share) | ECMP
             most = Expectation("uplinks that carry data", _used, most=len(flows), breaks=["routing=spray"])
             least = Expectation("uplinks that carry data", _used, least=2, breaks=["rack.spines=1"])
             found.append(
-                Trial(f"{pairs} pairs of {qps} QPs", made, [
+                Trial(f"{pairs} pairs of {qps} QPs{', staggered' if apart_by else ''}", made, [
                     most if len(flows) < 4 else least,
                     alike("bytes of all uplinks and of the hosts there", _carried, 1, ["traffic.flows.0.dst=h2"]),
                     Expectation("busiest uplink, of the mean", _busiest, unit=" times"),

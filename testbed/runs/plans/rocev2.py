@@ -103,15 +103,27 @@ def _few_pauses() -> Expectation:
 
 
 def _dcqcn(rate: float) -> Sequence[Trial]:
+    """Marked by the switch; and with all data marked before it comes there."""
     flows = [flow(1, 4, 3), flow(2, 4, 4), flow(3, 4, 3)]
     off = ["traffic.ecn=off"]
+    made = experiment(rate, flows, ecn=True, controller=DCQCN, time=LONG, lossless=True)
+    marked = {**made, "traffic": {**made["traffic"], "ecn": "ce"}}
     return [
-        Trial("", experiment(rate, flows, ecn=True, controller=DCQCN, time=LONG, lossless=True), [
+        Trial("", made, [
             _lost(), _few_pauses(),
             *(some(f"packets marked CE in {queue}", _marked_in(queue), off) for queue in LOSSLESS),
             CNPS_ALIKE, ACKS_ALIKE,
-        ])
+        ]),
+        Trial("all data CE", marked, [
+            _lost(), _few_pauses(),
+            alike("packets that came with CE and all that came", _came_with_ce, 0, ["traffic.ecn=on"]),
+            CNPS_ALIKE, ACKS_ALIKE,
+        ]),
     ]  # fmt: skip
+
+
+def _came_with_ce(seen: Observed) -> float:
+    return apart(seen.count("ce_packets"), seen.count("delivered_packets"))
 
 
 def _marked_in(queue: int) -> Callable[[Observed], float]:

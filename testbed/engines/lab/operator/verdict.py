@@ -89,6 +89,7 @@ def _counts(observed: ObservedRun, group: HostGroup) -> Counts:
             received=observed.network.delivered(),
             answered=observed.network.delivered(),
             received_ce=none,
+            sent_ce=none,
             cnps_made=none,
             ring_full=_of_senders(observed.reports, "ring_full"),
             unread=_of_senders(observed.reports, "unread"),
