@@ -20,6 +20,7 @@ from testbed.experiment.topology.custom import Custom
 from testbed.experiment.traffic import cdf_text
 from testbed.experiment.traffic.distribution import load
 from testbed.experiment.traffic.hpcc_flows import begin_of
+from testbed.experiment.traffic.jobs import goal_binary
 from testbed.experiment.traffic.jobs.files import GoalFile
 from testbed.experiment.traffic.tracefile import TraceFile
 from testbed.units import show_rate, show_time
@@ -55,6 +56,9 @@ class Found:
         self.forms[file] = kind
 
     def _add(self, file: Path) -> str:
+        if goal_binary.is_one(file):
+            self.traffic = GoalFile(pattern="goal", file=str(file))
+            return "traffic"
         begin = first(file)
         if hpcc_config.is_one(begin):
             self.config = HpccConfig(file)
@@ -118,7 +122,7 @@ def _traffic(draft: Draft, found: Found, out: Path) -> None:
         raise BadInput(f"{found.sizes}: flow sizes are for random traffic, but another file has flows; expected one")
     if found.traffic:
         (said,) = found.traffic.inputs()
-        draft.put("traffic", {"pattern": found.traffic.pattern, "file": _beside(said.file, out)}, said.form or "GOAL")
+        draft.put("traffic", {"pattern": found.traffic.pattern, "file": _beside(said.file, out)}, said.form)
     elif found.sizes:
         shown = {"pattern": "poisson", "sizes": _beside(found.sizes, out), "load": "50 %"}
         draft.put("traffic", shown, "The load is not in the files.")

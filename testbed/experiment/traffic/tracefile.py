@@ -16,6 +16,7 @@ from testbed.experiment.lines import Line, first
 from testbed.experiment.topology import hpcc_file, htsim_file
 from testbed.experiment.traffic import cdf_text, hpcc_flows, htsim_matrix
 from testbed.experiment.traffic.flow import Flow
+from testbed.experiment.traffic.jobs import goal_binary
 from testbed.experiment.traffic.numbered import NumberedFlows
 from testbed.experiment.traffic.pattern import Context, Pattern
 from testbed.experiment.traffic.plan import Plan
@@ -115,6 +116,8 @@ def form_of(found: list[Flow] | NumberedFlows) -> str:
 
 def read(file: Path) -> list[Flow] | NumberedFlows:
     """The flows of a file. Raises OSError, or ValueError with the line of what is wrong."""
+    if goal_binary.is_one(file):
+        raise ValueError(f"{file}: this is a GOAL schedule; say pattern: goal")
     begin = first(file)
     if htsim_matrix.is_one(begin):
         return htsim_matrix.read(file)

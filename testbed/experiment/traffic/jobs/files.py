@@ -14,7 +14,9 @@ from pydantic import Field, PrivateAttr, model_validator
 from testbed.base.arrays import Ints
 from testbed.base.inputs import Input, digest
 from testbed.experiment.block import refuse
+from testbed.experiment.traffic.jobs import goal_binary
 from testbed.experiment.traffic.jobs.goal import Goal
+from testbed.experiment.traffic.jobs.goal_binary import GoalBinary
 from testbed.experiment.traffic.jobs.job import JobPattern
 from testbed.experiment.traffic.jobs.operations_file import Listed
 from testbed.experiment.traffic.jobs.traces import Traces
@@ -72,7 +74,7 @@ class FileJob(JobPattern):
 
 @lru_cache(maxsize=2)  # an experiment is checked again with each option
 def _goal(path: Path, _sha256: str, calc: float) -> tuple[Listed, Ints]:
-    listed = Goal(path).read(calc)
+    listed = (GoalBinary if goal_binary.is_one(path) else Goal)(path).read(calc)
     return listed, listed.check()
 
 
@@ -84,14 +86,17 @@ class GoalFile(FileJob):
     """
 
     pattern: Literal["goal"] = Field(description="`goal`")
-    file: str = Field(description="Path of the GOAL file (text), relative to the experiment file.")
+    file: str = Field(
+        description="Path of the GOAL file, text or as txt2bin writes it, relative to the experiment file."
+    )
     calc: Annotated[Time, Field(gt=0)] = Field(default=1e-9, description="Time of `calc 1`; LogGOPSim's unit is 1 ns.")
 
     def read(self) -> tuple[Listed, Ints, list[Input]]:
         """One file."""
         path = Path(self.file).expanduser()
         sha256 = digest(path.read_bytes())
-        return *_goal(path, sha256, self.calc), [Input(key="file", file=path, sha256=sha256)]
+        form = "a schedule in GOAL, binary" if goal_binary.is_one(path) else "a schedule in GOAL, text"
+        return *_goal(path, sha256, self.calc), [Input(key="file", file=path, sha256=sha256, form=form)]
 
 
 class ChakraTrace(FileJob):
