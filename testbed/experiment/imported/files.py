@@ -10,7 +10,7 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from testbed.errors import BadInput
-from testbed.experiment.imported import hpcc_config
+from testbed.experiment.imported import hpcc_config, nccl
 from testbed.experiment.imported.draft import Draft
 from testbed.experiment.imported.hpcc_config import HpccConfig
 from testbed.experiment.lines import first
@@ -26,6 +26,7 @@ from testbed.experiment.traffic.tracefile import TraceFile
 from testbed.units import show_rate, show_time
 
 DEFAULT_CONTROLLER = "dcqcn"
+USUAL_RATE = 100e9  # bit/s, of rack.link
 MARGIN = 10e-3  # s, for flows that start last, where nothing says when it stops
 
 
@@ -34,6 +35,7 @@ class Found:
     """The files by what they are."""
 
     rack: Custom | None = None
+    server: nccl.Server | None = None
     traffic: TraceFile | GoalFile | None = None
     sizes: Path | None = None
     config: HpccConfig | None = None
@@ -59,6 +61,9 @@ class Found:
         if goal_binary.is_one(file):
             self.traffic = GoalFile(pattern="goal", file=str(file))
             return "traffic"
+        if nccl.is_one(file):
+            self.server = nccl.read(file)
+            return "a server"
         begin = first(file)
         if hpcc_config.is_one(begin):
             self.config = HpccConfig(file)
@@ -97,7 +102,8 @@ def drafted(files: Sequence[Path], out: Path, controller: str) -> Draft:
     draft.put("engine", "virtual", "Files of simulators run in virtual time; `kernel` sends real packets.")
     _rack(draft, found, out)
     _traffic(draft, found, out)
-    line_rate = found.rack.shape.line_rate("h1") if found.rack else 100e9
+    line_rate = found.rack.shape.line_rate("h1") if found.rack else USUAL_RATE
+    line_rate = found.server.rate or line_rate if found.server else line_rate
     if found.config:
         found.config.into(draft, line_rate, controller)
     else:
@@ -108,6 +114,11 @@ def drafted(files: Sequence[Path], out: Path, controller: str) -> Draft:
 
 
 def _rack(draft: Draft, found: Found, out: Path) -> None:
+    if found.rack and found.server:
+        raise BadInput("one file has a rack and another one a server; expected one of them")
+    if found.server:
+        _servers(draft, found.server, found.traffic.hosts_needed() if found.traffic else 0)
+        return
     if not found.rack:
         draft.put("rack.kind", "star", "No file is of the rack: one switch.")
         return
@@ -115,6 +126,18 @@ def _rack(draft: Draft, found: Found, out: Path) -> None:
     draft.put("rack", {"kind": "custom", "file": _beside(said.file, out)}, said.form)
     rates = {link.rate for link in found.rack.shape.link_of.values()}
     draft.put("rack.link", {"rate": show_rate(max(rates))})
+
+
+def _servers(draft: Draft, server: nccl.Server, hosts: int) -> None:
+    rate = f"of {show_rate(server.rate)} each" if server.rate else "whose speed is not in the file"
+    draft.put(
+        "rack",
+        {"kind": "rail-optimised", "servers": max(-(-hosts // server.nics), 2), "nics": server.nics},
+        f"NCCL's topology of a server: {server.gpus} GPUs; {server.nics} NICs {rate}. A rank is a NIC here;",
+        "servers are as many as the traffic needs, and spines are not in the file.",
+    )
+    if server.rate:
+        draft.put("rack.link", {"rate": show_rate(server.rate)})
 
 
 def _traffic(draft: Draft, found: Found, out: Path) -> None:
@@ -126,7 +149,7 @@ def _traffic(draft: Draft, found: Found, out: Path) -> None:
     elif found.sizes:
         shown = {"pattern": "poisson", "sizes": _beside(found.sizes, out), "load": "50 %"}
         draft.put("traffic", shown, "The load is not in the files.")
-        if not found.rack:
+        if not (found.rack or found.server):
             draft.put("rack.hosts", 16, "Nor is the number of hosts.")
     else:
         raise BadInput("no file has traffic; expected flows, sizes of flows, or a schedule (see docs/files.md)")

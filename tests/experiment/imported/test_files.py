@@ -19,6 +19,7 @@ FILES = {
     "Radix_Down 2\nDownlink_speed_Gbps 100\n",
     "x.cm": "Nodes 4\nConnections 1\n0->3 start 0 size 5000\n",
     "s.txt": "0 0\n1000000 100\n",
+    "nccl.xml": "<system><cpu>" + '<gpu/><nic><net speed="200000"/></nic>' * 2 + "</cpu></system>",
     "g.goal": "num_ranks 2\nrank 0 {\nl1: send 10b to 1 tag 1\n}\nrank 1 {\nl1: recv 10b from 0 tag 1\n}\n",
 }
 
@@ -36,6 +37,7 @@ def made(folder: Path, *names: str, controller: str = "") -> str:
         (["x.cm", "n.topo"], 4, 1),
         (["s.txt"], 16, None),
         (["g.goal", "n.topo"], 4, 1),
+        (["x.cm", "nccl.xml"], 4, 1),
     ],
 )
 def test_what_is_written_can_be_run(names: list[str], hosts: int, flows: int | None, tmp_path: Path) -> None:
@@ -60,6 +62,7 @@ def test_values(tmp_path: Path) -> None:
     ("names", "says"),
     [
         (["t.txt", "n.topo", "x.cm"], r"n.topo: .*t.txt is a rack as well; expected one"),
+        (["t.txt", "nccl.xml", "x.cm"], "one file has a rack and another one a server; expected one of them"),
         (["t.txt"], "no file has traffic; expected flows, sizes of flows, or a schedule"),
         (["s.txt", "x.cm"], "s.txt: flow sizes are for random traffic, but another file has flows; expected one"),
         (["nowhere"], "cannot read .*nowhere: No such file"),
