@@ -21,7 +21,7 @@ LONGEST = 107  # bytes of an address
 LISTED = re.compile(r" @testbed-run/(\d+)/(.+)$")  # in /proc/net/unix
 CREDENTIALS = struct.Struct("3i")  # process, user, group
 SECONDS = 20.0  # for an answer: a run looks five times a second, unless it is stopped
-MOST_BYTES = 1 << 16  # of an edit
+MOST_BYTES = 1 << 13  # of an edit: it reaches the run in one piece, whoever else writes to it
 
 
 def address_of(run: str, process: int) -> bytes:
