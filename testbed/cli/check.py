@@ -24,6 +24,9 @@ def check(
         list[str] | None,
         typer.Option("--set", metavar="KEY=VALUE", help="An option of the plugin; may be repeated."),
     ] = None,
+    integers: Annotated[
+        bool, typer.Option("--integers", help="Refuse C that computes with fractions or divides, as NICs do.")
+    ] = False,
     format: Formatted = Format.text,
 ) -> None:
     """Run the conformance suite on a plugin, without root and without a network."""
@@ -33,7 +36,7 @@ def check(
     from testbed.sdk.conformance import controllers
 
     logging.getLogger("testbed.experiment").setLevel(logging.ERROR)  # that a trial cuts its only link is the question
-    results = controllers.check(find_any(plugin), preset, options_of(settings))
+    results = controllers.check(find_any(plugin), preset, options_of(settings), whole=integers)
     if format is Format.json:
         print_json([{"name": one.name, "outcome": one.outcome, "why": one.why} for one in results])
     else:

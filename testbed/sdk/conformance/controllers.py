@@ -22,11 +22,11 @@ from testbed.compiled.c_form import NativeController
 from testbed.controller import CompiledController, ControllerBase
 from testbed.engines.virtual.build import MANY_PATHS, WORLD
 from testbed.engines.virtual.process import WatchedProcess
-from testbed.errors import TestbedError
+from testbed.errors import BadInput, TestbedError
 from testbed.experiment.model import Experiment
 from testbed.plugin import PluginConfig
 from testbed.registry import CHOOSER, RECEIVER, Plugin, failed
-from testbed.sdk.conformance import c_code
+from testbed.sdk.conformance import c_code, integers
 from testbed.sdk.conformance.trial import LINE, RTT, TIMEOUT, Trial, experiment
 from testbed.units import show_rate, show_size, show_time
 
@@ -59,24 +59,33 @@ class Result:
 
 
 def check(
-    plugin: Plugin, preset: str | None = None, options: dict[str, Any] | None = None, only: str | None = None
+    plugin: Plugin,
+    preset: str | None = None,
+    options: dict[str, Any] | None = None,
+    only: str | None = None,
+    *,
+    whole: bool = False,
 ) -> list[Result]:
     """Ask a plugin everything, or ``only`` one question, in a process of its own.
+
+    ``whole``: also whether a controller in C does with whole numbers.
 
     Raises BadInput if the preset or the options are wrong, and TestbedError if the plugin does not return.
     """
     config = plugin.configure(preset, options or {})
+    if whole and not getattr(plugin.form, "native", None):
+        raise BadInput(f"--integers is a question to C, and {plugin.title} is Python")
     unit = {"controller": WORLD, CHOOSER: MANY_PATHS, RECEIVER: WORLD}.get(plugin.kind)
     if unit:
         unit.compiled()  # what is missing on this machine is not the plugin's fault
-    process = WatchedProcess(partial(_answer, plugin, config, only), watchdog.PATIENCE, lambda: plugin.whence)
+    process = WatchedProcess(partial(_answer, plugin, config, only, whole), watchdog.PATIENCE, lambda: plugin.whence)
     try:
         return [content for kind, content in process.messages() if kind == "result"]
     finally:
         process.kill()
 
 
-def _answer(plugin: Plugin, config: PluginConfig, only: str | None, connection: Connection) -> None:
+def _answer(plugin: Plugin, config: PluginConfig, only: str | None, whole: bool, connection: Connection) -> None:
     """In that process: sends every result. Snapshots of the runs are signs of life."""
     if plugin.kind == "tuner":
         from testbed.sdk.conformance.tuners import tuner_questions
@@ -92,6 +101,8 @@ def _answer(plugin: Plugin, config: PluginConfig, only: str | None, connection: 
         questions = receiver_questions(plugin, config, connection, COMPILES)
     else:
         questions = _controller_questions(plugin, config, connection)
+        if whole:
+            questions.insert(0, (integers.QUESTION, partial(integers.question, plugin.form.native)))
     for name, question in questions:
         if only in (None, name):
             result = _ask(plugin, name, question)
