@@ -26,7 +26,7 @@ QUIET = "run it again at a higher --dilation, with nothing else in its hosts; if
 TIMERS = "late timers do that: raise --dilation, or run it again on a quiet machine"
 RATE = "run it again at a higher --dilation, and leave rack.calibrate on, which measures the rate first"
 PLUGIN = "leave the plugin's file alone while it runs, and run it again; in a lab with --playbook, which installs it"
-HEADROOM = "raise rack.switch.pfc.headroom"
+HEADROOM = "raise headroom, in rack.switch.pfc or in rack.switch.groups"
 
 
 def broken(counts: Counts) -> list[Reason]:

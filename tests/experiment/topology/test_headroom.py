@@ -54,3 +54,12 @@ def test_all_ports_have_room_for_the_link_that_needs_most() -> None:
         match="at least 107 kB are needed: 53 kB for the uplink's 2 us both ways and 2 frames, 4 kB for the port",
     ):
         headroom.ingress_buffer(Pfc(headroom="100 kB"), [LATE, uplink], 5e6, FRAME, late=1e-6)
+
+
+def test_the_packet_that_makes_a_group_pause_is_the_first_in_its_headroom() -> None:
+    key = "rack.switch.groups.3.headroom"
+    room = headroom.headroom_of("auto", key, [LATE], FRAME, late=1e-6, taken=FRAME)
+    assert room.size == NEEDED + 2 * 5_000 + FRAME
+    assert room.spare == pytest.approx(1e-6)
+    with pytest.raises(BadInput, match=f"{key}: 24 kB is too small; at least 24.5 kB are needed"):
+        headroom.headroom_of(24e3, key, [LATE], FRAME, late=1e-6, taken=FRAME)

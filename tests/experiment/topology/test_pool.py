@@ -47,3 +47,25 @@ def test_thresholds_of_lossless_groups_that_nobody_says() -> None:
 def test_headroom_is_shared_where_the_pool_says_how_much() -> None:
     assert memory(pool={"size": "4 MB", "headroom": "1 MB"}).headroom == 1e6
     assert memory(pool={"size": "4 MB"}).headroom is None
+
+
+@pytest.mark.parametrize(
+    ("switch", "expected"),
+    [
+        ({"pool": {"size": "4 MB"}, "groups": {"3": {"pfc": "on", "alpha": 0.5}}}, 4e6 * 1.5 / 2.5 + 3 * 50e3),
+        ({"pool": {"size": "4 MB", "headroom": "60 kB"}, "groups": {"3": {"pfc": "on", "alpha": 0.5}}}, 2.4e6 + 60e3),
+        ({"groups": {"3": {"pfc": "on", "xoff": "100 kB", "headroom": "20 kB"}}}, 3 * 120e3),
+        ({"pool": {"size": "4 MB"}, "groups": {"3": {"pfc": "on"}}, "queues": {"3": {"static": "300 kB"}}}, 300e3),
+    ],
+)
+def test_a_lossless_queue_holds_what_three_ingresses_have(switch: dict[str, Any], expected: float) -> None:
+    """Who does not stop when paused fills the headroom as well; of 50 kB, where nothing is said."""
+    assert memory(**switch).alone(3, 3, 3, buffer=1e6, headroom=50_000) == pytest.approx(expected)
+
+
+def test_the_longest_queue_is_all_that_ingresses_have() -> None:
+    found = memory(groups={"3": {"pfc": "on", "xoff": "100 kB"}})
+    assert found.longest(buffer=1e6, ports=2, headroom=50_000) == 1e6
+    assert found.longest(buffer=1e5, ports=2, headroom=50_000) == 2 * (100e3 + 50e3)
+    pooled = memory(pool={"size": "4 MB"}, groups={"3": {"pfc": "on", "reserved": "1 kB"}})
+    assert pooled.longest(buffer=1e6, ports=2, headroom=50_000) == 4e6 + 2 * (50e3 + 1e3)

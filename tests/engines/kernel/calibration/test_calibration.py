@@ -9,7 +9,7 @@ import pytest
 
 from testbed.dataplane.wire import INT_HOP, frame
 from testbed.engines.kernel.calibration import calibration
-from testbed.engines.kernel.calibration.calibration import ATTEMPTS, Measured, _marking, _retried
+from testbed.engines.kernel.calibration.calibration import ATTEMPTS, Measured, _left_behind, _marking, _retried
 from testbed.engines.kernel.calibration.injection import CE, HOP_AT, TOS_AT, _on_the_wire
 from testbed.experiment.topology.framing import Framing
 from tests.support.runs import SHALLOW, run_clean
@@ -19,6 +19,15 @@ KMIN, KMAX, PMAX = 100e3, 400e3, 0.2
 
 def wrong(queue: np.ndarray, marked: np.ndarray) -> list[str]:
     return [one.what.split()[1] for one in _marking("s1-eth5", queue, marked, (KMIN, KMAX, PMAX)) if not one.good]
+
+
+def test_what_waited_behind_a_packet_is_told_by_int_once_no_more_come() -> None:
+    """Ten packets come to an empty queue, two in the time of one; the last finds five, and five leave behind it."""
+    came, left = np.arange(10), np.arange(10) // 2
+    found, passed = 1000.0 * (came - left), 1000.0 * left
+    behind, which = _left_behind(found, passed, 1000)
+    assert came[which].tolist() == [6, 7, 8, 9]  # that of which a part had left is no witness
+    assert behind.tolist() == [3000, 2000, 1000, 0]
 
 
 @pytest.mark.parametrize(
