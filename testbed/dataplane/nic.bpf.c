@@ -315,6 +315,17 @@ static __always_inline int on_feedback(struct __sk_buff *skb, struct roce *packe
 	return TC_ACT_SHOT; /* consumed */
 }
 
+/* What somebody else has sent. */
+static __always_inline int pass_on(struct __sk_buff *skb)
+{
+	__u32 key = skb->ifindex;
+	struct arrivals *here = bpf_map_lookup_elem(&arrivals, &key);
+
+	if (here && here->detour && skb->protocol == bpf_htons(ETH_P_IP))
+		return bpf_redirect(here->detour, 0);
+	return TC_ACT_OK;
+}
+
 SEC("tc")
 int nic_rx(struct __sk_buff *skb)
 {
@@ -330,7 +341,7 @@ int nic_rx(struct __sk_buff *skb)
 #endif
 	count_arrival(skb, 1);
 	if (!read_own(skb, &packet))
-		return TC_ACT_OK;
+		return pass_on(skb);
 	if (is_data(&packet)) {
 #if !CLASSES
 		if (settings.lossless)

@@ -250,6 +250,7 @@ struct arrivals {
 	__u64 bytes;
 	__u64 packets;
 	__u64 answered; /* bytes of ACKs and CNPs sent by the NIC here: they share its line with the host's own data */
+	__u64 detour;	/* ifindex of where packets of others go on, which delays them; 0: they go straight on */
 };
 
 struct port_counters {

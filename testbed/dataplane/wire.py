@@ -123,7 +123,7 @@ PORT_COUNTERS = np.dtype(
         ("histogram", "<u8", (QUEUE_BINS,)),
     ]
 )
-ARRIVALS = np.dtype([("bytes", "<u8"), ("packets", "<u8"), ("answered", "<u8")])
+ARRIVALS = np.dtype([("bytes", "<u8"), ("packets", "<u8"), ("answered", "<u8"), ("detour", "<u8")])
 # CNP interval in wall ns, ring flags, flowlet gap in wall ns, PFC or not, xon; port and P_Key of the tag, big-endian;
 # far end or not; routing, seed; second bytes of the IP headers of ACKs and CNPs; flows that send again, packets that
 # receivers keep behind a missing one

@@ -19,12 +19,14 @@ from testbed.dataplane.port_reader import PortReader
 from testbed.dataplane.programs import FLOW_TABLE, NO_PFC, Answers, NicPrograms, Notices, PortPrograms
 from testbed.dataplane.shaper import burst
 from testbed.dataplane.wire import LOSSLESS
+from testbed.engines.apps.delay import Delaying
 from testbed.engines.kernel.pfc.lossless import Lossless, headroom_needed, lossless_of
 from testbed.engines.kernel.rack.net import ETHERNET_FRAME, LinkLayer, Rack
 from testbed.engines.kernel.rack.wall import wall_links
 from testbed.experiment.apps import instances
 from testbed.experiment.resolved import Resolved
 from testbed.experiment.topology.dscp import DSCPS, USUAL
+from testbed.experiment.topology.paths import FlowPaths
 from testbed.tuner import Need
 from testbed.tuning.loop import Tunings, in_rack
 from testbed.units import show_time
@@ -108,6 +110,20 @@ class Assembly:
             log.info("priority flow control", extra={"headroom": self.lossless.headroom.size})
         slot = show_time(self.tuning.next_slot) if np.isfinite(self.tuning.next_slot) else "none"
         log.info("tuner built", extra={"tuner": tuner.name, "instances": len(self.tuning.all), "slot": slot})
+
+    def delay_apps(self) -> Delaying | None:
+        """From now on the packets of apps meet the delay of their path; None if links do that, or there are no apps."""
+        hosts = list(dict.fromkeys(one.host for one in instances(self.experiment.apps)))
+        if self.use_netem or not hosts:
+            return None
+        taps = [self.net[host].delayed() for host in hosts]
+        src, dst = hosts * len(hosts), [host for host in hosts for _ in hosts]
+        paths = FlowPaths.of(self.layout.routes, src, dst, self.layout.framing)
+        ns = np.array([self.clock.wall_ns(one) for one in paths.one_way.tolist()]).reshape(len(hosts), len(hosts))
+        delaying = Delaying(taps, ns)
+        for host, tap in zip(hosts, taps, strict=True):
+            self.nic.arrivals["detour"][self.net[host].defaultIntf().index] = tap.index
+        return delaying
 
     def receive_on_spare_cores(self, agents: int) -> None:
         """Cores without an agent process what receivers get, so that one sender can fill a fast link."""

@@ -89,6 +89,7 @@ class Emulation:
         self.network = RackNetwork(self.rack)
         self.calibration = self._calibrate()
         self.agents.launch()
+        self.delaying = self.rack.delay_apps()
         hosts = [(host.name, host.IP()) for host in self.rack.net.hosts]
         self.apps = RunningApps(self.experiment, self.clock, self._netns, hosts_file(hosts))
 
@@ -138,7 +139,7 @@ class Emulation:
             self.apps.step(now)
             live.show()
             interrupted = (
-                self._tune() or pool.failure() or self.apps.failure() or live.interrupted() or self._overdue(now)
+                self._tune() or pool.failure() or self._apps_failure() or live.interrupted() or self._overdue(now)
             )
             if interrupted or self._finished(now) or (now >= collector.next_look and collector.rests(now)):
                 break
@@ -170,6 +171,9 @@ class Emulation:
         self._encode_decisions(record)
         if self.agents.tasks:
             self.agents.tasks.tell(record, self.layout.plan)
+
+    def _apps_failure(self) -> str:
+        return self.apps.failure() or (self.delaying.failure() if self.delaying else "")
 
     def _finished(self, now: float) -> bool:
         """Flows and apps; what is left of these at the end of the run is asked to end."""

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from testbed.agent.build import compile_all
 from testbed.capture.files import Capture
+from testbed.engines.apps.delay import DELAY
 from testbed.engines.engine import Prepared, Stoppable
 from testbed.engines.kernel import speed
 from testbed.engines.kernel.choices import check_folders, check_gates, explain_delays, forwarding_by, use_netem
@@ -35,6 +36,8 @@ class KernelEngine:
         """Compile the data plane; measure this machine if the dilation is left to it."""
         compile_all()
         SAMPLES.compiled()
+        if resolved.experiment.apps:
+            DELAY.compiled()
         settled = speed.settle(resolved, observer)
         log.info("delays", extra=explain_delays(resolved))
         features = {

@@ -16,6 +16,7 @@ from mininet.node import Host, Node
 from pyroute2 import IPRoute
 
 from testbed.base import linux
+from testbed.engines.apps.delay import Tap, add_tap
 
 GATEWAY = "169.254.0.1"  # the other end of whatever link, in racks that route
 RTNH_F_ONLINK = 4  # a gateway outside of every subnet
@@ -81,6 +82,11 @@ class RackHost(ShellFree, Host):
     def bring_up_loopback(self) -> None:
         """For programs that talk to themselves."""
         self.netlink.link("set", index=1, state="up")
+
+    def delayed(self) -> Tap:
+        """Where packets of apps wait for the delay of their path, before they go on into the host."""
+        intf = self.defaultIntf()
+        return add_tap(self.netns, self.netlink, intf.MAC(), intf.IP(), intf.link.mtu)
 
     def receive_on(self, cores: set[int]) -> None:
         """Process what arrives here on these cores, not on the sender's. Where the kernel cannot, nothing changes."""
