@@ -10,6 +10,7 @@ import stat
 import subprocess
 import tempfile
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -18,6 +19,7 @@ from testbed.errors import TestbedError
 LIBRARY_FLAGS = ("-O2", "-g", "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC", "-lm")
 SANITIZERS = ("-fsanitize=address,undefined",)
 EXACT = "-ffp-contract=off"  # the same bits from every compiler, on every machine
+LINKING = ("-shared", "-l", "-Wl,")  # what such flags begin with
 FOR_EBPF = ("-target", "bpf")  # among a unit's flags: only clang will do
 PACKAGE = Path(__file__).parents[1]
 USUAL = ("clang", "gcc", "cc")
@@ -51,8 +53,25 @@ class Unit:
         """The file, compiled now if the source has changed. Raises TestbedError."""
         target = self.target()
         if not target.exists():
-            compile_to(target, self.sources, self.flags)
+            if len(self.sources) == 1:
+                compile_to(target, self.sources, self.flags)
+            else:
+                self._compile_each(target)
         return target
+
+    def _compile_each(self, target: Path) -> None:
+        """On all cores, and then together."""
+        linking = tuple(flag for flag in self.flags if flag.startswith(LINKING))
+        alone = ("-c", *(flag for flag in self.flags if flag not in linking))
+        with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(os.cpu_count()) as pool:
+            objects = tuple(Path(folder) / f"{source.stem}.o" for source in self.sources)
+            made = [
+                pool.submit(compile_to, output, (source,), alone)
+                for output, source in zip(objects, self.sources, strict=True)
+            ]
+            for one in made:
+                one.result()
+            compile_to(target, objects, linking)
 
 
 def cache_folder() -> Path:
