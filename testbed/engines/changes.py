@@ -16,7 +16,8 @@ from testbed.base.arrays import Floats
 from testbed.dataplane import wire
 from testbed.dataplane.port_reader import PortReader
 from testbed.errors import BadInput
-from testbed.experiment.edits import THRESHOLDS, Alpha, Change, Delay, Edits, Loss, Option, Rate, Threshold, Weight
+from testbed.experiment.changes import Alpha, Change, OfLink, Option, Threshold, Weight
+from testbed.experiment.edits import THRESHOLDS, Edits
 from testbed.experiment.events import EventSchedule, EventSpec, Step, Value, event_of, plan
 from testbed.experiment.resolved import Resolved
 from testbed.experiment.topology.classes import Classes
@@ -120,7 +121,7 @@ class Changes:
                 raise BadInput(f"{self.resolved.layout.queue_names[row]}: {above}; set both")
         return sorted(rows), told
 
-    def _set_rate(self, one: Rate) -> None:
+    def _set_rate(self, one: OfLink) -> None:
         self.rack.set_rate(one.link, one.value)
         shape = self.resolved.layout.shape
         link, several = shape.find(one.link), len(self.queues.index) // len(self.ports.index)
@@ -138,12 +139,10 @@ class Changes:
         elif isinstance(one, Alpha):
             rows = [self.rack.row(port, one.number) for port in one.ports]
             self.rack.shares(one.of_group)["alpha"][rows] = round(one.value * (1 << wire.ALPHA_SHIFT))
-        elif isinstance(one, Loss):
-            self.rack.set_loss(one.link, one.value)
-        elif isinstance(one, Delay):
-            self.rack.set_delay(one.link, one.value)
-        elif isinstance(one, Rate):
+        elif isinstance(one, OfLink) and one.setting == "rate":
             self._set_rate(one)
+        elif isinstance(one, OfLink):
+            (self.rack.set_loss if one.setting == "loss" else self.rack.set_delay)(one.link, one.value)
         elif isinstance(one, Option):
             self.edits.configs[one.decider] = one.config
             self.configure(one.decider, one.config.model_dump(mode="json"))

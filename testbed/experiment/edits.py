@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Annotated, Any
 
 from pydantic import Field, TypeAdapter, ValidationError
@@ -20,14 +19,13 @@ from testbed.compiled.source import translated
 from testbed.controller import CompiledController
 from testbed.errors import BadInput, nearest
 from testbed.experiment.block import Count, Moment, Share
+from testbed.experiment.changes import Alpha, Change, OfLink, Option, Threshold, Weight
 from testbed.experiment.events import Value
 from testbed.experiment.resolved import Resolved
 from testbed.experiment.topology.queues import Alpha as AlphaValue
 from testbed.experiment.topology.queues import Bytes
-from testbed.plugin import PluginConfig
 from testbed.tuner import switch_of
-from testbed.units import Rate as LinkRate
-from testbed.units import Ratio, show_rate
+from testbed.units import Rate, Ratio, show_rate
 
 VALUES: Mapping[str, TypeAdapter[Any]] = {
     "kmin": TypeAdapter(Bytes),
@@ -36,75 +34,13 @@ VALUES: Mapping[str, TypeAdapter[Any]] = {
     "weight": TypeAdapter(Count),
     "alpha": TypeAdapter(AlphaValue),
     "loss": TypeAdapter(Share),
-    "rate": TypeAdapter(LinkRate),
+    "rate": TypeAdapter(Rate),
     "delay": TypeAdapter(Moment),
 }
 THRESHOLDS = ("kmin", "kmax", "pmax")
 OF_CONTROLLERS = ("controller", "controllers")
 SLOWEST = 0.01  # of its rate that a link can be made
 NUMBERED = re.compile(r"([qg])(\d)")  # a queue, or a priority group
-
-
-@dataclass(frozen=True)
-class Threshold:
-    """Of RED."""
-
-    name: str
-    rows: tuple[int, ...]  # in `Layout.queue_names`
-    value: float
-
-
-@dataclass(frozen=True)
-class Weight:
-    """Of a queue, at all ports."""
-
-    queue: int
-    value: int
-
-
-@dataclass(frozen=True)
-class Alpha:
-    """Of a queue, or a priority group, in the memory of its switch."""
-
-    of_group: bool
-    number: int
-    ports: tuple[int, ...]  # in `Shape.ports`
-    value: float
-
-
-@dataclass(frozen=True)
-class Loss:
-    """Of what a link's ports send into it."""
-
-    link: str
-    value: float
-
-
-@dataclass(frozen=True)
-class Rate:
-    """Of a link between switches, both ways."""
-
-    link: str
-    value: float  # bit/s
-
-
-@dataclass(frozen=True)
-class Delay:
-    """Of a link, one way."""
-
-    link: str
-    value: float  # s
-
-
-@dataclass(frozen=True)
-class Option:
-    """Of a controller."""
-
-    decider: int  # in `Resolved.deciders`
-    config: PluginConfig  # with it
-
-
-Change = Threshold | Weight | Alpha | Loss | Rate | Delay | Option
 
 
 class Edits:
@@ -226,7 +162,7 @@ class Edits:
             raise BadInput(f"{key}: no link is named '{name}'; {nearest(name, links)}") from None
         told = f"{link.low.node}-{link.high.node}"
         if setting == "loss":
-            return Loss(told, value)
+            return OfLink(told, "loss", value)
         if self.switch.pfc or (self.switch.memory and self.switch.memory.lossless):
             raise BadInput(f"{key}: with PFC a {setting} cannot change, so far: headroom is made for it")
         if setting == "delay":
@@ -234,14 +170,14 @@ class Edits:
                 raise BadInput(
                     f"{key}: a delay can change on the virtual engine; in the kernel agents and netem are made for it"
                 )
-            return Delay(told, value)
+            return OfLink(told, "delay", value)
         if link not in self.layout.shape.trunks:
             raise BadInput(f"{key}: the rate of a link between switches can change; senders know that of a host's")
         if not SLOWEST * link.rate <= value <= link.rate:
             raise BadInput(
                 f"{key}: expected {show_rate(SLOWEST * link.rate)} to {show_rate(link.rate)}, as it was built"
             )
-        return Rate(told, value)
+        return OfLink(told, "rate", value)
 
     def _decider(self, key: str, places: Sequence[str], name: str) -> int:
         """Whose option it is."""

@@ -7,7 +7,8 @@ import re
 import pytest
 
 from testbed.errors import BadInput
-from testbed.experiment.edits import Alpha, Change, Delay, Edits, Loss, Option, Rate, Threshold, Weight
+from testbed.experiment.changes import Alpha, Change, OfLink, Option, Threshold, Weight
+from testbed.experiment.edits import Edits
 from testbed.experiment.events import Value
 from testbed.runs.overrides import resolve
 
@@ -40,7 +41,7 @@ def read(key: str, value: Value, *settings: str) -> Change:
         ("q1.weight", 3, Weight(1, 3)),
         ("q1.alpha", 0.25, Alpha(False, 1, (0, 1, 2), 0.25)),
         ("s1-eth2.g3.alpha", 4, Alpha(True, 3, (1,), 4.0)),
-        ("s1-h2.loss", "1 %", Loss("h2-s1", 0.01)),
+        ("s1-h2.loss", "1 %", OfLink("h2-s1", "loss", 0.01)),
     ],
 )
 def test_where_a_key_leads(key: str, value: Value, change: Change) -> None:
@@ -97,7 +98,7 @@ FABRIC = ("rack={kind: leaf-spine, leaves: 2, spines: 1, hosts_per_leaf: 2}", "e
 
 
 def test_rates_of_links_between_switches() -> None:
-    assert read("spine1-leaf1.rate", "25 Gbit/s", *FABRIC) == Rate("leaf1-spine1", 25e9)
+    assert read("spine1-leaf1.rate", "25 Gbit/s", *FABRIC) == OfLink("leaf1-spine1", "rate", 25e9)
     for key, value, says, more in (
         (
             "h1-leaf1.rate",
@@ -119,7 +120,7 @@ def test_rates_of_links_between_switches() -> None:
 
 
 def test_delays_of_all_links_on_the_virtual_engine() -> None:
-    assert read("h1-leaf1.delay", "5 us", *FABRIC) == Delay("h1-leaf1", 5e-6)
+    assert read("h1-leaf1.delay", "5 us", *FABRIC) == OfLink("h1-leaf1", "delay", 5e-6)
     with pytest.raises(BadInput, match="a delay can change on the virtual engine"):
         read("h1-leaf1.delay", "5 us", FABRIC[0])
     with pytest.raises(BadInput, match="with PFC a delay cannot change, so far"):
