@@ -224,6 +224,11 @@ static void fill_gap(struct datapath *d, struct ring *ring, int64_t row, int64_t
 	}
 }
 
+static int is_answer(const struct record *r)
+{
+	return r->opcode == BTH_ACK || r->opcode == AETH_NAK || r->opcode == AETH_TRIMMED;
+}
+
 static int was_taken(struct ring *ring, uint64_t position)
 {
 	for (int64_t i = 0; i < ring->taken_length; i++) {
@@ -260,7 +265,7 @@ int64_t read_ring(struct datapath *d, struct ring *ring, int64_t rows, double no
 			continue;
 		}
 		f = (int64_t)r->flow - d->first;
-		d->flow[f].acked += r->opcode == BTH_ACK || r->opcode == AETH_NAK; /* not before: until then it counts as unread */
+		d->flow[f].acked += is_answer(r); /* not before: until then it counts as unread */
 		if (ring->taken_length && was_taken(ring, position))
 			continue;
 		count(&d->feedback, now - due);
@@ -274,7 +279,7 @@ int64_t read_ring(struct datapath *d, struct ring *ring, int64_t rows, double no
 		}
 		if (!numbered(d)) /* or only something new postpones its timeout */
 			d->flow[f].last_feedback = now;
-		if (r->opcode == BTH_ACK || r->opcode == AETH_NAK) {
+		if (is_answer(r)) {
 			int64_t ahead = (r->psn - d->flow[f].expected) & 0xffffff;
 
 			if (!MANY_PATHS && !numbered(d) && ahead && ahead < HALF)

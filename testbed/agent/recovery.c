@@ -210,6 +210,28 @@ static int64_t keep(struct datapath *d, int64_t f, int64_t number, struct progre
 	return lost;
 }
 
+/*
+ * Of packet `number`, as it left at `left`, only the headers have come; returns how many are lost by that. If it was sent again
+ * meanwhile, that is not what was trimmed.
+ */
+static int64_t trimmed(struct datapath *d, int64_t f, int64_t number, double left, double now)
+{
+	struct flow *flow = &d->flow[f];
+	const struct sending *s;
+
+	flow->trims++;
+	flow->last_feedback = now;
+	d->transport.pairs[f].tries = 0;
+	if (number < flow->expected || number >= flow->sent)
+		return 0;
+	s = sending_of(d, f, number);
+	if (s->arrived || s->lost || s->time > left + SMALLEST)
+		return 0;
+	flow->trims_resent++;
+	lose(d, f, number, CHOOSE_LOSS, now);
+	return 1;
+}
+
 /* An ACK or a NAK of flow `f`, whose packet took `rtt`; it was `due` to be read. */
 struct progress recover(struct datapath *d, int64_t f, const struct record *r, double rtt, double due, double now)
 {
@@ -218,6 +240,12 @@ struct progress recover(struct datapath *d, int64_t f, const struct record *r, d
 	int64_t next = flow->expected + ((int32_t)((r->psn + (r->opcode == BTH_ACK) - (uint32_t)flow->expected) << 8) >> 8);
 	struct progress p = {0};
 
+	if (r->opcode == AETH_TRIMMED) {
+		flow->acked--; /* whoever reads the ring counts one */
+		flow->covered--;
+		p.lost = trimmed(d, f, next, nominal(d, r->tx_ns), now);
+		return p;
+	}
 	q->longest = fmax(q->longest, rtt);
 #if MANY_PATHS
 	tell_path(d, f, r->opcode == BTH_ACK ? flow->expected : next + r->payload, CHOOSE_ACK,

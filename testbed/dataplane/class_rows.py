@@ -41,7 +41,8 @@ def table(classes: Classes, interfaces: int, memory: Memory | None = None) -> ND
     others = classes.queue[classes.default]
     bits = sum(1 << priority for priority in lossless)
     told = (interfaces, classes.at_dequeue, wred, others, classes.queue_of, classes.group_of, paused_by)
-    return np.array((*told, memory is not None, bits), wire.CLASS_TABLE)
+    trim = (round(classes.trim.size), classes.trim.queue, classes.trim_tos) if classes.trim else (0, 0, 0)
+    return np.array((*told, memory is not None, bits, *trim), wire.CLASS_TABLE)
 
 
 def holders(classes: Classes, lossless: Sequence[int]) -> dict[int, list[int]]:

@@ -178,6 +178,25 @@ static __attribute__((noinline)) void tell_arrival(const struct roce *packet, __
 	bpf_ringbuf_submit(record, settings.ring_flags);
 }
 
+/* Of a packet only its headers have come: its sender hears of that at once. Not inline: others do without it. */
+static __attribute__((noinline)) int on_trimmed(struct __sk_buff *skb, struct roce *packet, __u32 id)
+{
+	struct flow_rx *flow = bpf_map_lookup_elem(&flows_rx, &id);
+	struct receiver *receiver = bpf_map_lookup_elem(&receivers, &id);
+
+	if (!flow || !receiver)
+		return TC_ACT_OK;
+	__sync_fetch_and_add(&flow->packets, 1);
+	__sync_fetch_and_add(&receiver->trims, 1);
+	packet->imm = bpf_htonl((__u32)AETH_TRIMMED << 24 | (receiver->messages & 0xffffff));
+	packet->shim.frame = packet->shim.payload = 0;
+	packet->shim.flags = 0;
+	reverse(packet);
+	packet->tos = settings.ack_tos;
+	reply(skb, packet, BTH_ACK, sizeof(*packet) + ICRC_SIZE);
+	return bpf_redirect(skb->ifindex, 0);
+}
+
 static __always_inline int on_data(struct __sk_buff *skb, struct roce *packet)
 {
 	struct int_header int_header;
@@ -187,6 +206,8 @@ static __always_inline int on_data(struct __sk_buff *skb, struct roce *packet)
 
 	if (!flow)
 		return TC_ACT_OK;
+	if (settings.trim_tos && packet->tos >> 2 == settings.trim_tos >> 2)
+		return on_trimmed(skb, packet, id);
 	if (settings.credits)
 		tell_arrival(packet, skb->len, flow->ring);
 	if (__builtin_expect(id < settings.numbered, 0)) {
@@ -304,8 +325,9 @@ static __always_inline int on_feedback(struct __sk_buff *skb, struct roce *packe
 	record->frame = bpf_ntohs(packet->shim.frame);
 	record->payload = bpf_ntohs(packet->shim.payload);
 	record->opcode = packet->opcode;
-	if (packet->opcode == BTH_ACK && bpf_ntohl(packet->imm) >> 24 == AETH_NAK)
-		record->opcode = AETH_NAK;
+	number = bpf_ntohl(packet->imm) >> 24;
+	if (packet->opcode == BTH_ACK && (number == AETH_NAK || number == AETH_TRIMMED))
+		record->opcode = number;
 	record->flags = packet->shim.flags;
 	record->ttl = packet->shim.ttl;
 	record->hops = 0;

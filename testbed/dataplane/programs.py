@@ -140,7 +140,7 @@ class NicPrograms:
                 self._receivers,
                 recovery[1],
                 credits,
-                0,
+                classes.trim_tos if classes else 0,
             )
         )
         self._object.load()
@@ -155,8 +155,8 @@ class NicPrograms:
         self.departures = None
         if classes:
             self.departures = view(self._object.map_fd("departures"), wire.DEPARTURES, self.rows)
-            table = class_rows.table(classes, largest_ifindex + 1, memory)
-            libbpf.update(self._object.map_fd("class_table"), 0, table.tobytes())
+            self._class_table = class_rows.table(classes, largest_ifindex + 1, memory)
+            self.trim(on=False)
         flows_tx = view(self._object.map_fd("flows_tx"), wire.FLOW_TX, all_flows)
         flows_tx["ring"][flows:] = rings
         self.flows_tx = flows_tx[:flows]
@@ -169,6 +169,13 @@ class NicPrograms:
         for number, fd in enumerate(fds):
             libbpf.update(self._object.map_fd("rings"), number, struct.pack("=I", fd))
         *self.ring_fds, self.probe_ring_fd = fds
+
+    def trim(self, *, on: bool) -> None:
+        """Whether ports trim packets, if the experiment asks for it: not those that fill buffers to measure them."""
+        if self.departures is not None:
+            table = self._class_table.copy()
+            table["trim_size"] *= on
+            libbpf.update(self._object.map_fd("class_table"), 0, table.tobytes())
 
     def receivers(self) -> NDArray[np.void]:
         """What receivers have of each flow, as `wire.RECEIVER`; none where a lost packet goes on as another one."""

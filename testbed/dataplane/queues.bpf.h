@@ -79,6 +79,8 @@ __attribute__((noinline)) int is_held(__u32 interface, __u64 since, __u64 now)
 }
 #endif
 
+#include "trim.bpf.h"
+
 SEC("tc")
 int port_egress(struct __sk_buff *skb)
 {
@@ -97,7 +99,7 @@ int port_egress(struct __sk_buff *skb)
 	struct entry into = {.place = SHARED};
 	int accounted;
 #endif
-	int held = 0, lost, full, early, ect = ip.traffic_class & 3, mark;
+	int held = 0, lost, full, early, ect = ip.traffic_class & 3, mark, trims;
 	__u64 now, tx_bytes;
 
 	if (!classes || !config || !all || !port || !config->drain)
@@ -139,10 +141,12 @@ int port_egress(struct __sk_buff *skb)
 #if POOL
 	full |= into.place == NOWHERE;
 #endif
+	trims = full && can_trim(classes, packet, length);
 	/* A second draw for marking, so that loss and marking are independent. */
 	early = red_marks(&red, queue, random * 2654435761u);
 	if (!ect && early && classes->wred >> number & 1)
 		full = 1;
+	lost &= !trims; /* their headers may be, instead */
 	mark = !full && !lost && ect && early && !classes->at_dequeue;
 	count_found(count, queue, size.packets);
 	count_found(all, backlog(all, all_left), size.packets);
@@ -157,6 +161,11 @@ int port_egress(struct __sk_buff *skb)
 	}
 	bpf_spin_unlock(&port->lock);
 
+	if (trims) {
+		__sync_fetch_and_add(&all->trimmed_packets, 1);
+		__sync_fetch_and_add(&count->trimmed_packets, 1);
+		return trim(skb, classes);
+	}
 #if POOL
 	if (accounted)
 		enter_memory(&into, classes, length, full || lost);

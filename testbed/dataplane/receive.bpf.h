@@ -20,7 +20,7 @@ struct receiver {
 	__u32 asked;	/* whether a NAK has asked for it */
 	__u32 marks;	/* CE since they were last told: with what acknowledges something new */
 	__u32 messages; /* that are complete, modulo 2^24: the MSN */
-	__u32 unused;
+	__u32 trims; /* packets of which only the headers have come */
 	__u64 delivered; /* packets, and ... */
 	__u64 payload_bytes;
 	__u64 duplicates; /* came again */

@@ -27,6 +27,7 @@
 #define BTH_ACK_REQ 0x80
 #define AETH_ACK 0x1f /* syndrome: an ACK that limits nobody by credits */
 #define AETH_NAK 0x60 /* PSN sequence error: the packet of this number is missing */
+#define AETH_TRIMMED 0x65 /* a NAK code that is reserved: of the packet of this number only its headers have come */
 #define BTH_BECN 0x40
 #define BTH_PAD 0x30 /* bytes of payload that only fill a word */
 
@@ -156,7 +157,7 @@ struct record {
 	 * what it asks for, and `psn` is what has left where numbers name data. */
 	__u16 frame;
 	__u16 payload;
-	__u8 opcode; /* of the BTH; AETH_NAK for an ACK that is one */
+	__u8 opcode; /* of the BTH; AETH_NAK or AETH_TRIMMED for an ACK that is one */
 	__u8 flags; /* of the shim */
 	__u8 ttl;
 	__u8 hops;
@@ -180,7 +181,7 @@ struct nic_settings {
 	__u32 numbered; /* flows before this one send again what is lost, under its number: all of the run, but no probes */
 	__u32 ahead; /* packets that receivers keep behind a missing one */
 	__u32 credits; /* whether agents at receivers grant what is sent */
-	__u32 reserved;
+	__u32 trim_tos; /* of what is left of trimmed packets; 0 for none */
 };
 
 /* Per flow, at the sender's NIC. */
@@ -267,6 +268,7 @@ struct port_counters {
 	__u64 area;         /* integral of the queue, byte x ns, until last_ns; with classes: see port_reader.c */
 	__u64 found;        /* sum of the queues that arriving packets found, bytes */
 	__u64 stalled;      /* bytes that the shaper did not send in time: the queue was corrected upwards by them */
+	__u64 trimmed_packets; /* found no room; their headers are among the others, or dropped */
 	__u64 histogram[QUEUE_BINS]; /* of the queue that arriving packets found */
 };
 
@@ -287,6 +289,9 @@ struct class_table {
 	__u8 paused_by[QUEUES]; /* by priority: bits of the queues that its pauses hold */
 	__u32 shared;		/* whether queues share the memory of their switch: pool.bpf.h */
 	__u32 lossless;		/* bits of priority groups */
+	__u32 trim_size;	/* bytes that are left of a packet that finds its queue full; 0: none is trimmed */
+	__u32 trim_queue;
+	__u32 trim_tos;
 };
 
 #define ALPHA_SHIFT 20

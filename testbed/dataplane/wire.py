@@ -27,7 +27,7 @@ SRC = 0xC0  # of Bolt's switches
 CREDIT = 0xC1  # of a receiver
 ACK_REQUEST = 0x80
 PAD = 0x30  # bytes of payload that only fill a word
-AETH_ACK, AETH_NAK = 0x1F, 0x60  # syndromes: no credits; PSN sequence error
+AETH_ACK, AETH_NAK, AETH_TRIMMED = 0x1F, 0x60, 0x65  # syndromes: no credits; PSN sequence error; a reserved one
 SHIM_INT = 0x01
 SHIM_CE = 0x02
 SHIM_SRC, SHIM_FIRST, SHIM_LAST, SHIM_INC, SHIM_DEC = 0x04, 0x08, 0x10, 0x20, 0x40  # Bolt's
@@ -95,7 +95,7 @@ FLOW_RX = np.dtype(
 )
 RECEIVER = np.dtype(
     [
-        *((name, "<u4") for name in ("lock", "expected", "asked", "marks", "messages", "unused")),
+        *((name, "<u4") for name in ("lock", "expected", "asked", "marks", "messages", "trims")),
         *((name, "<u8") for name in ("delivered", "payload_bytes", "duplicates", "discarded", "acks", "naks")),
         ("overtaken", "<u8"),
         *((name, "<u8", (MOST_AHEAD // 64,)) for name in ("kept", "ends")),
@@ -120,6 +120,7 @@ PORT_COUNTERS = np.dtype(
         ("area", "<u8"),
         ("found", "<u8"),
         ("stalled", "<u8"),
+        ("trimmed_packets", "<u8"),
         ("histogram", "<u8", (QUEUE_BINS,)),
     ]
 )
@@ -169,7 +170,7 @@ CLASS_TABLE = np.dtype(
         *((name, "<u4") for name in ("interfaces", "at_dequeue", "wred", "others")),
         *((name, "u1", (DSCPS,)) for name in ("queue_of", "group_of")),
         ("paused_by", "u1", (QUEUES,)),
-        *((name, "<u4") for name in ("shared", "lossless")),
+        *((name, "<u4") for name in ("shared", "lossless", "trim_size", "trim_queue", "trim_tos")),
     ]
 )
 SHARE = np.dtype([("reserved", "<u4"), ("alpha", "<u4"), *((name, "<u8") for name in ("limit", "pool", "bytes"))])

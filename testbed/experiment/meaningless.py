@@ -84,7 +84,7 @@ def _switch(experiment: Experiment) -> Iterator[tuple[KeyPath, str]]:
     switch, engine = experiment.rack.switch, experiment.engine
     if switch.tables and engine == "fluid":
         said = switch.model_fields_set
-        named = "classes" if "classes" in said else "queues" if "queues" in said else "marking"
+        named = next(one for one in ("classes", "queues", "trim", "marking") if one in said)
         yield ("rack", "switch", named), f"engine '{engine}' has one queue per port; leave it out, or use 'virtual'"
     if switch.deadlock == "allow" and engine == "fluid":
         yield ("rack", "switch", "deadlock"), f"engine '{engine}' cannot tell of a deadlock; say 'refuse'"

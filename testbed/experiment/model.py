@@ -329,6 +329,7 @@ class Experiment(Part):
         self._check_time()
         check_controllers(self.controllers, self.plan)
         self._check_messages()
+        self._check_trim()
         check_packets(self.packets, self.plan)
         self.check_pauses(self.steps())
         return self
@@ -339,6 +340,16 @@ class Experiment(Part):
             whole = show_size(max(1, round(size / payload)) * payload)
             words = "traffic.payload must be whole words of 4 B" if payload % 4 else f"say {whole}"
             refuse("transport.messages", f"must be whole packets of {show_size(payload)}; {words}")
+
+    def _check_trim(self) -> None:
+        trim, nic = self.rack.switch.trim, self.rack.nic
+        if trim is None:
+            return
+        if self.transport.recovery != "selective-repeat":
+            refuse("rack.switch.trim", "needs senders that send single packets again; say transport.recovery: "
+                   "selective-repeat")  # fmt: skip
+        if trim.dscp in (nic.ack_dscp, nic.cnp_dscp) or (self.plan.tos >> 2 == trim.dscp).any():
+            refuse("rack.switch.trim.dscp", f"other packets have the DSCP {trim.dscp}; say one that none has")
 
     def steps(self) -> list[Step]:
         """The events, in order of time, with their links chosen."""

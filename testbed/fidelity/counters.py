@@ -105,10 +105,14 @@ class RecoveryCounts:
     payload: Ints  # bytes of the first `delivered` packets
     naks: Ints  # made
     overtaken: Ints  # packets that were asked for, and had only been overtaken
+    trims: Ints  # packets of which only the headers came: as many NACKs
     marks: Ints  # CE marks that no answer has told yet
     agent_expected: Ints
     agent_payload: Ints  # bytes that agents know to have arrived
     agent_naks: Ints
+    agent_trims: Ints
+    trimmed: int  # packets, by all ports
+    trims_dropped: int  # whose headers found no room either
     one_path: bool  # of each flow: nothing overtakes anything
 
 

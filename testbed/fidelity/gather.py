@@ -39,7 +39,7 @@ class Programs:
         answered = received
         if self.layout.experiment.transport.numbered:
             receivers = self.receivers()
-            answered = _integers(receivers["acks"] + receivers["naks"])
+            answered = _integers(receivers["acks"] + receivers["naks"]) + _integers(receivers["trims"])
         return FlowCounts(
             src_port=self._last_port(self.layout.plan.src),
             dst_port=self._last_port(self.layout.plan.dst),
@@ -140,12 +140,23 @@ class Programs:
             payload=np.minimum(whole, self.layout.plan.size).astype(np.int64),
             naks=_integers(rx["naks"]),
             overtaken=_integers(rx["overtaken"]),
+            trims=_integers(rx["trims"]),
             marks=_integers(rx["marks"]),
             agent_expected=flows.expected.copy(),
             agent_payload=flows.acked_payload.copy(),
             agent_naks=flows.naks.copy(),
+            agent_trims=flows.trims.copy(),
+            trimmed=int(self.maps.counters["trimmed_packets"][self.index].sum()),
+            trims_dropped=self._trims_dropped(),
             one_path=not experiment.routing.many_paths and not experiment.events,
         )
+
+    def _trims_dropped(self) -> int:
+        trim, counters = self.layout.experiment.rack.switch.trim, self.maps.counters
+        if trim is None:
+            return 0
+        rows = self.index + (1 + trim.queue) * (len(counters) // (1 + wire.QUEUES))
+        return int((counters["dropped_packets"] + counters["lost_packets"])[rows].sum())
 
     def _last_port(self, hosts: list[str]) -> Ints:
         """Positions of the switch ports that lead to hosts."""

@@ -236,7 +236,7 @@ def delivery_is_in_order(counts: Counts) -> Iterator[Reason]:
     if not (one := counts.recovery):
         return
     flows = counts.flows
-    accounted = one.delivered + one.duplicates + one.discarded
+    accounted = one.delivered + one.duplicates + one.discarded + one.trims
     yield from _differences(
         "packets came and were neither delivered nor discarded", "more packets were delivered than came",
         flows.received - accounted,
@@ -261,6 +261,23 @@ def delivery_is_in_order(counts: Counts) -> Iterator[Reason]:
     if one.one_path and one.overtaken.any():
         how_much = f"{one.overtaken.sum()} packets were asked for again"
         yield Reason(what="packets overtook each other on one path", how_much=how_much, remedy=TIMERS)
+
+
+def trims_are_answered(counts: Counts) -> Iterator[Reason]:
+    """Of each trimmed packet the headers came and made one NACK, or ports say that they dropped them."""
+    one, flows, ports = counts.recovery, counts.flows, counts.ports
+    if not one:
+        return
+    missing = one.trimmed - one.trims.sum() - one.trims_dropped
+    if not 0 <= missing <= (ports.enqueued - ports.arrived).sum():
+        how_much = f"{one.trimmed} trimmed, {one.trims.sum()} came, {one.trims_dropped} dropped by the model"
+        yield Reason(what="headers of trimmed packets are missing", how_much=how_much, remedy=QUIET)
+    lost = flows.answered - flows.nic_acks + flows.ring_full + flows.unread
+    unread = one.trims - one.agent_trims
+    yield from _differences(
+        "NACKs of trimmed packets were neither read nor lost", "agents read NACKs that no receiver made",
+        np.where(unread < 0, unread, np.maximum(unread - lost, 0)),
+    )  # fmt: skip
 
 
 def srcs_are_sent(counts: Counts) -> Iterator[Reason]:
@@ -315,6 +332,7 @@ CHECKS: tuple[Callable[[Counts], Iterator[Reason]], ...] = (
     the_named_controllers_ran,
     lossless_means_no_drop,
     delivery_is_in_order,
+    trims_are_answered,
     srcs_are_sent,
     pauses_are_settled,
 )

@@ -63,6 +63,7 @@ class PacketNetwork:
         ports, index = self.ports.programs.counters, self.ports.index
         return {
             "lost_on_links": int(ports["lost_packets"][index].sum()),
+            "trims": int(ports["trimmed_packets"][index].sum()),
             "ring_overflow": int(self.flows_tx["ring_full"].sum()),
             "reordered_packets": int(self.flows_rx["reorders"].sum()),
         }

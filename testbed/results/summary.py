@@ -159,6 +159,9 @@ class Summary(BaseModel):
     drops: Number = figure(
         "packets dropped by the model, all ports", "packets", lambda m: m.packets.dropped, "drops", better="lower")
     drops_in_run: Number = figure("the same with the warm-up", "packets", lambda m: m.packets.dropped_in_run)
+    trims: int = figure(
+        "packets of which ports sent the headers on (`rack.switch.trim`), whole run", "packets",
+        lambda m: m.record.counters.get("trims", 0))
     resent: Number = figure(
         "packets sent again under their numbers / packets sent, whole run; 0 with recovery per packet", "%",
         lambda m: 100 * loss.resent_share(m.record))

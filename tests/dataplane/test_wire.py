@@ -57,7 +57,7 @@ PACKED = {
     "nic_settings": (
         wire.NIC_SETTINGS,
         "cnp_interval_ns ring_flags flowlet_gap_ns lossless xon port pkey at_far_end routing seed ack_tos cnp_tos "
-        "numbered ahead credits reserved",
+        "numbered ahead credits trim_tos",
     ),
     "port_settings": (wire.PORT_SETTINGS, "xoff xon limit monitor src_from packet routing seed"),
     "shim": (wire.SHIM, "tx_ns frame payload ttl flags ingress"),

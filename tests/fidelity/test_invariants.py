@@ -162,11 +162,12 @@ def recovered(**change: int) -> Counts:
     columns = {
         "delivered": 40, "delivered_bytes": 400, "duplicates": 2, "discarded": 3, "expected": 40, "kept": 0,
         "payload": 400, "naks": 2, "overtaken": 0, "marks": 0, "agent_expected": 40, "agent_payload": 400,
-        "agent_naks": 1,
+        "agent_naks": 1, "trims": 0, "agent_trims": 0,
     }  # fmt: skip
+    in_all = {name: change.pop(name, 0) for name in ("trimmed", "trims_dropped")}
     first = dict.fromkeys(columns, 0) | dict.fromkeys(("delivered", "expected", "agent_expected"), 100)
     values = {name: np.array([first[name], value]) for name, value in (columns | change).items()}
-    return replace(healthy(), recovery=RecoveryCounts(**values, one_path=True))
+    return replace(healthy(), recovery=RecoveryCounts(**values, **in_all, one_path=True))
 
 
 def test_recovery_that_is_in_order_breaks_nothing() -> None:
@@ -184,6 +185,22 @@ def test_recovery_that_is_in_order_breaks_nothing() -> None:
         ({"agent_payload": 401}, "bytes were acknowledged that were not delivered"),
         ({"naks": 3}, "NAKs were neither read nor lost"),
         ({"agent_naks": 3}, "agents read NAKs that no receiver made"),
+        ({"trimmed": 1}, "headers of trimmed packets are missing: 1 trimmed, 0 came, 0 dropped"),
+        ({"trimmed": 1, "trims_dropped": 2}, "headers of trimmed packets are missing"),
+        (
+            {
+                "trims": 1,
+                "delivered": 39,
+                "expected": 39,
+                "agent_expected": 39,
+                "delivered_bytes": 390,
+                "payload": 390,
+                "agent_payload": 390,
+                "trimmed": 1,
+                "agent_trims": 2,
+            },
+            "agents read NACKs that no receiver made",
+        ),
         ({"overtaken": 7}, "packets overtook each other on one path: 7 packets"),
     ],
 )

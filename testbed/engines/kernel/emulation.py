@@ -88,6 +88,7 @@ class Emulation:
         self.rack.net.wait_until_active()
         self.network = RackNetwork(self.rack)
         self.calibration = self._calibrate()
+        self.rack.nic.trim(on=True)
         self.agents.launch()
         self.delaying = self.rack.delay_apps()
         hosts = [(host.name, host.IP()) for host in self.rack.net.hosts]

@@ -53,6 +53,7 @@ static void forward(struct world *w, int64_t here, int64_t from, struct packet *
 	struct roce *packet = (struct roce *)p->bytes;
 	struct __sk_buff skb = view_of(p, from);
 	struct line *out;
+	int verdict;
 
 #if MANY_PATHS
 	skb.hash = p->hash;
@@ -65,12 +66,18 @@ static void forward(struct world *w, int64_t here, int64_t from, struct packet *
 	}
 	skb.ifindex = (uint32_t)out->from;
 	skb.ingress_ifindex = (uint32_t)from;
-	if (port_egress(&skb) == TC_ACT_SHOT) {
+	verdict = port_egress(&skb);
+#if CLASSES
+	if (verdict == TC_ACT_REDIRECT) /* it was trimmed */
+		verdict = port_egress(&skb);
+#endif
+	if (verdict == TC_ACT_SHOT) {
 		drop(p);
 		return;
 	}
 #if CLASSES
 	p->queue = skb.priority - FIRST_QUEUE;
+	p->length = skb.len;
 #else
 	p->data = skb.priority == LOSSLESS_CLASS;
 #endif

@@ -185,8 +185,10 @@ class World:
         answers = Answers(self.experiment.rack.nic.ack_dscp, self.experiment.rack.nic.cnp_dscp)
         _, ahead = wire.recovery(self.experiment.transport)
         numbered, credits = len(self.maps.receivers), self.resolved.receiver is not None
+        tables = self.experiment.rack.switch.tables
+        trim_tos = tables.trim_tos if tables else 0
         nic = wire.NIC_SETTINGS.pack(
-            interval, 0, gap, *lossless, *own, 0, routing, 0, *answers.tos, numbered, ahead, credits, 0
+            interval, 0, gap, *lossless, *own, 0, routing, 0, *answers.tos, numbered, ahead, credits, trim_tos
         )
         sizes = (self.buffer.xoff, self.buffer.xon, self.buffer.limit) if self.buffer else (self.pausing, 0, 0)
         notices = (self.resolved.src_threshold, self.layout.framing.wire_size)

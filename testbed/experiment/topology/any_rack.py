@@ -20,6 +20,7 @@ from testbed.experiment.topology.pool import Memory, memory_of
 from testbed.experiment.topology.queues import QueueNumber, QueueSettings
 from testbed.experiment.topology.servers import Servers
 from testbed.experiment.topology.shape import Shape
+from testbed.experiment.topology.trim import OnOrTrim
 
 MOST_HOSTS = 65_535  # two bytes of an address
 MOST_SWITCHES = 4095
@@ -66,6 +67,11 @@ class Switch(Part):
     )
     pool: Pool | None = Field(default=None, description="Memory that the ports share; by default each has its own.")
     watchdog: Watchdog | None = Field(default=None, description="What ends a pause that does not end by itself.")
+    trim: OnOrTrim = Field(
+        default=None,
+        json_schema_extra=on_or_off,
+        description="Packet trimming; `on` is the block with its defaults. With transport.recovery `selective-repeat`.",
+    )
     config: str | None = Field(
         default=None,
         description="SONiC's config_db.json, relative to this file: classes, queues, groups, pool, watchdog, and rate "
@@ -84,9 +90,9 @@ class Switch(Part):
     @cached_property
     def tables(self) -> Classes | None:
         """Classes and queues, complete; None for ports that are one plain queue."""
-        if not (self.classes or self.queues or self.groups or self.pool) and self.marking == "enqueue":
+        if not (self.classes or self.queues or self.groups or self.pool or self.trim) and self.marking == "enqueue":
             return None
-        return tables(self.classes, self.default_class, self.queues, self.marking)
+        return tables(self.classes, self.default_class, self.queues, self.marking, self.trim)
 
     @cached_property
     def memory(self) -> Memory | None:

@@ -17,8 +17,10 @@ from testbed.errors import nearest
 from testbed.experiment.block import Part, refuse
 from testbed.experiment.topology.dscp import DSCPS, Dscps
 from testbed.experiment.topology.queues import QueueNumber, QueueSettings
+from testbed.experiment.topology.trim import Trim
 
 ONLY = "default"  # the class of a switch that names none
+TRIMMED = "trimmed"  # and of what is left of packets, if no class has their DSCP
 PLAIN = re.compile(r"[A-Za-z][A-Za-z0-9_-]*")
 
 
@@ -55,6 +57,7 @@ class Classes:
     default: int  # the class of each DSCP that none names
     queues: Mapping[int, QueueSettings]  # by number, ascending
     at_dequeue: bool = False  # when packets are marked
+    trim: Trim | None = None
 
     @cached_property
     def class_of(self) -> tuple[int, ...]:
@@ -72,6 +75,11 @@ class Classes:
         """Of each DSCP."""
         return tuple(self.group[one] for one in self.class_of)
 
+    @property
+    def trim_tos(self) -> int:
+        """The second byte of the IP header of trimmed packets, which cannot be marked; 0 where none is trimmed."""
+        return self.trim.dscp << 2 if self.trim else 0
+
     def groups_in(self, queue: int) -> set[int]:
         """Those whose packets wait in a queue."""
         return {group for where, group in zip(self.queue, self.group, strict=True) if where == queue}
@@ -82,7 +90,11 @@ class Classes:
 
 
 def tables(
-    classes: Mapping[str, TrafficClass], default: str | None, queues: Mapping[int, QueueSettings], marking: str
+    classes: Mapping[str, TrafficClass],
+    default: str | None,
+    queues: Mapping[int, QueueSettings],
+    marking: str,
+    trim: Trim | None = None,
 ) -> Classes:
     """Complete them. Refuses what contradicts itself; keys are those of `rack.switch`."""
     owner: dict[int, str] = {}
@@ -94,6 +106,8 @@ def tables(
     if default is not None and default not in classes:
         refuse("default_class", f"no class is named '{default}'; {nearest(default, list(classes))}")
     named = dict(classes) or {ONLY: TrafficClass(dscp=(0,), queue=0)}
+    if trim:
+        named, queues = _with_trimmed(trim, named, owner, queues)
     used = sorted({one.queue for one in named.values()})
     idle = next((number for number in queues if number not in used), None)
     if idle is not None:
@@ -106,4 +120,22 @@ def tables(
         default=list(named).index(default or next(iter(named))),
         queues={number: queues.get(number, QueueSettings()) for number in used},
         at_dequeue=marking == "dequeue",
+        trim=trim,
     )
+
+
+def _with_trimmed(
+    trim: Trim, named: Mapping[str, TrafficClass], owner: Mapping[int, str], queues: Mapping[int, QueueSettings]
+) -> tuple[dict[str, TrafficClass], dict[int, QueueSettings]]:
+    """What is left of packets has a queue to itself, and waits in the same one at every switch."""
+    name = owner.get(trim.dscp, TRIMMED)
+    other = next((one for one, it in named.items() if one != name and it.queue == trim.queue), None)
+    if other is not None:
+        refuse("trim.queue", f"the class '{other}' waits in queue {trim.queue}; trimmed packets need one of their own")
+    if trim.dscp not in owner:
+        named = {**named, TRIMMED: TrafficClass(dscp=(trim.dscp,), queue=trim.queue)}
+        queues = {trim.queue: QueueSettings(red="off"), **queues}
+    elif named[name].queue != trim.queue or len(named[name].dscp) > 1:
+        words = f"the class '{name}' has it, with queue {named[name].queue}"
+        refuse("trim.dscp", f"{words}; trimmed packets need a DSCP of their own, whose queue is trim.queue")
+    return dict(named), dict(queues)

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: (GPL-2.0-only OR Apache-2.0)
+ *
+ * Packet trimming, as SONiC's SWITCH_TRIMMING says it: a packet that found its queue full comes to the port once more as its
+ * headers, with a DSCP by which its receiver knows them. Their queue is that of the DSCP; if that is full as well, they are
+ * dropped like anything else. (Linux knows how long a packet is before this hook: only what is redirected is measured again.)
+ */
+#ifndef TESTBED_TRIM_BPF_H
+#define TESTBED_TRIM_BPF_H
+
+static __always_inline int can_trim(const struct class_table *classes, const struct roce *packet, __u32 length)
+{
+	return classes->trim_size && packet && packet->tos != classes->trim_tos && length > classes->trim_size;
+}
+
+/* INT stays behind: what is left of it need not be whole. */
+static __attribute__((noinline)) int trim(struct __sk_buff *skb, const struct class_table *classes)
+{
+	__u32 size = classes->trim_size;
+	struct roce *packet;
+
+	if (bpf_skb_change_tail(skb, size, 0))
+		return TC_ACT_SHOT;
+	packet = data_packet(skb);
+	if (!packet)
+		return TC_ACT_SHOT;
+	packet->tos = classes->trim_tos;
+	packet->shim.flags &= ~SHIM_INT;
+	packet->udp_csum = 0;
+	begin_answer(packet, packet->opcode, size);
+	return bpf_redirect(skb->ifindex, 0);
+}
+
+#endif

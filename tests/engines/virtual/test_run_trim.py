@@ -1,0 +1,98 @@
+"""Trimming in a rack: headers of packets that find their queue full go on, and those packets come again.
+
+Every run here is held to the invariants, `trims_are_answered` and `delivery_is_in_order` among them.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from testbed.results.record import RunRecord
+from tests.support.simulated import simulated
+
+PACKETS = 125
+INCAST = """
+rack:
+  kind: star
+  hosts: 65
+  switch:
+    buffer: 200 kB
+    trim: on
+    queues: {0: {red: {kmin: 20 kB, kmax: 80 kB, pmax: 1}}, 7: {schedule: strict, red: off}}
+traffic: {pattern: incast, senders: 64, size: 512 kB, payload: 4096 B}
+controller: nscc
+transport: {recovery: selective-repeat}
+time: {duration: 4 ms, warmup: 0 s}
+record: {report: false}
+"""
+LEAVES = """
+rack:
+  kind: leaf-spine
+  leaves: 2
+  spines: 2
+  hosts_per_leaf: 4
+  switch: {buffer: 100 kB, trim: on, queues: {0: {red: off}}}
+traffic: {pattern: incast, senders: 7, size: 512 kB, payload: 4096 B}
+controller: {name: fixed, rate: 60 %}
+transport: {recovery: selective-repeat}
+routing: spray
+time: {duration: 4 ms, warmup: 0 s}
+record: {report: false}
+"""
+
+
+def dropped_packets(record: RunRecord) -> int:
+    return int(record.port_series.dropped_packets[-1].sum())
+
+
+def all_arrived(record: RunRecord, flows: int) -> None:
+    assert np.isfinite(record.flows.finished).all()
+    assert len(record.flows.finished) == flows
+    assert (record.flows.sent_packets - record.flows.resent_packets == PACKETS).all()
+
+
+def test_nothing_is_lost_to_the_application_of_64_senders_without_pfc() -> None:
+    record = simulated(INCAST)
+    all_arrived(record, 64)
+    assert record.counters["trims"] > 64
+    assert record.flows.resent_packets.sum() == record.flows.lost_packets.sum() == record.counters["trims"]
+    assert record.flows.timeouts.sum() == 0
+    assert dropped_packets(record) == 0
+
+
+@pytest.mark.parametrize("routing", ["ecmp", "spray", "reps"])
+def test_each_trim_is_one_packet_sent_again_whatever_the_paths(routing: str) -> None:
+    record = simulated(LEAVES, [f"routing={routing}"])
+    all_arrived(record, 7)
+    assert record.flows.resent_packets.sum() == record.counters["trims"] > 100
+    assert record.flows.timeouts.sum() == 0
+
+
+def test_headers_that_find_no_room_are_counted_and_recovered() -> None:
+    pool = "rack.switch.pool={size: 400 kB}"
+    queues = "rack.switch.queues={0: {static: 100 kB, red: off}, 7: {static: 256 B, red: off}}"
+    record = simulated(INCAST, [pool, queues, "transport.timeout=100 us", "time.duration=12 ms"])
+    all_arrived(record, 64)
+    assert 0 < dropped_packets(record) < record.counters["trims"]
+    assert record.flows.resent_packets.sum() >= record.counters["trims"]
+
+
+def test_headers_that_are_lost_on_their_way_are_recovered() -> None:
+    record = simulated(INCAST, ["rack.link.loss=0.01", "transport.timeout=100 us", "time.duration=8 ms"])
+    all_arrived(record, 64)
+    assert record.counters["trims"] > 64
+
+
+def test_a_packet_no_longer_than_its_headers_is_dropped() -> None:
+    small = ["traffic.payload=64 B", "traffic.size=4 kB", "rack.switch.buffer=4 kB"]
+    record = simulated(INCAST, [*small, "rack.switch.trim={size: 300 B}", "rack.switch.queues={0: {red: off}}"])
+    assert record.counters["trims"] == 0
+    assert dropped_packets(record) > 0
+
+
+@pytest.mark.parametrize(("schedule", "finished"), [("dwrr", 64), ("strict", 0)])
+def test_headers_that_go_first_starve_data_of_senders_that_do_not_slow_down(schedule: str, finished: int) -> None:
+    queues = f"rack.switch.queues={{0: {{red: off}}, 7: {{red: off, schedule: {schedule}}}}}"
+    record = simulated(INCAST, ["controller=hpcc", queues, "time.duration=8 ms"])
+    assert np.isfinite(record.flows.finished).sum() == finished
