@@ -59,6 +59,8 @@ def _found(experiment: Experiment, document: Document) -> Iterator[tuple[KeyPath
                 yield key, f"'{value}' has no meaning with engine '{engine}'; leave it out, or say '{usual}'"
     if experiment.apps and engine != "kernel":
         yield ("apps",), f"engine '{engine}' carries no packets of other programs; leave it out, or use 'kernel'"
+    if experiment.apps and experiment.time.dilation == "auto" and not len(experiment.plan):
+        yield DILATION, "'auto' measures what flows need, and there are none; say a number, such as 1000"
     yield from _switch(experiment)
     if engine == "fluid":
         yield from _fluid(experiment)

@@ -13,6 +13,7 @@ import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from textwrap import indent
 from typing import Any
 
 from testbed.base.code import digest
@@ -51,8 +52,9 @@ class Guard:
         if self.trusted:
             return
         if apps:
-            commands = [f"  {app.name} on {', '.join(app.hosts)}: {app.run}" for app in apps]
-            raise BadInput("\n".join([f"{self.name} would run these commands as root:", *commands, READ]))
+            told = [f"{app.name} on {', '.join(app.hosts)}:\n{indent(app.run.rstrip(), '  ')}" for app in apps]
+            commands = indent("\n".join(told), "  ")  # whatever they say, it is seen to be theirs
+            raise BadInput(f"{self.name} would run these commands as root:\n{commands}\n{READ}")
         asked = (one for one in plugins if is_path(one) and (self.named is None or one in self.named))
         files = {Path(one.partition(":")[0]).expanduser().resolve(): None for one in asked}
         strange = [line for file in files if file.exists() for line in self._strange(file)]

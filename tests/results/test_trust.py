@@ -88,7 +88,7 @@ def test_commands_of_apps_run_only_if_they_are_trusted(tmp_path: Path) -> None:
         done = command("rerun", str(tmp_path / "got"), "--dry-run", *more)
         assert (done.returncode, done.stdout) == (2, "")
         assert "would run these commands as root:\n  theirs on h" in done.stderr
-        assert f": touch {tmp_path}/ran\nread it; if" in done.stderr
+        assert f":\n    touch {tmp_path}/ran\nread it; if" in done.stderr
     assert command("rerun", str(tmp_path / "got"), "--dry-run", "--trust").returncode == 0
     assert not (tmp_path / "ran").exists()
 
