@@ -20,8 +20,9 @@ from testbed.experiment.topology.custom import Custom
 from testbed.experiment.traffic import cdf_text
 from testbed.experiment.traffic.distribution import load
 from testbed.experiment.traffic.hpcc_flows import begin_of
-from testbed.experiment.traffic.jobs import goal_binary
+from testbed.experiment.traffic.jobs import goal_binary, workload_file
 from testbed.experiment.traffic.jobs.files import GoalFile
+from testbed.experiment.traffic.jobs.workload import SimAIWorkload
 from testbed.experiment.traffic.tracefile import TraceFile
 from testbed.units import show_rate, show_time
 
@@ -36,7 +37,7 @@ class Found:
 
     rack: Custom | None = None
     server: nccl.Server | None = None
-    traffic: TraceFile | GoalFile | None = None
+    traffic: TraceFile | GoalFile | SimAIWorkload | None = None
     sizes: Path | None = None
     config: HpccConfig | None = None
     begin: float = 0.0  # s, when the first flow starts there
@@ -76,7 +77,9 @@ class Found:
             load(str(file.absolute()))
             self.sizes = file
             return "a distribution of flow sizes"
-        if begin.words[:1] == ["num_ranks"]:
+        if workload_file.is_one(begin):
+            self.traffic = SimAIWorkload(pattern="simai", file=str(file))
+        elif begin.words[:1] == ["num_ranks"]:
             self.traffic = GoalFile(pattern="goal", file=str(file))
         else:
             self.traffic = TraceFile(pattern="trace", file=str(file))

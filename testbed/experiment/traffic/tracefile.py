@@ -16,7 +16,7 @@ from testbed.experiment.lines import Line, first
 from testbed.experiment.topology import hpcc_file, htsim_file
 from testbed.experiment.traffic import cdf_text, hpcc_flows, htsim_matrix
 from testbed.experiment.traffic.flow import Flow
-from testbed.experiment.traffic.jobs import goal_binary
+from testbed.experiment.traffic.jobs import goal_binary, workload_file
 from testbed.experiment.traffic.numbered import NumberedFlows
 from testbed.experiment.traffic.pattern import Context, Pattern
 from testbed.experiment.traffic.plan import Plan
@@ -30,6 +30,7 @@ USUAL = {"bytes": "B", "start": "s"}
 ELSEWHERE: tuple[tuple[Callable[[Line], bool], str], ...] = (
     (hpcc_file.is_one, "a topology of the HPCC family; say rack: {kind: custom, file: ...}"),
     (htsim_file.is_one, "a topology of htsim; say rack: {kind: custom, file: ...}"),
+    (workload_file.is_one, "a workload of SimAI; say pattern: simai"),
     (cdf_text.is_one, "a distribution of flow sizes; say pattern: poisson, and sizes"),
     (lambda begin: begin.words[:1] == ["num_ranks"], "a GOAL schedule; say pattern: goal"),
 )

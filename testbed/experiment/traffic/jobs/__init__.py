@@ -5,6 +5,7 @@ from __future__ import annotations
 from testbed.experiment.traffic.jobs.files import ChakraTrace, GoalFile
 from testbed.experiment.traffic.jobs.operations import AllGather, AllReduce, AllToAllV, Broadcast, Reduce, ReduceScatter
 from testbed.experiment.traffic.jobs.training import Pipeline, Training
+from testbed.experiment.traffic.jobs.workload import SimAIWorkload
 
 OneJob = (
     AllReduce
@@ -17,4 +18,5 @@ OneJob = (
     | Training
     | GoalFile
     | ChakraTrace
+    | SimAIWorkload
 )

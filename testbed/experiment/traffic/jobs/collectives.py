@@ -85,10 +85,10 @@ def hierarchical(ranks: int, size: float, group: int) -> Exchange:
     """
     groups = ranks // group
     rank = np.arange(ranks).reshape(groups, group)
-    near = together([_among(ring(group, size, 1), row) for row in rank])
+    near = together([among(ring(group, size, 1), row) for row in rank])
     if groups == 1:
         return ring(ranks, size, 2)
-    far = together([_among(ring(groups, part, 2), row) for row, part in zip(rank.T, parts(size, group), strict=True)])
+    far = together([among(ring(groups, part, 2), row) for row, part in zip(rank.T, parts(size, group), strict=True)])
     return behind(behind(near, far, ranks), near, ranks)
 
 
@@ -101,7 +101,7 @@ def behind(before: Exchange, after: Exchange, ranks: int) -> Exchange:
     return Exchange(made.src, made.dst, made.size, np.concatenate((made.waits, *waits)))
 
 
-def _among(made: Exchange, ranks: Ints) -> Exchange:
+def among(made: Exchange, ranks: Ints) -> Exchange:
     """The same by these ranks."""
     return Exchange(ranks[made.src], ranks[made.dst], made.size, made.waits)
 
