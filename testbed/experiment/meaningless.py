@@ -57,10 +57,8 @@ def _found(experiment: Experiment, document: Document) -> Iterator[tuple[KeyPath
         for key, usual in OF_THE_KERNEL.items():
             if (value := attrgetter(dotted(key))(experiment)) != usual:
                 yield key, f"'{value}' has no meaning with engine '{engine}'; leave it out, or say '{usual}'"
-    if experiment.apps and engine != "kernel":
-        yield ("apps",), f"engine '{engine}' carries no packets of other programs; leave it out, or use 'kernel'"
-    if experiment.apps and experiment.time.dilation == "auto" and not len(experiment.plan):
-        yield DILATION, "'auto' measures what flows need, and there are none; say a number, such as 1000"
+    if experiment.apps:
+        yield from _apps(experiment)
     yield from _switch(experiment)
     if engine == "fluid":
         yield from _fluid(experiment)
@@ -79,6 +77,14 @@ def _found(experiment: Experiment, document: Document) -> Iterator[tuple[KeyPath
     costs |= {("controllers", at, "decision_cost"): one.decision_cost for at, one in enumerate(experiment.controllers)}
     for place in (key for key, cost in costs.items() if cost and not experiment.simulates_packets):
         yield place, f"with engine '{engine}' a decision takes as long as it takes; leave it out, or use 'virtual'"
+
+
+def _apps(experiment: Experiment) -> Iterator[tuple[KeyPath, str]]:
+    """Where their packets are not carried, and what they alone do not tell."""
+    if (engine := experiment.engine) != "kernel":
+        yield ("apps",), f"engine '{engine}' carries no packets of other programs; leave it out, or use 'kernel'"
+    if experiment.time.dilation == "auto" and not len(experiment.plan):
+        yield DILATION, "'auto' measures what flows need, and there are none; say a number, such as 1000"
 
 
 def _switch(experiment: Experiment) -> Iterator[tuple[KeyPath, str]]:
