@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import io
+import tempfile
 import zipfile
+from contextlib import suppress
 from pathlib import Path
 
 from testbed.base.compiler import cache_folder
@@ -19,9 +21,14 @@ def content(place: Path) -> bytes:
         return place.read_bytes()
     held = io.BytesIO()
     with zipfile.ZipFile(held, "w") as archive:
-        for source in sorted(one for one in place.rglob("*") if one.suffix in SOURCES):
+        for source in sources(place):
             archive.writestr(zipfile.ZipInfo(str(source.relative_to(place))), source.read_bytes())
     return held.getvalue()
+
+
+def sources(folder: Path) -> list[Path]:
+    """In order."""
+    return sorted(one for one in folder.rglob("*") if one.suffix in SOURCES)
 
 
 def digest(place: Path) -> str:
@@ -33,6 +40,9 @@ def unpacked(archive: Path) -> Path:
     """The folder again, in the cache. Raises zipfile.BadZipFile."""
     target = cache_folder() / "code" / digest(archive)[:16]
     if not target.is_dir():
-        with zipfile.ZipFile(archive) as held:
-            held.extractall(target)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=target.parent) as scratch, zipfile.ZipFile(archive) as held:
+            held.extractall(Path(scratch) / "code")
+            with suppress(OSError):  # another process was there first
+                (Path(scratch) / "code").rename(target)
     return target

@@ -16,7 +16,7 @@ from pathlib import Path
 from textwrap import indent
 from typing import Any
 
-from testbed.base.code import digest
+from testbed.base.code import digest, sources
 from testbed.errors import BadInput
 from testbed.experiment.apps import App
 from testbed.registry import is_path
@@ -82,7 +82,8 @@ class Guard:
             return False
         file = file.resolve()
         in_result = file.is_relative_to(self.folder) or any((one / MANIFEST).exists() for one in [*file.parents][:2])
-        return not in_result and str(file.stat().st_uid) in (str(os.geteuid()), "0", os.environ.get("SUDO_UID"))
+        owners = {str(one.stat().st_uid) for one in (file, *sources(file))}
+        return not in_result and owners <= {str(os.geteuid()), "0", os.environ.get("SUDO_UID")}
 
 
 def names(experiment: Mapping[str, Any]) -> Iterator[str]:

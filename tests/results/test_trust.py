@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 import testbed
+from testbed.base import code
 from testbed.base.inputs import digest
 from testbed.errors import BadInput
 from testbed.results.trust import Guard, names
@@ -170,7 +171,7 @@ def test_every_kind_of_plugin_is_asked_about(tmp_path: Path, kind: str) -> None:
 
 def guard(run: Path, file: Path, *, trusted: bool = False) -> Guard:
     """Of a result that says that it ran what is in the file now."""
-    return Guard("run", run, frozenset({digest(file.read_bytes())}), trusted=trusted)
+    return Guard("run", run, frozenset({code.digest(file)}), trusted=trusted)
 
 
 def test_what_is_nobodys_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -211,3 +212,20 @@ def test_a_copy_is_the_users_only_if_theirs_has_the_same_content(tmp_path: Path)
     Guard("run", made.folder, made.digests, {copy: str(own)}).admit([str(copy)])
     with pytest.raises(BadInput):  # a place that depends on where the command is called
         Guard("run", made.folder, made.digests, {copy: "a.py"}).admit([str(copy)])
+
+
+def test_a_folder_of_sources_is_as_much_the_users_as_a_file(tmp_path: Path) -> None:
+    own, copy = tmp_path / "mine", tmp_path / "run" / "files" / "mine.zip"
+    own.mkdir()
+    copy.parent.mkdir(parents=True)
+    (own / "program.c").write_text("int mine;")
+    copy.write_bytes(code.content(own))
+    guard(tmp_path / "run", own).admit([str(own)])
+    made = guard(tmp_path / "run", copy)
+    same = Guard("run", made.folder, made.digests, {copy: str(own)})
+    same.admit([str(copy)])
+    before = guard(tmp_path / "run", own)
+    (own / "program.c").write_text("int others;")
+    for one, name in ((same, copy), (before, own)):
+        with pytest.raises(BadInput, match="would run code that is neither installed nor a file of yours"):
+            one.admit([str(name)])

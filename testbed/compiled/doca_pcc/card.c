@@ -176,7 +176,7 @@ void doca_pcc_dev_default_internal_algo(doca_pcc_dev_algo_ctxt_t *algo_ctxt, doc
 void card_start(void)
 {
 	doca_pcc_dev_user_init(&card_masked);
-	checked(card_slots[0], "a program that enables no algorithm in slot 0 of port 0");
+	checked(card_slots[0] != 0, "a program that enables no algorithm in slot 0 of port 0");
 	if (doca_pcc_dev_user_port_info_changed)
 		doca_pcc_dev_user_port_info_changed(0);
 }

@@ -16,7 +16,8 @@ from testbed.sdk.export.program import Program
 FLOWS, ROUNDS = 200, 100
 BASE_RTT, LOSSES = 8_192, 0.05  # ns; per answer
 OWN_WORDS = 8
-FLAGS = ("-std=c99", "-O2", "-ffreestanding", "-Wall", "-Wextra", "-Werror", "-Wdouble-promotion", "-shared", "-fPIC")
+STRICT = ("-Wall", "-Wextra", "-Werror", "-Wdouble-promotion", "-Wconversion")
+FLAGS = ("-std=c99", "-O2", "-ffreestanding", *STRICT, "-shared", "-fPIC")
 
 
 class Answer(ctypes.Structure):

@@ -17,7 +17,7 @@ from tests.support.card.card import Card
 FEED = Path(__file__).with_name("feed.c")
 NAMES = ("adpg", "fixed", "swift")
 STUB = f"-I{CARD}"
-STRICT = ("-std=c99", "-O2", "-Wall", "-Wextra", "-Werror", "-Wdouble-promotion")
+STRICT = ("-std=c99", "-O2", "-Wall", "-Wextra", "-Werror", "-Wdouble-promotion", "-Wconversion", "-Wsign-conversion")
 UNDEFINED = ("-fsanitize=undefined", "-fsanitize-undefined-trap-on-error")  # whatever C leaves open ends the process
 Cards = Callable[..., Card]
 
