@@ -145,6 +145,15 @@ def real_time(priority: int) -> None:
         os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(priority))
 
 
+def hurry() -> None:
+    """Wait for other usual processes as little as can be, if root has started this one: it leaves its session, among
+    the processes of which the kernel may else share what one core has (sched(7), autogroup)."""
+    with suppress(OSError):
+        os.setsid()
+        os.setpriority(os.PRIO_PROCESS, 0, -20)
+        Path("/proc/self/autogroup").write_text("-20")
+
+
 def keep_freed_memory() -> None:
     """What this process frees it uses again, where the C library is glibc: arrays then find pages that are there."""
     if hasattr(_libc, "mallopt"):

@@ -39,6 +39,8 @@ class Follower(Protocol):
 class Live:
     """Sends snapshots through the connection, and receives there the user's edits and request to stop."""
 
+    most = MOST
+
     def __init__(self, connection: Follower, run: Observed, collector: Collector, accept: Accepting) -> None:
         self.connection, self.accept = connection, accept
         self.run = run
@@ -54,7 +56,7 @@ class Live:
         if now_ns >= self._next_ns:
             self.look()
             took = time.monotonic_ns() - now_ns
-            self._next_ns = now_ns + max(WALL_NS_BETWEEN, round(took / MOST))
+            self._next_ns = now_ns + max(WALL_NS_BETWEEN, round(took / self.most))
 
     def look(self) -> None:
         """Send one now."""

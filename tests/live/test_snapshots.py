@@ -100,7 +100,7 @@ class Ticking:
 def test_what_each_controller_gets_is_told_while_the_run_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
     """Flows 1 and 3 are DCTCP's, 2 and 4 NSCC's. The last snapshot is of the end."""
     monkeypatch.setattr(snapshots, "WALL_NS_BETWEEN", 0)
-    monkeypatch.setattr(snapshots, "MOST", np.inf)
+    monkeypatch.setattr(Live, "most", np.inf)
     kept = Kept()
     flows = simulated(HALVES, observer=kept).flows
     assert flows.controller == ["dctcp", "nscc"] * 2
@@ -123,7 +123,7 @@ def test_what_each_controller_gets_is_told_while_the_run_goes_on(monkeypatch: py
 def test_a_job_tells_what_it_has_done_as_its_figures_will(monkeypatch: pytest.MonkeyPatch) -> None:
     """At the end of the run the figures of the run; before that, iterations that only grow."""
     monkeypatch.setattr(snapshots, "WALL_NS_BETWEEN", 0)
-    monkeypatch.setattr(snapshots, "MOST", np.inf)
+    monkeypatch.setattr(Live, "most", np.inf)
     kept = Kept()
     record = simulated(RING, observer=kept)
     (job,) = of_jobs(record.steps, record.jobs)

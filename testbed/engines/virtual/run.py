@@ -14,6 +14,7 @@ import numpy as np
 from testbed.agent.columns import Flows
 from testbed.agent.identity import Identity
 from testbed.agent.meter import Meter
+from testbed.base import linux
 from testbed.base.arrays import Ints
 from testbed.capture.files import Capture
 from testbed.capture.output import About
@@ -44,6 +45,7 @@ from testbed.results.trace import DecisionTrace
 from testbed.tuning.loop import in_rack
 
 log = logging.getLogger(__package__)
+SHOWING = 2e-3  # share of the time that snapshots may take live, for what is due meanwhile is late
 ROOM = 2000  # rows of decisions before they become columns: what they take stays in caches
 
 
@@ -75,7 +77,7 @@ class VirtualRun:
         """
         self.resolved, self.layout, self.experiment = resolved, resolved.layout, resolved.experiment
         self.turn = np.zeros(1, np.int64) if turn is None else turn
-        self.connection = connection
+        self.connection, self.dilation = connection, dilation
         self.world = World(resolved)
         self.taps = Taps(self.world, captures, About(self.experiment.name, resolved.title, numbered_by_host=True))
         self.flows = Flows(len(self.layout.plan))
@@ -109,14 +111,10 @@ class VirtualRun:
         collector = Collector(self, self.recorder, Undisturbed())
         schedule = EventSchedule(self.experiment.steps(), self.changes)
         live = Live(self.connection, self, collector, partial(accept, schedule, self.changes))
-        self.connection.send(
-            (
-                "begin",
-                replace(scene(self), dilation=self.wall.dilation if self.wall else None, engine=self.network.engine),
-            )
-        )
+        self.connection.send(("begin", replace(scene(self), dilation=self.dilation, engine=self.network.engine)))
         world, experiment = self.world, self.experiment
         if self.wall:
+            live.most = SHOWING
             self.wall.begin()
         try:
             interrupted = self._go_on(schedule, collector, live)
@@ -148,10 +146,14 @@ class VirtualRun:
         return record
 
     def trace(self) -> DecisionTrace:
-        """Where decisions are recorded; encoded whenever it is full, so that a run touches little memory."""
+        """Where decisions are recorded; encoded whenever it is full, so that a run touches little memory.
+
+        Live they are encoded at the end: it would take the time of an RTT.
+        """
         hops, most, flows = self.resolved.traced_hops, self.experiment.record.decisions, len(self.flows)
         self._encoder = decisions.Encoder(hops, Signal.SRC in self.resolved.signals, flows, most)
-        return DecisionTrace(most, hops, _zeros, room=max(ROOM, flows), take=self._encoder.add)
+        take = None if self.dilation else self._encoder.add
+        return DecisionTrace(most, hops, _zeros, room=max(ROOM, flows), take=take)
 
     def keep_decisions(self, record: RunRecord) -> None:
         """What was decided, as a file."""
@@ -246,4 +248,7 @@ def follow(
     resolved: Resolved, captures: Sequence[Capture], turn: Ints, dilation: float | None, connection: Connection
 ) -> None:
     """What the run's process does."""
+    if dilation:
+        linux.sharpen_timers()
+        linux.hurry()
     connection.send(("record", VirtualRun(resolved, captures, connection, turn, dilation).follow()))

@@ -19,7 +19,7 @@ class Wall:
     """Makes a nominal second of a world take ``dilation`` wall seconds. How late events are (s) goes to ``lag``."""
 
     def __init__(self, world: World, dilation: float, lag: TimeHistogram) -> None:
-        self.dilation, clock = dilation, Clock(dilation)
+        clock = Clock(dilation)
         grain = clock.wall_ns(float(world.layout.paths.base_rtt.min()) / GRAINS_PER_RTT)
         self._memory = Memory()  # of what C points into
         tick = world.clock.seconds_per_ns
